@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Counts allocations that go through the application's callbacks, or through the C library by
+// default.
+
 #include "core/alloc.hpp"
 
 #include "core/portable.hpp"

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// CPU memory of the device column: every byte comes from the host's callbacks, and running out of
-// memory is a value to check, never an abort.  Nothing here is called while recording.
+// CPU memory of the runtime: every byte comes from the application's allocation callbacks, and
+// running out of memory is a return value to check, never an abort.  Nothing here is called while
+// recording.
 
 #pragma once
 
@@ -17,23 +18,23 @@
 
 namespace hearth {
 
-/// The host's allocation callbacks, with a count of the bytes held.  Not copied: others point at
-/// it.
+/// The application's allocation callbacks, with a count of the bytes held.  Not copyable: other
+/// objects keep pointers to it.
 class HostAllocator {
   public:
     using AllocateFunction = void* (*)(void* user_data, size_t bytes, size_t alignment);
     using FreeFunction = void (*)(void* user_data, void* memory);
 
-    /// The C library's allocator.
+    /// Uses the C library's allocator.
     HostAllocator();
     HostAllocator(void* user_data, AllocateFunction allocate_function, FreeFunction free_function)
         : user_data_(user_data), allocate_(allocate_function), free_(free_function) {}
     HostAllocator(const HostAllocator&) = delete;
     HostAllocator& operator=(const HostAllocator&) = delete;
 
-    /// Null if the host has no more.
+    /// Returns null if out of memory.
     void* allocate(size_t bytes, size_t alignment);
-    /// `bytes` as passed to allocate().  Null is allowed.
+    /// `bytes` as passed to allocate().  `memory` may be null.
     void free(void* memory, size_t bytes);
 
     template <class T, class... Args>
@@ -50,7 +51,7 @@ class HostAllocator {
 
     uint64_t bytes_held() const { return held_; }
     uint64_t bytes_peak() const { return peak_; }
-    /// Takes over the count of another allocator with the same callbacks.
+    /// Takes over the byte counts of another allocator with the same callbacks.
     void adopt_count(const HostAllocator& other) { held_ = other.held_, peak_ = other.peak_; }
 
   private:
@@ -77,7 +78,7 @@ class Array {
     }
     ~Array() { reset(); }
 
-    /// Value-initializes `size` elements in place of the old ones; false if out of memory.
+    /// Replaces the elements by `size` value-initialized ones; returns false if out of memory.
     [[nodiscard]] bool resize(HostAllocator& allocator, size_t size) {
         reset();
         if (size == 0) return true;

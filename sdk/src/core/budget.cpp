@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Limits of the work and memory that reading one file may take.
+
 #include "core/budget.hpp"
 
 #include "core/portable.hpp"
@@ -16,12 +18,13 @@ namespace {
 
 struct Allowance {
     std::string_view noun;
-    double floor;     ///< for the smallest file
-    double per_byte;  ///< more, for each byte of the file
+    double floor;     ///< for a file of any size
+    double per_byte;  ///< added for each byte of the file
 };
 
-// By Budget::Of.  A value with its node takes about a kilobyte while a graph is built and checked, a
-// visit a microsecond, an element some ten nanoseconds: the floors come to some 50 MB and a second.
+// Indexed by Budget::Of.  A value with its node takes about 1 KB while a graph is built and
+// checked, a visit about 1 us, an element about 10 ns: the floors add up to about 50 MB and one
+// second.
 constexpr std::array<Allowance, Budget::kKinds> kAllowances = {{
     {"turns of loops", 1 << 16, 1},
     {"visits of nodes and names", 1 << 19, 16},

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What a reader may do for one file.  A format that can say "again" - loops, shared values, long
-// sequences in few bytes - can ask for work and memory without end; every reader of such a format
-// counts what it does against one budget, which grows with the file's size and has a floor that
-// honest small files stay far below.
+// Limits the work and memory that reading one file may take.  Formats with repetition (loops,
+// shared values, long sequences in few bytes) let a small file demand unbounded work and memory.
+// Every reader of such a format charges its work to one budget, which grows with the file's size
+// and has a floor far above the needs of legitimate small files.
 
 #pragma once
 
@@ -18,27 +18,28 @@ namespace hearth {
 
 class Budget {
   public:
-    /// What is counted.
+    /// Kinds of work that are counted.
     enum class Of : uint8_t {
-        kTurns,        ///< of loops, those of inner loops included
-        kVisits,       ///< nodes, names and items looked at, however often
-        kCopiedBytes,  ///< of tensors made while reading
-        kValues,       ///< appended to the trace
-        kElements,     ///< computed while reading, to fold constants
+        kTurns,        ///< loop iterations, inner loops included
+        kVisits,       ///< nodes, names and items visited, repeats included
+        kCopiedBytes,  ///< bytes of tensors created while reading
+        kValues,       ///< values appended to the trace
+        kElements,     ///< elements computed by constant folding
     };
     static constexpr size_t kKinds = 5;
 
-    /// factor: how many times as much as usual; at least 0.
+    /// factor: scales all limits; at least 0.
     explicit Budget(uint64_t file_bytes, double factor = 1);
 
-    /// The file goes on elsewhere.
+    /// Adds the size of another file that is part of the same model.
     void add_file_bytes(uint64_t bytes);
 
-    /// Takes `amount`.  Errors: kOutOfRange, naming the limit; nothing is left then.
+    /// Charges `amount`.  Errors: kOutOfRange, naming the limit; the budget of that kind is then
+    /// exhausted.
     Status spend(Of of, uint64_t amount = 1);
-    /// Whether spend() would succeed.
+    /// True if spend() would succeed.
     bool allows(Of of, uint64_t amount) const { return amount <= left_[index(of)]; }
-    /// What spend() fails with.
+    /// The error that spend() returns.
     Status refusal(Of of) const;
     uint64_t limit(Of of) const;
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Makes names from untrusted files safe to print in messages.
+
 #include "core/bytes.hpp"
 
 namespace hearth {

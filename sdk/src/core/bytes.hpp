@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Little-endian reading of bytes that nobody vouches for, and writing them.
+// Little-endian readers of untrusted bytes, and writers.
 
 #pragma once
 
@@ -18,8 +18,8 @@
 
 namespace hearth {
 
-/// Reads from the front of `bytes`, which must outlive it.  A read beyond the end gives zeros (or an
-/// empty span) and sets failed(), which stays: code may read a whole record and ask once.
+/// Reads from the front of `bytes`, which must outlive it.  A read beyond the end returns zeros (or
+/// an empty span) and sets failed(), which stays set: code may read a whole record and check once.
 class ByteReader {
   public:
     explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -28,7 +28,7 @@ class ByteReader {
     uint64_t position() const { return at_; }
     uint64_t left() const { return failed_ ? 0 : bytes_.size() - at_; }
 
-    /// The next `size` bytes, in place.
+    /// Returns the next `size` bytes, in place.
     std::span<const std::byte> take(uint64_t size) {
         if (size > left()) {
             failed_ = true;
@@ -42,17 +42,17 @@ class ByteReader {
         const std::span<const std::byte> taken = take(size);
         return {reinterpret_cast<const char*>(taken.data()), taken.size()};
     }
-    /// A text with its length (32 bits) in front.
+    /// A string prefixed with its length (32 bits).
     std::string_view counted_text() { return text(number<uint32_t>()); }
-    /// A number (32 bits) of elements that take `element_bytes` or more each: never more than can
-    /// be there, so that a list may be sized by it.
+    /// An element count (32 bits) for elements that take at least `element_bytes` each.  Fails if
+    /// the remaining bytes cannot hold that many, so that the count is safe to allocate by.
     uint32_t count(size_t element_bytes) {
         const auto value = number<uint32_t>();
         if (value <= left() / element_bytes) return value;
         failed_ = true;
         return 0;
     }
-    /// Up to the next line break, which is read and left out.
+    /// Returns the bytes up to the next line break, which is consumed and not returned.
     std::string_view line() {
         const std::string_view rest(reinterpret_cast<const char*>(bytes_.data()) + at_, left());
         const size_t end = rest.find('\n');
@@ -63,7 +63,7 @@ class ByteReader {
         at_ += end + 1;
         return rest.substr(0, end);
     }
-    /// An integer, or a float as its bits.
+    /// An integer, or a float by its bit pattern.
     template <class T>
     requires std::integral<T> || std::floating_point<T> T number() {
         static_assert(std::endian::native == std::endian::little);
@@ -85,7 +85,7 @@ class ByteReader {
     bool failed_ = false;
 };
 
-/// Appends to a growing list of bytes.
+/// Appends to a growing byte vector.
 class ByteWriter {
   public:
     uint64_t position() const { return bytes_.size(); }
@@ -94,7 +94,7 @@ class ByteWriter {
         return *this;
     }
     ByteWriter& text(std::string_view value) { return bytes(std::as_bytes(std::span(value))); }
-    /// Its length (32 bits), then the text.
+    /// Writes the string prefixed with its length (32 bits).
     ByteWriter& counted_text(std::string_view value) {
         return number(static_cast<uint32_t>(value.size())).text(value);
     }
@@ -103,7 +103,7 @@ class ByteWriter {
         static_assert(std::endian::native == std::endian::little);
         return bytes(std::as_bytes(std::span(&value, 1)));
     }
-    /// Zeros up to the next multiple of `alignment`.
+    /// Pads with zeros to a multiple of `alignment`.
     void align(size_t alignment) {
         bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment);
     }
@@ -113,9 +113,9 @@ class ByteWriter {
     std::vector<std::byte> bytes_;
 };
 
-/// A name from a file, for a message: without control characters, shortened.
+/// A name from a file for use in a message: control characters replaced by '?', at most 100 bytes.
 std::string shown(std::string_view name);
-/// The same in quotes.
+/// shown() in single quotes.
 std::string quoted(std::string_view name);
 
 }  // namespace hearth

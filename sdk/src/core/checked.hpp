@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Sums and products of sizes that somebody else chose.  A Checked number that has once overflowed
-// stays so through all further arithmetic and is within no limit, so that a formula is written as it
-// is and checked once, where it ends:
+// Overflow-checked sums and products of untrusted sizes.  A Checked number that has overflowed once
+// stays so through all further arithmetic and is within no limit, so that a formula needs only one
+// check, on its result:
 //
 //     const Checked end = Checked(offset) + Checked(per_row) * rows;
 //     if (!end.is_within(limit)) refuse();
@@ -38,7 +38,7 @@ class Checked {
     constexpr Checked& operator+=(Checked other) { return *this = *this + other; }
     constexpr Checked& operator*=(Checked other) { return *this = *this * other; }
 
-    /// The next multiple of `alignment` > 0.
+    /// Rounds up to a multiple of `alignment` > 0.
     constexpr Checked aligned(uint64_t alignment) const {
         Checked up = *this + (alignment - 1);
         up.value_ -= up.value_ % alignment;
@@ -48,9 +48,9 @@ class Checked {
     constexpr bool fits() const { return !overflowed_; }
     constexpr bool is_within(uint64_t limit) const { return !overflowed_ && value_ <= limit; }
     constexpr bool equals(uint64_t value) const { return !overflowed_ && value_ == value; }
-    /// The number; all bits set if it overflowed, which no limit but none allows.
+    /// The number, or UINT64_MAX if it overflowed.
     constexpr uint64_t or_most() const { return overflowed_ ? ~uint64_t{0} : value_; }
-    /// The number, which fits.
+    /// The number, which must not have overflowed.
     constexpr uint64_t value() const { return HEARTH_ASSERT(!overflowed_), value_; }
 
   private:

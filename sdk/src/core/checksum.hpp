@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // A 64-bit checksum of file sections, fast enough to check whole weight files at load: several
-// bytes a cycle, where the content hash (hash.hpp) takes several cycles a byte.  Four lanes of eight
-// bytes, each step a bijection of its lane (xor, rotate, multiply by an odd number), after the round
-// structure of Collet's xxHash64; so any change within one word changes the sum.  It finds damage;
-// it is no protection against forgery.
+// bytes per cycle, where the content hash (hash.hpp) takes several cycles per byte.  Four lanes of
+// eight bytes; each step is a bijection of its lane (xor, rotate, multiply by an odd number), after
+// the round structure of Collet's xxHash64, so any change within one word changes the checksum.  It
+// detects corruption, not forgery.
 
 #pragma once
 
@@ -18,7 +18,7 @@
 namespace hearth {
 
 inline uint64_t checksum(std::span<const std::byte> data) {
-    constexpr uint64_t kStep = 0x9e3779b185ebca87u;  // xxHash64's first and second prime
+    constexpr uint64_t kStep = 0x9e3779b185ebca87u;  // the first two primes of xxHash64
     constexpr uint64_t kFinish = 0xc2b2ae3d27d4eb4fu;
     constexpr size_t kBlock = 32;
     uint64_t lanes[4] = {kStep, kFinish, 0, ~kStep};

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Learns the GPU time of each command of an entry from slice timestamps, and sizes slices by it.
+
 #include "core/cost_meter.hpp"
 
 #include <algorithm>
@@ -9,15 +11,15 @@ namespace hearth {
 
 namespace {
 
-constexpr double kRounding = 1 + 1e-9;  // budgets are sums of costs
+constexpr double kRounding = 1 + 1e-9;  // tolerance: budgets are compared with sums of costs
 constexpr double kMostMargin = 4;
 constexpr uint32_t kTrials = 4;
-/// Twice as many pieces help if all together take at most so much longer.
+/// More pieces count as a success if all pieces together take at most this much longer.
 constexpr double kMostLonger = 1.5;
 
 }  // namespace
 
-/// How many parts of a step the slice holds.
+/// Number of sub-dispatches of a command that lie within the slice.
 uint32_t CostMeter::parts_in(uint32_t step, const Slice& slice) const {
     const uint32_t begin = step == slice.first.step ? slice.first.part : 0;
     const uint32_t end = step < slice.end.step    ? steps_[step].part_count
@@ -47,7 +49,7 @@ uint32_t CostMeter::interval_end(uint32_t step) const {
     return step;
 }
 
-/// Whether what lies between `first` and the next barrier is cut.
+/// True if the barrier interval from `first` on exceeds the budget, so that it must be split.
 bool CostMeter::exceeds_budget(Position first) const {
     return us(first, {interval_end(first.step)}) > budget_us_ * kRounding;
 }
@@ -121,7 +123,8 @@ void CostMeter::set_budget(double us) {
     }
 }
 
-/// A slice that holds one step, or a piece of it.
+/// Updates the piece size of a command from a slice that holds only this command, or one piece of
+/// it.
 void CostMeter::learn_alone(const Slice& slice, double us) {
     Step& step = steps_[slice.first.step];
     const uint32_t parts = parts_in(slice.first.step, slice);
@@ -156,8 +159,8 @@ void CostMeter::measure(Position first, Position end, double us) {
     if (count == 0) return;
     if (count == 1 && !steps_[first.step].is_barrier) learn_alone(slice, us);
     if (were_known && predicted > 0) {
-        // What was taken for too long is set right at once, since it is rarely recorded; what was too short bit by
-        // bit: the slice may have waited for others' work.
+        // An overestimate is corrected at once, because such a command is rarely recorded; an
+        // underestimate gradually, because the slice may have waited for other GPU work.
         const double ratio = us / predicted;
         const double factor = ratio < 1 ? ratio : 1 + 0.25 * (std::min(ratio, 4.0) - 1);
         each([&](Step& step, uint32_t) { step.us *= factor; });

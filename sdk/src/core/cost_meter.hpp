@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What the steps of an entry cost on the GPU: learned from timestamps of slices, which arrive some frames later.
+// GPU cost of an entry's commands, learned from slice timestamps that arrive some frames later.
 
 #pragma once
 
@@ -13,72 +13,75 @@
 
 namespace hearth {
 
-/// How far the recording of an entry has come: the next step, and how many parts of it are done.
+/// Progress of recording an entry: the next command, and how many of its sub-dispatches are done.
 struct Position {
     uint32_t step = 0, part = 0;
     bool is_start() const { return step == 0 && part == 0; }
     friend bool operator==(const Position&, const Position&) = default;
-    // Not <=>, whose zero Clang 14 takes for a pointer in engines with -Wzero-as-null-pointer-constant.
+    // No operator<=>: Clang 14 warns about its zero literal under -Wzero-as-null-pointer-constant,
+    // which some engines set.
     friend bool operator<(const Position& a, const Position& b) {
         return a.step < b.step || (a.step == b.step && a.part < b.part);
     }
 };
 
-/// How much one recording may hold, as hearth_record_info has it; 0: no limit.
+/// Limits of one recording, as in hearth_record_info; 0: no limit.
 struct Limits {
     uint32_t dispatches = 0, workgroups = 0;
     bool is_nothing() const { return dispatches == 0 && workgroups == 0; }
 };
 
-/// Each step has a cost of its own.  Until it was measured this is its estimate, scaled as those that were measured
-/// differ from theirs.  A slice's time corrects those of its steps by the same factor, so that a slow step is told
-/// from fast ones as slices begin and end at different barriers.  Predictions are raised by how much longer than
-/// predicted the last 32 slices took, but for the longest of them, fourfold at most.
+/// Cost per command: measured, or the command's estimate scaled by the measured/estimated ratio of
+/// the measured commands.  The time of a slice corrects all of its commands by the same factor;
+/// slow commands are separated from fast ones because slices begin and end at different barriers.
+/// Predictions are multiplied by a safety margin: the second-largest ratio of measured to predicted
+/// time over the last 32 slices, between 1 and 4.
 ///
-/// What lies between two barriers and is longer than the budget is recorded step by step, and a dispatch that is
-/// longer in pieces: two, then four, as long as that helps.  A GPU that runs all its workgroups at once takes as long
-/// for half of them, so whether it helps is measured.
+/// A barrier interval that exceeds the budget is recorded command by command, and a dispatch that
+/// exceeds it in pieces: two, then four, as long as that helps.  On a GPU that runs all workgroups
+/// of the dispatch at once, half of them take as long as all, so the benefit is measured.
 class CostMeter {
   public:
     struct Step {
         bool is_barrier = false, is_known = false;
-        double us = 0;            ///< of all its parts
-        double estimate = 1;      ///< of the same, in a unit of the caller's
+        double us = 0;            ///< time of all sub-dispatches
+        double estimate = 1;      ///< estimated time of all sub-dispatches, in the caller's unit
         uint32_t part_count = 1;  ///< hearth_step_info
         uint64_t workgroups = 0;
-        uint32_t pieces = 1;      ///< that it is recorded in where it is longer than the budget
-        bool is_settled = false;  ///< more pieces did not help: never again
-        // Of slices that held nothing else, since the number of pieces was changed last:
+        uint32_t pieces = 1;      ///< pieces it is recorded in if it exceeds the budget
+        bool is_settled = false;  ///< more pieces did not help: the number of pieces is final
+        // From slices that held nothing else, since the number of pieces last changed:
         uint32_t measured = 0;
-        double us_alone = 0;   ///< of all parts, as the shortest slice says
-        double us_before = 0;  ///< the same with half as many pieces; 0: they were never fewer
+        double us_alone = 0;   ///< time of all sub-dispatches, from the fastest slice
+        double us_before = 0;  ///< us_alone with half as many pieces; 0: never had fewer
 
         uint32_t parts_of_piece() const { return (part_count + pieces - 1) / pieces; }
     };
-    /// steps  one for each step of the entry; kept, and written to.  `us` of each is what is predicted until the first
-    ///        slice was measured.
+    /// steps  one per command of the entry; kept by reference and written to.  Until the first
+    /// slice is measured, `us` is the predicted cost.
     void set_up(std::span<Step> steps) { steps_ = steps; }
 
     uint32_t step_count() const { return static_cast<uint32_t>(steps_.size()); }
     Position end() const { return {step_count(), 0}; }
-    /// Whether a slice was measured.
+    /// True once a slice has been measured.
     bool is_known() const { return is_known_; }
-    /// Microseconds from `first` to `end`.
+    /// Predicted time from `first` to `end`, in microseconds.
     double us(Position first, Position end) const;
     double us() const { return us({}, end()); }
-    /// From now on the budget is `us`.  Until then what lies between two barriers is never cut.
+    /// Sets the budget to `us`.  Before the first call barrier intervals are never split.
     void set_budget(double us);
-    /// The least that a slice from `first` on costs: up to the next barrier, or one piece.
+    /// Predicted time of the smallest slice from `first` on: up to the next barrier, or one piece.
     double us_of_least(Position first) const;
-    /// The limits of that slice.
+    /// Recording limits of that smallest slice.
     Limits least(Position first) const;
-    /// What a recording from `first` on may hold to end within `us`: up to a barrier, or pieces where what comes
-    /// before the next one is longer than the budget.  Nothing, if not even the least does.
+    /// Limits of the largest recording from `first` on that is predicted to take at most `us`: up
+    /// to a barrier, or in pieces if the interval before the next barrier exceeds the budget.  Zero
+    /// limits if even the smallest slice does not fit.
     Limits within(Position first, double us) const;
 
-    /// The time of a slice has arrived.
+    /// Reports the measured time of a slice.
     void measure(Position first, Position end, double us);
-    /// From now on the step is another: with other parts, and `factor` times as long.
+    /// Replaces the command's sub-dispatches and workgroups, and scales its time by `factor`.
     void rescale(uint32_t step, double factor, double estimate, uint32_t part_count,
                  uint64_t workgroups);
 
@@ -96,7 +99,7 @@ class CostMeter {
     void remember(double ratio);
 
     std::span<Step> steps_;
-    std::array<double, kRemembered> ratios_{};  ///< measured by predicted, a ring
+    std::array<double, kRemembered> ratios_{};  ///< ring buffer of measured/predicted ratios
     size_t measured_ = 0;
     double margin_ = 1;
     double budget_us_ = std::numeric_limits<double>::infinity();

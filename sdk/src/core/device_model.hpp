@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What decisions of code generation ask of a device: the one place that guesses from its limits.
+// Performance model of a device for code generation: the one place that estimates from its limits.
 
 #pragma once
 
@@ -11,40 +11,41 @@
 
 namespace hearth {
 
-/// How a matrix product uses a CPU's registers: `rows` times `vectors` of `lanes` sums each, beside a
-/// vector of the right operand and a number of the left one.
+/// Register tile of a CPU matrix product: `rows` x `vectors` accumulators of `lanes` elements each,
+/// beside one vector of the right operand and one broadcast element of the left operand.
 struct CpuTile {
-    uint32_t lanes = 4;  ///< f32 of a vector register
+    uint32_t lanes = 4;  ///< f32 elements of a vector register
     uint32_t vectors = 2;
     uint32_t rows = 4;
     uint32_t columns() const { return lanes * vectors; }
 };
 
-/// What of a matrix product a CPU does at a time, as one job.
+/// Cache block of a CPU matrix product: the work of one job.
 struct CpuBlock {
     int64_t rows = 128;    ///< of the result, rounded up to whole tiles
-    int64_t columns = 64;  ///< likewise
-    int64_t inner = 256;   ///< of the inner extent
+    int64_t columns = 64;  ///< of the result, rounded up to whole tiles
+    int64_t inner = 256;   ///< of the inner (K) dimension
 };
 
-/// What numbers of workgroups, threads and tiles were measured on: an H200 has 132.
+/// Compute units that tuned workgroup, thread and tile counts refer to (measured on an H200, which
+/// has 132).
 inline constexpr int64_t kMeasuredUnits = 128;
 
 struct DeviceModel {
     const char* name = "128 units";
-    int64_t compute_units = kMeasuredUnits;  ///< that run workgroups side by side
-    bool is_software = false;                ///< a driver that runs on the CPU, or no driver at all
-    bool is_cpu = false;  ///< runs C: workgroups are ranges of a loop, barriers cost loops
+    int64_t compute_units = kMeasuredUnits;  ///< multiprocessors that run workgroups in parallel
+    bool is_software = false;                ///< a driver that runs on the CPU, or no driver
+    bool is_cpu = false;  ///< runs C: workgroups are loop iterations, barriers split the loop
     CpuTile tile = {};    ///< is_cpu
     CpuBlock block = {};  ///< is_cpu
-    /// is_cpu: floats of an array of a kernel's own, which stays in its cache.
+    /// is_cpu: floats of a kernel's local scratch array, small enough to stay in cache.
     int64_t scratch_floats = 0;
 
-    /// Workgroups that keep all units busy.
+    /// Number of workgroups that occupies all compute units.
     int64_t enough_groups() const { return compute_units; }
 
-    /// So much for this GPU as `measured` is for one of kMeasuredUnits: workgroups, threads or tiles.  Software
-    /// keeps the number: what differs there has constants of its own.
+    /// Scales a count of workgroups, threads or tiles, tuned for kMeasuredUnits compute units, to
+    /// this GPU.  Software devices keep the count: they have separate constants where they differ.
     int64_t in_proportion(int64_t measured) const {
         if (is_software) return measured;
         const int64_t scaled = measured * compute_units / kMeasuredUnits;
@@ -52,17 +53,17 @@ struct DeviceModel {
     }
 };
 
-/// GPUs by their units: programs are the same for all that are between two of these.
+/// GPU classes by compute units: all GPUs of one class get the same programs.
 inline constexpr DeviceModel kGpuModels[] = {
     {.name = "8 units", .compute_units = 8},    // integrated: Steam Deck, Iris Xe, laptops
-    {.name = "36 units", .compute_units = 36},  // of a games console, or a card of the middle
-    {.name = "80 units", .compute_units = 80},  // of a large desktop card
-    {.name = "128 units", .compute_units = kMeasuredUnits},  // of the largest, and data centres
+    {.name = "36 units", .compute_units = 36},  // game console or mid-range card
+    {.name = "80 units", .compute_units = 80},  // large desktop card
+    {.name = "128 units", .compute_units = kMeasuredUnits},  // largest cards, data centres
 };
 inline constexpr DeviceModel kSoftwareModel = {
     .name = "software", .compute_units = 4, .is_software = true};
 
-/// After the register tiles of BLIS (Van Zee and van de Geijn, 2015) for CPUs with as many registers.
+/// Register tiles of BLIS (Van Zee and van de Geijn, 2015) for CPUs with the same register count.
 inline CpuTile cpu_tile(Cpu cpu) {
     switch (cpu) {
         case Cpu::kX86_64V3:
@@ -78,20 +79,22 @@ inline CpuTile cpu_tile(Cpu cpu) {
     }
 }
 
-/// Microcontrollers count it in kilobytes, and a shader of WebGPU (cook_wgsl) has 8 KiB for an array.
+/// True for targets with little memory: microcontrollers have kilobytes, and WebGPU shaders
+/// (cook_wgsl) 8 KiB for an array.
 inline bool has_little_memory(Cpu cpu) {
     return cpu == Cpu::kScalar || cpu == Cpu::kWasm128;
 }
 
-/// A panel of 1,024 rows of a tile is an eighth of a second-level cache, from which it comes as fast as it is used; a
-/// block's numbers fit there, too.  Where memory is little a block is one tile wide.
+/// A panel of 1,024 rows of a tile takes an eighth of the L2 cache, which supplies it at the rate
+/// of use; the accumulators of a block fit there as well.  With little memory a block is one tile
+/// wide.
 inline CpuBlock cpu_block(Cpu cpu) {
     if (has_little_memory(cpu)) return {.columns = 1};
     return {.rows = 256, .columns = 32, .inner = 1024};
 }
 
-/// The model of a device.  Of a GPU that does not tell its units it is the smallest if it shares the CPU's memory, and
-/// else the largest: that is also what packages are cooked for.
+/// Returns the model of a device.  A GPU that does not report its compute units gets the smallest
+/// model if it is integrated, otherwise the largest; packages are cooked for the largest.
 inline DeviceModel device_model(const DeviceCaps& caps) {
     DeviceModel model = kSoftwareModel;
     if (caps.cpu != Cpu::kNone) {

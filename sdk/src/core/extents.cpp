@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Validates shapes that come from untrusted files: rank, sign and total size of their extents.
+
 #include <hearth/core/extents.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// printf into a buffer of fixed size: messages where nothing may be allocated.  All detail texts of the
-// device column are made here, so this is where names from files lose their control characters.
+// printf into a fixed-size buffer, for messages in code that may not allocate.  All detail texts of
+// the runtime are made here, so control characters in names from files are replaced here.
 
 #pragma once
 
@@ -16,7 +16,8 @@
 
 namespace hearth {
 
-/// Text of at most N - 1 characters; what does not fit is cut off, and control characters become '?'.
+/// A string of at most N - 1 characters; longer text is truncated, and control characters become
+/// '?'.
 template <size_t N>
 class FixedText {
   public:
@@ -46,7 +47,7 @@ class FixedText {
         if (size_ > N - 1) size_ = N - 1;
         replace_control_characters(text_ + before, size_ - before);
     }
-    /// The one control character that a text may have: between the items of a list.
+    /// Appends the only control character that a text may contain, a separator between list items.
     void append_line_break() {
         if (size_ < N - 1) text_[size_++] = '\n';
         text_[size_] = '\0';

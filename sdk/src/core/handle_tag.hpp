@@ -7,8 +7,8 @@
 
 namespace hearth {
 
-/// First base of what a handle of the C interface points to: a handle of another kind, or of
-/// something freed, is recognized in most cases.  It cannot be in all: what is freed may be anything.
+/// First base class of objects behind C handles: detects most handles of another kind or of a freed
+/// object.  It cannot detect all: freed memory may hold anything.
 template <uint32_t Kind>
 class HandleTag {
   public:
@@ -19,7 +19,7 @@ class HandleTag {
     ~HandleTag() { tag_ = 0; }
 
   private:
-    volatile uint32_t tag_ = Kind;  // volatile: nobody may drop the last write
+    volatile uint32_t tag_ = Kind;  // volatile: keeps the store in the destructor
 };
 
 }  // namespace hearth

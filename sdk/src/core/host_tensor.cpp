@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Tensors in host memory: element access with conversion between all types, and f16 and bf16
+// rounding.
+
 #include <hearth/core/assert.hpp>
 #include <hearth/core/convert.hpp>
 #include <hearth/host_tensor.hpp>
@@ -13,8 +16,8 @@ namespace hearth {
 
 namespace {
 
-// Rounds a double to a binary float with `mantissa_bits` stored bits and 8 - or fewer - exponent
-// bits, to nearest even, straight from the double: rounding through f32 first would round twice.
+// Rounds a double to a binary float with `mantissa_bits` stored bits and at most 8 exponent bits,
+// to nearest even.  Directly from the double: going through f32 would round twice.
 uint32_t round_to_float(double value, int mantissa_bits, int exponent_bits) {
     const int bias = (1 << (exponent_bits - 1)) - 1;
     const uint32_t infinity = ((1u << exponent_bits) - 1) << mantissa_bits;
@@ -26,10 +29,10 @@ uint32_t round_to_float(double value, int mantissa_bits, int exponent_bits) {
     int exponent = 0;
     std::frexp(magnitude, &exponent);  // magnitude = m * 2^exponent, m in [0.5, 1)
     exponent = std::max(exponent - 1, 1 - bias);
-    // The number in units of the last place; nearbyint rounds to nearest even.
+    // The magnitude in units of the last place; nearbyint rounds to nearest even.
     const double units = std::nearbyint(std::ldexp(magnitude, mantissa_bits - exponent));
     const auto mantissa = static_cast<uint32_t>(units);
-    // A carry out of the mantissa moves into the exponent by itself; so does a subnormal's.
+    // A carry out of the mantissa increments the exponent, also from subnormal to normal.
     const uint32_t bits = mantissa + (static_cast<uint32_t>(exponent + bias - 1) << mantissa_bits);
     return sign | std::min(bits, infinity);
 }

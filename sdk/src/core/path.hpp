@@ -9,8 +9,8 @@
 
 namespace hearth {
 
-/// A path as callers write it: UTF-8 on Windows, bytes elsewhere.  The constructor from std::string takes Windows' code
-/// page for its encoding.
+/// Converts a caller's path, UTF-8 on Windows and bytes elsewhere.  The std::string constructor of
+/// fs::path would assume Windows' code page.
 inline std::filesystem::path path_of(std::string_view text) {
 #if defined(_WIN32)
     return std::u8string(text.begin(), text.end());

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Greedy placement of memory blocks with lifetimes at non-overlapping offsets.
+
 #include "core/placement.hpp"
 
 #include <algorithm>
@@ -12,7 +14,8 @@ namespace hearth {
 
 namespace {
 
-/// The offset for `size` between ranges that are taken.  `taken` is sorted by begin.
+/// Returns the offset of a gap for `size` bytes between the taken ranges, or behind them.  `taken`
+/// is sorted by begin.
 uint64_t offset_between(std::span<const std::pair<uint64_t, uint64_t>> taken, uint64_t size,
                         Gap wanted) {
     uint64_t best_offset = 0, best_gap = 0, end = 0;
@@ -36,7 +39,7 @@ Placement place_in_order(std::span<const uint64_t> sizes, std::span<const Lifeti
                          std::span<const size_t> order, Gap gap) {
     Placement layout;
     layout.offsets.resize(sizes.size());
-    std::vector<size_t> placed;  // by offset
+    std::vector<size_t> placed;  // sorted by offset
     std::vector<std::pair<uint64_t, uint64_t>> taken;
     for (const size_t b : order) {
         taken.clear();

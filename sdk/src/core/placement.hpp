@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Where blocks of memory lie that are needed for a time each: an arena's, and those of a workgroup's shared memory.
+// Assigns offsets to memory blocks with lifetimes: blocks of an arena, and of a workgroup's shared
+// memory.
 
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace hearth {
 
-/// From the first to the last step in which bytes are needed, both included.
+/// First and last step in which a block is needed, both inclusive.
 struct Lifetime {
     uint32_t first = UINT32_MAX;
     uint32_t last = 0;
@@ -27,21 +28,21 @@ struct Lifetime {
 };
 
 struct Placement {
-    std::vector<uint64_t> offsets;  ///< one for each block
-    uint64_t size = 0;              ///< of all together
+    std::vector<uint64_t> offsets;  ///< one per block
+    uint64_t size = 0;              ///< end of the last block
 };
 
-/// Which of the gaps that fit a block gets: the smallest, after Pisarchyk and Lee, "Efficient Memory Management for
-/// Deep Neural Net Inference", 2020 (offset calculation); or the first.
+/// Gap selection: the smallest gap that fits, after Pisarchyk and Lee, "Efficient Memory Management
+/// for Deep Neural Net Inference", 2020 (offset calculation); or the first one.
 enum class Gap : uint8_t { kSmallest, kFirst };
 
-/// Places blocks one after the other in `order`, each into a gap between those that are needed while it is.  O(n^2) in
-/// blocks.
-/// sizes  in any unit, which is that of the offsets.
+/// Places blocks one by one in `order`, each into a gap between the blocks whose lifetimes overlap
+/// its own.  O(n^2) in blocks.
+/// sizes  in any unit; the offsets have the same unit.
 Placement place_in_order(std::span<const uint64_t> sizes, std::span<const Lifetime> lifetimes,
                          std::span<const size_t> order, Gap gap = Gap::kSmallest);
 
-/// Indices of the blocks, the largest first; equal ones as they come.
+/// Block indices by descending size; ties keep input order.
 std::vector<size_t> largest_first(std::span<const uint64_t> sizes);
 
 }  // namespace hearth

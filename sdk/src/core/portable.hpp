@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What compilers and C libraries spell differently.
+// Wrappers for compiler and C library differences.
 
 #pragma once
 
@@ -21,7 +21,7 @@
 #define HEARTH_PRINTF(format_index, first_argument)
 #endif
 
-// How the compiler calls itself; GCC says its number alone.
+// Compiler name and version; GCC's __VERSION__ has only the number.
 #if defined(__GNUC__) && !defined(__clang__)
 #define HEARTH_COMPILER_VERSION "g++ " __VERSION__
 #elif defined(__VERSION__)
@@ -36,13 +36,13 @@
 
 namespace hearth {
 
-/// Whether a + b overflows; *sum is the sum modulo 2^64.
+/// True if a + b overflows; *sum is the sum modulo 2^64.
 constexpr bool add_overflows(uint64_t a, uint64_t b, uint64_t* sum) {
     *sum = a + b;
     return *sum < a;
 }
 
-/// Whether a * b overflows; *product is the product modulo 2^64.
+/// True if a * b overflows; *product is the product modulo 2^64.
 constexpr bool multiply_overflows(uint64_t a, uint64_t b, uint64_t* product) {
 #if defined(__GNUC__)
     return __builtin_mul_overflow(a, b, product);
@@ -52,7 +52,7 @@ constexpr bool multiply_overflows(uint64_t a, uint64_t b, uint64_t* product) {
 #endif
 }
 
-/// Memory of `bytes` at a multiple of `alignment`, a power of two; null if there is none.
+/// Allocates `bytes` at a multiple of `alignment`, a power of two; returns null if out of memory.
 inline void* allocate_aligned(size_t bytes, size_t alignment) {
 #if defined(_WIN32)
     return _aligned_malloc(bytes, alignment);
@@ -62,7 +62,7 @@ inline void* allocate_aligned(size_t bytes, size_t alignment) {
 #endif
 }
 
-/// Gives back what allocate_aligned() gave, or null.
+/// Frees memory from allocate_aligned(), or null.
 inline void free_aligned(void* memory) {
 #if defined(_WIN32)
     _aligned_free(memory);

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// SHA-256 after FIPS 180-4.
+
 #include "core/sha256.hpp"
 
 #include <bit>
@@ -59,12 +61,12 @@ void add_block(uint32_t (&state)[8], const std::byte* block) {
 }  // namespace
 
 std::array<uint8_t, 32> sha256(std::span<const std::byte> data) {
-    // Of the square roots of the first eight primes.
+    // First 32 bits of the fractional parts of the square roots of the first eight primes.
     uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     size_t at = 0;
     for (; data.size() - at >= kBlock; at += kBlock) add_block(state, data.data() + at);
-    // What is left, a one bit, zeros, and the number of bits: one block or two.
+    // Padding: the remaining bytes, a one bit, zeros, and the length in bits, in one or two blocks.
     std::byte tail[2 * kBlock] = {};
     const size_t left = data.size() - at;
     if (left > 0) std::memcpy(tail, data.data() + at, left);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// SHA-256, for hosts that check what they load: FIPS 180-4, sections 4.1.2, 5 and 6.2.
+// SHA-256 for applications that verify the files they load: FIPS 180-4, sections 4.1.2, 5 and 6.2.
 
 #pragma once
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Properties of element types, shapes and device capabilities.
+
 #include <hearth/core/assert.hpp>
 #include <hearth/core/extents.hpp>
 #include <hearth/types.hpp>
@@ -17,10 +19,10 @@ struct DTypeFacts {
     bool floating;
     bool integer;
     bool is_unsigned;
-    DType word;  ///< in device memory where it cannot be held as it is
+    DType word;  ///< type in device memory if it cannot be stored as it is
 };
 
-// In the order of DType.
+// Indexed by DType.
 constexpr DTypeFacts kFacts[kDTypeCount] = {
     {"f32", 4, true, false, false, DType::kF32},   {"f16", 2, true, false, false, DType::kF32},
     {"bf16", 2, true, false, false, DType::kF32},  {"f64", 8, true, false, false, DType::kF32},
@@ -168,7 +170,7 @@ DeviceCaps cpu_caps(Cpu cpu) {
     caps.name = "cpu";
     caps.subgroup_size = 1;
     caps.max_workgroup_count_x = 0x7fffffff;
-    caps.buffer_alignment = 64;  // a line of the cache
+    caps.buffer_alignment = 64;  // a cache line
     caps.max_buffer_bytes = uint64_t{1} << 46;
     caps.fp16_storage = caps.int8_storage = true;
     return caps;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Serializes the manifest of a package's agents.
+
 #include "core/bytes.hpp"
 
 #include <hearth/agents/manifest.hpp>
@@ -13,10 +15,10 @@ namespace hearth::agents {
 namespace {
 
 constexpr uint32_t kMagic = 0x314d4148;  // "HAM1"
-constexpr uint32_t kVersion = 3;  // 2: names, and the size of the ring; 3: the name of demonstrate
+constexpr uint32_t kVersion = 3;         // 2: names, replay buffer size; 3: name of demonstrate
 constexpr uint32_t kMost = 1u << 24;
 
-/// All names, in the order of the file, and how many of them a version has.
+/// All names in file order, and how many of them each version has.
 template <class Names>
 auto list_of(Names& n) {
     return std::array{&n.frame, &n.store,       &n.prepare, &n.learn,      &n.publish,

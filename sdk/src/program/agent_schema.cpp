@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Agent schemas: names, sizes and layout of observations and actions, their comparison and
+// serialization.
+
 #include "core/bytes.hpp"
 
 #include <hearth/agents/schema.hpp>
@@ -81,7 +84,7 @@ Status check_unique(const std::vector<T>& list, std::string_view name) {
     return {};
 }
 
-// Sums stop growing at the limit, so that hostile sizes do not overflow.
+// Saturating arithmetic at the limit, so that hostile sizes do not overflow.
 int64_t limited_product(int64_t a, int64_t b) {
     return a != 0 && b > (kMostFloats + 1) / a ? kMostFloats + 1 : a * b;
 }
@@ -106,7 +109,8 @@ std::string axis_name(int64_t axis, int64_t axes) {
     return "[" + std::to_string(axis) + "]";
 }
 
-/// "speed", "rays[3]", "enemies[2]/place.x", "enemies (how many)".
+/// Path of a raw observation element: "speed", "rays[3]", "enemies[2]/place.x", "enemies (how
+/// many)".
 std::string name_in(std::span<const Field> list, int64_t index) {
     for (const Field& f : list) {
         if (index >= f.raw_width()) {
@@ -146,7 +150,7 @@ std::string names_of(std::span<const Field> list) {
     return out;
 }
 
-// --- What differs ---
+// --- Differences ---
 
 std::string text_of(double value) {
     std::string text = std::to_string(value);
@@ -200,7 +204,7 @@ std::string difference_of(const std::string& path, const Field& a, const Field& 
     return difference_of_lists(path, a.parts, b.parts);
 }
 
-// The first field whose name or order differs is named, rather than the sizes of the lists.
+// Names the first field that differs in name or order, rather than the sizes of the lists.
 template <class T>
 std::string difference_of_lists(const std::string& path, const std::vector<T>& a,
                                 const std::vector<T>& b) {
@@ -220,7 +224,7 @@ std::string difference_of_lists(const std::string& path, const std::vector<T>& a
     return {};
 }
 
-// --- Bytes ---
+// --- Serialization ---
 
 void write(ByteWriter& out, const Range& range) {
     out.number(range.low).number(range.high);
@@ -244,7 +248,7 @@ void write(ByteWriter& out, const std::vector<Field>& list) {
 
 Fields read_fields(ByteReader& in, int depth);
 
-/// Through the builder, so that what is read obeys the rules of what is written.
+/// Reads through the builder, so that files obey the same rules as code.
 void read_field(ByteReader& in, int depth, Fields& into) {
     const std::string name(in.counted_text());
     const auto kind = static_cast<FieldKind>(in.number<uint8_t>());

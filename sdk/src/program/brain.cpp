@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Reads and writes brain files: packs tensors, encodes them against a parent, and checks untrusted
+// files.
+
 #include "program/brain.hpp"
 
 #include "core/checksum.hpp"
@@ -15,7 +18,7 @@ using namespace file;
 
 namespace {
 
-constexpr uint64_t kBrainChecksumEnd = 24;  // where the checksummed bytes begin
+constexpr uint64_t kBrainChecksumEnd = 24;  // start of the checksummed bytes
 
 uint64_t align_up(uint64_t at) {
     return (at + kBrainAlignment - 1) / kBrainAlignment * kBrainAlignment;
@@ -25,12 +28,13 @@ bool is_zero(std::span<const std::byte> bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-// Packing.  The exclusive or of two tensors is mostly zeros in the planes of sign, exponent and high
-// mantissa bits when weights have moved a little, and everywhere when they have not.  So: plane by
-// plane (all first bytes of the elements, all second bytes, ...), runs as pairs of two lengths, zeros
-// to skip and bytes that follow, each length in groups of seven bits, lowest first.
+// Packing.  The xor of two tensors is mostly zeros in the byte planes of sign, exponent and high
+// mantissa bits if weights have moved a little, and in all planes if they have not moved.  So the
+// bytes are run-length encoded plane by plane (all first bytes of the elements, all second bytes,
+// ...): pairs of a count of zeros to skip and a count of literal bytes that follow, both as LEB128
+// varints.
 
-/// Walks the bytes of a tensor plane by plane.
+/// Iterates over the bytes of a tensor plane by plane.
 class Planes {
   public:
     Planes(uint64_t bytes, uint32_t element_bytes) : bytes_(bytes), element_(element_bytes) {}
@@ -48,7 +52,7 @@ class Planes {
     uint32_t plane_ = 0;
 };
 
-/// Appends to a span until it is full.
+/// Appends to a span and counts what does not fit.
 class Output {
   public:
     explicit Output(std::span<std::byte> bytes) : bytes_(bytes) {}
@@ -68,14 +72,14 @@ class Output {
     size_t size_ = 0;
 };
 
-/// Packs the exclusive or of two tensors (parent of no bytes: zeros); its size, or out.size() if it
-/// would take that or more.
+/// Packs the xor of two tensors (an empty parent means zeros).  Returns the packed size, or
+/// out.size() if it would reach that.
 size_t pack(std::span<const std::byte> bytes, std::span<const std::byte> parent,
             uint32_t element_bytes, std::span<std::byte> out) {
     const auto at = [&](const Planes& p) {
         return parent.empty() ? bytes[p.index()] : bytes[p.index()] ^ parent[p.index()];
     };
-    constexpr int kWorthSkipping = 4;  // zeros: a new pair of lengths takes two bytes or more
+    constexpr int kWorthSkipping = 4;  // zeros: a new pair of counts takes at least two bytes
     Output output(out);
     Planes planes(bytes.size(), element_bytes);
     while (!planes.is_at_end() && !output.is_full()) {
@@ -108,7 +112,7 @@ bool take_length(std::span<const std::byte>& in, uint64_t* value) {
     return false;
 }
 
-/// Undoes pack(); `out` holds the parent's bytes, or zeros.
+/// Reverses pack(); `out` holds the parent's bytes, or zeros.
 bool unpack(std::span<const std::byte> in, uint32_t element_bytes, std::span<std::byte> out) {
     Planes planes(out.size(), element_bytes);
     uint64_t left = out.size();
@@ -126,7 +130,7 @@ bool unpack(std::span<const std::byte> in, uint32_t element_bytes, std::span<std
     return in.empty();
 }
 
-/// Stores an item's bytes in the shortest way at the front of `out`.
+/// Stores an item's bytes at the front of `out` in the shortest encoding.
 BrainEncoding encode(const BrainItem& item, std::span<std::byte> out, uint64_t* stored) {
     const uint32_t element = size_bytes(item.dtype);
     *stored = 0;
@@ -145,11 +149,11 @@ BrainEncoding encode(const BrainItem& item, std::span<std::byte> out, uint64_t* 
     return BrainEncoding::kRaw;
 }
 
-/// The bytes of a packed tensor in the order in which they are packed, one at a time.
+/// Decodes a packed tensor byte by byte, in packed (plane) order.
 class PackedBytes {
   public:
     explicit PackedBytes(std::span<const std::byte> in) : in_(in) {}
-    /// The next byte; zeros behind the end, and once the lengths make no sense.
+    /// The next byte; zero past the end or after invalid counts.
     std::byte next() {
         while (zeros_ == 0 && literals_ == 0)
             if (!take_lengths()) return std::byte{0};
@@ -183,8 +187,8 @@ class PackedBytes {
     uint64_t zeros_ = 0, literals_ = 0;
 };
 
-/// Bits of the highest two bytes of an element that are all set in NaN and infinities alone; 0: the
-/// type has none.
+/// Exponent bits in the top two bytes of an element, all set only in NaN and infinities; 0 if the
+/// type has neither.
 uint32_t exponent_mask(DType dtype) {
     switch (dtype) {
         case DType::kF16:
@@ -298,7 +302,7 @@ bool BrainView::open(std::span<const std::byte> bytes, ViewError* error) {
         return refuse(StatusCode::kCorruptData, "names or host data lie outside the file");
     tensors_ = {reinterpret_cast<const BrainTensorRecord*>(bytes.data() + sizeof(BrainHeader)),
                 header_->tensor_count};
-    Checked names;  // that overlap would take more to walk than the file has
+    Checked names;  // overlapping names could take more time to scan than the file's size
     for (uint32_t i = 0; i < tensors_.size(); ++i) {
         names += tensors_[i].name.size;
         if (!names.is_within(header_->texts_bytes))
@@ -340,9 +344,8 @@ bool BrainView::check_tensor(uint32_t index, ViewError* error) const {
             return t.stored_bytes == 0 || bad("has bytes that it should not have");
         case BrainEncoding::kPacked:
         case BrainEncoding::kDelta:
-            // A pair of lengths can stand for any number of zeros, but not without end: what a
-            // small file claims must not make a reader allocate much more than what it compares
-            // with, so readers compare sizes with what they expect before they decode.
+            // A pair of counts can stand for any number of zeros, so a small file can claim a huge
+            // tensor: readers compare sizes with the expected ones before they decode.
             return true;
     }
     return bad("unknown encoding");
@@ -391,7 +394,7 @@ int64_t BrainView::first_nonfinite(const BrainTensorRecord& tensor,
     if (encoding == BrainEncoding::kRaw) return hearth::first_nonfinite(dtype, stored);
     const uint32_t mask = exponent_mask(dtype);
     if (encoding == BrainEncoding::kParent || mask == 0) return -1;
-    // The highest two bytes of all elements are the last two planes.
+    // The top two bytes of all elements are the last two planes.
     const uint32_t element = size_bytes(dtype);
     const uint64_t count = tensor.bytes / element;
     PackedBytes low(stored);
@@ -437,7 +440,7 @@ uint64_t brain_schema_hash(const ProgramView& program) {
 }
 
 uint64_t brain_tensor_hash(std::string_view name, DType dtype, std::span<const std::byte> bytes) {
-    // Zeros count as no bytes, however many they are.
+    // Zeros hash like an empty span, whatever their number.
     const uint64_t contents = is_zero(bytes) ? 0 : checksum(bytes);
     return Hash().text(name).number(static_cast<uint8_t>(dtype)).number(contents).value();
 }
@@ -458,7 +461,7 @@ std::span<const std::byte> first_contents(const ProgramView& program, const Slot
 }
 
 bool matches(std::string_view pattern, std::string_view name) {
-    // The last star and what it has swallowed so far; going on from there is enough.
+    // Greedy wildcard matching: backtracking to the last star is sufficient.
     size_t star = std::string_view::npos, swallowed = 0, p = 0, n = 0;
     while (n < name.size()) {
         if (p < pattern.size() && pattern[p] == '*') {

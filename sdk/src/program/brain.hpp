@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A brain: what was learned, in a file.  All params and states of a program by name, whatever the
-// device and the profile; docs/brain_format.md describes it.
+// A brain is a checkpoint in a file: all params and states of a program by name, independent of
+// device and device target.  Format: docs/reference/brain_format.md.
 //
-// A tensor's bytes are stored as they are, packed, or as what changed since the parent: the first
-// contents that the game shipped.  Writing and reading allocate nothing.
+// A tensor's bytes are stored raw, packed, or as a delta to the parent: the initial values that the
+// game shipped.  Writing and reading allocate nothing.
 
 #pragma once
 
@@ -22,10 +22,10 @@ inline constexpr uint32_t kBrainFormatVersion = 1;
 inline constexpr uint64_t kBrainAlignment = 16;  ///< of each tensor's stored bytes
 
 enum class BrainEncoding : uint32_t {
-    kRaw,     ///< the bytes
-    kPacked,  ///< packed: exclusive or with zeros
-    kParent,  ///< nothing: equal to the parent's
-    kDelta,   ///< packed: exclusive or with the parent's
+    kRaw,     ///< the bytes as they are
+    kPacked,  ///< packed xor with zeros
+    kParent,  ///< no bytes: equal to the parent's
+    kDelta,   ///< packed xor with the parent's bytes
 };
 
 struct BrainHeader {
@@ -33,14 +33,14 @@ struct BrainHeader {
     uint64_t total_bytes;
     uint64_t checksum;  ///< checksum() of every byte after this field
     uint64_t graph_hash, schema_hash, parent_hash;
-    uint64_t host_schema_hash;  ///< the host's own, or 0
+    uint64_t host_schema_hash;  ///< application-defined, or 0
     uint64_t texts_offset, texts_bytes;
-    uint64_t host_offset, host_bytes;  ///< the host's own bytes
+    uint64_t host_offset, host_bytes;  ///< application-defined bytes
     uint32_t tensor_count;
     uint32_t reserved;
 };
 
-/// After the header, in ascending order of names.
+/// Follow the header, in ascending order of names.
 struct BrainTensorRecord {
     TextRef name;
     uint32_t kind;   ///< SlotKind: param or state
@@ -49,7 +49,7 @@ struct BrainTensorRecord {
     uint32_t reserved;
     ShapeRecord shape;
     uint64_t offset, stored_bytes;
-    uint64_t bytes;     ///< decoded
+    uint64_t bytes;     ///< decoded size
     uint64_t checksum;  ///< checksum() of the decoded bytes
 };
 
@@ -57,19 +57,19 @@ static_assert(sizeof(BrainHeader) == 96 && sizeof(BrainTensorRecord) == 128);
 
 }  // namespace file
 
-/// A tensor to be written.
+/// One tensor to write.
 struct BrainItem {
     std::string_view name;
     SlotKind kind = SlotKind::kParam;
     DType dtype = DType::kF32;
     file::ShapeRecord shape{};
     std::span<const std::byte> bytes;
-    /// Allows storing what changed alone.  A parent of no bytes: zeros.
+    /// Allows delta encoding.  An empty parent means zeros.
     bool has_parent = false;
     std::span<const std::byte> parent;
 };
 
-/// Tensors to be written, in ascending order of names.
+/// The tensors to write, in ascending order of names.
 class BrainItems {
   public:
     virtual size_t count() const = 0;
@@ -86,21 +86,22 @@ struct BrainIdentity {
     uint64_t host_schema_hash = 0;
 };
 
-/// Bytes that write_brain needs at most.
+/// Upper bound of the bytes that write_brain writes.
 uint64_t brain_bound(const BrainItems& items, uint64_t host_bytes);
 
-/// Writes a brain into `out`, which has brain_bound() bytes or more; returns how many it has.
+/// Writes a brain into `out`, which has at least brain_bound() bytes; returns its size.
 uint64_t write_brain(const BrainItems& items, const BrainIdentity& identity,
                      std::span<const std::byte> host_data, std::span<std::byte> out);
 
 /// Reads a brain in place.  Allocates nothing.
 class BrainView {
   public:
-    /// Checks `bytes`, which must be 8-byte aligned and outlive the view.  False fills *error.
+    /// Checks `bytes`, which must be 8-byte aligned and outlive the view.  Returns false and fills
+    /// *error if they are invalid.
     ///
-    /// Checked: magic, version, size, checksum; each tensor's name, type, shape and place, names in
-    /// ascending order and with characters of their own.  Packed bytes are checked by decode().
-    /// Takes time in proportion to the bytes.
+    /// Checked: magic, version, size, checksum; name, type, shape and offset of each tensor; names
+    /// in ascending order and without overlap.  Packed bytes are checked by decode().  Takes time
+    /// linear in the size.
     [[nodiscard]] bool open(std::span<const std::byte> bytes, ViewError* error);
 
     const file::BrainHeader& header() const { return *header_; }
@@ -113,18 +114,19 @@ class BrainView {
     std::span<const std::byte> host_data() const {
         return part(header_->host_offset, header_->host_bytes);
     }
-    /// The tensor of this name, or null.
+    /// Returns the tensor of this name, or null.
     const file::BrainTensorRecord* find(std::string_view name) const;
     bool is_delta() const;
 
-    /// The tensor's bytes into `out`, which has tensor.bytes.  parent: the parent's bytes (of no
-    /// length: zeros), which only deltas need.  False if they do not decode or are not the ones
-    /// that were saved.
+    /// Decodes the tensor into `out`, which has tensor.bytes.  parent: the parent's bytes (empty:
+    /// zeros), needed only by deltas.  Returns false if the bytes do not decode or their checksum
+    /// is wrong.
     [[nodiscard]] bool decode(const file::BrainTensorRecord& tensor,
                               std::span<const std::byte> parent, std::span<std::byte> out) const;
 
-    /// The first element that is NaN or infinite, or -1, without decoding: allocates nothing.  What
-    /// equals the parent's is not looked at.  Of bytes that do not decode the answer means nothing.
+    /// Index of the first element that is NaN or infinite, or -1, without decoding: allocates
+    /// nothing.  Tensors equal to the parent's are not checked.  The result is undefined for bytes
+    /// that do not decode.
     int64_t first_nonfinite(const file::BrainTensorRecord& tensor,
                             std::span<const std::byte> parent) const;
 
@@ -139,22 +141,25 @@ class BrainView {
     std::span<const file::BrainTensorRecord> tensors_;
 };
 
-/// The first element that is NaN or infinite; -1 if there is none, or the type has no such values.
+/// Index of the first element that is NaN or infinite; -1 if there is none, or the type has no such
+/// values.
 int64_t first_nonfinite(DType dtype, std::span<const std::byte> bytes);
 
-/// What the inputs and outputs of a program are, in any order and on any profile.
+/// Hash of the names, types and shapes of all inputs and outputs, independent of order and device
+/// target.
 uint64_t brain_schema_hash(const ProgramView& program);
 
-/// The first contents of a program's params and states, as they are held, in any order.
+/// Hash of the initial values of all params and states, in their stored types, independent of
+/// order.
 uint64_t brain_parent_hash(const ProgramView& program);
 
-/// One tensor's part of the parent hash; the whole is their sum.
+/// Contribution of one tensor to the parent hash, which is the sum of all contributions.
 uint64_t brain_tensor_hash(std::string_view name, DType dtype, std::span<const std::byte> bytes);
 
-/// A slot's first contents; empty: zeros.
+/// A variable's initial value; empty: zeros.
 std::span<const std::byte> first_contents(const ProgramView& program, const file::SlotRecord& slot);
 
-/// Whether a name matches a pattern, in which '*' stands for any characters.
+/// True if the name matches the pattern, in which '*' matches any characters.
 bool matches(std::string_view pattern, std::string_view name);
 
 }  // namespace hearth

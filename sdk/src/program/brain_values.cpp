@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Brains as values, over the format of brain.hpp.
+// Brain as a value type: loading, saving, comparing and merging, over the format of brain.hpp.
 
 #include "core/bytes.hpp"
 #include "program/brain.hpp"
@@ -23,7 +23,7 @@ file::ShapeRecord to_record(const Shape& shape) {
     return record;
 }
 
-/// A brain as what write_brain writes.
+/// Adapts a Brain to write_brain.
 class ValueItems final : public BrainItems {
   public:
     ValueItems(const Brain& brain, const Brain* parent) : brain_(brain), parent_(parent) {}
@@ -50,7 +50,7 @@ class ValueItems final : public BrainItems {
     const Brain* parent_;
 };
 
-/// Bytes that views can read in place.
+/// Copies bytes if they are not aligned for a view.
 class Aligned {
   public:
     explicit Aligned(std::span<const std::byte> bytes) : bytes_(bytes) {
@@ -70,7 +70,7 @@ Status to_status(const ViewError& error) {
     return {error.code, error.text.c_str()};
 }
 
-/// "brain: 'w': element 3 is NaN or infinite", of the first such tensor.
+/// Reports the first tensor with a non-finite element: "brain: 'w': element 3 is NaN or infinite".
 Status check_finite(const Brain& brain) {
     for (const BrainTensor& t : brain.tensors)
         if (const int64_t at = first_nonfinite(t.value.dtype(), t.value.bytes()); at >= 0)

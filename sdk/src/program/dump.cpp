@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Prints a Program as a human-readable listing.
+
 #include "core/portable.hpp"
 #include "program/program.hpp"
 
@@ -24,7 +26,7 @@ unsigned long long wide(uint64_t value) {
     return value;
 }
 
-/// "256", "64*rows", "16 + 64*rows".
+/// Prints an extent: "256", "64*rows", "16 + 64*rows".
 std::string to_string(const Extent& extent) {
     if (extent.per_row == 0) return std::to_string(extent.fixed);
     const std::string rows = std::to_string(extent.per_row) + "*rows";
@@ -45,7 +47,7 @@ const char* name_of(SlotKind kind) {
     return "?";
 }
 
-/// "r arena[256, +1024)", "w out", "rw weights[0, +64)".
+/// Prints an operand: "r arena[256, +1024)", "w out", "rw weights[0, +64)".
 std::string to_string(const Program& program, const Operand& operand) {
     const char* access = operand.access == Access::kRead    ? "r "
                          : operand.access == Access::kWrite ? "w "
@@ -70,7 +72,7 @@ std::string to_string(const GridAxis& axis) {
     return "ceil((" + to_string(axis.work) + ")/" + std::to_string(axis.tile) + ")";
 }
 
-/// Not by line(): there may be many names.
+/// Does not use line(), whose length is limited: there may be many names.
 std::string elements_line(const Binding& binding) {
     std::string names;
     for (const std::string& name : binding.elements) names += (names.empty() ? "" : ", ") + name;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Reads and writes packages: graph, weights and compiled programs in one file.
+
 #include "program/package.hpp"
 
 #include "core/checksum.hpp"
@@ -14,7 +16,7 @@ using namespace file;
 
 namespace {
 
-constexpr uint64_t kPackageChecksumEnd = 24;  // where the checksummed bytes of the header begin
+constexpr uint64_t kPackageChecksumEnd = 24;  // start of the checksummed bytes of the header
 
 uint64_t align_up(uint64_t at, uint64_t alignment) {
     return (at + alignment - 1) / alignment * alignment;
@@ -58,7 +60,7 @@ Status check(const PackageContents& contents) {
     return {};
 }
 
-/// Moves the first contents of a program's slots into the pool.
+/// Moves the initial values of a program's variables into the pool.
 void move_data(Program& program, DataPool& pool) {
     for (Slot& slot : program.slots) {
         if (slot.data_offset == kZeroFilled) continue;
@@ -196,7 +198,7 @@ bool PackageView::check_sections(ViewError* error) {
     uint64_t end = tables_end(*header_);
     for (uint32_t i = 0; i < sections_.size(); ++i) {
         const PackageSectionRecord& s = sections_[i];
-        // In order and without overlap, and zeros between: each byte of the file is accounted for.
+        // Sections are in order, do not overlap and have only padding between them.
         if (s.offset % kPackageAlignment != 0 || s.offset < end ||
             s.offset - end >= kWeightsAlignment || s.offset > bytes_.size() ||
             s.bytes > bytes_.size() - s.offset)

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A Package (`.hearth`): graph, weights and one Program for each profile in one file, which is used
-// as it lies in memory, mapped or read.  docs/package_format.md describes it.
+// A Package (`.hearth`): graph, weights and one Program per device target in one file, used in
+// place, mapped or read.  Format: docs/reference/package_format.md.
 //
-// The graph is an opaque section (compiler/driver/graph_file.hpp writes and reads it), so that a package can
-// be cooked again; the device column never looks at it.  Weights are stored once: the programs'
-// slots and the graph's values refer to bytes of one pool.
+// The graph is an opaque section (compiler/driver/graph_file.hpp writes and reads it), so that a
+// package can be cooked again; the runtime never reads it.  Weights are stored once: the programs'
+// variables and the graph's values refer to bytes of one pool.
 
 #pragma once
 
@@ -25,15 +25,15 @@ inline constexpr uint32_t kPackageMagic = 0x4b505248;  // "HRPK"
 inline constexpr uint32_t kPackageFormatVersion = 1;
 inline constexpr uint32_t kMaxProfiles = 8;
 inline constexpr uint32_t kMaxPackageSections = 64;
-inline constexpr uint64_t kPackageAlignment = 64;    ///< of sections
+inline constexpr uint64_t kPackageAlignment = 64;    ///< of sections, in bytes
 inline constexpr uint64_t kWeightsAlignment = 4096;  ///< of the pool: whole pages can be mapped
 
 enum class PackageSectionKind : uint32_t {
-    kGraph = 1,    ///< one
-    kWeights = 2,  ///< one: the pool
-    kProgram = 3,  ///< one for each profile, saved without data
+    kGraph = 1,    ///< exactly one
+    kWeights = 2,  ///< exactly one: the pool
+    kProgram = 3,  ///< one per device target, saved without data
     kNotes = 4,    ///< at most one: UTF-8 for people and tools
-    kAgents = 5,   ///< at most one: AgentManifest::save()
+    kAgents = 5,   ///< at most one: bytes of AgentManifest::save()
 };
 
 struct PackageSectionRecord {
@@ -44,9 +44,9 @@ struct PackageSectionRecord {
 
 struct ProfileRecord {
     char name[32];                 ///< zero-terminated
-    uint32_t section;              ///< of its program
-    uint32_t shared_memory_bytes;  ///< that a workgroup of its kernels may use
-    uint32_t subgroup_size;        ///< that its kernels rely on; 0: any
+    uint32_t section;              ///< index of its program's section
+    uint32_t shared_memory_bytes;  ///< largest shared memory of a workgroup of its kernels
+    uint32_t subgroup_size;        ///< required by its kernels; 0: any
     uint32_t reserved;
 };
 
@@ -54,7 +54,7 @@ struct ProfileRecord {
 struct PackageHeader {
     uint32_t magic, format_version;
     uint64_t total_bytes;
-    uint64_t checksum;  ///< of every byte after this field, to the end of the profiles
+    uint64_t checksum;  ///< checksum() of every byte from here to the end of the ProfileRecords
     uint64_t graph_hash;
     uint32_t section_count, profile_count;
 };
@@ -64,10 +64,10 @@ static_assert(sizeof(PackageSectionRecord) == 32 && sizeof(ProfileRecord) == 48 
 
 }  // namespace file
 
-/// Bytes that several tables refer to, each distinct run of them stored once.
+/// Deduplicated byte runs that several tables refer to.
 class DataPool {
   public:
-    /// Where equal bytes lie.
+    /// Adds a run unless the pool has an equal one; returns its offset.
     uint64_t add(std::span<const std::byte> bytes);
     std::span<const std::byte> bytes() const { return bytes_; }
 
@@ -80,10 +80,10 @@ class DataPool {
     std::unordered_multimap<uint64_t, Run> runs_;  ///< by checksum
 };
 
-/// A program to be packed.
+/// One device target's program, to be packed.
 struct PackedProfile {
     std::string name;
-    Program program;  ///< with its data
+    Program program;  ///< data included
     uint32_t shared_memory_bytes = 0;
     uint32_t subgroup_size = 0;  ///< 0: any
 };
@@ -91,30 +91,31 @@ struct PackedProfile {
 struct PackageContents {
     std::vector<std::byte> graph;  ///< refers to `pool`
     uint64_t graph_hash = 0;
-    DataPool pool;                        ///< the programs' data is added when saving
-    std::vector<PackedProfile> profiles;  ///< best first: the first that a device can run is chosen
+    DataPool pool;                        ///< saving adds the programs' data
+    std::vector<PackedProfile> profiles;  ///< by priority: a device uses the first that it supports
     std::string notes;
     std::vector<std::byte> agents;  ///< an AgentManifest, or empty
 };
 
-/// Errors: kInvalidArgument for no profile, too many, or names that are equal, empty or too long.
-/// Deterministic.
+/// Serializes a package.  Errors: kInvalidArgument for no device targets, too many, or names that
+/// are equal, empty or too long.  Deterministic.
 Result<std::vector<std::byte>> save_package(PackageContents contents);
 
 /// Reads a package in place.  Allocates nothing.
 class PackageView {
   public:
-    /// Checks `bytes`, which must be 8-byte aligned and outlive the view.  False fills *error.
+    /// Checks `bytes`, which must be 8-byte aligned and outlive the view.  Returns false and fills
+    /// *error if they are invalid.
     ///
     /// Checked: magic, version, size, the header's checksum; each section inside the file, aligned
-    /// and with a right checksum; one graph, one pool; each profile's name and program.  A program
-    /// is checked by ProgramView when it is opened.
+    /// and with the right checksum; exactly one graph and one pool; each device target's name and
+    /// program index.  A program itself is checked by ProgramView when it is opened.
     [[nodiscard]] bool open(std::span<const std::byte> bytes, ViewError* error);
 
     const file::PackageHeader& header() const { return *header_; }
     std::span<const file::PackageSectionRecord> sections() const { return sections_; }
     std::span<const file::ProfileRecord> profiles() const { return profiles_; }
-    /// The position of the profile, or -1.
+    /// Index of the device target, or -1.
     int find_profile(std::string_view name) const;
 
     std::span<const std::byte> section(uint32_t index) const {
@@ -127,7 +128,7 @@ class PackageView {
     std::span<const std::byte> graph() const { return section(graph_); }
     std::span<const std::byte> weights() const { return section(weights_); }
     std::string_view notes() const;
-    /// The manifest of its agents; empty: it has none.
+    /// The agents' manifest; empty if there is none.
     std::span<const std::byte> agents() const;
 
   private:
@@ -138,11 +139,11 @@ class PackageView {
     const file::PackageHeader* header_ = nullptr;
     std::span<const file::PackageSectionRecord> sections_;
     std::span<const file::ProfileRecord> profiles_;
-    uint32_t graph_ = 0, weights_ = 0;  ///< sections
-    uint32_t notes_ = 0, agents_ = 0;   ///< sections; graph_: none
+    uint32_t graph_ = 0, weights_ = 0;  ///< section indices
+    uint32_t notes_ = 0, agents_ = 0;   ///< section indices; equal to graph_ if absent
 };
 
-/// Whether bytes begin as a package does.
+/// True if the bytes begin with the magic of a package.
 bool is_package(std::span<const std::byte> bytes);
 
 }  // namespace hearth

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Program lookups, its content hash, and the operands that its kernels declare.
+
 #include "program/program.hpp"
 
 #include <hearth/core/hash.hpp>

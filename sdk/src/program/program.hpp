@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The compiled artefact: all that the compiler column and the device column share.
+// The compiled program: the interface between compiler and runtime.
 //
-// A Program is flat tables and no pointers: every byte offset, every dispatch and every barrier is
-// decided.  It carries its SPIR-V, or, for a CPU, says which C functions it needs.  Entries (`act`, `learn`, ...) share one set of weights; each
-// has an arena range of its own, so that one entry may run between two slices of another.
+// A Program is flat tables without pointers: every byte offset, dispatch and barrier is fixed.  It
+// holds its SPIR-V or, for a CPU, the hashes of the C functions it needs.  Entries (`act`, `learn`,
+// ...) share one set of weights; each has its own arena range, so that one entry may run between
+// two slices of another.
 
 #pragma once
 
@@ -20,26 +21,27 @@
 
 namespace hearth {
 
-/// Changes whenever the serialized layout or the meaning of a field changes.
+/// Incremented whenever the serialized layout or the meaning of a field changes.
 inline constexpr uint32_t kProgramFormatVersion = 4;
 
-/// Where an operand's bytes live.
+/// Memory region of an operand.
 enum class Region : uint8_t {
     kArena,     ///< intermediates of one recording of an entry
-    kWeights,   ///< params, states and constants: they persist between recordings
-    kExternal,  ///< a buffer of the host's, bound when recording
+    kWeights,   ///< params, states and constants; persist between recordings
+    kExternal,  ///< a buffer of the application, bound when recording
     kRun,       ///< the RunBlock of this recording
 };
 
-/// Small per-recording values that kernels read, so that a recording can be replayed.
+/// Small per-recording values in a buffer that kernels read, so that a recorded command buffer can
+/// be replayed.
 struct RunBlock {
-    uint32_t rows;  ///< live rows, at most Program::rows_capacity
+    uint32_t rows;  ///< batch size, at most Program::rows_capacity
     uint32_t reserved[3];
 };
 
 enum class Access : uint8_t { kRead = 1, kWrite = 2, kReadWrite = 3 };
 
-/// A byte count that may grow with the rows: fixed + per_row * rows.
+/// A byte count that may depend on the batch size: fixed + per_row * rows.
 struct Extent {
     uint64_t fixed = 0;
     uint64_t per_row = 0;
@@ -47,7 +49,7 @@ struct Extent {
     friend bool operator==(const Extent&, const Extent&) = default;
 };
 
-/// A byte range that a step touches.
+/// A byte range that a command touches.
 struct Operand {
     Region region = Region::kArena;
     Access access = Access::kRead;
@@ -61,36 +63,37 @@ struct SpecConstant {
     uint32_t value = 0;
 };
 
-/// What a kernel does with one of its operands, whichever step runs it.  Each step must give it an
-/// operand that allows as much.
+/// A kernel's use of one of its operands, in all commands that run it.  The operand that a command
+/// passes must permit this access and be large enough.
 struct KernelOperand {
     Access access = Access::kRead;
-    /// It touches no more than the first `bytes`, and so many for each one of the step's first word.
+    /// It touches at most the first `bytes`, plus this many for each unit of the command's first
+    /// word.
     Extent bytes;
     uint32_t bytes_per_word = 0;
     friend bool operator==(const KernelOperand&, const KernelOperand&) = default;
 };
 
-/// One compute pipeline's worth of shader.
+/// The shader of one compute pipeline.
 ///
 /// Push constants: with BindingModel::kDeviceAddress the operands' addresses (8 bytes each, in
-/// operand order), then the step's words (4 bytes each).  With kDescriptor the operands are storage
-/// buffers 0..n-1 of set 0 and the push constants are the words alone.  Entry point "main".
+/// operand order), then the command's words (4 bytes each).  With kDescriptor the operands are
+/// storage buffers 0..n-1 of set 0 and the push constants are the words alone.  Entry point "main".
 ///
-/// A kernel with more operands than push constants hold locates its first `located_count` ones
-/// itself (kDeviceAddress only): they lie in the arena or the weights, the push constants begin
-/// with the addresses of those two regions, and specialization constant i says where operand i is
-/// (locate()).  Such a kernel belongs to one step.
+/// A kernel with more operands than the push constants hold locates its first `located_count`
+/// operands itself (kDeviceAddress only): they lie in the arena or the weights, the push constants
+/// begin with the addresses of those two regions, and specialization constant i gives the location
+/// of operand i (locate()).  Such a kernel belongs to one command.
 ///
-/// In a program for a CPU a kernel is a function in C (HearthNativeFunction): its last operand is the run block,
-/// `spirv` are the words of a NativeCode, and `source` is the function's text.
+/// In a program for a CPU a kernel is a C function (HearthNativeFunction): its last operand is the
+/// run block, `spirv` holds the words of a NativeCode, and `source` is the function's text.
 struct Kernel {
     std::string name;
     std::vector<uint32_t> spirv;
     std::vector<SpecConstant> spec_constants;  ///< in ascending order of ids
     uint32_t operand_count = 0;
-    std::vector<KernelOperand> operands;  ///< one for each operand; see declare_operands()
-    /// Bytes of its widest load or store: operands lie at multiples of it.  At most 16.
+    std::vector<KernelOperand> operands;  ///< one per operand; see declare_operands()
+    /// Size of its widest load or store in bytes, at most 16; operands are aligned to it.
     uint32_t access_bytes = 4;
     uint32_t word_count = 0;
     uint32_t located_count = 0;
@@ -101,16 +104,17 @@ struct Kernel {
     bool needs_subgroup_arithmetic = false;
     MatrixCores needs_matrix_cores = MatrixCores::kNone;
     bool needs_workgroup_matrices = false;
-    /// That matrix cores must multiply, if they are needed; of a subgroup, or else of a workgroup.
+    /// Cooperative-matrix shape that the device must support, if any; subgroup scope, or else
+    /// workgroup scope.
     MatrixShape matrix;
-    uint32_t subgroup_size = 0;  ///< that it is written for; 0: any
-    std::string source;          ///< GLSL, for people, or C; may be stripped
+    uint32_t subgroup_size = 0;  ///< required subgroup size; 0: any
+    std::string source;          ///< GLSL (for people) or C; may be stripped
 };
 
-/// What stands for a kernel's code in a program for a CPU.
+/// Identifies the C function of a kernel in a program for a CPU; stored in place of SPIR-V.
 struct NativeCode {
-    uint64_t hash = 0;          ///< of the function's text: what tables of functions list it by
-    bool is_divisible = false;  ///< its workgroups may be run in parts
+    uint64_t hash = 0;          ///< of the function's text: the key of function tables
+    bool is_divisible = false;  ///< its workgroups may be run in several ranges
 };
 inline constexpr size_t kNativeCodeWords = 3;  ///< hash (low, high), is_divisible
 
@@ -118,7 +122,7 @@ constexpr std::array<uint32_t, kNativeCodeWords> words_of(NativeCode code) {
     return {static_cast<uint32_t>(code.hash), static_cast<uint32_t>(code.hash >> 32),
             code.is_divisible ? 1u : 0u};
 }
-/// words  kNativeCodeWords of them
+/// Decodes `words`, which has kNativeCodeWords elements.
 constexpr NativeCode native_code(std::span<const uint32_t> words) {
     return {uint64_t{words[1]} << 32 | words[0], words[2] != 0};
 }
@@ -126,8 +130,8 @@ constexpr NativeCode native_code(std::span<const uint32_t> words) {
 /// Located operands start at multiples of this many bytes.
 inline constexpr uint64_t kLocationUnit = 16;
 
-/// What a kernel's specialization constant says of a located operand: the offset in units, and in
-/// bit 0 whether the region is the weights.
+/// Encodes a located operand as a specialization constant: the offset in units of kLocationUnit,
+/// and in bit 0 whether the region is the weights.
 constexpr uint32_t locate(const Operand& operand) {
     return static_cast<uint32_t>(operand.offset / kLocationUnit) * 2 +
            (operand.region == Region::kWeights ? 1 : 0);
@@ -144,9 +148,9 @@ struct GridAxis {
 
 enum class StepKind : uint8_t {
     kDispatch,  ///< operands as the kernel declares them
-    kCopy,      ///< operand 0 to operand 1, same Extent
-    kFill,      ///< operand 0 with the word `words[first_word]`
-    kBarrier,   ///< everything before is finished and visible to everything after
+    kCopy,      ///< operand 0 to operand 1, equal Extent
+    kFill,      ///< fills operand 0 with the word `words[first_word]`
+    kBarrier,   ///< all earlier commands finish and are visible to all later ones
 };
 
 struct Step {
@@ -155,10 +159,10 @@ struct Step {
     uint32_t first_operand = 0, operand_count = 0;
     uint32_t first_word = 0, word_count = 0;
     std::array<GridAxis, 3> grid;
-    std::string label;   ///< what it computes, for debug labels and listings
-    uint64_t flops = 0;  ///< at capacity, for cost estimates
+    std::string label;   ///< what it computes; for debug labels and listings
+    uint64_t flops = 0;  ///< at rows_capacity, for cost estimates
     uint64_t bytes_moved = 0;
-    /// Values of the entry's graph that this step computes, in order (debug table; may be
+    /// Values of the entry's graph that this command computes, in order (debug table; may be
     /// stripped).
     std::vector<uint32_t> computes;
     /// Value of the entry's graph that each operand holds; kNoValue for the run block.
@@ -170,27 +174,27 @@ inline constexpr uint32_t kNoValue = 0xffffffffu;
 enum class Direction : uint8_t {
     kInput,
     kOutput,
-    kInOut,  ///< an input that at least one entry writes new contents over
+    kInOut,  ///< an input that at least one entry overwrites
 };
 
-/// A tensor that the host binds when recording an entry.
+/// A tensor in a buffer that the application binds when recording an entry.
 struct Binding {
     std::string name;
     Direction direction = Direction::kInput;
     DType dtype = DType::kF32;  ///< logical; in the buffer: device_dtype(dtype, Program::storage)
     Shape shape;
     Extent bytes;
-    std::vector<std::string> elements = {};  ///< names of its numbers, if it has names for them
+    std::vector<std::string> elements = {};  ///< names of its elements, if any
 };
 
 enum class SlotKind : uint8_t {
     kParam,
     kState,
     kConstant,
-    kTransient,  ///< a state that no brain holds
+    kTransient,  ///< a state that brains do not hold
 };
 
-/// Whether a brain holds slots of this kind.
+/// True if brains hold variables of this kind.
 constexpr bool is_learned(SlotKind kind) {
     return kind == SlotKind::kParam || kind == SlotKind::kState;
 }
@@ -211,19 +215,19 @@ struct Slot {
 struct Entry {
     std::string name;
     uint32_t first_step = 0, step_count = 0;
-    uint64_t arena_offset = 0, arena_bytes = 0;  ///< its own part of the arena
-    std::vector<uint32_t> bindings;              ///< which of Program::bindings it uses
+    uint64_t arena_offset = 0, arena_bytes = 0;  ///< this entry's range of the arena
+    std::vector<uint32_t> bindings;              ///< indices into Program::bindings that it uses
 };
 
 struct Program {
     uint32_t format_version = kProgramFormatVersion;
     uint64_t hash = 0;  ///< content hash of everything but source, labels and debug tables
-    /// Hash of the graphs it was compiled from: equal for all profiles.  Not part of `hash`.
+    /// Hash of the source graphs: equal for all device targets.  Not part of `hash`.
     uint64_t graph_hash = 0;
     std::string profile = "baseline";
     BindingModel binding_model = BindingModel::kDeviceAddress;
-    Cpu cpu = Cpu::kNone;   ///< whose functions its kernels are; kNone: they are SPIR-V
-    NarrowStorage storage;  ///< how tensors of narrow elements lie in memory
+    Cpu cpu = Cpu::kNone;   ///< instruction set of its C kernels; kNone: SPIR-V
+    NarrowStorage storage;  ///< storage of narrow element types in memory
     uint64_t rows_capacity = 1;
     uint64_t arena_bytes = 0;
     uint64_t weights_bytes = 0;
@@ -234,7 +238,7 @@ struct Program {
     std::vector<Entry> entries;
     std::vector<Binding> bindings;
     std::vector<Slot> slots;
-    std::vector<std::byte> data;  ///< initial contents of slots
+    std::vector<std::byte> data;  ///< initial values of variables
 
     std::span<const Operand> operands_of(const Step& step) const {
         return std::span(operands).subspan(step.first_operand, step.operand_count);
@@ -249,27 +253,27 @@ struct Program {
     const Slot* find_slot(std::string_view name) const;
 };
 
-/// The content hash that belongs in Program::hash.
+/// Computes the content hash for Program::hash.
 uint64_t content_hash(const Program& program);
 
-/// Has each kernel that does not declare its operands yet (Kernel::operands) declare what its steps
-/// have in common: the accesses that each allows, and as many bytes as each gives it.
+/// Fills Kernel::operands of each kernel that does not declare them yet with the intersection over
+/// its commands: the accesses that all commands permit, and the smallest size.
 void declare_operands(Program& program);
 
-/// Little-endian bytes of `program`; load_program of them gives an equal Program.
+/// Serializes `program` as little-endian bytes; load_program returns an equal Program.
 std::vector<std::byte> save_program(const Program& program);
 
-/// The same without `data`, which lies elsewhere: the slots' data_offsets refer to `outside_bytes`
-/// bytes that are given again when it is opened.
+/// Serializes without `data`, which is stored elsewhere: the variables' data_offsets refer to
+/// `outside_bytes` bytes that must be passed again on opening.
 std::vector<std::byte> save_program_without_data(const Program& program, uint64_t outside_bytes);
 
 /// Reads untrusted bytes.  Errors: kCorruptData naming the field, kUnsupported for another version.
-/// Every index, size and offset is checked here, so that the device column need not.
-/// outside  first contents of a program that was saved without data; copied into `data`.
+/// Every index, size and offset is checked here, so that the runtime need not.
+/// outside  initial values of a program that was saved without data; copied into `data`.
 Result<Program> load_program(std::span<const std::byte> bytes,
                              std::span<const std::byte> outside = {});
 
-/// Human-readable listing: slots, bindings, arena map, steps, barriers.
+/// Human-readable listing: variables, bindings, arena map, commands, barriers.
 std::string dump(const Program& program);
 
 }  // namespace hearth

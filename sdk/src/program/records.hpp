@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A Program as bytes: the layout of the file, which is also what the device column works on.
+// File layout of a Program, which the runtime uses in place.
 //
-// Little-endian.  A FileHeader, then one section for each table: an array of the plain records
-// below, each section at a multiple of 16 bytes.  Texts lie in one section, each followed by a zero
-// byte; lists lie in shared sections and are referred to by position; no two refer to the same
-// elements, so that whoever walks all lists takes no longer than the file is.  Reserved fields are
-// zero.
-// Any change here changes kProgramFormatVersion.
+// Little-endian.  A FileHeader, then one section per table: an array of the plain records below,
+// each section at a multiple of 16 bytes.  Texts lie in one section, each followed by a zero byte;
+// lists lie in shared sections and are referred to by position.  No two lists refer to the same
+// elements, so that visiting all lists takes time linear in the file's size.  Reserved fields are
+// zero.  Any change here requires a new kProgramFormatVersion.
 
 #pragma once
 
@@ -21,12 +20,12 @@ namespace hearth::file {
 inline constexpr uint32_t kMagic = 0x47505248;  // "HRPG"
 inline constexpr uint64_t kSectionAlignment = 16;
 
-/// Characters [offset, offset + size) of the text section, then a zero byte.
+/// Characters [offset, offset + size) of the text section, followed by a zero byte.
 struct TextRef {
     uint32_t offset, size;
 };
 
-/// Elements [first, first + count) of some section.
+/// Elements [first, first + count) of a section.
 struct ListRef {
     uint32_t first, count;
 };
@@ -38,7 +37,7 @@ struct ExtentRecord {
 struct ShapeRecord {
     int64_t counts[kMaxRank];
     uint32_t rank;
-    uint32_t per_row_mask;  ///< bit i: dimension i counts rows
+    uint32_t per_row_mask;  ///< bit i: dimension i is the batch
 };
 
 enum KernelFlags : uint32_t {
@@ -48,13 +47,13 @@ enum KernelFlags : uint32_t {
     kNeedsInt8Storage = 8,
     kNeedsNvMatrixCores = 16,
     kNeedsKhrMatrixCores = 32,
-    kNeedsWorkgroupMatrices = 64,  ///< beside kNeedsKhrMatrixCores
+    kNeedsWorkgroupMatrices = 64,  ///< set together with kNeedsKhrMatrixCores
     kAllKernelFlags = 127,
 };
 
 struct KernelRecord {
     TextRef name, source;
-    ListRef spirv;           ///< kSpirv; in a program for a CPU, a NativeCode
+    ListRef spirv;           ///< kSpirv; a NativeCode in a program for a CPU
     ListRef spec_constants;  ///< kSpecConstants
     uint32_t operand_count, word_count;
     uint32_t local_size[3];
@@ -66,18 +65,19 @@ struct KernelRecord {
     ListRef operands;       ///< kKernelOperands, operand_count of them
 };
 
-/// KernelOperand.
+/// Serialized KernelOperand.
 struct KernelOperandRecord {
     uint32_t access;
     uint32_t bytes_per_word;
     ExtentRecord bytes;
 };
 
-/// Most bytes of push constants: those that every Vulkan device has, or what a function's operands may take.
+/// Largest push constant block: the minimum that Vulkan guarantees, and the limit for a C
+/// function's operands.
 inline constexpr uint64_t kMaxPushBytes = 128, kMaxNativePushBytes = 1024;
 
 /// Push constants of a kernel: the two regions' addresses if it locates operands, the addresses of
-/// the others, the words.
+/// the other operands, the words.
 inline uint64_t push_bytes_of(const KernelRecord& k, BindingModel model) {
     const bool addresses = model == BindingModel::kDeviceAddress;
     const uint64_t regions = k.located_count > 0 ? 2 : 0;
@@ -127,7 +127,7 @@ struct BindingRecord {
     uint32_t direction, dtype;
     ShapeRecord shape;
     ExtentRecord bytes;
-    ListRef elements;  ///< kNames: none, or one for each element
+    ListRef elements;  ///< kNames: empty, or one per element
 };
 
 struct SlotRecord {
@@ -151,13 +151,13 @@ enum Section : uint32_t {
     kBindings,
     kSlots,
     kNames,      ///< TextRef
-    kSlotNames,  ///< positions of the slots, in ascending order of their names
+    kSlotNames,  ///< indices of variables, in ascending order of their names
     kTexts,
     kData,
     kSectionCount,
 };
 
-/// Byte size of one element of each Section.
+/// Size in bytes of one element of each Section.
 inline constexpr uint32_t kElementBytes[kSectionCount] = {sizeof(KernelRecord),
                                                           sizeof(KernelOperandRecord),
                                                           4,
@@ -176,11 +176,11 @@ inline constexpr uint32_t kElementBytes[kSectionCount] = {sizeof(KernelRecord),
                                                           1};
 
 struct SectionRef {
-    uint64_t offset, count;  ///< bytes from the start of the file; elements
+    uint64_t offset, count;  ///< byte offset from the start of the file; number of elements
 };
 
 enum HeaderFlags : uint32_t {
-    /// Section kData is empty: first contents are given when the program is opened (a Package has
+    /// Section kData is empty: initial values are passed when the program is opened (a Package has
     /// one copy for all its programs).
     kDataIsOutside = 1,
     kStores16Bits = 2,  ///< NarrowStorage
@@ -199,13 +199,13 @@ struct FileHeader {
     uint32_t binding_model;
     uint32_t flags;  ///< HeaderFlags
     uint64_t rows_capacity, arena_bytes, weights_bytes;
-    /// kDataIsOutside: how many bytes the slots' data_offsets refer to.  Otherwise 0.
+    /// kDataIsOutside: size in bytes of the data that data_offsets refer to.  Otherwise 0.
     uint64_t outside_bytes;
     TextRef profile;
     SectionRef sections[kSectionCount];
 };
 
-inline constexpr uint64_t kChecksumEnd = 24;  ///< where the checksummed bytes begin
+inline constexpr uint64_t kChecksumEnd = 24;  ///< start of the checksummed bytes
 
 static_assert(sizeof(KernelRecord) == 88 && sizeof(KernelOperandRecord) == 24 &&
               sizeof(OperandRecord) == 40 && sizeof(StepRecord) == 136 &&

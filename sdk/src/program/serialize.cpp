@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Program <-> bytes.  The layout is records.hpp; reading goes through ProgramView, which does all
-// the checking.
+// Serializes Programs in the layout of records.hpp; loading goes through ProgramView, which does
+// all checks.
 
 #include "core/checksum.hpp"
 #include "program/view.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using namespace file;
 
-/// Collects records section by section and lays the sections out.
+/// Collects records by section and lays the sections out.
 class Writer {
   public:
     TextRef text(std::string_view value) {
@@ -160,7 +160,7 @@ void write(Writer& writer, const Slot& s) {
                                      s.bytes, s.data_offset});
 }
 
-/// The positions of the slots in ascending order of their names.
+/// Indices of the variables in ascending order of their names.
 std::vector<uint32_t> order_by_name(const std::vector<Slot>& slots) {
     std::vector<uint32_t> order(slots.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -298,7 +298,7 @@ std::vector<std::byte> save_program_without_data(const Program& program, uint64_
 }
 
 Result<Program> load_program(std::span<const std::byte> bytes, std::span<const std::byte> outside) {
-    // The view reads in place, so it wants alignment, which the caller's bytes may lack.
+    // The view reads in place and needs aligned bytes, which the caller's may not be.
     std::vector<uint64_t> copy;
     if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(FileHeader) != 0) {
         copy.resize((bytes.size() + 7) / 8);

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Reads declarations of untrusted SPIR-V modules and compares them with a kernel's record.
+
 #include "program/spirv.hpp"
 
 #include "core/portable.hpp"
@@ -50,7 +52,7 @@ enum Op : uint32_t {
     kOpGroupDecorate = 74,
     kOpGroupMemberDecorate = 75,
     kOpAtomicLoad = 227,
-    kOpAtomicXor = 242,  // and all between
+    kOpAtomicXor = 242,  // and all atomics in between
     kOpAtomicFlagTestAndSet = 318,
     kOpAtomicFlagClear = 319,
     kOpExecutionModeId = 331,
@@ -89,8 +91,8 @@ constexpr uint32_t kLocalSize = 17, kLocalSizeId = 38;        // execution modes
 constexpr uint32_t kNumWorkgroups = 24, kWorkgroupSize = 25;  // built-ins
 constexpr uint32_t kAlignedBit = 2;                           // memory operand
 constexpr uint32_t kPhysicalAddresses = 5347;                 // capability
-// What a kernel may keep for each invocation.  Ours keep some hundred bytes; a driver may put them
-// on a stack.
+// Largest private and function storage of an invocation.  Hearth's own kernels use a few hundred
+// bytes; a driver may put them on a stack.
 constexpr uint64_t kMaxLocalBytes = 256 << 10;
 
 enum Kind : uint32_t {
@@ -106,12 +108,12 @@ enum Kind : uint32_t {
     kOther
 };
 
-/// The words of one instruction, the first with opcode and length among them.
+/// The words of one instruction, including the first with opcode and length.
 struct Instruction {
     uint32_t op = 0;
     std::span<const uint32_t> words;
 
-    /// Zero behind the end: what is read there is checked by has().
+    /// Zero past the end; has() checks the length.
     uint32_t operator[](size_t i) const { return i < words.size() ? words[i] : 0; }
     bool has(size_t count) const { return words.size() >= count; }
 };
@@ -151,7 +153,7 @@ class Reader {
         return true;
     }
 
-    /// Constants with smaller ids may be missing from the module.
+    /// Allows constants with ids below `count` to be missing from the module.
     void set_optional_constants(uint32_t count) { optional_constants_ = count; }
 
   private:
@@ -164,9 +166,9 @@ class Reader {
         va_end(arguments);
         return false;
     }
-    /// Null for zero, which is no id, and so for one that its instruction lacks.
+    /// Returns null for id 0, which is invalid: operator[] returns it for a missing operand.
     SpirvId* find(uint32_t id) { return id < ids_.size() && id > 0 ? &ids_[id] : nullptr; }
-    /// A type that has a size, and was defined before.
+    /// Returns a type that is already defined and has a size, or null.
     const SpirvId* find_sized(uint32_t id) {
         const SpirvId* type = find(id);
         return type != nullptr && type->alignment != 0 ? type : nullptr;
@@ -234,7 +236,7 @@ class Reader {
     bool entry_point(const Instruction& in) {
         if (!in.has(4)) return bad("an entry point without a name");
         if (in[1] != kGlCompute) return bad("an entry point that is no compute shader");
-        // "main" is four characters and the zero in the next word.
+        // "main" is one word of characters and one with the terminating zero.
         constexpr uint32_t kMain = 'm' | 'a' << 8 | 'i' << 16 | 'n' << 24;
         if (!in.has(5) || in[3] != kMain || in[4] != 0)
             return bad("an entry point that is not named main");
@@ -243,7 +245,8 @@ class Reader {
     }
 
     void set_local_size(uint32_t x, uint32_t y, uint32_t z) {
-        // The built-in constant has the last word (section 3.21, BuiltIn WorkgroupSize).
+        // The WorkgroupSize built-in constant takes precedence (section 3.21, BuiltIn
+        // WorkgroupSize).
         if (!has_built_in_size_) facts_.local_size = {x, y, z};
         has_local_size_ = true;
     }
@@ -284,7 +287,7 @@ class Reader {
         if (in[3] == kBuiltIn) facts_.is_divisible &= in[4] != kNumWorkgroups;
         if (in[3] != kOffset) return true;
         if (!in.has(5)) return bad("a decoration without its number");
-        constexpr uint32_t kMostMembers = 1u << 16;  // as an instruction has words
+        constexpr uint32_t kMostMembers = 1u << 16;  // largest word count of an instruction
         if (in[2] >= kMostMembers) return bad("an offset of a member that there is not");
         if (id->last_member == kNone || in[4] >= id->last_offset) {
             id->last_member = in[2];
@@ -349,7 +352,7 @@ class Reader {
             return bad("a vector or matrix of nothing that has a size");
         const bool is_matrix = in.op == kOpTypeMatrix;
         id.kind = is_matrix ? kOther : kVector;
-        // As std430 has it: three elements are aligned as four are.
+        // std430 alignment: vec3 is aligned like vec4.
         const uint32_t lanes = in[3] == 3 ? 4 : in[3];
         id.alignment = is_matrix ? element->alignment : lanes * element->alignment;
         id.size = is_matrix ? in[3] * Checked(element->size).aligned(element->alignment).value()
@@ -362,7 +365,7 @@ class Reader {
         const SpirvId* length = find(in[3]);
         if (!in.has(4) || element == nullptr) return bad("an array of nothing");
         id.kind = kArray;
-        // Of something whose size is not known here (matrices that a subgroup holds).
+        // Elements of unknown size (cooperative matrices).
         if (element->alignment == 0) return true;
         if (length == nullptr || length->kind != kConstant)
             return bad("an array whose length is no constant");
@@ -472,7 +475,7 @@ class Reader {
                 return add(facts_.shared_bytes, *type, uint64_t{1} << 32);
             case kPrivate:
             case kFunction:
-                // Opaque things (matrices that a subgroup holds) are of no size that we know.
+                // Opaque types (cooperative matrices) have no known size.
                 if (type->alignment == 0) return true;
                 return add(local_bytes_, *type, kMaxLocalBytes);
             case kPushConstant:
@@ -507,7 +510,7 @@ class Reader {
         return true;
     }
 
-    /// mask  where the memory operands begin, if there are any.
+    /// mask  index of the memory operands, if present.
     bool access(const Instruction& in, size_t mask) {
         if ((in[mask] & kAlignedBit) == 0) return true;
         if (!in.has(mask + 2)) return bad("an access without its alignment");
@@ -530,7 +533,7 @@ class Reader {
 }  // namespace
 
 uint32_t spirv_bound(std::span<const uint32_t> words) {
-    // Each id takes an instruction of two words or more; some numbers may be left out.
+    // Each id takes an instruction of at least two words; some ids may be unused.
     constexpr size_t kSpare = 16;
     if (words.size() <= kHeaderWords || words[0] != kMagic) return 0;
     const uint32_t bound = words[kSpirvBoundWord];
@@ -546,7 +549,7 @@ bool read_spirv(std::span<const uint32_t> words,
 bool check_code(const ProgramView& view, const file::KernelRecord& kernel, std::span<SpirvId> ids,
                 SpirvFacts* facts, ViewError* error) {
     Reader reader(view.spirv_of(kernel), view.spec_constants_of(kernel), ids, facts, error);
-    // Compilers drop the constants of operands that folded away.
+    // Compilers remove constants of operands that were optimized away.
     reader.set_optional_constants(kernel.located_count);
     const auto wide = [](uint64_t value) { return static_cast<unsigned long long>(value); };
     const auto refuse = [&] {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Validates serialized Programs from untrusted files, so that the runtime may read them in place.
+
 #include "program/view.hpp"
 
 #include "core/checked.hpp"
@@ -23,10 +25,10 @@ static_assert(std::endian::native == std::endian::little,
 constexpr uint32_t kSpirvMagic = 0x07230203;
 constexpr uint32_t kSpirvHeaderWords = 5;
 constexpr uint32_t kMaxEntryBindings = 64;
-constexpr size_t kMaxEntries = 1024;          // names are compared each with each
+constexpr size_t kMaxEntries = 1024;          // names are compared pairwise
 constexpr uint32_t kMaxPushDescriptors = 32;  // guaranteed by VK_KHR_push_descriptor
 
-/// One pass over the records; stops at the first broken rule.
+/// Checks all records in one pass; stops at the first violation.
 class Checker {
   public:
     Checker(const ProgramView& view, ViewError* error) : view_(view), error_(error) {}
@@ -48,7 +50,7 @@ class Checker {
         return true;
     }
 
-    /// `what` of element index_ is wrong.
+    /// Reports that element index_ of `table` violates a rule.
     bool bad(const char* table, const char* what) {
         error_->code = StatusCode::kCorruptData;
         error_->text.set("program: %s %zu: %s", table, index_, what);
@@ -57,13 +59,13 @@ class Checker {
     uint64_t count(Section section) const { return view_.header().sections[section].count; }
     uint64_t rows() const { return view_.header().rows_capacity; }
 
-    /// All lists together may take no more than their section has: then no two need to share, and
-    /// whoever walks each of them has walked the section once.
+    /// Charges list elements to their section: all lists together may have at most as many elements
+    /// as the section, so visiting all lists costs no more than visiting the section once.
     bool is_budgeted(Section section, uint64_t elements) {
         used_[section] += elements;
         return used_[section].is_within(count(section));
     }
-    /// `what` are elements of a section that `table` index_ refers to.
+    /// Checks a list of table[index_]; `what` names its elements in the error.
     bool list_ok(ListRef ref, Section section, const char* table, const char* what) {
         const bool is_inside = (Checked(ref.first) + ref.count).is_within(count(section));
         if (is_inside && is_budgeted(section, ref.count)) return true;
@@ -84,7 +86,7 @@ class Checker {
                          is_inside && !is_own ? "is that of others too" : "is no text");
         return false;
     }
-    /// The extent at capacity, if it fits 63 bits together with `offset`.
+    /// Computes the end of the extent at rows_capacity; false if it exceeds 63 bits.
     bool end_of(uint64_t offset, ExtentRecord extent, uint64_t* end) const {
         constexpr uint64_t kLimit = std::numeric_limits<int64_t>::max();
         const Checked sum = Checked(offset) + extent.fixed + Checked(extent.per_row) * rows();
@@ -99,9 +101,9 @@ class Checker {
             if (shape.counts[i] < 0 || (i >= shape.rank && shape.counts[i] != 0)) return false;
         return true;
     }
-    /// Whether `bytes` are just what a tensor of the shape takes.
+    /// True if `bytes` is exactly the size of a tensor of the shape.
     bool fits_shape(const ShapeRecord& shape, uint32_t dtype, ExtentRecord bytes) const {
-        if ((shape.per_row_mask & (shape.per_row_mask - 1)) != 0) return false;  // rows by rows
+        if ((shape.per_row_mask & (shape.per_row_mask - 1)) != 0) return false;  // two batch axes
         const auto held = device_dtype(static_cast<DType>(dtype), view_.storage());
         const Checked size = tensor_bytes(held, shape);
         const bool is_per_row = shape.per_row_mask != 0;
@@ -225,7 +227,7 @@ class Checker {
         if (o.offset != 0) return bad("operand", "is external and has an offset");
         if (o.binding >= view_.bindings().size()) return bad("operand", "names no binding");
         const BindingRecord& b = view_.bindings()[o.binding];
-        // Both sides are linear in the rows, so the ends of 1..capacity are enough.
+        // Both sides are linear in the batch size, so checking 1 and rows_capacity is sufficient.
         if (extent_at(o.bytes, 1) > extent_at(b.bytes, 1) ||
             extent_at(o.bytes, rows()) > extent_at(b.bytes, rows()))
             return bad("operand", "is larger than its binding");
@@ -278,8 +280,8 @@ class Checker {
         return true;
     }
 
-    /// Strictly ascending names are all different, and so are the slots that have them: there is no
-    /// need to compare each with each.
+    /// Strictly ascending names are all distinct, and so are their variables: no pairwise
+    /// comparison needed.
     bool slot_names() {
         const std::span<const uint32_t> order = view_.slots_by_name();
         index_ = 0;
@@ -348,7 +350,7 @@ class Checker {
         return true;
     }
 
-    /// Whether operand i of a dispatch is one that its kernel can be given.
+    /// Checks operand i of a dispatch against its kernel's declaration.
     bool operand_fits(const KernelRecord& k, uint32_t i, const OperandRecord& o,
                       const StepRecord& s) {
         const KernelOperandRecord& declared = view_.operands_of(k)[i];
@@ -357,13 +359,13 @@ class Checker {
         const Checked more = declared.bytes_per_word == 0
                                  ? Checked()
                                  : Checked(declared.bytes_per_word) * view_.words_of(s)[0];
-        // Both sides are linear in the rows, so the ends of 1..capacity are enough.
+        // Both sides are linear in the batch size, so checking 1 and rows_capacity is sufficient.
         for (uint64_t r : {uint64_t{1}, rows()})
             if (!(more + extent_at(declared.bytes, r)).is_within(extent_at(o.bytes, r)))
                 return bad("step", "gives an operand of fewer bytes than its kernel touches");
         const auto region = static_cast<Region>(o.region);
         const bool is_placed = region == Region::kArena || region == Region::kWeights;
-        if (o.offset % k.access_bytes != 0)  // in other regions it is zero
+        if (o.offset % k.access_bytes != 0)  // the offset is zero in other regions
             return bad("step", "gives an operand that is not aligned for its kernel");
         if (i >= k.located_count) return true;
         const uint64_t units = o.offset / kLocationUnit;
@@ -386,7 +388,7 @@ class Checker {
             return bad("step", "is a copy between different sizes");
         if (from.region == static_cast<uint32_t>(Region::kRun))
             return bad("step", "is a copy of the run block");
-        // vkCmdCopyBuffer's regions must not overlap within one buffer.
+        // vkCmdCopyBuffer regions must not overlap within one buffer.
         if (from.region == to.region && from.binding == to.binding) {
             const uint64_t bytes = extent_at(from.bytes, rows());
             if (from.offset < to.offset + bytes && to.offset < from.offset + bytes)
@@ -449,7 +451,7 @@ class Checker {
     const ProgramView& view_;
     ViewError* error_;
     size_t index_ = 0;
-    Checked used_[kSectionCount];  ///< elements of each section that lists refer to
+    Checked used_[kSectionCount];  ///< elements of each section that lists refer to so far
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Reads a serialized Program in place.  open() checks everything once; afterwards every index,
-// offset and size in the records may be trusted.  Allocates nothing.
+// offset and size in the records can be trusted.  Allocates nothing.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace hearth {
 
-/// Why bytes are not a program.
+/// Reason why bytes are not a valid program.
 struct ViewError {
     StatusCode code = StatusCode::kOk;
     FixedText<256> text;
@@ -24,22 +24,24 @@ struct ViewError {
 
 class ProgramView {
   public:
-    /// Checks `bytes`, which must be 8-byte aligned and outlive the view.  False fills *error.
+    /// Checks `bytes`, which must be 8-byte aligned and outlive the view.  Returns false and fills
+    /// *error if they are invalid.
     ///
     /// Checked: magic, version, size, checksum; each section inside the file; each index, text and
-    /// list in its section and of no other record; each operand inside its region, its entry's part
-    /// of the arena, its binding, and fit for what its kernel declares (access, bytes, alignment,
-    /// place); bytes of bindings and slots against their shapes; slots apart from each other; names
-    /// used once; extents without overflow at rows_capacity; push constants within 128 bytes; grids
-    /// of 32 bits; SPIR-V's header and instruction lengths (program/spirv.hpp looks closer).  Not
-    /// checked: what the SPIR-V does.  Takes time in proportion to the bytes.
-    /// outside  first contents of a program that was saved without them; must outlive the view.
+    /// list inside its section and not shared with another record; each operand inside its region,
+    /// its entry's range of the arena or its binding, and matching its kernel's declaration
+    /// (access, bytes, alignment, location); bytes of bindings and variables against their shapes;
+    /// no overlap of variables; unique names; extents without overflow at rows_capacity; push
+    /// constants within 128 bytes; 32-bit grids; SPIR-V's header and instruction lengths
+    /// (program/spirv.hpp checks more).  Not checked: the behaviour of the SPIR-V.  Takes time
+    /// linear in the size.
+    /// outside  initial values of a program that was saved without them; must outlive the view.
     [[nodiscard]] bool open(std::span<const std::byte> bytes, ViewError* error,
                             std::span<const std::byte> outside = {});
 
     const file::FileHeader& header() const { return *header_; }
     BindingModel binding_model() const { return static_cast<BindingModel>(header_->binding_model); }
-    /// Whose functions the kernels are; kNone: they are SPIR-V.
+    /// Instruction set of the C kernels; kNone: the kernels are SPIR-V.
     Cpu cpu() const {
         return static_cast<Cpu>((header_->flags & file::kCpuMask) >> file::kCpuShift);
     }
@@ -47,7 +49,7 @@ class ProgramView {
         return {(header_->flags & file::kStores16Bits) != 0,
                 (header_->flags & file::kStores8Bits) != 0};
     }
-    /// The type that the slot's elements have in memory.
+    /// Element type of the variable in memory.
     DType held_dtype(const file::SlotRecord& slot) const {
         return device_dtype(static_cast<DType>(slot.dtype), storage());
     }
@@ -71,10 +73,10 @@ class ProgramView {
     std::span<const file::SlotRecord> slots() const {
         return section<file::SlotRecord>(file::kSlots);
     }
-    /// Positions of the slots, in ascending order of their names, which differ.
+    /// Indices of the variables in ascending order of their names, which are unique.
     std::span<const uint32_t> slots_by_name() const { return section<uint32_t>(file::kSlotNames); }
     std::span<const uint32_t> words() const { return section<uint32_t>(file::kWords); }
-    /// First contents of slots.
+    /// Initial values of variables.
     std::span<const std::byte> data() const {
         return has_outside_data() ? outside_ : section<std::byte>(file::kData);
     }
@@ -107,7 +109,7 @@ class ProgramView {
     std::span<const uint32_t> words_of(const file::StepRecord& step) const {
         return list<uint32_t>(file::kWords, step.words);
     }
-    /// Names of the binding's elements; none if they have no names.
+    /// Names of the binding's elements; empty if they have none.
     std::span<const file::TextRef> elements_of(const file::BindingRecord& binding) const {
         return list<file::TextRef>(file::kNames, binding.elements);
     }
@@ -131,21 +133,21 @@ class ProgramView {
     const file::FileHeader* header_ = nullptr;
 };
 
-/// fixed + per_row * rows, as the records have it.
+/// fixed + per_row * rows.
 inline uint64_t extent_at(const file::ExtentRecord& extent, uint64_t rows) {
     return extent.fixed + extent.per_row * rows;
 }
 
-/// Workgroups along an axis at `rows` live rows.
+/// Workgroups along an axis at batch size `rows`.
 inline uint32_t groups_at(const file::GridAxisRecord& axis, uint64_t rows) {
     return static_cast<uint32_t>((extent_at(axis.work, rows) + axis.tile - 1) / axis.tile);
 }
 
-/// The workgroups of a dispatch.  Those that share an index along the longest axis are a part of it:
-/// the least that can be dispatched alone.
+/// Workgroup counts of a dispatch.  The workgroups with one index along the longest axis form a
+/// sub-dispatch: the smallest unit that can be dispatched separately.
 struct Grid {
     uint32_t groups[3] = {};
-    uint32_t axis = 0;  ///< the longest
+    uint32_t axis = 0;  ///< the longest axis
 
     bool is_empty() const { return groups[0] == 0 || groups[1] == 0 || groups[2] == 0; }
     uint32_t part_count() const { return is_empty() ? 1 : groups[axis]; }
@@ -163,7 +165,7 @@ inline Grid grid_at(const file::StepRecord& step, uint64_t rows) {
     return grid;
 }
 
-/// What the elements take, each row-counted extent as if there were one row.
+/// Size of a tensor in bytes at batch size 1.
 Checked tensor_bytes(DType dtype, const file::ShapeRecord& shape);
 
 Shape to_shape(const file::ShapeRecord& record);

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Gradient checkpointing: marks regions of a trace and recomputes them in the backward pass.
+
 #include "compiler/autodiff/checkpoint.hpp"
 
 #include "compiler/ops/op_table.hpp"
@@ -33,7 +35,7 @@ std::vector<Tensor> checkpoint_end(std::vector<Tensor> ys, size_t begin) {
 Recomputation::Recomputation(Trace& trace)
     : trace_(trace), value_count_(trace.graph().values.size()) {
     const std::vector<Node>& nodes = trace.graph().nodes;
-    // The last mark of nested or overlapping parts covers the others: it spans the most.
+    // The last marker of nested or overlapping regions covers the others: it spans the most nodes.
     for (size_t n = nodes.size(); n-- > 0;) {
         if (nodes[n].op->name != "checkpoint") continue;
         const auto last = static_cast<NodeId>(n);

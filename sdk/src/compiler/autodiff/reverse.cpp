@@ -23,12 +23,12 @@ class Reverse {
           recomputation_(trace) {}
 
     void add(ValueId value, const Tensor& cotangent) {
-        // Values made by gradient rules come after all that is differentiated here.
+        // Values made by gradient rules come after all values that are differentiated here.
         Tensor& total = cotangents_[value];
         total = total.ok() ? total + cotangent : cotangent;
     }
 
-    /// Which values depend on one of `inputs`, those included.
+    /// Marks the values that depend on one of `inputs`, and the inputs themselves.
     void find_dependents(std::span<const Tensor> inputs) {
         const Graph& graph = trace_.graph();
         depends_.assign(graph.values.size(), false);
@@ -75,7 +75,7 @@ class Reverse {
 
     Trace& trace_;
     size_t node_count_;
-    std::vector<Tensor> cotangents_;  ///< of each value that was there before; not ok: zero
+    std::vector<Tensor> cotangents_;  ///< per value that existed before; not ok: zero
     std::vector<bool> depends_;
     Recomputation recomputation_;
 };

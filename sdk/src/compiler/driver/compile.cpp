@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Compiles graphs to a Program: passes, lowering, planning, and recomputation within a memory
+// budget.
+
 #include "compiler/driver/compile.hpp"
 
 #include "compiler/codegen/lower.hpp"
@@ -30,7 +33,7 @@ bool may_have_any_operands(const CompileOptions& options) {
 }
 
 bool wants_fused_networks(const CompileOptions& options) {
-    // On a CPU calls are cheap, and a fused network has no body.
+    // On CPUs calls are cheap, and a fused network has no body.
     if (!may_have_any_operands(options) || options.caps.cpu != Cpu::kNone) return false;
     if (options.fused_networks != FusedNetworks::kWherePays)
         return options.fused_networks == FusedNetworks::kAlways;
@@ -45,7 +48,8 @@ struct Planned {
     std::vector<std::shared_ptr<const Body>> bodies;
 };
 
-/// What the options' tuning says, if it is for this device; else a note says why not.
+/// The variants of the options' tuning if it is for this device; otherwise adds a note with the
+/// reason.
 std::map<std::string, std::string> variants_of(const CompileOptions& options,
                                                std::vector<std::string>& notes) {
     if (options.tuning.empty()) return {};
@@ -81,7 +85,7 @@ Result<Planned> lower_and_plan(const std::vector<Graph>& graphs, const CompileOp
                    std::move(network_variants), std::move(bodies)};
 }
 
-/// For each graph, its part of the estimated scratch memory of all.
+/// For each graph, its fraction of the estimated scratch memory of all.
 std::vector<double> shares_of_memory(const std::vector<Graph>& graphs, const PassOptions& options) {
     std::vector<double> shares;
     double total = 1;
@@ -93,7 +97,7 @@ std::vector<double> shares_of_memory(const std::vector<Graph>& graphs, const Pas
     return shares;
 }
 
-/// Recomputes in `graphs` until the planned arena is within the budget.
+/// Recomputes values in `graphs` until the planned arena is within the budget.
 Result<Planned> plan_within_budget(std::vector<Graph>& graphs, const CompileOptions& options) {
     HEARTH_ASSIGN(Planned planned, lower_and_plan(graphs, options));
     const uint64_t budget = options.arena_budget_bytes;
@@ -101,11 +105,11 @@ Result<Planned> plan_within_budget(std::vector<Graph>& graphs, const CompileOpti
     const std::vector<Graph> originals = graphs;
     const std::vector<double> shares = shares_of_memory(originals, pass_options);
     uint64_t least = planned.program.arena_bytes;
-    // The estimate misses what the planner gains by its order, and alignment: aim lower and lower.
+    // The estimate ignores alignment and the planner's order, so targets are lowered step by step.
     for (const double aim : {1.0, 0.85, 0.7, 0.5, 0.3, 0.0}) {
         if (planned.program.arena_bytes <= budget) return planned;
         for (size_t i = 0; i < graphs.size(); ++i) {
-            // Entries share the budget as they share the arena.
+            // With a shared arena each entry may use the whole budget.
             const double part = options.share_arena ? 1 : shares[i];
             const auto target = saturate_cast<uint64_t>(aim * part * static_cast<double>(budget));
             HEARTH_ASSIGN(graphs[i], rematerialize(originals[i], target, pass_options));

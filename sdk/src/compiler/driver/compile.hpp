@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// For tools and tests inside the project: compile() with the parts it is made of.
+// Stages of compile(), for tools and tests inside the project.
 
 #pragma once
 
@@ -17,7 +17,7 @@ namespace hearth {
 
 struct Body;
 
-/// A Program beside the graphs, as compiled, that its debug tables speak of.
+/// A Program with the graphs, as compiled, that its debug tables refer to.
 struct CompiledProgram {
     Program program;
     std::vector<Graph> graphs;       ///< one for each entry
@@ -25,25 +25,25 @@ struct CompiledProgram {
     std::vector<QuantizedWeight> quantized;
     std::vector<std::string> tunable;                                  ///< Compiled::tunable
     std::map<std::string, std::vector<std::string>> network_variants;  ///< LoweredProgram's
-    /// For CPUs: what each kernel does, which has no code (LoweredProgram::bodies).
+    /// For CPUs: the body of each kernel, which has no SPIR-V (LoweredProgram::bodies).
     std::vector<std::shared_ptr<const Body>> bodies;
 };
 
 /// The finished graphs of traces, or the first error.
 Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries);
 
-/// The bytes and figures of a program.
+/// Serialized bytes and statistics of a program.
 Compiled describe(const Program& program);
 
 /// cook() of graphs instead of traces.
 Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options);
 
-/// What Program::graph_hash is for entries that compute these graphs.
+/// Program::graph_hash of entries that compute these graphs.
 uint64_t hash_of_graphs(std::span<const Graph> graphs);
 
 Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileOptions& options);
 
-/// The same but for code: kernels for a CPU are bodies alone.
+/// compile_graphs() without code generation: kernels for a CPU are bodies only.
 Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOptions& options);
 
 }  // namespace hearth

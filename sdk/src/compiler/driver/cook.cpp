@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Graphs to a package: compiles them for each profile, and keeps them for the next time.
+// Cooks graphs to a package: compiles them for each profile, and stores them for recooking.
 
 #include "compiler/driver/compile.hpp"
 #include "compiler/driver/graph_file.hpp"
@@ -16,7 +16,7 @@ namespace hearth {
 
 namespace {
 
-/// The most that a workgroup of any kernel shares, as its code says.
+/// Maximum shared memory of a workgroup of any kernel, from its SPIR-V.
 Result<uint64_t> shared_bytes_of(const Program& program) {
     uint64_t most = 0;
     for (const Kernel& kernel : program.kernels) {
@@ -32,7 +32,8 @@ Result<uint64_t> shared_bytes_of(const Program& program) {
     return most;
 }
 
-/// What a device must have beyond what the program itself says: what its kernels need, whatever the profile allowed.
+/// Packs a program with the device requirements of its kernels, which may be below the profile's
+/// caps.
 Result<PackedProfile> pack(const CookProfile& profile, Program program) {
     PackedProfile packed;
     packed.name = profile.name;
@@ -42,7 +43,7 @@ Result<PackedProfile> pack(const CookProfile& profile, Program program) {
     if (profile.options.caps.cpu == Cpu::kNone) {
         HEARTH_ASSIGN(const uint64_t shared_bytes, shared_bytes_of(program));
         packed.shared_memory_bytes = static_cast<uint32_t>(shared_bytes);
-        // Drivers keep some of it for matrices of workgroups.
+        // Drivers reserve shared memory for workgroup-scope matrices.
         if (any_kernel(&Kernel::needs_workgroup_matrices))
             packed.shared_memory_bytes += profile.options.caps.workgroup_matrix_shared_bytes;
     }

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Compiles graphs to a C header and source file.
+
 #include "compiler/driver/cook_c.hpp"
 
 #include "compiler/driver/compile.hpp"
@@ -16,7 +18,7 @@ struct BrainHashes {
     uint64_t schema = 0, parent = 0;
 };
 
-/// Those of a program with the same slots and bindings, whatever its kernels are.
+/// Hashes of brains, which depend on a program's variables and bindings but not on its kernels.
 Result<BrainHashes> brain_hashes(const Program& program) {
     Program tables;
     tables.storage = program.storage;

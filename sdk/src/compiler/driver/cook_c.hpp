@@ -10,7 +10,8 @@
 
 namespace hearth {
 
-/// cook_c() of graphs instead of traces.  program: if not null, the plan, for tests and tools.
+/// cook_c() of graphs instead of traces.  program: if not null, receives the plan, for tests and
+/// tools.
 Result<CookedC> cook_c_of(std::vector<Graph> graphs, const CookCOptions& options,
                           Program* program = nullptr);
 

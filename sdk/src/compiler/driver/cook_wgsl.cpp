@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Compiles graphs to a JSON plan with WGSL kernels.
+
 #include "compiler/driver/cook_wgsl.hpp"
 
 #include "compiler/driver/compile.hpp"
@@ -30,7 +32,7 @@ std::string number(uint64_t value) {
     return std::to_string(value);
 }
 
-/// "[a, b]"
+/// Formats "[a, b]".
 template <class Items, class Text>
 std::string list(const Items& items, Text text) {
     std::string result = "[";
@@ -118,7 +120,7 @@ Result<std::string> cook_wgsl_of(std::vector<Graph> graphs, uint64_t rows_capaci
     return or_out_of_memory([&]() -> Result<std::string> {
         CompileOptions options;
         options.caps = cpu_caps(Cpu::kWasm128);
-        options.caps.fp16_storage = options.caps.int8_storage = false;  // memory is words
+        options.caps.fp16_storage = options.caps.int8_storage = false;  // storage is 32-bit words
         options.share_arena = true;
         options.rows_capacity = rows_capacity;
         options.fused_networks = FusedNetworks::kNever;

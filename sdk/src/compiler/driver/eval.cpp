@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Evaluates tensors of a trace with the reference interpreter or a given backend.
+
 #include "compiler/interpreter/interpreter.hpp"
 #include "compiler/ir/graph.hpp"
 #include "core/out_of_memory.hpp"
@@ -13,7 +15,7 @@ namespace hearth {
 
 namespace {
 
-/// What the tensors need, with outputs "0", "1", ... and no updates.
+/// The subgraph that computes the tensors, with outputs "0", "1", ... and no updates.
 Result<Graph> graph_of(std::span<const Tensor> tensors) {
     Trace* const trace = tensors[0].trace();
     if (trace == nullptr) return invalid_argument("eval: the tensor belongs to no trace");
@@ -33,7 +35,7 @@ Result<Graph> graph_of(std::span<const Tensor> tensors) {
     return graph;
 }
 
-/// Puts `weights` in place of the first contents.
+/// Replaces initial values by `weights`.
 Status set_weights(Graph& graph, const NamedTensors& weights) {
     for (Value& v : graph.values) {
         const auto known = weights.find(v.name);

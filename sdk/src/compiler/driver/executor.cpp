@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Executors: the reference interpreter, compiled programs, registered ones, and their shared
+// checks.
+
 #include "compiler/driver/compile.hpp"
 #include "compiler/interpreter/interpreter.hpp"
 #include "compiler/interpreter/run_program.hpp"
@@ -83,7 +86,7 @@ class ProgramExecutor final : public Executor {
     Result<HostTensor> read(std::string_view slot) override {
         const Slot* const found = compiled_.program.find_slot(slot);
         if (found != nullptr) return memory_->read(*found);
-        // What no entry needs is not there, and never changes.
+        // Variables that no entry uses are not in the program, and never change.
         return checked_read(first_, slot);
     }
     Status write(std::string_view slot, const HostTensor& contents) override {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Exports a graph as a GLSL function for one batch item.
+
 #include "compiler/driver/export_glsl.hpp"
 
 #include "compiler/codegen/glsl_function.hpp"
@@ -13,7 +15,7 @@ Result<GlslFunction> export_glsl_of(Graph graph, const Program& program,
                                     const CompileOptions& options, std::string_view name) {
     graph.updates.clear();
     graph = canonical(graph);
-    // One row: nothing is divided among workgroups.
+    // A batch of one: no work is divided among workgroups.
     Result<Graph> passed = run_passes(std::move(graph), {.rows_capacity = 1,
                                                          .caps = options.caps,
                                                          .fused_networks = false,

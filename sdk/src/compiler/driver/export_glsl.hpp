@@ -10,7 +10,7 @@
 
 namespace hearth {
 
-/// export_glsl() of a graph, as traced, and a finished program that has it.
+/// export_glsl() of a graph, as traced, and a finished program that contains it.
 Result<GlslFunction> export_glsl_of(Graph graph, const Program& program,
                                     const CompileOptions& options, std::string_view name);
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Serializes graphs, and reads them from untrusted bytes.
+
 #include "compiler/driver/graph_file.hpp"
 
 #include "compiler/ir/rewrite.hpp"
@@ -21,7 +23,7 @@ namespace {
 
 constexpr uint32_t kGraphMagic = 0x52475248;  // "HRGR"
 constexpr uint64_t kNoData = ~uint64_t{0};
-/// Beside the numbers of ValueKind: kState that is not kept.  Since version 2.
+/// Extends the ValueKind numbers: a kState that is not kept.  Since version 2.
 constexpr uint8_t kTransientState = 5;
 
 template <class T>
@@ -78,7 +80,7 @@ void write(ByteWriter& out, const Graph& graph, const StoreData& store) {
     for (const GraphUpdate& u : graph.updates) out.number(u.target).number(u.value);
 }
 
-/// Reads one file; the first thing that is wrong is kept.
+/// Reads one file; keeps the first error.
 class Reader {
   public:
     Reader(std::span<const std::byte> bytes, std::span<const std::byte> data)
@@ -109,7 +111,7 @@ class Reader {
         if (status_.ok()) status_ = std::move(status);
     }
 
-    /// References in range, then everything that verify() checks of graphs made in process.
+    /// Checks that references are in range, then everything that verify() checks.
     static Status check(const Graph& graph) {
         const auto in_range = [&](const std::vector<ValueId>& ids) {
             for (ValueId id : ids)
@@ -193,7 +195,7 @@ class Reader {
         return Attrs(std::move(attrs));
     }
 
-    /// The contents of a tensor of this type and shape, which lie at `offset`.
+    /// The contents of a tensor of this type and shape, stored at `offset`.
     std::shared_ptr<const HostTensor> read_data(DType dtype, const Shape& shape, uint64_t offset) {
         uint64_t bytes = size_bytes(dtype);
         bool fits = !shape.has_rows() && offset <= data_.size();
@@ -206,7 +208,7 @@ class Reader {
             fail(corrupt_data("graph: a tensor's contents lie outside the data"));
             return nullptr;
         }
-        // Values of equal contents lie in one place of the data, and share them here too.
+        // Equal contents are stored once in the file, and shared here, too.
         std::shared_ptr<const HostTensor>& known = known_data_[offset];
         if (known != nullptr && known->dtype() == dtype && known->shape() == shape) return known;
         spend(Budget::Of::kCopiedBytes, bytes);
@@ -243,7 +245,7 @@ class Reader {
         if (node.op == nullptr && !in_.failed())
             fail(unsupported("graph: there is no operator " + quoted(name) + " in this version"));
         node.attrs = read_attrs();
-        // Records gain attributes; what was written before means the same without them.
+        // Operators may gain attributes; files from before rely on the defaults.
         if (node.op != nullptr) {
             spend(Budget::Of::kCopiedBytes, node.op->attrs.size() * sizeof(Attr));
             add_defaults(*node.op, node.attrs);
@@ -262,7 +264,7 @@ class Reader {
     Graph read_graph() {
         Graph graph;
         graph.name = in_.counted_text();
-        const uint32_t values = in_.count(26);  // bytes that the smallest value takes
+        const uint32_t values = in_.count(26);  // minimum bytes of a value
         for (uint32_t i = 0; i < values && goes_on(); ++i) graph.values.push_back(read_value());
         const uint32_t nodes = in_.count(16);
         for (uint32_t i = 0; i < nodes && goes_on(); ++i) graph.nodes.push_back(read_node());

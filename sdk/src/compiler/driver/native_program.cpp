@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Turns a plan for a CPU into a program for native devices: kernels as C source.
+
 #include "compiler/driver/native_program.hpp"
 
 #include "compiler/print/native_kernels.hpp"
@@ -18,7 +20,7 @@ namespace {
 
 constexpr Extent kRunBlockBytes{sizeof(RunBlock), 0};
 
-/// Puts the run block behind the operands of each dispatch.
+/// Appends the run block to the operands of each dispatch.
 void pass_run_block(Program& program) {
     std::vector<Operand> operands;
     for (Step& step : program.steps) {
@@ -34,7 +36,8 @@ void pass_run_block(Program& program) {
     program.operands = std::move(operands);
 }
 
-/// Functions count workgroups along one line, and so does a grid of one axis.
+/// True if the grid has at most one axis other than one workgroup: functions number workgroups
+/// linearly.
 bool has_one_axis(const Step& step) {
     return std::count_if(step.grid.begin(), step.grid.end(), [](const GridAxis& axis) {
                return axis.tile != 1 || axis.work != Extent{1, 0};

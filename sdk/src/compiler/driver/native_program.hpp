@@ -13,8 +13,9 @@
 
 namespace hearth {
 
-/// Makes a plan for a CPU, whose kernels are bodies, a program that a native device loads: each kernel gets a
-/// NativeCode, its text as source, and the run block, which tells a function the rows, as last operand.
+/// Turns a plan for a CPU, whose kernels are bodies, into a program for a native device: each
+/// kernel gets a NativeCode, its C source, and as last operand the run block, which holds the batch
+/// size.
 /// Errors: as print_c(); kUnsupported for a kernel with more operands than a recording can pass.
 Status make_native(Program& program, std::span<const std::shared_ptr<const Body>> bodies, Cpu cpu);
 

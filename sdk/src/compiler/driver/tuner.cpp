@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Measures kernel variants: makes trials, compares their results, and keeps the fastest.
+
 #include "compiler/codegen/fused_network/fused_network.hpp"
 #include "compiler/codegen/kernel_problem.hpp"
 #include "compiler/codegen/matmul_tiles.hpp"
@@ -21,11 +23,11 @@ namespace hearth {
 
 namespace {
 
-constexpr double kWorthTrying = 3;       // times the least estimate
+constexpr double kWorthTrying = 3;       // times the minimum estimate
 constexpr double kWorthChanging = 0.97;  // of the shipped variant's time
-// Of two orders of summing: f32 sums of a thousand products differ by 1e-6 of their size.
+// For another summation order: f32 sums of a thousand products differ by a relative 1e-6.
 constexpr double kTolerance = 1e-4;
-// Results of f16, a few times the root mean square at most, that round to neighbours.
+// For f16 results of up to a few times the root mean square, which may round to adjacent values.
 constexpr double kToleranceF16 = 8e-3;
 
 Result<std::vector<Graph>> finished(Trace& trace) {
@@ -33,7 +35,7 @@ Result<std::vector<Graph>> finished(Trace& trace) {
     return finish_all(entries);
 }
 
-/// One product alone, as the programs have it: operands where and how they lie in memory.
+/// A matrix product on its own, with operands of the form and layout that the programs have.
 Result<std::vector<Graph>> trial_graph(const MatmulProblem& p) {
     Trace trace("trial");
     const auto operand = [&](const char* name, const std::string& form, int64_t rows,
@@ -54,7 +56,7 @@ Result<std::vector<Graph>> trial_graph(const MatmulProblem& p) {
     return finished(trace);
 }
 
-/// One operator alone.
+/// An operator on its own.
 Result<std::vector<Graph>> trial_graph(const KernelProblem& p) {
     Trace trace("trial");
     std::vector<Tensor> inputs;
@@ -65,7 +67,7 @@ Result<std::vector<Graph>> trial_graph(const KernelProblem& p) {
     return finished(trace);
 }
 
-/// Of integers zeros: they may be classes or rows.
+/// Random floats; integers are zero, because they may be classes or row indices.
 NamedTensors random_inputs(const Graph& graph, uint64_t rows) {
     NamedTensors inputs;
     for (ValueId v : graph.inputs) {
@@ -77,7 +79,7 @@ NamedTensors random_inputs(const Graph& graph, uint64_t rows) {
     return inputs;
 }
 
-/// The largest difference, over the root mean square of what is expected; NaN if anything is.
+/// Maximum difference relative to the root mean square of `expected`; NaN if any element is.
 double difference(const HostTensor& found, const HostTensor& expected) {
     if (found.element_count() != expected.element_count()) return NAN;
     const HostTensor wide_found = found.cast(DType::kF32), wide = expected.cast(DType::kF32);
@@ -93,7 +95,7 @@ double difference(const HostTensor& found, const HostTensor& expected) {
     return size > 0 ? worst / size : worst;
 }
 
-/// A kernel and the variants worth a trial, the shipped one first.
+/// A kernel and its variants worth a trial, the shipped one first.
 struct Candidates {
     std::string kernel;
     std::vector<std::string> variants;
@@ -117,7 +119,7 @@ Candidates candidates_of(const std::string& kernel, const MatmulProblem& problem
     return found;
 }
 
-/// Of an operator's own kernel, whose rule names what is worth a trial.
+/// Candidates of an operator's custom kernel, whose rule lists the variants.
 Candidates candidates_of(const std::string& kernel, const KernelProblem& problem,
                          const DeviceCaps& caps) {
     Candidates found{
@@ -126,7 +128,8 @@ Candidates candidates_of(const std::string& kernel, const KernelProblem& problem
     return found;
 }
 
-/// Of the fused network of one of the entries, which is compiled once to learn them; none if it has none of that name.
+/// Candidates of a fused network of one of the entries, which is compiled once to list them; empty
+/// if not found.
 Candidates candidates_of(const std::string& kernel, std::span<const Graph> entries,
                          const CompileOptions& options) {
     for (const Graph& entry : entries) {
@@ -148,7 +151,7 @@ Candidates candidates_of(const std::string& kernel, std::span<const Graph> entri
 struct Tuner::State {
     CompileOptions options, network_options;
     std::vector<Candidates> kernels;
-    size_t kernel = 0, variant = 0;  ///< of the trial that is due
+    size_t kernel = 0, variant = 0;  ///< of the current trial
     size_t done = 0, count = 0;
     bool is_prepared = false;
     TuningTrial trial;
@@ -298,7 +301,7 @@ void Tuner::report(const Status& failure) {
     State& s = *state_;
     if (is_done()) return;
     s.note(failure.message());
-    // Without the shipped variant there is nothing to compare with.
+    // Without a result of the shipped variant there is nothing to compare with.
     if (s.variant == 0)
         s.skip_kernel();
     else

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Parses and prints tuning data.
+
 #include "compiler/driver/tuning_data.hpp"
 
 #include "core/bytes.hpp"
@@ -38,7 +40,7 @@ Status bad_line(size_t index, const std::string& what) {
     return corrupt_data("tuning: line " + std::to_string(index + 1) + ": " + what);
 }
 
-/// "device X" and so on.
+/// Parses the header: "device X" and so on.
 Status read_head(std::span<const std::string_view> lines, Tuning& tuning) {
     const std::pair<std::string_view, std::string*> fields[] = {
         {"device ", &tuning.device}, {"driver ", &tuning.driver}, {"version ", &tuning.version}};

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Groups the nodes of a graph greedily, from its outputs to its inputs, into kernels (fuse.hpp).
+
 #include "compiler/fusion/fuse.hpp"
 
 #include "compiler/fusion/matmul_prologue.hpp"
@@ -14,7 +16,7 @@ namespace hearth {
 
 namespace {
 
-constexpr int64_t kMaxFusedRow = 8192;  // longer rows are read again for each phase: no gain
+constexpr int64_t kMaxFusedRow = 8192;  // longer rows would be read again in each phase: no gain
 
 const Shape& output_shape(const Graph& graph, const Node& node) {
     return graph.values[node.outputs[0]].shape;
@@ -35,7 +37,8 @@ bool is_view(const Node& node) {
 
 bool converts_leaf(const Graph& graph, const Node& node);
 
-/// Whether the value lies in memory in any case, or is a view of what does.
+/// True if the value is in memory anyway (input, param, state), or is a view or conversion of such
+/// values.
 bool is_read_from_leaves(const Graph& graph, ValueId v) {
     const Node* node = graph.producer(v);
     return node == nullptr ||
@@ -44,9 +47,9 @@ bool is_read_from_leaves(const Graph& graph, ValueId v) {
                         [&](ValueId in) { return is_read_from_leaves(graph, in); }));
 }
 
-/// Whether the node converts elements that can be read again at less cost than it takes to store
-/// them converted: widens what lies in memory in any case, such as f16 weights, or rounds it to f16,
-/// or rounds what a finished kernel stores.
+/// True if converting the elements at each read costs less than storing them converted: the cast
+/// widens values that are in memory anyway, such as f16 weights, or rounds them to f16, or rounds
+/// the result of a node that reads whole buffers.
 bool converts_leaf(const Graph& graph, const Node& node) {
     if (!node.op->is_cast) return false;
     const Value& from = graph.values[node.inputs[0]];
@@ -59,7 +62,7 @@ bool converts_leaf(const Graph& graph, const Node& node) {
     return from.kind != ValueKind::kNode && size_bytes(from.dtype) <= size_bytes(to);
 }
 
-/// Whether each reader computes the node again.
+/// True if each reader recomputes the node instead of loading it.
 bool should_inline(const Graph& graph, const Node& node) {
     if (node.outputs.size() != 1) return false;
     if (is_view(node) || node.inputs.empty() || converts_leaf(graph, node)) return true;
@@ -67,8 +70,8 @@ bool should_inline(const Graph& graph, const Node& node) {
            is_single_number(output_shape(graph, node));
 }
 
-/// Per node whether it is arithmetic on numbers of which just one comes from another kernel: better
-/// done by that kernel, behind its last step, than again by each reader.
+/// Per node: true if it is scalar arithmetic of which exactly one input comes from another kernel.
+/// It is cheaper as the epilogue of that kernel than recomputed by each reader.
 std::vector<bool> find_epilogues(const Graph& graph) {
     std::vector<std::vector<NodeId>> sources(graph.nodes.size());
     std::vector<bool> is_epilogue(graph.nodes.size(), false);
@@ -95,7 +98,7 @@ std::vector<bool> find_epilogues(const Graph& graph) {
 
 class Fuser {
   public:
-    /// is_stored: per node, whether readers may not compute it again.
+    /// is_stored: per node, true if readers may not recompute it.
     Fuser(const Graph& graph, const FusionOptions& options, const std::vector<bool>& is_stored)
         : graph_(graph),
           options_(options),
@@ -130,7 +133,7 @@ class Fuser {
     }
 
   private:
-    /// Stores a value of each long chain of arithmetic that readers would compute again.
+    /// Stores one value in each long chain of arithmetic that readers would otherwise recompute.
     void break_inlined_chains() {
         std::vector<size_t> length(graph_.nodes.size());
         for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
@@ -145,8 +148,8 @@ class Fuser {
         }
     }
 
-    /// A kernel that writes rows of a state in place must not compute anything of its old contents:
-    /// what it reads, if that was made of them, is stored before.
+    /// Marks the inputs that must be stored before a kernel writes rows of a state in place: those
+    /// that derive from the state's old contents, which the kernel overwrites (write-after-read).
     void find_reads_of_replaced() {
         is_read_while_replaced_.resize(graph_.nodes.size());
         for (const Node& node : graph_.nodes) {
@@ -175,7 +178,7 @@ class Fuser {
         return false;
     }
 
-    /// Whether only one node reads `n`, each element once, so that computing it there costs
+    /// True if only one node reads `n`, each element once, so that computing it there costs
     /// nothing.
     bool feeds_one_reader(NodeId n) const {
         const Node& node = graph_.nodes[n];
@@ -190,8 +193,8 @@ class Fuser {
                output_shape(graph_, reader) == output_shape(graph_, node);
     }
 
-    /// Whether the node is arithmetic ahead of the region, on few columns, that the region reads:
-    /// again for each row is cheaper than waiting for another kernel.
+    /// True if the node is arithmetic outside of the region, on few columns, that the region reads:
+    /// recomputing it for each row is cheaper than waiting for another kernel.
     bool is_ahead_of_rows(NodeId n) const {
         if (options_.region.empty() || leaves(n) || !is_arithmetic_ahead(n)) return false;
         const Dim count = output_shape(graph_, graph_.nodes[n]).element_count();
@@ -209,7 +212,7 @@ class Fuser {
         return is_read_by_rows;
     }
 
-    /// On params, inputs, and numbers that something else has made of them.
+    /// True for small element-wise nodes and reshapes of params, inputs and scalars.
     bool is_arithmetic_ahead(NodeId n, int depth = 0) const {
         constexpr int64_t kMostElements = 1024, kMostColumns = 8;
         constexpr int kMostDepth = 8;
@@ -227,8 +230,9 @@ class Fuser {
         });
     }
 
-    /// Whether the node only finds what walks read beside rows, the states that windows begin with and
-    /// where they are reset: finding that there is cheaper than waiting for another kernel.
+    /// True if the node only computes what recurrent walks read beside rows: the initial states of
+    /// windows and the resets. Computing these in the walk is cheaper than waiting for another
+    /// kernel.
     bool feeds_walks(NodeId n, int depth = 0) const {
         constexpr int kMostDepth = 16;
         const Node& node = graph_.nodes[n];
@@ -248,14 +252,15 @@ class Fuser {
         });
     }
 
-    /// Whether nothing but a fold of blocks reads the value.
+    /// True if the value's only reader is a block reduction.
     bool feeds_blocks(ValueId v) const {
         if (readers_[v].size() != 1 || leaves_[v]) return false;
         const Node& reader = graph_.nodes[readers_[v][0]];
         return is_block_fold(reader) || (is_reshape(reader) && feeds_blocks(reader.outputs[0]));
     }
 
-    /// Whether the node joins numbers and folded blocks, of which a fold makes one number.
+    /// True if the node concatenates scalars and block reductions into the input of one scalar
+    /// reduction.
     bool joins_numbers(NodeId n) const {
         const Node& node = graph_.nodes[n];
         if (!options_.any_operands || node.op->name != "concat" || leaves(n)) return false;
@@ -269,7 +274,7 @@ class Fuser {
                });
     }
 
-    /// Whether the group makes a number of others.
+    /// True if the group reduces concatenated scalars (joins_numbers()) to one.
     bool folds_numbers(const Group& group) const {
         return std::any_of(group.nodes.begin(), group.nodes.end(), [&](NodeId n) {
             const Node& node = graph_.nodes[n];
@@ -279,8 +284,9 @@ class Fuser {
         });
     }
 
-    /// Whether the node joins a few tensors that follow each other in memory (channels of one image)
-    /// for kernels that read single elements: choosing one of them costs less than a copy of all.
+    /// True if the node concatenates a few tensors that are contiguous in the result (channels of
+    /// one image) for kernels that read single elements: selecting the source costs less than
+    /// copying all.
     bool is_read_as_parts(NodeId n) const {
         constexpr size_t kMostParts = 4;
         const Node& node = graph_.nodes[n];
@@ -293,8 +299,8 @@ class Fuser {
             const bool reads_elements =
                 reader.op_class == OpClass::kIndexed || reader.op_class == OpClass::kKernel;
             if (!reads_elements || reader.reads_buffers) return false;
-            // One with more results than it reads elements reads each of them often; rows that are written in
-            // place are read once.
+            // A reader with more results than this node has elements reads each of them many times.
+            // Rows written in place are read once.
             if (!reader.writes_in_place &&
                 output_shape(graph_, graph_.nodes[r]).element_count(1) > shape.element_count(1))
                 return false;
@@ -302,9 +308,10 @@ class Fuser {
         return true;
     }
 
-    /// Windows of very large images stay where they are: they would take many times their memory.
+    /// Very large images keep their windows as views: stored, these would take many times their
+    /// memory.
     bool has_stored_windows(NodeId n) const {
-        constexpr int64_t kMostElements = int64_t{1} << 20;  // of a row
+        constexpr int64_t kMostElements = int64_t{1} << 20;  // per batch item
         const Node& node = graph_.nodes[n];
         return options_.store_windows && node.op->name == "unfold" &&
                output_shape(graph_, node).element_count(1) <= kMostElements;
@@ -338,7 +345,8 @@ class Fuser {
         plan_.groups.push_back(new_group(n));
     }
 
-    /// Puts what makes the product's left operand into its group, where the product can fold rows.
+    /// Adds the nodes of the product's left operand to its group, where the product can reduce
+    /// rows.
     void take_in_prologue(NodeId product) {
         const std::optional<MatmulPrologue> prologue = find_matmul_prologue(graph_, product);
         if (!prologue) return;
@@ -372,7 +380,7 @@ class Fuser {
     }
 
     /// Groups that read `n` at the element that they compute: through element-wise operators of the
-    /// same shape and through reshapes; and, for a reduction, those that broadcast it along its
+    /// same shape and through reshapes; for a reduction, also those that broadcast it along its
     /// rows.
     std::vector<uint32_t> aligned_reader_groups(NodeId n) const {
         std::vector<uint32_t> groups;
@@ -402,7 +410,8 @@ class Fuser {
         return v == graph_.nodes[origin].outputs[0] && reduction_behind(origin, to) != nullptr;
     }
 
-    /// The reduction of tensors of shape `space` that `n` is or, element by element, derives from.
+    /// The reduction over a tensor of shape `space` that `n` is, or derives from element by
+    /// element; null if there is none.
     const Node* reduction_behind(NodeId n, const Shape& space, int depth = 0) const {
         constexpr int kMaxDepth = 8;
         const Node& node = graph_.nodes[n];
@@ -438,8 +447,8 @@ class Fuser {
         return true;
     }
 
-    /// Whether the group writes an update and something that other groups wait for.  What follows it
-    /// could not run with it in the last interval, so that the update would have to be a copy.
+    /// True if the group writes an update and also a value that other groups load. Its readers
+    /// could then not run beside it in the last interval, so the update would need a copy.
     bool updates_too_early(const Group& group) const {
         const auto updates = [this](ValueId v) { return is_update_[v]; };
         return std::ranges::any_of(group.stores, updates) &&
@@ -448,7 +457,7 @@ class Fuser {
                });
     }
 
-    /// Whether the group writes an update, and `node` would make it read more than that.
+    /// True if the group writes an update and joining `node` would add more than element-wise work.
     bool folds_into_update(const Node& node, const Group& group) const {
         const OpClass c = node.op->op_class;
         return c != OpClass::kElementwise && !is_view(node) &&
@@ -456,13 +465,14 @@ class Fuser {
                            [this](ValueId v) { return is_update_[v]; });
     }
 
-    /// Whether each element of the node is looked for, and one of the group's is worked out from it.
+    /// True if `node` is a gather and the group computes element-wise results from it.
     bool is_gathered_for_arithmetic(const Node& node, const Group& group) const {
         return node.op->op_class == OpClass::kIndexed && !is_view(node) &&
                group.kind == GroupKind::kElementwise;
     }
 
-    /// Whether `node` fits the group's iteration space; changes the group's kind where it must.
+    /// Returns true if `node` fits the group's iteration space; changes the group's kind where
+    /// needed.
     bool reshape_group(const Node& node, Group& group) const {
         if (node.outputs.size() != 1) return false;
         const Shape& shape = output_shape(graph_, node);
@@ -473,12 +483,13 @@ class Fuser {
                 if (group.kind != GroupKind::kReduction && count != group.space.element_count())
                     return broadcast_to_rows(node, group);
                 if (group.kind != GroupKind::kReduction) return true;
-                // Within a row everything is computed again in each phase: only cheap arithmetic.
+                // Each phase recomputes the elements within a row: only cheap arithmetic.
                 return (node.op->op_class == OpClass::kElementwise && shape == group.space) ||
                        count == outer_count(group);
             case OpClass::kMatmul:
             case OpClass::kKernel:
-                // A kernel on buffers may be finished code, into which nothing can be fused.
+                // A custom kernel that reads whole buffers may be finished code that takes no
+                // fusion.
                 if (node.op->reads_buffers || group.kind != GroupKind::kElementwise ||
                     count != group.space.element_count())
                     return false;
@@ -508,7 +519,8 @@ class Fuser {
         return true;
     }
 
-    /// Turns a map over rows into rows, of which `node` is a number each that the map broadcasts.
+    /// Turns an element-wise group into a reduction over rows if `node` is one scalar per row that
+    /// the group broadcasts.
     bool broadcast_to_rows(const Node& node, Group& group) const {
         if (group.kind != GroupKind::kElementwise) return false;
         const Node* reduction = reduction_behind(graph_.values[node.outputs[0]].node, group.space);
@@ -541,7 +553,7 @@ class Fuser {
         return outer.element_count();
     }
 
-    /// Within group g, `n` must be read only where it is computed.
+    /// Returns true if the members of group g read `n` only at the elements they compute.
     bool all_reads_aligned(NodeId n, uint32_t g) const {
         for (ValueId v : graph_.nodes[n].outputs)
             if (!value_reads_aligned(n, v, g)) return false;
@@ -571,8 +583,8 @@ class Fuser {
         return false;
     }
 
-    /// Whether a path leads from `n` through a node outside group `g` into it: fusing would make
-    /// the group wait for itself.
+    /// True if a path leads from `n` through a node outside group `g` back into it: fusing would
+    /// make the group wait for itself.
     bool reaches(NodeId n, uint32_t g) const {
         std::vector<bool> seen(graph_.nodes.size());
         std::vector<NodeId> stack;
@@ -584,8 +596,8 @@ class Fuser {
                         stack.push_back(r);
                     }
         };
-        // Reads by the group itself, directly or through views that it computes again, are what is
-        // being fused; paths start at all others.
+        // Reads by the group itself, directly or through views that it recomputes, are fused; paths
+        // start at all other readers.
         std::vector<ValueId> values(graph_.nodes[n].outputs);
         while (!values.empty()) {
             const ValueId v = values.back();
@@ -606,15 +618,15 @@ class Fuser {
             push_readers(at);
             if (options_.region.has(at) && !plan_.groups[g].in_region)
                 for (NodeId member : options_.region.nodes) push_readers(member);
-            // A kernel runs as a whole: having to wait for it is having to wait for all of it.
+            // A kernel runs as a whole, so waiting for one member means waiting for all.
             if (group_of_[at] != kNone)
                 for (NodeId member : plan_.groups[group_of_[at]].nodes) push_readers(member);
         }
         return false;
     }
 
-    /// Of what a kernel may touch a limited number.  Where numbers may be folded single ones do not count:
-    /// each may become many anyway.
+    /// Number of buffers that count against max_operands. With any_operands, scalars do not count:
+    /// each may be replaced by many loads anyway.
     int operand_count(const Group& group) const {
         const std::vector<ValueId> loads = loads_of(graph_, group, plan_.inlined);
         const auto counts = [&](ValueId v) {
@@ -624,8 +636,9 @@ class Fuser {
                                 static_cast<std::ptrdiff_t>(group.stores.size()));
     }
 
-    /// A sum over all agents has few results, so few workgroups: a kernel of its own writes what
-    /// it sums faster than the summing kernel would on the side.
+    /// True if a reduction over the batch would also store `node`, which has its input's shape.
+    /// Such a reduction has few results and so few workgroups: a separate kernel writes that tensor
+    /// faster.
     bool stores_along_few_rows(const Node& node, const Group& group) const {
         return group.kind == GroupKind::kReduction && node.op->op_class != OpClass::kReduce &&
                output_shape(graph_, node) == group.space &&
@@ -647,26 +660,26 @@ class Fuser {
         for (NodeId r : readers_[v]) {
             const bool is_member = std::binary_search(nodes.begin(), nodes.end(), r);
             if (!is_member && (!plan_.inlined[r] || group_of_[r] != kNone)) return true;
-            // What is inlined is computed again by readers outside, even where it is a member too.
+            // An inlined member is also recomputed by readers outside of the group.
             if (plan_.inlined[r] && is_read_outside(graph_.nodes[r].outputs[0], nodes)) return true;
         }
         return false;
     }
 
     void finish() {
-        // A node that is inlined and also stored was placed in a group of its own; readers still
-        // compute it again rather than wait for it.
+        // A node that is both inlined and stored has a group of its own; other readers still
+        // recompute it rather than wait for that kernel.
         for (Group& group : plan_.groups) find_stores(group);
         sort_groups();
     }
 
-    /// Orders groups so that each comes after those whose stores it loads.
+    /// Sorts the groups topologically: each comes after those whose stores it loads.
     void sort_groups() {
         std::vector<uint32_t> maker(graph_.values.size(), kNone);
         for (uint32_t g = 0; g < plan_.groups.size(); ++g)
             for (ValueId v : plan_.groups[g].stores) maker[v] = g;
         std::vector<Group> ordered;
-        std::vector<uint8_t> state(plan_.groups.size());  // 0 new, 1 being visited, 2 done
+        std::vector<uint8_t> state(plan_.groups.size());  // 0 unvisited, 1 on the stack, 2 done
         for (NodeId n = 0; n < graph_.nodes.size(); ++n)
             if (group_of_[n] != kNone) visit(group_of_[n], maker, state, ordered);
         plan_.groups = std::move(ordered);
@@ -689,7 +702,7 @@ class Fuser {
     std::vector<std::vector<NodeId>> readers_;
     std::vector<bool> leaves_;
     std::vector<bool> is_update_;               ///< per value
-    std::vector<bool> is_prologue_;             ///< per node: it makes a product's operand
+    std::vector<bool> is_prologue_;             ///< per node: part of a product's prologue
     std::vector<bool> is_read_while_replaced_;  ///< per node: see find_reads_of_replaced()
     std::vector<uint32_t> group_of_;
     FusionPlan plan_;
@@ -714,8 +727,8 @@ bool spares_memory(const Graph& graph) {
 
 namespace {
 
-/// Of the arithmetic that a group computes again the node that saves it the most loads by being stored; kNone if
-/// there is none.
+/// The element-wise node recomputed by the group whose storing saves the most loads; kNone if there
+/// is none.
 NodeId widest_inlined(const Graph& graph, const Group& group, const FusionPlan& plan, size_t most) {
     std::vector<bool> seen(graph.nodes.size());
     std::vector<NodeId> stack = group.nodes;

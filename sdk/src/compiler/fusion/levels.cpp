@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Finds topological levels of kernel calls by relaxation, and batches calls of equal level.
+
 #include "compiler/fusion/levels.hpp"
 
 #include <algorithm>
@@ -10,7 +12,7 @@ namespace hearth {
 
 namespace {
 
-/// Of each call what it loads.
+/// Loaded values per call.
 std::vector<std::vector<ValueId>> loads_of_calls(const Graph& graph,
                                                  std::span<const Group* const> calls,
                                                  const std::vector<bool>& inlined) {
@@ -29,7 +31,8 @@ GroupLevels find_levels(const Graph& graph, std::span<const Group* const> calls,
     for (size_t c = 0; c < calls.size(); ++c)
         for (const ValueId v : calls[c]->stores) maker[v] = c;
     const std::vector<std::vector<ValueId>> loads = loads_of_calls(graph, calls, inlined);
-    // Calls form no circle, so this ends; there are few, and most come in a good order.
+    // Terminates because the call graph is acyclic; there are few calls, mostly in topological
+    // order.
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t c = 0; c < calls.size(); ++c)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Which groups wait for which, and so which of them may run side by side, as batches of one kernel.
+// Dependencies between groups, and so which of them may run concurrently, as batches of one kernel.
 
 #pragma once
 
@@ -13,20 +13,21 @@
 
 namespace hearth {
 
-/// Per call: a kernel that may hold several groups, of which one stands for all.
+/// Per call of a kernel; a call may stand for several groups.
 struct GroupLevels {
-    std::vector<uint32_t> depth;    ///< the longest chain of calls that it waits for
-    std::vector<bool> is_followed;  ///< whether another call waits for it
+    std::vector<uint32_t> depth;    ///< length of the longest dependency chain before it
+    std::vector<bool> is_followed;  ///< true if another call depends on it
 };
 
-/// The levels of calls that form no circle.  What waits for nothing runs just ahead of those that wait for it, where
-/// there are more to run beside; but for calls that are `fixed`, which run as early as they can.
+/// Topological levels of an acyclic call graph. Each call runs as early as possible, except that
+/// one that loads no computed value and is not `fixed` runs in the level before its first reader,
+/// where there are more calls to run beside.
 GroupLevels find_levels(const Graph& graph, std::span<const Group* const> calls,
                         const std::vector<bool>& inlined, const std::vector<bool>& fixed);
 
-/// Calls that may be batched, by those that run at one level: lists of at least one, in the order of levels.  What
-/// nothing waits for runs with the last of its kind, apart from what others wait for: it may write params in place.
-/// may_be_batched: per call.
+/// Calls that may be batched, grouped by level: non-empty lists, in the order of levels. Calls
+/// without dependents all move to the level of the last of them, in a list apart from calls with
+/// dependents: they may write params in place. may_be_batched: per call.
 struct LevelBatch {
     uint32_t depth = 0;
     std::vector<size_t> calls;

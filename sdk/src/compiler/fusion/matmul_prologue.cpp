@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Finds the nodes above a product's left operand that its kernel can compute as a prologue.
+
 #include "compiler/fusion/matmul_prologue.hpp"
 
 #include <hearth/op/op_def.hpp>
@@ -33,7 +35,7 @@ class PrologueFinder {
         columns_ = shape[shape.rank() - 1].count;
         count_ = shape.element_count();
         if (columns_ < 1 || count_.count < columns_) return std::nullopt;
-        // From as far up as can be.
+        // Tries the values farthest from the product first.
         for (ValueId raw : values_above()) {
             MatmulPrologue prologue{raw, {}};
             if (is_raw(raw) && add_nodes(prologue) && is_closed(prologue)) return prologue;
@@ -72,8 +74,8 @@ class PrologueFinder {
                (is_rows(out) || is_number_of_each_row(out) || is_same_for_all_rows(out));
     }
 
-    /// Calls f(node id) of all nodes that lead from `stop` or from leaves to the operand, as long as
-    /// it returns true.
+    /// Calls f(node id) for all nodes between `stop` or the leaves and the operand, while it
+    /// returns true.
     template <class F>
     bool for_each_above(ValueId stop, F f) const {
         std::vector<ValueId> stack{operand_};
@@ -92,7 +94,7 @@ class PrologueFinder {
         return true;
     }
 
-    /// Tensors of whole rows that the operand is made of, the first ones first.
+    /// Full-row tensors that the operand derives from, farthest first.
     std::vector<ValueId> values_above() const {
         std::vector<ValueId> values;
         (void)for_each_above(kNone, [&](NodeId n) {
@@ -116,7 +118,7 @@ class PrologueFinder {
     }
 
     bool add_nodes(MatmulPrologue& prologue) const {
-        constexpr size_t kMostNodes = 32;  // all are computed again by each column of workgroups
+        constexpr size_t kMostNodes = 32;  // every column of workgroups recomputes all of them
         bool folds = false;
         const bool are_parts = for_each_above(prologue.raw, [&](NodeId n) {
             prologue.nodes.push_back(n);

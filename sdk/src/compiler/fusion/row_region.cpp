@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Finds the row region of a graph and estimates whether a fused network can run it.
+
 #include "compiler/fusion/row_region.hpp"
 
 #include "compiler/ops/gru_walk.hpp"
@@ -14,11 +16,11 @@ namespace hearth {
 
 namespace {
 
-/// How a value depends on the rows.
+/// Dependence of a value on the rows.
 enum class Dependence : uint8_t {
-    kNone,   ///< the same for all rows: weights, and what is made of them
-    kAlone,  ///< its rows lead, and each depends on that row alone
-    kOther,  ///< anything else: behind a sum over rows
+    kNone,   ///< the same for all rows: weights, and values derived from them
+    kAlone,  ///< leading axis is the rows, and each row depends on that row alone
+    kOther,  ///< anything else, such as the result of a sum over rows
 };
 
 bool is_sum(const Node& node) {
@@ -26,7 +28,7 @@ bool is_sum(const Node& node) {
            node.op->name == "partial_row_sum";
 }
 
-/// Notes whether an `at` rule reads inputs with rows anywhere but in the row that it computes.
+/// Detects whether an `at` rule reads inputs with rows anywhere but in the row that it computes.
 class RowWatch final : public ScalarReader {
   public:
     RowWatch(const Graph& graph, const Node& node, const std::vector<Dependence>& dependence)
@@ -104,13 +106,13 @@ class RegionFinder {
             follows = follows || follows_product_[v];
         }
         Dependence result = any_other ? Dependence::kOther : Dependence::kNone;
-        // Numbers that are the same for all rows may still be stretched to all of them, or to the
-        // places of all of them in order.
+        // Values that are the same for all rows may still be broadcast to all of them, or along
+        // their indices in order.
         if (!any_alone && !any_other) any_alone = stretches_to_rows(node);
         if (any_alone && !any_other) {
             if (sums_rows(graph_, node, rows_) && all_alone(node)) {
-                // What no layer comes before is summed ahead of the region, which may then use it:
-                // the mean of a batch of advantages, say.
+                // A sum with no product before it runs ahead of the region, which may then read it:
+                // the mean of a batch of advantages, for example.
                 result = follows ? Dependence::kOther : Dependence::kNone;
                 contains_[n] = follows;
                 if (!follows) before_.push_back(n);
@@ -142,13 +144,13 @@ class RegionFinder {
         });
     }
 
-    /// Whether it is made of nothing, as places in order are.
+    /// True if the value's node has no inputs, as iota (indices in order).
     bool is_generated(ValueId v) const {
         const Node* maker = graph_.producer(v);
         return maker != nullptr && maker->inputs.empty();
     }
 
-    /// Whether the node picks rows of the tensor by such places: what persists of each row.
+    /// True if the node gathers rows of the tensor by such indices: state kept per row.
     bool is_gathered_in_order(const Node& node, ValueId v) const {
         return node.op->name == "gather" && v == node.inputs[0] && is_generated(node.inputs[1]) &&
                node.attrs.integer("axis") == 0;
@@ -159,8 +161,8 @@ class RegionFinder {
                            [&](ValueId v) { return is_alone(v); });
     }
 
-    /// Whether the region's rows are those of the node's windows; from then on they are.  Its first
-    /// states are read from memory.
+    /// True if the region's rows are the steps of the node's windows; sets the region's window
+    /// length. The initial states are read from memory.
     bool joins_windows(const Node& node) {
         const int64_t length = node.attrs.integer("length");
         const bool is_alike = length > 1 && (window_ == 1 || window_ == length);
@@ -193,8 +195,8 @@ class RegionFinder {
                 return std::find(axes.begin(), axes.end(), 0) == axes.end();
             }
             case OpClass::kIndexed:
-                // Behind a reshape only the place in memory is the same; the leading extent too
-                // where both have it.
+                // A reshape keeps only the offset in memory; the leading extent too if both sides
+                // have it.
                 if (node.op->is_reshape)
                     return has_rows(node.inputs[0]) || (has_walks_ && !is_alone(node.inputs[0]));
                 return node.op->at && RowWatch(graph_, node, dependence_).stays_in_row();
@@ -203,7 +205,7 @@ class RegionFinder {
         }
     }
 
-    /// Whether the region needs what node `n` makes.
+    /// True if the region depends on node `n`.
     bool feeds_region(NodeId n) const {
         std::vector<NodeId> stack{n};
         std::vector<bool> seen(graph_.nodes.size());
@@ -220,8 +222,8 @@ class RegionFinder {
         return false;
     }
 
-    /// Takes out what a sum that runs ahead of the region needs: it runs ahead too.  Sums that the region
-    /// does not wait for end it, as those behind a layer do.
+    /// Removes the inputs of sums that run ahead of the region: they run ahead too. Sums that the
+    /// region does not depend on end it, like those after a layer.
     void drop_what_comes_before() {
         std::vector<NodeId> stack;
         for (NodeId n : before_)
@@ -247,9 +249,9 @@ class RegionFinder {
     std::vector<Dependence> dependence_;
     std::vector<bool> follows_product_;  ///< per value: a product is among its ancestors
     std::vector<bool> contains_;
-    std::vector<NodeId> before_;  ///< sums over rows that the region may read
+    std::vector<NodeId> before_;  ///< sums over rows that the region may depend on
     int64_t window_ = 1;
-    bool has_walks_;  ///< so that rows may be windows that were reshaped
+    bool has_walks_;  ///< so rows may be windows that were reshaped
 };
 
 }  // namespace
@@ -270,7 +272,7 @@ bool sums_rows(const Graph& graph, const Node& node, Dim rows) {
                 (node.attrs.flag("wide") && is_floating(graph.value(node.inputs[0]).dtype))) &&
                has_rows(node.inputs[0]) && has_rows(node.inputs[1]) &&
                node.attrs.flag("transpose_a") && !node.attrs.flag("transpose_b");
-    // In parts, sums of f16 are f32.
+    // Partial sums of f16 accumulate in f32.
     const DType dtype = graph.value(node.inputs[0]).dtype;
     const bool is_exact =
         dtype == DType::kF32 || (dtype == DType::kF16 && node.op->name == "partial_row_sum");
@@ -295,7 +297,7 @@ bool fits_matrix_cores(const Graph& graph, const RowRegion& region, const Device
 
 namespace {
 
-/// Bytes of one row of all that a training region keeps from forward to backward, at its peak.
+/// Peak bytes per row that a training region keeps from forward to backward.
 int64_t kept_bytes(const Graph& graph, const RowRegion& region) {
     std::vector<ValueId> factors;
     int64_t sum = 0, widest = 0;
@@ -309,12 +311,12 @@ int64_t kept_bytes(const Graph& graph, const RowRegion& region) {
         factors.push_back(kept);
         sum += graph.value(kept).shape[1].count;
     }
-    // The widest twice: what comes back through a layer, before and behind it.  All as f32, also on
-    // matrix cores, which take longer for many rows so far (docs/design/0008-row-programs.md).
+    // The widest counts twice: the cotangents of a layer's output and input. All as f32, on matrix
+    // cores too, which are slower for many rows so far (docs/design/0008-fused-network-generator.md).
     return 4 * (sum + 2 * widest);
 }
 
-/// About how many registers a thread needs that helps to carry rows from forward to backward.
+/// Estimated registers per thread of a kernel that keeps rows from forward to backward.
 int64_t row_registers(const Graph& graph, const RowRegion& region, const DeviceCaps& caps) {
     const int64_t size = caps.subgroup_size, edge = caps.matrix.m;
     std::vector<ValueId> kept;
@@ -343,8 +345,8 @@ int64_t row_registers(const Graph& graph, const RowRegion& region, const DeviceC
 
 Status check_shared_rows(const Graph& graph, const RowRegion& region, uint64_t rows_capacity,
                          const DeviceCaps& caps) {
-    // With many rows a GPU is full however they are cut; then what counts is how often a weight in
-    // shared memory is used, which few rows at a time make too seldom (0008-row-programs.md).
+    // With many rows a GPU is fully occupied however they are split. What counts then is the reuse
+    // of weights in shared memory, which is too low with few rows at a time (0008-fused-network-generator.md).
     constexpr int64_t kManyRows = 16384, kLeastRows = 32;
     const int64_t rows = region.rows.at(static_cast<int64_t>(rows_capacity));
     const int64_t bytes = kept_bytes(graph, region);
@@ -374,7 +376,7 @@ Status check_row_layers(const Graph& graph, const RowRegion& region, uint64_t ro
     if (!may_keep_in_registers(graph, region, rows_capacity, caps))
         HEARTH_TRY(check_shared_rows(graph, region, rows_capacity, caps));
 
-    // Wider layers have enough arithmetic to fill a GPU one by one, and weights that would pass
+    // Wider layers have enough arithmetic to fill a GPU one by one, and their weights would pass
     // through shared memory too often.
     constexpr int64_t kMaxOuter = 256, kMaxInner = 512;
     for (NodeId n : region.nodes) {
@@ -393,21 +395,21 @@ Status check_row_layers(const Graph& graph, const RowRegion& region, uint64_t ro
 }
 
 RowRegion find_row_region(const Graph& graph) {
-    // Extents that might be the rows: those that lead an input and a product's result.
+    // Candidate extents of the rows: those that lead both an input and a product's result.
     std::map<std::pair<bool, int64_t>, int> products;
     for (ValueId v : graph.inputs) {
         const Shape& shape = graph.value(v).shape;
         if (shape.rank() > 0 && !shape[0].is_one() && shape[0].count > 0)
             products[{shape[0].per_row, shape[0].count}] = 0;
     }
-    // Rows may come as windows: the steps of inputs that the windows lead.
+    // Rows may come as windows: the steps of inputs whose leading axis is the windows.
     for (const Node& node : graph.nodes) {
         if (!walks_windows(node)) continue;
         const Dim rows = graph.value(node.outputs[0]).shape[0];
         if (!products.empty() && rows.count > 0) products[{rows.per_row, rows.count}] = 0;
     }
-    // An entry without inputs learns from rows that it picks from states: those that products of weights
-    // (params, or states beside them) have.
+    // An entry without inputs learns from rows that it gathers from states. The candidates are then
+    // the leading extents of products with weights (params, or states).
     const auto persists = [&](ValueId v) {
         const ValueKind kind = graph.value(v).kind;
         return kind == ValueKind::kParam || kind == ValueKind::kState;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Compares gradients with central differences, in double.
+
 #include "compiler/interpreter/gradcheck.hpp"
 
 #include "compiler/interpreter/interpreter.hpp"
@@ -17,7 +19,7 @@ namespace hearth {
 
 namespace {
 
-// Numbers in [0.5, 1.5): cotangents of one sign hide no error by cancellation.
+// Random cotangent in [0.5, 1.5): with one sign, errors cannot cancel.
 HostTensor random_cotangent(const Shape& shape, uint64_t key) {
     HostTensor t(DType::kF64, shape);
     for (int64_t i = 0; i < t.element_count(); ++i)
@@ -25,12 +27,12 @@ HostTensor random_cotangent(const Shape& shape, uint64_t key) {
     return t;
 }
 
-// The weighted sum of f's outputs as a graph of its own, and with gradients as a second one.
+// The weighted sum of f's outputs as one graph, and its gradients as a second one.
 struct Graphs {
     Graph loss;
     Graph gradients;
     std::vector<HostTensor> cotangents;
-    std::vector<size_t> differentiated;  ///< which inputs
+    std::vector<size_t> differentiated;  ///< indices of the floating-point inputs
 };
 
 Result<Graphs> build(const TracedFunction& f, std::span<const TensorType> types, int64_t rows) {

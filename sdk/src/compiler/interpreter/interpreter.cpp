@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Runs operators and graphs with plain loops in double: the reference for all other execution.
+
 #include "compiler/interpreter/interpreter.hpp"
 
 #include "compiler/ops/elements.hpp"
@@ -87,7 +89,7 @@ void run_fold(const OpDef& op, const HostTensor& input, HostTensor& output) {
     }
     const bool is_empty = input.element_count() == 0;
     for (size_t i = 0; i < totals.size(); ++i) {
-        // An extremum of nothing is the end of the range: set() saturates.
+        // An extremum of no elements is the end of the type's range: set() saturates.
         if (is_empty)
             output.set(static_cast<int64_t>(i), static_cast<double>(totals[i]));
         else
@@ -103,7 +105,7 @@ bool computes_in_double(const OpDef& op, Operands inputs, const HostTensor& outp
     return any_floating && op.at.on_doubles != nullptr;
 }
 
-// What a composite does is its decomposition, run node by node.
+// Runs a composite as its decomposition, node by node.
 Result<std::vector<HostTensor>> run_decomposition(const OpDef& op, const Attrs& attrs,
                                                   Operands inputs) {
     Trace trace{std::string(op.name)};
@@ -120,7 +122,7 @@ Result<std::vector<HostTensor>> run_decomposition(const OpDef& op, const Attrs& 
     return evaluate(graph, copies);
 }
 
-// The attributes with shapes as they are with this many rows.
+// The attributes with shapes resolved for a batch of `rows`.
 Attrs at_rows(const Attrs& attrs, int64_t rows) {
     Attrs fixed = attrs;
     for (const Attr& a : attrs.all())
@@ -177,7 +179,7 @@ HostTensor first_contents(const Value& v) {
     return v.data ? *v.data : HostTensor(v.dtype, v.shape);
 }
 
-// The contents of each of a graph's values, as they become known.  Leaves are borrowed.
+// The contents of a graph's values, as they are computed.  Leaves are borrowed.
 class Contents {
   public:
     Contents(const Graph& graph, int64_t rows)
@@ -187,7 +189,7 @@ class Contents {
                 known_[id] = graph.values[id].data.get();
     }
 
-    /// Takes `tensor`, which must outlive this, as the contents of an input, param or state.
+    /// Sets an input, param or state to `tensor`, which must outlive this.
     Status set(ValueId id, const HostTensor& tensor) {
         const Value& v = graph_.values[id];
         if (tensor.dtype() != v.dtype || tensor.shape() != v.shape.at(rows_))
@@ -252,7 +254,8 @@ Result<NamedTensors> interpret(const Graph& graph, const NamedTensors& inputs,
     HEARTH_TRY(contents.run());
     NamedTensors outputs;
     for (const GraphOutput& o : graph.outputs) outputs.emplace(o.name, contents.of(o.value));
-    // All new contents are read before the first is written: an update may be another's old value.
+    // All new contents are read before the first is written: an update may read another's old
+    // value.
     NamedTensors updated;
     for (const GraphUpdate& u : graph.updates) {
         const Value& target = graph.values[u.target];

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Runs a planned Program on the CPU, command by command, at its real memory offsets.
+
 #include "compiler/interpreter/run_program.hpp"
 
 #include <hearth/core/assert.hpp>
@@ -134,7 +136,7 @@ class EntryRun {
         HEARTH_ASSIGN(const std::span<std::byte> from, bytes_of(operands[0]));
         HEARTH_ASSIGN(const std::span<std::byte> to, bytes_of(operands[1]));
         if (from.size() != to.size()) return internal_error("a copy between unequal sizes");
-        // Nothing of a region without memory is no address to copy from.
+        // memmove requires valid pointers, and a region without memory has none.
         if (!from.empty()) std::memmove(to.data(), from.data(), from.size());
         return {};
     }
@@ -160,8 +162,7 @@ class EntryRun {
         return {};
     }
 
-    // Values that differ in shape alone have the same bytes, so an operand that holds one holds
-    // all.
+    // Values that differ only in shape have the same bytes, so an operand that holds one holds all.
     ValueId root_of(ValueId v) const {
         while (const Node* node = graph_.producer(v)) {
             if (!node->op->is_reshape) break;
@@ -178,7 +179,7 @@ class EntryRun {
     Status load(const Operand& operand, ValueId v) {
         HEARTH_ASSIGN(const std::span<std::byte> bytes, bytes_of(operand));
         if (v >= graph_.values.size()) return unlike(v, bytes.size());
-        // Before it is changed in place the operand holds what is changed.
+        // An operand that is modified in place initially holds the value to modify.
         if (const Node* node = graph_.producer(v);
             operand.access == Access::kReadWrite && node != nullptr && node->op->writes_in_place)
             v = node->inputs[0];
@@ -235,7 +236,7 @@ class EntryRun {
     ProgramMemory& memory_;
     int64_t rows_;
     std::vector<std::vector<std::byte>> external_;  ///< one for each of the Program's bindings
-    std::map<ValueId, HostTensor> known_;           ///< by root, during one dispatch
+    std::map<ValueId, HostTensor> known_;           ///< by root_of(), during one dispatch
 };
 
 }  // namespace

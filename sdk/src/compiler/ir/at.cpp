@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Lowers `at` rules to scalar expressions: conversions between linear indices and coordinates.
+
 #include <hearth/op/at.hpp>
 
 namespace hearth {
@@ -15,7 +17,7 @@ Coords<Scalar> coords_of(ScalarArena& arena, const ScalarPlace& place, const Sha
     Coords<Scalar> at;
     for (int i = 0; i < shape.rank(); ++i) at.axis.push_back(arena.index(0));
     Scalar rest = *place.linear;
-    // The outermost coordinate that can be other than zero is what remains: it needs no modulo.
+    // The outermost extent other than one takes the remaining quotient: it needs no modulo.
     int outermost = 0;
     while (outermost < shape.rank() && shape[outermost].is_one()) ++outermost;
     for (int i = shape.rank() - 1; i >= outermost; --i) {
@@ -36,8 +38,8 @@ Scalar linear_of(ScalarArena& arena, const ScalarPlace& place, const Shape& shap
     return linear;
 }
 
-// What is derived is not kept: inputs are read at the place as it was given, whichever of them a rule reads first, which
-// C++ leaves open.
+// Derived coordinates are not cached: C++ leaves the order of a rule's reads unspecified, so all
+// inputs are read at the position as it was given.
 Coords<Scalar> GpuAt::coords() {
     return coords_of(arena_, place_, shape_);
 }

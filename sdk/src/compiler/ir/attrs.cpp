@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Stores, hashes and prints the attributes of nodes.
+
 #include <hearth/core/assert.hpp>
 #include <hearth/op/attrs.hpp>
 

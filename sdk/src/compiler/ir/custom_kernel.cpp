@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Calls an operator's kernel rule for a node.
+
 #include "compiler/ir/custom_kernel.hpp"
 
 namespace hearth {

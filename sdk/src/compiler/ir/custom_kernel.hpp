@@ -12,8 +12,8 @@
 
 namespace hearth {
 
-/// What the kernel rule of a node's operator (class kKernel) says; nothing if it declines.
-/// variant  KernelRuleCall::variant.
+/// Returns the kernel that the rule of a node's operator (class kKernel) makes; nullopt if it
+/// declines.  variant  KernelRuleCall::variant.
 std::optional<KernelText> custom_kernel_of(const Graph& graph, const Node& node,
                                            const DeviceCaps& caps, uint64_t rows_capacity,
                                            std::string_view variant = {});

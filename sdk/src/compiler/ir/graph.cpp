@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Canonicalizes, hashes, prints and verifies graphs.
+
 #include "compiler/ir/graph.hpp"
 
 #include <hearth/core/assert.hpp>
@@ -55,8 +57,8 @@ bool updates_first_input(const Graph& graph, const Node& node) {
 
 namespace {
 
-// Copies what outputs and updates need, depth first.  The explicit stack keeps deep graphs (long
-// chains from hostile files) from overflowing the call stack.
+// Copies the nodes that outputs and updates need, depth first.  The explicit stack keeps deep
+// graphs (long chains from hostile files) from overflowing the call stack.
 class Canonicalizer {
   public:
     explicit Canonicalizer(const Graph& from) : from_(from), new_id_(from.values.size(), kNone) {}

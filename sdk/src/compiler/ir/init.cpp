@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// First contents of params and states, computed on the host from a seed and a name.
+// Initial values of params and states, computed on the host side from a seed and a name.
 
 #include <hearth/core/philox.hpp>
 #include <hearth/tensor.hpp>
@@ -23,7 +23,7 @@ double normal_number(uint64_t key, uint32_t draw, int64_t element) {
     return std::sqrt(-2 * std::log(1 - u)) * std::cos(2 * std::numbers::pi * v);
 }
 
-/// Nearer to zero than two deviations, where 95 % of the draws are.
+/// Redraws values beyond two standard deviations; 95 % of the draws are within.
 double truncated_number(uint64_t key, int64_t element) {
     constexpr double kBound = 2;
     for (uint32_t draw = 0; draw < 64; ++draw)
@@ -39,8 +39,8 @@ double dot(const Vector& a, const Vector& b) {
     return total;
 }
 
-/// `count` orthonormal vectors of `size` >= count numbers: normal ones, each freed of those before
-/// it.  Gram and Schmidt, twice, which is enough (Giraud, Langou and Rozloznik, 2005).
+/// `count` orthonormal vectors of `size` >= count elements: Gram-Schmidt on normal vectors, applied
+/// twice, which is enough (Giraud, Langou and Rozloznik, 2005).
 std::vector<Vector> orthonormal(uint64_t key, int64_t count, int64_t size) {
     std::vector<Vector> vectors;
     for (int64_t r = 0; r < count; ++r) {

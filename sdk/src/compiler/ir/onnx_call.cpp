@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Typed access to the attributes and inputs of an ONNX node, with error messages.
+
 #include <hearth/op/onnx_call.hpp>
 
 #include <algorithm>
@@ -18,7 +20,7 @@ int64_t saturated(int64_t n) {
     return std::clamp(n, -kMaxExtent, kMaxExtent);
 }
 
-/// The attribute as a T, the fallback when it is absent or (an error) of another type.
+/// The attribute as a T; the fallback if it is absent or (an error) of another type.
 template <class T>
 T attribute(OnnxCall& c, std::string_view name, std::string_view kind, T fallback) {
     const AttrValue* found = c.attrs.find(name);
@@ -135,7 +137,7 @@ int64_t OnnxCall::integer_in(size_t k, int64_t fallback) {
     if (found == nullptr) return fallback;
     if (found->element_count() == 1) {
         const int64_t n = found->get_int(0);
-        // Beyond 2^63 an unsigned number would look negative.
+        // A u64 beyond 2^63 looks negative.
         return found->dtype() == DType::kU64 && n < 0 ? kMaxExtent : saturated(n);
     }
     invalid(input_text(k) + " has " + to_string(found->shape()) + ", expected one element");
@@ -187,7 +189,7 @@ struct OnnxType {
     std::optional<DType> dtype;
 };
 
-// By number, as in onnx.proto's TensorProto.DataType (ONNX 1.20).
+// Indexed by onnx.proto's TensorProto.DataType (ONNX 1.20).
 constexpr std::array<OnnxType, 27> kOnnxTypes = {{
     {"undefined", {}},
     {"float", DType::kF32},

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Rebuilds graphs node by node, and restores topological order.
+
 #include "compiler/ir/rewrite.hpp"
 
 #include <hearth/core/assert.hpp>
@@ -9,7 +11,8 @@ namespace hearth {
 
 namespace {
 
-/// Fills in the params, states and constants of `now`, one tensor per value of `graph`.
+/// Declares the params, states and constants of `graph`, and enters them in `now`, indexed by
+/// value.
 void declare_persistent(const Graph& graph, Trace& trace, std::vector<Tensor>& now,
                         const LeafRule& rule = {}) {
     for (ValueId id = 0; id < graph.values.size(); ++id) {
@@ -69,7 +72,7 @@ std::vector<Tensor> replay(const Graph& graph, Trace& trace, std::span<const Ten
     const RewriteRule keep = [](Trace&, const Node&, std::span<const Tensor>) {
         return std::nullopt;
     };
-    // The trace keeps its first error; what comes after it are failed tensors.
+    // The trace keeps its first error; later results are failed tensors.
     (void)replay_nodes(graph, trace, keep, now);
     return now;
 }
@@ -99,7 +102,7 @@ void restore_order(Graph& graph) {
             for (ValueId v : graph.nodes[n].inputs) {
                 if (graph.values[v].kind != ValueKind::kNode) continue;
                 const NodeId maker = graph.values[v].node;
-                HEARTH_ASSERT(visits[maker] != Visit::kBegun);  // it would read itself
+                HEARTH_ASSERT(visits[maker] != Visit::kBegun);  // otherwise a cycle
                 if (visits[maker] == Visit::kNew) stack.push_back(maker);
             }
         }

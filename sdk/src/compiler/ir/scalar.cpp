@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Builds scalar expressions: hash-consing, constant folding and algebraic simplification.
+
 #include <hearth/core/assert.hpp>
 #include <hearth/core/convert.hpp>
 #include <hearth/core/hash.hpp>
@@ -14,7 +16,7 @@ namespace hearth {
 
 namespace {
 
-constexpr int kHashBits = 44;  // of a node's hash; above them the first buffer that it loads
+constexpr int kHashBits = 44;  // of a node's hash; the bits above hold its lowest loaded buffer
 
 bool is_commutative(ScalarOp op) {
     switch (op) {
@@ -155,14 +157,14 @@ Scalar ScalarArena::intern(const ScalarNode& node) {
         hash.number(static_cast<uint32_t>(node.op) * 4 + static_cast<uint32_t>(node.type))
             .number(node.bits);
         if (!is_leaf) hash.number(hashes_[node.a]).number(hashes_[node.b]).number(hashes_[node.c]);
-        // Kernels that differ in buffers alone should have alike texts, so of two sides the one
-        // that loads the buffer of the least number comes first.
+        // Kernels that differ only in buffers should have equal source, so operands are ordered by
+        // the lowest buffer that they load.
         constexpr uint64_t kNoBuffer = (uint64_t{1} << 20) - 1;
         uint64_t first = kNoBuffer;
         if (node.op == ScalarOp::kLoad)
             first = std::min<uint64_t>(node.bits, kNoBuffer);
         else if (!is_leaf)
-            // Node 0, which also stands for an operand that there is not, loads nothing.
+            // Node 0, which also stands for a missing operand, loads nothing.
             for (uint32_t in : {node.a, node.b, node.c})
                 if (in != 0) first = std::min(first, hashes_[in] >> kHashBits);
         hashes_.push_back(first << kHashBits | hash.value() >> (64 - kHashBits));
@@ -222,13 +224,13 @@ Scalar ScalarArena::binary(ScalarOp op, Scalar a, Scalar b) {
         if ((op != ScalarOp::kDiv && op != ScalarOp::kMod) || (left >= 0 && right > 0))
             return constant(static_cast<double>(fold_integers(op, left, right)), type);
     }
-    // C++ leaves open which side of `f(a) * g(b)` is built first, so the order of creation must not
-    // decide: constants come second, the rest goes by structure.
+    // C++ leaves the evaluation order of `f(a) * g(b)` unspecified, so the order of creation must
+    // not matter: constants come second, other operands are ordered by structure.
     if (is_commutative(op) && (a.is_const() || (!b.is_const() && hashes_[b.id] < hashes_[a.id])))
         std::swap(a, b);
     if (b.is_const()) {
         const double v = b.const_value();
-        // x + 0 would turn -0.0 into 0.0, and x * 0 would lose NaN: floats keep those.
+        // For floats x + 0 would turn -0.0 into 0.0, and x * 0 would lose NaN.
         if (is_integer(a.type())) {
             if (v == 0 && (op == ScalarOp::kAdd || op == ScalarOp::kSub)) return a;
             if (v == 0 && op == ScalarOp::kMul) return b;
@@ -241,7 +243,7 @@ Scalar ScalarArena::binary(ScalarOp op, Scalar a, Scalar b) {
             if (op == ScalarOp::kAnd) return v != 0 ? a : b;
             if (op == ScalarOp::kOr) return v != 0 ? b : a;
         }
-        // A bool that went through a tensor's i32 comes back as itself.
+        // A bool that was stored as i32 needs no second conversion.
         if (op == ScalarOp::kNotEqual && v == 0 && a.node().op == ScalarOp::kToI32) {
             const Scalar inner{this, a.node().a};
             if (inner.type() == ScalarType::kBool) return inner;
@@ -277,7 +279,8 @@ Scalar ScalarArena::convert(Scalar a, ScalarType type) {
     if (a.type() == type) return a;
     if (a.is_const()) {
         const double value = a.const_value();
-        // As the kernels convert what is not constant: floats saturate, integers keep their bits.
+        // As kernels convert values that are not constant: floats saturate, integers keep their
+        // bits.
         const bool is_float = a.type() == ScalarType::kF32;
         if (is_float && type == ScalarType::kI32)
             return constant(saturate_cast<int32_t>(value), type);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Which fields of a scalar expression's node are operands.
+// Number of operands of a scalar operation.
 
 #pragma once
 
@@ -13,8 +13,8 @@ constexpr bool is_loop(ScalarOp op) {
     return op >= ScalarOp::kLoopSum;
 }
 
-/// How many of a, b and c are operands.  A loop's are its extent and its body; c is the counter that
-/// the body reads, which is bound by the loop.
+/// Number of operands among a, b and c.  The operands of a loop are its extent and body; its
+/// counter is a variable that the loop binds.
 constexpr int operand_count(ScalarOp op) {
     if (op == ScalarOp::kLoad) return 1;
     if (op <= ScalarOp::kRowCount) return 0;

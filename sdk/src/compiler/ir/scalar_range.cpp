@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Range analysis of floating-point expressions, to omit saturation in conversions.
+
 #include "compiler/ir/scalar_range.hpp"
 
 #include <algorithm>
@@ -11,7 +13,7 @@ namespace hearth {
 
 namespace {
 
-/// Bounds of a float.  nan_of: the expression that must be NaN for this one to be.
+/// Bounds of a float.  nan_of: the expression whose NaN makes this one NaN.
 constexpr uint32_t kNoNaN = 0xffffffffu, kAnyNaN = 0xfffffffeu;
 struct Range {
     double low = -HUGE_VAL, high = HUGE_VAL;
@@ -36,7 +38,7 @@ Range range_of(const ScalarArena& arena, uint32_t id, int depth = 0) {
         }
         case ScalarOp::kMin:
         case ScalarOp::kMax: {
-            // A bound is a constant, and NaN passes.
+            // min and max with a constant bound propagate NaN.
             const Range a = range_of(arena, n.a, depth + 1), b = range_of(arena, n.b, depth + 1);
             const bool is_min = n.op == ScalarOp::kMin;
             range.low = is_min ? std::min(a.low, b.low) : std::max(a.low, b.low);
@@ -53,7 +55,7 @@ Range range_of(const ScalarArena& arena, uint32_t id, int depth = 0) {
             return range;
         }
         default:
-            range.nan_of = id;  // if it is NaN itself
+            range.nan_of = id;  // NaN only if it is itself
             return range;
     }
 }

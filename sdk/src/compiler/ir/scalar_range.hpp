@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Which floats a scalar expression can be, as far as its bounds are plain to see.
+// Conservative range analysis of floating-point expressions.
 
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace hearth {
 
-/// Whether the expression, a float, is a number from `least` to `most` whatever it reads.
+/// True if the expression, a float, is provably not NaN and within [least, most].
 bool lies_within(const ScalarArena& arena, uint32_t id, double least, double most);
 
-/// Whether a conversion (kToI32, kToU32) is of a float that is known to fit: it need not saturate.
+/// True if a conversion (kToI32, kToU32) needs no saturation, because its operand provably fits.
 bool is_fitting_conversion(const ScalarArena& arena, const ScalarNode& node);
 
 }  // namespace hearth

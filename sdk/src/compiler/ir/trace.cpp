@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Builds graphs: Tensor, Trace, and the application of operators with shape inference.
+
 #include "compiler/ir/graph.hpp"
 #include "compiler/ir/rewrite.hpp"
 #include "core/budget.hpp"
@@ -130,7 +132,7 @@ bool Trace::fits(uint64_t values, uint64_t constant_bytes) {
 
 namespace {
 
-/// Counts what is about to be appended; false after failing the trace.
+/// Charges `count` values that are about to be appended; false after failing the trace.
 bool take_values(Trace& trace, uint64_t count) {
     if (!trace.fits(count)) return false;
     return trace.budget() == nullptr || trace.budget()->spend(Budget::Of::kValues, count).ok();
@@ -178,7 +180,7 @@ struct Persistent {
     ValueKind kind;
     bool is_kept = true;
     std::string_view name;
-    std::string seed_name;  ///< whose random contents it begins with
+    std::string seed_name;  ///< name that seeds its random initial value
     const Shape& shape;
     const Init& init;
     DType dtype;
@@ -276,7 +278,7 @@ void Trace::mirror(std::string_view prefix, std::string_view original) {
 }
 
 Tensor Trace::constant(HostTensor data) {
-    // Scalars are shared: traces are full of the same few numbers.
+    // Scalars are deduplicated: traces repeat a few of them often.
     uint64_t key = 0;
     if (data.shape().rank() == 0) {
         key = Hash().number(static_cast<int>(data.dtype())).bytes(data.bytes()).value();
@@ -425,7 +427,7 @@ std::vector<Tensor> apply(const OpDef& op, std::span<const Tensor> inputs, Attrs
                                          shapes_of(types) + ")"));
         return failed;
     }
-    // A composite without a gradient rule is nothing but its decomposition.
+    // A composite without a gradient rule is replaced by its decomposition.
     if (op.op_class == OpClass::kComposite && op.vjp == nullptr) {
         DecomposeCall call{*trace, attrs, inputs};
         std::vector<Tensor> outputs = op.decompose(call);

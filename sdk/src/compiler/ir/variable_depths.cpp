@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Finds the outermost scope of a kernel in which an expression can be computed.
+
 #include "compiler/ir/variable_depths.hpp"
 
 #include "compiler/ir/scalar_operands.hpp"
@@ -21,7 +23,7 @@ size_t VariableDepths::of(const ScalarArena& arena, uint32_t id) const {
         if (!seen.insert(at).second) continue;
         const ScalarNode& n = arena.node(at);
         if (n.op == ScalarOp::kVariable) {
-            // A counter that is not bound belongs to a loop inside this expression.
+            // An unbound counter belongs to a loop inside this expression.
             if (auto bound = depths_.find(n.bits); bound != depths_.end())
                 depth = std::max(depth, bound->second);
         } else {

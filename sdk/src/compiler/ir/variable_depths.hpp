@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// In which scope of a kernel the variables of expressions are bound, and so where an expression can be computed first.
+// Scope depths of variables, from which the outermost scope of an expression follows.
 
 #pragma once
 
@@ -17,7 +17,8 @@ class VariableDepths {
   public:
     void bind(const ScalarNode& variable, size_t depth) { depths_[variable.bits] = depth; }
     void release(const ScalarNode& variable) { depths_.erase(variable.bits); }
-    /// The outermost scope in which everything that the expression reads is known; 0 for one that reads no variable.
+    /// Depth of the outermost scope in which all variables of the expression are bound; 0 if it has
+    /// none.
     size_t of(const ScalarArena& arena, uint32_t id) const;
 
   private:

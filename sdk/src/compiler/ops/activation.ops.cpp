@@ -12,7 +12,7 @@ namespace hearth {
 
 namespace {
 
-// Klambauer et al., "Self-Normalizing Neural Networks", 2017; and the floats of the ONNX standard, which
+// Klambauer et al., "Self-Normalizing Neural Networks", 2017; and the ONNX standard's floats, which
 // differ from the eighth digit on.
 constexpr double kSeluAlpha = 1.6732632423543772;
 constexpr double kSeluGamma = 1.0507009873554805;

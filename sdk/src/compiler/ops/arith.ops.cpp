@@ -25,7 +25,7 @@ const auto divide_integers = [](auto& c) {
     return select(b == 0, c.value(0), select(negates, 0 - a, a / divisor));
 };
 
-// GLSL leaves % open for negative operands, so the remainder is made from the quotient.
+// GLSL leaves % undefined for negative operands, so the remainder is computed from the quotient.
 const auto c_remainder = [](auto& c) {
     auto a = c.x(0);
     auto b = c.x(1);
@@ -34,7 +34,8 @@ const auto c_remainder = [](auto& c) {
     return select(is_trivial, c.value(0), a - a / divisor * divisor);
 };
 
-// Exact: a GPU's quotient of two whole numbers may be just below theirs, and what is left of it the divisor.
+// Exact: on a GPU the quotient of two integers may round to just below the exact one, and x -
+// floor(q) * y would then be the divisor.
 const auto float_remainder = [](auto& c) { return fmod(c.x(0), c.x(1)); };
 
 template <class C, class V>
@@ -43,7 +44,8 @@ V with_sign_of_divisor(C& c, V rest) {
     return select(both(rest != 0, exactly_one(rest < 0, b < 0)), rest + b, rest);
 }
 
-// Gradient of an extremum: to the larger (smaller) operand; equal operands share it, as in PyTorch.
+// Gradient of an extremum: goes to the larger (smaller) operand; equal operands split it, as in
+// PyTorch.
 std::vector<Tensor> extremum_vjp(const VjpCall& v, const Tensor& is_first,
                                  const Tensor& is_second) {
     const Tensor g = v.cotangent();

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Scaled dot product attention.  On a device neither it nor its gradient stores the scores: kernels
-// of their own walk over them (shaders/attention).  The decompositions, which do store them, say
-// what the kernels compute; gradients of gradients go through them, and so do sizes for which a
-// kernel declines.
+// Scaled dot product attention. The device kernels for it and its gradient (shaders/attention) do
+// not store the scores. The decompositions, which do, define what the kernels compute; they also
+// serve gradients of gradients and sizes without a kernel.
 
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
@@ -23,8 +22,8 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-// Operands of the forward operator, then of the backward ones; a mask and the lengths, where the
-// attributes say that there are any, come behind.
+// Operands of the forward operator, then of the backward ones. A mask and the lengths follow if the
+// attributes announce them.
 enum Operand : int { kQuery, kKey, kValue, kForwardCount };
 enum BackwardOperand : int { kCotangent = 3, kLogTotal, kCommonPart, kBackwardCount };
 
@@ -106,7 +105,8 @@ Status check_backward(const InferCall& call) {
 
 // --- Decompositions ---
 
-/// The operands as tensors of the type to compute with, one head of keys for each of queries.
+/// The operands in the type to compute with; key and value heads are repeated to match the query
+/// heads.
 struct Operands {
     const Attrs& attrs;
     Tensor q, k, v, mask, lengths;
@@ -121,7 +121,7 @@ struct Operands {
         if (attrs.flag("lengths")) lengths = in[next];
     }
 
-    /// Each head `heads` / its number times, side by side.
+    /// Repeats each head `heads` / head count times, adjacent to each other.
     static Tensor repeated(const Tensor& x, int64_t heads) {
         const int64_t each = heads / x.dim(1).count;
         if (each == 1) return x;
@@ -130,7 +130,7 @@ struct Operands {
                        {s[0], heads, s[2], s[3]});
     }
 
-    /// The sum over the heads that were made of one.
+    /// Adjoint of repeated(): the sum over the copies of each head.
     static Tensor gathered(const Tensor& x, int64_t heads) {
         const Shape s = x.shape();
         if (s[1].count == heads) return x;
@@ -144,7 +144,7 @@ Tensor positions(const Tensor& like, Dim count, int axis) {
     return iota(*like.trace(), shape);
 }
 
-/// Where a query may see a key, by position; an empty tensor if everywhere.
+/// Mask of the keys that each query attends to, by position; an empty tensor if unrestricted.
 Tensor visible(const Operands& o) {
     const int64_t left = o.attrs.integer("left"), right = o.attrs.integer("right");
     const bool causal = o.attrs.flag("causal");
@@ -193,7 +193,8 @@ Tensors decompose_attention(DecomposeCall& d) {
     const Tensor shift = where(is_inf(largest, false, true), 0.0, largest);
     const Tensor e = exp(shown - shift);
     const Tensor total = sum(e, {-1}, true);
-    const Tensor safe = where(equal(total, 0), 1.0, total);  // no key is seen: zeros
+    const Tensor safe = where(equal(total, 0), 1.0, total);  // queries that attend to no key give
+                                                             // zeros
     return {to_dtype(matmul(e / safe, o.v), d.in(kQuery).dtype()),
             squeeze(log(safe) + shift, {-1})};
 }
@@ -251,7 +252,8 @@ Tensors attention_vjp(VjpCall& v) {
     Tensors all{to_q[0], to_kv[0], to_kv[1]};
     all.resize(v.inputs.size());
     if (v.attrs.flag("mask") && is_floating(extra[0].dtype())) {
-        // What a mask adds is a score: its gradient has the scores' size.  Unused, it goes away.
+        // The gradient of an additive mask has the size of the scores. Dead code elimination
+        // removes it if unused.
         const Tensor to_mask = slopes_of(Operands(v.attrs, in, kBackwardCount), in).to_shown;
         all[kForwardCount] = to_dtype(sum_to(to_mask, extra[0].shape()), extra[0].dtype());
     }
@@ -261,17 +263,17 @@ Tensors attention_vjp(VjpCall& v) {
 // --- Kernels ---
 
 constexpr int64_t kThreads = 128;      // of a workgroup
-constexpr int64_t kWideThreads = 256;  // of one with wide tiles
+constexpr int64_t kWideThreads = 256;  // of a workgroup with wide tiles
 
-/// How many queries and keys a workgroup holds at a time.
+/// Queries and keys that a workgroup holds at a time.
 struct Tiles {
     int64_t queries = 0, keys = 0, lanes = 0;
 
     int64_t threads(int rows) const { return lanes * (rows == kKey ? keys : queries); }
 };
 
-/// Rows and columns, the best first if there is work enough.  Tall tiles read the columns less often;
-/// wide ones wait less often for all threads.
+/// Rows and columns, the best first if there is enough work. Tall tiles read the columns less
+/// often; wide ones need fewer barriers.
 using TileSizes = std::array<std::array<int64_t, 2>, 10>;
 constexpr TileSizes kSizes{
     {{32, 32}, {32, 16}, {16, 32}, {16, 16}, {8, 32}, {8, 16}, {8, 8}, {4, 32}, {8, 4}, {4, 4}}};
@@ -287,9 +289,9 @@ constexpr TileSizes kWideSizes{{{32, 128},
                                 {4, 16},
                                 {4, 4}}};
 
-/// Tiles whose floats, as `count` has it, fit in shared memory: first the largest that make work for a whole device, or
-/// the least if none do; then the others.  None fit: none.
-/// rows: the operand, queries or keys, of whose sequence each workgroup has a tile.
+/// Returns the tiles whose shared memory, `count` floats, fits: first the largest that occupies the
+/// whole device, or the one with the most workgroups if none does; then the others. Empty if none
+/// fits. rows: the operand (queries or keys) whose sequence the workgroups tile.
 template <class F>
 std::vector<Tiles> tiles_that_fit(const KernelRuleCall& call, int rows,
                                   std::span<const std::array<int64_t, 2>> sizes, int64_t threads,
@@ -320,7 +322,7 @@ std::vector<Tiles> tiles_that_fit(const KernelRuleCall& call, int rows,
     return all;
 }
 
-/// A float constant of GLSL, exact.
+/// An exact float literal of GLSL.
 std::string literal(double value) {
     std::array<char, 64> text{};
     std::snprintf(text.data(), text.size(), "%.9g", value);
@@ -328,7 +330,7 @@ std::string literal(double value) {
     return s.find_first_of(".e") == std::string::npos ? s + ".0" : s;
 }
 
-/// "[[unroll]]", or what stands in its place where loops stay as they are.
+/// Returns `hint` ("[[unroll]]"), or `otherwise` where a driver workaround keeps loops rolled.
 std::string unless_rolled(const KernelRuleCall& call, const char* hint, const char* otherwise) {
     return kRolledLoops.is_needed(call.caps) ? otherwise : hint;
 }
@@ -381,7 +383,7 @@ KernelText tiled_kernel(const KernelRuleCall& call, const Tiles& tiles, size_t f
     kernel.name = "attention_" + std::string(name);
     kernel.glsl = constants(call, tiles, fixed_count, rows) +
                   std::string(shader_text("attention/" + std::string(name) + ".comp"));
-    // Both backward kernels read the cotangent too; that of the keys stores two results.
+    // Both backward kernels also read the cotangent; the one for keys stores two results.
     kernel.uses = {"in0_four_at", "in1_four_at", "in2_four_at", "out0_four_at", "math.glsl"};
     if (fixed_count == kBackwardCount) kernel.uses.push_back("in3_four_at");
     if (rows == kKey) kernel.uses.push_back("out1_four_at");
@@ -396,8 +398,8 @@ KernelText tiled_kernel(const KernelRuleCall& call, const Tiles& tiles, size_t f
     return kernel;
 }
 
-/// Tiles for one of the kernels, the shipped choice first; rows: kQuery or kKey, of whose sequence each workgroup has a
-/// tile.
+/// Tiles for one of the kernels, the shipped choice first. rows: kQuery or kKey, the operand whose
+/// sequence the workgroups tile.
 std::vector<Tiles> tiles_for(const KernelRuleCall& call, int rows, bool is_backward) {
     const auto row_floats = [&call](int operand) {
         return (call.shape(operand)[3].count + 3) / 4 * 4 + 4;
@@ -415,7 +417,7 @@ std::vector<Tiles> tiles_for(const KernelRuleCall& call, int rows, bool is_backw
                           is_narrow ? kThreads : kWideThreads, floats);
 }
 
-/// The kernel with the tiles that the call names, or with those of the shipped choice.
+/// Returns the kernel with the tiles that the call names, or with the shipped choice.
 std::optional<KernelText> kernel_with_tiles(const KernelRuleCall& call, size_t fixed_count,
                                             int rows, std::string_view name) {
     const std::vector<Tiles> all = tiles_for(call, rows, fixed_count == kBackwardCount);
@@ -528,7 +530,7 @@ void add_samples(Samples& s, bool is_backward) {
             const TensorType row{DType::kF32, {c.batch, c.heads, c.queries}};
             sample.inputs.push_back(of(c.heads, c.queries, c.value_width));
             sample.inputs.insert(sample.inputs.end(), {row, row});
-            sample.low = -1;  // the sums are not those of the scores, so weights may exceed 1
+            sample.low = -1;  // the sums do not match the scores, so weights may exceed 1
             sample.high = 1;
         }
         sample.inputs.insert(sample.inputs.end(), c.extra.begin(), c.extra.end());
@@ -568,7 +570,7 @@ constinit const OpDef kOps[] = {
         .kernel = backward_queries_kernel,
         .vjp = [](VjpCall& v) { return vjp_of(decompose_backward_queries, v); },
         .samples = [](Samples& s) { add_samples(s, true); },
-        // Sums over all keys or queries of products of sums.
+        // Sums over all keys or queries of products of sums: rounding errors accumulate.
         .tolerance = {.f32 = 5e-5},
     },
     {
@@ -586,12 +588,12 @@ constinit const OpDef kOps[] = {
         .kernel = backward_keys_kernel,
         .vjp = [](VjpCall& v) { return vjp_of(decompose_backward_keys, v); },
         .samples = [](Samples& s) { add_samples(s, true); },
-        // Sums over all keys or queries of products of sums.
+        // Sums over all keys or queries of products of sums: rounding errors accumulate.
         .tolerance = {.f32 = 5e-5},
     },
 };
 
-/// x of rank 2 to 4 as [batch, heads, length, width].
+/// Reshapes x of rank 2 to 4 to [batch, heads, length, width].
 Tensor with_heads(const Tensor& x) {
     if (x.rank() == 2) return unsqueeze(x, {0, 1});
     return x.rank() == 3 ? unsqueeze(x, {1}) : x;
@@ -658,7 +660,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor
 Tensor attention_scores(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
                         const AttentionOptions& options, AttentionStage stage) {
     auto call = attention_call(q, k, v, mask, options);
-    // The operator itself checks the operands; unused, it goes away.
+    // Validates the operands by applying the operator; the node is dead code.
     if (!call || q.rank() != 4 || !apply(op("attention"), call->in, call->attrs)[0].ok())
         return failed_like(q);
     for (const char* flag : {"mask", "lengths"})

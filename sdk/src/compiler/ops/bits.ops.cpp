@@ -18,7 +18,7 @@ void bit_samples(Samples& s) {
     narrow_integer_samples(s, 2);
 }
 
-// Amounts below zero, and from the type's width on.
+// Shift amounts include negative ones and ones of at least the type's width.
 void shift_samples(Samples& s) {
     binary_samples_of(s, DType::kI32, -40, 40);
     binary_samples_of(s, DType::kU32, 0, 40);
@@ -33,13 +33,13 @@ int64_t bits_of(DType dtype) {
     return 8 * int64_t{size_bytes(dtype)};
 }
 
-/// Bits of an element as a kernel (or the CPU, which computes with 64) holds it.
+/// Bits in which a kernel (32) or the CPU (64) holds an element.
 template <class C>
 constexpr int64_t bits_held() {
     return std::is_same_v<typename C::Index, int64_t> ? 64 : 32;
 }
 
-/// The shift's amount where it is less than the type's width, else zero; and whether it is.
+/// Returns whether the amount is within the type's width, and the amount, or zero if not.
 template <class C>
 auto shift_amount(C& c) {
     auto amount = c.x(1);
@@ -54,7 +54,7 @@ const auto shift_left_rule = [](auto& c) {
     return wrap_to_dtype(c, select(fits, shift_left(c.x(0), amount), c.value(0)));
 };
 
-// What leaves an unsigned number is replaced by zeros, of a signed one by its sign.
+// Shifts in zeros for unsigned types and the sign for signed ones.
 const auto shift_right_rule = [](auto& c) {
     auto x = c.x(0);
     auto [fits, amount] = shift_amount(c);
@@ -80,7 +80,7 @@ void reference_bitcast(ReferenceCall& call) {
     }
 }
 
-/// Whether a kernel holds all bits of an element, and no more.
+/// True if a kernel holds exactly the bits of an element.
 bool device_holds_bits(DType dtype) {
     return size_bytes(dtype) <= 4 && dtype != DType::kF16 && dtype != DType::kBF16;
 }
@@ -179,7 +179,7 @@ constinit const OpDef kOps[] = {
                 add(DType::kU16, DType::kI16, {2, 3});
                 add(DType::kBool, DType::kU8, {9});
                 add(DType::kI8, DType::kBool, {9});
-                // Whole numbers are the bits of subnormal floats, which a device may flush.
+                // Small integers are the bits of subnormal floats, which a device may flush.
                 add(DType::kF32, DType::kF32, {3, 5});
             },
     },

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Marks for computing again what would have to be kept; see compiler/autodiff/checkpoint.cpp.
+// Markers for gradient checkpointing; see compiler/autodiff/checkpoint.cpp.
 
 #include "compiler/ops/rules.hpp"
 

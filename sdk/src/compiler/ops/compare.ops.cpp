@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Comparisons, logic, choice and conversion.  None but `where`, `clamp` and `cast` has a gradient:
-// a bool receives no cotangent.
+// Comparisons, logic, selection and conversion. Only `where`, `clamp` and `cast` have gradients:
+// bools receive no cotangent.
 
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
@@ -23,7 +23,7 @@ void logic_samples(Samples& s) {
     binary_samples_of(s, DType::kBool, 0, 2);
 }
 
-// Floats become narrow integers by saturation, as HostTensor::set does.
+// Floats convert to narrow integers with saturation, as in HostTensor::set.
 template <class C, class V>
 V saturate_to_dtype(C& c, V x) {
     const DType dtype = c.dtype();
@@ -371,7 +371,7 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, double value) {
 
 namespace {
 
-/// Elements of x whose column is at least (at most) their row's number plus k.
+/// Keeps the elements of x whose column index is at least (at most) the row index plus k.
 Tensor triangle(std::string_view name, const Tensor& x, int64_t k, bool upper) {
     if (!x.ok()) return x;
     if (x.rank() < 2)

@@ -3,19 +3,19 @@
 
 // Convolution, its two adjoints, and the patches they are made of.
 //
-// A convolution is linear in each operand, so three operators are closed under differentiation: with
-// x [N, C, S...], w [O, C/groups, K...] and y [N, O, P...] of one window,
+// A convolution is linear in each operand, so three operators are closed under differentiation.
+// With x [N, C, S...], w [O, C/groups, K...] and y [N, O, P...] of one window:
 //
 //     conv            y from x and w
 //     conv_transpose  x from y and w: the transposed convolution, and the gradient by x
 //     conv_weights    w from x and y: the gradient by w
 //
-// For the first, GPUs have kernels (conv_kernel.hpp).  Where these decline, and for the others, it
-// becomes by shape either a matrix product, one of whose operands is a view of patches - the kernel
-// reads x while it fills its tile, the patches are never stored (Chellapilla et al., "High
-// Performance Convolutional Neural Networks for Document Processing", 2006; the implicit form after
-// Chetlur et al., "cuDNN", 2014) - or a plain loop for each element where groups leave too little
-// for a tile.
+// GPUs have kernels for the first (conv_kernel.hpp).  Without a kernel, and for the others, the
+// decomposition depends on the shape.  Usually it is implicit GEMM: a matrix product with a view of
+// patches as one operand; the kernel reads x while it fills its tile and never stores the patches
+// (Chellapilla et al., "High Performance Convolutional Neural Networks for Document Processing",
+// 2006; implicit form: Chetlur et al., "cuDNN", 2014).  Where groups leave too little for a tile,
+// it is a plain loop per element.
 
 #include "compiler/ops/conv_kernel.hpp"
 #include "compiler/ops/conv_onnx.hpp"
@@ -29,7 +29,7 @@ namespace hearth {
 
 namespace {
 
-/// The three tensors of one convolution and the window between them.
+/// The three tensor shapes of a convolution and its window.
 struct Conv {
     Shape x, w, y;
     Window window;
@@ -107,7 +107,7 @@ Status infer_conv(InferCall& call, const char* first, const char* second) {
 
 // --- CPU reference ---
 
-/// A convolution of three spatial axes, missing ones in front as extents of 1.
+/// Loop bounds of a convolution over three spatial axes; missing leading axes have extent 1.
 struct Loops {
     std::array<int64_t, 3> size{1, 1, 1}, kernel{1, 1, 1}, count{1, 1, 1}, stride{1, 1, 1},
         dilation{1, 1, 1}, low{0, 0, 0};
@@ -125,7 +125,8 @@ struct Loops {
         }
     }
 
-    /// f(element of a plane of x, tap, element of a plane of y) for each that meet.
+    /// Calls f(element of a plane of x, tap, element of a plane of y) for each combination in
+    /// bounds.
     template <class F>
     void each_meeting(F f) const {
         for (int64_t k0 = 0; k0 < kernel[0]; ++k0)
@@ -157,7 +158,7 @@ struct Loops {
     }
 };
 
-/// f(element of x, of w, of y) for each product of the convolution.
+/// Calls f(element of x, of w, of y) for each product of the convolution.
 template <class F>
 void each_product(const Conv& c, F f) {
     const Loops loops(c);
@@ -178,7 +179,8 @@ void each_product(const Conv& c, F f) {
 
 enum class Role { kX, kW, kY };
 
-/// Sums into `result` the products of the other two, which the call has in the order x, w, y.
+/// Accumulates into `result` the products of the other two, which the call has in the order x, w,
+/// y.
 template <Role result, class V>
 void sum_products(ReferenceCall& call, const Conv& c) {
     const std::vector<V> a = elements_of<V>(call.inputs[0]), b = elements_of<V>(call.inputs[1]);
@@ -217,7 +219,7 @@ Tensor conv_node(std::string_view name, const Tensor& a, const Tensor& b, const 
 
 // --- Decompositions ---
 
-/// x's patches: [N, C * taps, windows].
+/// im2col: x's patches as [N, C * taps, windows].
 Tensor patches(const Tensor& x, const Window& w, const List& count) {
     if (w.is_identity(spatial_extents(x.shape()), count))
         return reshape(x, {x.dim(0), x.dim(1), count_of(count)});
@@ -227,7 +229,7 @@ Tensor patches(const Tensor& x, const Window& w, const List& count) {
     return apply_one(op("unfold"), {x}, attrs);
 }
 
-/// The other way: sums patches [N, C * taps, windows] where they came from.
+/// col2im, the adjoint of patches(): sums [N, C * taps, windows] into the elements they came from.
 Tensor from_patches(const Tensor& p, const Window& w, const List& size, const List& count) {
     Attrs attrs = w.attrs();
     attrs.set("kernel", w.kernel);
@@ -236,7 +238,7 @@ Tensor from_patches(const Tensor& p, const Window& w, const List& size, const Li
     return apply_one(op("fold"), {p}, attrs);
 }
 
-/// [N, groups * a, b] -> [N, groups, a, b], or the same if there is one group.
+/// [N, groups * a, b] -> [N, groups, a, b]; x itself if there is one group.
 Tensor grouped(const Tensor& x, int64_t groups) {
     if (groups == 1) return x;
     return reshape(x, {x.dim(0), groups, x.dim(1).count / groups, x.dim(2)});
@@ -252,8 +254,8 @@ Tensor batch_inward(const Tensor& x, int64_t groups) {
     return reshape(t, {t.dim(0), t.dim(1), Dim(-1)});
 }
 
-/// Whether a matrix product of `rows` rows is worth a tile: a group of a depthwise convolution is a
-/// product of one.
+/// True if a matrix product with `rows` rows fills enough of a tile. A group of a depthwise
+/// convolution has one row.
 bool fills_a_tile(DType dtype, int64_t rows, int64_t depth) {
     constexpr int64_t kLeastRows = 4, kLeastDepth = 4;
     return is_floating(dtype) && rows >= kLeastRows && depth >= kLeastDepth;
@@ -272,7 +274,7 @@ Tensor decompose_conv(const DecomposeCall& call) {
     return reshape(product, c.y);
 }
 
-/// The weights as those of the convolution, from y to x, that a transposed one of stride 1 is.
+/// Weights of the forward convolution, from y to x, that equals a transposed one of stride 1.
 Tensor turned_weights(const Conv& c, const Tensor& w) {
     const Tensor all = reshape(w, {c.groups, c.out_each(), c.in_each(), c.taps()});
     const Tensor turned = transpose(c.taps() == 1 ? all : flip(all, {3}), {0, 2, 1, 3});
@@ -318,7 +320,7 @@ Tensor decompose_conv_weights(const DecomposeCall& call) {
         const Tensor b = batch_inward(grouped(columns, c.groups), c.groups);
         return reshape(apply_one(op("matmul"), {a, b}, {{"transpose_b", int64_t{1}}}), c.w);
     }
-    // One sum over batch and places for each weight.
+    // One sum over batch and positions per weight.
     const Dim n = c.x[0];
     const int64_t groups = c.groups, depth = c.in_each() * c.taps();
     const Tensor left = reshape(planes, {n, groups, c.out_each(), 1, c.places()});
@@ -339,7 +341,7 @@ constexpr FixedList<AttrSpec, 12> kConvAttrs = {{"strides", AttrType::kIntegers}
                                                 {"extents", AttrType::kIntegers},
                                                 {"groups", AttrType::kInteger, 1}};
 
-// One convolution as a sample: extents of y follow from the padding.
+// A convolution as a sample; the padding determines the extents of y.
 struct ConvCase {
     Dim batch;
     int64_t in, out, groups;
@@ -362,7 +364,7 @@ std::vector<ConvCase> conv_cases() {
     };
 }
 
-/// Calls add(x, w, y, attrs without extents) for each of them.
+/// Calls add(x, w, y, attrs without extents) for each case.
 template <class F>
 void each_case(F add) {
     for (const ConvCase& c : conv_cases()) {
@@ -396,12 +398,12 @@ void conv_transpose_samples(Samples& s) {
     each_case([&](const Shape& x, const Shape& w, const Shape& y, const Attrs& attrs) {
         s.add({y, w}, conv_attrs(attrs, spatial_extents(x)));
     });
-    // More padding cut off than the kernel reaches.
+    // Negative padding that crops more than the kernel reaches.
     s.add({{1, 2, 5}, {2, 4, 1}},
           {{"strides", List{1}}, {"dilations", List{1}}, {"low", List{2}}, {"extents", List{2}}});
 }
 
-// Shapes for which the loops are chosen, and some for which they are not.
+// Shapes that use the direct loops, and some that do not.
 void direct_samples(Samples& s, void (*samples)(Samples&)) {
     Samples all;
     samples(all);
@@ -415,7 +417,7 @@ Window unfold_window(const Attrs& attrs) {
     return Window(attrs, attrs.integers("kernel"));
 }
 
-// Samples of unfold and fold: shape of x, of its patches, attributes without "extents".
+// Samples of unfold and fold: shape of x, shape of its patches, attributes without "extents".
 template <class F>
 void each_patch_case(F add) {
     each_case([&](const Shape& x, const Shape& w, const Shape& y, Attrs attrs) {
@@ -670,7 +672,7 @@ extern constinit const std::span<const OpDef> conv_ops{kOps};
 
 namespace {
 
-/// The window of these weights over x; fails x's trace where ranks differ.
+/// Returns the window of these weights over x; fails x's trace if ranks differ.
 PaddedWindow conv_window(const Tensor& x, const Tensor& w, const ConvOptions& o,
                          std::string_view what) {
     if (x.rank() < 3 || w.rank() != x.rank())

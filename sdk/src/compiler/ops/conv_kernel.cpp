@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Builds the GLSL kernels of the operator `conv` from the texts of shaders/conv.
+
 #include "compiler/ops/conv_kernel.hpp"
 
 #include "compiler/ops/conv_tiles.hpp"
@@ -26,7 +28,7 @@ bool suits(const KernelRuleCall& call) {
     return std::max(x.element_count(rows), call.outputs[0].shape.element_count(rows)) <= INT32_MAX;
 }
 
-/// Text of macros.
+/// Collects macro definitions of GLSL.
 class Defines {
   public:
     void text(const std::string& name, const std::string& value) { text_ += define(name, value); }
@@ -40,7 +42,7 @@ class Defines {
     std::string text_;
 };
 
-/// What every kernel has to know of the convolution.
+/// Macros that all convolution kernels use.
 Defines constants(const ConvProblem& p) {
     Defines d;
     for (size_t axis = 0; axis < 2; ++axis) {
@@ -61,7 +63,7 @@ Defines constants(const ConvProblem& p) {
     return d;
 }
 
-/// One axis of the grid for tiles of pixels, whose count depends on the images.
+/// Grid axis for tiles of pixels, whose count depends on the batch size.
 KernelText::Axis tiles_axis(const KernelRuleCall& call, int64_t of_image, int64_t each) {
     const Dim images = call.shape(0)[0];
     return {Dim(images.count * of_image, images.per_row), static_cast<uint32_t>(each)};

@@ -11,9 +11,9 @@
 
 namespace hearth {
 
-/// For one group of channels, or one channel for each group, and one or two spatial axes: one of the
-/// texts of shaders/conv, as compiler/ops/conv_tiles.hpp chooses.  Nothing for other operands, nor where it
-/// names none.
+/// Returns a kernel from shaders/conv, as chosen by compiler/ops/conv_tiles.hpp, for one group of
+/// channels or one channel per group, and one or two spatial axes. Returns nothing for other
+/// operands, or if no tile fits.
 std::optional<KernelText> conv_kernel(const KernelRuleCall& call);
 
 }  // namespace hearth

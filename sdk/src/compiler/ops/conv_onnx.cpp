@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Imports ONNX convolution and pooling.
+
 #include "compiler/ops/conv_onnx.hpp"
 
 #include "compiler/ir/graph.hpp"
@@ -20,7 +22,7 @@ bool has_failed(const OnnxCall& call) {
     return !call.trace.status().ok();
 }
 
-/// The node's numbers for each spatial axis; `high` is padding behind the elements.
+/// The node's values per spatial axis; `high` is padding after the elements.
 struct OnnxWindow {
     List kernel, strides, dilations, low, high;
 
@@ -29,7 +31,7 @@ struct OnnxWindow {
     }
 };
 
-/// Reads attributes that have one number for each of `rank` axes.
+/// Reads attributes that have one value for each of `rank` axes.
 std::optional<OnnxWindow> read_window(OnnxCall& call, const List& kernel) {
     const size_t rank = kernel.size();
     OnnxWindow w;
@@ -58,14 +60,14 @@ std::optional<OnnxWindow> read_window(OnnxCall& call, const List& kernel) {
     return w;
 }
 
-/// Splits what SAME_UPPER or SAME_LOWER add along an axis.
+/// Splits the padding of SAME_UPPER or SAME_LOWER along an axis.
 void split_padding(OnnxWindow& w, size_t axis, int64_t total, bool upper) {
     total = std::max<int64_t>(total, 0);
     w.low[axis] = upper ? total / 2 : total - total / 2;
     w.high[axis] = total - w.low[axis];
 }
 
-/// The padding that the attribute auto_pad asks for: SAME keeps the extents, divided by the stride.
+/// Applies the attribute auto_pad: SAME makes the extents ceil(size / stride).
 bool apply_auto_pad(OnnxCall& call, OnnxWindow& w, const List& size) {
     const std::string how = call.text("auto_pad", "NOTSET");
     if (how == "NOTSET" || how.empty()) return true;
@@ -83,7 +85,7 @@ bool apply_auto_pad(OnnxCall& call, OnnxWindow& w, const List& size) {
     return true;
 }
 
-/// Whether x has 1 to 3 spatial axes of fixed extent.
+/// Returns true if x has 1 to 3 spatial axes of fixed extent; fails the trace if not.
 bool has_fixed_space(OnnxCall& call, const Tensor& x) {
     if (has_failed(call)) return false;
     bool is_fixed = x.rank() >= 3 && x.rank() <= 5;
@@ -94,7 +96,7 @@ bool has_fixed_space(OnnxCall& call, const Tensor& x) {
     return is_fixed;
 }
 
-/// A convolution of x with w, which may be other tensors than the node's own inputs.
+/// Returns the convolution of x with w, which need not be the node's own inputs.
 Tensor conv_of(OnnxCall& call, const Tensor& x, const Tensor& w, const Tensor& bias) {
     if (!has_fixed_space(call, x) || !has_fixed_space(call, w)) return {};
     std::optional<OnnxWindow> window = read_window(call, spatial_extents(w.shape()));
@@ -107,8 +109,8 @@ Tensor conv_of(OnnxCall& call, const Tensor& x, const Tensor& w, const Tensor& b
     return conv(x, w, bias, window->options(call.integer("group", 1)));
 }
 
-/// x as i32 minus its zero point (input k, if there is one), which is one number or one for each
-/// channel along the first axis.
+/// x as i32 minus its zero point (input k, if present), a scalar or one per channel along the first
+/// axis.
 Tensor without_zero_point(OnnxCall& call, const Tensor& x, size_t k) {
     const Tensor wide = cast(x, DType::kI32);
     if (!call.has(k)) return wide;
@@ -120,7 +122,7 @@ Tensor without_zero_point(OnnxCall& call, const Tensor& x, size_t k) {
     return wide - reshape(zero, shape);
 }
 
-/// A scale of one number, or of one for each channel along axis 1 of a tensor of this rank.
+/// Reshapes a scalar scale, or one per channel, to broadcast along axis 1 of a tensor of this rank.
 Tensor per_channel(const Tensor& scale, int rank) {
     if (scale.shape().element_count().is_one()) return reshape(scale, {});
     Shape shape{Dim(-1)};
@@ -135,15 +137,15 @@ Tensors import_conv(OnnxCall& call) {
     return {conv_of(call, x, w, call.has(2) ? call.in(2) : Tensor())};
 }
 
-// In whole numbers, so that no sum is rounded.
+// Computes in integers, so no sum is rounded.
 Tensors import_conv_integer(OnnxCall& call) {
     const Tensor x = call.in(0), w = call.in(1);
     if (has_failed(call)) return {};
     return {conv_of(call, without_zero_point(call, x, 2), without_zero_point(call, w, 3), {})};
 }
 
-// inputs: x, its scale and zero point, w, its scales and zero points, y's, bias (i32, of scale
-// x_scale * w_scale)
+// inputs: x, its scale and zero point, w, its scales and zero points, scale and zero point of y,
+// bias (i32, of scale x_scale * w_scale)
 Tensors import_qlinear_conv(OnnxCall& call) {
     const Tensor x = call.in(0), w = call.in(3), y_zero = call.in(7);
     const Tensor x_scale = call.in(1), w_scale = call.in(4), y_scale = call.in(6);
@@ -174,7 +176,7 @@ Tensors import_deform_conv(OnnxCall& call) {
         window->options(call.integer("group", 1)), call.integer("offset_group", 1))};
 }
 
-// pads may be given by output_shape instead: what is too much is cut, on both sides.
+// output_shape may replace pads: the excess is cropped on both sides.
 Tensors import_conv_transpose(OnnxCall& call) {
     const Tensor x = call.in(0), w = call.in(1);
     if (!has_fixed_space(call, x) || !has_fixed_space(call, w)) return {};
@@ -259,7 +261,7 @@ Tensors import_lp_pool(OnnxCall& call) {
     return {lp_pool(pool->x, p, pool->kernel, pool->options)};
 }
 
-// The second output counts through the whole tensor.
+// The second output indexes the flattened tensor.
 Tensors import_max_pool(OnnxCall& call) {
     const std::optional<OnnxPool> pool = read_pool(call);
     if (!pool) return {};
@@ -271,8 +273,8 @@ Tensors import_max_pool(OnnxCall& call) {
     return {y, apply_one(op("max_pool_index"), {pool->x}, attrs)};
 }
 
-// Indices count through the tensor that was pooled, as far as the window tells its extents; an
-// output_shape that is larger adds zeros behind.
+// Indices refer to the flattened tensor that was pooled, whose extents follow from the window. A
+// larger output_shape appends zeros.
 Tensors import_max_unpool(OnnxCall& call) {
     const Tensor x = call.in(0), indices = call.in(1);
     if (!has_fixed_space(call, x)) return {};

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// How ONNX says convolution and pooling.  Each function handles all versions of its operator.
+// ONNX import of convolution and pooling. Each function handles all versions of its operator.
 
 #pragma once
 

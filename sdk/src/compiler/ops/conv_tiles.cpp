@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Enumerates the kernel variants of a convolution and picks the shipped one by device size.
+
 #include "compiler/ops/conv_tiles.hpp"
 
 #include "core/device_model.hpp"
@@ -18,15 +20,15 @@ int64_t parts_of(int64_t count, int64_t part) {
 }
 
 // From a sweep over layers of three networks and tiles on an H200 (docs/design/0007).
-constexpr int64_t kBlock = 32;       // threads of a slice, where there are several
-constexpr int64_t kLeastDepth = 12;  // products of a slice for each result
+constexpr int64_t kBlock = 32;       // threads of a slice, if there are several
+constexpr int64_t kLeastDepth = 12;  // minimum products per slice and result
 
-/// What is enough for the device.
+/// Thresholds at which work fills the device.
 struct Enough {
-    int64_t groups;       ///< nearly one for each unit
-    int64_t many_groups;  ///< sixteen for each
-    int64_t pixels;       ///< for large tiles
-    int64_t threads;      ///< more slices than make so many wait for each other
+    int64_t groups;       ///< nearly one per compute unit
+    int64_t many_groups;  ///< sixteen per compute unit
+    int64_t pixels;       ///< enough for large tiles
+    int64_t threads;      ///< with more, additional slices only add waiting
 
     explicit Enough(const DeviceCaps& caps) : Enough(device_model(caps)) {}
 
@@ -95,7 +97,7 @@ bool fits_slices(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& t
            !p.is_shallow();
 }
 
-/// Registers of a thread: as many sums as leave work for all units.
+/// Chooses the accumulators per thread: the most that still occupy all compute units.
 void choose_sums(const ConvProblem& p, const DeviceCaps& caps, ConvTile& t) {
     if (p.is_shallow()) {
         constexpr int64_t kWideWindow = 100;  // elements
@@ -121,7 +123,7 @@ void choose_slices(const ConvProblem& p, const DeviceCaps& caps, ConvTile& t) {
         t.slices *= 2;
 }
 
-/// Threads and what they share, for sums and slices that are known.
+/// Chooses the threads and what they share, for given accumulators and slices.
 void choose_block(const ConvProblem& p, const DeviceCaps& caps, ConvTile& t) {
     const int64_t block = std::max<int64_t>(kBlock, 256 / t.slices);
     int64_t least = INT64_MAX;
@@ -174,7 +176,7 @@ int64_t strips_tiles(const ConvProblem& p, const ConvTile& t) {
     return p.images * parts_of(p.count[0], t.strips * t.px) * parts_of(p.count[1], t.lanes * 4);
 }
 
-/// Whether x and the weights fit, and there are enough tiles for the whole device.
+/// True if x and the weights fit, and there are enough tiles for the whole device.
 bool suits_strips(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& t) {
     constexpr int64_t kMostTaps = 25, kMostLoads = 32, kMostOfChannel = 64, kMostHeld = 120;
     const int64_t outs = t.groups * t.turns * t.oc;
@@ -193,7 +195,7 @@ bool suits_strips(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& 
 
 void add_strips(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
     constexpr int64_t kMostRepeats = 4, kMostOuts = 64;
-    // Whether x is held, strips, groups, rows, channels: the fastest first, on an H200.
+    // x held in registers, strips, groups, rows, channels: the fastest first, on an H200.
     constexpr int64_t kTiles[][5] = {{1, 16, 1, 2, 4}, {1, 16, 1, 2, 8}, {1, 8, 2, 2, 4},
                                      {1, 16, 1, 4, 2}, {1, 8, 2, 4, 2},  {1, 8, 2, 4, 4},
                                      {0, 8, 2, 4, 4},  {0, 8, 2, 2, 8},  {0, 4, 2, 2, 8},
@@ -225,11 +227,11 @@ int64_t matrix_shared_bytes(const ConvProblem& p, const MatrixShape& m, const Co
            (kStep * (patch + p.taps() * t.oc) + t.strips * t.lanes * t.px * m.m * (m.n / 8 + 1));
 }
 
-/// Those that fit, where there are enough tiles for the whole device.
+/// Adds the tiles that fit, if there are enough of them for the whole device.
 void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
     constexpr int64_t kMostOut = 32, kMostRepeats = 8, kMostSums = 8;
-    const int64_t most_loads = is_software(caps) ? 32 : 6;  // of 16 bytes, of a thread
-    // Subgroups across and down, and matrices of each: the fastest first, on an H200.
+    const int64_t most_loads = is_software(caps) ? 32 : 6;  // 16-byte loads per thread
+    // Subgroups across and down, and matrices of each; the fastest first, on an H200.
     constexpr int64_t kTiles[][3] = {{2, 2, 4}, {2, 4, 2}, {4, 2, 2}, {2, 1, 8},
                                      {4, 1, 4}, {2, 2, 2}, {1, 4, 2}, {1, 2, 2}};
     const MatrixShape& m = caps.matrix;
@@ -257,7 +259,8 @@ void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
 
 // --- conv_slices.comp ---
 
-/// Whole channels, or all of them, and whole matrices; 0 where that is too much for the registers.
+/// Depth per chunk: whole channels (or the full depth) and whole matrices; 0 if too much for the
+/// registers.
 int64_t slices_chunk(const ConvProblem& p) {
     constexpr int64_t kMost = 160, kGood = 48;
     const int64_t least = std::lcm(int64_t{16}, p.taps());
@@ -269,7 +272,7 @@ int64_t slices_chunk(const ConvProblem& p) {
     return least;
 }
 
-/// Every tile of so many slices and channels that fits; the least memory last.
+/// Adds every tile with this number of slices and channels that fits; the least memory last.
 void add_slices_of(const ConvProblem& p, const DeviceCaps& caps, ConvTile t,
                    std::vector<ConvTile>& all) {
     const int64_t shared = std::min<int64_t>(caps.shared_memory_bytes, 49152);
@@ -285,15 +288,16 @@ void add_slices_of(const ConvProblem& p, const DeviceCaps& caps, ConvTile t,
 
 void add_slices(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
     const DeviceModel device = device_model(caps);
-    const int64_t many_subgroups = device.in_proportion(1600);  // twelve for each unit
-    const int64_t groups_at_once = device.in_proportion(264);   // with the registers of long chunks
+    const int64_t many_subgroups = device.in_proportion(1600);  // twelve per compute unit
+    const int64_t groups_at_once = device.in_proportion(264);   // limited by the registers of long
+                                                                // chunks
     constexpr int64_t kGoodStage = 48, kGoodSlices = 10;
     const MatrixShape& m = caps.matrix;
     const int64_t chunk = slices_chunk(p);
     if (!has_matrices(p, caps) || chunk == 0 || p.depth() < 16) return;
     if (16 % m.m != 0 || 16 % m.n != 0 || 16 % m.k != 0) return;
     ConvTile t{.family = ConvFamily::kSlices, .chunk = chunk};
-    // A CPU's driver takes long to compile what is unrolled for many.
+    // A CPU's driver compiles slowly if the loop is unrolled for many lanes.
     t.lanes = is_software(caps) ? 16 : std::max<int64_t>(32, caps.subgroup_size);
     std::vector<ConvTile> found;
     constexpr int64_t kMostSlices = 16;
@@ -320,7 +324,7 @@ void add_winograd(const ConvProblem& p, const DeviceCaps& caps, std::vector<Conv
     };
     const bool has_windows = !p.has_one_axis && is_all(p.window.kernel, 3) &&
                              is_all(p.window.strides, 1) && is_all(p.window.dilations, 1);
-    // Sums of f16 products keep more of themselves without the transforms' differences.
+    // f16 sums are more accurate without the differences in Winograd's transforms.
     if (!has_windows || p.is_narrow || p.channels < kLeastChannels || p.out < kLeastChannels ||
         p.pixels < kWinogradBlocks * 4 || caps.max_workgroup_invocations < kWinogradThreads ||
         caps.shared_memory_bytes < kShared)
@@ -331,7 +335,7 @@ void add_winograd(const ConvProblem& p, const DeviceCaps& caps, std::vector<Conv
 // --- conv_depthwise.comp ---
 
 void add_depthwise(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
-    // Rows and pixels of a thread: the most that leave work for the whole device first.
+    // Rows and pixels per thread: the most that still occupy the whole device first.
     constexpr std::pair<int64_t, int64_t> kSums[] = {{2, 4}, {1, 4}, {1, 2},
                                                      {2, 2}, {1, 1}, {4, 4}};
     constexpr int64_t kMostHeld = 100;  // elements of x
@@ -382,7 +386,7 @@ std::vector<ConvTile> conv_candidates(const ConvProblem& p, const DeviceCaps& ca
     add_strips(p, caps, all);
     add_tiled(p, caps, all);
     add_winograd(p, caps, all);
-    // Different choices may come to the same tile.
+    // Different choices may give the same tile.
     std::vector<ConvTile> unique;
     for (const ConvTile& t : all)
         if (std::ranges::none_of(unique,

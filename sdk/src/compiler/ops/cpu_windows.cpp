@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Sizes the plane-by-plane window kernels of CPUs and checks which nodes use them.
+
 #include "compiler/ops/cpu_windows.hpp"
 
 #include "core/device_model.hpp"
@@ -13,7 +15,7 @@ namespace hearth {
 
 namespace {
 
-constexpr int64_t kMostTaps = 49;  // that are written out
+constexpr int64_t kMostTaps = 49;  // limit of unrolled taps
 
 const Shape& input_shape(const Graph& graph, const Node& node, size_t input) {
     return graph.values[node.inputs[input]].shape;

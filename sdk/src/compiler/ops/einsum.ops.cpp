@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Einstein summation, as transposes, element-wise products and matrix products.  Operands are joined
-// from left to right; a label is summed over as soon as no operand to come and not the result needs
-// it.  The notation is NumPy's (numpy.einsum), which is ONNX's.
+// Einstein summation as transposes, element-wise products and matrix products. Operands are
+// contracted from left to right; a label is summed over as soon as neither a later operand nor the
+// result needs it. The notation is that of numpy.einsum and ONNX.
 
 #include "compiler/ops/rules.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-// A letter, or a negative number: an axis of the ellipsis counted from its end.
+// A letter, or a negative number: an axis of the ellipsis, counted from its end.
 using Label = int;
 using Labels = std::vector<Label>;
 
@@ -31,7 +31,7 @@ bool holds(const Labels& labels, Label label) {
     return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
-/// One term with the axes of its ellipsis, of which an operand of this rank has what letters leave.
+/// Parses one term. The ellipsis stands for the axes of the operand that no letter names.
 Result<Labels> read_term(std::string_view text, int ellipsis_rank) {
     Labels labels;
     bool has_ellipsis = false;
@@ -90,7 +90,8 @@ Result<Equation> read_equation(std::string_view text, std::span<const TensorType
     if (arrow != std::string_view::npos) {
         HEARTH_ASSIGN(equation.result, read_term(all.substr(arrow + 2), widest));
     } else {
-        // Without a result: the ellipsis, then what occurs once, in the alphabet's order.
+        // Without an explicit result: the ellipsis, then the labels that occur once, in
+        // alphabetical order.
         for (int axis = widest; axis > 0; --axis) equation.result.push_back(-axis);
         for (Label label = 'A'; label <= 'z'; ++label) {
             std::ptrdiff_t count = 0;
@@ -109,7 +110,7 @@ Result<Equation> read_equation(std::string_view text, std::span<const TensorType
     return equation;
 }
 
-/// The extent of each label: that of the operands which do not broadcast it.
+/// The extent of each label, from the operands that do not broadcast it.
 Result<Dim> extent_of(Label label, const Equation& equation, std::span<const TensorType> operands) {
     Dim extent(1);
     for (size_t i = 0; i < operands.size(); ++i)
@@ -144,7 +145,7 @@ Status infer_einsum(InferCall& call) {
     return call.one(call.dtype(0), shape);
 }
 
-/// A tensor whose axes have names.
+/// A tensor with labelled axes.
 struct Named {
     Tensor x;
     Labels labels;
@@ -155,7 +156,7 @@ struct Named {
     Dim extent(Label label) const { return x.dim(axis_of(label)); }
 };
 
-/// Labels that occur twice are read along their diagonal.
+/// Takes the diagonal of repeated labels.
 Named with_diagonals(Named n) {
     for (size_t a = 0; a < n.labels.size(); ++a)
         for (size_t b = a + 1; b < n.labels.size(); ++b) {
@@ -180,7 +181,7 @@ Named with_diagonals(Named n) {
     return n;
 }
 
-/// Sums over the labels that `needed` does not hold.
+/// Sums over the labels for which `needed` is false.
 template <class F>
 Named summed(const Named& n, F needed) {
     Named rest;
@@ -194,7 +195,7 @@ Named summed(const Named& n, F needed) {
     return rest;
 }
 
-/// With axes in this order; labels that n lacks become axes of extent 1.
+/// Transposes n to this order; labels that n lacks become axes of extent 1.
 Tensor arranged(const Named& n, const Labels& order) {
     Axes permutation, added;
     for (size_t i = 0; i < order.size(); ++i)
@@ -222,7 +223,7 @@ Labels joined(std::initializer_list<Labels> lists) {
     return all;
 }
 
-/// a and b with the labels of both, summed over those that are not `needed`.
+/// Contracts a and b: keeps the labels of both, summed over those that are not `needed`.
 template <class F>
 Named contracted(const Named& a, const Named& b, F needed) {
     Labels batch, left, right, inner;
@@ -234,8 +235,8 @@ Named contracted(const Named& a, const Named& b, F needed) {
         result.x = arranged(a, result.labels) * arranged(b, result.labels);
         return result;
     }
-    // As matrices [batch, left, inner] and [batch, inner, right].  A shared extent of 1 on one side
-    // stretches.
+    // As matrices [batch, left, inner] and [batch, inner, right]. A shared extent of 1 on one side
+    // is broadcast.
     const auto extents = [&](const Labels& labels) {
         std::vector<Dim> dims;
         for (Label l : labels) {
@@ -265,7 +266,7 @@ Tensors decompose_einsum(DecomposeCall& d) {
     std::vector<TensorType> types;
     for (const Tensor& t : d.inputs) types.push_back({t.dtype(), t.shape()});
     const auto equation = read_equation(d.attrs.text("equation"), types);
-    if (!equation.ok()) return {fail(d.in(0), equation.status())};  // infer has accepted it
+    if (!equation.ok()) return {fail(d.in(0), equation.status())};  // infer accepted it
     Named total;
     for (size_t i = 0; i < types.size(); ++i) {
         const auto needed = [&](Label l) {
@@ -279,7 +280,7 @@ Tensors decompose_einsum(DecomposeCall& d) {
             total = summed(next, needed);
             continue;
         }
-        // What only one of the two has goes first, so that products stay small.
+        // Sums over labels of only one operand come first, to keep products small.
         next = summed(next, [&](Label l) { return needed(l) || holds(total.labels, l); });
         total = summed(total, [&](Label l) { return needed(l) || holds(next.labels, l); });
         total = summed(contracted(total, next, needed), needed);

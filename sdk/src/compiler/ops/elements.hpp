@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A host tensor's elements as the numbers that CPU rules compute with: double or int64_t.
+// A host tensor's elements in the types that CPU rules compute with: double or int64_t.
 
 #pragma once
 

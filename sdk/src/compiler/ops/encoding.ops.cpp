@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What encodings of coordinates (nn.hpp) need beside other operators.
+// Operators for coordinate encodings (nn.hpp).
 
 #include "compiler/ops/rules.hpp"
 
@@ -14,17 +14,17 @@ namespace hearth {
 namespace {
 
 // The factors of the spatial hash (Mueller et al., "Instant Neural Graphics Primitives", 2022,
-// equation 4), as the signed numbers with the same bits: only the low bits of products count.
+// equation 4), as signed integers with the same bits: only the low bits of products matter.
 constexpr int32_t kHashFactors[3] = {1, static_cast<int32_t>(2654435761u), 805459861};
 
-/// One level of a grid: cells along each axis, entries of the table that are its own, and whether
-/// corners share them.
+/// One level of a grid: cells along each axis, number and offset of its table entries, and whether
+/// corners share entries by hashing.
 struct Level {
     int64_t cells = 0, entries = 0, first = 0;
     bool is_hashed = false;
 };
 
-/// The levels that the attributes tell of.
+/// The levels that the attributes describe.
 struct Levels {
     int axes;
     std::vector<Level> all;
@@ -49,7 +49,7 @@ struct Levels {
     }
 };
 
-/// x: [..., axes] and the levels' attributes.
+/// Checks x: [..., axes] and the levels' attributes.
 Status check_levels(const InferCall& call) {
     const Shape& x = call.shape(0);
     const int64_t axes = call.attrs.integer("axes");
@@ -105,7 +105,7 @@ Status infer_hash_grid_gradient(InferCall& call) {
     return call.one(call.dtype(0), {Dim(levels.entry_count()), Dim(g[1].count / count)});
 }
 
-/// That of level `at`, which is known when the kernel runs; all levels' in order.
+/// Selects value(level) for level `at`, which is known only when the kernel runs.
 template <class C, class I, class F>
 auto of_level(C& c, const Levels& levels, I at, F value) {
     auto result = c.index(value(levels.all[0]));
@@ -115,7 +115,7 @@ auto of_level(C& c, const Levels& levels, I at, F value) {
     return result;
 }
 
-/// Which entry of its level's a corner of a cell has.
+/// Index of a cell corner's entry within its level's table.
 template <class C, class I, class K>
 I entry_of(C& c, const Levels& levels, const I& level, const K& corner) {
     const auto of = [&](auto value) { return of_level(c, levels, level, value); };
@@ -123,7 +123,7 @@ I entry_of(C& c, const Levels& levels, const I& level, const K& corner) {
     I row_by_row = c.index(0), hash = c.index(0), stride = c.index(1);
     for (int k = 0; k < levels.axes; ++k) {
         const I& at = corner[static_cast<size_t>(k)];
-        // Places outside of the grid read its border.
+        // Coordinates outside of the grid are clamped to its border.
         row_by_row = row_by_row + min(max(at, c.index(0)), cells) * stride;
         hash = bit_xor(hash, at * c.index(kHashFactors[k]));
         stride = stride * (cells + 1);
@@ -134,8 +134,8 @@ I entry_of(C& c, const Levels& levels, const I& level, const K& corner) {
     return select(is_hashed > 0, wrapped, row_by_row);
 }
 
-/// Calls f(corner, weight) for each corner of the cell around a place: the corner's coordinates in the
-/// level's grid, and its weight in linear interpolation.
+/// Calls f(corner, weight) for each corner of the cell around a position: the corner's coordinates
+/// in the level's grid, and its weight in linear interpolation.
 template <class C, class I, class V, class F>
 void for_each_corner(C& c, const Levels& levels, const V (&cell)[3], const V (&offset)[3], I, F f) {
     for (int corner = 0; corner < 1 << levels.axes; ++corner) {
@@ -178,8 +178,8 @@ const auto hash_grid_rule = [](auto& c) {
     return sum;
 };
 
-// Each entry looks at all places.  Where corners have entries of their own, the weight of one is a tent
-// around it, and no entry of a place need be worked out.
+// Gather form: each entry loops over all positions. If corners do not share entries, an entry's
+// weight is a tent function around its corner, and no position's entry index is needed.
 const auto hash_grid_gradient_rule = [](auto& c) {
     using Index = typename std::remove_reference_t<decltype(c)>::Index;
     using V = decltype(c.value(0));
@@ -236,8 +236,8 @@ Tensor numbers(const Tensor& like, const std::vector<double>& values, DType dtyp
         HostTensor::of({static_cast<int64_t>(values.size())}, values, dtype));
 }
 
-/// What the interpolation reads, as tensor code: which entry each corner of each level's cell has,
-/// [..., levels, corners], and how far the place is into the cell, [..., levels, axes].
+/// Inputs of the interpolation as tensor code: the entry of each corner of each level's cell, [...,
+/// levels, corners], and the fractional position in the cell, [..., levels, axes].
 struct Corners {
     Tensor entries, offsets;
 };
@@ -264,13 +264,13 @@ Corners corners_of(const Tensor& x, const Attrs& attrs) {
             scaled - cell};
 }
 
-/// For each corner its part along axis k of the weight, and that part's slope: [..., levels, corners].
+/// Factor of each corner's weight along axis k, and its slope: [..., levels, corners].
 struct Along {
     Tensor weight, slope;
 };
 
 Along along_axis(const Tensor& offsets, int k, int axes) {
-    // Corner c lies at 1 along axis k if bit k of c is set.
+    // Bit k of the corner index c is its coordinate along axis k.
     std::vector<double> slope, base;
     for (int corner = 0; corner < 1 << axes; ++corner) {
         const bool is_far = ((corner >> k) & 1) != 0;
@@ -282,7 +282,7 @@ Along along_axis(const Tensor& offsets, int k, int axes) {
             slopes};
 }
 
-/// Whether each entry may look at all places, about.
+/// True if a loop of each entry over all positions is cheap enough (estimate).
 bool looks_are_few(const Levels& levels, const Shape& x) {
     constexpr int64_t kManyLooks = int64_t{1} << 26, kUsualRows = 1024;
     const int64_t places = x.element_count(kUsualRows) / levels.axes;
@@ -292,7 +292,7 @@ bool looks_are_few(const Levels& levels, const Shape& x) {
     return looks <= kManyLooks / std::max<int64_t>(places, 1);
 }
 
-/// The cotangent of features, [..., levels * features], by level.
+/// Reshapes the cotangent of features, [..., levels * features], by level.
 Tensor by_level(const Tensor& cotangent, int64_t levels) {
     Shape shape = cotangent.shape();
     const int64_t features = cotangent.dim(-1).count / levels;
@@ -301,7 +301,7 @@ Tensor by_level(const Tensor& cotangent, int64_t levels) {
     return reshape(cotangent, shape);
 }
 
-/// The gradient of hash_grid by its places: each feature's slope along each axis.
+/// Gradient of hash_grid by its positions: each feature's slope along each axis.
 Tensor gradient_of_places(const Tensor& x, const Tensor& table, const Tensor& cotangent,
                           const Attrs& attrs) {
     const Levels levels(attrs);
@@ -324,7 +324,7 @@ Tensor gradient_of_places(const Tensor& x, const Tensor& table, const Tensor& co
     return stack(slopes, -1);
 }
 
-/// The gradient of hash_grid by its table.
+/// Gradient of hash_grid by its table.
 Tensor gradient_of_table(const Tensor& x, const Tensor& table, const Tensor& cotangent,
                          const Attrs& attrs) {
     const Levels levels(attrs);
@@ -344,7 +344,7 @@ Tensor gradient_of_table(const Tensor& x, const Tensor& table, const Tensor& cot
     return scatter_nd(zeros_like(table), unsqueeze(corners.entries, {-1}), updates, "add");
 }
 
-/// Grids of which corners share entries nowhere, in places and everywhere.  of_gradient: the second
+/// Grids whose corners share entries in no level, in some and in all. of_gradient: the second
 /// operand is a cotangent, else the table.
 void hash_grid_samples(Samples& s, bool of_gradient) {
     const auto add = [&](const Shape& x, int64_t axes, int64_t features,
@@ -355,7 +355,7 @@ void hash_grid_samples(Samples& s, bool of_gradient) {
         if (of_gradient) second = {x[0], Dim(static_cast<int64_t>(cells.size()) * features)};
         Sample& sample =
             s.add({x, second}, {{"axes", axes}, {"cells", cells}, {"entries", entries}});
-        // Also places outside of the grid, which read its border.
+        // Positions outside of the grid, too, which read its border.
         sample.low = -0.1;
         sample.high = 1.1;
     };
@@ -413,8 +413,8 @@ constinit const OpDef kOps[] = {
         .op_class = OpClass::kIndexed,
         .infer = infer_hash_grid_gradient,
         .at = at_float(hash_grid_gradient_rule),
-        // Linear in the cotangent, with the weights of hash_grid: what is asked of the gradient
-        // is a table to be interpolated.
+        // Linear in the cotangent with the weights of hash_grid, so the gradient by the cotangent
+        // is hash_grid with its own cotangent as the table.
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
             return {gradient_of_places(v.in(0), v.cotangent(), v.in(1), v.attrs),
                     apply_one(op("hash_grid"), {v.in(0), v.cotangent()}, v.attrs)};
@@ -445,7 +445,7 @@ constinit const OpDef kOps[] = {
                 place[last] = c.index(k);
                 auto bit = bit_and(corner / (1 << k), c.index(1));
                 auto coordinate = c.in(0, place) + c.to_output(bit);
-                // Places outside of the grid read its border.
+                // Coordinates outside of the grid are clamped to its border.
                 row_by_row = row_by_row + min(max(coordinate, c.value(0)), cells) * stride;
                 hash = bit_xor(hash, coordinate * c.value(kHashFactors[k]));
                 stride = stride * (cells + 1);

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A GRU over windows of so many steps, and backpropagation through them, each as one kernel that goes
-// through time (shaders/recurrent).  The rows of a window follow each other; what x contributes to the
-// gates is a product of all rows that comes before.  The decompositions, step by step, say what the
-// kernels compute; gradients of gradients go through them, and so does whatever the kernels decline:
-// states wider than kMostHidden, f64, and devices with too little shared memory.
+// A GRU over windows of a fixed number of steps, and backpropagation through them, each as one
+// kernel that iterates over time (shaders/recurrent). The rows of a window are consecutive; x's
+// contribution to the gates is one matrix product over all rows, computed before. The step-by-step
+// decompositions define what the kernels compute. They also serve gradients of gradients and cases
+// without a kernel: states wider than kMostHidden, f64, and devices with too little shared memory.
 
 #include "compiler/ir/graph.hpp"
 #include "compiler/ops/gru_walk.hpp"
@@ -21,8 +21,8 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-/// Beyond, a step has arithmetic enough for a product of its own, which shares weights between all
-/// sequences; here each workgroup reads all of them.
+/// Beyond this, a step has enough arithmetic for a separate matrix product, which shares weights
+/// between all sequences; here each workgroup reads all weights.
 constexpr int64_t kMostHidden = 256;
 
 constexpr FixedList<AttrSpec, 12> kAttrs = {{"length", AttrType::kInteger},
@@ -36,7 +36,7 @@ Dim windows_of(const Shape& rows, int64_t length) {
     return {rows[0].count / length, rows[0].per_row};
 }
 
-/// rows: of [rows, width].  fixed_count: operands without the resets.
+/// rows: shape [rows, width]. fixed_count: operands without the resets.
 Status check_windows(const InferCall& call, const Shape& rows, int64_t width, const Shape& weight,
                      size_t fixed_count) {
     const int64_t length = length_of(call.attrs);
@@ -96,7 +96,7 @@ Status infer_backward(InferCall& call) {
 
 // --- Step by step ---
 
-/// The steps of tensors of rows, and back.
+/// Splits tensors of rows into steps and joins them again.
 class Steps {
   public:
     Steps(const Attrs& attrs, const Shape& rows)
@@ -104,7 +104,7 @@ class Steps {
 
     int64_t length() const { return length_; }
 
-    /// x: [rows, ...] -> that of the step: [windows, ...].
+    /// x: [rows, ...] -> its slice at the step: [windows, ...].
     Tensor at(const Tensor& x, int64_t step) const {
         Shape shape = x.shape();
         shape[0] = Dim(length_);
@@ -113,12 +113,12 @@ class Steps {
         return squeeze(slice(reshape(x, all), 1, step, step + 1), {1});
     }
 
-    /// Where the windows' state is not to be kept before the step: [windows, 1].
+    /// True where the windows' state is reset before the step: [windows, 1].
     Tensor resets_at(const Tensor& resets, int64_t step) const {
         return unsqueeze(at(resets, step), {1});
     }
 
-    /// Of [windows, width] for each step: [rows, width].
+    /// Joins [windows, width] of each step: [rows, width].
     Tensor rows(const Tensors& steps) const {
         const Tensor all = stack(steps, 1);
         return reshape(all, {Dim(windows_.count * length_, windows_.per_row), all.dim(2)});
@@ -137,7 +137,7 @@ Tensor to_dtype(const Tensor& x, DType dtype) {
     return x.dtype() == dtype ? x : cast(x, dtype);
 }
 
-/// The operands in the type to compute with: states are rounded where they are stored, not on their way
+/// The operands in the type to compute with: states are rounded only where they are stored, not
 /// from step to step.
 Tensors widened(std::span<const Tensor> inputs) {
     Tensors all;
@@ -201,7 +201,7 @@ Tensors decompose_backward(DecomposeCall& d) {
     return narrowed({steps.rows(to_x), steps.rows(to_hidden), back}, d.in(kGruCotangent).dtype());
 }
 
-/// Whether the cotangent is zeros_like(), that of a result which nothing differentiable reads.
+/// True if the cotangent is zeros_like(): nothing differentiable reads the result.
 bool is_none(const Tensor& cotangent) {
     const Graph& graph = cotangent.trace()->graph();
     ValueId v = cotangent.value();
@@ -214,7 +214,8 @@ bool is_none(const Tensor& cotangent) {
 }
 
 Tensors window_vjp(VjpCall& v) {
-    // What the gates hold is for the gradient below alone; whoever else asks is told by the steps.
+    // The gates are outputs only for the gradient below. If anything else differentiates through
+    // them, use the decomposition.
     for (size_t k : {kGruBefore, kGruGates})
         if (!is_none(v.cotangent(k))) return vjp_of(decompose_window, v);
     const Tensor before = v.out(kGruBefore);
@@ -228,9 +229,9 @@ Tensors window_vjp(VjpCall& v) {
     return all;
 }
 
-// --- In one kernel ---
+// --- Single kernel ---
 
-/// rows: of the first operand.
+/// rows: shape of the first operand.
 std::optional<KernelText> walk_kernel(const KernelRuleCall& call, bool is_backward,
                                       const Shape& weight, const GruAccess& access) {
     constexpr int64_t kMostThreads = 256;
@@ -241,7 +242,7 @@ std::optional<KernelText> walk_kernel(const KernelRuleCall& call, bool is_backwa
     const auto capacity = static_cast<int64_t>(call.rows_capacity);
     const auto threads = static_cast<int>(std::min<int64_t>(
         {kMostThreads, call.caps.max_workgroup_invocations, call.caps.max_workgroup_size_x}));
-    // Narrow states leave room for several sequences, once the device has something to do.
+    // Narrow states leave room for several sequences per workgroup once the device is occupied.
     const int64_t many = windows.at(capacity) / device_model(call.caps).enough_groups();
     const auto sequences =
         static_cast<int>(std::clamp<int64_t>(many, 1, std::max<int64_t>(1, threads / hidden)));
@@ -330,7 +331,7 @@ void add_samples(Samples& s, bool is_backward) {
         if (c.resets) sample.inputs.push_back({DType::kBool, {rows}});
         sample.low = -1;
         sample.high = 1;
-        // Differences of so many numbers take minutes; those of narrow states tell as much.
+        // Finite differences over that many elements take minutes; narrow states suffice.
         sample.gradient = c.hidden <= kWide;
     }
 }
@@ -353,7 +354,7 @@ constinit const OpDef kOps[] = {
         .kernel = forward_kernel,
         .vjp = window_vjp,
         .samples = [](Samples& s) { add_samples(s, false); },
-        // Errors of one step grow through the next ones.
+        // Errors of one step grow through the following ones.
         .tolerance = {.f32 = 5e-5},
     },
     {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Writes the GLSL of a workgroup's walk through the steps of a GRU.
+
 #include "compiler/ops/gru_walk.hpp"
 
 #include "compiler/shaders/define.hpp"
@@ -23,7 +25,7 @@ int ceil_of(int64_t a, int64_t b) {
 
 GruWalk GruWalk::of(bool is_backward, int64_t hidden, int64_t steps, int sequences, int threads,
                     const DeviceCaps& caps) {
-    // Of a thread; beyond, registers would be spilled.
+    // Per thread; beyond this, registers spill.
     constexpr int kMostHeldFloats = 96, kMostSlices = 8;
     GruWalk walk;
     walk.is_backward = is_backward;
@@ -31,7 +33,7 @@ GruWalk GruWalk::of(bool is_backward, int64_t hidden, int64_t steps, int sequenc
     walk.steps = static_cast<int>(steps);
     walk.sequences = sequences;
     walk.threads = threads;
-    // On a CPU one thread after the other does a workgroup's work: there is nothing to share.
+    // A CPU device runs a workgroup's threads one after the other: nothing to share.
     if (is_software(caps)) return walk;
     while (2 * walk.slices <= kMostSlices && 2 * walk.slices * walk.units() <= threads &&
            8 * walk.slices <= walk.hidden)

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Resampling: along the axes at places known when the graph is built (resizing, padding), and at
-// places that are data (grid sampling, regions of interest, deformable convolution).
+// Resampling: along axes at positions known when the graph is built (resizing, padding), and at
+// positions that are data (grid sampling, regions of interest, deformable convolution).
 //
-// Sampling at data is one family, closed under differentiation: `sample` weighs the elements around
-// a place with a piecewise polynomial for each axis, `orders` says how often each of these is
+// Sampling at data is one family, closed under differentiation: `sample` weights the elements
+// around a position with a piecewise polynomial per axis, `orders` says how often each of these is
 // differentiated, and `sample_spread` is its adjoint.
 
 #include "compiler/ops/image_onnx.hpp"
@@ -80,7 +80,7 @@ void resample_samples(Samples& s) {
     add({4}, 0, resize_taps(linear, {4, 8, 2}).transposed().transposed());
 }
 
-// --- At places that are data ---
+// --- At positions that are data ---
 
 constexpr int64_t kNearest = static_cast<int64_t>(Interpolation::kNearest),
                   kLinear = static_cast<int64_t>(Interpolation::kLinear);
@@ -97,7 +97,7 @@ constexpr FixedList<AttrSpec, 12> kSpreadAttrs = {
     {"align_corners", AttrType::kInteger, 0}, {"cubic_a", AttrType::kReal, -0.75},
     {"orders", AttrType::kIntegers},          {"extents", AttrType::kIntegers}};
 
-/// A polynomial of the distance d, highest power first, differentiated `order` times.
+/// Polynomial of the distance d, highest power first, differentiated `order` times.
 template <class V>
 V derivative(std::array<double, 4> p, int64_t order, V d) {
     double factor[4] = {3, 2, 1, 0};
@@ -108,7 +108,7 @@ V derivative(std::array<double, 4> p, int64_t order, V d) {
     return ((p[0] * d + p[1]) * d + p[2]) * d + p[3];
 }
 
-/// One axis at one place: the first tap, how many, and their weights.
+/// One axis at one position: the first tap and the weights of all taps.
 template <class C>
 struct AxisSample {
     using Index = typename C::Index;
@@ -120,7 +120,7 @@ struct AxisSample {
 template <class C>
 AxisSample<C> axis_sample(C& c, typename C::Number at, int64_t order) {
     const int64_t mode = c.attrs().integer("mode");
-    // Beyond every image; what is not a number lies there too.
+    // Clamps to a position outside every image; NaN maps there too.
     constexpr double kFar = 1 << 24;
     at = select(is_nan(at), c.value(-kFar), max(min(at, c.value(kFar)), c.value(-kFar)));
     AxisSample<C> s;
@@ -137,7 +137,8 @@ AxisSample<C> axis_sample(C& c, typename C::Number at, int64_t order) {
         s.weights.push_back(derivative(std::array<double, 4>{0, 0, 1, 0}, order, d));
         return s;
     }
-    // Keys' kernel at distances 1 + d, d, 1 - d and 2 - d; the last two grow as d falls.
+    // Keys' kernel at distances 1 + d, d, 1 - d and 2 - d; the last two decrease with d, hence the
+    // sign.
     const double a = c.attrs().real("cubic_a");
     const std::array<double, 4> near = {a + 2, -(a + 3), 0, 1}, far = {a, -5 * a, 8 * a, -4 * a};
     const double sign = order % 2 == 0 ? 1 : -1;
@@ -149,7 +150,7 @@ AxisSample<C> axis_sample(C& c, typename C::Number at, int64_t order) {
     return s;
 }
 
-/// Where tap `at` of an axis of `size` is read, by the padding's rule: always inside.
+/// Index that tap `at` of an axis of `size` reads under the padding rule: always in bounds.
 template <class C>
 typename C::Index padded_place(C& c, typename C::Index at, int64_t size) {
     const int64_t padding = c.attrs().integer("padding");
@@ -163,7 +164,7 @@ typename C::Index padded_place(C& c, typename C::Index at, int64_t size) {
     return select(phase <= last, phase, c.index(2 * size - 1) - phase);
 }
 
-/// Coordinate `axis` of place p of batch n; the innermost axis comes first in memory.
+/// Coordinate `axis` of position p of batch n; the innermost axis comes first in memory.
 template <class C>
 typename C::Number coordinate(C& c, const typename C::Index& batch,
                               const Coords<typename C::Index>& places, size_t axis, size_t rank) {
@@ -174,7 +175,7 @@ typename C::Number coordinate(C& c, const typename C::Index& batch,
     return c.in(1, at);
 }
 
-/// Sums over the taps of all axes, from `axis` on: their weights times what is read there.
+/// Sums weight times element over the taps of all axes from `axis` on.
 template <class C>
 typename C::Number sum_taps(C& c, const std::vector<AxisSample<C>>& samples, const List& size,
                             Coords<typename C::Index> place) {
@@ -248,15 +249,15 @@ Attrs spread_attrs(const Attrs& like, List extents) {
     return attrs;
 }
 
-/// `attrs` with only what `sample` knows.
+/// `attrs` reduced to the attributes of `sample`.
 Attrs sample_attrs(const Attrs& from) {
     Attrs attrs;
     for (const AttrSpec& spec : kSampleAttrs) attrs.set(spec.name, *from.find(spec.name));
     return attrs;
 }
 
-/// The cotangent of coordinates: for each axis, the sum over channels of g times the slope of x's
-/// sample along it.
+/// Cotangent of the coordinates: per axis, the sum over channels of g times the slope of x's sample
+/// along that axis.
 Tensor coordinate_cotangent(const Tensor& g, const Tensor& x, const Tensor& coordinates,
                             const Attrs& attrs) {
     if (attrs.integer("mode") == kNearest) return zeros_like(coordinates);
@@ -321,13 +322,13 @@ typename C::Number region(C& c, typename C::Index which, int64_t column) {
     return c.in(1, at);
 }
 
-/// Which of `images` the region lies in; a number outside is clamped.
+/// Index of the image that the region refers to, clamped to [0, images).
 template <class C>
 typename C::Index image_index(C& c, typename C::Number batch, typename C::Index images) {
     return min(max(c.to_index(batch), c.index(0)), images - 1);
 }
 
-/// One axis of a region: where it begins, how wide a bin is, and how many samples each bin takes.
+/// One axis of a region: its begin, the width of a bin, and the samples per bin.
 template <class C>
 struct RegionAxis {
     typename C::Number begin, bin;
@@ -342,7 +343,7 @@ RegionAxis<C> region_axis(C& c, typename C::Index which, int64_t low_column, int
     if (!aligned) extent = max(extent, c.value(1));
     const auto bin = extent / static_cast<double>(bins);
     const int64_t ratio = c.attrs().integer("sampling_ratio");
-    constexpr double kMostSamples = 1 << 12;  // of data that makes no sense
+    constexpr double kMostSamples = 1 << 12;  // limit for degenerate data
     const auto samples =
         ratio > 0
             ? c.index(ratio)
@@ -350,7 +351,7 @@ RegionAxis<C> region_axis(C& c, typename C::Index which, int64_t low_column, int
     return {begin, bin, samples};
 }
 
-/// Where sample i of a bin lies.
+/// Position of sample i of a bin.
 template <class C>
 typename C::Number sample_place(C& c, const RegionAxis<C>& axis, typename C::Index bin,
                                 typename C::Index i) {
@@ -358,8 +359,8 @@ typename C::Number sample_place(C& c, const RegionAxis<C>& axis, typename C::Ind
            (c.number(i) + 0.5) * axis.bin / c.number(axis.samples);
 }
 
-/// The two elements next to a place on an axis, and the second one's weight; nothing counts more
-/// than one element outside.
+/// The two elements next to a position on an axis, and the second one's weight; positions more than
+/// one element outside do not count.
 template <class C>
 struct Neighbours {
     typename C::Index low, high;
@@ -388,7 +389,7 @@ struct RegionBin {
     Range y, x;
 
     typename C::Index count() const { return y.count * x.count; }
-    /// Of its element i, within x even where there is none.
+    /// Coordinates of element i, within x even if the bin is empty.
     Coords<typename C::Index> place(typename C::Index i) const {
         const auto width = max(x.count, c.index(1));
         Coords<typename C::Index> at;
@@ -423,7 +424,7 @@ RegionBin<C> region_bin(C& c) {
             range(2, c.attrs().integer("height"), 2), range(1, c.attrs().integer("width"), 3)};
 }
 
-/// The gradient of max_roi_pool by x: each result goes back to the element that it is.
+/// Gradient of max_roi_pool by x: each result's cotangent goes to its argmax element.
 Tensor spread_to_largest(const Tensor& g, const Tensor& x, const Tensor& regions,
                          const Attrs& attrs) {
     const Tensor found = apply_one(op("max_roi_pool_index"), {x, regions}, attrs);
@@ -520,7 +521,7 @@ constinit const OpDef kOps[] = {
                 const auto index = c.to_index(c.in(1, entry));
                 place[axis] = min(max(index, c.index(0)), c.in_dim(0, axis) - 1);
                 const auto weight = c.in(2, entry), x = c.in(0, place);
-                // What has no weight may be infinite.
+                // An element of weight zero may be infinite.
                 return select(weight == 0, c.value(0), weight * x);
             };
             return c.in_shape(1)[0].is_one() ? tap(c.index(0)) : c.sum(c.in_dim(1, 0), tap);
@@ -587,8 +588,8 @@ constinit const OpDef kOps[] = {
                        places = spatial_extents(c.in_shape(0));
             const bool has_zeros = c.attrs().integer("padding") == kZeros;
             const auto out = c.coords();
-            // Every place is looked at for each element: slower than adding wherever threads
-            // run, but the same from run to run.
+            // Gather form: each element loops over all positions. Slower than atomic adds where
+            // threads run in parallel, but deterministic.
             return sum_over(c, places, [&](const auto& p) {
                 auto weight = c.value(1);
                 for (size_t i = 0; i < size.size(); ++i) {
@@ -728,7 +729,7 @@ constinit const OpDef kOps[] = {
         .at = at_float([](auto& c) {
             using C = std::remove_reference_t<decltype(c)>;
             const auto out = c.coords();
-            // What the samples of one bin along one axis weigh at the element.
+            // Total weight of one bin's samples at the element, along one axis.
             const auto weight = [&](const RegionAxis<C>& axis, auto bin, int spatial) {
                 return c.sum(axis.samples, [&](auto i) {
                     const auto n = neighbours(c, sample_place(c, axis, bin, i), c.dim(spatial));
@@ -738,8 +739,8 @@ constinit const OpDef kOps[] = {
                     return select(n.inside, low + high, c.value(0));
                 });
             };
-            // Every region is looked at for each element: slower than adding wherever threads
-            // run, but the same from run to run.
+            // Gather form: each element loops over all regions. Slower than atomic adds where
+            // threads run in parallel, but deterministic.
             return c.sum(c.in_dim(1, 0), [&](auto r) {
                 decltype(c.coords()) first;
                 first.axis.push_back(r);
@@ -818,7 +819,7 @@ constinit const OpDef kOps[] = {
         .op_class = OpClass::kIndexed,
         .infer = [](InferCall& call) -> Status {
             HEARTH_TRY(check_regions(call, 5));
-            constexpr int64_t kMostExact = 1 << 24;  // of f32
+            constexpr int64_t kMostExact = 1 << 24;  // integers exact in f32
             const Shape& x = call.shape(0);
             if (x[2].count * x[3].count > kMostExact)
                 return unsupported("a plane of more than " + std::to_string(kMostExact) +
@@ -851,7 +852,7 @@ Tensor resample(const Tensor& x, int axis, const AxisTaps& taps) {
 
 namespace {
 
-/// x is an image of fixed extents, or its trace has failed.
+/// Returns true if x is an image of fixed extents; fails its trace if not.
 bool is_image(const Tensor& x, std::string_view what) {
     if (!x.ok()) return false;
     const Status status = check_image(x.shape());
@@ -926,7 +927,7 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions&
     for (size_t i = 0; i < size.size(); ++i)
         extents.set(static_cast<int64_t>(size.size() - 1 - i), static_cast<double>(size[i]));
     const Tensor n = x.trace()->constant(std::move(extents));
-    // From [-1, 1] to element numbers.
+    // From [-1, 1] to element coordinates.
     const Tensor at =
         options.align_corners ? (grid + 1.0) * (n - 1.0) * 0.5 : ((grid + 1.0) * n - 1.0) * 0.5;
     return apply_one(op("sample"), {x, at},
@@ -976,7 +977,8 @@ Tensor affine_grid(const Tensor& theta, const std::vector<int64_t>& extents, boo
 
 namespace {
 
-/// Error unless x is [N, C, H, W] of fixed C, H, W, of which `axis` and those behind divide.
+/// Fails x's trace unless x is [N, C, H, W] with fixed C, H, W that the factor divides: C by its
+/// square, or H and W.
 bool splits_into_squares(const Tensor& x, int64_t factor, bool channels, std::string_view what) {
     if (!x.ok()) return false;
     bool fits = x.rank() == 4 && factor >= 1 && factor <= 1 << 10;
@@ -1009,7 +1011,7 @@ Tensor pixel_unshuffle(const Tensor& x, int64_t factor) {
 
 namespace {
 
-/// Where the taps of a window stand without an offset: [taps, windows, axes], innermost axis first.
+/// Positions of a window's taps without an offset: [taps, windows, axes], innermost axis first.
 Tensor tap_places(const Tensor& x, const Window& w, const List& count) {
     const int64_t taps = count_of(w.kernel), windows = count_of(count);
     const auto rank = static_cast<int64_t>(w.rank());
@@ -1068,7 +1070,7 @@ Tensor deform_conv(const Tensor& x, const Tensor& weight, const Tensor& offset, 
         apply_one(op("sample"), {reshape(x, split), moves + tap_places(x, padded.window, count)},
                   {{"orders", List(size.size(), 0)}});
     if (mask.trace() != nullptr) read = read * reshape(mask, {images, 1, taps, windows});
-    // A convolution of the patches: each window sees one column of them.
+    // A convolution over the patches: each window has one column.
     const Tensor patches = reshape(read, {n, channels * taps, windows});
     const Tensor rows = reshape(weight, {weight.dim(0), weight.dim(1).count * taps, 1});
     const Tensor y = conv(patches, rows, bias, {.groups = options.groups});

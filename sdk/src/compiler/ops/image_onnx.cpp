@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Imports ONNX resizing, padding and sampling.
+
 #include "compiler/ops/image_onnx.hpp"
 
 #include "compiler/ops/resize_tables.hpp"
@@ -24,7 +26,7 @@ bool has_failed(const OnnxCall& call) {
     return !call.trace.status().ok();
 }
 
-/// The value whose name is the attribute's text; fails the trace if it is none of them.
+/// The value named by the attribute's text; fails the trace for unknown names.
 template <class T, size_t N>
 T choice(OnnxCall& call, std::string_view attribute, std::string_view fallback,
          const std::pair<std::string_view, T> (&choices)[N]) {
@@ -62,7 +64,7 @@ ResizeRule resize_rule(OnnxCall& call) {
     };
     ResizeRule rule;
     rule.mode = interpolation(call, "nearest");
-    // Up to version 10 there was one rule.
+    // Version 10 and earlier have only one rule.
     const bool is_old = call.opset < 11;
     rule.coordinates = choice(call, "coordinate_transformation_mode",
                               is_old ? "asymmetric" : "half_pixel", kCoordinates);
@@ -74,13 +76,13 @@ ResizeRule resize_rule(OnnxCall& call) {
     return rule;
 }
 
-/// One axis of the node: which, and how it is resized.
+/// An axis of the node and how it is resized.
 struct ResizedAxis {
     int axis = 0;
     ResizeAxis to;
 };
 
-/// The axes that the node names, all if it names none.
+/// The axes that the node names; all if it names none.
 std::vector<int> resized_axes(OnnxCall& call, const Tensor& x) {
     std::vector<int> axes;
     for (int64_t a : call.integers("axes")) {
@@ -103,7 +105,8 @@ bool has_elements(OnnxCall& call, size_t k) {
     return call.inputs[k].tensor.shape().element_count().count > 0;
 }
 
-/// Extents of the result by scales: floor(extent * scale), in single precision as ONNX infers it.
+/// Sets the result's extents from scales: floor(extent * scale), in single precision as ONNX infers
+/// it.
 void scale_axes(OnnxCall& call, const std::vector<double>& scales, std::vector<ResizedAxis>& axes,
                 const Tensor& x) {
     if (scales.size() != axes.size()) {
@@ -130,8 +133,8 @@ void scale_axes(OnnxCall& call, const std::vector<double>& scales, std::vector<R
     }
 }
 
-/// Extents of the result as they are given; the policy may make them smaller or larger, so that all
-/// axes scale alike.
+/// Sets the result's extents from sizes; the policy may shrink or grow them to scale all axes
+/// alike.
 void size_axes(OnnxCall& call, const std::vector<Dim>& sizes, std::vector<ResizedAxis>& axes,
                const Tensor& x) {
     if (has_failed(call)) return;
@@ -169,7 +172,7 @@ void size_axes(OnnxCall& call, const std::vector<Dim>& sizes, std::vector<Resize
     }
 }
 
-/// Puts `value` wherever the place on x's axis lies outside.
+/// Writes `value` wherever the position on x's axis lies outside.
 Tensor extrapolated(OnnxCall& call, const Tensor& y, const ResizeRule& rule, const ResizedAxis& a,
                     double value) {
     HostTensor outside(DType::kBool, Shape{a.to.to});
@@ -191,7 +194,7 @@ Tensor resized(OnnxCall& call, const Tensor& x, const ResizeRule& rule,
                const std::vector<ResizedAxis>& axes) {
     const double value = call.real("extrapolation_value", 0);
     const bool is_crop = rule.coordinates == ResizeCoordinates::kCrop;
-    // Weights are no whole numbers, and f16 holds few of their digits.
+    // Interpolate in f32: f16 loses precision of the weights.
     const bool is_exact = rule.mode == Interpolation::kNearest || x.dtype() == DType::kF32 ||
                           x.dtype() == DType::kF64;
     Tensor y = is_exact ? x : cast(x, DType::kF32);
@@ -207,7 +210,7 @@ Tensor resized(OnnxCall& call, const Tensor& x, const ResizeRule& rule,
             call.unsupported("resizing " + std::to_string(a.to.from) + " elements");
             return y;
         }
-        // Each element has as many taps as its filter reaches, an index and a weight each.
+        // Each element has as many taps as its filter reaches, each with an index and a weight.
         const double reach =
             rule.mode == Interpolation::kNearest ? 1 : 4 / std::min(a.to.scale, 1.0) + 2;
         const double taps = reach * static_cast<double>(a.to.to);
@@ -246,7 +249,8 @@ Tensors import_resize(OnnxCall& call) {
     return {resized(call, x, rule, axes)};
 }
 
-// Scales are an attribute up to version 8, an input in 9; Resize took over then.
+// Scales are an attribute up to version 8 and an input in 9; Resize replaces the operator after
+// that.
 Tensors import_upsample(OnnxCall& call) {
     const Tensor x = call.in(0);
     const ResizeRule rule{.mode = interpolation(call, "nearest"),
@@ -287,7 +291,7 @@ Tensors import_affine_grid(OnnxCall& call) {
     return {affine_grid(theta, extents, call.flag("align_corners", false))};
 }
 
-// What is too much is cut on both sides, what is missing added as zeros; an odd element goes behind.
+// The excess is cropped and the deficit zero-padded on both sides; an odd element goes to the end.
 Tensors import_center_crop_pad(OnnxCall& call) {
     const Tensor x = call.in(0);
     const std::vector<Dim> wanted = call.extents_in(1);

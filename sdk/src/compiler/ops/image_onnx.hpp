@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// How ONNX says resizing, padding and sampling.  Each function handles all versions of its operator.
+// ONNX import of resizing, padding and sampling. Each function handles all versions of its
+// operator.
 
 #pragma once
 

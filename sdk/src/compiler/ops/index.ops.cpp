@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Reads at indices that are data, and the sums that are their gradients.  Nothing is added in
-// whatever order threads run: each element of a sum looks at every index or, where those are many,
-// at its segment of the sorted indices, so results are bit-equal from run to run.
+// Reads at indices that are data, and the sums that are their gradients. No atomics: each element
+// of a sum loops over every index or, with many indices, over its segment of the sorted ones, so
+// results are bitwise reproducible.
 
 #include "compiler/ops/elements.hpp"
 #include "compiler/ops/lines.hpp"
@@ -16,8 +16,7 @@ namespace hearth {
 
 namespace {
 
-// An index as NumPy reads it - negative counts from the back - but clamped: no read leaves the
-// tensor.
+// Wraps negative indices as NumPy does, then clamps: no read leaves the tensor.
 template <class I>
 I in_bounds(I index, I count) {
     I from_front = select(index < 0, index + count, index);
@@ -90,7 +89,7 @@ void reference_index_sum(ReferenceCall& call) {
         run(elements_of<int64_t>(source), std::vector<int64_t>(count));
 }
 
-/// Looking at all indices, or sorting them: whichever costs less.
+/// Loops over all indices, or sorts them, whichever costs less.
 std::vector<Tensor> index_sum_by_cost(DecomposeCall& call) {
     const Tensor source = call.in(0);
     const Shape& shape = call.attrs.shape("shape");
@@ -160,7 +159,7 @@ void index_sum_samples(Samples& s, bool differentiable) {
     add({kRows, 5}, {kRows}, 0, {4, 5}, 4);
     add({4, 5}, {4}, 0, {kRows, 5}, 3);
     add({2, 1, 3}, {1}, 1, {2, 3, 3}, 3);
-    // So many that they are sorted.
+    // Enough to be sorted.
     if (differentiable) add({2, 600, 3}, {600}, 1, {2, 400, 3}, 400);
 }
 
@@ -199,7 +198,7 @@ constinit const OpDef kOps[] = {
             return c.in(0, place);
         }),
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
-            // The axes of the indices become one.
+            // The axes of the indices are flattened into one.
             const int64_t axis = v.attrs.integer("axis");
             Shape shape = v.in(0).shape();
             shape[static_cast<int>(axis)] = v.in(1).shape().element_count();
@@ -299,7 +298,7 @@ constinit const OpDef kOps[] = {
                                       DType dtype) {
                     Sample& sample = s.add_typed(
                         {index(indices)}, {{"depth", depth}, {"axis", axis}, {"dtype", dtype}});
-                    // Some indices lie outside: their rows are all zeros.
+                    // Some indices are out of range: their rows are all zeros.
                     sample.low = static_cast<double>(-depth);
                     sample.high = static_cast<double>(depth + 1);
                 };

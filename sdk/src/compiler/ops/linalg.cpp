@@ -9,7 +9,7 @@ namespace hearth {
 
 namespace {
 
-/// The matrices [.., m, m] with row 0 and row `other` [.., 1, 1] exchanged.
+/// The matrices [.., m, m] with row 0 and row `other` [.., 1, 1] swapped.
 Tensor with_swapped_rows(const Tensor& a, const Tensor& other) {
     const Tensor rows = unsqueeze(iota(*a.trace(), {a.dim(-2)}, other.dtype()), {-1});
     const Tensor first_or_own = where(equal(rows, other), 0.0, rows);
@@ -19,7 +19,7 @@ Tensor with_swapped_rows(const Tensor& a, const Tensor& other) {
 
 }  // namespace
 
-// Gaussian elimination with the largest pivot of each column, one column after the other.
+// Gaussian elimination with partial pivoting, column by column.
 Tensor det(const Tensor& x) {
     constexpr int64_t kLargest = 64;
     if (!x.ok()) return x;
@@ -37,7 +37,7 @@ Tensor det(const Tensor& x) {
         const Tensor factor = where(equal(best, 0), pivot, neg(pivot));
         result = result.ok() ? result * factor : factor;
         if (size == 1) break;
-        // A column of zeros makes the determinant zero, whatever follows.
+        // A zero column makes the determinant zero whatever follows; the divisor 1 avoids NaN.
         const Tensor divisor = where(equal(pivot, 0), 1.0, pivot);
         const Tensor below = slice(slice(a, -2, 1, size), -1, 0, 1);
         const Tensor beside = slice(slice(a, -2, 0, 1), -1, 1, size);

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Writes the GLSL macros that address the lines of a tensor.
+
 #include "compiler/ops/lines.hpp"
 
 #include "compiler/shaders/define.hpp"
@@ -34,7 +36,7 @@ std::string_view kernel_type(DType dtype) {
 std::string wrap_macro(DType dtype) {
     const bool is_narrow = is_integer(dtype) && size_bytes(dtype) < 4;
     const std::string bits = std::to_string(8 * size_bytes(dtype));
-    // Of a signed number this extends the sign.
+    // bitfieldExtract sign-extends signed types.
     return define("WRAP(x)", is_narrow ? "bitfieldExtract(x, 0, " + bits + ")" : "(x)");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A tensor as lines along one axis: what scans and sorts work on, on the CPU and in kernels.
+// A tensor as lines along one axis, for scans and sorts on the CPU and in kernels.
 
 #pragma once
 
@@ -14,8 +14,8 @@ namespace hearth {
 
 /// Element j of line i is base(i) + j * stride.
 struct Lines {
-    int64_t count = 1;   ///< of lines
-    int64_t extent = 1;  ///< elements of one
+    int64_t count = 1;   ///< number of lines
+    int64_t extent = 1;  ///< elements per line
     int64_t stride = 1;
 
     Lines(const Shape& shape, int axis) : extent(shape[axis].count) {
@@ -27,7 +27,7 @@ struct Lines {
     int64_t base(int64_t line) const { return line / stride * extent * stride + line % stride; }
 };
 
-/// How many lines along `axis` there are.
+/// Number of lines along `axis`.
 inline Dim line_count(const Shape& shape, int axis) {
     Shape others = shape;
     others.erase(axis);
@@ -37,11 +37,11 @@ inline Dim line_count(const Shape& shape, int axis) {
 /// GLSL macros LINES, EXTENT and STRIDE, and the function line_base(line), for in0 along `axis`.
 std::string line_macros(const Shape& shape, int axis);
 
-/// The type in which a kernel holds an element: float, int or uint.
+/// GLSL type that holds an element: float, int or uint.
 std::string_view kernel_type(DType dtype);
 
-/// A macro that brings a result back into an integer type that is narrower than the 32 bits in
-/// which a kernel holds it.
+/// A macro that wraps a result to an integer type narrower than the 32 bits in which a kernel holds
+/// it.
 std::string wrap_macro(DType dtype);
 
 }  // namespace hearth

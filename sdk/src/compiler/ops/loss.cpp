@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Losses, written in other operators.
+// Losses, composed of other operators.
 
 #include "compiler/ops/rules.hpp"
 
@@ -31,11 +31,11 @@ Tensor picked(const Tensor& x, const Tensor& labels) {
     return squeeze(gather_elements(x, unsqueeze(labels, {-1}), -1), {-1});
 }
 
-/// Whether the loss's operands have one shape, or all but the first are single numbers; if not, their
-/// trace keeps the error.  Broadcasting [n, 1] with [n] would make [n, n] of them.
+/// Returns true if the loss's operands have the same shape, or all but the first are scalars; fails
+/// the trace if not. Without the check, [n, 1] and [n] would broadcast to [n, n].
 bool have_one_shape(std::string_view loss, const Tensor& first,
                     std::initializer_list<Tensor> others) {
-    if (!first.ok()) return true;  // the error is on its way
+    if (!first.ok()) return true;  // already failed
     for (const Tensor& other : others) {
         if (!other.ok() || other.rank() == 0 || other.shape() == first.shape()) continue;
         (void)fail(first,
@@ -181,7 +181,7 @@ Tensor hinge_loss(const Tensor& score, const Tensor& target, double margin, Redu
 Tensor categorical_log_probability(const Tensor& logits, const Tensor& action) {
     if (!logits.ok() || !action.ok() || logits.rank() == 0 || logits.dim(-1).per_row)
         return picked(log_softmax(logits, -1), action);
-    // Picking would take the nearest action there is.
+    // Gathering would clamp an invalid action to the nearest valid one.
     const Tensor is_action = logical_and(greater_equal(action, 0),
                                          less(action, static_cast<double>(logits.dim(-1).count)));
     return where(is_action, picked(log_softmax(logits, -1), action), 0.0);
@@ -204,7 +204,7 @@ Tensor normal_entropy(const Tensor& log_deviation) {
 
 namespace {
 
-/// Whether a limit is a single number.
+/// Returns true if a limit is a scalar; fails the trace if not.
 bool is_limit(std::string_view loss, const Tensor& limit) {
     if (!limit.ok() || limit.rank() == 0) return true;
     (void)fail(limit,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Functions of one or two real numbers, element by element.
+// Element-wise functions of one or two real numbers.
 
 #include "compiler/ops/rules.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 void angle_samples(Samples& s) {
     unary_samples(s, -3, 3);
-    // Many turns: what is left of them depends on every bit.
+    // Many turns: the reduced angle depends on every bit.
     for (double far : {1e5, 1e37}) {
         Sample& sample = s.add({{257}});
         sample.low = -far;

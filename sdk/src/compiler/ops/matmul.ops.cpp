@@ -12,7 +12,7 @@ namespace hearth {
 
 namespace {
 
-// The extents of one product, after transposition.
+// Extents of one matrix product, after transposition.
 struct Extents {
     Dim m, n, a_k, b_k;
     Extents(const Attrs& attrs, const Shape& a, const Shape& b) {
@@ -49,7 +49,7 @@ Status infer_matmul(InferCall& call) {
     return call.one(call.attrs.flag("wide") ? sum_type(dtype) : dtype, shape);
 }
 
-// Which of an operand's matrices belongs to matrix `index` of the result.
+// Index of the operand's matrix that belongs to matrix `index` of the result.
 int64_t matrix_of(int64_t index, const Shape& result_batch, const Shape& batch) {
     int64_t at = 0, stride = 1;
     for (int i = result_batch.rank() - 1; i >= 0; --i) {
@@ -112,7 +112,7 @@ void matmul_samples(Samples& s) {
     add({1, 2, 1, 2, 3}, {3, 1, 2, 3, 2});
     add({67, 70}, {70, 65});
     add({70, 67}, {65, 70}, true, true);
-    // Whole vectors of four: another kernel, whose gradients are such products again.
+    // Multiples of vec4: another kernel, whose gradients use it too.
     add({20, 36}, {36, 24});
     add({36, 68}, {36, 36}, true)->gradient = false;
     add({2, 20, 36}, {3, 1, 44, 36}, false, true)->gradient = false;
@@ -137,8 +137,8 @@ Tensor product_of(const Tensor& a, const Tensor& b, bool transpose_a, bool trans
     const Attrs attrs{{"transpose_a", int64_t{transpose_a}},
                       {"transpose_b", int64_t{transpose_b}},
                       {"wide", int64_t{wide}}};
-    // With one matrix on the right, all rows on the left make one tall matrix: one product instead
-    // of many, forward and backward.
+    // With one matrix on the right, the rows of all matrices on the left form one tall matrix: one
+    // product instead of many, forward and backward.
     if (b.rank() == 2 && a.rank() > 2 && !transpose_a) {
         Shape shape = a.shape();
         const Tensor tall = apply_one(op("matmul"), {flatten(a, 0, -2), b}, attrs);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Normalizations.  One record computes nearly all: elements are set against the mean and deviation of
-// those that share their place on the axes that are left; layer, instance, group and batch
-// normalization differ in the axes and in what scale and bias belong to.
+// Normalizations. One record computes nearly all of them: it standardizes elements by the mean and
+// standard deviation over the given axes. Layer, instance, group and batch normalization differ in
+// the axes and in the shape of scale and bias.
 
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
@@ -21,7 +21,7 @@ Status infer_over_axes(InferCall& call) {
     return same_as_input(call);
 }
 
-// Statistics of half-precision elements are taken in f32.
+// Statistics of half-precision elements are computed in f32.
 Tensor widened(const Tensor& x) {
     return x.dtype() == DType::kF16 || x.dtype() == DType::kBF16 ? cast(x, DType::kF32) : x;
 }
@@ -35,7 +35,7 @@ struct Moments {
     Tensor inverse_deviation(double epsilon) const { return rsqrt(variance + epsilon); }
 };
 
-/// Over the axes, which stay with extent 1; the variance around zero if not `centred`.
+/// Moments over the axes, kept with extent 1; the raw second moment if not `centred`.
 Moments moments(const Tensor& x, const Axes& axes, bool centred) {
     if (!centred) return {Tensor(), mean(square(x), axes, true)};
     const Tensor m = mean(x, axes, true);
@@ -53,8 +53,8 @@ Tensors decompose_normalize(DecomposeCall& d) {
     return {narrowed((m.mean.ok() ? x - m.mean : x) * inverse, d.in(0).dtype())};
 }
 
-// The part of the cotangent along the result and, if centred, along the constants is lost; what is
-// left is divided by the deviation.
+// Projects out the cotangent's component along the result and, if centred, along constants; divides
+// the rest by the standard deviation.
 Tensors normalize_vjp(VjpCall& v) {
     const Axes& axes = v.attrs.integers("axes");
     const Tensor x = widened(v.in(0)), y = widened(v.out()), g = widened(v.cotangent());
@@ -82,14 +82,14 @@ void axes_samples(Samples& s, const Attrs& common) {
     add({3, 257}, {1});
 }
 
-// sum of |x|^p without the root, which has no gradient at zero.
+// Sum of |x|^p without the root, which has no gradient at zero.
 Tensor power_sum(const Tensor& x, const Axes& axes, int64_t p) {
     return sum(p == 1 ? abs(x) : square(x), axes, true);
 }
 
 // --- ONNX ---
 
-/// The axes from the attribute `axis` on.
+/// The axes from the attribute `axis` to the last.
 std::optional<Axes> trailing_axes(OnnxCall& call, const Tensor& x) {
     const std::optional<int> axis = call.axis("axis", -1, x.rank());
     if (!axis || call.has_failed()) return {};
@@ -142,15 +142,15 @@ Tensors import_group_normalization(OnnxCall& call) {
     return {group_norm(x, groups, scale, bias, call.real("epsilon", 1e-5))};
 }
 
-/// Statistics of one place over the batch alone: what `spatial = 0` asked for up to version 8.
+/// Normalizes with statistics per position over the batch alone: `spatial = 0`, up to version 8.
 Tensors normalize_each_place(OnnxCall& call, const Tensor& x, const Tensor& m, const Tensor& v) {
     const Tensor inverse = rsqrt(v + call.real("epsilon", 1e-5));
     return {(x - m) * inverse * call.in(1) + call.in(2)};
 }
 
-// Statistics may be of a wider type than x since version 14.  Up to version 13 it is the number of
-// outputs that tells training from inference; the running statistics are their second and third in
-// all versions, and what versions 7 and 9 have beyond are the batch's own.
+// Statistics may be of a wider type than x since version 14. Up to version 13 the number of outputs
+// selects training or inference. The running statistics are outputs 1 and 2 in all versions; the
+// further outputs of versions 7 and 9 are the batch's own statistics.
 Tensors import_batch_normalization(OnnxCall& call) {
     Tensor x = call.in(0);
     const Tensor scale = call.in(1), bias = call.in(2), m = call.in(3), v = call.in(4);
@@ -174,8 +174,8 @@ Tensors import_batch_normalization(OnnxCall& call) {
             running(v, batch.variance), batch.mean, batch.variance};
 }
 
-// (x - mean) / (deviation + 1e-9): the standard's epsilon is beside the root, and matters only
-// where the deviation is zero.
+// (x - mean) / (std + 1e-9): the standard's epsilon is outside of the root, and matters only where
+// std is zero.
 Tensors import_mean_variance_normalization(OnnxCall& call) {
     constexpr double kEpsilon = 1e-9 * 1e-9;
     return {normalize(call.in(0), call.integers("axes", {0, 2, 3}), kEpsilon)};
@@ -273,19 +273,19 @@ Tensor normalize_over(std::string_view name, const Tensor& x, const Axes& axes, 
     if (!x.ok()) return x;
     const Axes all = normalize_axes(x, axes, name);
     if (!x.trace()->status().ok()) return failed_like(x);
-    // Of a scalar no axis is left: it is its own mean.
+    // A scalar has no axes left: it is its own mean.
     return apply_one(op("normalize"), {x},
                      {{"axes", all}, {"epsilon", epsilon}, {"centred", int64_t{centred}}});
 }
 
-/// y * scale + bias, of which either may be empty.
+/// y * scale + bias; either may be empty.
 Tensor scaled(Tensor y, const Tensor& scale, const Tensor& bias) {
     if (scale.trace() != nullptr) y = y * narrowed(scale, y.dtype());
     if (bias.trace() != nullptr) y = y + narrowed(bias, y.dtype());
     return y;
 }
 
-/// [C] as [C, 1, ...], to broadcast along axis 1 of x; what is empty stays so.
+/// Reshapes [C] to [C, 1, ...], to broadcast along axis 1 of x; an empty tensor stays empty.
 Tensor per_channel(const Tensor& v, const Tensor& x) {
     Axes axes;
     for (int i = 1; i + 1 < x.rank(); ++i) axes.push_back(i);
@@ -304,7 +304,7 @@ Status check_channels(std::string_view name, const Tensor& x,
     return {};
 }
 
-/// All axes but the channels'.
+/// All axes except the channels'.
 Axes batch_axes(const Tensor& x) {
     Axes axes{0};
     for (int i = 2; i < x.rank(); ++i) axes.push_back(i);
@@ -352,7 +352,7 @@ Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& scale, const Te
     if (groups < 1 || x.dim(1).per_row || x.dim(1).count % groups != 0)
         return fail(x, invalid_argument("group_norm: " + to_string(x.shape()) + " in " +
                                         std::to_string(groups) + " groups"));
-    // Scaled before it takes its own shape again, so that all of it is one kernel.
+    // Scaled before it is reshaped back, so that all of it is one kernel.
     const Dim size = x.dim(1).count / groups;
     Shape places;
     for (int i = 2; i < x.rank(); ++i) places.push_back(x.dim(i));
@@ -413,7 +413,7 @@ Tensor local_response_norm(const Tensor& x, int64_t size, double alpha, double b
     if (x.rank() < 2 || size < 1)
         return fail(x, invalid_argument("local_response_norm: " + to_string(x.shape()) +
                                         " with a window of " + std::to_string(size)));
-    // A mean over windows of the channels, seen as the rows of an image.
+    // Mean over windows of the channels, which a reshape turns into image rows.
     Shape image{x.dim(0), 1, x.dim(1), 1};
     for (int i = 2; i < x.rank(); ++i)
         image[3] = Dim(image[3].count * x.dim(i).count, image[3].per_row || x.dim(i).per_row);

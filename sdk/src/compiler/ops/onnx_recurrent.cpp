@@ -17,7 +17,7 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-// The optional lists of constants: each activation that has one takes the next.
+// Iterator over the optional constants: each activation that takes one consumes the next.
 class Constants {
   public:
     explicit Constants(std::vector<double> values) : values_(std::move(values)) {}
@@ -39,7 +39,7 @@ std::optional<RecurrentActivation> activation_named(std::string name, Constants&
     if (name == "relu") return plain(relu);
     if (name == "softsign") return plain(softsign);
     if (name == "softplus") return plain(softplus);
-    // The defaults are those of the operators of these names.
+    // The defaults are those of the ONNX operators of these names.
     if (name == "leakyrelu")
         return [a = alphas.next(0.01)](const Tensor& x) { return leaky_relu(x, a); };
     if (name == "elu") return [a = alphas.next(1)](const Tensor& x) { return elu(x, a); };
@@ -75,7 +75,7 @@ class RecurrentImport {
             last.push_back(one.last.h);
             last_cells.push_back(one.last.c);
         }
-        // [length, directions, batch, hidden], or with the batch in front.
+        // [length, directions, batch, hidden], or batch first.
         const Tensor y = stack(outputs, 1);
         const int64_t axis = is_batch_first ? 1 : 0;
         Tensors results{is_batch_first ? transpose(y, {2, 0, 1, 3}) : y, stack(last, axis)};
@@ -121,7 +121,7 @@ class RecurrentImport {
                 if (!activation) return refuse("has the activation '" + name + "'");
                 cell.activations.push_back(std::move(*activation));
             }
-            // Gates are stacked z, r, h and i, o, f, c.
+            // Gates are stacked z, r, h (GRU) and i, o, f, c (LSTM).
             if (kind_ == RecurrentKind::kGru) cell.order = {1, 0, 2};
             if (kind_ == RecurrentKind::kLstm) cell.order = {0, 2, 3, 1};
             cell.clip = call_.real("clip", 0);
@@ -137,7 +137,7 @@ class RecurrentImport {
         return false;
     }
 
-    /// Part d of a tensor with one for each direction; empty if the input is absent.
+    /// Slice d of a tensor that stacks the directions; empty if the input is absent.
     Tensor of_direction(size_t input, size_t d, int axis = 0) {
         if (!call_.has(input)) return {};
         const auto at = static_cast<int64_t>(d);
@@ -167,7 +167,7 @@ class RecurrentImport {
 
     OnnxCall& call_;
     RecurrentKind kind_;
-    std::vector<bool> directions_;  ///< whether each is reversed
+    std::vector<bool> directions_;  ///< true: reversed
     std::vector<RecurrentCell> cells_;
 };
 

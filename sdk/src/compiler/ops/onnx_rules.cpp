@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Shared ONNX import rules.
+
 #include "compiler/ops/onnx_rules.hpp"
 
 #include "compiler/ops/rules.hpp"
@@ -11,7 +13,7 @@ namespace hearth {
 
 namespace {
 
-/// `axis` counted from the front, or -1 after failing the trace.
+/// `axis` counted from the front; -1 after failing the trace.
 int axis_of(OnnxCall& call, int64_t axis, int rank) {
     const Result<int> at = normalize_axis(axis, rank);
     if (at.ok()) return *at;
@@ -19,7 +21,7 @@ int axis_of(OnnxCall& call, int64_t axis, int rank) {
     return -1;
 }
 
-/// a, b, c, ... joined two by two.
+/// Folds all inputs pairwise from the left.
 std::vector<Tensor> chain(OnnxCall& call, Tensor (*join)(const Tensor&, const Tensor&)) {
     const std::vector<Tensor> parts = call.all();
     if (parts.empty()) return call.invalid("has no inputs");
@@ -82,7 +84,7 @@ std::vector<Tensor> import_gelu(OnnxCall& call) {
     return {how == "tanh" ? gelu_tanh(call.in(0)) : gelu(call.in(0))};
 }
 
-// The same value under another name; no node is needed.
+// Returns the input itself; no node is needed.
 std::vector<Tensor> import_identity(OnnxCall& call) {
     return {call.in(0)};
 }
@@ -94,7 +96,7 @@ std::vector<Tensor> import_is_inf(OnnxCall& call) {
 
 namespace {
 
-// Up to version 11 the axes from `axis` on are taken as one.
+// Up to version 11, the axes from `axis` on are flattened into one.
 std::vector<Tensor> import_softmax_like(OnnxCall& call,
                                         Tensor (*function)(const Tensor&, int64_t)) {
     const Tensor x = call.in(0);
@@ -132,7 +134,7 @@ std::vector<Tensor> import_mod(OnnxCall& call) {
     return {call.flag("fmod", false) ? fmod(a, b) : mod(a, b)};
 }
 
-// inputs: indices, depth, [value where not, value where].  Negative indices count from the back.
+// inputs: indices, depth, [off value, on value]. Negative indices count from the back.
 std::vector<Tensor> import_one_hot(OnnxCall& call) {
     Tensor indices = call.in(0);
     const int64_t depth = call.integer_in(1, 0);
@@ -185,7 +187,7 @@ std::vector<Tensor> import_pad(OnnxCall& call) {
     return {pad(x, low, high, how->second)};
 }
 
-// The result has the base's type, whatever the exponent's.
+// The result has the type of the base, whatever that of the exponent.
 std::vector<Tensor> import_pow(OnnxCall& call) {
     const Tensor base = call.in(0), exponent = call.in(1);
     if (!base.ok() || !exponent.ok()) return {};
@@ -194,11 +196,11 @@ std::vector<Tensor> import_pow(OnnxCall& call) {
         return {pow(base, same ? exponent : cast(exponent, base.dtype()))};
     }
     const Tensor real = pow(cast(base, DType::kF64), cast(exponent, DType::kF64));
-    // A whole power may come out a little too small, which truncation would make a whole one less.
+    // An integer power may come out slightly too small; truncation would lose one.
     return {cast(is_floating(exponent.dtype()) ? real : round(real), base.dtype())};
 }
 
-// 0 stands for the input's extent at this place, -1 for what is left.
+// 0 copies the input's extent at this axis; -1 is inferred.
 std::vector<Tensor> import_reshape(OnnxCall& call) {
     const Tensor x = call.in(0);
     std::vector<Dim> dims = call.extents_in(1);
@@ -239,7 +241,7 @@ std::vector<Tensor> import_reshape(OnnxCall& call) {
 // Attributes up to version 1, inputs since 10.
 namespace {
 
-/// Starts or ends of slices; those that depend on the number of rows are per_row.
+/// Starts or ends of slices; bounds that depend on the batch size are per_row.
 std::vector<Dim> bounds_in(OnnxCall& call, std::string_view name, size_t k) {
     if (call.has(k)) return call.extents_in(k);
     std::vector<Dim> bounds;
@@ -247,7 +249,7 @@ std::vector<Dim> bounds_in(OnnxCall& call, std::string_view name, size_t k) {
     return bounds;
 }
 
-/// Whether a slice has all elements of an axis, however many rows there are.
+/// True if a slice covers an axis completely, for any batch size.
 bool takes_all(Dim extent, Dim start, Dim end, int64_t step) {
     const bool to_end = end.per_row ? extent.per_row && end.count >= extent.count
                                     : end.count >= (extent.per_row ? INT32_MAX : extent.count);
@@ -275,7 +277,7 @@ std::vector<Tensor> import_slice(OnnxCall& call) {
         if (axis < 0) return {};
         const Dim extent = x.dim(axis), start = starts[i], end = ends[i];
         if (takes_all(extent, start, end, steps[i])) continue;
-        // Read backwards, which works for rows too.
+        // A full reversal, which also works along the batch axis.
         const bool flips = start == Dim(-1) && steps[i] == -1 && end.count <= INT32_MIN;
         if (flips) {
             x = flip(x, {axis});
@@ -301,7 +303,7 @@ std::vector<Tensor> import_arg(OnnxCall& call, Tensor (*function)(const Tensor&,
     if (!x.ok() || axis < 0) return {};
     const bool keep_dims = call.flag("keepdims", true);
     if (!call.flag("select_last_index", false)) return {function(x, axis, keep_dims)};
-    // The last of equals is the first from the back.
+    // The last of equal elements is the first in the flipped tensor.
     const Dim extent = x.dim(axis);
     if (extent.per_row) return call.unsupported("the last of equal elements along the rows");
     const Tensor from_back = function(flip(x, {axis}), axis, keep_dims);
@@ -310,7 +312,7 @@ std::vector<Tensor> import_arg(OnnxCall& call, Tensor (*function)(const Tensor&,
 
 using Reduction = Tensor (*)(const Tensor&, const Axes&, bool);
 
-/// of_flags: what the operator is of bools; null: it takes none.
+/// of_flags: the reduction for bools; null: unsupported.
 std::vector<Tensor> import_reduce(OnnxCall& call, Reduction function,
                                   Reduction of_flags = nullptr) {
     const OnnxReduction reduction(call);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// How records read their ONNX namesakes, where passing inputs and attributes on is not enough. Each
+// ONNX import rules of operators for which passing on inputs and attributes is not enough. Each
 // function handles all versions of its operator from the one in the record's column on.
 
 #pragma once
@@ -60,13 +60,13 @@ std::vector<Tensor> import_reduce_min(OnnxCall& call);
 std::vector<Tensor> import_reduce_prod(OnnxCall& call);
 std::vector<Tensor> import_reduce_sum(OnnxCall& call);
 
-/// The operands of the ONNX operators whose names begin with Reduce: input 0, reduced over the axes
-/// that the node gives, in any of the ways that versions of ONNX have for that.
+/// Operands of ONNX's Reduce* operators: input 0, reduced over the node's axes, in each of the ways
+/// in which versions of ONNX give them.
 class OnnxReduction {
   public:
     explicit OnnxReduction(OnnxCall& call);
     const Tensor& x() const { return x_; }
-    /// `reduce` of `x`; x itself where the node asks for no reduction.
+    /// Applies `reduce` to `x`; returns x itself if the node requests no reduction.
     Tensor run(Tensor (*reduce)(const Tensor&, const Axes&, bool), const Tensor& x) const {
         return is_noop_ ? x : reduce(x, axes_, keep_dims_);
     }

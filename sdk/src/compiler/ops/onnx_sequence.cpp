@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// ONNX's operators on sequences that are made of others here: attention with its caches, rotary
-// positions, linear attention, and the causal convolution before it.
+// ONNX sequence operators that are composed of others here: attention with KV caches, rotary
+// embedding, linear attention, and the causal convolution before it.
 
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-/// [batch, length, heads * n] as [batch, heads, length, n]; fails the trace if that is no whole n.
+/// [batch, length, heads * n] as [batch, heads, length, n]; fails the trace if n is not an integer.
 Tensor unpacked(OnnxCall& call, const Tensor& x, int64_t heads) {
     if (!x.ok()) return x;
     if (x.rank() != 3 || heads < 1 || x.dim(2).per_row || x.dim(2).count % heads != 0) {
@@ -26,12 +26,12 @@ Tensor unpacked(OnnxCall& call, const Tensor& x, int64_t heads) {
     return transpose(split, {0, 2, 1, 3});
 }
 
-/// The inverse.
+/// Inverse of unpacked().
 Tensor packed(const Tensor& x) {
     return flatten(transpose(x, {0, 2, 1, 3}), 2, 3);
 }
 
-/// The mask as [.., queries, keys]; columns that it lacks are hidden.
+/// The mask as [.., queries, keys]; missing columns are masked out.
 Tensor whole_mask(OnnxCall& call, Tensor mask, const Tensor& q, Dim keys) {
     if (!mask.ok() || mask.rank() == 0) return mask;
     if (is_integer(mask.dtype())) mask = cast(mask, q.dtype());
@@ -54,7 +54,7 @@ Tensor appended(OnnxCall& call, const Tensor& present, size_t past) {
 }  // namespace
 
 // inputs: Q, K, V, mask, past key, past value, lengths; outputs: Y, present key and value, scores.
-// What softmax_precision asks for, f32 at least, is given in any case.
+// softmax_precision needs no handling: the softmax is f32 at least.
 Tensors import_attention(OnnxCall& call) {
     Tensor q = call.in(0), k = call.in(1), v = call.in(2);
     if (call.has_failed()) return {};
@@ -114,7 +114,7 @@ Tensors import_rotary_embedding(OnnxCall& call) {
     if (cosines.rank() != 3) return call.invalid("the caches are " + to_string(cosines.shape()));
     int64_t width = call.integer("rotary_embedding_dim", 0);
     if (width == 0) width = heads.dim(3).count;
-    // A cache may be wider than what is rotated.
+    // A cache may be wider than the rotated part.
     const auto table = [width](const Tensor& t) {
         return unsqueeze(slice(t, -1, 0, width / 2), {1});
     };
@@ -140,7 +140,8 @@ Tensors import_linear_attention(OnnxCall& call) {
     const auto wide = [](const Tensor& t) {
         return t.dtype() == DType::kF64 ? t : cast(t, DType::kF32);
     };
-    // A gate may be one number for each head or for each of its columns; beta one for all heads.
+    // A gate may be one value per head, or one per column of a head; beta may be shared by all
+    // heads.
     const auto gate = [&](size_t input) {
         const Tensor t = call.in(input);
         if (!t.ok()) return t;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Looks up operator records by name and registers those of applications.
+
 #include "compiler/ops/op_table.hpp"
 
 #include <hearth/core/assert.hpp>
@@ -20,7 +22,7 @@ Names& by_name() {
         for (std::span<const OpDef> family : op_families())
             for (const OpDef& record : family) {
                 const bool is_new = map.emplace(record.name, &record).second;
-                HEARTH_ASSERT(is_new);  // two records with one name
+                HEARTH_ASSERT(is_new);  // fails for two records of one name
             }
         return map;
     }();

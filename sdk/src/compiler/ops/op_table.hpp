@@ -10,11 +10,10 @@
 
 namespace hearth {
 
-/// Hearth's own operator records, family by family (generated from the *.ops.cpp files by
-/// HearthOps.cmake).
+/// Built-in operator records by family (generated from the *.ops.cpp files by HearthOps.cmake).
 std::span<const std::span<const OpDef>> op_families();
 
-/// Records that register_ops() added, family by family.
+/// Records added by register_ops(), by family.
 std::span<const std::span<const OpDef>> registered_families();
 
 /// The record with this name, or null.

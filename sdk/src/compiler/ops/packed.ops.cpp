@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Weights packed into words, several to one, with a scale for each block of them.  The reader (a
-// matrix product, a convolution) unpacks while it reads: weights take few bytes of memory and of
-// bandwidth, and nothing else.  compiler/passes/quantize_weights.cpp packs them.
+// Weights packed several to a 32-bit word, with one scale per block. The reader (a matrix product,
+// a convolution) unpacks them as it loads: they save memory and bandwidth, nothing else.
+// compiler/passes/quantize_weights.cpp packs them.
 
 #include "compiler/ops/rules.hpp"
 
@@ -76,7 +76,8 @@ constinit const OpDef kOps[] = {
                   {"shape", AttrType::kShape},
                   {"to", AttrType::kDType}},
         .op_class = OpClass::kIndexed,
-        .is_view = true,  // a word is read by its neighbours, too; storing it would be the cost
+        .is_view = true,  // recomputed by each reader: storing the unpacked elements would lose the
+                          // saving
         .infer = infer_unpack,
         .at = {unpack_on_doubles, nullptr, unpack_on_scalars},
         .stops_gradient = true,

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Long sums in parts.  A sum over all agents has few results and so little to do side by side;
-// compiler/passes/split_sums.cpp rewrites it as these, which give many partial results, and a short sum of
-// them.  Made by that pass alone, after gradients were taken; the number of parts is a constant of
-// the program, so results are deterministic.  Partial results of f16 and bf16 are f32: only the sum
-// is rounded.
+// Partial sums (split-K).  A sum over all agents has few results and so little parallelism;
+// compiler/passes/split_sums.cpp rewrites it as one of these operators, which gives many partial
+// results, and a short final sum.  Only that pass creates them, after differentiation; the number
+// of parts is a constant of the program, so results are deterministic.  Partial results of f16 and
+// bf16 are f32: only the final sum is rounded.
 //
-// Sums and largest elements of blocks are made by compiler/passes/split_norms.cpp.
+// compiler/passes/split_norms.cpp creates the block sums and block maxima.
 
 #include "compiler/ops/rules.hpp"
 #include "compiler/ops/sum_type.hpp"
@@ -16,7 +16,7 @@ namespace hearth {
 
 namespace {
 
-/// parts, then the input's extents with 1 along `axes`.
+/// [parts, the input's extents with 1 along `axes`].
 Shape partial_shape(const Shape& x, const Attrs& attrs) {
     Shape shape{Dim(attrs.integer("parts"))};
     for (Dim d : x.dims()) shape.push_back(d);
@@ -24,8 +24,8 @@ Shape partial_shape(const Shape& x, const Attrs& attrs) {
     return shape;
 }
 
-/// Terms of each part: all parts but the last ones are equally long multiples of `granule`.
-/// At least 4 for products: see their kernels.
+/// Terms per part: all parts but the last ones are equally long multiples of `granule`. At least 4
+/// for products: see their kernels.
 int64_t chunk_of(int64_t terms, const Attrs& attrs) {
     const int64_t parts = attrs.integer("parts"), granule = attrs.integer("granule");
     const int64_t least = (terms + parts - 1) / parts;
@@ -69,7 +69,8 @@ void reference_matmul_partial(ReferenceCall& call) {
     }
 }
 
-/// Each part the product of all terms with those of other parts as zeros: for targets without the kernel.
+/// Computes each part as the full product with the other parts' terms zeroed, for targets without
+/// the kernel.
 std::vector<Tensor> decompose_matmul_partial(DecomposeCall& call) {
     const Tensor &a = call.in(0), &b = call.in(1);
     const bool ta = call.attrs.flag("transpose_a"), tb = call.attrs.flag("transpose_b");
@@ -114,7 +115,7 @@ void block_samples(Samples& s) {
     s.add({{100}}, {{"block", int64_t{32}}}).gradient = false;
 }
 
-/// The element at `at` on the last axis, or the last one if there is none.
+/// The element at `at` on the last axis, clamped to the last one.
 template <class Context, class Index>
 auto element_of_block(Context& c, Index at) {
     auto place = c.coords();
@@ -181,7 +182,7 @@ constinit const OpDef kOps[] = {
             const auto parts = c.index(c.attrs().integer("parts"));
             return c.sum((length + parts - 1) / parts, [&](auto j) {
                 auto index = j * parts + at[0];
-                // Reads stay in bounds even where the value is not used.
+                // Reads stay in bounds even if the value is unused.
                 auto inside = index < length;
                 auto rest = select(inside, index, c.index(0));
                 from = {};
@@ -267,7 +268,7 @@ constinit const OpDef kOps[] = {
             auto from = c.coords();
             return c.sum(chunk * inner, [&](auto j) {
                 auto row = at[0] * chunk + j / inner;
-                // Reads stay in bounds even where the value is not used.
+                // Reads stay in bounds even if the value is unused.
                 auto inside = row < rows;
                 auto rest = j % inner;
                 from = {};

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Pooling: sums and maxima over sliding windows.  Averages are sums divided by counts that are known
-// when the graph is built; the gradient of a maximum goes to the first element that reaches it.
+// Pooling: sums and maxima over sliding windows. Averages are sums divided by counts known when the
+// graph is built; the gradient of a maximum goes to the first element that attains it.
 
 #include "compiler/ops/conv_onnx.hpp"
 #include "compiler/ops/windows.hpp"
@@ -40,7 +40,7 @@ Attrs window_attrs(const Window& w, const List& count) {
     return attrs;
 }
 
-/// Of the adjoint: from `count` windows back to `size` elements.
+/// Attributes of the adjoint: from `count` windows back to `size` elements.
 Attrs back_attrs(const Window& w, const List& count, const List& size) {
     Attrs attrs = window_attrs(w, size);
     attrs.set("count", count);
@@ -76,7 +76,7 @@ Status infer_back(InferCall& call) {
     return call.one(call.dtype(0), shape_of(y[0], y[1], size));
 }
 
-/// What padding counts as in a maximum of values like x.
+/// Padding value of a maximum: the identity of max.
 double least_like(double) {
     return -HUGE_VAL;
 }
@@ -91,7 +91,7 @@ Scalar least_like(Scalar x) {
     return x.arena->constant(least, type);
 }
 
-// x: [N, C, S...]; add(attributes of the pool, x's shape).
+// x: [N, C, S...]; calls add(attributes of the pool, x's shape).
 template <class F>
 void each_pool(F add) {
     const auto pool = [&](const Shape& x, List kernel, List strides, List dilations, List low,
@@ -231,7 +231,7 @@ constinit const OpDef kOps[] = {
         },
         .samples =
             [](Samples& s) {
-                // Each index lies in its window, as those of max_pool_index do: windows of the
+                // Each index lies in its window, as those of max_pool_index do: windows cover the
                 // whole plane.
                 const auto add = [&s](Dim batch, const List& size, const List& count) {
                     Window w;
@@ -309,7 +309,7 @@ constinit const OpDef kOps[] = {
 
 // --- Functions ---
 
-/// A pool over x: the window and how many there are of it; nothing after failing x's trace.
+/// A pool over x: the window and the window counts; nothing after failing x's trace.
 struct Pool {
     PaddedWindow padded;
     List size, count;
@@ -337,7 +337,8 @@ std::optional<Pool> pool_over(const Tensor& x, const List& kernel, const PoolOpt
     const Window& w = pool.padded.window;
     pool.count = pool.padded.counts(pool.size);
     for (size_t i = 0; o.ceil_mode && i < pool.size.size(); ++i) {
-        // One more for what is left over, unless it would lie in the padding behind.
+        // One more window for the remainder, unless it would lie entirely in the padding at the
+        // end.
         const int64_t span = (w.kernel[i] - 1) * w.dilations[i] + 1;
         const int64_t room = pool.size[i] + w.low[i] + pool.padded.high[i] - span;
         if (w.strides[i] > 0 && room >= 0 && room % w.strides[i] != 0 &&
@@ -347,7 +348,7 @@ std::optional<Pool> pool_over(const Tensor& x, const List& kernel, const PoolOpt
     return pool;
 }
 
-/// How many elements each window holds along an axis.
+/// Elements per window along an axis.
 List held(const Pool& pool, size_t axis, bool include_padding) {
     const Window& w = pool.padded.window;
     const int64_t step = w.dilations[axis];
@@ -355,7 +356,7 @@ List held(const Pool& pool, size_t axis, bool include_padding) {
     const int64_t end = pool.size[axis] + (include_padding ? pool.padded.high[axis] : 0);
     List counts;
     for (int64_t p = 0; p < pool.count[axis]; ++p) {
-        // Taps that come before a place.
+        // Number of taps before a position.
         const int64_t start = p * w.strides[axis] - w.low[axis];
         const auto taps_before = [&](int64_t place) {
             const int64_t distance = place - start;
@@ -366,8 +367,8 @@ List held(const Pool& pool, size_t axis, bool include_padding) {
     return counts;
 }
 
-/// The number of elements of each window: a scalar for each axis along which all have the same,
-/// else [windows, 1, ...], to be multiplied.
+/// Elements per window: a scalar factor for each axis with uniform windows, else [windows, 1, ...]
+/// factors.
 Tensor window_elements(const Tensor& x, const Pool& pool, bool include_padding) {
     constexpr int64_t kMostWindows = 1 << 20;  // along one axis
     double same = 1;
@@ -385,7 +386,7 @@ Tensor window_elements(const Tensor& x, const Pool& pool, bool include_padding) 
         for (size_t k = i + 1; k < pool.count.size(); ++k) shape.push_back(Dim(1));
         if (!x.trace()->fits(1, counts.size() * size_bytes(x.dtype()))) return failed_like(x);
         HostTensor along(x.dtype(), shape);
-        // A window of nothing but padding has the sum zero, and so the average.
+        // A window of only padding has sum zero, and so average zero: avoid the division by zero.
         for (size_t p = 0; p < counts.size(); ++p)
             along.set(static_cast<int64_t>(p),
                       static_cast<double>(std::max<int64_t>(counts[p], 1)));
@@ -400,7 +401,7 @@ Tensor window_sums(const Tensor& x, const Pool& pool) {
     return apply_one(op("window_sum"), {x}, pool.attrs());
 }
 
-/// The stretches of an axis of `size` that adaptive pooling to `count` takes.
+/// Range of an axis of `size` that adaptive pooling to `count` reduces.
 struct Stretch {
     int64_t begin, end;
 };
@@ -408,7 +409,7 @@ Stretch adaptive_stretch(int64_t i, int64_t size, int64_t count) {
     return {i * size / count, ((i + 1) * size + count - 1) / count};
 }
 
-/// Pools each axis in turn to the extents, with `fold` over each stretch.
+/// Pools each axis in turn to the extents, with `fold` over each range.
 Tensor pool_adaptively(const Tensor& x, const List& extents, std::string_view what,
                        Tensor (*fold)(const Tensor&, const Axes&, bool)) {
     if (!x.ok()) return x;
@@ -434,7 +435,7 @@ Tensor pool_adaptively(const Tensor& x, const List& extents, std::string_view wh
     return y;
 }
 
-/// The window that adaptive pooling is where the extents divide.
+/// The kernel extents equivalent to adaptive pooling if the extents divide evenly.
 std::optional<List> even_kernel(const Tensor& x, const List& extents) {
     if (!x.ok() || !check_spatial(x.shape()).ok()) return {};
     List kernel = spatial_extents(x.shape());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Integers that stand for floats, (q - zero_point) * scale, as graph code.
+// Affine quantization, (q - zero_point) * scale, as graph code.
 
 #include "compiler/ops/rules.hpp"
 
@@ -9,8 +9,8 @@ namespace hearth {
 
 namespace {
 
-/// A scale or zero point, stretched to x: a single one, one for each place along `axis`, or one for
-/// each block of `block` elements along it (0: no blocks).
+/// Broadcasts a scale or zero point to x: a scalar, one per index along `axis`, or one per block of
+/// `block` elements along it (0: no blocks).
 Tensor stretched(const Tensor& parameter, const Tensor& x, int64_t axis, int64_t block) {
     if (!parameter.ok() || !x.ok()) return failed_like(x);
     const Shape from = parameter.shape(), to = x.shape();
@@ -38,7 +38,7 @@ Tensor stretched(const Tensor& parameter, const Tensor& x, int64_t axis, int64_t
                  to[*at].count);
 }
 
-/// In f32 at least, where whole numbers of 16 bits are exact.
+/// Casts to f32 at least, in which 16-bit integers are exact.
 Tensor widened(const Tensor& x) {
     const bool is_wide = x.dtype() == DType::kF32 || x.dtype() == DType::kF64;
     return is_wide ? x : cast(x, DType::kF32);
@@ -66,7 +66,7 @@ Tensor dequantize_linear(const Tensor& x, const Tensor& scale, const Tensor& zer
 
 DynamicQuantized dynamic_quantize_linear(const Tensor& x) {
     constexpr double kLargest = 255;
-    // The range holds zero, so that padding is exact.
+    // The range includes zero, so that padding is exact.
     const Tensor low = minimum(min(x), 0), high = maximum(max(x), 0);
     const Tensor scale = (high - low) / kLargest;
     const Tensor divisor = where(equal(scale, 0), 1.0, scale);
@@ -79,7 +79,7 @@ Tensor matmul_integer(const Tensor& a, const Tensor& b, const Tensor& a_zero_poi
     Tensor left = cast(a, DType::kI32), right = cast(b, DType::kI32);
     if (a_zero_point.ok()) {
         const Tensor zero = cast(a_zero_point, DType::kI32);
-        // One for each row.
+        // One zero point per row.
         left = left - (zero.rank() == 1 && a.rank() > 1 ? unsqueeze(zero, {-1}) : zero);
     }
     if (b_zero_point.ok()) right = right - cast(b_zero_point, DType::kI32);

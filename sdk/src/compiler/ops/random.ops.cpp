@@ -27,8 +27,8 @@ uint64_t key_of(const Attrs& attrs) {
     return static_cast<uint64_t>(attrs.integer("key"));
 }
 
-// The second stream that Box and Muller's transform needs: another key, by one round of the
-// finalizer of SplitMix64 (Steele, Lea and Flood, 2014), so that it is no other stream's neighbour.
+// Key of the second stream for the Box-Muller transform: one round of the finalizer of SplitMix64
+// (Steele, Lea and Flood, 2014), so that it does not collide with neighbouring keys.
 uint64_t second_key(uint64_t key) {
     key += 0x9e3779b97f4a7c15u;
     key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -80,7 +80,8 @@ constinit const OpDef kOps[] = {
             const uint64_t key = key_of(c.attrs());
             auto u = c.uniform(key, c.x(0));
             auto v = c.uniform(second_key(key), c.x(0));
-            // The angle lies in [-pi, pi), where Vulkan states the error of cos; 1 - u is not zero.
+            // The angle lies in [-pi, pi), for which Vulkan specifies the error of cos; 1 - u is
+            // never zero.
             auto angle = 2 * std::numbers::pi * (v - 0.5);
             auto z = sqrt(-2.0 * log(1.0 - u)) * cos(angle);
             return c.attrs().real("mean") + c.attrs().real("deviation") * z;
@@ -121,10 +122,11 @@ Tensor bernoulli(const Tensor& counter, uint64_t key, const Tensor& probability)
     return less(u, probability);
 }
 
-// The largest of the scores plus Gumbel noise is distributed as their softmax (Gumbel, 1954).
+// Gumbel-max trick: the argmax of scores plus Gumbel noise is distributed as their softmax (Gumbel,
+// 1954).
 Tensor categorical(const Tensor& counter, uint64_t key, const Tensor& scores) {
     if (!scores.ok()) return scores;
-    // Half a step of the uniform numbers keeps both logarithms finite.
+    // Half a step of the uniform distribution keeps both logarithms finite.
     constexpr double kHalfStep = 0x1p-25;
     const Tensor u =
         random_uniform(counter, key, scores.shape(), kHalfStep, 1 - kHalfStep, scores.dtype());

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What a sequence's inputs contribute is one matrix product for all of its elements; a step is then
-// one product with the hidden weights and one element-wise kernel.
+// Simple, GRU and LSTM cells over sequences. The inputs' contribution is one matrix product for all
+// elements of a sequence; a step is then one product with the hidden weights and one element-wise
+// kernel.
 
 #include "compiler/ops/recurrent.hpp"
 
@@ -44,7 +45,7 @@ class Recurrence {
         return {};
     }
 
-    /// What x, of [..., in], adds to the gates, biases included where they only add.
+    /// Contribution of x [..., in] to the gates, including biases that are only added.
     Tensor projected(const Tensor& x) const {
         Tensor bias = weights_.input_bias;
         if (!keeps_hidden_bias() && is_given(weights_.hidden_bias))
@@ -62,7 +63,7 @@ class Recurrence {
         return state;
     }
 
-    /// `from_x`: one element of what projected() gives.
+    /// `from_x`: one element of the result of projected().
     RecurrentState step(const Tensor& from_x, const RecurrentState& state) const {
         switch (cell_.kind) {
             case RecurrentKind::kSimple:
@@ -78,7 +79,7 @@ class Recurrence {
     }
 
   private:
-    /// The candidate's is multiplied by the reset gate.
+    /// True if the hidden bias is kept apart: the reset gate multiplies the candidate's.
     bool keeps_hidden_bias() const {
         return cell_.kind == RecurrentKind::kGru && cell_.reset_after;
     }
@@ -87,7 +88,7 @@ class Recurrence {
         return cell_.activations[which](cell_.clip > 0 ? clamp(x, -cell_.clip, cell_.clip) : x);
     }
 
-    /// In the order of RecurrentCell::order.
+    /// Splits stacked gates, in the order of RecurrentCell::order.
     Tensors gates(const Tensor& stacked) const {
         const auto count = static_cast<size_t>(stacked.dim(-1).count / hidden_);
         const Tensors pieces = split(stacked, std::vector<int64_t>(count, hidden_), -1);
@@ -97,8 +98,8 @@ class Recurrence {
         return ordered;
     }
 
-    // Cho et al., "Learning phrase representations using RNN encoder-decoder", 2014; here as
-    // implemented by cuDNN and PyTorch, with the reset gate behind the product.
+    // Cho et al., "Learning phrase representations using RNN encoder-decoder", 2014; as implemented
+    // by cuDNN and PyTorch, with the reset gate after the product.
     Tensor gru_reset_after(const Tensor& from_x, const Tensor& h) const {
         const Tensors x = gates(from_x);
         const Tensors y = gates(linear(h, weights_.hidden, weights_.hidden_bias));
@@ -106,7 +107,7 @@ class Recurrence {
         return mixed(update, activated(1, x[2] + reset * y[2]), h);
     }
 
-    // As in the paper: the candidate's own product follows that of the gates.
+    // As in the paper: the candidate's product comes after the gates.
     Tensor gru_reset_before(const Tensor& from_x, const Tensor& h) const {
         const Tensors x = gates(from_x);
         const int64_t end = 3 * hidden_;
@@ -121,7 +122,7 @@ class Recurrence {
     }
 
     // Gers, Schraudolph and Schmidhuber, "Learning precise timing with LSTM recurrent networks",
-    // 2002, with and without peepholes.
+    // 2002, with or without peepholes.
     RecurrentState lstm(const Tensor& from_x, const RecurrentState& state) const {
         const Tensors g = gates(from_x + linear(state.h, weights_.hidden));
         Tensors peepholes(3);
@@ -150,7 +151,7 @@ bool all_ok(const RecurrentWeights& w, const Tensor& x, const RecurrentState& st
     return true;
 }
 
-/// Keeps what `state` holds of sequences that have ended.
+/// Takes `next` for running sequences and keeps `state` for those that have ended.
 RecurrentState where_running(const Tensor& running, const RecurrentState& next,
                              const RecurrentState& state) {
     return {where(running, next.h, state.h),
@@ -210,7 +211,7 @@ RecurrentRun run_recurrent(const RecurrentCell& cell, const RecurrentWeights& we
         return failed;
     }
     const int64_t length = x.dim(0).count;
-    // A step of the simplest cell has a product, a sum and an activation.
+    // The simplest cell has at least these values per step: product, sum, activation.
     constexpr uint64_t kLeastValues = 4;
     if (!x.trace()->fits(kLeastValues * static_cast<uint64_t>(length))) return failed;
     const Tensors elements =
@@ -257,7 +258,7 @@ Tensor gru(const Tensor& x, const Tensor& h, const Tensor& input_weight,
     if (is_given(resets) && (resets.dtype() != DType::kBool || resets.shape() != Shape{n, length}))
         return fail(x, invalid_argument("gru: the resets are " + type_of(resets) +
                                         ", expected bool" + to_string(Shape{n, length})));
-    // Where a device has no room for the operator's kernel, steps stand in for it.
+    // A device without room for the operator's kernel runs it step by step.
     constexpr uint64_t kLeastValues = 4;
     if (!x.trace()->fits(kLeastValues * static_cast<uint64_t>(length.count))) return failed_like(x);
     const auto zeros = [&](const Shape& shape) { return expand(constant_like(x, 0), shape); };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Recurrent networks over sequences of a fixed length: what the cells of PyTorch and of ONNX have in
-// common, and the settings in which they differ.
+// Recurrent networks over sequences of a fixed length: the cells of PyTorch and of ONNX, and the
+// settings in which they differ.
 
 #pragma once
 
@@ -15,21 +15,21 @@ namespace hearth {
 
 enum class RecurrentKind { kSimple, kGru, kLstm };
 
-/// Of gates and candidates, in place: [n, hidden] -> [n, hidden].
+/// Activation of gates and candidates: [n, hidden] -> [n, hidden].
 using RecurrentActivation = std::function<Tensor(const Tensor&)>;
 
 struct RecurrentCell {
     RecurrentKind kind = RecurrentKind::kSimple;
-    /// Where each gate stands in the stacked weights.  GRU: reset, update, candidate, the last of
-    /// which is last; LSTM: input, forget, candidate, output.
+    /// Position of each gate in the stacked weights. GRU: reset, update, candidate (always last);
+    /// LSTM: input, forget, candidate, output.
     std::vector<size_t> order;
-    /// Simple: of the result; GRU: of gates, of the candidate; LSTM: of the result too.
+    /// Simple: [result]; GRU: [gates, candidate]; LSTM: [gates, candidate, result].
     std::vector<RecurrentActivation> activations;
-    double clip = 0;            ///< c > 0: what activations see lies in [-c, c]
-    bool reset_after = true;    ///< GRU: the reset gate acts behind the hidden weights
+    double clip = 0;            ///< c > 0: the inputs of activations are clamped to [-c, c]
+    bool reset_after = true;    ///< GRU: the reset gate applies after the hidden weights
     bool input_forget = false;  ///< LSTM: the forget gate is 1 - the input gate
 
-    /// PyTorch's: GRU r, z, n; LSTM i, f, g, o.
+    /// PyTorch's order: GRU r, z, n; LSTM i, f, g, o.
     static RecurrentCell of(RecurrentKind kind);
     int64_t gate_count() const;
 };
@@ -43,7 +43,7 @@ struct RecurrentWeights {
     Tensor peepholes;    ///< LSTM: [3 * hidden], for the input, output and forget gate
 };
 
-/// h and c: [n, hidden]; c of an LSTM alone.  Empty tensors stand for zeros.
+/// h and c: [n, hidden]; c only for an LSTM. Empty tensors stand for zeros.
 using RecurrentState = LstmState;
 
 /// One step: x: [n, in].
@@ -55,8 +55,8 @@ struct RecurrentRun {
     RecurrentState last;
 };
 
-/// x: [length, n, in].  lengths: integers [n] or empty; behind its length a sequence keeps its state
-/// and has outputs of zero.  reverse: from the last element to the first.
+/// x: [length, n, in]. lengths: integers [n] or empty; beyond its length, a sequence keeps its
+/// state and outputs zeros. reverse: from the last element to the first.
 RecurrentRun run_recurrent(const RecurrentCell& cell, const RecurrentWeights& weights,
                            const Tensor& x, const RecurrentState& start = {},
                            const Tensor& lengths = {}, bool reverse = false,

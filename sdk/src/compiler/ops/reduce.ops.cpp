@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Reductions.  The records keep the reduced axes with extent 1, so that their results broadcast
-// against what they were made of; the functions drop them unless asked not to.
+// Reductions. The records keep the reduced axes with extent 1, so that results broadcast against
+// their inputs; the functions drop these axes unless keep_dims is set.
 
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
@@ -13,7 +13,7 @@ namespace hearth {
 
 namespace {
 
-// Gradient of an extremum: the elements that reach it share it, as in PyTorch's amax.
+// Gradient of an extremum: the elements that attain it share it, as in PyTorch's amax.
 std::vector<Tensor> reduce_extremum_vjp(VjpCall& v) {
     const std::vector<int64_t>& axes = v.attrs.integers("axes");
     const Tensor reaches = cast(equal(v.in(0), v.out()), v.in(0).dtype());
@@ -21,7 +21,7 @@ std::vector<Tensor> reduce_extremum_vjp(VjpCall& v) {
 }
 
 // Product of all other elements along `axis`, from the factors themselves: dividing the product by
-// the element fails where it is zero.
+// the element fails for zeros.
 Tensor product_of_others(const Tensor& x, int64_t axis) {
     return apply_one(op("product_of_others"), {x}, {{"axis", axis}});
 }
@@ -82,7 +82,7 @@ constinit const OpDef kOps[] = {
         .fold = Fold::kProduct,
         .infer = reduce_axes,
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
-            // One axis after the other, the chain rule from the last one back.
+            // One axis at a time; the chain rule from the last one back.
             std::vector<Tensor> partial{v.in(0)};
             const std::vector<int64_t>& axes = v.attrs.integers("axes");
             for (int64_t axis : axes) partial.push_back(prod(partial.back(), {axis}, true));
@@ -246,7 +246,7 @@ Tensor reduce(std::string_view name, const Tensor& x, const Axes& axes, bool kee
     if (!x.ok()) return x;
     const std::vector<int64_t> all = normalize_axes(x, axes, name);
     if (!x.trace()->status().ok()) return failed_like(x);
-    // Over no axis, every fold is the identity.
+    // A reduction over no axes is the identity.
     const Tensor kept = all.empty() ? x : apply_one(op(name), {x}, {{"axes", all}});
     return keep_dims || all.empty() ? kept : squeeze(kept, all);
 }
@@ -283,7 +283,7 @@ Tensor reduce_flags(const Tensor& x, const Axes& axes, bool keep_dims,
     if (x.dtype() != DType::kBool)
         return fail(x, invalid_argument(std::string(name) + ": x must be bool, found " +
                                         std::string(name_of(x.dtype()))));
-    // The largest of no flags is the least i32, which is false; the smallest of none is true.
+    // The maximum over no elements is the smallest i32, which gives false; the minimum gives true.
     return greater(fold(cast(x, DType::kI32), axes, keep_dims), 0);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Computes the indices and weights of resized axes, and mirrored indices of padding.
+
 #include "compiler/ops/resize_tables.hpp"
 
 #include <hearth/core/convert.hpp>
@@ -70,7 +72,7 @@ double round_coordinate(double x, ResizeRounding rounding) {
     return x;
 }
 
-/// The filter at distance d >= 0 from its centre.
+/// The interpolation kernel at distance d >= 0 from its centre.
 double filter(const ResizeRule& rule, double d) {
     if (rule.mode == Interpolation::kLinear) return std::max(0.0, 1 - d);
     const double a = rule.cubic_a;
@@ -98,7 +100,7 @@ AxisTaps resize_taps(const ResizeRule& rule, const ResizeAxis& axis) {
     AxisTaps taps(axis.from, axis.to, 2 - 2 * first);
     for (int64_t i = 0; i < axis.to; ++i) {
         const double x = resize_coordinate(rule, axis, i);
-        const double base = std::ceil(x) - 1;  // a whole x lies one behind its base
+        const double base = std::ceil(x) - 1;  // an integer x lies one after its base
         std::vector<double> weights;
         double total = 0;
         for (int64_t t = 0; t < taps.taps; ++t) {
@@ -120,7 +122,7 @@ int64_t padded_index(int64_t at, int64_t n, PadMode mode) {
     if (mode == PadMode::kEdge) return std::clamp<int64_t>(at, 0, n - 1);
     if (mode == PadMode::kWrap) return ((at % n) + n) % n;
     if (n == 1) return 0;
-    const int64_t period = 2 * (n - 1);  // the border itself is not repeated
+    const int64_t period = 2 * (n - 1);  // the border element itself is not repeated
     const int64_t phase = ((at % period) + period) % period;
     return phase < n ? phase : period - phase;
 }

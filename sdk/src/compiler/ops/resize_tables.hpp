@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Which elements of an axis, with which weights, make one element of the resized axis.  Worked out
-// in double precision when the graph is built: kernels only read the tables.
+// Indices and weights of the elements that make one element of a resized axis. Computed in double
+// precision when the graph is built: kernels only read the tables.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace hearth {
 
-/// Tables are made for axes of at most so many elements.
+/// Maximum elements of a tabulated axis.
 inline constexpr int64_t kMostTabulated = 1 << 20;
 
 /// Element i of the result is the sum over t of weights[t * extent + i] * x[indices[t * extent +
@@ -39,44 +39,44 @@ struct AxisTaps {
     AxisTaps transposed() const;
 };
 
-/// x resampled along `axis`.
+/// Resamples x along `axis`.
 Tensor resample(const Tensor& x, int axis, const AxisTaps& taps);
 
-/// Where an element of the result lies between those of x.
+/// Mapping from an element of the result to a coordinate on x's axis.
 enum class ResizeCoordinates {
     kHalfPixel,           ///< (i + 0.5) / scale - 0.5
-    kHalfPixelSymmetric,  ///< the same, with the centres of both kept in one place
-    kPytorchHalfPixel,    ///< 0 where the result has one element
-    kAlignCorners,        ///< the first and last elements lie on each other
+    kHalfPixelSymmetric,  ///< as kHalfPixel, with the centres of both axes aligned
+    kPytorchHalfPixel,    ///< as kHalfPixel, but 0 if the result has one element
+    kAlignCorners,        ///< the first and last elements coincide
     kAsymmetric,          ///< i / scale
     kCrop,                ///< a range of x, as TensorFlow's crop_and_resize
 };
 
 enum class ResizeRounding { kPreferFloor, kPreferCeil, kFloor, kCeil };
 
-/// After ONNX's Resize-19.
+/// Options as in ONNX's Resize-19.
 struct ResizeRule {
     Interpolation mode = Interpolation::kNearest;
     ResizeCoordinates coordinates = ResizeCoordinates::kHalfPixel;
     ResizeRounding rounding = ResizeRounding::kPreferFloor;
     double cubic_a = -0.75;  ///< Keys, "Cubic convolution interpolation", 1981
-    bool antialias = false;  ///< widen the filter where the result is smaller
+    bool antialias = false;  ///< widen the filter when downsampling
     bool exclude_outside = false;
 };
 
-/// One axis to resize: `scale` is what the caller asked for; it need not be to / from.
+/// One axis to resize: `scale` is the requested one, which need not be to / from.
 struct ResizeAxis {
     int64_t from = 1, to = 1;
     double scale = 1;
-    double crop_begin = 0, crop_end = 1;  ///< of kCrop, as parts of the axis
+    double crop_begin = 0, crop_end = 1;  ///< kCrop: range as fractions of the axis
 };
 
-/// The place of element i of the result on x's axis.
+/// The coordinate of element i of the result on x's axis.
 double resize_coordinate(const ResizeRule& rule, const ResizeAxis& axis, int64_t i);
 AxisTaps resize_taps(const ResizeRule& rule, const ResizeAxis& axis);
 
-/// Index of the element that stands at `at`, maybe outside [0, n), by the rule of `mode`, which is
-/// not kConstant.
+/// Index of the element at `at`, maybe outside [0, n), under the rule of `mode`, which must not be
+/// kConstant.
 int64_t padded_index(int64_t at, int64_t n, PadMode mode);
 
 }  // namespace hearth

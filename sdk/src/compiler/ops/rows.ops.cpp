@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Rows of a tensor replaced.  As the update of a param or state its kernel writes these rows alone,
-// in place (OpDef::writes_in_place); everywhere else it is a scatter.
+// Replaces rows of a tensor. As the update of a param or state, its kernel writes only these rows,
+// in place (OpDef::writes_in_place); otherwise it is a scatter.
 
 #include "compiler/ir/graph.hpp"
 #include "compiler/ops/rules.hpp"
@@ -16,10 +16,11 @@ namespace hearth {
 
 namespace {
 
-/// x: [N..., R...], the first `depth` axes of which indices count; indices: [M]; rows: [M, R...].
+/// x: [N..., R...], with indices over the first `depth` axes flattened; indices: [M]; rows: [M,
+/// R...].
 struct RowLayout {
     int depth;
-    int64_t count = 1;  ///< places: the product of N
+    int64_t count = 1;  ///< number of rows: the product of N
     int64_t width = 1;  ///< elements of a row
     Shape rest;         ///< R
 
@@ -75,14 +76,15 @@ void reference_write_rows(ReferenceCall& call) {
 std::vector<Tensor> scatter_rows(DecomposeCall& call) {
     const Tensor x = call.in(0), indices = cast(call.in(1), DType::kI32), rows = call.in(2);
     const RowLayout layout(call.attrs, x.shape());
-    // A scatter counts negative indices from the back; here they lie outside.
+    // scatter_nd wraps negative indices; here they are out of range.
     const Tensor places = where(less(indices, 0), static_cast<double>(layout.count), indices);
     const Tensor flat = reshape(x, layout.rows(Dim(layout.count)));
     return {reshape(scatter_nd(flat, unsqueeze(places, {-1}), rows), x.shape())};
 }
 
 std::optional<KernelText> write_rows_kernel(const KernelRuleCall& call) {
-    constexpr uint32_t kThreads = 64;  // of the shader; distinct rows need none (rows_kernel.cpp)
+    constexpr uint32_t kThreads = 64;  // workgroup size of the shader; rows_kernel.cpp handles
+                                       // distinct rows
     const RowLayout layout(call.attrs, call.shape(0));
     KernelText text;
     text.name = "write_rows";
@@ -146,7 +148,7 @@ Status check_assign_rows(const Tensor& target, const Tensor& indices, const Tens
     return {};
 }
 
-/// Whether there is nothing to write.
+/// True if there is nothing to write.
 bool is_empty(const Tensor& t) {
     return t.shape().element_count().count == 0;
 }
@@ -168,7 +170,7 @@ Tensor flat_row_places(const Tensor& indices, const Shape& x, int depth) {
     for (int k = 0; k < depth; ++k) {
         const auto extent = static_cast<double>(x[k].count);
         Tensor i = indices.rank() == 1 ? indices : squeeze(slice(indices, 1, k, k + 1), {-1});
-        // An unsigned index beyond what i32 holds must not become negative.
+        // An unsigned index beyond i32 must not become negative.
         i = is_unsigned(i.dtype()) ? cast(minimum(i, constant_like(i, extent)), DType::kI32)
                                    : cast(i, DType::kI32);
         if (!is_unsigned(indices.dtype())) i = where(less(i, 0), i + extent, i);
@@ -214,7 +216,8 @@ Tensor assign_ring(const Tensor& target, const Tensor& begin, const Tensor& rows
     Tensor places = mod(at, constant_like(at, size));
     const Tensor count = m.per_row ? cast(extent(rows, {0}), DType::kI32)
                                    : constant_like(at, static_cast<double>(m.count));
-    // Of more rows than the ring has the last ones stay; the others would be overwritten anyway.
+    // With more rows than the ring holds, only the last ones are written; the others would be
+    // overwritten.
     if (m.per_row || m.count > n)
         places = where(less(number, count - constant_like(at, size)), -1.0, places);
     write_rows(target, places, rows, 1, /*are_distinct=*/true);

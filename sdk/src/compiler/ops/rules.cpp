@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Shape rules, gradient helpers and samples that operator records share.
+
 #include "compiler/ops/rules.hpp"
 
 #include "compiler/ir/graph.hpp"
@@ -120,7 +122,7 @@ Tensor zeros_like(const Tensor& x) {
 }
 
 std::vector<Tensor> vjp_of(std::vector<Tensor> (*decompose)(DecomposeCall&), VjpCall& call) {
-    // Copies, so that an input made of another does not pass cotangents on to it.
+    // Copies inputs, so that one derived from another does not pass cotangents on to it.
     std::vector<Tensor> inputs, floating;
     for (const Tensor& t : call.inputs) {
         inputs.push_back(is_floating(t.dtype()) ? identity(t) : t);
@@ -138,7 +140,7 @@ std::vector<Tensor> vjp_of(std::vector<Tensor> (*decompose)(DecomposeCall&), Vjp
 
 namespace {
 
-// 1,031 elements are no multiple of any workgroup's size.
+// 1,031 elements are not a multiple of any workgroup size.
 const Shape kUnaryShapes[] = {{},
                               {1},
                               {7},
@@ -207,7 +209,7 @@ void reduce_samples(Samples& samples) {
     samples.add({{2, 3, 1, 5}}, {{"axes", Axis{1, 3}}});
     samples.add({{1, 2, 3, 2, 2}}, {{"axes", Axis{2, 4}}});
     samples.add({{3, 257}}, {{"axes", Axis{1}}});
-    // Near 1, so that long products stay in range.
+    // Near 1, to keep long products in range.
     for (const Shape& shape : {Shape{1031}, Shape{259, 3}}) {
         Sample& s = samples.add({shape}, {{"axes", Axis{0}}});
         s.low = 0.99;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What records share: shape rules, gradient rules, `at` rules by type, and makers of samples.
+// Shared by operator records: shape rules, gradient rules, `at` rules by type, and sample
+// generators.
 
 #pragma once
 
@@ -21,9 +22,9 @@ namespace hearth {
 
 /// One output with the type and shape of the first input.
 Status same_as_input(InferCall& call);
-/// One output: all inputs broadcast; they must have one element type, which it has.
+/// One output: all inputs broadcast; they must have one element type, which the output has too.
 Status broadcast_same_type(InferCall& call);
-/// The same, but the output is bool.
+/// As above, but the output is bool.
 Status broadcast_to_bool(InferCall& call);
 /// One bool output with the shape of the first input.
 Status bool_like_input(InferCall& call);
@@ -43,32 +44,32 @@ Status check_shape(const Shape& shape);
 /// returns an empty list on error.
 std::vector<int64_t> normalize_axes(const Tensor& x, const Axes& axes, std::string_view op_name);
 
-/// A tensor that carries x's error (or that of its trace).
+/// Returns a tensor that carries x's error (or that of its trace).
 Tensor failed_like(const Tensor& x);
-/// The same after reporting `status` to x's trace.
+/// As above, after reporting `status` to x's trace.
 Tensor fail(const Tensor& x, Status status);
 /// A scalar constant of x's type in x's trace.
 Tensor constant_like(const Tensor& x, double value);
 /// All zeros, with the type and shape of x.
 Tensor zeros_like(const Tensor& x);
 
-/// Whether it costs less to sort what is written to a tensor of `shape` by where it goes than to let
-/// each element look at all of it.  looks: how much that is.
+/// True if sorting the updates of a tensor of `shape` by target costs less than a loop of each
+/// element over all updates. looks: updates that each element would loop over.
 bool should_sort(const Shape& shape, Dim looks);
 
-/// data: [A, N, B] (N not symbolic) with updates: [A, M, B] folded into it at targets: [M], i64, each
-/// in [0, N), or N for those to be left out.  reduction: as in scatter_elements.
+/// Folds updates: [A, M, B] into data: [A, N, B] (N not symbolic) at targets: [M], i64, each in [0,
+/// N), or N to discard the update. reduction: as in scatter_elements.
 Tensor fold_sorted(const Tensor& data, const Tensor& updates, const Tensor& targets,
                    const std::string& reduction);
-/// indices of rows of x: [M], or [M, depth] for its first axes, as the operator write_rows takes them:
-/// i32 [M], counted from the front over these axes as one; what lies outside stays so.
+/// Flattens indices of rows of x, [M] or [M, depth] over its first axes, to the form of the
+/// operator write_rows: i32 [M], counted from the front; out-of-range indices stay out of range.
 Tensor flat_row_places(const Tensor& indices, const Shape& x, int depth);
-/// The gradient of an operator as that of its decomposition, of which it is built anew here.
+/// Differentiates an operator through its decomposition, which is rebuilt here.
 std::vector<Tensor> vjp_of(std::vector<Tensor> (*decompose)(DecomposeCall&), VjpCall& call);
 
 // --- `at` rules ---
 
-/// One rule for floats, another for integers and bools, told apart by the output's type.
+/// One rule for floats, another for integers and bools, selected by the output's type.
 template <class F, class G>
 constexpr AtRule at_by_type(F, G) {
     return {[](CpuAt<double>& c) { return static_cast<double>(F{}(c)); },
@@ -76,7 +77,7 @@ constexpr AtRule at_by_type(F, G) {
             [](GpuAt& c) { return is_floating(c.dtype()) ? F{}(c) : G{}(c); }};
 }
 
-/// An integer narrower than 32 bits is held in 32 on a GPU: what does not fit wraps here.
+/// Wraps to an integer type narrower than 32 bits, which a GPU holds in 32.
 template <class C, class V>
 V wrap_to_dtype(C& c, V x) {
     const DType dtype = c.dtype();
@@ -87,14 +88,14 @@ V wrap_to_dtype(C& c, V x) {
     return select(low >= c.value(range / 2), low - c.value(range), low);
 }
 
-/// One rule for floats and integers, of which the narrow ones wrap.
+/// One rule for floats and integers; narrow integers wrap.
 template <class F>
 constexpr AtRule at_wrapping(F) {
     return at_by_type(F{}, [](auto& c) { return wrap_to_dtype(c, F{}(c)); });
 }
 
-/// log(1 + x) for x in [0, 1], without losing small x.  On devices 2 atanh(x / (2 + x)), whose series ends where it is
-/// 2e-9 off.
+/// log(1 + x) for x in [0, 1], accurate for small x. Devices use 2 atanh(x / (2 + x)), whose
+/// truncated series has an error of 2e-9.
 template <class V>
 V log1p_of_fraction(V x) {
     if constexpr (std::is_same_v<V, double>) return std::log1p(x);
@@ -117,10 +118,10 @@ void binary_samples(Samples& samples, double low, double high);
 inline void binary_samples(Samples& samples) {
     binary_samples(samples, -2, 2);
 }
-/// The same shapes with another element type.
+/// As above, with another element type.
 void unary_samples_of(Samples& samples, DType dtype, double low, double high);
 void binary_samples_of(Samples& samples, DType dtype, double low, double high);
-/// Small integers of 8, 16, 32 and 64 bits, whose results may leave their type.
+/// Small integers of 8, 16, 32 and 64 bits, whose results may overflow their type.
 void narrow_integer_samples(Samples& samples, int input_count);
 /// Reductions over the first, the last, several and all axes, fixed and symbolic.
 void reduce_samples(Samples& samples);

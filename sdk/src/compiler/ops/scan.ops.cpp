@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Running sums, products and linear recurrences.
+// Cumulative sums and products, and linear recurrences.
 
 #include "compiler/ops/elements.hpp"
 #include "compiler/ops/lines.hpp"
@@ -65,7 +65,7 @@ void reference_scan(ReferenceCall& call) {
         scan_lines<int64_t>(call, static_cast<int64_t>(F::kNeutral), F::of);
 }
 
-/// A workgroup for each line, or only a thread where lines are short or many.
+/// One workgroup per line, or one thread if lines are short or many.
 std::optional<KernelText> scan_kernel(const KernelRuleCall& call, const char* combine,
                                       const char* neutral) {
     constexpr int64_t kShort = 32, kMany = 4096;
@@ -89,17 +89,16 @@ std::optional<KernelText> scan_kernel(const KernelRuleCall& call, const char* co
     return text;
 }
 
-/// The same scan from the other end.
+/// The attributes of the scan in the other direction.
 Attrs reversed(const Attrs& attrs) {
     Attrs other = attrs;
     other.set("reverse", int64_t{!attrs.flag("reverse")});
     return other;
 }
 
-// The product's gradient at element k is the sum, over the results that hold it, of their
-// cotangents times the product of their other factors: the running sum of g * y from the other end,
-// divided by x[k].  Where x[k] is zero only the line's first zero has a gradient, and for it the
-// products are taken with a 1 in its place.
+// The gradient at element k is the sum, over the results that contain it, of their cotangents times
+// the product of their other factors: the reverse cumulative sum of g * y, divided by x[k]. Where
+// x[k] is zero, only the line's first zero has a gradient, and its products use 1 in its place.
 std::vector<Tensor> cumprod_vjp(VjpCall& v) {
     const Tensor x = v.in(0), g = v.cotangent();
     Attrs inclusive = v.attrs;
@@ -117,8 +116,8 @@ std::vector<Tensor> cumprod_vjp(VjpCall& v) {
 
 // --- Recurrences: y[t] = x[t] + f * y[t before] ---
 
-// `previous` decides whose factor it is: of the element itself or of the one before it in the
-// direction of the scan.  The gradient of one kind is a scan of the other from the other end.
+// `previous` selects the factor: of the element itself, or of the one before it in scan direction.
+// The gradient of one kind is a reverse scan of the other.
 
 Status infer_recurrence(InferCall& call) {
     HEARTH_TRY(check_axis(call.attrs, call.shape(0).rank()));
@@ -137,7 +136,7 @@ void reference_recurrence(ReferenceCall& call) {
         for (int64_t j = 0; j < lines.extent; ++j) {
             const int64_t at = is_reverse ? lines.extent - 1 - j : j;
             const auto element = static_cast<size_t>(lines.base(line) + at * lines.stride);
-            // At the start there is nothing to multiply, not even if the factor is infinite.
+            // The first element has no predecessor; the factor is ignored, even if infinite.
             if (j > 0) y *= is_previous ? before : factor[element];
             y += x[element];
             before = factor[element];
@@ -147,7 +146,7 @@ void reference_recurrence(ReferenceCall& call) {
 }
 
 std::optional<KernelText> recurrence_kernel(const KernelRuleCall& call) {
-    constexpr int64_t kShort = 32, kMany = 4096;  // as for sums
+    constexpr int64_t kShort = 32, kMany = 4096;  // as for cumulative sums
     const Shape& x = call.shape(0);
     const int axis = axis_of(call.attrs);
     const auto rows = static_cast<int64_t>(call.rows_capacity);
@@ -164,7 +163,7 @@ std::optional<KernelText> recurrence_kernel(const KernelRuleCall& call) {
     return text;
 }
 
-/// x moved by one element along the axis, towards where the scan comes from; zero at its start.
+/// Shifts x by one element along the axis, in the direction of the scan; zero-fills the start.
 Tensor moved(const Tensor& x, int axis, bool reverse) {
     const int64_t extent = x.dim(axis).count;
     Shape edge = x.shape();
@@ -182,7 +181,7 @@ std::vector<Tensor> recurrence_vjp(VjpCall& v) {
     back.set("reverse", int64_t{!is_reverse});
     back.set("previous", int64_t{!is_previous});
     const Tensor gradient = apply_one(op("linear_scan"), {v.cotangent(), v.in(1)}, back);
-    // Along the rows nothing can be moved yet: they have no fixed extent.
+    // The batch axis cannot be shifted yet: it has no fixed extent.
     const int axis = axis_of(v.attrs);
     if (v.in(0).dim(axis).per_row) return {gradient, Tensor()};
     return {gradient, is_previous ? moved(gradient, axis, !is_reverse) * v.out()
@@ -266,7 +265,7 @@ constinit const OpDef kOps[] = {
         .kernel = [](const KernelRuleCall& call) { return scan_kernel(call, "*", "1"); },
         .vjp = cumprod_vjp,
         .onnx = {{"CumProd", 26, import_cumprod}},
-        // Near 1, so that long products stay in range.
+        // Near 1, to keep long products in range.
         .samples = [](Samples& s) { scan_samples(s, 0.9, 1.1); },
         .tolerance = {.f32 = 1e-4},
     },

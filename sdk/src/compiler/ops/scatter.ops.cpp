@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Writes at indices that are data.  Nothing here depends on the order in which threads run: each
-// element of the result finds the updates that are meant for it, and folds them in their order.  Of
-// a few updates it looks at all; many are sorted by their target first, and each element folds its
-// segment.  An update whose index lies outside the tensor is left out.
+// Writes at indices that are data. No result depends on thread order: each element finds the
+// updates that target it and folds them in order. With few updates it loops over all of them; many
+// are first sorted by target, and each element folds its segment. An update whose index is out of
+// range is discarded.
 
 #include "compiler/ops/elements.hpp"
 #include "compiler/ops/onnx_rules.hpp"
@@ -39,8 +39,8 @@ I clamped(I index, I count) {
     return min(max(index, count - count), count - 1);
 }
 
-/// Folds the updates i in [0, count) that `matches(i)` into `old`; `update(i)` reads one, and must
-/// stay in bounds for each.
+/// Folds into `old` the updates i in [0, count) for which `matches(i)`; `update(i)` reads one, and
+/// must stay in bounds for each.
 template <class C, class V, class I, class M, class U>
 V fold_updates(C& c, V old, I count, M matches, U update) {
     const std::string& reduction = c.attrs().text("reduction");
@@ -50,12 +50,12 @@ V fold_updates(C& c, V old, I count, M matches, U update) {
     if (reduction == "mul")
         return old *
                c.product(count, [&](auto i) { return select(matches(i), update(i), c.value(1)); });
-    // Where nothing is written, the old value is the neutral element of the extrema.  A loop over
-    // nothing gives no neutral element.
+    // A candidate without a match is `old`, which leaves the extrema unchanged. The loop over no
+    // updates has no candidate, hence the select.
     const auto candidate = [&](auto i) { return select(matches(i), update(i), old); };
     if (reduction == "max") return max(old, select(count > 0, c.largest(count, candidate), old));
     if (reduction == "min") return min(old, select(count > 0, c.smallest(count, candidate), old));
-    // The last one stays.  It is found by number, from 1, in the output's type.
+    // The last one wins. Its number, from 1, is found in the output's type.
     auto last = c.to_index(
         c.largest(count, [&](auto i) { return select(matches(i), c.number(i + 1), c.value(0)); }));
     return select(last > 0, update(max(last - 1, count - count)), old);
@@ -81,8 +81,8 @@ Status infer_scatter_elements(InferCall& call) {
     return call.one(call.dtype(0), data);
 }
 
-/// Whether two extents are known to be equal: then what is inside one is inside the other, and a
-/// coordinate stays as it is.
+/// True if two extents are known to be equal: indices in bounds of one are then in bounds of the
+/// other, and a coordinate needs no clamping.
 bool is_same(int64_t a, int64_t b) {
     return a == b;
 }
@@ -137,7 +137,7 @@ Status check_tuples(const Attrs& attrs, const Shape& x, const Shape& indices) {
                             std::to_string(batch) + " batch axes, do not suit " + to_string(x));
 }
 
-/// The shape of what the tuples pick of x.
+/// The shape of the slices that the tuples select.
 Shape picked_shape(const Attrs& attrs, const Shape& x, const Shape& indices) {
     const Tuples t(attrs, indices);
     Shape shape;
@@ -204,7 +204,7 @@ const auto scatter_nd_rule = [](auto& c) {
     }
     tuple.axis.push_back(c.index(0));
     for (int i = batch + depth; i < c.rank(); ++i) place.axis.push_back(here[i]);
-    // Tuples by number: the last of their axes changes fastest.
+    // Enumerates tuples in row-major order: the last of their axes changes fastest.
     using Index = typename std::remove_reference_t<decltype(c)>::Index;
     const auto move_to = [&](auto& at, Index i) {
         Index rest = i;
@@ -232,8 +232,8 @@ const auto scatter_nd_rule = [](auto& c) {
 
 // --- Updates sorted by target ---
 
-/// data: [A, N, B], updates: [A, M, B], order: [M] (updates by target), begins: [N + 1] (where each
-/// target's segment of `order` begins).
+/// data: [A, N, B], updates: [A, M, B], order: [M] (updates sorted by target), begins: [N + 1]
+/// (offset of each target's segment of `order`).
 Status infer_segment_fold(InferCall& call) {
     const Shape &data = call.shape(0), &updates = call.shape(1);
     HEARTH_TRY(check_reduction(call.attrs));
@@ -255,7 +255,7 @@ const auto segment_fold_rule = [](auto& c) {
     auto begin = c.to_index(c.in(3, at));
     at[0] = here[1] + 1;
     auto count = c.to_index(c.in(3, at)) - begin;
-    // The first is looked at even where the segment is empty.
+    // The first is read even if the segment is empty.
     const auto matches = [&](auto i) { return i < count; };
     const auto update = [&](auto i) {
         at[0] = clamped(begin + i, c.in_dim(2, 0));
@@ -276,7 +276,7 @@ V fold(std::string_view reduction, V old, V update) {
     return update;
 }
 
-/// target(i): where element i of the updates goes, or -1.
+/// target(i): target of element i of the updates, or -1.
 template <class F>
 void fold_in_order(ReferenceCall& call, F target) {
     const HostTensor &data = call.inputs[0], &updates = call.inputs[2];
@@ -298,7 +298,7 @@ void fold_in_order(ReferenceCall& call, F target) {
         run(elements_of<int64_t>(data), elements_of<int64_t>(updates));
 }
 
-/// The index counted from the front; -1 outside.
+/// The index counted from the front; -1 if out of range.
 int64_t valid_index(int64_t index, int64_t count) {
     if (index < 0) index += count;
     return index >= 0 && index < count ? index : -1;
@@ -339,9 +339,9 @@ void reference_scatter_nd(ReferenceCall& call) {
     });
 }
 
-// --- The two ways to the result ---
+// --- Scan or sort ---
 
-/// Indices counted from the front; -1 where there is no such element.
+/// Indices counted from the front; -1 if out of range.
 Tensor valid_indices(const Tensor& indices, int64_t count) {
     const auto extent = static_cast<double>(count);
     const Tensor i = cast(indices, DType::kI64);
@@ -356,7 +356,7 @@ std::vector<Tensor> scatter_elements_by_cost(DecomposeCall& call) {
     const Shape shape = data.shape();
     if (shape.has_rows() || !should_sort(shape, indices.dim(axis)))
         return {apply_one(op("scatter_elements_scan"), {data, indices, updates}, call.attrs)};
-    // The tensor becomes one axis of elements; updates go to origin + index * stride there.
+    // The tensor is flattened to one axis; updates go to origin + index * stride there.
     const int64_t total = shape.element_count(1);
     Tensor origin = reshape(iota(call.trace, {total}, DType::kI64), shape);
     int64_t stride = 1;
@@ -399,24 +399,24 @@ std::vector<Tensor> scatter_nd_by_cost(DecomposeCall& call) {
     return {reshape(result, shape)};
 }
 
-// --- Gradients, the same for both ---
+// --- Gradients, shared by both ways of addressing ---
 
 /// One of the two ways of addressing: indices along an axis, or tuples.
 struct Address {
     std::string_view scatter_name, gather_name;
     Tensor indices;
-    Attrs attrs;  ///< of the gather
+    Attrs attrs;  ///< attributes of the gather
 
     Tensor scatter(const Tensor& data, const Tensor& updates, const char* reduction) const {
         Attrs with = attrs;
         with.set("reduction", std::string(reduction));
         return apply_one(op(scatter_name), {data, indices, updates}, with);
     }
-    /// For each update what x holds at its target; where it has none, what is of no use.
+    /// For each update, x at its target; undefined values for updates without a target.
     Tensor gather(const Tensor& x) const { return apply_one(op(gather_name), {x, indices}, attrs); }
 };
 
-/// Whether indices of x's axis lie in bounds.
+/// True per index if it is in bounds of x's axis.
 Tensor is_within(const Tensor& indices, const Tensor& x, int axis) {
     const Dim extent = x.dim(axis);
     const Tensor count = extent.per_row ? cast(hearth::extent(x, {axis}), indices.dtype())
@@ -425,7 +425,7 @@ Tensor is_within(const Tensor& indices, const Tensor& x, int axis) {
     return logical_and(greater_equal(from_front, 0), less(from_front, count));
 }
 
-/// Whether each update has a target.
+/// True per update if it has a target.
 Tensor has_target(const VjpCall& v, const Address& at) {
     const Tensor data = v.in(0), indices = at.indices, updates = v.in(2);
     if (at.attrs.has("axis"))
@@ -441,7 +441,7 @@ Tensor has_target(const VjpCall& v, const Address& at) {
     return expand(reshape(all, shape), updates.shape());
 }
 
-/// For each update a number that differs from those of all others meant for the same place.
+/// A number per update that is unique among updates of the same target.
 Tensor update_numbers(const Tensor& updates) {
     Shape all;
     all.push_back(updates.shape().element_count());
@@ -450,9 +450,8 @@ Tensor update_numbers(const Tensor& updates) {
     return reshape(numbers, updates.shape());
 }
 
-/// Gradient of the product of what is written to a place and what was there.  Where a factor is
-/// zero, dividing by it fails: of one zero the gradient is the product of the others, of several it
-/// is zero.
+/// Gradient of the product of the updates of a target and its old value. Division fails for zeros:
+/// with one zero factor, its gradient is the product of the others; with several, all are zero.
 std::vector<Tensor> product_vjp(const Address& at, const Tensor& g, const Tensor& data,
                                 const Tensor& updates) {
     const auto is_zero = [](const Tensor& x) { return equal(x, 0); };
@@ -475,14 +474,14 @@ std::vector<Tensor> vjp_with_targets(VjpCall& v, const Address& at) {
     if (reduction == "add") return {g, Tensor(), at.gather(g)};
     if (reduction == "mul") return product_vjp(at, g, data, updates);
     if (reduction == "none") {
-        // Only the update that stayed has a gradient.
+        // Only the update that won has a gradient.
         const Tensor numbers = update_numbers(updates);
         const Tensor none = expand(g.trace()->constant(-1, DType::kI32), g.shape());
         const Tensor winners = at.scatter(none, numbers, "none");
         return {where(less(winners, 0), g, 0.0), Tensor(),
                 where(equal(at.gather(winners), numbers), at.gather(g), 0.0)};
     }
-    // Those that reach the extremum share its gradient.
+    // Elements that attain the extremum share its gradient.
     const Tensor reach_data = cast(equal(data, v.out()), g.dtype());
     const Tensor reach_updates = cast(equal(updates, at.gather(v.out())), g.dtype());
     const Tensor share = g / at.scatter(reach_data, reach_updates, "add");
@@ -523,7 +522,7 @@ void scatter_elements_samples(Samples& s, bool differentiable) {
     add({2, 1, 3}, {2, 1, 7}, 2, "max", 3);
     add({2, 1, 3}, {2, 1, 7}, 2, "min", 3);
     if (differentiable) {
-        // So many that they are sorted.
+        // Enough to be sorted.
         for (const char* reduction : {"none", "add", "max"})
             add({1100, 3}, {500, 2}, 0, reduction, 1100).gradient = reduction[0] != 'm';
     }
@@ -551,7 +550,7 @@ void scatter_nd_samples(Samples& s, bool differentiable) {
     add({3, 2, 2}, {4, 2}, {4, 2}, 0, "mul", 2);
     add({3, 2, 2}, {4, 2}, {4, 2}, 0, "max", 2);
     add({3, 2, 2}, {4, 3}, {4}, 0, "min", 2);
-    // So many that they are sorted.
+    // Enough to be sorted.
     if (differentiable) add({40, 30, 2}, {kRows, 150, 2}, {kRows, 150, 2}, 0, "add", 40);
 }
 
@@ -569,7 +568,7 @@ void gather_nd_samples(Samples& s) {
     add({2, 2, 3, 2}, {2, 2, 3, 1}, 2, 3);
 }
 
-// --- One window for each batch element ---
+// --- One window per batch element ---
 
 Status infer_tensor_scatter(InferCall& call) {
     const Shape &cache = call.shape(0), &update = call.shape(1), &begins = call.shape(2);
@@ -702,7 +701,7 @@ constinit const OpDef kOps[] = {
         .at = at_wrapping(segment_fold_rule),
         .samples =
             [](Samples& s) {
-                // Random begins would not rise; scatter_nd's large samples have real ones.
+                // Random begins would not ascend; scatter_nd's large samples have real ones.
                 const auto add = [&s](const Shape& data, const Shape& updates,
                                       const char* reduction) {
                     Sample& sample = s.add_typed({real(data), real(updates), index({updates[1]}),

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Operators whose results are as many as the data has them.  Shapes are fixed when a program is
-// compiled, so each has a capacity; how much of it is used is a result, too.
+// Operators whose result size depends on data. Shapes are fixed when a program is compiled, so each
+// result has a capacity; the used count is a result, too.
 
 #include "compiler/ops/elements.hpp"
 #include "compiler/ops/onnx_rules.hpp"
@@ -44,7 +44,7 @@ const auto reverse_sequence_rule = [](auto& c) {
 
 // --- row_ranks ---
 
-/// How many rows come before row i: by their first element that differs, and of equal rows by place.
+/// Rank of row i in lexicographic order; ties keep input order.
 const auto row_ranks_rule = [](auto& c) {
     auto here = c.coord(0);
     return c.sum(c.in_dim(0, 0), [&](auto other) {
@@ -66,7 +66,7 @@ const auto row_ranks_rule = [](auto& c) {
 
 // --- nms ---
 
-constexpr int64_t kMostBoxes = 65536;  // a bit for each lies in shared memory
+constexpr int64_t kMostBoxes = 65536;  // one bit per box in shared memory
 
 Status infer_nms(InferCall& call) {
     const Shape &boxes = call.shape(0), &scores = call.shape(1);
@@ -272,7 +272,7 @@ NonZero nonzero(const Tensor& x, int64_t capacity) {
     const Tensor flags = cast(is_bool ? x : not_equal(x, 0), DType::kI64);
     const Tensor so_far = cumsum(reshape(flags, {Dim(-1)}), 0);
     const Tensor count = sum(flags);
-    // Element number j is where the running count first exceeds j.
+    // The j-th selected element is where the running count first exceeds j.
     const Tensor number = iota(*x.trace(), {capacity}, DType::kI64);
     const Tensor place = search_sorted(so_far, number, true);
     std::vector<Tensor> coordinates;
@@ -289,7 +289,7 @@ NonZero nonzero(const Tensor& x, int64_t capacity) {
 
 namespace {
 
-/// Whether each row (or element) of sorted differs from the one before; false for the first.
+/// True where a row (or element) of sorted differs from the one before; false for the first.
 Tensor differs_from_last(const Tensor& sorted) {
     const Tensor number = iota(*sorted.trace(), {sorted.dim(0)}, DType::kI64);
     const Tensor last = gather(sorted, maximum(number - 1.0, 0), 0);
@@ -313,7 +313,7 @@ Unique unique(const Tensor& x, int64_t capacity, std::optional<int64_t> axis, bo
                         : at.status().in("unique"));
         return failed;
     }
-    // Slices become rows; a flat tensor's are its elements.
+    // Slices become rows; without an axis, single elements.
     Axes leading{*at};
     for (int i = 0; i < x.rank(); ++i)
         if (i != *at) leading.push_back(i);

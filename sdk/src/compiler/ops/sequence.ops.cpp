@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What models of sequences have beside attention: rotary positions, attention without softmax, and
-// convolutions that see the past alone.
+// Sequence operators besides attention: rotary embedding, linear attention, and causal
+// convolutions.
 
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
@@ -82,13 +82,13 @@ Tensor rotary_embedding(const Tensor& x, const Tensor& cosines, const Tensor& si
 
 namespace {
 
-/// The operands cut along the sequence, and what is carried from piece to piece.
+/// The operands split along the sequence, and the state carried from chunk to chunk.
 class LinearAttentionSteps {
   public:
     LinearAttentionSteps(const Tensor& q, const Tensor& k, const Tensor& v,
                          const LinearAttentionOptions& options)
         : k_(k), v_(v), options_(options), length_(k.dim(2).count) {
-        // Queries of the heads that share keys lie side by side: [batch, key_heads, each, length, n].
+        // Queries of the heads that share keys are grouped: [batch, key_heads, each, length, n].
         const Dim heads = k.dim(1);
         q_ = reshape(q, {q.dim(0), heads, q.dim(1).count / heads.count, q.dim(2), q.dim(3)});
         const double scale =
@@ -118,9 +118,9 @@ class LinearAttentionSteps {
     }
 
   private:
-    static constexpr int64_t kChunk = 64;  ///< elements at once where nothing decays
+    static constexpr int64_t kChunk = 64;  ///< elements at once if nothing decays
 
-    /// Within a piece attention without softmax, across pieces by way of the state.
+    /// Within a chunk, attention without softmax; across chunks, through the state.
     Tensor chunk(const Tensor& q, const Tensor& k, const Tensor& v) {
         const Dim length = k.dim(2);
         const Tensor row = iota(*k.trace(), {length, 1}), column = iota(*k.trace(), {1, length});
@@ -139,7 +139,7 @@ class LinearAttentionSteps {
         Tensor written = v;
         if (beta.trace() != nullptr) written = beta * (v - matmul(k, state_));
         state_ = state_ + swap_axes(k, 2, 3) * written;
-        // The queries of all heads that share this state are the rows of one product.
+        // The queries of all heads that share this state form the rows of one product.
         return unsqueeze(matmul(squeeze(q, {3}), state_), {3});
     }
 
@@ -209,7 +209,7 @@ CausalConv causal_conv(const Tensor& x, const Tensor& weight, const Tensor& bias
         all = concat({past, x}, 2);
     else if (taps > 1)
         all = pad(x, {0, 0, taps - 1}, {0, 0, 0});
-    // Few taps: one element-wise kernel reads them all.
+    // Few taps: one element-wise kernel reads all of them.
     Tensor y;
     for (int64_t k = 0; k < taps; ++k) {
         const Tensor tap = squeeze(slice(wide(weight), 2, k, k + 1), {2});

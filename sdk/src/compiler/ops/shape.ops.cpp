@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Operators that only move elements: views, joins and padding.
+// Operators that only move elements: views, concatenation and padding.
 
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
@@ -90,14 +90,14 @@ Status infer_split(InferCall& call) {
                             to_string(whole));
 }
 
-/// Elements behind each step along `axis`.
+/// Elements per step along `axis`.
 int64_t count_behind(const Shape& shape, int axis) {
     int64_t count = 1;
     for (int i = axis + 1; i < shape.rank(); ++i) count *= shape[i].count;
     return count;
 }
 
-/// Whether parts like this one, concatenated along `axis`, follow each other in memory.
+/// True if parts like this one, concatenated along `axis`, are contiguous in memory.
 bool lies_in_turn(const Shape& part, int axis) {
     for (int i = 0; i < part.rank(); ++i)
         if (i < axis ? !part[i].is_one() : i > axis && part[i].per_row) return false;
@@ -123,7 +123,7 @@ Status infer_concat(InferCall& call) {
     return call.one(call.dtype(0), shape);
 }
 
-// begins, steps: one for each axis; shape: the result's.
+// begins, steps: one per axis; shape: that of the result.
 Status infer_slice(InferCall& call) {
     const std::vector<int64_t>&begins = call.attrs.integers("begins"),
           &steps = call.attrs.integers("steps");
@@ -134,8 +134,8 @@ Status infer_slice(InferCall& call) {
                                 std::to_string(rank) + " axes");
     for (int i = 0; i < from.rank(); ++i) {
         const int64_t begin = begins[static_cast<size_t>(i)], step = steps[static_cast<size_t>(i)];
-        // Of a symbolic axis only a leading part that grows with it can be taken: nothing else
-        // stays in bounds for every number of rows.
+        // A slice of a symbolic axis must be a leading part that scales with it: nothing else stays
+        // in bounds for every batch size.
         const bool fits =
             from[i].per_row
                 ? to[i].per_row && begin == 0 && step == 1 && to[i].count >= 0 &&
@@ -151,7 +151,7 @@ Status infer_slice(InferCall& call) {
     return call.one(call.dtype(0), to);
 }
 
-// low: elements before; interior: elements between two neighbours; shape: the result's.
+// low: elements before; interior: elements between neighbours; shape: that of the result.
 Status infer_pad(InferCall& call) {
     const std::vector<int64_t>&low = call.attrs.integers("low"),
           &interior = call.attrs.integers("interior");
@@ -279,7 +279,7 @@ constinit const OpDef kOps[] = {
             }
             return pieces;
         },
-        // One tensor put together, where slices by themselves would give a padded one each.
+        // One concatenation, where separate slices would each give a padded tensor.
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
             return {concat(v.cotangents, v.attrs.integer("axis"))};
         },
@@ -379,10 +379,10 @@ constinit const OpDef kOps[] = {
             for (int i = 0; i < c.rank(); ++i) {
                 const int64_t low = c.attrs().integers("low")[static_cast<size_t>(i)];
                 const int64_t step = c.attrs().integers("interior")[static_cast<size_t>(i)] + 1;
-                // An axis that nothing is added to is read where it is written: rows stay apart.
+                // An unpadded axis is read at the output's index, which keeps rows independent.
                 if (low == 0 && step == 1 && c.in_shape(0)[i] == c.attrs().shape("shape")[i])
                     continue;
-                // Where x has none, the nearest element is read and not used.
+                // Outside of x, the nearest element is read and ignored.
                 auto beyond = place[i] - c.index(low);
                 auto from = max(beyond, c.index(0)) / c.index(step);
                 auto last = c.in_dim(0, i) - 1;
@@ -442,8 +442,8 @@ constinit const OpDef kOps[] = {
             auto place = c.coords();
             auto here = place[axis];
             auto begin = c.index(0);
-            // In each part the nearest element is read; the last part that begins here or before
-            // is the one that counts.
+            // Reads the nearest element of each part; the last part that begins at or before this
+            // index gives the result.
             place[axis] = min(here, c.in_dim(0, axis) - 1);
             auto result = c.in(0, place);
             for (int k = 1; k < c.input_count(); ++k) {
@@ -458,8 +458,8 @@ constinit const OpDef kOps[] = {
             const int64_t axis = v.attrs.integer("axis");
             std::vector<Tensor> parts;
             if (v.out().shape()[static_cast<int>(axis)].per_row) {
-                // A symbolic axis cannot be cut from anywhere but its begin; flipping reaches the
-                // rest: what follows the first k parts is what leads in the flipped tensor.
+                // A symbolic axis can only be sliced from its begin. Flipping reaches the rest: the
+                // elements after the first k parts lead the flipped tensor.
                 Tensor rest = v.cotangent();
                 for (const Tensor& part : v.inputs) {
                     parts.push_back(take_rows(rest, axis, part.dim(static_cast<int>(axis))));
@@ -645,7 +645,7 @@ Tensor concat(std::span<const Tensor> parts, int64_t axis) {
     if (parts.empty() || !parts[0].ok()) return parts.empty() ? Tensor() : parts[0];
     const Result<int> at = normalize_axis(axis, parts[0].rank());
     if (!at.ok()) return fail(parts[0], at.status().in("concat"));
-    // Parts with nothing in them add nothing, and one kernel takes only so many.
+    // Empty parts are skipped, and one kernel takes a limited number.
     constexpr size_t kMostParts = 8;
     std::vector<Tensor> group, groups;
     for (const Tensor& part : parts) {
@@ -734,7 +734,7 @@ Tensor pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<i
     if (low.size() != rank || high.size() != rank)
         return fail(
             x, invalid_argument("pad: needs two numbers for each axis of " + to_string(x.shape())));
-    // What is negative is cut first.
+    // Negative padding is cropped first.
     Tensor cut = x;
     std::vector<int64_t> before(rank), interior(rank, 0);
     Shape shape = x.shape();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The discrete Fourier transform, and what belongs to it.  Complex numbers are a last axis of two:
-// the real and the imaginary part.
+// The discrete Fourier transform and related operators. Complex numbers are a last axis of two: the
+// real and the imaginary part.
 
 #include "compiler/ir/graph.hpp"
 #include "compiler/ops/rules.hpp"
@@ -18,7 +18,7 @@ namespace hearth {
 
 namespace {
 
-// An element's number times its frequency's must fit 32 bits.
+// Element index times frequency index must fit 32 bits.
 constexpr int64_t kLongestTransform = 46340;
 
 Status infer_dft(InferCall& call) {
@@ -37,7 +37,8 @@ Status infer_dft(InferCall& call) {
     return call.one(call.dtype(0), shape);
 }
 
-/// scale * sum over n of x[n] * exp(-+ 2 pi i k n / length); its two parts differ in a sign.
+/// scale * sum over n of x[n] * exp(-+ 2 pi i k n / length); the real and imaginary parts differ in
+/// a sign.
 const auto dft_rule = [](auto& c) {
     const int axis = static_cast<int>(c.attrs().integer("axis")), parts = c.rank() - 1;
     const int64_t length = c.attrs().integer("length");
@@ -60,7 +61,7 @@ const auto dft_rule = [](auto& c) {
         auto across = c.in(0, place);
         return along * cos(angle) + sign * across * sin(angle);
     });
-    // The adjoint of a transform that left elements out gives those nothing.
+    // The adjoint of a transform that dropped elements gives these a gradient of zero.
     return select(here[axis] < c.index(length), sum * c.value(c.attrs().real("scale")), c.value(0));
 };
 
@@ -129,7 +130,7 @@ Tensor dft(const Tensor& x, int64_t axis, const DftOptions& options) {
     Tensor complex = x;
     if (parts == Dim(1)) complex = concat({x, zeros_like(x)}, -1);
     if (to_real) {
-        // What is missing is the conjugate of what is there.
+        // The missing half is the conjugate of the given one.
         const int64_t given = std::min(extent.count, length / 2 + 1);
         complex = slice(complex, *at, 0, given);
         Tensor mirrored = flip(slice(complex, *at, 1, length - given + 1), {*at});
@@ -199,7 +200,7 @@ Tensor hann_window(Trace& trace, int64_t size, bool periodic, DType dtype) {
 }
 
 Tensor hamming_window(Trace& trace, int64_t size, bool periodic, DType dtype) {
-    // The coefficients that ONNX uses; Hamming rounded them to 0.54 and 0.46.
+    // ONNX's coefficients; Hamming rounded them to 0.54 and 0.46.
     return cosine_window(trace, size, periodic, dtype, 25.0 / 46, 21.0 / 46, 0);
 }
 
@@ -210,7 +211,7 @@ Tensor blackman_window(Trace& trace, int64_t size, bool periodic, DType dtype) {
 Tensor mel_weight_matrix(Trace& trace, const MelOptions& options, DType dtype) {
     constexpr int64_t kMost = 1 << 24;
     const int64_t bins = options.mel_bins, length = options.dft_length;
-    // Written so that NaN and infinities are refused, too.
+    // Written so that NaN and infinities are rejected, too.
     const bool fits = bins >= 1 && length >= 1 && length <= 2 * kMost &&
                       bins <= kMost / (length / 2 + 1) && options.sample_rate >= 1 &&
                       options.sample_rate <= std::numeric_limits<float>::max() &&

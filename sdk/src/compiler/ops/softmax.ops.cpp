@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Softmax and its logarithm: composites with gradient rules of their own.
+// Softmax and log-softmax: composites with gradient rules of their own.
 
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
@@ -17,14 +17,14 @@ Status infer_softmax(InferCall& call) {
     return same_as_input(call);
 }
 
-// The largest element along the axis, or 0 where that is -inf: x minus it is then never NaN but for
-// NaN and +inf in x.
+// The maximum along the axis, or 0 if that is -inf. x minus it is then NaN only for NaN or +inf in
+// x.
 Tensor shift_of(const Tensor& x, int64_t axis) {
     const Tensor largest = max(x, {axis}, true);
     return where(is_inf(largest, false, true), 0.0, largest);
 }
 
-// Calls body(x, y) with each slice along the axis, in double.
+// Calls body(x, y) for each slice along the axis, in double.
 template <class F>
 void for_each_slice(ReferenceCall& call, F body) {
     const HostTensor& x = call.inputs[0];

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Sorting, and what is made of it.  A sort gives places, not values: argsort(x)[j] is where the
-// element that comes j-th is found.  It is stable, and NaN counts as the largest value.
+// Sorting and operators built on it. A sort returns indices, not values: argsort(x)[j] is the index
+// of the j-th element in order. It is stable, and NaN sorts as the largest value.
 
 #include "compiler/ops/elements.hpp"
 #include "compiler/ops/lines.hpp"
@@ -23,7 +23,7 @@ int axis_of(const Attrs& attrs) {
     return static_cast<int>(attrs.integer("axis"));
 }
 
-/// How many elements are sorted in shared memory at once, at most.
+/// Maximum elements sorted at once in shared memory.
 constexpr int64_t kLongestRun = 1024;
 
 // --- On the CPU ---
@@ -53,7 +53,7 @@ void for_each_line(const HostTensor& x, const Lines& lines, F work) {
         run(elements_of<int64_t>(x));
 }
 
-/// Places of each line's elements, sorted within runs of `run` elements.
+/// Indices of each line's elements, sorted within runs of `run` elements.
 void sort_in_runs(ReferenceCall& call, int64_t run) {
     const Lines lines(call.inputs[0].shape(), axis_of(call.attrs));
     const bool is_descending = call.attrs.flag("descending");
@@ -108,7 +108,8 @@ std::optional<KernelText> sort_runs_kernel(const KernelRuleCall& call) {
     const Shape& x = call.shape(0);
     const int axis = axis_of(call.attrs);
     const int64_t threads = std::clamp<int64_t>(run / 2, 32, 256);
-    // Runs of a symbolic axis are counted for the most rows; a kernel walks, so this is a bound.
+    // Runs of a symbolic axis are counted at full capacity; the kernel loops over them, so this is
+    // only a bound.
     const auto rows = static_cast<int64_t>(call.rows_capacity);
     const int64_t runs = (x[axis].at(rows) + run - 1) / run;
     Dim work = line_count(x, axis);
@@ -164,11 +165,12 @@ Status infer_merge_runs(InferCall& call) {
     return infer_runs(call);
 }
 
-/// Runs that fit shared memory, merged until one is the whole line.
+/// Merge sort: runs that fit shared memory are merged until one run is the whole line.
 std::vector<Tensor> sort_by_merging(DecomposeCall& call) {
     const Tensor x = call.in(0);
     const Dim extent = x.dim(axis_of(call.attrs));
-    // Nobody knows how many rows there will be: merges of runs longer than the line only copy.
+    // The batch size is unknown, so the runs are merged for the largest one; merges of runs longer
+    // than the line only copy.
     const int64_t length = extent.per_row ? int64_t{INT32_MAX} : extent.count;
     int64_t run = 2;
     while (run < length && run < kLongestRun) run *= 2;
@@ -186,9 +188,9 @@ std::vector<Tensor> no_gradient(VjpCall& v) {
     return std::vector<Tensor>(v.inputs.size());
 }
 
-// --- Search in what is sorted ---
+// --- Search in sorted tensors ---
 
-/// How many elements precede the value: bisection, unrolled for the most elements there can be.
+/// Number of elements that precede the value: bisection, unrolled for the maximum element count.
 template <bool kRight>
 struct SearchRule {
     template <class C>
@@ -230,7 +232,7 @@ void sort_samples(Samples& s) {
                           DType dtype = DType::kF32) {
         Sample& sample =
             s.add_typed({{dtype, shape}}, {{"axis", axis}, {"descending", descending}});
-        // Integers of few values: many are equal.
+        // Few distinct values, to get many ties.
         sample.low = is_floating(dtype) ? -2 : 0;
         sample.high = is_floating(dtype) ? 2 : 9;
     };
@@ -249,7 +251,7 @@ void runs_samples(Samples& s, bool merges) {
     const auto add = [&](const Shape& shape, int64_t axis, int64_t run, int64_t descending) {
         const Attrs attrs{{"axis", axis}, {"run", run}, {"descending", descending}};
         if (merges) {
-            // Random places are no sorted runs; argsort's long samples merge real ones.
+            // Random indices are not sorted runs; argsort's long samples merge real ones.
             Sample& sample = s.add_typed({{DType::kI32, shape}, {DType::kI64, shape}}, attrs);
             sample.low = 0;
             sample.high = 1;

@@ -7,7 +7,7 @@
 
 namespace hearth {
 
-/// In what sums of `dtype` are kept where they are not yet rounded: f32 for f16 and bf16.
+/// Accumulator type of sums of `dtype`: f32 for f16 and bf16.
 inline DType sum_type(DType dtype) {
     return is_floating(dtype) && size_bytes(dtype) == 2 ? DType::kF32 : dtype;
 }

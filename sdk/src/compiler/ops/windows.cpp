@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Checks sliding windows and counts their positions.
+
 #include "compiler/ops/windows.hpp"
 
 namespace hearth {
@@ -41,7 +43,7 @@ Status check_window(const Window& w, const List& size, const List& count) {
         return invalid_argument("needs kernel, strides, dilations, padding and extents for " +
                                 std::to_string(rank) + " spatial axes");
     constexpr int64_t kMost = INT32_MAX;
-    double taps = 1, windows = 1;  // products that may be too large for an integer
+    double taps = 1, windows = 1;  // may overflow an integer
     for (size_t i = 0; i < rank; ++i) {
         const auto is_count = [](int64_t n) { return n >= 1 && n <= kMost; };
         if (!is_count(size[i]) || !is_count(count[i]) || !is_count(w.kernel[i]) ||

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Sliding windows: what convolution, pooling and unfolding have in common.
+// Sliding windows, shared by convolution, pooling and unfolding.
 //
 // A window slides over the spatial axes of a tensor [N, C, spatial...].  Along each of them, tap k
-// of window p stands at p * stride - low + k * dilation; what lies outside [0, size) is padding.
+// of window p is at p * stride - low + k * dilation; positions outside [0, size) are padding.
 
 #pragma once
 
@@ -18,9 +18,9 @@ namespace hearth {
 
 using List = std::vector<int64_t>;
 
-/// The extents behind batch and channels; they must be fixed.
+/// The extents after batch and channels; they must be fixed.
 List spatial_extents(const Shape& shape);
-/// Their product.
+/// Product of the extents.
 int64_t count_of(const List& extents);
 /// A shape of these two extents and the spatial ones.
 Shape shape_of(Dim batch, Dim channels, const List& spatial);
@@ -39,53 +39,54 @@ struct Window {
     size_t rank() const { return kernel.size(); }
     /// `strides`, `dilations` and `low`.
     Attrs attrs() const { return {{"strides", strides}, {"dilations", dilations}, {"low", low}}; }
-    /// Whether windows `count` along `axis` touch padding before or behind `size` elements.
+    /// True if windows `count` along `axis` touch padding before or after `size` elements.
     bool starts_outside(size_t axis) const { return low[axis] > 0; }
     bool ends_outside(size_t axis, int64_t count, int64_t size) const;
-    /// Whether each window is one element and window p that at p.
+    /// True if each window is one element, and window p is at element p.
     bool is_identity(const List& from, const List& to) const;
 };
 
-/// Error unless `count` windows over `size` elements make sense along each axis: as many numbers as
-/// axes, positive, and positions that fit 32 bits.
+/// Error unless `count` windows over `size` elements are valid along each axis: one value per axis,
+/// positive, and positions that fit 32 bits.
 Status check_window(const Window& window, const List& size, const List& count);
 
-/// Windows along an axis of `size`, padded by low and high: floor((size + low + high - span) /
-/// stride) + 1; 0 where not even one fits.
+/// Number of windows along an axis of `size`, padded by low and high: floor((size + low + high -
+/// span) / stride) + 1; 0 if none fits.
 int64_t window_count(int64_t size, int64_t kernel, int64_t stride, int64_t dilation, int64_t low,
                      int64_t high);
 
-/// A window and the padding behind the elements.
+/// A window and the padding after the elements.
 struct PaddedWindow {
     Window window;
     List high;
 
-    /// Windows along each axis of a tensor of these spatial extents.
+    /// Window counts along each axis of a tensor of these spatial extents.
     List counts(const List& size) const;
 };
 
-/// The window of these extents; of the lists, an empty one means ones (zeros for padding), one of
-/// one number that number for each axis, and an empty `high` the same as `low`.  Fails x's trace if
-/// a list has another length.
+/// Returns the window of these extents. An empty list means ones (zeros for padding), a list of one
+/// value applies to each axis, and an empty `high` equals `low`. Fails x's trace if a list has
+/// another length.
 PaddedWindow padded_window(const Tensor& x, const List& kernel, const List& strides,
                            const List& dilations, const List& low, const List& high,
                            std::string_view what);
 
-/// `list` for `rank` axes: `fallback` for each if it is empty, one number for all of them if it has
-/// one.  Fails x's trace and returns an empty list if it has another length.
+/// Expands `list` to `rank` axes: `fallback` for each if it is empty, one value for all of them if
+/// it has one. Fails x's trace and returns an empty list if it has another length.
 List for_each_axis(const Tensor& x, const List& list, size_t rank, int64_t fallback,
                    std::string_view what);
 
 // --- Loops of `at` rules ---
 
-/// A place along the spatial axes and whether it is inside.
+/// A position along the spatial axes, and whether it is inside.
 template <class C>
 struct Tap {
     Coords<typename C::Index> at;
     decltype(std::declval<typename C::Index>() < std::declval<typename C::Index>()) inside;
 };
 
-/// Folds body(k) over all places k in a box of these extents; loop(extent, f) folds f(0), f(1), ...
+/// Folds body(k) over all positions k in a box of these extents; loop(extent, f) folds f(0), f(1),
+/// ...
 template <class C, class Loop, class F>
 typename C::Number fold_over(C& c, const List& extents, Loop loop, F body,
                              Coords<typename C::Index> place = {}) {
@@ -109,7 +110,7 @@ typename C::Number largest_over(C& c, const List& extents, F body) {
         c, extents, [&](auto extent, auto f) { return c.largest(extent, f); }, body);
 }
 
-/// Coordinates, in a box of these extents, of element `linear`.
+/// Coordinates of element `linear` in a box of these extents.
 template <class C>
 Coords<typename C::Index> place_in(C& c, const List& extents, typename C::Index linear) {
     Coords<typename C::Index> place;
@@ -123,7 +124,7 @@ Coords<typename C::Index> place_in(C& c, const List& extents, typename C::Index 
     return place;
 }
 
-/// Where tap `k` of window `p` stands: clamped to be readable, and whether it needed no clamping.
+/// Position of tap `k` of window `p`: clamped to be readable, and whether it needed no clamping.
 template <class C>
 Tap<C> tap_of(C& c, const Window& w, const List& size, const List& count,
               const Coords<typename C::Index>& p, const Coords<typename C::Index>& k) {
@@ -146,11 +147,11 @@ Tap<C> tap_of(C& c, const Window& w, const List& size, const List& count,
     return tap;
 }
 
-/// How many (window, tap) pairs to look at for each element along an axis; see pair_of.
+/// Number of (window, tap) pairs to check per element along an axis; see pair_of.
 List pairs_of(const Window& w);
 
-/// Pair j of those of place q: a window and a tap of it, clamped, and whether that tap of that
-/// window stands at q.
+/// Pair j of position q: a window and a tap of it, clamped, and whether that tap of that window is
+/// at q.
 template <class C>
 struct WindowTap {
     Coords<typename C::Index> window, tap;
@@ -170,7 +171,7 @@ WindowTap<C> pair_of(C& c, const Window& w, const List& count, const Coords<type
         }
         auto tap = j[axis], window = from;
         if (w.dilations[i] == 1 && w.strides[i] > 1) {
-            // Every stride-th tap can stand here: k = from mod stride + j * stride.
+            // Every stride-th tap can be here: k = from mod stride + j * stride.
             tap = from % stride + j[axis] * stride;
             window = from / stride - j[axis];
             pair.inside = both(pair.inside, tap < c.index(w.kernel[i]));
@@ -191,7 +192,7 @@ WindowTap<C> pair_of(C& c, const Window& w, const List& count, const Coords<type
     return pair;
 }
 
-/// The linear index of a place in a box of these extents.
+/// Linear index of a position in a box of these extents.
 template <class C>
 typename C::Index index_in(C& c, const List& extents, const Coords<typename C::Index>& place) {
     auto index = c.index(0);
@@ -200,7 +201,7 @@ typename C::Index index_in(C& c, const List& extents, const Coords<typename C::I
     return index;
 }
 
-/// Coordinates of a tensor: those of batch and channel, then the spatial ones.
+/// Concatenates the coordinates of batch and channel and the spatial ones.
 template <class I>
 Coords<I> joined(const I& batch, const I& channel, const Coords<I>& spatial) {
     Coords<I> all;

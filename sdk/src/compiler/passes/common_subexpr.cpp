@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Common subexpression elimination; also merges chains of reshapes.
+
 #include "compiler/fusion/row_region.hpp"
 #include "compiler/ir/rewrite.hpp"
 #include "compiler/passes/pass.hpp"
@@ -15,8 +17,9 @@ namespace hearth {
 
 namespace {
 
-/// The reshape of a reshape as one, or none where that comes back to what was there: between windows
-/// and their rows (compiler/fusion/row_region.hpp), which would otherwise not be seen to be rows any more.
+/// Merges a reshape of a reshape into one, or into none if the shape is the original. Row regions
+/// (compiler/fusion/row_region.hpp) would not recognize rows through a round trip between windows
+/// and rows.
 std::optional<Tensor> reshaped_once(const Node& node, const Tensor& x) {
     const Node* before = x.trace()->graph().producer(x.value());
     if (before == nullptr || !before->op->is_reshape) return {};

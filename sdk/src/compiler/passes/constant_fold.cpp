@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Constant folding: evaluates nodes whose inputs are all constants with the CPU reference.
+
 #include "compiler/interpreter/interpreter.hpp"
 #include "compiler/ir/rewrite.hpp"
 #include "compiler/passes/pass.hpp"
@@ -11,7 +13,7 @@ namespace hearth {
 
 namespace {
 
-// Folding must not turn a small expression (an expand, say) into megabytes of weights.
+// Folding must not turn a small expression (such as an expand) into megabytes of weights.
 constexpr int64_t kLargestFolded = 1 << 16;
 
 const HostTensor* constant_of(const Tensor& t) {
@@ -19,7 +21,7 @@ const HostTensor* constant_of(const Tensor& t) {
     return v.kind == ValueKind::kConstant ? v.data.get() : nullptr;
 }
 
-/// Packed and narrow weights stay as they are.
+/// True if folding would enlarge the constants: packed and narrow weights stay as they are.
 bool grows(const Graph& graph, const Node& node) {
     constexpr int64_t kSmall = 1024;
     const auto bytes_of = [&](const std::vector<ValueId>& values) {

@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Legalization: replaces composites and operators without a kernel on this device by their
+// decompositions.
+
 #include "compiler/ir/custom_kernel.hpp"
 #include "compiler/ir/rewrite.hpp"
 #include "compiler/ops/cpu_windows.hpp"
@@ -18,17 +21,18 @@ namespace {
 bool must_decompose(const Graph& graph, const Node& node, const PassOptions& options) {
     if (node.op->op_class == OpClass::kComposite) return true;
     if (node.op->decompose == nullptr) return false;
-    // Of products that are cut into parts: for CPUs nothing is.
+    // Partial products (split-K) are decomposed only on CPUs, where no sum is split.
     if (node.op->op_class == OpClass::kMatmul) return is_cpu(options.caps);
     if (node.op->op_class != OpClass::kKernel) return false;
     if (node.op->writes_in_place && !writes_in_place(graph, node)) return true;
-    // Of custom kernels with a decomposition CPUs have those that write in place, and depthwise convolutions.
+    // CPUs have only these custom kernels: in-place writes and depthwise convolutions.
     if (is_cpu(options.caps))
         return !node.op->writes_in_place && !is_cpu_depthwise(graph, node, options.caps);
     return !custom_kernel_of(graph, node, options.caps, options.rows_capacity);
 }
 
-/// assign(state, scatter_nd(state, indices, rows)) as rows written in place, where it is that.
+/// Rewrites assign(state, scatter_nd(state, indices, rows)) as rows written in place, where it
+/// applies.
 std::optional<Tensor> as_written_rows(const Node& scatter, std::span<const Tensor> inputs) {
     const Shape &x = inputs[0].shape(), &indices = inputs[1].shape(), &updates = inputs[2].shape();
     if (scatter.attrs.text("reduction") != "none" || scatter.attrs.integer("batch_dims") != 0 ||
@@ -51,7 +55,7 @@ bool any_left(const Graph& graph, const PassOptions& options) {
 
 Result<Graph> decompose(const Graph& graph, const PassOptions& options) {
     Graph now = graph;
-    // A decomposition may use composites itself; none uses itself, so this ends.
+    // Terminates: a decomposition may use other composites, but never itself.
     while (any_left(now, options)) {
         auto decompose_node =
             [&](Trace& trace, const Node& node,

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Lets matrix products read f16 and accumulate in f32, as matrix cores do.  Everything else stays
-// f32, weights first of all: the master copy of Micikevicius et al., "Mixed Precision Training",
-// 2018, is then simply the param.  A tensor is rounded where it is made, below views, so that its
-// maker can store it narrow; all products share that copy.
+// Lets matrix products read f16 and accumulate in f32, as matrix cores do. Everything else stays
+// f32, weights included: the f32 master copy of Micikevicius et al., "Mixed Precision Training",
+// 2018, is then simply the param. A tensor is rounded where it is computed, before any views, so
+// that the kernel that computes it can store f16; all products share that copy.
 
 #include "compiler/ir/rewrite.hpp"
 #include "compiler/ops/op_table.hpp"
@@ -38,7 +38,7 @@ class Narrower {
             if (producer->op->is_cast && source.dtype() == DType::kF16) return source;
             if (producer->op->is_view && producer->inputs.size() == 1 &&
                 source.dtype() == DType::kF32) {
-                // Copies: the trace may move what `producer` points to.
+                // Copied because the trace may move the object that `producer` points to.
                 const OpDef& op = *producer->op;
                 const Attrs attrs = producer->attrs;
                 return apply_one(op, {narrow(source)}, attrs);

@@ -18,8 +18,8 @@ namespace hearth {
 struct PassOptions {
     uint64_t rows_capacity = 1;
     DeviceCaps caps = {};
-    bool fused_networks = true;  ///< whether code generation will try them
-    bool any_operands = true;    ///< whether a kernel may have more than push constants hold
+    bool fused_networks = true;  ///< true if code generation will try them
+    bool any_operands = true;    ///< true if kernels may use more operands than push constants hold
     Precision precision = Precision::kF32;
 };
 
@@ -28,7 +28,7 @@ struct Pass {
     Result<Graph> (*run)(const Graph&, const PassOptions&);
 };
 
-/// In the order in which they run.
+/// The passes in execution order.
 std::span<const Pass> passes();
 
 /// Called with the graph after each pass, e.g. to print it.
@@ -38,37 +38,38 @@ using PassObserver = std::function<void(std::string_view pass, const Graph&)>;
 Result<Graph> run_passes(Graph graph, const PassOptions& options = {},
                          const PassObserver& observer = {});
 
-/// Replaces composites, and operators whose own kernel declines, by their decompositions, until
-/// none is left.
+/// Replaces composites, and operators without a kernel of their own for these operands, by their
+/// decompositions until none is left.
 Result<Graph> decompose(const Graph& graph, const PassOptions& options = {});
 
 /// Evaluates nodes whose inputs are all constants, with the CPU reference.
 Result<Graph> fold_constants(const Graph& graph, const PassOptions& options = {});
 
-/// With Precision::kF16: lets products of f32 read f16, each tensor rounded once.
+/// With Precision::kF16: makes products of f32 read f16; each tensor is rounded once.
 Result<Graph> mix_precision(const Graph& graph, const PassOptions& options = {});
 
-/// Rewrites sums and matrix products with few results and many terms as many partial ones and a
-/// short sum of them; see compiler/ops/partial.ops.cpp.
+/// Rewrites sums and matrix products with few results and many terms as partial sums (split-K) and
+/// a short final sum; see compiler/ops/partial.ops.cpp.
 Result<Graph> split_sums(const Graph& graph, const PassOptions& options = {});
 
-/// Rewrites sums over the rows of the graph's row region as one part for each of a fixed number of
-/// stretches of rows, and a short sum of those; see compiler/fusion/row_region.hpp.
+/// Rewrites sums over the rows of the graph's row region as partial sums over a fixed number of
+/// ranges of rows, and a short final sum; see compiler/fusion/row_region.hpp.
 Result<Graph> split_rows(const Graph& graph, const PassOptions& options = {});
 
-/// Rewrites folds of many numbers, such as the norm of all gradients, as one, and those of gradients
-/// that come in parts so that most is done where the gradient is made; see compiler/passes/split_norms.cpp.
+/// Rewrites reductions of many scalars, such as the norm of all gradients, as one reduction. Splits
+/// those of partially summed gradients, so that most of the work is done where the gradient is
+/// computed; see compiler/passes/split_norms.cpp.
 Result<Graph> split_norms(const Graph& graph, const PassOptions& options = {});
 
-/// Lets equal nodes on equal inputs be one node.
+/// Merges equal nodes with equal inputs.
 Result<Graph> share_common(const Graph& graph, const PassOptions& options = {});
 
-/// The graph with values computed again for their late readers instead of kept, until the estimated
-/// scratch memory is at most `budget_bytes` or nothing more is to be gained.  Not among passes():
-/// it comes last, and only where there is a budget.  See recompute.cpp.
+/// Returns the graph with values recomputed for their late readers instead of kept, until the
+/// estimated scratch memory is at most `budget_bytes` or no gain remains. Not among passes(): it
+/// runs last, and only with a budget. See rematerialize.cpp.
 Result<Graph> rematerialize(const Graph& graph, uint64_t budget_bytes,
                             const PassOptions& options = {});
-/// What `rematerialize` takes the scratch memory of a graph to be.
+/// The scratch memory of a graph as `rematerialize` estimates it.
 uint64_t estimated_scratch_bytes(const Graph& graph, const PassOptions& options = {});
 
 }  // namespace hearth

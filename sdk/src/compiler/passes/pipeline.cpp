@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Runs the passes in order and verifies the graph after each.
+
 #include "compiler/passes/pass.hpp"
 
 #include <array>

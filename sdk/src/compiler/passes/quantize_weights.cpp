@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Post-training quantization of weights, without calibration data: activations stay as they are.
-// Blocks of consecutive elements with one symmetric scale each, as in ggml's Q8_0 and Q4_0
-// (ggml-org/ggml: docs, "quantization formats"); the search for the scale of 4-bit blocks follows
-// the idea of minimizing the squared error (Banner et al., "Post training 4-bit quantization of
-// convolutional networks for rapid-deployment", 2019).
+// Blocks of consecutive elements share one symmetric scale, as in ggml's Q8_0 and Q4_0
+// (ggml-org/ggml: docs, "quantization formats"); the search for the scale of 4-bit blocks minimizes
+// the squared error (Banner et al., "Post training 4-bit quantization of convolutional networks for
+// rapid-deployment", 2019).
 
 #include "compiler/passes/quantize_weights.hpp"
 
@@ -27,7 +27,7 @@ namespace hearth {
 
 namespace {
 
-/// Integers of one block for one scale.
+/// Quantizes elements of one block with its scale.
 struct Rounding {
     double scale, low, high;
     double operator()(double value) const {
@@ -49,8 +49,8 @@ double squared_error(std::span<const float> block, const Rounding& rounding) {
     return error;
 }
 
-/// The scale of a block.  Four bits reach from -8 to 7: the largest element becomes -8, or the
-/// scale is smaller and the largest is clipped, whichever loses less.
+/// Returns the scale of a block. The 4-bit range is -8 to 7: the largest element maps to -8, or a
+/// smaller scale clips it, whichever has the smaller squared error.
 Rounding choose_scale(std::span<const float> block, int bits, DType scale_type) {
     double largest = 0;
     for (float v : block)
@@ -95,7 +95,7 @@ PackedWeights pack_weights(const HostTensor& weights, int bits, int64_t block, D
 
 namespace {
 
-/// What tells a weight apart in all graphs: a param's name, a constant's contents.
+/// Key that identifies a weight across graphs: a param's name, or a constant's contents.
 std::string key_of(const Value& v) {
     if (v.kind == ValueKind::kParam) return "param " + v.name;
     Hash hash;
@@ -131,7 +131,7 @@ class Quantizer {
         return is_weight ? key_of(v) : std::string();
     }
 
-    /// Matrices and filters of the graph as it will be computed: composites are looked into.
+    /// Finds matrices and filters of the graph as it will be computed, inside composites too.
     Status find_weights(const Graph& graph) {
         HEARTH_ASSIGN(const Graph flat, decompose(graph, {.caps = baseline_caps()}));
         for (const Graph* g : {&graph, &flat})
@@ -194,7 +194,7 @@ class Quantizer {
         const HostTensor held = leaf.data->cast(DType::kF16);
         const HostTensor back = held.cast(DType::kF32);
         for (float v : back.as<float>())
-            if (std::isinf(v)) return std::nullopt;  // beyond what f16 holds: it stays f32
+            if (std::isinf(v)) return std::nullopt;  // overflows f16: stays f32
         add_report(leaf, back, held.bytes().size());
         return apply_one(op("cast"), {declare(trace, leaf, "", held)}, {{"to", DType::kF32}});
     }
@@ -204,7 +204,7 @@ class Quantizer {
         PackedWeights packed = pack_weights(*leaf.data, bits, options_.block, options_.scale_type);
         for (int64_t i = 0; i < packed.scales.element_count(); ++i)
             if (std::isinf(packed.scales.get(i))) {
-                // Weights in the millions: no f16 holds their scale.
+                // Weights in the millions: their scale overflows f16.
                 packed = pack_weights(*leaf.data, bits, options_.block, DType::kF32);
                 break;
             }
@@ -252,7 +252,7 @@ class Quantizer {
     }
 
     const QuantizeOptions& options_;
-    std::set<std::string> weights_;  ///< keys of those to convert
+    std::set<std::string> weights_;  ///< keys of the weights to convert
     std::map<std::string, QuantizedWeight> report_;
 };
 

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Trades arithmetic for memory where most is alive at once: a value that is made before that moment
-// and read after it is computed again for its late readers.
+// Rematerialization: trades arithmetic for memory at the peak.  A value that is computed before the
+// peak and read after it is recomputed for its late readers.
 //
-// Greedy, after the idea of Jain et al., "Checkmate", 2020, without its solver: while the estimated
-// peak is above the budget, of the values alive across the peak the one with the most bytes per
-// operation of its second computation goes.  That computation begins at what is alive then anyway
-// (inputs, weights, values that later kernels read), so nothing lives longer for it, and it waits
-// for the last kernel before its first late reader.  The estimate lets every kernel run as early as
-// it can; the planner finds better orders.
+// Greedy, after the idea of Jain et al., "Checkmate", 2020, without its solver.  While the
+// estimated peak is above the budget, recomputes the value alive across the peak with the most
+// bytes per operation of its recomputation.  The recomputation starts from values that are alive
+// then anyway (inputs, weights, values that later kernels read), so no lifetime grows, and it waits
+// for the last kernel before its first late reader.  The estimate runs every kernel as early as
+// possible; the planner finds better orders.
 
 #include "compiler/fusion/fuse.hpp"
 #include "compiler/ir/rewrite.hpp"
@@ -24,10 +24,10 @@ namespace hearth {
 
 namespace {
 
-constexpr size_t kMostRepeated = 24;  ///< nodes computed again for one value
+constexpr size_t kMostRepeated = 24;  ///< nodes recomputed for one value
 constexpr int kMostSteps = 256;
 
-/// When each kernel runs and each stored value lives.
+/// Level of each kernel and lifetime of each stored value.
 class Timeline {
   public:
     Timeline(const Graph& graph, const PassOptions& options)
@@ -60,7 +60,7 @@ class Timeline {
                size_bytes(device_dtype(value.dtype, narrow_));
     }
     int64_t elements(ValueId v) const { return graph_.value(v).shape.element_count(rows_); }
-    /// Of the node's kernel, or of the first kernel that computes it on the way.
+    /// Level of the node's kernel; if it is inlined, of its first reader.
     uint32_t level_of(NodeId n) const { return node_level_[n]; }
     bool is_inlined(NodeId n) const { return plan_.inlined[n] && group_of_[n] == kNone; }
 
@@ -82,7 +82,7 @@ class Timeline {
                 node_level_[n] = level;
             }
         }
-        // What is inlined runs with its readers, of which the first counts here.
+        // Inlined nodes run with their readers; the first one counts here.
         const auto readers = readers_of(graph_);
         for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
             for (ValueId v : graph_.nodes[n].outputs)
@@ -99,7 +99,7 @@ class Timeline {
         }
         for (const GraphUpdate& u : graph_.updates)
             if (first_[u.value] != kNone) last_[u.value] = level_count_ - 1;
-        // Outputs are written where the host wants them.
+        // Outputs are written to the application's buffers.
         for (const GraphOutput& o : graph_.outputs) first_[o.value] = kNone;
     }
 
@@ -111,11 +111,11 @@ class Timeline {
     std::vector<std::vector<ValueId>> loads_;  ///< per group
     std::vector<uint32_t> level_;              ///< per group
     uint32_t level_count_ = 0;
-    std::vector<uint32_t> first_, last_;  ///< levels, per value; kNone: takes no scratch memory
+    std::vector<uint32_t> first_, last_;  ///< levels, per value; kNone: no scratch memory
     std::vector<uint64_t> live_;          ///< bytes, per level
 };
 
-/// Roughly: of one run at full capacity.
+/// Estimated operations of one run at full capacity.
 double operations_of(const Graph& graph, const Timeline& time, const Node& node) {
     double in = 0, out = 0;
     for (ValueId v : node.inputs) in += static_cast<double>(time.elements(v));
@@ -133,11 +133,11 @@ double operations_of(const Graph& graph, const Timeline& time, const Node& node)
             return 2 * out * static_cast<double>(inner_count);
         }
         default:
-            return node.op->is_view ? 0 : 16 * (in + out);  // windows, gathers: some reads each
+            return node.op->is_view ? 0 : 16 * (in + out);  // windows, gathers: several reads each
     }
 }
 
-/// A value to compute again.
+/// A value to recompute.
 struct Choice {
     ValueId value = kNone;
     ValueId after = kNone;
@@ -183,7 +183,7 @@ class Chooser {
         return choice;
     }
 
-    /// In the graph's order.
+    /// First in the graph's order.
     NodeId first_late_reader(ValueId v, uint32_t peak) const {
         std::vector<bool> leads_to(graph_.values.size());
         leads_to[v] = true;
@@ -199,7 +199,8 @@ class Chooser {
         return kNone;
     }
 
-    /// Collects the nodes that give `u`; those below begin at what lives at level `late` anyway.
+    /// Collects the nodes to recompute for `u`, stopping at values that are alive at level `late`
+    /// anyway.
     bool repeat(ValueId u, ValueId root, uint32_t late, std::set<NodeId>& again) const {
         const Value& value = graph_.value(u);
         if (value.kind != ValueKind::kNode) return true;
@@ -227,7 +228,7 @@ class Chooser {
     const Timeline& time_;
 };
 
-/// The graph with the choice made.
+/// Rewrites the graph to recompute the chosen value.
 class Repeater {
   public:
     Repeater(const Graph& graph, const Timeline& time, const Choice& choice)
@@ -260,7 +261,7 @@ class Repeater {
             reads = reads || leads_to_[v];
             if (is_late && leads_to_[v]) operands[i] = again(trace, v);
         }
-        // Views are computed in each reader: late ones follow another path to the value.
+        // Views are computed in each reader: late readers use their own copies of the views.
         if (reads && !is_late && time_.is_inlined(index))
             for (ValueId out : node.outputs) leads_to_[out] = true;
         std::vector<Tensor> outputs = apply(*node.op, operands, node.attrs, &trace);
@@ -290,7 +291,7 @@ class Repeater {
     const Graph& graph_;
     const Timeline& time_;
     const Choice& choice_;
-    std::vector<Tensor> now_, again_;  ///< by value of the old graph
+    std::vector<Tensor> now_, again_;  ///< per value of the old graph
     std::vector<bool> leads_to_;       ///< the chosen value, and views of it that are read early
 };
 

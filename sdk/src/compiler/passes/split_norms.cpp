@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Lets the kernel that adds up the parts of gradients also do most of the work of their norm, and of
-// the search for their largest element.
+// Moves most of a gradient norm, or of the search for the largest element, into the kernel that
+// adds up the partial sums of the gradients.
 //
-// Whatever scales all gradients by one number (clipping by the global norm, a loss scale) waits for
-// a fold of all of them: sums of each gradient, then a sum of those, two dispatches between making
-// gradients and using them.  Here each gradient is folded in blocks, which the kernel that makes it
-// can do behind its last step (compiler/codegen/replicated_scalars.cpp), and all blocks of all gradients in one fold,
-// short enough for every workgroup that needs the number to do it itself.
+// Scaling all gradients by one scalar (clipping by the global norm, a loss scale) depends on a
+// reduction over all of them: a sum per gradient, then a sum of those, so two dispatches between
+// computing gradients and using them.  Here each gradient is reduced in blocks, as an epilogue of
+// the kernel that computes it (compiler/codegen/replicated_scalars.cpp), and one reduction covers
+// all blocks of all gradients.  It is short enough for every workgroup that needs the scalar to
+// compute it itself.
 
 #include "compiler/ir/rewrite.hpp"
 #include "compiler/ops/op_table.hpp"
@@ -22,9 +23,9 @@ namespace hearth {
 
 namespace {
 
-// Numbers of which each reader would make one number again, if it were not done once for all.
+// Number of scalars from which one shared reduction pays; fewer are reduced again by each reader.
 constexpr size_t kManyTerms = 4;
-constexpr int64_t kBlock = 32;  // results that one workgroup adds up from many parts
+constexpr int64_t kBlock = 32;  // results per workgroup that sums many partial sums
 
 class NormFinder {
   public:
@@ -43,15 +44,15 @@ class NormFinder {
 
     struct Root {
         Fold fold = Fold::kSum;
-        std::vector<ValueId> terms;  ///< single numbers
+        std::vector<ValueId> terms;  ///< scalars
     };
     const Root* root(NodeId n) const {
         const auto at = roots_.find(n);
         return at == roots_.end() ? nullptr : &at->second;
     }
 
-    /// Whether the number is a fold of all elements of a tensor that is computed, element by
-    /// element, of sums of parts.
+    /// True if the scalar reduces all elements of a tensor that derives, element by element, from
+    /// sums of partial results.
     bool is_norm(ValueId v, Fold fold) const {
         if (!in_blocks_) return false;
         const Node* node = graph_.producer(v);
@@ -60,7 +61,7 @@ class NormFinder {
                derives_from_parts(node->inputs[0], graph_.value(node->inputs[0]).shape);
     }
 
-    /// The tensor of which the number is the fold.
+    /// The tensor that this scalar reduces.
     ValueId folded(ValueId v) const {
         const Node* node = graph_.producer(v);
         while (is_plain_view(*node)) node = graph_.producer(node->inputs[0]);
@@ -78,7 +79,8 @@ class NormFinder {
                x.dtype == DType::kF32;
     }
 
-    /// The fold that the node does with single numbers, or of all elements of a tensor.
+    /// The reduction of a node that combines two scalars, or all elements of a tensor, into a
+    /// scalar.
     std::optional<Fold> fold_of_numbers(NodeId n) const {
         const Node& node = graph_.nodes[n];
         if (node.outputs.size() != 1 || !is_number(node.outputs[0]) ||
@@ -91,7 +93,7 @@ class NormFinder {
         return std::nullopt;
     }
 
-    /// Whether no fold of the same kind goes on from here.
+    /// True if no reader continues a reduction of the same kind.
     bool is_root(NodeId n, Fold fold) const {
         const ValueId v = graph_.nodes[n].outputs[0];
         const std::vector<NodeId>& readers = readers_[v];

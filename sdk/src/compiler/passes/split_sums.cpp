@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Gives long sums enough work to do side by side.  A weight gradient is a matrix product with few
+// Split-K: gives long sums enough parallelism. A weight gradient is a matrix product with few
 // results and as many terms as there are samples: one workgroup per tile would leave a large GPU
-// idle (4,800 us for 64x64 over 65,536 rows on an H200, against 50 in parts).
+// idle (4,800 us for 64x64 over 65,536 rows on an H200, against 50 with partial sums).
 
 #include "compiler/fusion/row_region.hpp"
 #include "compiler/ir/rewrite.hpp"
@@ -19,12 +19,12 @@ namespace hearth {
 
 namespace {
 
-constexpr int64_t kManyThreads = 16384;  // that hide latency, in proportion to the device
-constexpr int64_t kManyGroups = 256;     // about two for each unit, in proportion
-constexpr int64_t kShortSum = 8192;      // as one workgroup's loop of 32: not worth a barrier
+constexpr int64_t kManyThreads = 16384;  // enough to hide latency; scales with the device
+constexpr int64_t kManyGroups = 256;     // about two per compute unit; scales with the device
+constexpr int64_t kShortSum = 8192;      // one workgroup's loop of 32: not worth a barrier
 constexpr int64_t kShortProduct = 128;   // inner extent
-constexpr int64_t kLeastTerms = 64;      // of one part of a product
-constexpr int64_t kPartGranule = 32;     // its terms are a multiple: whole vectors and slices
+constexpr int64_t kLeastTerms = 64;      // minimum per partial product
+constexpr int64_t kPartGranule = 32;     // terms per part are a multiple: whole vectors and slices
 
 Tensor sum_of_parts(const Tensor& parts, const Shape& shape, DType dtype) {
     Tensor sum = apply_one(op("reduce_sum"), {parts}, {{"axes", std::vector<int64_t>{0}}});
@@ -48,8 +48,8 @@ std::optional<std::vector<Tensor>> split_sum(const Node& node, const Tensor& x, 
     return std::vector<Tensor>{sum_of_parts(partial, result, x.dtype())};
 }
 
-/// Whether one workgroup shares the terms out among its threads (compiler/codegen/matmul_tiles.hpp, split): up
-/// to so many, that costs less than a dispatch that adds up parts.
+/// True if one workgroup splits the terms among its threads (compiler/codegen/matmul_tiles.hpp,
+/// split). Up to these limits that costs less than a second dispatch that adds up partial sums.
 bool is_split_inside(std::span<const Tensor> inputs, const Shape& result, int64_t terms,
                      const PassOptions& options) {
     constexpr int64_t kMostTerms = 512, kMostMatrixTerms = 2048;
@@ -61,7 +61,7 @@ bool is_split_inside(std::span<const Tensor> inputs, const Shape& result, int64_
     };
     if (caps.matrix_cores != MatrixCores::kNone && are(DType::kF16))
         return terms <= kMostMatrixTerms && m >= caps.matrix.m && n >= caps.matrix.n;
-    // Operands that are read by fours.
+    // True if rows can be loaded as vec4.
     const auto has_fours = [](const Tensor& x) {
         return !x.dim(-1).per_row && x.dim(-1).count % 4 == 0;
     };
@@ -78,7 +78,7 @@ std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<con
         return std::nullopt;
     constexpr int64_t kTile = 64, kFewRows = 16;
     const int64_t m = result[0].at(rows), n = result[1].at(rows);
-    // With few rows a workgroup computes four columns (compiler/codegen/matmul_tiles.cpp).
+    // With few rows, a workgroup computes four columns (compiler/codegen/matmul_tiles.cpp).
     const int64_t columns = m <= kFewRows ? 4 : kTile;
     const int64_t tiles = ((m + kTile - 1) / kTile) * ((n + columns - 1) / columns);
     const int64_t terms = inputs[0].shape()[node.attrs.flag("transpose_a") ? 0 : 1].at(rows);
@@ -95,26 +95,26 @@ std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<con
     return std::vector<Tensor>{sum_of_parts(partial, result, product.dtype)};
 }
 
-constexpr int64_t kMostParts = 128;  // a workgroup for each unit, in proportion
+constexpr int64_t kMostParts = 128;  // one workgroup per compute unit; scales with the device
 
-/// Rows that the parts of a sum over `rows` rows are multiples of: what a workgroup carries at a
-/// time (docs/design/0002-row-programs.md, 0008-row-programs.md).
+/// Granularity of the row ranges of partial sums: the rows that a workgroup carries at a time
+/// (docs/design/0002-fused-networks.md, 0008-fused-network-generator.md).
 int64_t granule_for(int64_t rows) {
     return rows <= 512 ? 4 : rows <= 1024 ? 8 : rows <= 16384 ? 32 : 64;
 }
-/// The same on matrix cores: with few rows the least, for many workgroups.
+/// As above, on matrix cores; the minimum with few rows, to get many workgroups.
 int64_t matrix_granule_for(int64_t rows, const DeviceCaps& caps) {
     return rows <= 2048 ? matrix_edge(caps) : 2 * matrix_edge(caps);
 }
 
-/// The tensors of a region that products read rounded to f16.  Whatever else reads such a tensor
-/// once a product has, on the way back above all, reads the rounded one too: of the two, that is the
-/// one a fused network on matrix cores then keeps (mixed precision keeps activations in f16).
+/// Tracks the tensors of a region that products read rounded to f16. Later readers of such a
+/// tensor, mostly in the backward pass, then read the rounded copy too, so that a fused network on
+/// matrix cores keeps only that one (mixed precision keeps activations in f16).
 class RoundedRows {
   public:
     RoundedRows(const Graph& graph, const RowRegion& region) : graph_(graph), region_(region) {}
 
-    /// `node` of the region, reading what is rounded; null if it reads nothing of the kind.
+    /// Returns `node` with rounded operands; nothing if it reads none.
     std::optional<std::vector<Tensor>> narrowed(const Node& node, std::span<const Tensor> inputs) {
         if (is_rounding(node)) {
             const Tensor rounded = apply(*node.op, inputs, node.attrs)[0];
@@ -134,7 +134,7 @@ class RoundedRows {
         return apply(*node.op, read, node.attrs);
     }
 
-    /// What a sum over rows of `v` should add up.
+    /// The operand for a sum over rows of `v`: rounded if there is a rounded copy.
     Tensor summand(ValueId v, const Tensor& x) const {
         const auto known = rounded_.find(v);
         return known == rounded_.end() || !multiplied_.contains(v) ? x : known->second;
@@ -203,7 +203,7 @@ Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
 
 Result<Graph> split_sums(const Graph& graph, const PassOptions& options) {
     if (is_cpu(options.caps)) return graph;  // few cores: long sums are no bottleneck
-    // What will run within a fused network is not worth cutting.
+    // Nodes of a fused network are not split.
     RowRegion region;
     if (options.fused_networks) region = find_row_region(graph);
     if (!region.empty() &&

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Finds where barriers must stand, from the bytes that are touched and nothing else.
+// Finds the barriers of an entry from the byte ranges that its operations touch, and nothing else.
 //
-// Operations since the last barrier may run in any order and at the same time, so no two of them
-// may touch a byte that one of them writes: reading after writing (RAW), writing after reading
-// (WAR), writing twice (WAW).  A barrier orders everything.  Placing each as late as possible gives
-// the fewest (the partition of a sequence into the fewest parts without conflicts is greedy).
+// Operations between two barriers may run in any order and at the same time, so no two of them may
+// touch a byte that one of them writes: read-after-write (RAW), write-after-read (WAR) and
+// write-after-write (WAW) hazards.  A barrier orders everything before it against everything after
+// it.  Placing each barrier as late as possible gives the fewest (greedy partition of a sequence
+// into the fewest runs without conflicts).
 
 #include "compiler/plan/stages.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Writes a planned entry into the flat tables of the Program.
+// Writes a planned entry into the flat tables of the Program: commands, operands, words and
+// barriers.
 
 #include "compiler/plan/stages.hpp"
 
@@ -107,7 +108,8 @@ class EntryEmitter {
         program_.steps.push_back(std::move(step));
     }
 
-    /// Lets a kernel do a copy, if there is one for it and what is copied is whole words of ours.
+    /// Turns a copy into a dispatch of the copy kernel, if the program has one and the copy is a
+    /// fixed number of 32-bit words within the arena and the weights.
     void copy_by_kernel(Step& step) {
         const auto kernel = std::find_if(program_.kernels.begin(), program_.kernels.end(),
                                          [](const Kernel& k) { return k.name == kCopyKernel; });
@@ -118,7 +120,7 @@ class EntryEmitter {
         const bool is_ours = std::all_of(operands.begin(), operands.end(), [](const Operand& o) {
             return o.region == Region::kArena || o.region == Region::kWeights;
         });
-        constexpr uint64_t kMostGroups = 65535;  // that every device allows
+        constexpr uint64_t kMostGroups = 65535;  // guaranteed by every device
         const uint32_t threads = kernel->local_size[0];
         if (!is_ours || bytes.per_row != 0 || bytes.fixed % sizeof(uint32_t) != 0 ||
             words > kMostGroups * threads)

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// When each arena storage is needed, and which storages are written in place of another.
+// Liveness of arena storages, and reuse of a dying storage in place.
 //
 // Time is counted in barrier intervals, not in steps: two storages share bytes only if a barrier
-// stands between the last use of one and the first of the other anyway.  The exception is an
-// operation that reads a dying value element by element: it may write its result over it.
+// already stands between the last use of one and the first use of the other.  The exception is an
+// operation that reads a dying value element by element: it may write its result over that value.
 
 #include "compiler/plan/stages.hpp"
 
@@ -27,7 +27,7 @@ class BlockFinder {
         for (const Operation& op : plan_.operations)
             for (const StorageUse& use : op.uses)
                 if (in_arena(use)) lifetimes_[use.storage].include(op.interval);
-        // In the order of operations, so that a chain of in-place writes grows from its start.
+        // In operation order, so that a chain of in-place writes grows from its start.
         for (const Operation& op : plan_.operations)
             for (const StorageUse& use : op.uses)
                 if (in_arena(use) && use.writes() && block_of_[use.storage] == kNone)
@@ -57,7 +57,7 @@ class BlockFinder {
                            {storage}});
     }
 
-    // Whether `op` is the only user of the storage in its last interval, and reads it only.
+    // True if `op` is the only user of the storage in its last interval and only reads it.
     bool dies_in(const Operation& op, uint32_t storage) const {
         if (lifetimes_[storage].last != op.interval) return false;
         const auto same_interval = std::equal_range(

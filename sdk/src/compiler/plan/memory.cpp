@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Assigns each block an offset in the arena so that blocks alive together never overlap.
-// The largest first, each into the smallest gap that fits (core/placement.hpp).  The same with bytes times
-// lifetime for the size, where the first is above the lower bound.
-// In both, while that is above the lower bound: the block that ends last goes first in the order, and
-// all are placed anew.  O(n^2) in blocks each time; n < 2,000 in practice.
+//
+// Greedy: largest block first, each into the smallest gap that fits (core/placement.hpp).  If the
+// result is above the lower bound, a second search orders blocks by bytes times lifetime instead.
+// Each search repeats while it is above the lower bound: it moves the block with the highest end
+// offset to the front of the order and places all blocks again.  O(n^2) in blocks per trial; n <
+// 2,000 in practice.
 
 #include "compiler/plan/stages.hpp"
 
@@ -15,14 +17,14 @@ namespace hearth::planning {
 
 namespace {
 
-/// How often to place all blocks anew: less often when there are many.
+/// Number of placement trials; fewer for many blocks, which bounds the total work.
 int trials_for(size_t block_count) {
     constexpr size_t kMostTrials = 100, kMostWork = 20'000'000;
     return static_cast<int>(
         std::min(kMostTrials, kMostWork / std::max<size_t>(block_count * block_count, 1)));
 }
 
-/// The best layout that is found from `order` on.
+/// The best layout found by a search that starts from `order`.
 Placement improve(std::span<const uint64_t> sizes, std::span<const Lifetime> lifetimes,
                   std::vector<size_t> order, uint64_t least) {
     Placement best = place_in_order(sizes, lifetimes, order), layout = best;
@@ -40,7 +42,7 @@ Placement improve(std::span<const uint64_t> sizes, std::span<const Lifetime> lif
 
 uint64_t least_arena_bytes(std::span<const Block> blocks, uint64_t alignment) {
     uint64_t least = 0;
-    // The most that is alive at once is alive where some block begins.
+    // The number of live bytes peaks at the start of some block's lifetime.
     for (const Block& begun : blocks) {
         uint64_t alive = 0;
         for (const Block& block : blocks)

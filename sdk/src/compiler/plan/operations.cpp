@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// From kernel calls on values to operations on storages: which region each value lives in.
+// Turns kernel calls on values into operations on storages, and chooses the region of each value.
 //
-// A value that a call computes and that leaves the entry as an output lives in the bound buffer; no
+// A value that a call computes and that is an output of the entry lives in the bound buffer; no
 // copy is needed.  A second output of the same value, and outputs that no call computes (an input,
 // a param, a constant), are copies.
 
@@ -65,7 +65,7 @@ class OperationMaker {
 
     ValueId root_of(ValueId id) const { return plan_.tables->root_of[id]; }
 
-    // The first output of each computed value lets it live in the bound buffer.
+    // A computed value lives in the buffer bound for the first output that names it.
     void claim_outputs() {
         for (size_t i = 0; i < graph_.outputs.size(); ++i) {
             const ValueId root = root_of(graph_.outputs[i].value);
@@ -144,7 +144,8 @@ class OperationMaker {
         return {};
     }
 
-    /// Whether the operand is the new contents of what persists, in the place of the old ones.
+    /// True if the operand overwrites a param, state or input in place, as an update of the graph
+    /// states.
     bool updates_in_place(const CallOperand& operand) const {
         return operand.access == Access::kReadWrite &&
                std::any_of(graph_.updates.begin(), graph_.updates.end(), [&](const auto& u) {
@@ -203,8 +204,8 @@ class OperationMaker {
     const LoweredEntry& lowered_;
     std::span<const Slot> slots_;
     EntryPlan plan_;
-    std::vector<bool> is_written_;        ///< per root
-    std::vector<size_t> copied_outputs_;  ///< those that no call writes into the bound buffer
+    std::vector<bool> is_written_;        ///< per root value
+    std::vector<size_t> copied_outputs_;  ///< outputs that no call writes into the bound buffer
 };
 
 }  // namespace
@@ -217,7 +218,7 @@ Result<EntryPlan> make_operations(const Graph& graph, const LoweredEntry& lowere
 
 bool may_take_over(const EntryPlan& plan, const Operation& op, uint32_t from, uint32_t to) {
     if (op.is_copy() || plan.storages[from].bytes != plan.storages[to].bytes) return false;
-    // Where a call marks which of its written operands are element-wise, only those qualify.
+    // If the call marks some written operands as element-wise, only those may be written in place.
     bool marks_written = false, to_is_marked = false;
     uint32_t part = 0;
     for (const StorageUse& use : op.uses)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The driver: the stages of planning in order.
+// Runs the stages of planning in order and verifies the result.
 
 #include "compiler/plan/plan.hpp"
 
@@ -47,7 +47,7 @@ void place_storages(EntryPlan& entry, const PlanOptions& options) {
     entry.arena_bytes = layout.size_bytes;
 }
 
-/// The copying kernel is made before anyone knows whether there is something to copy.
+/// Drops the copy kernel if no command uses it: it is added before copies are known.
 void leave_out_unused_copy(Program& program) {
     if (program.kernels.empty() || program.kernels.back().name != kCopyKernel) return;
     const auto last = static_cast<uint32_t>(program.kernels.size() - 1);

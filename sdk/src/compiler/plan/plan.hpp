@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Planning: in which order the kernel calls run, where every value has its bytes, and where a
-// barrier stands.  Pure integers; no device and no tensor data but the first contents of weights.
+// Planning: the order of kernel calls, the memory offset of every value, and the place of every
+// barrier.  Integer arithmetic only; no device, and no tensor data except the initial values of
+// weights.
 
 #pragma once
 
@@ -19,40 +20,40 @@
 namespace hearth {
 
 struct PlanOptions {
-    /// The most rows that a recording may have; what is sized per row is sized for these.
+    /// Largest batch size of a recording; every tensor with a batch dimension is allocated for it.
     uint64_t rows_capacity = 1;
-    /// Alignment of values, and the largest arena and weights region.
+    /// Source of the alignment of values and of the largest arena and weights region.
     DeviceCaps caps = baseline_caps();
-    /// Lets all entries use the same bytes of the arena.  Then no entry may be recorded between two
-    /// slices of another.
+    /// Lets all entries use the same arena bytes.  Then no entry may be recorded between two slices
+    /// of another.
     bool share_arena = false;
 };
 
-/// Plans one Program; `graphs[i]` is what `lowered.entries[i]` computes.
+/// Plans one Program; `graphs[i]` is the graph that `lowered.entries[i]` computes.
 ///
-/// What a host may rely on:
-/// - Params, states and constants of all graphs with one name are one slot.  Constants without a
-///   name are told apart by their contents.
+/// Guarantees to the application:
+/// - Params, states and constants with the same name in several graphs are one variable.  Constants
+///   without a name are identified by their contents.
 /// - An entry has as many barriers as its longest chain of dependent calls needs: memory is reused
 ///   only where a barrier stands anyway.
 /// - Updates of params, states and inputs are written after the last barrier of their entry.  An
-///   entry that was stopped at any barrier has therefore not changed the weights yet.
-/// - An output is written into the bound buffer by the call that computes it, and may be read back
-///   from there by later calls.
+///   entry stopped at any barrier has therefore not changed the weights yet.
+/// - An output is written into the bound buffer by the call that computes it, and later calls may
+///   read it from there.
 /// - The buffers bound in one recording must overlap neither each other nor Hearth's own memory: no
 ///   barrier is planned for that.
 ///
-/// Errors: kInvalidArgument for graphs that disagree about a name, for calls that read what nothing
-/// writes, for contents that the device type cannot hold; kOutOfRange for memory beyond
+/// Errors: kInvalidArgument for graphs that disagree about a name, for calls that read a value that
+/// no call writes, for contents that the device type cannot hold; kOutOfRange for memory beyond
 /// `caps.max_buffer_bytes`.  Deterministic: equal inputs give equal Programs on every platform.
 Result<Program> plan(std::span<const Graph> graphs, LoweredProgram lowered,
                      const PlanOptions& options);
 
-/// Proves a plan without knowing how it was made: runs each entry on symbolic memory and checks
-/// that every read finds the value it should, that every hazard has a barrier in between, that
-/// everything is in bounds and aligned, and that outputs and updates are in place at the end.
+/// Verifies a plan independently of the planner: runs each entry on symbolic memory and checks that
+/// every read finds the expected value, that a barrier separates every hazard, that every operand
+/// is in bounds and aligned, and that outputs and updates hold their values at the end.
 ///
-/// `plan` calls it on what it returns.  Errors: kInternal naming entry, step and rule.
+/// `plan` calls it on its result.  Errors: kInternal naming entry, command and rule.
 Status verify_plan(const Program& program, std::span<const Graph> graphs,
                    std::span<const LoweredEntry> entries, const PlanOptions& options);
 

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Chooses for each operation the interval between two barriers in which it runs.
+// Assigns each operation to an interval between two barriers.
 //
-// A barrier costs about ten dispatches on a large GPU, so their number comes first: it is the
-// length of the longest chain of dependencies, and every operation has a window from the earliest
-// to the latest interval that keeps it so (ASAP and ALAP levels, as in high-level synthesis; De
-// Micheli, "Synthesis and Optimization of Digital Circuits", 1994, section 5.3).  Inside those
-// windows a local search moves one operation at a time where that lowers the peak of bytes alive at
-// once, or else the sum over all intervals.  Operations that publish updates stay in the last
-// interval.
+// A barrier costs about ten dispatches on a large GPU, so the number of barriers is minimized
+// first: it is the length of the longest dependency chain.  Every operation has a window from its
+// earliest to its latest interval under that number (ASAP and ALAP levels, as in high-level
+// synthesis; De Micheli, "Synthesis and Optimization of Digital Circuits", 1994, section 5.3).
+// Inside those windows a local search moves one operation at a time if that lowers the peak of live
+// bytes, or at an equal peak the sum of live bytes over all intervals.  Operations that publish
+// updates stay in the last interval.
 
 #include "compiler/plan/stages.hpp"
 
@@ -56,8 +56,8 @@ std::vector<uint32_t> levels_of(std::span<const std::vector<uint32_t>> dependenc
 
 namespace {
 
-// Bounds of the search.  Over 5,574 small random entries the peak it finds is 0.4 % above the best
-// one (tried exhaustively) on average, and the best one in 95 % of them; ASAP levels alone are 6 %
+// Bounds of the search.  Over 5,574 small random entries the peak it finds is on average 0.4 %
+// above the optimum (exhaustive search), and equal to it in 95 % of them; ASAP levels alone are 6 %
 // above.
 constexpr int kSweeps = 4;
 constexpr uint32_t kCandidates = 16;
@@ -131,7 +131,7 @@ class IntervalSearch {
             if (size_[s] > 0) add(lifetime_without(s, kNone), size_[s], live_);
         for (int sweep = 0; sweep < kSweeps; ++sweep) {
             bool changed = false;
-            // From the end, so that what frees its inputs moves before what makes them.
+            // Backwards, so that a consumer that frees its inputs moves before their producers.
             for (uint32_t i = static_cast<uint32_t>(interval_.size()); i-- > 0;)
                 changed = move_to_best(i) || changed;
             if (!changed) break;
@@ -183,12 +183,12 @@ class IntervalSearch {
 
     const EntryPlan& plan_;
     std::vector<std::vector<uint32_t>> before_, after_;
-    std::vector<uint64_t> size_;                ///< per storage; 0 outside the arena
-    std::vector<std::vector<uint32_t>> users_;  ///< per storage
+    std::vector<uint64_t> size_;                ///< bytes per storage; 0 outside the arena
+    std::vector<std::vector<uint32_t>> users_;  ///< operations per storage
     std::vector<uint32_t> earliest_;
     uint32_t interval_count_ = 0;
-    std::vector<uint32_t> interval_;  ///< per operation, while searching
-    std::vector<uint64_t> live_;      ///< bytes per interval
+    std::vector<uint32_t> interval_;  ///< per operation; the current state of the search
+    std::vector<uint64_t> live_;      ///< live bytes per interval
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Unites what the entries of a Program share: slots of the weights region by name, bindings by name
-// and direction.
+// Merges the tables that all entries of a Program share: variables of the weights region by name,
+// bindings by name and direction.
 
 #include "compiler/plan/stages.hpp"
 
@@ -69,8 +69,8 @@ std::string describe(DType dtype, const Shape& shape) {
     return std::string(hearth::name_of(dtype)) + " " + to_string(shape);
 }
 
-// A shape that the planner can size: at most one extent per row, nothing negative, and no more
-// bytes than a buffer may have.
+// Checks that the planner can size the shape: at most one batch dimension, no negative extent, and
+// at most max_buffer_bytes at rows_capacity.
 Status check_size(const Value& value, const PlanOptions& options, const std::string& what) {
     uint64_t limit = options.caps.max_buffer_bytes /
                      size_bytes(device_dtype(value.dtype, options.caps.narrow_storage()));
@@ -92,7 +92,7 @@ Status check_size(const Value& value, const PlanOptions& options, const std::str
                         std::to_string(options.caps.max_buffer_bytes) + " bytes");
 }
 
-/// A value's contents as they lie in device memory; empty if it has none.
+/// Initial value of `value` as it lies in device memory; empty if it has none.
 Result<std::vector<std::byte>> device_bytes(const Value& value, const std::string& what,
                                             const PlanOptions& options) {
     if (!value.data) return std::vector<std::byte>();
@@ -116,7 +116,8 @@ Result<std::vector<std::byte>> device_bytes(const Value& value, const std::strin
     return std::vector<std::byte>(held.bytes().begin(), held.bytes().end());
 }
 
-// Equal contents, equal name, in whichever entry and order they come.
+// Name derived from type, shape and contents, so that equal constants of all entries share a
+// variable.
 std::string name_by_contents(const Value& value, std::span<const std::byte> contents) {
     Hash hash;
     hash.number(static_cast<uint8_t>(value.dtype)).text(to_string(value.shape)).bytes(contents);
@@ -134,7 +135,7 @@ class TableMaker {
 
     Result<Tables> make() {
         for (size_t e = 0; e < graphs_.size(); ++e) HEARTH_TRY(prepare(e));
-        // Params first: what a game saves is then one range of bytes.
+        // Params first, so that they form one contiguous byte range.
         for (ValueKind kind : {ValueKind::kParam, ValueKind::kState, ValueKind::kConstant})
             for (size_t e = 0; e < graphs_.size(); ++e)
                 for (ValueId id = 0; id < graphs_[e].values.size(); ++id)
@@ -171,7 +172,8 @@ class TableMaker {
         return {};
     }
 
-    // Constants that went into kernels as numbers need no bytes; params are there in any case.
+    // Constants folded into kernels as literals need no bytes; params and states always have a
+    // variable.
     bool is_needed(size_t e, ValueId id) const {
         return graphs_[e].value(id).kind != ValueKind::kConstant || used_[e][id];
     }
@@ -214,7 +216,7 @@ class TableMaker {
             return invalid_argument(what + " is " + describe(value.dtype, value.shape) + ", but " +
                                     first + " has a " + std::string(name_of(slot.kind)) + " of " +
                                     describe(slot.dtype, shapes_[index]));
-        // An entry may leave a param's first contents to another one.
+        // An entry may leave a param's initial value to another entry.
         if (!contents.empty() && contents_[index].empty() && kind != SlotKind::kConstant)
             contents_[index] = std::move(contents);
         else if (contents != contents_[index] && (!contents.empty() || kind == SlotKind::kConstant))
@@ -284,7 +286,7 @@ class TableMaker {
                                         std::string(kind) + " of " +
                                         describe(binding.dtype, binding.shape));
             if (binding.shape == value.shape) return known.binding;
-            // Of another size of the model: a binding of its own.
+            // Same name but another shape (entries of different sizes): add a separate binding.
             known.last_entry = other;
         }
         const auto index = static_cast<uint32_t>(tables_.bindings.size());
@@ -299,15 +301,15 @@ class TableMaker {
     const PlanOptions& options_;
     Tables tables_;
     std::vector<std::vector<bool>> used_;           ///< per entry and value
-    std::vector<Shape> shapes_;                     ///< per slot, with rows as a symbol
-    std::vector<std::vector<std::byte>> contents_;  ///< per slot
-    std::vector<size_t> first_entry_;               ///< per slot
+    std::vector<Shape> shapes_;                     ///< per variable, with a symbolic batch size
+    std::vector<std::vector<std::byte>> contents_;  ///< per variable
+    std::vector<size_t> first_entry_;               ///< per variable
     std::map<std::string, uint32_t> slot_by_name_;
     struct Declared {
         uint32_t binding;
-        size_t last_entry;  ///< that declared it
+        size_t last_entry;  ///< the last entry that declared it
     };
-    /// One for each shape.
+    /// One Declared per shape.
     std::map<std::pair<Direction, std::string>, std::vector<Declared>> bindings_by_name_;
 };
 

@@ -1,22 +1,21 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// How new contents reach params and states: all of them in the last interval of the entry, so that
-// an entry that stops at a barrier leaves weights that belong together.  An input whose buffer is
-// written in place is a slot like them, which the host lends ("slot" below means both).
+// Writes updates of params and states in the last interval of the entry, so that an entry stopped
+// at any barrier leaves consistent weights.  An input whose buffer is written in place is treated
+// like a variable that the application lends ("variable" below means both).
 //
-// - If nothing but the update needs a new value, the call that computes it writes it straight into
-//   the slot ("direct").  Otherwise the value has a place of its own and is copied at the end.
-// - Operations of the last interval that read the old contents of an updated slot would race with
-//   its update.  They read a copy instead, made before the last barrier ("kept" contents).  Only a
-//   direct writer that reads the slot element by element may do so in place.
+// - If only the update needs a new value, the call that computes it writes straight into the
+//   variable ("direct").  Otherwise the value has its own storage and is copied at the end.
+// - Operations of the last interval that read the old contents of an updated variable would race
+//   with its update.  They read a copy instead, made before the last barrier ("kept" contents).
+//   Only a direct writer that reads the variable element by element may do so in place.
+// - A call that changes a variable in place (rows of a ring buffer) is the update itself.  Every
+//   other reader of the old contents runs before it, with a barrier in between; only other updates,
+//   which run in the last interval too, read a copy.
 //
-// - A call that changes a slot in place (rows of a ring) is the update itself.  Whatever else reads
-//   the old contents runs before it, with a barrier in between; only other updates, which run in the
-//   last interval too, read a copy.
-//
-// So updates never wait for each other, two slots may even be swapped, and they cost at most one
-// interval more than computing the values does.
+// So updates never wait for each other, two variables may even be swapped, and updates add at most
+// one interval to the computation of the values.
 
 #include "compiler/plan/stages.hpp"
 
@@ -28,9 +27,9 @@ namespace hearth::planning {
 
 namespace {
 
-// Keeping old contents for an operation that could as well run one interval earlier saves a barrier
-// and costs a copy.  A barrier is about 2 us on a large GPU; in that time it copies about this
-// much.
+// Keeping old contents for an operation that could run one interval earlier saves a barrier and
+// costs a copy.  A barrier takes about 2 us on a large GPU; this many bytes are copied in that
+// time.
 constexpr uint64_t kKeepInsteadOfBarrierBytes = uint64_t{1} << 20;
 
 class UpdateMaker {
@@ -57,11 +56,11 @@ class UpdateMaker {
         GraphUpdate update;
         uint32_t value_storage = kNone;
         uint32_t slot_storage = kNone;
-        uint32_t writer = kNone;  ///< operation that writes the slot directly; kNone: a copy does
+        uint32_t writer = kNone;  ///< operation that writes the variable; kNone: a copy does
     };
 
-    /// Makes calls that change slots in place the last ones, so that they depend on all that reads the
-    /// old contents, and nothing on them.  Returns whether there are any.
+    /// Moves calls that change variables in place to the end, so that they depend on all readers of
+    /// the old contents and no operation depends on them.  Returns true if there are any.
     bool publish_in_place() {
         bool any = false;
         for (const GraphUpdate& update : plan_.graph->updates) {
@@ -96,7 +95,7 @@ class UpdateMaker {
         return p;
     }
 
-    // The one operation that uses the storage, or kNone if there are more.
+    // The only operation that uses the storage, or kNone if there are several.
     uint32_t only_user(uint32_t storage) const {
         uint32_t user = kNone;
         for (uint32_t i = 0; i < plan_.operations.size(); ++i)
@@ -108,8 +107,8 @@ class UpdateMaker {
         return user;
     }
 
-    // A direct writer runs in the last interval, so nothing may have to come after it: neither an
-    // operation that uses what it uses, nor a copy of something else that it writes.
+    // A direct writer runs in the last interval, so no operation may have to follow it: none that
+    // depends on it, and no copy of another value that it writes.
     void reject_early_writers() {
         std::vector<bool> is_followed(plan_.operations.size(), false);
         for (const std::vector<uint32_t>& before : dependencies_of(plan_))
@@ -131,7 +130,7 @@ class UpdateMaker {
         }
     }
 
-    // Without the slots for now: levels must not count the race for them.
+    // Copies do not write their variables yet: levels must ignore the hazards on the variables.
     void add_copies() {
         for (Pending& p : updates_) {
             if (p.writer != kNone) {
@@ -158,12 +157,12 @@ class UpdateMaker {
                 if (use.storage == p.value_storage) use.storage = p.slot_storage;
             plan_.storage_of[plan_.tables->root_of[p.update.value]] = p.slot_storage;
         }
-        // Nothing has to come after them, so the order still respects data flow.
+        // Publishing operations have no successors, so the order still respects data flow.
         std::stable_partition(plan_.operations.begin(), plan_.operations.end(),
                               [](const Operation& op) { return !op.publishes; });
     }
 
-    /// Storages of old contents that `op` cannot read in the interval in which they are replaced.
+    /// Updated storages whose old contents `op` would read in the interval that overwrites them.
     std::vector<uint32_t> racing_reads(const Operation& op) const {
         std::vector<uint32_t> racing;
         for (const StorageUse& use : op.uses) {
@@ -191,7 +190,7 @@ class UpdateMaker {
         if (last == 0 && races) last = 1;
         if (last > 0 && late_reads_bytes(last) > kKeepInsteadOfBarrierBytes) ++last;
 
-        std::map<uint32_t, uint32_t> kept;  // by the storage whose contents it keeps
+        std::map<uint32_t, uint32_t> kept;  // original storage -> storage with its kept contents
         std::vector<Operation> keepers;
         for (Operation& op : plan_.operations) {
             if (!op.publishes && op.interval < last) continue;
@@ -207,7 +206,7 @@ class UpdateMaker {
                                 std::make_move_iterator(keepers.end()));
     }
 
-    /// What operations of interval `last` that publish nothing would need to have kept.
+    /// Bytes that must be kept for non-publishing operations of interval `last`.
     uint64_t late_reads_bytes(uint32_t last) const {
         std::vector<uint32_t> storages;
         for (const Operation& op : plan_.operations)
@@ -237,7 +236,7 @@ class UpdateMaker {
     const Tables& tables_;
     uint64_t rows_capacity_;
     std::vector<Pending> updates_;
-    std::vector<bool> is_updated_;  ///< per storage that was there before anything was kept
+    std::vector<bool> is_updated_;  ///< per storage that existed before any kept copy
 };
 
 }  // namespace

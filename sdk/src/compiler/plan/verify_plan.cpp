@@ -1,21 +1,23 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The second opinion on a plan.  It shares no decision with the planner: it reads the Program and
-// runs each entry on symbolic memory, in which every byte range holds a named version of a value.
+// Verifies a plan independently of the planner.  It shares no decision with the planner: it reads
+// the Program and runs each entry on symbolic memory, in which every byte range holds a named
+// version of a value.
 //
-//   read     the range must hold just the version that the call needs
-//   write    the range now holds a new version; what was there is gone
-//   copy     the range now holds what the source holds
-//   update   a call may change a param or state in place (rows of a ring) if its result is stated as
-//            that one's update; whatever reads the old contents must find the version before
-//   barrier  until the next one, no step may touch a byte that another one writes
+//   read     the range must hold exactly the version that the call needs
+//   write    the range holds a new version from here on; its old contents are gone
+//   copy     the range holds what the source holds
+//   update   a call may change a param or state in place (rows of a ring buffer) if its result is
+//            stated as that tensor's update; other readers of the old contents must find the
+//            version before
+//   barrier  until the next barrier, no command may touch a byte that another one writes
 //
-// Values overwritten while they are alive, wrong offsets and swapped steps all end as a read that
-// finds something else.  At the end outputs and slots must hold what the graph says.  Everything is
-// quadratic and plain on purpose.  (The synchronization check of Vulkan's validation layers does
-// not see hazards through aliased memory and device addresses precisely; docs/syncval_usage.md
-// there.)
+// Values overwritten while alive, wrong offsets and swapped commands all show up as a read that
+// finds the wrong contents.  At the end outputs and variables must hold what the graph states.  The
+// code is quadratic and simple on purpose.  (The synchronization validation of Vulkan's validation
+// layers does not track hazards through aliased memory and device addresses precisely; see its
+// docs/syncval_usage.md.)
 
 #include "compiler/plan/plan.hpp"
 #include "compiler/plan/stages.hpp"
@@ -26,8 +28,8 @@ namespace hearth {
 
 namespace {
 
-/// What a byte range holds: the value that owns the bytes (kNone: nothing known), after how many
-/// writes.
+/// Contents of a byte range: the root value that owns the bytes (kNone: unknown), and its version,
+/// the number of writes so far.
 struct Content {
     ValueId root = kNone;
     uint32_t version = 0;
@@ -75,7 +77,7 @@ class SymbolicMemory {
         return bytes == range.end - range.begin;
     }
 
-    /// The one content of the whole range, if there is one.
+    /// The contents of the range if they are uniform, otherwise unknown.
     Content content_of(const Range& range) const {
         for (const Piece& p : pieces_)
             if (p.range.overlaps(range)) return holds(range, p.content) ? p.content : Content();
@@ -124,7 +126,7 @@ class EntryProof {
         return internal_error(where + ": " + rule);
     }
 
-    // The version of each operand that the order of the lowered calls gives.
+    // Numbers the version that each operand needs, in the order of the lowered calls.
     void number_versions() {
         versions_.assign(graph_.values.size(), 0);
         is_new_.assign(graph_.values.size(), false);
@@ -135,7 +137,7 @@ class EntryProof {
         for (const KernelCall& call : lowered_.calls) {
             std::vector<uint32_t>& before = versions_before_.emplace_back();
             for (const CallOperand& o : call.operands) {
-                // Of what persists, reads mean the contents before the entry.
+                // Reads of a param, state or input get the contents from before the entry.
                 const bool is_numbered =
                     o.value != kNoValue && (!persists(o.value) || is_new_[o.value]);
                 before.push_back(is_numbered ? versions_[root_of_[o.value]] : 0);
@@ -147,7 +149,7 @@ class EntryProof {
 
     bool persists(ValueId id) const { return may_be_updated(graph_.value(root_of_[id]).kind); }
 
-    /// Whether the operand changes what persists as the graph's updates say.
+    /// True if an update of the graph states this in-place change of a param, state or input.
     bool is_stated_update(ValueId id, Access access) const {
         return access == Access::kReadWrite &&
                std::any_of(graph_.updates.begin(), graph_.updates.end(), [&](const GraphUpdate& u) {
@@ -155,7 +157,8 @@ class EntryProof {
                });
     }
 
-    // Of a constant: every slot with its contents, since it does not matter which one is read.
+    // For a constant, returns every variable with its contents: it does not matter which one is
+    // read.
     std::vector<const Slot*> slots_of(const Value& value, const HostTensor& contents) const {
         const Shape shape = value.shape.at(static_cast<int64_t>(program_.rows_capacity));
         std::vector<const Slot*> slots;
@@ -188,7 +191,7 @@ class EntryProof {
         return nullptr;
     }
 
-    // Whether `bytes` is what a tensor takes, for every number of rows: it grows linearly.
+    // True if `bytes` is the size of the tensor at every batch size, in which it is linear.
     bool is_size_of(const Extent& bytes, DType dtype, const Shape& shape) const {
         for (uint64_t rows : {uint64_t{0}, uint64_t{1}, program_.rows_capacity})
             if (bytes.at(rows) !=
@@ -198,7 +201,7 @@ class EntryProof {
         return true;
     }
 
-    // Before the first step: slots and input buffers hold their values.
+    // Initial memory: variables and input buffers hold their values.
     Status place_sources() {
         for (ValueId id = 0; id < graph_.values.size(); ++id) {
             const Value& value = graph_.value(id);
@@ -223,21 +226,21 @@ class EntryProof {
                 value.data ? value.data->cast(device_dtype(value.dtype, program_.storage))
                            : HostTensor();
             const std::vector<const Slot*> slots = slots_of(value, contents);
-            // A constant that no call reads has no slot; if one does, that read will fail.
+            // A constant that no call reads has no variable; a call that does read it fails later.
             if (slots.empty() && value.kind != ValueKind::kConstant)
                 return fail("'" + value.name + "' has no slot of its shape and type");
             for (const Slot* slot : slots) {
                 if (value.data && !has_contents(*slot, contents))
                     return fail("slot '" + slot->name + "' has other first contents");
                 const Range range{Region::kWeights, 0, slot->offset, slot->offset + slot->bytes};
-                // Of constants with equal contents the first one stands for all.
+                // Constants with equal contents share the root of the first one.
                 if (const Content known = memory_.content_of(range); known.root != kNone)
                     root_of_[id] = known.root;
                 memory_.write(range, {root_of_[id], 0});
                 final_.push_back({range, {root_of_[id], 0}, "slot '" + slot->name + "'"});
             }
         }
-        // Aliases of such constants follow.
+        // Redirects aliases of such constants.
         for (ValueId& root : root_of_) root = root_of_[root];
         return {};
     }
@@ -312,7 +315,7 @@ class EntryProof {
                 program_.bindings[operand.binding].direction == Direction::kInOut);
     }
 
-    // Against the steps since the last barrier; then the step joins them.
+    // Checks the command against all commands since the last barrier, then adds it to them.
     Status check_hazards(const Step& step, std::span<const Range> ranges) {
         const std::span<const Operand> operands = program_.operands_of(step);
         std::vector<Touch> touches;
@@ -329,7 +332,7 @@ class EntryProof {
         return {};
     }
 
-    // The call that the step says it is; each runs once.
+    // Finds the call that the command claims to run and marks it as run; each call runs once.
     const KernelCall* find_call(const Step& step, size_t& index) {
         for (size_t c = 0; c < lowered_.calls.size(); ++c) {
             const KernelCall& call = lowered_.calls[c];
@@ -386,7 +389,7 @@ class EntryProof {
         return {};
     }
 
-    // What a kernel locates itself must be where its constants say.
+    // The specialization constants of located operands must give the operands' offsets.
     Status check_located(const Kernel& kernel, std::span<const Operand> operands) const {
         if (kernel.located_count == 0) return {};
         uint32_t calls = 0;
@@ -407,8 +410,8 @@ class EntryProof {
         return {};
     }
 
-    // Operands of one step may share bytes only if none is written, or if a written one takes over
-    // exactly the bytes of one that is read element by element.
+    // Operands of one command may share bytes only if none is written, or if a written operand
+    // covers exactly the bytes of one that is read element by element.
     Status check_in_place(const KernelCall& call, std::span<const Range> ranges,
                           std::span<const Operand> operands, size_t written) const {
         if (operands[written].access == Access::kRead) return {};
@@ -488,11 +491,11 @@ class EntryProof {
     const LoweredEntry& lowered_;
     const PlanOptions& options_;
     std::vector<ValueId> root_of_;
-    std::vector<uint32_t> versions_;                      ///< per root, after the last call
+    std::vector<uint32_t> versions_;                      ///< per root value, after the last call
     std::vector<std::vector<uint32_t>> versions_before_;  ///< per call and operand
     std::vector<bool> was_run_;                           ///< per call
-    std::vector<bool> is_new_;  ///< per value: new contents in the place of what persists
-    std::vector<Final> final_;  ///< slots and inputs with their first contents
+    std::vector<bool> is_new_;  ///< per value: it is an in-place update of a param, state or input
+    std::vector<Final> final_;  ///< variables and inputs with their contents before the entry
     SymbolicMemory memory_;
     std::vector<Touch> since_barrier_;
     bool has_published_ = false;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What cooked C needs beside its kernels: errors as text, and brains (docs/brain_format.md), read and written as
+// What cooked C needs beside its kernels: errors as text, and brains (docs/reference/brain_format.md), read and written as
 // the runtime does it (program/brain.cpp, device/session/brain.cpp).
 
 #include "compiler/print/c_program.hpp"

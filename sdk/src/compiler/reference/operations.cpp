@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Executes scalar operations on 32-bit words with the semantics of kernels.
+
 #include "compiler/reference/operations.hpp"
 
 #include <hearth/core/assert.hpp>
@@ -104,7 +106,7 @@ uint32_t unary_float(ScalarOp op, uint32_t bits) {
         case ScalarOp::kRoundBF16:
             return rounded(bf16_to(bf16_from(x)));
         default:
-            return bits;  // the same bits as another type
+            return bits;  // reinterpreted
     }
 }
 
@@ -129,7 +131,7 @@ uint32_t unary_integer(ScalarOp op, ScalarType type, uint32_t a) {
         case ScalarOp::kBitsToUniform:
             return rounded(uniform_from_bits(a));
         default:
-            return a;  // the same bits as another type
+            return a;  // reinterpreted
     }
 }
 
@@ -169,7 +171,7 @@ uint32_t binary_float(ScalarOp op, float a, float b) {
 }
 
 uint32_t binary_integer(ScalarOp op, bool has_sign, uint32_t a, uint32_t b) {
-    // Both as numbers, whatever the type.
+    // Widened, so that signed and unsigned types share the code below.
     const int64_t x = has_sign ? static_cast<int32_t>(a) : int64_t{a};
     const int64_t y = has_sign ? static_cast<int32_t>(b) : int64_t{b};
     switch (op) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Scalar operations on 32 bits, as kernels do them.
+// Scalar operations on 32-bit words, with the semantics of kernels.
 
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace hearth {
 
-/// The bits of `op` of operands of type `operand` (of kSelect's second and third: `type`).
-/// Integers wrap around; a shift by 32 or more, and a division by 0, give 0 (devices: anything).
+/// Result bits of `op` for operands of type `operand`.
+/// Integers wrap around; a shift by 32 or more, and a division by 0, give 0 (undefined on devices).
 uint32_t scalar_operation(ScalarOp op, ScalarType operand, std::array<uint32_t, 3> in);
 
 }  // namespace hearth

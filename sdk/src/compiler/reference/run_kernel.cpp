@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// SIMT interpreter of kernel bodies on the CPU, with checks for races and invalid accesses.
+
 #include "compiler/reference/run_kernel.hpp"
 
 #include "compiler/ir/scalar_operands.hpp"
@@ -19,9 +21,9 @@ namespace hearth {
 
 namespace {
 
-using Mask = std::vector<uint8_t>;     ///< per invocation of a workgroup: whether it takes part
-using Values = std::vector<uint32_t>;  ///< the same: 32 bits
-using Elements = std::vector<Values>;  ///< of a chunk; a number has one
+using Mask = std::vector<uint8_t>;     ///< per invocation of a workgroup: true if active
+using Values = std::vector<uint32_t>;  ///< per invocation: a 32-bit value
+using Elements = std::vector<Values>;  ///< per element of a chunk; a scalar has one
 
 bool is_any(const Mask& mask) {
     return std::find(mask.begin(), mask.end(), 1) != mask.end();
@@ -32,24 +34,24 @@ Mask without(const Mask& a, const Mask& b) {
     return result;
 }
 
-/// An invocation at a moment.
+/// An access: the invocation and its position between barriers.
 struct Toucher {
     static constexpr uint64_t kSeveral = ~uint64_t{0};
     uint64_t invocation = 0;
     uint64_t subgroup = 0, subgroup_interval = 0;  ///< between barriers of the subgroup
 
-    /// Whether a barrier of the subgroup lies between, or it is the same invocation.
+    /// True if this access is ordered before `later`: by a subgroup barrier, or by program order.
     bool is_before(const Toucher& later) const {
         return invocation == later.invocation ||
                (subgroup == later.subgroup && subgroup_interval < later.subgroup_interval);
     }
 };
 
-/// Who touched an element since its memory was last in order for the whole workgroup.
+/// Accesses of an element since the last workgroup barrier that ordered its memory.
 struct Touch {
     uint64_t interval = 0;  ///< between barriers
     bool is_written = false, is_read = false;
-    bool by_subgroups = false;  ///< read by several of them
+    bool by_subgroups = false;  ///< read by several subgroups
     Toucher writer, reader;
 
     void begin(uint64_t now) {
@@ -57,7 +59,7 @@ struct Touch {
         *this = {};
         interval = now;
     }
-    /// Whether another one wrote the element.
+    /// Records a read.  True if it races with a write of another invocation.
     bool read(Toucher who, uint64_t now) {
         begin(now);
         const bool races = is_written && !writer.is_before(who);
@@ -67,7 +69,7 @@ struct Touch {
         reader = who;
         return races;
     }
-    /// Whether another one wrote or read it.
+    /// Records a write.  True if it races with an access of another invocation.
     bool write(const Toucher& who, uint64_t now) {
         begin(now);
         const bool races = (is_written && !writer.is_before(who)) ||
@@ -118,13 +120,13 @@ class KernelRun {
     }
 
   private:
-    /// A function that is being executed.
+    /// Activation of a function.
     struct Frame {
-        Mask left;  ///< those that have returned
+        Mask left;  ///< invocations that have returned
         Elements result;
     };
 
-    /// Elements that an invocation has of a chunk or a fragment.
+    /// Number of elements of a chunk or fragment per invocation.
     uint32_t elements_of(Chunk chunk) const {
         if (!is_fragment(chunk)) return length_of(chunk);
         const auto [lines, columns] = body_.shape_of(chunk);
@@ -138,7 +140,7 @@ class KernelRun {
                                 std::to_string(invocation) + ": " + what);
     }
 
-    // Their words are put together only where they are needed: these checks run at each access.
+    // Messages are built only on failure, because these checks run at each access.
     static std::string place(const std::string& memory, int64_t element) {
         return memory + "[" + std::to_string(element) + "]";
     }
@@ -153,7 +155,7 @@ class KernelRun {
                     ", which another invocation reads or writes");
     }
 
-    /// Of buffers: no barrier orders them.
+    /// An access of a buffer, which no barrier orders.
     Toucher anywhere(size_t invocation) const {
         return {uint64_t{workgroup_} * body_.threads + invocation};
     }
@@ -165,7 +167,7 @@ class KernelRun {
 
     // ------------------------------------------------------------------------ memory
 
-    /// The cell of an invocation's local, or null where there is none.
+    /// The cell of an invocation's local, or null if out of bounds.
     Cell* cell(uint64_t local, size_t invocation, int32_t index) {
         const Local& l = body_.locals[local];
         const uint32_t count = counts_[local];
@@ -178,7 +180,7 @@ class KernelRun {
         return &cells_[local][first + static_cast<size_t>(index)];
     }
 
-    /// may_be_unset: what nothing has written is NaN then, so that using it shows in the results.
+    /// may_be_unset: unwritten elements read as NaN, so that using them shows in the results.
     uint32_t read_local(uint64_t local, size_t t, int32_t index, bool may_be_unset = false) {
         const Cell* c = cell(local, t, index);
         if (c == nullptr) return 0;
@@ -202,7 +204,7 @@ class KernelRun {
             fail_writing_race(t, l.name, index);
     }
 
-    /// The place in its local's cells of element `i` of what the expression names.
+    /// Index, within its local's cells, of element `i` of an lvalue expression.
     Values index_of(const ExprNode& n, uint32_t i, const Mask& mask) {
         Values at(body_.threads, i);
         if (n.kind == ExprKind::kChunkElement) {
@@ -222,7 +224,7 @@ class KernelRun {
         return at;
     }
 
-    /// The local that an expression names, or an element or lane of which it does.
+    /// The local that an expression, or an element or lane of it, refers to.
     uint64_t local_of(const ExprNode& n) const {
         return n.kind == ExprKind::kChunkElement ? body_.expressions[n.in[0]].bits : n.bits;
     }
@@ -235,7 +237,7 @@ class KernelRun {
         }
     }
 
-    /// The operand that a buffer is for this invocation.
+    /// The operand that a buffer is bound to in this invocation.
     uint32_t operand_of(uint64_t buffer, size_t t) {
         uint32_t at = static_cast<uint32_t>(buffer);
         while (body_.buffers[at].kind != BufferKind::kOperand) {
@@ -285,7 +287,7 @@ class KernelRun {
 
     // ------------------------------------------------------------------------ expressions
 
-    /// All elements of an expression.
+    /// Evaluates all elements of an expression.
     Elements elements(uint32_t id, const Mask& mask) {
         const ExprNode& n = body_.expressions[id];
         if (n.chunk == Chunk::kOne) return {values(id, mask)};
@@ -446,7 +448,7 @@ class KernelRun {
                 bits = scalar_operation(ScalarOp::kRoundF16, ScalarType::kF32, {bits, 0, 0});
     }
 
-    /// One of the two f16 in a word.
+    /// Unpacks one of the two f16 of a word.
     static uint32_t half_of(uint32_t word, uint32_t which) {
         const auto bits = static_cast<uint16_t>(word >> (16 * which));
         return std::bit_cast<uint32_t>(static_cast<float>(f16_to(bits)));
@@ -457,8 +459,8 @@ class KernelRun {
 
     // ------------------------------------------------------------------------ fragments
     //
-    // Of a matrix, line by line, the first invocation of a subgroup has element 0, the second one
-    // element 1, and so on in turns.  No kernel may rely on that.
+    // The elements of a matrix, in row-major order, are dealt to the invocations of a subgroup
+    // round robin.  No kernel may rely on that.
 
     void come_together(const Mask& mask) {
         for (size_t t = 0; t < mask.size(); ++t)
@@ -466,7 +468,7 @@ class KernelRun {
                 fail(t, "is not where others of its subgroup work on a fragment together");
     }
 
-    /// f(first invocation) for each subgroup that is there.
+    /// Calls f(first invocation) for each active subgroup.
     template <class F>
     void for_each_subgroup(const Mask& mask, const F& f) {
         come_together(mask);
@@ -474,7 +476,7 @@ class KernelRun {
             if (mask[t]) f(t);
     }
 
-    /// Element `index` of the matrix of which `fragment` has the elements.
+    /// Element `index` of the matrix that `fragment` holds.
     template <class E>
     auto& at(E& fragment, size_t first, size_t index) const {
         return fragment[index / body_.subgroup_size][first + index % body_.subgroup_size];
@@ -502,7 +504,7 @@ class KernelRun {
         const Values place = values(s.b, mask), stride = values(s.c, mask);
         const bool is_half = fragment.chunk != Chunk::kSums;
         const bool loads = s.kind == StatementKind::kLoadFragment;
-        // In elements of the matrix; shared memory is addressed in fours of words.
+        // In elements of the matrix; shared memory is addressed in units of four words.
         const int64_t unit = memory.kind == ExprKind::kBuffer ? 1 : is_half ? 8 : 4;
         Elements all = loads ? Elements(elements_of(fragment.chunk), Values(body_.threads))
                              : elements(s.a, mask);
@@ -537,7 +539,7 @@ class KernelRun {
                        static_cast<uint32_t>(element % 2));
     }
 
-    /// The halves of a word are written one after the other, the first by the invocation before.
+    /// The even invocation of a pair writes both halves of a word, one after the other.
     void write_word(uint64_t local, size_t t, int64_t element, bool is_half, uint32_t number) {
         if (!is_half) return write_local(local, t, static_cast<int32_t>(element), number);
         const auto word = static_cast<int32_t>(element / 2);
@@ -715,7 +717,7 @@ class KernelRun {
         return result;
     }
 
-    /// The invocations that ask for an operand: of two branches each takes one.
+    /// The invocations that evaluate an operand: kSelect, kAnd and kOr short-circuit.
     static Mask asking(ScalarOp op, size_t operand, const std::array<Values, 3>& known,
                        const Mask& mask) {
         const bool is_select = op == ScalarOp::kSelect;
@@ -756,7 +758,7 @@ class KernelRun {
         return n.kind == ExprKind::kLocal && body_.locals[n.bits].kind == LocalKind::kResult;
     }
 
-    /// arguments: the expressions, where they are buffers or places for results.
+    /// arguments: expressions, used where parameters are buffers or results.
     Elements call(uint64_t index, std::span<const Elements> values_of,
                   std::span<const uint32_t> arguments, const Mask& mask) {
         const BodyFunction& function = body_.functions[index];
@@ -810,13 +812,13 @@ class KernelRun {
         return result;
     }
 
-    /// A turn of a loop.
+    /// State of a loop iteration.
     struct Turn {
-        Mask ended;   ///< those that go on with the next one
-        Mask broken;  ///< those that are done with the loop
+        Mask ended;   ///< invocations that continue with the next iteration
+        Mask broken;  ///< invocations that left the loop
     };
 
-    /// turn: of the innermost loop.
+    /// turn: iteration of the innermost loop.
     void block(std::span<const Statement> statements, const Mask& entered, Frame& frame,
                Turn* turn) {
         for (const Statement& s : statements) {
@@ -1047,11 +1049,11 @@ class KernelRun {
     uint32_t workgroup_ = 0;
     uint64_t interval_ = 1;
     std::vector<uint64_t> subgroup_interval_;
-    std::vector<uint32_t> counts_;                    ///< per local: cells of an invocation
+    std::vector<uint32_t> counts_;                    ///< per local: cells per invocation
     std::vector<std::vector<Cell>> cells_;            ///< per local
     std::vector<std::vector<Touch>> shared_touches_;  ///< per local
     std::vector<std::vector<Touch>> touches_;         ///< per operand
-    std::vector<Values> bound_;  ///< per buffer and invocation: the operand that it is
+    std::vector<Values> bound_;                       ///< per buffer and invocation: its binding
 };
 
 }  // namespace

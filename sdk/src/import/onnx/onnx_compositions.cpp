@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Imports ONNX operators that have no counterpart in Hearth, in terms of other operators.
+
 #include "import/onnx/onnx_compositions.hpp"
 
 #include "compiler/ops/conv_onnx.hpp"
@@ -25,7 +27,7 @@ bool has_failed(const OnnxCall& call) {
     return !call.trace.status().ok();
 }
 
-/// `axis` counted from the front, or nothing after failing the trace.
+/// Normalizes a negative `axis`; fails the trace and returns nothing if it is out of range.
 std::optional<int> axis_of(OnnxCall& call, int64_t axis, int rank) {
     const Result<int> at = normalize_axis(axis, rank);
     if (at.ok()) return *at;
@@ -55,7 +57,7 @@ Tensors import_mean(OnnxCall& call) {
     return {total[0] * (1.0 / static_cast<double>(call.input_count()))};
 }
 
-// alpha * a * b + beta * c; c broadcasts to the product and may be left out since 11.
+// alpha * a * b + beta * c; c is broadcast to the product, and optional since opset 11.
 Tensors import_gemm(OnnxCall& call) {
     const Tensor a = call.in(0), b = call.in(1);
     if (has_failed(call)) return {};
@@ -121,8 +123,8 @@ Tensors import_unsqueeze(OnnxCall& call) {
     return {unsqueeze(call.in(0), *axes)};
 }
 
-// The extents are an attribute up to version 11, an input since 13; without them the parts are
-// equal, but for a smaller last one since 18.
+// The sizes are an attribute up to opset 11 and an input since 13; without them the parts are
+// equal, except that the last one may be smaller since 18.
 Tensors import_split(OnnxCall& call) {
     const Tensor x = call.in(0);
     std::optional<List> extents = call.list("split", 1);
@@ -148,8 +150,8 @@ Tensors import_tile(OnnxCall& call) {
     return {tile(call.in(0), call.integers_in(1))};
 }
 
-// blocksize^2 channels become one pixel's square; DCR: the square's place is the outer part of the
-// channel number, CRD: the inner one.
+// blocksize^2 channels become the pixels of one block.  DCR: the position in the block is the outer
+// part of the channel index; CRD: the inner part.
 Tensors import_depth_to_space(OnnxCall& call) {
     const Tensor x = call.in(0);
     const int64_t block = call.integer("blocksize", 0);
@@ -182,7 +184,7 @@ Tensors import_space_to_depth(OnnxCall& call) {
 
 // --- Constants ---
 
-// A longer range is data that a model should carry, not compute.
+// A longer range should be data of the model, not computed.
 constexpr double kLongestRange = 1 << 24;
 
 Tensors import_range(OnnxCall& call) {
@@ -210,7 +212,7 @@ Tensors import_trilu(OnnxCall& call) {
     return {call.flag("upper", true) ? triu(x, k[0]) : tril(x, k[0])};
 }
 
-// Up to version 11 the axes from `axis` on are taken as one.
+// Up to opset 11 the axes from `axis` on are flattened into one.
 Tensors import_hardmax(OnnxCall& call) {
     const Tensor x = call.in(0);
     if (has_failed(call)) return {};
@@ -254,7 +256,7 @@ Tensors import_reduce_log_sum_exp(OnnxCall& call) {
     return {r.run(logsumexp, r.x())};
 }
 
-/// All axes behind the channels.
+/// All axes after the channels.
 Axes spatial_axes(const Tensor& x) {
     Axes axes;
     for (int i = 2; i < x.rank(); ++i) axes.push_back(i);
@@ -283,7 +285,8 @@ Tensors import_global_lp_pool(OnnxCall& call) {
 
 // --- Losses ---
 
-/// The loss of log-probabilities whose classes are axis 1, as its attributes and inputs ask for it.
+/// Loss of log-probabilities with the classes in axis 1, according to the call's attributes and
+/// inputs.
 Tensor class_loss(OnnxCall& call, const Tensor& log_probabilities) {
     const Tensor target = call.in(1);
     const std::string reduction = call.text("reduction", "mean");

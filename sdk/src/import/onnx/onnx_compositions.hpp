@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// ONNX operators that are no operator of Hearth's: each is written in terms of others.
+// ONNX operators without a counterpart in Hearth; each is composed from others.
 
 #pragma once
 
@@ -12,14 +12,14 @@
 
 namespace hearth {
 
-/// Each with an import function.
+/// Operators with an import function.
 std::span<const OnnxMapping> onnx_compositions();
-/// More of them: quantization, signals, random numbers, selections.
+/// Further ones: quantization, signals, random numbers, selections.
 std::span<const OnnxMapping> onnx_data_operators();
-/// Those of other domains, which their names begin with: "com.microsoft.QLinearAdd".
+/// Operators of other domains; names begin with the domain: "com.microsoft.QLinearAdd".
 std::span<const OnnxMapping> onnx_contrib_operators();
 
-/// Rules that other domains share with ONNX's own.
+/// Rules shared by ONNX's own operators and those of other domains.
 std::vector<Tensor> import_quantize_linear(OnnxCall& call);
 std::vector<Tensor> import_dequantize_linear(OnnxCall& call);
 

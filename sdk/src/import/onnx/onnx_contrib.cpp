@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Operators of the domain com.microsoft that ONNX Runtime's quantization tools and exporters emit,
-// in terms of others.  After ONNX Runtime's docs/ContribOperators.md.  A quantized operator is its
-// namesake on dequantized operands, quantized again; products are exact integer ones.
+// Imports operators of the domain com.microsoft that ONNX Runtime's quantization tools and
+// exporters emit, in terms of others.  After ONNX Runtime's docs/ContribOperators.md.  A quantized
+// operator dequantizes its operands, applies the float operator and quantizes the result; matrix
+// products are exact integer products.
 
 #include "compiler/ops/conv_onnx.hpp"
 #include "compiler/ops/onnx_rules.hpp"
@@ -22,13 +23,13 @@ Tensor optional_in(OnnxCall& call, size_t k) {
     return call.has(k) ? call.in(k) : Tensor();
 }
 
-/// Inputs k, k + 1 and k + 2: values, their scale, and their zero point or none.
+/// Dequantizes inputs k, k + 1 and k + 2: values, scale, and optional zero point.
 Tensor dequantized(OnnxCall& call, size_t k) {
     return dequantize_linear(call.in(k), call.in(k + 1), optional_in(call, k + 2));
 }
 
-/// y in integers, with input k as its scale and k + 1 as its zero point or none, of whose type the
-/// result is; without a zero point it is of `dtype`.
+/// Quantizes y with scale input k and optional zero point input k + 1.  The result has the zero
+/// point's type, or `dtype` without one.
 Tensors quantized(OnnxCall& call, const Tensor& y, size_t k, DType dtype) {
     const Tensor scale = call.in(k), zero_point = optional_in(call, k + 1);
     if (call.has_failed()) return {};
@@ -47,7 +48,7 @@ Tensors import_qlinear_mul(OnnxCall& call) {
     return quantized(call, product, 6, call.in(0).dtype());
 }
 
-// condition, x and its scale and zero point, y and its, those of the result
+// condition, x, x_scale, x_zero_point, y, y_scale, y_zero_point, z_scale, z_zero_point
 Tensors import_qlinear_where(OnnxCall& call) {
     const Tensor chosen = where(call.in(0), dequantized(call, 1), dequantized(call, 4));
     return quantized(call, chosen, 7, call.in(1).dtype());
@@ -64,12 +65,12 @@ Tensors import_qlinear_leaky_relu(OnnxCall& call) {
     return quantized(call, y, 3, call.in(0).dtype());
 }
 
-/// ONNX's own operator on the dequantized operand.
+/// Applies ONNX's own operator to the dequantized operand.
 template <Tensors (*kImport)(OnnxCall&)>
 Tensors import_on_dequantized(OnnxCall& call) {
     const OnnxInput x{dequantized(call, 0), nullptr, nullptr};
     if (call.has_failed()) return {};
-    // Softmax says by an attribute which version of ONNX's it is.
+    // QLinearSoftmax has an attribute for the opset of its Softmax.
     const auto opset = static_cast<int>(call.integer("opset", call.opset));
     OnnxCall inner{call.trace, call.op_type, opset, call.attrs, std::span(&x, 1), 1};
     const Tensors y = kImport(inner);
@@ -92,7 +93,7 @@ Tensors import_qlinear_global_average_pool(OnnxCall& call) {
     return quantized(call, mean(x, axes, true), 3, call.in(0).dtype());
 }
 
-// scale, zero_point, and then values, scale and zero point of each part
+// scale, zero_point, then values, scale and zero_point of each part
 Tensors import_qlinear_concat(OnnxCall& call) {
     Tensors parts;
     for (size_t k = 2; k + 2 < call.input_count(); k += 3) parts.push_back(dequantized(call, k));
@@ -107,7 +108,7 @@ Tensors import_qlinear_concat(OnnxCall& call) {
 
 // --- Products ---
 
-/// The integer product as floats, plus a bias or none.
+/// Scales an integer product to floats and adds the optional bias.
 Tensor scaled(const Tensor& product, const Tensor& scale, const Tensor& bias) {
     const Tensor y = cast(product, DType::kF32) * scale;
     return bias.ok() ? y + bias : y;
@@ -120,7 +121,7 @@ Tensors import_matmul_integer_to_float(OnnxCall& call) {
     return {scaled(product, call.in(2) * call.in(3), optional_in(call, 6))};
 }
 
-// a, b, b_scale, b_zero_point, bias: a is quantized when its range is known.
+// a, b, b_scale, b_zero_point, bias: a is quantized at run time, by its range.
 Tensors import_dynamic_quantize_matmul(OnnxCall& call) {
     const DynamicQuantized a = dynamic_quantize_linear(call.in(0));
     const Tensor product = matmul_integer(a.values, call.in(1), a.zero_point, optional_in(call, 3));
@@ -128,7 +129,7 @@ Tensors import_dynamic_quantize_matmul(OnnxCall& call) {
 }
 
 // a, a_scale, a_zero_point, b, b_scale, b_zero_point, c, y_scale, y_zero_point.  c is in units of
-// alpha * a_scale * b_scale; without y_scale the result is of floats.
+// alpha * a_scale * b_scale; without y_scale the result is float.
 Tensors import_qgemm(OnnxCall& call) {
     Tensor a = call.in(0), b = call.in(3);
     if (call.has_failed()) return {};
@@ -144,9 +145,9 @@ Tensors import_qgemm(OnnxCall& call) {
     return quantized(call, y, 7, call.in(0).dtype());
 }
 
-// a: [..., K]; b: N rows of blocks of `bits`-bit numbers, the first in the lowest bits; scales and
-// zero points one for each block, the latter packed like b or of the scales' type.  b is unpacked at
-// import: `hearth cook --quantize int4` packs it again, in its own way.
+// a: [..., K]; b: N rows of blocks of `bits`-bit numbers, lowest bits first; one scale and zero
+// point per block, the zero points packed like b or in the scales' type.  b is unpacked at import:
+// `hearth cook --quantize int4` packs it again, in Hearth's own layout.
 Tensors import_matmul_nbits(OnnxCall& call) {
     const int64_t k = call.integer("K", 0), n = call.integer("N", 0),
                   bits = call.integer("bits", 4), block = call.integer("block_size", 0);
@@ -192,7 +193,7 @@ Tensors import_matmul_nbits(OnnxCall& call) {
     return {y};
 }
 
-// --- What the exporters' fusions leave: activations and products ---
+// --- Activations and products from exporters' fusions ---
 
 Tensors import_exact_gelu(OnnxCall& call) {
     return {gelu(call.in(0))};
@@ -203,7 +204,7 @@ Tensors import_bias_gelu(OnnxCall& call) {
     return {gelu(call.in(0) + call.in(1))};
 }
 
-// x, bias or none
+// x, optional bias
 Tensors import_fast_gelu(OnnxCall& call) {
     return {gelu_tanh(call.has(1) ? call.in(0) + call.in(1) : call.in(0))};
 }

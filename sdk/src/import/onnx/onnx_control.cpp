@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Nodes that contain graphs.  A graph of Hearth's has neither branches nor loops: functions and
-// bodies are imported in place, as often as they run.
+// Imports nodes that contain graphs.  Hearth's graphs have neither branches nor loops: functions
+// are inlined, loop bodies are unrolled, and branches become selections.
 
 #include "import/onnx/onnx_importer.hpp"
 
@@ -14,7 +14,7 @@ namespace hearth {
 
 namespace {
 
-constexpr int kDeepest = 64;  // graphs and functions in one another
+constexpr int kDeepest = 64;  // nesting of graphs and functions
 constexpr int64_t kMostTurns = 1024;
 
 int64_t integer_attr(const OnnxNode& node, std::string_view name, int64_t fallback) {
@@ -23,7 +23,7 @@ int64_t integer_attr(const OnnxNode& node, std::string_view name, int64_t fallba
     return n != nullptr ? *n : fallback;
 }
 
-/// Element i of a list attribute, which may be absent.
+/// Element i of an optional list attribute; 0 if absent.
 int64_t list_attr(const OnnxNode& node, std::string_view name, size_t i) {
     const AttrValue* value = node.attrs.find(name);
     const auto* list = value != nullptr ? std::get_if<std::vector<int64_t>>(value) : nullptr;
@@ -79,7 +79,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_function(const OnnxFunction& f
         return invalid_argument("has " + std::to_string(inputs.size()) +
                                 " inputs, the function takes " +
                                 std::to_string(function.body.inputs.size()));
-    // A function sees nothing of where it is called.
+    // A function does not see the names of its caller.
     Scope outside{nullptr, nullptr, function.opset, &node, &function.defaults, scope.depth, {}};
     return import_body(function.body, inputs, outside);
 }
@@ -113,12 +113,12 @@ Result<OnnxImporter::Known> OnnxImporter::choose(const Tensor& condition, const 
     return Known{where(condition, yes.tensor, no.tensor), {}};
 }
 
-/// The model's inputs from which the tensor is computed: "'sr', 'mode'".
+/// Names of the model inputs that the tensor depends on: "'sr', 'mode'".
 std::string OnnxImporter::names_of_inputs_behind(const Tensor& tensor) const {
     const Graph& graph = trace_.graph();
     std::vector<bool> is_behind(graph.values.size());
     is_behind[tensor.value()] = true;
-    // Operands come before what is computed from them.
+    // Nodes are in topological order, so one backward pass suffices.
     for (size_t n = graph.nodes.size(); n-- > 0;) {
         const Node& node = graph.nodes[n];
         if (std::any_of(node.outputs.begin(), node.outputs.end(),
@@ -144,7 +144,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_if(const OnnxNode& node, const
     if (const HostTensor* known = contents(condition))
         return import_body(known->get_int(0) != 0 ? *then : *otherwise, {}, scope);
 
-    // Either may be one that is never taken, and that the shapes given do not fit.
+    // A branch that is never taken may not fit the given shapes.
     const auto import_branch = [&](const OnnxGraph& branch) -> Result<Knowns> {
         Result<Knowns> results = import_body(branch, {}, scope);
         const std::string by = results.ok() ? "" : names_of_inputs_behind(condition);
@@ -169,7 +169,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_if(const OnnxNode& node, const
 
 // --- Loops
 
-/// What the turns of a loop gave, along a new axis.
+/// Stacks the results of a loop's iterations along a new axis.
 Result<OnnxImporter::Known> OnnxImporter::joined(const std::vector<Known>& turns, int64_t axis,
                                                  const OnnxPort& port) {
     std::vector<Tensor> parts;
@@ -182,7 +182,7 @@ Result<OnnxImporter::Known> OnnxImporter::joined(const std::vector<Known>& turns
         HEARTH_TRY(trace_.status());
         return Known{whole, {}};
     }
-    // No turn, no result to take the shape from.
+    // Without iterations the shape must come from the declaration.
     std::vector<int64_t> extents{0};
     for (const OnnxDim& d : port.dims) extents.push_back(d.count);
     const Result<Shape> shape = checked_shape(extents);
@@ -192,9 +192,9 @@ Result<OnnxImporter::Known> OnnxImporter::joined(const std::vector<Known>& turns
     return Known{trace_.constant(HostTensor(port.dtype, *shape)), {}};
 }
 
-// Inputs: how often, whether at all, then what is carried from turn to turn.  The body takes the
-// number of the turn, the condition and what is carried; it gives the condition for the next turn,
-// what is carried, and what is collected.
+// Inputs: trip count, condition, then the loop-carried values.  The body takes the iteration
+// number, the condition and the carried values; it returns the condition of the next iteration, the
+// carried values, and the values to collect.
 Result<OnnxImporter::Knowns> OnnxImporter::import_loop(const OnnxNode& node, const Knowns& inputs,
                                                        Scope& scope) {
     const OnnxGraph* body = node.graph("body");
@@ -236,7 +236,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_loop(const OnnxNode& node, con
     return outputs;
 }
 
-// Inputs: what is carried from turn to turn, then what is read slice by slice.
+// Inputs: the loop-carried values, then the tensors that are read slice by slice.
 Result<OnnxImporter::Knowns> OnnxImporter::import_scan(const OnnxNode& node, const Knowns& inputs,
                                                        Scope& scope) {
     const OnnxGraph* body = node.graph("body");
@@ -247,7 +247,8 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_scan(const OnnxNode& node, con
                            : run_scan(node, inputs, *body, scope);
 }
 
-// Version 8: all has a leading axis of independent sequences, whose lengths come first.
+// Opset 8: all tensors have a leading batch axis of independent sequences; their lengths are the
+// first input.
 Result<OnnxImporter::Knowns> OnnxImporter::import_batched_scan(const OnnxNode& node,
                                                                const Knowns& inputs,
                                                                const OnnxGraph& body,
@@ -294,7 +295,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::run_scan(const OnnxNode& node, const 
         return wrong_count("outputs", carried_count, body.outputs.size());
     const char* directions = scope.opset < 9 ? "directions" : "scan_input_directions";
 
-    std::vector<Tensor> read;  // with the axis of the turns in front
+    std::vector<Tensor> read;  // with the scan axis in front
     int64_t turns = -1;
     for (size_t i = carried_count; i < inputs.size(); ++i) {
         const size_t k = i - carried_count;

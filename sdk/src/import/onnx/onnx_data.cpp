@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// ONNX operators that quantize, transform signals, draw numbers and select: each is written in
-// terms of Hearth's.
+// Imports ONNX operators for quantization, signals, random numbers and selections, in terms of
+// Hearth's.
 //
-// Some have as many results as the data says (NonZero, Unique, Compress, NonMaxSuppression).  A
-// program's shapes are fixed, so they are imported where that number is known: where the data is
-// constant, or among ImportOptions::input_values.  What is computed when the program runs is then
-// right for as many results, and no more.
+// Some operators have data-dependent output sizes (NonZero, Unique, Compress, NonMaxSuppression).
+// Shapes of a program are fixed, so these are imported only if the size is known: if the data is
+// constant, or in ImportOptions::input_values.  At run time the result is then correct only for
+// data with that many results.
 
 #include "compiler/interpreter/interpreter.hpp"
 #include "core/budget.hpp"
@@ -35,7 +35,7 @@ Tensor optional_in(OnnxCall& call, size_t k) {
     return call.has(k) ? call.in(k) : Tensor();
 }
 
-/// The element type that an attribute names; nothing after failing the trace.
+/// Element type named by an attribute; fails the trace and returns nothing if it is unknown.
 std::optional<DType> dtype_of(OnnxCall& call, std::string_view name, int64_t fallback) {
     const int64_t number = call.integer(name, fallback);
     const std::optional<DType> dtype = dtype_from_onnx(number);
@@ -43,13 +43,14 @@ std::optional<DType> dtype_of(OnnxCall& call, std::string_view name, int64_t fal
     return dtype;
 }
 
-// --- As many results as the data says ---
+// --- Data-dependent output sizes ---
 
-/// A model must not make import slow: most steps of one node to find out how many results there are.
+/// Limits the work per node to determine the number of results, so that a model cannot make import
+/// slow.
 constexpr int64_t kMostWork = int64_t{1} << 28;
 
-/// What `count` gives for the contents of the first `inputs` inputs, after about `work` steps;
-/// nothing after failing the trace because they are not known, or it takes too long.
+/// Evaluates `count` on the contents of the first `inputs` inputs, about `work` operations.  Fails
+/// the trace and returns nothing if the contents are not known or the budget is exhausted.
 template <class F>
 std::optional<int64_t> known_count(OnnxCall& call, size_t inputs, int64_t work, F count) {
     if (Budget* budget = call.trace.budget()) {
@@ -94,7 +95,7 @@ Tensors import_nonzero(OnnxCall& call) {
     return {nonzero(x, *count).places};
 }
 
-// Conditions may be fewer than the elements they are for.
+// The condition may be shorter than the axis.
 Tensors import_compress(OnnxCall& call) {
     Tensor x = call.in(0);
     const Tensor condition = call.in(1);
@@ -124,7 +125,7 @@ Tensors import_unique(OnnxCall& call) {
     if (has_failed(call)) return {};
     const int64_t elements = x.shape().element_count().count;
     if (elements == 0) return call.unsupported("of nothing");
-    // Slices are compared with each other.
+    // Slices are compared pairwise.
     constexpr int64_t kMostPairs = int64_t{1} << 22;
     if (axis && elements > kMostPairs / elements)
         return call.unsupported("of slices of " + to_string(x.shape()));
@@ -140,13 +141,13 @@ struct BoxSelection {
     int64_t count = 0;
     NmsOptions options;
 
-    /// i64 [B * C * count]: boxes, or -1.
+    /// Returns i64 [B * C * count]: box indices, or -1.
     Tensor boxes(const Tensor& in0, const Tensor& in1) const {
         return reshape(nms(in0, in1, count, options), {Dim(-1)});
     }
 };
 
-// Rows of (batch, class, box) for each box that is kept.
+// Result: a row (batch, class, box) for each box that is kept.
 Tensors import_nms(OnnxCall& call) {
     const Tensor boxes = call.in(0), scores = call.in(1);
     BoxSelection selection;
@@ -179,7 +180,7 @@ Tensors import_nms(OnnxCall& call) {
     return {stack(Tensors{batch, line - batch * class_count, gather(selected, place)}, 1)};
 }
 
-// --- Quantized numbers ---
+// --- Quantization ---
 
 }  // namespace
 
@@ -216,7 +217,7 @@ Tensors import_matmul_integer(OnnxCall& call) {
     return {matmul_integer(call.in(0), call.in(1), optional_in(call, 2), optional_in(call, 3))};
 }
 
-/// One for each row of a matrix, as a column; what is single stays.
+/// Makes a per-row parameter of a matrix a column vector; leaves scalars unchanged.
 Tensor per_row(const Tensor& parameter, const Tensor& a) {
     const bool is_list = parameter.rank() == 1 && parameter.dim(0) != Dim(1) && a.rank() > 1;
     return is_list ? unsqueeze(parameter, {-1}) : parameter;
@@ -258,7 +259,7 @@ Tensors import_mel_weight_matrix(OnnxCall& call) {
     return {mel_weight_matrix(call.trace, options, *dtype)};
 }
 
-// The axis is an attribute up to version 17, an input since 20.
+// The axis is an attribute up to opset 17, an input since 20.
 Tensors import_dft(OnnxCall& call) {
     const Tensor x = call.in(0);
     DftOptions options;
@@ -315,8 +316,8 @@ Tensors import_optional_get_element(OnnxCall& call) {
 
 // --- Random numbers ---
 
-/// A stream for this node: by its seed, if it has one, and how many values the model has before it.
-/// Each run draws the same numbers, as the model has nothing that counts runs.
+/// Random stream of this node, from its position in the model and its seed if it has one.  Every
+/// run draws the same numbers, because the model has no run counter.
 uint64_t stream_of(OnnxCall& call) {
     const std::string name =
         std::string(call.op_type) + " " + std::to_string(call.trace.graph().values.size());
@@ -331,7 +332,7 @@ Tensor first_draw(OnnxCall& call) {
     return call.trace.constant(0, DType::kU32);
 }
 
-/// Uniform or normal numbers with the shape of an attribute, or of the input.
+/// Uniform or normal random numbers with the shape of an attribute or of the input.
 template <bool kNormal, bool kLike>
 Tensors import_random(OnnxCall& call) {
     std::optional<DType> dtype = DType::kF32;
@@ -378,8 +379,8 @@ Tensors import_multinomial(OnnxCall& call) {
     return {cast(categorical(first_draw(call), stream_of(call), scores), *dtype)};
 }
 
-// Elements are dropped in training alone.  The ratio is an attribute up to version 10, an input
-// since 12, and then so is whether this is training.
+// Drops elements only in training.  The ratio is an attribute up to opset 10, an input since 12;
+// since then training_mode is an input as well.
 Tensors import_dropout(OnnxCall& call) {
     const Tensor x = call.in(0);
     const bool is_training = call.has(2) && call.real_in(2, 0) != 0;
@@ -400,7 +401,8 @@ struct GramOptions {
     std::vector<double> weights;
 };
 
-/// [B, G]: how often each of `grams` [G, n] occurs in x: [B, N], its elements `step` apart.
+/// [B, G]: number of occurrences of each of `grams` [G, n] in x: [B, N], with elements `step`
+/// apart.
 Tensor count_grams(OnnxCall& call, const Tensor& x, const HostTensor& grams, int64_t step) {
     const int64_t n = grams.shape()[1].count, windows = x.dim(1).count - step * (n - 1);
     Tensor all;
@@ -452,7 +454,7 @@ Tensors import_tf_idf_vectorizer(OnnxCall& call) {
     const auto width = 1 + *std::max_element(o->outputs.begin(), o->outputs.end());
     const Shape result{x.dim(0), Dim(width)};
     Tensor total = expand(call.trace.constant(0), result);
-    size_t number = 0;  // of the n-gram, in the pool
+    size_t number = 0;  // index of the n-gram in the pool
     for (int64_t n = 1; n <= o->longest; ++n) {
         const auto at = static_cast<size_t>(n);
         const int64_t begin = o->starts[at - 1];

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Writes a Graph as an ONNX model: what no rule can write is decomposed first, until nothing changes.
+// Writes a Graph as an ONNX model: operators without an export rule are decomposed first,
+// repeatedly until nothing changes.
 
 #include "compiler/ir/rewrite.hpp"
 #include "core/bytes.hpp"
@@ -16,11 +17,11 @@ namespace hearth {
 
 namespace {
 
-/// The graph that is written: without composites that no rule writes.
+/// Decomposes composite operators that have no export rule.
 class Decomposition {
   public:
     static Result<Graph> of(const Graph& from) {
-        constexpr int kMostRounds = 16;  // composites of composites
+        constexpr int kMostRounds = 16;  // composites may decompose into composites
         Graph graph = from;
         for (int round = 0; round < kMostRounds; ++round) {
             bool changed = false;
@@ -48,7 +49,7 @@ class Decomposition {
         return node.op->decompose(call);
     }
 
-    /// Whether each query is sure to see a key, so that no row of the softmax is empty.
+    /// True if every query attends to at least one key, so that no row of the softmax is empty.
     static bool is_plain_attention(const Node& node, std::span<const Tensor> inputs) {
         if (node.op->name != "attention") return false;
         const Attrs& a = node.attrs;
@@ -57,7 +58,7 @@ class Decomposition {
                inputs[0].dim(1) == inputs[1].dim(1);
     }
 
-    /// A softmax between two products, as other exporters write it.
+    /// Writes attention as a softmax between two matrix products, like other exporters.
     static Parts attention_by_softmax(const Attrs& attrs, std::span<const Tensor> inputs) {
         const DType dtype = inputs[0].dtype();
         const auto wide = [&](const Tensor& t) {
@@ -135,7 +136,7 @@ class Exporter {
         return {};
     }
 
-    /// Outputs that a node computes get its value's name; others are copies.
+    /// The value of a computed output gets the output's name; further outputs of it are copies.
     Status reserve_outputs() {
         for (const GraphOutput& o : graph_.outputs) {
             if (!writer_.reserve(o.name)) return twice(o.name);

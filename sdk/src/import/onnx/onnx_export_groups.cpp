@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Matches groups of nodes that ONNX has a single operator for.
+
 #include "import/onnx/onnx_export_groups.hpp"
 
 #include <algorithm>
@@ -16,7 +18,7 @@ bool is_single_or_half(DType dtype) {
     return dtype == DType::kF32 || dtype == DType::kF16;
 }
 
-/// Whether the axes, ascending, are all from `first` on.
+/// True if the (ascending) axes are all axes from `first` on.
 bool are_trailing(const List& axes, int rank, int first) {
     if (static_cast<int>(axes.size()) != rank - first) return false;
     for (size_t i = 0; i < axes.size(); ++i)
@@ -43,7 +45,7 @@ HostTensor filled(DType dtype, const Shape& shape, double value) {
     return t;
 }
 
-/// Input k, or a constant of this shape if it is left out.
+/// Input k, or a constant tensor of this shape filled with `value` if it is absent.
 std::string input_or(OnnxExportCall& c, size_t k, const Shape& shape, double value) {
     return c.in(k).empty() ? c.to.constant(filled(c.dtype(0), shape, value)) : c.in(k);
 }
@@ -84,7 +86,7 @@ class Finder {
     std::unordered_map<NodeId, OnnxGroup> run() {
         std::unordered_map<NodeId, OnnxGroup> groups;
         std::vector<bool> is_taken(graph_.nodes.size());
-        // From the last node on, so that of two groups the larger one is found.
+        // Backwards, so that the larger of two nested groups is found first.
         for (auto id = static_cast<NodeId>(graph_.nodes.size()); id-- > 0;) {
             if (is_taken[id]) continue;
             absorbed_.clear();
@@ -114,7 +116,8 @@ class Finder {
     const Shape& shape(ValueId v) const { return graph_.values[v].shape; }
     DType dtype(ValueId v) const { return graph_.values[v].dtype; }
 
-    /// The node that computes v, if it is this operator and nobody else reads v; it is absorbed.
+    /// Returns the node that computes v, and absorbs it, if it is this operator and has no other
+    /// reader.
     const Node* only(ValueId v, std::string_view name) {
         const Node* node = graph_.producer(v);
         if (node == nullptr || node->op->name != name || leaves_[v] || readers_[v].size() != 1)
@@ -125,8 +128,8 @@ class Finder {
 
     NodeId id_of(const Node& node) const { return graph_.values[node.outputs[0]].node; }
 
-    /// The [channels] that v is a view of, for x; v itself if x has no more axes, or if it is a
-    /// constant.  Or kNone.
+    /// Returns the [channels] vector that v broadcasts over x: v itself if x has rank 2 or v is
+    /// constant, otherwise the vector that v is a reshape of; or kNone.
     ValueId channels_of(ValueId v, const Shape& x) {
         if (x.rank() < 2 || x[1].per_row) return kNone;
         const Shape channels{x[1]};
@@ -140,7 +143,7 @@ class Finder {
         return view->inputs[0];
     }
 
-    // --- A product or convolution, and a bias
+    // --- Matrix product or convolution with bias
 
     std::optional<OnnxGroup> biased(const Node& add) {
         for (size_t k : {0, 1}) {
@@ -162,7 +165,7 @@ class Finder {
         return {};
     }
 
-    /// What Gemm or Conv takes as bias, or kNone.
+    /// The operand that Gemm or Conv can take as bias, or kNone.
     ValueId bias_of(const Node& core, ValueId bias) {
         const Shape& y = shape(core.outputs[0]);
         if (!is_floating(dtype(core.outputs[0]))) return kNone;
@@ -175,7 +178,7 @@ class Finder {
 
     // --- Normalizations
 
-    /// y * scale + bias, of which scale or bias or both may be missing.
+    /// y * scale + bias; scale and bias are optional.
     struct Scaled {
         const Node* core = nullptr;
         ValueId scale = kNone, bias = kNone;
@@ -265,7 +268,7 @@ class Finder {
 
     // --- Means
 
-    /// Whether v is this number of elements, of which some may be rows.
+    /// True if v is this number of elements, which may be a multiple of the batch size.
     bool is_count(ValueId v, Dim count) const {
         const Value& value = graph_.values[v];
         if (!count.per_row)
@@ -277,7 +280,7 @@ class Finder {
         return counted.rank() == 1 && counted[0] == count;
     }
 
-    // sum / count, with the reduced axes or without.
+    // Matches sum / count, with or without the reduced axes.
     std::optional<OnnxGroup> mean(const Node& div) {
         const ValueId total = div.inputs[0];
         const Node* view = only(total, "reshape");
@@ -318,7 +321,7 @@ class Finder {
     const Graph& graph_;
     std::vector<std::vector<NodeId>> readers_;
     std::vector<bool> leaves_;
-    std::vector<NodeId> absorbed_;  ///< by the group that is being looked for
+    std::vector<NodeId> absorbed_;  ///< by the group that is being matched
 };
 
 }  // namespace

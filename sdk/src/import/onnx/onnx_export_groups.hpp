@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Several nodes that ONNX has one operator for: a product or convolution with a bias, normalizations
-// with scale and bias, means.
+// Groups of nodes that ONNX has one operator for: a matrix product or convolution with bias,
+// normalizations with scale and bias, means.
 
 #pragma once
 
@@ -14,19 +14,19 @@
 namespace hearth {
 
 struct OnnxGroup {
-    NodeId core = kNone;           ///< the node whose attributes count
-    std::vector<ValueId> inputs;   ///< that the operator is given; kNone: left out
-    size_t first_flat = SIZE_MAX;  ///< of inputs: constants from here on are written as [channels]
+    NodeId core = kNone;           ///< the node whose attributes the operator takes
+    std::vector<ValueId> inputs;   ///< of the ONNX operator; kNone: absent
+    size_t first_flat = SIZE_MAX;  ///< constant inputs from here on are written as [channels]
     std::vector<NodeId> absorbed;  ///< not written: only the group reads them
-    /// Writes the operator for `core` with those inputs, "" for what is left out, and with the
-    /// outputs of the group's last node; or says false.
+    /// Writes the operator for `core` with these inputs ("" if absent) and the outputs of the
+    /// group's last node; returns false if ONNX cannot express it.
     std::function<bool(OnnxExportCall&)> write;
 };
 
-/// Groups by their last node, each node in one of them at most.
+/// Finds groups, keyed by their last node; a node belongs to at most one group.
 std::unordered_map<NodeId, OnnxGroup> find_onnx_groups(const Graph& graph);
 
-/// Whether `normalize` of x with these attributes is a LayerNormalization, scaled or not.
+/// True if `normalize` of x with these attributes is a LayerNormalization, with or without scale.
 bool is_layer_normalization(const Attrs& attrs, DType dtype, const Shape& x);
 
 }  // namespace hearth

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// How operators are written that ONNX spells differently.  Those whose record passes inputs and
-// attributes on when it reads them (OnnxMapping::import is null) need no rule here.
+// Export rules of operators whose ONNX form differs.  Operators whose record imports inputs and
+// attributes unchanged (OnnxMapping::import is null) need no rule here.
 
 #include "import/onnx/onnx_export_rules.hpp"
 
@@ -19,7 +19,7 @@ using Call = OnnxExportCall;
 using List = std::vector<int64_t>;
 using Names = OnnxWriter::Names;
 
-/// The record's own name in ONNX, with the same attributes.
+/// Writes the record's ONNX operator with the same attributes.
 bool same(Call& c) {
     const OnnxMapping& mapping = c.node.op->onnx[0];
     c.write(mapping.op_type, c.inputs, c.attrs(), mapping.since_opset);
@@ -47,7 +47,7 @@ bool identity(Call& c) {
     return true;
 }
 
-// ONNX negates signed numbers alone.
+// ONNX's Neg takes only signed types.
 bool neg(Call& c) {
     if (!is_unsigned(c.dtype(0))) return same(c);
     c.write("Sub", {c.to.scalar(0, c.dtype(0)), c.in(0)});
@@ -81,7 +81,7 @@ bool gelu_tanh(Call& c) {
     return true;
 }
 
-// ONNX has Mod with the divisor's sign for integers alone.
+// ONNX's Mod with the divisor's sign takes only integers.
 bool mod(Call& c) {
     if (is_integer(c.dtype(0))) {
         c.write("Mod", c.inputs);
@@ -97,7 +97,7 @@ bool fmod(Call& c) {
     return true;
 }
 
-/// Input k with its last two axes swapped.
+/// Transposes the last two axes of input k.
 std::string swapped(Call& c, size_t k) {
     const int rank = c.shape(k).rank();
     List perm;
@@ -109,7 +109,7 @@ std::string swapped(Call& c, size_t k) {
 bool matmul(Call& c) {
     const bool a = c.attrs().flag("transpose_a"), b = c.attrs().flag("transpose_b");
     if (c.attrs().flag("wide")) {
-        // ONNX's products have the type of their operands.
+        // ONNX's products have their operands' type, so the operands of wider products are cast.
         std::string factors[2];
         for (size_t k = 0; k < 2; ++k)
             factors[k] = c.to.value("Cast", {(k == 0 ? a : b) ? swapped(c, k) : c.in(k)},
@@ -199,7 +199,7 @@ bool slice(Call& c) {
     return true;
 }
 
-/// x with `interior` elements between its own along `axis`, and after the last too.
+/// Inserts `interior` elements after each element of x along `axis`, the last one included.
 std::string spread(Call& c, const std::string& x, Shape& shape, int axis, int64_t interior,
                    const std::string& value) {
     Shape wide = shape;
@@ -237,7 +237,7 @@ bool pad(Call& c) {
 
 // --- Indices
 
-/// Input k as i64.
+/// Input k cast to i64.
 std::string as_i64(Call& c, size_t k) {
     return c.dtype(k) == DType::kI64 ? c.in(k)
                                      : c.to.value("Cast", {c.in(k)}, {{"to", DType::kI64}});
@@ -249,7 +249,8 @@ bool gather(Call& c) {
     return true;
 }
 
-// In the types that runtimes have kernels for; ONNX wants an axis to put the new one beside.
+// Uses the types that runtimes have kernels for; a scalar gets an axis first, because ONNX needs
+// one to place the new axis.
 bool one_hot(Call& c) {
     const DType dtype = c.attrs().dtype("dtype");
     const bool is_scalar = c.shape(0).rank() == 0;
@@ -293,7 +294,7 @@ bool running(Call& c, std::string_view op_type, int since) {
         c.write(op_type, {c.in(0), axis}, attrs, since);
         return true;
     }
-    // Of narrow integers; what overflows is cut off at the end.
+    // Narrow integers are computed in i32 and wrap around in the final cast.
     const std::string wide = c.to.value("Cast", {c.in(0)}, {{"to", DType::kI32}});
     const std::string sums = c.to.value(op_type, {wide, axis}, attrs, since);
     c.write("Cast", {sums}, {{"to", c.dtype(0)}});
@@ -319,8 +320,8 @@ bool argsort(Call& c) {
 
 // --- Windows
 
-/// ONNX's attributes for windows of `in` at `out` places, in its own terms: what is added at the
-/// front is `low`, at the back as much as the last place needs.
+/// ONNX attributes of windows from `in` to `out` elements: the padding in front is `low`, the
+/// padding behind is what the last window needs.  Returns nothing if ONNX has no such windows.
 std::optional<Attrs> window(const Attrs& attrs, const List& in, const List& out,
                             const List& kernel) {
     const List &strides = attrs.integers("strides"), &dilations = attrs.integers("dilations"),
@@ -379,7 +380,7 @@ bool conv_transpose(Call& c) {
     return true;
 }
 
-// Numbers of fixed extents are data.
+// A fixed shape is written as constant data.
 bool iota(Call& c) {
     const Shape& shape = c.attrs().shape("shape");
     if (shape.has_rows()) return false;
@@ -394,7 +395,7 @@ bool max_pool(Call& c) {
     std::optional<Attrs> attrs =
         window(c.attrs(), spatial(c.shape(0)), spatial(c.out_shape()), kernel);
     if (!attrs || !is_floating(c.dtype(0))) return false;
-    // ONNX wants each window to reach an element.
+    // ONNX requires that each window contains an element.
     for (size_t i = 0; i < kernel.size(); ++i)
         if (attrs->integers("pads")[i] >= kernel[i]) return false;
     attrs->set("kernel_shape", kernel);
@@ -402,7 +403,7 @@ bool max_pool(Call& c) {
     return true;
 }
 
-// A sum over windows is a convolution with ones, for each channel.
+// A window sum is a depthwise convolution with ones.
 bool window_sum(Call& c) {
     const List& kernel = c.attrs().integers("kernel");
     const Dim channels = c.shape(0)[1];

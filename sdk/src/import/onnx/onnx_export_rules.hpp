@@ -10,13 +10,13 @@
 
 namespace hearth {
 
-/// One node to be written.
+/// Context of an export rule: the node to be written.
 struct OnnxExportCall {
     OnnxWriter& to;
     const Graph& graph;
     const Node& node;
     OnnxWriter::Names inputs;
-    OnnxWriter::Names outputs;  ///< names to give
+    OnnxWriter::Names outputs;  ///< names for the written node's outputs
 
     const Attrs& attrs() const { return node.attrs; }
     const std::string& in(size_t k) const { return inputs[k]; }
@@ -30,14 +30,14 @@ struct OnnxExportCall {
     }
 };
 
-/// Writes a node, or says false if ONNX has nothing for this use of the operator.
+/// Writes a node, or returns false if ONNX cannot express this use of the operator.
 using OnnxExportRule = bool (*)(OnnxExportCall&);
 
 /// The rule for an operator, or null.
 OnnxExportRule find_export_rule(const OpDef& op);
 
-/// AveragePool in place of a `window_sum`, whose sums are divided by the number of elements of a
-/// window; and whether ONNX has such windows.
+/// AveragePool for a `window_sum` whose sums are divided by the number of elements in a window, and
+/// a check whether ONNX has such windows.
 bool write_average_pool(OnnxExportCall& c);
 bool is_average_pool(const Attrs& attrs, const Shape& x, const Shape& y);
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Evaluates shape arithmetic of ONNX models on extents that depend on the batch size.
+
 #include "import/onnx/onnx_extents.hpp"
 
 #include <hearth/op/onnx_call.hpp>
@@ -12,7 +14,7 @@ namespace hearth {
 
 namespace {
 
-// Longer lists are no shapes.
+// Longer lists are not treated as shapes.
 constexpr size_t kLongestList = 64;
 
 using Operands = std::span<const std::optional<Extents>>;
@@ -75,7 +77,7 @@ std::optional<Extents> slice(const OnnxNode& node, Operands in) {
     return out;
 }
 
-/// a * b where at most one depends on rows; nothing where the product does not fit.
+/// a * b if at most one of them depends on the batch size; nothing if the product overflows.
 std::optional<Dim> times(Dim a, Dim b) {
     if (a.per_row && b.per_row) return {};
     int64_t product = 0;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Shape arithmetic on extents that depend on the number of rows.  Exporters write shapes as little
-// computations on integers (Shape, Gather, Concat, Reshape ...).  With fixed shapes these are
-// folded like any other constants; with rows they are followed here, as lists of Dim.
+// Shape arithmetic on extents that depend on the batch size.  Exporters write shapes as small
+// integer computations (Shape, Gather, Concat, Reshape, ...).  With fixed shapes constant folding
+// evaluates them; with a symbolic batch size they are evaluated here, on lists of Dim.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace hearth {
 
-/// A scalar or vector of integers, some of them multiples of the number of rows.
+/// A scalar or vector of integers, each of which may be a multiple of the batch size.
 struct Extents {
     std::vector<Dim> dims;
     bool is_scalar = false;
@@ -25,12 +25,12 @@ struct Extents {
     bool has_rows() const;
     /// As an i64 tensor; has_rows() must be false.
     HostTensor as_tensor() const;
-    /// The contents of a small integer tensor of rank 0 or 1.
+    /// The contents of an integer tensor of rank 0 or 1, if it is small.
     static std::optional<Extents> from(const HostTensor& tensor);
 };
 
-/// Evaluates `node` on extents; nothing if the operator or these operands are beyond it.
-/// inputs: one for each of the node's inputs; nothing for those that are absent.
+/// Evaluates `node` on extents; nothing if the operator or its operands are not supported.
+/// inputs: one per input of the node; nothing for absent inputs.
 std::optional<Extents> evaluate_extents(const OnnxNode& node,
                                         std::span<const std::optional<Extents>> inputs);
 

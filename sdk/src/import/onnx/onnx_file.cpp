@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Reads ONNX models from disk, with tensors in external files below the model's folder.
+
 #include "core/bytes.hpp"
 #include "core/out_of_memory.hpp"
 #include "core/path.hpp"
@@ -32,7 +34,7 @@ Result<OpenFile> open_file(const fs::path& path) {
     return file;
 }
 
-/// offset + size are within the file.
+/// Reads a range, which must lie within the file.
 Result<std::vector<std::byte>> read_range(OpenFile& file, const fs::path& path, uint64_t offset,
                                           uint64_t size) {
     std::vector<std::byte> bytes(static_cast<size_t>(size));
@@ -48,7 +50,8 @@ Result<std::vector<std::byte>> read_file(const fs::path& path) {
     return read_range(file, path, 0, file.size);
 }
 
-/// A part of the file at `location` below `folder`, wherever links lead, if that is still below it.
+/// Reads a range of the file `location` below `folder`; rejects it if symbolic links lead
+/// elsewhere.
 Result<std::vector<std::byte>> read_below(const fs::path& folder, const std::string& location,
                                           uint64_t offset, uint64_t size) {
     std::error_code error;
@@ -64,7 +67,7 @@ Result<std::vector<std::byte>> read_below(const fs::path& folder, const std::str
         return corrupt_data("its data is at the bytes " + std::to_string(offset) + " to " +
                             std::to_string(offset + size) + " of the file " +
                             hearth::quoted(location) + ", which has " + std::to_string(file.size));
-    // A file may be large and take no room: what it has as holes are zeros for which nobody paid.
+    // Sparse files: holes read as zeros, so a huge file may take hardly any disk space.
     constexpr uint64_t kMostTimes = 16, kSmall = uint64_t{1} << 25;
     uint64_t on_disk = 0;
     if (os::bytes_on_disk(path.string(), &on_disk) && size > kSmall + kMostTimes * on_disk)

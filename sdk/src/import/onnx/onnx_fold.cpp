@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// With its statistics fixed, batch normalization is y = x f + s for each channel, with
-// f = scale / sqrt(variance + epsilon) and s = bias - mean f.  After z = w * x + b that is
-// (f w) * x + (f b + s): other weights for the same convolution.
+// Folds batch normalization into the preceding linear operator.  With fixed statistics it is y = x
+// f + s per channel, with f = scale / sqrt(variance + epsilon) and s = bias - mean f.  After z = w
+// * x + b that is (f w) * x + (f b + s): other weights for the same convolution.
 
 #include "import/onnx/onnx_importer.hpp"
 
@@ -15,7 +15,7 @@ namespace hearth {
 namespace {
 
 struct Affine {
-    std::vector<double> factor, shift;  ///< for each channel
+    std::vector<double> factor, shift;  ///< per channel
 };
 
 int64_t integer_attr(const OnnxNode& node, std::string_view name, int64_t fallback) {
@@ -35,7 +35,8 @@ class BatchNormFolder {
     explicit BatchNormFolder(OnnxGraph& graph) : graph_(graph) {
         for (const OnnxNode& node : graph.nodes) {
             for (const std::string& in : node.inputs) ++readers_[in];
-            // What graphs inside read, and the outputs, count as read twice: nothing is changed.
+            // Values read by subgraphs and outputs of the graph count as read twice, so they are
+            // never folded.
             for (const OnnxSubgraph& g : node.graphs) note_names(*g.graph);
         }
         for (const OnnxPort& port : graph.outputs) readers_[port.name] += 2;
@@ -95,7 +96,7 @@ class BatchNormFolder {
         return true;
     }
 
-    /// The axis of the output channels in a weight, or -1 where there is no single one.
+    /// The output channel axis of a weight, or -1 if there is none.
     static int channel_axis(const OnnxNode& linear, const HostTensor& weight) {
         const int rank = weight.shape().rank();
         if (linear.op_type == "Conv" && rank >= 3) return 0;

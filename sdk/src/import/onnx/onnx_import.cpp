@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Turns an ONNX model into a Graph: walks the nodes that the outputs need, in the file's order, and
-// asks the operator records (OpDef::onnx) for each.  What depends on constants alone is computed at
-// once, so that shape arithmetic leaves no nodes behind.
+// Converts an ONNX model to a Graph: visits the nodes that the outputs need, in the file's order,
+// and applies the rules of the operator records (OpDef::onnx).  Constant expressions are folded
+// immediately, so that shape arithmetic leaves no nodes behind.
 
 #include "compiler/interpreter/interpreter.hpp"
 #include "compiler/ir/rewrite.hpp"
@@ -25,11 +25,11 @@ namespace {
 constexpr int kOldestOpset = 1;
 constexpr int kNewestOpset = 28;
 
-// Constants beyond these are computed when the model runs, and so are those that the budget has
-// nothing left for.
+// Limits of constant folding: expressions beyond them, or beyond the budget, are computed when the
+// model runs.
 constexpr int64_t kMostIntegers = 1 << 20;
 constexpr int64_t kMostFloats = 64;
-constexpr int64_t kMostWork = 1 << 24;  // of one node: multiplications, or what comes near
+constexpr int64_t kMostWork = 1 << 24;  // per node: multiplications or operations of similar cost
 
 }  // namespace
 
@@ -66,7 +66,7 @@ bool is_import_builtin(std::string_view op_type) {
 
 namespace {
 
-/// The node's attributes as those of the record: the same names, types as the record has them.
+/// Converts the node's attributes to those of the record: same names, the record's types.
 Result<Attrs> attrs_for(const OpDef& op, const Attrs& from) {
     Attrs to;
     for (const Attr& a : from.all()) {
@@ -85,7 +85,7 @@ Result<Attrs> attrs_for(const OpDef& op, const Attrs& from) {
     return to;
 }
 
-/// On a device, 64-bit integers are held in 32 bits.
+/// Checks that 64-bit constants fit the 32 bits that devices store.
 Status fits_device(const Graph& graph) {
     for (const Value& v : graph.values) {
         if (!v.data || (v.dtype != DType::kI64 && v.dtype != DType::kU64)) continue;
@@ -100,7 +100,7 @@ Status fits_device(const Graph& graph) {
     return {};
 }
 
-/// "[batch, 3, ?]", as the model has it.
+/// The declared shape as text: "[batch, 3, ?]".
 std::string declared_text(const OnnxPort& port) {
     if (!port.has_shape) return "of no shape";
     std::string text;
@@ -126,8 +126,8 @@ bool is_open(const OnnxPort& port) {
                                           [](const OnnxDim& d) { return d.count < 0; });
 }
 
-/// Extents for an open input that one could try: one for the first open extent, which is mostly that
-/// of a batch; the sides of an image; else a length.  Equal names get equal extents.
+/// Suggests extents for an input with an open shape: 1 for the first open extent (usually the
+/// batch), an image size or a length for the others.  Equal names get equal extents.
 std::string example_of(const OnnxPort& port, std::map<std::string, int64_t>& named) {
     constexpr int64_t kChannels = 3, kSide = 160, kLength = 512;
     std::string text = port.name + "=";
@@ -146,8 +146,8 @@ std::string example_of(const OnnxPort& port, std::map<std::string, int64_t>& nam
     return port.has_shape ? text : text + std::to_string(kLength);
 }
 
-/// The shape of an input that is not given; `leading`: the unknown extent that stands for rows.
-/// Errors: what it leaves open beyond the rows.
+/// Shape of an input that was not given.  `leading` is the unknown extent that stands for the batch
+/// size.  Errors: kInvalidArgument if other extents are unknown.
 Result<Shape> declared_shape(const OnnxPort& port, const OnnxDim*& leading, Dim rows) {
     const std::string what = "input " + quoted(port.name);
     if (!port.has_shape) return invalid_argument(what + " has no shape in the model");
@@ -171,7 +171,7 @@ Result<Shape> declared_shape(const OnnxPort& port, const OnnxDim*& leading, Dim 
     return shape;
 }
 
-/// What the host gives as an input's contents, in its type and shape.
+/// Converts input contents from the application to the input's type and shape.
 Result<HostTensor> contents_for(const OnnxPort& port, const Shape& shape, const HostTensor& given) {
     if (given.dtype() == port.dtype && given.shape() == shape) return given;
     if (shape.has_rows() || given.element_count() != shape.element_count(1))
@@ -234,7 +234,7 @@ Result<ImportedModel> OnnxImporter::run() {
 }
 
 Status OnnxImporter::declare_inputs(Scope& scope) {
-    const OnnxDim* leading = nullptr;  // the unknown extent that stands for rows
+    const OnnxDim* leading = nullptr;  // the unknown extent that stands for the batch size
     const auto check_name = [&](const std::string& name, std::string_view option) -> Status {
         const bool is_known =
             name.empty() || std::any_of(model_.graph.inputs.begin(), model_.graph.inputs.end(),
@@ -281,7 +281,7 @@ std::string OnnxImporter::input_names() const {
     return names;
 }
 
-/// Ready examples for all open inputs that are not given: "input_shapes x=1,3,160,160".
+/// Suggested option for all inputs with open shapes: "input_shapes x=1,3,160,160".
 std::string OnnxImporter::missing_shapes() const {
     std::string text;
     std::map<std::string, int64_t> named;
@@ -292,7 +292,7 @@ std::string OnnxImporter::missing_shapes() const {
     return text;
 }
 
-/// The entry of `given` for this input, by name or by position.
+/// Finds the element of `given` for this input, by name or by position.
 template <class T>
 const T* OnnxImporter::given_for(const OnnxPort& port, const std::vector<T>& given) const {
     const auto position = static_cast<size_t>(&port - model_.graph.inputs.data());
@@ -301,8 +301,8 @@ const T* OnnxImporter::given_for(const OnnxPort& port, const std::vector<T>& giv
     return nullptr;
 }
 
-/// The value with this name, in this graph or one around it; initializers enter the trace when they
-/// are first read.
+/// Looks up a name in this graph and the enclosing ones; initializers are added to the trace when
+/// they are first read.
 Result<OnnxKnown> OnnxImporter::find(Scope& scope, const std::string& name) {
     for (const Scope* s = &scope; s != nullptr; s = s->outer) {
         HEARTH_TRY(budget_.spend(Budget::Of::kVisits, 1 + name.size() / 64));
@@ -320,7 +320,7 @@ Result<OnnxKnown> OnnxImporter::initializer(const std::string& name, const HostT
     const bool is_param =
         options_.trainable && is_floating(data.dtype()) && data.shape().rank() > 0;
     if (is_param) HEARTH_TRY(budget_.spend(Budget::Of::kCopiedBytes, data.bytes().size()));
-    // Graphs in one another may each have an initializer of this name.
+    // Nested graphs may have initializers of the same name.
     std::string own = options_.prefix + name;
     for (int i = 2; is_param && !param_names_.insert(own).second; ++i)
         own = options_.prefix + name + "#" + std::to_string(i);
@@ -381,7 +381,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::apply_rule(const OnnxNode& node, cons
     if (std::optional<Extents> extents = extents_of(node, inputs))
         return Knowns{known_extents(std::move(*extents))};
     if (std::optional<Tensor> number = number_of_rows(node, inputs)) return Knowns{{*number, {}}};
-    // Loops read their constants in each turn.
+    // Loop bodies read their constants in every iteration.
     const auto known_constant = constants_.find(&node);
     if (known_constant != constants_.end()) return Knowns{{known_constant->second, {}}};
 
@@ -394,14 +394,15 @@ Result<OnnxImporter::Knowns> OnnxImporter::apply_rule(const OnnxNode& node, cons
         HEARTH_TRY(check_extents(graph.values[v].shape));
     for (size_t n = first_node; n < graph.nodes.size(); ++n)
         HEARTH_TRY(fold(static_cast<NodeId>(n)));
-    // What is made for one call has an address that the next call's may have, too.
+    // A node resolved for one call is temporary, and its address may be reused.
     if (node.op_type == "Constant" && !node.is_resolved) constants_[&node] = results[0];
     Knowns outputs;
     for (const Tensor& t : results) outputs.push_back({t, {}});
     return outputs;
 }
 
-/// A scalar that depends on the rows and becomes a float, as the divisor of a mean does.
+/// Imports a scalar that depends on the batch size and is cast to float, such as the divisor of a
+/// mean.
 std::optional<Tensor> OnnxImporter::number_of_rows(const OnnxNode& node, const Knowns& inputs) {
     if (node.op_type != "Cast" || !node.domain.empty() || inputs.size() != 1 || !inputs[0].extents)
         return {};
@@ -430,8 +431,8 @@ Status OnnxImporter::define(const OnnxNode& node, const Knowns& outputs, Scope& 
     return {};
 }
 
-/// Contents that are known at import: of constants, the first ones of params, and what follows
-/// from options.input_values.
+/// Contents known at import: of constants, initial values of params, and values computed from
+/// options.input_values.
 const HostTensor* OnnxImporter::contents(ValueId id) const {
     if (id == kNone) return nullptr;
     if (const HostTensor* data = trace_.graph().values[id].data.get()) return data;
@@ -444,7 +445,7 @@ OnnxKnown OnnxImporter::known_extents(Extents extents) {
     return {trace_.constant(extents.as_tensor()), {}};
 }
 
-/// The node's output, if it is shape arithmetic on rows.
+/// The node's output as extents, if it is shape arithmetic on the batch size.
 std::optional<Extents> OnnxImporter::extents_of(const OnnxNode& node, const Knowns& inputs) const {
     if ((node.op_type == "Shape" || node.op_type == "Size") && inputs.size() == 1 &&
         inputs[0].tensor.ok())
@@ -472,7 +473,7 @@ std::vector<Tensor> OnnxImporter::run_rule(const OnnxNode& node, const Knowns& k
     if (node.domain.empty() && node.op_type == "ConstantOfShape")
         return constant_of_shape(node, call);
     const std::optional<OnnxImportRule> rule = find_import_rule(node.rule_name(), opset);
-    // In a branch, that is: everything else was looked for before.
+    // Only in a branch: other missing operators were reported before.
     if (!rule && !is_import_builtin(node.rule_name()))
         return call.unsupported("not supported: " + missing_.text());
     if (!rule) return call.invalid("needs one tensor");
@@ -493,7 +494,7 @@ std::vector<Tensor> OnnxImporter::run_rule(const OnnxNode& node, const Knowns& k
     return apply(*rule->op, operands, std::move(*attrs));
 }
 
-/// Makes constants of the inputs of BatchNormalization that training must not change.
+/// Turns the inputs of BatchNormalization that training must not change into constants.
 void OnnxImporter::freeze_statistics(const Knowns& inputs) {
     constexpr size_t kScale = 1, kMean = 3;
     const bool is_trainable = options_.batch_norm == BatchNormImport::kTrainable;
@@ -554,13 +555,13 @@ std::vector<Tensor> OnnxImporter::constant_of_shape(const OnnxNode& node, OnnxCa
     return {shape->rank() == 0 ? scalar : expand(scalar, *shape)};
 }
 
-/// Replaces the outputs of a node on constants by constants, where they are what shapes are
-/// made of: integers, bools, and a few floats (a scale computed from an extent).  Where they
-/// follow from given contents of inputs, the node stays and its results are only noted.
+/// Constant folding: replaces outputs of a node with constant inputs if they are typical of shape
+/// arithmetic: integers, bools, and a few floats (a scale computed from an extent).  If the inputs'
+/// contents come from options.input_values, the node stays and its results are only recorded.
 Status OnnxImporter::fold(NodeId id) {
     Graph& graph = trace_.graph();
     const Node& node = graph.nodes[id];
-    // Random numbers stay what they are, for whoever looks at the graph.
+    // Random numbers are not folded, so that they stay visible in the graph.
     if (node.op->name.starts_with("random_") || asks_for_rows(node.attrs)) return {};
     int64_t read = 1;
     bool is_constant = true;
@@ -617,7 +618,7 @@ Status OnnxImporter::name_outputs(Scope& scope) {
                                " is the number of rows, which is known only when the program "
                                "runs; import with fixed input shapes");
         Tensor t = known->tensor;
-        // Each output is a value of its own: the host may bind each to other memory.
+        // Each output needs a value of its own: the application may bind each to a separate buffer.
         const bool is_computed = trace_.graph().producer(t.value()) != nullptr;
         if (!is_computed || !named.insert(t.value()).second) t = identity(t);
         trace_.output(port.name, t);
@@ -665,7 +666,7 @@ Result<ImportedModel> import_onnx(std::span<const std::byte> bytes, const Import
         if (!(options.budget >= 0))
             return invalid_argument("the budget is " + std::to_string(options.budget));
         uint64_t size = bytes.size();
-        // What the host gives is as much a part of the model as what the file has.
+        // Input contents from the application count as part of the model's size.
         for (const NamedTensor& value : options.input_values) size += value.tensor.bytes().size();
         Budget budget(size, options.budget);
         HEARTH_ASSIGN(OnnxModel model, read_onnx_model(bytes, options.external_data, budget));

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The importer's parts: onnx_import.cpp walks graphs and asks rules for nodes, onnx_control.cpp
-// expands functions, branches and loops, onnx_missing.cpp finds what no rule can read.
+// Interfaces within the importer: onnx_import.cpp visits graphs and applies rules to nodes,
+// onnx_control.cpp expands functions, branches and loops, onnx_missing.cpp finds operators without
+// rules.
 
 #pragma once
 
@@ -26,22 +27,22 @@ struct OnnxImportRule {
     const OnnxMapping* mapping = nullptr;
 };
 
-/// The rule for an ONNX operator that was current in `opset`.
+/// Returns the newest rule for an ONNX operator that is valid for `opset`.
 std::optional<OnnxImportRule> find_import_rule(std::string_view op_type, int opset);
 
-/// Whether the importer itself gives the node's outputs: they are known without computing.
+/// True for operators that the importer itself evaluates without a rule.
 bool is_import_builtin(std::string_view op_type);
 
-/// Operators without a rule, with the nodes that use them.
+/// Operators without a rule, and the nodes that use them.
 class MissingOperators {
   public:
-    /// Looks at the nodes that the model's outputs need, in functions and loops too.
+    /// Scans the nodes that the model's outputs need, including functions and loop bodies.
     explicit MissingOperators(const OnnxModel& model);
 
-    /// Whether the model cannot be imported; otherwise what is missing is in branches alone, which
-    /// may not be taken.
+    /// True if the model cannot be imported; otherwise operators are missing only in branches,
+    /// which may not be taken.
     bool is_certain() const { return is_certain_; }
-    /// All of it in one text; empty if nothing is missing.
+    /// Message that lists all of them; empty if nothing is missing.
     std::string text() const;
 
   private:
@@ -56,34 +57,34 @@ class MissingOperators {
 };
 
 /// The nodes of `graph` that its outputs depend on, in the file's order.
-/// Errors: kInvalidArgument if two nodes compute one value.
+/// Errors: kInvalidArgument if two nodes compute the same value.
 Result<std::vector<const OnnxNode*>> needed_nodes(const OnnxGraph& graph);
 
-/// Makes BatchNormalization part of the Conv, ConvTranspose or Gemm before it, where nothing else
-/// reads what that one computes and all weights are initializers.
+/// Folds BatchNormalization into the Conv, ConvTranspose or Gemm before it, if nothing else reads
+/// that operator's result and all weights are initializers.
 void fold_batch_norms(OnnxModel& model);
 
-/// What an ONNX name stands for; neither: an optional input that is absent.
+/// Value of an ONNX name; neither member: an optional input that is absent.
 struct OnnxKnown {
     Tensor tensor;
-    std::optional<Extents> extents;  ///< in place of the tensor, when they depend on rows
+    std::optional<Extents> extents;  ///< instead of the tensor, if it depends on the batch size
     bool is_absent() const { return tensor.trace() == nullptr && !extents; }
 };
 
-/// Names of one graph.  Those of the graphs around it can be read in it.
+/// Names of one graph; names of enclosing graphs are visible.
 struct OnnxScope {
     const OnnxScope* outer = nullptr;
     const OnnxGraph* graph = nullptr;
     int opset = 0;
-    const OnnxNode* call = nullptr;      ///< of the function whose body this is in
-    const OnnxNode* defaults = nullptr;  ///< of that function's attributes
+    const OnnxNode* call = nullptr;      ///< call of the function that this body belongs to
+    const OnnxNode* defaults = nullptr;  ///< defaults of that function's attributes
     int depth = 0;
     std::unordered_map<std::string, OnnxKnown> values;
 };
 
 class OnnxImporter {
   public:
-    /// All three must outlive it.
+    /// All arguments must outlive the importer.
     OnnxImporter(const OnnxModel& model, const ImportOptions& options, Budget& budget);
 
     Result<ImportedModel> run();
@@ -93,7 +94,7 @@ class OnnxImporter {
     using Scope = OnnxScope;
     using Knowns = std::vector<Known>;
 
-    // onnx_import.cpp
+    // Defined in onnx_import.cpp.
     Status declare_inputs(Scope& scope);
     template <class T>
     const T* given_for(const OnnxPort& port, const std::vector<T>& given) const;
@@ -117,7 +118,7 @@ class OnnxImporter {
     std::optional<Tensor> number_of_rows(const OnnxNode& node, const Knowns& inputs);
     Status name_outputs(Scope& scope);
 
-    // onnx_control.cpp
+    // Defined in onnx_control.cpp.
     static bool is_control(const OnnxNode& node);
     Result<Knowns> import_control(const OnnxNode& node, const Knowns& inputs, Scope& scope);
     Result<Knowns> import_body(const OnnxGraph& body, const Knowns& arguments, Scope& scope);
@@ -143,7 +144,7 @@ class OnnxImporter {
     std::unordered_map<const HostTensor*, Tensor> initializers_;
     std::unordered_map<const OnnxNode*, Tensor> constants_;
     std::unordered_set<std::string> param_names_;
-    /// needed_nodes() of the graphs that were entered: bodies are, again and again.
+    /// Cache of needed_nodes(): loop bodies are entered repeatedly.
     std::unordered_map<const OnnxGraph*, std::vector<const OnnxNode*>> needed_;
     Budget& budget_;
 };

@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Finds the nodes that a model's outputs need, and operators among them that have no import rule.
+
 #include "import/onnx/onnx_importer.hpp"
 
 namespace hearth {
 
 namespace {
 
-/// Calls `use` with each name that a node reads, the graphs inside it included.
+/// Calls `use` with each name that a node reads, including the graphs inside it.
 template <class F>
 void for_each_name(const OnnxNode& node, const F& use) {
     for (const std::string& in : node.inputs) use(in);
@@ -53,7 +55,7 @@ MissingOperators::MissingOperators(const OnnxModel& model) : model_(model) {
 
 void MissingOperators::scan(const OnnxGraph& graph, int opset, bool in_branch) {
     const Result<std::vector<const OnnxNode*>> needed = needed_nodes(graph);
-    if (!needed.ok()) return;  // import tells
+    if (!needed.ok()) return;  // import reports the error
     for (const OnnxNode* node : *needed) scan_node(*node, opset, in_branch);
 }
 

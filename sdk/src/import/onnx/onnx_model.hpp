@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// An ONNX file as plain data.  Everything protobuf is behind read_onnx_model, and everything that
-// an untrusted file may claim about sizes has been checked when it returns.
+// An ONNX file as plain data.  read_onnx_model hides protobuf, and has validated all sizes in the
+// untrusted file when it returns.
 
 #pragma once
 
@@ -27,8 +27,8 @@
 namespace hearth {
 
 struct OnnxDim {
-    int64_t count = -1;  ///< negative: not known
-    std::string name;    ///< of an unknown extent; equal names are equal extents
+    int64_t count = -1;  ///< negative: unknown
+    std::string name;    ///< of a symbolic extent; equal names mean equal extents
 };
 
 /// An input or output of the model.
@@ -41,14 +41,14 @@ struct OnnxPort {
 
 struct OnnxGraph;
 
-/// An attribute that is a graph: a branch of an If, the body of a Loop.
+/// An attribute that is a graph: a branch of an If, or the body of a Loop.
 struct OnnxSubgraph {
     std::string name;
     std::shared_ptr<const OnnxGraph> graph;
 };
 
 struct OnnxNode {
-    /// "name = of": in the body of a function, an attribute given by the call.
+    /// In a function body: attribute `name` takes the value of the call's attribute `of`.
     struct Reference {
         std::string name;
         std::string of;
@@ -64,24 +64,24 @@ struct OnnxNode {
     std::vector<NamedTensor> tensors;  ///< attributes that are tensors
     std::vector<OnnxSubgraph> graphs;
     std::vector<Reference> references;
-    std::vector<std::string> odd_attrs;  ///< names of attributes of other kinds
-    bool is_resolved = false;            ///< made by resolved() for one call
+    std::vector<std::string> odd_attrs;  ///< names of attributes of unsupported kinds
+    bool is_resolved = false;            ///< created by resolved() for one call
 
-    /// "Gemm 'fc1'", or by its first output where it has no name.
+    /// "Gemm 'fc1'", or with the name of its first output if it has none.
     std::string label() const;
-    /// The name under which import rules are kept: "Gemm", or "com.microsoft.QGemm".
+    /// Key of import rules: "Gemm", or "com.microsoft.QGemm".
     std::string rule_name() const;
-    /// The name under which a model keeps functions.
+    /// Key of the model's functions.
     std::string function_key() const;
     const OnnxGraph* graph(std::string_view attribute) const;
-    /// A node of a function's body, with the attributes that `call` gives, or else `defaults`.
-    /// Copying them is taken from `budget`.
+    /// A node of a function's body with its attribute references replaced by the attributes of
+    /// `call`, or else `defaults`.  Copies are charged to `budget`.
     Result<OnnxNode> resolved(const OnnxNode& call, const OnnxNode& defaults, Budget& budget) const;
 };
 
 struct OnnxGraph {
     std::string name;
-    std::vector<OnnxPort> inputs;  ///< those that are no initializers
+    std::vector<OnnxPort> inputs;  ///< without initializers
     std::vector<OnnxPort> outputs;
     std::vector<OnnxNode> nodes;
     std::unordered_map<std::string, HostTensor> initializers;
@@ -90,24 +90,23 @@ struct OnnxGraph {
 /// An operator that the model itself defines.
 struct OnnxFunction {
     int opset = 0;
-    OnnxGraph body;     ///< ports have names alone
+    OnnxGraph body;     ///< ports have only names
     OnnxNode defaults;  ///< attributes that a call may leave out
 };
 
 struct OnnxModel {
     OnnxGraph graph;
     int opset = 0;
-    std::unordered_map<std::string, OnnxFunction> functions;  ///< by OnnxNode::function_key()
-    /// What the model uses and Hearth does not have, besides operators: element types, kinds of
-    /// values.
+    std::unordered_map<std::string, OnnxFunction> functions;  ///< keyed by OnnxNode::function_key()
+    /// Unsupported features of the model other than operators: element types, kinds of values.
     std::vector<std::string> unsupported;
-    size_t unsupported_more = 0;  ///< how many there are besides
+    size_t unsupported_more = 0;  ///< number of further ones
 };
 
-/// Reads a serialized ModelProto.  external_data: see ImportOptions; may be empty.  budget: grows by
-/// what is read of other files.
-/// Errors: kCorruptData if the bytes are no ONNX model or contradict themselves; kUnsupported for a
-/// newer format; kOutOfRange where the budget ends; what external_data says.
+/// Reads a serialized ModelProto.  external_data: see ImportOptions; may be empty.  budget: grows
+/// by the bytes read from other files.
+/// Errors: kCorruptData if the bytes are not a consistent ONNX model; kUnsupported for a newer
+/// format; kOutOfRange if the budget is exhausted; errors of external_data.
 Result<OnnxModel> read_onnx_model(std::span<const std::byte> bytes,
                                   const ExternalData& external_data, Budget& budget);
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Reads ONNX files with libprotobuf and ONNX's schema (onnx.proto of ONNX 1.12; later versions only
-// add element types, which are numbers here).  Nothing is allocated on the word of the file: a
-// tensor's extents are compared with the payload that is really there first.
+// add element types, which are numbers here).  No size in the file is trusted: before a tensor is
+// allocated, its extents are compared with its payload.
 
 #include "core/out_of_memory.hpp"
 #include "import/onnx/onnx_model.hpp"
@@ -24,7 +24,7 @@ namespace hearth {
 
 namespace {
 
-/// How many elements the typed fields of a tensor hold, by the field ONNX prescribes for its type.
+/// Element count of the typed field that ONNX prescribes for the element type.
 int64_t typed_count(const onnx::TensorProto& proto, DType dtype) {
     switch (dtype) {
         case DType::kF32:
@@ -58,7 +58,7 @@ void copy_typed(const onnx::TensorProto& proto, HostTensor& to) {
             case DType::kU64:
                 to.set_int(i, static_cast<int64_t>(proto.uint64_data(at)));
                 break;
-            // 16-bit floats are held as their bits.
+            // 16-bit floats are stored as their bits.
             case DType::kF16:
             case DType::kBF16:
                 to.as<uint16_t>()[static_cast<size_t>(i)] =
@@ -71,7 +71,7 @@ void copy_typed(const onnx::TensorProto& proto, HostTensor& to) {
     }
 }
 
-/// A path inside the model's folder that means the same on every system.
+/// True for a relative path inside the model's folder that is valid on every system.
 bool is_safe_location(std::string_view location) {
     if (location.empty() || location.front() == '/') return false;
     if (location.find_first_of(std::string_view("\\:\0", 3)) != std::string_view::npos)
@@ -84,13 +84,13 @@ bool is_safe_location(std::string_view location) {
     return true;
 }
 
-/// Which bytes of a file have been read.
+/// The set of byte ranges of a file that have been read.
 class ReadRanges {
   public:
-    /// Adds [begin, end); returns how many of these bytes were not there before.
+    /// Adds [begin, end); returns the number of bytes that were not in the set.
     uint64_t add(uint64_t begin, uint64_t end) {
         uint64_t known = 0, first = begin, last = end;
-        auto at = ends_.upper_bound(begin);  // ranges by their end; they do not overlap
+        auto at = ends_.upper_bound(begin);  // disjoint ranges, ordered by their end
         while (at != ends_.end() && at->second <= end) {
             known += std::min(at->first, end) - std::min(end, std::max(at->second, begin));
             first = std::min(first, at->second);
@@ -102,15 +102,15 @@ class ReadRanges {
     }
 
   private:
-    std::map<uint64_t, uint64_t> ends_;  ///< the range that ends here: where it begins
+    std::map<uint64_t, uint64_t> ends_;  ///< maps the end of a range to its begin
 };
 
-/// The files that a model keeps tensors in.
+/// External data files of a model.
 class ExternalFiles {
   public:
     ExternalFiles(const ExternalData& read, Budget* budget) : read_(read), budget_(budget) {}
 
-    /// The bytes of a tensor of `size` bytes.
+    /// Reads the bytes of a tensor with `size` bytes.
     Result<std::vector<std::byte>> bytes_of(const onnx::TensorProto& proto, uint64_t size) {
         std::string location;
         uint64_t offset = 0, length = size;
@@ -132,7 +132,7 @@ class ExternalFiles {
         if (__builtin_add_overflow(offset, size, &end))
             return corrupt_data("its data is at byte " + std::to_string(offset) + " of the file " +
                                 quoted(location));
-        // A small model must not fill the memory with many copies of one part of a file.
+        // Limits repeated reads, so that a small model cannot fill memory with copies of one range.
         File& file = files_[location];
         const uint64_t added = file.ranges.add(offset, end);
         file.left += kMostReads * added;
@@ -154,7 +154,7 @@ class ExternalFiles {
     static constexpr uint64_t kMostReads = 4;
     struct File {
         ReadRanges ranges;
-        uint64_t left = 0;  ///< how much may still be copied out of it
+        uint64_t left = 0;  ///< bytes that may still be copied from it
     };
 
     static Status read_number(const onnx::StringStringEntryProto& entry, uint64_t& to) {
@@ -169,7 +169,7 @@ class ExternalFiles {
     std::unordered_map<std::string, File> files_;
 };
 
-/// Fills `tensor` with bytes as the file has them.
+/// Fills `tensor` from the file's raw bytes; normalizes bools to 0 and 1.
 void copy_raw(std::span<const std::byte> from, HostTensor& tensor) {
     std::copy(from.begin(), from.end(), tensor.bytes().begin());
     if (tensor.dtype() == DType::kBool)
@@ -209,7 +209,7 @@ Result<HostTensor> read_tensor(const onnx::TensorProto& proto, ExternalFiles& fi
     return tensor;
 }
 
-/// Protobuf's name for a field of a message that ONNX 1.12's schema does not have yet.
+/// Reads a text field that ONNX 1.12's schema does not have yet from protobuf's unknown fields.
 std::string later_text(const google::protobuf::Message& message, int field) {
     const google::protobuf::UnknownFieldSet& unknown =
         message.GetReflection()->GetUnknownFields(message);
@@ -221,7 +221,7 @@ std::string later_text(const google::protobuf::Message& message, int field) {
 }
 
 int opset_of(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& sets) {
-    int64_t opset = 1;  // a model without the field is of the time before there were versions
+    int64_t opset = 1;  // models without the field predate opset versions
     for (const onnx::OperatorSetIdProto& set : sets)
         if (set.domain().empty() || set.domain() == "ai.onnx") opset = set.version();
     return static_cast<int>(std::clamp<int64_t>(opset, 0, INT_MAX));
@@ -251,7 +251,7 @@ class ModelReader {
     }
 
   private:
-    /// is_inner: of a graph in a node, whose inputs' types follow from what the node passes.
+    /// is_inner: the graph is an attribute of a node; its inputs' types follow from the node.
     Status read_graph(const onnx::GraphProto& proto, OnnxGraph& graph, bool is_inner) {
         graph.name = proto.name();
         std::unordered_set<std::string> odd;
@@ -306,7 +306,7 @@ class ModelReader {
         return {};
     }
 
-    /// A list of a few shows what is wrong; one of all could be longer than the file.
+    /// Only a few are listed: a list of all could be longer than the file.
     void note_unsupported(std::string what) {
         constexpr size_t kMostNoted = 16;
         if (model_.unsupported.size() < kMostNoted)
@@ -358,7 +358,7 @@ class ModelReader {
         OnnxPort port;
         port.name = info.name();
         if (!info.type().has_tensor_type()) {
-            // Other types than those of the model's inputs may be left out.
+            // The type may be omitted, except for the model's inputs.
             if (info.type().value_case() != onnx::TypeProto::VALUE_NOT_SET || kind == "input")
                 note_unsupported(what + " is " + kind_of(info.type()) + "; only tensors are known");
             ports.push_back(std::move(port));
@@ -404,7 +404,7 @@ class ModelReader {
         return {};
     }
 
-    /// attrs: receives those that node.attrs can hold.
+    /// attrs: receives the attributes that node.attrs can hold.
     Status read_attribute(const onnx::AttributeProto& attr, OnnxNode& node,
                           std::vector<Attr>& attrs) {
         if (attr.name().empty()) return corrupt_data("has no name");
@@ -423,7 +423,7 @@ class ModelReader {
                 attrs.push_back({attr.name(), attr.s()});
                 return {};
             case onnx::AttributeProto::STRINGS: {
-                std::string lines;  // OnnxCall::texts takes them apart
+                std::string lines;  // split again by OnnxCall::texts
                 for (const std::string& line : attr.strings()) lines += line + "\n";
                 attrs.push_back({attr.name(), std::move(lines)});
                 return {};
@@ -463,9 +463,9 @@ class ModelReader {
     ExternalFiles files_;
 };
 
-// Protobuf makes an object of a few hundred bytes of each message, of which an empty one takes two
-// bytes in the file.  So messages are counted before they are parsed: nodes, attributes, and whatever
-// else these and graphs hold.
+// Charges messages to the budget before they are parsed: protobuf allocates an object of a few
+// hundred bytes for each message, and an empty message takes only two bytes in the file.  Counts
+// nodes, attributes, and all other messages in these and in graphs.
 class MessageCounter {
   public:
     explicit MessageCounter(Budget& budget) : budget_(budget) {}
@@ -473,12 +473,12 @@ class MessageCounter {
     Status count_model(std::span<const std::byte> bytes) { return count(bytes, kModel, 0); }
 
   private:
-    // About as many bytes as the largest message of ONNX's takes, and a text.
+    // Approximate sizes of ONNX's largest message, and of a string.
     static constexpr uint64_t kMessageBytes = 256, kTextBytes = 40;
-    static constexpr int kDeepest = 100;  // protobuf's limit, too
+    static constexpr int kDeepest = 100;  // also protobuf's limit
     enum Kind : uint8_t { kModel, kGraph, kFunction, kNode, kAttribute, kOther };
 
-    /// What field `number` of a message holds, by the numbers in onnx.proto.
+    /// Kind of the message in field `number`, by the numbers in onnx.proto.
     static Kind kind_in(Kind outer, uint64_t number) {
         switch (outer) {
             case kModel:
@@ -511,7 +511,7 @@ class MessageCounter {
         return value;
     }
 
-    /// What is not well-formed is left to protobuf.
+    /// Malformed input is left to protobuf, which reports it.
     Status count(std::span<const std::byte> bytes, Kind kind, int depth) {
         if (depth > kDeepest) return {};
         ByteReader in(bytes);
@@ -547,7 +547,7 @@ class MessageCounter {
     Budget& budget_;
 };
 
-/// Parses `bytes`; protobuf bounds the depth of nesting (100) and all lengths by what is there.
+/// Parses `bytes`; protobuf limits nesting to 100 and validates all lengths against the input.
 template <class Proto>
 Status parse(std::span<const std::byte> bytes, std::string_view what, Proto& proto) {
     if (bytes.size() > INT_MAX)
@@ -583,7 +583,8 @@ const OnnxGraph* OnnxNode::graph(std::string_view attribute) const {
 
 namespace {
 
-/// Adds what `from` has under the name `reference.of` to `to`; whether it has anything.
+/// Copies the attribute `reference.of` of `from` to `to` under its new name; returns true if it
+/// exists.
 bool take_attribute(const OnnxNode& from, const OnnxNode::Reference& reference, OnnxNode& to) {
     if (const AttrValue* value = from.attrs.find(reference.of)) {
         to.attrs.set(reference.name, *value);
@@ -615,7 +616,7 @@ uint64_t bytes_of(const OnnxNode& node) {
     return bytes;
 }
 
-/// Attributes of all kinds, names of inputs and outputs.
+/// Number of attributes of all kinds, inputs and outputs.
 uint64_t part_count(const OnnxNode& node) {
     return 1 + node.inputs.size() + node.outputs.size() + node.attrs.all().size() +
            node.tensors.size() + node.graphs.size() + node.references.size() +
@@ -626,7 +627,7 @@ uint64_t part_count(const OnnxNode& node) {
 
 Result<OnnxNode> OnnxNode::resolved(const OnnxNode& call, const OnnxNode& defaults,
                                     Budget& budget) const {
-    // Each reference may look through all of the call's attributes and copy one of them.
+    // Each reference may search all of the call's attributes and copy one of them.
     const uint64_t looks = part_count(call) + part_count(defaults);
     HEARTH_TRY(budget.spend(Budget::Of::kVisits, part_count(*this) + references.size() * looks));
     const uint64_t copied = bytes_of(call) + bytes_of(defaults);

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Builds an ONNX model with protobuf: nodes, constants, and extents that depend on the batch size.
+
 #include "import/onnx/onnx_writer.hpp"
 
 #include <hearth/core/assert.hpp>
@@ -17,7 +19,7 @@ namespace hearth {
 
 namespace {
 
-constexpr int kOldestOpset = 18;  // reductions have their axes as an input since
+constexpr int kOldestOpset = 18;  // reductions take their axes as an input since 18
 
 void set_tensor(const HostTensor& data, onnx::TensorProto& proto) {
     proto.set_data_type(onnx_type_of(data.dtype()));
@@ -60,11 +62,11 @@ void set_attribute(const Attr& from, onnx::AttributeProto& to) {
         to.set_type(onnx::AttributeProto::INT);
         to.set_i(onnx_type_of(*dtype));
     } else {
-        HEARTH_ASSERT(false);  // rules write shapes as lists
+        HEARTH_ASSERT(false);  // rules write shapes as lists of integers
     }
 }
 
-/// The oldest format that has an operator set, after onnx/helper.py's table of versions.
+/// The oldest IR version that supports an opset, from the version table of onnx/helper.py.
 int ir_version_of(int opset) {
     return opset <= 18 ? 8 : opset <= 20 ? 9 : opset <= 22 ? 10 : opset <= 23 ? 11 : 12;
 }
@@ -77,7 +79,7 @@ struct OnnxWriter::Impl {
     std::unordered_set<std::string> names;
     uint32_t next = 0;
     std::unordered_map<uint64_t, std::string> constants;  ///< by type, shape and contents
-    std::string rows_input;  ///< an input whose extent at rows_axis is rows_count times the rows
+    std::string rows_input;  ///< an input with extent rows_count * batch size at rows_axis
     int rows_axis = 0;
     int64_t rows_count = 1;
     std::string rows;
@@ -147,7 +149,7 @@ std::string OnnxWriter::constant(const HostTensor& data) {
     std::string& name = impl_->constants[hash.value()];
     if (!name.empty()) return name;
     name = fresh_name();
-    // A node, not an initializer: those are weights to whoever trains the model.
+    // Written as a Constant node, because training tools treat initializers as weights.
     onnx::NodeProto& proto = *impl_->graph().add_node();
     proto.set_op_type("Constant");
     proto.set_name("Constant_" + name);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// An ONNX model while it is written.  Values go by name; protobuf stays behind.
+// Builder of an ONNX model.  Values are referred to by name; protobuf is hidden.
 
 #pragma once
 
@@ -30,15 +30,15 @@ class OnnxWriter {
     void output(const std::string& name, DType dtype, const Shape& shape);
     void initializer(const std::string& name, const HostTensor& data);
 
-    /// A name that nothing has yet.
+    /// Returns an unused name.
     std::string fresh_name();
-    /// Nothing else may be called so.  False if something is.
+    /// Reserves a name; returns false if it is in use.
     bool reserve(const std::string& name);
 
-    /// Appends a node.  since: the operator set that brought what it uses.
+    /// Appends a node.  since: the opset that introduced the features it uses.
     void node(std::string_view op_type, const Names& inputs, const Names& outputs,
               const Attrs& attrs = {}, int since = 0);
-    /// The same with one output of a fresh name.
+    /// Appends a node with one output; returns the output's fresh name.
     std::string value(std::string_view op_type, const Names& inputs, const Attrs& attrs = {},
                       int since = 0);
 
@@ -47,9 +47,9 @@ class OnnxWriter {
         return constant(HostTensor::scalar(value, dtype));
     }
     std::string list(const List& values);
-    /// Extents as a list; symbolic ones are computed from an input's shape.
+    /// Extents as an integer list; symbolic ones are computed from an input's shape.
     std::string extents(std::span<const Dim> dims);
-    /// Whether the number of rows was asked for, and no input has it.
+    /// True if the batch size was needed and no input has it in its shape.
     bool lacks_rows() const;
 
     std::vector<std::byte> finish();

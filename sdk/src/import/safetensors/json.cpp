@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Parses the JSON subset of .safetensors headers, and quotes strings.
+
 #include "import/safetensors/json.hpp"
 
 #include <charconv>
@@ -85,7 +87,7 @@ Status JsonReader::escape(std::string& to) {
     }
     if (c != 'u') return error("an escape");
     HEARTH_ASSIGN(uint32_t code, code_unit());
-    if (code >= 0xd800 && code < 0xdc00) {  // the first half of a pair
+    if (code >= 0xd800 && code < 0xdc00) {  // high surrogate
         if (text_.substr(at_, 2) != "\\u") return error("the second half of a surrogate pair");
         at_ += 2;
         HEARTH_ASSIGN(const uint32_t low, code_unit());

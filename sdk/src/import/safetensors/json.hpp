@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// As much of JSON (RFC 8259) as the header of a .safetensors file has: objects, texts, lists of
-// whole numbers.  Read in one pass, without a tree.
+// The subset of JSON (RFC 8259) that the header of a .safetensors file uses: objects, strings,
+// lists of integers.  Parsed in one pass, without a tree.
 
 #pragma once
 
@@ -20,17 +20,17 @@ class JsonReader {
   public:
     explicit JsonReader(std::string_view text) : text_(text) {}
 
-    /// Calls `member` with each key of the object that comes next; it reads the value.  A key that
-    /// comes twice is an error.
+    /// Parses an object; calls `member` with each key, which must parse the value.  A duplicate key
+    /// is an error.
     Status object(const std::function<Status(const std::string& key)>& member);
     Result<std::string> text();
-    /// A list of integers from 0 to 2^63 - 1.
+    /// Parses a list of integers from 0 to 2^63 - 1.
     Result<std::vector<int64_t>> numbers();
-    /// Nothing but white space may follow.
+    /// Checks that only white space follows.
     Status end();
 
   private:
-    char next();  ///< after white space, not taken; 0 at the end
+    char next();  ///< next character after white space, not consumed; 0 at the end
     bool accept(char c);
     Status expect(char c);
     Status error(std::string_view what) const;
@@ -41,7 +41,7 @@ class JsonReader {
     size_t at_ = 0;
 };
 
-/// `value` as a JSON text, quotes included.
+/// Encodes `value` as a JSON string, quotes included.
 std::string json_text(std::string_view value);
 
 }  // namespace hearth

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// .safetensors: u64 length of the header, the header in JSON, the data.
-//     {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, ...,
-//      "__metadata__": {"key": "text"}}
+// Reads and writes .safetensors: u64 length of the header, the header in JSON, the data.
+//   {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, ...,
+//    "__metadata__": {"key": "text"}}
 // Follows the format description of the safetensors library (version 0.4).
 
 #include "core/bytes.hpp"
@@ -22,9 +22,9 @@ namespace hearth {
 namespace {
 
 constexpr std::string_view kMetadata = "__metadata__";
-constexpr size_t kAlignment = 8;  // of the data in the file
+constexpr size_t kAlignment = 8;  // of the data section in the file
 
-// By DType.
+// Indexed by DType.
 constexpr std::array<std::string_view, kDTypeCount> kTypeNames = {
     "F32", "F16", "BF16", "F64", "I8", "U8", "I16", "U16", "I32", "U32", "I64", "U64", "BOOL"};
 
@@ -38,7 +38,7 @@ std::string_view name_of_type(DType dtype) {
     return kTypeNames[static_cast<size_t>(dtype)];
 }
 
-/// One tensor as the header describes it.
+/// A tensor as described in the header.
 struct Entry {
     std::string name;
     std::string dtype;
@@ -88,7 +88,7 @@ Result<std::vector<Entry>> read_header(std::string_view header, Metadata* metada
     return entries;
 }
 
-/// Tensors must follow one another without gaps up to the end of the data.
+/// Checks that tensors are contiguous and end at the end of the data.
 Status check_layout(std::vector<Entry>& entries, uint64_t size) {
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
         return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
@@ -153,7 +153,7 @@ Result<NamedTensors> read_safetensors(std::span<const std::byte> bytes, Metadata
 }
 
 std::vector<std::byte> write_safetensors(const NamedTensors& tensors, const Metadata& metadata) {
-    // The widest elements first, so that all are aligned.
+    // Widest elements first, so that all tensors are aligned.
     std::vector<NamedTensors::const_iterator> order;
     for (auto at = tensors.begin(); at != tensors.end(); ++at) order.push_back(at);
     std::stable_sort(order.begin(), order.end(), [](auto a, auto b) {

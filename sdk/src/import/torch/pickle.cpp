@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Opcodes after CPython's Lib/pickletools.py, which documents the format.
+// Reads Python's pickle format without executing it.  Opcodes after CPython's Lib/pickletools.py,
+// which documents the format.
 
 #include "import/torch/pickle.hpp"
 
@@ -50,7 +51,7 @@ class Machine {
             case 0x80:
                 return protocol();
             case 0x95:
-                return (void)reader_.take(8), Status();  // FRAME: a length, for buffering
+                return (void)reader_.take(8), Status();  // FRAME: a length, for buffering only
             case '.':
                 return stop();
             case '(':
@@ -85,7 +86,7 @@ class Machine {
                 return text(Kind::kText, reader_.number<uint32_t>());
             case 0x8d:
                 return text(Kind::kText, reader_.number<uint64_t>());
-            // Python 2 wrote names as byte strings.
+            // Python 2 pickled names as byte strings.
             case 'U':
                 return text(Kind::kText, reader_.number<uint8_t>());
             case 'T':
@@ -172,7 +173,7 @@ class Machine {
         return {};
     }
 
-    // --- The stack.  What lies below the last mark cannot be reached.
+    // --- The stack.  Values below the last mark are not accessible.
 
     size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
 
@@ -230,7 +231,7 @@ class Machine {
     }
 
     Status real() {
-        // The one number that is big-endian.
+        // The only big-endian number of the format.
         const uint64_t bits = __builtin_bswap64(reader_.number<uint64_t>());
         return push(add_value({Kind::kReal, 0, std::bit_cast<double>(bits), {}, {}}));
     }
@@ -268,10 +269,10 @@ class Machine {
         return {};
     }
 
-    // --- Names, and calls that are not made
+    // --- Globals, and calls, which are recorded and not executed
 
     Status push_global(std::string_view module, std::string_view name_in_it) {
-        constexpr size_t kLongest = 1024;  // a text recalled from the memo may be long, and often
+        constexpr size_t kLongest = 1024;  // a long memoized text may be used many times
         if (module.size() + name_in_it.size() > kLongest) return corrupt_data("names no class");
         HEARTH_TRY(budget_.spend(Budget::Of::kCopiedBytes, 64 + module.size() + name_in_it.size()));
         std::string name = std::string(module) + " " + std::string(name_in_it);
@@ -296,7 +297,7 @@ class Machine {
             return corrupt_data("calls with arguments that are no tuple");
         return make(Kind::kCall, std::move(parts));
     }
-    /// Sets attributes of an object, which are none of our business.
+    /// BUILD sets an object's attributes, which are ignored.
     Status build() {
         HEARTH_TRY(pop_value().status());
         return stack_.size() == floor() ? corrupt_data("builds nothing") : Status();

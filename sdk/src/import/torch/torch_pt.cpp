@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// .pt and .pth, as torch.save writes them.  Since PyTorch 1.6 a file is a zip archive: NAME/data.pkl
-// holds a pickle in which tensors refer to storages, NAME/data/KEY the bytes of each.  Before, it was
-// a row of pickles - a magic number, a version, the byte order, the object, the storages' keys -
-// followed by the storages, each with its length.  After torch/serialization.py and torch/_utils.py
-// of PyTorch 2.1.
+// Reads .pt and .pth files, as written by torch.save.  Since PyTorch 1.6 a file is a zip archive:
+// NAME/data.pkl holds a pickle in which tensors refer to storages, NAME/data/KEY the bytes of each
+// storage.  Older files are a sequence of pickles - magic number, version, byte order, object, keys
+// of the storages - followed by the storages, each with its length.  After torch/serialization.py
+// and torch/_utils.py of PyTorch 2.1.
 
 #include "core/out_of_memory.hpp"
 #include "import/torch/pickle.hpp"
@@ -26,11 +26,11 @@ namespace {
 using Kind = PickleValue::Kind;
 using Id = uint32_t;
 
-/// Contents of storages by key.
+/// Contents of storages, by key.
 using Storages = std::unordered_map<std::string, std::span<const std::byte>>;
 
 struct TorchType {
-    std::string_view storage;  ///< class of typed storages
+    std::string_view storage;  ///< class name of typed storages
     std::string_view dtype;
     DType type;
 };
@@ -51,7 +51,7 @@ constexpr std::array<TorchType, 13> kTorchTypes = {{
     {"BoolStorage", "bool", DType::kBool},
 }};
 
-/// "name" of "module name", where module is torch or one of its own.
+/// "name" of "module name", if the module is torch or one of its submodules.
 std::optional<std::string_view> torch_name(std::string_view global) {
     const size_t space = global.find(' ');
     const std::string_view module = global.substr(0, space);
@@ -73,7 +73,7 @@ class TensorReader {
     }
 
   private:
-    // Shared values may be nested in one another: neither depth nor size of what they stand for is
+    // Limits nesting: shared values may be nested, so that neither depth nor expanded size is
     // bounded by the file's size.
     static constexpr int kDeepest = 64;
 
@@ -93,7 +93,7 @@ class TensorReader {
             case Kind::kCall:
                 return visit_call(v, name, depth);
             case Kind::kGlobal:
-                if (torch_name(v.text)) return {};  // a dtype, say
+                if (torch_name(v.text)) return {};  // for example a dtype
                 return unsupported("the class " + quoted(v.text) +
                                    "; save tensors, such as a state_dict");
             default:
@@ -103,7 +103,7 @@ class TensorReader {
 
     Status visit_part(Id id, const std::string& outer, std::string_view inner, int depth) {
         const std::string prefix = outer.empty() ? "" : outer + ".";
-        // Before it is copied: one long text may be the key of many parts.
+        // Checked before copying: a long text may be the key of many values.
         if (prefix.size() + inner.size() > kLongestName) return out_of_range("a name is too long");
         return visit(id, prefix + std::string(inner), depth + 1);
     }
@@ -112,7 +112,7 @@ class TensorReader {
         for (size_t i = 0; i + 1 < items.size(); i += 2) {
             const PickleValue& key = pickle_[items[i]];
             HEARTH_TRY(budget_.spend(Budget::Of::kVisits));
-            // No name could be given to what is under another key.
+            // Values under other keys are skipped: they have no name.
             if (key.kind == Kind::kText)
                 HEARTH_TRY(visit_part(items[i + 1], name, key.text, depth));
             else if (key.kind == Kind::kInteger)
@@ -158,10 +158,10 @@ class TensorReader {
 
     struct Storage {
         std::span<const std::byte> bytes;
-        std::optional<DType> dtype;  ///< nothing: bytes
+        std::optional<DType> dtype;  ///< unset: untyped bytes
     };
 
-    /// ('storage', class, key, place, elements)
+    /// Resolves a storage reference: ('storage', class, key, location, element count).
     Result<Storage> storage_of(Id id) const {
         const PickleValue& reference = pickle_[id];
         if (reference.kind != Kind::kPersistent) return corrupt_data("has no storage");
@@ -206,7 +206,7 @@ class TensorReader {
     }
 
     Status add(const std::string& name, std::span<const Id> arguments, std::optional<Id> dtype) {
-        // It is kept under its name, which other tensors' may contain.
+        // The name may be long and is copied into the map.
         HEARTH_TRY(budget_.spend(Budget::Of::kCopiedBytes, 2 * sizeof(HostTensor) + name.size()));
         Result<HostTensor> tensor = read(arguments, dtype);
         if (!tensor.ok()) return tensor.status().in("tensor " + quoted(name));
@@ -215,7 +215,7 @@ class TensorReader {
         return {};
     }
 
-    /// The type that is named beside the storage, or else the storage's.
+    /// The dtype given next to the storage, or else the storage's dtype.
     Result<DType> element_type(const Storage& storage, std::optional<Id> named) const {
         if (!named && storage.dtype) return *storage.dtype;
         if (!named) return corrupt_data("its storage has no element type");
@@ -225,7 +225,7 @@ class TensorReader {
         return unsupported("elements of " + quoted(name.text));
     }
 
-    /// (storage, offset, extents, strides, ...)
+    /// Reads a tensor from (storage, offset, sizes, strides, ...).
     Result<HostTensor> read(std::span<const Id> arguments, std::optional<Id> dtype_id) {
         HEARTH_ASSIGN(const Storage storage, storage_of(arguments[0]));
         HEARTH_ASSIGN(const DType dtype, element_type(storage, dtype_id));
@@ -288,7 +288,7 @@ class TensorReader {
         }
     }
 
-    /// All elements lie inside `held` of the storage.
+    /// Checks that all elements lie within a storage of `held` elements.
     static Status check_reach(uint64_t held, const Shape& shape, int64_t offset,
                               std::span<const int64_t> strides) {
         if (shape.element_count(1) == 0) return {};
@@ -334,7 +334,7 @@ Result<NamedTensors> read_archive(std::span<const std::byte> bytes) {
     return TensorReader(pickle, storages, budget).run();
 }
 
-/// Bytes of an element of each storage that a pickle refers to.
+/// Element size in bytes of each storage that a pickle refers to.
 std::unordered_map<std::string, uint64_t> element_sizes(const Pickle& pickle) {
     std::unordered_map<std::string, uint64_t> sizes;
     for (const PickleValue& v : pickle.values) {
@@ -351,7 +351,7 @@ std::unordered_map<std::string, uint64_t> element_sizes(const Pickle& pickle) {
     return sizes;
 }
 
-// 0x1950a86a20f9469cfc6c
+// PyTorch's magic number 0x1950a86a20f9469cfc6c, little-endian.
 constexpr std::string_view kMagic{"\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 10};
 
 Result<NamedTensors> read_legacy(std::span<const std::byte> bytes) {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// After PKWARE's APPNOTE.TXT, version 6.3.10: 4.3.7 local header, 4.3.12 central directory, 4.3.14
-// and 4.3.15 end of the 64-bit directory, 4.3.16 end of the directory, 4.5.3 64-bit extra field.
+// Reads zip archives with stored entries.  After PKWARE's APPNOTE.TXT, version 6.3.10: 4.3.7 local
+// header, 4.3.12 central directory, 4.3.14 and 4.3.15 end of the 64-bit directory, 4.3.16 end of
+// the directory, 4.5.3 64-bit extra field.
 
 #include "import/torch/zip.hpp"
 
@@ -20,7 +21,7 @@ constexpr uint32_t kLocalHeader = 0x04034b50, kDirectoryEntry = 0x02014b50,
                    kLocator64 = 0x07064b50;
 constexpr uint64_t kDirectoryEndBytes = 22, kLocator64Bytes = 20, kLongestComment = 0xffff;
 constexpr uint16_t kWide16 = 0xffff;
-constexpr uint32_t kWide32 = 0xffffffff;  // the real number is in the 64-bit record
+constexpr uint32_t kWide32 = 0xffffffff;  // the actual value is in the 64-bit record
 
 /// CRC-32 of ISO 3309, reflected.
 uint32_t crc32(std::span<const std::byte> bytes) {
@@ -45,14 +46,14 @@ struct Directory {
 
 Result<Directory> find_directory64(std::span<const std::byte> bytes, uint64_t end_record) {
     ByteReader locator(bytes);
-    locator.seek(end_record - kLocator64Bytes);  // fails where there is no room for it
+    locator.seek(end_record - kLocator64Bytes);  // fails if there is not enough room
     if (locator.number<uint32_t>() != kLocator64) return corrupt_data("has no 64-bit directory");
-    locator.take(4);  // the part that holds it
+    locator.take(4);  // disk number of the end record
     ByteReader end(bytes);
     end.seek(locator.number<uint64_t>());
     if (end.number<uint32_t>() != kDirectoryEnd64)
         return corrupt_data("its 64-bit directory is not where it should be");
-    end.take(8 + 2 + 2 + 4 + 4 + 8);  // its size, versions, parts, entries in this part
+    end.take(8 + 2 + 2 + 4 + 4 + 8);  // record size, versions, disk numbers, entries on this disk
     Directory directory;
     directory.count = end.number<uint64_t>();
     end.take(8);
@@ -63,7 +64,7 @@ Result<Directory> find_directory64(std::span<const std::byte> bytes, uint64_t en
 
 Result<Directory> find_directory(std::span<const std::byte> bytes) {
     if (bytes.size() < kDirectoryEndBytes) return corrupt_data("is too short");
-    // The end record is last, but for a comment.
+    // The end record is at the end, followed only by an optional comment.
     const uint64_t last = bytes.size() - kDirectoryEndBytes;
     const uint64_t first = last - std::min(last, kLongestComment);
     for (uint64_t at = last + 1; at-- > first;) {
@@ -75,7 +76,7 @@ Result<Directory> find_directory(std::span<const std::byte> bytes) {
         const auto count = reader.number<uint16_t>();
         reader.take(4);
         const auto offset = reader.number<uint32_t>();
-        if (reader.number<uint16_t>() != reader.left()) continue;  // not this comment's length
+        if (reader.number<uint16_t>() != reader.left()) continue;  // not the comment's length
         if (count == kWide16 || offset == kWide32) return find_directory64(bytes, at);
         if (part != 0) return unsupported("is one part of several");
         return Directory{offset, count};
@@ -90,7 +91,7 @@ struct Entry {
     std::string_view name;
 };
 
-/// Replaces the numbers that do not fit 32 bits.
+/// Replaces sizes and offsets that do not fit 32 bits.
 Status read_extra(std::string_view extra, Entry& entry) {
     ByteReader reader(std::as_bytes(std::span(extra)));
     while (reader.left() >= 4) {
@@ -118,7 +119,7 @@ Result<Entry> read_directory_entry(ByteReader& reader) {
     entry.size = reader.number<uint32_t>();
     const auto name_size = reader.number<uint16_t>(), extra_size = reader.number<uint16_t>(),
                comment_size = reader.number<uint16_t>();
-    reader.take(2 + 2 + 4);  // part, attributes
+    reader.take(2 + 2 + 4);  // disk number, attributes
     entry.offset = reader.number<uint32_t>();
     entry.name = reader.text(name_size);
     const std::string_view extra = reader.text(extra_size);
@@ -138,7 +139,7 @@ Result<std::span<const std::byte>> contents(std::span<const std::byte> bytes, co
     reader.seek(entry.offset);
     if (reader.number<uint32_t>() != kLocalHeader)
         return corrupt_data("is not where the directory says");
-    reader.take(2 + 2 + 2 + 2 + 2 + 4 + 4 + 4);  // what the directory has too
+    reader.take(2 + 2 + 2 + 2 + 2 + 4 + 4 + 4);  // repeats the directory's fields
     const auto name_size = reader.number<uint16_t>(), extra_size = reader.number<uint16_t>();
     if (reader.text(name_size) != entry.name)
         return corrupt_data("has another name than in the directory");
@@ -163,7 +164,7 @@ Result<ZipEntries> read_zip(std::span<const std::byte> bytes) {
     uint64_t checked = 0;
     for (uint64_t i = 0; i < directory.count; ++i) {
         HEARTH_ASSIGN(const Entry entry, read_directory_entry(reader));
-        // Entries that share bytes would make checking them take the square of the file's size.
+        // Overlapping entries could make the checksums take time quadratic in the file's size.
         if (entry.size > bytes.size() - checked)
             return corrupt_data("its entries take more bytes than there are");
         checked += entry.size;

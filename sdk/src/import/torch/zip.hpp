@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The entries of a zip archive whose contents are stored, not compressed.
+// Reads zip archives whose entries are stored, not compressed.
 
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace hearth {
 
-/// Contents by name, in place.
+/// Contents by entry name, in place.
 using ZipEntries = std::map<std::string, std::span<const std::byte>, std::less<>>;
 
-/// Whether `bytes` begin as archives do.
+/// True if `bytes` begin with a local header.
 bool looks_like_zip(std::span<const std::byte> bytes);
 
-/// Reads an archive's directory, with its 64-bit extensions, and checks each entry's checksum.
-/// Errors: kCorruptData; kUnsupported for compressed or encrypted entries, and parts of archives.
+/// Reads an archive's directory, including the 64-bit extensions, and checks each entry's checksum.
+/// Errors: kCorruptData; kUnsupported for compressed or encrypted entries, and multi-disk archives.
 Result<ZipEntries> read_zip(std::span<const std::byte> bytes);
 
 }  // namespace hearth

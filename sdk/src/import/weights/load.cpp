@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Loads weights by name into params and states: renames, checks shapes and converts types.
+
 #include "compiler/ir/graph.hpp"
 #include "import/weights/pattern.hpp"
 
@@ -17,7 +19,7 @@ std::string typed(DType dtype, const Shape& shape) {
     return std::string(name_of(dtype)) + to_string(shape);
 }
 
-/// Something that contents can be put into.
+/// A tensor that weights can be loaded into.
 struct Target {
     DType dtype = DType::kF32;
     Shape shape;
@@ -25,13 +27,13 @@ struct Target {
 };
 using Targets = std::map<std::string, Target, std::less<>>;
 
-/// A report, and for each target that fits, its contents.
+/// The report, and the converted contents of each target that fits.
 struct Match {
     LoadReport report;
     NamedTensors contents;
 };
 
-/// The rules with their patterns parsed once.
+/// Renaming rules with their patterns compiled.
 class Renamer {
   public:
     static Result<Renamer> make(std::span<const NameRule> rules) {

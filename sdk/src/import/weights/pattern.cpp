@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Backtracking over the parsed pattern: each part is matched together with what must follow it.
-// Steps are counted, so that no pattern can hang.
+// Regular expressions by backtracking over the parsed pattern: each item is matched together with a
+// continuation, which must match the rest.  Steps are counted, so that no pattern can hang.
 
 #include "import/weights/pattern.hpp"
 
@@ -19,8 +19,8 @@ using Set = std::bitset<256>;
 
 constexpr uint32_t kNoLimit = 0xffffffffu;
 constexpr uint32_t kMostSteps = 1 << 18;
-constexpr size_t kLongestName = 1024;  // the depth of recursion grows with it
-constexpr int kDeepest = 20;           // groups in groups
+constexpr size_t kLongestName = 1024;  // limits the recursion depth
+constexpr int kDeepest = 20;           // nesting of groups
 
 Set range(char first, char last) {
     Set set;
@@ -29,7 +29,7 @@ Set range(char first, char last) {
     return set;
 }
 
-/// What \c stands for.
+/// The character class of the escape \c.
 Set escaped(char c) {
     const Set digit = range('0', '9'), space = range('\t', '\r') | range(' ', ' '),
               word = digit | range('a', 'z') | range('A', 'Z') | range('_', '_');
@@ -186,7 +186,7 @@ class Matcher {
     Matcher(std::string_view name, int group_count)
         : name_(name), groups_(static_cast<size_t>(group_count)) {}
 
-    /// Whether `item` matches from `at` on; the groups tell where.
+    /// True if `item` matches at `at`; fills the groups.
     bool match(const Item& item, size_t at) {
         groups_.assign(groups_.size(), {});
         return once(item, at, [](size_t) { return true; });
@@ -199,7 +199,7 @@ class Matcher {
     }
 
   private:
-    /// What must match behind a part, from a place on.
+    /// Continuation: matches the rest of the pattern from an offset on.
     using Rest = std::function<bool(size_t at)>;
 
     bool once(const Item& item, size_t at, const Rest& rest) {
@@ -237,7 +237,7 @@ class Matcher {
     bool repeated(const Item& item, uint32_t done, size_t at, const Rest& rest) {
         if (gave_up() || --steps_left_ == 0) return false;
         const Rest again = [&](size_t next) {
-            // What matches nothing would match it for ever.
+            // Rejects an optional empty match, which would repeat forever.
             return (next > at || done < item.least) && repeated(item, done + 1, next, rest);
         };
         if (done < item.most && once(item, at, again)) return true;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Regular expressions for names.  std::regex reports a bad pattern by throwing, which the library is
-// built without.
+// Regular expressions for names.  std::regex throws on invalid patterns, and the library is built
+// without exceptions.
 
 #pragma once
 
@@ -18,18 +18,19 @@ namespace hearth {
 
 class Pattern {
   public:
-    /// The syntax is that of NameRule::replace.  Errors: kInvalidArgument naming the position.
+    /// Parses the syntax of NameRule::replace.  Errors: kInvalidArgument naming the position.
     static Result<Pattern> parse(std::string_view text);
 
-    /// `name` with each match replaced.  Errors: kInvalidArgument for a $ without its group;
-    /// kOutOfRange for names of more than 1024 characters, and where matching takes too many steps.
+    /// Returns `name` with each match replaced.  Errors: kInvalidArgument for $ without a group
+    /// number; kOutOfRange for names of more than 1024 characters, and if matching takes too many
+    /// steps.
     Result<std::string> replace(std::string_view name, std::string_view replacement) const;
 
     enum class Kind : uint8_t { kCharacter, kBegin, kEnd, kGroup };
     struct Item {
         Kind kind = Kind::kCharacter;
-        std::bitset<256> set;                         ///< kCharacter: the ones that match
-        int group = -1;                               ///< kGroup: its number; -1: none
+        std::bitset<256> set;                         ///< kCharacter: the characters that match
+        int group = -1;                               ///< kGroup: its number; -1: not captured
         std::vector<std::vector<Item>> alternatives;  ///< kGroup
         uint32_t least = 1, most = 1;
     };

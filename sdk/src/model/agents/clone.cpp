@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Supervised learners: behaviour cloning and online regression, from rings that grow.
+// Supervised learners on replay buffers: behavior cloning and online regression.
 
 #include "model/agents/replay.hpp"
 
@@ -67,7 +67,7 @@ struct CloneBuilder {
         read_copies(trace, kPublished, read);
     }
 
-    /// Only acts: what is learned comes from a person, through `store`.
+    /// Only acts: demonstrations come from a person, through `store`.
     void frame(Trace& trace) const {
         Frame f;
         f.agents = clone.agents;
@@ -131,7 +131,7 @@ struct CloneBuilder {
 
     bool is_capped() const { return clone.source_share < 1; }
 
-    /// How much each sample of a batch counts, so that no source but the game itself has more than its share.
+    /// Weight of each sample of a batch, so that no source but the game itself exceeds its share.
     /// source: [batch] -> [batch].
     Tensor weight_of(const Tensor& source) const {
         const Tensor is_same = equal(unsqueeze(source, {1}), unsqueeze(source, {0}));
@@ -139,13 +139,13 @@ struct CloneBuilder {
             source.trace()->constant(clone.source_share * static_cast<double>(clone.batch));
         return where(less(source, 0.5), 1.0, minimum(most / sum(number(is_same), {1}), 1.0));
     }
-    /// The mean over a batch.  loss: [batch] or [batch, n]; weight: [batch], or empty.
+    /// Weighted mean over a batch.  loss: [batch] or [batch, n]; weight: [batch], or empty.
     static Tensor weighted(const Tensor& loss, const Tensor& weight) {
         if (!weight.ok()) return mean(loss);
         return mean(loss * (loss.rank() == 2 ? unsqueeze(weight, {-1}) : weight));
     }
 
-    /// Mean squared distance of numbers, and the cross-entropy of each choice.
+    /// Mean squared error of numbers plus the cross-entropy of each choice.
     Tensor squared_loss(const Tensor& head, const Tensor& mask, const Tensor& decision,
                         const Tensor& weight) const {
         Tensor total;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Action distributions of policies: sampling, log-probability, entropy and KL divergence.
+
 #include <hearth/agents/distribution.hpp>
 #include <hearth/loss.hpp>
 #include <hearth/ops.hpp>
@@ -14,7 +16,8 @@ namespace hearth::agents {
 
 namespace {
 
-// Far below any logit, and far from overflow: its exponential is zero, and zero times it is zero.
+// Masked logit: far below any other, and far from overflow.  Its exponential is zero, and so is
+// zero times it.
 constexpr double kAbsent = -1e8;
 
 struct Node {
@@ -36,7 +39,7 @@ Tensor column(const Tensor& x, int64_t index, int64_t width = 1) {
     return slice(x, -1, index, index + width);
 }
 
-/// [rows, width] scaled and moved column by column.
+/// Scales and shifts actions [rows, width] column by column.
 Tensor affine(const AgentSchema& schema, const Tensor& x, bool to_game) {
     if (!x.ok()) return x;
     std::vector<Tensor> parts;
@@ -51,7 +54,7 @@ Tensor affine(const AgentSchema& schema, const Tensor& x, bool to_game) {
         }
         const double middle = (a.range.low + a.range.high) / 2;
         const double half = (a.range.high - a.range.low) / 2;
-        // Limited again afterwards: rounding must not carry a number over the end of its range.
+        // Clamped again afterwards, because rounding may exceed the range.
         parts.push_back(to_game
                             ? clamp(clamp(part, -1, 1) * half + middle, a.range.low, a.range.high)
                             : clamp((part - middle) * (1 / half), -1, 1));
@@ -148,7 +151,7 @@ ActionSample ActionDistribution::sample(const Tensor& counter, uint64_t key) con
         if (!p.mean.ok()) return {p.mean, p.mean};
         const Tensor noise = random_normal(counter, stream, p.mean.shape(), 0, 1, p.mean.dtype());
         const Tensor u = p.mean + exp(p.log_deviation) * noise;
-        // Of the noise itself: (u - mean) / deviation would round.
+        // From the noise itself: (u - mean) / deviation would round.
         const double log_root_two_pi = 0.5 * std::log(2 * std::numbers::pi);
         add(neg(sum(square(noise) * 0.5 + p.log_deviation + log_root_two_pi, {-1})));
         if (kind_ == NumberKind::kTanhNormal) add(neg(log_slope(u)));
@@ -185,7 +188,7 @@ Tensor ActionDistribution::log_probability(const Tensor& action) const {
         } else if (kind_ == NumberKind::kNormal) {
             term = normal_log_probability(own, p.mean, p.log_deviation);
         } else {
-            // One step of f32 within the ends, where the inverse is infinite.
+            // Clamped one f32 step inside the ends, where the inverse is infinite.
             const Tensor u = atanh(clamp(own, -0.9999999, 0.9999999));
             term = normal_log_probability(u, p.mean, p.log_deviation) - log_slope(u);
         }
@@ -201,7 +204,7 @@ Tensor ActionDistribution::entropy() const {
         if (p.is_choice) {
             term = categorical_entropy(p.logits);
         } else {
-            // Broadcast: one number for each row, also where deviations are the same for all.
+            // Broadcasts to one value per row, also if the deviations are the same for all.
             term = normal_entropy(p.log_deviation + p.mean * 0.0);
             if (kind_ == NumberKind::kTanhNormal) {
                 const double root_two = std::numbers::sqrt2;
@@ -226,7 +229,7 @@ Tensor ActionDistribution::kl(const ActionDistribution& other) const {
         if (p.is_choice) {
             term = sum(softmax(p.logits) * (log_softmax(p.logits) - log_softmax(q.logits)), {-1});
         } else {
-            // Of the normals: tanh changes both densities alike.
+            // KL divergence of the normals: tanh changes both densities alike.
             const Tensor ratio = square(exp(p.log_deviation - q.log_deviation));
             const Tensor apart = square((p.mean - q.mean) * exp(neg(q.log_deviation)));
             term = sum((ratio + apart - 1.0) * 0.5 + q.log_deviation - p.log_deviation, {-1});

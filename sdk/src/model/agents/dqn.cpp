@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Deep Q-learning, and learning from praise: both say for each choice what it is worth.
+// Deep Q-learning, and learning from praise (TAMER): both estimate a value for each choice.
 
 #include "model/agents/replay.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kAbsent = -1e8;
 
-/// What each choice of a schema is worth: [rows, choices] for each action.
+/// Values of all choices: [rows, choices] for each action of a schema.
 using Values = std::vector<Tensor>;
 
 struct ChoiceNet {
@@ -46,7 +46,7 @@ struct ChoiceNet {
         return values;
     }
 
-    /// Masked choices at kAbsent; where none is there, all are.
+    /// Values with masked choices at kAbsent; a mask that excludes all choices is ignored.
     Values masked(const Values& values, const Tensor& mask) const {
         Values out;
         int64_t at = 0;
@@ -65,7 +65,7 @@ struct ChoiceNet {
         return out;
     }
 
-    /// values[i] at the choices of column i.  indices: [rows, actions] -> [rows] each.
+    /// values[i] at the choices in column i.  indices: [rows, actions] -> [rows] each.
     Values at(const Values& values, const Tensor& indices) const {
         Values out;
         for (size_t i = 0; i < values.size(); ++i) {
@@ -159,13 +159,13 @@ struct DqnBuilder {
 
     bool has_mask() const { return schema.mask_width() > 0; }
     bool has_priority() const { return dqn.priority > 0; }
-    /// Of all samples so far: what a new one gets.
+    /// The largest priority so far, which new samples get.
     static Tensor most_priority(Trace& trace) {
         return trace.transient("replay.most_priority", {}, Init::constant(1));
     }
 
-    /// Returns of several steps grow in place: what an agent meets now is added, discounted, to its
-    /// samples of up to steps - 1 decisions ago.  Each of them is a right return at any time.
+    /// Accumulates n-step returns in place: adds each new reward, discounted, to the samples of up
+    /// to steps - 1 decisions ago.  Each stored return is valid at any time.
     StatusTensors keep(Trace& trace, const Transition& t) const {
         StatusWriter status(trace, "store");
         const Replay& replay = dqn.replay;
@@ -233,8 +233,8 @@ struct DqnBuilder {
     }
 
     struct Draw {
-        Tensor place;   ///< i32 [batch]
-        Tensor weight;  ///< [batch], at most 1
+        Tensor place;   ///< i32 [batch]: indices of samples
+        Tensor weight;  ///< importance weights [batch], at most 1
     };
 
     Draw draw(Trace& trace, const ReplayRing& ring) const {
@@ -245,7 +245,7 @@ struct DqnBuilder {
             return {ring.draw(counter, key, batch),
                     trace.constant(HostTensor::of(
                         {batch}, std::vector<double>(static_cast<size_t>(batch), 1.0)))};
-        // One from each of `batch` equal parts of all priorities (the paper's appendix B.2.1).
+        // Stratified: one sample per `batch`-th of the total priority (the paper's appendix B.2.1).
         const Tensor priorities = ring.column("priority");
         const Tensor up_to = cumsum(priorities, 0);
         const Tensor total = slice(up_to, 0, ring.capacity() - 1, ring.capacity());
@@ -309,7 +309,7 @@ struct DqnBuilder {
             if (dqn.target_period == 1) return follow(trace, "target.q", "q", dqn.target_rate);
             const Tensor since = trace.state("learn.since_target", {}, {}, DType::kI32);
             const Tensor count = since + 1.0;
-            // With the loss, so that it is there before `since` changes: no copy of that is kept.
+            // Tied to the loss, so `since` is read before it changes and needs no copy.
             const Tensor moves = logical_and(
                 is_finite(loss), greater_equal(count, static_cast<double>(dqn.target_period)));
             trace.assign(since, where(moves, trace.constant(0, DType::kI32), count));
@@ -330,7 +330,7 @@ struct DqnBuilder {
     }
 };
 
-// --- Praise ---
+// --- Praise (TAMER) ---
 
 struct PraiseBuilder {
     const AgentSchema& schema;
@@ -338,13 +338,13 @@ struct PraiseBuilder {
     uint64_t seed;
     ChoiceNet net;
 
-    /// How many decisions were judged.
+    /// The number of judged decisions.
     static Tensor judged_count(Trace& trace) { return trace.transient("praise.count", {}); }
 
-    // A decision's label is the sum of what was said of it, weighted by how much each meant it.
+    // The label of a decision is the mean of the praise that it received, weighted by credit.
     //
-    // In `store` a decision comes with what was said before it; in `frame` what is said now is of the
-    // decision that is stored now, and of those before it: is_after.
+    // In `store`, the praise was given before the decision that comes with it; in `frame`
+    // (is_after), it also applies to the decision that is being stored.
     StatusTensors keep(Trace& trace, const Transition& t, const Tensor& said, bool is_after) const {
         StatusWriter status(trace, "store");
         const Tensor is_said = logical_and(less_equal(abs(said), 1e30), not_equal(said, 0));
@@ -402,7 +402,7 @@ struct PraiseBuilder {
         Transition t = f.transition;
         const Tensor said = t.reward;
         t.reward = {};
-        t.check(schema, praise.agents);  // a decision is sound whatever was said of it
+        t.check(schema, praise.agents);  // praise does not affect whether a decision is valid
         gather_status(trace, keep(trace, t, said, true));
         net.finish_frame(trace, f, "judge", praise.normalize_observations);
     }
@@ -411,7 +411,7 @@ struct PraiseBuilder {
         StatusWriter status(trace, "learn");
         const ReplayRing ring(trace, praise.capacity);
         const Tensor weights = ring.column("weight"), labels = ring.column("label");
-        // Only what was judged, as often as it was meant.
+        // Samples judged decisions only, with probability proportional to their credit.
         const Tensor up_to = cumsum(weights, 0);
         const Tensor total = slice(up_to, 0, praise.capacity - 1, praise.capacity);
         const Tensor u = random_uniform(run_counter(trace, "learn.draws"),

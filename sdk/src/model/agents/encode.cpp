@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Encodes observations as network inputs: rotations, one-hot codes, normalization and sets.
+
 #include <hearth/agents/distribution.hpp>
 #include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
@@ -13,7 +15,7 @@ namespace {
 
 constexpr double kFarthest = 1e4;
 
-/// A set's elements and how many of them there are.
+/// Location of a set's elements and of their count in a frame.
 struct SetPlace {
     const Field* field = nullptr;
     std::string path;
@@ -51,7 +53,7 @@ void encode_list(const Tensor& raw, std::span<const Field> list, std::vector<Ten
                 break;
             }
             case FieldKind::kOneHot:
-                // An index outside is none of them, whatever integer it would become.
+                // An index out of range matches none, whatever integer it would be cast to.
                 out.push_back(
                     cast(equal(round(own), cast(iota(*own.trace(), {f.count}), own.dtype())),
                          own.dtype()));
@@ -102,7 +104,7 @@ void mark_normalized(std::span<const Field> list, std::vector<float>& out) {
     }
 }
 
-/// Finite, and small enough for sines and squares.
+/// True where x is finite and small enough for sines and squares.
 Tensor sound(const Tensor& x) {
     const Tensor is_finite =
         less_equal(abs(x), static_cast<double>(std::numeric_limits<float>::max()));
@@ -113,7 +115,7 @@ Tensor joined(std::vector<Tensor> parts) {
     return parts.size() == 1 ? parts[0] : concat(parts, -1);
 }
 
-/// relu(linear(element)), then mean and maximum over those that are there.
+/// relu(linear(element)), pooled by mean and maximum over the elements that are present.
 Tensor pooled(Trace& trace, const std::string& name, const Field& set, const Tensor& frame,
               int64_t begin, const EncodeOptions& options) {
     int64_t width = 0;
@@ -126,7 +128,7 @@ Tensor pooled(Trace& trace, const std::string& name, const Field& set, const Ten
     const Tensor elements = clamp(joined(std::move(parts)), -options.limit, options.limit);
     const Tensor hidden = relu(nn::linear(trace, name, elements, options.set_features,
                                           {.init = nn::WeightInit::kOrthogonal}));
-    // [rows, capacity, 1]: 1 for the first so many.  relu is never below the zero of absent ones.
+    // [rows, capacity, 1]: 1 for present elements.  relu is never below the zero of absent ones.
     const Tensor places = cast(iota(trace, {set.count}), frame.dtype());
     const Tensor is_there = unsqueeze(cast(less(places, how_many), frame.dtype()), {-1});
     const Tensor seen = hidden * is_there;

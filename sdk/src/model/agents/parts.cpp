@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Building blocks of learners: statistics, weight copies, status words, publishing, networks.
+
 #include "model/agents/parts.hpp"
 
 #include "compiler/ir/graph.hpp"
@@ -96,7 +98,7 @@ void read_copies(Trace& trace, std::string_view scope, std::span<const std::stri
         const bool is_meant = std::ranges::any_of(
             prefixes, [&](const std::string& path) { return is_under(v.name, path); });
         if (!is_meant) continue;
-        // Remembered, since the publishing entry declares the original of the same kind.
+        // The name encodes the kind, so that the publishing entry declares the original alike.
         v.name =
             std::string(scope) + (v.kind == ValueKind::kParam ? ".param." : ".state.") + v.name;
         v.kind = ValueKind::kState;
@@ -128,8 +130,8 @@ std::vector<CopiedTensor> declare_copies(Trace& trace, const Trace& reader,
 
 // --- Status ---
 
-// Three states rather than one: an element of each is made of the same elements of the others alone, so
-// that they are updated where they are, by the last kernel.
+// Three states rather than one: each element depends only on elements of the same index, so the
+// last kernel updates all three in place.
 StatusTensors StatusTensors::declare(Trace& trace, std::string_view role) {
     const std::string name(role);
     constexpr auto kDiagnostics = static_cast<int64_t>(kDiagnosticCount);
@@ -147,7 +149,7 @@ Tensor StatusWriter::value(Diagnostic d) const {
 StatusTensors StatusWriter::finish() {
     Trace& trace = *trace_;
     if (!trace.status().ok()) return {};
-    // By choices rather than by joining single numbers: these are one kernel, those a level for every few.
+    // Selects by index, in one kernel; concatenating scalars would need a level for every few.
     const Tensor diagnostic = iota(trace, before_.diagnostics.shape());
     const Tensor counter = iota(trace, before_.low.shape());
     StatusTensors next = before_;
@@ -175,7 +177,7 @@ void gather_status(Trace& trace, const StatusTensors& stored,
     StatusTensors sum = stored.low.ok() ? stored : StatusTensors::declare(trace, "store");
     for (const std::string_view role : others) {
         const StatusTensors s = StatusTensors::declare(trace, role);
-        // Each diagnostic is one role's, and zero in all others.
+        // Each diagnostic belongs to one role and is zero in all others.
         const Tensor low = sum.low + s.low;
         sum = {sum.diagnostics + s.diagnostics, low,
                sum.high + s.high + cast(less(low, s.low), DType::kU32)};
@@ -185,7 +187,7 @@ void gather_status(Trace& trace, const StatusTensors& stored,
     trace.assign(words, concat({bitcast(sum.diagnostics, DType::kU32), sum.low, sum.high}, 0));
 }
 
-/// How far what is published would be from the first contents, by their size: [].
+/// Relative distance between the params to publish and their initial values: [].
 Tensor drift_of(const std::vector<CopiedTensor>& copies) {
     Trace& trace = *copies[0].from.trace();
     Tensor apart = trace.constant(0), size = trace.constant(0);
@@ -324,7 +326,7 @@ Network gru_network(int64_t width, uint64_t seed) {
             nn::gru_cell(trace, nn::join(prefix, "gru"), x, memory, width, {.seed = seed});
         return NetworkResult{next, next};
     };
-    // What does not depend on memory is one product for all steps.
+    // The part that does not depend on the recurrent state is one product for all steps.
     network.sequence = [=](Trace& trace, std::string_view prefix, const Tensor& features,
                            const Tensor& memory, const Tensor& resets) {
         if (!features.ok()) return features;

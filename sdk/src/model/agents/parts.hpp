@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What learners share: counters and diagnostics, guarded updates, copies of weights, statistics.
+// Building blocks of learners: counters and diagnostics, weight copies, statistics, publishing.
 
 #pragma once
 
@@ -24,71 +24,71 @@ namespace hearth::agents {
 
 /// bool of any shape -> f32.
 Tensor number(const Tensor& condition);
-/// Whether each element is finite: bool, of x's shape.
+/// True where an element is finite: bool, of x's shape.
 Tensor is_finite(const Tensor& x);
-/// x: [rows, n] -> bool [rows].
+/// True for rows whose elements are all finite.  x: [rows, n] -> bool [rows].
 Tensor rows_are_finite(const Tensor& x);
 /// sum(x * weight) / max(sum(weight), 1).  x, weight: [n] -> [].
 Tensor weighted_mean(const Tensor& x, const Tensor& weight);
 
-/// linear with the params name.weight and name.bias.  gain: of orthogonal ones.
+/// Linear layer with the params name.weight and name.bias.  gain: for orthogonal initialization.
 Tensor dense(Trace& trace, const std::string& name, const Tensor& x, int64_t width, double gain,
              uint64_t seed, nn::WeightInit init = nn::WeightInit::kOrthogonal);
 
-/// The value, or an input [] of this name.
+/// The value as a constant or, if the setting is live, as an input [] of this name.
 Tensor setting(Trace& trace, std::string_view name, const Setting& s);
 Rate rate_of(Trace& trace, std::string_view name, const Setting& s);
 
 // --- States ---
 
-/// A running mean and variance, as states NAME.mean, NAME.variance [width] and NAME.count [].
+/// Running mean and variance, as states NAME.mean, NAME.variance [width] and NAME.count [].
 struct RunningStatistics {
     Tensor mean, variance, count;
     static RunningStatistics declare(Trace& trace, const std::string& name, int64_t width);
-    /// Merges samples [n, width] with weights [n] (Chan, Golub and LeVeque, 1979).  Samples weigh
-    /// against a million earlier ones at most, so that it follows a game that changes.
+    /// Merges samples [n, width] with weights [n] (Chan, Golub and LeVeque, 1979).  The count is
+    /// capped at a million, so that the statistics follow a game that changes.
     void merge(const Tensor& samples, const Tensor& weight) const;
 };
 
-// --- Weights under other names ---
+// --- Copies of weights ---
 
-/// Turns the params of a finished trace whose names begin with one of `prefixes`, and such states, into
-/// states "SCOPE.NAME" with the same first contents: what an entry reads in place of what another
+/// Turns the params and states of a finished trace whose names begin with one of `prefixes` into
+/// states "SCOPE.NAME" with the same initial values: copies that an entry reads while another one
 /// learns.
 void read_copies(Trace& trace, std::string_view scope, std::span<const std::string> prefixes);
 
-/// A param of another trace, declared in this one.
+/// Declares a param of another trace in this one.
 Tensor redeclared_param(Trace& trace, const Tensor& param);
 
-/// The tensors that read_copies() renamed in `reader`, as pairs of this trace: what learns, and the copy.
+/// A pair of tensors of this trace: the original that learns, and the copy that read_copies() made.
 struct CopiedTensor {
     Tensor from, to;
 };
 std::vector<CopiedTensor> declare_copies(Trace& trace, const Trace& reader, std::string_view scope);
 
-// --- Rails ---
+// --- Status ---
 
-/// What one role tells (status.hpp), or what all do together.
+/// Status of one role (status.hpp), or of all together.
 struct StatusTensors {
     Tensor diagnostics;  ///< f32 [kDiagnosticCount]
-    Tensor low, high;    ///< of counters: u32 [kCounterCount]
-    /// As the states of this role.
+    Tensor low, high;    ///< low and high words of counters: u32 [kCounterCount]
+    /// Declares the states of this role.
     static StatusTensors declare(Trace& trace, std::string_view role);
 };
 
-/// Diagnostics and counters of a role.  Each has its own, so that one can be cut into slices while another
-/// runs in between.
+/// Writes the diagnostics and counters of a role.  Each role has its own states, so that one entry
+/// can be sliced while others run in between.
 class StatusWriter {
   public:
     StatusWriter(Trace& trace, std::string_view role)
         : trace_(&trace), before_(StatusTensors::declare(trace, role)) {}
-    /// f32 [].  One that is not finite is left as it was.
+    /// value: f32 [].  A value that is not finite is ignored.
     void set(Diagnostic d, const Tensor& value) { values_[static_cast<size_t>(d)] = value; }
-    /// How many more: bool or f32 [] (at most 2^24 at once).
+    /// Increment: bool or f32 [] (at most 2^24 at once).
     void add(Counter c, const Tensor& amount) { amounts_[static_cast<size_t>(c)] = amount; }
-    /// The present value of a diagnostic.
+    /// The old value of a diagnostic.
     Tensor value(Diagnostic d) const;
-    /// Assigns the states; returns what they become.
+    /// Assigns the states; returns their new values.
     StatusTensors finish();
 
   private:
@@ -98,17 +98,17 @@ class StatusWriter {
     std::array<Tensor, kCounterCount> amounts_;
 };
 
-/// The state "agents.status", for one readback: the sum of store and the other roles.  stored: what the
-/// status of store becomes in this entry, or nothing if that is not part of it.
+/// Updates the state "agents.status", for one readback: the sum of `store` and the other roles.
+/// stored: the new status of `store` if this entry includes it, otherwise empty.
 void gather_status(Trace& trace, const StatusTensors& stored,
                    std::initializer_list<std::string_view> others = {"prepare", "learn",
                                                                      "publish"});
 
-/// The entry `publish`: copies what `act` reads, unless something of it is not finite.
-/// drift_limit: as Rails.
+/// The entry `publish`: copies the weights that `act` reads, unless one of them is not finite.
+/// drift_limit: as in Rails.
 void trace_publish(Trace& trace, const Trace& act, double drift_limit);
 
-/// What `act` says besides its action, and the run counter of its samples.
+/// Scope of the published copies that `act` reads.
 inline constexpr std::string_view kPublished = "published";
 
 }  // namespace hearth::agents

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Proximal policy optimization (Schulman et al., 2017).  A window is [horizon, agents] samples, time
-// first; each has a weight, zero where there was no agent or the sample was refused.
+// Proximal policy optimization (Schulman et al., 2017).  A rollout is [horizon, agents] samples,
+// time first; each has a weight, zero where there was no agent or the sample was rejected.
 
 #include "model/agents/replay.hpp"
 
@@ -36,11 +36,11 @@ class PpoBuilder {
     void store(Trace& trace) const;
     void frame(Trace& trace) const;
     void prepare(Trace& trace) const;
-    /// The same for windows that `rollout` has played.
+    /// prepare() for rollouts that the entry `rollout` has recorded.
     void prepare_played(Trace& trace) const;
     void learn(Trace& trace) const;
     void gradient(Trace& trace) const;
-    /// gradient: the finished trace of that entry, which has the params.
+    /// gradient: the finished trace of that entry, which declares the params.
     void step(Trace& trace, const Trace& gradient) const;
     void demonstrate(Trace& trace) const;
     Status check_rollout(const Simulation& simulation, const RolloutOptions& options) const;
@@ -48,33 +48,33 @@ class PpoBuilder {
     bool has_demonstrations() const { return ppo_.demonstrations > 0; }
 
   private:
-    /// What a window holds of each sample.
+    /// Columns of a rollout.
     struct Columns {
         Tensor observation, mask, decision, log_probability, memory;
-        Tensor reward, end, valid, next_observation;  ///< of the ring alone
-        Tensor advantage, returns;                    ///< of the batch alone
+        Tensor reward, end, valid, next_observation;  ///< of scope "rollout" alone
+        Tensor advantage, returns;                    ///< of scope "batch" alone
     };
     Columns declare(Trace& trace, const std::string& scope) const;
 
-    /// What was decided, and the memory that it was decided with.
+    /// A decision, and the recurrent state that it was made with.
     struct Said {
         Tensor decision, log_probability, memory;
     };
     Said decide(Trace& trace, const Tensor& observation, const Tensor& mask, const Tensor& explore,
                 const Tensor& id, const Tensor& is_first) const;
-    /// Steps of all worlds, each [steps * worlds, ...], time first, and the states that keep them for a window.
+    /// Steps of all worlds, each [steps * worlds, ...], time first, and the states that keep them.
     struct Played {
-        Columns columns;  ///< reward: as the simulation gave it; valid: not yet known
+        Columns columns;  ///< reward: as returned by the simulation; valid: not yet set
         Tensor discounted, episode_return, episode_length;
     };
     Played play(Trace& trace, const Simulation& simulation, const RolloutOptions& options,
                 int64_t steps) const;
     Played declare_played(Trace& trace) const;
-    /// What is learned from of a window that `rollout` has played: which samples are sound, and what their rewards are
-    /// scaled to.  Counts both.
+    /// The columns of a recorded rollout with soundness checked and rewards scaled.  Counts samples
+    /// and clamped values.
     Columns reviewed(Trace& trace, StatusWriter& status) const;
     void prepare(Trace& trace, StatusWriter& status, const Columns& ring) const;
-    /// Writes transitions into the window.
+    /// Writes transitions into the rollout.
     StatusTensors keep(Trace& trace, Transition t, const Tensor& log_probability,
                        const Tensor& memory) const;
 
@@ -82,40 +82,41 @@ class PpoBuilder {
         ActionDistribution distribution;
         Tensor memory;
     };
-    /// prefix: "actor", or where a copy of it is.
+    /// prefix: "actor", or that of a copy.
     Policy policy(Trace& trace, const std::string& prefix, const Tensor& observation,
                   const Tensor& mask, const Tensor& memory, const Normalizer& normalizer) const;
     ActionDistribution distribution(Trace& trace, const std::string& prefix, const Tensor& features,
                                     const Tensor& mask) const;
-    /// observation, memory -> values [rows] and the next memory.
+    /// observation, memory -> values [rows] and the next recurrent state.
     NetworkResult critic(Trace& trace, const Tensor& observation, const Tensor& memory,
                          const Normalizer& normalizer) const;
     Tensor value_head(Trace& trace, const Tensor& features) const;
     EncodeOptions encode_options(const Normalizer& normalizer) const;
-    /// The statistics by which those agents acted whose samples are learned from.
+    /// The observation statistics by which the agents acted that made the samples.
     Normalizer published_normalizer(Trace& trace) const;
 
     struct Terms {
         Tensor loss, policy_loss, value_loss, entropy, kl, clip_fraction, leash;
     };
-    /// In the order in which `gradient` gives them.
+    /// The scalar terms, in the order in which `gradient` outputs them.
     static std::vector<Tensor*> parts_of(Terms& terms);
     Terms loss_of(Trace& trace) const;
-    /// A step down these gradients, or those of the loss, behind all rails.
+    /// Takes an optimizer step by these gradients or, if empty, those of the loss, within all
+    /// limits.
     void take_step(Trace& trace, StatusWriter& status, const Terms& terms,
                    std::vector<Tensor> params, std::vector<Tensor> gradients) const;
 
-    /// How far a window is learned from: the order of its sequences, all epochs, where the next minibatch
-    /// begins there, and whether the KL rail has stopped it.
+    /// Progress of an update: the order of its sequences over all epochs, the position of the next
+    /// minibatch, and whether the KL limit has stopped it.
     Tensor order(Trace& trace) const {
         return trace.transient("learn.order", {ppo_.epochs * sequences()}, {}, DType::kI32);
     }
-    /// Of each minibatch: its samples, and the mean and deviation of their advantages.
+    /// For each minibatch: its number of samples, and the mean and std of their advantages.
     Tensor minibatches(Trace& trace) const {
         return trace.transient("learn.minibatches", {ppo_.epochs * ppo_.minibatches, 3});
     }
-    /// The samples of these sequences, time first.  sequence: i32 [..., n] -> [length, ..., n], or as it
-    /// is where a sequence is one sample.
+    /// Samples of these sequences, time first.  sequence: i32 [..., n] -> [length, ..., n], or
+    /// unchanged if a sequence is one sample.
     Tensor samples_of(Trace& trace, const Tensor& sequence) const;
     Tensor first_sample_of(Trace& trace, const Tensor& sequence) const;
     static Tensor cursor(Trace& trace) {
@@ -251,7 +252,7 @@ PpoBuilder::Said PpoBuilder::decide(Trace& trace, const Tensor& observation, con
     }
     const Policy p = policy(trace, "actor", observation, mask, actor_memory, normalizer);
     if (half > 0) {
-        // The critic remembers by itself, so it sees what the actor sees, without a head.
+        // The critic has its own recurrent state, so it sees what the actor sees, without a head.
         const Tensor seen =
             encode(trace, "critic", schema_, observation, encode_options(normalizer));
         const Tensor critic_memory =
@@ -320,12 +321,12 @@ StatusTensors PpoBuilder::keep(Trace& trace, Transition t, const Tensor& log_pro
     const Tensor has_room = less(step, static_cast<double>(ppo_.horizon));
     const Tensor is_stored = logical_and(is_sound, has_room);
 
-    // Rewards: scaled by what discounted returns vary, then limited.
+    // Rewards: scaled by the std of discounted returns, then clamped.
     Tensor scaled = where(is_sound, t.reward, 0.0) * ppo_.reward_scale;
     if (ppo_.normalize_rewards) {
         const Tensor discounted = trace.transient("rewards.discounted", {ppo_.agents});
         const auto statistics = RunningStatistics::declare(trace, "rewards", 1);
-        // Limited, so that a reward of 1e30 does not make all others vanish for good.
+        // Clamped, so that a reward of 1e30 does not scale all others to zero for good.
         const Tensor limited = clamp(scaled, -1e4, 1e4);
         const Tensor now = gather(discounted, t.id) * ppo_.gamma + limited;
         statistics.merge(unsqueeze(now, {-1}), number(is_stored));
@@ -346,7 +347,7 @@ StatusTensors PpoBuilder::keep(Trace& trace, Transition t, const Tensor& log_pro
     assign_rows(ring.end, place, t.end);
     assign_rows(ring.next_observation, place, t.next_observation);
     assign_rows(ring.valid, place, number(is_stored));
-    // A frame in which all agents only begin takes no place.
+    // A frame in which all agents only begin an episode takes no step of the rollout.
     trace.assign(step, step + (t.exists.ok() ? cast(any(t.exists), DType::kI32)
                                              : trace.constant(1, DType::kI32)));
 
@@ -388,18 +389,18 @@ void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring
         value = now.features;
         next_value = critic(trace, ring.next_observation, now.memory, normalizer).features;
     } else {
-        // Both at once: the weights are read once.
+        // Both observations in one batch, so that the weights are read once.
         const NetworkResult both =
             critic(trace, concat({ring.observation, ring.next_observation}, 0), {}, normalizer);
         value = slice(both.features, 0, 0, samples());
         next_value = slice(both.features, 0, samples(), 2 * samples());
     }
     const Tensor is_over = logical_and(greater(ring.end, 0.5), less(ring.end, 1.5));
-    // Slots without a sample may hold anything.
+    // Positions without a sample may hold anything.
     const Tensor is_valid = greater(ring.valid, 0.5);
     const Tensor delta =
         where(is_valid, ring.reward + where(is_over, 0.0, next_value) * ppo_.gamma - value, 0.0);
-    // An advantage goes on into the next decision of the same agent's episode.
+    // An advantage propagates from the next decision of the same agent's episode.
     const Tensor goes_on = number(logical_and(is_valid, less(ring.end, 0.5)));
     const Tensor next_valid =
         pad(slice(reshape(ring.valid, window), 0, 1, ppo_.horizon), {0, 0}, {1, 0});
@@ -418,8 +419,8 @@ void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring
     trace.assign(batch.advantage, advantage);
     trace.assign(batch.returns, where(is_valid, returns, 0.0));
 
-    // The order in which sequences are learned from, all epochs.  Where a minibatch is the whole window there is
-    // nothing to draw, and nothing that differs from one to the next.
+    // The order of sequences over all epochs.  If one minibatch is the whole rollout, there is
+    // nothing to draw, and all minibatches are equal.
     const bool is_whole = ppo_.minibatches == 1;
     const int64_t items = ppo_.epochs * ppo_.minibatches;
     Tensor of_items;
@@ -439,7 +440,7 @@ void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring
         of_items = samples_of(trace, reshape(all_orders, {items, sequences() / ppo_.minibatches}));
     }
 
-    // What a minibatch needs to know of all its samples, so that learn can treat each alone.
+    // Reductions over each minibatch, precomputed so that learn treats each sample on its own.
     const std::vector<int64_t> axes =
         !is_whole && ppo_.sequence > 1 ? std::vector<int64_t>{0, 2} : std::vector<int64_t>{1};
     const auto total = [&](const Tensor& x) { return sum(x, axes, true); };
@@ -451,7 +452,7 @@ void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring
     const Tensor size = total(item_weight);
     const Tensor average = total(item_advantage) / maximum(size, 1.0);
     const Tensor apart = where(greater(item_weight, 0.5), item_advantage - average, 0.0);
-    // n - 1, as PyTorch's std().
+    // n - 1, as in PyTorch's std().
     const Tensor deviation = sqrt(total(square(apart)) / maximum(size - 1.0, 1.0));
     const auto column = [&](const Tensor& x) {
         const Tensor own = reshape(x, {is_whole ? 1 : items, 1});
@@ -461,7 +462,8 @@ void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring
                  concat({column(maximum(size, 1.0)), column(average), column(deviation)}, 1));
 
     if (ppo_.normalize_observations && encoded_ > 0) {
-        // What was seen now counts from the next publication on: until then all see alike.
+        // New observations take effect with the next publication: until then all see the same
+        // statistics.
         const Tensor newest = slice(ring.observation, -1, 0, schema_.frame_width());
         RunningStatistics::declare(trace, "observations", encoded_)
             .merge(encode_frame(schema_, newest), ring.valid);
@@ -478,7 +480,7 @@ void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring
                          (variance(where(is_valid, returns, 0.0)) + 1e-8));
 }
 
-// Sequence q is that of agent q % agents, from decision q / agents * length on.
+// Sequence q belongs to agent q % agents and begins at decision q / agents * length.
 Tensor PpoBuilder::first_sample_of(Trace& trace, const Tensor& sequence) const {
     const auto agents = static_cast<double>(ppo_.agents);
     const Tensor all = trace.constant(agents, DType::kI32);
@@ -500,8 +502,8 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
     const Normalizer normalizer = published_normalizer(trace);
     const int64_t count = sequences() / ppo_.minibatches, length = ppo_.sequence;
 
-    // The samples of each sequence follow each other, so that a sequence is a window of rows.  A minibatch that is the
-    // whole window has them in their own order, and is like all others: two loads less that wait for each other.
+    // The samples of each sequence are contiguous, so that a sequence is a window of rows.  A
+    // minibatch that is the whole rollout uses the natural order, which saves two dependent loads.
     const bool is_whole = ppo_.minibatches == 1;
     const auto sequences_at = [&](const Tensor& place) {
         if (is_whole) return place;
@@ -534,7 +536,7 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
             return network_.call(trace, prefix, seen, part(picked(batch.memory))).features;
         Tensor memory =
             part(gather(batch.memory, first_sample_of(trace, sequences_at(iota(trace, {count})))));
-        // What ended before a step, or was not there, is forgotten.
+        // Resets the recurrent state if the step before ended an episode or has no sample.
         const Tensor before = maximum(rows - agents, 0.0);
         const Tensor is_broken = logical_or(greater(gather(batch.end, before), 0.5),
                                             less(gather(batch.valid, before), 0.5));
@@ -564,7 +566,7 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
     const ActionDistribution p = distribution(trace, "actor", features_of("actor", 0), mask);
     const Tensor value = value_head(trace, features_of("critic", network_.memory_width));
 
-    // The same three numbers for each sample: a fused network reads them as it reads samples.
+    // Broadcasts the three scalars to all samples, so that a fused network reads them like samples.
     const Tensor item = is_whole ? slice(minibatches(trace), 0, 0, 1)
                                  : gather(minibatches(trace), rows * 0.0 + cursor(trace));
     const auto item_column = [&](int64_t i) { return squeeze(slice(item, 1, i, i + 1), {1}); };
@@ -601,7 +603,7 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
         terms.loss = terms.loss + terms.leash * setting(trace, "leash", ppo_.leash);
     }
     if (has_demonstrations()) {
-        // As many as the minibatch has samples: rows of one extent are one kernel.
+        // As many as the minibatch has samples, so that both run in one kernel.
         const ReplayRing ring(trace, ppo_.demonstrations, "demonstration");
         const Tensor place = ring.draw(run_counter(trace, "learn.draws"),
                                        random_key("demonstration", seed_), length * count);
@@ -658,7 +660,7 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
     const auto stored = [&](const char* name, int64_t count) {
         return trace.transient(name, {count});
     };
-    /// What is true of a world, for its agents.
+    /// Broadcasts a value per world to its agents.
     const auto of_agents = [&](const Tensor& of_worlds) {
         if (in_each == 1) return of_worlds;
         return reshape(expand(unsqueeze(of_worlds, {-1}), {worlds, in_each}), {ppo_.agents});
@@ -668,7 +670,7 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
     const Tensor worlds_age = stored("worlds.age", worlds);
     const Tensor worlds_return = stored("worlds.return", ppo_.agents);
     const Tensor worlds_discounted = stored("rewards.discounted", ppo_.agents);
-    /// Draws are those of the step, however a window is cut into recordings.
+    /// Random draws depend on the step alone, however a rollout is split into recordings.
     const auto counter_of = [&](int64_t t) {
         return runs * static_cast<double>(steps) + static_cast<double>(t);
     };
@@ -721,7 +723,7 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
         sum = where(agents_ended, 0.0, sum);
         discounted = where(agents_ended, 0.0, discounted);
     }
-    // Rows in place, as those of the window: parts of one kernel.
+    // Written as rows in place, like those of the rollout, so that they share a kernel.
     const auto keep = [](const Tensor& target, const Tensor& rows, const Tensor& value) {
         assign_rows(target, rows, value, /*are_distinct=*/true);
     };
@@ -755,8 +757,8 @@ PpoBuilder::Played PpoBuilder::declare_played(Trace& trace) const {
     return p;
 }
 
-// What needs all samples of a window, as counts and scales do, is left to `prepare`: here it would cost a barrier for
-// each reduction in every recording, and a window would depend on how many those are.
+// Counts and scales, which need all samples of a rollout, are left to `prepare`: here they would
+// cost a barrier per reduction in every recording, and would depend on the number of recordings.
 void PpoBuilder::rollout(Trace& trace, const Simulation& simulation,
                          const RolloutOptions& options) const {
     const int64_t steps = options.steps == 0 ? ppo_.horizon : options.steps;
@@ -781,7 +783,7 @@ void PpoBuilder::rollout(Trace& trace, const Simulation& simulation,
     if (ppo_.normalize_rewards) keep(window.discounted, now.discounted);
     keep(window.episode_return, now.episode_return);
     keep(window.episode_length, now.episode_length);
-    // A window that is recorded again before prepare has seen it begins anew.
+    // A rollout that is recorded again before prepare starts over.
     trace.assign(step, mod(step + static_cast<double>(steps),
                            trace.constant(static_cast<double>(ppo_.horizon), DType::kI32)));
     const std::string read[] = {"actor", "critic"};
@@ -798,7 +800,7 @@ PpoBuilder::Columns PpoBuilder::reviewed(Trace& trace, StatusWriter& status) con
         logical_and(is_sound, logical_and(is_finite(c.reward), is_finite(c.log_probability)));
     Tensor scaled = where(is_sound, c.reward, 0.0) * ppo_.reward_scale;
     if (ppo_.normalize_rewards) {
-        // By what was known before this window.
+        // Scaled by the statistics from before this rollout.
         const auto statistics = RunningStatistics::declare(trace, "rewards", 1);
         statistics.merge(unsqueeze(played.discounted, {-1}), number(is_sound));
         scaled = scaled * rsqrt(reshape(statistics.variance, {}) + 1e-8);
@@ -866,7 +868,7 @@ void PpoBuilder::step(Trace& trace, const Trace& gradient) const {
 void PpoBuilder::take_step(Trace& trace, StatusWriter& status, const Terms& terms,
                            std::vector<Tensor> params, std::vector<Tensor> gradients) const {
     if (!trace.status().ok()) return;
-    // What was learned from these samples goes as far as they can tell, and no farther.
+    // The KL limit stops further steps on these samples once the policy has moved too far.
     Tensor may_learn;
     if (ppo_.rails.kl_stop > 0) {
         const Tensor stopped = has_stopped(trace);

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Replay buffers, transitions, guarded gradient steps, and the `adapt` entry of agent learners.
+
 #include "model/agents/replay.hpp"
 
 #include "compiler/ir/graph.hpp"
@@ -13,7 +15,7 @@
 
 namespace hearth::agents {
 
-// --- Rings ---
+// --- Replay buffers ---
 
 ReplayRing::ReplayRing(Trace& trace, int64_t capacity, std::string scope)
     : trace_(&trace),
@@ -41,7 +43,7 @@ Tensor ReplayRing::push(const Tensor& is_sound) {
     return where(is_sound, mod(cursor_ + before, capacity), capacity);
 }
 
-// Ages, in u32: they stay right when the count of all samples passes 2^32.
+// Ages are differences of u32 serials, which stay correct when the sample count wraps around 2^32.
 Tensor ReplayRing::place_of(const Tensor& serials) const {
     const Tensor capacity = trace_->constant(static_cast<double>(capacity_), DType::kI32);
     const Tensor age = serial_ - serials;
@@ -78,7 +80,7 @@ void AgentChains::append(const Tensor& id, const Tensor& serials, const Tensor& 
     assign_rows(lengths_, id, where(goes_on, longer, 0.0));
 }
 
-// --- What is stored ---
+// --- Stored samples ---
 
 Tensor is_possible(const AgentSchema& schema, const Tensor& decision) {
     Tensor sound = rows_are_finite(decision);
@@ -170,7 +172,7 @@ void average_episodes(StatusWriter& status, const Tensor& is_over, const Tensor&
                       const Tensor& returns, const Tensor& lengths) {
     if (!finished.ok()) return;
     Trace& trace = *finished.trace();
-    // A plain mean at first, then one that forgets over some twenty episodes.
+    // A plain mean at first, then an exponential average over about twenty episodes.
     const Tensor seen = trace.state("episodes.seen", {});
     const Tensor all = seen + finished;
     trace.assign(seen, minimum(all, 20.0));
@@ -208,7 +210,8 @@ Frame Frame::declare(Trace& trace, const AgentSchema& schema, int64_t agents, co
     if (has_reward) {
         const Tensor final_observation = trace.input("final_observation", {kRows, width});
         const Tensor is_cut = unsqueeze(greater(t.end, 1.5), {-1});
-        // Behind an end there is nothing, and what a new episode shows is not looked at.
+        // Truncated episodes bootstrap from the final observation.  After a termination there is no
+        // next state: `end` masks the observation of the new episode.
         t.next_observation = where(is_cut, final_observation, f.observation);
         t.next_mask = f.mask;
     }
@@ -281,7 +284,7 @@ Normalizer own_normalizer(Trace& trace, const AgentSchema& schema, bool is_used)
     return {statistics.mean, statistics.variance};
 }
 
-// --- Steps ---
+// --- Gradient steps ---
 
 namespace {
 
@@ -291,8 +294,8 @@ Tensor next_value(const Tensor& param) {
     return param;
 }
 
-/// The largest rms of a step by the rms of its param, which counts as 0.05 at least: [].  Not of single
-/// numbers, which have no typical size.
+/// The largest ratio of a step's rms to the rms of its param, which counts as at least 0.05: [].
+/// Scalar params are excluded, because they have no typical size.
 Tensor largest_update_ratio(const std::vector<LearnGroup>& groups) {
     constexpr double kLeastWeight = 0.05;
     Tensor largest;
@@ -319,7 +322,7 @@ void guarded_step(StatusWriter& status, const LearnStep& step) {
     for (const LearnGroup& g : step.groups) {
         const std::vector<Tensor> gradients =
             g.gradients.empty() ? grad(g.loss, g.params) : g.gradients;
-        // Finite only if all gradients are: no reductions of their own.
+        // The norm is finite only if all gradients are, so they need no reductions of their own.
         const Tensor norm = global_norm(gradients);
         is_sound = both(is_sound, logical_and(is_finite(g.loss), is_finite(norm)));
         largest_norm = largest_norm.ok() ? maximum(largest_norm, norm) : norm;
@@ -327,7 +330,7 @@ void guarded_step(StatusWriter& status, const LearnStep& step) {
              AdamOptions{
                  .learning_rate = g.learning_rate, .epsilon = g.epsilon, .name = g.optimizer});
     }
-    // Each rail asks only where those before it let the step pass, so that one trip counts once.
+    // Each limit counts only steps that passed the limits before it, so one skip is counted once.
     Tensor may_step = both(step.may_learn, is_sound);
     const Tensor fails = logical_not(is_sound);
     status.add(Counter::kSkippedNotFinite,
@@ -349,7 +352,7 @@ void guarded_step(StatusWriter& status, const LearnStep& step) {
 
 namespace {
 
-/// For what this `learn` entry trains.
+/// Shrinks and perturbs the params that this `learn` entry trains (Ash and Adams, 2020).
 void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
     const Graph& graph = learn.graph();
     const Tensor strength = clamp(trace.input("strength", {}), 0, 1);
@@ -368,7 +371,7 @@ void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
         const Value& v = graph.values[id];
         if (v.kind != ValueKind::kParam || !is_trained(id)) continue;
         const Tensor param = trace.param(v.name, v.shape, init_of(v), v.dtype);
-        // Weights are drawn anew, as large as they were at first; vectors return to their beginning.
+        // Matrices are redrawn with their initial rms; vectors return to their initial values.
         Tensor fresh = trace.constant(v.data ? *v.data : HostTensor(v.dtype, v.shape));
         if (v.shape.rank() >= 2 && v.data) {
             double squares = 0;
@@ -386,7 +389,7 @@ void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
             trace.assign(trace.state(t.name, t.shape, init_of(t), t.dtype), next);
         }
     }
-    // The optimizer's memory: moments beside params, and what corrects their bias.
+    // Optimizer state: moments beside params, and their bias corrections.
     for (ValueId id = 0; id < graph.values.size(); ++id) {
         const Value& v = graph.values[id];
         if (v.kind != ValueKind::kState || !is_trained(id)) continue;
@@ -424,7 +427,7 @@ Traces trace_entries(const Status& check, uint64_t seed, const Rails& rails,
     return traces;
 }
 
-// --- Checks ---
+// --- Settings checks ---
 
 Status check_positive(const char* learner, const char* name, int64_t value) {
     if (value >= 1) return {};

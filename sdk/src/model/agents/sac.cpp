@@ -42,7 +42,7 @@ struct SacBuilder {
                                   NumberKind::kTanhNormal);
     }
 
-    /// prefix: "critic1", or where its copy is. -> [rows]
+    /// prefix: "critic1", or that of its target copy. -> [rows]
     Tensor critic(Trace& trace, const std::string& prefix, const Tensor& observation,
                   const Tensor& action, const Normalizer& normalizer) const {
         const Tensor features =
@@ -107,7 +107,7 @@ struct SacBuilder {
         return status.finish();
     }
 
-    // Actor, critics and temperature learn at once, each from the others as they were before.
+    // Actor, critics and temperature learn at once, each from the old values of the others.
     void learn(Trace& trace) const {
         StatusWriter status(trace, "learn");
         const ReplayRing ring(trace, sac.replay.capacity);
@@ -171,7 +171,7 @@ struct SacBuilder {
         status.set(Diagnostic::kPolicyLoss, actor_loss);
         status.set(Diagnostic::kValueLoss, critic_loss);
         status.set(Diagnostic::kEntropy, neg(mean(now.log_probability)));
-        // With a loss, so that it is there before the temperature changes: no copy of that is kept.
+        // Tied to the loss, so it is read before the temperature changes and needs no copy.
         status.set(Diagnostic::kTemperature, where(is_finite(critic_loss), temperature, 0.0));
         (void)status.finish();
     }

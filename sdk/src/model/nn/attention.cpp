@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Attention layers and transformer blocks.  Vaswani et al., "Attention is all you need", 2017; params
-// have PyTorch's names, so that its weights load.
+// Attention layers and transformer blocks.  Vaswani et al., "Attention is all you need", 2017;
+// params have PyTorch's names, so that its weights can be loaded.
 
 #include "compiler/ir/graph.hpp"
 
@@ -15,7 +15,7 @@ namespace hearth::nn {
 
 namespace {
 
-/// [n, length, heads * width] as [n, heads, length, width].
+/// Splits heads: [n, length, heads * size] -> [n, heads, length, size].
 Tensor in_heads(const Tensor& x, int64_t heads) {
     return transpose(reshape(x, {x.dim(0), x.dim(1), heads, x.dim(2).count / heads}), {0, 2, 1, 3});
 }
@@ -38,7 +38,7 @@ Status check(std::string_view name, const Tensor& x, const Tensor& memory,
         "rotary positions a fixed length and heads of even width");
 }
 
-/// rotate: turns pairs of each head by its position.
+/// Applies rotary position embeddings to each head, if enabled.
 Tensor rotated(Trace& trace, const Tensor& heads, const AttentionLayerOptions& options) {
     if (!options.rotary) return heads;
     const RotaryTables tables =
@@ -58,7 +58,7 @@ Tensor feed_forward(Trace& trace, std::string_view name, const Tensor& x,
     return linear(trace, join(name, "linear2"), dropped, x.dim(-1).count);
 }
 
-/// x + part(x), normalized before or after.
+/// Residual connection x + part(x), with normalization before or after.
 template <class F>
 Tensor residual(Trace& trace, std::string_view name, int index, const Tensor& x,
                 const TransformerOptions& options, F part) {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Convolution layers: declare their params and call the convolution operators.
+
 #include "compiler/ir/graph.hpp"
 
 #include <hearth/nn.hpp>
@@ -15,14 +17,14 @@ namespace {
 
 using List = std::vector<int64_t>;
 
-/// Which layer: its name in messages, its spatial axes, whether it is transposed.
+/// A convolution layer: its name in messages, number of spatial axes, and whether it is transposed.
 struct Kind {
     const char* name;
     int axes;
     bool is_transposed;
 };
 
-/// Why x and the numbers do not make such a layer; empty if they do.
+/// Returns why x and the settings do not make such a layer; empty if they do.
 std::string misfit(const Kind& kind, const Tensor& x, int64_t out_channels, const List& kernel,
                    int64_t groups) {
     if (x.rank() != kind.axes + 2)

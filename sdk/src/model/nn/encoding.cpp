@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Encodings of coordinates and directions into features that small networks learn from faster.
+// Encodings of coordinates and directions into features from which small networks learn faster.
 
 #include "compiler/ops/rules.hpp"
 
@@ -28,7 +28,7 @@ Shape with_last(const Tensor& x, int64_t count) {
     return shape;
 }
 
-/// The number of coordinates, or 0 after reporting why it is not within [1, most].
+/// Returns the number of coordinates, or 0 after reporting why it is not within [1, most].
 int64_t coordinates_of(const Tensor& x, int64_t most, const char* what) {
     if (!x.ok()) return 0;
     const Dim last = x.rank() == 0 ? Dim(0) : x.dim(-1);
@@ -96,7 +96,7 @@ Tensor spherical_harmonics(const Tensor& direction, int degree) {
 
 namespace {
 
-/// What the levels of a hash grid are, one number for each.
+/// Sizes of the levels of a hash grid, one element per level.
 struct HashLevels {
     std::vector<int64_t> cells, entries;
     int64_t entry_count = 0;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Initializers of weights and biases: Kaiming, Xavier, and the rules of WeightInit.
+
 #include <hearth/nn.hpp>
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Linear layers, multilayer perceptrons, gated units, embeddings and LoRA adapters.
+
 #include "compiler/ir/graph.hpp"
 
 #include <hearth/nn.hpp>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Names: of modules inside modules, and of params.
+// Module composition, params by name, and merging of LoRA adapters.
 
 #include "compiler/ir/graph.hpp"
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Normalization layers: declare their params and running statistics.
+
 #include "compiler/ir/graph.hpp"
 
 #include <hearth/grad.hpp>
@@ -14,7 +16,7 @@ struct Affine {
     Tensor scale, bias;
 };
 
-/// name.weight and name.bias of `shape`, which leave x as it is at first; empty if not asked for.
+/// Declares name.weight and name.bias of `shape`, initially the identity; empty where disabled.
 Affine affine(Trace& trace, std::string_view name, const Tensor& x, const Shape& shape,
               const NormOptions& options) {
     Affine params;
@@ -25,7 +27,7 @@ Affine affine(Trace& trace, std::string_view name, const Tensor& x, const Shape&
     return params;
 }
 
-/// [n] for n fixed elements along `axis` of x; nothing after failing the trace.
+/// Returns [n] for n fixed elements along `axis` of x; nullopt after failing the trace.
 std::optional<Shape> extent_along(Trace& trace, std::string_view name, const Tensor& x, int axis) {
     if (!x.ok()) return {};
     const int at = axis < 0 ? axis + x.rank() : axis;
@@ -91,7 +93,7 @@ Tensor batch_norm(Trace& trace, std::string_view name, const Tensor& x,
         return old * (1 - options.momentum) + stop_gradient(now) * options.momentum;
     };
     trace.assign(mean, moved(mean, batch.mean));
-    // What the batch's variance says about all data is n / (n - 1) of it.
+    // Bessel's correction: n / (n - 1) times the batch variance is the unbiased estimate.
     trace.assign(variance, moved(variance, batch.variance * (count / maximum(count - 1.0, 1.0))));
     return batch_norm_train(x, a.scale, a.bias, options.epsilon);
 }

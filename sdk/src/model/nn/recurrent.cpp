@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Recurrent layers: RNN, GRU and LSTM over sequences, and single steps of their cells.
+
 #include "compiler/ops/recurrent.hpp"
 
 #include "compiler/ir/graph.hpp"
@@ -13,7 +15,7 @@ namespace hearth::nn {
 
 namespace {
 
-/// The params of one cell; `suffix` tells layers and directions apart, as PyTorch does.
+/// Declares the params of one cell; `suffix` identifies layer and direction, as in PyTorch.
 RecurrentWeights weights_of(Trace& trace, std::string_view name, const std::string& suffix,
                             const RecurrentCell& cell, const Tensor& x, int64_t hidden,
                             const RecurrentOptions& options) {
@@ -43,7 +45,7 @@ bool is_sound(Trace& trace, std::string_view name, const Tensor& x, int rank, in
     return false;
 }
 
-/// The state, but zero where `resets` [n] holds.
+/// The state, zeroed where `resets` [n] is true.
 RecurrentState where_kept(const Tensor& resets, const Tensor& x, const RecurrentState& state) {
     const auto kept = [&](const Tensor& s) {
         if (resets.trace() == nullptr || s.trace() == nullptr || !s.ok()) return s;
@@ -68,7 +70,7 @@ RecurrentState one_step(Trace& trace, std::string_view name, const Tensor& x, in
     return recurrent_step(cell, weights_of(trace, name, "_l0", cell, x, hidden, options), x, begin);
 }
 
-/// Layers of a GRU in one direction, each one operator.
+/// Layers of a unidirectional GRU, each one operator.
 RecurrentResult gru_windows(Trace& trace, std::string_view name, const Tensor& x, int64_t hidden,
                             const RecurrentOptions& options) {
     const RecurrentCell cell = RecurrentCell::of(RecurrentKind::kGru);

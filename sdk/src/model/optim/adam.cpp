@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Rules that keep several moving averages for each param, whose bias they correct.
+// Optimizers with bias-corrected moving averages per param.
 
 #include "model/optim/update.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Rules with a step size for each element, from squares or from signs.
+// Optimizers with a step size per element, from squared gradients or from signs.
 
 #include "model/optim/update.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Moving averages of weights (Polyak and Juditsky, 1992, with exponential weights).
+// Exponential moving averages of weights (after Polyak and Juditsky, 1992), and target networks.
 
 #include "compiler/ir/graph.hpp"
 #include "model/optim/update.hpp"

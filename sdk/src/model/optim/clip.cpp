@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Gradient clipping by value, by norm and by global norm.
+
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>
 
@@ -9,7 +11,7 @@ namespace hearth {
 namespace {
 
 Tensor scale_for(const Tensor& norm, double max_norm) {
-    // The small number keeps a zero gradient from dividing by zero, as PyTorch's clip_grad_norm_.
+    // The epsilon avoids a division by zero for zero gradients, as in PyTorch's clip_grad_norm_.
     return minimum(max_norm / (norm + 1e-6), 1.0);
 }
 

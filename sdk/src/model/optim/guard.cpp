@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Updates under a condition: each becomes a choice between its new and its old value.
+// Conditional updates: each update becomes a select between the new and the old value.
 
 #include "compiler/ir/rewrite.hpp"
 #include "model/optim/update.hpp"
@@ -17,7 +17,7 @@ namespace hearth {
 
 namespace {
 
-/// For each node, whether `value` depends on it.
+/// For each node, true if `value` depends on it.
 std::vector<bool> needed_for(const Graph& graph, ValueId value) {
     std::vector<bool> is_needed(graph.nodes.size());
     std::vector<ValueId> stack{value};
@@ -32,8 +32,9 @@ std::vector<bool> needed_for(const Graph& graph, ValueId value) {
     return is_needed;
 }
 
-/// The largest of numbers [1] -> [].  Reductions of one element each are kernels of their own:
-/// comparisons alone would be computed again, from all numbers, by every kernel that reads them.
+/// The maximum of scalars [1] -> [].  Each batch ends in a reduction of one element, which is a
+/// kernel of its own: a chain of maxima alone would be recomputed from all scalars in every kernel
+/// that reads it.
 Tensor largest_of(std::vector<Tensor> numbers) {
     constexpr size_t kAtOnce = 16;
     do {
@@ -49,8 +50,8 @@ Tensor largest_of(std::vector<Tensor> numbers) {
     return reshape(numbers[0], {});
 }
 
-/// The guarded value of an update.  Rows that are written in place are left out one by one instead:
-/// a choice between all of the old and the new contents would be a copy of them.
+/// The guarded value of an update.  For rows that are written in place, invalid indices drop the
+/// rows instead: a select between all old and new contents would copy them.
 Tensor guarded(Trace& trace, const GraphUpdate& update, const Tensor& condition) {
     Graph& graph = trace.graph();
     const Tensor before(&trace, update.target), after(&trace, update.value);
@@ -70,7 +71,7 @@ Tensor largest_magnitude(const Tensor& x) {
 }
 
 Tensor is_finite_magnitude(std::vector<Tensor> magnitudes) {
-    // False for NaN, which the largest of all is if any of them is.
+    // max propagates NaN, so this is false if any element is NaN.
     return less_equal(largest_of(std::move(magnitudes)),
                       static_cast<double>(std::numeric_limits<float>::max()));
 }
@@ -96,8 +97,8 @@ Tensor all_finite(std::initializer_list<Tensor> tensors) {
 UpdateGuard::UpdateGuard(Trace& trace)
     : trace_(&trace), first_update_(trace.graph().updates.size()) {}
 
-// What is computed of an updated value reads the guarded one, where it can: the step of a param,
-// say, reads its guarded moments, and all of them are one kernel.
+// Redirects readers of an updated value to the guarded one unless the condition depends on them:
+// the step of a param then reads its guarded moments, and all of them are one kernel.
 void UpdateGuard::apply_if(const Tensor& condition) {
     if (!trace_->status().ok()) return;
     Graph& graph = trace_->graph();

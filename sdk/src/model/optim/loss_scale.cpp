@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Dynamic loss scaling: scales gradients, skips steps that overflow, and adapts the scale.
+
 #include "compiler/ir/graph.hpp"
 #include "model/optim/update.hpp"
 

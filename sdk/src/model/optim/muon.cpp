@@ -16,10 +16,11 @@ namespace hearth {
 
 namespace {
 
-/// Nearly u v^T of x = u s v^T: singular values between about 0.7 and 1.2 after five iterations.
+/// Approximates u v^T of x = u s v^T: singular values between about 0.7 and 1.2 after five
+/// iterations.
 Tensor orthogonalized(const Tensor& x, int iterations) {
     // The quintic a s + b s^3 + c s^5 with the steepest slope at zero that keeps [0, 1] near one;
-    // coefficients from the source.
+    // coefficients from the reference.
     constexpr double kA = 3.4445, kB = -4.7750, kC = 2.0315;
     const bool is_tall = x.dim(0).count > x.dim(1).count;
     Tensor y = is_tall ? transpose(x) : x;

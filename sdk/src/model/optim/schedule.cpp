@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Learning rates as graph code on a count of runs.
+// Learning rate schedules as graph code on a step count.
 
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>
@@ -28,7 +28,7 @@ Tensor whole(const Tensor& step, int64_t value) {
     return step.trace()->constant(static_cast<double>(value), DType::kU32);
 }
 
-/// From 0 at the first step to 1 at step `steps` and beyond.
+/// Linear from 0 at the first step to 1 at step `steps` and beyond.
 Tensor progress(const Tensor& step, int64_t steps) {
     const int64_t last = std::max<int64_t>(steps, 1);
     return real(minimum(step, whole(step, last))) / static_cast<double>(last);
@@ -41,7 +41,7 @@ Schedule constant(double rate) {
 }
 
 Schedule stepwise(double rate, int64_t every, double factor) {
-    // The division is of integers: that of floats may lie an ulp below the whole number.
+    // Integer division: a floating-point quotient may lie an ulp below the integer.
     return [=](const Tensor& step) {
         const Tensor falls = real(step / whole(step, std::max<int64_t>(every, 1)));
         return exp(falls * std::log(factor)) * rate;

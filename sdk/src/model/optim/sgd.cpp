@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Stochastic gradient descent with momentum.
+
 #include "model/optim/update.hpp"
 
 #include <hearth/ops.hpp>

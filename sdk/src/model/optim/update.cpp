@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Helpers of the update rules: argument checks, optimizer states and moving averages.
+
 #include "model/optim/update.hpp"
 
 #include "compiler/ir/graph.hpp"
@@ -52,7 +54,7 @@ Tensor accumulate(const Tensor& target, double beta, const Tensor& sample, doubl
 }
 
 Tensor next_correction(const Tensor& param, const std::string& name, double beta) {
-    // Without the cancellation of the formula: c <- beta c + (1 - beta), from zero.
+    // Computed without the cancellation of 1 - beta^steps: c <- beta c + (1 - beta), from zero.
     Trace& trace = *param.trace();
     const Tensor before = trace.state(name, {}, Init::zeros(), param.dtype());
     const Tensor after = before * beta + (1 - beta);
