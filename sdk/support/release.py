@@ -77,7 +77,7 @@ def main():
         path.write_text(changed, encoding="utf-8")
     git(repository, "add", "--update")
     if git(repository, "status", "--porcelain"):
-        git(repository, "commit", "-q", "-m", f"release: Version {version}")
+        git(repository, "commit", "-q", "-m", f"release: Cut version {version}")
     print(f"release: committed version {version} (was {now})")
 
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What each name computes.  Constants inside belong to the case; names and defaults are PyTorch's.
+// The computation of each gradient case. Constants belong to the case; names and defaults are
+// PyTorch's.
 
 #include <hearth/grad.hpp>
 #include <hearth/ops.hpp>
@@ -19,7 +20,7 @@ Tensor numbers(const Tensor& like, const Shape& shape, std::vector<double> value
     return like.trace()->constant(HostTensor::of(shape, values, dtype));
 }
 
-// torch.tensor([...]) holds f32, also where it meets f64.
+// torch.tensor([...]) is f32, even if combined with f64.
 Tensor torch_tensor(const Tensor& like, std::vector<double> values) {
     const Shape shape{static_cast<int64_t>(values.size())};
     return like.trace()->constant(HostTensor::of(shape, values).cast(like.dtype()));
@@ -29,7 +30,7 @@ Tensor indices(const Tensor& like, const Shape& shape, std::vector<double> value
     return numbers(like, shape, std::move(values), DType::kI64);
 }
 
-// PyTorch's cell, gates in the order r, z, n.
+// PyTorch's GRU cell, gates in the order r, z, n.
 // Gates in the order i, f, g, o.
 Tensor ppo_loss(Inputs t) {
     const Tensor& logits = t[0];

@@ -6,7 +6,7 @@
 //     {"name": ..., "inputs": [{"shape": [...], "data": [...]}, ...], "output": {...},
 //      "grad_output": [...], "grad_inputs": [[...], ...]}
 //
-// and what each name computes, as graphs.
+// and the computation of each name, as graphs.
 
 #pragma once
 
@@ -32,37 +32,38 @@ struct GradientCase {
     Tensor (*build)(Inputs);
 };
 
-/// All that is known, sorted by name.
+/// All known cases, sorted by name.
 std::span<const GradientCase> all_cases();
-/// Null if the name is not known.
+/// Returns the case of this name, or null.
 const GradientCase* find_case(std::string_view name);
 
-/// One file, as f64.
+/// One file's data, as f64.
 struct GradientData {
     std::string name;
     std::vector<HostTensor> inputs;
     HostTensor output;
-    HostTensor grad_output;               ///< of the output's shape
-    std::vector<HostTensor> grad_inputs;  ///< of the inputs' shapes
+    HostTensor grad_output;               ///< shaped like the output
+    std::vector<HostTensor> grad_inputs;  ///< shaped like the inputs
 
-    /// Outputs of the case's graph by name.
+    /// Expected outputs of the case's graph, by name.
     NamedTensors expected(DType dtype) const;
-    /// Inputs of the case's graph by name.
+    /// Inputs of the case's graph, by name.
     NamedTensors named_inputs(DType dtype) const;
 };
 
-/// A file's JSON.  Errors: kNotFound, kCorruptData.
+/// Parses a JSON file.
+/// Errors: kNotFound, kCorruptData.
 Result<nlohmann::json> read_json(const std::filesystem::path& path);
-/// A list of numbers as an f64 tensor of this shape, and {"shape": [...], "data": [...]}.  May throw
-/// what nlohmann::json throws.
+/// Converts a list of numbers, or {"shape": [...], "data": [...]}, to an f64 tensor. May throw
+/// nlohmann::json's exceptions.
 HostTensor f64_tensor(const Shape& shape, const nlohmann::json& numbers);
 HostTensor f64_tensor(const nlohmann::json& object);
 
-/// Errors: kNotFound; kCorruptData for what is no such file.
+/// Errors: kNotFound; kCorruptData for other files.
 Result<GradientData> read_data(const std::filesystem::path& path);
 
-/// The case as a trace named "main" with inputs "x0", "x1", ..., the output "y" and the gradients
-/// "g0", "g1", ..., all of this element type.
+/// Traces the case as "main" with inputs "x0", "x1", ..., the output "y" and the gradients "g0",
+/// "g1", ..., all of this element type.
 std::unique_ptr<Trace> trace_case(const GradientCase& c, const GradientData& data, DType dtype);
 
 }  // namespace hearth::gradient_cases

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Reads gradient cases from JSON.
+
 #include <hearth/file.hpp>
 #include <hearth/grad.hpp>
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Implements executors on a Vulkan device or the CPU device.
+
 #include "native/device_executor.hpp"
 
 #include "compiler/driver/compile.hpp"
@@ -42,7 +44,7 @@ class DeviceExecutor final : public Executor {
     Result<HostTensor> read(std::string_view slot) override {
         HEARTH_ASSIGN(HostTensor written, checked_read(slots_, slot));
         const std::string name(slot);
-        // What no entry needs is not on the device, and never changes there.
+        // Variables that no entry uses are not on the device, and never change.
         if (!runner_->program().find_slot(name.c_str()).ok()) return written;
         return runner_->read_slot(name.c_str());
     }
@@ -64,7 +66,7 @@ class DeviceExecutor final : public Executor {
     std::string name_;
     CompileOptions options_;
     std::vector<Graph> entries_;
-    NamedTensors slots_;  ///< with their first contents
+    NamedTensors slots_;  ///< with their initial values
     std::unique_ptr<standalone::ProgramRunner> runner_;
 };
 

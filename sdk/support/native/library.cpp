@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Builds C sources to shared libraries, cached by content.
+
 #include "native/library.hpp"
 
 #include "core/path.hpp"
@@ -54,12 +56,12 @@ std::string hex_digits(uint64_t number) {
 
 #if defined(_WIN32)
 
-// No name of a file there has a quote.
+// File names here never contain quotes.
 std::string in_quotes(const std::string& path) {
     return '"' + path + '"';
 }
 
-// The shell takes the outermost quotes off.
+// cmd.exe strips the outermost quotes.
 bool run(const std::string& command) {
     return _wsystem(path_of(in_quotes(command)).c_str()) == 0;
 }
@@ -98,7 +100,8 @@ Result<std::filesystem::path> build_library(const std::vector<SourceFile>& files
     HEARTH_ASSIGN(const std::filesystem::path folder, folder_of(options));
     const std::filesystem::path library = folder / (digits + kSuffix);
     if (std::filesystem::exists(library)) return library;
-    // Another process may build the same: each in a folder of its own, the result is moved in one step.
+    // Other processes may build the same: each uses a folder of its own and moves the result
+    // atomically.
     const std::filesystem::path work = folder / (digits + "_" + hex_digits(os::unlikely_number()));
     std::error_code error;
     if (!std::filesystem::create_directory(work, error))

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// C that the system's compiler builds to a shared library, which is kept by its contents.
+// Builds C sources to shared libraries with the system's compiler, cached by content.
 
 #pragma once
 
@@ -17,7 +17,7 @@ namespace hearth::native {
 struct BuildOptions {
     std::string compiler;  ///< empty: the environment's CC, or else cc (Windows: gcc)
     std::string flags = "-O3";
-    /// Where libraries are kept; empty: standalone::cache_folder("native").
+    /// Folder of the cached libraries; empty: standalone::cache_folder("native").
     std::string cache_folder;
 };
 
@@ -25,8 +25,10 @@ struct SourceFile {
     std::string name, text;
 };
 
-/// The library's path: built now if the cache lacks it.  files  the first is compiled, the others it may include.
-/// Errors: kInternal with the command if the compiler fails; kNotFound for a folder that cannot be made.
+/// Returns the library's path, after building it if the cache lacks it. files: the first is
+/// compiled, and may include the others.
+/// Errors: kInternal with the command if the compiler fails; kNotFound for a folder that cannot be
+/// created.
 Result<std::filesystem::path> build_library(const std::vector<SourceFile>& files, Cpu cpu,
                                             const BuildOptions& options);
 

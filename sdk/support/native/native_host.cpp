@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Provides kernels and threads to CPU devices.
+
 #include "native/native_host.hpp"
 
 #include "compiler/print/native_kernels.hpp"

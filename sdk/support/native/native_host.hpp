@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What a native device asks of its host, for tools, tests and demos: kernels that the system's C compiler
-// builds as programs are loaded, and threads.
+// Callbacks of CPU devices for tools, tests and demos: kernels, built by the system's C compiler as
+// programs are loaded, and threads.
 
 #pragma once
 
@@ -17,12 +17,12 @@
 namespace hearth::native {
 
 struct HostOptions {
-    Cpu cpu = Cpu::kNone;  ///< kNone: the widest that this machine has
+    Cpu cpu = Cpu::kNone;  ///< kNone: the widest that this machine supports
     uint32_t threads = 1;
     BuildOptions build;
 };
 
-/// Outlives the contexts made with its info().
+/// Must outlive the contexts created with its info().
 class Host {
   public:
     explicit Host(HostOptions options = {})
@@ -32,7 +32,7 @@ class Host {
 
     /// For hearth_context_create_native and standalone::Instance::create_native.
     hearth_native_info info();
-    /// Why kernels could not be built; empty if they could.
+    /// Reason why kernels could not be built; empty if they could.
     const std::string& error() const { return error_; }
 
   private:

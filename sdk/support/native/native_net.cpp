@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Builds, loads and runs networks cooked to C.
+
 #include "native/native_net.hpp"
 
 #include <hearth/hearth.h>
@@ -15,7 +17,7 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 
-/// A tensor as it lies in memory.
+/// A tensor in the memory layout of the C entry.
 struct Held {
     DType dtype = DType::kF32;
     Shape shape;
@@ -137,7 +139,8 @@ Result<NamedTensors> NativeNet::run(std::string_view name, const NamedTensors& i
             return invalid_argument(error.text);
         Jobs* const jobs = find<Jobs>(c_name + "_jobs");
         Run* const run_jobs = find<Run>(c_name + "_run");
-        // A phase without jobs may lie between others; more than any entry has ends the search.
+        // Phases without jobs may lie between others, so the search ends at an upper bound of the
+        // phase count.
         const auto phases = static_cast<uint32_t>(entry->step_count + 1);
         for (uint32_t phase = 0; phase < phases; ++phase) {
             const uint32_t count = jobs(phase, live);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Networks on this machine's CPU: cooked to C (hearth/c.hpp), built by the system's C compiler to a shared
-// library, which is kept by its contents and loaded.
+// Networks on this machine's CPU: cooked to C (hearth/c.hpp), built by the system's C compiler to a
+// shared library, cached by content, and loaded.
 
 #pragma once
 
@@ -25,28 +25,30 @@
 
 namespace hearth::native {
 
-/// The widest of x86-64-v2 to -v4 or NEON that this machine has; else kScalar.
+/// Returns the widest of x86-64-v2 to -v4 or NEON that this machine supports; else kScalar.
 Cpu this_cpu();
 
 /// A network and its memory.
 class NativeNet {
   public:
-    /// Cooks, builds (unless the cache has it) and loads the graphs' entries; weights have their first contents.
-    /// Errors: as cook_c(); kInternal with the command if the compiler fails; kNotFound for a folder that cannot
-    /// be made.
+    /// Cooks, builds (unless cached) and loads the graphs' entries; variables have their initial
+    /// values.
+    /// Errors: as cook_c(); kInternal with the command if the compiler fails; kNotFound for a
+    /// folder that cannot be created.
     static Result<std::unique_ptr<NativeNet>> build(std::vector<Graph> graphs, CookCOptions cook,
                                                     const BuildOptions& options = {});
     NativeNet(const NativeNet&) = delete;
     NativeNet& operator=(const NativeNet&) = delete;
 
-    /// Runs an entry once; its jobs in `threads` ranges.  Inputs and outputs by name.
-    /// Errors: kInvalidArgument for inputs that are missing or differ; those of the C, with its text.
+    /// Runs an entry once, its jobs split into `threads` ranges. Inputs and outputs by name.
+    /// Errors: kInvalidArgument for inputs that are missing or differ; errors of the C code, with
+    /// its text.
     Result<NamedTensors> run(std::string_view entry, const NamedTensors& inputs, int64_t rows = 1,
                              int threads = 1);
 
-    /// A param or state, as its logical type.
+    /// Returns a parameter or state in its logical type.
     HostTensor read(const Slot& slot) const;
-    /// All of them, by name.
+    /// Returns all parameters and states by name.
     NamedTensors weights() const;
 
     Status forget();
@@ -56,7 +58,7 @@ class NativeNet {
     const Program& program() const { return program_; }
     const CookedC& cooked() const { return cooked_; }
 
-    /// What an entry's functions are called with, for tests of bad calls and for timing.
+    /// Arguments of an entry's functions, for tests of bad calls and for timing.
     struct Memory {
         void* weights;
         size_t weights_bytes;
@@ -73,7 +75,7 @@ class NativeNet {
     using Run = void(const Memory*, const void* tensors, uint32_t rows, uint32_t phase,
                      uint32_t first, uint32_t end);
     Memory& memory() { return memory_; }
-    /// A function of the library, or null: "act", "act_check", "act_jobs", "act_run", "init".
+    /// Finds a function of the library, or null: "act", "act_check", "act_jobs", "act_run", "init".
     template <class Function>
     Function* find(const std::string& name) const {
         return reinterpret_cast<Function*>(find_symbol(name));

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Opens the device that a command line selects.
+
 #include "native/open_device.hpp"
 
 #include <charconv>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Loads shared libraries at run time.
+
 #include "native/shared_library.hpp"
 
 #include <hearth/core/os_file.hpp>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A shared library that is loaded while the program runs.
+// A shared library loaded at run time.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace hearth::native {
 
-/// Unloads the library at its end.
+/// Unloads the library when destroyed.
 class SharedLibrary {
   public:
     SharedLibrary() = default;
@@ -27,7 +27,7 @@ class SharedLibrary {
 
     /// Errors: kInternal with the system's reason.
     static Result<SharedLibrary> open(const std::filesystem::path& path);
-    /// A function or an object, or null.
+    /// Returns the address of a function or object, or null.
     void* find(const std::string& symbol) const;
 
   private:

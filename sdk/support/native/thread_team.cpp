@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Runs jobs on a fixed team of threads.
+
 #include "native/thread_team.hpp"
 
 namespace hearth::native {
 
 namespace {
 
-/// About as long as the work between two runs of a recording takes; whoever sleeps is woken by the system.
+/// About the duration of the work between two runs of a recording; sleeping threads are woken by
+/// the system.
 constexpr int kTurnsBeforeSleep = 4000;
 
 }  // namespace
@@ -47,7 +50,7 @@ void ThreadTeam::run(uint32_t count, void (*job)(void*, uint32_t), void* data) {
     ++turn_;
     turn_.notify_all();
     take_jobs();
-    // Whoever has not looked yet looks at this turn's jobs, so that they stay until all have.
+    // Waits until all threads have seen this run's jobs, so that the jobs stay valid.
     while (busy_ != 0) std::this_thread::yield();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Threads for native devices of tools, tests and demos; a game has a job system of its own.
+// Threads for CPU devices of tools, tests and demos; games use their own job system.
 
 #pragma once
 
@@ -14,14 +14,14 @@ namespace hearth::native {
 
 class ThreadTeam {
   public:
-    /// size  threads in all, the caller's included; at least 1
+    /// size: number of threads, the caller's included; at least 1
     explicit ThreadTeam(uint32_t size);
     ~ThreadTeam();
     ThreadTeam(const ThreadTeam&) = delete;
     ThreadTeam& operator=(const ThreadTeam&) = delete;
 
     uint32_t size() const { return static_cast<uint32_t>(threads_.size()) + 1; }
-    /// job(data, i) for each i < count; returns when all are done.  One caller at a time.
+    /// Runs job(data, i) for each i < count; returns when all are done. One caller at a time.
     void run(uint32_t count, void (*job)(void*, uint32_t), void* data);
 
   private:

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Embeds the fonts.
+
 #include <pictures/font.hpp>
 
 #if defined(HEARTH_FONT_REGULAR) && defined(HEARTH_FONT_BOLD)
 
-// Windows' objects have constants elsewhere, and their assembler no stack of sections.
+// COFF names its constant section differently, and the Windows assembler has no section stack.
 #if defined(_WIN32)
 #define HEARTH_ENTER_CONSTANTS ".section .rdata,\"dr\"\n"
 #define HEARTH_LEAVE_CONSTANTS ".text\n"
@@ -14,7 +16,7 @@
 #define HEARTH_LEAVE_CONSTANTS ".popsection\n"
 #endif
 
-// The assembler reads the files: no generated source of several megabytes.
+// The assembler includes the files, which avoids generated sources of several megabytes.
 #define HEARTH_EMBED(symbol, path)                                                         \
     __asm__(HEARTH_ENTER_CONSTANTS ".balign 16\n" #symbol                                  \
                                    "_begin:\n"                                             \

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The fonts found when this was built (DejaVu Sans, Debian's fonts-dejavu-core), carried in
-// the binary; empty if there were none, and then each program does what it can without.
+// Fonts found at build time (DejaVu Sans, Debian's fonts-dejavu-core), embedded in the binary;
+// empty if there were none, in which case programs manage without.
 
 #pragma once
 

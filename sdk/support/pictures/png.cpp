@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Encodes PNG files.
+
 #include <pictures/png.hpp>
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Encodes PNG files.
+
 #pragma once
 
 #include <hearth/status.hpp>
@@ -12,8 +14,8 @@
 
 namespace hearth::pictures {
 
-/// The bytes of an opaque PNG of `height` rows of `width` pixels, four bytes each; alpha is ignored.
-/// `is_bgra`: the bytes are in the order blue, green, red.  Any thread.
+/// Encodes an opaque PNG of `height` rows of `width` pixels, four bytes each; alpha is ignored.
+/// `is_bgra`: the byte order is blue, green, red. Any thread.
 Result<std::vector<std::byte>> encode_png(uint32_t width, uint32_t height,
                                           std::span<const uint8_t> pixels, bool is_bgra);
 

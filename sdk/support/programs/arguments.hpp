@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Checks of numbers on command lines, for all programs of this repository.  CLI11's own take -1 for
-// the largest unsigned number, and NaN for a number in any range.
+// Validators for numbers on command lines. CLI11's own accept -1 as the largest unsigned number,
+// and NaN as within any range.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace hearth::programs {
 
-/// Decimal digits alone, from `least` to `most`.
+/// Only decimal digits, from `least` to `most`.
 inline CLI::Validator whole_number(uint64_t least = 0,
                                    uint64_t most = std::numeric_limits<uint64_t>::max()) {
     const std::string range =
@@ -30,7 +30,7 @@ inline CLI::Validator whole_number(uint64_t least = 0,
             uint64_t value = 0;
             const char* const end = text.data() + text.size();
             const auto [stop, error] = std::from_chars(text.data(), end, value);
-            // A zero ahead would make CLI11 read octal.
+            // CLI11 would parse a leading zero as octal.
             const bool is_plain = text == "0" || !text.starts_with('0');
             if (error == std::errc() && stop == end && is_plain && value >= least && value <= most)
                 return std::string();
@@ -59,7 +59,7 @@ inline CLI::Validator finite_number(double least, double most) {
         "");
 }
 
-/// The index of a device, or -1 for the best one.
+/// Index of a device, or -1 for the best one.
 inline CLI::Validator device_index() {
     return CLI::Validator(
         [](std::string& text) {

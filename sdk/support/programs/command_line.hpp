@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The words that a program was called with, the program itself, and another in its place.
+// Command line arguments, the path of the program, and replacing it by another.
 
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace hearth::programs {
 
-/// main()'s arguments as UTF-8; on Windows they come in the system's code page.
+/// main()'s arguments as UTF-8; on Windows they use the system's code page.
 class CommandLine {
   public:
     CommandLine(int argc, char** argv) : words_(argv, argv + argc) {
@@ -49,7 +49,7 @@ class CommandLine {
     std::vector<char*> pointers_;
 };
 
-/// The file of this program; empty if the system does not say.
+/// Path of this program; empty if unknown.
 inline std::filesystem::path this_program() {
 #if defined(_WIN32)
     std::wstring path(MAX_PATH, L'\0');
@@ -67,7 +67,7 @@ inline std::filesystem::path this_program() {
 
 #if defined(_WIN32)
 
-/// A word as programs take it out of their command line: backslashes count only before quotes.
+/// Quotes an argument as Windows programs parse it: backslashes are special only before quotes.
 inline std::wstring quoted_word(const std::wstring& word) {
     std::wstring text = L"\"";
     size_t backslashes = 0;
@@ -82,12 +82,12 @@ inline std::wstring quoted_word(const std::wstring& word) {
 
 #endif
 
-/// Has another program do the rest, with these streams and its exit code.  Returns only if that could not be started:
-/// the reason.
+/// Replaces this program by another, with the same streams and its exit code. Returns the reason if
+/// it could not be started.
 inline std::string become(const std::filesystem::path& program,
                           const std::vector<std::string>& arguments) {
 #if defined(_WIN32)
-    // No process becomes another there: this one waits.
+    // Windows cannot replace a process: this one waits for the other.
     std::wstring line = quoted_word(program.wstring());
     for (const std::string& argument : arguments)
         line += L' ' + quoted_word(os::detail::wide(argument));

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Lists the named device targets.
+
 #include "profiles.hpp"
 
 #include <algorithm>
@@ -30,7 +32,7 @@ constexpr ProfileClass kClasses[] = {
     {"neon", "native devices of AArch64"},
 };
 
-/// Of GPUs with workgroups of 1,024.
+/// Targets for GPUs with workgroups of 1,024.
 struct LargeClass {
     std::string_view name;
     uint32_t shared_kib;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The named classes of devices that packages are cooked for.
+// The named device targets that packages are cooked for.
 
 #pragma once
 
@@ -20,7 +20,7 @@ struct ProfileClass {
 };
 std::span<const ProfileClass> profile_classes();
 
-/// The profile of this name.  device  only "device" needs one; null: there is none.
+/// Returns the device target of this name. device: required only by "device"; may be null.
 /// Errors: kNotFound listing the names.
 Result<CookProfile> make_profile(const std::string& name, standalone::Device* device);
 

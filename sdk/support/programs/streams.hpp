@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Standard output that is closed, full or gone is a failure that programs tell of.  It is bytes, UTF-8 where it is
-// text, on Windows, too: no line's end is changed.
+// Reports failures to write to standard output (closed, full or gone). Output is binary, with UTF-8
+// text, also on Windows: line ends are not changed.
 
 #pragma once
 
@@ -27,8 +27,8 @@
 
 namespace hearth::programs {
 
-/// Call first in main(): puts something in the place of standard streams that are closed, or else the
-/// first file that is opened would be taken for one, and what is printed would end up in it.
+/// Call first in main(): opens closed standard streams, because otherwise the first opened file
+/// would take their place and receive the program's output.
 inline void open_standard_streams() {
 #if defined(_WIN32)
     (void)_setmode(1, _O_BINARY);
@@ -37,14 +37,14 @@ inline void open_standard_streams() {
 #else
     for (int stream = 0; stream <= 2; ++stream) {
         if (fcntl(stream, F_GETFD) != -1) continue;
-        // The wrong way around, so that reading and writing go on to fail.
+        // The opposite direction, so that reads and writes still fail.
         const int opened = open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
         if (opened != stream && opened >= 0) close(opened);
     }
 #endif
 }
 
-/// Whether a standard stream, 0 to 2, is a terminal.
+/// True if a standard stream, 0 to 2, is a terminal.
 inline bool is_terminal(int stream) {
 #if defined(_WIN32)
     return _isatty(stream) != 0;
@@ -53,7 +53,7 @@ inline bool is_terminal(int stream) {
 #endif
 }
 
-/// Call last: whether all that was printed has arrived; if not, says so on standard error.
+/// Call last: returns true if all output was written; else reports it on standard error.
 inline bool flush_standard_output(const char* program) {
     const bool had_error = std::ferror(stdout) != 0;
     if (std::fflush(stdout) == 0 && !had_error) return true;
@@ -61,8 +61,7 @@ inline bool flush_standard_output(const char* program) {
     return false;
 }
 
-/// Runs a program's body, with one sentence and exit code 1 for what it throws and for output that
-/// does not arrive.
+/// Runs a program's body. Exceptions and failed output print one message and return exit code 1.
 template <class Body>
 int run_program(const char* program, const Body& body) {
     open_standard_streams();

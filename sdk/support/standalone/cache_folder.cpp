@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Finds the user's cache folder.
+
 #include "cache_folder.hpp"
 
 #include <cstdlib>
@@ -19,7 +21,7 @@ std::filesystem::path environment(const char* name) {
     return value == nullptr ? std::filesystem::path() : std::filesystem::path(value);
 }
 
-/// Where this person's programs keep what they can make anew; empty if the system does not say.
+/// The user's cache folder; empty if unknown.
 std::filesystem::path base_folder() {
     if (const std::filesystem::path cache = environment("XDG_CACHE_HOME"); !cache.empty())
         return cache;

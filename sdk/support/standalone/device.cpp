@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Creates Vulkan devices, queues and buffers.
+
 #include "device.hpp"
 
 #include <algorithm>
@@ -53,7 +55,7 @@ Result<VkPhysicalDevice> choose_physical_device(const Instance& instance,
         }
         return devices[static_cast<size_t>(options.index)];
     }
-    // A device that lacks something is chosen only if all do, so that its lack is reported.
+    // A device that lacks a requirement is chosen only if all do, so that the lack is reported.
     const auto rank = [&](VkPhysicalDevice device) {
         VkPhysicalDeviceProperties properties;
         instance.vk().GetPhysicalDeviceProperties(device, &properties);
@@ -73,7 +75,8 @@ std::vector<VkQueueFamilyProperties> queue_families(const VulkanApi& vk,
     return families;
 }
 
-/// The first family whose flags among `mask` are `flags`; null handle.  Nothing if there is none.
+/// Returns the first family whose flags among `mask` equal `flags`, with a null queue handle;
+/// nullopt if none.
 std::optional<Queue> find_queue(std::span<const VkQueueFamilyProperties> families,
                                 VkQueueFlags mask, VkQueueFlags flags) {
     const auto family = std::ranges::find_if(

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A VkDevice of our own, made as a game would make it for Hearth, with what tests, demos and tools
-// need around it: a queue or two, buffers, one-shot submissions.
+// Creates a VkDevice as a game would for Hearth, with what tests, demos and tools need: one or two
+// queues, buffers, one-shot submissions.
 
 #pragma once
 
@@ -14,10 +14,10 @@
 
 namespace hearth::standalone {
 
-/// What to enable of the things that Hearth's requirement query lists.
+/// Set of features to enable from Hearth's requirement query.
 enum class FeatureLevel {
-    kRequired,             ///< exactly what Hearth cannot do without
-    kRequiredAndOptional,  ///< and whatever else it can use that the device has
+    kRequired,             ///< exactly what Hearth requires
+    kRequiredAndOptional,  ///< and all optional features that the device has
 };
 
 struct DeviceOptions {
@@ -25,16 +25,15 @@ struct DeviceOptions {
     /// integrated one, else any.
     int index = -1;
     FeatureLevel features = FeatureLevel::kRequiredAndOptional;
-    /// How the programs to be run find their operands.
+    /// Binding model of the programs to run.
     hearth_binding_model binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
-    /// Also enable what foreign programs need.
+    /// Also enable what untrusted programs require.
     bool foreign_programs = false;
-    /// Device extensions of the caller's own, all of them needed (VK_KHR_swapchain, say).
+    /// Additional device extensions, all required (VK_KHR_swapchain, for example).
     std::vector<std::string> extensions;
-    /// Let pipelines be asked for the driver's statistics.  Needs
-    /// VK_KHR_pipeline_executable_properties.
+    /// Enables driver statistics of pipelines. Requires VK_KHR_pipeline_executable_properties.
     bool pipeline_statistics = false;
-    /// Give Hearth a queue of its own, of a family that computes but does not draw.
+    /// Give Hearth a separate queue, of a family with compute but without graphics.
     bool async_compute = false;
 };
 
@@ -44,8 +43,9 @@ struct Queue {
     uint32_t timestamp_valid_bits = 0;  ///< 0 if this queue cannot write timestamps
 };
 
-/// Owns a VkDevice with one queue of a family that can do graphics and compute (or, on a device
-/// without graphics, compute alone), and on request one for Hearth.  Not thread-safe, as its queues
+/// Owns a VkDevice with one queue of a family with graphics and compute (or, on a device without
+/// graphics, only compute), and on request a second one for Hearth. Not thread-safe, as its queues
+/// are not.
 /// are not.
 class Device {
   public:
@@ -65,33 +65,33 @@ class Device {
     /// 0 if this queue cannot write timestamps.
     uint32_t timestamp_valid_bits() const { return queue_.timestamp_valid_bits; }
     const Queue& main_queue() const { return queue_; }
-    /// Where Hearth's work goes: main_queue(), unless DeviceOptions::async_compute was set.
+    /// Queue for Hearth's work: main_queue(), unless DeviceOptions::async_compute was set.
     const Queue& compute_queue() const { return compute_queue_; }
     bool has_async_compute() const { return compute_queue_.handle != queue_.handle; }
     const VkPhysicalDeviceProperties& properties() const { return properties_; }
     const VkPhysicalDeviceMemoryProperties& memory_properties() const { return memory_; }
-    /// The Vulkan version that may be used: the lower of the instance's and the device's.
+    /// The usable Vulkan version: the lower of the instance's and the device's.
     uint32_t api_version() const { return api_version_; }
     std::span<const char* const> enabled_extensions() const { return extension_names_; }
     hearth_binding_model binding_model() const { return binding_model_; }
     /// The features enabled for Hearth.
     hearth_features enabled_features() const { return features_; }
 
-    /// What Hearth is told of this device; the lists belong to the device.  Callers add hooks, a
-    /// pipeline cache and callbacks of their own before hearth::Context::create.
+    /// Description of this device for Hearth; the lists belong to the device. Callers add hooks, a
+    /// pipeline cache and callbacks before hearth::Context::create.
     hearth_host_info host_info() const;
-    /// Caps of the device with what is enabled, for the compiler.
+    /// Capabilities of the device with the enabled features, for the compiler.
     Result<DeviceCaps> caps() const;
 
     /// First memory type in `type_bits` with all of `flags`; UINT32_MAX if there is none.
     uint32_t find_memory_type(uint32_t type_bits, VkMemoryPropertyFlags flags) const;
 
-    /// Memory for the whole of `image`, on the device, bound to it.  The caller frees it.
+    /// Allocates device memory for `image` and binds it. The caller frees it.
     Result<VkDeviceMemory> allocate(VkImage image) const;
 
-    /// Records with `record`, submits to the main queue, waits until the device is done.
+    /// Records with `record`, submits to the main queue, and waits until the device is done.
     Status run(const std::function<void(VkCommandBuffer)>& record) { return run(record, queue_); }
-    /// The same on the queue for Hearth's work.
+    /// As above, on the queue for Hearth's work.
     Status run_compute(const std::function<void(VkCommandBuffer)>& record) {
         return run(record, compute_queue_);
     }
@@ -116,15 +116,15 @@ class Device {
     std::vector<const char*> extension_names_;
 };
 
-/// Where a buffer's memory lies.
+/// Memory of a buffer.
 enum class MemoryKind {
     kDevice,    ///< fast for the GPU; not mapped
     kUpload,    ///< mapped, coherent; the CPU writes
-    kReadback,  ///< mapped, coherent, cached where there is such a type; the CPU reads
+    kReadback,  ///< mapped, coherent, cached if available; the CPU reads
 };
 
-/// A VkBuffer with memory of its own.  Storage and transfer usage are always set, and
-/// device-address usage where that feature is enabled.
+/// A VkBuffer with its own memory. Storage and transfer usage are always set, and device-address
+/// usage if that feature is enabled.
 class Buffer {
   public:
     static Result<Buffer> create(Device& device, VkDeviceSize size_bytes, MemoryKind kind,
@@ -138,7 +138,7 @@ class Buffer {
     VkBuffer handle() const { return handle_; }
     VkDeviceSize size_bytes() const { return size_bytes_; }
     VkBufferUsageFlags usage() const { return usage_; }
-    /// 0 where buffer device addresses are not enabled.
+    /// 0 if buffer device addresses are not enabled.
     VkDeviceAddress address() const { return address_; }
     /// Null for MemoryKind::kDevice.
     void* data() const { return data_; }

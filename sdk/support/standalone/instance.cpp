@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Creates Vulkan instances and collects validation messages.
+
 #include "instance.hpp"
 
 #include "device/native/device.hpp"
@@ -30,7 +32,7 @@ std::vector<VkExtensionProperties> instance_extensions(const VulkanApi& vk, cons
     return extensions;
 }
 
-/// The version of Vulkan that the layer is written for; 0 if it is not installed.
+/// Vulkan version that the layer was written for; 0 if it is not installed.
 uint32_t layer_version(const VulkanApi& vk, const char* name) {
     uint32_t count = 0;
     vk.EnumerateInstanceLayerProperties(&count, nullptr);
@@ -62,7 +64,7 @@ VkBool32 VKAPI_PTR Instance::on_message(VkDebugUtilsMessageSeverityFlagBitsEXT s
                                         VkDebugUtilsMessageTypeFlagsEXT types,
                                         const VkDebugUtilsMessengerCallbackDataEXT* data,
                                         void* user_data) {
-    // The loader speaks here too ("general"), of drivers that do not fit this machine.
+    // The loader reports here, too ("general"), about drivers that do not fit this machine.
     if (types == VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT) return VK_FALSE;
     auto& self = *static_cast<Instance*>(user_data);
     const bool is_error = (severity & VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT) != 0;
@@ -128,7 +130,7 @@ Result<std::unique_ptr<Instance>> Instance::create(const InstanceOptions& option
         self->extension_names_.push_back(name.c_str());
     }
 
-    // Core and thread-safety checks are on unless disabled; synchronization must be asked for.
+    // Core and thread-safety checks are on by default; synchronization validation must be enabled.
     const VkValidationFeatureEnableEXT enables[] = {
         VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
     VkValidationFeaturesEXT features{VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT};

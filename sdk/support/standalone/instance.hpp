@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A VkInstance of our own, with the validation layers on request and every message kept.
+// Creates a VkInstance, with validation layers on request and all their messages kept.
 
 #pragma once
 
@@ -21,7 +21,7 @@ namespace hearth::standalone {
 struct ValidationMessage {
     bool is_error = false;
     std::string id;    ///< "VUID-..." or "SYNC-HAZARD-..."
-    std::string text;  ///< as the layer wrote it
+    std::string text;  ///< verbatim
 };
 
 /// Collects validation messages.  Any thread.
@@ -29,7 +29,7 @@ class ValidationLog {
   public:
     void add(ValidationMessage message);
     uint32_t count() const;
-    /// The messages so far; the log is empty afterwards.
+    /// Returns the messages so far and clears the log.
     std::vector<ValidationMessage> take();
 
   private:
@@ -42,20 +42,21 @@ struct InstanceOptions {
     bool validation = false;
     /// Also print each validation message to stderr.
     bool print_messages = true;
-    /// VK_KHR_surface and VK_EXT_headless_surface where the driver has them.
+    /// VK_KHR_surface and VK_EXT_headless_surface if the driver has them.
     bool headless_surface = false;
-    /// Extensions the caller cannot do without (those of a window system, say).
+    /// Required extensions (those of a window system, for example).
     std::vector<std::string> extensions;
     const char* application_name = "hearth";
-    /// VkApplicationInfo::apiVersion, at least 1.1; lower where the loader knows no newer one.
+    /// VkApplicationInfo::apiVersion, at least 1.1; lower if the loader does not support it.
     uint32_t api_version = VK_API_VERSION_1_3;
 };
 
-/// Owns a VkInstance.  Must outlive every Device made from it.
+/// Owns a VkInstance. Must outlive every Device created from it.
 class Instance {
   public:
     static Result<std::unique_ptr<Instance>> create(const InstanceOptions& options = {});
-    /// This machine's CPU in place of a Vulkan driver: one physical device, and no loader is opened.
+    /// Uses this machine's CPU instead of a Vulkan driver: one physical device, and no loader is
+    /// opened.
     /// Errors: as hearth_context_create_native.
     static Result<std::unique_ptr<Instance>> create_native(
         const hearth_native_info& info = hearth_native_info_default());
@@ -71,8 +72,8 @@ class Instance {
     std::span<const char* const> enabled_extensions() const { return extension_names_; }
     bool has_extension(const char* name) const;
     bool is_validating() const { return is_validating_; }
-    /// Whether extensions of this version of Vulkan's headers can be used: a validation layer that
-    /// is older would report each use as an error.
+    /// True if extensions of this version of Vulkan's headers can be used: an older validation
+    /// layer would report each use as an error.
     bool knows_headers(uint32_t version) const {
         return !is_validating_ || validation_version_ >= version;
     }
@@ -92,7 +93,7 @@ class Instance {
     std::vector<std::string> extensions_;
     std::vector<const char*> extension_names_;
     ValidationLog messages_;
-    std::shared_ptr<void> native_;  ///< what the handles of a native device point to
+    std::shared_ptr<void> native_;  ///< owns the object behind a CPU device's handles
 
     static VkBool32 VKAPI_PTR on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                          VkDebugUtilsMessageTypeFlagsEXT types,

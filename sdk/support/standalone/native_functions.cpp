@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Queues, pools and submissions of CPU devices, as Vulkan functions.
+
 #include "native_functions.hpp"
 
 #include "device/native/device.hpp"
@@ -17,7 +19,7 @@ native::Device& device_of(VkDevice handle) {
     return *reinterpret_cast<native::Device*>(handle);
 }
 
-/// Work is done when vkQueueSubmit returns: there is nothing to wait for.
+/// vkQueueSubmit completes the work before it returns: there is nothing to wait for.
 VkResult VKAPI_PTR DeviceWaitIdle(VkDevice) {
     return VK_SUCCESS;
 }
@@ -25,7 +27,7 @@ VkResult VKAPI_PTR QueueWaitIdle(VkQueue) {
     return VK_SUCCESS;
 }
 
-// The instance owns the device that all these handles are.
+// All these handles are the device, which the instance owns.
 void VKAPI_PTR DestroyInstance(VkInstance, const VkAllocationCallbacks*) {}
 void VKAPI_PTR DestroyDevice(VkDevice, const VkAllocationCallbacks*) {}
 

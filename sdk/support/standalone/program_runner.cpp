@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Runs programs on a device and waits for their results.
+
 #include "program_runner.hpp"
 
 #include <hearth/file.hpp>
@@ -112,7 +114,7 @@ Status ProgramRunner::set_up(Result<LoadedProgram> program,
     return submit([this](VkCommandBuffer commands) { return session_.record_setup(commands); });
 }
 
-/// Drivers compile for seconds what a learner's kernels are, each on the thread that asks.
+/// Drivers take seconds to compile a learner's kernels, one thread each, so build in parallel.
 Status ProgramRunner::build_pipelines() {
     if (hearth_session_build_async(session_.handle()) >= 0) {
         std::atomic<size_t> next = 0;
@@ -126,7 +128,7 @@ Status ProgramRunner::build_pipelines() {
         for (std::thread& thread : threads) thread.join();
         jobs_.clear();
     }
-    return session_.build();  // what is left, or what went wrong
+    return session_.build();  // builds the remaining ones, or returns the error
 }
 
 Status ProgramRunner::submit(const std::function<Status(VkCommandBuffer)>& record) {
@@ -183,7 +185,7 @@ Result<ProgramRunner::Bound> ProgramRunner::bind(uint32_t binding, int64_t rows,
     if (is_written)
         b.bound.after = hearth_make_scope(VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
     if (b.info.is_output != 0) {
-        std::memset(b.buffer->data(), 0xff, size);  // what is not written shows
+        std::memset(b.buffer->data(), 0xff, size);  // unwritten elements become NaN
         return b;
     }
     const auto given = inputs.find(b.info.name);
@@ -254,7 +256,7 @@ Result<std::vector<std::byte>> ProgramRunner::dump(const char* entry, int64_t ro
     HEARTH_ASSIGN(const std::vector<Bound> bindings, bind_all(info, rows, inputs));
     const std::vector<hearth_bound> bound = bounds_of(bindings);
     const hearth_program_info program = program_.info();
-    // Another session, whose ring has the room and whose slots may change.
+    // A separate session, with enough readback space and variables that may change.
     hearth_session_create_info create = hearth_session_create_info_default();
     create.name = "dump";
     create.readback_bytes = program_.dump_bytes(index, static_cast<uint64_t>(rows), step);
@@ -303,7 +305,7 @@ Status ProgramRunner::write_slot(const char* name, std::span<const std::byte> by
         return invalid_argument("slot '" + std::string(name) + "' has " +
                                 std::to_string(info.bytes) + " bytes, found " +
                                 std::to_string(bytes.size()));
-    constexpr size_t kAtOnce = 8192;  // within the smallest ring that is sized automatically
+    constexpr size_t kAtOnce = 8192;  // fits in the smallest automatically sized ring
     for (size_t at = 0; at < bytes.size(); at += kAtOnce) {
         const auto part = bytes.subspan(at, std::min(kAtOnce, bytes.size() - at));
         HEARTH_TRY(submit([&](VkCommandBuffer commands) {
@@ -316,7 +318,7 @@ Status ProgramRunner::write_slot(const char* name, std::span<const std::byte> by
 Result<HostTensor> ProgramRunner::read_slot(const char* name) {
     HEARTH_ASSIGN(const uint32_t index, program_.find_slot(name));
     HEARTH_ASSIGN(const hearth_slot_info info, program_.slot(index));
-    // In pieces, for which there is room whatever the slot's size.
+    // In pieces, which fit in the readback ring whatever the variable's size.
     const uint64_t most = std::max<uint64_t>(readback_bytes_ / 2 / 16 * 16, 16);
     std::vector<std::byte> bytes;
     while (bytes.size() < info.bytes) {

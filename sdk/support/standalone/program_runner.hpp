@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Runs one entry of a program on a device and waits for it: what tools and tests need, and no game.
+// Runs entries of a program on a device and waits; for tools and tests, not for games.
 
 #pragma once
 
@@ -23,47 +23,50 @@ class ProgramRunner {
     ProgramRunner(const ProgramRunner&) = delete;
     ProgramRunner& operator=(const ProgramRunner&) = delete;
 
-    /// Loads `bytes` (a serialized Program), builds its pipelines on as many threads as there are processors,
-    /// and uploads its first weights.
-    /// session    what its session is made with; the program is set here.
-    /// pipelines  a file that keeps what the driver compiled for the next run: read if it is there and of this
-    ///            device and driver, written otherwise; empty: none.
+    /// Loads `bytes` (a serialized Program), builds its pipelines on as many threads as there are
+    /// processors, and uploads its initial weights.
+    /// session    options of its session; the program is set here.
+    /// pipelines  file of the driver's pipeline cache between runs: read if it exists and is from
+    ///            this device and driver, else written; empty: none.
     /// Errors: those of the driver and of write_file_atomically().
     static Result<std::unique_ptr<ProgramRunner>> create(
         Device& device, std::span<const std::byte> bytes,
         const hearth_session_create_info& session = hearth_session_create_info_default(),
         const std::string& pipelines = {});
 
-    /// The same of a package: the best profile for the device, or the named one.
+    /// As above for a package: the best device target for the device, or the named one.
     static Result<std::unique_ptr<ProgramRunner>> create_from_package(
         Device& device, std::span<const std::byte> package, const char* profile = nullptr);
 
-    /// Binds `inputs`, records `entry` for `rows` rows, submits, waits, returns all outputs.
-    /// limit  sets the limits of each slice, which has a submission of its own; empty: whole.
+    /// Binds `inputs`, records `entry` for batch size `rows`, submits, waits, and returns all
+    /// outputs.
+    /// limit  sets the limits of each slice, each submitted separately; empty: unsliced.
     /// Errors: kNotFound or kInvalidArgument naming an input that is missing or has another shape.
     Result<NamedTensors> run(const char* entry, int64_t rows, const NamedTensors& inputs,
                              const std::function<void(hearth_record_info&)>& limit = {});
 
-    /// Runs the entry once on a copy of all slots, which stay as they are, and returns a dump of it ("Dumps"
-    /// in hearth.h), with the program.  step: HEARTH_NO_STEP, or one whose results it is to hold.
+    /// Runs the entry once on a copy of all variables, which stay unchanged, and returns its dump
+    /// ("Dumps" in hearth.h), with the program. step: HEARTH_NO_STEP, or a command whose results to
+    /// include.
     Result<std::vector<std::byte>> dump(const char* entry, int64_t rows, const NamedTensors& inputs,
                                         uint32_t step);
 
-    /// Puts `bytes` into a slot, all of it.
+    /// Overwrites a whole variable with `bytes`.
     Status write_slot(const char* name, std::span<const std::byte> bytes);
 
-    /// Records with `record` in a frame of its own, submits and waits.
+    /// Records with `record` in a new frame, submits and waits.
     Status submit(const std::function<Status(VkCommandBuffer)>& record);
-    /// The same in several submissions of one frame: the device is at work on each while the next is recorded.
-    /// Errors: the first of `records`; those behind it are not called then.
+    /// As above in several submissions of one frame: the device executes each while the next is
+    /// recorded.
+    /// Errors: the first of `records`; later ones are not called then.
     Status submit(std::span<const std::function<Status(VkCommandBuffer)>> records);
 
-    /// Begins a frame in which nothing is submitted, so that readbacks of earlier ones can be polled.
+    /// Begins a frame without submission, so that readbacks of earlier frames can be polled.
     Status begin_frame();
 
-    /// What a param, state or constant holds now.
+    /// Returns the current value of a parameter, state or constant.
     Result<HostTensor> read_slot(const char* name);
-    /// All params and states.
+    /// Returns all parameters and states.
     Result<NamedTensors> read_slots();
 
     Context& context() { return context_; }
@@ -73,28 +76,28 @@ class ProgramRunner {
   private:
     struct Bound;
     explicit ProgramRunner(Device& device) : device_(device) {}
-    /// So many command buffers.
+    /// Makes sure that there are `count` command buffers.
     Status make_commands(size_t count);
     Status record_and_submit(VkCommandBuffer commands,
                              const std::function<Status(VkCommandBuffer)>& record);
-    /// pipelines: what the driver compiled in an earlier run.
+    /// pipelines: the driver's pipeline cache of an earlier run.
     Status make_context(std::span<const std::byte> pipelines);
     Status build_pipelines();
     Status set_up(Result<LoadedProgram> program,
                   const hearth_session_create_info& session = hearth_session_create_info_default());
-    /// All bindings of an entry, with the inputs in their buffers.
+    /// Resolves all bindings of an entry, with the inputs in their buffers.
     Result<std::vector<Bound>> bind_all(const hearth_entry_info& entry, int64_t rows,
                                         const NamedTensors& inputs);
     static std::vector<hearth_bound> bounds_of(const std::vector<Bound>& bindings);
     Result<Bound> bind(uint32_t binding, int64_t rows, const NamedTensors& inputs);
 
     Device& device_;
-    // Kept from run to run: where drivers get memory from the kernel, making them takes far longer than
-    // small programs run.
+    // Reused between runs: where drivers allocate from the kernel, creating them takes far longer
+    // than running small programs.
     VkCommandPool pool_ = VK_NULL_HANDLE;
     std::vector<VkCommandBuffer> commands_;
     std::map<uint32_t, Buffer> buffers_;  ///< by binding
-    /// Those of hearth_session_build_async.
+    /// Jobs of hearth_session_build_async.
     struct Job {
         void (*run)(void*);
         void* data;

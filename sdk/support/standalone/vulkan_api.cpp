@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Loads Vulkan's functions at run time.
+
 #include "vulkan_api.hpp"
 
 #include "vulkan_loader.hpp"
@@ -44,7 +46,7 @@ void VulkanApi::load_device(VkDevice device) {
 #undef GLOBAL
 #undef INSTANCE
 #undef DEVICE
-    // Before Vulkan 1.2 these are extensions'.
+    // Extension functions before Vulkan 1.2.
     const auto load_extension = [&](auto& function, const char* name) {
         if (function == nullptr)
             function =

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The in-tree host's own table of Vulkan functions, loaded by hand so that no program of this
-// repository needs libvulkan to start.
+// A table of Vulkan functions for in-tree applications, loaded at run time so that no program of
+// this repository needs libvulkan to start.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace hearth::standalone {
 
-/// Function pointers as `vk.CmdDispatch(...)`.  Null where the extension or version is not enabled.
+/// Function pointers, as in `vk.CmdDispatch(...)`. Null if the extension or version is not enabled.
 struct VulkanApi {
     PFN_vkGetInstanceProcAddr GetInstanceProcAddr = nullptr;
 #define GLOBAL(name) PFN_vk##name name = nullptr;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Every Vulkan function the in-tree host calls, without its `vk`.  Included with GLOBAL, INSTANCE
-// and DEVICE defined; a function whose extension is not enabled loads as null.
+// Lists all Vulkan functions that in-tree applications call, without the prefix `vk`. Included with
+// GLOBAL, INSTANCE and DEVICE defined; a function whose extension is not enabled loads as null.
 
 GLOBAL(CreateInstance)
 GLOBAL(EnumerateInstanceExtensionProperties)

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Apart from vulkan_api.cpp, since windows.h gives names of Vulkan's functions to macros.
+// Opens the Vulkan loader. Separate from vulkan_api.cpp, because windows.h defines names of Vulkan
+// functions as macros.
 
 #include "vulkan_loader.hpp"
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Parses schema, network and learner from options and traces the agents.
+
 #include "agents_options.hpp"
 
 #include "model/agents/replay.hpp"
@@ -32,7 +34,7 @@ Activation activation_of(Options& o) {
 
 Result<Fields> fields_of(std::vector<Options> list);
 
-/// Adds one field; its parts are read before it.
+/// Adds one field, after reading its nested fields.
 Status add_field(Fields& fields, Options& o) {
     const std::string name = o.text("name", "");
     const std::string kind = o.text("kind", "numbers",
@@ -96,7 +98,7 @@ Result<Actions> actions_of(std::vector<Options> list) {
     return actions;
 }
 
-/// Dense layers as mlp_network's, named PREFIX.SCOPE.0 and so on.
+/// Dense layers like mlp_network's, named PREFIX.SCOPE.0 and so on.
 Tensor dense_layers(Trace& trace, const std::string& prefix, Tensor x,
                     const std::vector<int64_t>& widths, Activation activation, uint64_t seed) {
     for (size_t i = 0; i < widths.size(); ++i)
@@ -104,8 +106,8 @@ Tensor dense_layers(Trace& trace, const std::string& prefix, Tensor x,
     return x;
 }
 
-/// Dense layers, one LSTM whose memory is its h and c side by side, dense layers: what Stable-Baselines3's
-/// recurrent PPO and CleanRL's are made of.
+/// Dense layers, one LSTM whose recurrent state is its h and c concatenated, dense layers: the
+/// structure of the recurrent PPO of Stable-Baselines3 and CleanRL.
 Network lstm_network(int64_t width, std::vector<int64_t> before, std::vector<int64_t> after,
                      Activation activation, uint64_t seed) {
     Network network;
@@ -158,7 +160,7 @@ Result<Network> network_of(Options o, uint64_t seed) {
     return network;
 }
 
-// Members of the learners' structs, by their names there.
+// Members of the learners' structs, with the same names.
 void read(Options& o, const char* key, double& value) {
     value = o.number(key, value);
 }
@@ -275,7 +277,7 @@ struct Observed {
     Tensor observation, memory;
 };
 
-/// Features of what `prefix` sees, as its learner encodes them, through its network.
+/// Encodes the observation of `prefix` as its learner does and applies its network.
 NetworkResult trunk(Trace& trace, const char* prefix, const AgentSchema& schema,
                     const Network& network, const Observed& seen, bool normalize, double limit) {
     EncodeOptions encoding;
@@ -285,7 +287,7 @@ NetworkResult trunk(Trace& trace, const char* prefix, const AgentSchema& schema,
     return network.call(trace, prefix, features, seen.memory);
 }
 
-/// The entry "policy" of PPO.
+/// Traces the entry "policy" of PPO.
 void trace_policy(Trace& trace, const AgentSchema& schema, const Network& network, const Ppo& ppo,
                   uint64_t seed) {
     Observed actor, critic;
@@ -308,7 +310,7 @@ void trace_policy(Trace& trace, const AgentSchema& schema, const Network& networ
         trace.output("next_memory", concat({acts.memory, judges.memory}, -1));
 }
 
-/// The entry "policy" of DQN: the values of all choices, in order.
+/// Traces the entry "policy" of DQN: the values of all discrete actions, in order.
 void trace_policy(Trace& trace, const AgentSchema& schema, const Network& network, const Dqn& dqn,
                   uint64_t seed) {
     Observed seen;

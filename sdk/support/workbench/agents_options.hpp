@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Agents described by options: schema, network and learner, traced.
+// Traces agents that options describe: schema, network and learner.
 
 #pragma once
 
@@ -16,7 +16,7 @@ struct TracedAgents {
     agents::AgentManifest manifest;
 };
 
-/// Takes observations, actions, stack, network, learner and seed.
+/// Reads the options observations, actions, stack, network, learner and seed.
 Result<TracedAgents> trace_described_agents(Options& options, int64_t max_rows);
 
 }  // namespace hearth::workbench

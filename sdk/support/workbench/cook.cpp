@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// The compiler's C functions: cooks models and agents into packages.
+
 #include "agents_options.hpp"
 #include "core/out_of_memory.hpp"
 #include "headless.hpp"
@@ -28,7 +30,7 @@ namespace {
 
 constexpr int64_t kMostRows = int64_t{1} << 24;
 
-/// What all packages can be asked for.
+/// Reads the options that all packages have.
 Result<CookOptions> cook_options(Options& o, hearth_headless* host) {
     CookOptions cook;
     cook.rows_capacity = static_cast<uint64_t>(o.whole("max_rows", 1, 1, kMostRows));
@@ -41,7 +43,7 @@ Result<CookOptions> cook_options(Options& o, hearth_headless* host) {
     for (const std::string& name : o.texts("profiles", {"baseline"})) {
         HEARTH_ASSIGN(CookProfile profile,
                       programs::make_profile(name, host == nullptr ? nullptr : host->device.get()));
-        // C is built where a package is loaded.
+        // The C source is compiled when a package is loaded.
         profile.options.keep_source = !strip || profile.options.caps.cpu != Cpu::kNone;
         if (precision == "f16") profile.options.precision = Precision::kF16;
         cook.profiles.push_back(std::move(profile));
@@ -90,7 +92,7 @@ Result<size_t> find_output(const ImportedModel& model, const std::string& name) 
     return not_found("options: learn: the model has no output '" + name + "'; there are: " + names);
 }
 
-/// One step of supervised training.
+/// Traces one step of supervised training.
 Status trace_learning(Trace& trace, const ImportedModel& model, Options o) {
     const std::string loss_name = o.text("loss", "mse", {"mse", "mae", "huber", "cross_entropy"});
     const std::string optimizer = o.text("optimizer", "adam", {"adam", "sgd"});
@@ -117,7 +119,7 @@ Status trace_learning(Trace& trace, const ImportedModel& model, Options o) {
     std::vector<Tensor> gradients = grad(loss, params);
     if (clip_norm > 0) gradients = clip_by_global_norm(gradients, clip_norm);
     const Tensor rate = trace.input("learning_rate", {});
-    // What is not finite is not learned: the loss tells.
+    // Non-finite updates are skipped; the loss shows them.
     UpdateGuard guard(trace);
     if (optimizer == "adam")
         adam(params, gradients, {.learning_rate = rate, .weight_decay = weight_decay});
@@ -170,7 +172,7 @@ Result<std::vector<std::byte>> cook_agents(const char* text, hearth_headless* ho
     return std::move(cooked.bytes);
 }
 
-/// Gives what `work` makes to the caller.
+/// Passes the result of `work` to the caller.
 template <class Work>
 hearth_result deliver(hearth_blob** out, hearth_report* report, Work&& work) {
     if (out == nullptr) return in_report(report, invalid_argument("out is NULL"));

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// The headless application: instance, device, context, command buffer and buffers.
+
 #include "headless.hpp"
 
 #include "result.hpp"
@@ -30,7 +32,7 @@ std::string name_of(standalone::Instance& instance, size_t index) {
     return properties.deviceName;
 }
 
-/// The index of the device that `wish` means; -1: whichever is best.
+/// Returns the index of the device that `wish` selects; -1: the best one.
 Result<int> find_device(standalone::Instance& instance, const std::string& wish) {
     if (wish.empty()) return -1;
     const size_t count = instance.physical_devices().size();
@@ -102,7 +104,7 @@ hearth_result tell(hearth_headless& host, hearth_result result, std::string text
     return result;
 }
 
-/// A call of Vulkan's failed, or did not.
+/// Converts the result of a Vulkan call, and sets the error.
 hearth_result tell(hearth_headless& host, VkResult result, const char* call) {
     if (result >= 0) return HEARTH_OK;
     if (result == VK_ERROR_DEVICE_LOST) hearth_context_device_lost(host.context);

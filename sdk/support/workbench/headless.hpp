@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What hearth_workbench.h calls a headless host.
+// Definition of hearth_workbench.h's headless application.
 
 #pragma once
 

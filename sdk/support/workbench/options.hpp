@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// One JSON object of options: what is asked for is taken by name, and what nobody asked for is an error.
+// A JSON object of options: values are read by name, and keys that were never read are an error.
 
 #pragma once
 
@@ -21,14 +21,15 @@ using Json = nlohmann::json;
 
 class Options {
   public:
-    /// An empty text is an empty object.  Errors: kInvalidArgument for what is no JSON object.
+    /// An empty text is an empty object.
+    /// Errors: kInvalidArgument for anything but a JSON object.
     static Result<Options> parse(const char* text);
     Options(Json object, std::string place) : object_(std::move(object)), place_(std::move(place)) {
         if (!object_.is_object()) fail("expected an object, found " + object_.dump());
     }
 
     bool has(const char* key) const { return object_.contains(key); }
-    // Each returns the value, or `fallback` where there is none; the first error stays.
+    // Each returns the value, or `fallback` if absent; the first error is kept.
     std::string text(const char* key, std::string fallback,
                      std::initializer_list<std::string_view> allowed = {});
     double number(const char* key, double fallback);
@@ -37,15 +38,15 @@ class Options {
     std::vector<int64_t> wholes(const char* key, std::vector<int64_t> fallback, int64_t least,
                                 int64_t most);
     std::vector<std::string> texts(const char* key, std::vector<std::string> fallback);
-    /// The object at `key`, or an empty one.
+    /// Returns the object at `key`, or an empty one.
     Options object(const char* key);
-    /// The objects of the list at `key`.
+    /// Returns the objects of the list at `key`.
     std::vector<Options> objects(const char* key);
-    /// What is there, whatever it is; null if nothing.
+    /// Returns the value of any type; null if absent.
     Json any(const char* key);
 
     void fail(std::string what);
-    /// Errors: the first one; a key that nobody asked for, naming those that were.
+    /// Errors: the first one; a key that was never read, naming the known ones.
     Status finish();
     const std::string& place() const { return place_; }
 

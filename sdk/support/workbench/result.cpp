@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Converts a Status to results of the C interface.
+
 #include "result.hpp"
 
 #include <cstring>

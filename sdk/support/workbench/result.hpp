@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A Status as the C interface tells it.
+// Converts a Status to results of the C interface.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace hearth::workbench {
 
 hearth_result result_of(const Status& status);
-/// Puts the message into the report, if there is one; returns the result.
+/// Writes the message to the report, if there is one; returns the result.
 hearth_result in_report(hearth_report* report, const Status& status);
 
 }  // namespace hearth::workbench

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth bench: GPU time of a model and each of its steps, beside what the device could do.
+// hearth bench: GPU time of a model and of each of its commands, compared with the device's
+// roofline.
 
 #include "commands.hpp"
 #include "compiler/driver/compile.hpp"
@@ -34,7 +35,7 @@ struct BenchOptions {
     bool json = false;
 };
 
-/// How much of the least time that the roof allows a step took: 1 is perfect.
+/// Fraction of the roofline that a command reaches: 1 is optimal.
 double share_of_roof(const Roof& roof, const StepTime& step) {
     return step.us > 0 ? roof.least_us(step.flops, step.bytes) / step.us : 0;
 }
@@ -114,7 +115,7 @@ Status bench(const BenchOptions& options) {
         CompileOptions compile_options;
         HEARTH_ASSIGN(compile_options.caps, device->caps());
         compile_options.rows_capacity = static_cast<uint64_t>(options.rows);
-        compile_options.keep_source = opened.host != nullptr;  // a native device's are built
+        compile_options.keep_source = opened.host != nullptr;  // compiled on a CPU device
         HEARTH_TRY(add_tuning(compile_options, options.tuning, *device));
         HEARTH_ASSIGN(const CompiledProgram compiled,
                       compile_graphs(model.graphs, compile_options));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth brain: looks into files of what was learned, compares, merges and forgets.
+// hearth brain: prints, compares, merges and resets brain files.
 
 #include "commands.hpp"
 #include "tables.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 struct BrainOptions {
     std::vector<std::string> files;
-    std::string parent;  ///< a package or program
+    std::string parent;  ///< a package or program with the initial values
     std::string output;
     std::string match = "*";
     std::vector<double> weights;
@@ -40,7 +40,7 @@ Result<std::optional<Brain>> read_parent(const BrainOptions& options) {
     return std::optional(std::move(*shipped));
 }
 
-/// Whatever is in it: check_finite() is for those who pass it on.
+/// Allows NaN and infinities; commands that write brains call check_finite().
 Result<Brain> read_brain(const std::string& path, const std::optional<Brain>& parent) {
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path));
     Result<Brain> brain = load_brain(bytes, parent ? &*parent : nullptr, 0, Nonfinite::kAllow);
@@ -56,7 +56,7 @@ int64_t count_nonfinite(const HostTensor& tensor) {
     return count;
 }
 
-/// A brain that NaN or infinity has got into learns nothing any more, and passes it on in a merge.
+/// A brain with NaN or infinities cannot learn any more, and spreads them when it is merged.
 Status check_finite(const BrainOptions& options, const Brain& brain, const std::string& path) {
     if (options.allows_nonfinite) return {};
     for (const BrainTensor& tensor : brain.tensors)
@@ -76,7 +76,7 @@ Status write_brain_file(const BrainOptions& options, const Brain& brain,
     return write_file_atomically(options.output, bytes);
 }
 
-/// What would stop the result from being written, before anything is read.
+/// Checks before any file is read that the result can be written.
 Status check_output(const BrainOptions& options) {
     if (options.as_delta && options.parent.empty())
         return invalid_argument("--delta needs --shipped: what it is a difference from");
@@ -161,7 +161,7 @@ const char* word_for(BrainDifference::Kind kind) {
     return "?";
 }
 
-/// Whether they are equal.
+/// Returns true if the brains are equal.
 Result<bool> diff(const BrainOptions& options) {
     HEARTH_ASSIGN(const std::optional<Brain> parent, read_parent(options));
     HEARTH_ASSIGN(const Brain a, read_brain(options.files[0], parent));
@@ -234,7 +234,7 @@ Status forget(const BrainOptions& options) {
     return {};
 }
 
-/// Adds what the subcommands of `brain` share.
+/// Adds a subcommand of `brain`, with the options that all of them share.
 CLI::App* add_part(CLI::App& brain, const char* name, const char* summary, int files,
                    BrainOptions& options) {
     CLI::App* command = brain.add_subcommand(name, summary);

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Generates the C header of a package: indices, names, shapes and sizes as macros.
+
 #include "c_header.hpp"
 
 #include "core/path.hpp"
@@ -24,7 +26,7 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// "obs/left eye" as OBS_LEFT_EYE.
+/// Converts a name to a macro identifier: "obs/left eye" to OBS_LEFT_EYE.
 std::string upper_identifier(std::string_view name) {
     std::string text;
     for (const char c : name) {
@@ -41,7 +43,7 @@ std::string c_string(std::string_view text) {
     std::string quoted = "\"";
     for (const char c : text) {
         const auto byte = static_cast<unsigned char>(c);
-        // '?': two of them may begin a trigraph.
+        // '?' is escaped because two of them may begin a trigraph.
         if (byte < 0x20 || byte >= 0x7f || c == '"' || c == '\\' || c == '?')
             quoted += fmt::format("\\{:03o}", byte);
         else
@@ -50,7 +52,7 @@ std::string c_string(std::string_view text) {
     return quoted + "\"";
 }
 
-/// `text` where nothing in it can end a comment.
+/// Makes `text` safe inside a C comment: it cannot end the comment.
 std::string in_comment(std::string_view text) {
     std::string shown(text);
     replace_control_characters(shown.data(), shown.size());
@@ -80,7 +82,7 @@ class HeaderWriter {
   private:
     const Program& first() const { return programs_[0]; }
 
-    /// The prefixed name; numbered if another thing has it already.
+    /// The prefixed name, with a number appended if it is taken.
     std::string unique(const std::string& name) {
         std::string own = prefix_ + name;
         for (int i = 2; !names_.insert(own).second; ++i)

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Finds reference cases on disk and reads their tensors and tolerances.
+
 #include "cases.hpp"
 
 #include <hearth/file.hpp>
@@ -16,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Cases lie at most this many folders below the one that was named.
+// Largest depth of a case below the folder that was named.
 constexpr int kDeepest = 4;
 
 void collect(const fs::path& folder, int depth, std::vector<fs::path>& found) {
@@ -54,7 +56,7 @@ std::vector<fs::path> find_data_sets(const fs::path& case_folder) {
          at.increment(error))
         if (at->is_directory(error) && at->path().filename().string().starts_with("test_data_set_"))
             found.push_back(at->path());
-    // By number: shorter names first, then in order of letters.
+    // Numeric order: shorter names first, then lexicographic.
     std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) {
         const std::string x = a.filename().string(), y = b.filename().string();
         return x.size() != y.size() ? x.size() < y.size() : x < y;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Prepares charts for drawing: axes with round ticks, thinned and smoothed curves.
+
 #include "chart.hpp"
 
 #include "core/path.hpp"
@@ -16,7 +18,7 @@
 namespace hearth::tool {
 namespace {
 
-/// Steps of 1, 2 or 5 times a power of ten.
+/// Rounds a tick distance up to 1, 2 or 5 times a power of ten.
 double round_step(double rough) {
     const double power = std::pow(10.0, std::floor(std::log10(rough)));
     for (const double factor : {1.0, 2.0, 5.0})
@@ -24,7 +26,7 @@ double round_step(double rough) {
     return 10 * power;
 }
 
-/// What there is on the vertical axis: with a little room, and never of no height.
+/// Range of the vertical axis: the data with a margin, never empty.
 Range with_room(Range data) {
     const double height = data.high - data.low;
     const double scale = std::max(std::abs(data.low), std::abs(data.high));
@@ -40,7 +42,7 @@ Range with_room(Range data) {
 double Axis::to_unit(double value) const {
     const double part = is_log ? std::log(value / range.low) / std::log(range.high / range.low)
                                : (value - range.low) / (range.high - range.low);
-    return part >= 0 ? std::min(part, 1.0) : 0;  // 0 for NaN, which differences of 1e308 become
+    return part >= 0 ? std::min(part, 1.0) : 0;  // 0 for NaN (inf / inf)
 }
 
 Axis make_axis(Range data, bool is_log, size_t tick_count) {
@@ -62,7 +64,7 @@ Axis make_axis(Range data, bool is_log, size_t tick_count) {
     const double first = std::ceil(axis.range.low / step - 1e-9);
     for (double i = first; i * step <= axis.range.high + 1e-9 * step; i += 1) {
         axis.ticks.push_back(i * step);
-        if (axis.ticks.size() > 4 * tick_count + 4) break;  // of numbers that a double cannot part
+        if (axis.ticks.size() > 4 * tick_count + 4) break;  // equal in double precision
     }
     return axis;
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What a chart shows, apart from how it is drawn: a terminal, a PNG and an HTML page draw the same one.
+// Contents of a chart, independent of its output: terminal, PNG and HTML draw the same Chart.
 
 #pragma once
 
@@ -25,21 +25,21 @@ struct Axis {
     bool is_log = false;
     std::vector<double> ticks;
 
-    /// From 0 at the low end to 1 at the high end, and beyond them the same.
+    /// Maps the range to [0, 1], clamped.
     double to_unit(double value) const;
 };
 
-/// An axis that shows `data` with round ticks, about as many as `tick_count`.  Logarithmic ones need
-/// data above zero, and are linear otherwise.
+/// Makes an axis over `data` with round ticks, about `tick_count` of them.  is_log needs data above
+/// zero; otherwise the axis is linear.
 Axis make_axis(Range data, bool is_log, size_t tick_count);
 
-/// At most two points (the least and the largest) for each of `bucket_count` parts of the window.
+/// Reduces the points in the window to at most two (minimum and maximum) per bucket.
 std::vector<Point> thinned(std::span<const Point> points, Range window, size_t bucket_count);
 
-/// Exponential moving average that begins as a plain mean; keep = 0 changes nothing.
+/// Exponential moving average, bias-corrected by starting as a plain mean; keep = 0 disables it.
 std::vector<Point> smoothed(std::span<const Point> points, double keep);
 
-/// "0.25", "12.5k", "1e-05": short, for ticks and lists.
+/// Short text for ticks and lists: "0.25", "12.5k", "1e-05".
 std::string number_text(double value);
 
 struct Curve {
@@ -58,24 +58,24 @@ struct Chart {
 };
 
 struct ChartOptions {
-    std::optional<Range> window;  ///< of the horizontal axis; without: everything
+    std::optional<Range> window;  ///< horizontal range; unset: all data
     bool is_log = false;
-    double smoothing = 0;  ///< 0 to 1: how much of the last value is kept
-    size_t width = 400;    ///< columns in which points can be told apart
+    double smoothing = 0;  ///< 0 to 1: weight of the previous average
+    size_t width = 400;    ///< horizontal resolution in columns
     size_t x_ticks = 5, y_ticks = 5;
 };
 
-/// From the first place to the last one of all logs.
+/// From the first to the last position on the horizontal axis, over all logs.
 Range whole_range(std::span<const RunLogFile> files);
 
-/// The names of all metrics, those of the first file first.
+/// The names of all metrics, in order of first appearance over the files.
 std::vector<std::string> metric_names(std::span<const RunLogFile> files);
 
-/// One metric of all logs, a curve for each.
+/// The chart of one metric, with one curve per log.
 Chart make_chart(std::span<const RunLogFile> files, const std::string& metric,
                  const ChartOptions& options);
 
-/// Okabe and Ito's palette, "Color Universal Design", 2008: told apart by the colour-blind as well.
+/// Okabe and Ito's palette, "Color Universal Design", 2008: distinguishable by colour-blind people.
 inline constexpr std::array<uint32_t, 6> kCurveColors = {0xe69f00, 0x56b4e9, 0x009e73,
                                                          0xcc79a7, 0xd55e00, 0xf0e442};
 

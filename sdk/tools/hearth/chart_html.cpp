@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Draws charts as a self-contained HTML page with SVG curves.
+
 #include "chart_html.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +30,7 @@ svg { width: 100%; height: auto; } text { fill: var(--dim); font-size: 11px; }
 polyline { fill: none; stroke-width: 1.6; stroke-linejoin: round; }
 )";
 
-// The place under the mouse becomes that of the nearest point of each curve; attributes tell the axes.
+// Shows the values of each curve's nearest point under the mouse; data attributes hold the axes.
 constexpr std::string_view kScript = R"(
 for (const svg of document.querySelectorAll('svg')) {
   const d = svg.dataset, number = (name) => Number(d[name]);

@@ -10,8 +10,8 @@
 
 namespace hearth::tool {
 
-/// One HTML page with all that it needs in itself: no addresses, nothing is loaded.  Curves are SVG, and
-/// show without a script; with one, the mouse tells the value under it.
+/// Draws a self-contained HTML page: it has no links and loads nothing.  Curves are SVG and need no
+/// script; with scripts enabled the page shows the value under the mouse.
 std::string draw_html(const std::string& title, const std::string& subtitle,
                       std::span<const Chart> charts);
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Charts as a picture.  Lines are drawn by distance: a pixel's coverage is how far its middle lies inside the
-// line, which is as good as any rasterizer for lines of a pixel or two.
+// Draws charts as PNG.  Lines are antialiased by distance: a pixel's coverage is the distance of
+// its centre to the edge of the line, which is accurate for lines of one or two pixels.
 
 #include "chart_png.hpp"
 
@@ -34,7 +34,7 @@ struct Pixel {
     double x, y;
 };
 
-/// One face of a font, which the bytes must outlive.
+/// A font face; does not copy the font file's bytes.
 class Face {
   public:
     static Result<Face> open(std::span<const unsigned char> file) {
@@ -44,7 +44,8 @@ class Face {
         return face;
     }
 
-    /// Calls `pixel(x, y, coverage)` for the text whose baseline begins at `at`; returns its width.
+    /// Calls `pixel(x, y, coverage)` for each pixel of the text, whose baseline begins at `at`;
+    /// returns its width.
     template <class Pixels>
     double draw(std::string_view text, Pixel at, double height, const Pixels& pixel) const {
         const float scale = stbtt_ScaleForMappingEmToPixels(&info_, static_cast<float>(height));
@@ -78,7 +79,7 @@ class Face {
     }
 
   private:
-    /// Of valid UTF-8, which texts of JSON are; other bytes are shown as replacement characters.
+    /// Decodes valid UTF-8, which JSON strings are; other bytes become replacement characters.
     static int next_character(std::string_view text, size_t& i) {
         const auto byte = [&](size_t at) { return static_cast<unsigned char>(text[at]); };
         const unsigned first = byte(i);
@@ -119,7 +120,7 @@ class Picture {
         face.draw(words, baseline, height,
                   [&](int x, int y, double coverage) { blend(x, y, color, coverage); });
     }
-    /// Of a text, what fits.
+    /// The longest prefix of a text that fits the width.
     std::string fitting(std::string words, double width) const {
         while (!words.empty() && regular_.width(words, kBodyPixels) > width) {
             while (words.size() > 1 && (static_cast<unsigned char>(words.back()) & 0xc0) == 0x80)
@@ -129,7 +130,7 @@ class Picture {
         return words;
     }
 
-    /// One blend for the whole of it, so that joints are no darker than the rest.
+    /// Blends the whole polyline once, so that joints are not darker than the rest.
     void polyline(const std::vector<Pixel>& points, uint32_t color, double line_width) {
         if (points.empty()) return;
         std::vector<double> coverage(width_ * height_);
@@ -214,7 +215,7 @@ void draw_chart(Picture& picture, const Chart& chart, Pixel at) {
     for (const Event& event : chart.events) {
         const double x = x_of(event.at);
         picture.polyline({{x, low.y}, {x, high.y}}, kMark, 1);
-        if (x < free_from) continue;  // its text would lie on that of the one before
+        if (x < free_from) continue;  // its label would overlap the previous one
         const std::string words = picture.fitting(event.text, high.x - x - 4);
         picture.text(words, {x + 4, high.y + 12}, kMark);
         free_from = x + 8.0 * static_cast<double>(words.size());
@@ -222,7 +223,7 @@ void draw_chart(Picture& picture, const Chart& chart, Pixel at) {
     for (const Curve& curve : chart.curves) {
         std::vector<Pixel> line;
         for (const Point& p : curve.points) line.push_back({x_of(p.at), y_of(p.value)});
-        const double width = line.size() == 1 ? 5 : 2;  // a dot
+        const double width = line.size() == 1 ? 5 : 2;  // a dot for a single point
         picture.polyline(line, kCurveColors[curve.color], width);
     }
     std::string last;
@@ -259,7 +260,7 @@ Result<std::vector<std::byte>> draw_png(const std::string& title, const std::str
     picture.text(picture.fitting(title, width * kBodyPixels / kTitlePixels), {kMargin, 44}, kInk,
                  Picture::Align::kBegin, kTitlePixels, true);
     picture.text(picture.fitting(subtitle, width), {kMargin, 68}, kDim);
-    // Which color is which file, where there are several.
+    // Legend, if there are several files.
     double x = kMargin;
     if (!charts.empty() && charts[0].curves.size() > 1)
         for (const Curve& curve : charts[0].curves) {

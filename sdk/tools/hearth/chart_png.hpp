@@ -12,11 +12,11 @@
 
 namespace hearth::tool {
 
-/// Where charts that are drawn together get their size from, in pixels.
+/// Size of one chart in pixels.
 inline constexpr size_t kPngPanelWidth = 480, kPngPanelHeight = 260;
 
-/// A PNG's bytes: charts side by side below a title, as many in a row as make the picture squarish.
-/// Errors: kUnsupported in a build without fonts.
+/// Draws charts below a title, with a column count that makes the picture roughly square, and
+/// returns the bytes of a PNG.  Errors: kUnsupported in a build without fonts.
 Result<std::vector<std::byte>> draw_png(const std::string& title, const std::string& subtitle,
                                         std::span<const Chart> charts);
 

@@ -9,7 +9,7 @@
 
 namespace hearth::tool {
 
-/// Each adds its subcommand; when that is given, parsing runs it and sets the program's exit code.
+/// Each function adds its subcommand; parsing that subcommand runs it and sets the exit code.
 void add_bench(CLI::App& app, int& exit_code);
 void add_brain(CLI::App& app, int& exit_code);
 void add_cook(CLI::App& app, int& exit_code);

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Starts the separate programs that implement some subcommands.
+
 #include "companion.hpp"
 
 #include "commands.hpp"
@@ -15,7 +17,7 @@
 namespace hearth::tool {
 namespace {
 
-/// Returns only if it could not be started.
+/// Replaces this process by the program.  Returns only if that fails.
 Status become(const std::string& name, const std::vector<std::string>& arguments,
               const std::string& built_with) {
     const std::filesystem::path self = programs::this_program();
@@ -32,7 +34,7 @@ void add_companion(CLI::App& app, int& exit_code, const std::string& name,
                    const std::string& description, const std::string& program,
                    const std::string& first, const std::string& built_with) {
     CLI::App* command = app.add_subcommand(name, description);
-    // All that follows is for that program.
+    // All further arguments belong to that program.
     command->prefix_command();
     command->set_help_flag();
     command->callback([=, &exit_code] {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Subcommands that are programs of their own, which lie beside this one: they carry tasks to be learned, which are
-// no part of the tool.
+// Subcommands that are separate programs next to this one: they contain training tasks, which are
+// not part of the tool.
 
 #pragma once
 
@@ -12,14 +12,15 @@
 
 namespace hearth::tool {
 
-/// A subcommand whose arguments are all for `program`, behind `first` if that is not empty.
-/// built_with: says in the message what builds the program, where it is missing.
+/// Adds a subcommand that passes all of its arguments to `program`, after `first` if that is not
+/// empty.
+/// built_with: names what builds the program, for the error message if it is missing.
 void add_companion(CLI::App& app, int& exit_code, const std::string& name,
                    const std::string& description, const std::string& program,
                    const std::string& first, const std::string& built_with);
 
-/// Has the program do what this one was asked for.  Returns only if it could not be started: the exit code, after
-/// saying why.
+/// Passes this program's arguments to another program.  Returns only if that cannot be started: the
+/// exit code, after printing an error.
 int start_companion(const std::string& program, int argc, char** argv,
                     const std::string& built_with);
 

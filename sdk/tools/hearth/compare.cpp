@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Compares tensors within tolerances that depend on the element type.
+
 #include "compare.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +16,7 @@ namespace {
 
 struct FloatFormat {
     int mantissa_bits = 0;
-    int lowest_exponent = 0;  ///< of the normal numbers
+    int lowest_exponent = 0;  ///< of normal numbers
 };
 
 FloatFormat format_of(DType dtype) {

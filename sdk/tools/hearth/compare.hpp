@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// When two tensors count as equal.
+// Comparison of tensors within a tolerance.
 
 #pragma once
 
@@ -17,12 +17,12 @@ struct Tolerance {
     double absolute = 1e-5;
 };
 
-/// The distance between neighbouring numbers of a floating-point type around `value`.
+/// Unit in the last place of a floating-point type at `value`.
 double ulp(DType dtype, double value);
 
 /// Compares element by element.  Floats: |found - expected| <= absolute + relative * |expected|,
-/// and two ulp of the type are always allowed; NaN equals NaN, equal infinities are equal. Integers
-/// and bools must be the same.  Returns what differs first, in words, or nothing.
+/// and two ulp of the type are always allowed; NaN equals NaN, equal infinities are equal.
+/// Integers and bools must be equal.  Returns a description of the first difference, or nothing.
 std::optional<std::string> first_difference(const HostTensor& found, const HostTensor& expected,
                                             Tolerance tolerance);
 

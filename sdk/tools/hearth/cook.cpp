@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth cook: a model to a package, to C, or an entry of one to a GLSL function.
+// hearth cook: compiles a model to a package, to C or WGSL, or an entry of a package to a GLSL
+// function.
 
 #include "c_header.hpp"
 #include "commands.hpp"
@@ -49,7 +50,7 @@ struct CookCommand {
     bool json = false;
 };
 
-/// The machine's device, if one can be used.
+/// The GPU of this machine, if it has a usable one.
 struct Machine {
     std::unique_ptr<standalone::Instance> instance;
     std::unique_ptr<standalone::Device> device;
@@ -74,7 +75,7 @@ Result<Json> profile_report(const CookedProfile& profile) {
     return report;
 }
 
-/// Adds what each entry takes on the machine's device, for the profile that it chooses.
+/// Adds the measured time of each entry in each device target on this machine's GPU.
 Status add_measured(Json& report, const Cooked& cooked, standalone::Device& device, uint64_t rows) {
     for (Json& profile : report["profiles"])
         for (Json& entry : profile["entries"]) {
@@ -151,7 +152,7 @@ Result<std::vector<CookProfile>> make_profiles(const CookCommand& command, Machi
     return profiles;
 }
 
-/// The C header of what was cooked.
+/// Writes the C header of the cooked package.
 Status write_header(const CookCommand& command, const Cooked& cooked) {
     std::vector<Program> programs;
     for (const CookedProfile& profile : cooked.profiles) {
@@ -164,7 +165,7 @@ Status write_header(const CookCommand& command, const Cooked& cooked) {
     return write_file_atomically(command.header, text);
 }
 
-/// For each profile of a CPU, its functions as PREFIX_PROFILE.c.
+/// Writes the C functions of each CPU device target as PREFIX_PROFILE.c.
 Status write_kernels(const CookCommand& command, const std::vector<Graph>& graphs,
                      const CookOptions& options) {
     const auto in_c = [](std::string text) {
@@ -190,7 +191,7 @@ Status write_kernels(const CookCommand& command, const std::vector<Graph>& graph
     return invalid_argument("--kernels needs a profile of a CPU, such as x86-64-v3");
 }
 
-/// The option's name; several sizes of one model have theirs behind it: "act_1x3x160x160".
+/// Entries get the option's name; several sizes of one model append theirs: "act_1x3x160x160".
 void name_entries(std::vector<Graph>& graphs, const std::string& name) {
     for (Graph& graph : graphs) graph.name = graphs.size() == 1 ? name : name + "_" + graph.name;
 }
@@ -201,7 +202,7 @@ void set_quantization(const std::string& name, QuantizeOptions& options) {
     if (name == "int4") options.format = WeightFormat::kInt4;
 }
 
-/// The program of the package that belongs to the profile; with one profile alone, any name does.
+/// The package's program for the device target; a package with one device target matches any name.
 Result<Program> packed_program(const Model& model, const std::string& profile) {
     HEARTH_ASSIGN(const PackageView package, open_package(model.package));
     int index = package.find_profile(profile);
@@ -216,7 +217,8 @@ Result<Program> packed_program(const Model& model, const std::string& profile) {
     return load_program(package.program(static_cast<uint32_t>(index)), package.weights());
 }
 
-/// Writes an entry as a GLSL function that reads the weights of sessions of one profile's program.
+/// Writes an entry as a GLSL function that reads the weights of sessions with one device target's
+/// program.
 Status cook_glsl(const CookCommand& command) {
     HEARTH_TRY(check_writable(command.output).in("the GLSL"));
     if (command.profiles.size() != 1)
@@ -268,8 +270,9 @@ constexpr std::pair<const char*, Cpu> kCpus[] = {
     {"scalar", Cpu::kScalar},      {"x86-64-v2", Cpu::kX86_64V2}, {"x86-64-v3", Cpu::kX86_64V3},
     {"x86-64-v4", Cpu::kX86_64V4}, {"neon", Cpu::kNeon},          {"wasm128", Cpu::kWasm128}};
 
-/// Writes all entries as C: NAME.h, NAME.c and, if asked for, NAME.weights.  For WebGPU a plan with kernels in WGSL,
-/// NAME.wgsl.json, and the C for wasm128, which loads and saves the plan's weights.
+/// Writes all entries as C: NAME.h, NAME.c and, if requested, NAME.weights.  For WebGPU, writes a
+/// plan with WGSL kernels, NAME.wgsl.json, and the C for wasm128, which loads and saves the plan's
+/// weights.
 Status cook_to_c(const CookCommand& command) {
     const bool is_wgsl = command.target == "wgsl";
     if (is_wgsl && (!command.quantize.empty() || command.precision != "f32"))
@@ -334,7 +337,7 @@ Status cook_to_c(const CookCommand& command) {
 }
 
 Status cook_model(const CookCommand& command) {
-    // Cooking takes long; what would stop its result from being kept is told before.
+    // Cooking takes long, so the output paths are checked first.
     HEARTH_TRY(check_writable(command.output).in("the package"));
     if (!command.header.empty()) HEARTH_TRY(check_writable(command.header).in("the header"));
     ModelOptions model_options = command.model;
@@ -424,7 +427,8 @@ void add_cook(CLI::App& app, int& exit_code) {
             "--target", options->target,
             "glsl: instead of a package, one entry as a GLSL function for one row, which the "
             "game's shaders include; it reads the weights of a session.  c: all entries as C11 for "
-            "a CPU, NAME.h and NAME.c (docs/cooked_c.md).  wgsl: NAME.wgsl.json, a plan for WebGPU "
+            "a CPU, NAME.h and NAME.c (docs/how-to/cooked_c.md).  wgsl: NAME.wgsl.json, a plan for "
+            "WebGPU "
             "with kernels in WGSL, beside the C for wasm128 that loads and saves its weights.")
         ->check(CLI::IsMember({"package", "glsl", "c", "wgsl"}))
         ->capture_default_str();
@@ -466,7 +470,7 @@ void add_cook(CLI::App& app, int& exit_code) {
     command->add_option(
         "--kernels", options->kernels,
         "For profiles of CPUs: write their functions, too, as PREFIX_PROFILE.c, which "
-        "the game links for hearth_native_info::tables (docs/native_device.md).");
+        "the game links for hearth_native_info::tables (docs/how-to/native_device.md).");
     command->add_option("--tuning", options->tuning,
                         "For the profile 'device': what `hearth tune` measured.");
     command->add_flag("--strip", options->strip, "Leave the kernels' GLSL out.");

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// A runner that checks that cooked packages give the same bits as the graphs they were cooked from.
+
 #include "compare.hpp"
 #include "compiler/driver/compile.hpp"
 #include "runner.hpp"

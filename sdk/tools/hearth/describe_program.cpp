@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Describes a compiled program as JSON, with estimated times.
+
 #include "describe_program.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What a program is and what it should take, for reports.
+// Description and estimated cost of a program, for reports.
 
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace hearth::tool {
 
-// The GPU that estimates are made for: a desktop one of the middle class of about 2020.
+// The GPU assumed by estimates: a mid-range desktop GPU of about 2020.
 inline constexpr double kEstimatedFlopsPerS = 5e12;
 inline constexpr double kEstimatedBytesPerS = 2e11;
 
-/// Kernels, bytes by class, and for each entry: operators, dispatches, copies, barriers, what was
-/// fused, work, and an estimated time.
+/// Kernels, bytes by class, and for each entry: operators, dispatches, copies, barriers, fused
+/// groups, work, and estimated time.
 Json describe_program(const Program& program);
 
 }  // namespace hearth::tool

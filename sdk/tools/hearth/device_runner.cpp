@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Runs graphs and packages on a GPU, or on this machine's CPU as a device.
+
 #include "compiler/driver/compile.hpp"
 #include "compiler/driver/graph_file.hpp"
 #include "model.hpp"
@@ -16,7 +18,7 @@ namespace hearth::tool {
 
 namespace {
 
-/// On a device integers have 32 bits.
+/// Devices store integers in 32 bits.
 Status check_fits(const std::string& name, const HostTensor& tensor) {
     const DType dtype = tensor.dtype();
     if (dtype != DType::kI64 && dtype != DType::kU64) return {};
@@ -31,12 +33,12 @@ Status check_fits(const std::string& name, const HostTensor& tensor) {
     return {};
 }
 
-/// A GPU, or this machine's CPU as a device.
+/// Runs on a GPU, or on this machine's CPU as a device.
 class DeviceRunner final : public Runner {
   public:
     static Result<std::unique_ptr<Runner>> create(const std::string& wish) {
         auto runner = std::make_unique<DeviceRunner>();
-        // Most of these kernels run once: what the compiler takes counts as well.
+        // -O1: most of these kernels run only once, so compile time matters.
         HEARTH_ASSIGN(runner->opened_, native::open_device(wish, {.build = {.flags = "-O1"}}));
         HEARTH_ASSIGN(runner->caps_, runner->device().caps());
         HEARTH_ASSIGN(
@@ -62,7 +64,7 @@ class DeviceRunner final : public Runner {
                                      const NamedTensors& inputs, int64_t rows,
                                      const char* profile) override {
         if (is_native() && profile == nullptr) {
-            // A package without a program for CPUs has the graphs from which one is made.
+            // A package without a CPU program has the graphs to compile one from.
             HEARTH_ASSIGN(const PackageView view, open_package(package));
             if (!has_program_for_cpus(view)) {
                 HEARTH_ASSIGN(const std::vector<Graph> graphs,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth diff: two models on the same inputs, or the dumps of two runs.
+// hearth diff: compares two models on the same inputs, or the dumps of two runs.
 
 #include "commands.hpp"
 #include "compare.hpp"
@@ -41,7 +41,7 @@ Distance distance(const HostTensor& a, const HostTensor& b) {
     double squares = 0;
     for (int64_t i = 0; i < a.element_count(); ++i) {
         const double x = a.get(i), y = b.get(i), apart = std::abs(x - y);
-        if (std::isnan(apart)) continue;  // both infinite or NaN: first_difference tells
+        if (std::isnan(apart)) continue;  // both infinite or NaN: first_difference reports it
         d.most = std::max(d.most, apart);
         if (apart > 0)
             d.most_relative = std::max(d.most_relative, apart / std::max(std::abs(x), std::abs(y)));
@@ -52,7 +52,7 @@ Distance distance(const HostTensor& a, const HostTensor& b) {
     return d;
 }
 
-/// Both models' outputs, in order.
+/// Outputs of both models, in order.
 struct Ran {
     std::vector<std::pair<std::string, HostTensor>> outputs;
 };
@@ -68,7 +68,7 @@ Result<Ran> run_one(const Model& model, size_t entry, const NamedTensors& inputs
     return ran;
 }
 
-/// The first model's inputs under the second one's names, which may differ: by position.
+/// The first model's inputs under the second model's names, matched by position.
 Result<NamedTensors> renamed(const Graph& from, const Graph& to, const NamedTensors& inputs) {
     if (from.inputs.size() != to.inputs.size())
         return invalid_argument(fmt::format("the first model takes {} inputs, the second {}",
@@ -87,7 +87,7 @@ Result<NamedTensors> renamed(const Graph& from, const Graph& to, const NamedTens
     return out;
 }
 
-/// Whether they agree.
+/// Compares two models; returns true if they agree.
 Result<bool> diff(const DiffOptions& options) {
     ModelOptions second_options = options.first;
     second_options.path = options.second;
@@ -141,7 +141,7 @@ bool are_dumps(const std::string& path) {
     return std::filesystem::is_directory(path, error) || path.ends_with(".safetensors");
 }
 
-/// What two dumps of one execution differ in; inputs and weights before what came of them.
+/// Differences between two dumps of one execution; inputs and weights before results.
 Json differences(const Dump& a, const Dump& b, Tolerance tolerance) {
     Json list = Json::array();
     const auto add = [&](const std::string& what, std::string text) {
@@ -167,7 +167,7 @@ Json differences(const Dump& a, const Dump& b, Tolerance tolerance) {
     return list;
 }
 
-/// The dumps of two runs, the n-th of the one beside the n-th of the other: whether they agree.
+/// Compares the dumps of two runs pairwise, in order; returns true if they agree.
 Result<bool> diff_dumps(const DiffOptions& options) {
     const std::string& path = options.first.path;
     HEARTH_ASSIGN(const std::vector<std::filesystem::path> first, dump_files(path));
@@ -200,7 +200,7 @@ Result<bool> diff_dumps(const DiffOptions& options) {
     return agree;
 }
 
-/// Dumps with dumps, models with models.
+/// Compares dumps with dumps, or models with models.
 Result<bool> diff_either(const DiffOptions& options) {
     const bool first = are_dumps(options.first.path), second = are_dumps(options.second);
     if (first != second)

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Reads dump files and groups their tensors.
+
 #include "dump_file.hpp"
 
 #include "cases.hpp"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Dumps ("Dumps" in hearth.h) in files.
+// Dump files ("Dumps" in hearth.h).
 
 #pragma once
 
@@ -19,14 +19,15 @@ struct Dump {
     NamedTensors tensors;
     Metadata texts;
 
-    /// Empty if there is no such text.
+    /// Returns an empty text if there is none with this key.
     const std::string& text(std::string_view key) const;
     Result<uint64_t> number(std::string_view key) const;
-    /// The tensors whose names begin with `group`, by the rest of their names.
+    /// The tensors whose names begin with `group`, keyed by the rest of their names.
     NamedTensors group(std::string_view group) const;
 };
 
-/// Errors: those of read_safetensors(); kUnsupported for what is no dump, or of another version.
+/// Errors: those of read_safetensors(); kUnsupported for files that are not dumps, or of another
+/// version.
 Result<Dump> read_dump(std::span<const std::byte> bytes);
 Result<Dump> read_dump_file(const std::string& path);
 

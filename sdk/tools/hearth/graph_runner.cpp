@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// A runner for executors of graphs; of a package it runs the graphs inside.
+
 #include "compiler/driver/compile.hpp"
 #include "compiler/driver/graph_file.hpp"
 #include "compiler/interpreter/run_program.hpp"
@@ -14,14 +16,14 @@ namespace hearth::tool {
 
 namespace {
 
-/// What products of the package's programs read, as `hearth cook` noted.
+/// Operand precision of products in the package's programs, as recorded by `hearth cook`.
 Precision precision_of(const PackageView& view) {
     const Json notes = Json::parse(view.notes(), nullptr, /*allow_exceptions=*/false);
     const bool is_f16 = notes.is_object() && notes.value("precision", Json()) == "f16";
     return is_f16 ? Precision::kF16 : Precision::kF32;
 }
 
-/// An executor of graphs: of a package it runs those inside.
+/// Runs graphs with an executor; of a package it runs the graphs inside.
 class GraphRunner final : public Runner {
   public:
     explicit GraphRunner(std::unique_ptr<Executor> executor) : executor_(std::move(executor)) {}
@@ -53,7 +55,7 @@ class ProgramRunner final : public Runner {
         if (chosen < 0) return not_found("no profile is named '" + std::string(profile) + "'");
         HEARTH_ASSIGN(const Program program,
                       load_program(view.program(static_cast<uint32_t>(chosen)), view.weights()));
-        // Its debug tables speak of the graphs as compiled, so they are made again.
+        // The debug tables refer to the compiled graphs, so these are compiled again.
         HEARTH_ASSIGN(const std::vector<Graph> graphs, load_graphs(view.graph(), view.weights()));
         HEARTH_ASSIGN(const size_t index, find_entry(graphs, entry));
         CompileOptions options;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth info: the GPUs of this machine as Hearth sees them.
+// hearth info: the GPUs of this machine and their capabilities.
 
 #include "commands.hpp"
 #include "compiler/driver/compile.hpp"
@@ -49,7 +49,7 @@ std::string matrix_text(const DeviceCaps& caps) {
         caps.matrix.m, caps.matrix.n, caps.matrix.k);
 }
 
-/// "128 invocations in steps of 32x16x16, ..."
+/// Describes workgroup-scope matrices: "128 invocations in steps of 32x16x16, ...".
 std::string workgroup_matrix_text(const DeviceCaps& caps) {
     std::string text;
     for (const WorkgroupMatrix& w : caps.workgroup_matrices) {
@@ -72,7 +72,7 @@ std::string feature_list(hearth_features features) {
     return text.empty() ? "none" : text;
 }
 
-/// The profile that programs for these caps are compiled to, by compiling the smallest there is.
+/// Name of the device target that these caps select, found by compiling a minimal program.
 std::string profile_for(const DeviceCaps& caps) {
     Trace trace("probe");
     trace.output("y", relu(trace.input("x", {1})));
@@ -84,7 +84,7 @@ std::string profile_for(const DeviceCaps& caps) {
     return compiled.ok() ? compiled->program.profile : "none: " + compiled.status().message();
 }
 
-/// What Hearth makes of the device; "problem" says why it cannot be used.
+/// Capabilities of the device; "problem" gives the reason if Hearth cannot use it.
 Json describe(standalone::Instance& instance, int index) {
     const VkPhysicalDevice physical = instance.physical_devices()[static_cast<size_t>(index)];
     VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
@@ -92,7 +92,7 @@ Json describe(standalone::Instance& instance, int index) {
     VkPhysicalDeviceProperties first;
     instance.vk().GetPhysicalDeviceProperties(physical, &first);
     properties.properties = first;
-    // Devices before Vulkan 1.2 do not know the driver struct; Hearth needs 1.2 anyway.
+    // The driver struct needs Vulkan 1.2, as does Hearth.
     if (first.apiVersion >= VK_API_VERSION_1_2)
         instance.vk().GetPhysicalDeviceProperties2(physical, &properties);
     Json json = {{"index", index},
@@ -157,7 +157,7 @@ void print_device(const Json& d) {
     fmt::print("  profile: {}\n", text("profile"));
 }
 
-/// Whether there is a device that Hearth can use.
+/// Returns true if there is a device that Hearth can use.
 bool run_info(bool json) {
     if (!json) fmt::print("{}\n", hearth_build_info());
     Result<std::unique_ptr<standalone::Instance>> instance = standalone::Instance::create();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth inspect: a model's graph and the Program made of it.
+// hearth inspect: prints a model's graph and the Program compiled from it.
 
 #include "commands.hpp"
 #include "compiler/driver/compile.hpp"
@@ -33,13 +33,14 @@ struct InspectOptions {
     bool json = false;
 };
 
-/// Where one value lies in the arena, and from which step to which.
+/// Arena range and lifetime of a value.
 struct Placed {
     uint64_t begin = 0, end = 0;
     uint32_t first_step = 0, last_step = 0;
 };
 
-/// One line for each value: its bytes, and a mark for each step (or group of steps) while it lives.
+/// Prints one line per value: its bytes, and a mark for each command (or group of commands) of its
+/// lifetime.
 void print_arena_map(const Program& program, const Entry& entry) {
     std::map<uint32_t, Placed> values;
     for (uint32_t s = 0; s < entry.step_count; ++s) {

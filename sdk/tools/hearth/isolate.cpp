@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Runs cases in child processes that return results through a pipe, and replaces those that die.
+
 #include "isolate.hpp"
 
 #include "core/bytes.hpp"
@@ -29,16 +31,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Writes to the parent; false: it does not listen.
+/// Writes to the parent; returns false if the parent no longer reads.
 using Write = std::function<bool(std::span<const std::byte>)>;
 
 enum class Read { kDone, kClosed, kTooLate };
 
 #if defined(_WIN32)
 
-/// A child process and the pipe on which it answers.  Windows has no fork(): the child is this program once more, with
-/// the same command line, which leads to the same call of run_isolated().  There the environment tells it that it is
-/// the child: "PIPE FIRST".
+/// A child process and the pipe for its results.  Windows has no fork(): the child is this program
+/// started again with the same command line, which leads to the same call of run_isolated().  An
+/// environment variable ("PIPE FIRST") marks it as the child.
 class Child {
   public:
     static constexpr wchar_t kVariable[] = L"HEARTH_ISOLATED";
@@ -53,13 +55,13 @@ class Child {
         CloseHandle(process_);
     }
 
-    /// In a child: does `work` and ends.
+    /// In a child: runs `work` and exits.
     static void work_if_child(const std::function<void(size_t first, const Write&)>& work) {
         wchar_t text[64];
         const DWORD size = GetEnvironmentVariableW(kVariable, text, std::size(text));
         if (size == 0 || size >= std::size(text)) return;
         SetEnvironmentVariableW(kVariable, nullptr);
-        SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX);  // no window, no debugger
+        SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX);  // no dialog, no debugger
         wchar_t* end = nullptr;
         const HANDLE pipe = reinterpret_cast<HANDLE>(std::wcstoull(text, &end, 10));
         const auto first = static_cast<size_t>(std::wcstoull(end, nullptr, 10));
@@ -114,7 +116,7 @@ class Child {
 
     void kill() { TerminateProcess(process_, 1); }
 
-    /// How one that gave no answer ended.
+    /// Describes the exit of a child that did not answer.
     std::string ending() {
         DWORD code = 0;
         WaitForSingleObject(process_, INFINITE);
@@ -131,7 +133,7 @@ class Child {
 
 #else
 
-/// A child process and the pipe on which it answers.
+/// A child process and the pipe for its results.
 class Child {
   public:
     Child() = default;
@@ -161,7 +163,7 @@ class Child {
                 return true;
             });
             std::fflush(stdout);
-            // Not exit(): what the parent registered for its end is the parent's.
+            // _exit() skips the parent's atexit handlers.
             _exit(0);
         }
         const int error = errno;
@@ -192,7 +194,7 @@ class Child {
 
     void kill() { ::kill(process_, SIGKILL); }
 
-    /// How one that gave no answer ended.
+    /// Describes the exit of a child that did not answer.
     std::string ending() {
         const int status = wait();
         if (WIFSIGNALED(status))
@@ -252,7 +254,7 @@ void run_isolated(size_t count, const std::function<RunCase()>& start,
     Child::work_if_child(work);
     size_t next = 0;
     while (next < count) {
-        std::fflush(nullptr);  // or the child would write what is buffered here once more
+        std::fflush(nullptr);  // otherwise the child would write the buffered output again
         Child child;
         if (!child.start(next, work)) {
             done(next++, {{"", failed("cannot start a process: " + os::error_text())}});

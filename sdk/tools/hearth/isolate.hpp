@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Runs cases in a process of their own, so that one that crashes or hangs costs itself alone.
+// Runs cases in a separate process, so that a crash or hang fails only one case.
 
 #pragma once
 
@@ -18,10 +18,12 @@ struct IsolateOptions {
     double timeout_s = 0;  ///< for one case; 0: none
 };
 
-/// Runs cases 0..count-1 in order in a child process, which calls `start` once for what runs them
-/// (so that devices are opened there).  Where the child dies or takes too long, that case has failed,
-/// and a new child goes on with the next.  `done` is called here, once for each case, in order.
-/// Windows: a child is this program started with the same words, so what comes before this call is done there, too.
+/// Runs cases 0..count-1 in order in a child process, which calls `start` once to create the
+/// RunCase (so that devices are opened in the child).  If the child dies or exceeds the timeout,
+/// the current case fails and a new child continues with the next.  `done` is called in the parent,
+/// once per case, in order.
+/// Windows: the child is this program started with the same command line, so code before this call
+/// runs in the child as well.
 void run_isolated(size_t count, const std::function<RunCase()>& start,
                   const std::function<void(size_t index, std::vector<DeviceOutcome>)>& done,
                   const IsolateOptions& options = {});

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Measures GPU times of programs and their commands, and the device's roofline.
+
 #include "measure.hpp"
 
 #include "program/package.hpp"
@@ -25,13 +27,13 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
-/// A quarter in every element; zero for integers, which may be indices.
+/// 0.25 in every f32 or f16 element; zero for other types, because integers may be indices.
 uint32_t fill_word(hearth_dtype dtype) {
     if (dtype == HEARTH_F16) return 0x34003400;
     return dtype == HEARTH_F32 ? 0x3e800000 : 0;
 }
 
-/// One session over one program, with buffers for one entry.
+/// A session over one program, with buffers for one entry.
 class Timed {
   public:
     static Result<std::unique_ptr<Timed>> create(standalone::Device& device,
@@ -45,7 +47,7 @@ class Timed {
 
     explicit Timed(standalone::Device& device) : device_(device) {}
 
-    /// Records, submits, waits; what the timestamps say.
+    /// Records and submits once, waits, and returns the timestamps.
     Result<hearth_profile> once() {
         Result<Progress> progress = Progress::kNotReady;
         HEARTH_TRY(submit([&](VkCommandBuffer commands) {
@@ -116,7 +118,8 @@ class Timed {
     std::vector<hearth_bound> bound_;
 };
 
-/// Runs about `samples` times, at least three and for at most about ten seconds.
+/// Runs once to warm up, then up to `samples` - 1 times, stopping after about ten seconds but not
+/// before three timed runs.
 template <class Visit>
 Status repeat(Timed& timed, uint32_t samples, Visit visit) {
     constexpr double kMostNs = 1e10;
@@ -124,12 +127,13 @@ Status repeat(Timed& timed, uint32_t samples, Visit visit) {
     for (uint32_t i = 0; i < samples && (i < 4 || spent < kMostNs); ++i) {
         HEARTH_ASSIGN(const hearth_profile profile, timed.once());
         spent += profile.total_ns;
-        if (i > 0) visit(profile);  // the first one warms caches up
+        if (i > 0) visit(profile);  // the first run warms the caches
     }
     return {};
 }
 
-/// Figures of an entry's steps that take time, in order.
+/// Label, kind and estimated work of an entry's commands without barriers, in order; times are
+/// zero.
 Result<std::vector<StepTime>> steps_of(std::span<const std::byte> bytes, const std::string& entry,
                                        const char* profile, int64_t rows) {
     std::span<const std::byte> outside;
@@ -145,7 +149,7 @@ Result<std::vector<StepTime>> steps_of(std::span<const std::byte> bytes, const s
     HEARTH_ASSIGN(const Program program, load_program(bytes, outside));
     const Entry* found = program.find_entry(entry);
     if (found == nullptr) return not_found("no entry is named '" + entry + "'");
-    // What a step does grows with its first operand that does.
+    // A command with any batched operand scales with the batch size.
     const double share = static_cast<double>(rows) / static_cast<double>(program.rows_capacity);
     std::vector<StepTime> steps;
     for (const Step& step : program.steps_of(*found)) {
@@ -203,7 +207,7 @@ double Roof::least_us(double flops, double bytes) const {
 Result<Roof> measure_roof(standalone::Device& device) {
     HEARTH_ASSIGN(const DeviceCaps caps, device.caps());
     const bool is_software = device.properties().deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    constexpr int kMultiplyAdds = 256;  // for each element, in registers
+    constexpr int kMultiplyAdds = 256;  // per element, in registers
     const int64_t rows = is_software ? int64_t{1} << 14 : int64_t{1} << 17;
     constexpr int64_t kWidth = 256;
     Trace copy("main"), work("main");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// GPU times of programs and their steps, and what they could be at best.
+// GPU times of programs and their commands, and the roofline bound.
 
 #pragma once
 
@@ -18,12 +18,12 @@ struct StepTime {
     std::string label;  ///< what it computes
     std::string kind;   ///< kernel, copy or fill
     double us = 0;      ///< median, with timestamps around each step: an upper bound
-    double flops = 0;   ///< estimates at the rows that were run
+    double flops = 0;   ///< estimates at the batch size that was run
     double bytes = 0;
 };
 
 struct Measured {
-    double total_us = 0;  ///< median of whole recordings, without timestamps between
+    double total_us = 0;  ///< median of whole recordings, without timestamps in between
     double least_us = 0;
     double most_us = 0;
     uint32_t samples = 0;
@@ -35,21 +35,21 @@ struct MeasureOptions {
     std::string entry;
     int64_t rows = 1;
     uint32_t samples = 50;
-    const char* profile = nullptr;  ///< of a package; null: the best
-    bool wants_steps = true;        ///< each step's time, too
+    const char* profile = nullptr;  ///< of a package; null: the best for the device
+    bool wants_steps = true;        ///< also measure each command
 };
 
-/// Times an entry of a program or a package (by their bytes) with bindings in device memory that
-/// hold one small number.  Errors: kUnsupported for a queue without timestamps.
+/// Times an entry of a program or package (serialized), with bindings in device memory filled with
+/// a small constant.  Errors: kUnsupported for a queue without timestamps.
 Result<Measured> measure(standalone::Device& device, std::span<const std::byte> bytes,
                          const MeasureOptions& options);
 
-/// What a device's own kernels reach: memory bandwidth reading and writing a large tensor, and f32
-/// multiply-adds in registers.
+/// Peak rates reached by Hearth's own kernels: memory bandwidth of reading and writing a large
+/// tensor, and f32 multiply-adds in registers.
 struct Roof {
     double bytes_per_s = 0;
     double flops_per_s = 0;
-    /// No kernel that does this much can take less.
+    /// Lower bound of the time of a kernel with this much work.
     double least_us(double flops, double bytes) const;
 };
 Result<Roof> measure_roof(standalone::Device& device);

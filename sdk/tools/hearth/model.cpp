@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Loads ONNX files and packages, parses shapes and values from options, and makes inputs.
+
 #include "model.hpp"
 
 #include "cases.hpp"
@@ -24,7 +26,7 @@ namespace {
 
 constexpr uint64_t kMostInputBytes = uint64_t{4} << 30;
 
-/// Uniform in [-1, 1) for floats, in [0, 2) for the others: a function of seed and name.
+/// Uniform in [-1, 1) for floats, in [0, 2) for other types; depends only on seed and name.
 HostTensor random_tensor(const std::string& name, DType dtype, const Shape& shape, uint64_t seed) {
     HostTensor tensor(dtype, shape);
     const uint64_t key = stream_key(name, seed);
@@ -51,7 +53,7 @@ std::string input_names(const Graph& graph) {
     return names;
 }
 
-/// What was said for each input: its name to the text after the equals sign.
+/// Parses --input options into a map from input name to the text after the equals sign.
 Result<std::map<std::string, std::string>> parse_inputs(const Graph& graph,
                                                         const std::vector<std::string>& texts) {
     std::map<std::string, std::string> given;
@@ -76,7 +78,7 @@ bool is_file(const std::string& source) {
     return source != "random" && source != "zeros" && source != "ones";
 }
 
-/// The rows that `found` has where `declared` says rows.
+/// The extent of `found` in the batch dimension of `declared`.
 Result<int64_t> rows_in(const std::string& name, const Shape& declared, const Shape& found) {
     if (found.rank() != declared.rank())
         return invalid_argument("input '" + name + "' is " + to_string(declared) +
@@ -166,7 +168,7 @@ Result<NamedTensor> parse_value(const std::string& text) {
 }
 
 Result<std::vector<std::vector<NamedShape>>> parse_sizes(const std::vector<std::string>& texts) {
-    std::vector<std::pair<std::string, std::vector<Shape>>> inputs;  // in the order of their names
+    std::vector<std::pair<std::string, std::vector<Shape>>> inputs;  // sorted by name
     for (const std::string& text : texts) {
         HEARTH_ASSIGN(const NamedShape named, parse_shape(text));
         const auto same = [&](const auto& input) { return input.first == named.name; };
@@ -210,7 +212,8 @@ Result<PackageView> open_package(std::span<const std::byte> bytes) {
 
 namespace {
 
-/// A failure, and which sizes of --shape it is with: many models take some and not others, and do not say which.
+/// Adds the sizes from --shape to an error: many models support only some sizes and give no hint in
+/// their errors.
 Status with_sizes(const Status& status, const std::vector<NamedShape>& shapes) {
     if (status.code() != StatusCode::kInvalidArgument || shapes.empty()) return status;
     std::string text;
@@ -219,7 +222,7 @@ Status with_sizes(const Status& status, const std::vector<NamedShape>& shapes) {
                             ", another --shape may fit");
 }
 
-/// The model with these shapes; where it cannot keep its rows open, with fixed_rows of them.
+/// Imports the model with these shapes; with fixed_rows if it cannot have a symbolic batch size.
 Result<ImportedModel> read_size(std::span<const std::byte> bytes, const ModelOptions& options,
                                 std::vector<NamedShape> shapes, std::vector<std::string>& notes) {
     ImportOptions import_options;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Models as the tool's commands take them: ONNX files and packages.
+// Models for the tool's commands: ONNX files and packages.
 
 #pragma once
 
@@ -17,68 +17,68 @@
 
 namespace hearth::tool {
 
-/// What a model is asked to be: options that several commands share.
+/// Options of a model that several commands share.
 struct ModelOptions {
     std::string path;
-    /// "x=1,3,96,96"; an extent may be the word rows.  An input that is named more than once has
+    /// "x=1,3,96,96"; an extent may be the word rows.  An input that occurs more than once has
     /// several sizes, each of which becomes an entry.
     std::vector<std::string> shapes;
-    std::vector<std::string> values;  ///< "sr=16000": contents that the model needs to know
+    std::vector<std::string> values;  ///< "sr=16000": inputs that are constant at import
     std::string entry;                ///< empty: the only one, or "main"
-    /// Rows of a model whose number of rows cannot be left open.
+    /// Batch size of a model that cannot have a symbolic one.
     int64_t fixed_rows = 1;
 };
 void add_model_options(CLI::App& command, ModelOptions& options);
 
 struct Model {
-    std::vector<Graph> graphs;       ///< one for each entry
+    std::vector<Graph> graphs;       ///< one per entry
     std::vector<std::byte> package;  ///< empty for an ONNX file
     Status fits_device;
-    /// What was made of the file that one might not expect.
+    /// Remarks about unexpected decisions of the import.
     std::vector<std::string> notes;
 
     bool is_package() const { return !package.empty(); }
 };
 
-/// Reads the file, whatever it is by its contents.  An ONNX model whose rows cannot be left open is
-/// read again with fixed_rows of them; its notes, also printed to stderr, say so.
+/// Reads the file and detects its type by its contents.  An ONNX model that cannot have a symbolic
+/// batch size is imported again with fixed_rows; its notes, also printed to stderr, say so.
 Result<Model> load_model(const ModelOptions& options);
 
-/// "x=1,3,96,96" as a shape; an extent may be the word rows.
+/// Parses "x=1,3,96,96"; an extent may be the word rows.
 Result<NamedShape> parse_shape(const std::string& text);
 
-/// "sr=16000" or "shape=3,-1": an input and numbers, as f64.
+/// Parses "sr=16000" or "shape=3,-1": an input and its values, as f64.
 Result<NamedTensor> parse_value(const std::string& text);
 
-/// The shapes of each size of a model.  Inputs that are named once have that shape in all sizes; the
-/// others must be named equally often.
+/// The shapes of each size of a model.  Inputs that occur once have that shape in all sizes; the
+/// others must occur equally often.
 Result<std::vector<std::vector<NamedShape>>> parse_sizes(const std::vector<std::string>& texts);
 
-/// "1x3x160x160": what tells a size from the others.
+/// Short name of a size: "1x3x160x160".
 std::string size_name(const std::vector<NamedShape>& size);
 
-/// The view of a package whose bytes are aligned, as a vector's are.
+/// Opens a view; the bytes must be aligned, as a vector's are.
 Result<PackageView> open_package(std::span<const std::byte> bytes);
 
-/// The entry of this name; with an empty name the only one, or "main".
-/// Errors: kNotFound listing what there is.
+/// Finds the entry of this name; with an empty name the only one, or "main".
+/// Errors: kNotFound listing the entries.
 Result<size_t> find_entry(std::span<const Graph> graphs, const std::string& name);
 
-/// Runs an entry: a package's program, or the graph compiled here.
+/// Runs an entry: a package's program, or the graph, compiled on the fly.
 Result<NamedTensors> run_model(Runner& runner, const Model& model, size_t entry,
                                const NamedTensors& inputs, int64_t rows,
                                const char* profile = nullptr);
 
-/// Tensors for a graph's inputs.
+/// Options that choose tensors for a graph's inputs.
 struct InputOptions {
-    /// "NAME=FILE" (.npy, .pb), "NAME=random", "NAME=zeros", "NAME=ones"; inputs that are not named
+    /// "NAME=FILE" (.npy, .pb), "NAME=random", "NAME=zeros", "NAME=ones"; inputs without an option
     /// are random.
     std::vector<std::string> inputs;
     uint64_t seed = 1;
-    int64_t rows = 1;  ///< for inputs that no file says anything about
+    int64_t rows = 1;  ///< if no input file determines it
 };
 void add_input_options(CLI::App& command, InputOptions& options);
-/// --rtol and --atol, with the tolerance as it is as their defaults.
+/// Adds --rtol and --atol; the given tolerance is the default.
 void add_tolerance_options(CLI::App& command, Tolerance& tolerance);
 
 struct Inputs {

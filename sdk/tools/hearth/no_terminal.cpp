@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Where there is no ncurses.
+// Terminal output of `hearth watch` in builds without ncurses: returns an error.
 
 #include "terminal.hpp"
 

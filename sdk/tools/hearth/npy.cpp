@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// NumPy's format is described in numpy/lib/format.py: magic, version, length of the header, the
-// header as a Python dictionary in text, the elements.  TensorProto is that of onnx.proto3, in
-// protobuf's wire format.
+// Reads and writes tensor files.  NumPy's format is described in numpy/lib/format.py: magic,
+// version, header length, the header as a Python dictionary in text, the elements.  TensorProto is
+// defined by onnx.proto3, in protobuf's wire format.
 
 #include "npy.hpp"
 
@@ -30,7 +30,7 @@ constexpr NpyType kNpyTypes[] = {{DType::kF32, "<f4"}, {DType::kF16, "<f2"}, {DT
                                  {DType::kU16, "<u2"}, {DType::kI32, "<i4"}, {DType::kU32, "<u4"},
                                  {DType::kI64, "<i8"}, {DType::kU64, "<u8"}, {DType::kBool, "|b1"}};
 
-/// The text after 'key': in a Python dictionary, from the first character that is no space.
+/// The text after 'key': in a Python dictionary, from the first non-space character.
 std::string_view value_of(std::string_view header, std::string_view key) {
     const size_t at = header.find("'" + std::string(key) + "'");
     if (at == std::string_view::npos) return {};
@@ -40,7 +40,7 @@ std::string_view value_of(std::string_view header, std::string_view key) {
     return from == std::string_view::npos ? std::string_view() : header.substr(from);
 }
 
-/// "(2, 3)" as a shape.
+/// Parses a tuple such as "(2, 3)" as a shape.
 Result<Shape> parse_tuple(std::string_view text) {
     const size_t end = text.find(')');
     if (!text.starts_with('(') || end == std::string_view::npos)
@@ -64,7 +64,7 @@ Result<Shape> parse_tuple(std::string_view text) {
     return shape;
 }
 
-/// The bytes that a tensor takes, if `limit` is not exceeded.
+/// Computes the size of a tensor in bytes; returns false if it exceeds `limit`.
 bool byte_count(DType dtype, const Shape& shape, uint64_t limit, uint64_t* bytes) {
     *bytes = size_bytes(dtype);
     for (Dim d : shape.dims())

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Tensors in files: NumPy's .npy, and ONNX's TensorProto (.pb), which <hearth/io.hpp> reads.
+// Tensor files: NumPy's .npy, and ONNX's TensorProto (.pb), which <hearth/io.hpp> reads.
 
 #pragma once
 
@@ -19,10 +19,10 @@ namespace hearth::tool {
 /// Errors: kCorruptData; kUnsupported for other orders and element types.
 Result<HostTensor> read_npy(std::span<const std::byte> bytes);
 
-/// Format version 1.  bf16, which NumPy does not have, becomes f32.
+/// Writes format version 1.  bf16, which NumPy does not have, becomes f32.
 std::vector<std::byte> write_npy(const HostTensor& tensor);
 
-/// A serialized onnx.TensorProto with raw data.
+/// Serializes an onnx.TensorProto with raw data.
 std::vector<std::byte> write_tensor_proto(std::string_view name, const HostTensor& tensor);
 
 }  // namespace hearth::tool

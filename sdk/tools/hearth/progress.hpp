@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A progress bar on stderr, for people at a terminal alone.
+// A progress bar on stderr, only for interactive terminals.
 
 #pragma once
 
@@ -18,10 +18,10 @@ class Progress {
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    /// `done` of `count` are finished and `now` is being worked on.  Redraws at most 20 times a
-    /// second.
+    /// Shows that `done` of `count` items are finished and `now` is in progress.  Redraws at most
+    /// 20 times per second.
     void at(size_t done, size_t count, std::string_view now);
-    /// Removes the bar, so that something can be printed.
+    /// Erases the bar before other output.
     void clear();
 
   private:

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth replay: a dump ("Dumps" in hearth.h), or a folder of them, told, run again on a device and compared.
+// hearth replay: prints a dump ("Dumps" in hearth.h) or a folder of dumps, runs it again on a
+// device and compares the results.
 
 #include "cases.hpp"
 #include "commands.hpp"
@@ -41,8 +42,8 @@ struct ReplayOptions {
     bool json = false;
 };
 
-/// A program by itself, of the bytes in a dump: first contents that lie in a package are put in as zeros,
-/// for the dump has the slots.
+/// Makes a dump's program self-contained: initial values stored in a package are replaced by zeros,
+/// because the dump has the variables' contents.
 Result<std::vector<std::byte>> alone(std::span<const std::byte> bytes) {
     constexpr uint64_t kMostOutside = uint64_t{1} << 31;
     file::FileHeader header;
@@ -58,7 +59,7 @@ Result<std::vector<std::byte>> alone(std::span<const std::byte> bytes) {
     return save_program(program);
 }
 
-/// A device, and on it the program that the dump is of.
+/// A device and the dump's program on it.
 struct Replayer {
     std::unique_ptr<standalone::Instance> instance;
     std::unique_ptr<standalone::Device> device;
@@ -97,7 +98,7 @@ Result<Replayer> make_replayer(const Dump& dump, const ReplayOptions& options) {
     }
     const hearth_program_info info = r.runner->program().info();
     const bool same_program = hash_text(info.hash) == dump.text("program");
-    // Another profile of the same graph is worth comparing with, if one asks for it.
+    // An explicit --profile allows a program of another device target, if the graph is the same.
     if (!same_program &&
         (options.profile.empty() || hash_text(info.graph_hash) != dump.text("graph")))
         return invalid_argument(fmt::format(
@@ -106,7 +107,7 @@ Result<Replayer> make_replayer(const Dump& dump, const ReplayOptions& options) {
     return r;
 }
 
-/// The dump's inputs as the entry takes them: memory may hold another type than the graph says.
+/// The dump's inputs, converted to the entry's logical types: device memory may hold other types.
 Result<NamedTensors> inputs_of(const Dump& dump, LoadedProgram& program, uint32_t entry) {
     NamedTensors inputs;
     for (const auto& [name, tensor] : dump.group("input/")) {
@@ -148,8 +149,8 @@ Json texts_of(const Dump& dump) {
     return json;
 }
 
-/// What is in a dump and, unless it is only printed, whether what comes out now is what came out then: "agree" in
-/// the object.
+/// Describes a dump and, unless only printing, runs it again and compares the results: "agree" in
+/// the returned object.
 Result<Json> replay(const Dump& dump, const ReplayOptions& options) {
     Json report = {{"dump", texts_of(dump)}, {"tensors", Json::array()}, {"agree", true}};
     for (const auto& [name, tensor] : dump.tensors)
@@ -178,7 +179,7 @@ Result<Json> replay(const Dump& dump, const ReplayOptions& options) {
         if (!is_result(name)) continue;
         const auto now = again->tensors.find(name);
         if (now == again->tensors.end()) {
-            // Steps differ between profiles; everything else is the graph's.
+            // Commands differ between device targets; all other names belong to the graph.
             if (name.starts_with("step/") && !options.profile.empty()) continue;
             return corrupt_data("the program has no '" + name + "'");
         }
@@ -206,7 +207,7 @@ Result<bool> replay_file(const ReplayOptions& options) {
     return report["agree"].get<bool>();
 }
 
-/// The slots that are not what the dump before left: the host or another recording wrote them in between.
+/// Variables that changed since the previous dump: written by the application or another recording.
 std::vector<std::string> changed_between(const Dump& before, const Dump& after) {
     const NamedTensors left = before.group("slot_after/"), had = before.group("slot/");
     std::vector<std::string> changed;
@@ -218,13 +219,13 @@ std::vector<std::string> changed_between(const Dump& before, const Dump& after) 
     return changed;
 }
 
-/// Dumps of one session after each other, in the order of their names.  Each is replayed by itself; the program may
-/// be in one of them alone.
+/// Replays the dumps of one session in name order.  Each is replayed separately; only one of them
+/// needs to include the program.
 Result<bool> replay_folder(const ReplayOptions& options) {
     HEARTH_ASSIGN(const std::vector<std::filesystem::path> files, dump_files(options.path));
     Json all = {{"dumps", Json::array()}, {"agree", true}};
     std::optional<Dump> before;
-    std::map<std::string, HostTensor> programs;  // by hash
+    std::map<std::string, HostTensor> programs;  // keyed by program hash
     for (const std::filesystem::path& file : files) {
         HEARTH_ASSIGN(Dump dump, read_dump_file(file.string()));
         if (const auto inside = dump.tensors.find("program"); inside != dump.tensors.end())

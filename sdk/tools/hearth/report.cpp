@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Prints the outcomes of `hearth verify` as text or JSON.
+
 #include "report.hpp"
 
 #include <fmt/format.h>
@@ -90,7 +92,7 @@ void Report::print_json() const {
                                            {"failed", count_of(Kind::kFailed)},
                                            {"skipped", count_of(Kind::kSkipped)},
                                            {"cases", cases}};
-    // Paths and messages may hold any bytes.
+    // Paths and messages may not be valid UTF-8.
     fmt::print("{}\n",
                report.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }

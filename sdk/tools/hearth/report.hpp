@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What `hearth verify` says of the cases it ran.
+// Report of `hearth verify` over the cases it ran.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace hearth::tool {
 
-/// What became of one case on one device.
+/// Outcome of one case on one device.
 struct Outcome {
     enum class Kind { kPassed, kFailed, kSkipped };
     Kind kind = Kind::kPassed;
@@ -21,28 +21,28 @@ struct Outcome {
 
 Outcome failed(std::string text);
 Outcome skipped(std::string text);
-/// A gap of Hearth's is a skip, everything else a failure.
+/// kUnsupported is a skip, every other error a failure.
 Outcome from_error(const Status& status);
 
-/// The device is empty for what came of a case before it reached any.
+/// `device` is empty for an outcome that was determined before any device ran.
 struct DeviceOutcome {
     std::string device;
     Outcome outcome;
 };
 
 struct ReportOptions {
-    bool json = false;         ///< nothing but one JSON object, at the end
-    bool list_passed = false;  ///< name the cases that pass, too
+    bool json = false;         ///< print only one JSON object, at the end
+    bool list_passed = false;  ///< also list the cases that pass
 };
 
-/// Prints outcomes as they come, and a summary.  A case that failed on one device has failed; else
-/// one that was skipped on one is skipped.
+/// Prints outcomes as they arrive, and a summary.  A case fails if it failed on any device;
+/// otherwise it is skipped if it was skipped on any.
 class Report {
   public:
     explicit Report(const ReportOptions& options) : options_(options) {}
 
     void count(const std::string& label, const std::vector<DeviceOutcome>& outcomes);
-    /// Prints the summary; whether nothing failed.
+    /// Prints the summary; returns true if nothing failed.
     bool finish() const;
 
   private:

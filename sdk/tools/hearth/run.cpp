@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth run: a model on given or random inputs.
+// hearth run: runs a model on given or random inputs.
 
 #include "commands.hpp"
 #include "core/path.hpp"
@@ -59,7 +59,7 @@ Json describe(const std::string& name, const HostTensor& tensor) {
     return json;
 }
 
-/// A name without what a file system may not like.
+/// Replaces characters that file systems do not allow.
 std::string file_name(std::string name) {
     for (char& c : name)
         if (std::string_view("/\\:*?\"<>|").find(c) != std::string_view::npos || c < ' ') c = '_';
@@ -70,7 +70,7 @@ std::string output_path(const RunOptions& options, const std::string& name) {
     return options.output + "/" + file_name(name) + "." + options.format;
 }
 
-/// Makes the folder, and tells before the run what could not be written after it.
+/// Creates the output folder, and checks before the run that all outputs can be written.
 Status check_outputs(const RunOptions& options, const Graph& graph) {
     if (options.output.empty()) return {};
     std::error_code error;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Parses run logs incrementally and follows growing log files.
+
 #include "run_log.hpp"
 
 #include "chart.hpp"
@@ -18,12 +20,12 @@ namespace {
 
 constexpr size_t kMostDepth = 4, kMostNameBytes = 64, kMostTextBytes = 200;
 
-/// Texts of a log are shown on terminals, which must not obey them.
+/// Removes control sequences from log text before it is shown on a terminal.
 std::string shown(std::string text, size_t most_bytes) {
     replace_control_characters(text.data(), text.size());
     if (text.size() > most_bytes) {
         text.resize(most_bytes);
-        // Not in the middle of a character.
+        // Do not cut within a UTF-8 sequence.
         while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80)
             text.pop_back();
         if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xc0) text.pop_back();
@@ -37,7 +39,7 @@ std::string text_of(const Json& object, const char* key) {
     return shown(found->get<std::string>(), kMostTextBytes);
 }
 
-/// Calls `number(name, value)` for each number and truth value below; null is NaN.
+/// Calls `number(name, value)` for each number and bool in the object, recursively; null is NaN.
 template <class Number>
 void for_each_number(const Json& object, const std::string& prefix, size_t depth,
                      const Number& number) {
@@ -130,7 +132,7 @@ void RunLog::read_line(std::string_view line) {
         return;
     }
     has_ended_ = type == "end";
-    if (has_ended_) return;  // a summary of what came before
+    if (has_ended_) return;  // an "end" line summarizes earlier lines
     ++counts_.samples;
     for_each_number(json, "", 0,
                     [&](const std::string& name, double value) { add(name, at, value); });
@@ -162,7 +164,7 @@ const Metric* RunLog::find(std::string_view name) const {
     return found == metrics_.end() ? nullptr : &*found;
 }
 
-// --- Files ----------------------------------------------------------------------------------------
+// --- Files ---------------------------------------------------------------------------------------
 
 namespace {
 
@@ -190,7 +192,7 @@ Result<bool> RunLogFile::poll() {
         const bool is_same = named.ok() && file_->look(&opened) &&
                              opened.volume == named->info.volume &&
                              opened.number == named->info.number;
-        // Programs that write a log as a whole put a new file in its place each time.
+        // Programs that rewrite the whole log replace the file each time.
         if (!is_same || opened.bytes < read_bytes_) {
             restarts_ += (named.ok() ? named->info.bytes : 0) < read_bytes_;
             file_.reset();
@@ -200,7 +202,7 @@ Result<bool> RunLogFile::poll() {
     }
     const bool begins_anew = !file_;
     if (begins_anew) {
-        // What was read so far stays to be looked at while there is no file.
+        // Keep the log that was read while the file is missing.
         HEARTH_TRY(named.status());
         file_ = std::move(named->file);
         if (std::exchange(is_stale_, false)) log_ = RunLog();

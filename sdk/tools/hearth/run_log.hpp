@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Run logs, as docs/run_log.md describes them: JSON lines that a program appends to while it trains.
+// Run logs (docs/reference/run_log.md): JSON lines that a program appends while it trains.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace hearth::tool {
 
-/// A number of a metric, and where on the horizontal axis it stands.
+/// A metric's value and its position on the horizontal axis.
 struct Point {
     double at = 0, value = 0;
 };
@@ -27,47 +27,47 @@ struct Metric {
     std::vector<Point> points;
 };
 
-/// What happened at one moment: a mark in charts.
+/// An event at one position: a mark in charts.
 struct Event {
     double at = 0;
     std::string text;
 };
 
-/// A log as far as it was read; of a file with several runs the last.
+/// Contents of a log so far; for a file with several runs, the last run.
 class RunLog {
   public:
     static constexpr size_t kMostLineBytes = 1 << 20, kMostMetrics = 256, kMostEvents = 4096;
-    /// Of a metric; beyond that, the points so far are thinned to half as many.
+    /// Per metric; beyond it, the points are thinned to at most half as many.
     static constexpr size_t kMostPoints = 1 << 18;
 
-    /// What was read, and what was left out.
+    /// Counts of what was read and what was ignored.
     struct Counts {
-        uint64_t lines = 0;         ///< complete ones, without empty ones
-        uint64_t samples = 0;       ///< that gave numbers to metrics
+        uint64_t lines = 0;         ///< complete non-empty lines
+        uint64_t samples = 0;       ///< lines with metrics
         uint64_t events = 0;        ///< marks
-        uint64_t foreign = 0;       ///< no JSON object, or one without a place ("at")
-        uint64_t out_of_order = 0;  ///< before the line that came before them
-        uint64_t not_finite = 0;    ///< null where a metric has numbers
-        uint64_t beyond = 0;        ///< numbers of metrics and events beyond the most there may be
-        uint64_t runs = 0;          ///< lines that began one
+        uint64_t foreign = 0;       ///< not a JSON object, or without a position ("at")
+        uint64_t out_of_order = 0;  ///< position before that of the previous line
+        uint64_t not_finite = 0;    ///< null or non-finite values of metrics
+        uint64_t beyond = 0;        ///< values and events over the limits
+        uint64_t runs = 0;          ///< lines that begin a run
     };
 
-    /// The next bytes of the file, cut anywhere.
+    /// Parses the next bytes of the file, split at any position.
     void read(std::string_view bytes);
-    /// Bytes of a last line without its end.
+    /// Bytes of an incomplete last line.
     size_t cut_bytes() const { return partial_.size(); }
 
     const std::string& program() const { return program_; }
-    /// What the horizontal axis counts: "seconds".
+    /// Unit of the horizontal axis: "seconds".
     const std::string& unit() const { return unit_; }
     const Counts& counts() const { return counts_; }
-    /// In the order in which they first appeared.
+    /// In order of first appearance.
     const std::vector<Metric>& metrics() const { return metrics_; }
     const Metric* find(std::string_view name) const;
     const std::vector<Event>& events() const { return events_; }
-    /// Whether the last line was an "end".
+    /// True if the last line was an "end".
     bool has_ended() const { return has_ended_; }
-    /// Where the last line stands.
+    /// Position of the last line.
     double last_at() const { return last_at_; }
 
   private:
@@ -76,7 +76,7 @@ class RunLog {
     void add(const std::string& name, double at, double value);
 
     std::string partial_;
-    bool skips_line_ = false;  // the line under way is too long
+    bool skips_line_ = false;  // the current line is too long
     std::string program_, unit_ = "at";
     Counts counts_;
     std::vector<Metric> metrics_;
@@ -85,29 +85,30 @@ class RunLog {
     double last_at_ = 0;
 };
 
-/// A log in a file that may grow, be replaced, begin anew, or not be there yet.
+/// A log file that may grow, be replaced, be restarted, or not exist yet.
 class RunLogFile {
   public:
     explicit RunLogFile(std::string path) : path_(std::move(path)) {}
 
-    /// Reads what has been written since; whether that changed anything.
-    /// Errors: kNotFound while there is no such file; kInvalidArgument for folders, devices and FIFOs.
+    /// Reads what was appended since the last call; returns true if anything changed.
+    /// Errors: kNotFound while the file does not exist; kInvalidArgument for folders, devices and
+    /// FIFOs.
     Result<bool> poll();
 
     const std::string& path() const { return path_; }
     const RunLog& log() const { return log_; }
-    /// Times that the file got shorter: another run, which was read from its beginning.
+    /// Number of times the file got shorter: a new run, read from the beginning.
     uint64_t restarts() const { return restarts_; }
 
   private:
     std::string path_;
     RunLog log_;
-    std::optional<os::File> file_;  // kept open, so that its number cannot become another file's
-    bool is_stale_ = false;         // what was read is not what the file holds
+    std::optional<os::File> file_;  // kept open, so that its file number is not reused
+    bool is_stale_ = false;         // log_ is not from the current file
     uint64_t read_bytes_ = 0, restarts_ = 0;
 };
 
-/// "1,234 lines, 3 foreign, ...": counts that are not zero.
+/// Summary of the non-zero counts: "1,234 lines, 3 foreign, ...".
 std::string counts_text(const RunLogFile& file);
 
 }  // namespace hearth::tool

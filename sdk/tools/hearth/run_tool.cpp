@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// The tool as a function: parses the command line and runs one subcommand.
+
 #include "run_tool.hpp"
 
 #include "commands.hpp"
@@ -19,7 +21,7 @@ namespace hearth::tool {
 
 namespace {
 
-/// The word behind --device, if there is one.
+/// The value of --device, if given.
 std::string_view device_in(int argc, char** argv) {
     constexpr std::string_view kOption = "--device";
     for (int i = 1; i < argc; ++i) {
@@ -33,7 +35,7 @@ std::string_view device_in(int argc, char** argv) {
 }
 
 int parse_and_run(int argc, char** argv) {
-    // Another library is linked by a program of its own.
+    // LibTorch is linked only into a separate program.
     if (device_in(argc, argv) == "libtorch" && make_registered_executor("libtorch") == nullptr)
         return start_companion("hearth_libtorch", argc, argv,
                                "switch HEARTH_WITH_LIBTORCH, by ./dev libtorch");

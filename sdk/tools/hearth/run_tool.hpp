@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The tool as a function: for `hearth`, and for programs that have executors of their own (hearth/executor.hpp).
+// The tool as a function: for `hearth`, and for programs that register executors of their own
+// (hearth/executor.hpp).
 
 #pragma once
 

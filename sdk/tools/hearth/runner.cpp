@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Runs imported models through a runner, and selects runners by --device.
+
 #include "runner.hpp"
 
 #include <fmt/format.h>
@@ -9,8 +11,8 @@ namespace hearth::tool {
 
 namespace {
 
-/// The model alone in a trace: inputs "input_0", ... and outputs "output_0", ..., whatever the file
-/// calls them, so that an output may have an input's name.
+/// Traces the model with inputs "input_0", ... and outputs "output_0", ... instead of the file's
+/// names, so that an output may have an input's name.
 std::unique_ptr<Trace> trace_of(const ImportedModel& model) {
     auto trace = std::make_unique<Trace>("main");
     std::vector<Tensor> inputs;

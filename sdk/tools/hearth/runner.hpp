@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Runs models on concrete data: by executors (hearth/executor.hpp), and packages on what those run on.
+// Runners: execute models on concrete data with an executor (hearth/executor.hpp), and packages on
+// the same device.
 
 #pragma once
 
@@ -28,9 +29,9 @@ class Runner {
   public:
     virtual ~Runner() = default;
     std::string_view name() { return executor().name(); }
-    /// What runs graphs.
+    /// The executor that runs graphs.
     virtual Executor& executor() = 0;
-    /// inputs: in the order of the model's, with its types and its shapes at `rows` rows.  Returns
+    /// inputs: in the model's order, with its types and its shapes at batch size `rows`.  Returns
     /// its outputs.  Errors: kUnsupported for what this device cannot do; all others are failures.
     Result<std::vector<HostTensor>> run(const ImportedModel& model,
                                         std::span<const HostTensor> inputs, int64_t rows);
@@ -38,16 +39,16 @@ class Runner {
     Result<NamedTensors> run_trace(Trace& trace, const NamedTensors& inputs, int64_t rows);
     virtual Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
                                            int64_t rows);
-    /// Runs an entry of a package: the profile that fits, or the named one.
+    /// Runs an entry of a package, with the named device target or the best for the device.
     virtual Result<NamedTensors> run_package(std::span<const std::byte> package,
                                              const std::string& entry, const NamedTensors& inputs,
                                              int64_t rows, const char* profile = nullptr) = 0;
-    /// A dump of each run to come ("Dumps" in hearth.h) goes into `bytes`.
-    /// step  of the entry, whose results it is to hold, or HEARTH_NO_STEP.
+    /// Stores a dump ("Dumps" in hearth.h) of each following run in `bytes`.
+    /// step  a command of the entry whose results are included, or HEARTH_NO_STEP.
     virtual Status keep_dump(uint32_t step, std::vector<std::byte>* bytes);
-    /// What run_graph compiles for.
+    /// Options that run_graph compiles with.
     virtual CompileOptions compile_options() const { return {}; }
-    /// Whether a model can be run at all; then whether it can on such inputs.
+    /// Checks whether a model can run on this device, and whether it can with these inputs.
     virtual Status check(const Status& fits_device) const = 0;
     virtual Status check(const NamedTensors& inputs) const = 0;
 };
@@ -63,21 +64,23 @@ std::unique_ptr<Runner> make_program_runner();
 /// Hearth can use.
 Result<std::unique_ptr<Runner>> make_gpu_runner(int device_index);
 
-/// The same on this machine's CPU, in C that the system's compiler builds.
+/// Compiles each model to C, builds it with the system's compiler and runs it on this machine's
+/// CPU.
 Result<std::unique_ptr<Runner>> make_native_runner();
 
 /// Runs each graph with `inner`, then cooks it to a package for the same device and runs that: the
-/// results must have the same bits.  Errors: kInternal naming the first output that differs.
+/// results must be bitwise equal.  Errors: kInternal naming the first output that differs.
 std::unique_ptr<Runner> make_cooked_runner(std::unique_ptr<Runner> inner);
 
-/// Those that --device names: cpu, gpu, both (cpu and gpu), program, native, or an executor that was registered.
+/// The runners selected by --device: cpu, gpu, both (cpu and gpu), program, native, or a registered
+/// executor.
 struct Runners {
     std::vector<std::unique_ptr<Runner>> list;
-    Status missing;  ///< why a device that was asked for is not there
+    Status missing;  ///< reason why a requested device is not available
 };
 Runners make_runners(std::string_view device, int device_index, bool cooked = false);
 
-/// Whether --device may be that; what there is, for messages.
+/// Validates --device; its message lists the available devices.
 CLI::Validator known_device(bool may_be_both = false);
 
 }  // namespace hearth::tool

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Formats the output of commands: JSON, sizes, times, hashes.
+
 #include "tables.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What the commands print: JSON, and numbers for people.
+// Output of the commands: JSON, and numbers for people.
 
 #pragma once
 
@@ -20,23 +20,23 @@ using Json = nlohmann::ordered_json;
 /// Exit codes of all commands.
 enum ExitCode : int {
     kExitOk = 0,
-    kExitFailed = 1,   ///< it ran and what it checked is not so, or it could not be done
-    kExitUsage = 105,  ///< CLI11's own codes for wrong arguments begin at 100
+    kExitFailed = 1,   ///< a check failed, or the command could not be executed
+    kExitUsage = 105,  ///< CLI11's own codes for invalid arguments begin at 100
 };
 
-/// Prints one object to stdout.  Texts may hold any bytes.
+/// Prints one object to stdout.  Strings may hold any bytes.
 void print_json(const Json& value);
 
-/// Tells of a failure: as text on stderr, or as {"error": ...} on stdout.
+/// Reports an error: as text on stderr, or as {"error": ...} on stdout.
 void print_error(std::string_view command, const Status& status, bool json);
 
 /// "1.4 MB", "312 bytes".
 std::string size_text(uint64_t bytes);
 /// "12.3 us", "4.56 ms".
 std::string time_text(double us);
-/// Hexadecimal, as hashes are written everywhere.
+/// Hexadecimal, the format of hashes in all output.
 std::string hash_text(uint64_t hash);
-/// At most `width` characters, the last three of them dots where something is left out.
+/// At most `width` characters; truncated text ends in three dots.
 std::string shortened(std::string_view text, size_t width);
 
 }  // namespace hearth::tool

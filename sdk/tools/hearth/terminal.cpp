@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Live curves on a terminal, with ncurses.  Where the terminal speaks UTF-8 a character cell is 2 x 4 dots
-// (the braille patterns of Unicode, U+2800 on), elsewhere one.
+// Live curves on a terminal, with ncurses.  On UTF-8 terminals a character cell is 2 x 4 dots
+// (Unicode braille patterns, from U+2800), on others one dot.
 
 #include "terminal.hpp"
 
@@ -19,7 +19,7 @@
 #include <cstdlib>
 #include <string_view>
 
-// After everything else: it has macros of many names.
+// Included last: it defines macros with common names.
 #define NCURSES_NOMACROS 1
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
@@ -28,7 +28,7 @@ namespace hearth::tool {
 namespace {
 
 constexpr int kPollMilliseconds = 200, kListWidth = 34, kLeastRows = 8, kLeastColumns = 40;
-constexpr int kLabelWidth = 9;  // of numbers beside the curves
+constexpr int kLabelWidth = 9;  // of axis labels next to the curves
 constexpr size_t kMostZoom = 20;
 constexpr double kSmoothing = 0.9;
 
@@ -38,7 +38,7 @@ extern "C" void take_signal(int signal) {
     g_signal = signal;
 }
 
-/// The terminal in the state that ncurses wants, and afterwards as it was.
+/// Initializes ncurses, and restores the terminal afterwards.
 class Screen {
   public:
     static Result<Screen> open() {
@@ -49,7 +49,7 @@ class Screen {
             return unsupported(fmt::format("cannot draw on a terminal of type '{}' (variable TERM)",
                                            name == nullptr ? "" : name));
         }
-        // Instead of ncurses' own, which would leave without telling how it ended.
+        // Replaces ncurses' signal handlers, which would exit without the signal's exit code.
         struct sigaction action {};
         action.sa_handler = take_signal;
         for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
@@ -85,14 +85,14 @@ class Screen {
     SCREEN* screen_;
 };
 
-/// Characters of which the first `width` are kept; bytes that go on a character count nothing.
+/// Cuts a text to `width` characters; UTF-8 continuation bytes take no width.
 std::string cut(std::string_view text, int width) {
     std::string kept;
     int columns = 0;
     for (const char c : text) {
         const bool goes_on = (static_cast<unsigned char>(c) & 0xc0) == 0x80;
         if (!goes_on && ++columns > width) break;
-        // Without UTF-8 a character that is none of ASCII's cannot be shown.
+        // Without UTF-8, non-ASCII characters become '?'.
         if (Screen::has_utf8() || static_cast<unsigned char>(c) < 0x80)
             kept += c;
         else if (!goes_on)
@@ -108,7 +108,7 @@ void put(int row, int column, int width, std::string_view text, attr_t attribute
     attrset(A_NORMAL);
 }
 
-/// Dots that become characters.
+/// A canvas of dots that is drawn as characters.
 class Dots {
   public:
     Dots(int rows, int columns)
@@ -120,7 +120,7 @@ class Dots {
     int width() const { return columns_ * (is_fine_ ? 2 : 1); }
     int height() const { return rows_ * (is_fine_ ? 4 : 1); }
 
-    /// From the lower left, as charts are; with ends.
+    /// Coordinates from the lower left; both ends inclusive.
     void line(int x0, int y0, int x1, int y1, size_t color) {
         const int steps = std::max({std::abs(x1 - x0), std::abs(y1 - y0), 1});
         for (int i = 0; i <= steps; ++i)
@@ -193,12 +193,12 @@ class Watch {
             auto changed = file.poll();
             if (!changed.ok() && changed.status().code() != StatusCode::kNotFound)
                 return changed.status();
-            // A game that is still being started has no log yet.
+            // The log of an application that is still starting does not exist yet.
             if (!changed.ok()) waits_for_ = file.path();
             has_changed = has_changed || (changed.ok() && *changed);
         }
         names_ = wanted_.empty() ? metric_names(files_) : wanted_;
-        // Metrics come later than others; the one that is looked at stays.
+        // Metrics may appear later; the selected one stays selected.
         const auto at = std::ranges::find(names_, chosen_);
         if (at == names_.end()) chosen_ = names_.empty() ? std::string() : names_.front();
         return has_changed;
@@ -213,7 +213,7 @@ class Watch {
             std::clamp<std::ptrdiff_t>(index, 0, static_cast<std::ptrdiff_t>(names_.size()) - 1))];
     }
 
-    /// The part of the axis that is looked at.
+    /// The visible range of the horizontal axis.
     Range window() const {
         const Range all = whole_range(files_);
         const double span = (all.high - all.low) / std::pow(2.0, static_cast<double>(zoom_));
@@ -388,7 +388,7 @@ class Watch {
     const std::vector<std::string>& wanted_;
     std::vector<std::string> names_;
     std::string chosen_, waits_for_;
-    size_t zoom_ = 0, back_ = 0;  // halvings; quarters of the window
+    size_t zoom_ = 0, back_ = 0;  // zoom: halvings of the range; back: quarters of the window
     bool is_log_ = false, is_smooth_ = false;
 };
 

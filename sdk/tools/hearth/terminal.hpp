@@ -11,12 +11,12 @@
 
 namespace hearth::tool {
 
-/// Shows the logs on this terminal and follows them as they grow, until the person leaves.
+/// Shows the logs on this terminal and follows them as they grow, until the user quits.
 /// metrics  only these, in this order; empty: all.
-/// Returns the exit code: 0, or 128 and the number of the signal that ended it.  The terminal is as it
-/// was before in either case.
-/// Errors: a terminal that ncurses does not know (the variable TERM), or no ncurses at all (Windows); files that are
-/// no logs.
+/// Returns the exit code: 0, or 128 plus the number of the signal that ended it.  The terminal is
+/// restored in either case.
+/// Errors: a terminal unknown to ncurses (variable TERM), no ncurses at all (Windows), or files
+/// that are not logs.
 Result<int> watch_in_terminal(std::span<RunLogFile> files, const std::vector<std::string>& metrics);
 
 }  // namespace hearth::tool

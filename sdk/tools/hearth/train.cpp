@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth train, evaluate and league: docs/training_before_shipping.md.
+// hearth train, evaluate and league: docs/how-to/training_before_shipping.md.
 
 #include "commands.hpp"
 #include "companion.hpp"
@@ -10,7 +10,7 @@ namespace hearth::tool {
 
 void add_train(CLI::App& app, int& exit_code) {
     add_companion(app, exit_code, "train",
-                  "Train a brain before shipping (docs/training_before_shipping.md).",
+                  "Train a brain before shipping (docs/how-to/training_before_shipping.md).",
                   "hearth_train", "train", "demos");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth tune: measures the variants of a model's kernels on a device, and keeps what won.
+// hearth tune: measures the variants of a model's kernels on a device and saves the fastest.
 
 #include "commands.hpp"
 #include "compiler/driver/compile.hpp"

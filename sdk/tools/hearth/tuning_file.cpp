@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Reads tuning files into compile options.
+
 #include "tuning_file.hpp"
 
 #include "cases.hpp"

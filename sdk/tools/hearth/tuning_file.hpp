@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Tuning files as the tool's commands take them.
+// Tuning files for the tool's commands.
 
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace hearth::tool {
 
-/// What CompileOptions::driver is for this device.
+/// The value of CompileOptions::driver for this device.
 std::string driver_text(const standalone::Device& device);
 
-/// Fills in the options' driver, and their tuning with the contents of `path`, if it is not empty.
+/// Sets the options' driver, and their tuning to the contents of `path` if it is not empty.
 Status add_tuning(CompileOptions& options, const std::string& path,
                   const standalone::Device& device);
 

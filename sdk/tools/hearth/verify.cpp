@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth verify: runs reference cases and compares with their stored outputs.
+// hearth verify: runs reference cases and compares the results with their stored outputs.
 
 #include "verify.hpp"
 
@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// One data set, read.
+/// Contents of a data set.
 struct DataSet {
     std::string name;
     std::vector<HostTensor> inputs;
@@ -49,7 +49,7 @@ Result<DataSet> read_data_set(const fs::path& folder) {
     return set;
 }
 
-/// How many rows the inputs have; checks their number, types and shapes.
+/// Batch size of the inputs; checks their number, types and shapes.
 Result<int64_t> rows_of(const ImportedModel& model, std::span<const HostTensor> inputs) {
     if (inputs.size() != model.inputs().size())
         return invalid_argument(fmt::format("the model takes {} inputs, the data set has {}",
@@ -75,8 +75,8 @@ bool has_operator(const Graph& graph, std::string_view name) {
                        [&](const Node& n) { return n.op->name == name; });
 }
 
-/// The small results of a Fourier transform are differences of large ones, so those that are stored
-/// hold the rounding errors of the largest.
+/// Small results of a Fourier transform are differences of large terms, so the stored values
+/// contain rounding errors of the size of the largest one.
 Tolerance for_transforms(Tolerance tolerance, const HostTensor& expected) {
     double largest = 0;
     for (int64_t i = 0; i < expected.element_count(); ++i)
@@ -90,7 +90,7 @@ bool draws_numbers(const Graph& graph) {
                        [](const Node& n) { return n.op->name.starts_with("random_"); });
 }
 
-/// A case must not be able to use up the machine's memory.
+/// Limits the memory of a case.
 Status check_memory(const ImportedModel& model, int64_t rows) {
     constexpr double kMostBytes = 8e9;
     double bytes = 0;
@@ -138,7 +138,8 @@ class Verifier {
         for (const fs::path& set_folder : sets) {
             const Result<DataSet> set = read_data_set(set_folder);
             const Result<ImportedModel> model = import(*bytes, set, folder);
-            // A model that cannot run at all may well have inputs that cannot be read.
+            // The data set of an unsupported model may have inputs that cannot be read, so check
+            // this first.
             if (!model.ok() && model.status().code() == StatusCode::kUnsupported)
                 return {{"", from_error(model.status())}};
             if (!set.ok())
@@ -190,7 +191,7 @@ struct Case {
     fs::path folder;
 };
 
-/// Whether nothing failed.
+/// Runs all cases; returns true if nothing failed.
 bool verify_cases(const VerifyOptions& options) {
     Report report(options.report);
     std::vector<Case> cases;
@@ -234,7 +235,7 @@ void add_verify(CLI::App& app, int& exit_code) {
             "--device", options->device,
             "Where to run: cpu (the reference), gpu, both, program (the compiled program, on "
             "the CPU at its real offsets), native (the CPU as a device, in C that the "
-            "system's compiler builds), or another library (docs/executors.md).")
+            "system's compiler builds), or another library (docs/how-to/executors.md).")
         ->check(known_device(/*may_be_both=*/true))
         ->capture_default_str();
     command

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What the kinds of `hearth verify` share.
+// Shared by the modes of `hearth verify`.
 
 #pragma once
 
@@ -27,11 +27,11 @@ struct VerifyOptions {
     std::vector<std::string> folders;
 };
 
-/// `path` as reports name it: with the last part of `root`.
+/// `path` as shown in reports: relative to the parent of `root`.
 std::string label_for(const std::filesystem::path& path, const std::filesystem::path& root);
 
-/// hearth verify --gradients: every file of PyTorch's gradients in the folders (or each that is
-/// named itself).  Whether nothing failed.
+/// hearth verify --gradients: checks every file of PyTorch gradients in the folders (or named
+/// individually).  Returns true if nothing failed.
 bool verify_gradients(const VerifyOptions& options);
 
 }  // namespace hearth::tool

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth verify --gradients: values and gradients in f32 against PyTorch's in f64.
+// hearth verify --gradients: compares values and gradients in f32 with PyTorch's in f64.
 
 #include "compare.hpp"
 #include "core/path.hpp"
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Two roundings to f32 of numbers of size 1, and sums of some hundred of them.
+/// Covers two roundings to f32 of values around 1, and sums of a few hundred of them.
 constexpr Tolerance kDefaultTolerance{.relative = 2e-4, .absolute = 2e-5};
 
 std::vector<fs::path> json_files(const fs::path& root) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth watch: the curves of runs that train, live on a terminal or as a picture or page.
+// hearth watch: learning curves of training runs, live on a terminal, or as a picture or page.
 
 #include "chart.hpp"
 #include "chart_html.hpp"
@@ -63,7 +63,7 @@ Json summary_of(const RunLogFile& file) {
             {"metrics", std::move(metrics)}};
 }
 
-/// Where output is no terminal: one table of how far each metric has come.
+/// Output that is not a terminal: prints one table per log with the latest value of each metric.
 void print_tables(const std::vector<RunLogFile>& files, const std::vector<std::string>& wanted) {
     for (const RunLogFile& file : files) {
         fmt::print("{}: {}, up to {} {}\n", file.path(), counts_text(file),
@@ -80,7 +80,7 @@ void print_tables(const std::vector<RunLogFile>& files, const std::vector<std::s
     }
 }
 
-/// A name that no log has is a slip of the pen.
+/// A name that occurs in no log is an error: probably a typo.
 Status check_metrics(const std::vector<RunLogFile>& files, const std::vector<std::string>& wanted) {
     const std::vector<std::string> names = metric_names(files);
     for (const std::string& name : wanted) {
@@ -148,9 +148,10 @@ Result<int> run_watch(const Options& options) {
 
 void add_watch(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "watch",
-        "Show the curves of run logs (docs/run_log.md): live on a terminal, or as PNG or HTML.");
+    CLI::App* command =
+        app.add_subcommand("watch",
+                           "Show the curves of run logs (docs/reference/run_log.md): live on a "
+                           "terminal, or as PNG or HTML.");
     command->add_option("files", options->files, "Run logs; several are drawn into one chart.")
         ->required()
         ->expected(1, static_cast<int>(kMostFiles));

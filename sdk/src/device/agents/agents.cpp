@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The C interface of hearth_agents.h.
+// Implements the C interface of hearth_agents.h.
 
 #include "device/agents/agents.hpp"
 
@@ -147,7 +147,7 @@ hearth_result hearth_agents_remove(hearth_agents* agents, hearth_agent agent) {
     Agent* const a = agents->find(agent);
     if (a == nullptr) return agents->stale(agent);
     --agents->alive;
-    // Without a decision there is nothing to store.
+    // An agent that has not decided yet has no transition to store.
     if (a->has_decided)
         a->is_leaving = true;
     else
@@ -264,7 +264,7 @@ hearth_result hearth_agents_end(hearth_agents* agents, hearth_agent agent,
     }
     a->end = static_cast<float>(ending);
     const size_t seen = agents->seen, frame = agents->frame_seen, at = agent.index * seen;
-    // The stack behind what was seen last is that of the episode that ends.
+    // The frame stack of the final observation is that of the ending episode.
     std::memcpy(&agents->finals[at], &agents->observations[at], seen * sizeof(float));
     if (final_observation != nullptr)
         std::memcpy(&agents->finals[at], final_observation, frame * sizeof(float));
@@ -412,7 +412,7 @@ hearth_result hearth_agents_score(hearth_agents* agents, float amount) {
     return HEARTH_OK;
 }
 
-// --- What was learned ---
+// --- Snapshots and brains ---
 
 hearth_result hearth_agents_keep(hearth_agents* agents) {
     HEARTH_CHECK_AGENTS(agents);

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth_agents.h over hearth.h: dense rows of whoever is alive, and when to record what.  Inputs go by
-// value, results come from states, so it owns no buffers.
+// Implementation of hearth_agents.h on top of hearth.h: packs the living agents into a dense batch
+// and schedules what each frame records. Inputs are passed by value and results are read back from
+// state variables, so it owns no buffers.
 //
 //   setup.cpp    finds the program's entries and allocates
 //   record.cpp   what a frame records, in which order, within which budget
-//   apart.cpp    learning on a queue of its own: a second session, and who may use it
-//   weights.cpp  snapshots, and going back to them
+//   apart.cpp    learning on a queue of its own: a second session, and which queue uses it
+//   weights.cpp  snapshots and rollback to them
 //   agents.cpp   the C interface
 
 #pragma once
@@ -31,28 +32,28 @@
 
 namespace hearth::agents {
 
-inline constexpr uint32_t kMostSources = 1u << 24;  ///< whole numbers that an f32 holds
+inline constexpr uint32_t kMostSources = 1u << 24;  ///< exact integers of an f32
 inline constexpr uint32_t kMostItemsPerFrame = 8;
-inline constexpr uint32_t kMostRecordings = kMostItemsPerFrame + 5;  ///< of one frame
+inline constexpr uint32_t kMostRecordings = kMostItemsPerFrame + 5;  ///< recordings per frame
 
 hearth_result result_of(const Status& status);
 
-/// What a frame's slices of learning take together: half of learn_us, all of it, or twice as much.
+/// Time budget per frame of all learning slices: half of learn_us, all of it, or twice as much.
 inline double budget_us(double learn_us, hearth_agents_preference preference) {
     return preference == HEARTH_AGENTS_PREFER_GRAPHICS   ? learn_us / 2
            : preference == HEARTH_AGENTS_PREFER_LEARNING ? learn_us * 2
                                                          : learn_us;
 }
 
-/// hearth_record_info::occupancy_priority of learning: low and high, as VK_NV_compute_occupancy_priority has them, or
-/// as the host has set it.
+/// hearth_record_info::occupancy_priority for learning: the low and high values of
+/// VK_NV_compute_occupancy_priority, or 0 to keep the priority that the application has set.
 inline float occupancy_priority(hearth_agents_preference preference) {
     return preference == HEARTH_AGENTS_PREFER_GRAPHICS   ? 0.25f
            : preference == HEARTH_AGENTS_PREFER_LEARNING ? 0.75f
                                                          : 0.0f;
 }
 
-/// An input of an entry, and where its values are.
+/// An input of an entry and the location of its values.
 struct Source {
     uint32_t binding = 0;
     const void* data = nullptr;
@@ -63,11 +64,11 @@ struct Source {
 /// An entry with all its inputs.
 struct Role {
     bool exists = false;
-    bool is_learners = false;  ///< of the learner's session
+    bool is_learners = false;  ///< recorded on the learner's session
     uint32_t entry = 0;
     uint32_t dispatches = 1, steps = 1;
     std::vector<Source> sources;
-    std::vector<CostMeter::Step> step_costs;  ///< those of cost
+    std::vector<CostMeter::Step> step_costs;  ///< input of `cost`
     CostMeter cost;
 };
 
@@ -75,15 +76,16 @@ struct Agent {
     uint32_t generation = 0;
     bool is_alive = false;
     bool is_leaving = false;
-    bool has_decided = false;  ///< there is a decision that a transition can end
-    /// A person steered it since it decided last (PPO): what it decided was not done, and is no sample.
+    bool has_decided = false;  ///< has a decision for the next transition to complete
+    /// A person has controlled the agent since its last decision (PPO): the policy's action was not
+    /// executed, so the transition is no sample.
     bool is_possessed = false;
     float reward = 0;
     float end = 0;
-    uint64_t first_frame = 0;  ///< the first in which it decided
+    uint64_t first_frame = 0;  ///< frame of its first decision
 };
 
-/// Bytes of a brain in a buffer that was allocated when the agents were made.
+/// A serialized brain in a buffer allocated once, when the agents are created.
 struct Brain {
     std::vector<std::byte> bytes;
     uint64_t size = 0;
@@ -91,7 +93,7 @@ struct Brain {
 
 }  // namespace hearth::agents
 
-/// The tag is the first base: hearth_agents_* recognize what is no handle.
+/// HandleTag must be the first base: hearth_agents_* use it to reject pointers that are no handle.
 struct hearth_agents : hearth::HandleTag<0x48414754> {
     using AgentManifest = hearth::agents::AgentManifest;
     using Agent = hearth::agents::Agent;
@@ -100,37 +102,38 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
 
     AgentManifest manifest;
     uint64_t schema_hash = 0;
-    std::vector<std::byte> host_data;  ///< of brains: see weights.cpp
+    std::vector<std::byte> host_data;  ///< application data inside brains: see weights.cpp
     const hearth_program* program = nullptr;
     hearth_session* session = nullptr;
     uint32_t capacity = 0;
 
-    // Where learning is: the same session, or one of its own (apart.cpp).
+    // Session for learning: the acting session, or one of its own (apart.cpp).
     enum class Turn : uint8_t { kActing, kToLearning, kLearning, kToActing };
     hearth_session* learner = nullptr;
     hearth_context* context = nullptr;
     uint32_t learn_queue_family = 0;
-    Turn turn = Turn::kActing;  ///< who uses the learner's session, or to whom it is on its way
-    uint64_t turn_serial = 0;   ///< of the frame in which it was handed over
-    VkCommandBuffer learn_commands = nullptr;  ///< of this frame
+    Turn turn = Turn::kActing;                 ///< owner of the learner's session, or the next
+    uint64_t turn_serial = 0;                  ///< frame number of the hand-over
+    VkCommandBuffer learn_commands = nullptr;  ///< learning queue's, for this frame
     std::vector<uint32_t> sampled_slots, learned_slots;
-    std::vector<std::string> taken_slots;  ///< empty again once they are handed over
+    std::vector<std::string> taken_slots;  ///< sampled ones that learning writes, too
     bool is_apart() const { return learner != session; }
-    size_t seen = 0, frame_seen = 0, masked = 0, acted = 0;  ///< floats of each agent
+    size_t seen = 0, frame_seen = 0, masked = 0, acted = 0;  ///< floats per agent
     bool has_memory = false;
 
     std::vector<Agent> agents;
-    std::vector<float> observations, masks, finals;  ///< by index; observations with their stack
-    /// Of each agent the newest demonstration that is not recorded yet; seen: with its observation and mask.
+    std::vector<float> observations, masks, finals;  ///< per agent; frame stack included
+    /// State of each agent's newest demonstration that is not recorded yet. kSeen: its observation
+    /// and mask are captured, too.
     enum class Shown : uint8_t { kNothing, kGiven, kSeen };
     std::vector<float> demonstrations, demonstrated_by, demonstrated_observations,
         demonstrated_masks;
     std::vector<Shown> shown;
-    bool has_sources = false;  ///< store takes who it was
+    bool has_sources = false;  ///< `store` has an input for the demonstrator
     std::vector<uint8_t> has_final;
     uint32_t alive = 0;
 
-    // Of the decision being recorded, row by row.
+    // Inputs of the decision being recorded, packed by batch index.
     std::vector<uint32_t> row_id, row_generation;
     std::vector<uint8_t> row_is_leaving;
     std::vector<float> row_observation, row_mask, row_reward, row_end, row_begins, row_final;
@@ -139,55 +142,55 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     float explore = 1, strength = 0;
 
     Role frame, prepare, learn, publish, adapt;
-    Role store;  ///< of demonstrations
+    Role store;  ///< for demonstrations
     std::vector<hearth_bound> bound;
     uint32_t action_slot = 0, status_slot = 0;
 
-    // A decision that is not recorded to its end.
+    // The decision in progress: one that is not completely recorded yet.
     bool is_deciding = false;
     hearth_cursor frame_cursor{};
     uint32_t frame_rows = 0;
-    std::vector<hearth_bound> frame_inputs;  ///< of the game's own
+    std::vector<hearth_bound> frame_inputs;  ///< bound by the application
     uint32_t frame_input_count = 0;
     hearth_bound frame_row_count{};
     bool has_row_count = false;
-    uint32_t frames_left = 1;     ///< of the latency that the game allows
-    bool has_transition = false;  ///< it stores something
+    uint32_t frames_left = 1;     ///< remaining, of the latency that the application allows
+    bool has_transition = false;  ///< it stores a transition
 
     // Learning.
     bool is_learning = false, wants_adapt = false, wants_flush = false;
     uint32_t collected = 0, items_left = 0, since_publication = 0;
     bool needs_prepare =
-        false;  ///< is_learning, and what it learns from is not prepared to its end
+        false;  ///< is_learning, but advantages (`prepare`) are not completely recorded yet
     hearth_cursor cursor{}, prepare_cursor{};
-    std::vector<float> settings;       ///< as the game set them
-    std::vector<float> item_settings;  ///< of the item that is being recorded
+    std::vector<float> settings;       ///< as set by the application
+    std::vector<float> item_settings;  ///< of the minibatch being recorded
     double tokens_us = 0;
-    double publish_us = 0;       ///< what the last publication took
-    double frame_budget_us = 0;  ///< of the last frame
-    hearth_agents_preference preference = HEARTH_AGENTS_BALANCED;  ///< likewise
-    double caution = 1;          ///< the budget is planned for as divided by it
-    uint64_t learn_serial = 0;   ///< of the newest frame whose times have arrived
-    double learn_serial_us = 0;  ///< what learning took in it
+    double publish_us = 0;                                         ///< cost of the last publication
+    double frame_budget_us = 0;                                    ///< of the last frame
+    hearth_agents_preference preference = HEARTH_AGENTS_BALANCED;  ///< of the last frame, too
+    double caution = 1;          ///< divisor applied to the budget when planning
+    uint64_t learn_serial = 0;   ///< newest frame number with measured times
+    double learn_serial_us = 0;  ///< learning time in that frame
     uint64_t learn_frames = 0, learn_frames_over = 0;
 
-    // What was learned.
-    bool is_frozen = false, is_closing = false;  ///< closing: the last samples are stored
-    std::vector<Brain> snapshots;                ///< a ring, newest first behind snapshot_begin
+    // Snapshots and loading.
+    bool is_frozen = false, is_closing = false;  ///< closing: last samples pending
+    std::vector<Brain> snapshots;  ///< ring buffer, newest first from snapshot_begin on
     uint32_t snapshot_begin = 0, snapshot_count = 0, snapshot_period = 0;
     uint64_t records_since_snapshot = 0;
     bool wants_snapshot = false, is_snapshot_due = false;
     uint64_t snapshots_taken = 0;
-    hearth_readback snapshot = 0;  ///< on its way
+    hearth_readback snapshot = 0;  ///< readback in flight
     uint32_t snapshot_collected = 0;
-    Brain pending;  ///< to be loaded by the next record
+    Brain pending;  ///< to be loaded by the next record()
     bool wants_load = false, wants_factory = false;
-    uint32_t waits = 0;               ///< for room to load
-    uint64_t first_sound_frame = 0;   ///< whose status is that of the present contents
-    bool knows_publications = false;  ///< refused_publications is theirs
+    uint32_t waits = 0;               ///< frames spent waiting for upload space
+    uint64_t first_sound_frame = 0;   ///< first frame whose status belongs to the current weights
+    bool knows_publications = false;  ///< refused_publications is valid for the current weights
     uint64_t refused_publications = 0, rollbacks = 0, snapshots_refused = 0;
 
-    // What comes back.
+    // Readbacks.
     struct Readback {
         hearth_readback actions = 0, status = 0;
         uint64_t frame = 0;
@@ -213,7 +216,8 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
         return agent.is_alive && !agent.is_leaving && agent.generation == a.generation ? &agent
                                                                                        : nullptr;
     }
-    /// A frozen brain without memory stores nothing: each decision looks like an agent's first.
+    /// False for a frozen brain without recurrent state: every decision then looks like an agent's
+    /// first.
     bool stores() const { return !is_frozen || is_closing || has_memory; }
     const Agent* find(hearth_agent a) const { return const_cast<hearth_agents*>(this)->find(a); }
     hearth_result stale(hearth_agent a) const {

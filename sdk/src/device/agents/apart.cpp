@@ -1,17 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Learning on a queue of its own.  Two sessions of one program: one acts and stores in every frame, the other one
-// learns.  Only one queue uses the learner's session at a time, and it changes hands when a frame has
-// completed, so no semaphore is needed and neither queue ever waits for the other:
+// Learning on a queue of its own. Two sessions of one program: one acts and stores samples in every
+// frame, the other learns. Only one queue uses the learner's session at a time. It changes owner
+// once a frame has completed, so no semaphore is needed and neither queue ever waits for the other:
 //
-//   kActing      a window is full: its samples are copied to the learner, on the acting queue
+//   kActing      a rollout is full: its samples are copied to the learner, on the acting queue
 //   kToLearning  that frame has not completed yet
-//   kLearning    prepare, items, publish, cut as the budget says, on the learning queue
-//   kToActing    the frame with publish has not completed yet; then what was learned is copied back, between two
-//                decisions, on the acting queue
+//   kLearning    prepare, learn, publish, sliced to fit the budget, on the learning queue
+//   kToActing    the frame with publish has not completed yet; afterwards the learned variables are
+//                copied back, between two decisions, on the acting queue
 //
-// The GPU itself decides in `publish` whether what acts changes: what is copied back is then what it was.
+// The GPU itself decides in `publish` whether the acting policy changes. If it does not, the values
+// that are copied back equal the old ones.
 
 #include "device/agents/agents.hpp"
 
@@ -57,7 +58,8 @@ hearth_result hearth_agents::set_up_apart(const hearth_agents_create_info& info,
     }
     for (Role* role : {&prepare, &learn, &publish, &adapt}) role->is_learners = true;
 
-    // What both write is how far the window is filled, which prepare empties: it goes over with the samples.
+    // Both sides write the rollout's fill position; `prepare` resets it, so it travels with the
+    // samples.
     sampled_slots = slots_written_by({&frame, &store});
     for (const uint32_t index : slots_written_by({&prepare, &learn, &publish, &adapt})) {
         hearth_slot_info slot = hearth_slot_info_default();
@@ -70,14 +72,14 @@ hearth_result hearth_agents::set_up_apart(const hearth_agents_create_info& info,
     return HEARTH_OK;
 }
 
-/// Whether the frame in which the learner's session was handed over has completed.
+/// True once the frame in which the learner's session was handed over has completed.
 bool hearth_agents::has_arrived() const {
     hearth_context_stats stats = hearth_context_stats_default();
     return hearth_context_get_stats(context, &stats) == HEARTH_OK &&
            stats.completed_serial >= turn_serial;
 }
 
-/// One half of a hand-over: of the queue that gives, or of the one that takes.
+/// Records one half of a queue ownership transfer: the release or the acquire.
 hearth_result hearth_agents::transfer(VkCommandBuffer commands, bool to_learning) {
     const uint32_t acting = HEARTH_QUEUE_FAMILY_SAME;
     const auto r =
@@ -87,7 +89,7 @@ hearth_result hearth_agents::transfer(VkCommandBuffer commands, bool to_learning
     return r;
 }
 
-/// Gives the learner's session to the other queue, behind what `commands` hold of it.
+/// Releases the learner's session to the other queue, after what `commands` contain for it.
 hearth_result hearth_agents::hand_over(VkCommandBuffer commands, Turn to) {
     hearth_context_stats stats = hearth_context_stats_default();
     (void)hearth_context_get_stats(context, &stats);
@@ -98,14 +100,15 @@ hearth_result hearth_agents::hand_over(VkCommandBuffer commands, Turn to) {
     return HEARTH_OK;
 }
 
-/// Takes the learner's session where it has been handed over, and what was learned with it.
+/// Acquires the learner's session once its hand-over has completed, and copies back what it
+/// learned.
 hearth_result hearth_agents::record_turn(VkCommandBuffer commands) {
     if (!is_apart()) return HEARTH_OK;
     if (turn == Turn::kToLearning && learn_commands != nullptr && has_arrived()) {
         if (const auto r = transfer(learn_commands, true); r != HEARTH_OK) return r;
         turn = Turn::kLearning;
     }
-    // A decision that is cut goes on with what it began with.
+    // A sliced decision must finish with the weights that it began with.
     if (turn == Turn::kToActing && !is_deciding && has_arrived()) {
         if (const auto r = transfer(commands, false); r != HEARTH_OK) return r;
         turn = Turn::kActing;
@@ -114,7 +117,8 @@ hearth_result hearth_agents::record_turn(VkCommandBuffer commands) {
     return HEARTH_OK;
 }
 
-/// The end of a window: learned from, or given up because something else is loaded.
+/// Copies the learned variables to the acting session, after learning or when it is abandoned for a
+/// load.
 hearth_result hearth_agents::publish_to_acting(VkCommandBuffer commands) {
     const auto r = hearth_record_copy_slots(session, learner, commands, learned_slots.data(),
                                             static_cast<uint32_t>(learned_slots.size()));
@@ -122,7 +126,7 @@ hearth_result hearth_agents::publish_to_acting(VkCommandBuffer commands) {
     return r;
 }
 
-/// A full window goes to the learner, and a new one begins.
+/// Copies a full rollout to the learner and starts a new one.
 hearth_result hearth_agents::hand_samples_over(VkCommandBuffer commands) {
     const auto count = static_cast<uint32_t>(sampled_slots.size());
     hearth_result r =
@@ -141,7 +145,8 @@ hearth_result hearth_agents::hand_samples_over(VkCommandBuffer commands) {
     return hand_over(commands, Turn::kToLearning);
 }
 
-/// What is to be loaded replaces what is being learned: the learner's session comes back as it is.
+/// Returns the learner's session in its current state, because loading a brain discards the
+/// learning in progress.
 hearth_result hearth_agents::call_back_learner() {
     if (turn != Turn::kLearning || learn_commands == nullptr) return HEARTH_OK;
     return hand_over(learn_commands, Turn::kToActing);

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Detects stuck learning and changed rules from bars (averages) of scores.
+
 #include "device/agents/progress.hpp"
 
 #include <algorithm>
@@ -29,7 +31,7 @@ void ProgressMonitor::close(const Bar& bar) {
 
     if (has_changed_) {
         has_changed_ = bar.mean < expected_ - 2 * deviation_;
-        if (has_changed_) return;  // what went before stays what is expected
+        if (has_changed_) return;  // keep the mean and std of the bars before the change
     } else if (remembered_ >= kFewest) {
         const size_t count = std::min(remembered_, kRemembered);
         double mean = 0, squares = 0;

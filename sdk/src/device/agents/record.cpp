@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What a frame records: what the game wished for, decisions, demonstrations, learning, a snapshot, and what is
-// read back, in this order.
+// Records a frame: requested loads, decisions, demonstrations, learning, a snapshot and readbacks,
+// in this order.
 
 #include "device/agents/agents.hpp"
 
@@ -22,9 +22,9 @@ Position position_of(const hearth_cursor& cursor) {
 
 }  // namespace
 
-// --- Rows ---
+// --- Batch ---
 
-// Whoever is alive, and whoever leaves with a decision that is not stored yet.
+// Packs the living agents, including leaving ones whose last transition is not stored yet.
 uint32_t hearth_agents::fill_rows() {
     const bool stores = this->stores();
     uint32_t row = 0;
@@ -79,7 +79,7 @@ hearth_result hearth_agents::run(VkCommandBuffer commands, const Role& role, uin
     return result;
 }
 
-/// Keeps what a decision is made of until it is recorded to its end.
+/// Captures the inputs of a decision; they stay fixed until it is completely recorded.
 hearth_result hearth_agents::begin_frame(const hearth_agents_record_info& info) {
     frame_input_count = 0;
     has_row_count = false;
@@ -138,7 +138,7 @@ hearth_result hearth_agents::begin_frame(const hearth_agents_record_info& info) 
     return HEARTH_OK;
 }
 
-/// Records a decision, or its next slice.
+/// Records a decision or its next slice.
 hearth_result hearth_agents::record_frame(VkCommandBuffer commands) {
     const Position before = position_of(frame_cursor);
     const bool is_whenever = frames_left == HEARTH_AGENTS_WHENEVER;
@@ -154,7 +154,7 @@ hearth_result hearth_agents::record_frame(VkCommandBuffer commands) {
     }
     const hearth_result result = run(commands, frame, frame_rows, &frame_cursor, limits);
     if (result != HEARTH_OK && result != HEARTH_INCOMPLETE) {
-        is_deciding = is_deciding && !before.is_start();  // nothing was begun, and nothing is lost
+        is_deciding = is_deciding && !before.is_start();  // nothing was recorded or lost
         if (!is_deciding)
             for (uint32_t r = 0; r < frame_rows; ++r)
                 agents[row_id[r]].is_possessed =
@@ -168,17 +168,18 @@ hearth_result hearth_agents::record_frame(VkCommandBuffer commands) {
     return HEARTH_OK;
 }
 
-/// What fits within `us`.  Before the first slice was measured nothing is known: begin with little.
+/// Limits of a slice that fits within `us`; a small fixed slice before anything was measured.
 Limits hearth_agents::slice_limits(const CostMeter& cost, const hearth_cursor& at, double us) {
     return cost.is_known() ? cost.within(position_of(at), us) : Limits{.dispatches = 4};
 }
 
-/// What agents saw and were rewarded with is in the recording: from now on it is for the next one.
+/// Marks observations and rewards as consumed by this recording and starts the next transition.
 void hearth_agents::take_over() {
     for (uint32_t r = 0; r < frame_rows; ++r) {
         const uint32_t i = row_id[r];
         Agent& a = agents[i];
-        // A stack shows what was seen; behind an end it shows the new episode alone.
+        // A stack repeats past frames; after an episode's end it repeats only the new episode's
+        // first.
         float* const own = &observations[i * seen];
         if (seen > frame_seen) {
             if (a.end != 0)
@@ -194,7 +195,7 @@ void hearth_agents::take_over() {
     score = 0;
 }
 
-/// All rows have decided.  Meanwhile agents may have come and gone.
+/// Completes a decision. Agents may have joined or left since it began.
 void hearth_agents::end_frame() {
     is_deciding = false;
     is_closing = false;
@@ -213,8 +214,8 @@ void hearth_agents::end_frame() {
     }
 }
 
-/// What people did, of each agent the newest.  It waits while an item of learning is cut in the middle, which reads
-/// the same ring.
+/// Records the newest demonstration of each agent. It waits while a learning update is sliced,
+/// because that reads the same replay buffer.
 hearth_result hearth_agents::record_demonstrations(VkCommandBuffer commands) {
     for (uint32_t i = 0; i < capacity; ++i) {
         if (shown[i] != Shown::kGiven) continue;
@@ -265,7 +266,7 @@ void hearth_agents::measure() {
     }
 }
 
-/// Learning of one frame may be several recordings.
+/// Accumulates learning time per frame: one frame may have several recordings.
 void hearth_agents::count_learning(uint64_t serial, double us) {
     if (serial != learn_serial) {
         const bool is_over = learn_serial_us > frame_budget_us;
@@ -280,9 +281,9 @@ void hearth_agents::count_learning(uint64_t serial, double us) {
     learn_serial_us += us;
 }
 
-/// Follows the quantile of frames that may take longer than the budget (Robbins and Monro 1951): planning for less
-/// after each of them, and for a little more after each other.  It does nothing for a dispatch that is longer by
-/// itself.
+/// Tracks the quantile of frames that may exceed the budget (stochastic approximation, Robbins and
+/// Monro 1951): raises `caution` after each frame over budget and lowers it slightly after each
+/// other frame. It does not react to a single dispatch that exceeds the budget by itself.
 void hearth_agents::be_cautious(bool was_over) {
     constexpr double kStep = 0.08, kShareOver = 0.0005, kMost = 1.6;
     if (was_over && unit_us() > frame_budget_us) return;
@@ -292,11 +293,11 @@ void hearth_agents::be_cautious(bool was_over) {
 hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_learn,
                                              bool has_samples) {
     const bool has_window = manifest.horizon > 0;
-    // A decision that is cut in the middle reads what is published and writes samples: items of a window
-    // touch neither.
+    // A sliced decision reads published weights and writes samples. Updates from a rollout touch
+    // neither; `adapt`, replay buffer updates and hand-overs do.
     const bool stands_apart = !is_deciding;
     const bool is_here = turn == Turn::kActing;
-    // Between items nothing is under way.
+    // Only between updates is nothing in progress.
     if (wants_adapt && position_of(cursor).is_start() && !needs_prepare && adapt.exists &&
         stands_apart && is_here && !(is_apart() && is_learning)) {
         if (const auto r = run(commands, adapt, 1); r != HEARTH_OK) return r;
@@ -321,7 +322,7 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
         items_left = manifest.items;
         cursor = prepare_cursor = {};
     } else if (is_apart() && is_here) {
-        // What was to be loaded in its place was refused.
+        // The load that called the learner's session back was rejected: resume learning.
         if (const auto r = hand_over(commands, Turn::kToLearning); r != HEARTH_OK) return r;
     }
     if (is_apart() && (turn != Turn::kLearning || learn_commands == nullptr)) return HEARTH_OK;
@@ -331,8 +332,8 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
     return needs_prepare ? HEARTH_OK : record_items(used);
 }
 
-/// As much of prepare as the budget allows, or all that is left of it.  The first one is recorded as a whole: what it
-/// costs is not known.
+/// Records as much of `prepare` as the budget allows, or all that is left. The first one is
+/// recorded whole, because its cost is not known yet.
 hearth_result hearth_agents::record_prepare(VkCommandBuffer commands, bool is_whole) {
     Limits limits;
     const Position before = position_of(prepare_cursor);
@@ -349,11 +350,11 @@ hearth_result hearth_agents::record_prepare(VkCommandBuffer commands, bool is_wh
     return HEARTH_OK;
 }
 
-/// As much of learn as the budget allows, and publish behind the last item.
+/// Records as many learning updates as the budget allows, and `publish` after the last one.
 hearth_result hearth_agents::record_items(VkCommandBuffer commands) {
     const bool has_window = manifest.horizon > 0;
-    // A window stands still while it is learned from, so its items may be cut anywhere.  A ring
-    // changes with every frame: items from it are recorded as a whole.
+    // A rollout does not change during learning, so its updates may be sliced anywhere. A replay
+    // buffer changes in every frame: updates from it are recorded whole.
     for (uint32_t n = 0; n < kMostItemsPerFrame && is_learning; ++n) {
         Limits limits;
         if (!wants_flush) {
@@ -365,10 +366,9 @@ hearth_result hearth_agents::record_items(VkCommandBuffer commands) {
                 break;
             if (has_window && limits.is_nothing()) break;
         }
-        // The last item is published at once: it waits for a decision that is cut.
+        // The last update is followed at once by publish, which must wait for a sliced decision.
         if (items_left == 1 && is_deciding && !is_apart()) break;
-        if (position_of(cursor).is_start())
-            item_settings = settings;  // no allocation: of equal size
+        if (position_of(cursor).is_start()) item_settings = settings;  // equal sizes: no allocation
         const Position before = position_of(cursor);
         const hearth_result result = run(commands, learn, 1, &cursor, limits);
         if (result != HEARTH_OK && result != HEARTH_INCOMPLETE) return result;
@@ -390,13 +390,13 @@ hearth_result hearth_agents::record_items(VkCommandBuffer commands) {
     return HEARTH_OK;
 }
 
-/// Whether what was learned is published behind the item under way.
+/// True if `publish` follows the update in progress.
 bool hearth_agents::is_publication_next() const {
     return manifest.horizon > 0 ? items_left == 1
                                 : since_publication + 1 >= manifest.publish_period;
 }
 
-/// The least that the next slice costs; 0: not known.
+/// Minimum cost of the next slice in us; 0 if unknown.
 double hearth_agents::unit_us() const {
     double unit = learn.cost.us();
     if (manifest.horizon > 0)
@@ -431,12 +431,12 @@ hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
         learn.cost.set_budget(budget);
         prepare.cost.set_budget(budget);
     }
-    // Unused time is kept for a unit that is longer than a frame's budget, and for no more.
+    // Unused time accumulates only until it covers one unit that is longer than a frame's budget.
     const double unit = unit_us();
     if (budget > 0) tokens_us = std::min(tokens_us, std::max(unit - budget, 0.0)) + budget;
 
     const uint64_t before = frames;
-    // Preparing a window may change what decisions read, so it ends before the next one.
+    // `prepare` may change state that decisions read, so it is completed before the next decision.
     if (needs_prepare && !is_apart() && !is_deciding && info.decide != 0)
         if (const auto r = record_prepare(commands, true); r != HEARTH_OK) return r;
     if (!is_deciding && info.decide != 0)
@@ -446,7 +446,7 @@ hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
     bool has_samples = frames != before;
     if (store.exists)
         if (const auto r = record_demonstrations(commands); r != HEARTH_OK) return r;
-    // The ring goes on being learned from while nobody demonstrates.
+    // Behavior cloning goes on learning from the replay buffer while nobody demonstrates.
     has_samples = has_samples || manifest.kind == LearnerKind::kClone;
     const bool may_learn = !is_frozen && (info.learn_us > 0 || (wants_flush && is_learning));
     if (const auto r = record_learning(commands, may_learn, has_samples); r != HEARTH_OK) return r;
@@ -457,7 +457,7 @@ hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
 
 void hearth_agents::read_back(VkCommandBuffer commands) {
     if (readback_count == readbacks.size())
-        return;  // the host is far ahead: later frames will tell
+        return;  // too many frames in flight: a later frame reads back
     Readback r;
     r.frame = frames;
     hearth_readback_info info = hearth_readback_info_default();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Agents are made: what the manifest says is compared with what the program has.
+// Creates agents: finds the manifest's entries in the program, checks them and allocates.
 
 #include "device/agents/agents.hpp"
 
@@ -13,7 +13,7 @@ using namespace hearth::agents;
 
 namespace {
 
-/// Nothing is known of what its steps cost: they are taken to be alike.
+/// Initial costs: nothing is measured yet, so all commands of an entry count alike.
 void set_up_cost(const hearth_program* program, Role& role) {
     role.step_costs.resize(role.steps);
     for (uint32_t i = 0; i < role.steps; ++i) {
@@ -184,7 +184,7 @@ hearth_result hearth_agents::set_up(hearth_context* used_context,
             return HEARTH_ERROR_MISMATCH;
         }
 
-    // What all agents see goes inline if it is little, and through the upload ring otherwise.
+    // The inputs of all agents go inline if they are small, else through the upload ring.
     constexpr uint64_t kMostInline = 1u << 16;  // hearth_session_create_info::inline_bytes
     uint64_t most_inline = 256, most_fixed = 256, staged_a_frame = 0;
     size_t most_sources = 1;
@@ -219,12 +219,12 @@ hearth_result hearth_agents::set_up(hearth_context* used_context,
     create.upload_bytes = snapshot_bytes + (1u << 16);
     if (is_staged) {
         create.flags |= HEARTH_SESSION_COPY_BINDINGS;
-        // Wherever in the ring the inputs in flight lie, a brain has room on one side of them.
+        // Wherever the inputs in flight lie in the ring, a brain fits on one side of them.
         create.upload_bytes += snapshot_bytes + in_flight * staged_a_frame;
         create.upload_count += 2 * in_flight;
     }
-    // Wherever in the ring the actions in flight lie, a snapshot has room on one side of them, and those that
-    // follow it have room behind it.
+    // Wherever the actions in flight lie in the ring, a snapshot fits on one side of them and the
+    // actions after it fit behind it.
     const uint64_t frame_bytes = capacity * acted * 4 + 4 * kStatusWords + 1024;
     create.readback_bytes = 2 * snapshot_bytes + 3 * in_flight * frame_bytes;
     create.readback_count = 2 * in_flight + 4;

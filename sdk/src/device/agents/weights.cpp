@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Snapshots, and going back to them.  A snapshot is a brain (hearth.h); its host data are a magic number, how
-// many frames of the window had been collected, and the bytes of the schema.
+// Snapshots and rollback to them. A snapshot is a brain (hearth.h). Its application data are a
+// magic number, the number of collected frames of the rollout, and the bytes of the schema.
 
 #include "core/bytes.hpp"
 #include "device/agents/agents.hpp"
@@ -63,7 +63,7 @@ hearth_result hearth_agents::allocate_snapshots(const hearth_agents_create_info&
     return HEARTH_OK;
 }
 
-/// What the game asked for since the last frame.
+/// Records the loads and resets that the application requested since the last frame.
 hearth_result hearth_agents::record_wishes(VkCommandBuffer commands) {
     if (!wants_load && !wants_factory) return HEARTH_OK;
     if (turn != Turn::kActing) return call_back_learner();
@@ -76,7 +76,7 @@ hearth_result hearth_agents::record_wishes(VkCommandBuffer commands) {
     if (result == HEARTH_OK && is_apart()) result = record(learner);
     uint32_t samples = 0;
     if (!wants_factory) {
-        // Where brains hold the window, it goes on being filled.
+        // Brains that include the rollout continue to fill it.
         hearth_brain_info about = hearth_brain_info_default();
         uint32_t slot = 0;
         hearth_slot_info step = hearth_slot_info_default();
@@ -88,7 +88,8 @@ hearth_result hearth_agents::record_wishes(VkCommandBuffer commands) {
             step.kind == HEARTH_SLOT_STATE)
             std::memcpy(&samples, host_data_of(about).data() + kCollectedAt, sizeof samples);
     }
-    // Frames in flight may hold the room; in vain is waited for what is larger than all of it.
+    // Frames in flight may occupy the upload ring. kMostWaits bounds the wait, because a brain
+    // larger than the ring never fits.
     if (result == HEARTH_ERROR_RING_FULL && ++waits < kMostWaits) return HEARTH_OK;
     waits = 0;
     wants_load = wants_factory = false;
@@ -100,7 +101,7 @@ hearth_result hearth_agents::record_wishes(VkCommandBuffer commands) {
     return HEARTH_OK;
 }
 
-/// Other contents: what the host knew of the old ones does not hold.
+/// Resets the CPU-side state after other weights were loaded.
 void hearth_agents::begin_anew(uint32_t samples) {
     is_learning = wants_flush = wants_adapt = needs_prepare = false;
     is_deciding = is_closing = false;
@@ -124,8 +125,8 @@ hearth_result hearth_agents::record_snapshot(VkCommandBuffer commands) {
     if (snapshots.empty()) return HEARTH_OK;
     if (!is_frozen && snapshot_period > 0 && ++records_since_snapshot >= snapshot_period)
         is_snapshot_due = true;
-    // By itself it is taken between windows; if it was asked for, as soon as it can be.
-    // Apart from learning, what acts is that of the last publication at any time.
+    // Periodic snapshots are taken between rollouts, requested ones as soon as possible. With a
+    // separate learner the acting session always holds the last publication.
     const bool is_between = !is_learning || is_apart();
     const bool is_wanted = wants_snapshot || (is_snapshot_due && is_between && !is_frozen);
     if (!is_wanted || snapshot != 0 || is_deciding || (needs_prepare && !is_apart()))
@@ -161,7 +162,7 @@ void hearth_agents::poll_snapshot() {
         save.host_bytes = host_data.size();
         const auto size = static_cast<uint32_t>(snapshots.size());
         const uint32_t place = (snapshot_begin + size - 1) % size;
-        Brain& brain = snapshots[place];  // free, or the oldest
+        Brain& brain = snapshots[place];  // unused, or the oldest
         uint64_t bytes = brain.bytes.size();
         if (hearth_brain_encode(program, &save, brain.bytes.data(), &bytes) == HEARTH_OK) {
             brain.size = bytes;
@@ -172,15 +173,16 @@ void hearth_agents::poll_snapshot() {
             ++snapshots_refused;
         }
     } else {
-        wants_snapshot = true;  // its frame was dropped
+        wants_snapshot = true;  // its frame was dropped: take it again
     }
     hearth_readback_release(session, snapshot);
     snapshot = 0;
 }
 
-/// The GPU refuses to publish what is not finite.  No step mends that, so the learner goes back.
+/// The GPU refuses to publish non-finite weights. Further training cannot repair them, so the
+/// learner rolls back.
 void hearth_agents::look_at_publications(uint64_t frame_of_status) {
-    if (frame_of_status < first_sound_frame) return;  // of contents that are gone
+    if (frame_of_status < first_sound_frame) return;  // status of weights that were replaced
     const uint64_t refused = StatusView(status)[Counter::kPublicationsRefused];
     const bool has_refused = knows_publications && refused > refused_publications;
     refused_publications = refused;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth.h over the device column: checks pointers and struct versions, and passes on.
+// Implements hearth.h on the runtime's classes: checks pointers and struct versions, and forwards.
 
 #include "core/portable.hpp"
 #include "core/sha256.hpp"
@@ -69,15 +69,16 @@ hearth_dtype device_type(uint32_t dtype, const ProgramView& view) {
 static_assert(static_cast<int>(DType::kBool) == HEARTH_BOOL && kDTypeCount == HEARTH_BOOL + 1);
 static_assert(kMaxRank == HEARTH_MAX_RANK);
 
-/// The last failure of a query of a program on this thread.  Queries are allowed on any thread, so
-/// that neither program nor context can hold it.
+/// The last failure of a program query on this thread. Queries are allowed on any thread, so
+/// neither the program nor the context can hold it.
 struct ProgramError {
     const hearth_program* program = nullptr;
     FixedText<512> text;
 };
 thread_local ProgramError program_error;
 
-/// Whose error text a call writes.  All have fail(result, format, ...).
+/// Reports errors of program queries. Like all owners of an error text it has fail(result, format,
+/// ...).
 struct ProgramQuery {
     const hearth_program* program;
 
@@ -92,7 +93,7 @@ struct ProgramQuery {
     }
 };
 
-/// Refuses what is no handle of a context, and says nothing: there is nowhere to say it.
+/// False for a pointer that is no handle. There is no object to report the error to.
 template <class Handle>
 bool is_handle(const Handle* handle) {
     return handle != nullptr && unwrap(handle)->is_intact();
@@ -103,7 +104,8 @@ hearth_result fail_null(Owner& owner, const char* call, const char* argument) {
     return owner.fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: %s is null", call, argument);
 }
 
-/// HEARTH_OK for a struct made with its _default() function; else a sentence of `owner`.
+/// Returns HEARTH_OK if the struct was made with its _default() function; else sets an error on
+/// `owner`.
 template <class Owner, class T>
 hearth_result check_struct(Owner& owner, const char* call, const char* argument, const char* type,
                            const T* given, const T& fresh) {
@@ -133,7 +135,7 @@ hearth_result check_struct(gpu::Problems& problems, const char* call, const char
     if (owner.native() == nullptr) \
     return owner.fail(HEARTH_ERROR_UNSUPPORTED, "%s: the context is of a Vulkan device", __func__)
 
-/// HEARTH_OK for a session that can be used.
+/// Returns HEARTH_OK if the session is usable.
 hearth_result check_session(const hearth_session* session, const char* call) {
     if (!is_handle(session)) return HEARTH_ERROR_INVALID_ARGUMENT;
     if (!unwrap(session)->is_retired()) return HEARTH_OK;
@@ -144,7 +146,7 @@ hearth_result check_session(const hearth_session* session, const char* call) {
     if (const hearth_result checked = check_session(session, __func__); checked != HEARTH_OK) \
     return checked
 
-/// HEARTH_OK for a program that sessions of `context` can be made from.
+/// Returns HEARTH_OK if sessions of `context` can be created from the program.
 hearth_result check_program(runtime::Context& context, const hearth_program* program,
                             const char* call) {
     const char* const problem = program == nullptr                        ? "is null"
@@ -156,7 +158,7 @@ hearth_result check_program(runtime::Context& context, const hearth_program* pro
     return context.fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: info->program %s", call, problem);
 }
 
-/// HEARTH_OK for no arena, or one that sessions of `context` can use.
+/// Returns HEARTH_OK for null, or an arena that sessions of `context` can use.
 hearth_result check_arena(runtime::Context& context, hearth_arena* arena, const char* call) {
     if (arena == nullptr) return HEARTH_OK;
     const char* const problem = !unwrap(arena)->is_intact()             ? "is not an arena"
@@ -167,7 +169,7 @@ hearth_result check_arena(runtime::Context& context, hearth_arena* arena, const 
     return context.fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: info->arena %s", call, problem);
 }
 
-/// The index of the record named `name`; else the names there are.
+/// Finds the index of the record named `name`; the error lists the known names.
 template <class Records, class Name>
 hearth_result find_named(const ProgramQuery& query, const char* what, const ProgramView& view,
                          const Records& records, const char* name, Name name_of_record,
@@ -204,7 +206,7 @@ hearth_result open_brain(const void* bytes, uint64_t byte_count, BrainView& brai
     return runtime::result_of(error.code);
 }
 
-/// What both kinds of context are created by; `function` is the one that the host called.
+/// Creates a context of either kind; `function` is the API function that the application called.
 template <class Info>
 hearth_result create_context(const char* function, const char* type, const Info* info,
                              const Info& defaults,

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Structs across versions: a caller's may be shorter, of an older header.  A longer one, of a newer
-// header, asks for what this library does not know, and is refused.
+// Versioned structs. A caller's struct may be shorter, from an older header. A longer one, from a
+// newer header, may request what this library does not know, and is rejected.
 
 #pragma once
 
@@ -15,19 +15,19 @@
 
 namespace hearth::capi {
 
-/// Type and size, which every versioned struct starts with.
+/// Bytes of the type and size that every versioned struct starts with.
 constexpr uint32_t kStructHead = 8;
 
-/// Whether the caller made the struct with its _default() function, of this header or an older one.
+/// True if the caller made the struct with its _default() function, of this header or an older one.
 template <class T>
 bool is_made(const T* given, const T& fresh) {
     return given != nullptr && given->type == fresh.type && given->size >= kStructHead &&
            given->size <= fresh.size;
 }
 
-/// HEARTH_OK, or what is wrong with a struct that is_made() does not accept.
+/// Returns HEARTH_OK, or the error of a struct that is_made() rejects.
 ///
-/// argument, type  names of the parameter and of its struct, for the sentence in `why`.
+/// argument, type: names of the parameter and of its struct, for the message in `why`.
 template <class T>
 hearth_result check_struct(const T* given, const T& fresh, const char* argument, const char* type,
                            FixedText<256>& why) {
@@ -47,7 +47,7 @@ hearth_result check_struct(const T* given, const T& fresh, const char* argument,
     return HEARTH_ERROR_INVALID_ARGUMENT;
 }
 
-/// The caller's struct; fields that its header did not know have their defaults from `fresh`.
+/// Copies the caller's struct; fields unknown to its header keep their defaults from `fresh`.
 template <class T>
 T read_struct(const T* given, T fresh) {
     const uint32_t own_size = fresh.size;
@@ -56,7 +56,7 @@ T read_struct(const T* given, T fresh) {
     return fresh;
 }
 
-/// Fills as much of the caller's struct as its header knows.
+/// Fills the fields of the caller's struct that its header knows.
 template <class T>
 void write_struct(T* out, const T& value) {
     const uint32_t known = std::min<uint32_t>(out->size, sizeof(T));

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Commands are written one after the other into memory that only grows, and read back when they are executed.
-// What lies between two barriers depends on nothing of each other: with threads, its workgroups and bytes are
-// cut into ranges that the host runs side by side.
+// Records commands of the CPU device into a growing buffer and executes them at submission.
+// Commands between two barriers are independent of each other: with threads, their workgroups and
+// bytes are split into ranges that the application's threads run in parallel.
 
 #include "device/native/objects.hpp"
 #include "program/records.hpp"
@@ -19,13 +19,13 @@ enum class CommandKind : uint32_t { kDispatch, kCopy, kFill, kBarrier, kTimestam
 
 struct Command {
     CommandKind kind;
-    uint32_t bytes;  ///< of the command with what follows it: where the next one begins
+    uint32_t bytes;  ///< including trailing data: offset to the next command
 };
 
 struct DispatchCommand : Command {
     Function* function;
     uint32_t first, end, workgroups;
-    uint32_t operand_count;  ///< addresses that follow, the run block's last
+    uint32_t operand_count;  ///< count of trailing addresses; the last is the run block's
 };
 
 struct CopyCommand : Command {
@@ -45,10 +45,10 @@ struct QueryCommand : Command {
     uint32_t first, count;
 };
 
-/// What a job of a copy or fill does.
+/// Bytes per job of a copy or fill.
 constexpr uint64_t kBytesAtOnce = uint64_t{1} << 18;
 
-/// A VkCommandBuffer.  Loaders of Vulkan keep a pointer of theirs at its beginning.
+/// A VkCommandBuffer. A dispatchable handle: its first word is reserved for Vulkan loaders.
 struct Commands {
     Commands(Device& of, const VkAllocationCallbacks* allocation)
         : device(&of),
@@ -57,7 +57,7 @@ struct Commands {
 
     const VkAllocationCallbacks* allocation() const { return has_callbacks ? &callbacks : nullptr; }
 
-    /// Room for a command with `extra` bytes behind it; null, and remembered, if there is no memory.
+    /// Allocates a command with `extra` bytes behind it; null, and remembered, if out of memory.
     template <class T>
     T* add(CommandKind kind, size_t extra = 0) {
         const size_t bytes = (sizeof(T) + extra + alignof(T) - 1) / alignof(T) * alignof(T);
@@ -70,7 +70,7 @@ struct Commands {
         return command;
     }
     void barrier() {
-        // Several in a row are one.
+        // Merges consecutive barriers.
         if (size == 0 || last_is_barrier) return;
         last_is_barrier = add<QueryCommand>(CommandKind::kBarrier) != nullptr;
     }
@@ -97,7 +97,7 @@ struct Commands {
     std::byte* data = nullptr;
     size_t size = 0, capacity = 0;
     bool is_out_of_memory = false, last_is_barrier = false;
-    // What the next dispatch uses.
+    // State of the next dispatch.
     Function* function = nullptr;
     alignas(8) std::byte push[file::kMaxNativePushBytes];
     uint32_t push_bytes = 0;
@@ -126,7 +126,7 @@ void VKAPI_PTR CmdDispatchBase(VkCommandBuffer commands, uint32_t base_x, uint32
     Commands& c = of(commands);
     auto* const command = c.add<DispatchCommand>(CommandKind::kDispatch, c.push_bytes);
     if (command == nullptr) return;
-    // A part of a grid has one axis.
+    // A sub-dispatch has one axis, so the other two bases are 0.
     command->first = base_x + base_y + base_z;
     command->workgroups = command->end = command->first + x * y * z;
     command->function = c.function;
@@ -170,7 +170,7 @@ void VKAPI_PTR CmdPipelineBarrier(VkCommandBuffer commands, VkPipelineStageFlags
     of(commands).barrier();
 }
 
-/// A time is that at which all before it has finished.
+/// Writes the time at which all earlier commands have finished.
 void VKAPI_PTR CmdWriteTimestamp(VkCommandBuffer commands, VkPipelineStageFlagBits,
                                  VkQueryPool pool, uint32_t query) {
     Commands& c = of(commands);
@@ -213,7 +213,7 @@ void dispatch(const DispatchCommand& command, uint32_t first, uint32_t end) {
                      static_cast<int32_t>(end), static_cast<int32_t>(command.workgroups));
 }
 
-/// How many jobs the command can be cut into.
+/// Number of jobs that the command can be split into.
 uint64_t job_count(const Command& command) {
     switch (command.kind) {
         case CommandKind::kDispatch:
@@ -227,7 +227,7 @@ uint64_t job_count(const Command& command) {
     }
 }
 
-/// Jobs [first, end) of a command.
+/// Runs jobs [first, end) of a command.
 void run(const Command& command, uint64_t first, uint64_t end) {
     const auto bytes_until = [](uint64_t job, uint64_t size) {
         return static_cast<size_t>(std::min(job * kBytesAtOnce, size));
@@ -273,7 +273,7 @@ const Command& at(const Commands& commands, size_t offset) {
     return *reinterpret_cast<const Command*>(commands.data + offset);
 }
 
-/// What lies between two barriers, cut into as many ranges of jobs as there are threads to run them.
+/// The commands between two barriers, split into ranges of jobs for the threads.
 struct Phase {
     const Commands* commands;
     size_t begin, end;
@@ -301,7 +301,7 @@ void execute_phase(const Commands& commands, size_t begin, size_t end) {
     Phase phase{&commands, begin, end, 0, 1};
     for (size_t offset = begin; offset < end; offset += at(commands, offset).bytes)
         phase.jobs += job_count(at(commands, offset));
-    // Ranges are finer than threads, so that one which is held up holds up the others less.
+    // More ranges than threads balance the load when a thread is delayed.
     constexpr uint32_t kRangesPerThread = 4;
     const uint32_t threads = commands.device->thread_count();
     if (threads > 1)

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Detects the instruction set of this machine's CPU.
+
 #include "device/native/device.hpp"
 
 namespace hearth::native {

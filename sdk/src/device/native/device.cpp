@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// The CPU device's kernel tables, and its Vulkan functions that query and create objects.
+
 #include "device/native/device.hpp"
 
 #include "device/native/objects.hpp"
@@ -73,7 +75,7 @@ void Device::build(Cpu cpu, std::span<const hearth_native_source> sources) {
     const hearth_native_kernels* const table =
         build_(user_data_, static_cast<hearth_cpu>(cpu), sources.data(),
                static_cast<uint32_t>(sources.size()));
-    gpu::Problems ignored;  // the kernels that are still missing will be told
+    gpu::Problems ignored;  // the caller reports kernels that are still missing
     if (table != nullptr) (void)add(*table, ignored);
 }
 
@@ -96,7 +98,7 @@ Device& device_of(VkDevice handle) {
     return *reinterpret_cast<Device*>(handle);
 }
 
-// ------------------------------------------------------------------------ questions
+// ------------------------------------------------------------------------ queries
 
 void VKAPI_PTR GetPhysicalDeviceProperties2(VkPhysicalDevice handle,
                                             VkPhysicalDeviceProperties2* out) {
@@ -145,7 +147,7 @@ void VKAPI_PTR GetPhysicalDeviceFeatures2(VkPhysicalDevice, VkPhysicalDeviceFeat
     gpu::set_features(Device::features(), out);
 }
 
-/// One kind, which everybody reaches.
+/// Reports one memory type: visible to kernels and application alike.
 void VKAPI_PTR GetPhysicalDeviceMemoryProperties(VkPhysicalDevice,
                                                  VkPhysicalDeviceMemoryProperties* out) {
     *out = {};
@@ -266,7 +268,7 @@ void VKAPI_PTR DestroyPipeline(VkDevice, VkPipeline handle,
     destroy<Pipeline>(callbacks, handle);
 }
 
-/// There is nothing to remember: functions are compiled already.
+/// Pipeline caches are empty: functions are compiled already.
 VkResult VKAPI_PTR CreatePipelineCache(VkDevice, const VkPipelineCacheCreateInfo*,
                                        const VkAllocationCallbacks* callbacks,
                                        VkPipelineCache* out) {
@@ -281,7 +283,8 @@ VkResult VKAPI_PTR GetPipelineCacheData(VkDevice, VkPipelineCache, size_t* size,
     return VK_SUCCESS;
 }
 
-// ------------------------------------------------------------------------ what shaders have alone
+// ------------------------------------------------------------------------ descriptors
+// (unsupported)
 
 VkResult VKAPI_PTR CreateDescriptorSetLayout(VkDevice, const VkDescriptorSetLayoutCreateInfo*,
                                              const VkAllocationCallbacks*, VkDescriptorSetLayout*) {

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The CPU as a device: those functions of Vulkan that the device column calls (device/vulkan/vulkan.hpp), fulfilled by
-// memory of the host, functions in C and a list of commands that is executed when it is submitted.  Sessions,
-// brains and slices are the same code on both, and the table of functions is where they part.
+// The CPU as a device. It implements the Vulkan functions that the runtime calls
+// (device/vulkan/vulkan.hpp) with host memory, C functions as kernels, and a command list that runs
+// at submission. Sessions, brains and slices are the same code for both kinds of device; only the
+// function table differs.
 //
-// device.cpp answers questions and makes objects, commands.cpp records and executes, cpu.cpp tells what this
-// machine has.
+// device.cpp answers queries and creates objects, commands.cpp records and executes, cpu.cpp
+// detects the instruction set.
 
 #pragma once
 
@@ -20,38 +21,41 @@
 
 namespace hearth::native {
 
-/// The widest that this machine runs: kX86_64V2 to kX86_64V4, kNeon, or else kScalar.
+/// Returns the widest instruction set that this machine runs.
 Cpu machine_cpu();
-/// Whether functions for `wanted` run where `given` is the widest that runs.
+/// True if functions compiled for `wanted` run on a machine whose widest instruction set is
+/// `given`.
 bool runs_on(Cpu wanted, Cpu given);
 
 using Function = hearth_native_function;
 
 class Device {
   public:
-    /// Settings of `info`, which is complete; tables and callbacks must outlive the device.  False leaves the
-    /// problems in `problems`.
+    /// Applies `info`, which must be complete; its tables and callbacks must outlive the device.
+    /// Returns false and adds to `problems` on failure.
     [[nodiscard]] bool init(const hearth_native_info& info, gpu::Problems& problems);
 
-    /// What programs are to be compiled for; those for less run, too.
+    /// The instruction set to compile programs for; programs for narrower ones run, too.
     Cpu cpu() const { return cpu_; }
 
-    /// The function with this hash, or null.  Any thread.
+    /// Returns the function with this hash, or null. Any thread.
     Function* find(uint64_t hash) const;
     bool can_build() const { return build_ != nullptr; }
-    /// Asks the host for what tables lack; afterwards find() has it, or not.
+    /// Calls the application's build callback for kernels missing from the tables. find() then
+    /// returns those that were built.
     void build(Cpu cpu, std::span<const hearth_native_source> sources);
 
-    /// job(data, i) for 0 <= i < count, on the host's threads; all are done when it returns.
+    /// Runs job(data, i) for 0 <= i < count on the application's threads; returns when all are
+    /// done.
     void run_jobs(uint32_t count, void (*job)(void*, uint32_t), void* data) const;
     uint32_t thread_count() const { return parallel_ != nullptr ? thread_count_ : 1; }
 
-    /// Vulkan's handles of a device are pointers to it.
+    /// The device's Vulkan handles are pointers to it.
     VkInstance instance() { return reinterpret_cast<VkInstance>(this); }
     VkPhysicalDevice physical_device() { return reinterpret_cast<VkPhysicalDevice>(this); }
     VkDevice handle() { return reinterpret_cast<VkDevice>(this); }
 
-    /// For hearth_host_info: what it has, all of which is enabled.
+    /// For hearth_host_info: the supported features, all of which are enabled.
     static hearth_features features();
 
   private:
@@ -60,7 +64,7 @@ class Device {
     static constexpr size_t kMostTables = 4096;
     Cpu cpu_ = Cpu::kScalar, machine_ = Cpu::kScalar;
     std::array<const hearth_native_kernels*, kMostTables> tables_{};
-    /// Tables are added while others may look for functions.
+    /// Atomic: tables are added while other threads look up functions.
     std::atomic<size_t> table_count_{0};
     hearth_native_build_callback build_ = nullptr;
     hearth_parallel_callback parallel_ = nullptr;
@@ -68,18 +72,19 @@ class Device {
     void* user_data_ = nullptr;
 };
 
-/// As vkGetInstanceProcAddr: functions of all native devices.
+/// Like vkGetInstanceProcAddr: the functions of all CPU devices.
 PFN_vkVoidFunction VKAPI_PTR get_instance_proc(VkInstance instance, const char* name);
 
-/// A buffer over memory of the host's; null if there is no memory.  Destroyed by vkDestroyBuffer.
+/// Creates a buffer over the application's memory; null if out of memory. Destroyed by
+/// vkDestroyBuffer.
 VkBuffer create_buffer(void* memory, uint64_t bytes, const VkAllocationCallbacks* callbacks);
 
-/// A list of commands; null if there is no memory.
+/// Creates a command list; null if out of memory.
 VkCommandBuffer create_commands(Device& device, const VkAllocationCallbacks* callbacks);
 void destroy_commands(VkCommandBuffer commands);
-/// Forgets what was recorded.
+/// Clears the recorded commands.
 void reset_commands(VkCommandBuffer commands);
-/// Executes what was recorded, in its order; it may be executed again.
+/// Executes the recorded commands in order; may be called repeatedly.
 /// Errors: VK_ERROR_OUT_OF_HOST_MEMORY if recording ran out of memory; nothing is executed then.
 VkResult execute(VkCommandBuffer commands);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What the handles of a native device point to.
+// Objects behind the handles of a CPU device.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace hearth::native {
 
-/// Memory starts at a line of the cache.
+/// Allocations start at a cache line.
 inline constexpr size_t kMemoryAlignment = 64;
 
 struct Memory {
@@ -26,7 +26,7 @@ struct Buffer {
     uint64_t bytes = 0;
 };
 
-/// What a shader module holds of a kernel.
+/// A shader module: the hash of its kernel.
 struct Module {
     uint64_t hash = 0;
 };
@@ -35,18 +35,18 @@ struct Pipeline {
     Function* function = nullptr;
 };
 
-/// Of a push-constant block.
+/// A push-constant layout.
 struct Layout {
     uint32_t push_bytes = 0;
 };
 
-/// Nanoseconds.
+/// Timestamps in nanoseconds.
 struct QueryPool {
     uint64_t* values = nullptr;
     bool* are_written = nullptr;
 };
 
-/// Memory as Vulkan's functions allocate it: the caller's callbacks, or the C library.
+/// Allocates as Vulkan's functions do: with the caller's callbacks, or else the C library.
 inline void* allocate(const VkAllocationCallbacks* callbacks, size_t bytes, size_t alignment) {
     return callbacks != nullptr ? callbacks->pfnAllocation(callbacks->pUserData, bytes, alignment,
                                                            VK_SYSTEM_ALLOCATION_SCOPE_OBJECT)
@@ -88,7 +88,7 @@ void destroy(const VkAllocationCallbacks* callbacks, Handle handle) {
     free(callbacks, object);
 }
 
-/// Functions that record, by name; null for others.
+/// Returns the recording function (vkCmd*) of this name, or null.
 PFN_vkVoidFunction find_recording_function(const char* name);
 
 }  // namespace hearth::native

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Creates and frees shared arenas.
+
 #include "device/session/arena.hpp"
 
 namespace hearth::runtime {
@@ -14,7 +16,7 @@ hearth_result Arena::create(Context& context, uint64_t bytes, Arena** out) {
     auto* arena = context.allocator().make<Arena>(context);
     if (arena == nullptr)
         return context.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "arena: out of host memory");
-    // Whole words, because vkCmdFillBuffer clears them.
+    // Rounded up to words, because vkCmdFillBuffer clears them.
     const hearth_result result = context.memory().create(HEARTH_MEMORY_ARENA, (bytes + 3) / 4 * 4,
                                                          "hearth shared arena", arena->buffer_);
     if (result != HEARTH_OK) {

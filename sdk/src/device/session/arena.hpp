@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Scratch memory that several sessions share, one after the other.
+// Scratch memory that several sessions use in turn.
 
 #pragma once
 
@@ -12,7 +12,7 @@ namespace hearth::runtime {
 
 class Session;
 
-/// Counted: it lives until the host has closed it and no session is left that used it.
+/// Reference-counted: freed once the application has closed it and no session uses it any more.
 class Arena : public HandleTag<0x4841524e> {
   public:
     static hearth_result create(Context& context, uint64_t bytes, Arena** out);
@@ -24,7 +24,7 @@ class Arena : public HandleTag<0x4841524e> {
     bool is_closed() const { return is_closed_; }
 
     void retain() { ++users_; }
-    /// `session` is gone.
+    /// Drops the reference of a destroyed session.
     void release(const Session& session) {
         forget(session);
         --users_;
@@ -35,13 +35,13 @@ class Arena : public HandleTag<0x4841524e> {
         free_if_unused();
     }
 
-    /// `session` records; which turn this is.  A turn ends when another session records.
+    /// Returns the turn in which `session` records. A turn ends when another session records.
     uint64_t take_turn(const Session& session) {
         if (last_ != &session) ++turn_;
         last_ = &session;
         return turn_;
     }
-    /// Whether it still is that turn: whether its contents are those that were left in it.
+    /// True if no other session has recorded since that turn, so that its contents are intact.
     bool is_turn(uint64_t turn) const { return turn_ == turn; }
 
   private:
@@ -54,7 +54,7 @@ class Arena : public HandleTag<0x4841524e> {
     gpu::Buffer buffer_;
     uint32_t users_ = 0;
     bool is_closed_ = false;
-    const Session* last_ = nullptr;  ///< that recorded
+    const Session* last_ = nullptr;  ///< last session that recorded
     uint64_t turn_ = 0;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Saves, checks and loads brains: snapshots of a session's parameters and states.
+
 #include "device/session/brain.hpp"
 
 #include "core/checked.hpp"
@@ -25,8 +27,8 @@ uint64_t align_up(uint64_t bytes) {
     return (bytes + file::kBrainAlignment - 1) / file::kBrainAlignment * file::kBrainAlignment;
 }
 
-/// Calls visit(slot, offset) for each param and state; the offsets are those in a snapshot.
-/// Returns where the snapshot ends.
+/// Calls visit(slot, offset) for each parameter and state, with its offset in a snapshot. Returns
+/// the size of the snapshot.
 template <class Visit>
 uint64_t for_each_learned(const LoadedProgram& program, Visit visit) {
     uint64_t at = 0;
@@ -38,9 +40,9 @@ uint64_t for_each_learned(const LoadedProgram& program, Visit visit) {
     return at;
 }
 
-/// Calls visit(slot, offset, tensor) for each param and state, tensor being the brain's of that name
-/// or null, and stray(tensor) for each other tensor of the brain.  Both sides are in ascending order
-/// of names, so one walk along both finds all.  Returns where the snapshot ends.
+/// Calls visit(slot, offset, tensor) for each parameter and state, where `tensor` is the brain's
+/// tensor of that name or null, and stray(tensor) for each other tensor of the brain. Both are
+/// sorted by name, so one merge pass finds all. Returns the size of the snapshot.
 template <class Visit, class Stray>
 uint64_t for_each_match(const LoadedProgram& program, const BrainView& brain, Visit visit,
                         Stray stray) {
@@ -56,7 +58,7 @@ uint64_t for_each_match(const LoadedProgram& program, const BrainView& brain, Vi
     return end;
 }
 
-/// The same where the brain is known to fit.
+/// As above, for a brain that is known to fit.
 template <class Visit>
 uint64_t for_each_match(const LoadedProgram& program, const BrainView& brain, Visit visit) {
     return for_each_match(program, brain, visit, [](const file::BrainTensorRecord&) {});
@@ -77,7 +79,7 @@ void for_each_transient(const ProgramView& view, Visit visit) {
         if (slot.kind == static_cast<uint32_t>(SlotKind::kTransient)) visit(slot);
 }
 
-/// A snapshot as what write_brain writes.
+/// Presents a snapshot as the items that write_brain writes.
 class SnapshotItems final : public BrainItems {
   public:
     SnapshotItems(const LoadedProgram& program, const std::byte* snapshot, bool is_delta)
@@ -88,7 +90,7 @@ class SnapshotItems final : public BrainItems {
     BrainItem item(size_t index) const override {
         const ProgramView& view = program_.view();
         const file::SlotRecord& slot = view.slots()[program_.learned()[index]];
-        // Items are asked for in order, again and again: going on from the last one is enough.
+        // Items are requested in order, repeatedly: the search continues from the last one.
         if (index < index_) index_ = 0, offset_ = 0;
         for (; index_ < index; ++index_)
             offset_ += align_up(view.slots()[program_.learned()[index_]].bytes);
@@ -115,7 +117,7 @@ bool same_shape(const file::ShapeRecord& a, const file::ShapeRecord& b) {
     return a.rank == b.rank && std::equal(a.counts, a.counts + a.rank, b.counts);
 }
 
-/// Floats may become other floats; all else must be what it was.
+/// True if a tensor's type can be converted: between float types; all others must be equal.
 bool can_become(DType from, DType to) {
     return from == to || (is_floating(from) && is_floating(to) && from != DType::kF64);
 }
@@ -142,7 +144,7 @@ bool is_delta(const file::BrainTensorRecord& tensor) {
     return encoding == file::BrainEncoding::kParent || encoding == file::BrainEncoding::kDelta;
 }
 
-/// "f32[3, 4]" without allocating.
+/// Formats a type and shape like "f32[3, 4]", without allocating.
 FixedText<128> typed(DType dtype, const file::ShapeRecord& shape) {
     FixedText<128> text;
     const std::string_view name = name_of(dtype);
@@ -298,7 +300,7 @@ hearth_result Session::record_snapshot(VkCommandBuffer commands, hearth_readback
     return HEARTH_OK;
 }
 
-/// The bytes between a snapshot's tensors, which no copy writes.
+/// Zeroes the padding between a snapshot's tensors, which no copy writes.
 void Session::clear_gaps(std::byte* snapshot) const {
     for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t at) {
         std::memset(snapshot + at + slot.bytes, 0, align_up(slot.bytes) - slot.bytes);
@@ -312,7 +314,7 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
     if (const hearth_result r = check_brain(*program_, brain, flags, problems); r != HEARTH_OK)
         return fail_brain(r, problems);
 
-    // Room for all tensors as they will be held, and for one as it was saved.
+    // Room for all tensors in the program's types, and for one as saved, to convert from.
     uint64_t most_converted = 0;
     const uint64_t held = for_each_match(
         *program_, brain,
@@ -378,8 +380,8 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
     return HEARTH_OK;
 }
 
-/// Puts a slot back to its first contents, by way of the upload ring's bytes from `at` on; returns how
-/// many of them it takes.
+/// Resets a variable to its initial value, through the upload ring's bytes from `at` on. Returns
+/// the number of bytes used.
 uint64_t Session::record_first_contents(VkCommandBuffer commands, const file::SlotRecord& slot,
                                         uint64_t at) {
     if (slot.bytes == 0) return 0;
@@ -387,7 +389,8 @@ uint64_t Session::record_first_contents(VkCommandBuffer commands, const file::Sl
     const VkBuffer weights = buffers_[kWeightsBuffer].handle;
     const std::span<const std::byte> first = first_contents(view(), slot);
     if (first.empty()) {
-        // Whole words: slots begin at multiples of four and the buffer ends at one.
+        // Rounded up to words: variables begin at multiples of four, and so does the end of the
+        // buffer.
         vk.CmdFillBuffer(commands, weights, slot.offset, (slot.bytes + 3) / 4 * 4, 0);
         return 0;
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Pipelines: built by the caller, or by jobs on whatever threads the host runs them on.
+// Builds pipelines on the calling thread, or in jobs on the application's threads.
 
 #include "device/session/session.hpp"
 
@@ -15,7 +15,7 @@ hearth_result Session::build(uint32_t max_pipelines) {
         if (max_pipelines != 0 && built == max_pipelines) return HEARTH_NOT_READY;
         const hearth_result result = pipelines_[k]->build(pipeline_source(k));
         if (result < 0) {
-            // Several threads may build at once; one of them gets to tell what went wrong.
+            // Several threads may build at once; only one at a time may write the error text.
             if (!is_telling_.test_and_set(std::memory_order_acquire)) {
                 (void)fail(result, "kernel %s: %s", view().text(view().kernels()[k].name),
                            gpu::name_of(result));
@@ -45,7 +45,7 @@ void Session::run_job(void* data) {
     const Job& job = *static_cast<const Job*>(data);
     Session& session = *job.session;
     (void)session.pipelines_[job.kernel]->build(session.pipeline_source(job.kernel));
-    // Nothing of the session may be touched after this: it may be freed.
+    // The session must not be touched after this: it may be freed.
     session.pending_jobs_.fetch_sub(1, std::memory_order_release);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Checks whether a device can run a program, and whether it may load it.
+
 #include "device/session/check_program.hpp"
 
 #include "core/portable.hpp"
@@ -12,7 +14,7 @@ namespace hearth::runtime {
 
 namespace {
 
-/// A capability that SPIR-V may declare, and what the device must have for it.
+/// A capability that SPIR-V may declare, and the device features that it requires.
 struct Capability {
     uint32_t value;  ///< SPIR-V 1.6, section 3.31
     const char* name;
@@ -114,7 +116,7 @@ class ProgramChecker {
         return HEARTH_OK;
     }
 
-    /// A foreign kernel must not get hold of an address, and not reach beyond its descriptors.
+    /// An untrusted kernel must never obtain an address, nor access memory beyond its descriptors.
     hearth_result check_trust() {
         if (trust_ != HEARTH_TRUST_FOREIGN) return HEARTH_OK;
         if (view_.cpu() != Cpu::kNone)
@@ -174,8 +176,8 @@ class ProgramChecker {
         if (const hearth_result r = check_matrices(kernel, name); r != HEARTH_OK) return r;
 
         if (view_.cpu() != Cpu::kNone) return HEARTH_OK;
-        // What the code declares is what counts: the manifest's flags are for people and planners.
-        // Wherever in the module: drivers may take capabilities that come late.
+        // The declarations in the code decide; the manifest's flags are informative. The whole
+        // module is scanned, because drivers may accept capabilities that are declared late.
         constexpr uint32_t kOpCapability = 17, kHeaderWords = 5;
         const std::span<const uint32_t> spirv = view_.spirv_of(kernel);
         for (size_t at = kHeaderWords; at < spirv.size(); at += spirv[at] >> 16) {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Creates contexts, advances frames and frees retired sessions.
+
 #include "device/session/context.hpp"
 
 #include "device/session/converter.hpp"
@@ -21,7 +23,7 @@ void free_to_host(void* user_data, void* memory) {
     callbacks->pfnFree(callbacks->pUserData, memory);
 }
 
-/// An allocator over `callbacks`, which it points to, or the C library's.
+/// Returns an allocator that uses `callbacks` (kept by pointer), or the C library.
 HostAllocator allocator_over(VkAllocationCallbacks* callbacks) {
     if (callbacks->pfnAllocation == nullptr) return HostAllocator();
     return HostAllocator(callbacks, allocate_from_host, free_to_host);
@@ -35,12 +37,12 @@ Context::Context(const VkAllocationCallbacks* callbacks)
 
 hearth_result Context::create(const hearth_host_info& info, Context** out,
                               gpu::Problems& problems) {
-    // Callbacks that cannot be called are one of the problems that adopt() lists.
+    // adopt() reports callbacks that are null, together with all other problems.
     VkAllocationCallbacks callbacks{};
     if (info.cpu_allocation != nullptr && info.cpu_allocation->pfnAllocation != nullptr &&
         info.cpu_allocation->pfnFree != nullptr)
         callbacks = *info.cpu_allocation;
-    // The context lies in the host's memory too, so its own allocator does not exist yet.
+    // The context itself is allocated with the callbacks, before its own allocator exists.
     HostAllocator bootstrap = allocator_over(&callbacks);
     auto* context = bootstrap.make<Context>(&callbacks);
     if (context == nullptr) {

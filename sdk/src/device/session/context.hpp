@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What one adopted device holds: memory, pipelines, programs, sessions, and the frame clock.
+// State of one adopted device: memory, pipelines, programs, sessions and the frame number.
 
 #pragma once
 
@@ -22,15 +22,15 @@ class Context : public HandleTag<0x48435458> {
     /// `info` is complete; its arrays need not outlive the call.
     static hearth_result create(const hearth_host_info& info, Context** out,
                                 gpu::Problems& problems);
-    /// The same of this machine's CPU.
+    /// As above, for this machine's CPU.
     static hearth_result create_native(const hearth_native_info& info, Context** out,
                                        gpu::Problems& problems);
     hearth_result destroy();
 
     hearth_result begin_frame(uint64_t serial, uint64_t completed_serial);
-    /// Takes back what was recorded with `serial`; `lost` has a line for each thing.
+    /// Undoes what was recorded in frame `serial`; adds a line per lost item to `lost`.
     hearth_result drop_frame(uint64_t serial, gpu::Problems& lost);
-    /// 0 before the first begin_frame.
+    /// Current frame number; 0 before the first begin_frame.
     uint64_t serial() const { return serial_; }
     uint64_t completed_serial() const { return completed_; }
 
@@ -47,11 +47,11 @@ class Context : public HandleTag<0x48435458> {
     HostAllocator& allocator() { return allocator_; }
     const HostAllocator& allocator() const { return allocator_; }
 
-    /// Keeps the sentence for hearth_context_error, logs it, and returns `result`.
+    /// Stores the message for hearth_context_error, logs it, and returns `result`.
     HEARTH_PRINTF(3, 4) hearth_result fail(hearth_result result, const char* format, ...);
     const char* error() const { return error_.c_str(); }
 
-    /// Asks the host whether the bytes may be loaded.
+    /// Calls the application's verify callback to decide whether the bytes may be loaded.
     hearth_result verify(std::span<const std::byte> bytes, bool is_package, hearth_trust trust);
 
     bool has_jobs() const { return run_job_ != nullptr; }
@@ -60,9 +60,9 @@ class Context : public HandleTag<0x48435458> {
     void add(Session& session);
     void add(Converter& converter);
     void retire(Converter& converter);
-    /// Frees the session now or in the begin_frame that finds it unused.
+    /// Frees the session now, or in the first begin_frame that finds it unused.
     void retire(Session& session);
-    /// A number that no other foreign program of this context has.
+    /// Returns an id that is unique among the context's untrusted programs.
     uint64_t next_foreign_owner() { return ++foreign_programs_; }
     void count_program(int change) { programs_ += static_cast<uint32_t>(change); }
     void count_arena(int change) { arenas_ += static_cast<uint32_t>(change); }

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A conversion is one dispatch between two barriers.  Its two operands are descriptors, because an image
-// has no address; their sets are all made when the converter is, one for each recording in flight, and
-// written when a recording uses them.
+// Records image conversions: one dispatch between two barriers. Its two operands are descriptors,
+// because an image has no address. The descriptor sets, one per recording in flight, are created
+// with the converter and updated when a recording uses them.
 
 #include "device/session/converter.hpp"
 
@@ -31,12 +31,12 @@ constexpr hearth_conversion_flags kKnownFlags =
     HEARTH_CONVERSION_CHANNELS_LAST | HEARTH_CONVERSION_LINEAR | HEARTH_CONVERSION_FLIP_X |
     HEARTH_CONVERSION_FLIP_Y | HEARTH_CONVERSION_SRGB;
 
-/// As what kind of numbers a shader reads an image of this format; empty: it cannot.
+/// Returns the kernel that reads images of this format: float, uint or int. Empty if unsupported.
 std::span<const uint32_t> reader_of(uint32_t format) {
     const std::span<const uint32_t> real = kFloatImageToTensor, natural = kUintImageToTensor,
                                     whole = kIntImageToTensor;
-    // VkFormat numbers run through UNORM, SNORM, USCALED, SSCALED, UINT, SINT and a seventh (SRGB of
-    // 8 bits, SFLOAT of 16) for each arrangement of components, but for the packed 2_10_10_10.
+    // VkFormat runs through UNORM, SNORM, USCALED, SSCALED, UINT, SINT and a seventh (SRGB for 8
+    // bits, SFLOAT for 16) per component layout; the packed 2_10_10_10 formats lack the seventh.
     const auto in_runs = [&](uint32_t first, uint32_t length) {
         const uint32_t kind = (format - first) % length;
         return kind == 4 ? natural : kind == 5 ? whole : real;
@@ -61,7 +61,8 @@ std::span<const uint32_t> reader_of(uint32_t format) {
     return {};
 }
 
-// SPIR-V's image formats (3.11) that every device with storage images writes without a further feature.
+// SPIR-V image formats (3.11) that every device with storage images writes without further
+// features.
 struct StorageFormat {
     VkFormat format;
     uint32_t spirv;
@@ -74,8 +75,8 @@ constexpr StorageFormat kStorageFormats[] = {
 
 constexpr size_t kWriterWords = std::size(kTensorToImage);
 
-/// The kernel that writes images of this format: the one there is, with the format in its OpTypeImage.
-/// False if it cannot be written.
+/// Writes the kernel for images of this format into `code`: the embedded kernel, with the format
+/// patched into its OpTypeImage. Returns false if the format is not writable.
 bool write_kernel(uint32_t format, uint32_t (&code)[kWriterWords]) {
     const auto known = std::find_if(std::begin(kStorageFormats), std::end(kStorageFormats),
                                     [&](const StorageFormat& f) { return f.format == format; });
@@ -95,7 +96,7 @@ uint64_t tensor_bytes(const hearth_conversion_info& info) {
     return uint64_t{info.tensor_width} * info.tensor_height * info.channels * sizeof(float);
 }
 
-/// Of the image: the region that is converted; without an extent the whole level.
+/// Returns the image region to convert; the whole level if none is given.
 VkRect2D region_of(const hearth_conversion_info& info) {
     if (info.region_width == 0 && info.region_height == 0)
         return {{0, 0}, {info.image_width, info.image_height}};
@@ -334,7 +335,7 @@ hearth_result Converter::check_tensor(const hearth_conversion_info& info) {
         return fail(HEARTH_ERROR_OUT_OF_RANGE,
                     "conversion: the tensor is %ux%u of %u channels, expected 1..%u and 1..4",
                     info.tensor_width, info.tensor_height, info.channels, kMostExtent);
-    // An image has all four of its components, or what Vulkan has in place of missing ones.
+    // A read yields four components: Vulkan fills in missing ones.
     const uint32_t used = to_tensor() ? info.channels : kMostChannels;
     const uint32_t sources = to_tensor() ? kMostChannels : info.channels;
     for (uint32_t i = 0; i < used; ++i)
@@ -382,7 +383,7 @@ void Converter::record_edge(const hearth_conversion_info& info, bool is_leading)
     const VkImageLayout used = used_layout(info);
     const auto given =
         static_cast<VkImageLayout>(is_leading ? info.image_layout_before : info.image_layout_after);
-    // Afterwards, undefined stands for: as it is.
+    // On the trailing edge VK_IMAGE_LAYOUT_UNDEFINED means: keep the layout.
     const VkImageLayout host = !is_leading && given == VK_IMAGE_LAYOUT_UNDEFINED ? used : given;
     change.old_layout = is_leading ? host : used;
     change.new_layout = is_leading ? used : host;

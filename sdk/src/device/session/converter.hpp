@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Images of the host's to tensors and back, by recorded kernels of the library's own.
+// Converts images of the application to tensors and back, with built-in kernels.
 
 #pragma once
 
@@ -22,7 +22,7 @@ class Converter : public HandleTag<0x48434e56> {
 
     hearth_result record(const hearth_conversion_info& info);
 
-    /// What was recorded with `serial` will never be executed.
+    /// Undoes what was recorded in frame `serial`, which will never be executed.
     void take_back(uint64_t serial);
     void retire(uint64_t serial) {
         is_retired_ = true;
@@ -39,7 +39,7 @@ class Converter : public HandleTag<0x48434e56> {
     Converter* previous = nullptr;
 
   private:
-    /// One descriptor set, and the serial that uses it.
+    /// A descriptor set and the frame number that uses it.
     struct Slot {
         VkDescriptorSet set = VK_NULL_HANDLE;
         uint64_t serial = 0;
@@ -52,11 +52,11 @@ class Converter : public HandleTag<0x48434e56> {
     hearth_result check_image(const hearth_conversion_info& info);
     hearth_result check_tensor(const hearth_conversion_info& info);
     bool to_tensor() const { return direction_ == HEARTH_IMAGE_TO_TENSOR; }
-    /// The layout in which the kernel finds the image.
+    /// Returns the layout of the image during the conversion.
     VkImageLayout used_layout(const hearth_conversion_info& info) const;
     gpu::Scope image_scope() const;
     gpu::Scope tensor_scope() const;
-    /// is_leading: from the host's use to the kernel's; else the other way round.
+    /// is_leading: from the application's use to the kernel's; else the reverse.
     void record_edge(const hearth_conversion_info& info, bool is_leading) const;
     void update(const Slot& slot, const hearth_conversion_info& info) const;
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What recordings take on the GPU, and limits in microseconds that follow from it.
+// Measures the GPU time of recordings, and derives slice limits in microseconds from it.
 
 #include "device/session/session.hpp"
 
@@ -11,8 +11,8 @@ namespace hearth::runtime {
 
 namespace {
 
-/// What is guessed of a device before anything was measured: less than what most have, because a first slice that is
-/// too long is felt, and one that is too short is not.
+/// Assumed speed before anything is measured. It is lower than most devices', because a first slice
+/// that is too long causes a stutter, and one that is too short does not.
 struct Speed {
     double us_per_step, flops_per_us, bytes_per_us;
 };
@@ -45,8 +45,8 @@ hearth_result Session::init_costs() {
     return HEARTH_OK;
 }
 
-/// What a step takes with other rows is not known before it was measured with them.  It is taken to be the most that it
-/// can be: with more rows so many times as long, with fewer as long as before.
+/// Returns the meter for this batch size. The cost of a command at a batch size that was not
+/// measured is bounded from above: scaled linearly for larger batches, unchanged for smaller ones.
 CostMeter& Session::meter(uint32_t e, uint64_t rows) {
     EntryCost& cost = costs_[e];
     if (cost.rows == rows) return cost.meter;
@@ -67,7 +67,8 @@ CostMeter& Session::meter(uint32_t e, uint64_t rows) {
     return cost.meter;
 }
 
-/// As flops and bytes say, which are those at the most rows: of a step that does more with more rows, its share.
+/// Estimates a command's time from its flops and bytes, which are given for the maximum batch size,
+/// scaled by its grid or byte count at `rows`.
 double Session::estimate_us(const file::StepRecord& step, uint64_t rows) const {
     const uint64_t most_rows = view().header().rows_capacity;
     double share = 1;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A session as JSON, for a game's developer tools: what it holds, what its entries record, and what that costs.
+// Describes a session as JSON for developer tools: variables, entries with their commands, and
+// costs.
 
 #include "device/session/json_sink.hpp"
 #include "device/session/session.hpp"
@@ -27,7 +28,7 @@ const char* name_of_slot(uint32_t kind) {
     return "transient";
 }
 
-/// Members of objects and elements of arrays, with the commas between them.
+/// Writes JSON objects and arrays, including the commas.
 class JsonWriter {
   public:
     explicit JsonWriter(std::byte* out) : sink_(out) {}
@@ -73,7 +74,7 @@ class JsonWriter {
         sink_.raw({digits, static_cast<size_t>(size)});
         is_first_ = false;
     }
-    /// An extent that counts rows is written as "rows", or as "4*rows".
+    /// Writes a batch axis as "rows", or as "4*rows".
     void shape(const file::ShapeRecord& shape) {
         key("shape");
         open('[');
@@ -199,7 +200,7 @@ uint64_t Session::write_description(std::byte* out) const {
 }
 
 hearth_result Session::describe(char* out, uint64_t* byte_count) {
-    const uint64_t needed = write_description(nullptr) + 1;  // and the zero
+    const uint64_t needed = write_description(nullptr) + 1;  // and the terminating zero
     const uint64_t capacity = *byte_count;
     *byte_count = needed;
     if (out == nullptr) return HEARTH_OK;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What was recorded and never submitted.  Each thing that was recorded keeps its serial until this
-// has completed, so that it can be found again and taken back.
+// Undoes recordings that were never submitted. Every recorded item keeps its frame number until
+// that has completed, so that it can be found and undone.
 
 #include "device/session/session.hpp"
 
@@ -29,7 +29,7 @@ void Session::take_back(uint64_t serial, gpu::Problems& lost) {
     }
 
     upload_ring_.take_back(serial, [&](const ByteRing::Segment& segment) {
-        if (segment.tag == kInputUpload) return;  // its entry is to be recorded again: see below
+        if (segment.tag == kInputUpload) return;  // its entry must be recorded again: see below
         ++dropped_uploads_;
         if (segment.tag == kBrainUpload) return tell("a brain is lost");
         if (segment.tag == kForgetUpload) return tell("a forgetting is lost");
@@ -42,7 +42,7 @@ void Session::take_back(uint64_t serial, gpu::Problems& lost) {
         tell("a forgetting is lost");
     }
 
-    // One that was released, and is no longer among readbacks_, needs its bytes no longer either.
+    // A released readback is no longer in readbacks_; its bytes are freed here.
     readback_ring_.take_back(serial, [&](const ByteRing::Segment&) { ++dropped_readbacks_; });
     for (Readback& readback : readbacks_) {
         if (!readback.is_active || readback.serial != serial || readback.is_dropped) continue;
@@ -55,12 +55,12 @@ void Session::take_back(uint64_t serial, gpu::Problems& lost) {
         EntryFacts& entry = entries_[e];
         if (entry.last_serial == 0 || serial < entry.first_serial || serial > entry.last_serial)
             continue;
-        // What was recorded of the run after `serial` went on from what was not there.
+        // Slices recorded after `serial` depended on the dropped one.
         entry.open = serial == entry.last_serial ? entry.last_start : Position{};
         entry.is_taken_back = true;
         lost.add("session %s: entry %s is to be recorded again, from step %u on", name_.c_str(),
                  view().text(view().entries()[e].name), entry.open.step);
-        // Of the slices before, only the serials between which they lie are known.
+        // For earlier slices only the range of frame numbers is known.
         if (entry.open.is_start()) entry.first_serial = 0;
         entry.last_serial = entry.open.is_start() ? 0 : serial - 1;
         entry.last_start = {};

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A dump as a .safetensors file (format of safetensors 0.4): u64 length of the header, the header in
-// JSON, the data.  The header is written twice, first to count its bytes, so that nothing is allocated.
-// And dumps of the recordings to come, which are handed over as they arrive.
+// Writes dumps as .safetensors files (format of safetensors 0.4): u64 length of the header, the
+// JSON header, the data. The header is written twice, first to count its bytes, so that nothing is
+// allocated. Also hands over requested dumps of later recordings as they arrive.
 
 #include "device/session/dump.hpp"
 
@@ -16,24 +16,24 @@ namespace hearth::runtime {
 
 namespace {
 
-// By DType.
+// Indexed by DType.
 constexpr const char* kTypeNames[kDTypeCount] = {"F32", "F16", "BF16", "F64", "I8",  "U8",  "I16",
                                                  "U16", "I32", "U32",  "I64", "U64", "BOOL"};
 constexpr uint64_t kHeaderAlignment = 8;
 
-/// For printf: what uint64_t is called there differs between systems.
+/// For printf: uint64_t is a different type on each platform.
 unsigned long long wide(uint64_t value) {
     return value;
 }
 
-/// Digits of a number, for texts.
+/// Decimal digits of a number.
 struct Digits {
     char text[24];
     explicit Digits(uint64_t value) { (void)std::snprintf(text, sizeof text, "%llu", wide(value)); }
     operator std::string_view() const { return text; }
 };
 
-/// As hashes are written everywhere.
+/// A hash in the usual format: 16 hexadecimal digits.
 struct Hexadecimal {
     char text[24];
     explicit Hexadecimal(uint64_t value) {
@@ -42,7 +42,7 @@ struct Hexadecimal {
     operator std::string_view() const { return text; }
 };
 
-/// "3 dispatch mix: t2", one line for each step.
+/// Writes one line per command: "3 dispatch mix: t2".
 void write_steps(JsonSink& json, const ProgramView& view, const file::EntryRecord& entry) {
     const auto put = [&](std::string_view text) {
         for (const char c : text) json.escaped(c);
@@ -140,7 +140,7 @@ void write_item(JsonSink& json, const ProgramView& view, const hearth_dump_info&
         case DumpPart::kStep:
             break;
     }
-    // A program knows the bytes of what kernels hand each other, and not their type.
+    // A program knows the size of intermediate buffers, not their element type.
     write_tensor(json, {"step/", Digits(info.step), "/", Digits(item.index)}, DType::kU8, begin,
                  begin + item.bytes);
     json.number(item.bytes);
@@ -286,7 +286,7 @@ bool Session::is_dumped(const hearth_record_info& info, const hearth_cursor* cur
 }
 
 void Session::keep_dump(const hearth_record_info& info, hearth_readback id) {
-    // There are not more of them than readbacks.
+    // There are at most as many as readbacks.
     pending_dumps_[(oldest_dump_ + pending_dump_count_) % pending_dumps_.size()] = {
         id, info.rows, next_dump_++, info.entry};
     ++pending_dump_count_;
@@ -294,7 +294,7 @@ void Session::keep_dump(const hearth_record_info& info, hearth_readback id) {
 }
 
 void Session::hand_over_dumps() {
-    // The host has forgotten a session that it destroyed.
+    // The application no longer expects callbacks of a session that it destroyed.
     while (pending_dump_count_ > 0 && !is_retired_) {
         const PendingDump& dump = pending_dumps_[oldest_dump_];
         const Readback& readback = readbacks_[(dump.id & 0xffffffffu) - 1];
@@ -312,7 +312,7 @@ void Session::hand_over_dumps() {
     if (pending_dump_count_ == 0 && dump_info_.count == 0) pending_dumps_.reset();
 }
 
-/// False if there is no memory for it.
+/// Returns false if out of memory.
 bool Session::hand_over(const PendingDump& dump) {
     hearth_dump_info info = hearth_dump_info_default();
     info.entry = dump.entry;
@@ -324,7 +324,7 @@ bool Session::hand_over(const PendingDump& dump) {
     Array<std::byte> bytes;
     if (!bytes.resize(context_->allocator(), byte_count)) return false;
     (void)encode_dump(*this, info, bytes.data(), &byte_count);
-    dump_info_.flags = 0;  // the program is in one of them
+    dump_info_.flags = 0;  // only the first dump includes the program
     dump_info_.callback(dump_info_.user_data, dump.index, bytes.data(), byte_count);
     return true;
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What a dump of one recording holds, in the order in which it lies in the readback and in the file.
-// record.cpp copies it there, dump.cpp makes a .safetensors file of it.
+// Layout of a dump of one recording, the same in the readback and in the file. record.cpp copies
+// the data, dump.cpp writes the .safetensors file.
 
 #pragma once
 
@@ -14,37 +14,37 @@ namespace hearth::runtime {
 
 class Session;
 
-/// When and from where a part of a dump is copied.
+/// Sources of a dump's items, and when they are copied.
 enum class DumpPart {
-    kSlotBefore,  ///< each slot, before the first step
-    kInput,       ///< each input, before the first step
-    kStep,        ///< each operand that the chosen step writes, right after it
-    kOutput,      ///< each binding that is written, after the last step
-    kSlotAfter,   ///< each slot that the entry writes, after the last step
+    kSlotBefore,  ///< each variable, before the first command
+    kInput,       ///< each input, before the first command
+    kStep,        ///< each operand that the chosen command writes, right after it
+    kOutput,      ///< each binding that is written, after the last command
+    kSlotAfter,   ///< each variable that the entry writes, after the last command
 };
 
 struct DumpItem {
     DumpPart part = DumpPart::kSlotBefore;
-    uint32_t index = 0;   ///< of the slot, the binding or the step's operand
+    uint32_t index = 0;   ///< of the variable, binding or operand
     uint64_t offset = 0;  ///< in the readback, a multiple of 16
     uint64_t bytes = 0;
 };
 
-/// Whether `step` is one whose results a dump can hold: none, or a step of the entry but a barrier.
+/// True if a dump can hold the results of `step`: any command but a barrier, or HEARTH_NO_STEP.
 inline bool is_dump_step(const ProgramView& view, const file::EntryRecord& entry, uint32_t step) {
     return step == HEARTH_NO_STEP ||
            (step < entry.steps.count &&
             view.steps_of(entry)[step].kind != static_cast<uint32_t>(StepKind::kBarrier));
 }
 
-/// Whether a step of the entry writes bytes of the slot.
+/// True if a command of the entry writes to the variable.
 bool writes_slot(const ProgramView& view, const file::EntryRecord& entry,
                  const file::SlotRecord& slot);
-/// Whether a step of the entry writes the binding, or it is an output.
+/// True if a command of the entry writes the binding, or it is an output.
 bool writes_binding(const ProgramView& view, const file::EntryRecord& entry, uint32_t binding);
 
-/// Calls visit(DumpItem) for all that a dump of the entry at `rows` rows holds; returns its bytes.
-/// step  HEARTH_NO_STEP, or one that is_dump_step() allows.
+/// Calls visit(DumpItem) for each item of a dump of the entry at batch size `rows`. Returns its
+/// size. step: HEARTH_NO_STEP, or one that is_dump_step() allows.
 template <class Visit>
 uint64_t for_each_dumped(const ProgramView& view, uint32_t entry_index, uint64_t rows,
                          uint32_t step, Visit visit) {
@@ -75,7 +75,7 @@ uint64_t for_each_dumped(const ProgramView& view, uint32_t entry_index, uint64_t
     return at;
 }
 
-/// hearth_dump_encode.
+/// Implements hearth_dump_encode.
 hearth_result encode_dump(Session& session, const hearth_dump_info& info, std::byte* out,
                           uint64_t* byte_count);
 

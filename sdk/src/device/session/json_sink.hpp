@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// JSON into memory of the host's, without allocating.
+// Writes JSON into the application's memory, without allocating.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace hearth::runtime {
 
-/// JSON into bytes, or into nothing but a count of them.
+/// Writes JSON into a buffer, or only counts its bytes if the buffer is null.
 class JsonSink {
   public:
     explicit JsonSink(std::byte* out) : out_(out) {}
@@ -25,7 +25,7 @@ class JsonSink {
         if (out_ != nullptr && !text.empty()) std::memcpy(out_ + size_, text.data(), text.size());
         size_ += text.size();
     }
-    /// A string with its quotation marks, of several pieces.
+    /// Writes a quoted string from several pieces.
     void text(std::initializer_list<std::string_view> pieces) {
         raw("\"");
         for (const std::string_view piece : pieces)
@@ -40,7 +40,7 @@ class JsonSink {
     }
     uint64_t size() const { return size_; }
 
-    /// Inside a string.
+    /// Writes a character of a string, escaped.
     void escaped(char c) {
         char code[8];
         if (c == '"' || c == '\\') raw("\\");

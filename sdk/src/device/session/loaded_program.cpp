@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Loads programs and packages, chooses a package's program for the device, and reads kernel code.
+
 #include "device/session/loaded_program.hpp"
 
 #include "device/session/check_program.hpp"
@@ -19,7 +21,8 @@ hearth_result result_of(StatusCode code) {
 
 namespace {
 
-/// Whether the device can run a profile of an open package; `why` says what it lacks.
+/// Checks whether the device can run a device target of an open package; `why` receives what is
+/// missing.
 hearth_result check_profile(const Context& context, const PackageView& package, uint32_t index,
                             hearth_trust trust, FixedText<512>& why) {
     ProgramView view;
@@ -195,7 +198,7 @@ bool LoadedProgram::list_learned() {
 }
 
 uint64_t LoadedProgram::parent_hash() const {
-    // Two threads may both work it out; they get the same.
+    // Two threads may compute it at once; both get the same value.
     if (!has_parent_hash_.load(std::memory_order_acquire)) {
         parent_hash_.store(brain_parent_hash(view_), std::memory_order_relaxed);
         has_parent_hash_.store(true, std::memory_order_release);

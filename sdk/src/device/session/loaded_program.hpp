@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A checked program in the host's or the context's memory, shared by its sessions.
+// A checked program, in memory of the application or the context, shared by its sessions.
 
 #pragma once
 
@@ -12,48 +12,48 @@
 
 namespace hearth::runtime {
 
-/// What the C interface calls a failure to open bytes.
+/// Maps a failure to open a file to the C interface's result code.
 hearth_result result_of(StatusCode code);
 
 class LoadedProgram : public HandleTag<0x4850524f> {
   public:
     static hearth_result load(Context& context, std::span<const std::byte> bytes, bool borrow,
                               hearth_trust trust, LoadedProgram** out);
-    /// The program of the first profile of a package that the context's device can run, or of the
-    /// named one.  borrow: as for load(); otherwise the program and the weights are copied.
+    /// Loads the first device target of a package that the context's device can run, or the named
+    /// one. borrow: as for load(); otherwise the program and the weights are copied.
     static hearth_result load_package(Context& context, std::span<const std::byte> bytes,
                                       bool borrow, hearth_trust trust, const char* profile,
                                       LoadedProgram** out);
-    /// The handle and each session hold one use.
+    /// The handle and each session hold one reference.
     void retain() { ++uses_; }
     void release();
-    /// The host's handle is gone; sessions may go on.
+    /// Drops the application's handle; sessions may outlive it.
     void close();
     bool is_closed() const { return is_closed_; }
 
     const ProgramView& view() const { return view_; }
     hearth_trust trust() const { return trust_; }
-    /// Of its pipelines; see gpu::PipelineSource.
+    /// Owner of its pipelines; see gpu::PipelineSource.
     uint64_t owner() const { return owner_; }
-    /// HEARTH_OK, or HEARTH_ERROR_UNSUPPORTED and in `error` what the code of its kernels needs and
-    /// the device lacks.  check_program() tells of all else.
+    /// Returns HEARTH_OK, or HEARTH_ERROR_UNSUPPORTED with what the kernels' code needs and the
+    /// device lacks in `error`. check_program() checks everything else.
     hearth_result check_needs(FixedText<512>& error) const;
-    /// Whether the kernel's workgroups may be dispatched in parts; see SpirvFacts.
+    /// True if the kernel's workgroups may be dispatched in parts; see SpirvFacts.
     bool is_divisible(uint32_t kernel) const { return is_divisible_[kernel]; }
-    /// The params and states, which a brain holds: positions of slots in ascending order of names.
+    /// Indices of the variables stored in a brain (parameters and states), sorted by name.
     std::span<const uint32_t> learned() const { return learned_; }
-    /// brain_schema_hash and brain_parent_hash, worked out once.  Any thread.
+    /// brain_schema_hash and brain_parent_hash, computed once. Any thread.
     uint64_t schema_hash() const { return schema_hash_; }
     uint64_t parent_hash() const;
     Context& context() const { return *context_; }
-    /// The package's manifest of agents, or empty.
+    /// The package's agent manifest, or empty.
     std::span<const std::byte> agents() const { return agents_; }
 
   private:
     friend class hearth::HostAllocator;
     explicit LoadedProgram(Context& context) : context_(&context) {}
-    /// Copies `program`, `outside` and `agents` unless they are borrowed, checks them, and counts the program.
-    /// shared_limit: see read_code().
+    /// Copies `program`, `outside` and `agents` unless they are borrowed, checks them, and counts
+    /// the program. shared_limit: see read_code().
     static hearth_result adopt(Context& context, std::span<const std::byte> program,
                                std::span<const std::byte> outside,
                                std::span<const std::byte> agents, bool borrow, hearth_trust trust,
@@ -61,10 +61,10 @@ class LoadedProgram : public HandleTag<0x4850524f> {
 
     Context* context_;
     [[nodiscard]] bool list_learned();
-    /// Looks into the code of all kernels.  shared_limit  what a workgroup may use, as a package
-    /// says.
+    /// Scans the code of all kernels. shared_limit: maximum shared memory of a workgroup according
+    /// to the package.
     hearth_result read_code(uint64_t shared_limit);
-    /// The same of a program for a CPU: has the device find, or build, the functions of all kernels.
+    /// As above for a CPU program: the device finds or builds the functions of all kernels.
     hearth_result find_functions();
     Array<uint64_t> copy_;  ///< 8-byte aligned; empty if borrowed
     Array<uint32_t> learned_;
@@ -74,10 +74,10 @@ class LoadedProgram : public HandleTag<0x4850524f> {
     hearth_trust trust_ = HEARTH_TRUST_HOST;
     uint64_t owner_ = 0;
     uint64_t schema_hash_ = 0;
-    uint64_t shared_bytes_ = 0;   ///< most of any kernel
-    uint32_t shared_kernel_ = 0;  ///< which that is
-    uint32_t spirv_version_ = 0;  ///< newest of any kernel
-    /// The parent hash takes a walk over all weights, which most programs never need.
+    uint64_t shared_bytes_ = 0;   ///< maximum of all kernels
+    uint32_t shared_kernel_ = 0;  ///< index of that kernel
+    uint32_t spirv_version_ = 0;  ///< maximum of all kernels
+    /// Computed on demand: hashing all weights is slow and most programs never need it.
     mutable std::atomic<uint64_t> parent_hash_{0};
     mutable std::atomic<bool> has_parent_hash_{false};
     uint32_t uses_ = 1;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Timestamps around recordings and steps, read late.  The query pool is a ring of equal ranges, one
-// for each recording that waits to be read; a recording that finds none free goes unmeasured.
+// Records timestamps around recordings and commands and reads them later. The query pool is a ring
+// of equal ranges, one per recording that waits to be read. A recording is not measured if all are
+// used.
 
 #include "device/session/session.hpp"
 
@@ -59,7 +60,7 @@ hearth_result Session::init_profile(const hearth_session_create_info& info) {
 
 int64_t Session::begin_profile(VkCommandBuffer commands, const hearth_record_info& info,
                                Position first) {
-    // A command buffer that is executed again would write its timestamps again.
+    // Replaying a command buffer would write its timestamps again.
     if (profile_slots_.empty() || pending_profiles_ == profile_slots_.size() ||
         info.run_block != nullptr)
         return -1;
@@ -103,7 +104,7 @@ hearth_result Session::next_profile(hearth_profile& out) {
             slot.is_dropped ? HEARTH_NOT_READY : read_timestamps(oldest_profile_);
         if (result == HEARTH_OK) report_profile(slot, out);
         free_oldest_profile();
-        // A recording that was never executed has no timestamps, and never will.
+        // Skips recordings that were never executed: their timestamps will never be available.
         if (result != HEARTH_NOT_READY) return result;
     }
     return HEARTH_NOT_READY;

@@ -1,18 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Steps -> vkCmd*.  prepare() checks everything and may refuse; what follows cannot fail, and
-// neither allocates, locks nor calls the driver but to record (and to ask for buffer addresses).
+// Records commands into a VkCommandBuffer. prepare() checks everything and may fail. Recording then
+// cannot fail: it neither allocates nor locks, and calls the driver only to record (and to get
+// buffer addresses).
 //
-// A recording looks so, the parts in brackets only where needed:
-//   leading barrier    the session's earlier work and each binding's `before`, to this work
-//   [copies in]        host buffers that kernels cannot reach and large values, first slice only
-//   steps              up to the end, to a barrier at which the slice stops, or to where what lies
-//                      between two barriers is cut
+// A recording consists of (items in brackets only if needed):
+//   leading barrier    from the session's earlier work and each binding's `before` to this work
+//   [copies in]        host buffers that kernels cannot access and large values; first slice only
+//   commands           to the end, to a barrier at which the slice stops, or to a cut between two
+//                      barriers
 //   [copies out]       last slice only
-//   closing barrier    this work to each binding's `after`
-// The leading barrier takes the place of the program's barrier at which the slice before stopped.
-// Steps between two barriers, and the workgroups of a dispatch, depend on nothing of each other.
+//   closing barrier    from this work to each binding's `after`
+// The leading barrier replaces the program's barrier at which the previous slice stopped. Commands
+// between two barriers are independent of each other, and so are the workgroups of a dispatch.
 
 #include "core/checked.hpp"
 #include "device/session/dump.hpp"
@@ -55,7 +56,7 @@ bool is_limited(const hearth_record_info& info) {
 /// Records one slice of a prepared recording.
 class Recorder {
   public:
-    /// dump  where to copy what it is given and what comes of it, or null.
+    /// dump: where to copy inputs and results, or null.
     Recorder(Session& session, const hearth_record_info& info, const Session::DumpTarget* dump)
         : session_(session),
           view_(session.view()),
@@ -65,7 +66,7 @@ class Recorder {
           entry_(view_.entries()[info.entry]),
           dump_(dump) {}
 
-    /// Records from `first` on; returns where to go on, or the start if the entry is finished.
+    /// Records from `first` on. Returns where to continue, or the start if the entry is complete.
     Position record(Position first) {
         gpu::begin_label(device_, commands_, session_.name_.c_str());
         gpu::begin_label(device_, commands_, view_.text(entry_.name));
@@ -96,19 +97,19 @@ class Recorder {
         uint64_t offset;
         uint64_t address;
     };
-    /// Cost of steps and of parts of steps.
+    /// Cost of commands and of sub-dispatches.
     struct Cost {
         uint64_t dispatches = 0, workgroups = 0, flops = 0, bytes_moved = 0;
     };
 
-    /// Everything that this recording does.
+    /// Stages and accesses of everything in this recording.
     gpu::Scope work_scope() const {
         gpu::Scope scope = session_.entries_[info_.entry].scope;
         if (has_shadows() || dump_ != nullptr) scope |= gpu::kTransferScope;
-        // An entry without steps still orders what it was given.
+        // An entry without commands still orders its bindings.
         return scope.stages != 0 ? scope : gpu::kComputeScope;
     }
-    /// Nothing if the recording takes the priority that the host has set.
+    /// Sets the occupancy priority; no-op if the recording keeps the application's.
     void occupy(float priority) {
         if (info_.occupancy_priority == 0 ||
             !device_.has(HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY))
@@ -130,7 +131,8 @@ class Recorder {
     }
     void closing_barrier() { edge_barrier(work_scope(), {}, &hearth_bound::after, false); }
 
-    /// The barrier towards the host before or after: `scope` of each binding joins one side.
+    /// Records the barrier between the application's work and this recording. The bindings' `scope`
+    /// joins one side.
     void edge_barrier(gpu::Scope before, gpu::Scope after, hearth_scope hearth_bound::*scope,
                       bool is_leading) {
         gpu::OwnershipTransfer transfers[gpu::kMaxTransfers];
@@ -159,8 +161,8 @@ class Recorder {
         gpu::record_barrier(device_, commands_, before, after, {transfers, transfer_count});
     }
 
-    /// Host buffers that kernels cannot reach, and values that are staged: in before the first step, out
-    /// after the last.
+    /// Copies host buffers that kernels cannot access and staged values: in before the first
+    /// command, out after the last.
     void copy_shadows(bool in) {
         bool copied = false;
         for (uint32_t binding : view_.bindings_of(entry_)) {
@@ -175,7 +177,7 @@ class Recorder {
             gpu::record_barrier(device_, commands_, gpu::kTransferScope, work_scope());
     }
 
-    /// Between the session's packed rows and the host's, which may lie apart.
+    /// Copies between the session's packed rows and the application's, which may be strided.
     void copy_rows(const Session::Resolved& r, bool in) {
         const VkBuffer host =
             r.is_staged ? session_.buffers_[kUploadBuffer].handle : r.bound->buffer;
@@ -195,7 +197,7 @@ class Recorder {
         }
     }
 
-    /// Copies these parts of a dump, behind what was recorded so far and before what follows.
+    /// Copies these parts of a dump, ordered after what is recorded so far and before what follows.
     void copy_dump(std::initializer_list<DumpPart> parts) {
         if (dump_ == nullptr) return;
         const gpu::Buffer& readbacks = session_.buffers_[kReadbackBuffer];
@@ -221,7 +223,7 @@ class Recorder {
         const gpu::Scope scope = session_.entries_[info_.entry].scope;
         Cost spent;
         bool needs_barrier = false;  // something was recorded since the last one
-        // What a slice begins with is cut before the next barrier if it exceeds a limit alone.
+        // If the first interval exceeds a limit alone, it is cut before the next barrier.
         bool is_cut = is_limited && exceeds(interval_cost(steps, first));
         for (Position at = first; at.step < steps.size(); at = {at.step + 1}) {
             const file::StepRecord& step = steps[at.step];
@@ -252,7 +254,7 @@ class Recorder {
         return {};
     }
 
-    /// How many parts the step may be recorded in; 1: it is recorded whole.
+    /// Returns the number of sub-dispatches that the command may be split into; 1: indivisible.
     uint32_t part_count(const file::StepRecord& step) const {
         return session_.is_divisible(step) ? grid_at(step, info_.rows).part_count() : 1;
     }
@@ -267,7 +269,7 @@ class Recorder {
         }
         return cost;
     }
-    /// Cost of what lies between `first` and the next barrier.
+    /// Cost of the commands between `first` and the next barrier.
     Cost interval_cost(std::span<const file::StepRecord> steps, Position first) const {
         Cost cost;
         for (Position at = first; at.step < steps.size(); at = {at.step + 1}) {
@@ -278,7 +280,8 @@ class Recorder {
         }
         return cost;
     }
-    /// Up to which part the limits allow the step, from part `first` on, beside what is spent.
+    /// Returns the last sub-dispatch + 1 that fits within the limits, counting from `first`, on top
+    /// of `spent`.
     uint32_t end_within(const Cost& spent, const file::StepRecord& step, uint32_t first,
                         uint32_t part_count) const {
         uint64_t fits = first, exceeds_at = uint64_t{part_count} + 1;
@@ -303,7 +306,7 @@ class Recorder {
                over(cost.bytes_moved, info_.max_bytes_moved);
     }
 
-    /// Parts [first, end) of a step.
+    /// Records sub-dispatches [first, end) of a command.
     void record_step(const file::StepRecord& step, uint32_t first, uint32_t end) {
         gpu::begin_label(device_, commands_, view_.text(step.label));
         switch (static_cast<StepKind>(step.kind)) {
@@ -407,8 +410,8 @@ class Recorder {
                                        view_.words_of(step)[0]);
     }
 
-    /// A descriptor may not be empty, nor lie where its region ends.  Kernels do not touch an empty
-    /// operand, so that it may as well be the run block.
+    /// A descriptor must not be empty, nor start at its region's end. Kernels do not access an
+    /// empty operand, so the run block stands in for it.
     bool is_empty(const file::OperandRecord& operand) const {
         return extent_at(operand.bytes, info_.rows) == 0;
     }
@@ -538,8 +541,8 @@ Position Session::record_prepared(const hearth_record_info& info, Position first
     return entry.open;
 }
 
-/// Where the recording begins: at the start, where the cursor stands, or where what was dropped of
-/// its run begins.
+/// Returns where the recording begins: at the start, at the cursor, or at the first dropped slice
+/// of the run.
 Position Session::first_of(const EntryFacts& entry, const hearth_cursor* cursor) const {
     if (cursor == nullptr) return {};
     const Position at = position_of(*cursor);
@@ -550,7 +553,7 @@ bool Session::is_divisible(const file::StepRecord& step) const {
     return step.kind == static_cast<uint32_t>(StepKind::kDispatch) && may_be_cut(step.kernel);
 }
 
-/// Whether the cursor stands somewhere in the entry, at these rows.
+/// True if the cursor is a valid position in the entry at this batch size.
 bool Session::is_own(const hearth_cursor& cursor, uint32_t entry, uint64_t rows) const {
     const std::span<const file::StepRecord> steps = view().steps_of(view().entries()[entry]);
     if (cursor.entry != entry || cursor.next_step >= steps.size()) return false;
@@ -622,11 +625,11 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "entry %s: rows and bindings differ from those of the slice before", name);
 
-    // A slice that goes on finds in the shadows what the first one copied.
+    // Later slices find their inputs in the shadow buffers, copied by the first one.
     if (staged_used_ > 0 && first_of(entries_[info.entry], cursor).is_start())
         if (const hearth_result r = stage_inputs(entry); r != HEARTH_OK) return r;
 
-    // Only now is anything written.
+    // All checks passed: write the inline values.
     for (uint32_t binding : view().bindings_of(entry)) {
         const Resolved& r = resolved_[binding];
         if (r.is_inline)
@@ -640,7 +643,8 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
     return HEARTH_OK;
 }
 
-/// Values too large to go inline wait in one segment of the upload ring for their copy.
+/// Places values that are too large to go inline in one segment of the upload ring, to be copied
+/// from.
 hearth_result Session::stage_inputs(const file::EntryRecord& entry) {
     const int64_t segment = upload_ring_.allocate(staged_used_, context_->serial(), false,
                                                   context_->completed_serial(), kInputUpload);
@@ -675,7 +679,7 @@ hearth_result Session::check_ready(uint32_t e) {
     return HEARTH_OK;
 }
 
-/// Each of the entry's bindings once, and nothing else.
+/// Checks that each of the entry's bindings is given exactly once, and no others.
 hearth_result Session::check_bound(const hearth_record_info& info) {
     const file::EntryRecord& entry = view().entries()[info.entry];
     const char* name = view().text(entry.name);
@@ -733,11 +737,12 @@ hearth_result Session::check_range(const char* name, const hearth_bound& bound, 
     return HEARTH_OK;
 }
 
-/// No barrier is planned between bindings, so no two of them may share bytes that one writes.
+/// No barriers are planned between bindings, so two of them may share bytes only if neither is
+/// written.
 hearth_result Session::check_overlaps(const hearth_record_info& info) {
     const std::span<const uint32_t> list = view().bindings_of(view().entries()[info.entry]);
     const auto name_of = [&](uint32_t b) { return view().text(view().bindings()[b].name); };
-    // Rows of equal strides may lie between each other.
+    // Rows of equal strides may interleave.
     const auto interleave = [](const Resolved& a, const Resolved& b) {
         const uint64_t stride = a.bound->row_stride;
         if (a.row_bytes == 0 || b.row_bytes == 0 || b.bound->row_stride != stride) return false;
@@ -891,7 +896,7 @@ void Session::use_shadow(Resolved& out, uint32_t list_index) const {
     out.address = shadow.address + out.offset;
 }
 
-/// Rows that lie apart in the host's buffer.
+/// Resolves a binding whose rows are strided in the application's buffer.
 hearth_result Session::resolve_stride(const hearth_record_info& info, const hearth_bound& bound,
                                       const file::BindingRecord& record, Resolved& out) {
     const char* name = view().text(record.name);

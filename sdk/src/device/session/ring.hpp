@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Byte ranges of a buffer, handed out in order and taken back in order once the GPU is done with
-// them.
+// Allocates byte ranges of a ring buffer in order, and frees them in order once the GPU is done.
 
 #pragma once
 
@@ -14,9 +13,9 @@ class ByteRing {
   public:
     struct Segment {
         uint64_t offset = 0, bytes = 0;
-        uint64_t serial = 0;   ///< the GPU uses it until this serial completes
-        bool is_held = false;  ///< the host uses it until release()
-        uint32_t tag = 0;      ///< the caller's own
+        uint64_t serial = 0;   ///< in use by the GPU until this frame number completes
+        bool is_held = false;  ///< in use by the application until release()
+        uint32_t tag = 0;      ///< for the caller's use
     };
     static constexpr uint64_t kAlignment = 64;
 
@@ -26,7 +25,7 @@ class ByteRing {
         return segments_.resize(allocator, max_segments);
     }
 
-    /// The index of a new segment of `bytes` > 0, or -1 if there is no room.
+    /// Returns the index of a new segment of `bytes` > 0, or -1 if there is no room.
     int64_t allocate(uint64_t bytes, uint64_t serial, bool is_held, uint64_t completed_serial,
                      uint32_t tag = 0) {
         reclaim(completed_serial);
@@ -38,7 +37,7 @@ class ByteRing {
     }
     const Segment& segment(size_t index) const { return segments_[index]; }
     void release(size_t index) { segments_[index].is_held = false; }
-    /// The GPU will never use the segments of `serial`; calls visit(segment) for each, oldest first.
+    /// Marks the segments of frame `serial` as unused; calls visit(segment) for each, oldest first.
     template <class Visit>
     void take_back(uint64_t serial, Visit visit) {
         for (size_t i = 0; i < count_; ++i) {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Creates sessions: plans and allocates their buffers and acquires their pipelines.
+
 #include "device/session/session.hpp"
 
 #include "device/session/check_program.hpp"
@@ -17,7 +19,7 @@ struct BufferFacts {
     const char* name;
 };
 
-// In the order of BufferId.
+// Indexed by BufferId.
 constexpr BufferFacts kBuffers[kBufferCount] = {
     {HEARTH_MEMORY_WEIGHTS, "hearth weights"},
     {HEARTH_MEMORY_ARENA, "hearth arena"},
@@ -59,7 +61,7 @@ unsigned long long wide(uint64_t value) {
     return value;
 }
 
-/// `info` with rings of real sizes.
+/// Returns `info` with automatic ring sizes replaced by actual ones.
 hearth_session_create_info with_rings(hearth_session_create_info info, const ProgramView& view) {
     constexpr uint64_t kMost = uint64_t{1} << 20, kLeast = uint64_t{1} << 14;
     Checked weights(view.header().weights_bytes), inputs, outputs;
@@ -81,7 +83,7 @@ hearth_session_create_info with_rings(hearth_session_create_info info, const Pro
 hearth_result Session::plan_memory(const gpu::Device& device, const ProgramView& view,
                                    const hearth_session_create_info& info, MemoryPlan& out,
                                    FixedText<512>& error) {
-    // Whole words, because vkCmdFillBuffer clears them.
+    // Rounded up to words, because vkCmdFillBuffer clears them.
     out.bytes[kWeightsBuffer] = Checked(view.header().weights_bytes).aligned(4);
     if (info.arena == nullptr)
         out.bytes[kArenaBuffer] = Checked(view.header().arena_bytes).aligned(4);
@@ -199,7 +201,7 @@ hearth_result Session::gather_facts() {
     for (size_t e = 0; e < entries_.size(); ++e) {
         const file::EntryRecord& entry = view().entries()[e];
         EntryFacts& facts = entries_[e];
-        uint32_t step_index = 0;  // of the step after this one
+        uint32_t step_index = 0;  // index + 1 of the command
         for (const file::StepRecord& step : view().steps_of(entry)) {
             const auto kind = static_cast<StepKind>(step.kind);
             ++step_index;
@@ -258,7 +260,7 @@ hearth_result Session::allocate_buffers(const hearth_session_create_info& info) 
         std::memcpy(buffers_[kInitialBuffer].mapped + at, view().data().data() + slot.data_offset,
                     static_cast<size_t>(slot.bytes));
     });
-    Checked shadow_end;  // read where there is a shadow buffer alone, whose size this is
+    Checked shadow_end;  // used only if there is a shadow buffer; its size
     for_each_entry_binding(view(), [&](uint32_t list_index, uint32_t binding) {
         shadow_offsets_[list_index] = shadow_end.or_most();
         shadow_end += shadow_bytes(view(), binding);
@@ -266,7 +268,7 @@ hearth_result Session::allocate_buffers(const hearth_session_create_info& info) 
     return HEARTH_OK;
 }
 
-/// Takes the shared arena, if one is given.
+/// Uses the shared arena, if one is given.
 hearth_result Session::use_arena(const hearth_session_create_info& info) {
     if (info.arena == nullptr) return HEARTH_OK;
     auto* arena = reinterpret_cast<Arena*>(info.arena);
@@ -280,9 +282,10 @@ hearth_result Session::use_arena(const hearth_session_create_info& info) {
     return HEARTH_OK;
 }
 
-/// A driver may find what it compiled before without a look at the flag for vkCmdDispatchBase (NVIDIA's 580 does), and a
-/// pipeline from a session without it begins at workgroup 0 wherever it should.  So modules for it are others: their
-/// bound is one more than it must be.
+/// Copies the SPIR-V of divisible kernels with an id bound that is one too high. A driver may find
+/// an earlier pipeline in its cache without comparing the flag for vkCmdDispatchBase (NVIDIA 580
+/// does), and a pipeline built without the flag ignores the base workgroup. The different bound
+/// makes the modules distinct.
 hearth_result Session::gather_spirv() {
     const std::span<const file::KernelRecord> kernels = view().kernels();
     const bool is_native = view().cpu() != Cpu::kNone;

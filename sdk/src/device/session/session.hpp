@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A program with memory.  session.cpp makes it, build.cpp builds its pipelines, record.cpp records
-// entries, transfer.cpp moves slots in and out, dropped.cpp takes back what was never submitted,
-// profile.cpp reads timestamps, cost.cpp learns from them.
+// A session: a program with memory. session.cpp creates it, build.cpp builds its pipelines,
+// record.cpp records entries, transfer.cpp copies variables in and out, dropped.cpp undoes what was
+// never submitted, profile.cpp reads timestamps, cost.cpp estimates costs from them.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace hearth::runtime {
 
-/// The buffers of a session, one memory block each.
+/// Buffers of a session, each with its own memory block.
 enum BufferId : uint32_t {
     kWeightsBuffer,
     kArenaBuffer,
@@ -29,17 +29,17 @@ enum BufferId : uint32_t {
     kBufferCount,
 };
 
-/// What a segment of the upload ring is for: a slot's index, or one of these.
+/// Tag of an upload ring segment: a variable's index, or one of these.
 inline constexpr uint32_t kBrainUpload = 0xffffffffu, kForgetUpload = 0xfffffffeu;
-inline constexpr uint32_t kInputUpload = 0xfffffffdu;  ///< inputs by value of one recording
+inline constexpr uint32_t kInputUpload = 0xfffffffdu;  ///< by-value inputs of one recording
 
-/// Bytes of each buffer; 0: not needed.
+/// Bytes per buffer; 0: not needed.
 struct MemoryPlan {
     Checked bytes[kBufferCount];
 };
 
-/// Calls visit(slot, staged_offset) for each slot with first contents; the offsets are where they
-/// lie in kInitialBuffer, one after the other.
+/// Calls visit(slot, staged_offset) for each variable with an initial value; the offset is its
+/// packed position in kInitialBuffer.
 template <class Visit>
 void for_each_initial(const ProgramView& view, Visit visit) {
     uint64_t at = 0;
@@ -52,7 +52,7 @@ void for_each_initial(const ProgramView& view, Visit visit) {
 
 class Session : public HandleTag<0x48534553> {
   public:
-    /// What the buffers take; an error where one is larger than the device allows.
+    /// Computes the buffer sizes; fails if one is larger than the device allows.
     static hearth_result plan_memory(const gpu::Device& device, const ProgramView& view,
                                      const hearth_session_create_info& info, MemoryPlan& out,
                                      FixedText<512>& error);
@@ -64,18 +64,18 @@ class Session : public HandleTag<0x48534553> {
     // build.cpp
     hearth_result build(uint32_t max_pipelines);
     hearth_result build_async();
-    /// HEARTH_OK once every pipeline is ready; else the first failure, or HEARTH_NOT_READY.
+    /// HEARTH_OK once all pipelines are ready; else the first failure, or HEARTH_NOT_READY.
     hearth_result pipelines_status(uint32_t* ready_count) const;
 
     // record.cpp
     hearth_result record(const hearth_record_info& info, hearth_cursor* cursor);
-    /// An entry whole, with what a dump holds of it (dump.hpp) in a readback.
+    /// Records a whole entry and copies its dump (dump.hpp) into a readback.
     hearth_result record_dump(const hearth_record_info& info, uint32_t step, hearth_readback* out);
     hearth_result binding_scope(uint32_t entry, uint32_t binding, uint32_t buffer_usage,
                                 hearth_scope& out);
 
     // dump.cpp
-    /// Dumps the recordings to come; hand_over_dumps() gives them to the host.
+    /// Dumps later recordings; hand_over_dumps() passes them to the application.
     hearth_result dump_next(const hearth_session_dump_info& info);
 
     // transfer.cpp
@@ -109,11 +109,11 @@ class Session : public HandleTag<0x48534553> {
     hearth_result describe(char* out, uint64_t* byte_count);
 
     // dropped.cpp
-    /// The command buffers of `serial` will never be submitted: as if they had not been recorded.
-    /// A line in `lost` for each thing.
+    /// Undoes what was recorded in frame `serial`, whose command buffers will never be submitted.
+    /// Adds a line per lost item to `lost`.
     void take_back(uint64_t serial, gpu::Problems& lost);
 
-    /// Keeps the sentence for hearth_session_error and returns `result`.
+    /// Stores the message for hearth_session_error and returns `result`.
     HEARTH_PRINTF(3, 4) hearth_result fail(hearth_result result, const char* format, ...);
     hearth_result slot_buffer(uint32_t slot, hearth_buffer_range& out);
     void fill_status(hearth_session_status& out) const;
@@ -122,12 +122,12 @@ class Session : public HandleTag<0x48534553> {
     Context& context() const { return *context_; }
     const ProgramView& view() const { return program_->view(); }
 
-    // What the context needs of it.
+    // Used by the context.
     void retire(uint64_t serial) { is_retired_ = true, retired_serial_ = serial; }
     bool is_retired() const { return is_retired_; }
     uint64_t retired_serial() const { return retired_serial_; }
     bool has_jobs() const { return pending_jobs_.load(std::memory_order_acquire) > 0; }
-    /// Frees what completed serials no longer need, and hands over dumps that have arrived.
+    /// Frees resources that only completed frames used, and hands over dumps that have arrived.
     void collect();
     Session* next = nullptr;
     Session* previous = nullptr;
@@ -142,40 +142,41 @@ class Session : public HandleTag<0x48534553> {
     };
     struct EntryFacts {
         uint64_t epoch = 0;  ///< counts the runs started
-        gpu::Scope scope;    ///< of all its steps
+        gpu::Scope scope;    ///< union over all its commands
         bool is_ready = false;
         uint32_t timed_steps = 0;  ///< all but barriers
-        /// Steps before the first and up to the last one that write params or states.
+        /// First command, and last command + 1, that write parameters or states.
         uint32_t first_write = 0, writes_end = 0;
-        Position open;  ///< where a sliced run goes on; at the start: none is open
-        // The run of `epoch`: its first serial, its last one, and where it stood before the last one.
+        Position open;  ///< where a sliced run continues; the start: none is open
+        // The run of `epoch`: its first and last frame numbers, and its position before the last
+        // slice.
         uint64_t first_serial = 0, last_serial = 0;
         Position last_start;
         uint64_t arena_turn = 0;     ///< of the last slice; see Arena
-        bool is_taken_back = false;  ///< from `open` on; a cursor beyond it goes on from there
-        double measured_ns = 0;      ///< of the last whole recording whose time was read; 0: none
+        bool is_taken_back = false;  ///< from `open` on; a cursor beyond it continues from there
+        double measured_ns = 0;      ///< of the last whole recording that was measured; 0: none
         uint64_t measured_rows = 0;
     };
-    /// How entries touch a binding, over all their steps.
+    /// Accesses of an entry to a binding, over all its commands.
     struct BindingFacts {
         bool is_read = false, is_written = false;  ///< by kernels
         bool is_copied_from = false, is_copied_to = false;
     };
-    /// A binding of the recording being made.
+    /// A binding of the recording being prepared.
     struct Resolved {
         const hearth_bound* bound = nullptr;
         VkBuffer buffer = VK_NULL_HANDLE;
         uint64_t offset = 0;
-        uint64_t address = 0;                      ///< of `offset`
-        uint64_t bytes = 0;                        ///< what the binding needs at these rows
-        uint64_t host_bytes = 0;                   ///< and of the host's buffer, with its stride
-        uint64_t row_bytes = 0;                    ///< of rows with a stride; else 0
-        bool is_input = false, is_output = false;  ///< both: its new contents are written over it
+        uint64_t address = 0;     ///< of `offset`
+        uint64_t bytes = 0;       ///< size of the binding at this batch size
+        uint64_t host_bytes = 0;  ///< size in the application's buffer, including the stride
+        uint64_t row_bytes = 0;   ///< with a stride; else 0
+        bool is_input = false, is_output = false;  ///< both: updated in place
         bool is_shadow = false;
         bool is_inline = false;
-        /// By value, and larger than what goes inline: a shadow whose bytes wait in the upload ring.
+        /// Passed by value and too large to go inline: copied to a shadow from the upload ring.
         bool is_staged = false;
-        uint64_t staged_at = 0;  ///< of those staged for this recording; then of kUploadBuffer
+        uint64_t staged_at = 0;  ///< offset within the staged bytes; later within kUploadBuffer
         bool is_value() const { return is_inline || is_staged; }
     };
     struct RunSlot {
@@ -191,7 +192,7 @@ class Session : public HandleTag<0x48534553> {
         uint64_t serial = 0;
         bool is_dropped = false;
     };
-    /// A dump of dump_next() that has not arrived yet.
+    /// A dump requested by dump_next() that has not arrived yet.
     struct PendingDump {
         hearth_readback id = 0;
         uint64_t rows = 0, index = 0;
@@ -203,7 +204,7 @@ class Session : public HandleTag<0x48534553> {
         Position first, end;
         uint32_t query_count = 0;
         bool is_dropped = false;
-        bool is_whole = false;  ///< of all the entry's steps
+        bool is_whole = false;  ///< covers all of the entry's commands
     };
 
     Session(Context& context, LoadedProgram& program);
@@ -228,20 +229,21 @@ class Session : public HandleTag<0x48534553> {
         uint32_t step = HEARTH_NO_STEP;
         uint64_t offset = 0;  ///< in the readback buffer
     };
-    /// Checks that what was prepared can be dumped, and makes room for it.
+    /// Checks that the prepared recording can be dumped, and reserves the readback.
     hearth_result begin_dump(const hearth_record_info& info, uint32_t step, Readback** readback,
                              DumpTarget& target);
-    /// Records from `first` on what was prepared; where to go on, or the start if it is finished.
+    /// Records a prepared recording from `first` on. Returns where to continue, or the start if
+    /// complete.
     Position record_prepared(const hearth_record_info& info, Position first,
                              const DumpTarget* dump);
     bool is_own(const hearth_cursor& cursor, uint32_t entry, uint64_t rows) const;
-    /// Whether dispatches of the kernel may be recorded in parts.
+    /// True if dispatches of the kernel may be split.
     bool may_be_cut(uint32_t kernel) const {
         constexpr hearth_session_flags kCuts =
             HEARTH_SESSION_CUT_DISPATCHES | HEARTH_SESSION_MEASURE_COSTS;
         return (flags_ & kCuts) != 0 && program_->is_divisible(kernel);
     }
-    /// Whether it is a dispatch that may be recorded in parts.
+    /// True for a dispatch that may be split.
     bool is_divisible(const file::StepRecord& step) const;
     hearth_result check_ready(uint32_t entry);
     hearth_result resolve(const hearth_record_info& info, uint32_t binding, uint32_t list_index);
@@ -252,7 +254,9 @@ class Session : public HandleTag<0x48534553> {
     hearth_result stage_inputs(const file::EntryRecord& entry);
     hearth_result check_bound(const hearth_record_info& info);
     hearth_result check_overlaps(const hearth_record_info& info);
-    /// HEARTH_SESSION_CHECK_BINDINGS: what Vulkan knows of the buffers, against what the host says.
+    /// HEARTH_SESSION_CHECK_BINDINGS: checks the application's ranges against Vulkan's memory
+    /// HEARTH_SESSION_CHECK_BINDINGS: checks the given sizes against what Vulkan reports of the
+    /// buffers.
     hearth_result check_ranges(const hearth_record_info& info);
     hearth_result check_range(const char* name, const hearth_bound& bound, uint64_t bytes);
     Position first_of(const EntryFacts& entry, const hearth_cursor* cursor) const;
@@ -261,25 +265,25 @@ class Session : public HandleTag<0x48534553> {
     const BindingFacts& facts_of(uint32_t entry, uint32_t list_index) const;
 
     // describe.cpp
-    /// JSON to `out`, unless it is null; its bytes.
+    /// Writes JSON to `out` unless it is null. Returns its size.
     uint64_t write_description(std::byte* out) const;
 
     // dump.cpp
-    /// Whether a recording is one of those that dump_next() was asked for.
+    /// True if dump_next() requested this recording.
     bool is_dumped(const hearth_record_info& info, const hearth_cursor* cursor) const;
     void keep_dump(const hearth_record_info& info, hearth_readback id);
     void hand_over_dumps();
     bool hand_over(const PendingDump& dump);
 
     // brain.cpp
-    /// Fails with the first of them, and how many there are.
+    /// Fails with the first problem and the number of others.
     hearth_result fail_brain(hearth_result result, const gpu::Problems& problems);
-    /// Cursors of runs that are not finished become invalid.
+    /// Invalidates the cursors of unfinished runs.
     void abandon_slices();
 
     // transfer.cpp
     bool is_set_up() const { return setup_serial_ != 0; }
-    /// Why a call that needs setup is refused.
+    /// Sets the error of a call that requires setup.
     hearth_result fail_without_setup(const char* what);
     struct CopySource {
         VkBuffer buffer = VK_NULL_HANDLE;
@@ -299,7 +303,7 @@ class Session : public HandleTag<0x48534553> {
     }
     int64_t begin_profile(VkCommandBuffer commands, const hearth_record_info& info, Position first);
     void write_timestamp(VkCommandBuffer commands, int64_t profile);
-    /// Of a place in profile_slots_, to timestamps_.
+    /// Reads the timestamps of profile_slots_[index] into timestamps_.
     hearth_result read_timestamps(size_t index);
     double elapsed_ns(uint32_t from, uint32_t to) const;
     void report_profile(const ProfileSlot& slot, hearth_profile& out);
@@ -307,18 +311,18 @@ class Session : public HandleTag<0x48534553> {
 
     // cost.cpp
     hearth_result init_costs();
-    /// The meter of an entry, at these rows.
+    /// Returns the cost meter of an entry, adapted to this batch size.
     CostMeter& meter(uint32_t entry, uint64_t rows);
     double estimate_us(const file::StepRecord& step, uint64_t rows) const;
-    /// Puts into info's other limits what max_us allows from `first` on.
+    /// Lowers the other limits of `info` to what max_us allows from `first` on.
     void limit_by_costs(hearth_record_info& info, Position first);
-    /// Learns from the timestamps that have arrived.
+    /// Updates the costs from the timestamps that have arrived.
     void measure_costs();
 
     hearth_result check_transfer(VkCommandBuffer commands, const char* what);
     void transfer_barrier(VkCommandBuffer commands, gpu::Scope also_before = {});
-    /// What the next recording has to wait for.  Not just what the last one did: its command buffer
-    /// may never have been submitted, or one from long ago may be executed again.
+    /// Scope that the next recording must wait for. It covers all recordings, not only the last
+    /// one: that one's command buffer may never be submitted, and an old one may be executed again.
     gpu::Scope earlier_scope() const {
         return has_recorded_ || arena_ != nullptr ? gpu::kRecordingScope : gpu::Scope{};
     }
@@ -333,9 +337,9 @@ class Session : public HandleTag<0x48534553> {
     uint64_t retired_serial_ = 0;
 
     gpu::Buffer buffers_[kBufferCount];
-    Arena* arena_ = nullptr;           ///< shared, whose buffer buffers_[kArenaBuffer] then is
-    Array<gpu::Pipeline*> pipelines_;  ///< one for each kernel
-    Array<std::span<const uint32_t>> spirv_;  ///< one for each kernel; of those that may be cut in:
+    Arena* arena_ = nullptr;                  ///< shared; provides buffers_[kArenaBuffer]
+    Array<gpu::Pipeline*> pipelines_;         ///< one per kernel
+    Array<std::span<const uint32_t>> spirv_;  ///< one per kernel; divisible ones point into:
     Array<uint32_t> cut_spirv_;
     Array<VkSpecializationMapEntry> constant_map_;
     Array<uint32_t> constant_values_;
@@ -344,9 +348,9 @@ class Session : public HandleTag<0x48534553> {
     std::atomic_flag is_telling_;
 
     Array<EntryFacts> entries_;
-    Array<BindingFacts> binding_facts_;  ///< one for each element of the entries' binding lists
-    Array<uint64_t> shadow_offsets_;     ///< likewise
-    Array<Resolved> resolved_;           ///< one for each binding of the program
+    Array<BindingFacts> binding_facts_;  ///< one per element of the entries' binding lists
+    Array<uint64_t> shadow_offsets_;     ///< one per element of those lists
+    Array<Resolved> resolved_;           ///< one per binding of the program
 
     // The recording being prepared.
     uint64_t inline_used_ = 0, staged_used_ = 0;
@@ -359,16 +363,16 @@ class Session : public HandleTag<0x48534553> {
 
     bool has_recorded_ = false;
     uint64_t setup_serial_ = 0;    ///< 0: none, or dropped
-    uint64_t earlier_setup_ = 0;   ///< what setup_serial_ falls back to
-    uint64_t cleared_serial_ = 0;  ///< of the last hearth_record_forget that staged nothing
+    uint64_t earlier_setup_ = 0;   ///< setup_serial_ reverts to it if dropped
+    uint64_t cleared_serial_ = 0;  ///< frame of the last reset that staged nothing
     uint64_t dropped_serial_ = 0;
     uint32_t dropped_setups_ = 0, dropped_uploads_ = 0, dropped_readbacks_ = 0;
     ByteRing upload_ring_, readback_ring_;
     Array<Readback> readbacks_;
 
-    hearth_session_dump_info dump_info_{};  ///< count: those still to be recorded
-    uint64_t next_dump_ = 0;                ///< index of the next one
-    Array<PendingDump> pending_dumps_;      ///< a ring, the oldest first
+    hearth_session_dump_info dump_info_{};  ///< count: recordings still to be dumped
+    uint64_t next_dump_ = 0;                ///< index of the next dump
+    Array<PendingDump> pending_dumps_;      ///< ring buffer, oldest first
     size_t oldest_dump_ = 0, pending_dump_count_ = 0;
 
     VkQueryPool query_pool_ = VK_NULL_HANDLE;
@@ -376,7 +380,7 @@ class Session : public HandleTag<0x48534553> {
     uint32_t first_query_ = 0, queries_per_slot_ = 0;
     Array<ProfileSlot> profile_slots_;
     uint32_t oldest_profile_ = 0, pending_profiles_ = 0;
-    uint32_t metered_profiles_ = 0;  ///< of those pending, the oldest
+    uint32_t metered_profiles_ = 0;  ///< oldest pending ones already in costs_
     Array<uint64_t> timestamps_;
     Array<double> step_ns_;
     Array<const char*> step_labels_;
@@ -384,9 +388,9 @@ class Session : public HandleTag<0x48534553> {
     // HEARTH_SESSION_MEASURE_COSTS.
     struct EntryCost {
         CostMeter meter;
-        uint64_t rows = 0;  ///< that its steps are those of
+        uint64_t rows = 0;  ///< batch size of the meter
     };
-    Array<EntryCost> costs_;  ///< one for each entry
+    Array<EntryCost> costs_;  ///< one per entry
     Array<CostMeter::Step> step_costs_;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Slots in and out: initial contents, uploads, readbacks.  All are recorded copies through
-// host-visible memory of the session; nothing waits.
+// Copies variables in and out: initial values, uploads, readbacks. All are recorded copies through
+// host-visible memory of the session; nothing blocks.
 
 #include "device/session/session.hpp"
 
@@ -29,7 +29,7 @@ hearth_result Session::check_transfer(VkCommandBuffer commands, const char* what
     return HEARTH_OK;
 }
 
-/// Everything recorded before is finished and visible to the copies that follow.
+/// Makes everything recorded earlier finished and visible to the copies that follow.
 void Session::transfer_barrier(VkCommandBuffer commands, gpu::Scope also_before) {
     gpu::Scope before = earlier_scope();
     before |= also_before;
@@ -117,7 +117,7 @@ hearth_result Session::record_upload(VkCommandBuffer commands, uint32_t slot, ui
     return HEARTH_OK;
 }
 
-/// The range of memory that a part of a readback names; what it has to wait for is added to `before`.
+/// Resolves a region of a readback to a memory range, and adds the scope to wait for to `before`.
 hearth_result Session::resolve_part(const hearth_readback_part& part, const char* what,
                                     CopySource& out, gpu::Scope& before) {
     if (part.buffer != VK_NULL_HANDLE) {
@@ -152,7 +152,7 @@ hearth_result Session::record_readback(const hearth_readback_info& info, hearth_
                     info.part_count);
     const std::span<const hearth_readback_part> parts(has_parts ? info.parts : &only,
                                                       has_parts ? info.part_count : 1);
-    // Found twice, once to count and once to copy, so that no list of them has to be kept.
+    // Resolved twice, to count and to copy, so that no list has to be kept.
     gpu::Scope before;
     CopySource source;
     Checked bytes = 0;
@@ -215,7 +215,7 @@ hearth_result Session::begin_readback(uint64_t bytes, Readback** readback) {
     return HEARTH_OK;
 }
 
-/// Makes the copies visible to the host; the request's id.
+/// Makes the copies visible to the host and returns the request's id.
 hearth_readback Session::finish_readback(VkCommandBuffer commands, const Readback& readback) {
     gpu::record_barrier(context_->device(), commands,
                         {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT},
@@ -304,7 +304,7 @@ void Session::release(hearth_readback id) {
     if (index >= readbacks_.size() || !readbacks_[index].is_active ||
         readbacks_[index].generation != id >> 32)
         return;
-    // A copy that is still to run keeps its bytes until its serial completes; the ring sees to it.
+    // The ring keeps the bytes of a pending copy until its frame number completes.
     readback_ring_.release(readbacks_[index].segment);
     readbacks_[index].is_active = false;
 }

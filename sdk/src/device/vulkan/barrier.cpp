@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Records pipeline barriers and debug labels.
+
 #include "device/vulkan/barrier.hpp"
 
 #include <algorithm>
@@ -9,7 +11,7 @@ namespace hearth::gpu {
 
 namespace {
 
-// Flags of synchronization2 that the older 32-bit ones cannot say are widened, never dropped.
+// Widens synchronization2 flags that the older 32-bit ones cannot express; never drops any.
 
 VkPipelineStageFlags old_stages(uint64_t stages, VkPipelineStageFlags if_empty) {
     constexpr uint64_t kTransferLike = VK_PIPELINE_STAGE_2_COPY_BIT |
@@ -104,7 +106,7 @@ void record_old(const Device& device, VkCommandBuffer commands, Scope before, Sc
 
 void record_barrier(const Device& device, VkCommandBuffer commands, Scope before, Scope after,
                     std::span<const OwnershipTransfer> transfers) {
-    // A dependency with nothing on one side orders nothing.
+    // A dependency with an empty side orders nothing.
     if (before.stages == 0 || after.stages == 0) before = after = {};
     if (before.stages == 0 && transfers.empty()) return;
     HEARTH_ASSERT(transfers.size() <= kMaxTransfers);

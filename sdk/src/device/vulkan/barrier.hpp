@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Barriers through synchronization2 where the host enabled it, else through Vulkan 1.0's call.
-// Also debug labels, which need the same care.
+// Barriers, through synchronization2 if the application enabled it, else through Vulkan 1.0's call.
+// Also debug labels, which are optional, too.
 
 #pragma once
 
@@ -21,17 +21,17 @@ struct Scope {
     }
 };
 
-// These flags have one value in both generations of the API.
+// These flags have the same values in both generations of the API.
 inline constexpr Scope kComputeScope{VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                                      VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
 inline constexpr Scope kTransferScope{VK_PIPELINE_STAGE_TRANSFER_BIT,
                                       VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT};
 inline constexpr Scope kHostReadScope{VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT};
-/// Everything that a recording ever does to a session's own memory.
+/// All that recordings do to a session's own memory.
 inline constexpr Scope kRecordingScope{kComputeScope.stages | kTransferScope.stages,
                                        kComputeScope.access | kTransferScope.access};
 
-/// Hands a buffer range from one queue family to another, within a barrier.
+/// Transfers a buffer range from one queue family to another, within a barrier.
 struct OwnershipTransfer {
     VkBuffer buffer = VK_NULL_HANDLE;
     uint64_t offset = 0, bytes = 0;
@@ -39,12 +39,12 @@ struct OwnershipTransfer {
     Scope before, after;
 };
 
-/// One barrier command: everything of `before` is finished and visible to `after`.  An empty
-/// `before` waits for nothing; with both empty and no transfers nothing is recorded.
+/// Records one barrier: everything in `before` is finished and visible to `after`. An empty
+/// `before` waits for nothing. Records nothing if both are empty and there are no transfers.
 void record_barrier(const Device& device, VkCommandBuffer commands, Scope before, Scope after,
                     std::span<const OwnershipTransfer> transfers = {});
 
-/// One image from a layout, and a queue family, to another.
+/// Transitions an image's layout and queue family.
 struct ImageBarrier {
     VkImage image = VK_NULL_HANDLE;
     VkImageSubresourceRange range{};
@@ -54,11 +54,11 @@ struct ImageBarrier {
     Scope before, after;
 };
 
-/// Nothing is recorded where neither layout nor family changes and one side is empty.
+/// Records nothing if neither layout nor family changes and one side is empty.
 void record_image_barrier(const Device& device, VkCommandBuffer commands,
                           const ImageBarrier& barrier);
 
-/// Most transfers that one barrier can carry: one for each binding of an entry and the run block.
+/// Maximum number of transfers per barrier: one per binding of an entry, and the run block.
 inline constexpr size_t kMaxTransfers = 65;
 
 void begin_label(const Device& device, VkCommandBuffer commands, const char* name);

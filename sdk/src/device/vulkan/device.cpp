@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Adopts the application's device: checks the handshake and loads the functions.
+
 #include "device/vulkan/device.hpp"
 
 namespace hearth::gpu {
@@ -87,7 +89,7 @@ bool Device::can_have_subgroups_of(uint32_t size, uint32_t invocations) const {
 }
 
 hearth_result Device::adopt(const hearth_host_info& info, Problems& problems) {
-    // Each check asks what can be asked, so that all problems come together.
+    // Each check runs as far as it can, so that all problems are reported together.
     check_handles(info, problems);
     handle_ = info.device;
     pipeline_cache_ = info.pipeline_cache;
@@ -179,8 +181,8 @@ void Device::check_features(const hearth_host_info& info, const InstanceFunction
         name != nullptr && !contains(extensions, name))
         problems.add("device extension %s is required and not in the list of enabled ones", name);
     const hearth_features required = required_features(info.binding_model);
-    // Without a physical device to ask, nothing is said against what is listed.
-    // A version that is too low is told by itself, and not by each feature that is newer: it does not know how to ask.
+    // Without a physical device, the listed features are assumed to be supported. If the API
+    // version is too old, report only that: newer features cannot be queried.
     const uint32_t version = info.api_version;
     const bool can_ask = vk != nullptr && version >= kMinApiVersion;
     const hearth_features supported =
@@ -234,7 +236,7 @@ void Device::load_functions(const hearth_host_info& info, const InstanceFunction
                             Problems& problems) {
     const PFN_vkGetDeviceProcAddr get_proc =
         info.get_device_proc_addr != nullptr ? info.get_device_proc_addr : vk.GetDeviceProcAddr;
-    if (get_proc == nullptr || handle_ == VK_NULL_HANDLE) return;  // check_handles has told
+    if (get_proc == nullptr || handle_ == VK_NULL_HANDLE) return;  // check_handles has reported it
     const auto load = [&](const char* name) {
         const PFN_vkVoidFunction function = get_proc(handle_, name);
         if (function == nullptr) problems.add("get_device_proc_addr: no %s", name);
@@ -243,8 +245,8 @@ void Device::load_functions(const hearth_host_info& info, const InstanceFunction
 #define HEARTH_LOAD(name) vk_.name = reinterpret_cast<PFN_vk##name>(load("vk" #name));
     HEARTH_DEVICE_FUNCTIONS(HEARTH_LOAD)
 
-    // Whether a pointer comes back says nothing of what is enabled: the host's lists do.
-    // Below the version in whose core a function is, it has the name that its extension gave it.
+    // A non-null pointer does not imply that the feature is enabled: the application's lists
+    // decide. Below the core version of a function, it has its extension's suffix.
 #define HEARTH_LOAD_SINCE(core_version, name, suffix) \
     vk_.name = reinterpret_cast<PFN_vk##name>(        \
         load(api_version_ >= core_version ? "vk" #name : "vk" #name suffix));
@@ -285,7 +287,7 @@ void Device::set_name(VkObjectType type, uint64_t handle, const char* name) cons
     info.objectType = type;
     info.objectHandle = handle;
     info.pObjectName = name;
-    (void)vk_.SetDebugUtilsObjectNameEXT(handle_, &info);  // a name lost is no failure
+    (void)vk_.SetDebugUtilsObjectNameEXT(handle_, &info);  // losing a name is no failure
 }
 
 }  // namespace hearth::gpu

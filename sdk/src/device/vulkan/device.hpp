@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The host's device, adopted: its handles, what it enabled, and the functions to call it with.
+// The application's device: its handles, enabled features, and the functions to call it with.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace hearth::gpu {
 
-/// HEARTH_OK, or the nearest code for a VkResult that a driver call failed with.
+/// Maps a VkResult to HEARTH_OK or the closest error code.
 hearth_result to_result(VkResult result);
 
 /// "HEARTH_ERROR_RING_FULL".
@@ -22,14 +22,14 @@ const char* name_of(hearth_result result);
 class Device {
   public:
     /// Checks the handshake and loads the functions; a failure leaves every problem in `problems`.
-    /// `info` is complete (see read_struct) and its arrays need not outlive the call.
+    /// `info` must be complete (see read_struct); its arrays need not outlive the call.
     [[nodiscard]] hearth_result adopt(const hearth_host_info& info, Problems& problems);
 
     const DeviceFunctions& vk() const { return vk_; }
     VkDevice handle() const { return handle_; }
     VkPipelineCache pipeline_cache() const { return pipeline_cache_; }
     void set_pipeline_cache(VkPipelineCache cache) { pipeline_cache_ = cache; }
-    /// For driver calls; null if the host gave none.
+    /// For driver calls; null if the application gave none.
     const VkAllocationCallbacks* callbacks() const {
         return has_callbacks_ ? &callbacks_ : nullptr;
     }
@@ -40,13 +40,14 @@ class Device {
     uint32_t queue_family() const { return queue_family_; }
     uint32_t timestamp_valid_bits() const { return timestamp_valid_bits_; }
     VkSubgroupFeatureFlags subgroup_operations() const { return properties_.subgroup_operations; }
-    /// Whether workgroups of so many invocations can be had in subgroups of `size`: as they are, or on request.
+    /// True if workgroups of this many invocations can have subgroups of `size`, by default or on
+    /// request.
     bool can_have_subgroups_of(uint32_t size, uint32_t invocations) const;
-    /// Whether pipelines may say which size of subgroups they are for.
+    /// True if pipelines may request a subgroup size.
     bool asks_for_subgroup_sizes() const { return properties_.max_subgroup_size != 0; }
     /// The Vulkan version in use.
     uint32_t api_version() const { return api_version_; }
-    /// Of one piece of memory, and so of a buffer.
+    /// Maximum size of a memory allocation, and so of a buffer.
     uint64_t max_allocation_bytes() const { return properties_.max_allocation_bytes; }
 
     bool has(hearth_features bits) const { return (features_ & bits) == bits; }
@@ -55,15 +56,15 @@ class Device {
 
     bool is_lost() const { return lost_.load(std::memory_order_relaxed); }
     void set_lost() { lost_.store(true, std::memory_order_relaxed); }
-    /// to_result(), and remembers a lost device.
+    /// Like to_result(), and remembers a lost device.
     hearth_result check(VkResult result);
 
-    /// Names an object for debuggers, if the host enabled that.
+    /// Names an object for debuggers, if the application enabled debug utils.
     void set_name(VkObjectType type, uint64_t handle, const char* name) const;
 
   private:
     void check_handles(const hearth_host_info& info, Problems& problems);
-    /// vk  null: there is no physical device to ask.
+    /// vk: null if there is no physical device to query.
     void check_features(const hearth_host_info& info, const InstanceFunctions* vk,
                         Problems& problems);
     void check_queue(const hearth_host_info& info, const InstanceFunctions& vk, Problems& problems);
@@ -85,7 +86,7 @@ class Device {
     std::atomic<bool> lost_{false};
 };
 
-/// A handle as vkSetDebugUtilsObjectNameEXT wants it.
+/// Converts a handle for vkSetDebugUtilsObjectNameEXT.
 template <class Handle>
 uint64_t handle_bits(Handle handle) {
     if constexpr (std::is_pointer_v<Handle>)  // on 64-bit platforms; an integer on others

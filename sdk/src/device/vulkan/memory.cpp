@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Allocates buffers within the application's budgets, through its hooks or from the device.
+
 #include "device/vulkan/memory.hpp"
 
 #include <algorithm>
@@ -15,7 +17,7 @@ constexpr uint32_t kNoType = 0xffffffffu;
 struct UsageFacts {
     VkMemoryPropertyFlags required, preferred;
     VkBufferUsageFlags buffer_usage;  ///< address usage is added where it is enabled
-    bool is_addressed;                ///< kernels read or write it
+    bool is_addressed;                ///< accessed by kernels
 };
 
 constexpr VkMemoryPropertyFlags kMapped =
@@ -175,7 +177,7 @@ hearth_result DeviceMemory::allocate_from_device(const hearth_memory_request& re
     uint32_t type = find_type(request, request.required_properties | request.preferred_properties);
     if (type == kNoType) type = find_type(request, request.required_properties);
     if (type == kNoType) {
-        // Of a type that there is, it is the budget that was missing.
+        // If a suitable type exists, the budget was the obstacle.
         for (uint32_t i = 0; i < memory.memoryTypeCount; ++i)
             if ((request.memory_type_bits >> i & 1) != 0 &&
                 (memory.memoryTypes[i].propertyFlags & request.required_properties) ==

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Buffers with memory, from the host's hooks or straight from the device.
+// Buffers with memory, from the application's hooks or directly from the device.
 
 #pragma once
 
@@ -19,18 +19,18 @@ struct Buffer {
     uint64_t allocated_bytes = 0;
     hearth_memory_block block{};
     bool has_block = false;
-    uint32_t heap = 0;  ///< of a block that no hook gave
+    uint32_t heap = 0;  ///< without hooks: its memory heap
 };
 
-/// Where the session's memory comes from; keeps count and the host's budget.
+/// Allocates the sessions' memory; tracks usage and the application's budgets.
 class DeviceMemory {
   public:
     void init(Device& device, const hearth_host_info& info);
 
-    /// Device memory that create() with the same arguments asks for.
+    /// Queries the memory that create() with the same arguments needs.
     hearth_result query(hearth_memory_usage usage, uint64_t bytes, VkMemoryRequirements& out);
 
-    /// A buffer of `bytes` > 0.  On failure `out` is empty.
+    /// Creates a buffer of `bytes` > 0. On failure `out` is empty.
     hearth_result create(hearth_memory_usage usage, uint64_t bytes, const char* name, Buffer& out);
     void destroy(Buffer& buffer);
 
@@ -41,12 +41,13 @@ class DeviceMemory {
 
   private:
     hearth_result create_handle(hearth_memory_usage usage, uint64_t bytes, VkBuffer& out);
-    /// Into out.block, and out.heap.
+    /// Allocates out.block and sets out.heap.
     hearth_result allocate(const hearth_memory_request& request, Buffer& out);
     hearth_result allocate_from_hooks(const hearth_memory_request& request,
                                       hearth_memory_block& out);
     hearth_result allocate_from_device(const hearth_memory_request& request, Buffer& out);
-    /// The first type that the request allows, has all `wanted` properties, and whose heap has room.
+    /// Returns the first type that the request allows, has all `wanted` properties, and whose heap
+    /// has room.
     uint32_t find_type(const hearth_memory_request& request, VkMemoryPropertyFlags wanted) const;
     bool has_room(uint32_t heap, uint64_t bytes) const;
     void free(const hearth_memory_block& block);
@@ -54,7 +55,7 @@ class DeviceMemory {
     Device* device_ = nullptr;
     hearth_memory_hooks hooks_{};
     bool has_hooks_ = false;
-    uint64_t budget_ = 0;                            ///< of all heaps
+    uint64_t budget_ = 0;                            ///< over all heaps
     uint64_t heap_budgets_[HEARTH_HEAP_COUNT] = {};  ///< 0: no limit
     uint64_t held_[HEARTH_MEMORY_USAGE_COUNT] = {};
     uint64_t held_of_heap_[HEARTH_HEAP_COUNT] = {};

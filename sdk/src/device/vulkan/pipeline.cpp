@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Builds and shares compute pipelines.
+
 #include "device/vulkan/pipeline.hpp"
 
 #include <hearth/core/hash.hpp>
@@ -9,7 +11,7 @@ namespace hearth::gpu {
 
 namespace {
 
-constexpr uint32_t kMaxDescriptors = 32;  // ProgramView refuses more
+constexpr uint32_t kMaxDescriptors = 32;  // guaranteed by ProgramView
 
 }  // namespace
 
@@ -47,7 +49,7 @@ hearth_result Pipeline::build(const PipelineSource& source) {
     if (is_ready()) return HEARTH_OK;
     if (building_.exchange(true, std::memory_order_acq_rel)) return HEARTH_NOT_READY;
     hearth_result result = status();
-    if (result != HEARTH_OK) {  // nobody finished it between the two checks
+    if (result != HEARTH_OK) {  // no other thread built it between the two checks
         result = build_locked(source);
         if (result != HEARTH_OK) release();
         status_.store(result, std::memory_order_release);

@@ -14,23 +14,23 @@
 
 namespace hearth::gpu {
 
-/// All that a pipeline is made of; points into the program.
+/// Everything that identifies a pipeline; points into the program.
 struct PipelineSource {
     const char* name = "";
     std::span<const uint32_t> spirv;
     std::span<const VkSpecializationMapEntry> constant_map;  ///< into constant_values
     std::span<const uint32_t> constant_values;
     uint32_t operand_count = 0, push_bytes = 0;
-    uint32_t subgroup_size = 0;  ///< that its code is written for; 0: any
-    uint32_t threads_x = 0;      ///< of a workgroup, along the first axis
+    uint32_t subgroup_size = 0;  ///< required by its code; 0: any
+    uint32_t threads_x = 0;      ///< workgroup size along the first axis
     bool is_divisible = false;   ///< for vkCmdDispatchBase, too
     BindingModel binding_model = BindingModel::kDeviceAddress;
-    /// Pipelines are shared by hash, for which no source is compared with another: those of foreign
-    /// programs, each with an owner of its own, never stand in for others.
+    /// Pipelines are shared by hash without comparing sources. Untrusted programs have an owner
+    /// each, so that their pipelines are never shared.
     uint64_t owner = 0;
 };
 
-/// Identity of a source, its name aside.
+/// Hash of everything but the name.
 uint64_t hash_of(const PipelineSource& source);
 
 class Pipeline {
@@ -38,12 +38,12 @@ class Pipeline {
     Pipeline(Device& device, uint64_t hash) : device_(&device), hash_(hash) {}
     ~Pipeline();
 
-    /// HEARTH_OK: built.  HEARTH_NOT_READY: not built.  Otherwise what the last attempt failed
-    /// with; build() may be tried again.  Any thread.
+    /// HEARTH_OK: built. HEARTH_NOT_READY: not built. Otherwise the error of the last attempt;
+    /// build() may be tried again. Any thread.
     hearth_result status() const { return status_.load(std::memory_order_acquire); }
     bool is_ready() const { return status() == HEARTH_OK; }
 
-    /// Builds it, unless it is built or another thread is at it (HEARTH_NOT_READY).  Any thread.
+    /// Builds it. Returns HEARTH_NOT_READY if another thread is building it. Any thread.
     hearth_result build(const PipelineSource& source);
 
     VkPipeline handle() const { return handle_; }
@@ -73,9 +73,9 @@ class PipelineTable {
         device_ = &device;
         allocator_ = &allocator;
     }
-    /// The pipeline of this hash, made if there is none; null if out of host memory.
+    /// Returns the pipeline with this hash, created if needed; null if out of host memory.
     Pipeline* acquire(uint64_t hash);
-    /// Destroys it once nobody uses it.
+    /// Destroys it once unused.
     void release(Pipeline* pipeline);
     uint32_t count() const { return count_; }
 
@@ -83,7 +83,7 @@ class PipelineTable {
     Device* device_ = nullptr;
     HostAllocator* allocator_ = nullptr;
     Pipeline*& bucket_of(uint64_t hash) { return buckets_[hash % std::size(buckets_)]; }
-    Pipeline* buckets_[256] = {};  ///< by hash, each a list
+    Pipeline* buckets_[256] = {};  ///< linked lists, by hash
     uint32_t count_ = 0;
 };
 

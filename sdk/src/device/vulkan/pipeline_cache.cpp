@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Loads and saves the pipeline cache behind a header that identifies the device and library.
+
 #include "device/vulkan/pipeline_cache.hpp"
 
 #include "core/checksum.hpp"
@@ -59,8 +61,8 @@ hearth_result PipelineCache::create(Device& device, const VkPhysicalDeviceProper
     info.pInitialData = payload.data();
     const DeviceFunctions& vk = device.vk();
     VkResult result = vk.CreatePipelineCache(device.handle(), &info, device.callbacks(), &handle_);
-    // What a driver says of bytes that it does not like is its own affair; without them it may be
-    // content.  A lost device or a lack of memory then shows again.
+    // The driver's error for bytes that it rejects does not matter: retry without them. A lost
+    // device or a lack of memory fails again.
     if (result != VK_SUCCESS && !payload.empty() && result != VK_ERROR_DEVICE_LOST) {
         why_not_ = "the driver does not take it";
         payload = {};
@@ -92,7 +94,7 @@ hearth_result PipelineCache::save(std::byte* out, uint64_t* byte_count) {
     size_t size = *byte_count - sizeof header;
     const VkResult result =
         vk.GetPipelineCacheData(device_->handle(), handle_, &size, out + sizeof header);
-    if (result == VK_INCOMPLETE) return HEARTH_ERROR_OUT_OF_RANGE;  // it grew meanwhile
+    if (result == VK_INCOMPLETE) return HEARTH_ERROR_OUT_OF_RANGE;  // grew in the meantime
     if (result != VK_SUCCESS) return device_->check(result);
     header.byte_count = size;
     header.checksum = checksum({out + sizeof header, size});

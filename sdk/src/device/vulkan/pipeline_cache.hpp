@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What the driver remembers of the pipelines it built, kept by the host between runs of the game.
+// The driver's pipeline cache, kept by the application between runs of the game.
 
 #pragma once
 
@@ -11,15 +11,15 @@
 
 namespace hearth::gpu {
 
-/// Before the driver's own bytes.  Drivers check theirs, but not all of them well; what another
-/// driver, device or library wrote, or what is damaged, is never shown to them.
+/// Precedes the driver's bytes. Not all drivers validate theirs well, so data of another driver,
+/// device or library, and damaged data, are never passed to them.
 struct PipelineCacheHeader {
     uint32_t magic, format_version;
     uint32_t vendor, device, driver_version;
     uint32_t library_version;  ///< HEARTH_VERSION
     uint8_t uuid[VK_UUID_SIZE];
     uint64_t byte_count;  ///< of what follows
-    uint64_t checksum;    ///< checksum() of it
+    uint64_t checksum;    ///< checksum() of what follows
 };
 
 static_assert(sizeof(PipelineCacheHeader) == 56);
@@ -31,16 +31,16 @@ class PipelineCache {
     PipelineCache(const PipelineCache&) = delete;
     PipelineCache& operator=(const PipelineCache&) = delete;
 
-    /// A cache of Hearth's own, filled with `saved` if that is this device's.
+    /// Creates a cache, filled with `saved` if that is this device's.
     hearth_result create(Device& device, const VkPhysicalDeviceProperties& properties,
                          std::span<const std::byte> saved);
 
-    /// Whether `saved` was used; if not, why.
+    /// True if `saved` was used; why_not() is the reason otherwise.
     bool is_filled() const { return is_filled_; }
     const char* why_not() const { return why_not_; }
 
-    /// Writes the header and the driver's bytes.  *byte_count: capacity before, size afterwards; out
-    /// null: what is enough.  HEARTH_ERROR_NOT_FOUND without a cache.
+    /// Writes the header and the driver's bytes. *byte_count: capacity in, size out; null `out`:
+    /// returns a sufficient size. HEARTH_ERROR_NOT_FOUND without a cache.
     hearth_result save(std::byte* out, uint64_t* byte_count);
 
   private:

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Queries and checks the features, extensions and capabilities of a physical device.
+
 #include "device/vulkan/requirements.hpp"
 
 #include "core/alloc.hpp"
@@ -59,7 +61,7 @@ constexpr Feature kFeatures[] = {
 };
 static_assert(std::size(kFeatures) == HEARTH_FEATURE_COUNT);
 
-/// A struct of a pNext chain in which a feature's boolean lives.
+/// A struct of a pNext chain that contains a feature's boolean.
 struct Home {
     hearth_features bit;
     VkStructureType type;
@@ -70,8 +72,8 @@ struct Home {
 #define HEARTH_HOME(bit, structure, type, member) \
     { bit, type, sizeof(structure), offsetof(structure, member) }
 
-// A feature's own struct first: it may be appended to any chain that holds none of its homes,
-// whereas a VulkanXXFeatures must not meet the single structs that it gathers.
+// A feature's own struct comes first: it may be appended to any chain that holds none of its homes,
+// whereas a VulkanXXFeatures must not appear together with the structs that it aggregates.
 constexpr Home kHomes[] = {
     HEARTH_HOME(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS, VkPhysicalDeviceBufferDeviceAddressFeatures,
                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
@@ -139,7 +141,7 @@ constexpr Home kHomes[] = {
 
 #undef HEARTH_HOME
 
-/// More than the single structs of kHomes need together.
+/// An upper bound of the size of all single structs of kHomes together.
 constexpr size_t kMaxChainBytes = 768;
 
 size_t align_up(size_t bytes) {
@@ -151,7 +153,7 @@ VkBool32* member_of(VkBaseOutStructure* structure, const Home& home) {
                                        home.member_offset);
 }
 
-/// Where `bit` lives in the chain, or null.
+/// Returns the boolean of `bit` in the chain, or null.
 VkBool32* find_in_chain(VkPhysicalDeviceFeatures2* chain, hearth_features bit) {
     for (auto* s = reinterpret_cast<VkBaseOutStructure*>(chain); s != nullptr; s = s->pNext)
         for (const Home& home : kHomes)
@@ -164,8 +166,8 @@ const Home& own_home(hearth_features bit) {
                          [&](const Home& home) { return home.bit == bit; });
 }
 
-/// The names of a device's extensions.  They are asked for before there is a context, so the memory
-/// comes from the C library.
+/// The names of a device's extensions. Queried before there is a context, so the memory comes from
+/// the C library.
 class ExtensionNames {
   public:
     VkResult load(const InstanceFunctions& vk, VkPhysicalDevice physical_device) {
@@ -188,21 +190,21 @@ class ExtensionNames {
     Array<const char*> names_;
 };
 
-/// A kind of cooperative matrices, of either extension; their enumerators have the same values.
+/// Shape of cooperative matrices, of either extension; their enumerators have the same values.
 struct MatrixKind {
     uint32_t m = 0, n = 0, k = 0;
 
     bool is_square() const { return m == 16 && n == 16 && k == 16; }
 };
 
-/// f16 into f32.
+/// True for f16 operands with f32 accumulation.
 template <class Properties>
 bool is_mixed(const Properties& p, VkComponentTypeNV result) {
     return p.AType == VK_COMPONENT_TYPE_FLOAT16_NV && p.BType == VK_COMPONENT_TYPE_FLOAT16_NV &&
            p.CType == VK_COMPONENT_TYPE_FLOAT32_NV && result == VK_COMPONENT_TYPE_FLOAT32_NV;
 }
 
-/// Null sizes unless it is f16 into f32 at subgroup scope.
+/// Zero sizes unless it is f16 with f32 accumulation at subgroup scope.
 template <class Properties>
 MatrixKind to_kind(const Properties& p, VkComponentTypeNV result) {
     const bool is_fit = is_mixed(p, result) && p.scope == VK_SCOPE_SUBGROUP_NV;
@@ -215,7 +217,7 @@ MatrixKind kind_of(const KhrCooperativeMatrixProperties& p) {
     return to_kind(p, p.ResultType);
 }
 
-/// Calls `use` with each kind that the device lists.
+/// Calls `use` with each shape that the device lists.
 template <class Properties, class Use>
 void for_each_kind(VkResult(VKAPI_PTR* query)(VkPhysicalDevice, uint32_t*, Properties*),
                    VkPhysicalDevice physical_device, VkStructureType type, const Use& use) {
@@ -229,7 +231,7 @@ void for_each_kind(VkResult(VKAPI_PTR* query)(VkPhysicalDevice, uint32_t*, Prope
     for (uint32_t i = 0; i < count; ++i) use(listed[i]);
 }
 
-/// Of the kinds that the device lists: 16x16x16, or else the first that is fit.
+/// Chooses 16x16x16 if the device lists it, else the first suitable shape.
 template <class Properties>
 MatrixKind choose_kind(VkResult(VKAPI_PTR* query)(VkPhysicalDevice, uint32_t*, Properties*),
                        VkPhysicalDevice physical_device, VkStructureType type) {
@@ -242,7 +244,7 @@ MatrixKind choose_kind(VkResult(VKAPI_PTR* query)(VkPhysicalDevice, uint32_t*, P
     return chosen;
 }
 
-/// Fills in the matrices that a workgroup can hold.
+/// Fills in the granularities of workgroup-scope cooperative matrices.
 void query_workgroup_matrices(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
                               hearth_device_caps& caps) {
     NvCooperativeMatrix2Properties limits{};
@@ -264,7 +266,7 @@ void query_workgroup_matrices(const InstanceFunctions& vk, VkPhysicalDevice phys
                   });
 }
 
-/// Fills in what a host with these features can reach matrix cores by.
+/// Fills in the matrix core support with these enabled features.
 void query_matrix_cores(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
                         hearth_features enabled, hearth_device_caps& caps) {
     constexpr hearth_features kKhr =
@@ -279,7 +281,7 @@ void query_matrix_cores(const InstanceFunctions& vk, VkPhysicalDevice physical_d
     if ((enabled & HEARTH_FEATURE_COOPERATIVE_MATRIX_NV) != 0)
         nv = choose_kind(vk.GetPhysicalDeviceCooperativeMatrixPropertiesNV, physical_device,
                          VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_NV);
-    // KHR first: the same product takes 14 % less time so on an H200 (driver 580).
+    // KHR first: the same product takes 14 % less time with it on an H200 (driver 580).
     const MatrixKind& kind = khr.m != 0 ? khr : nv;
     if (kind.m == 0) return;
     caps.matrix_cores = khr.m != 0 ? HEARTH_MATRIX_CORES_KHR : HEARTH_MATRIX_CORES_NV;
@@ -293,7 +295,7 @@ void query_matrix_cores(const InstanceFunctions& vk, VkPhysicalDevice physical_d
         query_workgroup_matrices(vk, physical_device, caps);
 }
 
-/// Whether the feature's struct may be asked for and enabled.
+/// True if the feature's struct may be queried and enabled.
 bool is_reachable(const Feature& feature, uint32_t api_version,
                   std::span<const char* const> extensions) {
     return api_version >= feature.core_version ||
@@ -304,7 +306,7 @@ bool is_reachable(const Feature& feature, uint32_t api_version,
 
 void Problems::add(const char* format, ...) {
     const bool is_first = count++ == 0;
-    if (text.is_full()) return;  // there may be very many
+    if (text.is_full()) return;  // bounds the number of problems
     va_list arguments;
     va_start(arguments, format);
     if (!is_first) text.append_line_break();
@@ -378,7 +380,7 @@ hearth_features supported_features(const InstanceFunctions& vk, VkPhysicalDevice
 
 DeviceProperties query_properties(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
                                   hearth_features enabled) {
-    // Not VkPhysicalDeviceVulkan11Properties, which only Vulkan 1.2 knows.
+    // VkPhysicalDeviceVulkan11Properties requires Vulkan 1.2.
     VkPhysicalDeviceSubgroupSizeControlProperties sizes{};
     sizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES;
     VkPhysicalDeviceMaintenance3Properties allocation{};
@@ -409,8 +411,8 @@ DeviceProperties query_properties(const InstanceFunctions& vk, VkPhysicalDevice 
 
 namespace {
 
-/// How many units run workgroups side by side, or 0.  Vulkan has no word for it, vendors have: their extensions
-/// need not be enabled to be asked.
+/// Returns the number of compute units (SMs, CUs), or 0. Vulkan has no property for it, but vendor
+/// extensions have; they can be queried without being enabled.
 uint32_t query_compute_units(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
                              hearth_result& result) {
     ExtensionNames available;
@@ -507,7 +509,7 @@ hearth_result query_requirements(const hearth_device_query& query, hearth_requir
         if (!contains(available.names(), name))
             problems.add("device extension %s is required and the device does not have it", name);
     };
-    // Foreign programs use descriptors, whatever the host's own use.
+    // Untrusted programs use descriptors, whatever the application's own programs use.
     if (const char* name =
             required_extension(is_foreign ? HEARTH_BINDING_PUSH_DESCRIPTOR : query.binding_model);
         name != nullptr)
@@ -522,7 +524,8 @@ hearth_result query_requirements(const hearth_device_query& query, hearth_requir
         const bool needs_extension = query.api_version < feature.core_version;
         if (is_required && needs_extension && feature.extension != nullptr)
             require(feature.extension);
-        // A version or an extension that lacks is told by itself, and not by each feature that needs it.
+        // A missing version or extension is reported once, not again for each feature that needs
+        // it.
         if (is_required && is_reachable(feature, query.api_version, available.names()) &&
             (supported & feature.bit) == 0)
             problems.add("feature %s is required and the device does not have it", feature.name);

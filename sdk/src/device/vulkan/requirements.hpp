@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What Hearth needs of a device: one table of features and extensions, from which the requirement
-// query, the feature-chain patcher and the check of the handshake all come.
+// Device requirements: one table of features and extensions that drives the requirement query, the
+// feature-chain patcher and the check of the handshake.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace hearth::gpu {
 
-/// All problems of a handshake, one a line.
+/// All problems of a handshake, one per line.
 struct Problems {
     uint32_t count = 0;
     FixedText<sizeof(hearth_report::text)> text;
@@ -24,74 +24,76 @@ struct Problems {
     HEARTH_PRINTF(2, 3) void add(const char* format, ...);
 };
 
-/// Below, Vulkan has neither subgroups nor the structs in which features are asked for.
+/// Older versions have neither subgroups nor the structs that query features.
 inline constexpr uint32_t kMinApiVersion = VK_API_VERSION_1_1;
 
-/// The newest SPIR-V that every device of this version of Vulkan takes, as modules say it.
+/// Returns the newest SPIR-V version that every device of this Vulkan version supports, in a module
+/// header's encoding.
 uint32_t newest_spirv(uint32_t api_version);
 
-/// VkPhysicalDeviceProperties::vendorID of a native device, whose deviceID is its hearth_cpu.
+/// VkPhysicalDeviceProperties::vendorID of a CPU device, whose deviceID is its hearth_cpu.
 inline constexpr uint32_t kNativeVendor = 0x48545248;
 
-/// One boolean that a host may enable.
+/// A boolean feature that an application may enable.
 struct Feature {
     hearth_features bit;
     const char* name;           ///< of the member in Vulkan's struct
     bool needed_for_addresses;  ///< required with HEARTH_BINDING_DEVICE_ADDRESS
     const char* extension;      ///< needed below `core_version`; null if none
     uint32_t core_version;
-    /// Required where foreign programs will be run, and not even optional elsewhere.
+    /// Required to run untrusted programs; otherwise not even optional.
     bool needed_for_foreign = false;
 };
 
 std::span<const Feature> all_features();
 
-/// The features that programs of this binding model cannot do without.
+/// The features that programs of this binding model require.
 hearth_features required_features(hearth_binding_model model);
-/// The features that foreign programs cannot do without.
+/// The features that untrusted programs require.
 hearth_features foreign_features();
-/// The extension that programs of this binding model cannot do without, or null.
+/// The extension that programs of this binding model require, or null.
 const char* required_extension(hearth_binding_model model);
 
-/// Loads the functions of a host's instance; a missing one is a problem.
+/// Loads the instance functions; a missing one is a problem.
 InstanceFunctions load_instance_functions(hearth_get_instance_proc get_proc, VkInstance instance,
                                           Problems& problems);
 
-/// Which of all_features() the physical device has, as far as `api_version` and the extension list
-/// let it be asked.  `extensions`: those that may be used.
+/// Returns which of all_features() the physical device has, as far as `api_version` and
+/// `extensions` (those that may be used) allow to query it.
 hearth_features supported_features(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
                                    uint32_t api_version, std::span<const char* const> extensions);
 
-/// What is asked of a physical device about itself.
+/// Queried properties of a physical device.
 struct DeviceProperties {
     VkPhysicalDeviceProperties device{};
-    uint64_t max_allocation_bytes = 0;               ///< of one piece of memory
-    uint32_t subgroup_size = 0;                      ///< unless a pipeline asks for another
+    uint64_t max_allocation_bytes = 0;               ///< per allocation
+    uint32_t subgroup_size = 0;                      ///< unless a pipeline requests another
     VkSubgroupFeatureFlags subgroup_operations = 0;  ///< in compute shaders
-    /// Sizes that pipelines may ask for, and how many subgroups a workgroup may then have.  0: they may not ask.
+    /// Subgroup sizes that pipelines may request, and the maximum number of subgroups per workgroup
+    /// then. 0: none may be requested.
     uint32_t min_subgroup_size = 0, max_subgroup_size = 0, max_workgroup_subgroups = 0;
 };
 
 DeviceProperties query_properties(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
                                   hearth_features enabled);
 
-/// result: HEARTH_OK, or what failed in asking.
+/// result: HEARTH_OK, or the error of a failed query.
 hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
                               uint32_t api_version, hearth_features enabled,
                               hearth_binding_model model, hearth_result& result);
 
-/// hearth_query_device.
+/// Implements hearth_query_device.
 hearth_result query_requirements(const hearth_device_query& query, hearth_requirements& out,
                                  Problems& problems);
 
-/// hearth_read_features.
+/// Implements hearth_read_features.
 hearth_features read_features(const VkBaseInStructure* chain,
                               const VkPhysicalDeviceFeatures* enabled);
 
-/// Sets each boolean of ours in the chain: whether it is among `features`.
+/// Sets each known boolean in the chain to whether it is among `features`.
 void set_features(hearth_features features, VkPhysicalDeviceFeatures2* chain);
 
-/// hearth_patch_features.
+/// Implements hearth_patch_features.
 hearth_result patch_features(hearth_features features, VkPhysicalDeviceFeatures2* chain,
                              void* storage, size_t* storage_bytes);
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The one include of Vulkan's headers, and the functions that Hearth calls: all of them, loaded
-// through the host's vkGetInstanceProcAddr.  There is no function here that submits or waits.
+// Includes Vulkan's headers and lists all Vulkan functions that Hearth calls, loaded through the
+// application's vkGetInstanceProcAddr. None of them submits or waits.
 
 #pragma once
 
@@ -62,7 +62,7 @@
     X(CmdWriteTimestamp)           \
     X(CmdResetQueryPool)
 
-// Loaded only if what they belong to is in the host's lists of enabled things; null otherwise.
+// Loaded only if the application listed their feature or extension as enabled; null otherwise.
 #define HEARTH_OPTIONAL_DEVICE_FUNCTIONS(X) \
     X(GetBufferDeviceAddress)               \
     X(CmdPipelineBarrier2)                  \
@@ -75,8 +75,8 @@
 
 namespace hearth::gpu {
 
-// VK_KHR_cooperative_matrix, which headers before 1.3.255 lack: what they say of it, under names
-// that do not clash where they do.
+// VK_KHR_cooperative_matrix, which headers before 1.3.255 lack, under names that do not clash with
+// newer headers.
 inline constexpr char kKhrCooperativeMatrixExtension[] = "VK_KHR_cooperative_matrix";
 inline constexpr auto kKhrCooperativeMatrixFeaturesType = static_cast<VkStructureType>(1000506000);
 inline constexpr auto kKhrCooperativeMatrixPropertiesType =
@@ -101,7 +101,7 @@ struct KhrCooperativeMatrixProperties {
 using PFN_GetPhysicalDeviceCooperativeMatrixPropertiesKHR =
     VkResult(VKAPI_PTR*)(VkPhysicalDevice, uint32_t*, KhrCooperativeMatrixProperties*);
 
-// Of VK_NV_cooperative_matrix2, which headers before 1.3.300 lack.
+// VK_NV_cooperative_matrix2, which headers before 1.3.300 lack.
 inline constexpr char kNvCooperativeMatrix2Extension[] = "VK_NV_cooperative_matrix2";
 inline constexpr auto kNvCooperativeMatrix2FeaturesType = static_cast<VkStructureType>(1000593000);
 inline constexpr auto kNvFlexibleDimensionsPropertiesType =
@@ -142,12 +142,12 @@ struct NvFlexibleDimensionsProperties {
 using PFN_GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV =
     VkResult(VKAPI_PTR*)(VkPhysicalDevice, uint32_t*, NvFlexibleDimensionsProperties*);
 
-// VK_NV_compute_occupancy_priority, which Debian 12's headers lack, as the Vulkan specification has it ("Compute
-// Occupancy Priority").
+// VK_NV_compute_occupancy_priority, which Debian 12's headers lack; from the Vulkan specification
+// ("Compute Occupancy Priority").
 inline constexpr char kNvOccupancyPriorityExtension[] = "VK_NV_compute_occupancy_priority";
 inline constexpr auto kNvOccupancyPriorityParametersType = static_cast<VkStructureType>(1000645000);
 inline constexpr auto kNvOccupancyPriorityFeaturesType = static_cast<VkStructureType>(1000645001);
-/// VK_COMPUTE_OCCUPANCY_PRIORITY_NORMAL_NV, with which every command buffer begins.
+/// VK_COMPUTE_OCCUPANCY_PRIORITY_NORMAL_NV, the initial priority of every command buffer.
 inline constexpr float kNormalOccupancyPriority = 0.5f;
 
 struct NvOccupancyPriorityFeatures {
