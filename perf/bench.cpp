@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Times compiled programs: warm-up, samples at full clock, checks and statistics.
+
 #include "bench.hpp"
 
 #include <hearth/tuning.hpp>
@@ -17,7 +19,7 @@ constexpr int kMostRepetitions = 20;
 constexpr int kMostSamples = 100;
 constexpr int kLeastSamples = 5;
 
-/// CPU time that this process has used, a software driver's threads included.
+/// CPU time of this process, including a software driver's threads.
 double process_now_us() {
     timespec time{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -78,7 +80,7 @@ Result<Bench::Sample> Bench::sample(const Job& job, int repetitions) {
     const double start_us = now_us(), process_start_us = process_now_us();
     const Status submitted = job.submit([&](VkCommandBuffer commands) -> Status {
         stopwatch_.reset(commands);
-        // The first kernel of a submission also pays for starting it.
+        // The first kernel of a submission includes the cost of starting it.
         clock_->record(commands);
         stopwatch_.stamp(commands);
         clock_->record(commands);
@@ -101,7 +103,7 @@ Result<Bench::Sample> Bench::sample(const Job& job, int repetitions) {
 }
 
 Result<std::vector<Sample>> Bench::samples(const Job& job, int wanted, int repetitions, Row& row) {
-    // A card needs a few tenths of a second of load to raise its clock, some up to two.
+    // A GPU needs a few tenths of a second of load to raise its clock, some up to two seconds.
     constexpr double kPatienceUs = 3e6;
     HEARTH_ASSIGN(SampleSet set, take_samples(
                                      {wanted, std::min(wanted, kLeastSamples), kPatienceUs},
@@ -137,12 +139,12 @@ Status Bench::time(const Job& job, const Sample& first, Row& row) {
     };
     if (first.gpu_us > 4 * budget_us) return mark_over_budget(first);
     if (first.gpu_us > budget_us) {
-        // Once more: in the first run a software driver also translates the kernels.
+        // Repeat once: the first run on a software driver includes kernel compilation.
         HEARTH_ASSIGN(const Sample again, sample(job, 1));
         if (again.gpu_us > budget_us) return mark_over_budget(again);
     }
-    // An idle GPU needs a few tenths of a second of work to raise its clock: of work that is not cut
-    // into pieces by waiting for the host, so several repetitions in each submission.
+    // An idle GPU needs a few tenths of a second of continuous work to raise its clock, so each
+    // submission holds several repetitions.
     constexpr double kWarmSampleUs = 5000;
     const double warm_start_us = now_us();
     double one_us = 0;
@@ -154,7 +156,7 @@ Status Bench::time(const Job& job, const Sample& first, Row& row) {
             static_cast<int>(std::clamp(kWarmSampleUs / one_us, 1.0, double(kMostRepetitions)));
     } while (now_us() - warm_start_us < 0.25 * budget_us);
 
-    // Half of the budget for the repeated samples, a quarter for the single ones.
+    // Half of the budget is for repeated samples, a quarter for single ones.
     const auto affordable = [&](double part, double each_us, int most) {
         return static_cast<int>(std::clamp(part * budget_us / each_us, 1.0, double(most)));
     };
@@ -195,7 +197,7 @@ Result<std::string> Bench::time_variants(const Compiled& compiled, Row& row) {
         for (const auto& [name, tensor] : trial.inputs)
             HEARTH_TRY(workload->set_input(name.c_str(), tensor));
         HEARTH_ASSIGN(Sample least, sample(*workload, 1, 1));
-        // While results were compared the GPU was idle, and lowered its clock.
+        // The GPU was idle and lowered its clock while results were compared.
         constexpr double kWarmUs = 2e5;
         const double start_us = now_us();
         for (int i = 0; i < 5 || now_us() - start_us < kWarmUs; ++i) {

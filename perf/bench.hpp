@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The harness: times compiled programs on one device.  A scene builds a program, checks what it
-// computes and hands it to Bench::time; README.md says how figures are taken.
+// The benchmark harness: times compiled programs on one device. A scene builds a program, checks
+// its results and passes it to Bench::time. README.md describes the method.
 
 #pragma once
 
@@ -23,16 +23,16 @@
 
 namespace hearth::perf {
 
-/// What the device can do at most, as measured by two small kernels of our own.
+/// Peak rates of the device, measured with small hand-written kernels.
 struct Roof {
-    double bytes_per_s = 0;         ///< read and written, copying memory larger than any cache
+    double bytes_per_s = 0;         ///< f16 products with f32 accumulators on matrix cores; 0: none
     double flops_per_s = 0;         ///< f32 multiply-adds in registers, each counting two
     double matrix_flops_per_s = 0;  ///< f16 products with f32 sums on matrix cores; 0: it has none
 };
 
 Result<Roof> measure_roof(standalone::Device& device);
 
-/// GPU time of one step of a program, alone between timestamps: an upper bound.
+/// GPU time of one command of a program, serialized by timestamps: an upper bound.
 struct StepTime {
     std::string label;
     double us = 0;
@@ -44,39 +44,39 @@ struct Row {
 
     std::string name;
     State state = State::kFailed;
-    std::string note;              ///< what was checked and the error found, or why it failed
-    DType operands = DType::kF32;  ///< of the products: which roof is theirs
-    double flops = 0;              ///< that one repetition cannot do without
-    double bytes = 0;              ///< likewise: inputs, outputs and weights, each once
+    std::string note;              ///< result of the check, or the error
+    DType operands = DType::kF32;  ///< of the matrix products: determines the roof
+    double flops = 0;              ///< minimum for one repetition
+    double bytes = 0;  ///< minimum for one repetition: inputs, outputs and weights, each once
     uint32_t dispatches = 0, copies = 0, barriers = 0;
     uint64_t arena_bytes = 0;
     int repetitions = 0;     ///< in one command buffer, each after a full barrier
-    Statistics repeated_us;  ///< GPU time of one of them: the figure
+    Statistics repeated_us;  ///< GPU time per repetition: the reported figure
     Statistics single_us;    ///< GPU time of a command buffer with one recording
-    Statistics wall_us;      ///< that recorded, submitted and waited for, on the host's clock
-    Statistics record_us;    ///< CPU time to record one of `repetitions`
-    Statistics process_us;  ///< CPU time of the process for one of `repetitions`: steadier than the
-                            ///< clock for a software driver on a busy machine
-    double roof_us = 0;     ///< what the roof allows
+    Statistics wall_us;      ///< wall time to record, submit and wait for that
+    Statistics record_us;    ///< CPU time of recording, per repetition
+    Statistics process_us;   ///< process CPU time per repetition: steadier than
+                             ///< wall time for a software driver on a busy machine
+    double roof_us = 0;      ///< minimum time according to the roof
     bool is_memory_bound = false;
-    double reference_us = 0;  ///< the slowest run of the clock guard's kernel beside what was kept
-    int refused = 0;          ///< samples taken at a lower clock, and thrown away
+    double reference_us = 0;    ///< slowest run of the clock guard's kernel among the kept samples
+    int refused = 0;            ///< samples rejected because of a lower clock
     bool is_full_clock = true;  ///< false: too few samples were at full clock
     bool is_bimodal = false;    ///< the samples of repeated_us fall into two groups
-    std::vector<std::pair<std::string, double>> details;  ///< figures that only this row has
-    std::vector<StepTime> steps;                          ///< if asked for
-    std::vector<PipelineStatistics> pipelines;            ///< likewise
+    std::vector<std::pair<std::string, double>> details;  ///< figures specific to this row
+    std::vector<StepTime> steps;                          ///< if requested
+    std::vector<PipelineStatistics> pipelines;            ///< if requested
 };
 
 struct Settings {
-    double budget_s = 0;  ///< to time each row for, about
+    double budget_s = 0;  ///< approximate time per row
     bool wants_steps = false;
-    bool wants_statistics = false;  ///< of the driver, of each pipeline
-    bool wants_tuning = false;      ///< of rows that are one kernel: all its variants
-    bool fuse = true;               ///< off: one kernel for each operator
+    bool wants_statistics = false;  ///< driver statistics of each pipeline
+    bool wants_tuning = false;      ///< measures all variants of single-kernel rows
+    bool fuse = true;               ///< false: one kernel per operator
 };
 
-/// One device, what it can do, and how much time may be spent.
+/// A device, its peak rates, and the time budget.
 class Bench {
   public:
     static Result<std::unique_ptr<Bench>> create(standalone::Device& device, const Roof& roof,
@@ -88,7 +88,7 @@ class Bench {
     const Settings& settings() const { return settings_; }
     const ClockGuard& clock() const { return *clock_; }
 
-    /// Compiles an entry for this device, with room for `rows` rows.
+    /// Compiles an entry for this device, for up to `rows` rows.
     Result<Compiled> compile_for_device(Trace& entry, int64_t rows,
                                         Precision precision = Precision::kF32,
                                         const QuantizeOptions& quantize = {},
@@ -98,7 +98,7 @@ class Bench {
     /// `repetitions` recordings in one submission, between two runs of the clock guard's kernel.
     Result<Sample> sample(Workload& workload, int64_t rows, int repetitions);
 
-    /// What can be recorded any number of times in one submission.
+    /// Work that can be recorded any number of times in one submission.
     struct Job {
         std::function<Status(VkCommandBuffer)> record;
         /// Submits what its argument records, and waits for it.
@@ -106,20 +106,19 @@ class Bench {
     };
     Result<Sample> sample(const Job& job, int repetitions);
 
-    /// Times `workload` at `rows` rows and fills in the row's figures.
-    /// first  what a run has already shown: if that and perhaps one more are beyond the budget, the
-    ///        row is marked so and gets no other figures.
+    /// Times `workload` at batch size `rows` and fills in the row's figures. first: an earlier
+    /// sample; if it and possibly one more exceed the budget, the row is marked so and gets no
+    /// other figures.
     Status time(Workload& workload, int64_t rows, const Sample& first, Row& row);
     Status time(const Job& job, const Sample& first, Row& row);
 
     /// Times every variant of the kernels in `compiled`, each checked against the shipped one
-    /// (hearth/tuning.hpp), and adds the times to the row's details.  Returns what won, for
+    /// (hearth/tuning.hpp), and adds the times to the row's details. Returns the best tuning, for
     /// compile_for_device.
     Result<std::string> time_variants(const Compiled& compiled, Row& row);
 
-    /// Adds to a row that has been timed what the settings ask for: times of steps, and what the
-    /// driver tells of pipelines.
-    /// prepare  gives a workload its inputs.
+    /// Adds what the settings request to a timed row: times of commands, and driver statistics of
+    /// pipelines. prepare: sets a workload's inputs.
     Status profile(const Compiled& compiled, int64_t rows,
                    const std::function<Status(Workload&)>& prepare, Row& row);
 
@@ -127,11 +126,11 @@ class Bench {
     Bench(standalone::Device& device, const Roof& roof, const Settings& settings)
         : device_(device), roof_(roof), settings_(settings), stopwatch_(device) {}
 
-    /// `wanted` samples at full clock, or what there is after waiting for it, and what that says
-    /// about the row.
+    /// Takes `wanted` samples at full clock, or the best available after a timeout, and marks the
+    /// row accordingly.
     Result<std::vector<Sample>> samples(const Job& job, int wanted, int repetitions, Row& row);
 
-    /// Runs `compiled` with timestamps between its steps, once it is warm; medians.
+    /// Runs `compiled` with timestamps between its commands, after a warm-up; medians.
     Result<std::vector<StepTime>> step_times(const Compiled& compiled, int64_t rows,
                                              const std::function<Status(Workload&)>& prepare);
 
@@ -142,11 +141,11 @@ class Bench {
     std::unique_ptr<ClockGuard> clock_;
 };
 
-/// Something to measure: one row of the table.
+/// A benchmark: one row of the table.
 struct Scene {
     const char* name;
     const char* summary;
-    /// Fills in all but the name, or says why there is no figure.
+    /// Fills in everything but the name, or returns why there is no figure.
     Status (*run)(Bench& bench, Row& row);
 };
 

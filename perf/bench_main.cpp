@@ -42,7 +42,7 @@ std::vector<Scene> chosen_scenes(const std::vector<std::string>& words) {
 }
 
 Result<bool> run(const std::vector<Scene>& scenes, const Arguments& arguments) {
-    // Measuring takes long; what would stop its results from being kept is told before.
+    // Measuring takes long, so output paths are checked first.
     if (!arguments.json_path.empty()) HEARTH_TRY(check_writable(arguments.json_path));
     HEARTH_ASSIGN(const std::unique_ptr<standalone::Instance> instance,
                   standalone::Instance::create());

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Measures a reference kernel to detect lowered GPU clocks.
+
 #include "clock_guard.hpp"
 
 #include "bench.hpp"
@@ -12,9 +14,9 @@ namespace hearth::perf {
 
 namespace {
 
-constexpr uint32_t kGroups = 2048;    // several for each compute unit of any card
-constexpr double kKernelUs = 60;      // long beside what a change of pipelines takes
-constexpr double kLeastLoadUs = 5e5;  // before "no faster" means anything
+constexpr uint32_t kGroups = 2048;    // several per compute unit of any GPU
+constexpr double kKernelUs = 60;      // long compared with a pipeline switch
+constexpr double kLeastLoadUs = 5e5;  // minimum load before "no faster" is meaningful
 constexpr double kMostLoadUs = 5e6;
 constexpr int kRunsWithoutGain = 2000;
 
@@ -43,7 +45,7 @@ Status ClockGuard::calibrate() {
         if (load_us > kMostLoadUs) break;
         HEARTH_ASSIGN(const double us, time_us());
         if (us < kKernelUs && push_.count < (1u << 20)) {
-            push_.count *= 2;  // too short, or no longer long enough now that the clock has risen
+            push_.count *= 2;  // too short, possibly because the clock has risen
             fastest_us_ = 0;
             continue;
         }
@@ -55,7 +57,7 @@ Status ClockGuard::calibrate() {
 }
 
 Result<double> ClockGuard::time_us() {
-    // A row of runs, so that waiting for the host does not cut the load into pieces.
+    // Several runs, so that waiting for the host does not interrupt the load.
     HEARTH_TRY(device_.run([&](VkCommandBuffer commands) {
         stopwatch_.reset(commands);
         for (int i = 0; i < 20; ++i) record(commands);

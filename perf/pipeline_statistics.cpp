@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Reads VK_KHR_pipeline_executable_properties of a program's pipelines.
+
 #include "pipeline_statistics.hpp"
 
 #include "workload.hpp"
@@ -14,7 +16,7 @@ namespace hearth::perf {
 
 namespace {
 
-/// The hooks have no user data, so what they need and find is kept here while a program is built.
+/// State of the hooks, which have no user data, while a program is built.
 struct Capture {
     const standalone::VulkanApi* vk = nullptr;
     std::vector<VkPipeline> handles;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What a driver tells of the pipelines it built: registers, stack, size of the code.
+// Driver statistics of pipelines: registers, stack, code size.
 
 #pragma once
 
@@ -17,14 +17,13 @@ namespace hearth::perf {
 
 /// One pipeline of a program.
 struct PipelineStatistics {
-    std::string kernel;  ///< its name, or its number where the instance has no debug utils
-    std::string
-        figures;  ///< "Register Count 40, Binary Size 2048, ..."; the names are the driver's
+    std::string kernel;   ///< its name, or its index without debug utils
+    std::string figures;  ///< "Register Count 40, Binary Size 2048, ..."; names from the driver
 };
 
-/// Builds the pipelines of `compiled` and asks for their figures.
-/// device  with VK_KHR_pipeline_executable_properties (DeviceOptions::pipeline_statistics).
-/// Errors: kUnsupported without it.  Not thread-safe.
+/// Builds the pipelines of `compiled` and queries their statistics. device: with
+/// VK_KHR_pipeline_executable_properties (DeviceOptions::pipeline_statistics).
+/// Errors: kUnsupported without it. Not thread-safe.
 Result<std::vector<PipelineStatistics>> pipeline_statistics(standalone::Device& device,
                                                             const Compiled& compiled);
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Builds and records hand-written kernels.
+
 #include "probe.hpp"
 
 #include <vector>

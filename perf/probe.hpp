@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Kernels written by hand (shaders/), beside which what is compiled is measured.
+// Hand-written kernels (shaders/), for comparison with compiled ones.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace hearth::perf {
 
-/// All that such a kernel is given.
+/// Arguments of such a kernel.
 struct Push {
     VkDeviceAddress from, to;
     uint32_t count;
@@ -29,7 +29,7 @@ class Probe {
     Probe(const Probe&) = delete;
     Probe& operator=(const Probe&) = delete;
 
-    /// constants  by their ids: 0, 1, ...
+    /// constants: values of specialization constants 0, 1, ...
     Status build(std::span<const uint32_t> spirv, std::span<const uint32_t> constants = {});
 
     void record(VkCommandBuffer commands, const Push& push, uint32_t groups) const;

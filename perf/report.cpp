@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Prints benchmark rows as a table and writes them as JSON.
+
 #include "report.hpp"
 
 #include <hearth/file.hpp>
@@ -27,12 +29,12 @@ const char* name_of(Row::State state) {
     return "FAILED";
 }
 
-/// The figure that stands for the row.
+/// The figure that represents the row.
 double figure_us(const Row& row) {
     return row.state == Row::State::kOverBudget ? row.single_us.median : row.repeated_us.median;
 }
 
-/// At most nine characters; a dash where there is nothing.
+/// Formats at most nine characters; a dash for zero.
 std::string number(double value) {
     if (value == 0) return "-";
     if (value < 1000) return fmt::format("{:.4g}", value);
@@ -99,7 +101,8 @@ Report::Report(const standalone::Device& device, const Roof& roof, const Setting
 
 void Report::add(Row row) {
     if (row.state == Row::State::kFailed) {
-        // A kernel that does not compile comes with its text; the file has all of it.
+        // The error of a kernel that does not compile includes its source; the JSON file has all of
+        // it.
         fmt::print("{:<21}FAILED: {}\n", row.name, row.note.substr(0, row.note.find('\n')));
     } else {
         const Statistics& t = row.repeated_us;
@@ -130,7 +133,7 @@ void Report::add(Row row) {
 }
 
 std::string Report::mark_of(const Row& row) const {
-    // A faster run of the reference may have come later.
+    // A faster run of the reference kernel may have come later.
     const bool is_low = !row.is_full_clock || !clock_.was_full_clock(row.reference_us);
     if (is_low && row.is_bimodal) return "low clock, bimodal";
     return is_low ? "low clock" : row.is_bimodal ? "bimodal" : "";

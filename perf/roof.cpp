@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Measures the roof of the roofline: a copy and loops of multiply-adds, each grown until it takes
-// long enough to be timed, and then the best of some runs.
+// Measures the roof of the roofline model: a copy and loops of multiply-adds, each enlarged until
+// it takes long enough to be timed; then the best of several runs.
 
 #include "bench.hpp"
 #include "compiler/codegen/khr_matrices.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 using standalone::Buffer;
 
-/// GPU time of what `record` records.
+/// GPU time of the commands that `record` records.
 Result<double> seconds(Stopwatch& stopwatch, standalone::Device& device,
                        const std::function<void(VkCommandBuffer)>& record) {
     HEARTH_TRY(device.run([&](VkCommandBuffer commands) {
@@ -32,7 +32,7 @@ Result<double> seconds(Stopwatch& stopwatch, standalone::Device& device,
     return intervals[0] * 1e-6;
 }
 
-/// The shortest of some runs.
+/// Minimum of several runs.
 Result<double> best_seconds(Stopwatch& stopwatch, standalone::Device& device,
                             const std::function<void(VkCommandBuffer)>& record) {
     constexpr int kRuns = 10;
@@ -44,7 +44,7 @@ Result<double> best_seconds(Stopwatch& stopwatch, standalone::Device& device,
     return best;
 }
 
-/// How many rounds of its loop each thread of a probe does in a second.
+/// Loop iterations per second of each thread of a probe.
 Result<double> rounds_per_s(Stopwatch& stopwatch, standalone::Device& device, const Probe& probe,
                             Push push, uint32_t groups) {
     constexpr double kLongEnough = 5e-3;
@@ -58,7 +58,7 @@ Result<double> rounds_per_s(Stopwatch& stopwatch, standalone::Device& device, co
     return push.count / time_s;
 }
 
-constexpr uint32_t kSubgroups = 4;  // of a workgroup that multiplies matrices
+constexpr uint32_t kSubgroups = 4;  // per workgroup that multiplies matrices
 
 Status build_matrices(Probe& probe, const DeviceCaps& caps) {
     const uint32_t constants[] = {caps.matrix.m, caps.matrix.n, caps.matrix.k,
@@ -73,8 +73,8 @@ Status build_matrices(Probe& probe, const DeviceCaps& caps) {
 
 Result<Roof> measure_roof(standalone::Device& device) {
     const bool is_software = device.properties().deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    // Beyond every cache: the largest L2 of a GPU so far is 128 MB, of a server CPU more, but there
-    // the software driver is the limit.
+    // Larger than every cache: the largest L2 of a GPU so far is 128 MB; server CPUs have more, but
+    // there the software driver is the limit.
     const VkDeviceSize bytes = VkDeviceSize{is_software ? 64u : 512u} << 20;
     HEARTH_ASSIGN(const Buffer from,
                   Buffer::create(device, bytes, standalone::MemoryKind::kDevice));

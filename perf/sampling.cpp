@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Takes samples at full clock, and detects bimodal ones.
+
 #include "sampling.hpp"
 
 #include <algorithm>
@@ -15,7 +17,7 @@ Result<SampleSet> take_samples(const SamplingOptions& options,
     const auto least = static_cast<size_t>(std::clamp(options.least, 1, options.wanted));
     const double deadline_us = now_us() + options.patience_us;
     SampleSet set;
-    std::vector<Sample> refused;  // the last few
+    std::vector<Sample> refused;  // the last few rejected samples
     while (set.kept.size() < wanted) {
         HEARTH_ASSIGN(const Sample sample, take());
         if (is_full_clock(sample.reference_us)) {
@@ -35,7 +37,7 @@ Result<SampleSet> take_samples(const SamplingOptions& options,
 }
 
 bool is_bimodal(std::vector<double> samples) {
-    constexpr size_t kFewest = 5;  // below this a gap says nothing
+    constexpr size_t kFewest = 5;  // with fewer samples a gap is not significant
     if (samples.size() < kFewest) return false;
     std::sort(samples.begin(), samples.end());
     const double median = samples[samples.size() / 2];

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Measures GPU time with timestamp queries.
+
 #pragma once
 
 #include <hearth/status.hpp>
@@ -20,15 +22,16 @@ class Stopwatch {
     Stopwatch(const Stopwatch&) = delete;
     Stopwatch& operator=(const Stopwatch&) = delete;
 
-    /// count  how many timestamps there may be in a command buffer.
+    /// count: maximum number of timestamps in a command buffer.
     Status create(uint32_t count);
 
-    /// Begins a command buffer's timestamps; call it before the first of them.
+    /// Starts a command buffer's timestamps; call before the first of them.
     void reset(VkCommandBuffer commands);
-    /// The next timestamp: when all that was recorded so far has finished.
+    /// Writes the next timestamp: when everything recorded so far has finished.
     void stamp(VkCommandBuffer commands);
 
-    /// Microseconds between each timestamp and the next, once the command buffer has finished.
+    /// Returns the microseconds between consecutive timestamps, once the command buffer has
+    /// finished.
     Result<std::vector<double>> intervals_us() const;
 
   private:

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Runs a compiled program on a device for benchmarks.
+
 #include "workload.hpp"
 
 #include <algorithm>
@@ -19,7 +21,7 @@ Shape shape_of(const hearth_dim* dims, uint32_t rank) {
     return shape;
 }
 
-/// The extensions without debug labels: a shipped game has none, and each costs recording time.
+/// Removes debug labels: shipped games have none, and each costs recording time.
 std::vector<const char*> without_labels(const hearth_host_info& info) {
     std::vector<const char*> names(info.instance_extensions,
                                    info.instance_extensions + info.instance_extension_count);

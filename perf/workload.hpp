@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A compiled program on a device, as a game holds it: its bindings are buffers in device memory.
+// A compiled program on a device, set up as in a game: its bindings are buffers in device memory.
 
 #pragma once
 
@@ -18,35 +18,35 @@
 
 namespace hearth::perf {
 
-/// Everything before is finished and visible to everything after, copies included.
+/// Makes everything before finished and visible to everything after, copies included.
 void record_full_barrier(const standalone::VulkanApi& vk, VkCommandBuffer commands);
 
 struct WorkloadOptions {
     hearth_session_flags session_flags = 0;
-    /// Whether objects get their names and recordings their labels, which costs recording time.
+    /// True to name objects and label recordings, which costs recording time.
     bool has_labels = false;
-    /// Where the runtime gets its functions from, instead of the driver.
+    /// Source of the runtime's functions; null: the driver.
     hearth_get_device_proc get_device_proc_addr = nullptr;
 };
 
-/// The first entry of a program, ready to be recorded.  Not thread-safe.
+/// The first entry of a program, ready to be recorded. Not thread-safe.
 class Workload {
   public:
-    /// Builds the pipelines, uploads the first weights, and makes a buffer for each binding with
-    /// room for `rows_capacity` rows.
+    /// Builds the pipelines, uploads the initial weights, and creates a buffer for each binding
+    /// with room for `rows_capacity` rows.
     static Result<std::unique_ptr<Workload>> create(standalone::Device& device,
                                                     const Compiled& compiled, int64_t rows_capacity,
                                                     const WorkloadOptions& options = {});
 
     Status set_input(const char* name, const HostTensor& value);
-    /// An output of the last recording, which had `rows` rows.
+    /// Reads an output of the last recording, which had batch size `rows`.
     Result<HostTensor> read_output(const char* name, int64_t rows);
-    /// What a param or state holds now.
+    /// Reads the current value of a parameter or state.
     Result<HostTensor> read_slot(const char* name);
 
-    /// Records the entry once, after everything that was recorded before it.
+    /// Records the entry once, ordered after everything recorded earlier.
     Status record(VkCommandBuffer commands, int64_t rows);
-    /// Before recordings that are not made by `submit`; all earlier ones must have finished.
+    /// Call before recordings outside `submit`; all earlier ones must have finished.
     Status begin_frame();
     /// Submits what `record` records, and waits for it.
     Status submit(const std::function<Status(VkCommandBuffer)>& record);

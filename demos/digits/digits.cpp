@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Traces, trains and evaluates the digits network, and reads the data set.
+
 #include "digits.hpp"
 
 #include <hearth/file.hpp>
@@ -24,9 +26,9 @@ namespace hearth::demo {
 namespace {
 
 constexpr int64_t kPixels = 64, kTrainCount = 1437;
-constexpr int64_t kMostAsked = 360;  ///< rows of one recording that asks
+constexpr int64_t kMostAsked = 360;  ///< batch size of one evaluation recording
 
-/// The numbers of one line, or fewer if it has others.
+/// Parses the comma-separated integers of a line; stops early at anything else.
 std::vector<int> numbers_of(const std::string& line) {
     std::vector<int> numbers;
     const char *at = line.data(), *end = at + line.size();
@@ -55,7 +57,7 @@ Digits Digits::pick(std::span<const int64_t> places) const {
 }
 
 Result<DigitsData> read_digits(const std::string& path) {
-    constexpr uint64_t kMostBytes = uint64_t{64} << 20;  // scikit-learn's take 260 KB
+    constexpr uint64_t kMostBytes = uint64_t{64} << 20;  // scikit-learn's file has 260 KB
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path, kMostBytes));
     std::istringstream file(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
     std::vector<double> pixels, labels;
@@ -113,7 +115,7 @@ Result<Compiled> compile_digits(const DeviceCaps& caps, const DigitsOptions& opt
     build_reader(read, options);
 
     Trace learn("learn");
-    std::optional<LossScale> scale;  // gradients may vanish in f16
+    std::optional<LossScale> scale;  // gradients may underflow in f16
     if (options.precision == Precision::kF16) scale.emplace(learn);
     const Tensor scores = digits_net(learn, learn.input("image", kImage), true, options.seed);
     const Tensor loss = cross_entropy(scores, learn.input("digit", {kRows}, DType::kI32));
@@ -125,7 +127,7 @@ Result<Compiled> compile_digits(const DeviceCaps& caps, const DigitsOptions& opt
     return compile({&read, &learn}, compile_options(caps, options));
 }
 
-/// A permutation that depends on its arguments alone (std::shuffle may differ between libraries).
+/// A permutation that depends only on its arguments (std::shuffle may differ between libraries).
 std::vector<int64_t> shuffled(int64_t count, uint64_t seed, int64_t epoch) {
     std::vector<int64_t> order(static_cast<size_t>(count));
     std::iota(order.begin(), order.end(), 0);
@@ -196,7 +198,7 @@ Result<double> DigitsLearner::accuracy(const Digits& data, WeightFormat format) 
     HEARTH_ASSIGN(const DeviceCaps caps, device_->caps());
     Trace read("read");
     build_reader(read, options_);
-    // What only learning needs is left over.
+    // Training-only parameters are left out.
     HEARTH_TRY(load_weights(learned, read, {.strict = false}).status());
     CompileOptions options = compile_options(caps, options_);
     options.quantize = {.format = format, .min_elements = 1};

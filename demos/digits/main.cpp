@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Trains the network of digits.hpp from scratch, and tells how well it reads digits it has not seen.
+// Trains the network of digits.hpp from scratch and reports its accuracy on unseen digits.
 
 #include "digits.hpp"
 

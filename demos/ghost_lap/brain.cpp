@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Defines, compiles and builds the ghost's network.
+
 #include "brain.hpp"
 
 #include <hearth/nn.hpp>
@@ -12,7 +14,7 @@ agents::AgentManifest manifest() {
 }
 
 agents::Traces trace_brain(uint64_t seed) {
-    // docs/design/0004-ghost-lap.md: larger first weights than Xavier's generalise worse.
+    // docs/design/0004-ghost-lap.md: initial weights larger than Xavier's generalize worse.
     agents::Network network;
     network.call = [seed](Trace& trace, std::string_view prefix, const Tensor& features,
                           const Tensor&) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The ghost's brain on a device.
+// The ghost's brain: its network and learner, on a device.
 
 #pragma once
 
@@ -11,10 +11,10 @@
 namespace hearth::ghost_lap {
 
 agents::AgentManifest manifest();
-/// All entries, with a network of 8-32-32-2.  seed: of the random weights it starts with.
+/// Traces all entries, with a network of 8-32-32-2. seed: of the initial random weights.
 agents::Traces trace_brain(uint64_t seed);
 
-/// Compiled and built for a device; there are no agents yet.
+/// Compiles and builds them for a device; there are no agents yet.
 Result<std::unique_ptr<demo::Mind>> make_mind(standalone::Device& device, uint64_t seed);
 
 }  // namespace hearth::ghost_lap

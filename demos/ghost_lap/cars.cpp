@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Draws the cars, their skid marks and their racing lines.
+
 #include "cars.hpp"
 
 #include <glm/geometric.hpp>
@@ -25,7 +27,7 @@ vec2 forward(float heading) {
     return {std::cos(heading), std::sin(heading)};
 }
 
-/// A frame of reference fixed to the car: x ahead, y to the left.
+/// A coordinate system fixed to the car: x ahead, y to the left.
 struct Body {
     vec2 position;
     float heading;
@@ -106,7 +108,7 @@ void Corrections::draw(Canvas& canvas) const {
 }
 
 void draw_taken(Canvas& canvas, const Car& car, uint64_t frame) {
-    // Beats by the frame, so that pictures repeat.
+    // Pulses by frame number, not time, so that pictures are reproducible.
     const float beat = 0.5f + 0.5f * std::sin(static_cast<float>(frame % 30) * 0.20944f);
     canvas.ring(car.position, 3.4f + 0.5f * beat, 0.5f, kTaughtColor.with_alpha(0.95f), 40);
 }
@@ -123,12 +125,12 @@ void draw_car(Canvas& canvas, const Car& car, Action action, Color color, bool i
     if (is_ghost) {
         canvas.disc(car.position, 4.6f, color.with_alpha(0.34f), color.with_alpha(0.0f), 32);
     } else {
-        // The sun stands in the north-west.
+        // The sun is in the north-west.
         canvas.rounded_box(car.position + vec2(0.35f, -0.45f),
                            vec2(kHalfLength + 0.1f, kHalfWidth + 0.1f), car.heading, 0.6f,
                            Color::hex(0x0b0f0b, 0.42f));
     }
-    // Wheels; the front ones turn with the wheel.
+    // Wheels; the front ones follow the steering.
     const float turn = action.steer * 0.38f;
     for (const float side : {-1.0f, 1.0f}) {
         body.box(canvas, {1.22f, side * 0.86f}, {0.42f, 0.2f}, 0.08f, tyre, turn);
@@ -158,7 +160,7 @@ void draw_lines(Canvas& canvas, const Track& track, const Line* player, const Li
     const auto points_of = [&](const Line& line) {
         std::vector<vec2> points(kCount);
         for (int i = 0; i < kCount; ++i) {
-            // A bin's value belongs to its middle.
+            // A bin's value is located at its center.
             const float bin = static_cast<float>(i) / kPointsPerBin;
             const float at = std::floor(bin - 0.5f);
             const float t = bin - 0.5f - at;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What moves: the cars, the marks they leave, and the lines they drove.
+// Draws everything that moves: the cars, the marks they leave, and the lines they drove.
 
 #pragma once
 
@@ -18,7 +18,7 @@ constexpr demo::Color kGhostColor = demo::Color::hex(0x57d8ff);
 constexpr demo::Color kRivalColor = demo::Color::hex(0xe58cff);
 constexpr demo::Color kTaughtColor = demo::Color::hex(0xffe45c);  ///< of corrections
 
-/// Rubber on the road and dust off it, kept for a while.
+/// Skid marks on the road and dust beside it, which fade out.
 class Marks {
   public:
     /// Call once a frame for each car.
@@ -47,7 +47,7 @@ class Marks {
     std::vector<Last> last_;
 };
 
-/// Where the person lately held the ghost's wheel.
+/// The places where the person recently steered the ghost.
 class Corrections {
   public:
     /// Call once a frame.
@@ -59,13 +59,13 @@ class Corrections {
     bool is_open_ = false;
 };
 
-/// A car as seen from above; a ghost is translucent and glows.
+/// Draws a car from above; a ghost is translucent and glows.
 void draw_car(demo::Canvas& canvas, const Car& car, Action action, demo::Color color,
               bool is_ghost);
-/// Around the car whose wheel the person has taken.
+/// Highlights the car that the person has taken over.
 void draw_taken(demo::Canvas& canvas, const Car& car, uint64_t frame);
 
-/// The lines of both drivers' last laps, and the gap between them shaded.
+/// Draws the lines of both drivers' last laps, with the gap between them shaded.
 void draw_lines(demo::Canvas& canvas, const Track& track, const Line* player, const Line* ghost);
 
 }  // namespace hearth::ghost_lap

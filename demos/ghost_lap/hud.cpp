@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Draws the panels of Ghost Lap with Dear ImGui.
+
 #include "hud.hpp"
 
 #include "cars.hpp"
@@ -27,7 +29,7 @@ ImVec4 vector(Color color) {
     return {color.r, color.g, color.b, color.a};
 }
 
-/// The smallest loss a curve still tells apart.
+/// The smallest loss that a curve resolves.
 constexpr float kLossFloor = 1e-5f;
 
 std::string format(const char* pattern, double value) {
@@ -78,7 +80,7 @@ class Hud {
         text(font, color, words.c_str());
     }
 
-    /// Words of one row at fixed columns; the row ends with next_row().
+    /// Prints text at a fixed column of the current row; next_row() ends the row.
     void cell(float x, Color color, const std::string& words, bool is_right = false) const {
         float left = ImGui::GetWindowContentRegionMin().x + px(x);
         if (is_right) left -= ImGui::CalcTextSize(words.c_str()).x;
@@ -88,7 +90,7 @@ class Hud {
         ImGui::PopStyleColor();
     }
 
-    /// A level between -1 and 1 from the middle, or between 0 and 1 from the left.
+    /// Draws a level between -1 and 1 from the middle, or between 0 and 1 from the left.
     void bar(ImVec2 min, ImVec2 max, float level, Color color, bool is_centered) const {
         ImDrawList& list = *ImGui::GetWindowDrawList();
         list.AddRectFilled(min, max, packed(Color::hex(0xffffff, 0.10f)), px(3));
@@ -125,7 +127,7 @@ class Hud {
         ImGui::Dummy({0.0f, px(18)});
     }
 
-    /// Who is who, beside the cars; above the names that are there already.
+    /// Labels the cars, avoiding labels that are already placed.
     void draw_names() const {
         struct Box {
             ImVec2 min, max;
@@ -164,7 +166,7 @@ class Hud {
              race_.seat() == Seat::kOwnCar ? state_.driver.c_str() : "waits");
     }
 
-    /// One sentence of what is going on, at the bottom of the track.
+    /// Prints one sentence about the current situation at the bottom of the track.
     void draw_message() const {
         std::string words;
         Color color = kText;
@@ -241,7 +243,7 @@ class Hud {
                                   : play_.is_learning() ? "LEARNING"
                                                         : "WATCHING";
         list.AddRectFilled(at, {right, at.y + px(146)}, packed(Color::hex(0xffffff, 0.05f)), px(8));
-        // The dot beats while steps are taken; by the frame, so that pictures repeat.
+        // The dot pulses while it learns, by frame number so that pictures are reproducible.
         const float beat =
             0.5f + 0.5f * std::sin(static_cast<float>(race_.frame() % 60) * 0.10472f);
         const ImVec2 dot{at.x + px(18), at.y + px(20)};
@@ -271,7 +273,7 @@ class Hud {
     }
 
     void draw_ladder() const {
-        // A rival takes a column, and room of the bars.
+        // A rival needs a column, which narrows the bars.
         const bool has_rival = table_.rival.has_value();
         const float kColumns[] = {28.0f, has_rival ? 76.0f : 98.0f, has_rival ? 126.0f : 168.0f,
                                   has_rival ? 204.0f : 176.0f, 196.0f};
@@ -325,13 +327,13 @@ class Hud {
         const float right = at.x + ImGui::GetContentRegionAvail().x;
         const float middle = 0.5f * (at.x + right);
         const auto row = [&](float y, Action action, Color color) {
-            // Left on the screen is left at the wheel.
+            // Negated so that left on the screen is left at the wheel.
             bar({at.x, at.y + px(y)}, {middle - px(5), at.y + px(y + 9)}, -action.steer, color,
                 true);
             bar({middle + px(5), at.y + px(y)}, {right, at.y + px(y + 9)}, action.throttle,
                 action.throttle < 0.0f ? kBad : color, true);
         };
-        // Whose hands are on which wheel.
+        // The person's input goes to the car that they steer.
         const bool is_held = race_.seat() == Seat::kGhost;
         const bool is_own = race_.seat() == Seat::kOwnCar;
         const Action ghost = is_held ? state_.player_action : play_.ghost_action();
@@ -340,7 +342,7 @@ class Hud {
         ImGui::Dummy({0.0f, px(32)});
     }
 
-    /// The eight numbers that are the ghost's whole world, as bars from -1.5 to 1.5.
+    /// Draws the eight values that the ghost observes as bars from -1.5 to 1.5.
     void draw_senses() const {
         constexpr const char* kNames[kObservationSize] = {"speed", "side", "angle", "4 m",
                                                           "8 m",   "14 m", "21 m",  "30 m"};
@@ -394,7 +396,7 @@ class Hud {
 
 Layout Layout::of(VkExtent2D extent, const demo::Ui& ui) {
     constexpr glm::vec2 kCircuitCenter{-0.5f, 0.8f};
-    constexpr glm::vec2 kCircuitSize{98.0f, 70.0f};  // metres, with room for the words around it
+    constexpr glm::vec2 kCircuitSize{98.0f, 70.0f};  // metres, including room for labels
     Layout layout;
     const auto width = static_cast<float>(extent.width);
     const auto height = static_cast<float>(extent.height);
@@ -421,7 +423,7 @@ void draw_curve(ImDrawList& list, ImVec2 min, ImVec2 max, const std::vector<floa
     const float low = is_logarithmic ? shown(least) : 0.0f;
     const float high = shown(top > 0.0f ? top : most);
     const float range = std::max(high - low, 1e-6f);
-    // No more points than pixels.
+    // At most one point per pixel.
     const auto points = std::min(values.size(), static_cast<size_t>(max.x - min.x));
     std::vector<ImVec2> line(points);
     for (size_t i = 0; i < points; ++i) {

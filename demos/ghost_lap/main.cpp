@@ -3,8 +3,10 @@
 
 // Ghost Lap: drive a lap, and a rival learns your driving while you do it.
 //
-// One device, one command buffer a frame: the game records its picture, and the ghost's decision and one
-// step of its learning, into it; or, with --async-compute, the latter two into one for a compute
+// It uses one device and one command buffer per frame: the game records its picture, the ghost's
+// decision and one learning step into it, or, with --async-compute, the latter two into a command
+// buffer of a compute queue. The decision arrives two frames later, by polling; no frame waits for
+// it.
 // queue.  The decision comes back two frames later, by polling; nothing in the frame waits for it.
 
 #include "cars.hpp"
@@ -41,24 +43,24 @@ constexpr demo::Shot kShots[] = {{2, "1_watching.png"},
                                  {6, "2_first_ghost_lap.png"},
                                  {12, "3_learning.png"},
                                  {demo::Shot::kEnd, "4_end.png"}};
-constexpr uint64_t kHandOverFrames = 10'400;  // a lap of the player's, eight of the ghost's
-constexpr uint64_t kMostInputBytes = uint64_t{64} << 20;  // of a brain or a drive: kilobytes do
+constexpr uint64_t kHandOverFrames = 10'400;  // one lap of the player, eight of the ghost
+constexpr uint64_t kMostInputBytes = uint64_t{64} << 20;  // brains and drives take KB
 
 struct GameOptions : demo::GameOptions {
-    std::string driver;      ///< a scripted style; empty: a person where there is a window
-    std::string record;      ///< where to write the drive
-    std::string rival;       ///< a brain that drives, too
-    uint64_t hand_over = 0;  ///< the corner in which a script corrects the ghost, from 1; 0: none
+    std::string driver;      ///< a scripted style; empty: a person if there is a window
+    std::string record;      ///< file for the recorded drive
+    std::string rival;       ///< a brain that drives a second opponent
+    uint64_t hand_over = 0;  ///< corner in which the script corrects the ghost, from 1; 0: none
 };
 
-/// kFrame: all that the queue that draws does for a frame.
+/// kFrame: everything on the graphics queue in a frame.
 enum Span : uint32_t { kRender, kBrain, kFrame, kSpanCount };
 
 const demo::GameInfo kInfo = {
     .name = "ghost_lap",
     .title = "Ghost Lap",
     .span_count = kSpanCount,
-    .headless_frames = 6000,  // a lap to learn from, three and more to show it
+    .headless_frames = 6000,  // one lap to learn from, three and more to show the result
     .picture_folder = "ghost_lap_pictures",
     .shots = kShots,
     .other_pictures = kOtherPictures,
@@ -117,7 +119,7 @@ class Game final : public demo::Game {
     size_t told_ghost_laps_ = 0;
     size_t told_rival_laps_ = 0;
     bool is_close_up_ = false;
-    uint64_t held_frames_ = 0;  // since the person took the ghost's wheel
+    uint64_t held_frames_ = 0;  // since the person took over the ghost
 };
 
 Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
@@ -185,7 +187,7 @@ Status Game::choose_driver() {
     return {};
 }
 
-/// Hands the player's car to a script, or with an empty name to the person.
+/// Hands the player's car to a script, or to the person if the name is empty.
 void Game::select_style(std::string_view name) {
     person_ = nullptr;
     if (const DrivingStyle* style = find_driving_style(name)) {
@@ -222,7 +224,7 @@ Status Game::frame() {
     return {};
 }
 
-/// Everything the nets do on the GPU.
+/// Records all network work of the frame.
 Status Game::think(const Frame& frame) {
     FrameLoop& loop = host_->loop();
     const auto start = std::chrono::steady_clock::now();
@@ -247,8 +249,8 @@ Status Game::load_brains() {
     return {};
 }
 
-/// Saves what the ghost has learned whenever the player ends a lap: the GPU copies it, two frames
-/// later it is here, and another thread writes the file.  No frame waits for any of it.
+/// Saves the ghost's brain whenever the player completes a lap: the GPU copies it, it arrives two
+/// frames later, and another thread writes the file. No frame waits for it.
 Status Game::keep_brain() {
     if (options_.save.empty()) return {};
     HEARTH_ASSIGN(auto kept, play_->take_kept());
@@ -263,7 +265,7 @@ void Game::save_brain(std::vector<std::byte> brain) {
         [brain = std::move(brain)]() -> Result<std::vector<std::byte>> { return brain; });
 }
 
-/// Whether to keep a picture of the frame: once, in the middle of a coach's second correction.
+/// True in the one frame to save a picture of: the middle of the coach's second correction.
 bool Game::shows_hand_over() const {
     constexpr uint64_t kFramesIntoIt = 30;
     return options_.hand_over > 0 && !options_.screenshots.empty() &&
@@ -349,7 +351,7 @@ void Game::drive(const Input& input) {
     tell_laps();
 }
 
-/// Says each lap as it ends, for those who see no picture.
+/// Prints each completed lap when there is no window.
 void Game::tell_laps() {
     if (!host_->is_headless()) return;
     const auto tell = [&](const char* who, const Racer& racer, size_t& told) {
@@ -385,7 +387,7 @@ double Game::since_last_frame_ms() {
 }
 
 void Game::take_times() {
-    constexpr double kKeep = 0.95;  // of a shown figure from frame to frame
+    constexpr double kKeep = 0.95;  // smoothing factor of displayed times, per frame
     for (const demo::SpanTime& time : host_->loop().span_times()) {
         Cost* const costs[] = {&result_.render_ms, &result_.brain_ms, &result_.frame_ms};
         double* const shown[] = {&hud_.render_ms, &hud_.brain_ms, nullptr};
@@ -403,7 +405,7 @@ void Game::take_times() {
     }
 }
 
-/// Keeps all that there is to keep; the first thing that went wrong ends none of the others.
+/// Writes all output files; continues after an error and returns the first one.
 Status Game::finish() {
     RunResult& r = result_;
     r.driver = hud_.driver;
@@ -446,7 +448,7 @@ std::string Game::report() const {
     return report_text(r);
 }
 
-/// What was learned first: it matters most.
+/// Saves the brain first: it matters most.
 Status Game::finish_on_device() {
     HEARTH_TRY(host_->loop().wait());
     take_times();
@@ -455,7 +457,7 @@ Status Game::finish_on_device() {
         save_brain(std::move(brain));
     }
     HEARTH_ASSIGN(result_.weights_hash, play_->mind().weights_hash(last_serial_));
-    result_.learning_steps = play_->learning_steps();  // all have arrived, and the picture tells
+    result_.learning_steps = play_->learning_steps();  // all steps have completed
     if (options_.screenshots.empty()) return {};
     return host_->write_picture({1080, 540}, options_.screenshots + "/" + kCurvePicture,
                                 [&] { draw_learning_curve(result_, host_->ui()); });

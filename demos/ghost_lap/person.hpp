@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// A driver controlled by keyboard or game controller.
+
 #pragma once
 
 #include "ghost_lap/driver.hpp"
@@ -26,7 +28,7 @@ class Person final : public Driver {
     }
 
     Action drive(const Racer& racer, uint64_t) override {
-        // Keys are on or off; hands are not.  The wheel turns less at speed.
+        // Keys are binary, so the wheel moves gradually; it turns less at speed.
         constexpr float kWheelPerFrame = 0.11f;
         const bool left = input_.is_held("left") || input_.is_held("a");
         const bool right = input_.is_held("right") || input_.is_held("d");

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Runs the race and the brains of the ghost and the rival.
+
 #include "play.hpp"
 
 #include <hearth/weights.hpp>
@@ -12,10 +14,10 @@ namespace hearth::ghost_lap {
 namespace {
 
 constexpr uint32_t kLatency = demo::FrameLoop::kFramesInFlight;
-constexpr double kNoLimit = 1e9;  // microseconds of GPU time: one step, in whatever time
+constexpr double kNoLimit = 1e9;  // microseconds of GPU time: one step, however long it takes
 
-/// Files of before ghosts were agents hold weights of another net and optimizer, and say of no schema; nor do those of
-/// the page (demos/web), which fit.
+/// Adds a hint to the error of loading a brain without a schema. Such files are from before ghosts
+/// were agents (other network and optimizer), or from the web page (demos/web), which fit.
 Status with_age(Status loaded, std::span<const std::byte> brain) {
     const Result<hearth_brain_info> info = brain_info(brain);
     if (loaded.ok() || !info.ok() || info->host_schema_hash != 0) return loaded;

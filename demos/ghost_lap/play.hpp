@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The game without its picture: the race, and the brains of the ghost and the rival.  The program and the
-// tests play it.
+// The game without graphics: the race, and the brains of the ghost and the rival. Used by the
+// program and by tests.
 
 #pragma once
 
@@ -19,41 +19,43 @@ namespace hearth::ghost_lap {
 
 class Play {
   public:
-    /// A ghost that knows nothing, and no rival.
+    /// Creates an untrained ghost and no rival.
     static Result<std::unique_ptr<Play>> create(standalone::Device& device, uint64_t seed);
-    /// Before the first frame, brains that earlier games have saved (8-byte aligned): what the ghost goes
-    /// on from, and a rival that drives with it, of which weights.safetensors of `hearth train` are enough.
-    /// Errors: what stands against a brain.
+    /// Call before the first frame, with brains saved by earlier games (8-byte aligned): load()
+    /// continues the ghost's training, add_rival() adds a rival that drives with it, for which
+    /// weights.safetensors of `hearth train` is enough.
+    /// Errors: why the brain does not fit.
     Status load(std::span<const std::byte> brain);
     Status add_rival(std::span<const std::byte> brain);
 
-    /// Once a frame: takes what has arrived, and records what the nets decide and one step of learning.
+    /// Call once per frame: receives results, and records the networks' decisions and one learning
+    /// step.
     Status record(const demo::Frame& frame);
-    /// The race's step of 1/60 s, after record().  Returns what the driver did.
+    /// Advances the race by 1/60 s, after record(). Returns the driver's action.
     Action step(Driver& driver);
 
-    /// Frozen, it learns nothing and remembers nothing of what it is shown.
+    /// A frozen ghost neither learns nor stores demonstrations.
     void freeze(bool is_frozen);
     bool is_frozen() const { return is_frozen_; }
-    /// Fresh random weights; it learns anew from what it was shown.
+    /// Resets the ghost to new random weights; it learns again from the stored demonstrations.
     Status reset();
 
-    /// Asks for a copy of what the ghost has learned.
+    /// Requests a copy of the ghost's brain.
     Status keep() { return mind_->agents().keep(); }
-    /// A copy that has arrived, once, as a file's bytes: one that was asked for, or one of those that the
-    /// agents take by themselves every 15 s.
+    /// Returns a copy that has arrived, once, as the bytes of a file: a requested one, or one of
+    /// those that the agents take every 15 s.
     Result<std::optional<std::vector<std::byte>>> take_kept();
 
     const Race& race() const { return race_; }
-    /// What the nets decided, as it arrived last.
+    /// The latest actions that have arrived from the networks.
     Action ghost_action() const { return ghost_.action; }
     Action rival_action() const { return rival_.action; }
-    /// As far as they are known: some frames late.
+    /// As of the latest status, some frames late.
     uint64_t learning_steps() const { return count(agents::Counter::kLearnSteps); }
     uint64_t samples() const { return count(agents::Counter::kSamples); }
-    /// Of each step since the start or the last reset.
+    /// The loss of each learning step since the start or the last reset.
     const std::vector<float>& losses() const { return losses_; }
-    /// A step of learning has arrived with this frame.
+    /// True if the result of a learning step arrived with this frame.
     bool is_learning() const { return is_learning_; }
     demo::Mind& mind() { return *mind_; }
 
@@ -64,7 +66,7 @@ class Play {
     };
 
     explicit Play(uint64_t seed);
-    /// What a net decided for the frame that has completed.
+    /// Returns the network's decision of the frame that has completed, if any.
     static std::optional<ActionVector> take_action(const agents::Agents& agents, Car& car,
                                                    const demo::Frame& frame);
     uint64_t count(agents::Counter counter) const { return mind_->agents().status()[counter]; }
@@ -72,7 +74,7 @@ class Play {
     Track track_ = Track::circuit();
     Race race_;
     std::unique_ptr<demo::Mind> mind_;
-    agents::AgentId person_{};  ///< whose moments are demonstrated
+    agents::AgentId person_{};  ///< agent that provides the demonstrations
     Car ghost_{}, rival_{};
     std::optional<agents::Agents> rival_agents_;  ///< of the same program, frozen
     bool is_frozen_ = false, is_learning_ = false;

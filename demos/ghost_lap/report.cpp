@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Writes the results of a Ghost Lap run: JSON lines, the table, the learning curve.
+
 #include "report.hpp"
 
 #include "cars.hpp"
@@ -31,7 +33,7 @@ double seconds_of(uint64_t frame) {
     return static_cast<double>(frame) / kFramesPerSecond;
 }
 
-/// Each car's numbers are metrics of their own: "ghost/seconds".
+/// Uses separate metrics per car, like "ghost/seconds".
 Json lap_line(double at, const char* car, size_t index, const RaceTable::Row& row) {
     return {{"type", "lap"},
             {"at", at},
@@ -44,7 +46,8 @@ Json lap_line(double at, const char* car, size_t index, const RaceTable::Row& ro
               {"completed", row.is_completed}}}};
 }
 
-/// Who was ahead: the player, who started with the rival; and whose laps are faster, the ghost's or its.
+/// Describes the duel: player against rival (who started together), and ghost against rival by lap
+/// time.
 std::string duel_text(const RunResult& r) {
     const RaceTable::Laps& ghost = r.table.ghost;
     const RaceTable::Laps& rival = *r.table.rival;
@@ -61,13 +64,13 @@ std::string hash_text(uint64_t hash) {
     return fmt::format("{:016x}", hash);
 }
 
-/// Exponential moving average, so that the trend shows through the noise of minibatches.
+/// Exponential moving average that shows the trend through minibatch noise.
 std::vector<float> smooth(const std::vector<float>& values, float keep) {
     std::vector<float> result;
     result.reserve(values.size());
     float level = 0.0f;
     for (const float value : values) {
-        // At first a plain mean, so that the start does not linger.
+        // A plain mean at first, so that the initial value does not linger.
         const auto n = static_cast<float>(result.size());
         level += (value - level) * std::max(1.0f - keep, 1.0f / (n + 1.0f));
         result.push_back(level);
@@ -272,7 +275,7 @@ void draw_learning_curve(const RunResult& r, const demo::Ui& ui) {
          fmt::format("driver {}, seed {}, {} steps of Adam on minibatches of {}", r.driver, r.seed,
                      r.learning_steps, learner().batch));
 
-    // Left: the loss, by decades.
+    // Left: the loss, on a logarithmic scale.
     const ImVec2 min{80, 92};
     const ImVec2 max{size.x * 0.58f, size.y - 56};
     text(ui.body(), min.x, 68, bright, "squared error of the actions");

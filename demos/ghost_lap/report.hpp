@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What a run leaves behind: JSON lines, the table at the end, the picture of how it learnt.
+// Output of a run: JSON lines, the final table, the picture of the learning curve.
 
 #pragma once
 
@@ -20,25 +20,25 @@ namespace hearth::ghost_lap {
 
 using demo::Cost;
 
-/// What a coach achieved: how far the ghost's line was from the right one, in half-widths, in the last
-/// lap before it was corrected and in those afterwards.
+/// Effect of a coach's corrections: the ghost's distance from the right line, in half-widths, in
+/// the last lap before the corrections and in the laps after them.
 struct HandOver {
     size_t corner = 0;  ///< from 0
     float before = 0.0f, after = 0.0f;
     float others_before = 0.0f, others_after = 0.0f;  ///< the mean of all other corners
-    bool is_complete = false;  ///< a lap has been driven after the last correction
+    bool is_complete = false;  ///< a lap was driven after the last correction
 
-    /// right: the line of who drives that corner as it should be.
+    /// right: the line of a driver who takes that corner correctly.
     static HandOver of(const Race& race, size_t corner, const Line& right);
 };
 
-/// All that a run is judged by.
+/// Everything needed to assess a run.
 struct RunResult {
     std::string device;
     std::string presenter;
     std::string driver;
     std::string program;  ///< how the net was compiled
-    std::string rival;    ///< the file of its brain; empty: there is none
+    std::string rival;    ///< file of the rival's brain; empty: no rival
     uint64_t seed = 0;
     uint64_t frames = 0;
     bool is_headless = false;
@@ -54,32 +54,33 @@ struct RunResult {
     uint64_t weights_hash = 0;
     std::vector<float> losses;
     Cost render_ms, brain_ms;  ///< GPU time
-    Cost frame_ms;             ///< of all that the queue that draws does for a frame
+    Cost frame_ms;             ///< everything on the graphics queue in a frame
     demo::Overlap overlap;     ///< of brain_ms, on a queue of its own, with frame_ms
-    Cost frame_period_ms;      ///< the clock's, from frame to frame
+    Cost frame_period_ms;      ///< wall-clock time between frames
     bool has_async_compute = false;
     bool is_native = false;  ///< networks run on the CPU
     bool has_gpu_times = false;
     double record_us = 0.0;  ///< CPU time of recording, per frame
     uint64_t cpu_allocations = 0;
     uint64_t device_allocations = 0;
-    uint64_t failed_writes = 0;  ///< of files, each of which was tried again
+    uint64_t failed_writes = 0;  ///< file writes that failed and were retried
     uint32_t validation_messages = 0;
     bool is_validated = false;
 
-    /// The ghost drove three laps in a row within 10 % of the player's time; and a coach's corrections
-    /// brought it nearer to the right line where it was corrected.
+    /// True if the ghost drove three laps in a row within 10 % of the player's time, and a coach's
+    /// corrections, if any, brought it closer to the right line in the corrected corner.
     bool has_passed() const {
         return table.has_ghost_lapped(3, 0.1f) &&
                (!hand_over || (hand_over->is_complete && hand_over->after < hand_over->before));
     }
 };
 
-/// One JSON object a line; of values that repeat with the seed, so no times of this machine.
+/// Writes JSON lines with values that are reproducible for a seed, so without times of this
+/// machine.
 class RunLog {
   public:
-    /// Call once a frame: reports new laps, and every 15 simulated seconds how far it is.  Whether
-    /// there is anything new.
+    /// Call once per frame: reports new laps, and the progress every 15 simulated seconds. Returns
+    /// true if lines were added.
     bool add(const Play& play);
     void finish(const RunResult& result);
     /// All lines so far.
@@ -94,10 +95,10 @@ class RunLog {
     size_t rival_laps_ = 0;
 };
 
-/// The table at the end.
+/// Formats the final table.
 std::string report_text(const RunResult& result);
 
-/// Draws loss, lap times and line errors onto the whole of ImGui's display.
+/// Draws loss, lap times and line errors onto ImGui's whole display.
 void draw_learning_curve(const RunResult& result, const demo::Ui& ui);
 
 }  // namespace hearth::ghost_lap

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Draws the static scenery around the circuit.
+
 #include "scenery.hpp"
 
 #include "random.hpp"
@@ -21,11 +23,11 @@ using glm::vec2;
 constexpr float kStep = 0.5f;  // metres between points along the track
 constexpr uint64_t kScenerySeed = 7;
 
-/// The world that can be seen, in metres.
+/// Bounds of the visible world, in metres.
 constexpr vec2 kWorldMin{-120.0f, -75.0f};
 constexpr vec2 kWorldMax{120.0f, 75.0f};
 
-/// Uniform in [low, high), the same for the same counter.
+/// Uniform in [low, high), determined by the counter.
 float random_between(uint64_t counter, float low, float high) {
     const float unit =
         0.5f * (scenes::random_signed(kScenerySeed, scenes::Stream::kWorld, counter) + 1.0f);
@@ -49,7 +51,7 @@ void strip(Canvas& canvas, const Track& track, float inner, float outer, float b
     canvas.band(edge(track, inner, begin, end), edge(track, outer, begin, end), color);
 }
 
-/// A strip all around the circuit.
+/// A strip around the whole circuit.
 void strip(Canvas& canvas, const Track& track, float inner, float outer, Color color) {
     strip(canvas, track, inner, outer, 0.0f, track.length(), color);
 }
@@ -89,7 +91,7 @@ void draw_grass(Canvas& canvas) {
 }
 
 void draw_gravel(Canvas& canvas, const Track& track, const Corner& corner) {
-    // A trap where a car that brakes too late would end up.
+    // A gravel trap at the outside of a corner, where a car that brakes too late ends up.
     if (std::abs(corner.turn) < 1.0f) return;
     const float side = corner.turn > 0.0f ? -1.0f : 1.0f;
     const float begin = corner.begin + 0.15f * corner.length;
@@ -152,7 +154,7 @@ void draw_road(Canvas& canvas, const Track& track) {
     fading_strip(canvas, track, 1.0f, 1.9f, Color::hex(0x1b2b1a, 0.28f));
     fading_strip(canvas, track, -1.0f, -1.9f, Color::hex(0x1b2b1a, 0.28f));
     strip(canvas, track, -1.0f, 1.0f, Color::hex(0x3b3e44));
-    // Rubber where everybody drives, and a little dirt at the edges.
+    // Rubber along the driven line, and some dirt at the edges.
     for (const float width : {0.72f, 0.5f, 0.3f}) {
         strip(canvas, track, -width, width, Color::hex(0x2a2c31, 0.22f));
     }
@@ -193,7 +195,7 @@ void draw_trees(Canvas& canvas, const Track& track) {
         const float radius = random_between(key + 2, 1.0f, 2.3f);
         const float clearance =
             (std::abs(track.project(p).lateral) - 1.0f) * track.half_width() - radius;
-        // Woods around, single trees between the straights.
+        // Woods outside, single trees between the straights.
         if (clearance < 2.2f) continue;
         if (clearance < 7.0f && random_between(key + 3, 0.0f, 1.0f) > 0.45f) continue;
         draw_tree(canvas, p, radius, key + 4);
@@ -211,7 +213,7 @@ void draw_tyre_wall(Canvas& canvas, const Track& track, const Corner& corner) {
         const vec2 p = track.position(s, side * 2.42f);
         if (glm::length(p - last) < 0.95f) continue;
         last = p;
-        // A wall does not stand on another stretch of the road.
+        // Skip places that overlap another stretch of the road.
         if (std::abs(track.project(p).lateral) < 1.6f) continue;
         canvas.disc(p + vec2(0.2f, -0.25f), 0.62f, Color::hex(0x10160f, 0.5f),
                     Color::hex(0x10160f, 0.0f), 12);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What stands still: grass, asphalt, kerbs, the start line, trees.
+// Static scenery: grass, asphalt, kerbs, the start line, trees.
 
 #pragma once
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Defines, compiles and builds the brain that all hatchlings share.
+
 #include "brain.hpp"
 
 #include "insight.hpp"
@@ -15,7 +17,7 @@ Result<std::unique_ptr<demo::Mind>> make_mind(standalone::Device& device, uint64
     const agents::Ppo ppo = learner(hatchlings);
     agents::Traces traces = agents::trace_agents(described, network(seed), ppo, seed);
     traces.push_back(Insight::trace(seed, hatchlings));
-    // What acts reads copies under names of their own.
+    // The acting policy reads published copies of the parameters.
     NamedTensors first = weights;
     for (const auto& [name, value] : weights) first["published.param." + name] = value;
     for (const auto& trace : traces) {

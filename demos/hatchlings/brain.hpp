@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The brain that all hatchlings share, as a guest on the game's device.
+// The brain that all hatchlings share, running on the game's device.
 
 #pragma once
 
@@ -10,12 +10,14 @@
 
 namespace hearth::hatchlings {
 
-/// What `hearth train demos/train/hatchlings.json` made, and the game carries: for make_mind().
+/// Weights embedded in the game, trained by `hearth train demos/train/hatchlings.json`; for
+/// make_mind().
 Result<NamedTensors> shipped_weights();
 
-/// Compiled and built for a device; nobody lives yet.
-/// weights  what it begins with, by names of params; none: fresh ones of this seed.
-/// Errors: kInvalidArgument for weights of another brain, each that is missing or does not fit by name.
+/// Compiles and builds the brain; there are no agents yet. weights: initial parameters by name;
+/// none: random ones from `seed`.
+/// Errors: kInvalidArgument for weights of another brain, naming each that is missing or does not
+/// fit.
 Result<std::unique_ptr<demo::Mind>> make_mind(standalone::Device& device, uint64_t seed,
                                               uint32_t hatchlings,
                                               const NamedTensors& weights = {});

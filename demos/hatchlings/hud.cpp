@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Draws the panels of Hatchlings with Dear ImGui.
+
 #include "hud.hpp"
 
 #include "picture.hpp"
@@ -109,7 +111,7 @@ class Hud {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const float right = at.x + ImGui::GetContentRegionAvail().x;
         list.AddRectFilled(at, {right, at.y + px(54)}, Color::hex(0xffffff, 0.06f).packed(), px(8));
-        // The badge pulses when a better brain is published; by the frame, so that pictures repeat.
+        // The badge pulses after a publication, by frame number so that pictures are reproducible.
         const uint64_t since = state_.play->world().frame() - state_.play->published_frame();
         const float pulse = state_.play->published_frame() > 0 && since < 40
                                 ? 1 - static_cast<float>(since) / 40
@@ -176,7 +178,7 @@ class Hud {
         text(ui_.small(), kDim, "embers a minute, by 15 seconds");
     }
 
-    /// The brains that are kept, the oldest on the left; R goes back to the one that is lit.
+    /// Draws the snapshots, oldest on the left; R restores the highlighted one.
     void draw_snapshots() const {
         const uint32_t count = state_.play->status().snapshots;
         if (count == 0) return;
@@ -265,7 +267,7 @@ class Hud {
         }
     }
 
-    /// What is shown beside the game itself, line by line in the upper left corner.
+    /// Lists the active overlays in the upper left corner.
     void draw_legend(ImDrawList& list) const {
         float line = px(12);
         const auto say = [&](bool is_shown, const char* words) {

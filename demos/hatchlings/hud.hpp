@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Panels: how they do, what learning costs, what the rails caught, and what the player can say.
+// Panels: progress, cost of learning, safety limits that were hit, and the player's commands.
 
 #pragma once
 
@@ -12,13 +12,13 @@ namespace hearth::hatchlings {
 
 struct HudState {
     const Play* play = nullptr;
-    double budget_us = 0;     ///< for learning, a frame; not finite: no limit
-    uint32_t rewinds_to = 0;  ///< how many snapshots before the newest
+    double budget_us = 0;     ///< for learning, per frame; not finite: no limit
+    uint32_t rewinds_to = 0;  ///< index of the snapshot to restore, from the newest
     bool shows_thoughts = false, shows_hopes = false, shows_then = false;
     bool has_keys = false;
 };
 
-/// Where on the picture the clearing and the panels go.
+/// Positions of the clearing and the panels in the picture.
 struct Layout {
     float scale = 1;
     float sidebar = 0;  ///< pixels on the right

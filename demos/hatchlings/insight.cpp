@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Evaluates policy and critic for display, in an entry of its own.
+
 #include "insight.hpp"
 
 #include <hearth/agents/distribution.hpp>
@@ -23,7 +25,7 @@ std::unique_ptr<Trace> Insight::trace(uint64_t seed, uint32_t hatchlings) {
     const agents::Ppo ppo = learner(hatchlings);
     const auto count = static_cast<int64_t>(hatchlings + kPlaces);
     const Tensor seen = trace.input("seen", {count, kObservationWidth});
-    // The params of the learner's actor and critic, by their names.
+    // Reads the parameters of the learner's actor and critic, by name.
     const auto output = [&](const std::string& net, int64_t width, double gain) {
         const Tensor features =
             network(seed)
@@ -90,7 +92,7 @@ Status Insight::record(const demo::Frame& frame, demo::Mind& mind, const World& 
     info.command_buffer = frame.compute_cmd;
     info.slot = answer_;
     const hearth_result result = hearth_record_readback(session, &info, &under_way_);
-    if (result == HEARTH_ERROR_RING_FULL) under_way_ = 0;  // a snapshot is under way: later
+    if (result == HEARTH_ERROR_RING_FULL) under_way_ = 0;  // a snapshot is in flight: retry later
     return result == HEARTH_ERROR_RING_FULL ? Status() : check(result);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A look into their mind: what each of them means to do and how sure it is, and what the critic hopes for at
-// each place of the clearing.  An entry of its own in the agents' program, which reads the same weights.
+// Visualizes the brain: each hatchling's intended action and its std, and the critic's value at
+// each point of the clearing. It is an entry of its own in the agents' program, reading the same
+// weights.
 
 #pragma once
 
@@ -16,31 +17,32 @@
 
 namespace hearth::hatchlings {
 
-/// What a hatchling's mind says, for those who look inside.
+/// Policy output of a hatchling, for display.
 struct Thought {
-    glm::vec2 intention = {0, 0};  ///< the mean of its policy
-    float doubt = 0;               ///< its standard deviation
+    glm::vec2 intention = {0, 0};  ///< mean of the policy
+    float doubt = 0;               ///< std of the policy
 };
 
 class Insight {
   public:
-    /// Places at which hopes are asked for, over the whole clearing.
+    /// Grid over the whole clearing at which the critic is evaluated.
     static constexpr int kColumns = 29, kRows = 17;
 
-    /// The entry "look", to be compiled beside those of the learner.
+    /// Traces the entry "look", to be compiled with the learner's entries.
     static std::unique_ptr<Trace> trace(uint64_t seed, uint32_t hatchlings);
     static Result<Insight> create(standalone::Device& device, demo::Mind& mind,
                                   uint32_t hatchlings);
     Insight() = default;
 
-    /// Records a look at the world as it is, unless one is under way or there is no room for it.
+    /// Records an evaluation of the current world, unless one is in flight or there is no room for
+    /// it.
     Status record(const demo::Frame& frame, demo::Mind& mind, const World& world);
-    /// Takes what has arrived.
+    /// Receives results that have arrived.
     void poll(demo::Mind& mind);
 
-    /// By hatchling; empty before the first look.
+    /// Per hatchling; empty before the first result.
     std::span<const Thought> thoughts() const { return thoughts_; }
-    /// What is hoped for, row by row from the lower left; empty before the first look.
+    /// Critic values, row by row from the lower left; empty before the first result.
     std::span<const float> hopes() const { return hopes_; }
 
   private:

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Hatchlings: a group of newly hatched creatures that share one brain and learn to forage, by PPO, while
-// one watches, praises, scolds, and changes what nature is like.
+// Hatchlings: a group of newly hatched creatures that share one brain and learn to forage, by PPO,
+// while the player watches, praises, scolds, and changes the rules of the world.
 //
-// A frame: the actions of the frame before last have arrived and go to the world; observations and
-// rewards are written; deciding and, as far as the budget goes, learning are recorded into the same
-// command buffer as the picture; the world takes its step of 1/60 s.  Nothing waits for anything.
+// In a frame, the actions of the frame before last arrive and are applied to the world;
+// observations and rewards are written; decisions and, within the budget, learning are recorded
+// into the same command buffer as the picture; the world advances by 1/60 s. Nothing blocks.
 
 #include "host/cost.hpp"
 #include "host/game.hpp"
@@ -46,7 +46,7 @@ constexpr demo::Shot kShots[] = {{1, "1_hatched.png"},
                                  {demo::Shot::kEnd, "4_end.png"}};
 constexpr float kPickRadius = 0.9f;  // metres around a click
 
-/// GPU time: of Hearth, and of all that a frame does on the queue that draws.
+/// GPU time: of Hearth, and of everything on the graphics queue in a frame.
 enum Span : uint32_t { kMind, kFrame, kSpanCount };
 
 const demo::GameInfo kInfo = {
@@ -60,36 +60,36 @@ const demo::GameInfo kInfo = {
 
 struct GameOptions : demo::GameOptions {
     uint32_t hatchlings = 16;
-    double budget_us = -1;  ///< for learning in a frame; negative: by itself
+    double budget_us = -1;  ///< for learning in a frame; negative: automatic
     float penalty = Rules().frost_reward;
     uint32_t motes = 8;
-    std::vector<std::string> show;  ///< of kShown
+    std::vector<std::string> show;  ///< overlays of kShown
     std::string weights;            ///< a file, or kShipped
 };
 
-/// As --weights: those that the game carries.
+/// Value of --weights for the weights embedded in the game.
 constexpr const char* kShipped = "shipped";
 
-/// What can be shown beside the game itself.
+/// Optional overlays.
 constexpr const char* kThoughts = "thoughts";
 constexpr const char* kHopes = "hopes";
 constexpr const char* kThen = "then";
 constexpr const char* kPanel = "panel";
-constexpr uint64_t kThenFrames = uint64_t{20} * kFramesPerSecond;  ///< a replay begins anew after
+constexpr uint64_t kThenFrames = uint64_t{20} * kFramesPerSecond;  ///< replay interval
 
 struct Outcome {
     uint64_t state_hash = 0, weights_hash = 0;
     bool has_weights = false;
 };
 
-/// Of a saved game, or of a file of a brain alone.
+/// Reads the brain of a saved game, or of a brain file.
 Result<std::vector<std::byte>> brain_of(const std::string& path) {
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path, kMostBrainBytes));
     HEARTH_ASSIGN(LoadedFile file, read_file(bytes));
     return std::move(file.brain);
 }
 
-/// A file that `hearth train` wrote, or kShipped.
+/// Reads a file that `hearth train` wrote, or kShipped.
 Status read_weights(const std::string& name, NamedTensors& out) {
     if (name == kShipped) {
         HEARTH_ASSIGN(out, shipped_weights());
@@ -108,7 +108,8 @@ class Game final : public demo::Game {
   public:
     static Result<std::unique_ptr<demo::Game>> create(const GameOptions& options);
     std::string report() const override;
-    /// Three times as many embers as at first, or more; who knows how already has nothing to show.
+    /// Requires three times as many embers as at first, unless it was trained before or does not
+    /// learn.
     bool has_passed() const override {
         return !options_.learn || !options_.weights.empty() || play_->progress().gain() >= 3;
     }
@@ -142,7 +143,7 @@ class Game final : public demo::Game {
     size_t script_at_ = 0;
     uint32_t selected_ = 0;
     bool shows_thoughts_ = false, shows_hopes_ = false;
-    /// The same moment with an early brain, from time to time anew.
+    /// A replay of the same moment with an early brain, restarted at intervals.
     std::unique_ptr<Play> then_;
     uint64_t then_since_ = 0;
     demo::StaticMesh clearing_;
@@ -150,7 +151,7 @@ class Game final : public demo::Game {
     std::unique_ptr<demo::Canvas> canvas_;
     Sparks sparks_;
     HudState hud_;
-    /// The panel that any game can take: with B.
+    /// The generic agents panel, toggled with B.
     std::unique_ptr<bridge::AgentsPanel> panel_;
     bool shows_panel_ = false;
     double mind_us_ = -1;
@@ -160,7 +161,7 @@ class Game final : public demo::Game {
     Outcome result_;
     demo::Cost mind_ms_, frame_ms_, period_ms_;
     std::chrono::steady_clock::time_point last_frame_ = std::chrono::steady_clock::now();
-    /// Frames at which learning was found to have taken longer than its budget, with the GPU time of all thinking.
+    /// Log of frames in which learning exceeded its budget, with the GPU time of all network work.
     std::vector<std::string> over_budget_;
     uint64_t learn_frames_over_ = 0;
     uint64_t last_serial_ = 0;
@@ -170,7 +171,8 @@ Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
     std::unique_ptr<Game> self(new Game(options));
     GameOptions& used = self->options_;
     HEARTH_TRY(self->open(used, {{"--save", &used.save}, {"--out", &used.out}}));
-    // Without a picture to keep fluent all that is due is learned at once, which repeats exactly.
+    // Without a window there is no frame rate to keep, so all pending learning runs at once,
+    // reproducibly.
     if (used.budget_us < 0) used.budget_us = self->host_->is_headless() ? kNoLimit : 1000;
     HEARTH_TRY(self->read_script());
     NamedTensors weights;
@@ -188,7 +190,7 @@ Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
                       read_whole_file(used.load, kMostBrainBytes));
         HEARTH_TRY(self->play_->load(bytes).in(used.load));
     }
-    // What was done before the game was saved is not done again.
+    // Skips commands that were executed before the game was saved.
     while (self->script_at_ < self->script_.size() &&
            self->script_[self->script_at_].frame < self->played())
         ++self->script_at_;
@@ -214,7 +216,7 @@ void Game::make_panel() {
             save({brain.begin(), brain.end()});
             return true;
         };
-    // What was kept last; before anything was, what this game began with.
+    // Loads what was saved last, or else the file that this game started from.
     if (!options_.save.empty() || !options_.load.empty())
         files.load = [this]() -> std::vector<std::byte> {
             std::string file = options_.save;
@@ -374,7 +376,8 @@ void Game::log_bar() {
                      static_cast<double>(bar.embers), static_cast<double>(bar.motes), mood);
 }
 
-// --- What the player does -------------------------------------------------------------------------
+// --- Player commands
+// -------------------------------------------------------------------------------
 
 Status Game::run_script() {
     for (; script_at_ < script_.size() && script_[script_at_].frame <= played(); ++script_at_)
@@ -402,7 +405,7 @@ Status Game::toggle_then() {
     return {};
 }
 
-/// From time to time they begin where those of today are, with the oldest brain that is kept.
+/// Restarts the replay at intervals from the current world, with the oldest snapshot's brain.
 Status Game::play_then(const Frame& frame) {
     if (then_since_ == 0 || played() >= then_since_ + kThenFrames) {
         const uint32_t kept = play_->mind().agents().snapshot_count();
@@ -473,7 +476,8 @@ Status Game::handle_input(const Input& input) {
     return {};
 }
 
-// --- The picture ----------------------------------------------------------------------------------
+// --- The picture
+// ----------------------------------------------------------------------------------
 
 Status Game::draw(const Frame& frame, const Input& input) {
     const VkExtent2D extent = host_->presenter().extent();
@@ -494,7 +498,7 @@ Status Game::draw(const Frame& frame, const Input& input) {
         for (uint32_t i = 0; i < then_->world().hatchlings().size(); ++i)
             draw_hatchling(*canvas_, then_->world().hatchlings()[i], i, world.frame(),
                            {.alpha = 0.34f, .thought = {}});
-    // From the far ones to the near ones, as they stand.
+    // Painter's order: far to near.
     std::vector<uint32_t> order(world.hatchlings().size());
     for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::sort(order, [&](uint32_t a, uint32_t b) {
@@ -522,9 +526,9 @@ Status Game::draw(const Frame& frame, const Input& input) {
     return host_->loop().record_screenshot(frame, host_->presenter(), path);
 }
 
-// --- The end --------------------------------------------------------------------------------------
+// --- The end -------------------------------------------------------------------------------------
 
-/// What was learned first: it matters most.
+/// Saves the brain first: it matters most.
 Status Game::finish() {
     Status status = host_->loop().wait();
     if (status.ok() && last_serial_ > 0) {

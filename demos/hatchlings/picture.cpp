@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Draws the clearing, the fire, the creatures and their effects.
+
 #include "picture.hpp"
 
 #include "random.hpp"
@@ -22,7 +24,7 @@ using glm::vec2;
 constexpr float kPi = 3.14159265f;
 constexpr uint64_t kScenerySeed = 11;
 constexpr vec2 kFire = {0, 0};
-constexpr float kLightReach = 15.0f;  // metres to where the fire lights nothing
+constexpr float kLightReach = 15.0f;  // metres from the fire to darkness
 
 float between(uint64_t counter, float low, float high) {
     const float unit =
@@ -34,18 +36,18 @@ float length(vec2 v) {
     return std::sqrt(glm::dot(v, v));
 }
 
-/// 1 at the fire, 0 where its light ends.
+/// Light intensity: 1 at the fire, 0 at kLightReach.
 float light_at(vec2 position) {
     const float t = std::clamp(length(position - kFire) / kLightReach, 0.0f, 1.0f);
     return (1 - t) * (1 - t);
 }
 
-/// A wave of its own for each thing, within [-1, 1].
+/// An oscillation in [-1, 1]; `phase` distinguishes objects.
 float wave(uint64_t frame, float hertz, float phase) {
     return std::sin(2 * kPi * hertz * static_cast<float>(frame) * kFrameSeconds + phase);
 }
 
-// --- The ground -----------------------------------------------------------------------------------
+// --- The ground ----------------------------------------------------------------------------------
 
 void draw_ground(Canvas& canvas) {
     canvas.disc(kFire, 26.0f, Color::hex(0x1f2c22), Color::hex(0x0a1012), 64);
@@ -102,7 +104,7 @@ void draw_tree(Canvas& canvas, vec2 root, float size, uint64_t seed) {
     const float light = light_at(root * 0.8f);
     canvas.ellipse(root - to_fire * (0.35f * size), {size * 0.95f, 0}, {0, size * 0.5f},
                    Color::hex(0x05090a, 0.8f), Color::hex(0x05090a, 0.0f));
-    // A fir from above and a little from the south: tiers, the upper ones smaller and lighter.
+    // A fir seen from above and slightly from the south: tiers, the upper ones smaller and lighter.
     for (int tier = 0; tier < 4; ++tier) {
         const float t = static_cast<float>(tier) / 3.0f;
         const float radius = size * (1.0f - 0.72f * t);
@@ -157,7 +159,7 @@ void draw_hearth(Canvas& canvas) {
     }
 }
 
-// --- Lights ---------------------------------------------------------------------------------------
+// --- Lights --------------------------------------------------------------------------------------
 
 void draw_fire(Canvas& canvas, uint64_t frame) {
     const float breath = 1.0f + 0.05f * wave(frame, 1.3f, 0) + 0.04f * wave(frame, 3.1f, 1);
@@ -195,7 +197,7 @@ void draw_fire(Canvas& canvas, uint64_t frame) {
         }
         canvas.band(left, right, colors);
     }
-    // Sparks that leave it.
+    // Sparks that rise from the fire.
     for (int i = 0; i < 14; ++i) {
         const auto n = static_cast<uint64_t>(i);
         const float period = between(400'000 + n, 1.2f, 2.6f);
@@ -246,12 +248,12 @@ void draw_mote(Canvas& canvas, const Drifter& mote, uint64_t frame, float phase)
     }
 }
 
-// --- Hatchlings -----------------------------------------------------------------------------------
+// --- Hatchlings ----------------------------------------------------------------------------------
 
 constexpr std::array<uint32_t, 8> kFeathers = {0xf6d7a0, 0xf2b98a, 0xe9cfd8, 0xcfe0b4,
                                                0xf4e2b8, 0xd9c2f0, 0xf0a890, 0xbfd9e0};
 
-/// A hatchling's own frame of reference: it always stands upright, and leans the way it moves.
+/// A hatchling's local coordinates: it stands upright and leans in its direction of motion.
 struct Body {
     vec2 center;
     float size;
@@ -302,8 +304,8 @@ void draw_thought(Canvas& canvas, const Hatchling& h, const Thought& thought) {
                     Color::hex(0xe6ccff, 0.95f));
 }
 
-/// Each place with its neighbours, weighted 1 2 1 both ways: an ember in sight or out of it makes steps, which would be
-/// seen as bars.
+/// Smooths with a separable 1 2 1 kernel: embers that enter or leave view cause steps, which would
+/// show as bars.
 std::vector<float> smoothed(std::span<const float> values, int columns, int rows) {
     std::vector<float> out;
     for (int row = 0; row < rows; ++row)
@@ -335,7 +337,7 @@ void draw_hopes(Canvas& canvas, std::span<const float> hopes, int columns, int r
     const std::vector<float> values = smoothed(hopes, columns, rows);
     const auto [low, high] = std::ranges::minmax(values);
     const float range = std::max(high - low, 1e-6f);
-    // Soft discs that overlap: what lies between two places is lit by both.
+    // Overlapping soft discs interpolate between grid points.
     const vec2 cell =
         2.0f * kHalfSize / vec2(static_cast<float>(columns - 1), static_cast<float>(rows - 1));
     for (int row = 0; row < rows; ++row)
@@ -343,7 +345,7 @@ void draw_hopes(Canvas& canvas, std::span<const float> hopes, int columns, int r
             const float t = (values[static_cast<size_t>(row * columns + column)] - low) / range;
             const vec2 place =
                 cell * vec2(static_cast<float>(column), static_cast<float>(row)) - kHalfSize;
-            // What is middling is left dark: good places glow, bad ones are cold.
+            // Medium values stay dark, high ones glow warm, low ones cold.
             const float warm = std::max(0.0f, 2 * t - 1), cold = std::max(0.0f, 1 - 2 * t);
             const Color color =
                 warm > 0 ? Color::hex(0xffb83a, 0.34f * warm) : Color::hex(0x3a6ad0, 0.22f * cold);
@@ -368,7 +370,7 @@ void draw_hatchling(Canvas& canvas, const Hatchling& h, uint32_t index, uint64_t
         canvas.disc(h.position, 1.3f * (1.4f - 0.4f * h.glow), kWarm.with_alpha(0.55f * h.glow * a),
                     kWarm.with_alpha(0.0f), 28);
 
-    // Squashed on the ground, stretched in the air of each hop.
+    // Squash and stretch along each hop.
     const float hop =
         is_chilled ? 0.0f
                    : std::abs(wave(frame, 1.6f + 1.2f * speed, phase)) * std::min(1.0f, 3 * speed);
@@ -397,7 +399,7 @@ void draw_hatchling(Canvas& canvas, const Hatchling& h, uint32_t index, uint64_t
                        {0, s * 0.11f}, Color::hex(0xe08a3a, a), Color::hex(0x9a5420, a), {}, 10);
     }
     canvas.triangle(body.at(-0.62f, -0.25f), body.at(-1.15f, 0.16f), body.at(-0.66f, 0.18f), rim);
-    // Where the fire is, the body is lit.
+    // Lit on the side of the fire.
     canvas.ellipse(body.center - vec2(0, 0.05f * s), {s * 0.86f / squash, 0},
                    vec2(body.lean * s, s * 0.88f * squash), lit, rim,
                    {-0.45f * from_fire.x, 0.25f - 0.3f * from_fire.y}, 28);

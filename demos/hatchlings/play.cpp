@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Runs the world and the shared brain: decisions, feedback, saving and replays.
+
 #include "play.hpp"
 
 #include <algorithm>
@@ -9,7 +11,7 @@
 namespace hearth::hatchlings {
 namespace {
 
-constexpr float kJudgement = 1.0f;  // what a praise is worth, in embers
+constexpr float kJudgement = 1.0f;  // reward of one praise, in embers
 
 }  // namespace
 
@@ -25,7 +27,7 @@ Result<std::unique_ptr<Play>> Play::create(standalone::Device& device, const Pla
     return self;
 }
 
-/// Whoever has left has gone with the last decision, so there is room.
+/// Adds missing agents. Removed ones left with the last decision, so there is room.
 Status Play::add_agents() {
     for (uint32_t i = 0; i < ids_.size(); ++i) {
         if (ids_[i]) continue;
@@ -43,7 +45,7 @@ Status Play::remove_agents() {
     return {};
 }
 
-// --- A frame --------------------------------------------------------------------------------------
+// --- A frame -------------------------------------------------------------------------------------
 
 Status Play::record(const demo::Frame& frame) {
     HEARTH_TRY(mind_->begin_frame(frame));
@@ -53,7 +55,8 @@ Status Play::record(const demo::Frame& frame) {
     take_actions();
 
     const bool decides = world_.is_decision_frame();
-    // Who begins anew here, begins anew in a game that is loaded.
+    // All agents are removed and added again, so that this game continues like one loaded from the
+    // file.
     const bool seals = wants_save_ && !is_sealed_ && decides && (is_frozen_ || window_is_full());
     if (decides) HEARTH_TRY(decide());
     if (seals) HEARTH_TRY(remove_agents());
@@ -70,7 +73,7 @@ Status Play::record(const demo::Frame& frame) {
     if (decides) HEARTH_TRY(add_agents());
     if (seals) {
         is_sealed_ = true;
-        window_began_ = now.frames + 1;  // the first decision ends nothing
+        window_began_ = now.frames + 1;  // the first decision completes no transition
     }
     insight_.poll(*mind_);
     if (looks_ && world_.frame() % kLookFrames == 0)
@@ -102,7 +105,7 @@ Status Play::decide() {
         if (!ids_[i]) continue;
         if (tamper_) tamper_(i, seen, reward);
         std::ranges::copy(seen, mind_->agents().observe(*ids_[i]).begin());
-        // What is not a number is refused and counted.
+        // Non-finite rewards are rejected and counted.
         (void)mind_->agents().reward(*ids_[i], reward);
     }
     if (possessed_ && ids_[*possessed_]) {
@@ -119,13 +122,13 @@ bool Play::step() {
     return progress_.add(world_);
 }
 
-// --- Saving ---------------------------------------------------------------------------------------
+// --- Saving --------------------------------------------------------------------------------------
 
-/// A snapshot has been recorded with this frame, or has arrived: that of a saved game.
+/// Handles a saved game's snapshot: just recorded with this frame, or arrived.
 Status Play::keep() {
     const agents::AgentsStatus now = mind_->agents().status();
     if (saving_ && now.snapshot_phase != HEARTH_AGENTS_SNAPSHOT_ON_ITS_WAY) {
-        // One that was lost, or refused, is asked for again.
+        // A lost or rejected snapshot is requested again.
         if (now.snapshots_taken > taken_before_) {
             HEARTH_ASSIGN(saved_, file_with_brain(*saving_));
         } else {
@@ -136,7 +139,7 @@ Status Play::keep() {
     if (!asks_to_keep_ || now.snapshot_phase != HEARTH_AGENTS_SNAPSHOT_ON_ITS_WAY) return {};
     asks_to_keep_ = false;
     if (world_.is_decision_frame())
-        return {};  // it had to wait, and is not of a moment between two
+        return {};  // it was delayed past the moment between two decisions
     is_sealed_ = wants_save_ = false;
     saving_ = {world_.state(), progress_.state(), judged_};
     taken_before_ = now.snapshots_taken;
@@ -177,9 +180,10 @@ Status Play::replay(const Play& other, uint32_t snapshot) {
     return mind_->agents().load_snapshot(other.mind_->agents(), snapshot);
 }
 
-// --- What the player does -------------------------------------------------------------------------
+// --- Player commands
+// -------------------------------------------------------------------------------
 
-/// Whoever is judged all the time would learn to please, and nothing of foraging.
+/// Limits feedback per hatchling: constant feedback would teach it to please instead of to forage.
 bool Play::may_judge(Judged& judged) const {
     constexpr uint64_t kWindowFrames = uint64_t{kHorizon} * kFramesPerDecision;
     uint64_t& oldest = judged.frames[judged.count % Judged::kMost];
@@ -194,16 +198,17 @@ Status Play::obey(const Command& command) {
     const auto mark = [&](const char* text) { progress_.mark(world_.frame(), text); };
     switch (command.verb) {
         case Verb::kPossess:
-            // From its next decision on what it does is a demonstration, and not learned as its own.
+            // From its next decision on its actions are demonstrations, not samples of its own
+            // policy.
             possessed_ = command.hatchling;
             mark("you");
             break;
         case Verb::kRelease:
-            possessed_.reset();  // it decides again when all others do
+            possessed_.reset();  // it decides again with all others
             break;
         case Verb::kPraise:
         case Verb::kScold: {
-            // A reward, which discounting spreads over what it did before.
+            // Feedback is a reward; discounting credits it to earlier actions.
             const float reward = command.verb == Verb::kPraise ? kJudgement : -kJudgement;
             if (!ids_[command.hatchling] || command.hatchling == possessed_) break;
             if (!may_judge(judged_[command.hatchling])) {

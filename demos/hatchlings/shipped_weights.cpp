@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Loads the weights that are embedded in the game.
+
 #include "brain.hpp"
 
 #include <hearth/weights.hpp>

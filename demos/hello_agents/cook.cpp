@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What a studio does once: says what agents see, do and how they learn, and cooks it into a package.
-// main.c is the game that ships it.
+// The studio's build step: declares what agents observe and do and how they learn, and cooks it
+// into a package. main.c is the game that ships the package.
 
 #include <hearth/agents/learners.hpp>
 #include <hearth/compile.hpp>
@@ -19,14 +19,14 @@ Status cook_cart_pole(const char* path) {
     const AgentSchema schema(
         Fields().numbers("place").numbers("speed").numbers("angle").numbers("turning"),
         Actions().choose("push", 2));
-    // The settings are RL Baselines3 Zoo's for this task.
+    // Hyperparameters of RL Baselines3 Zoo for this task.
     Ppo ppo{.agents = 8, .horizon = 32, .minibatches = 1, .epochs = 20, .value_weight = 1};
     ppo.gamma = 0.98, ppo.lambda = 0.8;
     ppo.entropy = ppo.rails.kl_stop = 0;
     ppo.normalize_observations = ppo.normalize_rewards = false;
     const AgentManifest manifest = manifest_of(schema, ppo);
     const Traces traces = trace_agents(schema, mlp_network({64, 64}), ppo);
-    // GPUs get networks as one kernel; drivers that run on the CPU would rather not.
+    // One kernel per network on GPUs; one per layer for Vulkan drivers that run on the CPU.
     CookProfile gpu{.name = "gpu"}, cpu{.name = "cpu"};
     cpu.options.caps.is_software = true;
     HEARTH_ASSIGN(const Cooked cooked,

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* The same in C: eight carts learn to keep a pole upright, from a package that was cooked before
- * (cook.cpp) and the small library.  hello_agents_c PACKAGE [FRAMES] */
+/* Eight carts learn to balance a pole: main.cpp in C, with a package that cook.cpp made and only
+ * the runtime library.  Usage: hello_agents_c PACKAGE [FRAMES] */
 
 #include "vulkan_minimal/app.h"
 
@@ -28,7 +28,8 @@ static void start(cart* c) {
     *c = fresh;
 }
 
-/* Barto, Sutton and Anderson, 1983, with Gymnasium's constants.  Zero: the pole has fallen. */
+/* Simulates 0.02 s (Barto, Sutton and Anderson, 1983, with Gymnasium's constants).  Returns 0 if
+ * the pole has fallen or the cart has left the track. */
 static int step(cart* c, int push_right) {
     const double sine = sin(c->angle), cosine = cos(c->angle), seconds = 0.02;
     const double push = ((push_right ? 10.0 : -10.0) + 0.05 * c->turning * c->turning * sine) / 1.1;
@@ -41,12 +42,14 @@ static int step(cart* c, int push_right) {
     return fabs(c->place) <= 2.4 && fabs(c->angle) <= 0.2094;
 }
 
+/* Writes the cart's state as the agent's observation. */
 static void show(hearth_agents* agents, const cart* c) {
     float* seen = hearth_agents_observation(agents, c->id);
     seen[0] = (float)c->place, seen[1] = (float)c->speed;
     seen[2] = (float)c->angle, seen[3] = (float)c->turning;
 }
 
+/* Executes the agent's latest action, and reports its reward and the end of an episode. */
 static void play(hearth_agents* agents, cart* c) {
     const float* action = hearth_agents_action(agents, c->id);
     if (!action) return;
@@ -61,11 +64,13 @@ static void play(hearth_agents* agents, cart* c) {
 int main(int argc, char** argv) {
     if (argc < 2) app_fail("usage", "hello_agents_c PACKAGE [FRAMES]");
     const uint64_t frames = argc > 2 ? strtoull(argv[2], NULL, 10) : MOST_FRAMES;
+    /* A game has a device already. */
     app_make_device();
     hearth_context* context = app_adopt_device();
     hearth_device_caps caps = hearth_device_caps_default();
     hearth_context_caps(context, &caps);
     hearth_program* program = app_load(context, argv[1], caps.subgroup_size > 8 ? "gpu" : "cpu");
+    /* Agents, with the schema and learner from the package. */
     hearth_agents_create_info info = hearth_agents_create_info_default();
     info.program = program;
     hearth_agents* agents;
@@ -81,8 +86,9 @@ int main(int argc, char** argv) {
     float length = 0;
     for (uint64_t frame = 1; frame <= frames && length < 475; ++frame) {
         app_check(hearth_begin_frame(context, frame, frame - 1), "frame", "");
-        hearth_agents_poll(agents);
+        hearth_agents_poll(agents); /* receives actions and status */
         for (int i = 0; i < CARTS; ++i) play(agents, &carts[i]);
+        /* Records the agents' decisions and up to 20 ms of learning. */
         hearth_agents_record_info record = hearth_agents_record_info_default();
         record.command_buffer = app_begin_commands();
         record.learn_us = 20000;

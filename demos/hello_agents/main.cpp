@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Eight carts learn to keep a pole upright, in a frame loop: what a game does to have agents that learn.
+// Eight carts learn to balance a pole in a frame loop: the minimal game with learning agents.
 //
-// New against hello_training: no losses and no buffers.  A schema says what agents see and do, a learner
-// how they learn; each frame asks what they do, tells what came of it, and records.
+// New compared with hello_training: no losses and no buffers. A schema declares what agents observe
+// and do, a learner how they learn. Each frame reads their actions, sets observations and rewards,
+// and records.
 
 #include "classic/task.hpp"
 #include "native/open_device.hpp"
@@ -25,15 +26,17 @@ namespace {
 
 constexpr size_t kCarts = 8;
 Status run(const std::string& wish, std::FILE* log) {
-    // What an agent sees and does, and how it learns.  A game does this part with a tool and ships bytes.
+    // Declares observations, actions and the algorithm. A game does this part offline and ships
+    // bytes.
     const AgentSchema schema(Fields().numbers("cart", 4), Actions().choose("push", 2));
-    // The settings are RL Baselines3 Zoo's for this task.
+    // Hyperparameters of RL Baselines3 Zoo for this task.
     Ppo ppo{.agents = kCarts, .horizon = 32, .minibatches = 1, .epochs = 20, .value_weight = 1};
     ppo.gamma = 0.98, ppo.lambda = 0.8;
     ppo.entropy = ppo.rails.kl_stop = 0;
     ppo.normalize_observations = ppo.normalize_rewards = false;
     const AgentManifest manifest = manifest_of(schema, ppo);
     const Traces traces = trace_agents(schema, mlp_network({64, 64}), ppo);
+    // A game has a device already.
     HEARTH_ASSIGN(const native::OpenDevice opened, native::open_device(wish));
     const auto& device = opened.device;
     std::printf("on %s\n", device->properties().deviceName);
@@ -61,8 +64,9 @@ Status run(const std::string& wish, std::FILE* log) {
     std::fputs(run_log_begin("hello_agents", "frames").c_str(), log);  // hearth watch LOG
     for (uint64_t frame = 1; frame <= 20'000; ++frame) {
         HEARTH_TRY(context.begin_frame(frame, frame - 1));
-        agents.poll();
+        agents.poll();  // receives actions and status
         for (Cart& cart : carts) {
+            // Execute the action; report observation, reward and the end of the episode.
             const std::span<const float> action = agents.action(cart.id);
             if (action.empty()) continue;
             const classic::Outcome outcome = cart.task->step(action[0]);
@@ -74,6 +78,7 @@ Status run(const std::string& wish, std::FILE* log) {
             cart.task->observe(agents.observe(cart.id));
             cart.steps = 0;
         }
+        // Record decisions and up to 20 ms of learning; submit as usual.
         Status recorded;
         HEARTH_TRY(device->run([&](VkCommandBuffer commands) {
             recorded = agents.record(commands, {.learn_us = 20'000}).status();

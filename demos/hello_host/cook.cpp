@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What a studio does once: says what the network is and how it learns, and cooks it into a package that
-// inference.cpp and training.cpp ship.  cook_curve PACKAGE
+// The studio's build step: defines the network and its training, and cooks them into the package
+// that inference.cpp and training.cpp ship. Usage: cook_curve PACKAGE
 
 #include <hearth/compile.hpp>
 #include <hearth/file.hpp>
@@ -16,7 +16,7 @@ using namespace hearth;
 
 namespace {
 
-/// x [rows, 1] -> y [rows, 1].  Layers of equal names have the same weights in every entry.
+/// x [batch, 1] -> y [batch, 1]. Layers with equal names share their weights among all entries.
 Tensor net(Trace& trace, const Tensor& x) {
     return nn::mlp(trace, "curve", x, {32, 32, 1}, tanh, {.seed = 1});
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A C++17 game that runs a network: one frame here, every frame there.  vulkan_minimal/app.h is the
-// Vulkan code that a game has anyway.
+// A C++17 game that runs a network. It shows one frame; a game does the same in every frame.
+// vulkan_minimal/app.h contains the Vulkan code that a game already has.
 
 #include "vulkan_minimal/app.h"
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A C++17 game in which a network learns while frames are drawn: in each frame as much as two milliseconds of
-// the GPU allow, then what was learned is used, saved and loaded again.  vulkan_minimal/app.h is the Vulkan
-// code that a game has anyway.
+// A C++17 game that trains a network while it draws frames, with two milliseconds of GPU time per
+// frame. It then evaluates, saves and loads the trained network. vulkan_minimal/app.h contains the
+// Vulkan code that a game already has.
 
 #include "vulkan_minimal/app.h"
 
@@ -17,7 +17,7 @@ using namespace hearth;
 namespace {
 
 constexpr uint64_t kSamples = 64, kSteps = 600;
-constexpr double kLearnUs = 2000;  // of a frame
+constexpr double kLearnUs = 2000;  // per frame
 constexpr float kGoodLoss = 0.01f;
 
 struct Buffers {
@@ -37,7 +37,7 @@ NamedBinding bind(const char* name, const app_buffer& b) {
     return in_buffer(name, b.buffer, 0, b.bytes, b.usage, {}, read);
 }
 
-/// The frames of a game; the GPU is waited for, so that each has completed when the next begins.
+/// A game's frames. Each waits for the GPU, so that the previous one has completed when it begins.
 class Frames {
   public:
     explicit Frames(Context& context) : context_(context) {}
@@ -93,7 +93,7 @@ Status run(Context& context, const Buffers& buffers) {
     HEARTH_TRY(predict(curve));
     const float learned = static_cast<const float*>(buffers.y.data)[0];
 
-    // What was learned, as bytes that a game saves; and in another network that has learned nothing.
+    // Save the trained weights as bytes, and load them into another, untrained network.
     std::optional<hearth_readback> snapshot;
     HEARTH_TRY(frames.next([&](VkCommandBuffer commands) -> Status {
         HEARTH_ASSIGN(snapshot, curve.session().record_snapshot(commands));
@@ -103,7 +103,7 @@ Status run(Context& context, const Buffers& buffers) {
     HEARTH_ASSIGN(const auto copied, curve.session().poll(*snapshot));
     HEARTH_ASSIGN(const auto brain, curve.program().encode_brain(copied->bytes));
     HEARTH_ASSIGN(Network other, Network::open(context, CURVE_PACKAGE));
-    HEARTH_TRY(predict(other));  // sets it up, too
+    HEARTH_TRY(predict(other));  // also performs setup
     const float unlearned = static_cast<const float*>(buffers.y.data)[0];
     HEARTH_TRY(frames.next(
         [&](VkCommandBuffer commands) { return other.session().record_brain(commands, brain); }));

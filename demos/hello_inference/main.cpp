@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The smallest use of Hearth: a little net that chooses one of three moves for each of four guards.
+// The smallest use of Hearth: a small network chooses one of three moves for each of four guards.
 //
-//   1. write the net as tensor code        (hearth/tensor.hpp, ops.hpp)
+//   1. define the network as tensor code   (hearth/tensor.hpp, ops.hpp)
 //   2. compile it for this GPU             (hearth/compile.hpp)
-//   3. give it memory                      (hearth_runtime.hpp: LoadedProgram, Session)
-//   4. record it into a command buffer of yours, submit that as always, read the result back
+//   3. allocate its memory                 (hearth_runtime.hpp: LoadedProgram, Session)
+//   4. record it into your command buffer, submit that as usual, and read the result back
 //
-// A game brings its own VkDevice; here `standalone` makes one.  Read hello_training next.
+// A game brings its own VkDevice; here `standalone` creates one. Read hello_training next.
 
 #include <hearth/compile.hpp>
 #include <hearth/hearth_runtime.hpp>
@@ -28,7 +28,7 @@ constexpr int kMoves = 3;
 constexpr int kGuards = 4;
 const char* const kMoveNames[kMoves] = {"attack", "hide", "flee"};
 
-/// senses [rows, 4] -> probabilities [rows, 3].  Rows may be any number up to the capacity.
+/// senses [batch, 4] -> probabilities [batch, 3]. The batch size is dynamic, up to the capacity.
 Result<Compiled> compile_guard(const DeviceCaps& caps) {
     Trace trace("choose");
     const Tensor senses = trace.input("senses", {kRows, kSenses});
@@ -42,7 +42,7 @@ Status run() {
     HEARTH_ASSIGN(const auto device, standalone::Device::create(*instance));
     std::printf("on %s\n", device->properties().deviceName);
 
-    // Hearth adopts the device: from here on it only borrows.
+    // Hearth borrows the device; the application keeps owning it.
     HEARTH_ASSIGN(Context context, Context::create(device->host_info()));
     HEARTH_ASSIGN(const DeviceCaps caps, context.caps());
     HEARTH_ASSIGN(const Compiled compiled, compile_guard(caps));
@@ -54,7 +54,7 @@ Status run() {
     HEARTH_ASSIGN(const uint32_t senses, program.find_binding(choose, "senses"));
     HEARTH_ASSIGN(const uint32_t moves, program.find_binding(choose, "moves"));
 
-    // The output goes to a buffer of ours.
+    // The output goes to a buffer of the application.
     constexpr VkDeviceSize kBytes = sizeof(float) * kGuards * kMoves;
     HEARTH_ASSIGN(const auto result,
                   standalone::Buffer::create(*device, kBytes, standalone::MemoryKind::kDevice));
@@ -63,7 +63,7 @@ Status run() {
                                           {0.2f, 0.8f, 0.1f, 0.2f},
                                           {0.5f, 0.5f, 0.5f, 0.5f}};
 
-    // One frame.  Hearth records; submitting is the host's business.
+    // Record one frame. Hearth only records; the application submits.
     HEARTH_TRY(context.begin_frame(/*serial=*/1, /*completed_serial=*/0));
     Status status;
     hearth_readback request = 0;
@@ -71,7 +71,7 @@ Status run() {
         const hearth_bound bound[] = {
             hearth_bind_bytes(senses, seen, sizeof(seen)),
             hearth_bind_buffer(moves, result.handle(), 0, kBytes, result.usage())};
-        status = session.record_setup(cmd);  // once: the weights go to the GPU
+        status = session.record_setup(cmd);  // once: uploads the weights
         if (status.ok()) status = session.record(cmd, choose, kGuards, bound).status();
         hearth_readback_info info = hearth_readback_info_default();
         info.command_buffer = cmd;
@@ -86,7 +86,7 @@ Status run() {
     }));
     HEARTH_TRY(status);
 
-    // In a game this is a later frame, which knows that serial 1 has completed.
+    // In a game this is a later frame, once frame 1 has completed on the GPU.
     HEARTH_TRY(context.begin_frame(/*serial=*/2, /*completed_serial=*/1));
     HEARTH_ASSIGN(const auto data, session.poll(request));
     if (!data) return internal_error("the result has not arrived");

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Learning is recorded like anything else: a net is fitted to a curve on the GPU, one step a frame.
+// Training is recorded like any other GPU work: a network is fitted to a curve, one step per frame.
 //
-// New against hello_inference: a second entry, `learn`, that shares its weights with `predict`, and
-// minimize(), which appends the backward pass and the update of the weights.
+// New compared with hello_inference: a second entry, `learn`, that shares its weights with
+// `predict`, and minimize(), which appends the backward pass and the optimizer's update.
 
 #include <hearth/compile.hpp>
 #include <hearth/hearth_runtime.hpp>
@@ -24,7 +24,7 @@ namespace {
 constexpr int kSamples = 64;
 constexpr uint64_t kSteps = 1000;
 
-/// x [rows, 1] -> y [rows, 1].  Layers of equal names have the same weights in every entry.
+/// x [batch, 1] -> y [batch, 1]. Layers with equal names share their weights among all entries.
 Tensor net(Trace& trace, const Tensor& x) {
     return nn::mlp(trace, "curve", x, {32, 32, 1}, tanh, {.seed = 1});
 }
@@ -53,7 +53,7 @@ Status run() {
     HEARTH_ASSIGN(Session session, Session::create(context, program));
     HEARTH_TRY(session.build());
 
-    // The curve, in buffers that both sides see.
+    // Samples of the curve, in host-visible buffers that the GPU reads and writes.
     const auto shared = [&](size_t floats) {
         return standalone::Buffer::create(*device, sizeof(float) * floats,
                                           standalone::MemoryKind::kReadback);
@@ -67,7 +67,7 @@ Status run() {
         wanted.as<float>()[i] = std::sin(5.0f * x.as<float>()[i]);
     }
 
-    // Each frame records one entry.  `after` says what we do with an output: read it on the CPU.
+    // Each frame records one entry. `after` is how the application uses an output next: CPU reads.
     uint64_t serial = 0;
     const auto frame = [&](const char* entry, const char* output, const standalone::Buffer& to) {
         HEARTH_TRY(context.begin_frame(serial + 1, serial));

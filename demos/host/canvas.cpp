@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Tessellates two-dimensional shapes into triangles.
+
 #include "canvas.hpp"
 
 #include <glm/geometric.hpp>
@@ -13,7 +15,7 @@ namespace hearth::demo {
 namespace {
 
 constexpr float kTwoPi = 2.0f * std::numbers::pi_v<float>;
-constexpr float kLongestMitre = 3.0f;  // in half-widths; sharper corners are cut
+constexpr float kLongestMitre = 3.0f;  // in half-widths; longer mitres are cut off
 
 glm::vec2 normal_of(glm::vec2 from, glm::vec2 to) {
     const glm::vec2 d = to - from;
@@ -21,7 +23,7 @@ glm::vec2 normal_of(glm::vec2 from, glm::vec2 to) {
     return length > 0.0f ? glm::vec2(-d.y, d.x) / length : glm::vec2(0.0f);
 }
 
-/// How far the line's edge lies from each point: half a width along the corner's bisector.
+/// Offset of the line's edge from each point: half a width along the corner's bisector.
 std::vector<glm::vec2> edge_offsets(std::span<const glm::vec2> points, float width,
                                     bool is_closed) {
     const size_t n = points.size();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Two-dimensional shapes as coloured triangles, on the CPU.  Edges are smoothed by the renderer's
-// multisampling; colours are not linearized, as user interfaces expect.
+// Tessellates two-dimensional shapes into coloured triangles, on the CPU. The renderer's
+// multisampling smooths edges. Colours are not linearized, as user interfaces expect.
 
 #pragma once
 
@@ -25,7 +25,7 @@ struct Color {
                 static_cast<float>(rgb & 255u) / 255.0f, alpha};
     }
     constexpr Color with_alpha(float alpha) const { return {r, g, b, alpha}; }
-    /// This colour at 0, `other` at 1.
+    /// Interpolates from this colour (t = 0) to `other` (t = 1).
     constexpr Color mix(Color other, float t) const {
         return {r + (other.r - r) * t, g + (other.g - g) * t, b + (other.b - b) * t,
                 a + (other.a - a) * t};
@@ -34,7 +34,7 @@ struct Color {
     uint32_t packed() const;
 };
 
-/// One corner of a triangle; `uv` points at the atlas' white texel unless it is text.
+/// A vertex of a triangle; `uv` is the atlas' white texel except for text.
 struct Vertex {
     glm::vec2 position;
     glm::vec2 uv;
@@ -44,7 +44,7 @@ struct Vertex {
 /// A list of triangles, in drawing order.
 class Canvas {
   public:
-    /// `white_uv`: where the atlas is white (Ui::white_uv()).
+    /// `white_uv`: coordinates of the atlas' white texel (Ui::white_uv()).
     explicit Canvas(glm::vec2 white_uv) : white_uv_(white_uv) {}
 
     void clear();
@@ -65,8 +65,8 @@ class Canvas {
                 bool is_closed = false);
     /// A disc that fades from one colour in the centre to another at the rim.
     void disc(glm::vec2 center, float radius, Color inner, Color rim, int segments = 24);
-    /// A disc stretched along two half axes, which need not be square to each other; its centre of
-    /// colour may lie off the middle, as `light` of the half axes (both within (-1, 1)).
+    /// A disc stretched along two half axes, which need not be orthogonal. `light` shifts the
+    /// colour gradient's centre, in units of the half axes (both within (-1, 1)).
     void ellipse(glm::vec2 center, glm::vec2 half_a, glm::vec2 half_b, Color inner, Color rim,
                  glm::vec2 light = {0.0f, 0.0f}, int segments = 24);
     void ring(glm::vec2 center, float radius, float width, Color color, int segments = 32);

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Mean and quantiles of a series of costs.
+
 #pragma once
 
 #include <algorithm>
@@ -12,8 +14,7 @@
 
 namespace hearth::demo {
 
-/// A series of costs.  The first is left out: some drivers finish compiling when something runs for
-/// the first time.
+/// A series of costs. The first is left out: some drivers finish compiling at the first execution.
 class Cost {
   public:
     void add(double value) {
@@ -25,7 +26,7 @@ class Cost {
         return std::accumulate(values_.begin(), values_.end(), 0.0) /
                static_cast<double>(values_.size());
     }
-    /// The value that a part of `fraction` of all does not exceed; 1 is the worst.
+    /// The `fraction` quantile; 1 is the maximum.
     double quantile(double fraction) const {
         if (values_.empty()) return 0.0;
         std::vector<double> sorted = values_;

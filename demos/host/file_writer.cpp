@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Writes files on a background thread and retries failed writes.
+
 #include "file_writer.hpp"
 
 #include <hearth/file.hpp>
@@ -62,7 +64,7 @@ uint64_t FileWriter::failure_count() const {
     return failure_count_;
 }
 
-/// The request whose turn it is, or else the first that will be due.
+/// Returns the request that is due first.
 std::map<std::string, FileWriter::Request>::iterator FileWriter::next_due(Clock::time_point now) {
     if (is_finishing_)
         for (auto& [path, request] : requests_) request.due = std::min(request.due, now);
@@ -87,7 +89,7 @@ void FileWriter::run() {
     }
 }
 
-/// One attempt at one request, without the lock while it is under way.
+/// Attempts one request; releases the lock while writing.
 void FileWriter::attempt(std::unique_lock<std::mutex>& lock,
                          std::map<std::string, Request>::iterator at) {
     auto node = requests_.extract(at);

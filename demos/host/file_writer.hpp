@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Files written beside the frames.
+// Writes files in the background.
 
 #pragma once
 
@@ -21,41 +21,41 @@
 
 namespace hearth::demo {
 
-/// Writes files as a whole on a thread of its own.  Of several requests for one path that have not
-/// begun only the last is carried out.  A write that failed is tried again, after a second at first,
-/// later after up to half a minute, until it works or a newer request takes its place.
+/// Writes whole files on a thread of its own. Of several pending requests for a path only the last
+/// is carried out. A failed write is retried, after a second at first and after up to half a minute
+/// later, until it succeeds or a newer request replaces it.
 ///
 /// Threads: all calls from one thread.
 class FileWriter {
   public:
     using Clock = std::chrono::steady_clock;
-    /// Makes a file's bytes, on the writer's thread; called again for each attempt.
+    /// Produces a file's bytes, on the writer's thread; called again for each attempt.
     using Make = std::function<Result<std::vector<std::byte>>()>;
     using Write = std::function<Status(const std::string& path, std::span<const std::byte> bytes)>;
 
-    /// write: by default write_file_atomically().
+    /// write: defaults to write_file_atomically().
     explicit FileWriter(Write write = {}, Clock::duration first_pause = std::chrono::seconds(1));
-    /// Finishes.
+    /// Calls finish().
     ~FileWriter();
     FileWriter(const FileWriter&) = delete;
     FileWriter& operator=(const FileWriter&) = delete;
 
-    /// Asks for a file; waits for nothing.
+    /// Requests a file; does not block.
     void write(std::string path, Make make);
-    /// Waits for all that was asked for; what has failed is tried once more, now.
-    /// Errors: the first that remained.  What could not be written is given up.
+    /// Waits for all requests; failed ones are retried once more, immediately.
+    /// Errors: the first remaining one. Files that still cannot be written are dropped.
     Status finish();
 
-    /// What went wrong since the last call, one text for each attempt that failed.
+    /// Returns the errors since the last call, one per failed attempt.
     std::vector<std::string> take_failures();
-    /// Attempts that failed.
+    /// Number of failed attempts.
     uint64_t failure_count() const;
 
   private:
     struct Request {
         Make make;
         Clock::time_point due;
-        Clock::duration pause;  // after another failure
+        Clock::duration pause;  // before the next retry
     };
 
     void run();
@@ -72,7 +72,7 @@ class FileWriter {
     bool is_over_ = false;
     std::vector<std::string> failures_;
     uint64_t failure_count_ = 0;
-    Status lost_;  // the first of what was given up
+    Status lost_;  // first error of a dropped file
     std::thread thread_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Manages frames in flight: command buffers, fences, timestamps, submission, screenshots.
+
 #include "frame_loop.hpp"
 
 #include <pictures/png.hpp>
@@ -95,7 +97,7 @@ FrameLoop::~FrameLoop() {
     (void)wait();
     const VulkanApi& vk = device_->vk();
     const VkDevice device = device_->handle();
-    // Presenting may still hold semaphores.
+    // The presentation engine may still use the semaphores.
     if (!rendered_.empty()) vk.DeviceWaitIdle(device);
     for (const Slot& slot : slots_) {
         for (const Lane& lane : slot.lanes) {
@@ -109,11 +111,11 @@ FrameLoop::~FrameLoop() {
     for (const VkSemaphore semaphore : rendered_) vk.DestroySemaphore(device, semaphore, nullptr);
 }
 
-/// Waits for the frame in `slot` and takes in what it left: times and pixels.
+/// Waits for the frame in `slot` and collects its timestamps and pixels.
 Status FrameLoop::finish(Slot& slot) {
     if (slot.serial == 0) return {};
     const uint64_t serial = std::exchange(slot.serial, 0);
-    Status waited;  // for all lanes, although one failed
+    Status waited;  // waits for all lanes, even if one failed
     for (const Lane& lane : slot.lanes) {
         const Status status =
             check_vulkan(lane.device->vk().WaitForFences(lane.device->handle(), 1, &lane.done,
@@ -223,7 +225,7 @@ Status FrameLoop::end(const Frame& frame, Presenter* presenter) {
         submit.pSignalSemaphores = &rendered;
     }
     for (const Lane& lane : slot.lanes) {
-        // Only the main queue draws, so only it waits for the image and tells the presenter.
+        // Only the main queue draws, so only it waits for the image and signals the presenter.
         if (&lane != &slot.lanes.front()) submit = {VK_STRUCTURE_TYPE_SUBMIT_INFO};
         submit.commandBufferCount = 1;
         submit.pCommandBuffers = &lane.cmd;
@@ -237,7 +239,7 @@ Status FrameLoop::end(const Frame& frame, Presenter* presenter) {
 
 Status FrameLoop::wait() {
     span_times_.clear();
-    Status waited;  // for all frames, although one failed: the caller destroys what they use
+    Status waited;  // waits for all frames, even if one failed: the caller destroys their resources
     for (uint32_t i = 0; i < kFramesInFlight; ++i) {  // oldest first
         const Status status = finish(slots_[(serial_ + i) % kFramesInFlight]);
         if (waited.ok()) waited = status;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Runs a game: frames, stop signals, screenshots, and the exit code.
+
 #include "game.hpp"
 
 #include "stop_signals.hpp"
@@ -58,7 +60,7 @@ Status Game::open(GameOptions& options,
 
 Status Game::run() {
     const Status played = play();
-    // A frame that failed may have been submitted, and what it uses is destroyed before the host is.
+    // A failed frame may have been submitted, and its resources are destroyed before the host is.
     if (!played.ok()) host_->wait_idle();
     const Status finished = finish();
     const Status written = host_->files().finish();
@@ -121,9 +123,9 @@ int play(const char* name, const std::function<Result<std::unique_ptr<Game>>()>&
     if (game.is_interrupted()) {
         const int signal = StopSignals::received();
         std::fprintf(stderr, "%s: ended by %s\n", name, StopSignals::name_of(signal));
-        return 128 + signal;  // as a shell has it
+        return 128 + signal;  // as shells do
     }
-    // Whoever closes the window early has lost nothing.
+    // Closing the window early is not a failure.
     return game.is_headless() && !game.has_passed() ? 1 : 0;
 }
 

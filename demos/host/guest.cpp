@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Adopts the demo's device for Hearth and counts all allocations.
+
 #include "guest.hpp"
 
 #include <hearth/core/hash.hpp>
@@ -46,7 +48,7 @@ void* VKAPI_PTR host_reallocate(void*, void* original, size_t size, size_t align
         count_allocation();
         return grown;
     }
-    // realloc keeps no greater alignment than malloc's.
+    // realloc guarantees no more alignment than malloc.
     void* const moved = allocate_aligned(size, alignment);
     if (moved) std::memcpy(moved, grown, size);
     std::free(grown);
@@ -58,13 +60,13 @@ const VkAllocationCallbacks kCountingCallbacks = {
 
 }  // namespace
 
-// The whole program's operator new, so that nothing allocates unseen.
+// Replaces the program's operator new, so that all allocations are counted.
 void* operator new(size_t size) {
     count_allocation();
     if (void* const memory = std::malloc(std::max<size_t>(size, 1))) return memory;
     throw std::bad_alloc();
 }
-// AddressSanitizer's own does not call the one above, and would miss its counterpart below.
+// AddressSanitizer's version does not call the one above and would not match the delete below.
 void* operator new(size_t size, const std::nothrow_t&) noexcept {
     count_allocation();
     return std::malloc(std::max<size_t>(size, 1));

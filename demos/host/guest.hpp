@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Hearth as a guest on the demo's device.  The handshake is the whole of it; the hooks are there to
-// count: Hearth takes every byte of the GPU's memory, and of its own, through the host.
+// Hearth on the demo's device. Only the handshake is required; the hooks exist to count
+// allocations: Hearth takes all GPU memory, and its own, through the application.
 
 #pragma once
 
@@ -22,7 +22,7 @@ class Guest {
 
     Context& context() { return context_; }
 
-    /// While one lives, allocations by this thread are counted: open one around calls of the frame
+    /// Counts allocations of this thread during its lifetime: open one around calls of the frame
     /// path, where there must be none.
     class FramePath {
       public:
@@ -35,13 +35,13 @@ class Guest {
         Guest& guest_;
         uint64_t device_before_;
     };
-    /// Counted so far: operator new and the host's allocation callbacks.
+    /// Number counted so far: operator new and the application's allocation callbacks.
     uint64_t frame_path_cpu_allocations() const { return cpu_allocations_; }
-    /// vkAllocateMemory, through the memory hooks.
+    /// Number of vkAllocateMemory calls, through the memory hooks.
     uint64_t frame_path_device_allocations() const { return frame_device_allocations_; }
 
-    /// A hash of all params of a session, once all frames are done.  serial: the last frame's; it
-    /// counts on for what is read back.
+    /// Returns a hash of all parameters of a session, once all frames are done. serial: the last
+    /// frame number; incremented for the readbacks.
     Result<uint64_t> weights_hash(const LoadedProgram& program, hearth_session* session,
                                   uint64_t& serial);
 

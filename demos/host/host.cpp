@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Creates window, devices, presenter and renderer, and paces frames.
+
 #include "host.hpp"
 
 #include <algorithm>
@@ -17,7 +19,7 @@ bool has_display() {
     return std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
 }
 
-/// Creates a surface on `instance` that nobody sees.
+/// Creates an invisible surface on `instance`.
 Result<VkSurfaceKHR> create_headless_surface(const standalone::Instance& instance) {
     const VkHeadlessSurfaceCreateInfoEXT info{VK_STRUCTURE_TYPE_HEADLESS_SURFACE_CREATE_INFO_EXT};
     VkSurfaceKHR surface = VK_NULL_HANDLE;
@@ -122,7 +124,7 @@ Result<std::optional<Frame>> Host::begin_frame(bool has_picture) {
     has_picture_ = has_picture;
     if (!options_.turbo) {
         std::this_thread::sleep_until(next_frame_time_);
-        // After a hitch the game goes on from now; it does not race to catch up.
+        // After a hitch the schedule restarts from now instead of catching up.
         const auto period = std::chrono::duration_cast<std::chrono::steady_clock::duration>(
             std::chrono::duration<double>(kFrameSeconds));
         next_frame_time_ = std::max(next_frame_time_ + period, std::chrono::steady_clock::now());

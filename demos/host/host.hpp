@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What every demo with pictures starts from: window or none, instance, device, presenter, frames,
-// renderer and user interface.  The demo's own loop stays in the demo's main.
+// Common setup of demos with pictures: optional window, instance, device, presenter, frames,
+// renderer and user interface. The demo's own loop stays in the demo's main.
 
 #pragma once
 
@@ -23,7 +23,7 @@ class Host {
   public:
     static constexpr float kFrameSeconds = 1.0f / 60.0f;
 
-    /// `span_count`: kinds of GPU time that the demo measures (see FrameLoop).
+    /// `span_count`: number of GPU time spans that the demo measures (see FrameLoop).
     static Result<std::unique_ptr<Host>> create(const Options& options, const char* title,
                                                 uint32_t span_count);
     ~Host();
@@ -32,36 +32,36 @@ class Host {
 
     standalone::Instance& instance() { return *instance_; }
     standalone::Device& device() { return *device_; }
-    /// Where networks run: device(), or this machine's CPU where the options say so.
+    /// Device of the networks: device(), or this machine's CPU if the options say so.
     standalone::Device& mind_device() { return native_.device ? *native_.device : *device_; }
     Presenter& presenter() { return *presenter_; }
     FrameLoop& loop() { return *loop_; }
     Renderer& renderer() { return *renderer_; }
     Ui& ui() { return *ui_; }
-    /// Writes what the demo keeps, beside the frames; screenshots, too.
+    /// Writes output files and screenshots in the background.
     FileWriter& files() { return files_; }
     bool is_headless() const { return window_ == nullptr; }
-    /// The command line's, except that without a display nothing waits for the clock.
+    /// The command line's, but without waiting for the clock if there is no display.
     const Options& options() const { return options_; }
 
-    /// What the player does now; nothing without a window.
+    /// Returns the player's current input; none without a window.
     Input poll();
-    /// The next frame, after waiting for its turn at 60 a second (unless in turbo) and recreating
-    /// the images if the window changed.  Nothing while the window is minimized.
-    /// has_picture: whether the frame will be drawn and presented, or only computes.
+    /// Starts the next frame, after waiting for its turn at 60 Hz (unless in turbo mode) and
+    /// recreating the images if the window changed. Returns nullopt while the window is minimized.
+    /// has_picture: false for a frame that only computes.
     Result<std::optional<Frame>> begin_frame(bool has_picture = true);
-    /// Starts, within `frame`, the picture and the user interface.
+    /// Starts the picture and the user interface within `frame`.
     void begin_picture(const Frame& frame, const Input& input, Color background);
     /// Draws the user interface and ends the picture.
     void end_picture();
     Status end_frame(const Frame& frame) {
         return loop_->end(frame, has_picture_ ? presenter_.get() : nullptr);
     }
-    /// Until the devices have nothing left to do, however the last frame ended.
+    /// Waits until the devices are idle, even after a failed frame.
     void wait_idle();
 
-    /// A picture of `extent` that `draw` fills with user interface, into a PNG: charts and reports.
-    /// It is there once files() has finished.
+    /// Renders user interface drawn by `draw` to a PNG of size `extent`: charts and reports. The
+    /// file exists once files() has finished.
     Status write_picture(VkExtent2D extent, const std::string& path,
                          const std::function<void()>& draw);
 
@@ -69,7 +69,7 @@ class Host {
     Host() = default;
     Status create_presenter(VkExtent2D extent);
 
-    // In the order of creation: each is destroyed before those above it.
+    // In creation order; destroyed in reverse.
     Options options_;
     FileWriter files_;
     std::unique_ptr<Window> window_;

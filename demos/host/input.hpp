@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What the player does, whatever it comes from.
+// The player's input, independent of its source.
 
 #pragma once
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Compiles, runs and saves the agents of one brain.
+
 #include "mind.hpp"
 
 #include <hearth/compile.hpp>
@@ -50,7 +52,7 @@ Result<agents::Agents> Mind::create_agents(const char* name) {
 }
 
 Result<std::vector<std::byte>> Mind::brain_with(const NamedTensors& weights) const {
-    constexpr std::string_view kPublished = "published.param.";  // what acts reads copies
+    constexpr std::string_view kPublished = "published.param.";  // copies used for acting
     Brain brain = fresh_;
     for (BrainTensor& tensor : brain.tensors) {
         const bool is_copy = tensor.name.starts_with(kPublished);
@@ -90,13 +92,13 @@ Result<std::vector<std::byte>> Mind::save_now(uint64_t& serial) {
             [&](VkCommandBuffer commands) { recorded = agents_.record(commands, how).status(); }));
         return recorded;
     };
-    // In the middle of a window there is nothing whole to keep.
+    // A rollout that is being learned from cannot be saved: finish it first.
     agents_.freeze(false);
     for (int i = 0; i < 64 && agents_.status().phase == HEARTH_AGENTS_LEARNING; ++i)
         HEARTH_TRY(step({.learn_us = 1e9, .decide = false}));
     HEARTH_TRY(agents_.keep());
     const uint64_t before = agents_.status().snapshots_taken;
-    // One that was under way comes first.
+    // A snapshot already in flight comes first.
     for (int i = 0; i < 4 && agents_.status().snapshot_phase != HEARTH_AGENTS_SNAPSHOT_NONE; ++i)
         HEARTH_TRY(step({.learn_us = 0, .decide = false}));
     if (agents_.status().snapshots_taken == before)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The agents of one brain as a guest on the demo's device: compiled, built, recorded and counted.
+// The agents of one brain on the demo's device: compiled, built, recorded and counted.
 
 #pragma once
 
@@ -20,43 +20,46 @@ namespace hearth::demo {
 
 class Mind {
   public:
-    /// Snapshots that the agents keep by themselves, for going back: one every 15 s.
+    /// Automatic snapshots for rollback: one every 15 s.
     static constexpr uint32_t kSnapshots = 12, kSnapshotFrames = 15 * 60;
 
-    /// Compiles and builds: the slow part, before the first frame.
+    /// Compiles and builds; slow, so do it before the first frame.
     static Result<std::unique_ptr<Mind>> create(standalone::Device& device,
                                                 const agents::Traces& traces,
                                                 const agents::AgentManifest& manifest);
     Mind(const Mind&) = delete;
     Mind& operator=(const Mind&) = delete;
 
-    /// More agents of the same program with a brain of their own, built: opponents.  The caller polls them
-    /// after begin_frame(), records them, and destroys them before this.  They take no snapshots.
+    /// Creates more agents of the same program with a brain of their own: opponents. The caller
+    /// polls them after begin_frame(), records them, and destroys them before this. They take no
+    /// snapshots.
     Result<agents::Agents> create_agents(const char* name);
 
     agents::Agents& agents() { return agents_; }
     const agents::Agents& agents() const { return agents_; }
 
-    /// First in every frame: actions, status and snapshots have arrived.
+    /// Call first in every frame: receives actions, status and snapshots.
     Status begin_frame(const Frame& frame);
-    /// Once in every frame: acting and learning.
+    /// Call once in every frame: records acting and learning.
     Status record(const Frame& frame, const agents::AgentsFrame& how);
     /// As of begin_frame().
     const agents::AgentsStatus& status() const { return status_; }
 
-    /// The brain of this moment as a file's bytes, once all frames are done; `serial` is the last one's.  A window
-    /// that is being learned from is finished first.
+    /// Returns the current brain as a file's bytes, once all frames are done; `serial` is the last
+    /// frame number. Finishes learning from the current rollout first.
     Result<std::vector<std::byte>> save_now(uint64_t& serial);
 
-    /// A brain's bytes that says what a fresh one says but for these params: weights.safetensors of `hearth train`.
-    /// What is no param here is ignored.  Errors: kInvalidArgument for params that are missing or of another shape.
+    /// Returns a fresh brain's bytes with these parameters replaced: weights.safetensors of `hearth
+    /// train`. Unknown names are ignored.
+    /// Errors: kInvalidArgument for missing parameters or other shapes.
     Result<std::vector<std::byte>> brain_with(const NamedTensors& weights) const;
 
     const LoadedProgram& program() const { return program_; }
     Guest& guest() { return *guest_; }
-    /// How it was compiled: "... dispatches, ... barriers, ... bytes of weights".
+    /// Describes the compiled program: "... dispatches, ... barriers, ... bytes of weights".
     const std::string& summary() const { return summary_; }
-    /// A hash of all params, once all frames are done; `serial` is the last one's.
+    /// Returns a hash of all parameters, once all frames are done; `serial` is the last frame
+    /// number.
     Result<uint64_t> weights_hash(uint64_t& serial);
 
   private:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The command line that all demos share.
+// Command line options of all demos.
 
 #pragma once
 
@@ -13,18 +13,19 @@
 
 namespace hearth::demo {
 
-constexpr uint64_t kMostFrames = uint64_t{1} << 32;  ///< two years and more
+constexpr uint64_t kMostFrames = uint64_t{1} << 32;  ///< over two years
 
 struct Options {
-    bool headless = false;  ///< no window; also what happens where there is no display
+    bool headless = false;  ///< no window; the default without a display
     bool turbo = false;     ///< do not wait for the clock between frames
-    bool validate = false;  ///< with validation layers; a message is a failure
+    bool validate = false;  ///< use validation layers; any message is a failure
     uint64_t seed = 1;
     uint64_t frames = 0;  ///< to run; 0: until the window closes
-    /// Index of the Vulkan device, negative: the best one; "native": that one draws, and networks run on the CPU.
+    /// Index of the Vulkan device, negative: the best one; "native": the best one draws, and
+    /// networks run on the CPU.
     std::string device = "-1";
-    uint32_t threads = 1;        ///< of a native device
-    bool async_compute = false;  ///< networks on a compute queue beside the one that draws
+    uint32_t threads = 1;        ///< of a CPU device
+    bool async_compute = false;  ///< run networks on a compute queue beside the graphics queue
     uint32_t width = 1280;
     uint32_t height = 720;
     std::string input;        ///< a recorded drive to replay

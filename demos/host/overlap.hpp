@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// How much of one queue's work runs while another queue works, by the timestamps of both.
+// Measures how much of one queue's work overlaps with another queue's, from both queues'
+// timestamps.
 
 #pragma once
 
@@ -11,10 +12,11 @@
 
 namespace hearth::demo {
 
-/// Times in ms by one clock.  Vulkan promises no clock that queues share; where they have none the share is of no use.
+/// Times in ms on a common timeline. Vulkan does not guarantee one across queues; without it the
+/// share is meaningless.
 class Overlap {
   public:
-    /// Frame `serial` worked from begin to end on the queue that is watched, or on the other one.
+    /// Adds the work of frame `serial` on the watched queue, or on the other one.
     void add_work(uint64_t serial, double begin, double end) {
         work_.push_back({serial, begin, end});
     }
@@ -27,7 +29,7 @@ class Overlap {
         }
         while (others_.front().serial + 3 * kInFlight < serial) others_.pop_front();
     }
-    /// Of the work's time so far, the part in which the other queue worked, too: 0..1.
+    /// Fraction of the work's time so far during which the other queue was busy: 0..1.
     double share() const { return work_ms_ > 0 ? both_ms_ / work_ms_ : 0; }
     double work_ms() const { return work_ms_; }
 

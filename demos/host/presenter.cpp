@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Presents finished pictures to a swapchain, or to a ring of images without one.
+
 #include "presenter.hpp"
 
 #include <algorithm>

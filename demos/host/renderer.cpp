@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Draws canvases, backdrops, effects and the user interface with Vulkan.
+
 #include "renderer.hpp"
 
 #include <glm/geometric.hpp>
@@ -21,11 +23,11 @@ using standalone::VulkanApi;
 #include "canvas.vert.spv.h"
 #include "picture.frag.spv.h"
 
-constexpr VkSampleCountFlagBits kSamples = VK_SAMPLE_COUNT_4_BIT;  // every device has it
+constexpr VkSampleCountFlagBits kSamples = VK_SAMPLE_COUNT_4_BIT;  // supported by every device
 constexpr uint32_t kVerticesPerFrame = 1u << 17;
 constexpr uint32_t kIndicesPerFrame = 1u << 18;
 
-// User interface geometry is copied as it is.
+// User interface vertices are copied unchanged.
 static_assert(sizeof(Vertex) == sizeof(ImDrawVert));
 static_assert(offsetof(Vertex, uv) == offsetof(ImDrawVert, uv));
 static_assert(offsetof(Vertex, rgba) == offsetof(ImDrawVert, col));
@@ -222,8 +224,8 @@ Status Renderer::create_render_pass(VkFormat format) {
     subpass.colorAttachmentCount = 1;
     subpass.pColorAttachments = &color;
     subpass.pResolveAttachments = &resolve;
-    // The sample image is shared by all frames in flight, and a presented image is free only once
-    // the acquire semaphore, waited for at this stage, has fired.
+    // All frames in flight share the sample image, and a presented image is free only once the
+    // acquire semaphore, waited for at this stage, is signalled.
     VkSubpassDependency before{};
     before.srcSubpass = VK_SUBPASS_EXTERNAL;
     before.srcStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
@@ -495,7 +497,7 @@ void Renderer::draw(const StaticMesh& mesh, const View& view) {
 void Renderer::draw(const Canvas& canvas, const View& view) {
     const std::span<const Vertex> vertices = canvas.vertices();
     const std::span<const uint32_t> indices = canvas.indices();
-    // A picture too rich for the buffers loses what comes last rather than the frame.
+    // A picture that exceeds the buffers loses its last shapes instead of failing.
     if (indices.empty() || used_vertices_ + vertices.size() > kVerticesPerFrame ||
         used_indices_ + indices.size() > kIndicesPerFrame) {
         return;
@@ -549,7 +551,7 @@ void Renderer::draw(const Backdrop& backdrop) {
     }
     std::ranges::copy(kOrder, slot.indices.as<uint32_t>().begin() + used_indices_);
     bind(picture_pipeline_, backdrop.set_);
-    // The unit square fills the picture.
+    // Scales the unit square to the whole picture.
     const PushConstants constants{{2.0f, 0.0f, -1.0f, -1.0f}, {0.0f, 2.0f, 0.0f, 0.0f}};
     device_->vk().CmdPushConstants(cmd_, layout_, VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(constants),
                                    &constants);

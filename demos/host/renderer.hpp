@@ -16,8 +16,8 @@ struct ImDrawData;
 
 namespace hearth::demo {
 
-/// Which part of a canvas' plane the picture shows: `center` in its middle, the unit vectors
-/// `right` and `up` pointing to its right and top edges.
+/// Part of a canvas' plane that the picture shows: `center` in its middle, the unit vectors `right`
+/// and `up` pointing to its right and top edges.
 struct View {
     glm::vec2 center;
     float units_per_pixel = 1.0f;
@@ -35,7 +35,7 @@ struct Atlas {
     uint32_t height = 0;
 };
 
-/// A canvas that lives on the device, for scenery that never changes.
+/// A canvas stored on the device, for static scenery.
 struct StaticMesh {
     standalone::Buffer vertices;
     standalone::Buffer indices;
@@ -61,7 +61,7 @@ class RenderTargets {
     std::vector<VkFramebuffer> framebuffers_;
 };
 
-/// Scenery drawn once, to be shown again in every picture at the price of a copy.
+/// Scenery rendered once, then copied into every picture.
 class Backdrop {
   public:
     Backdrop() = default;
@@ -82,8 +82,8 @@ class Backdrop {
     VkDescriptorSet set_ = VK_NULL_HANDLE;
 };
 
-/// A fragment shader of the demo's own, for rectangles: `layout(location = 0) in vec2 uv`, and push
-/// constants from byte Effect::kFirstConstant on.
+/// A custom fragment shader for rectangles: `layout(location = 0) in vec2 uv`, and push constants
+/// from byte Effect::kFirstConstant on.
 class Effect {
   public:
     static constexpr uint32_t kFirstConstant = 32, kMostConstantBytes = 64;
@@ -109,23 +109,23 @@ class Renderer {
     Renderer& operator=(const Renderer&) = delete;
 
     Result<StaticMesh> upload(const Canvas& canvas);
-    /// Prepares `targets` for these images.  The device must be done with the old ones.
+    /// Prepares `targets` for these images. The device must no longer use the old ones.
     Status create_targets(RenderTargets& targets, VkExtent2D extent,
                           std::span<const VkImageView> views);
 
-    /// Draws `mesh` into `backdrop`.  The device must be idle, and done with the old one.
+    /// Draws `mesh` into `backdrop`. The device must be idle.
     Status bake(Backdrop& backdrop, const StaticMesh& mesh, const View& view, VkExtent2D extent,
                 Color background);
 
-    /// Starts a picture whose geometry goes to the buffers of `slot`; the device must be done with
-    /// the last picture drawn there.
+    /// Starts a picture whose geometry goes to the buffers of `slot`; the last picture drawn with
+    /// them must have completed.
     void begin(VkCommandBuffer cmd, uint32_t slot, const RenderTargets& targets,
                uint32_t image_index, Color background);
     void draw(const Canvas& canvas, const View& view);
     void draw(const StaticMesh& mesh, const View& view);
     /// Fills the whole picture, which must be of the backdrop's size.
     void draw(const Backdrop& backdrop);
-    /// Makes an effect of SPIR-V.  The device must be done with the old one.
+    /// Creates an effect from SPIR-V. The device must no longer use the old one.
     Status create_effect(Effect& effect, std::span<const uint32_t> fragment_shader);
     /// Fills a rectangle of the picture, in pixels; `uv` is (0, 0) at `from` and (1, 1) at `to`.
     void draw(const Effect& effect, glm::vec2 from, glm::vec2 to,

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Handles SIGINT, SIGTERM and SIGHUP.
+
 #include "stop_signals.hpp"
 
 #include <atomic>
@@ -16,8 +18,8 @@ constexpr int kStopCount = 3;
 std::atomic<int> received_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a handler may not wait");
 
-/// Later signals end the program at once; sooner ones are the same wish: timeout(1) tells the process and then its
-/// group, to which it belongs.
+/// Later signals end the program at once. Earlier ones count as the same request: timeout(1)
+/// signals the process and then its group, to which it belongs.
 constexpr int64_t kPatience_ns = 500'000'000;
 std::atomic<int64_t> received_ns{0};
 static_assert(std::atomic<int64_t>::is_always_lock_free);
@@ -53,7 +55,7 @@ StopSignals::StopSignals() {
         struct sigaction action = {};
         action.sa_handler = note;
         sigemptyset(&action.sa_mask);
-        action.sa_flags = SA_RESTART;  // calls that were interrupted go on
+        action.sa_flags = SA_RESTART;  // restart interrupted calls
         sigaction(kStops[i], &action, nullptr);
     }
     struct sigaction ignore = {};

@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Signals that ask a program to end: the demo's loop ends instead, and saves what there is to save.
+// Signals that request the end of a program: the demo's loop ends and saves its results.
 
 #pragma once
 
 namespace hearth::demo {
 
-/// While one of these lives, SIGINT, SIGTERM and SIGHUP are noted; one that comes more than half a second after the
-/// first ends the program at once.  A signal that is ignored (nohup, a shell's background) stays so.  Writing to
-/// a pipe that nobody reads is an error and no longer the end.
+/// Records SIGINT, SIGTERM and SIGHUP during its lifetime; one more than half a second after the
+/// first ends the program at once. Signals that are ignored (nohup, a shell's background) stay
+/// ignored. Writing to a closed pipe becomes an error instead of a signal.
 ///
-/// Threads: at most one at a time, made before other threads.
+/// Threads: at most one instance, created before other threads.
 class StopSignals {
   public:
     StopSignals();
@@ -19,9 +19,9 @@ class StopSignals {
     StopSignals(const StopSignals&) = delete;
     StopSignals& operator=(const StopSignals&) = delete;
 
-    /// The first that came; 0: none has.
+    /// The first signal received; 0: none.
     static int received();
-    /// "SIGINT" and so on.
+    /// Returns "SIGINT" etc.
     static const char* name_of(int signal);
 };
 

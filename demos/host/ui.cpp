@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Sets up Dear ImGui: fonts, style and input.
+
 #include "ui.hpp"
 
 #include <pictures/font.hpp>
@@ -16,9 +18,9 @@ ImFont* add_font(std::span<const unsigned char> file, float size_pixels) {
     config.SizePixels = std::round(size_pixels);
     if (file.empty()) return atlas.AddFontDefault(&config);
     config.FontDataOwnedByAtlas = false;
-    // Latin and the few signs the demos use.
+    // Latin and the few symbols that the demos use.
     static const ImWchar ranges[] = {0x20, 0xff, 0x2013, 0x2026, 0x2190, 0x2193, 0x25a0, 0x25cf, 0};
-    // ImGui takes a pointer to non-const data that it does not write to or free.
+    // ImGui takes a non-const pointer but neither writes nor frees the data.
     return atlas.AddFontFromMemoryTTF(const_cast<unsigned char*>(file.data()),
                                       static_cast<int>(file.size()), config.SizePixels, &config,
                                       ranges);

@@ -17,7 +17,7 @@ namespace hearth::demo {
 
 class Ui {
   public:
-    /// `scale`: of all text and panels; 1 suits a picture 720 high.  One Ui at a time.
+    /// `scale`: of all text and panels; 1 suits a height of 720 pixels. One Ui at a time.
     static std::unique_ptr<Ui> create(float scale);
     ~Ui();
     Ui(const Ui&) = delete;
@@ -25,17 +25,17 @@ class Ui {
 
     float scale() const { return scale_; }
     Atlas atlas() const;
-    /// Texture coordinates where the atlas is white, for canvases.
+    /// Texture coordinates of the atlas' white texel, for canvases.
     glm::vec2 white_uv() const;
 
-    /// Text, heading and small print; push them with ImGui::PushFont.
+    /// Fonts for text, headings and small print; push them with ImGui::PushFont.
     ImFont* body() const { return body_; }
     ImFont* heading() const { return heading_; }
     ImFont* display() const { return display_; }
     ImFont* small() const { return small_; }
 
     void begin(VkExtent2D extent, float seconds, const Input& input);
-    /// What to draw; valid until the next begin().
+    /// Draw data, valid until the next begin().
     const ImDrawData& end();
 
   private:

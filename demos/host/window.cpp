@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Opens an SDL2 window, loading the library at run time.
+
 #include "window.hpp"
 
 #define SDL_MAIN_HANDLED
@@ -13,7 +15,7 @@
 namespace hearth::demo {
 namespace {
 
-/// The few functions of SDL2 in use, found by name.
+/// The few functions of SDL2 in use, loaded by name.
 struct Sdl {
 #define FUNCTIONS(X)             \
     X(Init)                      \
@@ -157,7 +159,7 @@ class SdlWindow final : public Window {
             controller_ = nullptr;
         }
         if (!controller_) return;
-        constexpr float kDeadZone = 0.12f;  // of a stick at rest that does not quite centre
+        constexpr float kDeadZone = 0.12f;  // of a stick that does not quite centre at rest
         const auto axis = [&](SDL_GameControllerAxis which) {
             const float value =
                 static_cast<float>(sdl_.GameControllerGetAxis(controller_, which)) / 32767.0f;
@@ -177,7 +179,7 @@ class SdlWindow final : public Window {
 
 Result<std::unique_ptr<Window>> Window::create(const char* title, VkExtent2D extent) {
     HEARTH_ASSIGN(const Sdl sdl, Sdl::open());
-    // Ctrl-C ends the program as it does elsewhere.
+    // Keep the default handling of Ctrl-C.
     sdl.SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
     if (sdl.Init(SDL_INIT_VIDEO | SDL_INIT_GAMECONTROLLER) != 0) {
         return unsupported(std::string("SDL2: ") + sdl.GetError());

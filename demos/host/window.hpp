@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A window by SDL2, which is opened when a window is wanted and not before: a headless run loads no
-// display library.
+// An SDL2 window. SDL is loaded only when a window is opened: a headless run loads no display
+// library.
 
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What a studio does once: traces the network and its learning, and cooks them into a package.  The
+// The studio's build step: traces the network and its training, and cooks them into a package. The
 // game's fragment shader gets the network from that package ("hearth cook --target glsl").
 
 #include "net.hpp"
@@ -16,7 +16,8 @@
 namespace hearth::loom {
 namespace {
 
-/// The package, and the same as words of C++ source that the game is compiled with: its bytes' number first.
+/// Writes the package, and a C++ array of it to compile into the game: its size in bytes comes
+/// first.
 Status cook_loom(const std::string& package, const std::string& source) {
     const LoomTraces traces = trace_loom();
     CookProfile gpu{.name = "gpu", .options = loom_options(false)};

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Runs the cloth's network: training, evaluation and the data that the shader reads.
+
 #include "loom.hpp"
 
 #include "random.hpp"
@@ -19,11 +21,11 @@ using demo::Frame;
 using standalone::Buffer;
 using standalone::MemoryKind;
 
-/// The number of the package's bytes, then the package.
+/// Size of the package in bytes, then the package.
 constexpr uint64_t kPackage[] = {
 #include <loom_package.inc>
 };
-// What weave() wants to be told of: see the head of weave.glsl.
+// The variable whose address weave() requires: see the head of weave.glsl.
 constexpr const char* kFirstSlot = "grid.table";
 
 hearth_bound bind(uint32_t binding, const Buffer& buffer) {
@@ -46,7 +48,7 @@ Result<std::unique_ptr<Loom>> Loom::create(standalone::Device& device, uint64_t 
                       true, self->is_cpu_ ? "cpu" : "gpu"));
     hearth_session_create_info info = hearth_session_create_info_default();
     info.name = "loom";
-    info.flags = HEARTH_SESSION_KEEP_INITIAL;  // so that the cloth can be unravelled
+    info.flags = HEARTH_SESSION_KEEP_INITIAL;  // to reset the cloth
     HEARTH_ASSIGN(self->session_, Session::create(context, self->program_, info));
     HEARTH_TRY(self->session_.build());
     HEARTH_TRY(self->find_interface());
@@ -112,7 +114,7 @@ void Loom::record_picture(const Frame& frame, std::span<const float> texels) {
     const standalone::VulkanApi& vk = device_.vk();
     const Slot& slot = slots_[frame.slot];
     std::memcpy(slot.staging.data(), texels.data(), texels.size_bytes());
-    // The frame before may still read it, in steps and in pixels.
+    // The previous frame's commands and pixels may still read it.
     VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
     vk.CmdPipelineBarrier(
         frame.cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
@@ -148,7 +150,7 @@ Status Loom::record_learn(const Frame& frame) {
     for (size_t i = 0; i < texels.size(); ++i)
         texels[i] = static_cast<int32_t>(
             scenes::random_bits(seed_, scenes::Stream::kMinibatch, first + i) % kTexels);
-    // The pixels of the frame before have read the weights that the step changes.
+    // Waits until the previous frame's pixels have read the weights that this step updates.
     device_.vk().CmdPipelineBarrier(frame.cmd, VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
                                     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 0, nullptr, 0, nullptr,
                                     0, nullptr);
@@ -191,7 +193,7 @@ Result<std::vector<std::byte>> Loom::run(
         return guest_->context().begin_frame(serial_, serial_ - 1);
     };
     HEARTH_TRY(begin_frame());
-    // Readbacks take room in a ring: what frames left in it would be in the way of many more.
+    // Frees readbacks of earlier frames, which would take up room in the ring for many later ones.
     for (Slot& slot : slots_)
         if (slot.arriving) session_.release(*std::exchange(slot.arriving, std::nullopt));
     Result<hearth_readback> id = hearth_readback{};

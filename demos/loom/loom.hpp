@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The cloth on the game's device: its weights, and the steps of learning that are recorded into the
-// game's frames.  It runs from the package alone; the compiler is not linked.
+// The cloth on the game's device: its weights, and the learning steps that are recorded into the
+// game's frames. It runs from the package; the compiler is not linked.
 
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace hearth::loom {
 
-/// What the fragment shader (shaders/cloth.frag) takes as push constants.
+/// Push constants of the fragment shader (shaders/cloth.frag).
 struct ClothConstants {
     uint64_t weights = 0;
     uint64_t picture = 0;
@@ -35,51 +35,51 @@ enum Look : uint32_t { kCloth, kPlain, kError, kPicture };
 
 class Loom {
   public:
-    /// Loads the package's program for `device` and builds its pipelines.  seed: of the texels that
-    /// steps learn from; the first weights are always the same.
+    /// Loads the package's program for `device` and builds its pipelines. seed: of the choice of
+    /// training texels; the initial weights are always the same.
     static Result<std::unique_ptr<Loom>> create(standalone::Device& device, uint64_t seed);
     Loom(const Loom&) = delete;
     Loom& operator=(const Loom&) = delete;
 
     /// Call first in every frame.
     Status begin_frame(const demo::Frame& frame);
-    /// The mean squared error of a step's texels that arrived with this frame.
+    /// Mean squared error of the learning step whose result arrived with this frame.
     std::optional<float> loss() const { return loss_; }
 
-    /// Copies what is to be woven, kTexels of three floats, into the device's picture.
+    /// Uploads the target picture, kTexels of three floats.
     void record_picture(const demo::Frame& frame, std::span<const float> texels);
     /// Records one step of learning from kBatch texels.
     Status record_learn(const demo::Frame& frame);
-    /// Records the return to the first weights.
+    /// Records a reset to the initial weights.
     Status record_unravel(const demo::Frame& frame);
-    /// Lets fragment shaders of this frame read what was recorded before; call before the picture.
+    /// Makes earlier commands visible to this frame's fragment shaders; call before drawing.
     void record_ready(const demo::Frame& frame);
 
-    /// Of the shader that evaluates the cloth.
+    /// Push constants of the shader that evaluates the cloth.
     ClothConstants constants(Look look) const;
-    /// The shader that reads the weights of this program: SPIR-V.
+    /// SPIR-V of the shader that reads this program's weights.
     std::span<const uint32_t> fragment_shader() const;
 
-    // With the device idle; frames may follow.
+    // The device must be idle for these; frames may follow.
 
-    /// The mean squared error of all texels.
+    /// Returns the mean squared error over all texels.
     Result<double> mean_square_error();
-    /// A hash of all weights.
+    /// Returns a hash of all weights.
     Result<uint64_t> weights_hash();
-    /// The bytes of all weights, as they lie on the device, with the names of their slots.
+    /// Returns the bytes of all weights in device layout, by variable name.
     Result<std::vector<std::pair<std::string, std::vector<std::byte>>>> weights();
 
     uint64_t steps() const { return steps_; }
     uint64_t weights_bytes() const { return weights_bytes_; }
     const demo::Guest& guest() const { return *guest_; }
-    /// What a step of learning is: "4 dispatches, 1 barrier".
+    /// Describes a learning step: "4 dispatches, 1 barrier".
     const std::string& summary() const { return summary_; }
 
   private:
     explicit Loom(standalone::Device& device, uint64_t seed) : device_(device), seed_(seed) {}
     Status find_interface();
     Status create_buffers();
-    /// Runs what `record` records and gives back the bytes of the readback that it returns.
+    /// Runs what `record` records and returns the bytes of its readback.
     Result<std::vector<std::byte>> run(
         const std::function<Result<hearth_readback>(VkCommandBuffer)>& record);
     Result<hearth_readback> record_step(VkCommandBuffer cmd, uint32_t slot, uint32_t entry,
@@ -105,7 +105,7 @@ class Loom {
     std::array<Slot, demo::FrameLoop::kFramesInFlight> slots_;
     std::optional<float> loss_;
     uint64_t steps_ = 0;
-    /// The context's serials, which run ahead of the frames' by what ran between them.
+    /// The context's frame number, and how far it is ahead of the frame loop's.
     uint64_t serial_ = 0, ahead_ = 0;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Loom: a wall hanging that is no bitmap.  Each pixel asks a small network what colour the cloth has
-// there, in the game's own fragment shader, while the network learns the picture that it is to show: one
-// step a frame, on the same weights.  Paint on the picture, and the cloth weaves itself anew.
+// Loom: a wall hanging that is no bitmap. The game's own fragment shader evaluates a small network
+// per pixel for the colour of the cloth, while the network learns the target picture: one step per
+// frame, on the same weights. Paint on the picture, and the cloth follows.
 
 #include "host/cost.hpp"
 #include "host/game.hpp"
@@ -35,7 +35,7 @@ constexpr demo::Shot kShots[] = {
     {2, "1_first_threads.png"}, {6, "2_weaving.png"}, {demo::Shot::kEnd, "3_woven.png"}};
 constexpr float kFramesPerSecond = 60.0f;
 
-/// GPU time: of a step of learning, and of the cloth's pixels.
+/// GPU time of a learning step, and of the cloth's pixels.
 enum Span : uint32_t { kLearnSpan, kClothSpan, kSpanCount };
 
 const demo::GameInfo kInfo = {
@@ -51,10 +51,10 @@ struct GameOptions : demo::GameOptions {
     bool moves = false;  ///< the picture changes from frame to frame
 };
 
-/// How close the cloth is at a frame, over all texels.
+/// Required quality at a frame, over all texels.
 struct Milestone {
     uint64_t frame;
-    double decibels;  ///< that the picture at rest must reach
+    double decibels;  ///< minimum for a static picture
 };
 constexpr Milestone kMilestones[] = {{60, 20.0}, {300, 30.0}, {600, 35.0}};
 
@@ -62,7 +62,7 @@ double decibels_of(double square_error) {
     return -10.0 * std::log10(std::max(square_error, 1e-12));
 }
 
-/// Where things are in the picture, in pixels.
+/// Positions in the picture, in pixels.
 struct Layout {
     float scale, sidebar;
     glm::vec2 from, to;  ///< of the cloth
@@ -82,7 +82,7 @@ struct Layout {
         layout.small = room < 60.0f * layout.scale ? 0.0f : std::min(room, 180.0f * layout.scale);
         return layout;
     }
-    /// The upper left corner of a small picture.
+    /// Returns the upper left corner of a small picture.
     glm::vec2 small_at(int index) const {
         return {14.0f * scale, from.y + static_cast<float>(index) * (small + 34.0f * scale)};
     }
@@ -92,7 +92,7 @@ class Game final : public demo::Game {
   public:
     static Result<std::unique_ptr<demo::Game>> create(const GameOptions& options);
     std::string report() const override;
-    /// Of a picture at rest, all that was measured.
+    /// A static picture must reach all milestones.
     bool has_passed() const override {
         return !reached_.empty() &&
                (options_.moves || std::ranges::all_of(reached_, [](const auto& r) {
@@ -121,8 +121,8 @@ class Game final : public demo::Game {
     Pattern pattern_;
     demo::Effect cloth_;
     std::unique_ptr<demo::Canvas> canvas_;
-    std::vector<float> errors_;  ///< of each step, in decibels
-    float smooth_error_ = 0.0f;  ///< mean squared, of the last steps
+    std::vector<float> errors_;  ///< in decibels, per step
+    float smooth_error_ = 0.0f;  ///< mean squared error, smoothed
     std::vector<std::pair<Milestone, double>> reached_;
     demo::Cost learn_ms_, cloth_ms_;
     uint64_t frames_ = 0, weights_hash_ = 0;
@@ -186,7 +186,7 @@ double Game::nanoseconds_per_pixel() const {
     return cloth_pixels_ > 0 ? 1e6 * cloth_ms_.quantile(0.5) / cloth_pixels_ : 0.0;
 }
 
-/// At some frames, without a window: how close the whole cloth is.
+/// Measures the error of the whole cloth at the milestones, without a window.
 Status Game::judge() {
     for (const Milestone& milestone : kMilestones) {
         if (milestone.frame != frames_) continue;
@@ -199,7 +199,8 @@ Status Game::judge() {
     return {};
 }
 
-// --- The player -----------------------------------------------------------------------------------
+// --- The player
+// -----------------------------------------------------------------------------------
 
 constexpr Color kYarns[] = {Color::hex(0xf5e9c8), Color::hex(0xc8413a), Color::hex(0x3a6fc8),
                             Color::hex(0x2f8f57), Color::hex(0x17151c)};
@@ -234,7 +235,7 @@ void Game::paint(const Input& input) {
     is_pattern_new_ = true;
 }
 
-// --- The picture ----------------------------------------------------------------------------------
+// --- The picture ---------------------------------------------------------------------------------
 
 Status Game::draw(const Frame& frame, const Input& input) {
     const VkExtent2D extent = host_->presenter().extent();
@@ -264,7 +265,7 @@ Status Game::draw(const Frame& frame, const Input& input) {
     return host_->loop().record_screenshot(frame, host_->presenter(), path);
 }
 
-/// The beam that the cloth hangs from, its shadow on the wall, and the fringe below.
+/// Draws the beam that the cloth hangs from, its shadow on the wall, and the fringe.
 void Game::draw_loom(const Layout& layout) {
     canvas_->clear();
     const float s = layout.scale;
@@ -329,7 +330,7 @@ void Game::draw_panel(const Layout& layout, VkExtent2D extent) {
     text(ui.small(), kDim, "likeness of the cloth to the picture");
     space(8);
 
-    // Decibels over steps: the mean error falls as it rises.
+    // Plots decibels over steps; they rise as the error falls.
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float wide = ImGui::GetContentRegionAvail().x, high = 120 * s;
@@ -380,7 +381,7 @@ void Game::draw_panel(const Layout& layout, VkExtent2D extent) {
     ImGui::End();
 }
 
-// --- The end --------------------------------------------------------------------------------------
+// --- The end -------------------------------------------------------------------------------------
 
 Status Game::finish() {
     HEARTH_TRY(host_->loop().wait());

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Defines the cloth's network: hash grid, MLP and loss.
+
 #include "net.hpp"
 
 #include "size.hpp"
@@ -15,7 +17,7 @@
 namespace hearth::loom {
 namespace {
 
-// Six levels of 4 to 64 cells, with an entry for each corner.
+// Six levels of 4 to 64 cells, with an entry per corner.
 constexpr nn::HashGridOptions kGrid{.levels = 6,
                                     .features = 2,
                                     .log2_entries = 14,
@@ -30,7 +32,7 @@ Tensor colour_at(Trace& trace, const Tensor& place) {
     return nn::mlp(trace, "net", features, {32, 32, 3}, relu, {.seed = 2});
 }
 
-/// How far the cloth is from the texels of these numbers.
+/// Error of the cloth at the texels with these indices.
 Tensor error_at(Trace& trace) {
     const Tensor picture = trace.input("picture", {kTexels, 3});
     const Tensor texel = trace.input("texel", {kRows}, DType::kI32);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The network that is the cloth: a multi-resolution grid of features (Mueller et al., "Instant Neural
-// Graphics Primitives", 2022), then a small multi-layer perceptron.  13,955 numbers.
+// The network that represents the cloth: a multi-resolution hash grid (Mueller et al., "Instant
+// Neural Graphics Primitives", 2022), then a small multi-layer perceptron; 13,955 parameters.
 
 #pragma once
 
@@ -16,8 +16,10 @@ namespace hearth::loom {
 
 /// The entries of the program:
 ///
-///     learn   picture [texels, 3], texel [rows] -> loss; one step of Adam on the texels of these numbers
-///     judge   the same without the step
+///     learn   picture [texels, 3], texel [batch] -> loss; one step of Adam on the texels with
+///             these indices
+///     judge   as above, without the step
+///     shade   place [batch, 2] in [0, 1], from the top left -> colour [batch, 3]
 ///     shade   place [rows, 2] in [0, 1], from the top left -> colour [rows, 3]
 struct LoomTraces {
     std::unique_ptr<Trace> learn, judge, shade;
@@ -25,8 +27,8 @@ struct LoomTraces {
 };
 LoomTraces trace_loom();
 
-/// The options of the profile "gpu", or of "cpu": drivers that run on the CPU rather have a kernel for
-/// each layer.
+/// The options of device target "gpu", or of "cpu": drivers that run on the CPU are faster with one
+/// kernel per layer.
 CompileOptions loom_options(bool for_cpu);
 
 }  // namespace hearth::loom

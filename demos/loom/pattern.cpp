@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Draws the picture that the cloth shows.
+
 #include "pattern.hpp"
 
 #include "size.hpp"
@@ -13,12 +15,12 @@
 namespace hearth::loom {
 namespace {
 
-// What yarn the weaver has.
+// Colours of the available yarns.
 constexpr glm::vec3 kNight{0.12f, 0.17f, 0.34f}, kDusk{0.93f, 0.62f, 0.36f},
     kSun{0.99f, 0.88f, 0.55f}, kFar{0.45f, 0.40f, 0.55f}, kMiddle{0.28f, 0.37f, 0.42f},
     kNear{0.13f, 0.23f, 0.24f}, kLake{0.30f, 0.45f, 0.60f}, kFrame{0.52f, 0.14f, 0.15f},
     kGold{0.87f, 0.66f, 0.25f};
-constexpr float kSoft = 0.006f;  ///< half the width of an edge, in parts of a side
+constexpr float kSoft = 0.006f;  ///< half the width of an edge, relative to a side
 
 /// 1 inside, where `distance` is negative; 0 outside.
 float inside(float distance) {

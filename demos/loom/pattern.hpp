@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What is to be woven: a picture drawn by code, which the player may paint on.
+// The target picture, drawn by code; the player may paint on it.
 
 #pragma once
 
@@ -20,9 +20,9 @@ class Pattern {
     /// Texels from the top left, row by row: red, green and blue from 0 to 1.
     std::span<const float> texels() const { return texels_; }
 
-    /// Draws the landscape anew as it is so many seconds after noon.
+    /// Redraws the landscape as it is `seconds` after noon.
     void draw(float seconds);
-    /// A soft dab of colour.  at: in [0, 1], from the top left; radius: in parts of a side.
+    /// Paints a soft dab of colour. at: in [0, 1], from the top left; radius: relative to a side.
     void dab(glm::vec2 at, float radius, glm::vec3 colour);
 
   private:

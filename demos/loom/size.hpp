@@ -9,8 +9,8 @@
 
 namespace hearth::loom {
 
-constexpr int64_t kPictureSize = 256;  ///< texels along each side of what is to be woven
+constexpr int64_t kPictureSize = 256;  ///< texels along each side of the picture
 constexpr int64_t kTexels = kPictureSize * kPictureSize;
-constexpr int64_t kBatch = 1024;  ///< texels of one step of learning
+constexpr int64_t kBatch = 1024;  ///< texels per learning step
 
 }  // namespace hearth::loom

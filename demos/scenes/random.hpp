@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Counter-based random numbers: a value is a pure function of (seed, stream, counter), so no draw
-// can disturb another and nothing depends on the order of calls.
-// The mixer is SplitMix64's finalizer (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
-// Generators", 2014, variant 13 of Stafford).
+// Counter-based random numbers: each is a pure function of (seed, stream, counter), so that draws
+// are independent of each other and of the order of calls. The mixer is SplitMix64's finalizer
+// (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014, variant 13 of
+// Stafford).
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace hearth::scenes {
 
-/// What a random number is for.  Streams of one seed are independent.
+/// Purpose of a random number. Streams of one seed are independent.
 enum class Stream : uint64_t { kWorld = 1, kDriver = 2, kMinibatch = 3, kInit = 4 };
 
 constexpr uint64_t mix64(uint64_t z) {

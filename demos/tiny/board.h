@@ -1,25 +1,25 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
    SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* What the programs ask of whatever they run on: board_cortex_m.c, or board_host.c for the reference. */
+/* Board interface of the demo programs: board_cortex_m.c, or board_host.c for the reference. */
 
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A file of the debugger's machine, whole.  Returns how many bytes were read. */
+/* Reads a whole file of the debugger's machine. Returns the number of bytes read. */
 size_t board_read(const char* file, void* bytes, size_t most);
 void board_write(const char* file, const void* bytes, size_t size);
 void board_say(const char* text);
 
-/* Instructions so far, as far as the board counts them: two calls no more than 600 million apart. */
+/* Instructions executed so far; call at most 600 million instructions apart. */
 uint32_t board_begin(void);
 uint32_t board_instructions_since(uint32_t begin);
-/* The most bytes that the stack has taken, or 0. */
+/* Returns the maximum stack size used so far, or 0 if unknown. */
 size_t board_stack_bytes(void);
 
-/* Text and a number, as a line. */
+/* Prints a line of text and a number. */
 static inline void board_say_number(const char* text, uint32_t number) {
     char line[80], digits[12];
     size_t at = 0, count = 0;

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
    SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* A Cortex-M4F or -M7 without an operating system, as on Arm's MPS2 boards (AN386, AN500): what runs before main(),
-   and semihosting (Arm, "Semihosting for AArch32 and AArch64"), by which a debugger or QEMU lends its files. */
+/* Board support for a Cortex-M4F or -M7 without an operating system, as on Arm's MPS2 boards
+ * (AN386, AN500): startup code before main(), and semihosting (Arm, "Semihosting for AArch32 and
+ * AArch64"), through which a debugger or QEMU provides files. */
 
 #include "board.h"
 
@@ -57,7 +58,7 @@ void board_say(const char* text) {
     semihost(kWrite0, text);
 }
 
-/* SysTick counts down at 25 MHz; QEMU is told to take a nanosecond for each instruction. */
+/* SysTick counts down at 25 MHz; QEMU is configured to one nanosecond per instruction. */
 static volatile uint32_t* const systick = (volatile uint32_t*)0xe000e010;
 
 uint32_t board_begin(void) {
@@ -77,7 +78,7 @@ size_t board_stack_bytes(void) {
 
 void board_reset(void);
 void board_reset(void) {
-    *(volatile uint32_t*)0xe000ed88 |= 0xfu << 20; /* CPACR: the floating-point unit on */
+    *(volatile uint32_t*)0xe000ed88 |= 0xfu << 20; /* CPACR: enable the floating-point unit */
     __asm__ volatile("dsb\nisb");
     for (uint32_t *to = data_begin, *from = data_from; to < data_end;) *to++ = *from++;
     for (uint32_t* to = bss_begin; to < bss_end;) *to++ = 0;
@@ -86,7 +87,7 @@ void board_reset(void) {
     for (uint32_t* at = stack_limit; at < here - 16; ++at) *at = kUnused;
     systick[1] = 0xffffff;
     systick[2] = 0;
-    systick[0] = 5; /* on, of the core's clock */
+    systick[0] = 5; /* enabled, on the processor clock */
     leave((uint32_t)main());
 }
 

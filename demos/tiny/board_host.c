@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
    SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* The programs on the machine that builds them: what they compute there is the reference. */
+/* Board support for the build machine, whose results are the reference. */
 
 #include "board.h"
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Writes the networks of the microcontroller as C: policy.h and policy.c; and from the digits' ONNX file, if there is
-// one, digits.h and digits.c with weights of 8 bits.  cook_tiny DIR [DIGITS.onnx]
+// Cooks the microcontroller's networks to C: policy.h and policy.c; and, given the digits' ONNX
+// file, digits.h and digits.c with 8-bit weights. Usage: cook_tiny DIR [DIGITS.onnx]
 
 #include <hearth/c.hpp>
 #include <hearth/file.hpp>
@@ -27,8 +27,8 @@ Status cook(std::initializer_list<Trace*> entries, const CookCOptions& options,
     return write_file_atomically(base + ".c", cooked.source);
 }
 
-/// seen: [rows, 2], angle and its speed -> torque [rows, 1].  Of ReLU, so that no function of mathematics whose
-/// last bit depends on the library is called.
+/// seen: [batch, 2], angle and angular velocity -> torque [batch, 1]. It uses ReLU, because results
+/// of math library functions differ in the last bit between libraries.
 Tensor policy(Trace& trace, const Tensor& seen) {
     return nn::mlp(trace, "policy", seen, {16, 16, 1}, relu, {.seed = 1});
 }

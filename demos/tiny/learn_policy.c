@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
    SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* A policy that goes on learning: it holds an inverted pendulum, at first badly, and learns in each of its steps from
-   what a teacher would have done (DAgger: Ross, Gordon and Bagnell, 2011).  It leaves its brain in "policy.brain". */
+/* A policy that learns online: it balances an inverted pendulum, badly at first, and in each step
+ * learns from the action that a teacher would have taken (DAgger: Ross, Gordon and Bagnell, 2011).
+ * It saves its brain to "policy.brain". */
 
 #include "board.h"
 #include "policy.h"
@@ -27,7 +28,7 @@ typedef struct pendulum {
     float angle, speed;
 } pendulum;
 
-/* A fiftieth of a second; the sine's series, so that no library decides its last bit. */
+/* Advances by 1/50 s. The sine is a series, so that results do not depend on a math library. */
 static pendulum move(pendulum p, float torque) {
     const float x2 = p.angle * p.angle;
     const float sine = p.angle * (1 - x2 / 6 * (1 - x2 / 20 * (1 - x2 / 42)));

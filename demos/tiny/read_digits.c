@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
    SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* Reads digits with weights of 8 bits: of each in the file "digits.bin" (65 bytes: a label, and 64 pixels of 0 to 16) it
-   writes ten scores to "scores.bin". */
+/* Classifies digits with 8-bit weights: for each digit in the file "digits.bin" (65 bytes: a label,
+ * and 64 pixels from 0 to 16) it writes ten logits to "scores.bin". */
 
 #include "board.h"
 #include "digits.h"

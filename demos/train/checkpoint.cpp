@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Reads and writes the checkpoint files of training runs.
+
 #include "train/checkpoint.hpp"
 
 #include <hearth/file.hpp>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Reads and writes the configuration of training runs as JSON.
+
 #include "train/config.hpp"
 
 #include "classic/task.hpp"
@@ -23,7 +25,7 @@ std::string joined(const std::set<std::string>& names) {
     return text;
 }
 
-/// Reads the keys of one object; what nobody has asked for is an error.
+/// Reads the keys of an object; unread keys are an error.
 class ObjectReader {
   public:
     ObjectReader(const Json& json, std::string path) : json_(json), path_(std::move(path)) {
@@ -112,7 +114,7 @@ class ObjectReader {
     Status status_;
 };
 
-/// The one list of the keys below "ppo", for reading and for writing.
+/// Lists the keys below "ppo" once, for reading and writing.
 template <class Visitor>
 void visit_ppo(agents::Ppo& ppo, Visitor& v) {
     v.read("agents", ppo.agents, 1, 1 << 20);
@@ -135,7 +137,7 @@ void visit_ppo(agents::Ppo& ppo, Visitor& v) {
     v.read("update_ratio", ppo.rails.update_ratio, 0, 1e9);
 }
 
-/// Takes what visit_ppo() shows it into an object.
+/// Visitor that writes the keys of visit_ppo() into an object.
 struct ObjectWriter {
     Json json = Json::object();
     void read(const char* key, const agents::Setting& value, double, double) {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Assigns GPUs to ranks.
+
 #include "train/devices.hpp"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Evaluates checkpoints in seeded episodes, and rates brains against each other.
+
 #include "train/evaluate.hpp"
 
 #include "classic/task.hpp"
@@ -40,13 +42,13 @@ namespace {
 
 constexpr size_t kTenths = 10;
 
-/// Of a number from -1 to 1.
+/// Returns the tenth of [-1, 1] that contains `value`.
 size_t tenth_of(double value) {
     const double bin = (value + 1) / 2 * double{kTenths};
     return std::min(static_cast<size_t>(std::max(bin, 0.0)), kTenths - 1);
 }
 
-/// A minute of a clearing for each episode: the mean return of those who live there.
+/// One minute of a clearing per episode: the mean return of its hatchlings.
 Result<Evaluation> evaluate_hatchlings(Learner& learner, int64_t episodes, uint64_t seed) {
     using namespace hatchlings;
     constexpr int64_t kFrames = 60 * kFramesPerSecond;
@@ -81,7 +83,7 @@ Result<Evaluation> evaluate_hatchlings(Learner& learner, int64_t episodes, uint6
     return e;
 }
 
-/// Twenty seconds from the grid for each episode, or until the car must be put back.
+/// Twenty seconds from the grid per episode, or until the car must be put back.
 Result<Evaluation> evaluate_ghost_lap(Learner& learner, int64_t at_a_time, int64_t episodes,
                                       uint64_t seed) {
     using namespace ghost_lap;
@@ -190,15 +192,16 @@ Result<Evaluation> evaluate(standalone::Device& device, const Checkpoint& checkp
 
 namespace {
 
-/// By minorization and maximization (Hunter, "MM Algorithms for Generalized Bradley-Terry Models", 2004).
-/// wins: [brains][brains], draws as halves.
+/// Bradley-Terry strengths by the MM algorithm (Hunter, "MM Algorithms for Generalized
+/// Bradley-Terry Models", 2004). wins: [brains][brains], draws as halves.
 std::vector<double> bradley_terry(const std::vector<std::vector<double>>& wins) {
     const size_t n = wins.size();
     std::vector<double> strength(n, 1.0);
     for (int round = 0; round < 1000; ++round) {
         double most = 0;
         for (size_t i = 0; i < n; ++i) {
-            // A draw with a brain of strength 1 keeps what always wins, or never, finite.
+            // A virtual draw against a brain of strength 1 keeps strengths finite for those that
+            // always win or lose.
             double won = 0.5, games = 1 / (strength[i] + 1);
             for (size_t j = 0; j < n; ++j) {
                 if (i == j) continue;

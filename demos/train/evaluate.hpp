@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// How well a brain plays: seeded episodes without chance, in the worlds that are C++.
+// Evaluates brains: seeded episodes with deterministic actions, in the C++ environments.
 
 #pragma once
 
@@ -12,38 +12,39 @@
 
 namespace hearth::train {
 
-/// Embers less frost of a hatchling in a minute, on average, that a brain has learned with.
+/// Embers minus frost per hatchling and minute, on average, that a trained brain reaches.
 inline constexpr double kHatchlingsBar = 20;
 
 struct Evaluation {
     std::string task;
-    double bar = 0;                ///< what an episode that succeeded returns at least
-    std::vector<double> returns;   ///< of each episode, by seed
-    std::vector<int64_t> lengths;  ///< of each episode
+    double bar = 0;                ///< minimum return of a successful episode
+    std::vector<double> returns;   ///< per episode, in seed order
+    std::vector<int64_t> lengths;  ///< per episode
     std::vector<int64_t>
-        actions;  ///< how often each choice was taken, or each tenth of a number's range
+        actions;  ///< histogram of discrete actions, or of tenths of a continuous action's range
     double seconds = 0;
 
     double mean() const;
     double deviation() const;
     double worst() const;
-    double success() const;  ///< the part of episodes whose return is the bar or more
+    double success() const;  ///< fraction of episodes with at least the bar's return
 };
 
-/// Episode i begins from seed + i, whatever the others do.
+/// Episode i starts from seed + i, independently of the others.
 Result<Evaluation> evaluate(standalone::Device& device, const Checkpoint& checkpoint,
                             int64_t episodes, uint64_t seed);
 
-/// One brain of a league: its rating and how sure that is.
+/// Rating of one brain in a league, with its confidence interval.
 struct Rating {
     double elo = 0;            ///< the mean of all brains is 1500
-    double low = 0, high = 0;  ///< 95 of 100 resamplings of the seeds lie between
+    double low = 0, high = 0;  ///< 95 % confidence interval, by bootstrap over seeds
 };
 
-/// Brains that played the same seeds: of two of them the one with the higher return wins that seed, equal ones draw.
-/// Ratings are the Bradley-Terry model's (Bradley and Terry, 1952) in Elo's units, with a draw against an average brain for
-/// each, so that one that always wins is rated, too; intervals by bootstrap over seeds.
-/// returns: [brains][episodes], equally many episodes.  Deterministic.
+/// Rates brains that played the same seeds. In each pair the brain with the higher return wins that
+/// seed; equal returns draw. Ratings are those of the Bradley-Terry model (Bradley and Terry, 1952)
+/// in Elo units, with one draw against an average brain each, so that a brain that always wins has
+/// a finite rating; intervals by bootstrap over seeds. returns: [brains][episodes], equally many
+/// episodes. Deterministic.
 std::vector<Rating> rate(const std::vector<std::vector<double>>& returns, uint64_t seed = 0);
 
 }  // namespace hearth::train

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Processes that train one brain together, the *ranks*: what they must agree on goes through here.  A program is linked
-// with one of two: one_rank.cpp (hearth_train), or mpi_ranks.cpp (hearth_train_mpi).
+// Collective operations among *ranks*: processes that train one brain together. A program links one
+// of two implementations: one_rank.cpp (hearth_train), or mpi_ranks.cpp (hearth_train_mpi).
 
 #pragma once
 
@@ -15,26 +15,26 @@
 
 namespace hearth::train {
 
-/// sum(), broadcast() and gather() are collective: all ranks make the same calls in the same order, with as much data.
-/// What is lost with a rank ends the others, too.  One thread.
+/// sum(), broadcast() and gather() are collective: all ranks make the same calls in the same order,
+/// with equal sizes. A lost rank ends the others, too. One thread.
 class GradientReducer {
   public:
     virtual ~GradientReducer() = default;
     virtual int rank() const = 0;
     virtual int size() const = 0;
-    /// Among the ranks of this machine.
+    /// Rank among the processes on this machine.
     virtual int local_rank() const = 0;
-    /// Of each element the sum over all ranks; the same bits on all of them.
+    /// Elementwise sum over all ranks; bitwise equal on all of them.
     virtual void sum(std::span<float> values) = 0;
-    /// What rank 0 has.
+    /// Copies rank 0's bytes to all ranks.
     virtual void broadcast(std::span<std::byte> bytes) = 0;
-    /// What all have, one behind the other; on all of them.
+    /// Concatenates the bytes of all ranks, on all of them.
     virtual std::vector<std::byte> gather(std::span<const std::byte> bytes) = 0;
-    /// Ends all ranks with this exit code; returns where this is the only one.
+    /// Ends all ranks with this exit code; returns if this is the only one.
     virtual void abort(int code) = 0;
 };
 
-/// The only rank.
+/// A single process.
 class OneRank : public GradientReducer {
   public:
     int rank() const override { return 0; }
@@ -48,8 +48,8 @@ class OneRank : public GradientReducer {
     void abort(int) override {}
 };
 
-/// The ranks that this process was started as one of.
-/// Errors: kUnsupported if those are several, and the program was built without MPI.
+/// Joins the ranks that this process was started with.
+/// Errors: kUnsupported if there are several and the program was built without MPI.
 Result<std::unique_ptr<GradientReducer>> join_ranks();
 
 }  // namespace hearth::train

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Common parts of learners: program, pipeline cache, snapshots and acting.
+
 #include "train/learner.hpp"
 
 #include "train/simulated_learner.hpp"
@@ -18,8 +20,8 @@ namespace hearth::train {
 
 namespace {
 
-/// Where the driver's pipelines of a program are kept, so that the next run starts at once; empty where
-/// nothing can be kept.
+/// File for the driver's pipeline cache of a program, so that the next run starts fast; empty if it
+/// cannot be written.
 std::string pipelines_file(std::span<const std::byte> program) {
     const auto folder = standalone::cache_folder("pipelines");
     if (!folder.ok()) return {};
@@ -103,7 +105,7 @@ Result<Learner::Snapshot> Learner::snapshot() {
 
 Status Learner::restore(const Brain& brain, const NamedTensors& transients) {
     HEARTH_ASSIGN(const Brain shipped, shipped_brain(program_));
-    // Everything is compared before anything is written.
+    // Validate everything before anything is written.
     std::vector<std::pair<std::string, const HostTensor*>> writes;
     const auto add = [&](const std::string& name, const HostTensor& value) -> Status {
         HEARTH_ASSIGN(const uint32_t index, runner_->program().find_slot(name.c_str()));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What a training run trains: a learner with its worlds, window by window.
+// A learner with its environments, trained rollout by rollout.
 
 #pragma once
 
@@ -21,19 +21,19 @@
 
 namespace hearth::train {
 
-/// What a window came to, time first: of each step how it ended (0: it did not), and the return of the episode
-/// that did.
+/// Results of a rollout, time first: how the episode ended at each step (0: it did not), and its
+/// return if it did.
 struct Window {
     std::vector<float> end, episode_return;
     std::array<uint32_t, agents::kStatusWords> status{};
 };
 
-/// Live settings of one window.
+/// Runtime settings of one rollout.
 struct LiveSettings {
     float learning_rate = 0, clip = 0;
 };
 
-/// On their way to the device before the host waits.
+/// Maximum number of rollouts submitted before the CPU waits.
 inline constexpr int64_t kMostWindowsAtOnce = 8;
 
 class Learner {
@@ -42,24 +42,26 @@ class Learner {
     Learner(const Learner&) = delete;
     Learner& operator=(const Learner&) = delete;
 
-    /// Plays and learns from as many windows as there are settings, up to kMostWindowsAtOnce, and waits for it.
+    /// Collects and learns from as many rollouts as there are settings, up to kMostWindowsAtOnce,
+    /// and waits.
     virtual Result<std::vector<Window>> run(std::span<const LiveSettings> windows) = 0;
-    /// Whether all ranks have equal weights and statistics.
+    /// Checks that all ranks have equal weights and statistics.
     /// Errors: kInternal naming a rank that differs from rank 0.
     virtual Status check_consensus() { return {}; }
-    /// Likeliest actions.  observation: [rows, observation width], up to ppo.agents rows.
+    /// Returns deterministic actions. observation: [batch, observation size], up to ppo.agents.
     Result<HostTensor> act(const HostTensor& observation);
 
-    /// All that is needed to go on to the same bits: params and states as a brain; transient ones, and worlds, as tensors,
-    /// of ranks after the first under "rank1/NAME" and so on.
+    /// All state needed to continue bit for bit: parameters and states as a brain; transient states
+    /// and environments as tensors, for ranks after the first under "rank1/NAME" etc.
     struct Snapshot {
         Brain brain;
         NamedTensors transients;
     };
     virtual Result<Snapshot> snapshot();
-    /// Errors: kInvalidArgument naming a tensor that is missing or differs; nothing has changed then.
+    /// Errors: kInvalidArgument naming a tensor that is missing or differs; nothing is changed
+    /// then.
     virtual Status restore(const Brain& brain, const NamedTensors& transients);
-    /// For acting alone: worlds stay as they are.
+    /// For acting only: environments stay unchanged.
     Status restore(const Brain& brain) { return Learner::restore(brain, {}); }
 
   protected:
@@ -69,24 +71,26 @@ class Learner {
     };
 
     Learner() = default;
-    /// entries: of which each has learning_rate and clip as inputs, or none.
+    /// entries: each has both learning_rate and clip as inputs, or neither.
     Status build(standalone::Device& device, std::span<Trace* const> entries, int64_t agents,
                  int64_t recordings_in_flight, int64_t readback_bytes);
     Result<Entry> find_entry(const char* name);
     Status record(VkCommandBuffer commands, const Entry& entry, const LiveSettings& settings);
-    /// One submission of one entry without inputs.
+    /// Submits one recording of an entry without inputs.
     Status submit(const Entry& entry);
 
     std::unique_ptr<standalone::ProgramRunner> runner_;
     std::vector<std::byte> program_;
 };
 
-/// Compiles, builds all pipelines, and begins with the first weights: of several ranks with those of rank 0.  Each rank
-/// has its part of the worlds, with seeds of their own, and takes part in all that follows but act().
-/// Errors: kInvalidArgument if the worlds cannot be divided among the ranks, or agents do not fill worlds.
+/// Compiles, builds all pipelines, and sets the initial weights; with several ranks, those of rank
+/// 0. Each rank has its share of the environments, with seeds of their own, and takes part in all
+/// calls but act().
+/// Errors: kInvalidArgument if the environments cannot be divided among the ranks, or the agents do
+/// not fill whole environments.
 Result<std::unique_ptr<Learner>> make_learner(standalone::Device& device, const TrainConfig& config,
                                               GradientReducer& ranks);
-/// For restore(brain) and act() alone: compiles what acts, and nothing else.
+/// For restore(brain) and act() only: compiles just the acting entry.
 Result<std::unique_ptr<Learner>> make_player(standalone::Device& device, const TrainConfig& config);
 
 }  // namespace hearth::train

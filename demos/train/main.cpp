@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth train, hearth evaluate, hearth league: docs/training_before_shipping.md.
+// hearth train, hearth evaluate, hearth league: docs/how-to/training_before_shipping.md.
 
 #include "native/open_device.hpp"
 #include "train/devices.hpp"
@@ -40,7 +40,7 @@ struct Arguments {
     std::string log;
 };
 
-/// On stderr, for people at a terminal alone.
+/// Draws a progress bar on stderr if it is a terminal.
 void draw_progress(const TrainProgress& p) {
     static const bool is_terminal = isatty(2) != 0;
     if (!is_terminal) return;
@@ -88,7 +88,7 @@ Json json_of(const Evaluation& e, uint64_t seed) {
             {"returns", e.returns}};
 }
 
-/// A run log of returns by episode, for `hearth watch --png`.
+/// Writes a run log of returns per episode, for `hearth watch --png`.
 Status write_curves(const std::string& path, const Evaluation& e) {
     std::string text =
         "{\"type\":\"run\",\"program\":\"evaluate " + e.task + "\",\"at\":\"episodes\"}\n";
@@ -128,7 +128,7 @@ Status run_evaluate(standalone::Device& device, const Arguments& arguments, Grad
     return {};
 }
 
-/// What a brain did in seeded episodes: played now, or told by a file that an `evaluate --json` wrote.
+/// A brain's results in seeded episodes: played now, or read from a file of `evaluate --json`.
 struct Entrant {
     std::string task;
     std::vector<uint64_t> seeds;
@@ -159,7 +159,7 @@ Result<Entrant> read_entrant(standalone::Device& device, const Arguments& argume
                       evaluate(device, checkpoint, arguments.episodes, arguments.seed));
         return Entrant{e.task, seeds_from(arguments.seed, e.returns.size()), std::move(e.returns)};
     }
-    // hearth's has a task, python -m hearth's an environment.
+    // hearth writes "task", python -m hearth "environment".
     for (const char* key : {"task", "environment"})
         if (const auto at = json.find(key); at != json.end() && at->is_string())
             entrant.task = at->get<std::string>();
@@ -222,7 +222,7 @@ Status run_league(standalone::Device& device, const Arguments& arguments, Gradie
 
 int run_program(int argc, char** argv) {
     Arguments arguments;
-    CLI::App app("Training before shipping (docs/training_before_shipping.md)", "hearth");
+    CLI::App app("Training before shipping (docs/how-to/training_before_shipping.md)", "hearth");
     app.require_subcommand(1);
     Status (*run)(standalone::Device&, const Arguments&, GradientReducer&) = nullptr;
     const auto add = [&](const char* name, const char* what, auto* function) {

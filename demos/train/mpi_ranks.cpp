@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Implements the collective operations with MPI.
+
 #include "train/gradient_reducer.hpp"
 
 #include <mpi.h>
@@ -11,7 +13,7 @@ namespace hearth::train {
 
 namespace {
 
-// What fails in MPI ends the job (MPI_ERRORS_ARE_FATAL, the default), so nothing is checked here.
+// MPI errors end the job (MPI_ERRORS_ARE_FATAL, the default), so nothing is checked here.
 class MpiRanks : public GradientReducer {
   public:
     MpiRanks() {
@@ -57,7 +59,7 @@ class MpiRanks : public GradientReducer {
     void abort(int code) override { MPI_Abort(MPI_COMM_WORLD, code); }
 
   private:
-    /// Counts of MPI are ints.
+    /// Splits calls: MPI's counts are ints.
     template <class Call>
     static void parts(size_t size, const Call& call) {
         constexpr size_t kMost = size_t{1} << 28;

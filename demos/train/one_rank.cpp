@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// The single-process implementation of join_ranks().
+
 #include "train/gradient_reducer.hpp"
 
 #include <cstdlib>
@@ -9,7 +11,7 @@
 namespace hearth::train {
 
 Result<std::unique_ptr<GradientReducer>> join_ranks() {
-    // Several processes that know nothing of each other would write the same folder.
+    // Uncoordinated processes would write to the same folder.
     for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
         const char* const size = std::getenv(name);
         if (size != nullptr && std::atoi(size) > 1)

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Pools means and variances of several ranks.
+
 #include "train/pooled.hpp"
 
 #include <algorithm>
@@ -11,7 +13,7 @@ namespace hearth::train {
 namespace {
 
 struct Moments {
-    double count = 0, mean = 0, squares = 0;  ///< squares: of distances from the mean, summed
+    double count = 0, mean = 0, squares = 0;  ///< squares: sum of squared deviations from the mean
 
     void add(const Moments& other) {
         const double all = count + other.count;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Means and variances of what several ranks have seen, from those that each of them has (Chan, Golub and LeVeque,
-// "Updating Formulae and a Pairwise Algorithm for Computing Sample Variances", 1979).
+// Pools means and variances of several ranks (Chan, Golub and LeVeque, "Updating Formulae and a
+// Pairwise Algorithm for Computing Sample Variances", 1979).
 
 #pragma once
 
@@ -11,18 +11,19 @@
 
 namespace hearth::train {
 
-/// As the states NAME.mean, NAME.variance and NAME.count of running statistics.
+/// The states NAME.mean, NAME.variance and NAME.count of running statistics.
 struct Statistics {
     std::vector<float> mean, variance;
     float count = 0;
 };
 
-/// What `running` becomes when samples that these parts sum up are added; parts of no samples count for nothing.
-/// Of samples so far a million count at most, as on the device.
+/// Updates `running` with the samples summarized by `parts`; parts with no samples have no effect.
+/// At most a million earlier samples count, as on the device.
 Statistics pooled(const Statistics& running, std::span<const Statistics> parts);
 
-/// How many samples a minibatch has, their mean, and their deviation (n - 1): a row of the state learn.minibatches.
-/// rows: [ranks][minibatches][3] -> [minibatches][3], of the samples of all ranks.
+/// Pools the number of samples of each minibatch, their mean, and their std (n - 1): a row of the
+/// state learn.minibatches. rows: [ranks][minibatches][3] -> [minibatches][3], over the samples of
+/// all ranks.
 std::vector<float> pooled_minibatches(std::span<const float> rows, size_t ranks);
 
 }  // namespace hearth::train

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Trains with PPO on environments simulated on the device.
+
 #include "train/simulated_learner.hpp"
 
 #include "classic/simulations.hpp"
@@ -23,8 +25,9 @@ using namespace agents;
 
 namespace {
 
-// A GPU's driver takes long to compile the code of many steps: 47 s for 32 of them on an H200, 4 s for eight, under a
-// second for two; a recording costs some 30 us.  What a driver without a GPU compiles for each step is a kernel of its own.
+// GPU drivers take long to compile the unrolled steps: 47 s for 32 of them on an H200, 4 s for
+// eight, under a second for two; a recording costs about 30 us. Drivers without a GPU compile a
+// kernel per step.
 constexpr int64_t kMostSteps = 2, kMostStepsWithoutGpu = 4;
 
 int64_t steps_of_recording(const standalone::Device& device, const TrainConfig& config) {
@@ -37,7 +40,7 @@ int64_t steps_of_recording(const standalone::Device& device, const TrainConfig& 
     return steps;
 }
 
-/// What agents of a task observe and decide, and their worlds.
+/// A task's observations, actions and environments.
 struct Game {
     AgentSchema schema;
     Simulation simulation;
@@ -54,7 +57,7 @@ Result<Game> game_of(const TrainConfig& config) {
     return Game{classic::schema_of(classic::make_task(config.task)->info()), *simulation};
 }
 
-/// What is true of all ranks alike: learned weights and statistics, not what each has counted for itself.
+/// True for state that must be equal on all ranks; per-rank counters are excluded.
 bool is_shared(std::string_view name) {
     return !name.starts_with("agents.") && !name.starts_with("episodes.");
 }
@@ -100,7 +103,7 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
     const RolloutOptions rollout{.steps = steps_of_recording(device, config),
                                  .seed = seed,
                                  .data_parallel = ranks.size() > 1};
-    // The ranks' first weights are those of the first one.
+    // The initial weights of all ranks are those of the first one.
     const Network network = mlp_network(config.network, tanh, config.seed);
     const Traces traces = trace_agents(game.schema, network, ppo, game.simulation, rollout, seed);
     std::vector<Trace*> entries = simulated_entries_of(traces);
@@ -111,7 +114,7 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
     learner->normalizes_rewards_ = ppo.normalize_rewards;
     learner->recordings_ = rollout.steps == 0 ? 1 : ppo.horizon / rollout.steps;
     learner->items_ = ppo.epochs * ppo.minibatches;
-    // Read back: two numbers of each sample, and the status.
+    // Readbacks: two values per sample, and the status.
     HEARTH_TRY(learner->build(
         device, entries, ppo.agents,
         kMostWindowsAtOnce * (learner->recordings_ + learner->items_ + 3),
@@ -158,7 +161,8 @@ Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> 
         }
         return out;
     }
-    // Playing and learning apart, so that the device plays while the host records what is learned.
+    // Separate submissions for rollouts and learning, so that the device works while the CPU
+    // records.
     std::vector<hearth_readback> reads;
     std::vector<std::function<Status(VkCommandBuffer)>> records;
     for (const LiveSettings& settings : windows) {
@@ -244,8 +248,8 @@ Status SimulatedLearner::check_consensus() {
     return {};
 }
 
-// The running statistics are the host's meanwhile, and the device's are empty: what it adds to them is then what these
-// samples are, to be pooled with those of other ranks.
+// Meanwhile the running statistics are kept on the CPU and the device's are empty. The device then
+// yields the statistics of these samples alone, to be pooled with those of other ranks.
 Result<Statistics> SimulatedLearner::read_statistics(const std::string& name) {
     Statistics s;
     HEARTH_ASSIGN(s.mean, read(name + ".mean"));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A learner whose worlds live on the device with it: nothing of a window comes back but returns.
+// A learner whose environments run on the device: only returns are read back.
 
 #pragma once
 
@@ -14,16 +14,16 @@ namespace hearth::train {
 
 class SimulatedLearner final : public Learner {
   public:
-    /// make_learner() for tasks of hearth/agents/simulation.hpp.
+    /// Implements make_learner() for tasks of hearth/agents/simulation.hpp.
     static Result<std::unique_ptr<SimulatedLearner>> create(standalone::Device& device,
                                                             const TrainConfig& config,
                                                             GradientReducer& ranks);
-    /// make_player() for them.
+    /// Implements make_player() for them.
     static Result<std::unique_ptr<SimulatedLearner>> create_player(standalone::Device& device,
                                                                    const TrainConfig& config);
 
-    /// Two submissions for each window, one behind the other.  Of several ranks: what all of them played, in submissions
-    /// of its own for whatever is exchanged.
+    /// Submits twice per rollout. With several ranks, learns from the rollouts of all of them, with
+    /// separate submissions for each exchange.
     Result<std::vector<Window>> run(std::span<const LiveSettings> windows) override;
     Status check_consensus() override;
     Result<Snapshot> snapshot() override;
@@ -44,15 +44,16 @@ class SimulatedLearner final : public Learner {
     Result<Window> play_together();
     Status learn_together(const LiveSettings& settings);
     Result<Statistics> read_statistics(const std::string& name);
-    /// Runs `prepare`.  The running statistics are the host's meanwhile, and the device's are empty: what it adds to
-    /// them is then what these samples are, to be pooled with those of other ranks.
+    /// Runs `prepare`. Meanwhile the running statistics are kept on the CPU and the device's are
+    /// empty. The device then yields the statistics of these samples alone, to be pooled with those
+    /// of other ranks.
     Status prepare_together();
     Result<std::vector<float>> read(const std::string& slot);
     Status write(const std::string& slot, std::span<const float> values);
 
     GradientReducer* ranks_ = nullptr;
     Entry rollout_, prepare_, learn_, publish_;
-    int64_t recordings_ = 1, items_ = 1;  ///< of rollout and of learn in a window
+    int64_t recordings_ = 1, items_ = 1;  ///< recordings of rollout, and of learn, per rollout
     std::vector<uint32_t> read_slots_;
     Cost cost_;
     bool normalizes_observations_ = false, normalizes_rewards_ = false;

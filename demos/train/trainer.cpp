@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Runs training: schedules, checkpoints, logs and resuming.
+
 #include "train/trainer.hpp"
 
 #include <hearth/agents/run_log.hpp>
@@ -28,7 +30,7 @@ namespace {
 
 constexpr size_t kAveraged = 20;
 
-/// A file to which whole lines are appended, each of which has arrived when add() returns.
+/// A file to which whole lines are appended; each is written when add() returns.
 class LineFile {
   public:
     static Result<LineFile> open(const std::string& path) {
@@ -58,7 +60,7 @@ std::string episode_line(int64_t steps, double mean_return) {
            ",\"mean_return\":" + agents::detail::json_number(mean_return) + "}\n";
 }
 
-/// What was logged up to `steps`: the lines after it are of windows that will be played again.
+/// Returns the log up to `steps`: later lines are from rollouts that will be repeated.
 Result<std::string> log_until(const std::string& path, int64_t steps) {
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path));
     std::istringstream lines(
@@ -66,7 +68,7 @@ Result<std::string> log_until(const std::string& path, int64_t steps) {
     std::string kept;
     for (std::string line; std::getline(lines, line);) {
         const auto json = nlohmann::json::parse(line, nullptr, false);
-        if (!json.is_object()) continue;  // cut off when the process was killed
+        if (!json.is_object()) continue;  // truncated when the process was killed
         const auto at = json.find("at");
         if (json.value("type", "") == "end") continue;
         if (at != json.end() && at->is_number() && at->get<double>() > static_cast<double>(steps))
@@ -76,7 +78,7 @@ Result<std::string> log_until(const std::string& path, int64_t steps) {
     return kept;
 }
 
-/// What a run may not change when it goes on.
+/// Returns the settings that must not change when a run is resumed.
 std::string fixed_text(TrainConfig config) {
     config.steps = 1;
     config.checkpoint_windows = 1;
@@ -124,8 +126,8 @@ class Trainer {
     std::string file(const char* name) const { return run_.folder + "/" + name; }
     bool is_first() const { return ranks_->rank() == 0; }
 
-    /// Of the windows that run before the host looks again: no further than the next checkpoint, and of several ranks
-    /// one, after which they meet.
+    /// Settings of the rollouts to submit at once: at most up to the next checkpoint, and one if
+    /// there are several ranks, which synchronize after each.
     std::vector<LiveSettings> next_settings(int64_t samples) const {
         const int64_t due = config_.checkpoint_windows - windows_ % config_.checkpoint_windows;
         const int64_t most = ranks_->size() > 1 ? 1 : std::min(windows_at_once_, due);
@@ -135,7 +137,8 @@ class Trainer {
         return settings;
     }
 
-    /// As many at once as a device is done with before anybody notices; what is learned does not depend on it.
+    /// Adapts the number of rollouts submitted at once to a short latency; results do not depend on
+    /// it.
     Result<std::vector<Window>> run_windows(int64_t samples) {
         constexpr std::chrono::milliseconds kUnnoticed{50};
         const Clock::time_point begun = Clock::now();
@@ -145,7 +148,7 @@ class Trainer {
         return windows;
     }
 
-    /// One clock, that of rank 0, decides for all.
+    /// Rank 0's clock decides for all ranks.
     bool checkpoint_is_due() {
         const std::chrono::duration<double> since = Clock::now() - checkpointed_;
         std::byte is_due{windows_ % config_.checkpoint_windows == 0 ||
@@ -161,7 +164,7 @@ class Trainer {
     }
 
     Status begin() {
-        // What rank 0 cannot read or write is its error, which ends the others.
+        // An error of rank 0's files ends the other ranks.
         std::vector<std::byte> checkpoint;
         if (is_first()) {
             HEARTH_ASSIGN(checkpoint, find_checkpoint());
@@ -187,7 +190,7 @@ class Trainer {
         return {};
     }
 
-    /// The bytes from which this run goes on; none for one that begins.
+    /// Returns the checkpoint to resume from; empty for a new run.
     Result<std::vector<std::byte>> find_checkpoint() const {
         std::error_code error;
         std::filesystem::create_directories(run_.folder, error);
@@ -227,7 +230,7 @@ class Trainer {
                                                      returns_.values(), std::move(snapshot)});
     }
 
-    /// What a game ships.
+    /// Writes the parameters that a game ships.
     Status write_weights() {
         HEARTH_ASSIGN(const Checkpoint last, read_checkpoint(file("last.brain")));
         NamedTensors weights;

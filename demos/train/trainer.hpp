@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A training run in a folder: config.json, run.jsonl (for `hearth watch`), last.brain, its newest checkpoint, and at its
-// end weights.safetensors, the params alone.
+// A training run in a folder: config.json, run.jsonl (for `hearth watch`), last.brain (its newest
+// checkpoint), and at the end weights.safetensors with the parameters.
 
 #pragma once
 
@@ -15,11 +15,11 @@
 
 namespace hearth::train {
 
-/// Returns of the last episodes.
+/// Returns of the latest episodes.
 class ReturnWindow {
   public:
     void add(float value);
-    /// Of the last 20; minus infinity while there are fewer.
+    /// Mean of the last 20; minus infinity while there are fewer.
     double mean() const;
     std::vector<float> values() const { return {values_.begin(), values_.end()}; }
 
@@ -27,10 +27,10 @@ class ReturnWindow {
     std::deque<float> values_;
 };
 
-/// Episodes that ended in a window, in order.
+/// Adds the returns of the episodes that ended in a rollout, in order.
 void add_episodes(const Window& window, ReturnWindow& returns);
 
-/// The settings of the window that begins after so many steps.
+/// Returns the runtime settings of the rollout that starts after `steps`.
 LiveSettings settings_at(const TrainConfig& config, int64_t steps);
 
 struct TrainProgress {
@@ -39,10 +39,10 @@ struct TrainProgress {
 };
 
 struct TrainRun {
-    std::string folder;    ///< made if it is missing
-    bool resumes = false;  ///< from its checkpoint; otherwise one there is an error
+    std::string folder;    ///< created if missing
+    bool resumes = false;  ///< from its checkpoint; if false, an existing one is an error
     std::function<void(const TrainProgress&)> on_progress = {};  ///< on rank 0
-    /// Those that train together; nothing: this process alone.  Rank 0 reads and writes the folder.
+    /// The ranks that train together; null: this process alone. Rank 0 reads and writes the folder.
     GradientReducer* ranks = nullptr;
 };
 
@@ -51,14 +51,14 @@ struct TrainOutcome {
     double mean_return = 0;
 };
 
-/// A checkpoint is written after so many seconds at the latest, whatever checkpoint_windows says.
+/// Maximum time between checkpoints, regardless of checkpoint_windows.
 inline constexpr double kCheckpointSeconds = 30;
 
-/// Trains until config.steps.  Equal configs give equal checkpoints and logs on one device, however often the run was
-/// interrupted and resumed.
-/// Errors: kInvalidArgument if the checkpoint is of another configuration (steps and checkpoint_windows may
-/// change) or of another number of ranks, or, not resuming, if there is one; files that cannot be written; kInternal if
-/// the ranks' weights differ.
+/// Trains until config.steps. Equal configurations give equal checkpoints and logs on one device,
+/// however often the run is interrupted and resumed.
+/// Errors: kInvalidArgument if the checkpoint has another configuration (steps and
+/// checkpoint_windows may change) or number of ranks, or, not resuming, if there is one; files that
+/// cannot be written; kInternal if the ranks' weights differ.
 Result<TrainOutcome> train(standalone::Device& device, const TrainConfig& config,
                            const TrainRun& run);
 

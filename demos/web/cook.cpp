@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Writes the networks of the page as C: digits.h and digits.c, ghost.h and ghost.c; for wasm128 also for WebGPU:
-// digits.wgsl.json, ghost.wgsl.json.  cook_web DIR wasm128|scalar
+// Cooks the page's networks to C: digits.h and digits.c, ghost.h and ghost.c; for wasm128 also for
+// WebGPU: digits.wgsl.json, ghost.wgsl.json. Usage: cook_web DIR wasm128|scalar
 
 #include "brain.hpp"
 #include "digits_net.hpp"
@@ -44,7 +44,7 @@ Status cook_all(const std::filesystem::path& folder, Cpu cpu) {
     CookCOptions ghost;
     ghost.cpu = cpu;
     ghost.name = "ghost";
-    // Those that the game has: its brains and the page's are the same.
+    // Uses the game's traces, so that brains are interchangeable.
     const agents::Traces traces = ghost_lap::trace_brain(1);
     return cook(agents::driven_entries_of(traces, ghost_lap::manifest()), ghost, folder);
 }

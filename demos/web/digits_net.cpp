@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Traces the page's digits network.
+
 #include "digits_net.hpp"
 
 #include "digits.hpp"

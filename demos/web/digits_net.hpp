@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The network of the page that reads digits: cooked to C for the page, and compiled for other devices by whoever
-// goes on with what the page has learned.
+// The page's network that reads digits: cooked to C for the page, and compiled for other devices to
+// continue training a brain from the page.
 
 #pragma once
 
@@ -16,8 +16,10 @@ namespace hearth::web {
 
 constexpr uint64_t kDigitsRows = 64;
 
-/// read   image f32 [rows, 1, 8, 8] -> scores f32 [rows, 10]
-/// learn  image, digit i32 [rows], rate f32 [] -> loss f32 []: one step of Adam
+/// The entries:
+///
+///     read   image f32 [batch, 1, 8, 8] -> logits f32 [batch, 10]
+///     learn  image, digit i32 [batch], rate f32 [] -> loss f32 []: one step of Adam
 std::vector<std::unique_ptr<Trace>> trace_digits();
 
 }  // namespace hearth::web

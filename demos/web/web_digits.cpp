@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The page's network outside of the page: trains the brain that the page begins with, and goes on with one that the
-// page has saved, as C or on a Vulkan device.
+// Trains the brain that the page starts with, and continues training one that the page has saved,
+// as C or on a Vulkan device.
 //
-//     web_digits train DIGITS.csv BRAIN DIGITS.bin     DIGITS.bin: 65 bytes each, a label and 64 pixels of 0 to 16
-//     web_digits learn c|gpu DIGITS.bin STEPS BRAIN    prints the loss of each step; BRAIN is read and written
+//     web_digits train DIGITS.csv BRAIN DIGITS.bin
+//     web_digits learn c|gpu DIGITS.bin STEPS BRAIN    prints the loss of each step
+//
+// DIGITS.bin has 65 bytes per digit, a label and 64 pixels from 0 to 16. `learn` reads and writes
+// BRAIN.
 
 #include "digits.h"  // cooked for this CPU
 #include "digits.hpp"
@@ -34,7 +37,7 @@ constexpr int64_t kRowsOfStep = 32;
 constexpr float kRate = 1e-3f;
 using Bytes = std::vector<std::byte>;
 
-/// What goes on learning with a brain.
+/// Continues training a brain.
 class Learner {
   public:
     virtual ~Learner() = default;
@@ -64,7 +67,7 @@ class LearnerInC final : public Learner {
             digits_learn(&memory_, &tensors, static_cast<uint32_t>(batch.count()), &error_)));
         return static_cast<double>(loss);
     }
-    /// The part of the digits that it reads right.
+    /// Returns the fraction of correctly classified digits.
     Result<double> accuracy(const demo::Digits& digits) {
         int64_t right = 0;
         for (int64_t first = 0; first < digits.count(); first += DIGITS_ROWS) {
@@ -182,7 +185,7 @@ Status train(const std::string& csv, const std::string& brain_path,
         for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
         for (int64_t first = 0; first < data.train.count(); first += kBatch, ++step) {
             const auto rows = std::min(kBatch, data.train.count() - first);
-            // Half a cosine, from 4e-3 to nothing.
+            // Cosine annealing from 4e-3 to zero.
             const double done = static_cast<double>(step) / static_cast<double>(steps);
             const double rate = 2e-3 * (1 + std::cos(std::numbers::pi * done));
             HEARTH_TRY(learner
@@ -200,7 +203,7 @@ Status train(const std::string& csv, const std::string& brain_path,
     return write_file_atomically(packed_path, packed(data));
 }
 
-/// Step k learns the 32 digits from 32 k on, as the page's test does.
+/// Step k trains on the 32 digits from 32 k on, as the page's test does.
 Status learn(Learner& learner, const std::string& digits_path, int64_t steps,
              const std::string& brain_path) {
     HEARTH_ASSIGN(const demo::Digits digits, unpacked(digits_path));

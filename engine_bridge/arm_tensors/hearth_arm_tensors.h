@@ -1,16 +1,16 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* A binding's tensor in the terms of VK_ARM_tensors, for a host that has the same bytes as a VkTensorARM: what its
- * VkTensorDescriptionARM takes, with linear tiling.  C and C++; needs hearth.h and vulkan.h, but no header that knows the
- * extension:
+/* Describes a binding's tensor for VK_ARM_tensors, for an application that accesses the same bytes
+ * as a VkTensorARM: fills VkTensorDescriptionARM, with linear tiling. C and C++; needs hearth.h and
+ * vulkan.h, but no header that knows the extension:
  *
  *     hearth_arm_tensor t;
  *     if (hearth_arm_tensor_of(&binding, rows, 0, &t) == HEARTH_OK)
  *         description.format = t.format, description.dimensionCount = t.rank,
  *         description.pDimensions = t.dimensions, description.pStrides = t.strides;
  *
- * Untested on a device: Hearth's kernels read the buffer beneath. */
+ * Untested on a device. Hearth's kernels access the underlying buffer. */
 
 #ifndef HEARTH_ARM_TENSORS_H_
 #define HEARTH_ARM_TENSORS_H_
@@ -31,12 +31,11 @@ typedef struct hearth_arm_tensor {
     VkFormat format; /* of one component */
     uint32_t rank;   /* at least 1: a scalar has one element along one dimension */
     int64_t dimensions[HEARTH_MAX_RANK];
-    int64_t strides
-        [HEARTH_MAX_RANK]; /* bytes, outermost dimension first, as VK_ARM_tensors wants them */
+    int64_t strides[HEARTH_MAX_RANK]; /* bytes, outermost dimension first, as in VK_ARM_tensors */
 } hearth_arm_tensor;
 
-/* The format of an element in memory; VK_FORMAT_UNDEFINED: there is none of one component (bf16), or the element is a
- * truth value. */
+/* Returns the format of an element in memory; VK_FORMAT_UNDEFINED for bf16, which has no
+ * single-component format, and for booleans. */
 HEARTH_ARM_INLINE VkFormat hearth_arm_format_of(hearth_dtype dtype, uint32_t* bytes) {
     switch (dtype) {
         case HEARTH_F32:
@@ -66,10 +65,11 @@ HEARTH_ARM_INLINE VkFormat hearth_arm_format_of(hearth_dtype dtype, uint32_t* by
     }
 }
 
-/* rows        live rows; what VkTensorARM describes has a fixed shape
+/* rows        current batch size; the shape of a VkTensorARM is fixed
  * row_stride  hearth_bound::row_stride: bytes from one row to the next; 0: packed
- * Errors: HEARTH_ERROR_UNSUPPORTED for an element type without a format; HEARTH_ERROR_INVALID_ARGUMENT for a stride
- * where the first dimension does not count rows, or of less than a row. */
+ * Errors: HEARTH_ERROR_UNSUPPORTED for an element type without a format;
+ * HEARTH_ERROR_INVALID_ARGUMENT for a stride if the first dimension is not the batch, or smaller
+ * than a row. */
 HEARTH_ARM_INLINE hearth_result hearth_arm_tensor_of(const hearth_binding_info* binding,
                                                      uint64_t rows, uint64_t row_stride,
                                                      hearth_arm_tensor* out) {
@@ -90,7 +90,7 @@ HEARTH_ARM_INLINE hearth_result hearth_arm_tensor_of(const hearth_binding_info* 
         stride *= out->dimensions[i];
     }
     if (row_stride == 0) return HEARTH_OK;
-    /* One row is one step along the first dimension. */
+    /* One row must be one step along the first dimension. */
     if (binding->rank == 0 || binding->dims[0].per_row == 0 || binding->dims[0].count != 1 ||
         HEARTH_ARM_INT64(row_stride) < out->strides[0])
         return HEARTH_ERROR_INVALID_ARGUMENT;

@@ -17,7 +17,7 @@ using hearth::classic::Task;
 
 namespace {
 
-// Bounds as Gymnasium's spaces have them; Acrobot's speeds are 4 pi and 9 pi.
+// Bounds are those of Gymnasium's spaces; Acrobot's speed limits are 4 pi and 9 pi.
 constexpr char kDescription[] = R"({"version": 1, "environments": [
 {"name": "CartPole", "agents": [1, 1], "step_limit": 500, "solved_at": 475,
  "observations": [{"name": "cart", "kind": "numbers", "width": 4}],

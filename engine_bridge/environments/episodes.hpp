@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What the episodes of a world depend on.
+// Seeds of an environment's episodes.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace hearth::environments {
 
-/// The episode that a seed was given for has that seed; those after it have seeds drawn from it.
+/// Yields the given seed for the first episode; later ones have seeds derived from it.
 class EpisodeSeeds {
   public:
     uint64_t begin(uint64_t seed) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The clearing of Hatchlings (demos/scenes/hatchlings) as an environment: each hatchling is an agent that is rewarded
-// for the embers and motes that it touches.  A decision is held for kFramesPerDecision frames, as in the demo, and
-// an episode is a minute.
+// The clearing of Hatchlings (demos/scenes/hatchlings) as an environment: each hatchling is an
+// agent, rewarded for the embers and motes that it touches. A decision is held for
+// kFramesPerDecision frames, as in the demo, and an episode is one minute.
 
 #include "episodes.hpp"
 #include "hatchlings/world.hpp"
@@ -21,10 +21,11 @@ using hearth::hatchlings::World;
 
 namespace {
 
-constexpr int kMostSteps = 900;  // a minute of 15 decisions a second; kDescription says it, too
+constexpr int kMostSteps = 900;  // one minute of 15 decisions per second; as in kDescription
 constexpr uint32_t kMostAgents = 256;
 
-// The fields are those of the demo's schema (demos/hatchlings/brain.cpp): what is trained here plays there.
+// The fields match the demo's schema (demos/scenes/hatchlings/learner.cpp): a policy trained here
+// plays there.
 constexpr char kDescription[] = R"({"version": 1, "environments": [
 {"name": "Hatchlings", "agents": [1, 256], "step_limit": 900,
  "observations": [

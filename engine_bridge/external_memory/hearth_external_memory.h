@@ -1,20 +1,23 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* Memory of another device, API or process as a buffer on Hearth's device, to be bound as an entry's input or
- * output: a file descriptor that Vulkan exported (VK_KHR_external_memory_fd), a handle of Windows, of Vulkan's or
- * Direct3D 12's making (VK_KHR_external_memory_win32), or the host's own pages (VK_EXT_external_memory_host).  C and
- * C++; compiled in the game, against its vulkan.h.  Hearth knows nothing of it: what comes out is a VkBuffer.
+/* Imports memory of another device, API or process as a buffer on Hearth's device, to be bound as
+ * an input or output of an entry: a file descriptor exported by Vulkan (VK_KHR_external_memory_fd),
+ * a Windows handle of Vulkan or Direct3D 12 (VK_KHR_external_memory_win32), or host pages
+ * (VK_EXT_external_memory_host). C and C++; compiled in the game, against its vulkan.h. Independent
+ * of Hearth: the result is a VkBuffer.
  *
  *     hearth_import import = {device, vkGetDeviceProcAddr, usage, HEARTH_IMPORT_ADDRESS};
  *     hearth_imported x;
- *     hearth_import_fd(&import, fd, allocation_bytes, memory_type, bytes, &x);     // the fd is Vulkan's from here on
+ *     // Vulkan owns the fd from here on.
+ *     hearth_import_fd(&import, fd, allocation_bytes, memory_type, bytes, &x);
  *     bound[0] = hearth_bind_buffer(binding, x.buffer, 0, bytes, usage);
  *     ...
- *     hearth_imported_destroy(&import, &x);                 // once no recording that uses it is in flight
+ *     hearth_imported_destroy(&import, &x);        // once no recording that uses it is in flight
  *
- * Order is the host's to make: a semaphore that both sides know, or a wait between them.  The functions for Windows are
- * there where VK_USE_PLATFORM_WIN32_KHR is defined before vulkan.h is included. */
+ * The application synchronizes accesses: with a semaphore that both sides share, or by waiting in
+ * between. The functions for Windows exist if VK_USE_PLATFORM_WIN32_KHR is defined before vulkan.h
+ * is included. */
 
 #ifndef HEARTH_EXTERNAL_MEMORY_H_
 #define HEARTH_EXTERNAL_MEMORY_H_
@@ -58,8 +61,8 @@ HEARTH_EXTERNAL_INLINE void hearth_imported_destroy(const hearth_import* import,
     memset(imported, 0, sizeof *imported);
 }
 
-/* A buffer over memory that `chain`, a VkImport* structure, describes.  memory_type: UINT32_MAX, the first that the
- * buffer may lie in and `memory_types` has. */
+/* Creates a buffer over memory that `chain`, a VkImport* structure, describes. memory_type:
+ * UINT32_MAX selects the first one that suits the buffer and is in `memory_types`. */
 HEARTH_EXTERNAL_INLINE VkResult hearth_import_memory(const hearth_import* import,
                                                      VkExternalMemoryHandleTypeFlagBits handle_type,
                                                      const void* chain, uint64_t allocation_bytes,
@@ -92,7 +95,7 @@ HEARTH_EXTERNAL_INLINE VkResult hearth_import_memory(const hearth_import* import
     if (memory_type == UINT32_MAX)
         for (memory_type = 0; memory_type < 32; ++memory_type)
             if ((needs.memoryTypeBits & memory_types) >> memory_type & 1u) break;
-    /* A resource of Direct3D 12's is imported whole. */
+    /* Direct3D 12 resources require a dedicated allocation. */
     memset(&dedicated, 0, sizeof dedicated);
     dedicated.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO;
     dedicated.pNext = chain;
@@ -116,10 +119,12 @@ HEARTH_EXTERNAL_INLINE VkResult hearth_import_memory(const hearth_import* import
     return result;
 }
 
-/* What vkGetMemoryFdKHR gave as VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT on the same physical device and driver.
- * allocation_bytes, memory_type  as it was allocated; bytes  of the buffer, from the memory's start
- * VK_SUCCESS: the descriptor belongs to Vulkan.  VK_ERROR_INVALID_EXTERNAL_HANDLE, also for memory that the buffer does
- * not fit into: it is still the caller's. */
+/* Imports memory that vkGetMemoryFdKHR exported as VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT on
+ * the same physical device and driver.
+ * allocation_bytes, memory_type  as allocated
+ * bytes  size of the buffer, from the start of the memory
+ * VK_SUCCESS: Vulkan owns the descriptor. On failure the caller keeps it;
+ * VK_ERROR_INVALID_EXTERNAL_HANDLE includes memory that is too small for the buffer. */
 HEARTH_EXTERNAL_INLINE VkResult hearth_import_fd(const hearth_import* import, int fd,
                                                  uint64_t allocation_bytes, uint32_t memory_type,
                                                  uint64_t bytes, hearth_imported* out) {
@@ -134,10 +139,11 @@ HEARTH_EXTERNAL_INLINE VkResult hearth_import_fd(const hearth_import* import, in
 
 #if defined(VK_USE_PLATFORM_WIN32_KHR)
 
-/* What vkGetMemoryWin32HandleKHR gave (VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT), or ID3D12Device's
- * CreateSharedHandle for a committed buffer (VK_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE_BIT).
- * memory_type  as it was allocated; UINT32_MAX for Direct3D's: the driver is asked
- * The handle stays the caller's, and may be closed at once. */
+/* Imports a handle of vkGetMemoryWin32HandleKHR (VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT),
+ * or of ID3D12Device::CreateSharedHandle for a committed buffer
+ * (VK_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE_BIT).
+ * memory_type  as allocated; UINT32_MAX for Direct3D's: the driver is queried
+ * The caller keeps the handle, and may close it at once. */
 HEARTH_EXTERNAL_INLINE VkResult hearth_import_win32(const hearth_import* import, HANDLE shared,
                                                     VkExternalMemoryHandleTypeFlagBits handle_type,
                                                     uint64_t allocation_bytes, uint32_t memory_type,
@@ -162,8 +168,9 @@ HEARTH_EXTERNAL_INLINE VkResult hearth_import_win32(const hearth_import* import,
                                 types.memoryTypeBits, bytes, out);
 }
 
-/* Lets a timeline semaphore of Vulkan's stand for an ID3D12Fence that was made with D3D12_FENCE_FLAG_SHARED: each side
- * waits for the values that the other signals.  The handle stays the caller's. */
+/* Makes a Vulkan timeline semaphore stand for an ID3D12Fence that was created with
+ * D3D12_FENCE_FLAG_SHARED: each side waits for values that the other signals. The caller keeps the
+ * handle. */
 HEARTH_EXTERNAL_INLINE VkResult hearth_import_d3d12_fence(const hearth_import* import,
                                                           VkSemaphore semaphore, HANDLE shared) {
     const PFN_vkImportSemaphoreWin32HandleKHR import_semaphore =
@@ -180,7 +187,8 @@ HEARTH_EXTERNAL_INLINE VkResult hearth_import_d3d12_fence(const hearth_import* i
 
 #endif /* VK_USE_PLATFORM_WIN32_KHR */
 
-/* The host's own pages.  pointer and bytes are multiples of minImportedHostPointerAlignment; they outlive `out`. */
+/* Imports host pages. pointer and bytes: multiples of minImportedHostPointerAlignment; they must
+ * outlive `out`. */
 HEARTH_EXTERNAL_INLINE VkResult hearth_import_host_pointer(const hearth_import* import,
                                                            void* pointer, uint64_t bytes,
                                                            hearth_imported* out) {

@@ -1,20 +1,21 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Hearth as an extension of Godot 4 (GDExtension, 4.2 and later): the class HearthNetwork, a RefCounted.  Compiled
-// against Godot's gdextension_interface.h alone, linked with libhearth.
+// Hearth as an extension for Godot 4 (GDExtension, 4.2 and later): the class HearthNetwork, a
+// RefCounted. Compiled against Godot's gdextension_interface.h only, linked with libhearth.
 //
-//     HearthNetwork.open(path: String, device: String) -> bool            "": the best GPU; "native": the CPU
+//     HearthNetwork.open(path: String, device: String) -> bool    "": the best GPU; "native": CPU
 //     HearthNetwork.run(entry: String, inputs: PackedFloat32Array, rows: int) -> PackedFloat32Array
 //     HearthNetwork.error() -> String
 //
-// An extension gets neither the features of the renderer's device nor a command buffer of it, so the network has a
-// device of its own, and tensors cross as arrays: `inputs` are all inputs of the entry one after the other, as
-// `hearth info` lists them, and so are the outputs.  An entry that learns is run like one that acts.  run() waits for the
-// device: call it for work that fits a frame, or from a thread.  One thread at a time for each HearthNetwork.
+// An extension has access neither to the features of the renderer's device nor to its command
+// buffers, so the network has a device of its own, and tensors are passed as arrays: `inputs`
+// concatenates all inputs of the entry in the order of `hearth info`; outputs likewise. Learning
+// entries run like acting ones. run() waits for the device: call it for work that fits a frame, or
+// from a thread. One thread at a time per HearthNetwork.
 
 #include <vulkan/vulkan.h>
-// Then what uses its types.
+// Headers that use Vulkan's types follow.
 #include <gdextension_interface.h>
 #include <hearth_workbench.h>
 
@@ -28,7 +29,8 @@
 
 namespace {
 
-// --- A network, without Godot ---------------------------------------------------------------------
+// --- A network, independent of Godot
+// --------------------------------------------------------------
 
 class Network {
   public:
@@ -54,7 +56,7 @@ class Network {
         return true;
     }
 
-    /// Empty if anything is wrong: error() says what.
+    /// Returns an empty vector on failure; error() is the reason.
     std::vector<float> run(const std::string& name, const std::vector<float>& inputs,
                            int64_t rows) {
         std::vector<float> outputs;
@@ -108,14 +110,14 @@ class Network {
     }
 
     bool load(hearth_context* context, const std::string& bytes) {
-        // 8-byte aligned, as packages are read.
+        // Packages must be 8-byte aligned.
         std::vector<uint64_t> aligned((bytes.size() + 7) / 8);
         std::memcpy(aligned.data(), bytes.data(), bytes.size());
         hearth_package_load_info package = hearth_package_load_info_default();
         package.bytes = aligned.data();
         package.byte_count = bytes.size();
         if (hearth_package_load(context, &package, &program_) == HEARTH_OK) return true;
-        // One program alone, as games that ship for one device have.
+        // Also accepts a single program, as shipped by games for one device.
         const std::string of_package = hearth_context_error(context);
         hearth_program_load_info program = hearth_program_load_info_default();
         program.bytes = aligned.data();
@@ -123,7 +125,7 @@ class Network {
         return hearth_program_load(context, &program, &program_) == HEARTH_OK;
     }
 
-    /// Gives each binding a buffer, and the inputs their values.
+    /// Creates a buffer for each binding, and fills the inputs.
     bool bind(const hearth_entry_info& entry, const std::vector<float>& inputs, int64_t rows,
               std::vector<Tensor>& tensors) {
         size_t used = 0;
@@ -197,13 +199,14 @@ class Network {
     std::string error_;
 };
 
-// --- Godot's side ---------------------------------------------------------------------------------
+// --- Godot binding
+// --------------------------------------------------------------------------------
 
 constexpr char kClass[] = "HearthNetwork", kParent[] = "RefCounted";
-// Of builtin methods, as Godot's extension_api.json lists them.
+// Hashes of builtin methods, from Godot's extension_api.json.
 constexpr GDExtensionInt kHashOfSize = 3173160232, kHashOfResize = 848867239;
 
-/// What holds any of Godot's values: the largest is a Variant of a build in double precision.
+/// Storage for any Godot value; the largest is a Variant of a double-precision build.
 struct alignas(8) Storage {
     unsigned char bytes[40];
 };
@@ -231,7 +234,7 @@ void destroy(GDExtensionVariantType type, Storage& value) {
     if (const GDExtensionPtrDestructor destructor = find_destructor(type)) destructor(&value);
 }
 
-/// A StringName as long as it lives.
+/// Owns a StringName.
 class Name {
   public:
     explicit Name(const char* text) { new_name(&storage_, text, 0); }
@@ -274,7 +277,7 @@ void give(const std::string& text, GDExtensionTypePtr string) {
     new_string(string, text.c_str());
 }
 
-/// A method as Godot's fast calls see it: pointers to values of the types; `result` is a value already.
+/// A method for Godot's ptrcall: pointers to typed values; `result` is already constructed.
 struct Method {
     const char* name;
     std::vector<std::pair<const char*, GDExtensionVariantType>> arguments;
@@ -313,7 +316,7 @@ void call_fast(void* method, GDExtensionClassInstancePtr network,
     static_cast<Method*>(method)->run(*static_cast<Network*>(network), arguments, out);
 }
 
-/// Calls with Variants, from scripts that do not know the type.
+/// Calls with Variants, for untyped scripts.
 void call(void* data, GDExtensionClassInstancePtr network,
           const GDExtensionConstVariantPtr* arguments, GDExtensionInt count,
           GDExtensionVariantPtr out, GDExtensionCallError* error) {
@@ -394,7 +397,7 @@ void initialize(void*, GDExtensionInitializationLevel level) {
         find_method(GDEXTENSION_VARIANT_TYPE_PACKED_FLOAT32_ARRAY, size.get(), kHashOfSize);
     resize_array =
         find_method(GDEXTENSION_VARIANT_TYPE_PACKED_FLOAT32_ARRAY, resize.get(), kHashOfResize);
-    if (size_of_array == nullptr || resize_array == nullptr) return;  // another Godot than this
+    if (size_of_array == nullptr || resize_array == nullptr) return;  // other Godot version
     GDExtensionClassCreationInfo2 info{};
     info.is_exposed = 1;
     info.create_instance_func = &create;
@@ -423,7 +426,7 @@ bool load(GDExtensionInterfaceGetProcAddress get, const char* name, Function& fu
 #define HEARTH_GODOT_EXPORT __attribute__((visibility("default")))
 #endif
 
-/// The entry_symbol of hearth.gdextension.  False: this Godot lacks a function of 4.2.
+/// The entry_symbol of hearth.gdextension. Returns false if Godot lacks a function of 4.2.
 extern "C" HEARTH_GODOT_EXPORT GDExtensionBool
 hearth_godot_init(GDExtensionInterfaceGetProcAddress get, GDExtensionClassLibraryPtr of,
                   GDExtensionInitialization* out) {

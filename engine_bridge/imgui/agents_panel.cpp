@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Draws the agents panel.
+
 #include "agents_panel.hpp"
 
 #include <imgui.h>
@@ -22,14 +24,14 @@ const ImVec4 kDim{0.60f, 0.64f, 0.69f, 1}, kGood{0.61f, 0.88f, 0.54f, 1}, kWarn{
 constexpr ImU32 kLine = IM_COL32(255, 190, 92, 255), kGrid = IM_COL32(255, 255, 255, 26),
                 kMarkLine = IM_COL32(255, 255, 255, 110);
 
-/// Counters above zero which say that something was held back.
+/// Safety-limit counters, shown if above zero.
 constexpr std::array kRails = {HEARTH_AGENTS_SAMPLES_REFUSED,    HEARTH_AGENTS_OBSERVATIONS_CLAMPED,
                                HEARTH_AGENTS_REWARDS_CLAMPED,    HEARTH_AGENTS_SAMPLES_DROPPED,
                                HEARTH_AGENTS_SKIPPED_NOT_FINITE, HEARTH_AGENTS_SKIPPED_KL,
                                HEARTH_AGENTS_SKIPPED_RATIO,      HEARTH_AGENTS_PUBLICATIONS_REFUSED,
                                HEARTH_AGENTS_PUBLICATIONS_FAR};
 
-/// A name and what belongs to it, at the right edge.
+/// A label, and a value at the right edge.
 template <class... Args>
 void row(const char* name, const ImVec4& color, const char* format, Args... args) {
     char text[64];
@@ -59,7 +61,7 @@ void AgentsPanel::add(const AgentsPanelFrame& frame) {
     hearth_agents_get_status(agents_, &status_);
     if (!samples_.empty() && frame.seconds < samples_.back().seconds + period_) return;
     if (samples_.size() == kMostSamples) {
-        // Half as dense from now on, so that all of the game stays in view.
+        // Halve the sampling rate, so that the whole game stays in view.
         for (size_t i = 0; i < kMostSamples / 2; ++i) samples_[i] = samples_[2 * i];
         samples_.resize(kMostSamples / 2);
         period_ *= 2;
@@ -82,7 +84,7 @@ const char* AgentsPanel::curve_name(size_t index) const {
 }
 
 void AgentsPanel::draw(const char* title) {
-    // As high as what it shows, which changes.
+    // Height adapts to the content, which changes.
     ImGui::SetNextWindowSizeConstraints({kWidth, 0}, {kWidth, FLT_MAX});
     if (ImGui::Begin(title, nullptr, ImGuiWindowFlags_AlwaysAutoResize)) {
         draw_head();
@@ -252,7 +254,7 @@ void AgentsPanel::draw_buttons() {
     if (files_.save) ImGui::SameLine();
     if (files_.load && ImGui::Button("load")) load();
     if (files_.load) ImGui::SameLine();
-    // Gone for good, so it is asked twice.
+    // Irreversible, so it requires confirmation.
     if (ImGui::Button(wants_to_forget_ ? "really?###forget" : "forget###forget")) {
         if (wants_to_forget_) {
             hearth_agents_forget(agents_);

@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A Dear ImGui panel for agents that learn in a game: curves with marks, GPU time against the budget, memory,
-// what the rails caught; and what a person may want to do: freeze, keep, rewind, forget, save, load.  Two files
-// to take into a game; they need hearth.h, hearth_agents.h, Dear ImGui (1.86 or later) and C++20.
+// A Dear ImGui panel for agents that learn in a game: curves with marks, GPU time against the
+// budget, memory, and safety limits that were hit; with buttons to freeze, keep, rewind, forget,
+// save and load. Two files to add to a game; they need hearth.h, hearth_agents.h, Dear ImGui (1.86
+// or later) and C++20.
 //
 //     AgentsPanel panel(context, agents, {.save = to_file, .load = from_file});
-//     each frame, behind hearth_agents_poll:  panel.add({.seconds = time, .gpu_us = us, .budget_us = 500});
-//     between NewFrame and Render:            panel.draw("Agents");
+//     each frame, after hearth_agents_poll:
+//         panel.add({.seconds = time, .gpu_us = us, .budget_us = 500});
+//     between NewFrame and Render:
+//         panel.draw("Agents");
 
 #pragma once
 
@@ -23,36 +26,36 @@
 
 namespace hearth::bridge {
 
-/// Where brains are kept; without one of them its button is not shown.
+/// Storage of brains; a button is hidden if its function is missing.
 struct BrainFiles {
-    /// The bytes of the chosen snapshot, which last for the call; false: it could not be kept.
+    /// Saves the bytes of the chosen snapshot, valid during the call. Returns false on failure.
     std::function<bool(std::span<const std::byte> brain)> save;
-    /// Empty: there is none.
+    /// Returns a saved brain; empty: there is none.
     std::function<std::vector<std::byte>()> load;
 };
 
-/// What the game knows of a frame.
+/// Per-frame input from the game.
 struct AgentsPanelFrame {
-    double seconds = 0;  ///< of the game; never gets less
-    double gpu_us =
-        -1;  ///< of acting and learning in the last frame that was measured; -1: unknown
-    double budget_us = 0;  ///< learn_us as it is given to hearth_agents_record
+    double seconds = 0;    ///< game time; never decreases
+    double gpu_us = -1;    ///< of acting and learning in the last measured frame; -1: unknown
+    double budget_us = 0;  ///< learn_us as passed to hearth_agents_record
 };
 
-/// Threads: those of the agents it was made for, and ImGui's; in games that is one.
+/// Threads: that of the agents and ImGui's; in games that is one.
 class AgentsPanel {
   public:
-    /// context, agents  must outlive the panel.
+    /// context, agents: must outlive the panel.
     AgentsPanel(const hearth_context* context, hearth_agents* agents, BrainFiles files = {});
 
-    /// Once a frame: how the agents are doing now.  Keeps some hundred points, whatever the game's length.
+    /// Samples the agents' status; call once per frame. Keeps a few hundred points, whatever the
+    /// game's length.
     void add(const AgentsPanelFrame& frame);
-    /// A mark in all curves: what the player or the game did.
+    /// Adds a mark to all curves: an action of the player or the game.
     void mark(std::string text);
-    /// The panel as a window of its own, which the person can move and resize.
+    /// Draws the panel as a window that can be moved and resized.
     void draw(const char* title);
 
-    /// What went wrong with the last button, until the next one; empty: nothing.
+    /// Error of the last button, until the next one; empty: none.
     const std::string& message() const { return message_; }
 
   private:
@@ -83,7 +86,7 @@ class AgentsPanel {
     AgentsPanelFrame frame_;
     std::vector<Sample> samples_;
     std::vector<Mark> marks_;
-    double period_ = 0.25;  ///< seconds between samples that are kept
+    double period_ = 0.25;  ///< seconds between samples
     size_t curve_ = kCurves - 1;
     int snapshot_ = 0;
     bool wants_to_forget_ = false;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Elementwise operators.
+
 #include "operators.hpp"
 
 #include <cmath>
@@ -17,7 +19,7 @@ int64_t bits_of(DType dtype) {
     return static_cast<int64_t>(size_bytes(dtype)) * 8;
 }
 
-/// What an integer type holds, of 64 bits at most what Long holds.
+/// Range of an integer type; u64 is limited to the maximum of Long.
 std::pair<int64_t, int64_t> limits_of(DType dtype) {
     const int64_t bits = bits_of(dtype);
     if (is_unsigned(dtype)) return {0, bits == 64 ? kMost64 : (int64_t{1} << bits) - 1};
@@ -30,7 +32,7 @@ at::Tensor cast(const Call& c) {
     const DType to = c.out_dtype();
     if (to == DType::kBool) return x.ne(0);
     if (!is_floating(c.dtype(0)) || is_floating(to)) return x.to(carrier_of(to));
-    // From floats the nearest number that the type holds; of NaN zero.
+    // Floats saturate to the type's range; NaN becomes zero.
     const auto [least, most] = limits_of(to);
     const at::Tensor wide = at::nan_to_num(x.to(at::kDouble).trunc(), 0.0, HUGE_VAL, -HUGE_VAL);
     const at::Tensor inside =
@@ -58,7 +60,7 @@ at::Tensor divide(const Call& c) {
     return quotient.masked_fill(is_zero, 0);
 }
 
-/// The divisors of integers, of which none is zero: what a remainder by zero is nobody says.
+/// Integer divisors with zeros replaced: the remainder by zero is unspecified.
 at::Tensor divisor(const Call& c) {
     return is_floating(c.out_dtype()) ? c.in[1] : c.in[1].masked_fill(c.in[1].eq(0), 1);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Reads of images and grids between their elements, and the adjoints of these.
+// Interpolated reads of images and grids, and their adjoints.
 
 #include "operators.hpp"
 
@@ -13,7 +13,7 @@ namespace hearth::libtorch {
 
 namespace {
 
-// --- Along an axis, at places that are constants ---
+// --- Along an axis, at constant positions ---
 
 at::Tensor weighted_taps(const Call& c) {
     const int64_t axis = c.integer("axis");
@@ -25,14 +25,14 @@ at::Tensor weighted_taps(const Call& c) {
     return sum;
 }
 
-// --- At places that are data ---
+// --- At positions that are data ---
 
-/// One tap along one axis: where it is read, and its weight, zero where nothing counts.
+/// One tap along one axis: its index, and its weight, zero if it does not contribute.
 struct Tap {
     at::Tensor place, weight;
 };
 
-/// A polynomial, highest power first, differentiated so many times.
+/// The `order`th derivative of a polynomial, highest power first.
 at::Tensor derivative(std::array<double, 4> p, int64_t order, const at::Tensor& d) {
     for (int64_t n = 0; n < order; ++n) p = {0, 3 * p[0], 2 * p[1], p[2]};
     return ((d * p[0] + p[1]) * d + p[2]) * d + p[3];
@@ -88,7 +88,7 @@ class Sampler {
     const Call& c_;
 };
 
-/// All combinations of taps: places in the plane and weights, [N, Q] each.
+/// All combinations of taps: flat indices in the plane and weights, [N, Q] each.
 std::vector<Tap> plane_taps(const Call& c, const List& size) {
     const auto rank = static_cast<int64_t>(size.size());
     const at::Tensor grid = c.in[1].reshape({c.in[1].size(0), -1, rank});
@@ -134,7 +134,8 @@ at::Tensor sample_spread(const Call& c) {
 
 // --- Regions of interest ---
 
-/// The samples of a region along one axis: the two elements next to each, and the second one's weight.
+/// Samples of a region along one axis: the two neighbouring elements of each, and the second one's
+/// weight.
 struct RegionAxis {
     at::Tensor low, high, weight, is_inside;  ///< [bins * samples]
     int64_t bins, samples;
@@ -164,7 +165,7 @@ struct RegionAxis {
         weight = inside - low;
     }
 
-    /// [bins, elements]: what each element counts in each bin's sum.
+    /// Returns [bins, elements]: the weight of each element in each bin's sum.
     at::Tensor matrix(int64_t size) const {
         const at::Tensor row =
             at::div(at::arange(low.size(0), at::kLong), std::max<int64_t>(samples, 1), "floor");
@@ -181,7 +182,7 @@ int64_t image_of(const at::Tensor& images, int64_t region, int64_t count) {
                                count - 1);
 }
 
-/// The largest weighted corner of all samples in each bin, as ONNX has it.
+/// The maximum weighted corner of all samples in each bin, as in ONNX.
 at::Tensor largest_corners(const at::Tensor& x, const RegionAxis& v, const RegionAxis& h) {
     const auto corner = [&](const at::Tensor& row, const at::Tensor& column,
                             const at::Tensor& of_row, const at::Tensor& of_column) {
@@ -227,10 +228,10 @@ at::Tensor roi_align_spread(const Call& c) {
     return x.to(c.options());
 }
 
-/// The elements that a bin of max_roi_pool covers along an axis.
+/// Range of elements that a bin of max_roi_pool covers along an axis.
 std::pair<int64_t, int64_t> bin_range(const Call& c, const at::Tensor& region, int64_t column,
                                       int64_t bin, int64_t bins, int64_t size) {
-    // Rounded as the f32 that the coordinates are.
+    // Rounded in f32, the type of the coordinates.
     const auto whole = [&](int64_t k) {
         const float at = std::floor(
             region[k].item<float>() * static_cast<float>(c.real("spatial_scale")) + 0.5F);
@@ -266,9 +267,10 @@ at::Tensor max_roi_pool(const Call& c, bool gives_index) {
     return y;
 }
 
-// --- Grids of hashed entries ---
+// --- Hash grids ---
 
-/// cell: [..., levels, axes]; the rest [levels].  [..., levels, corners]: the table's entries.
+/// cell: [..., levels, axes]; the rest [levels]. Returns indices in the table, [..., levels,
+/// corners].
 at::Tensor entries_of(const at::Tensor& cell, const at::Tensor& cells, const at::Tensor& entries,
                       const at::Tensor& first, const at::Tensor& hashed) {
     constexpr std::array<int64_t, 3> kFactors = {1, 2654435761, 805459861};
@@ -288,7 +290,7 @@ at::Tensor entries_of(const at::Tensor& cell, const at::Tensor& cells, const at:
     return first.unsqueeze(-1) + at::where(hashed.unsqueeze(-1).ne(0), wrapped, row_by_row);
 }
 
-/// The table's entries around places, and their weights: [n, levels, corners] each.
+/// Table entries around positions, and their weights: [n, levels, corners] each.
 std::pair<at::Tensor, at::Tensor> corners_of(const Call& c) {
     const List &cells = c.integers("cells"), &entries = c.integers("entries");
     const int64_t axes = c.integer("axes");

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Reads and writes at indices that are data.  Where elements are written, each has its place in the flat tensor; -1:
-// it is left out.
+// Reads and writes at indices that are data. Writes use flat indices into the tensor; -1 skips an
+// element.
 
 #include "operators.hpp"
 
@@ -10,25 +10,25 @@ namespace hearth::libtorch {
 
 namespace {
 
-/// Negative indices count from the back; what is outside is clamped.
+/// Negative indices count from the back; indices out of range are clamped.
 at::Tensor in_bounds(const at::Tensor& index, int64_t count) {
     return at::where(index.lt(0), index + count, index).clamp(0, count - 1);
 }
 
-/// Negative indices count from the back; -1 outside.
+/// Negative indices count from the back; indices out of range become -1.
 at::Tensor valid(const at::Tensor& index, int64_t count) {
     const at::Tensor from_front = at::where(index.lt(0), index + count, index);
     return from_front.masked_fill(from_front.lt(0).logical_or(from_front.ge(count)), -1);
 }
 
-/// Where along one axis the elements of a shape are.
+/// Coordinate of each element along one axis.
 at::Tensor coordinate(const List& shape, size_t axis) {
     List extents(shape.size(), 1);
     extents[axis] = shape[axis];
     return at::arange(shape[axis], at::kLong).reshape(extents).expand(shape);
 }
 
-/// The tensor with updates folded into the elements at `places`, in their order.
+/// Returns the tensor with updates reduced into the elements at `places`, in order.
 at::Tensor fold_at(const at::Tensor& data, const at::Tensor& places, const at::Tensor& updates,
                    const std::string& reduction) {
     const bool is_bool = data.scalar_type() == at::kBool;
@@ -75,8 +75,8 @@ at::Tensor one_hot(const Call& c) {
         .to(c.options());
 }
 
-/// Which slices of x, behind the axes in common and those of the tuples, the tuples pick; -1: none.
-/// clamps  instead
+/// Returns the slices of x that the index tuples select, after the batch axes; -1: out of range.
+/// clamps: clamp instead
 at::Tensor picked_slices(const at::Tensor& x, const at::Tensor& indices, int64_t batch,
                          bool clamps) {
     const int64_t depth = indices.size(-1);
@@ -95,7 +95,7 @@ at::Tensor picked_slices(const at::Tensor& x, const at::Tensor& indices, int64_t
     return slice.masked_fill(is_outside, -1);
 }
 
-/// Elements of a slice behind so many axes.
+/// Number of elements of a slice after this many axes.
 int64_t slice_size(const at::Tensor& x, int64_t axes) {
     int64_t count = 1;
     for (int64_t axis = axes; axis < x.dim(); ++axis) count *= x.size(axis);
@@ -111,7 +111,7 @@ at::Tensor gather_nd(const Call& c) {
         .reshape(c.out_shape());
 }
 
-/// The flat places of slices' elements.
+/// Flat indices of the slices' elements.
 at::Tensor places_of(const at::Tensor& slices, int64_t size) {
     const at::Tensor first = slices.reshape({-1, 1});
     const at::Tensor places = first * size + at::arange(size, at::kLong);
@@ -168,7 +168,7 @@ at::Tensor tensor_scatter(const Call& c) {
     return fold_at(c.in[0], places.masked_fill(is_outside, -1), c.in[1], "none");
 }
 
-/// Negative indices are outside.
+/// Negative indices are out of range.
 at::Tensor write_rows(const Call& c) {
     const int64_t size = slice_size(c.in[0], c.integer("depth"));
     const int64_t count = size == 0 ? 0 : c.in[0].numel() / size;

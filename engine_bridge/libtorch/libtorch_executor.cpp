@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// An executor that evaluates graphs with LibTorch.
+
 #include "libtorch_executor.hpp"
 
 #include "operators.hpp"
@@ -105,7 +107,7 @@ const Rules& rules() {
 
 namespace {
 
-/// Long holds no u64 beyond its own largest number.
+/// Rejects u64 values beyond the maximum of Long.
 Status check_fits(const std::string& name, const HostTensor& tensor) {
     if (tensor.dtype() != DType::kU64) return {};
     for (int64_t i = 0; i < tensor.element_count(); ++i)

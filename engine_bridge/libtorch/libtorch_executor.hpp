@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Graphs on LibTorch: an executor that shares no arithmetic with Hearth, so that it can tell who is wrong.
+// Executes graphs with LibTorch, sharing no arithmetic with Hearth: an independent reference.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace hearth {
 
-/// "libtorch": on the CPU, in LibTorch's threads.
+/// The executor "libtorch": on the CPU, in LibTorch's threads.
 std::unique_ptr<Executor> make_libtorch_executor();
 
 }  // namespace hearth

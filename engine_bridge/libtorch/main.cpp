@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The command-line tool with one more --device.
+// The command-line tool with an additional --device.
 
 #include "libtorch/libtorch_executor.hpp"
 

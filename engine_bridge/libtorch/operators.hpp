@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Hearth's operators, in LibTorch's.
+// Hearth's operators, implemented with LibTorch's.
 //
-// Values are carried in few types: f16, bf16 and f32 as Float, f64 as Double, bool as Bool, and every integer as
-// Long.  What an operator gives is rounded, or wrapped around, to its element type afterwards (as_held()).
+// Values are carried in few types: f16, bf16 and f32 as Float, f64 as Double, bool as Bool, and
+// every integer as Long. Results are then rounded, or wrapped around, to their element type
+// (as_held()).
 
 #pragma once
 
@@ -22,16 +23,16 @@ namespace hearth::libtorch {
 
 using List = std::vector<int64_t>;
 
-/// The extents at so many rows.
+/// The extents at batch size `rows`.
 List extents_of(const Shape& shape, int64_t rows);
 at::ScalarType carrier_of(DType dtype);
-/// The tensor as its element type holds it, in its carrier.
+/// Rounds or wraps the tensor to its element type, in its carrier.
 at::Tensor as_held(const at::Tensor& tensor, DType dtype);
 
 at::Tensor from_host(const HostTensor& tensor);
 HostTensor to_host(const at::Tensor& tensor, DType dtype, const Shape& shape);
 
-/// One operator to be run.
+/// One operator to evaluate.
 struct Call {
     const Graph& graph;
     const Node& node;
@@ -47,11 +48,11 @@ struct Call {
     DType dtype(size_t input) const { return graph.value(node.inputs[input]).dtype; }
     DType out_dtype() const { return graph.value(node.outputs[0]).dtype; }
     List out_shape() const { return extents_of(graph.value(node.outputs[0]).shape, rows); }
-    /// A tensor of the output's carrier.
+    /// Options of a tensor with the output's carrier type.
     at::TensorOptions options() const { return at::TensorOptions(carrier_of(out_dtype())); }
 };
 
-/// The one output, in its carrier or what as_held() makes that of.
+/// Computes the single output, in its carrier or a type that as_held() converts.
 using Rule = at::Tensor (*)(const Call&);
 using Rules = std::map<std::string_view, Rule>;
 
@@ -64,7 +65,7 @@ void add_window_rules(Rules& rules);
 void add_image_rules(Rules& rules);
 void add_random_rules(Rules& rules);
 
-/// All of them.
+/// The rules of all operators.
 const Rules& rules();
 
 }  // namespace hearth::libtorch

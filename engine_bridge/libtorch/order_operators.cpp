@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Sorting, searching and choosing.
+// Operators for sorting, searching and selecting.
 
 #include "operators.hpp"
 
@@ -9,7 +9,7 @@ namespace hearth::libtorch {
 
 namespace {
 
-/// Stable, NaN the largest.
+/// Stable; NaN is the largest.
 at::Tensor sorted_places(const at::Tensor& x, int64_t axis, bool descending) {
     return std::get<1>(at::sort(x, /*stable=*/true, axis, descending));
 }
@@ -24,7 +24,7 @@ at::Tensor sort_runs(const Call& c) {
     return at::cat(runs, axis);
 }
 
-/// Two sorted runs next to each other, sorted stably, are merged.
+/// Merges adjacent sorted runs by a stable sort.
 at::Tensor merge_runs(const Call& c) {
     const int64_t axis = c.integer("axis"), extent = c.in[0].size(axis);
     const int64_t two_runs = std::min(2 * c.integer("run"), extent);
@@ -38,7 +38,7 @@ at::Tensor merge_runs(const Call& c) {
     return at::cat(merged, axis);
 }
 
-/// How many rows come before each: by their first element that differs, and of equal rows by place.
+/// Rank of each row in lexicographic order; equal rows in input order.
 at::Tensor row_ranks(const Call& c) {
     const at::Tensor here = c.in[0].unsqueeze(1), other = c.in[0].unsqueeze(0);
     const at::Tensor column = here.ne(other).to(at::kLong).argmax(-1, true);
@@ -50,7 +50,7 @@ at::Tensor row_ranks(const Call& c) {
     return theirs.lt(own).logical_or(theirs.eq(own).logical_and(is_earlier)).sum(1);
 }
 
-/// Boxes as low and high corners: [..., 2] each.
+/// Converts boxes to low and high corners: [..., 2] each.
 std::pair<at::Tensor, at::Tensor> corners(const at::Tensor& boxes, bool is_centered) {
     const at::Tensor a = boxes.narrow(-1, 0, 2), b = boxes.narrow(-1, 2, 2);
     if (is_centered) return {a - b / 2, a + b / 2};

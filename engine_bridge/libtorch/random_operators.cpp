@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011) in LibTorch's operators: the same streams as anywhere else.
+// Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011) with LibTorch's operators; the same streams
+// as on other devices.
 
 #include "operators.hpp"
 
@@ -14,9 +15,9 @@ namespace {
 
 constexpr int64_t kLow32 = 0xffffffff;
 
-/// The low and high 32 bits of a product of two numbers of 32 bits.
+/// Low and high 32 bits of the product of two 32-bit values.
 std::pair<at::Tensor, at::Tensor> product(const at::Tensor& a, int64_t b) {
-    // In halves of b: Long has one bit less than the product.
+    // In halves of b, because Long has one bit less than the product.
     const at::Tensor low = a * (b & 0xffff), high = a * (b >> 16);
     const at::Tensor middle = low.bitwise_right_shift(16) + high;
     return {(low.bitwise_and(0xffff) + middle.bitwise_and(0xffff).bitwise_left_shift(16)),
@@ -51,7 +52,7 @@ uint64_t key_of(const Call& c) {
     return static_cast<uint64_t>(c.integer("key"));
 }
 
-/// The second stream of a normal number: another key, by one round of the finalizer of SplitMix64.
+/// Key of a normal value's second stream, by one round of SplitMix64's finalizer.
 uint64_t second_key(uint64_t key) {
     key += 0x9e3779b97f4a7c15u;
     key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Reductions, partial sums, quantized blocks and Fourier transforms.
+
 #include "operators.hpp"
 
 #include <cmath>
@@ -10,14 +12,14 @@ namespace hearth::libtorch {
 
 namespace {
 
-/// Axes that are reduced and have elements; without them LibTorch would reduce all.
+/// Reduces over the given axes. LibTorch would reduce over all of them if the list were empty.
 at::Tensor reduced(const Call& c, at::Tensor (*reduce)(const at::Tensor&, int64_t axis)) {
     at::Tensor y = c.in[0];
     for (const int64_t axis : c.integers("axes")) y = reduce(y, axis);
     return y;
 }
 
-/// The smallest or the largest number of a carrier, for the largest or the smallest of nothing.
+/// Identity of max or min in a carrier type: its smallest or largest value.
 at::Scalar extreme(const at::Tensor& like, bool is_least) {
     if (like.is_floating_point()) return is_least ? -HUGE_VAL : HUGE_VAL;
     return is_least ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
@@ -39,8 +41,8 @@ at::Tensor product_of_others(const at::Tensor& x, int64_t axis) {
     return before * behind;
 }
 
-/// For each k the sum over i but k of g_i times the product of all x but x_i and x_k: with one in place of x_k and
-/// zero in place of g_k it is the sum over all i of g_i times the product of the others.
+/// For each k, the sum over i != k of g_i times the product of all x except x_i and x_k. It equals
+/// the sum over all i of g_i times the product of the others, with x_k = 1 and g_k = 0.
 at::Tensor sum_of_products_of_others(const Call& c) {
     const int64_t axis = c.integer("axis");
     std::vector<at::Tensor> parts;
@@ -53,7 +55,7 @@ at::Tensor sum_of_products_of_others(const Call& c) {
     return at::cat(parts, axis);
 }
 
-/// The elements of one line behind each other: what is summed of a partial sum.
+/// Moves the reduced axes last, so that each partial sum's elements are contiguous.
 at::Tensor axes_last(const Call& c, const List& axes) {
     List order, kept;
     for (int64_t i = 0; i < c.in[0].dim(); ++i)
@@ -74,7 +76,7 @@ at::Tensor padded_to(const at::Tensor& x, int64_t extent, const at::Scalar& valu
     return at::constant_pad_nd(x, {0, extent - x.size(-1)}, value);
 }
 
-/// In blocks of neighbours on the last axis: [..., blocks, block].
+/// Splits the last axis into blocks: [..., blocks, block].
 at::Tensor in_blocks(const at::Tensor& x, int64_t block, const at::Scalar& value) {
     const at::Tensor padded = padded_to(x, round_up(x.size(-1), block), value);
     List shape = padded.sizes().vec();
@@ -83,7 +85,7 @@ at::Tensor in_blocks(const at::Tensor& x, int64_t block, const at::Scalar& value
     return padded.reshape(shape);
 }
 
-/// The length of each stretch but the last ones.
+/// Length of each chunk of a split reduction, except the last ones.
 int64_t stretch_of(const Call& c, int64_t terms) {
     const int64_t parts = c.integer("parts");
     return std::max<int64_t>(round_up((terms + parts - 1) / parts, c.integer("granule")), 1);
@@ -165,7 +167,7 @@ at::Tensor linear_scan(const Call& c) {
     return c.flag("reverse") ? y.flip(axis) : y;
 }
 
-/// With the numbers as complex ones: LibTorch's own transform, of `length` elements.
+/// Views pairs of values as complex, and uses LibTorch's transform of `length` elements.
 at::Tensor dft(const Call& c) {
     const int64_t axis = c.integer("axis"), length = c.integer("length");
     const at::Tensor x = at::view_as_complex(c.in[0].contiguous());

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Shape operators: padding, slicing, concatenation and broadcasting.
+
 #include "operators.hpp"
 
 namespace hearth::libtorch {
@@ -21,7 +23,7 @@ at::Tensor slice(const Call& c) {
     return y;
 }
 
-/// Element i of an axis goes to low + i * (interior + 1), or nowhere.
+/// Moves element i of an axis to low + i * (interior + 1); drops it if that is out of range.
 at::Tensor pad(const Call& c) {
     const List shape = c.out_shape();
     at::Tensor y = c.in[0];

@@ -18,15 +18,15 @@ int64_t product_of(const List& extents) {
     return std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
 }
 
-/// The extents behind batch and channels.
+/// Extents without batch and channels.
 List spatial(const List& shape) {
     return {shape.begin() + 2, shape.end()};
 }
 
-/// Tap k of window p stands at p * stride - low + k * dilation.
+/// Tap k of window p is at p * stride - low + k * dilation.
 struct Windows {
     List kernel, strides, dilations, low;
-    List size, count;  ///< of elements and of windows along each axis
+    List size, count;  ///< number of elements and of windows along each axis
 
     Windows(const Call& c, List kernel_extents, List elements, List windows)
         : kernel(std::move(kernel_extents)),
@@ -36,7 +36,7 @@ struct Windows {
           size(std::move(elements)),
           count(std::move(windows)) {}
 
-    /// [windows, taps]: which element of a plane, -1 for padding.
+    /// Returns [windows, taps]: the flat index in a plane, -1 for padding.
     at::Tensor places() const {
         at::Tensor flat = at::zeros({1, 1}, at::kLong), is_outside = at::zeros({1, 1}, at::kBool);
         for (size_t i = 0; i < kernel.size(); ++i) {
@@ -57,7 +57,7 @@ struct Windows {
         return flat.masked_fill(is_outside, -1);
     }
 
-    /// [N, C, windows, taps] of x: [N, C, ...].
+    /// Gathers [N, C, windows, taps] from x: [N, C, ...].
     at::Tensor of(const at::Tensor& x, const at::Scalar& padding) const {
         const at::Tensor at = places();
         const List shape{x.size(0), x.size(1), at.size(0), at.size(1)};
@@ -66,7 +66,8 @@ struct Windows {
         return taken.reshape(shape).masked_fill(at.lt(0), padding);
     }
 
-    /// The adjoint: each element the sum of what of [N, C, windows, taps] is its own.
+    /// The adjoint of of(): accumulates taps [N, C, windows, taps] into the elements that they came
+    /// from.
     at::Tensor back(const at::Tensor& taps) const {
         const int64_t plane = product_of(size);
         const at::Tensor at = places();
@@ -79,16 +80,16 @@ struct Windows {
     }
 };
 
-/// Of operators from elements to windows.
+/// Windows of operators from elements to windows.
 Windows forth(const Call& c) {
     return {c, c.integers("kernel"), spatial(c.in[0].sizes().vec()), c.integers("extents")};
 }
-/// Of those from windows to elements.
+/// Windows of operators from windows to elements.
 Windows backward(const Call& c) {
     return {c, c.integers("kernel"), c.integers("extents"), c.integers("count")};
 }
 
-/// Integers are multiplied in f64, which holds their products.
+/// Integers are multiplied in f64, which represents their products exactly.
 at::Tensor number(const at::Tensor& x) {
     return x.is_floating_point() ? x : x.to(at::kDouble);
 }
@@ -154,7 +155,7 @@ at::Tensor largest_padding(const Call& c) {
 
 at::Tensor max_pool(const Call& c) {
     at::Tensor y = largest_padding(c).amax(-1);
-    // Windows of padding alone give the least number of the type.
+    // Windows of only padding yield the type's minimum.
     if (!c.in[0].is_floating_point()) {
         const int64_t bits = static_cast<int64_t>(size_bytes(c.out_dtype())) * 8;
         if (is_unsigned(c.out_dtype()) || bits < 64)

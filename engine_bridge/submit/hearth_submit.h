@@ -1,20 +1,24 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* Submits what Hearth records, for a host that has no command buffer of its own to spare: agents that learn on a
- * thread of their own, or a tool.  C and C++; compiled in the game, against its vulkan.h.  Hearth itself submits
- * nothing: this calls Vulkan in the host's name, under the host's lock, or asks the host to submit.
+/* Submits what Hearth records, for an application without a command buffer of its own for it:
+ * agents that learn on a separate thread, or a tool. C and C++; compiled in the game, against its
+ * vulkan.h. Hearth itself submits nothing: this calls Vulkan on behalf of the application, under
+ * its lock, or through its submit callback.
  *
  *     hearth_submitter submitter;
  *     hearth_submitter_create(&submitter, &access);
  *     ...
- *     result = hearth_submitter_begin(&submitter, &commands, &serial, &completed);   // VK_NOT_READY: too much in flight
+ *     result = hearth_submitter_begin(&submitter, &commands, &serial, &completed);
+ *                                                     // VK_NOT_READY: too many in flight
  *     hearth_begin_frame(context, serial, completed);
  *     hearth_record(session, ...commands...);
- *     if (hearth_submitter_end(&submitter, NULL) != VK_SUCCESS) hearth_frame_dropped(context, serial, NULL);
+ *     if (hearth_submitter_end(&submitter, NULL) != VK_SUCCESS)
+ *         hearth_frame_dropped(context, serial, NULL);
  *
- * Its serials are the context's clock, so all recordings of the context go through one submitter.  begin and end never
- * wait; hearth_submitter_wait does.  Threads: externally synchronized on the submitter; the queue is the lock's. */
+ * It provides the context's frame numbers, so all recordings of a context go through one submitter.
+ * begin and end never block; hearth_submitter_wait does. Threads: externally synchronized on the
+ * submitter; the lock callbacks protect the queue. */
 
 #ifndef HEARTH_SUBMIT_H_
 #define HEARTH_SUBMIT_H_
@@ -31,17 +35,17 @@
 #define HEARTH_SUBMIT_CAST(type, value) ((type)(value))
 #endif
 
-/* A queue that others use, too. */
+/* A queue that is shared with others. */
 typedef struct hearth_queue_access {
     VkDevice device;
     PFN_vkGetDeviceProcAddr get_device_proc_addr;
     VkQueue queue;
-    uint32_t family, index; /* given to the functions below */
-    /* Called around each submission, and around nothing else. */
+    uint32_t family, index; /* passed to the callbacks below */
+    /* Called around each submission only. */
     void (*lock)(void* user_data, uint32_t family, uint32_t index);
     void (*unlock)(void* user_data, uint32_t family, uint32_t index);
-    /* Or, in their place: the host submits, now or later, but in the order of the calls.  What `submit` points to
-     * is valid during the call. */
+    /* Alternatively the application submits, immediately or later, in the order of the calls.
+     * *submit is valid during the call. */
     VkResult (*submit)(void* user_data, uint32_t family, uint32_t index, const VkSubmitInfo* submit,
                        VkFence fence);
     void* user_data;
@@ -54,7 +58,7 @@ typedef struct hearth_submitter {
     VkCommandPool pool;
     VkCommandBuffer commands[HEARTH_SUBMITTER_FRAMES];
     VkFence fences[HEARTH_SUBMITTER_FRAMES];
-    uint64_t submitted, completed; /* serials: 1, 2, ... */
+    uint64_t submitted, completed; /* frame numbers: 1, 2, ... */
     PFN_vkDestroyCommandPool destroy_pool;
     PFN_vkDestroyFence destroy_fence;
     PFN_vkGetFenceStatus fence_status;
@@ -68,7 +72,7 @@ typedef struct hearth_submitter {
 #define HEARTH_SUBMIT_LOAD(name) \
     HEARTH_SUBMIT_CAST(PFN_##name, access->get_device_proc_addr(access->device, #name))
 
-/* Waits for nothing: wait first (hearth_submitter_wait) if anything is in flight. */
+/* Does not wait: call hearth_submitter_wait first if anything is in flight. */
 HEARTH_SUBMIT_INLINE void hearth_submitter_destroy(hearth_submitter* s) {
     for (uint32_t i = 0; i < HEARTH_SUBMITTER_FRAMES; ++i)
         if (s->fences[i] != VK_NULL_HANDLE) s->destroy_fence(s->access.device, s->fences[i], NULL);
@@ -76,7 +80,8 @@ HEARTH_SUBMIT_INLINE void hearth_submitter_destroy(hearth_submitter* s) {
     memset(s, 0, sizeof *s);
 }
 
-/* VK_ERROR_INITIALIZATION_FAILED: neither both of lock and unlock nor submit, or a function that is not there. */
+/* VK_ERROR_INITIALIZATION_FAILED: neither `submit` nor both of `lock` and `unlock` given, or a
+ * Vulkan function is missing. */
 HEARTH_SUBMIT_INLINE VkResult hearth_submitter_create(hearth_submitter* s,
                                                       const hearth_queue_access* access) {
     const PFN_vkCreateCommandPool create_pool = HEARTH_SUBMIT_LOAD(vkCreateCommandPool);
@@ -121,7 +126,8 @@ HEARTH_SUBMIT_INLINE VkResult hearth_submitter_create(hearth_submitter* s,
     return result;
 }
 
-/* Looks which submissions have completed; never waits.  VK_ERROR_DEVICE_LOST, or VK_SUCCESS. */
+/* Updates which submissions have completed; never waits. Returns VK_ERROR_DEVICE_LOST or
+ * VK_SUCCESS. */
 HEARTH_SUBMIT_INLINE VkResult hearth_submitter_poll(hearth_submitter* s) {
     while (s->completed < s->submitted) {
         const VkResult status =
@@ -133,7 +139,7 @@ HEARTH_SUBMIT_INLINE VkResult hearth_submitter_poll(hearth_submitter* s) {
     return VK_SUCCESS;
 }
 
-/* The one call that waits: until everything submitted has completed, or for so long. */
+/* Waits until everything submitted has completed, or for the timeout. The only call that waits. */
 HEARTH_SUBMIT_INLINE VkResult hearth_submitter_wait(hearth_submitter* s, uint64_t timeout_ns) {
     while (s->completed < s->submitted) {
         const VkResult result = s->wait_for_fences(
@@ -145,8 +151,8 @@ HEARTH_SUBMIT_INLINE VkResult hearth_submitter_wait(hearth_submitter* s, uint64_
     return VK_SUCCESS;
 }
 
-/* A command buffer to record into, and what to tell hearth_begin_frame.  VK_NOT_READY: HEARTH_SUBMITTER_FRAMES
- * submissions are in flight. */
+/* Returns a command buffer to record into, and the arguments of hearth_begin_frame. VK_NOT_READY:
+ * HEARTH_SUBMITTER_FRAMES submissions are in flight. */
 HEARTH_SUBMIT_INLINE VkResult hearth_submitter_begin(hearth_submitter* s, VkCommandBuffer* commands,
                                                      uint64_t* serial, uint64_t* completed) {
     const uint64_t frame = s->submitted % HEARTH_SUBMITTER_FRAMES;
@@ -164,8 +170,9 @@ HEARTH_SUBMIT_INLINE VkResult hearth_submitter_begin(hearth_submitter* s, VkComm
 }
 
 /* Submits what was recorded since begin.
- * with  optional: its semaphores and pNext are the submission's; its command buffers are ignored
- * An error: nothing was submitted; tell hearth_frame_dropped, and begin again with the same serial. */
+ * with  optional: adds its semaphores and pNext to the submission; its command buffers are ignored
+ * On error nothing was submitted: call hearth_frame_dropped, and begin again with the same frame
+ * number. */
 HEARTH_SUBMIT_INLINE VkResult hearth_submitter_end(hearth_submitter* s, const VkSubmitInfo* with) {
     const hearth_queue_access* a = &s->access;
     const uint64_t frame = s->submitted % HEARTH_SUBMITTER_FRAMES;

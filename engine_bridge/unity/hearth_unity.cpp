@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Hearth as a native render plug-in of Unity, for players that draw with Vulkan.  Compiled with vulkan.h before Unity's
-// IUnityGraphicsVulkan.h, linked with hearth_runtime, loaded before the device is made ("Load on startup").
+// Hearth as a native render plug-in for Unity, for players that draw with Vulkan. Compiled with
+// vulkan.h before Unity's IUnityGraphicsVulkan.h, linked with hearth_runtime, loaded before the
+// device is created ("Load on startup").
 //
-// Unity lets a plug-in stand between it and vkGetInstanceProcAddr: there the device gets what Hearth needs, and what was
-// enabled is seen.  Its frame numbers are Hearth's serials.
+// Unity lets a plug-in intercept vkGetInstanceProcAddr: there it adds what Hearth requires to the
+// device and records what was enabled. Unity's frame numbers are Hearth's.
 
 #include <vulkan/vulkan.h>
-// Then Unity's.
+// Unity's headers.
 #include "unity/hearth_unity.h"
 
 #include <IUnityGraphics.h>
@@ -21,19 +22,19 @@
 
 namespace {
 
-constexpr int kEvent = 0x4854;  // of this plug-in's own choice
+constexpr int kEvent = 0x4854;  // arbitrary event id of this plug-in
 
 struct Plugin {
     IUnityGraphics* graphics = nullptr;
     IUnityGraphicsVulkanV2* vulkan = nullptr;
     PFN_vkGetInstanceProcAddr real = nullptr;
     VkInstance instance = VK_NULL_HANDLE;
-    uint32_t api_version = VK_API_VERSION_1_0;  // of the application; then the one in use
-    // What was enabled.
+    uint32_t api_version = VK_API_VERSION_1_0;  // requested by the application; then the one in use
+    // Enabled extensions and features.
     std::vector<std::string> instance_extensions, device_extensions;
     hearth_features features = 0;
     hearth_binding_model binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
-    // The part of the feature chain that Hearth adds: Unity's own leads to it from then on.
+    // The part of the feature chain that Hearth adds; Unity's own chain points to it from then on.
     uint64_t feature_storage[64] = {};
     hearth_context* context = nullptr;
     uint64_t serial = 0;
@@ -66,7 +67,7 @@ VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
     return result;
 }
 
-/// What this device has to be given: addresses, or else push descriptors.
+/// Finds the requirements of this device: with device addresses, or else with push descriptors.
 bool find_requirements(VkPhysicalDevice device, hearth_requirements& requirements) {
     VkPhysicalDeviceProperties properties;
     load<PFN_vkGetPhysicalDeviceProperties>("vkGetPhysicalDeviceProperties")(device, &properties);
@@ -109,7 +110,7 @@ VkResult VKAPI_CALL create_device(VkPhysicalDevice device, const VkDeviceCreateI
     changed.enabledExtensionCount = static_cast<uint32_t>(names.size());
     changed.ppEnabledExtensionNames = names.data();
 
-    // Unity's own chain if it has one, or else one in front of what it has.
+    // Extends Unity's own features struct if it has one, else prepends one.
     VkPhysicalDeviceFeatures2 own{};
     own.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     VkPhysicalDeviceFeatures2* chain = nullptr;
@@ -175,7 +176,7 @@ void make_context() {
 void UNITY_INTERFACE_API on_device_event(UnityGfxDeviceEventType event) {
     if (event == kUnityGfxDeviceEventInitialize) make_context();
     if (event != kUnityGfxDeviceEventShutdown) return;
-    // Managed code has destroyed its sessions by then; what it has not keeps the context.
+    // Managed code has destroyed its sessions by then; any that remain keep the context alive.
     const hearth_result result = hearth_context_destroy(plugin.context);
     if (result < 0) plugin.error = hearth_context_error(plugin.context);
     if (result >= 0) plugin.context = nullptr;

@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* What the native plug-in for Unity (Vulkan) adds to hearth.h, for P/Invoke: everything else is called there. */
+/* The native plug-in for Unity (Vulkan): additions to hearth.h, for P/Invoke, which calls the rest
+ * directly. */
 
 #ifndef HEARTH_UNITY_H_
 #define HEARTH_UNITY_H_
@@ -20,10 +21,12 @@ typedef struct hearth_unity_recording {
     int32_t result;                 /* a hearth_result, written by the event */
 } hearth_unity_recording;
 
-/* The context on Unity's device, or NULL: Unity draws with something else, or hearth_unity_error says why. */
+/* The context on Unity's device, or NULL if Unity does not use Vulkan or after an error
+ * (hearth_unity_error). */
 HEARTH_API hearth_context* hearth_unity_context(void);
 HEARTH_API const char* hearth_unity_error(void);
-/* For CommandBuffer.IssuePluginEventAndData(hearth_unity_record(), hearth_unity_event(), recording). */
+/* For CommandBuffer.IssuePluginEventAndData(hearth_unity_record(), hearth_unity_event(),
+ * recording). */
 HEARTH_API void* hearth_unity_record(void);
 HEARTH_API int hearth_unity_event(void);
 

@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Runs Hearth on the Vulkan device of Unreal Engine's RHI.
+
 #include "unreal/HearthUnreal.h"
 
 namespace {
 
 const char* const Extensions[] = {VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME};
 
-/// As the loader's, with the instance that the RHI has.
+/// Like the loader's function, using the RHI's instance.
 PFN_vkVoidFunction VKAPI_CALL GetInstanceProcAddr(VkInstance Instance, const char* Name) {
     IVulkanDynamicRHI* const RHI = GetIVulkanDynamicRHI();
     void* const Function = Instance == VK_NULL_HANDLE ? RHI->RHIGetVkInstanceGlobalProcAddr(Name)
@@ -33,7 +35,8 @@ bool FHearthUnreal::Create(hearth_features Features, hearth_binding_model Bindin
     Info.queue_family_index = RHI->RHIGetGraphicsQueueFamilyIndex();
     Info.features = Features;
     Info.binding_model = BindingModel;
-    // The engine does not tell whether it enabled what it was asked for; it does where the device has it.
+    // The engine does not report whether it enabled a requested extension; it does if the device
+    // has it.
     if (BindingModel == HEARTH_BINDING_PUSH_DESCRIPTOR) {
         Info.device_extensions = Extensions;
         Info.device_extension_count = 1;
@@ -45,7 +48,7 @@ bool FHearthUnreal::Create(hearth_features Features, hearth_binding_model Bindin
 }
 
 bool FHearthUnreal::Destroy() {
-    // With nothing in flight all frames have completed.
+    // Nothing is in flight, so all frames have completed.
     if (Begun > 0) hearth_begin_frame(ContextHandle, Begun + 1, Begun);
     if (hearth_context_destroy(ContextHandle) < 0) {
         LastError = hearth_context_error(ContextHandle);
@@ -72,7 +75,7 @@ void FHearthUnreal::Record(FRHICommandListImmediate& List, hearth_session* Sessi
         Own.command_buffer = RHI->RHIGetActiveVkCommandBuffer();
         if (bWithSetup) *Result = hearth_record_setup(Session, Own.command_buffer);
         if (*Result >= 0) *Result = hearth_record(Session, &Own, nullptr);
-        // The RHI forgets what it believes to be bound.
+        // Makes the RHI discard its cached bindings.
         RHI->RHIRegisterWork(1);
         RHI->RHIFinishExternalComputeWork(Own.command_buffer);
     });

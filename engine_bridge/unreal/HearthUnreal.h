@@ -1,23 +1,29 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Hearth on the Vulkan device of Unreal Engine 5.1 to 5.4, by IVulkanDynamicRHI.h alone.  A recipe: it has been compiled
-// and run against declarations of ours, never by the engine.
+// Hearth on the Vulkan device of Unreal Engine 5.1 to 5.4, using only IVulkanDynamicRHI.h. A
+// recipe: it has been compiled and run against our declarations of that interface, never with the
+// engine.
 //
-//     FHearthUnreal::AddDeviceExtensions();      // StartupModule of a module whose loading phase is PostConfigInit
-//     Hearth.Create(...);                        // once the RHI is there: FCoreDelegates::OnPostEngineInit
-//     Hearth.Record(RHICmdList, ...);            // render thread; in a render graph: AddPass(..., ERDGPassFlags::Compute
-//                                                //     | ERDGPassFlags::NeverCull, [&](FRHICommandListImmediate& List) {...})
-//     Hearth.EndFrame(RHICmdList);               // FCoreDelegates::OnEndFrameRT
-//     Hearth.Destroy();                          // after FlushRenderingCommands
+//     // In StartupModule of a module whose loading phase is PostConfigInit:
+//     FHearthUnreal::AddDeviceExtensions();
+//     // Once the RHI exists, in FCoreDelegates::OnPostEngineInit:
+//     Hearth.Create(...);
+//     // On the render thread; in a render graph: AddPass(..., ERDGPassFlags::Compute |
+//     // ERDGPassFlags::NeverCull, [&](FRHICommandListImmediate& List) {...})
+//     Hearth.Record(RHICmdList, ...);
+//     // In FCoreDelegates::OnEndFrameRT:
+//     Hearth.EndFrame(RHICmdList);
+//     // After FlushRenderingCommands:
+//     Hearth.Destroy();
 //
-// Sessions and programs are made with hearth.h and Context(), on the render thread.  The host of the bindings' buffers is
-// the game: the RHI has no public way to a VkBuffer of its own.
+// Create sessions and programs with hearth.h and Context(), on the render thread. The game provides
+// the buffers to bind: the RHI has no public access to VkBuffers of its own.
 
 #pragma once
 
 #include <vulkan/vulkan.h>
-// Then the engine's.
+// The engine's headers.
 #include "IVulkanDynamicRHI.h"
 
 #include <hearth/hearth.h>
@@ -27,25 +33,27 @@
 
 class FHearthUnreal {
   public:
-    /// Programs find their operands by push descriptors, whatever else the engine enables.
+    /// Requests the extension for push descriptors, the default binding model.
     static void AddDeviceExtensions();
 
-    /// Features  what the engine's source enables for certain in this version; none is fine.
-    /// BindingModel  HEARTH_BINDING_DEVICE_ADDRESS only where Features has them (the engine's ray tracing is on).
-    /// False: Error() says why.
+    /// Features      features that this engine version certainly enables; 0 is fine.
+    /// BindingModel  HEARTH_BINDING_DEVICE_ADDRESS only if Features include it (with the engine's
+    ///               ray tracing on).
+    /// Returns false on failure; see Error().
     bool Create(hearth_features Features = 0,
                 hearth_binding_model BindingModel = HEARTH_BINDING_PUSH_DESCRIPTOR);
-    /// Nothing of the context may be in flight.  False: sessions or programs are left.
+    /// Nothing of the context may be in flight. Returns false if sessions or programs still exist.
     bool Destroy();
 
     hearth_context* Context() const { return ContextHandle; }
     const std::string& Error() const { return LastError; }
 
-    /// Records on the RHI thread, outside a render pass.  What Info points to, and Result, live until then.
-    /// bWithSetup  hearth_record_setup first: in the first frame, and after a dropped one.
+    /// Records on the RHI thread, outside a render pass. Info's pointees and Result must live until
+    /// then. bWithSetup: calls hearth_record_setup first; in the first frame, and after a dropped
+    /// one.
     void Record(FRHICommandListImmediate& List, hearth_session* Session,
                 const hearth_record_info& Info, bool bWithSetup, hearth_result* Result);
-    /// Marks the frame's end, from which Hearth learns what has completed.
+    /// Marks the end of the frame, so that Hearth learns when it has completed.
     void EndFrame(FRHICommandListImmediate& List);
 
   private:

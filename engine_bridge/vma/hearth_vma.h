@@ -1,16 +1,17 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* Hearth's device memory from the game's Vulkan Memory Allocator (VMA 3.0 and later).  C and C++; compiled in
- * the game, against its own vk_mem_alloc.h:
+/* Allocates Hearth's device memory with the game's Vulkan Memory Allocator (VMA 3.0 and later). C
+ * and C++; compiled in the game, against its own vk_mem_alloc.h:
  *
  *     hearth_memory_hooks hooks = hearth_vma_hooks(allocator);
  *     info.memory_hooks = &hooks;                       // of hearth_host_info; copied
  *
- * The allocator outlives the context.  It was made with VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT if the
- * context's programs use addresses (HEARTH_BINDING_DEVICE_ADDRESS), and without
- * VMA_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT unless contexts and the game take turns.  Each of Hearth's
- * buffers is one allocation, named as Hearth names it, in VMA's own blocks or one of its own, as VMA decides. */
+ * The allocator must outlive the context. Create it with
+ * VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT if the context's programs use addresses
+ * (HEARTH_BINDING_DEVICE_ADDRESS), and without VMA_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT
+ * unless contexts and the game take turns. Each of Hearth's buffers is one allocation with its
+ * name, sub-allocated or dedicated as VMA decides. */
 
 #ifndef HEARTH_VMA_H_
 #define HEARTH_VMA_H_
@@ -28,7 +29,7 @@
 #define HEARTH_VMA_CAST(type, value) ((type)(value))
 #endif
 
-/* hearth_memory_hooks::allocate; user_data is the VmaAllocator. */
+/* Implements hearth_memory_hooks::allocate; user_data is the VmaAllocator. */
 HEARTH_VMA_INLINE hearth_result hearth_vma_allocate(void* user_data,
                                                     const hearth_memory_request* request,
                                                     hearth_memory_block* out) {
@@ -58,7 +59,7 @@ HEARTH_VMA_INLINE hearth_result hearth_vma_allocate(void* user_data,
     return HEARTH_OK;
 }
 
-/* hearth_memory_hooks::free. */
+/* Implements hearth_memory_hooks::free. */
 HEARTH_VMA_INLINE void hearth_vma_free(void* user_data, const hearth_memory_block* block) {
     vmaFreeMemory(HEARTH_VMA_CAST(VmaAllocator, user_data),
                   HEARTH_VMA_CAST(VmaAllocation, block->token));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// VMA's functions, as every game that uses it has them in one of its files.
+// Compiles VMA's implementation, as every game that uses VMA does in one source file.
 
 #define VMA_IMPLEMENTATION
 #include <vk_mem_alloc.h>

@@ -1,6 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
+/* The Vulkan code that any application already has: instance, device, buffers and submissions. */
+
 #if defined(APP_USES_VOLK)
 #define VOLK_IMPLEMENTATION
 #endif
@@ -37,13 +39,13 @@ static VkCommandPool pool;
 static uint32_t queue_family;
 static const uint32_t api_version = VK_API_VERSION_1_2;
 static hearth_requirements requirements;
-/* What was enabled on the device, and how programs find their operands on it. */
+/* Enabled extensions and features, and how programs get the addresses of their operands. */
 static uint32_t extension_count;
 static const char* const* extensions;
 static hearth_features enabled_features;
 static hearth_binding_model binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
 
-/* Where Hearth's memory comes from: of its own accord, or from VMA (engine_bridge/vma). */
+/* Hearth allocates device memory itself, or through VMA (engine_bridge/vma). */
 #if defined(APP_USES_VMA)
 static VmaAllocator allocator;
 static hearth_memory_hooks memory_hooks;
@@ -74,8 +76,8 @@ static void destroy_allocator(void) {}
 #if defined(APP_USES_LIBPLACEBO)
 #include "libplacebo/device.inc"
 #else
-/* Where its Vulkan functions come from: the loader that it links, or volk (engine_bridge/volk), which opens
- * the loader itself and leaves pointers of the same names. */
+/* Vulkan functions come from the linked loader, or from volk (engine_bridge/volk), which opens the
+ * loader itself and defines function pointers with the same names. */
 #if defined(APP_USES_VOLK)
 static void load_functions(void) {
     if (volkInitialize() != VK_SUCCESS) app_fail("volkInitialize", "no Vulkan loader");
@@ -96,7 +98,7 @@ static void load_device_functions(VkDevice of) {
 }
 #endif
 
-/* A queue family that computes, on the first device that Hearth can use. */
+/* Picks the first device that Hearth can use, and a queue family with compute. */
 static void pick_device(void) {
     VkPhysicalDevice devices[16];
     uint32_t count = 16;
@@ -135,7 +137,7 @@ static void make_device(void) {
     load_instance_functions(instance);
     pick_device();
 
-    /* Hearth sets its booleans in the application's own feature chain. */
+    /* Hearth sets its required features in the application's own feature chain. */
     uint64_t storage[64];
     size_t storage_bytes = sizeof storage;
     VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* What any Vulkan application has anyway: a device, command buffers, a file read.  A failure ends the
- * program with a message. */
+/* The Vulkan code that any application already has: a device, command buffers, reading a file.
+ * Errors end the program with a message. */
 
 #ifndef VULKAN_MINIMAL_APP_H_
 #define VULKAN_MINIMAL_APP_H_
@@ -39,12 +39,12 @@ void app_check_vk(VkResult result, const char* what);
 /* detail: hearth_context_error, hearth_session_error, ... */
 void app_check(hearth_result result, const char* what, const char* detail);
 
-/* The first device that Hearth can use, with what Hearth requires and one queue. */
+/* Creates the first device that Hearth can use, with what Hearth requires and one queue. */
 void app_make_device(void);
 void app_destroy_device(void);
-/* What Hearth is told of the device. */
+/* Returns the description of the device that Hearth needs. */
 hearth_host_info app_host_info(void);
-/* Hands it to Hearth. */
+/* Creates a Hearth context on the device. */
 hearth_context* app_adopt_device(void);
 
 app_buffer app_make_buffer(uint64_t bytes);
@@ -53,7 +53,7 @@ void app_destroy_buffer(const app_buffer* buffer);
 VkCommandBuffer app_begin_commands(void);
 void app_submit_and_wait(VkCommandBuffer commands);
 
-/* A program, or this profile of a package; NULL: the first that the device can run. */
+/* Loads a program, or this device target of a package; NULL: the first that the device can run. */
 hearth_program* app_load(hearth_context* context, const char* path, const char* profile);
 
 #ifdef __cplusplus

@@ -1,12 +1,13 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* The smallest host: makes a device, runs each entry of a program once, prints the outputs.
+/* The smallest application: creates a device, runs each entry of a program once, prints the
+ * outputs.
  *
  *   vulkan_minimal PROGRAM_OR_PACKAGE [ROWS]
  *
- * Inputs are filled with 0.01, 0.02, ... (floats) or 0, 1, ... (integers).  Read it from the
- * end; app.c is what any Vulkan application has anyway. */
+ * Inputs are filled with 0.01, 0.02, ... (floats) or 0, 1, ... (integers). Read it from the end;
+ * app.c is Vulkan code that any application already has. */
 
 #include "vulkan_minimal/app.h"
 
@@ -54,7 +55,7 @@ static void run_entry(hearth_context* context, hearth_program* program, hearth_s
         if (!bindings[i].is_output) fill_input(&bindings[i], &buffers[i]);
         bound[i] = hearth_bind_buffer(info.bindings[i], buffers[i].buffer, 0, buffers[i].bytes,
                                       buffers[i].usage);
-        /* Outputs are read by a copy afterwards. */
+        /* A copy reads the outputs afterwards. */
         bound[i].after =
             hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
     }
@@ -112,7 +113,7 @@ int main(int argc, char** argv) {
     app_check(hearth_session_build(session, 0), "hearth_session_build",
               hearth_session_error(session));
 
-    /* Frame 1 uploads the initial weights; each entry then has frames of its own. */
+    /* Frame 1 uploads the initial weights; each entry then runs in frames of its own. */
     app_check(hearth_begin_frame(context, 1, 0), "hearth_begin_frame",
               hearth_context_error(context));
     VkCommandBuffer commands = app_begin_commands();

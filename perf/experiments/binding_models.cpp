@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Experiment 2 (docs/design/0001-binding-model.md): what it costs on the CPU and on the GPU to tell
-// a kernel where its buffers are.
+// Experiment 2 (docs/design/0001-binding-model.md): the CPU and GPU costs of binding buffers to
+// kernels.
 
 #include "experiments.hpp"
 
@@ -41,8 +41,8 @@ struct Region {
 constexpr uint32_t kMaxRegions = 4;
 constexpr uint32_t kMaxPushBytes = 128;
 
-/// Dispatches kernels of `region_count` buffers in one binding model. Everything that can be made
-/// before recording is made before: pipelines, layouts, and for `kSets` a set per dispatch.
+/// Dispatches kernels with `region_count` buffers in one binding model. Everything possible is
+/// created before recording: pipelines, layouts, and for `kSets` a set per dispatch.
 class Binder {
   public:
     Binder(Gpu& gpu, Model model, uint32_t region_count, uint32_t push_bytes)

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// A minimal Vulkan wrapper for the experiments.
+
 #include "gpu.hpp"
 
 #include "shaders.hpp"
@@ -26,8 +28,8 @@ constexpr uint64_t kStagingBytes = 64ull << 20;
     std::exit(1);
 }
 
-/// CPU time that this process has used, in microseconds. On a busy machine a steadier measure of a
-/// software driver than the clock.
+/// CPU time of this process, in microseconds. On a busy machine it is steadier than wall time for a
+/// software driver.
 double process_now_us() {
     timespec time{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -123,7 +125,7 @@ Gpu::Gpu(uint32_t device_index) {
     vkGetPhysicalDeviceQueueFamilyProperties(physical_, &family_count, nullptr);
     std::vector<VkQueueFamilyProperties> families(family_count);
     vkGetPhysicalDeviceQueueFamilyProperties(physical_, &family_count, families.data());
-    // The family a game would use: graphics and compute, where there is one.
+    // The family that a game would use: graphics and compute, if available.
     uint32_t family = family_count;
     for (uint32_t i = family_count; i-- > 0;) {
         const bool is_better =
@@ -296,7 +298,8 @@ void Gpu::run(const std::function<void(Recorder&)>& record) {
     VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     check(vkBeginCommandBuffer(cmd_, &begin), "vkBeginCommandBuffer");
-    // Everything of earlier submissions, copies included, is visible to this one and back.
+    // Makes everything of earlier submissions, copies included, visible to this one, and vice
+    // versa.
     VkMemoryBarrier all{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
     all.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
     all.dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// A minimal Vulkan wrapper for the experiments.
+
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -26,20 +28,20 @@ struct Buffer {
     uint64_t size_bytes = 0;
 };
 
-/// A compute pipeline and the layout it was made with.
+/// A compute pipeline and its layout.
 struct Pipeline {
     VkPipeline handle = VK_NULL_HANDLE;
     VkPipelineLayout layout = VK_NULL_HANDLE;
 };
 
-/// Tenth, fiftieth and ninetieth percentile of some samples.
+/// Percentiles of samples.
 struct Spread {
     double p10 = 0;
     double median = 0;
     double p90 = 0;
 };
 
-/// What `Gpu::measure` found, per repetition of the sequence.
+/// Result of `Gpu::measure`, per repetition of the sequence.
 struct Timing {
     Spread gpu_us;
     Spread record_us;
@@ -81,8 +83,8 @@ class Recorder {
     int barriers_ = 0;
 };
 
-/// A device of its own, for measuring: one queue, one command buffer, blocking.
-/// Objects live as long as the device, except buffers that are freed by `free`.
+/// A Vulkan device for measurements: one queue, one command buffer, blocking. Objects live as long
+/// as the device, except buffers freed by `free`.
 class Gpu {
   public:
     /// Opens the physical device with this index, as `vulkaninfo --summary` numbers them.
@@ -95,12 +97,14 @@ class Gpu {
     const VkPhysicalDeviceProperties& properties() const { return properties_; }
     const std::string& driver() const { return driver_; }
     bool is_cpu() const { return properties_.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU; }
-    /// Streaming multiprocessors or the like; a guess (64; 4 on a CPU) if the driver tells nothing.
+    /// Streaming multiprocessors or similar; a guess (64; 4 on a CPU) if the driver does not report
+    /// it.
     uint32_t units() const { return units_; }
-    /// Null where the device has no push descriptors.
+    /// Null if the device has no push descriptors.
     PFN_vkCmdPushDescriptorSetKHR push_descriptor_set() const { return push_descriptor_set_; }
 
-    /// Whether subgroups have 16x16 matrices of f16 with f32 sums, by the named extension.
+    /// True if there are subgroup-scope 16x16 matrices of f16 with f32 accumulators, by the named
+    /// extension.
     bool has_nv_matrices() const { return has_nv_matrices_; }
     bool has_khr_matrices() const { return has_khr_matrices_; }
 
@@ -113,10 +117,10 @@ class Gpu {
 
     VkPipelineLayout make_layout(uint32_t push_bytes, VkDescriptorSetLayout set_layout);
     Pipeline make_pipeline(std::string_view shader, VkPipelineLayout layout);
-    /// A pipeline that takes everything through push constants, made once per shader and size.
+    /// A pipeline whose operands are all push constants, created once per shader and size.
     const Pipeline& pipeline(std::string_view shader, uint32_t push_bytes);
 
-    /// Makes the pipelines of several shaders at once, on all processors.
+    /// Creates the pipelines of several shaders in parallel, on all processors.
     void prepare(std::span<const std::string> shaders, uint32_t push_bytes);
 
     /// Runs a recording once and waits for it.

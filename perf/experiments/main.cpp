@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Measures what the design notes 0001 (binding model) and 0002 (row programs) rest on.
+// Runs the measurements behind the design notes 0001 (binding model) and 0002 (fused networks).
 
 #include "experiments.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Experiment 3 (docs/design/0008-row-program-generator.md): the network of experiment 1 on matrix
-// cores.  Inputs, targets and activations are f16, sums f32; params are f32 with an f16 copy that
-// the optimizer writes.  Shaders are named by their shape (CMakeLists.txt).
+// Experiment 3 (docs/design/0008-fused-network-generator.md): the network of experiment 1 on matrix
+// cores. Inputs, targets and activations are f16, accumulators f32; parameters are f32 with an f16
+// copy that the optimizer writes. Shaders are named by their shape (CMakeLists.txt).
 
 #include "experiments.hpp"
 #include "network.hpp"
@@ -24,11 +24,11 @@ constexpr double kInferFlop = 5.0 * 2 * kWidth * kWidth;
 // f16 has 11 bits, and rounds after each of five layers.
 constexpr double kOutputTolerance = 3e-3;
 constexpr double kLossTolerance = 3e-3;
-// Adam divides by the root of the second moment: a gradient near zero counts as much as any other,
-// and rounding may turn its sign.
+// Adam divides by the root of the second moment, so a gradient near zero counts as much as any
+// other, and rounding may flip its sign.
 constexpr double kUpdateTolerance = 0.1;
 
-/// Round to nearest even; the data here are far from overflow and underflow to zero is fine.
+/// Rounds to nearest even. The data are far from overflow; subnormals may round to zero.
 uint16_t half_of(float value) {
     const uint32_t bits = std::bit_cast<uint32_t>(value);
     const uint32_t sign = bits >> 16 & 0x8000u;
@@ -67,7 +67,7 @@ struct AdamPush {
     float learning_rate;
 };
 
-/// The numbers in a shader's name.
+/// Returns the integers in a shader's name.
 std::vector<uint32_t> numbers_in(std::string_view name) {
     std::vector<uint32_t> numbers;
     for (size_t at = 0; at < name.size();) {

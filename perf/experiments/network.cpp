@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// The CPU reference of the experiments' network.
+
 #include "network.hpp"
 
 #include <algorithm>
@@ -25,7 +27,7 @@ float uniform(uint64_t stream, uint64_t index) {
 
 using Row = std::array<double, kWidth>;
 
-/// Loss and gradients of some rows.
+/// Loss and gradients of a range of rows.
 struct Partial {
     double loss = 0;
     std::vector<double> gradient = std::vector<double>(kParamFloats);

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-// The network of the experiments, and what it computes, on the CPU in double precision.
+// The network of the experiments, and its CPU reference in double precision.
 
 namespace hearth::experiments {
 
@@ -25,7 +25,7 @@ struct Problem {
     std::vector<float> weights;  // kParamFloats
 };
 
-/// What the CPU found.
+/// Results of the CPU reference.
 struct Reference {
     std::vector<float> sample_y;  // outputs before the first step: first and last 256 rows
     std::vector<double> losses;   // before each step

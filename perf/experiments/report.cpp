@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Prints and writes the results of the experiments.
+
 #include "report.hpp"
 
 #include <hearth/file.hpp>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// The result table of the experiments.
+
 #pragma once
 
 #include "gpu.hpp"
@@ -13,18 +15,18 @@ namespace hearth::experiments {
 /// One line of the result table.
 struct ResultRow {
     std::string name;     // experiment and batch, e.g. train_b256
-    std::string variant;  // how it was done
+    std::string variant;  // implementation variant
     int dispatches = 0;   // per repetition
     int barriers = 0;     // per repetition
     Timing timing;        // per repetition
-    double first_ms = 0;  // pipelines made and run for the first time
+    double first_ms = 0;  // time to create pipelines and run the first time
     double gflop_per_s = 0;
     double gb_per_s = 0;
     bool is_correct = false;
-    std::string check;  // what was compared, and the error found
+    std::string check;  // description of the check, and the error found
 };
 
-/// Collects rows; prints them as they come and writes them as JSON.
+/// Collects rows, prints them as they are added, and writes them as JSON.
 class Report {
   public:
     /// Keeps rows whose "name/variant" contains one of the comma-separated words (all if empty).

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Experiment 1 (docs/design/0002-row-programs.md): the same training step and the same inference in
-// three shapes. All use device addresses, deterministic sums, and a barrier only where one dispatch
-// needs what an earlier one wrote.
+// Experiment 1 (docs/design/0002-fused-networks.md): the same training step and the same inference
+// in three forms. All use device addresses, deterministic sums, and barriers only between dependent
+// dispatches.
 
 #include "experiments.hpp"
 #include "network.hpp"
@@ -21,9 +21,10 @@ namespace {
 constexpr uint32_t kParamVec4s = kParamFloats / 4;
 constexpr double kTrainFlop = 14.0 * 2 * kWidth * kWidth;  // per row: 5 forward, 4 + 5 backward
 constexpr double kInferFlop = 5.0 * 2 * kWidth * kWidth;
-// f32 against double over a few Adam steps: sums of up to 65,536 terms, and Adam's division by the
-// root of tiny second moments, which makes nearly-zero gradients count as much as large ones. The
-// bias correction 1 - 0.999^step alone is off by 1e-5 to 1e-4 of itself in f32 at the first steps.
+// Tolerances of f32 against double over a few Adam steps: sums of up to 65,536 terms, and Adam's
+// division by the root of tiny second moments, which makes near-zero gradients count as much as
+// large ones. The bias correction 1 - 0.999^step alone has a relative error of 1e-5 to 1e-4 in f32
+// at the first steps.
 constexpr double kLossTolerance = 1e-4;
 constexpr double kUpdateTolerance = 1e-3;
 constexpr double kOutputTolerance = 1e-5;
@@ -32,7 +33,7 @@ uint32_t divide_up(uint32_t a, uint32_t b) {
     return (a + b - 1) / b;
 }
 
-/// How a row program is written and cut; names the shader (CMakeLists.txt lists the forms).
+/// Form and tiling of a fused network; names the shader (CMakeLists.txt lists the forms).
 struct RowShape {
     const char* form;
     uint32_t rows;
@@ -95,7 +96,7 @@ struct Data {
     Data(const Data&) = delete;
     Data& operator=(const Data&) = delete;
 
-    /// Puts everything as before the first step; what a step must write first reads as NaN.
+    /// Resets everything to the state before the first step; outputs are filled with NaN.
     void reset(const Problem& problem) {
         gpu.upload(x, problem.x);
         gpu.upload(target, problem.target);
@@ -258,7 +259,7 @@ class Layerwise {
         if (is_fused_) {
             reduce_adam(r, d_, splits_, loss_groups_);
         } else {
-            // Layer 0's gradients are still being summed.
+            // Layer 0's gradients are still being computed.
             for (uint32_t l = 0; l < kLayers; ++l) {
                 adam(r, l * kLayerFloats, kWidth * kWidth);
                 adam(r, l * kLayerFloats + kWidth * kWidth, kWidth);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth_perf_native: networks cooked to C on this machine's CPU, each checked against the reference, then
-// timed: medians of CPU time of one thread, least times by the clock with several.
+// hearth_perf_native: networks cooked to C on this machine's CPU, each checked against the
+// reference, then timed: median CPU time with one thread, minimum wall time with several.
 
 #include "compiler/driver/compile.hpp"
 #include "core/device_model.hpp"
@@ -73,7 +73,7 @@ NetworkRun mlp_tanh_train(Row& row) {
     return mlp_tanh(row, true);
 }
 
-/// What a creature decides with: a call's overhead counts.
+/// A creature's policy, small enough that call overhead matters.
 NetworkRun policy_2x64(Row& row) {
     NetworkRun run{.trace = std::make_unique<Trace>("act")};
     const Tensor x = run.trace->input("x", {kRows, 8});
@@ -110,7 +110,7 @@ double median(std::vector<double> times) {
     return *middle;
 }
 
-/// Median and least time of call() by `clock`, in samples far above its resolution.
+/// Median and minimum time of call() by `clock`, in samples far above its resolution.
 template <class Call>
 std::pair<double, double> time_call(Call call, double (*clock)(), double budget_s) {
     constexpr double kLeastSample = 500;
@@ -129,7 +129,7 @@ std::pair<double, double> time_call(Call call, double (*clock)(), double budget_
     return {median(times), *std::min_element(times.begin(), times.end())};
 }
 
-/// A network whose entry can be called.
+/// A network with a callable entry.
 class CookedNetwork {
   public:
     static Result<CookedNetwork> build(const NetworkRun& network, Cpu cpu) {
@@ -151,7 +151,8 @@ class CookedNetwork {
         for (uint32_t phase = 0; phase < phase_count(); ++phase) run_with(team, phase);
     }
     void run_with(native::ThreadTeam& team, uint32_t phase) {
-        // More than threads: of a phase's kernels, jobs of one may take ten times as long as another's.
+        // More shares than threads, because jobs of one kernel may take ten times as long as
+        // another's.
         constexpr uint32_t kSharesEach = 8;
         struct Shares {
             CookedNetwork* network;
@@ -175,14 +176,14 @@ class CookedNetwork {
     uint32_t phase_count() const { return static_cast<uint32_t>(labels_.size()); }
     const std::string& label(uint32_t phase) const { return labels_[phase]; }
 
-    /// The largest relative error of outputs and, after training, of weights.
+    /// Maximum relative error of outputs and, after training, of weights.
     Result<double> error(const NetworkRun& network) {
         HEARTH_ASSIGN(const Reference expected, reference(network));
         for (int step = 0; step < std::max(1, network.trained_steps); ++step) call();
         double worst = 0;
         const auto compare = [&](const HostTensor& found, const HostTensor& wanted) {
             const double e = relative_error(found, wanted, network.least_norm);
-            if (!(e <= worst)) worst = e;  // NaN is worst of all
+            if (!(e <= worst)) worst = e;  // max propagates NaN
         };
         for (size_t i = 0; i < held_.size(); ++i)
             if (const auto found = expected.outputs.find(names_[i]);
@@ -235,7 +236,7 @@ class CookedNetwork {
     Net::Run* run_ = nullptr;
 };
 
-/// Multiply-adds of a core in registers, each counting two, in 1e9/s.
+/// Peak rate of one core in 1e9/s, with multiply-adds in registers, each counting two.
 Result<double> peak_gflops(Cpu cpu) {
     constexpr int kSums = 12, kTurns = 1000;
     const uint32_t lanes = cpu_tile(cpu).lanes;

@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// PPO on Pendulum in rl_tools (https://rl.tools), with its own settings, beside `hearth gates --gate 10gpupendulum`: CPU
-// seconds and steps until 100 episodes without chance return -200 on average.  Evaluations are not timed.  Of rl_tools
-// this needs a checkout, and OpenBLAS:
+// PPO on Pendulum in rl_tools (https://rl.tools), with its own hyperparameters, for comparison with
+// `hearth gates --gate 10gpupendulum`: CPU seconds and steps until 100 deterministic episodes
+// return -200 on average. Evaluations are not timed. It needs a checkout of rl_tools, and OpenBLAS:
 //
 //     g++ -std=c++17 -Ofast -march=native -D BENCHMARK -D RL_TOOLS_BACKEND_ENABLE_OPENBLAS
-//         -D RL_TOOLS_DISABLE_TENSORBOARD -I RL_TOOLS/include -I RL_TOOLS/src/rl/environments/pendulum/ppo/cpu
+//         -D RL_TOOLS_DISABLE_TENSORBOARD -I RL_TOOLS/include
+//         -I RL_TOOLS/src/rl/environments/pendulum/ppo/cpu
 //         perf/peers/rl_tools_ppo.cpp -o rl_tools_ppo -lopenblas
 //     OPENBLAS_NUM_THREADS=1 ./rl_tools_ppo 5         # seeds 0 to 4
 
-// In rl_tools' order.
+// In the order that rl_tools requires.
 // clang-format off
 #include <rl_tools/operations/cpu_mux.h>
 #include <rl_tools/rl/environments/pendulum/operations_generic.h>

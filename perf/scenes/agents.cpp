@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What agents in a game cost: one decision of all of them, and one item of learning, for each learner, with the
-// networks that tests/unit/agents/levels_test.cpp counts dispatches and barriers of.  Rings are full of random
-// samples, as store and prepare would have left them.
+// Cost of agents in a game: one decision of all of them, and one learning update, for each
+// algorithm, with the networks whose dispatches and barriers tests/unit/agents/levels_test.cpp
+// counts. Replay buffers are filled with random samples, as if by store and prepare.
 
 #include "compiler/ir/graph.hpp"
 #include "data.hpp"
@@ -29,7 +29,8 @@ AgentSchema chooses() {
     return AgentSchema(Fields().numbers("x", kSenses), Actions().choose("move", 4));
 }
 
-/// The rail that stops learning from samples of another policy, which random ones are, is there and never stops it.
+/// Random samples are far off-policy, so target_kl is set but so large that it never stops
+/// learning.
 Ppo ppo(int64_t agents = 16) {
     Ppo settings{.agents = agents};
     settings.rails.kl_stop = 1e9;
@@ -39,7 +40,7 @@ Replay replay() {
     return {.agents = 16, .capacity = kRing};
 }
 
-/// The entry of that name; the others are not needed any more.
+/// Returns the entry of that name and drops the others.
 std::unique_ptr<Trace> entry_of(Traces traces, std::string_view name) {
     for (auto& trace : traces)
         if (trace->graph().name == name) return std::move(trace);
@@ -52,7 +53,7 @@ HostTensor filled(const Value& v, double value) {
     return tensor;
 }
 
-/// What a ring or a window holds when it is full; null for what may stay as it is declared.
+/// Contents of a full replay buffer or rollout; null for variables that keep their initial value.
 std::shared_ptr<const HostTensor> full_of_samples(const Value& v, int64_t minibatch) {
     const std::string_view name = v.name;
     const auto make = [](HostTensor tensor) {
@@ -65,7 +66,7 @@ std::shared_ptr<const HostTensor> full_of_samples(const Value& v, int64_t miniba
             tensor.set(i, static_cast<double>(i * 7 % most));
         return make(std::move(tensor));
     }
-    if (name == "learn.minibatches") {  // samples, mean and deviation of their advantages
+    if (name == "learn.minibatches") {  // samples, mean and std of their advantages
         HostTensor tensor(v.dtype, v.shape);
         for (int64_t i = 0; i < tensor.element_count(); ++i)
             tensor.set(i, i % 3 == 0 ? static_cast<double>(minibatch) : i % 3 == 1 ? 0.0 : 1.0);
@@ -79,7 +80,7 @@ std::shared_ptr<const HostTensor> full_of_samples(const Value& v, int64_t miniba
     return make(random_tensor(name, v.shape));
 }
 
-/// Weights of products, in actors, critics and targets alike.
+/// Number of weights in matrix products, over actors, critics and targets.
 double weight_count(const Graph& graph, std::string_view prefix) {
     double count = 0;
     for (const Value& v : graph.values) {
@@ -113,7 +114,7 @@ Status run_act(Bench& bench, Row& row, Traces traces, int64_t agents) {
     const Graph& graph = network.trace->graph();
     for (const Value& v : graph.values) {
         if (v.kind != ValueKind::kInput) continue;
-        // The likeliest actions, which are the same each time.
+        // explore = 0: deterministic actions, the same each time.
         const Shape shape = v.shape.at(kPatternRows);
         HostTensor value = v.dtype == DType::kF32 && v.name != "explore"
                                ? random_tensor(v.name, shape)

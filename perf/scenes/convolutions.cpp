@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Single convolutions of 3 x 3, with relu: a batch of images as in the autotuning study of Burn's
-// issue 805, and a frame of 1080p.
+// Single 3 x 3 convolutions with relu: a batch of images as in the autotuning study of Burn's issue
+// 805, and a 1080p frame.
 
 #include "bench.hpp"
 #include "data.hpp"
@@ -32,7 +32,7 @@ std::vector<float> floats(const HostTensor& x) {
     return {values.begin(), values.end()};
 }
 
-/// The convolution of x with one 3 x 3 kernel for each channel, padded by 1, in double precision.
+/// Convolution of x with one 3 x 3 kernel per channel, padded by 1, in double precision.
 std::vector<double> one_channel(const Case& c, const std::vector<float>& x,
                                 const std::vector<double>& w) {
     std::vector<double> sums(static_cast<size_t>(c.images * c.height * c.width));
@@ -53,8 +53,9 @@ std::vector<double> one_channel(const Case& c, const std::vector<float>& x,
     return sums;
 }
 
-/// Freivalds' check of every element: the output channels, added with random signs, against the
-/// convolution with weights added so.  Returns the largest error in units of such a sum's size.
+/// Freivalds' check of every element: the output channels, summed with random signs, against the
+/// convolution with weights summed likewise. Returns the maximum error relative to the magnitude of
+/// such a sum.
 double freivalds_error(const Case& c, const HostTensor& x, const HostTensor& w,
                        const HostTensor& y) {
     const HostTensor random = random_tensor("signs", {c.out});
@@ -71,7 +72,7 @@ double freivalds_error(const Case& c, const HostTensor& x, const HostTensor& w,
         double* to = difference.data() + plane / c.out * places;
         for (int64_t p = 0; p < places; ++p) to[p] -= sign * from[p];
     }
-    // A sum of depth * out products of uniform numbers, variance 1 / 9 each.
+    // A sum of depth * out products of uniform values, variance 1 / 9 each.
     const double size = std::sqrt(static_cast<double>(depth * c.out)) / 3;
     double worst = 0;
     for (const double d : difference)
@@ -79,7 +80,8 @@ double freivalds_error(const Case& c, const HostTensor& x, const HostTensor& w,
     return worst;
 }
 
-// An element that is off by its own size, sqrt(depth) / 3, gives 1 / sqrt(out): at least 0.125.
+// One element with an error of its own magnitude, sqrt(depth) / 3, gives 1 / sqrt(out): at least
+// 0.125.
 constexpr double kTolerance = 1e-5, kToleranceF16 = 5e-3;
 
 struct Operands {

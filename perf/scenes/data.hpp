@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Data of scenes and its comparison.
+// Generates and compares the scenes' data.
 
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace hearth::perf {
 
-/// Uniform in [-1, 1), depending on the name alone.
+/// Uniform in [-1, 1), determined by the name.
 inline HostTensor random_tensor(std::string_view name, const Shape& shape) {
     return Init::uniform(-1, 1).make(name, DType::kF32, shape);
 }
 
-/// The rows of `pattern` again and again, `rows` of them.  What the CPU reference finds for the
-/// pattern then holds for any number of rows, be it row by row or as a mean.
+/// Repeats the rows of `pattern` until there are `rows`. The CPU reference's results for the
+/// pattern then hold for any batch size, row by row or as a mean.
 inline HostTensor repeat_rows(const HostTensor& pattern, int64_t rows) {
     Shape shape = pattern.shape();
     shape[0] = rows;
@@ -32,9 +32,9 @@ inline HostTensor repeat_rows(const HostTensor& pattern, int64_t rows) {
     return out;
 }
 
-/// Euclidean norm of (found - expected) over that of `expected`, which is repeated if it is
-/// shorter; NaN if anything is.  A norm below `least` times that of ones counts as so much: what is
-/// zero but for rounding need not agree.
+/// Euclidean norm of (found - expected) relative to that of `expected`, which is repeated if it is
+/// shorter; NaN if any element is. `least` is a lower bound of the norm per element: values that
+/// are zero up to rounding need not agree.
 inline double relative_error(const HostTensor& found, const HostTensor& expected,
                              double least = 0) {
     double difference = 0, norm = 0;

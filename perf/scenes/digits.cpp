@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A training step of the demo that reads digits: a small convolutional network with a batch norm,
-// cross-entropy, Adam.
+// A training step of the digits demo: a small convolutional network with batch norm, cross-entropy,
+// Adam.
 
 #include "digits.hpp"
 
@@ -17,8 +17,8 @@ namespace hearth::perf {
 namespace {
 
 constexpr int64_t kBatch = 32;
-// Products of one image: 3x3 windows of 1 to 16 channels on 8x8 pixels and of 16 to 32 on 4x4, and
-// 128 to 64 to 10 features.
+// Multiply-adds per image: 3x3 windows of 1 to 16 channels on 8x8 pixels and of 16 to 32 on 4x4,
+// and 128 to 64 to 10 features.
 constexpr int64_t kProducts = 8 * 8 * 16 * 9 * 1 + 4 * 4 * 32 * 9 * 16 + 128 * 64 + 64 * 10;
 
 }  // namespace
@@ -28,8 +28,8 @@ NetworkRun digits_train_network(Row& row) {
                    .rows = kBatch,
                    .pattern_rows = kBatch,
                    .trained_steps = 2,
-                   .tolerance = 1e-2,  // Adam makes steps of the rounding of small gradients
-                   // The bias before the batch norm has no gradient but rounding's.
+                   .tolerance = 1e-2,  // Adam amplifies the rounding of small gradients
+                   // The bias before the batch norm has only a rounding error as gradient.
                    .least_norm = 1e-4};
     Trace& trace = *run.trace;
     const Tensor image = trace.input("image", {kRows, 1, 8, 8});

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// An activation that a user writes with tensor operators.
+// An activation function written with tensor operators.
 
 #include "data.hpp"
 #include "network.hpp"
@@ -33,7 +33,7 @@ Status run_gelu(Bench& bench, Row& row) {
     return run_network(bench, row, run);
 }
 
-/// The same kernel by hand (shaders/gelu.comp).
+/// A hand-written version of that kernel (shaders/gelu.comp).
 Status run_gelu_by_hand(Bench& bench, Row& row) {
     constexpr uint64_t kBytes = sizeof(float) * kWidth * kRowsOf64Mb;
     constexpr uint32_t kVectors = kBytes / 16, kThreads = 256;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Matrix products, c = a * b: square ones, and layers on a few rows.
+// Matrix products c = a * b: square ones, and layers with small batches.
 
 #include "bench.hpp"
 #include "data.hpp"
@@ -14,15 +14,15 @@ namespace hearth::perf {
 
 namespace {
 
-/// c [m, n] = a [m, k] * b, which lies as [k, n], or as [n, k] like the weights of a layer.
+/// c [m, n] = a [m, k] * b, stored as [k, n], or as [n, k] like the weights of a layer.
 struct Product {
     int64_t m, n, k;
-    DType dtype = DType::kF32;  ///< of a, b and c; sums are f32
+    DType dtype = DType::kF32;  ///< of a, b and c; accumulators are f32
     bool b_is_transposed = false;
-    WeightFormat weights = WeightFormat::kAsTraced;  ///< of b, which is a param then
+    WeightFormat weights = WeightFormat::kAsTraced;  ///< of b, which is then a parameter
 };
 
-/// x [rows, columns] times v; or v times x, by columns.
+/// Returns x [rows, columns] times v; or v times x, if by_columns.
 std::vector<double> times(const HostTensor& x, bool by_columns, const std::vector<double>& v) {
     const auto rows = static_cast<size_t>(x.shape()[0].count);
     const auto columns = static_cast<size_t>(x.shape()[1].count);
@@ -39,8 +39,8 @@ std::vector<double> times(const HostTensor& x, bool by_columns, const std::vecto
     return out;
 }
 
-/// Freivalds' check of every row: c * v against a * (b * v), v being random signs.  Returns the
-/// largest error in units of a row sum's size.
+/// Freivalds' check of every row: c * v against a * (b * v), with random signs v. Returns the
+/// maximum error relative to the magnitude of a row sum.
 double freivalds_error(const Product& p, const HostTensor& a, const HostTensor& b,
                        const HostTensor& c) {
     const HostTensor random = random_tensor("signs", {p.n});
@@ -48,7 +48,7 @@ double freivalds_error(const Product& p, const HostTensor& a, const HostTensor& 
     for (int64_t i = 0; i < p.n; ++i) signs[static_cast<size_t>(i)] = random.get(i) < 0 ? -1 : 1;
     const std::vector<double> expected = times(a, false, times(b, p.b_is_transposed, signs));
     const std::vector<double> found = times(c, false, signs);
-    // Each of the row's n elements is a sum of k products of uniform numbers: variance k / 9.
+    // Each of the row's n elements is a sum of k products of uniform values: variance k / 9.
     const double size = std::sqrt(static_cast<double>(p.n) * static_cast<double>(p.k)) / 3;
     double worst = 0;
     for (size_t i = 0; i < found.size(); ++i) {
@@ -58,13 +58,14 @@ double freivalds_error(const Product& p, const HostTensor& a, const HostTensor& 
     return worst;
 }
 
-// One element that is off by its own size, sqrt(k) / 3, gives 1 / sqrt(n): at least 0.015 here.
-// Rounding of f32 sums gives about 1e-6; that of results to f16, 2e-4.
+// One element with an error of its own magnitude, sqrt(k) / 3, gives 1 / sqrt(n): at least 0.015
+// here. Rounding of f32 sums gives about 1e-6; rounding of results to f16, 2e-4.
 double tolerance(const Product& p) {
     return p.dtype == DType::kF16 ? 2e-3 : 1e-4;
 }
 
-/// Values that blocks of 8 or 4 bits hold exactly: multiples of 1/128, each block with the largest.
+/// Values that 8-bit or 4-bit blocks represent exactly: multiples of 1/128, each block including
+/// the maximum.
 HostTensor exact_weights(WeightFormat format, const Shape& shape) {
     HostTensor tensor = random_tensor("b", shape);
     const double largest = format == WeightFormat::kInt4 ? 7 : 127;
@@ -141,7 +142,7 @@ Status run_gemm(Bench& bench, Row& row) {
 constexpr Product square(int64_t n, DType dtype) {
     return {n, n, n, dtype};
 }
-/// A layer of 4,096 to 4,096 on a few rows: what takes time is reading its weights.
+/// A layer of 4,096 to 4,096 with a small batch: limited by reading the weights.
 constexpr Product layer(int64_t rows, DType dtype, WeightFormat weights = WeightFormat::kAsTraced) {
     return {rows, 4096, 4096, dtype, true, weights};
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Networks that classify one image, with torchvision's architectures and random weights.  Batch
-// norms are folded into the convolutions before them, as an importer does.
+// Networks that classify one image, with torchvision's architectures and random weights. Batch
+// norms are folded into the preceding convolutions, as an importer does.
 
 #include "data.hpp"
 #include "network.hpp"
@@ -22,12 +22,12 @@ struct ConvShape {
     int64_t channels = 1, kernel = 1, stride = 1, padding = 0, groups = 1;
 };
 
-/// Traces layers with weights of their own and adds up what they cost.
+/// Traces layers with new weights and accumulates their costs.
 class NetworkBuilder {
   public:
     NetworkBuilder(Trace& trace, Row& row, DType dtype) : trace_(trace), row_(row), dtype_(dtype) {}
 
-    /// Convolution and bias.  The weights keep the size of what passes through about the same.
+    /// Convolution and bias. The weights preserve the magnitude of activations.
     Tensor conv(const Tensor& x, const ConvShape& c) {
         const int64_t each = x.dim(1).count / c.groups;
         const Tensor y = hearth::conv(
@@ -135,7 +135,7 @@ Tensor squeezenet(NetworkBuilder& net, const Tensor& image) {
     return pooled(relu(net.conv(x, {.channels = kClasses})));
 }
 
-// Depth times the rounding of a sum of some hundred products; f16 keeps each result in 11 bits.
+// Rounding of sums of some hundred products, times the depth; f16 keeps 11 bits per result.
 constexpr double kTolerance = 1e-4, kToleranceF16 = 2e-2;
 
 template <Tensor (*network)(NetworkBuilder&, const Tensor&), int64_t kSize, DType kType>

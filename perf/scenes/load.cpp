@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What loading a net costs the host: from a package, and cold (import where it is an ONNX file,
-// compile, load).  Both end with a session whose pipelines are not built yet; the driver's part,
-// building them, is told apart, without and with the pipeline cache that a game keeps between runs.
+// CPU cost of loading a network: from a package, and cold (import of an ONNX file, compile, load).
+// Both end with a session whose pipelines are not built yet. Building them, the driver's part, is
+// reported separately, without and with the pipeline cache that a game keeps between runs.
 
 #include "bench.hpp"
 #include "mlp.hpp"
@@ -24,17 +24,17 @@ namespace hearth::perf {
 
 namespace {
 
-/// Something that takes time, once.
+/// An operation to be timed once.
 using Step = std::function<Status()>;
 
-/// A net as it is before it is compiled.
+/// A network before compilation.
 struct Source {
-    /// Reads or traces it anew: the part of a cold start that comes before compiling.
+    /// Reads or traces it from scratch: the part of a cold start before compiling.
     std::function<Result<std::unique_ptr<Trace>>()> trace;
     std::string what;
 };
 
-/// A context with a program loaded and a session made; what is built goes with it.
+/// A context with a loaded program and a session; destroys all of them.
 struct Loaded {
     Context context;
     LoadedProgram program;
@@ -49,7 +49,7 @@ Status make_context(standalone::Device& device, std::span<const std::byte> cache
     return {};
 }
 
-/// Host times of one way to load, in us.
+/// CPU times of one way to load, in us.
 struct Times {
     std::vector<double> prepare;  ///< import and compile
     std::vector<double> load;     ///< checks, memory, session
@@ -94,8 +94,8 @@ class LoadTimer {
         return times;
     }
 
-    /// cache        what an earlier run saved, or nothing.
-    /// build_count  how many of the `count` sessions also build their pipelines: the first ones.
+    /// cache: saved by an earlier run, or empty. build_count: how many of the `count` sessions also
+    /// build their pipelines: the first ones.
     Result<Times> cooked(int count, int build_count, std::span<const std::byte> cache) {
         Times times;
         for (int i = 0; i < count; ++i)
@@ -150,8 +150,8 @@ class LoadTimer {
 };
 
 Status time_load(Bench& bench, const Source& source, Row& row) {
-    // A software driver takes minutes to build a large network's pipelines, and drivers keep caches of
-    // their own: the first time is the one that counts.
+    // A software driver takes minutes to build a large network's pipelines, and drivers have caches
+    // of their own: only the first build counts.
     constexpr int kCold = 3, kCooked = 20, kBuilt = 1, kCached = 5;
     LoadTimer timer(bench.device(), source);
     HEARTH_TRY(timer.prepare());
@@ -183,7 +183,7 @@ Status time_load(Bench& bench, const Source& source, Row& row) {
     return {};
 }
 
-/// A policy of four layers of 64.
+/// A policy with four layers of 64.
 Status load_mlp(Bench& bench, Row& row) {
     const Source source{[]() -> Result<std::unique_ptr<Trace>> {
                             auto trace = std::make_unique<Trace>("act");
@@ -196,7 +196,7 @@ Status load_mlp(Bench& bench, Row& row) {
 }
 
 #if defined(HEARTH_PERF_IMPORT)
-/// An ONNX file of the reference cases.
+/// Loads an ONNX file of the reference cases.
 Status load_onnx(Bench& bench, Row& row, const char* file) {
     const char* cases = std::getenv("HEARTH_CASES");
     if (cases == nullptr) return not_found("HEARTH_CASES is not set: no models to load");

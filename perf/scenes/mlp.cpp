@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Inference and training of the small MLP at several batch sizes.
+
 #include "mlp.hpp"
 
 #include "data.hpp"
@@ -19,13 +21,13 @@ namespace {
 struct Case {
     int64_t rows;
     bool is_training;
-    /// f16: inputs, targets and outputs are f16 and products read f16; params stay f32.
+    /// f16: inputs, targets and outputs are f16 and products read f16; parameters stay f32.
     DType dtype = DType::kF32;
     bool has_biases = true;
 };
 
-/// Makes gradients of a mean over many rows large enough for f16; a power of two, so that it rounds
-/// nothing.  Adam gets them divided by it.
+/// Loss scale that makes gradients of a mean over many rows representable in f16; a power of two,
+/// so that it is exact. Adam gets unscaled gradients.
 constexpr double kLossScale = 1048576;
 
 std::unique_ptr<Trace> trace_case(const Case& c) {
@@ -59,7 +61,7 @@ std::unique_ptr<Trace> trace_case(const Case& c) {
 constexpr int64_t kPatternRows = 32;
 // Sums over 65,536 rows in f32, in another order than the reference's: about 1e-5 of the gradient.
 constexpr double kTolerance = 1e-3;
-// f16 has 11 bits; the moments hold gradients that five layers have rounded, and their squares.
+// f16 has 11 bits; the moments contain gradients rounded by five layers, and their squares.
 constexpr double kToleranceF16 = 5e-3, kTrainingToleranceF16 = 4e-2;
 constexpr int kCheckedSteps = 2;
 
@@ -67,7 +69,7 @@ void set_costs(Row& row, const Case& c) {
     row.operands = c.dtype;
     const double params = kMlpLayers * (kMlpWidth * kMlpWidth + (c.has_biases ? kMlpWidth : 0));
     const double rows_bytes = static_cast<double>(c.rows * kMlpWidth) * size_bytes(c.dtype);
-    // Training: each product three times, but no gradient of the input.
+    // Training: three products per layer, except for the gradient of the input.
     const int products = c.is_training ? 3 * kMlpLayers - 1 : kMlpLayers;
     row.flops = 2.0 * static_cast<double>(c.rows * kMlpWidth * kMlpWidth) * products;
     // x, and y or target; weights once, or weights and two moments read and written.

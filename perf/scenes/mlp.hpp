@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The small network that games have: five 64x64 matrices with bias, relu between.
+// A small network typical of games: five 64x64 matrices with bias, relu between.
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace hearth::perf {
 inline constexpr int64_t kMlpWidth = 64;
 inline constexpr int kMlpLayers = 5;
 
-/// x -> y; or, training, (x, target) -> loss, with a step of Adam on the mean squared error.
+/// x -> y; or for training (x, target) -> loss, with a step of Adam on the mean squared error.
 std::unique_ptr<Trace> trace_mlp(bool is_training);
 
 }  // namespace hearth::perf

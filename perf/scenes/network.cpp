@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Checks networks against the CPU reference and times them.
+
 #include "network.hpp"
 
 #include "compiler/interpreter/interpreter.hpp"
@@ -33,12 +35,12 @@ Status set_inputs(Workload& workload, const NetworkRun& network) {
     return {};
 }
 
-/// The largest relative error of outputs and, after training, of params and states.
+/// Maximum relative error of outputs and, after training, of parameters and states.
 Result<double> error(Workload& workload, const NetworkRun& network, const Reference& expected) {
     double worst = 0;
     const auto compare = [&](const HostTensor& found, const HostTensor& wanted) {
         const double e = relative_error(found, wanted, network.least_norm);
-        if (!(e <= worst)) worst = e;  // NaN is worst of all
+        if (!(e <= worst)) worst = e;  // max propagates NaN
     };
     for (const auto& [name, value] : expected.outputs) {
         HEARTH_ASSIGN(const HostTensor found, workload.read_output(name.c_str(), network.rows));
@@ -52,8 +54,7 @@ Result<double> error(Workload& workload, const NetworkRun& network, const Refere
     return worst;
 }
 
-/// What is left after hundreds of repetitions must still be right: the same outputs, or a smaller
-/// loss.
+/// Checks the result after hundreds of repetitions: the same outputs, or a lower loss.
 Status check_after(Workload& workload, const NetworkRun& network, const Reference& expected,
                    const Row& row) {
     if (network.trained_steps == 0) {
@@ -85,7 +86,7 @@ Status run_network(Bench& bench, Row& row, const NetworkRun& network) {
     HEARTH_ASSIGN(std::unique_ptr<Workload> workload,
                   Workload::create(bench.device(), compiled, network.rows));
     HEARTH_TRY(set_inputs(*workload, network));
-    // Checked as it is timed: several recordings in one command buffer.
+    // Checked in the form that is timed: several recordings in one command buffer.
     HEARTH_ASSIGN(const Bench::Sample first,
                   bench.sample(*workload, network.rows, std::max(1, network.trained_steps)));
     HEARTH_ASSIGN(const double e, error(*workload, network, expected));

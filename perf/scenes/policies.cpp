@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A step of PPO on one minibatch: actor and critic of two hidden layers, actions of two numbers.
+// A PPO step on one minibatch: actor and critic with two hidden layers, two continuous actions.
 
 #include "data.hpp"
 #include "network.hpp"
@@ -17,7 +17,7 @@ namespace hearth::perf {
 namespace {
 
 constexpr int64_t kMinibatch = 128, kObservation = 8, kActions = 2, kHidden = 64;
-// The critic's loss clips nothing here and so is a mean of squares, as in peers/pytorch.py.
+// The critic's loss is not clipped, so it is a mean of squares, as in peers/pytorch.py.
 constexpr double kValueWeight = 0.5, kEntropyWeight = 0.01, kMaxNorm = 0.5;
 
 std::unique_ptr<Trace> trace_ppo() {
@@ -46,7 +46,7 @@ NetworkRun ppo_network(Row& row) {
     constexpr double kWeights =
         2 * (kObservation * kHidden + kHidden * kHidden) + kHidden * (kActions + 1);
     constexpr double kParams = kWeights + 4 * kHidden + 2 * kActions + 1;
-    // Each product three times, but no gradient of the observation.
+    // Three products per layer, except for the gradient of the observation.
     row.flops = 2.0 * kMinibatch * (3 * kWeights - 2 * kObservation * kHidden);
     row.bytes = sizeof(float) * (kParams * 6 + kMinibatch * (kObservation + kActions + 3));
     NetworkRun network{

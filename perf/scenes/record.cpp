@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What recording costs the CPU: the MLP's training step, recorded and never submitted.
+// CPU cost of recording: the MLP's training step, recorded and never submitted.
 //
-// To tell the driver's part from the runtime's own, the same program is recorded three times: as it
-// is; with a vkCmdPipelineBarrier that does nothing; and with no vkCmd that does anything.
+// To separate the driver's share from the runtime's, the same program is recorded three times:
+// unchanged; with a no-op vkCmdPipelineBarrier; and with all vkCmd* as no-ops.
 
 #include "bench.hpp"
 #include "mlp.hpp"
@@ -17,7 +17,7 @@ namespace hearth::perf {
 
 namespace {
 
-// Handed to the runtime in place of the driver's functions.
+// No-op replacements of the driver's functions.
 void VKAPI_PTR no_barrier(VkCommandBuffer, VkPipelineStageFlags, VkPipelineStageFlags,
                           VkDependencyFlags, uint32_t, const VkMemoryBarrier*, uint32_t,
                           const VkBufferMemoryBarrier*, uint32_t, const VkImageMemoryBarrier*) {}
@@ -46,7 +46,7 @@ const Replacement kReplacements[] = {
 
 constexpr int64_t kRowCount = 256;
 
-/// The hook has no user data, so what it falls back to is kept here while the scene runs.
+/// The original function; a global, because the hook has no user data.
 PFN_vkGetDeviceProcAddr driver_proc = nullptr;
 
 template <bool kBarriersOnly>
@@ -80,7 +80,7 @@ class ScratchCommands {
             "vkAllocateCommandBuffers");
     }
 
-    /// Starts anew; what was recorded is lost, its memory kept.
+    /// Begins again; discards what was recorded but keeps its memory.
     Result<VkCommandBuffer> begin() {
         HEARTH_TRY(standalone::check_vulkan(vk_.ResetCommandPool(device_.handle(), pool_, 0),
                                             "vkResetCommandPool"));
@@ -98,12 +98,12 @@ class ScratchCommands {
     VkCommandBuffer commands_ = VK_NULL_HANDLE;
 };
 
-/// CPU time to record `compiled` once, in us.
-/// get_proc  where the runtime gets the driver's functions from; null: from the driver.
+/// CPU time to record `compiled` once, in us. get_proc: source of the runtime's driver functions;
+/// null: the driver.
 Result<Statistics> time_recording(Bench& bench, const Compiled& compiled,
                                   hearth_get_device_proc get_proc) {
     constexpr int kWarm = 50, kSamples = 2000;
-    constexpr int kRecordings = 16;  // in one command buffer: the clock's cost vanishes
+    constexpr int kRecordings = 16;  // per command buffer, to amortize the clock's cost
     HEARTH_ASSIGN(
         std::unique_ptr<Workload> workload,
         Workload::create(bench.device(), compiled, kRowCount, {.get_device_proc_addr = get_proc}));
@@ -140,7 +140,7 @@ Status run_record(Bench& bench, Row& row) {
                   Workload::create(bench.device(), compiled, kRowCount));
     count_steps(workload->entry(), row);
     const double steps = row.dispatches + row.copies;
-    const double barriers = row.barriers + 1;  // and the one before the first step
+    const double barriers = row.barriers + 1;  // and the one before the first command
     row.repetitions = 1;
     row.record_us = all;
     row.repeated_us = scaled(all, 1 / steps);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A step of Loom's learning: a texture as a grid of features and a small network.
+// A learning step of Loom: a texture as a feature grid and a small network.
 
 #include "data.hpp"
 #include "network.hpp"
@@ -17,7 +17,7 @@ namespace hearth::perf {
 
 namespace {
 
-// Products of one texel: six levels of two features, then 32, 32 and 3.
+// Multiply-adds per texel: six levels of two features, then 32, 32 and 3.
 constexpr int64_t kProducts = 12 * 32 + 32 * 32 + 32 * 3;
 
 Status run_texture_learn(Bench& bench, Row& row) {
@@ -25,14 +25,14 @@ Status run_texture_learn(Bench& bench, Row& row) {
                    .rows = loom::kBatch,
                    .pattern_rows = loom::kBatch,
                    .trained_steps = 2,
-                   .tolerance = 1e-2,  // Adam makes steps of the rounding of small gradients
+                   .tolerance = 1e-2,  // Adam amplifies the rounding of small gradients
                    .least_norm = 1e-4};
     HostTensor texels(DType::kI32, {loom::kBatch});
     for (int64_t i = 0; i < loom::kBatch; ++i)
         texels.set(i, static_cast<double>(i * 40503 % loom::kTexels));
     run.inputs = {{"picture", random_tensor("picture", {loom::kTexels, 3})}, {"texel", texels}};
     row.flops = 3.0 * 2.0 * static_cast<double>(loom::kBatch * kProducts);
-    // A texel's colour, and of each level four corners of two numbers, there and back.
+    // A texel's colour, and per level four corners of two values, forward and backward.
     row.bytes = sizeof(float) * static_cast<double>(loom::kBatch) * (3 + 2 * 6 * 4 * 2);
     return run_network(bench, row, run);
 }

@@ -24,13 +24,13 @@ constexpr GptShape kGpt6{256, 128, 8, 6};
 constexpr GptShape kGpt6Small{64, 32, 4, 6};
 
 constexpr double kTolerance = 1e-4, kToleranceF16 = 1e-2;
-// Moments are made of gradients, sums over tokens in another order than the reference's.
+// Moments depend on gradients, which are sums over tokens in another order than the reference's.
 constexpr double kTrainingTolerance = 1e-3;
 
 void set_costs(Row& row, const GptShape& g, DType dtype, bool is_training) {
     const auto width = static_cast<double>(g.width), tokens = static_cast<double>(g.tokens);
     const double weights = 12 * width * width, others = 13 * width;  // of a block
-    // Scores and their sums of values: each query sees half of the tokens.
+    // Attention scores and weighted sums: each query attends to half of the tokens on average.
     const double products = tokens * weights + tokens * tokens * width;
     row.operands = dtype;
     row.flops = 2 * products * g.blocks * (is_training ? 3 : 1);
@@ -38,7 +38,7 @@ void set_costs(Row& row, const GptShape& g, DType dtype, bool is_training) {
                 static_cast<double>(size_bytes(dtype));
 }
 
-/// x -> y; or, training, (x, target) -> loss, with a step of Adam on the mean squared error.
+/// x -> y; or for training (x, target) -> loss, with a step of Adam on the mean squared error.
 std::unique_ptr<Trace> trace_gpt(const GptShape& g, DType dtype, bool is_training) {
     auto trace = std::make_unique<Trace>(is_training ? "train" : "infer");
     const Shape shape{1, g.tokens, g.width};
@@ -54,7 +54,7 @@ std::unique_ptr<Trace> trace_gpt(const GptShape& g, DType dtype, bool is_trainin
         return trace;
     }
     const Tensor loss = mse_loss(y, trace->input("target", shape, dtype));
-    // A bias of keys changes no softmax: its gradient is rounding alone, and must stay so.
+    // A bias of keys does not change softmax: its gradient is only rounding, and must stay small.
     minimize(loss, trace->params(), AdamOptions{.epsilon = 1e-4});
     trace->output("loss", loss);
     return trace;

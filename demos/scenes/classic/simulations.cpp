@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Formulas and their order are those of tasks.cpp.
+// The dynamics of tasks.cpp as tensor code, with the same formulas in the same order.
 
 #include "classic/simulations.hpp"
 
@@ -36,7 +36,7 @@ Tensor all_of(const Tensor& like, double value) {
     return like * 0.0 + value;
 }
 
-/// First states uniform in [low, high).
+/// Initial states, uniform in [low, high).
 auto uniform_begin(std::vector<float> low, std::vector<float> high) {
     return [=](const Tensor& counter, uint64_t key, int64_t worlds) {
         if (!counter.ok()) return counter;
@@ -50,7 +50,7 @@ auto uniform_begin(std::vector<float> low, std::vector<float> high) {
     };
 }
 
-/// Nothing happens by chance in these tasks but where they begin.
+/// Adapts a deterministic step: only initial states are random in these tasks.
 auto without_chance(SimulationStep (*step)(const Tensor& state, const Tensor& action)) {
     return [step](const Tensor& state, const Tensor& action, const Tensor&, uint64_t) {
         return step(state, action);
@@ -79,7 +79,7 @@ SimulationStep step_cart_pole(const Tensor& state, const Tensor& action) {
             flat(all_of(x, 1)), flat(falls)};
 }
 
-/// Sutton and Barto's book, with all masses, lengths and inertias 1.
+/// Dynamics of Sutton and Barto's book, with all masses, lengths and inertias 1.
 struct AcrobotState {
     Tensor angle1, angle2, speed1, speed2;
 
@@ -106,7 +106,7 @@ AcrobotState acrobot_derivative(const AcrobotState& s, const Tensor& torque) {
     return {s.speed1, s.speed2, acceleration1, acceleration2};
 }
 
-/// Into [-pi, pi).
+/// Wraps into [-pi, pi).
 Tensor wrapped(const Tensor& angle) {
     return angle - 2 * kPi * floor((angle + kPi) / (2 * kPi));
 }
@@ -167,7 +167,8 @@ SimulationStep step_pendulum(const Tensor& state, const Tensor& action) {
     const Tensor off = wrapped(angle);
     const Tensor cost = off * off + 0.1 * speed * speed + 0.001 * torque * torque;
     const Tensor next_speed = clamp(speed + (15 * sin(angle) + 3 * torque) * 0.05, -8, 8);
-    // Wrapped, which changes nothing that is seen: f32 would lose places while it turns.
+    // Wrapping does not change observations; without it f32 would lose precision as the angle
+    // grows.
     const Tensor next_angle = wrapped(angle + next_speed * 0.05);
     const Tensor reward = flat(neg(cost));
     return {joined({next_angle, next_speed}), reward, greater(all_of(reward, 0), 0.5)};  // never

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The tasks of task.hpp as tensor code: the same dynamics in f32, many worlds at a time, on the device.
+// The tasks of task.hpp as tensor code: the same dynamics in f32, many environments in parallel, on
+// the device.
 
 #pragma once
 
@@ -14,10 +15,10 @@
 
 namespace hearth::classic {
 
-/// What an agent of such a task observes and decides.
+/// Returns the observations and actions of a task's agent.
 agents::AgentSchema schema_of(const TaskInfo& info);
 
-/// By the names of make_task(); nothing for others.
+/// Creates a simulation by the names of make_task(); nullopt for others.
 std::optional<agents::Simulation> make_simulation(std::string_view name);
 
 }  // namespace hearth::classic

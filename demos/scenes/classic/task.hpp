@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The classic control tasks with Gymnasium's dynamics, step by step: CartPole-v1, Acrobot-v1,
-// MountainCar-v0, MountainCarContinuous-v0 and Pendulum-v1 (Towers et al., "Gymnasium", 2024; the
-// tasks are those of Barto, Sutton and Anderson, 1983; Sutton, 1996; Moore, 1990).  What a learning
-// algorithm does on them is known, so they tell whether an implementation is right.
+// Gymnasium's classic control tasks, step by step: CartPole-v1, Acrobot-v1, MountainCar-v0,
+// MountainCarContinuous-v0 and Pendulum-v1 (Towers et al., "Gymnasium", 2024; the tasks are those
+// of Barto, Sutton and Anderson, 1983; Sutton, 1996; Moore, 1990). Reference results of learning
+// algorithms exist for them, so they verify an implementation.
 
 #pragma once
 
@@ -23,16 +23,16 @@ struct TaskInfo {
     std::string_view name;
     int state_width = 0;
     int observation_width = 0;
-    int choices = 0;  ///< of the action; 0: one continuous number
+    int choices = 0;  ///< number of discrete actions; 0: one continuous action
     float low = 0;    ///< of a continuous action
     float high = 0;
-    int step_limit = 0;    ///< Gymnasium cuts an episode off here, which is no end of the task
-    double solved_at = 0;  ///< mean return of episodes; for Pendulum the customary bar
+    int step_limit = 0;  ///< episodes are truncated at this step, which does not terminate the task
+    double solved_at = 0;  ///< mean return of episodes; for Pendulum the customary threshold
 };
 
 struct Outcome {
     double reward = 0;
-    bool terminated = false;  ///< the task has ended (the step limit is the caller's matter)
+    bool terminated = false;  ///< the task has ended (the caller handles the step limit)
 };
 
 /// One environment.  Deterministic: equal states and actions give equal results.
@@ -41,10 +41,11 @@ class Task {
     virtual ~Task() = default;
     virtual const TaskInfo& info() const = 0;
 
-    /// Starts an episode from a state that depends on the seed alone, drawn as Gymnasium draws it
-    /// (from the same distribution, by another generator).
+    /// Starts an episode from a state that depends only on the seed, from Gymnasium's distribution
+    /// but with another generator.
     virtual void reset(uint64_t seed) = 0;
-    /// action: the choice's index (0, 1, ...) or the continuous action, which is limited.
+    /// action: the index of a discrete action (0, 1, ...) or the continuous action, which is
+    /// clipped.
     virtual Outcome step(float action) = 0;
     /// out: [info().observation_width]
     virtual void observe(std::span<float> out) const = 0;
@@ -59,7 +60,8 @@ class Task {
     std::array<double, kMaxStateWidth> state_{};
 };
 
-/// "CartPole", "Acrobot", "MountainCar", "MountainCarContinuous" or "Pendulum"; null for others.
+/// Creates "CartPole", "Acrobot", "MountainCar", "MountainCarContinuous" or "Pendulum"; null for
+/// others.
 std::unique_ptr<Task> make_task(std::string_view name);
 inline constexpr std::array<std::string_view, 5> kTaskNames = {"CartPole", "Acrobot", "MountainCar",
                                                                "MountainCarContinuous", "Pendulum"};

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Constants and the order of operations are Gymnasium's (1.0), for the results to be its own up to
-// rounding.
+// The classic control tasks, with the constants and order of operations of Gymnasium 1.0, so that
+// results match up to rounding.
 
 #include "classic/task.hpp"
 
@@ -34,7 +34,7 @@ class Random {
     uint64_t state_;
 };
 
-/// A cart on a rail keeps a pole upright by pushing left (0) or right (1).
+/// A cart on a rail balances a pole by pushing left (0) or right (1).
 class CartPole final : public Task {
   public:
     const TaskInfo& info() const override {
@@ -128,7 +128,7 @@ class Acrobot final : public Task {
         return angle;
     }
 
-    /// Sutton and Barto's book, with all masses, lengths and inertias 1.
+    /// Dynamics of Sutton and Barto's book, with all masses, lengths and inertias 1.
     static State derivative(const State& s, double torque) {
         constexpr double kCentre = 0.5, kGravity = 9.8;
         const auto& [angle1, angle2, speed1, speed2] = s;
@@ -147,7 +147,7 @@ class Acrobot final : public Task {
     }
 };
 
-/// A car too weak for its hill must swing: push left (0), not at all (1) or right (2).
+/// A car too weak for its hill must build momentum: push left (0), not at all (1) or right (2).
 class MountainCar final : public Task {
   public:
     const TaskInfo& info() const override {
@@ -171,7 +171,8 @@ class MountainCar final : public Task {
     }
 };
 
-/// The same car with an engine of -1 to 1.  Its state is f32, as Gymnasium's with NumPy 2.
+/// MountainCar's car with a continuous force of -1 to 1. Its state is f32, as Gymnasium's with
+/// NumPy 2.
 class MountainCarContinuous final : public Task {
   public:
     const TaskInfo& info() const override {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// The physics of a car.
+
 #include "ghost_lap/car.hpp"
 
 #include <algorithm>

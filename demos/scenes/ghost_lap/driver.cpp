@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Steering: R. C. Coulter, "Implementation of the Pure Pursuit Path Tracking Algorithm", 1992.
-// Speed: the corner limit v^2 |k| = grip, then one backward pass v^2 <= v_next^2 + 2 b ds, the
-// usual forward-backward integration of lap-time simulation without the forward half.
+// Scripted drivers. Steering: R. C. Coulter, "Implementation of the Pure Pursuit Path Tracking
+// Algorithm", 1992. Speed: the corner limit v^2 |k| = grip, then one backward pass v^2 <= v_next^2
+// + 2 b ds, the usual forward-backward integration of lap-time simulation without the forward half.
 
 #include "ghost_lap/driver.hpp"
 
@@ -58,9 +58,9 @@ constexpr DrivingStyle kStyles[] = {
 constexpr int kPlanSteps = 512;           // steps of the driver's plan around the lap
 constexpr float kApexCurvature = 0.14f;   // 1/m at which the driver uses the whole apex
 constexpr float kApexSmoothing = 5.5f;    // metres to either side
-constexpr float kPursuitMetres = 2.0f;    // distance aimed ahead, standing
-constexpr float kPursuitSeconds = 0.22f;  // and what each m/s adds to it
-constexpr float kPedalSeconds = 0.1f;     // how far ahead the pedals look
+constexpr float kPursuitMetres = 2.0f;    // look-ahead distance at standstill
+constexpr float kPursuitSeconds = 0.22f;  // additional look-ahead per m/s
+constexpr float kPedalSeconds = 0.1f;     // look-ahead time of the pedals
 constexpr float kPedalGain = 0.5f;        // throttle per m/s of missing speed
 
 DrivingStyle too_wide(DrivingStyle style, const Corner& corner) {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Drivers: the interface, scripted styles and a coach.
+
 #pragma once
 
 #include "ghost_lap/race.hpp"
@@ -12,13 +14,13 @@
 
 namespace hearth::ghost_lap {
 
-/// Whoever takes part in a race: a person, a script, a recording.
+/// A participant of a race: a person, a script, a recording.
 class Driver {
   public:
     virtual ~Driver() = default;
-    /// Where the driver sits in the frame that comes.
+    /// Returns the driver's seat in the coming frame.
     virtual Seat seat(const Race&) { return Seat::kOwnCar; }
-    /// What the driver does in `frame`, seeing `racer` as it stands before that frame.
+    /// Returns the driver's action in `frame`, given `racer` as it is before that frame.
     virtual Action drive(const Racer& racer, uint64_t frame) = 0;
 };
 
@@ -27,26 +29,26 @@ struct DrivingStyle {
     std::string_view name;
     float line;         ///< lateral offset held on the straights, half-widths, positive is left
     float apex;         ///< half-widths moved to the inside of a corner
-    float corner_grip;  ///< share of the grip used in corners: how fast they are taken
-    float braking;      ///< share of the brakes used: high brakes late and hard
-    float top_speed;    ///< m/s, where the driver lifts off
-    float wobble;       ///< steering noise: the wheel is off by up to this
+    float corner_grip;  ///< fraction of the grip used in corners
+    float braking;      ///< fraction of the brakes used: high brakes late and hard
+    float top_speed;    ///< m/s at which the driver lifts off
+    float wobble;       ///< maximum steering noise
 };
 
-/// Every scripted style; the first two are `smooth` and `late`.
+/// All scripted styles; the first two are `smooth` and `late`.
 std::span<const DrivingStyle> driving_styles();
 
-/// The style called `name`, or null.
+/// Returns the style called `name`, or null.
 const DrivingStyle* find_driving_style(std::string_view name);
 
-/// Drives a style: pure pursuit of its line, at the speeds from which it can still brake for every
-/// corner.  It brakes within 30 m of a corner, so the ghost can see why.  Its wobble is drawn anew
-/// every kWobbleFrames frames from Stream::kDriver, keyed by the frame.
+/// Drives a style: pure pursuit of its line, at speeds from which it can still brake for every
+/// corner. It brakes within 30 m of a corner, so that the ghost can observe the cause. Its steering
+/// noise changes every kWobbleFrames frames, drawn from Stream::kDriver and keyed by the frame.
 class ScriptedDriver final : public Driver {
   public:
     static constexpr int kWobbleFrames = 6;
 
-    /// track  must outlive the driver.
+    /// track: must outlive the driver.
     ScriptedDriver(const Track& track, const DrivingStyle& style, uint64_t seed);
 
     Action drive(const Racer& racer, uint64_t frame) override;
@@ -64,17 +66,17 @@ class ScriptedDriver final : public Driver {
     std::vector<float> speed_;  // m/s, at the same steps
 };
 
-/// A scripted driver who takes one corner too wide in their own car, so that the ghost learns that, too;
-/// parks when the ghost starts, watches kWatchedLaps of its laps, takes its wheel in that corner of each
-/// of the next kTaughtLaps and shows how it is done, and only watches from then on.  Corrections of a
-/// learner by whoever takes over are HG-DAgger (Kelly et al., 2019).
+/// A scripted driver that teaches the ghost a mistake and corrects it: it takes one corner too wide
+/// in its own car, parks when the ghost starts, watches kWatchedLaps of its laps, takes over in
+/// that corner in each of the next kTaughtLaps to show the right line, and only watches from then
+/// on. Such corrections of a learner are HG-DAgger (Kelly et al., 2019).
 class Coach final : public Driver {
   public:
     static constexpr size_t kWatchedLaps = 3, kTaughtLaps = 3;
     static constexpr float kTurnInMetres = 8.0f;  ///< before the corner; until its end
     static constexpr float kTooWide = 0.5f;       ///< half-widths
 
-    /// track  must outlive the coach.
+    /// track: must outlive the coach.
     Coach(const Track& track, const DrivingStyle& style, const Corner& corner, uint64_t seed);
 
     Seat seat(const Race& race) override;
@@ -88,7 +90,7 @@ class Coach final : public Driver {
     bool is_at_ghosts_wheel_ = false;
 };
 
-/// The mean line of the first three laps that the driver drives alone.
+/// The mean line of the first three laps of a driver alone on the track.
 Line driven_line(const Track& track, Driver& driver);
 
 }  // namespace hearth::ghost_lap

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Parses, writes and replays input scripts.
+
 #include "ghost_lap/input_script.hpp"
 
 #include <algorithm>
@@ -32,7 +34,7 @@ std::optional<T> parse_number(std::string_view word) {
 
 std::optional<float> parse_control(std::string_view word) {
     const auto value = parse_number<float>(word);
-    return value && *value >= -1.0f && *value <= 1.0f ? value : std::nullopt;  // refuses NaN too
+    return value && *value >= -1.0f && *value <= 1.0f ? value : std::nullopt;  // rejects NaN too
 }
 
 std::optional<Seat> parse_seat(std::string_view word) {

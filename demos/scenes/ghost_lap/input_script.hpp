@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The format of a recorded or hand-written drive: one line per change of the controls,
+// The text format of a recorded or hand-written drive, one line per change of the controls:
 //
 //     # frame steer throttle seat
 //     0       0     1
 //     95      -0.4  0.2
 //     1200    0.1   0.5  ghost
 //
-// frames strictly increasing, steer and throttle in [-1, 1], each held until the next line's frame;
-// before the first line both are 0.  seat: "ghost" at the ghost's wheel, "none" to watch, nothing in
-// one's own car.  Blank lines and text after # are skipped.
+// Frames increase strictly; steer and throttle are in [-1, 1], each held until the next line's
+// frame, and 0 before the first line. seat: "ghost" at the ghost's wheel, "none" to watch, nothing
+// in one's own car. Blank lines and text after # are skipped.
 
 #pragma once
 
@@ -29,19 +29,19 @@ struct InputScript {
     };
     std::vector<Entry> entries;
 
-    /// What the script holds in `frame`, and since when.
+    /// The controls in `frame`, and the frame since when they are held.
     Entry at(uint64_t frame) const;
 };
 
-/// Why a script was refused, as in `line 3: steer must be a number in [-1, 1], found "left"`.
+/// The error of a rejected script, as in `line 3: steer must be a number in [-1, 1], found "left"`.
 struct InputScriptError {
     std::string message;
 };
 
-/// Reads the text of a script; the first bad line refuses it all.
+/// Parses the text of a script; any bad line rejects it.
 std::variant<InputScript, InputScriptError> parse_input_script(std::string_view text);
 
-/// Writes a script that parse_input_script reads back to the same bits.
+/// Writes a script that parse_input_script reads back bit for bit.
 std::string write_input_script(const InputScript& script);
 
 /// Replays a script.

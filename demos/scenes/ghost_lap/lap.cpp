@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Computes and compares driven lines.
+
 #include "ghost_lap/lap.hpp"
 
 #include <algorithm>
@@ -49,7 +51,7 @@ void LineRecorder::add(float fraction, float lateral) {
 }
 
 Line LineRecorder::finish() const {
-    // Two rounds, so that empty bins at the start find the last bin that was visited.
+    // Two passes, so that empty bins at the start get the value of the last visited bin.
     Line line{};
     float last = 0.0f;
     for (int i = 0; i < 2 * kLineBins; ++i) {

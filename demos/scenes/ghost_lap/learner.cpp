@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Defines the observations, actions and learner of ghosts.
+
 #include "ghost_lap/learner.hpp"
 
 #include "ghost_lap/observation.hpp"
@@ -11,7 +13,7 @@ using agents::Actions;
 using agents::Fields;
 
 agents::AgentSchema schema() {
-    // The race scales what it shows, so ranges are as they are.
+    // Observations are already scaled, so default ranges fit.
     return agents::AgentSchema(Fields()
                                    .numbers("speed")
                                    .numbers("offset")
@@ -23,7 +25,7 @@ agents::AgentSchema schema() {
 agents::Clone learner() {
     agents::Clone clone;
     clone.agents = 2;
-    clone.capacity = 2048;  // the last minute and a half
+    clone.capacity = 2048;  // about the last 100 s
     clone.loss = agents::CloneLoss::kSquared;
     return clone;
 }

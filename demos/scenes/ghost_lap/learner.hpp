@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What ghosts sense and do, and how they learn from whoever drives.
+// Observations and actions of ghosts, and how they learn from a driver.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace hearth::ghost_lap {
 
 agents::AgentSchema schema();
-/// Of two agents: the person, who demonstrates, and the ghost, who acts.
+/// Behavior cloning with two agents: the person, who demonstrates, and the ghost, which acts.
 agents::Clone learner();
 
 }  // namespace hearth::ghost_lap

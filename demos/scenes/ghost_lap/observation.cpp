@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Computes a car's observation.
+
 #include "ghost_lap/observation.hpp"
 
 #include <cmath>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Runs a race: cars, autopilots, demonstrations and statistics.
+
 #include "ghost_lap/race.hpp"
 
 #include "random.hpp"
@@ -127,7 +129,7 @@ void Race::step(Action action, Seat seat) {
     }
 }
 
-/// What was seen from one seat is not answered from another.
+/// Pairs observation and action only within one seat.
 void Race::demonstrate(const Observation& seen, Action action, Seat seat) {
     demonstration_.reset();
     if (seat != seat_) seated_since_ = frame_;

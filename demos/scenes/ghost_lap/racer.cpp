@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Moves a car along the track, times its laps and puts it back.
+
 #include "ghost_lap/racer.hpp"
 
 #include <cmath>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// A car on the track, its laps and its resets.
+
 #pragma once
 
 #include "ghost_lap/car.hpp"
@@ -12,11 +14,11 @@
 
 namespace hearth::ghost_lap {
 
-/// A car on the track: where it is, its laps, and the rules that put it back.
+/// A car on the track: its position, its laps, and the rules for putting it back.
 ///
 /// A car is put back on the centre line, rolling, when it is lost (more than kLostLateral
-/// half-widths away) or, if it is one that must not get stuck, when it has been off the track for
-/// kStuckSeconds or has not advanced for as long.  A lap with a reset counts as failed.
+/// half-widths away) or, if is_put_back_when_stuck, when it has been off the track or has not
+/// advanced for kStuckSeconds. A lap with a reset counts as failed.
 class Racer {
   public:
     static constexpr float kLostLateral = 2.5f;
@@ -27,7 +29,7 @@ class Racer {
     static constexpr float kGridSpread = 0.3f;     ///< half-widths to the side, at most
     static constexpr float kRollingSpeed = 10.0f;  ///< m/s, at the start and when put back
 
-    /// track  must outlive the racer.  grid_lateral  where on the grid it starts, in half-widths.
+    /// track: must outlive the racer. grid_lateral: starting position on the grid, in half-widths.
     Racer(const Track& track, float grid_lateral, bool is_put_back_when_stuck);
 
     /// Drives one frame.
@@ -35,9 +37,9 @@ class Racer {
 
     const Track& track() const { return *track_; }
     const Car& car() const { return car_; }
-    /// Where the car is; its progress lies in [0, track().length()).
+    /// The car's position; progress is in [0, track().length()).
     TrackPoint where() const { return {track_->wrap(progress_), lateral_}; }
-    /// Metres driven since the line was crossed first; negative on the grid.
+    /// Metres driven since the line was first crossed; negative on the grid.
     float distance() const {
         return static_cast<float>(laps_.size()) * track_->length() + progress_;
     }

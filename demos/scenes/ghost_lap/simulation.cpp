@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Formulas and their order are those of car.cpp, track.cpp and racer.cpp.
+// The car on the circuit as tensor code, with the formulas and their order in car.cpp, track.cpp
+// and racer.cpp.
 
 #include "ghost_lap/simulation.hpp"
 
@@ -26,7 +27,7 @@ Tensor number(const Tensor& condition) {
     return cast(condition, DType::kF32);
 }
 
-/// The centre line, from each sample to the next.
+/// The centre line, as segments from each sample to the next.
 struct Segments {
     std::vector<float> x, y, along_x, along_y, heading, turn;
     double length, spacing, full_turn, half_width;
@@ -52,7 +53,7 @@ struct Segments {
         }
     }
 
-    /// Of the segments with these indices (i32).
+    /// Gathers the values of the segments with these indices (i32).
     static Tensor at(const std::vector<float>& column, const Tensor& index) {
         if (!index.ok()) return index;
         return gather(
@@ -64,11 +65,11 @@ struct Segments {
         return mod(index, index.trace()->constant(static_cast<double>(count), DType::kI32));
     }
 
-    /// Where a progress in [0, 2 length) lies.
+    /// Position of a progress in [0, 2 length).
     struct Place {
-        Tensor index;  ///< i32
-        Tensor t;      ///< from the sample to the next
-        Tensor laps;   ///< whole ones
+        Tensor index;  ///< i32 index of the sample
+        Tensor t;      ///< fraction of the way to the next sample
+        Tensor laps;   ///< whole laps
     };
     Place locate(const Tensor& progress) const {
         const Tensor at = progress / spacing, whole = floor(at);
@@ -83,7 +84,7 @@ struct Segments {
     Tensor y_at(const Place& p) const { return at(y, p.index) + at(along_y, p.index) * p.t; }
 };
 
-/// Each [worlds].
+/// Per-environment state; each tensor is [worlds].
 struct Row {
     Tensor x, y, heading, speed, progress, lateral, off_frames, idle_frames;
 };
@@ -132,7 +133,7 @@ void move(Row& r, const Tensor& steer, const Tensor& throttle) {
     r.heading = heading;
 }
 
-/// The nearest point within Track::kFollowMetres.  Returns how far it advanced.
+/// Finds the nearest point within Track::kFollowMetres. Returns the distance advanced.
 Tensor follow(Row& r, const Segments& track) {
     if (!r.x.ok()) return r.x;
     const Tensor first = cast(floor(r.progress / track.spacing), DType::kI32) +
@@ -195,7 +196,7 @@ SimulationStep step(const Tensor& state, const Tensor& action, const Segments& t
             greater(maximum(r.off_frames, r.idle_frames), double{Racer::kStuckFrames});
         const Tensor is_put_back =
             logical_or(is_stuck, greater(abs(r.lateral), number_of(Racer::kLostLateral)));
-        // What follows the end is of no episode.
+        // Rewards after the end belong to no episode.
         const Tensor cost =
             where(is_put_back, number_of(kPutBackMetres), is_off * number_of(kOffTrackMetres));
         reward = reward + where(is_over, 0.0, advance - cost);

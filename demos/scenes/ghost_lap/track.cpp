@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Builds a track from control points, and projects positions onto it.
+
 #include "ghost_lap/track.hpp"
 
 #include <glm/geometric.hpp>
@@ -41,12 +43,12 @@ SplinePoint evaluate_spline(const glm::dvec2 (&p)[4], double t) {
 
 }  // namespace
 
-/// Where a progress lies between two samples.
+/// Position of a progress between two samples.
 struct Track::Place {
     const Sample& a;
     const Sample& b;
     float t;        // in [0, 1) from a to b
-    float wraps;    // whole laps in the progress asked for
+    float wraps;    // whole laps in the given progress
     float b_wraps;  // 1 if b is the first sample of the next lap
 };
 
@@ -63,7 +65,7 @@ Track::Track(std::span<const glm::vec2> control_points, float half_width)
     }
     dense.push_back(dense.front());
 
-    // Arc length, and headings made continuous.
+    // Arc length, and unwrapped headings.
     std::vector<double> arc(dense.size(), 0.0);
     for (size_t i = 1; i < dense.size(); ++i) {
         arc[i] = arc[i - 1] + glm::distance(dense[i - 1].position, dense[i].position);
@@ -170,7 +172,7 @@ std::vector<Corner> Track::corners() const {
         const float k = samples_[i % kSampleCount].curvature;
         return std::abs(k) < kCornerCurvature ? 0 : (k > 0.0f ? 1 : -1);
     };
-    int start = 0;  // any sample of a straight, so that no corner is cut in two
+    int start = 0;  // a sample on a straight, so that no corner is split
     while (start < kSampleCount && sign_at(start) != 0) ++start;
 
     std::vector<Corner> corners;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// A race track: its centre line, corners and projection.
+
 #pragma once
 
 #include <glm/vec2.hpp>
@@ -10,7 +12,7 @@
 
 namespace hearth::ghost_lap {
 
-/// A place relative to the centre line.
+/// A point relative to the centre line.
 struct TrackPoint {
     float progress;  ///< metres along the centre line, in [0, length)
     float lateral;   ///< offset from the centre line in half-widths; positive is left
@@ -32,7 +34,7 @@ struct Corner {
 /// thread may use it.
 class Track {
   public:
-    /// control_points  at least 4, in driving order.  half_width  metres, > 0.
+    /// control_points: at least 4, in driving order. half_width: metres, > 0.
     Track(std::span<const glm::vec2> control_points, float half_width);
 
     /// The circuit of the demo: 313 m clockwise, with a chicane and a hairpin.
@@ -50,8 +52,8 @@ class Track {
 
     /// The nearest point of the whole centre line.
     TrackPoint project(glm::vec2 position) const;
-    /// The nearest point within kFollowMetres of `near_progress`: follows a car without jumping to a
-    /// neighbouring stretch of track.
+    /// The nearest point within kFollowMetres of `near_progress`: follows a car without jumping to
+    /// a neighbouring stretch of track.
     TrackPoint project(glm::vec2 position, float near_progress) const;
 
     /// `progress` wrapped into [0, length()).
@@ -60,7 +62,8 @@ class Track {
     /// Corners of at least 25 degrees, in driving order.
     std::vector<Corner> corners() const;
 
-    /// The centre line at equal arc length, from progress 0 on; the last sample is one spacing before the first.
+    /// Samples of the centre line at equal arc length, from progress 0; the last is one spacing
+    /// before the first.
     struct Sample {
         glm::vec2 position;
         float heading;
@@ -68,7 +71,7 @@ class Track {
     };
     std::span<const Sample> samples() const { return samples_; }
     float spacing() const { return spacing_; }  ///< metres from sample to sample
-    /// What heading() gains in a lap: 2 pi or -2 pi.
+    /// Heading gained per lap: 2 pi or -2 pi.
     float full_turn() const { return full_turn_; }
 
     static constexpr float kFollowMetres =

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Defines the observations, actions, network and learner of hatchlings.
+
 #include "hatchlings/learner.hpp"
 
 #include "hatchlings/world.hpp"
@@ -11,7 +13,7 @@ using agents::Actions;
 using agents::Fields;
 
 agents::AgentSchema schema() {
-    // The world scales what it shows, so ranges are as they are.
+    // Observations are already scaled, so default ranges fit.
     return agents::AgentSchema(
         Fields()
             .numbers("velocity", 2)
@@ -25,26 +27,28 @@ agents::AgentSchema schema() {
 }
 
 agents::Ppo learner(uint32_t hatchlings) {
-    agents::Ppo ppo;  // its defaults are for such a group
+    agents::Ppo ppo;  // the defaults suit a group like this
     ppo.agents = hatchlings;
     ppo.horizon = kHorizon;
-    // A minibatch is one slice of learning at least: of a thousand hatchlings' window a fourth would take longer than
-    // a frame has for it.
+    // A minibatch is at least one slice of learning: a quarter of a thousand hatchlings' rollout
+    // would take longer than a frame's budget.
     constexpr int64_t kMostSamples = 2048;
     const int64_t samples = ppo.agents * ppo.horizon;
     while (samples > kMostSamples * ppo.minibatches && samples % (2 * ppo.minibatches) == 0)
         ppo.minibatches *= 2;
-    // What they see and are rewarded with lies in the unit range already.  Normalized by what was seen so
-    // far it keeps changing its meaning while it is rare: tried, and it takes them three times as long.
+    // Observations and rewards are already in the unit range. Running normalization would keep
+    // shifting them while the rare ones are sparse: it makes learning three times slower
+    // (measured).
     ppo.normalize_observations = ppo.normalize_rewards = false;
-    // Of twenty seeds on an H200 19 learned to find three times as many embers in three minutes, and none got
-    // worse; with 1e-3 and 0.003 three stopped daring anything.
+    // On an H200, 19 of twenty seeds learned to find three times as many embers in three minutes,
+    // and none got worse; with a learning rate of 1e-3 and an entropy coefficient of 0.003 three
+    // became passive.
     ppo.learning_rate = 5e-4;
     ppo.entropy = 0.01;
-    // What a possessed one is shown counts as much as rewards do while there is something; the ring holds the last
-    // two minutes of it.
+    // Demonstrations of a possessed hatchling weigh as much as rewards while there are any; the
+    // replay buffer holds the last two minutes.
     ppo.demonstrations = 2048;
-    ppo.first_log_deviation = 0;  // they begin as explorers: identical hatchlings share one meal
+    ppo.first_log_deviation = 0;  // explores first: identical policies share one ember
     return ppo;
 }
 

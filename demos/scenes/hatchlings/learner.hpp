@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What hatchlings sense and do, and how they learn: in the game, and before it ships.
+// Observations and actions of hatchlings, and how they learn: in the game, and in training before
+// it ships.
 
 #pragma once
 
@@ -9,7 +10,7 @@
 
 namespace hearth::hatchlings {
 
-/// Decisions of each hatchling from one window of learning to the next.
+/// Decisions of each hatchling per rollout.
 constexpr uint32_t kHorizon = 64;
 
 agents::AgentSchema schema();

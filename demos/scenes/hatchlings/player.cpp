@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Parses player scripts, and implements the scripted forager.
+
 #include "hatchlings/player.hpp"
 
 #include <glm/geometric.hpp>
@@ -35,7 +37,7 @@ constexpr Word kWords[] = {
     {"forget", Verb::kForget, Arguments::kNone},
 };
 
-/// Takes the next word off the front of a line; empty at its end.
+/// Removes the first word of a line and returns it; empty at the end.
 std::string_view next_word(std::string_view& line) {
     const size_t begin = line.find_first_not_of(" \t\r");
     if (begin == std::string_view::npos) {
@@ -63,7 +65,7 @@ std::string quoted(std::string_view word) {
     return "\"" + std::string(word.substr(0, kLongest)) + "\"";
 }
 
-/// Fills in the command's arguments, or says what is wrong with them.
+/// Parses the command's arguments; returns an error message, or empty.
 std::string read_arguments(const Word& word, std::string_view& line, Command& command) {
     const std::string verb(word.text);
     if (word.arguments == Arguments::kHatchling) {
@@ -127,12 +129,12 @@ glm::vec2 forage(const Observation& o) {
     const glm::vec2 velocity(o[0], o[1]);
     const glm::vec2 ember(o[4], o[5]);
     const float closeness = std::sqrt(glm::dot(ember, ember));
-    // With nothing in sight, back to the middle, where most can be seen.
+    // With nothing in sight it returns to the middle, where most is visible.
     glm::vec2 wanted = closeness > 0 ? ember / closeness : -glm::vec2(o[2], o[3]);
     for (size_t mote = 10; mote < 25; mote += 5) {
         const glm::vec2 toward(o[mote], o[mote + 1]);
         const float near = o[mote + 4], length = std::sqrt(glm::dot(toward, toward));
-        // Ahead of it counts double: what is behind will be left behind.
+        // Motes ahead count double: those behind will be left behind.
         if (near <= 0 || length <= 0) continue;
         const float ahead = glm::dot(toward / length, wanted) > 0 ? 2.0f : 1.0f;
         wanted -= toward / length * (ahead * near * near);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Who plays: a script that does what a person could do, and a forager that shows how it is done.
+// Substitutes for a person: a script of player commands, and a forager that gives demonstrations.
 
 #pragma once
 
@@ -13,46 +13,47 @@
 
 namespace hearth::hatchlings {
 
-/// What a player does, in the words of a script (parse_script).
+/// Commands of a player, as named in a script (parse_script).
 enum class Verb : uint8_t {
     kPossess,  ///< takes over a hatchling: the forager's thrusts become demonstrations
     kRelease,  ///< lets it go
-    kPraise,   ///< credits one hatchling's last moments
+    kPraise,   ///< credits one hatchling's recent actions
     kScold,
     kHotNight,  ///< embers burn and frost feeds; again: a cold night
     kWind,      ///< m/s^2, two numbers
-    kFrost,     ///< how many motes
-    kPenalty,   ///< what a mote costs, a number below 0
+    kFrost,     ///< number of motes
+    kPenalty,   ///< reward of a mote, below 0
     kAdapt,     ///< 0: a fresh optimizer, ... 1: a fresh brain
-    kFreeze,    ///< stops learning; again: goes on
-    kRewind,    ///< back to a snapshot, so many before the newest
-    kForget,    ///< back to the factory's brain
+    kFreeze,    ///< stops learning; again: resumes it
+    kRewind,    ///< restores a snapshot, counted from the newest
+    kForget,    ///< resets to the initial brain
 };
 
 struct Command {
     uint64_t frame = 0;
     Verb verb = Verb::kRelease;
-    uint32_t hatchling = 0;  ///< of possess, praise and scold
+    uint32_t hatchling = 0;  ///< for possess, praise and scold
     glm::vec2 value = {0, 0};
 };
 
-/// Why a script was refused, as in `line 3: praise needs the number of a hatchling, found "all"`.
+/// The error of a rejected script, as in `line 3: praise needs the number of a hatchling, found
+/// "all"`.
 struct ScriptError {
     std::string message;
 };
 
-/// Reads a script: a line for each command, frames never decreasing,
+/// Parses a script: one line per command, frames never decreasing,
 ///
 ///     # frame verb arguments
 ///     600   praise 3
 ///     1800  wind 2 0.5
 ///     3600  hot_night
 ///
-/// Blank lines and text after # are skipped; the first bad line refuses it all.
+/// Blank lines and text after # are skipped; any bad line rejects the script.
 std::variant<std::vector<Command>, ScriptError> parse_script(std::string_view text);
 
-/// A forager written by hand: goes for the nearest ember, and around frost.  It sees what a hatchling
-/// sees, so what it does can be learned from.
+/// A hand-written forager: goes for the nearest ember and avoids frost. It has the same observation
+/// as a hatchling, so its actions can be learned.
 glm::vec2 forage(const Observation& observation);
 
 }  // namespace hearth::hatchlings

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Averages the hatchlings' results over bars and judges their trend.
+
 #include "hatchlings/progress.hpp"
 
 #include <algorithm>
@@ -30,7 +32,7 @@ Mood Progress::mood() const {
     constexpr size_t kStuckBars = 60 / kBarSeconds;
     if (state_.bars.size() < 2) return Mood::kWatching;
     const Bar& last = state_.bars.back();
-    // After a change of the rules what feeds is another thing, so only bars of the same night compare.
+    // Rule changes alter what feeds, so only bars of the same kind of night are compared.
     const auto same_night = [&](const Bar& b) { return b.is_hot_night == last.is_hot_night; };
     if (state_.bars.size() > kStuckBars && same_night(state_.bars.front())) {
         const auto recent = std::span(state_.bars).last(kStuckBars);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// How well the hatchlings do, in bars of fifteen seconds, and what to say about it.
+// The hatchlings' performance in bars of fifteen seconds, and a judgement of its trend.
 
 #pragma once
 
@@ -15,9 +15,9 @@ namespace hearth::hatchlings {
 
 enum class Mood : uint8_t {
     kWatching,  ///< too early to say
-    kLearning,  ///< better than at first, or not worse
-    kStuck,  ///< for a minute far below how it began: a fresh start, a softer penalty, more exploring
-    kDegraded,  ///< worse than it has been: the rules may have changed, which adapt() is for
+    kLearning,  ///< better than at first, or no worse
+    kStuck,     ///< a minute far below the start: reset, soften penalties, explore more
+    kDegraded,  ///< worse than before: the rules may have changed, which adapt() is for
 };
 
 class Progress {
@@ -26,12 +26,12 @@ class Progress {
     static constexpr uint64_t kBarFrames = uint64_t{kBarSeconds} * kFramesPerSecond;
 
     struct Bar {
-        float embers = 0;  ///< touched, for each hatchling and minute
+        float embers = 0;  ///< touched per hatchling and minute
         float motes = 0;
-        float score = 0;  ///< what feeds less what hurts, by the rules at its end
+        float score = 0;  ///< rewards minus penalties, by the rules at its end
         bool is_hot_night = false;
     };
-    /// What the player did, for the curve.
+    /// A player's action, for the curve.
     struct Mark {
         uint64_t frame;
         std::string text;
@@ -40,7 +40,7 @@ class Progress {
     struct State {
         std::vector<Bar> bars;
         std::vector<Mark> marks;
-        uint64_t embers = 0, motes = 0;  ///< touched before the bar under way
+        uint64_t embers = 0, motes = 0;  ///< touched before the current bar
     };
 
     Progress() = default;
@@ -56,7 +56,7 @@ class Progress {
     const std::vector<Bar>& bars() const { return state_.bars; }
     const std::vector<Mark>& marks() const { return state_.marks; }
     Mood mood() const;
-    /// Of the last bars by the first one; 0 while there are fewer than two.
+    /// Ratio of the latest bars to the first one; 0 while there are fewer than two.
     float gain() const;
 
   private:

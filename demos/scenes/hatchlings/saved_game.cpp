@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Serializes a saved game: the world, the progress and the judgements.
+
 #include "hatchlings/saved_game.hpp"
 
 #include <algorithm>
@@ -17,7 +19,7 @@ constexpr uint64_t kFileMagic =
     0x65766173'74616820u;  // " hatsave": the game's bytes, counted, then the brain's
 constexpr size_t kMostHatchlings = 1024, kMostBars = 1 << 16, kMostText = 64;
 
-/// Numbers as they lie in memory, little-endian on all that Hearth runs on.
+/// Writes values in memory layout, little-endian on all supported platforms.
 class Writer {
   public:
     static constexpr bool kReads = false;
@@ -62,7 +64,7 @@ class Reader {
     bool is_sound_ = true;
 };
 
-// Each kind of thing has one list of its numbers, for both ways.
+// Each type lists its members once, for reading and writing.
 
 template <class Archive>
 void visit(Archive& archive, glm::vec2& v) {
@@ -146,7 +148,7 @@ std::vector<std::byte> encode(const SavedGame& game) {
     Writer writer;
     writer(kMagic);
     writer(kFormat);
-    SavedGame copy = game;  // the lists above are for both ways
+    SavedGame copy = game;  // visit() takes a mutable object, for both directions
     visit(writer, copy);
     return writer.take();
 }

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A clearing is a row of f32: rules, then for each number of hatchlings, embers and motes the values of all of them.
-// Formulas and their order are those of world.cpp.  What a clearing could have and has not drifts unseen.
+// The clearing as tensor code, with the formulas and their order in world.cpp. The state of a
+// clearing is a row of f32: the rules, then each property of all hatchlings, embers and motes.
+// Unused embers and motes drift invisibly.
 
 #include "hatchlings/simulation.hpp"
 
@@ -20,9 +21,9 @@ namespace {
 constexpr int64_t kRuleCount = 7;
 constexpr int64_t kHatchlingNumbers = 6, kDrifterNumbers = 4;
 constexpr double kSeconds = static_cast<double>(kFrameSeconds);
-constexpr double kNowhere = 1e9;  // squared metres: further than anything is
+constexpr double kNowhere = 1e9;  // squared metres: beyond everything
 
-/// How many of each a row has room for: one at least, so that nothing is empty.
+/// Capacities of a state row; at least one each, so that no tensor is empty.
 struct Room {
     int64_t hatchlings, embers, motes;
 
@@ -36,12 +37,12 @@ struct Room {
     }
 };
 
-/// The last extent; 0 of a trace that has failed.
+/// Last extent of the shape; 0 for a failed trace.
 int64_t width_of(const Tensor& x) {
     return x.ok() && x.shape().rank() > 0 ? x.shape()[x.shape().rank() - 1].count : 0;
 }
 
-/// Each [worlds, count].
+/// Coordinates; each tensor is [worlds, count].
 struct Points {
     Tensor x, y;
 };
@@ -49,7 +50,7 @@ struct Drifters {
     Points place, velocity;
 };
 
-/// Each rule [worlds, 1].
+/// Unpacked state. Each rule is [worlds, 1].
 struct Clearing {
     Tensor ember_reward, frost_reward, ember_count, mote_count;
     Points wind;
@@ -98,12 +99,12 @@ Tensor packed(const Clearing& c) {
     return concat(parts, -1);
 }
 
-/// Random numbers in [-1, 1): [rows, count], those that Chance has.
+/// Uniform random values in [-1, 1), [rows, count]; equal to those of Chance.
 Tensor numbers(const Tensor& counter, uint64_t key, Draw what, int64_t count, int64_t rows) {
     return transpose(random_uniform(counter, Chance::key_of(key, what), {count, rows}, -1.0, 1.0));
 }
 
-/// Number `part` of each of `count` that have `of` numbers each: [rows, count].
+/// Selects value `part` of each group of `of` values: [rows, count].
 Tensor part_of(const Tensor& numbers, int64_t part, int64_t of) {
     return slice(numbers, -1, part, width_of(numbers), of);
 }
@@ -155,7 +156,7 @@ void move(Clearing& c, const Points& thrust) {
     c.immune_s = maximum(c.immune_s - kSeconds, 0.0);
 }
 
-/// From each hatchling to each of `to`: [worlds, hatchlings, count].
+/// Offsets from each hatchling to each of `to`: [worlds, hatchlings, count].
 Points offsets(const Points& from, const Points& to) {
     return {unsqueeze(to.x, {1}) - unsqueeze(from.x, {2}),
             unsqueeze(to.y, {1}) - unsqueeze(from.y, {2})};
@@ -171,12 +172,12 @@ void part_hatchlings(Clearing& c) {
     c.place = {c.place.x - sum(offset.x * push, {2}), c.place.y - sum(offset.y * push, {2})};
 }
 
-/// 0, 1, 2, ... along the last axis, as f32.
+/// Indices 0, 1, 2, ... along the last axis, as f32.
 Tensor places_of(const Tensor& like, int64_t count) {
     return cast(iota(*like.trace(), {count}), DType::kF32);
 }
 
-/// Whether a clearing has it: [worlds, count].
+/// Mask of the elements that exist: [worlds, count].
 Tensor is_there(const Tensor& count, int64_t room) {
     return less(places_of(count, room), count);
 }
@@ -192,14 +193,16 @@ Tensor number(const Tensor& claim) {
     return cast(claim, DType::kF32);
 }
 
-/// Rewards of this frame [worlds, hatchlings].  fresh: [worlds, 4 * embers], where those that are eaten appear.
+/// Returns this frame's rewards [worlds, hatchlings]. fresh: [worlds, 4 * embers], new positions of
+/// eaten embers.
 Tensor touch(Clearing& c, const Tensor& fresh, const Room& room) {
     const Tensor sign = 1.0 - 2.0 * c.is_hot;
     Tensor reward = c.place.x * 0.0;
     const Tensor reaches = touches(c, c.embers, c.ember_count, kEmberRadius);
     const Tensor ember = places_of(c.place.x, room.embers);
     const auto beyond = static_cast<double>(room.embers + room.hatchlings);
-    // The first that each touches, and of those who reach for it the first: places, `beyond` for none.
+    // First ember that each hatchling touches, and first hatchling that reaches for each; `beyond`
+    // if none.
     const Tensor first = min(where(reaches, ember, beyond), {2}, true);
     const Tensor wants = equal(first, ember);
     const Tensor who = unsqueeze(places_of(c.place.x, room.hatchlings), {1});
@@ -223,8 +226,8 @@ Tensor touch(Clearing& c, const Tensor& fresh, const Room& room) {
     return reward;
 }
 
-/// The `kSeen` nearest of some drifters: offsets of each, and their velocity relative to the hatchling's; zeros for those
-/// that there are not.  Each [worlds, hatchlings].
+/// The `kSeen` nearest drifters: their offsets, and velocities relative to the hatchling's; zeros
+/// if they do not exist. Each tensor is [worlds, hatchlings].
 struct Nearest {
     Points offset, velocity;
     Tensor exists;

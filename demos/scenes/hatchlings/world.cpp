@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+// Steps the clearing and computes observations.
+
 #include "hatchlings/world.hpp"
 
 #include "random.hpp"
@@ -21,7 +23,7 @@ float finite_in_unit(float value) {
     return std::isfinite(value) ? std::clamp(value, -1.0f, 1.0f) : 0.0f;
 }
 
-/// The `kSeen` nearest, nearest first; fewer if there are fewer.
+/// Finds the `kSeen` nearest, sorted by distance; fewer if there are fewer.
 int nearest(std::span<const Drifter> drifters, glm::vec2 from, std::array<int, kSeen>& found) {
     std::array<float, kSeen> distance{};
     int count = 0;
@@ -42,7 +44,7 @@ int nearest(std::span<const Drifter> drifters, glm::vec2 from, std::array<int, k
     return count;
 }
 
-/// Direction times closeness.
+/// Returns direction times closeness.
 glm::vec2 toward(glm::vec2 offset) {
     const float distance = std::sqrt(glm::dot(offset, offset));
     if (distance >= kSight || distance <= 0.0f) return {0, 0};
@@ -96,7 +98,7 @@ World::World(const WorldOptions& options, const Chance& chance) {
         state_.motes.push_back(appear(kMoteSpeed, Draw::kMotePlace, i, chance));
 }
 
-/// Keeps `count` drifters, and lets each wander on.
+/// Adjusts the number of drifters to `count`, and moves each.
 void World::drift(std::vector<Drifter>& drifters, uint32_t count, float speed, Draw turn,
                   Draw place, const Chance& chance) {
     if (drifters.size() > count) drifters.resize(count);
@@ -171,7 +173,7 @@ void World::move(Hatchling& h) const {
     h.glow = std::max(0.0f, h.glow - kFrameSeconds / kGlowSeconds);
 }
 
-/// Bodies push each other apart, all at once, so that a herd does not become a point.
+/// Pushes overlapping bodies apart, all simultaneously.
 void World::part_hatchlings() {
     constexpr float kBoth = 2 * kHatchlingRadius;
     const std::vector<Hatchling>& all = state_.hatchlings;
@@ -189,8 +191,8 @@ void World::part_hatchlings() {
     for (size_t i = 0; i < all.size(); ++i) state_.hatchlings[i].position += pushes_[i];
 }
 
-/// Each hatchling reaches for the first ember that it touches, one mouthful a frame; of several that reach for one the
-/// first has it.
+/// Each hatchling eats the first ember that it touches, one per frame. If several reach for the
+/// same ember, the first one gets it.
 void World::touch(const Chance& chance) {
     const float sign = state_.rules.is_hot_night ? -1.0f : 1.0f;
     std::array<bool, kMaxEmbers> is_eaten{};

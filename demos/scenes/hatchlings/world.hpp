@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The clearing: hatchlings, the embers that feed them and the frost motes that chill them.  No
-// Vulkan, no clock, and of Hearth only its random numbers: fixed steps, and equal options and inputs give equal worlds.
-// simulation.hpp has the same as tensor code; rules that one follows the other has to follow as well, so nothing here
-// depends on the order in which hatchlings are looked at, but where their numbers decide.
+// The clearing: hatchlings, embers that feed them and frost motes that chill them. It uses no
+// Vulkan, no clock, and only Hearth's random numbers: fixed steps, and equal options and inputs
+// give equal worlds. simulation.hpp is the same as tensor code. Rule changes must be made in both,
+// so nothing here depends on the order of hatchlings, except where their indices break ties.
 
 #pragma once
 
@@ -22,21 +22,21 @@ namespace hearth::hatchlings {
 
 constexpr int kFramesPerSecond = 60;
 constexpr float kFrameSeconds = 1.0f / kFramesPerSecond;
-constexpr int kFramesPerDecision = 4;  // 15 decisions a second, held in between
+constexpr int kFramesPerDecision = 4;  // 15 decisions per second, held in between
 constexpr int kObservationWidth = 27;
 constexpr int kActionWidth = 2;
 
-/// What a hatchling senses, all within about [-1, 1]:
+/// A hatchling's observation, all within about [-1, 1]:
 ///
-///     0..1    its velocity, by top speed
-///     2..3    its place in the clearing, from the centre, by half of the clearing's size
+///     0..1    its velocity, relative to top speed
+///     2..3    its position relative to the centre, divided by half of the clearing's size
 ///     4..9    the three nearest embers, nearest first: direction times closeness
 ///     10..24  the three nearest frost motes: direction times closeness, velocity relative to its
-///             own by top speed, and how far they reach into its surroundings
+///             own divided by top speed, and how far they reach into its surroundings
 ///     25      1 while it is chilled
 ///     26      1 in a hot night
 ///
-/// Closeness falls from 1 (touching) to 0 (out of sight); what does not exist is zeros.
+/// Closeness falls from 1 (touching) to 0 (out of sight). Missing embers and motes are zeros.
 using Observation = std::array<float, kObservationWidth>;
 
 /// Sizes and speeds, in metres and seconds.
@@ -50,24 +50,24 @@ constexpr float kThrust = 14.0f;              // m/s^2 at full thrust
 constexpr float kDrag = kThrust / kTopSpeed;  // 1/s
 constexpr float kEmberSpeed = 0.5f;
 constexpr float kMoteSpeed = 1.3f;
-constexpr float kTurn = 0.6f;  // of a drifter's speed that it may change by in a second
+constexpr float kTurn = 0.6f;  // maximum change of a drifter's speed per second, relative to it
 constexpr float kDrifterEdge = 0.3f;
-constexpr float kBounce = 0.4f;  // of the speed is left to a hatchling after meeting the edge
+constexpr float kBounce = 0.4f;  // fraction of the speed kept after bouncing off the edge
 constexpr float kChilledSeconds = 0.8f;
 constexpr float kImmuneSeconds = 2.0f;
 constexpr float kReach = 3.0f;     // of a mote's cold, for the observation
 constexpr int kSeen = 3;           // embers, and motes
-constexpr float kAppears = 0.95f;  // of half of the clearing's size, where drifters appear
-constexpr float kHatches = 0.38f;  // the same for hatchlings: around the fire, in the middle
+constexpr float kAppears = 0.95f;  // of half the size: area where drifters appear
+constexpr float kHatches = 0.38f;  // of half the size: hatchlings, around the fire
 
-/// What the player and nature may change at any time.
+/// Rules that the player or the environment may change at any time.
 struct Rules {
     float ember_reward = 1.0f;
     float frost_reward = -0.1f;
     uint32_t ember_count = 18;  ///< at most kMaxEmbers
     uint32_t mote_count = 8;    ///< at most kMaxMotes
     glm::vec2 wind = {0, 0};    ///< m/s^2, on everything
-    /// Embers burn and frost feeds: both rewards change their signs.
+    /// Embers burn and frost feeds: both rewards change sign.
     bool is_hot_night = false;
 
     bool operator==(const Rules&) const = default;
@@ -75,33 +75,33 @@ struct Rules {
 constexpr uint32_t kMaxEmbers = 64;
 constexpr uint32_t kMaxMotes = 64;
 
-/// What random numbers are for.
+/// Purposes of random numbers.
 enum class Draw : uint8_t { kHatch, kEmberPlace, kEmberTurn, kMotePlace, kMoteTurn, kRules };
 
-/// Random numbers of one moment of a world: functions of what is written here and of their own index alone.  `rows`
-/// worlds may share a stream, as they do on the device; then this is that of world `row`.
+/// Random numbers of one moment of a world: pure functions of these members and the index. `rows`
+/// worlds may share a stream, as they do on the device; this is world `row` of them.
 struct Chance {
     uint64_t key = 0;
     uint32_t counter = 0;
     uint32_t row = 0, rows = 1;
 
-    /// The stream of one purpose.
+    /// Key of the stream for one purpose.
     static uint64_t key_of(uint64_t key, Draw what) {
         return Hash().number(key).number(static_cast<uint32_t>(what)).value();
     }
-    /// Number `index` of that purpose: in [-1, 1), on a grid of 2^-23.
+    /// Random number `index` for this purpose: in [-1, 1), on a grid of 2^-23.
     float number(Draw what, uint32_t index) const {
         const uint32_t bits = philox_bits(key_of(key, what), counter, index * rows + row);
         return static_cast<float>(2 * uniform_from_bits(bits) - 1);
     }
-    /// Numbers `index` and the next.
+    /// Random numbers `index` and `index` + 1.
     glm::vec2 pair(Draw what, uint32_t index) const {
         return {number(what, index), number(what, index + 1)};
     }
 };
 
-/// Rules as the player may come to set them: a hot night every other time, wind up to 3 m/s^2, 4 to 24 motes that cost
-/// up to 0.5.
+/// Random rules within the range of player settings: a hot night half the time, wind up to 3 m/s^2,
+/// 4 to 24 motes that cost up to 0.5.
 Rules varied_rules(const Chance& chance);
 constexpr float kMostWind = 3.0f, kLeastPenalty = 0.025f, kMostPenalty = 0.5f;
 constexpr uint32_t kFewestMotes = 4, kMostVariedMotes = 24;
@@ -110,10 +110,10 @@ struct Hatchling {
     glm::vec2 position = {0, 0};
     glm::vec2 velocity = {0, 0};
     glm::vec2 thrust = {0, 0};  ///< of the last decision, each within [-1, 1]
-    float chilled_s = 0;        ///< it cannot thrust for so long
-    float immune_s = 0;         ///< frost does nothing to it for so long
+    float chilled_s = 0;        ///< remaining time without thrust
+    float immune_s = 0;         ///< remaining time of immunity to frost
     float reward = 0;           ///< since take_reward()
-    float glow = 0;             ///< 1 when it has just eaten, fading: for the picture
+    float glow = 0;             ///< 1 when it has just eaten, fading; for the picture
     uint32_t embers = 0;        ///< touched since the start
     uint32_t motes = 0;
 };
@@ -130,7 +130,7 @@ struct WorldOptions {
     Rules rules;
 };
 
-/// All that a world goes on from.
+/// The complete state of a world.
 struct WorldState {
     uint64_t seed = 1;
     Rules rules;
@@ -141,7 +141,7 @@ struct WorldState {
     uint64_t state_hash = 0;
 };
 
-/// Something that happened in the last step, for sounds and sparks.
+/// An event of the last step, for sounds and sparks.
 struct Event {
     enum class Kind : uint8_t { kEmber, kFrost } kind;
     uint32_t hatchling;
@@ -151,9 +151,9 @@ struct Event {
 class World {
   public:
     explicit World(const WorldOptions& options);
-    /// One that begins by these random numbers; steps that are not given theirs go by the seed.
+    /// Creates a world with these random numbers; later steps use the seed unless given theirs.
     World(const WorldOptions& options, const Chance& chance);
-    /// A world that goes on from where another one was.
+    /// Continues from the state of another world.
     static World resume(WorldState state) {
         World world(WorldOptions{});
         world.state_ = std::move(state);
@@ -166,29 +166,29 @@ class World {
     /// True if hatchlings decide before the next step.
     bool is_decision_frame() const { return state_.frame % kFramesPerDecision == 0; }
 
-    /// What hatchling `index` senses now.
+    /// Returns the current observation of hatchling `index`.
     Observation observe(uint32_t index) const { return observe_as(state_.hatchlings[index]); }
-    /// What one would sense that rests at `place`.
+    /// Returns the observation of a hatchling at rest at `place`.
     Observation observe_at(glm::vec2 place) const { return observe_as({.position = place}); }
-    /// Its thrust until the next call, brought into [-1, 1]; what is not a number is 0.
+    /// Sets its thrust until the next call, clamped to [-1, 1]; NaN becomes 0.
     void set_thrust(uint32_t index, glm::vec2 thrust);
-    /// What it was rewarded with since the last call.
+    /// Returns its accumulated reward since the last call.
     float take_reward(uint32_t index);
 
-    /// One frame.
+    /// Advances by one frame.
     void step();
-    /// One frame, by these random numbers.
+    /// Advances by one frame, with these random numbers.
     void step(const Chance& chance);
 
     const Rules& rules() const { return state_.rules; }
-    /// Takes effect with the next step: what is too many fades, what is missing appears.
+    /// Takes effect with the next step: surplus embers and motes fade, missing ones appear.
     void set_rules(const Rules& rules) { state_.rules = rules; }
 
     std::span<const Hatchling> hatchlings() const { return state_.hatchlings; }
     std::span<const Drifter> embers() const { return state_.embers; }
     std::span<const Drifter> motes() const { return state_.motes; }
     std::span<const Event> events() const { return events_; }
-    /// Embers less motes, of all hatchlings since the start; the other way round in hot nights.
+    /// Embers minus motes, of all hatchlings since the start; the reverse in hot nights.
     int64_t score() const { return state_.score; }
 
     /// A hash of all positions and velocities since the start.
@@ -204,7 +204,7 @@ class World {
 
     WorldState state_;
     std::vector<Event> events_;
-    std::vector<glm::vec2> pushes_;  ///< of part_hatchlings
+    std::vector<glm::vec2> pushes_;  ///< scratch memory of part_hatchlings
 };
 
 }  // namespace hearth::hatchlings

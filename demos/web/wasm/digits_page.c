@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
    SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* The network that reads digits, for page/digits.js: it writes images and labels where images() and labels() point,
-   and calls.  Each call returns 0, or what was wrong, which error_text() tells. */
+/* The digits network for page/digits.js, which writes images and labels to where images() and
+ * labels() point, and calls. Each call returns 0, or an error that error_text() describes. */
 
 #include "digits.h"
 #include "page.h"
@@ -10,7 +10,7 @@
 PAGE_NETWORK_MEMORY(DIGITS, digits_cooked)
 static float images_[DIGITS_ROWS * 64], scores_[DIGITS_ROWS * 10], loss_;
 static int32_t labels_[DIGITS_ROWS];
-static _Alignas(16) unsigned char brain_[2 * DIGITS_BRAIN_BYTES]; /* other writers may need more */
+static _Alignas(16) unsigned char brain_[2 * DIGITS_BRAIN_BYTES]; /* others' may be larger */
 
 PAGE_EXPORT(images) float* images(void) {
     return images_;

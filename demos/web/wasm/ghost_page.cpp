@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Ghost Lap for page/ghost.js: the game's simulation (demos/scenes/ghost_lap), and the game's learner as C.  The page
-// calls frame() sixty times a second and draws what the views show.
+// Ghost Lap for page/ghost.js: the game's simulation (demos/scenes/ghost_lap), and its learner as
+// C. The page calls frame() sixty times per second and draws the views.
 
 #include "ghost.h"
 #include "ghost_lap/driver.hpp"
@@ -19,7 +19,7 @@ using namespace hearth::ghost_lap;
 
 namespace {
 
-constexpr uint32_t kLatency = 2;  // frames, as in the game, where the GPU answers so late
+constexpr uint32_t kLatency = 2;  // frames; as in the game, where GPU results arrive this late
 constexpr int kOutlinePoints = 512;
 
 alignas(GHOST_ALIGNMENT) unsigned char weights[GHOST_WEIGHTS_BYTES];
@@ -29,7 +29,7 @@ const hearth_c_memory memory = {weights,      sizeof weights, arena,
                                 sizeof arena, ghost_cooked,   GHOST_COOKED_BYTES};
 hearth_c_error error;
 
-/// What the page draws of one car.
+/// Data of one car for drawing.
 struct CarView {
     float x, y, heading, speed, steer, throttle, laps, lap_seconds, last_lap_seconds,
         best_lap_seconds, is_on_track;
@@ -40,7 +40,7 @@ struct View {
 };
 static_assert(sizeof(View) == 25 * sizeof(float));
 
-/// The numbers of the page: the scripted drivers, and then the person.
+/// Driver indices on the page: the scripted drivers, then the person.
 class Game {
   public:
     explicit Game(uint64_t seed)
@@ -147,7 +147,7 @@ PAGE_EXPORT(error_text) const char* error_text() {
     return error.text;
 }
 
-/// A new race; `forget` 1: of a ghost that knows nothing, else it goes on with what it has learned.
+/// Starts a new race; `forget` 1: with an untrained ghost, else the ghost keeps its brain.
 PAGE_EXPORT(begin) int begin(uint32_t seed, int forget) {
     game.emplace(seed);
     return forget != 0 ? ghost_init(&memory, &error) : HEARTH_C_OK;
@@ -161,7 +161,7 @@ PAGE_EXPORT(view) const float* view() {
     return reinterpret_cast<const float*>(&game->view());
 }
 
-/// kOutlinePoints of x, y, `lateral` half-widths to the left of the track's centre.
+/// Returns kOutlinePoints of x, y, `lateral` half-widths to the left of the centre line.
 PAGE_EXPORT(outline) const float* outline(float lateral) {
     static std::array<float, 2 * kOutlinePoints> points;
     for (int i = 0; i < kOutlinePoints; ++i) {

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
    SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* What a module offers to the page's JavaScript. */
+/* Common parts of the WebAssembly modules for the page's JavaScript. */
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #define PAGE_EXPORT(name) __attribute__((export_name(#name)))
 
-/* A network's memory, as statics: NAME_ROWS and the like come from the header that was cooked. */
+/* Static memory of a network; NAME_ROWS and the like come from the cooked header. */
 #define PAGE_NETWORK_MEMORY(UPPER, cooked_weights)                                              \
     static _Alignas(UPPER##_ALIGNMENT) unsigned char weights[UPPER##_WEIGHTS_BYTES];            \
     static _Alignas(UPPER##_ALIGNMENT) unsigned char arena[UPPER##_ARENA_BYTES];                \

@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
    SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* SqueezeNet, for page/pictures.js, which fetches the weights to where cooked() points, and calls begin(). */
+/* SqueezeNet for page/pictures.js, which fetches the weights to where cooked() points and calls
+ * begin(). */
 
 #include "page.h"
 #include "pictures.h"

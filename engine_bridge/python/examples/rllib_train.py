@@ -23,7 +23,7 @@ def make_algorithm(environment: str, workers: int, *, samples: int = 2000, seed:
     register_env(f"hearth-{environment}", lambda _: env.make(environment))
     config = (PPOConfig()
               .environment(f"hearth-{environment}")
-              # RLlib goes on without workers that take longer; 60 seconds are too few on a busy machine.
+              # RLlib drops workers that take longer; 60 seconds are too few on a busy machine.
               .env_runners(num_env_runners=workers, num_envs_per_env_runner=4, rollout_fragment_length="auto",
                            sample_timeout_s=600)
               .training(train_batch_size=samples, lr=1e-3, gamma=0.98)

@@ -7,7 +7,7 @@
     model = hearth.Model(package)
     model.run(observation=numpy.zeros((10, 8), "float32"))
 
-`Model` runs and trains packages, `Agents` are creatures that learn, `hearth.env` makes Gymnasium environments of
+`Model` runs and trains packages, `Agents` learn while they act, `hearth.env` makes Gymnasium environments of
 games, and `hearth.checkpoints` reads and writes what Stable-Baselines3 and CleanRL trained.
 """
 

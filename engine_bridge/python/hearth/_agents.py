@@ -20,7 +20,7 @@ _FACTORY = 0xFFFFFFFF
 class Agents(LoadedPackage):
     """`count` agents of one brain.
 
-    package: as `cook_agents` makes it.  count: at most as many as it was cooked for.
+    package: from `cook_agents`.  count: at most the number that it was cooked for.
 
         agents = hearth.Agents(hearth.cook_agents(...), 8)
         actions = agents.decide(observations)                        # the first
@@ -28,7 +28,7 @@ class Agents(LoadedPackage):
             ... act, observe ...
             actions = agents.decide(observations, rewards=rewards, over=over)
 
-    Each `decide` is a frame of a game that waits for its GPU.  One thread at a time, together with its device.
+    Each `decide` is one frame of a game and waits for the GPU.  One thread at a time, together with its device.
     """
 
     def __init__(self, package: Package, count: int, device: Device | None = None, *,
@@ -54,7 +54,7 @@ class Agents(LoadedPackage):
             self._check(lib().hearth_agents_add(self._agents, ctypes.byref(self._ids[i])))
         self._width = lib().hearth_agents_observation_width(self._agents)
         self._action_width = lib().hearth_agents_action_width(self._agents)
-        # Each agent's observation stays where it is as long as the agent lives.
+        # An agent's observation keeps its row during the agent's lifetime.
         self._seen = [np.ctypeslib.as_array(lib().hearth_agents_observation(self._agents, agent), (self._width,))
                       for agent in self._ids]
 
@@ -66,26 +66,25 @@ class Agents(LoadedPackage):
 
     @property
     def observation_width(self) -> int:
-        """Floats that each agent observes."""
+        """Size of an observation, in floats."""
         return self._width
 
     @property
     def action_width(self) -> int:
-        """Floats that each agent decides: a choice is its index."""
+        """Size of an action, in floats; a discrete action is its index."""
         return self._action_width
 
     def decide(self, observations: Any, *, rewards: Any = None, over: Any = None, cut_off: Any = None,
                final_observations: Any = None, explore: float = 1.0, learn_us: float = 500.0) -> Array:
-        """Tells what came of the last decisions, learns, and decides anew.
+        """Reports the outcome of the last decisions, learns, and returns new actions.
 
-        observations: [count, observation_width], as they are now: of an episode that ended, the next one's first.
-        rewards: [count] for the last decision.  over, cut_off: [count], true where it was its episode's last, because
-        the task has ended or because of a time limit.  final_observations: [count, observation_width], looked at where
-        cut_off: what was seen last there.
-        explore: 1 samples, 0 takes the likeliest (DQN: the part of random choices).  learn_us: GPU microseconds for
+        observations: [count, observation_width], current ones; after an episode ended, the next one's first.
+        rewards: [count] for the last decision.  over, cut_off: [count], true where the episode terminated or was
+        truncated.  final_observations: [count, observation_width], the last observations of truncated episodes.
+        explore: 1 samples, 0 is deterministic (DQN: the fraction of random actions).  learn_us: GPU microseconds for
         learning; 0: none.
         Returns float32 [count, action_width].
-        Errors: HearthError for other shapes, and for rewards that are not finite.
+        Errors: HearthError for other shapes, and for non-finite rewards.
         """
         count = len(self)
         seen = self._floats("observations", observations, (count, self._width))
@@ -94,7 +93,8 @@ class Agents(LoadedPackage):
                 self._check(lib().hearth_agents_reward(self._agents, agent, float(reward)))
         finals = None if final_observations is None else self._floats("final_observations", final_observations,
                                                                       (count, self._width))
-        # What a cut-off agent saw last stands in its observation until it is told so.
+        # The last observation of a truncated agent is read from its row, so end() comes before new
+        # observations.
         for ending, flags in ((2, cut_off), (1, over)):
             if flags is None:
                 continue
@@ -132,7 +132,7 @@ class Agents(LoadedPackage):
 
     @property
     def status(self) -> dict[str, float]:
-        """How they do: diagnostics ("return", "kl", ...) and counters ("samples", "learn_steps", ...) by name."""
+        """Learning statistics by name: diagnostics ("return", "kl", ...) and counters ("samples", "learn_steps", ...)."""
         status = self._status()
         told: dict[str, float] = {}
         for i in range(13):
@@ -142,22 +142,22 @@ class Agents(LoadedPackage):
         return told
 
     def set(self, setting: str, value: float) -> None:
-        """A live setting of the learner, from now on.  Error: HEARTH_ERROR_NOT_FOUND telling which there are."""
+        """Sets a runtime hyperparameter.  Error: HEARTH_ERROR_NOT_FOUND listing the known ones."""
         self._check(lib().hearth_agents_set(self._agents, setting.encode(), value))
 
     def adapt(self, strength: float) -> None:
-        """The rules have changed: 0 clears the optimizer, 1 begins with a fresh brain."""
+        """Adapts to changed rules: 0 clears the optimizer, 1 resets the brain."""
         self._check(lib().hearth_agents_adapt(self._agents, strength))
 
     def freeze(self, frozen: bool = True) -> None:
-        """Stops learning, or goes on."""
+        """Stops or resumes learning."""
         lib().hearth_agents_freeze(self._agents, int(frozen))
 
     def save_brain(self) -> bytes:
-        """What was learned, as a brain.  Takes frames in which nobody decides."""
+        """Returns a snapshot as a brain.  Runs frames without decisions."""
         taken = self._status().snapshots_taken
         self._check(lib().hearth_agents_keep(self._agents))
-        # A snapshot is taken where nothing is cut in the middle: learning that is under way is finished first.
+        # Snapshots are taken only between updates: learning in progress is finished first.
         for _ in range(1000):
             lib().hearth_agents_flush(self._agents)
             self._idle_frame()
@@ -172,7 +172,7 @@ class Agents(LoadedPackage):
         return ctypes.string_at(out, size.value)
 
     def load_brain(self, brain: Package) -> None:
-        """Goes on from a brain; each agent begins anew.  Errors name what does not fit, and change nothing."""
+        """Loads a brain; each agent starts a new episode.  Errors name mismatches, and change nothing."""
         data = read_bytes(brain)
         words = _aligned(data)
         report = c.Report()

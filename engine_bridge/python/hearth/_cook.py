@@ -45,14 +45,14 @@ def cook_onnx(model: Package, *, max_rows: int = 1, name: str = "main",
               device: Device | None = None) -> bytes:
     """Compiles an ONNX model into a package: the bytes of a .hearth file.
 
-    model: its bytes or its path (files that it keeps tensors in lie beside it).  max_rows: the most rows of a run.
+    model: its bytes or its path (external tensor files lie beside it).  max_rows: maximum batch size.
     name: of the entry.  shapes: of inputs in place of those declared; an extent is a number or "rows".
     profiles: as `hearth cook --profiles`; None: "baseline", or with a device "device", which is for it alone.
     precision: "f32" or "f16".  quantize: None, "f16", "int8" or "int4".
-    learn: adds the entry "learn", a step of training: {"loss": "mse", "mae", "huber" or "cross_entropy", "output":
+    learn: adds the entry "learn", one training step: {"loss": "mse", "mae", "huber" or "cross_entropy", "output":
     name, "optimizer": "adam" or "sgd", "weight_decay": 0, "momentum": 0, "clip_norm": 0}.  Besides the model's inputs
-    it takes target and learning_rate; it gives loss.
-    Errors: HearthError with what the importer or the compiler says.  Any thread.
+    it takes target and learning_rate; it returns loss.
+    Errors: HearthError with the message of the importer or compiler.  Any thread.
     """
     common, host = _common(max_rows, profiles, precision, quantize, device)
     folder = str(Path(model).parent) if isinstance(model, (str, os.PathLike)) else None
@@ -77,11 +77,11 @@ def cook_agents(observations: Sequence[Mapping[str, Any]], actions: Sequence[Map
 
     observations: fields, as {"name": "speed", "kind": "numbers", "width": 2, "low": 0, "high": 30}.
     actions: {"name": "move", "kind": "choose", "count": 4} or {"name": "aim", "kind": "drive", "width": 2}.
-    agents: the most at a time.  network: {"kind": "mlp", "widths": [64, 64], "activation": "tanh", "init": "orthogonal"} ("fan_in"
+    agents: maximum number.  network: {"kind": "mlp", "widths": [64, 64], "activation": "tanh", "init": "orthogonal"} ("fan_in"
     suits SAC), {"kind": "gru", "width": 64} or {"kind": "lstm", "width": 64, "before": [], "after": [64]}.
     learner: {"kind": "ppo", "dqn" or "sac", ...members of hearth::agents::Ppo and so on}; sdk/support/workbench/
     hearth_workbench.h lists all of it.
-    Errors: HearthError; an unknown key is one, and lists the known ones.  Any thread.
+    Errors: HearthError, also for unknown keys, listing the known ones.  Any thread.
     """
     common, host = _common(agents, profiles, precision, None, device)
     options = _options(common, observations=list(observations), actions=list(actions), network=network,

@@ -25,11 +25,11 @@ def devices() -> list[str]:
 
 
 class Device:
-    """A device of our own, with a context of Hearth's.
+    """A device with a Hearth context.
 
     name: an index of `devices()`, or a part of a name; None: the first discrete GPU, else an integrated one,
     else any; "native": this machine's CPU, without Vulkan, with kernels that the system's C compiler builds
-    (docs/native_device.md).  validation: let the validation layers look on; `messages` counts what they say.
+    (docs/how-to/native_device.md).  validation: enable the validation layers; `messages` counts their messages.
 
     Models and agents belong to the device that they were made with, and keep it alive.  One thread at a time.
     """
@@ -44,7 +44,7 @@ class Device:
 
     @property
     def name(self) -> str:
-        """As the driver names it."""
+        """The driver's name of the device."""
         return lib().hearth_headless_device(self._handle).decode()
 
     @property
@@ -54,7 +54,7 @@ class Device:
 
     @contextmanager
     def _commands(self) -> Iterator[ctypes.c_void_p]:
-        """A command buffer, submitted and waited for at the end; dropped if what is recorded raises."""
+        """A command buffer, submitted and waited for on exit; dropped on an exception."""
         commands = ctypes.c_void_p()
         self._check(lib().hearth_headless_begin(self._handle, ctypes.byref(commands)))
         try:
@@ -81,7 +81,8 @@ class Device:
             self._handle = ctypes.c_void_p()
 
     def __del__(self) -> None:
-        # An interpreter that ends destroys in no order: what still lives then goes with the process.
+        # At interpreter exit destruction order is undefined: objects that still exist end with the
+        # process.
         if getattr(self, "_handle", None):
             lib().hearth_headless_destroy(self._handle)
 
@@ -90,7 +91,7 @@ _default: Device | None = None
 
 
 def default_device() -> Device:
-    """The device that is used where none is given: made at the first call."""
+    """The default device, created by the first call."""
     global _default
     if _default is None or not _default._handle:
         _default = Device()

@@ -15,11 +15,11 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char, c_char_p, c_do
 from pathlib import Path
 from typing import Any
 
-VERSION = (0 << 22) | (1 << 12)  # HEARTH_VERSION of the headers that this was written for
+VERSION = (0 << 22) | (1 << 12)  # HEARTH_VERSION of the headers that these bindings match
 
 
 class HearthError(RuntimeError):
-    """A call of Hearth's failed.  The text is the library's own; `code` is the hearth_result, `name` its name."""
+    """A failed call of Hearth.  The text is the library's message; `code` is the hearth_result, `name` its name."""
 
     def __init__(self, message: str, code: int = -14, name: str = "HEARTH_ERROR_INTERNAL") -> None:
         super().__init__(message)
@@ -289,14 +289,14 @@ def lib() -> ctypes.CDLL:
 
 
 def error(code: int, message: bytes | str) -> HearthError:
-    """The exception for a result and what the library said to it."""
+    """Creates the exception for a result and the library's message."""
     name = lib().hearth_result_name(code).decode()
     text = message.decode(errors="replace") if isinstance(message, bytes) else message
     return HearthError(f"{text} ({name})" if text else name, code, name)
 
 
 def check(code: int, message: Any) -> int:
-    """Raises what a failed call said; message: text, or a function that asks for it.  Returns the code."""
+    """Raises HearthError if a call failed; message: text, or a function that returns it.  Returns the code."""
     if code < 0:
         raise error(code, message() if callable(message) else message)
     return code

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Packages on a device: run, train, look into, save."""
+"""Packages on a device: run, train, inspect, save."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = np.ndarray[Any, Any]
 #: A package: its bytes, or where the file is.
 Package = Union[bytes, bytearray, memoryview, str, "os.PathLike[str]"]
 
-# By hearth_dtype.  bfloat16 has no name in NumPy: it is given and taken as float32.
+# Indexed by hearth_dtype. NumPy has no bfloat16: it is passed as float32.
 _DTYPES = ("float32", "float16", "bfloat16", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32",
            "int64", "uint64", "bool")
 
@@ -31,14 +31,14 @@ def _numpy_dtype(code: int) -> np.dtype[Any]:
 
 
 def read_bytes(source: Package) -> bytes:
-    """The bytes themselves, or those of the file."""
+    """Returns the bytes, or those of the file."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         return bytes(source)
     return Path(source).read_bytes()
 
 
 def _aligned(data: bytes) -> Any:
-    """The bytes at an address that is a multiple of 8, as the library wants files."""
+    """Copies the bytes to an 8-byte aligned address, which the library requires."""
     words = (ctypes.c_uint64 * max(1, (len(data) + 7) // 8))()
     ctypes.memmove(words, data, len(data))
     return words
@@ -46,10 +46,10 @@ def _aligned(data: bytes) -> Any:
 
 @dataclass(frozen=True)
 class Tensor:
-    """What an entry takes or gives, or what persists between its runs.
+    """An input or output of an entry, or a variable that persists between runs.
 
-    shape: extents; None stands for one row, and (None, n) for n of each row: see `rows`.
-    kind: "input", "output", "in_place" (an input that the run writes over), "param", "state", "constant" or
+    shape: extents; None is the batch size, and (None, n) n times the batch size: see `rows`.
+    kind: "input", "output", "in_place" (an input that is updated in place), "param", "state", "constant" or
     "transient".
     """
 
@@ -60,13 +60,13 @@ class Tensor:
     per_row: int  #: the leading extent is so many times rows; 0: it is fixed
 
     def at(self, rows: int) -> tuple[int, ...]:
-        """The shape with so many rows."""
+        """The shape at this batch size."""
         return tuple(self.per_row * rows if extent is None else extent for extent in self.shape)
 
 
 @dataclass
 class _Place:
-    """A binding and the buffer that it has for the rows of the last run."""
+    """A binding and its buffer, sized for the last run's batch."""
 
     index: int
     tensor: Tensor
@@ -83,7 +83,7 @@ def _tensor(info: Any, kind: str) -> Tensor:
 
 
 def _to_device(value: Array, info: Any, name: str) -> Array:
-    """The value with the elements that the device keeps."""
+    """Converts the value to the device's element type."""
     if _DTYPES[info.device_dtype] == "bfloat16":
         raise HearthError(f"'{name}' is kept as bfloat16 on this device, which NumPy cannot write; "
                           "expected a package cooked with f32")
@@ -114,7 +114,7 @@ def _array(value: Any, dtype: np.dtype[Any], name: str) -> Array:
 
 
 class LoadedPackage:
-    """What models and agents have in common: a package, loaded for a device."""
+    """Base of models and agents: a package, loaded for a device."""
 
     def __init__(self, package: Package, device: Device | None, profile: str | None) -> None:
         self._device = device if device is not None else default_device()
@@ -138,35 +138,35 @@ class LoadedPackage:
 
     @property
     def device(self) -> Device:
-        """That it runs on."""
+        """The device that it runs on."""
         return self._device
 
     @property
     def profile(self) -> str:
-        """Of the package, chosen for the device."""
+        """Name of the package's device target in use."""
         return self._info.profile.decode()
 
     @property
     def max_rows(self) -> int:
-        """The most rows of one run."""
+        """Maximum batch size."""
         return self._info.rows_capacity
 
     @property
     def graph_hash(self) -> int:
-        """Equal for packages of one model, whatever their profiles."""
+        """Equal for packages of the same model, whatever their device targets."""
         return self._info.graph_hash
 
     @property
     def tensors(self) -> dict[str, Tensor]:
-        """Params, states, constants and transients by name."""
+        """Parameters, states, constants and transient states by name."""
         return {name: _tensor(slot, c.SLOT_KINDS[slot.kind]) for name, (_, slot) in self._slots.items()}
 
     def _destroy(self) -> None:
-        """Destroys what was made of the program."""
+        """Destroys the objects created from the program."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Gives its memory back.  Nothing else may be called afterwards."""
+        """Frees its memory.  It must not be used afterwards."""
         if self._device._handle and self._program:
             self._destroy()
             lib().hearth_program_destroy(self._program)
@@ -219,7 +219,7 @@ class Model(LoadedPackage):
 
     @property
     def entries(self) -> list[str]:
-        """What can be run."""
+        """Names of the entries."""
         return list(self._entries)
 
     def _entry(self, name: str | None) -> tuple[int, list[_Place]]:
@@ -231,11 +231,11 @@ class Model(LoadedPackage):
         return self._entries[name]
 
     def inputs(self, entry: str | None = None) -> list[Tensor]:
-        """What the entry takes."""
+        """Inputs of the entry."""
         return [p.tensor for p in self._entry(entry)[1] if p.tensor.kind != "output"]
 
     def outputs(self, entry: str | None = None) -> list[Tensor]:
-        """What the entry gives, and the inputs that it writes over."""
+        """Outputs of the entry, and inputs that it updates in place."""
         return [p.tensor for p in self._entry(entry)[1] if p.tensor.kind != "input"]
 
     def run(self, entry: str | None = None, inputs: Mapping[str, Any] | None = None, *, rows: int | None = None,
@@ -243,7 +243,7 @@ class Model(LoadedPackage):
         """Runs an entry and waits for it.
 
         entry: None: "main", or the first.  inputs: by name, as a mapping, as keywords, or both; anything that NumPy or
-        DLPack understands.  rows: how many, where no input says.
+        DLPack accepts.  rows: the batch size, if no input implies it.
         Returns new arrays by name.
         Errors: HearthError for an input that is missing, unknown, or has another shape or type.
         """
@@ -314,7 +314,7 @@ class Model(LoadedPackage):
         return self._slots[name]
 
     def read(self, name: str) -> Array:
-        """What a tensor holds now: a copy, [its shape]."""
+        """Returns a copy of a tensor's current value, [its shape]."""
         index, slot = self._slot(name)
         tensor = _tensor(slot, c.SLOT_KINDS[slot.kind])
         if _DTYPES[slot.device_dtype] == "bfloat16":
@@ -332,7 +332,7 @@ class Model(LoadedPackage):
     def write(self, tensors: Mapping[str, Any]) -> None:
         """Overwrites tensors by name; each value has its tensor's shape and a type that fits.
 
-        All is checked before anything is written.  Errors: HearthError naming the tensor.
+        Everything is checked before anything is written.  Errors: HearthError naming the tensor.
         """
         ready = []
         for name, value in tensors.items():
@@ -344,7 +344,7 @@ class Model(LoadedPackage):
                                   "HEARTH_ERROR_INVALID_ARGUMENT")
             ready.append((index, _to_device(array, slot, name)))
         for index, array in ready:
-            # One a frame: the ring of uploads need not hold them all.
+            # One per frame, so that the upload ring need not hold all of them.
             with self._device._commands() as commands:
                 self._check_session(lib().hearth_record_upload(self._session, commands, index, 0, array.ctypes.data,
                                                                array.nbytes))
@@ -360,10 +360,10 @@ class Model(LoadedPackage):
         return copy
 
     def save_brain(self, *, delta: bool = False) -> bytes:
-        """All params and states as a brain: a file that loads on any device and profile of the model.
+        """Returns all parameters and states as a brain: a file that loads on any device and profile of the model.
 
-        delta: only what differs from what the package began with.
-        Error: HEARTH_ERROR_NOT_FINITE where something is NaN or infinite.
+        delta: only the difference from the package's initial values.
+        Error: HEARTH_ERROR_NOT_FINITE if any value is NaN or infinite.
         """
         readback = ctypes.c_uint64()
         with self._device._commands() as commands:
@@ -382,9 +382,9 @@ class Model(LoadedPackage):
         return ctypes.string_at(out, size.value)
 
     def load_brain(self, brain: Package, *, partial: bool = False) -> None:
-        """Puts what a brain holds into the model.  Errors tell what does not fit, and change nothing.
+        """Loads a brain into the model.  Errors name mismatches, and change nothing.
 
-        partial: tensors that one side lacks are left as they are.
+        partial: ignore tensors that only one side has.
         """
         data = read_bytes(brain)
         words = _aligned(data)
@@ -395,8 +395,8 @@ class Model(LoadedPackage):
                   lambda: report.text or lib().hearth_session_error(self._session))
 
     def forget(self, pattern: str | None = None) -> int:
-        """Puts tensors whose names match (None: all; * stands for any characters) back to their first contents.
-        Returns how many."""
+        """Resets tensors whose names match (None: all; * matches any characters) to their initial values.
+        Returns their number."""
         count = ctypes.c_uint32()
         with self._device._commands() as commands:
             self._check_session(lib().hearth_record_forget(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Policies that Stable-Baselines3 and CleanRL trained, as brains, and back.
+"""Converts policies of Stable-Baselines3 and CleanRL to brains, and back.
 
     checkpoint = hearth.checkpoints.load("ppo_cartpole.zip")       # or CleanRL's .pt / .cleanrl_model
     package = checkpoint.cook(agents=16)
@@ -9,8 +9,8 @@
     ... the game learns on ...
     checkpoint.save("back.zip", checkpoint.export(package, brain))
 
-Understood are policies over flat observations: PPO and A2C (multilayer perceptrons), recurrent PPO (one LSTM), DQN.
-What a brain has beyond them (Adam's moments) begins anew.  Files are read with torch, weights only.
+Supports policies over flat observations: PPO and A2C (multilayer perceptrons), recurrent PPO (one LSTM), DQN.
+State that checkpoints lack (Adam's moments) is reset.  Files are read with torch, weights only.
 """
 
 from __future__ import annotations
@@ -39,16 +39,17 @@ _ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "relu": lambda x: np.maximum(x, 0),
     "silu": lambda x: x / (1 + np.exp(-x)),
 }
-# The recurrent memory of one net is h and c side by side; a brain's is the actor's, then the critic's.
+# The recurrent state of one network is h and c concatenated; a brain's is the actor's, then the
+# critic's.
 
 
 @dataclass(frozen=True)
 class _Link:
-    """A tensor of theirs, and what it is called and how it is scaled in a brain."""
+    """A tensor of the checkpoint, with its name and scale in a brain."""
 
     theirs: str
     ours: str
-    # ours = (theirs - shift) / scale, or of log-deviations theirs - log(scale).
+    # ours = (theirs - shift) / scale; for log_std: theirs - log(scale).
     scale: Array | None = None
     shift: Array | None = None
     is_log: bool = False
@@ -70,7 +71,7 @@ class _Link:
 
 @dataclass
 class Checkpoint:
-    """A policy as it was trained elsewhere: its tensors, and how a brain holds them."""
+    """A policy trained elsewhere: its tensors, and their mapping to a brain."""
 
     origin: str  #: "stable-baselines3" or "cleanrl"
     learner: str  #: "ppo" or "dqn"
@@ -90,20 +91,21 @@ class Checkpoint:
         else:
             settings.update(is_dueling=False)
         settings.update(learner or {})
-        # Their networks see observations as they are; a brain's see them cut off here at the earliest.
+        # Their networks do not clip observations; a brain's limit is set so high that it has no
+        # effect.
         settings["rails"] = {"observation_limit": 1e4, **settings.get("rails", {})}
         return cook_agents(self.observations, self.actions, agents=agents, network=self.network, learner=settings,
                            device=device, **options)
 
     def brain(self, package: Package, device: Device | None = None) -> bytes:
-        """The brain that acts as the checkpoint does.  Errors: HearthError for a package of another network."""
+        """Returns a brain that acts like the checkpoint.  Errors: HearthError for a package of another network."""
         with Model(package, device) as model:
             there = model.tensors
             values: State = {}
             for link in self.links:
                 value = link.to_ours(self.state[link.theirs])
                 for name in (link.ours, "published.param." + link.ours, "target." + link.ours):
-                    # DQN's target network is a tensor of its own in both.
+                    # Both have separate tensors for DQN's target network.
                     if name in there and name not in values:
                         values[name] = value
                 if link.ours not in values:
@@ -113,9 +115,9 @@ class Checkpoint:
             return model.save_brain()
 
     def export(self, package: Package, brain: Package, device: Device | None = None) -> State:
-        """What the brain has learned, by the names and in the units of the checkpoint.
+        """Returns the brain's weights with the names and in the units of the checkpoint.
 
-        Error: HearthError where two nets shared weights in the checkpoint which have been learned apart.
+        Error: HearthError if networks that share weights in the checkpoint have diverged.
         """
         state = {name: value.copy() for name, value in self.state.items()}
         taken: dict[str, Array] = {}
@@ -130,7 +132,7 @@ class Checkpoint:
         return state
 
     def forward(self, observation: Array, memory: Array | None = None) -> tuple[Array, Array | None, Array | None]:
-        """The checkpoint's own policy, in NumPy with doubles: head (logits, means or values of choices), value, memory.
+        """Evaluates the checkpoint's policy in NumPy with doubles: head (logits, means or values of choices), value, memory.
 
         observation: [rows, width]; memory: [rows, 4 * hidden], of a recurrent policy.
         """
@@ -139,7 +141,7 @@ class Checkpoint:
 
     def verify(self, package: Package, brain: Package, *, passes: int = 1000, tolerance: float = 1e-5, seed: int = 0,
                device: Device | None = None) -> float:
-        """Compares so many forward passes on random observations; memory goes on from pass to pass.
+        """Compares forward passes on random observations; the recurrent state persists between passes.
 
         Returns the largest difference, relative to max(1, size).  Error: HearthError if it exceeds `tolerance`.
         """
@@ -171,7 +173,7 @@ class Checkpoint:
         return worst
 
     def save(self, path: str | os.PathLike[str], state: Mapping[str, Array]) -> None:
-        """Writes a checkpoint file like the one that was read, with these tensors; another's optimizer stays."""
+        """Writes a checkpoint file like the one that was read, with these tensors; the optimizer state is kept."""
         torch = _torch()
         if self.source is None:
             raise HearthError("this checkpoint was made of tensors, not of a file; use torch.save")
@@ -189,7 +191,7 @@ class Checkpoint:
 
 
 class _Reference:
-    """Runs a checkpoint by its own tensors: an implementation that shares nothing with what it is compared to."""
+    """Runs a checkpoint with its own tensors: an independent reference implementation."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         self.state = {name: value.astype(np.float64) for name, value in checkpoint.state.items()}
@@ -247,7 +249,7 @@ def _layers(state: Mapping[str, Array], prefix: str) -> list[str]:
 
 
 def _nets(origin: str, learner: str, state: Mapping[str, Array]) -> list[_Net]:
-    """How the checkpoint's tensors make nets: the one that acts first."""
+    """Groups the checkpoint's tensors into networks, the actor first."""
     if learner == "dqn":
         layers = _layers(state, "q_net.q_net" if origin == "stable-baselines3" else "network")
         return [_Net("q", layers[:-1], "", [], layers[-1])]
@@ -308,7 +310,7 @@ def load(file: Package, *, actions: Sequence[Mapping[str, Any]] | None = None,
 
 
 def _activation_said(data: Mapping[str, Any]) -> str | None:
-    """What the policy_kwargs of a Stable-Baselines3 file say, which it shows as text."""
+    """Parses the policy_kwargs of a Stable-Baselines3 file, which it stores as text."""
     said = str((data.get("policy_kwargs") or {}).get("activation_fn", ""))
     match = re.search(r"activation\.(\w+)'", said)
     if not match:
@@ -324,7 +326,7 @@ def from_state(origin: str, state: Mapping[str, Any], *, actions: Sequence[Mappi
     """The same from tensors by name: `policy.state_dict()` of Stable-Baselines3, `agent.state_dict()` of CleanRL.
 
     origin: "stable-baselines3" or "cleanrl".
-    Errors: HearthError naming what is not understood: convolutions, layers that differ between actor and critic.
+    Errors: HearthError naming unsupported parts: convolutions, layers that differ between actor and critic.
     """
     tensors = {name: np.array(value.detach().cpu().numpy() if hasattr(value, "detach") else value)
                for name, value in state.items()}

@@ -34,7 +34,7 @@ _GOES_ON, _OVER, _CUT_OFF = 0, 1, 2
 
 
 def _width(field: Mapping[str, Any]) -> int:
-    """Floats of a field, as hearth::agents::Field::raw_width counts them."""
+    """Size of a field in floats, as hearth::agents::Field::raw_width."""
     kind = field.get("kind", "numbers")
     own = sum(_width(part) for part in field.get("parts", ()))
     widths = {"numbers": field.get("width", 1), "flag": 1, "one_hot": 1, "location": field.get("axes", 2),
@@ -55,7 +55,7 @@ def _bounds(values: Sequence[float | None] | None, width: int, unbounded: float)
 
 @dataclass(frozen=True)
 class Description:
-    """What a library says of one environment."""
+    """Description of one environment by its library."""
 
     name: str
     library: Path
@@ -70,7 +70,7 @@ class Description:
 
 
 def _action_space(actions: Sequence[Mapping[str, Any]]) -> spaces.Space[Any]:
-    """One choice: Discrete; choices: MultiDiscrete; numbers: Box; both: a Dict of the two."""
+    """One discrete action: Discrete; several: MultiDiscrete; continuous: Box; both: a Dict of the two."""
     counts = [a["count"] for a in actions if a["kind"] == "choose"]
     drives = [a for a in actions if a["kind"] == "drive"]
     low = [a.get("low", -1.0) for a in drives for _ in range(a.get("width", 1))]
@@ -103,7 +103,7 @@ def _opened(library: Path) -> ctypes.CDLL:
 
 
 def describe(library: str | os.PathLike[str]) -> list[Description]:
-    """What environments a library has.  Errors: HearthError for one that is none, or of another version."""
+    """Lists the environments of a library.  Errors: HearthError if it exports none, or another version."""
     path = Path(library).resolve()
     said = json.loads(_opened(path).hearth_environment_describe())
     if said.get("version") != 1:
@@ -122,7 +122,7 @@ def describe(library: str | os.PathLike[str]) -> list[Description]:
 
 
 def _libraries() -> Iterator[Path]:
-    """Those beside the package, and those in the folders of HEARTH_ENVIRONMENTS; the first of each file name."""
+    """Libraries beside the package and in the folders of HEARTH_ENVIRONMENTS; the first of each file name."""
     folders = [Path(__file__).with_name("environments")]
     folders += [Path(f) for f in os.environ.get("HEARTH_ENVIRONMENTS", "").split(os.pathsep) if f]
     seen = set()
@@ -172,7 +172,7 @@ class Worlds:
         self.ends = np.zeros(self.rows, np.uint8)
 
     def reset(self, which: Array | None = None, seeds: Sequence[int] | None = None) -> Array:
-        """Begins episodes of the worlds `which` (bool [worlds]; None: all); seeds: one for each world."""
+        """Starts episodes of the worlds `which` (bool [worlds]; None: all); seeds: one for each world."""
         mask = None if which is None else np.ascontiguousarray(which, np.uint8)
         numbers = None if seeds is None else np.array(seeds, np.uint64)
         for name, array in (("which", mask), ("seeds", numbers)):
@@ -184,7 +184,7 @@ class Worlds:
         return self.observations
 
     def step(self, actions: Array) -> tuple[Array, Array, Array]:
-        """actions: float32 [rows, action width] -> observations, rewards, ends (0 goes on, 1 over, 2 cut off)."""
+        """actions: float32 [rows, action width] -> observations, rewards, ends (0 continues, 1 terminated, 2 truncated)."""
         actions = np.ascontiguousarray(actions, np.float32)
         expected = (self.rows, self.description.action_width)
         if actions.shape != expected:
@@ -196,7 +196,7 @@ class Worlds:
         return self.observations, self.rewards, self.ends
 
     def by_world(self, rows: Array) -> Array:
-        """Of each world whether any of its rows is true."""
+        """Returns, per world, whether any of its rows is true."""
         return rows.reshape(self.worlds, self.agents).any(1)
 
     def close(self) -> None:
@@ -210,7 +210,7 @@ class Worlds:
 
 
 def _floats(space: spaces.Space[Any], action: Any, rows: int) -> Array:
-    """Actions of a space, [rows, ...], as the floats that a game takes."""
+    """Converts actions of a space, [rows, ...], to the game's floats."""
     if isinstance(space, spaces.Dict):
         return np.concatenate([_floats(space[key], action[key], rows) for key in ("choices", "numbers")], 1)
     return np.asarray(action, np.float32).reshape(rows, -1)
@@ -222,7 +222,7 @@ def _checked(space: spaces.Space[Any], action: Any) -> None:
 
 
 class Env(gymnasium.Env[Array, Any]):
-    """One agent in one world, as Gymnasium wants it."""
+    """One agent in one world, as a gymnasium.Env."""
 
     metadata: dict[str, Any] = {"render_modes": []}
 
@@ -253,7 +253,7 @@ class Env(gymnasium.Env[Array, Any]):
 
 
 class Vector(VectorEnv[Array, Any, Array]):
-    """worlds * agents rows, stepped at once; each agent is an environment of its own in Gymnasium's eyes.
+    """worlds * agents rows, stepped at once; to Gymnasium each agent is an environment.
 
     autoreset: AutoresetMode.NEXT_STEP (the step after an ending ignores the action and returns the next episode's
     first observation) or SAME_STEP (the step that ends returns it; what was seen last is info["final_obs"]).
@@ -306,7 +306,7 @@ class Vector(VectorEnv[Array, Any, Array]):
         return observations.copy(), rewards.astype(np.float64), over, cut_off, info
 
     def close_extras(self, **unused: Any) -> None:
-        if hasattr(self, "_worlds"):  # gymnasium closes what could not be made, too
+        if hasattr(self, "_worlds"):  # gymnasium also calls close() if construction failed
             self._worlds.close()
 
 
@@ -318,13 +318,13 @@ def make(name: str, library: str | os.PathLike[str] | None = None) -> Env:
 def make_vec(name: str, worlds: int = 1, agents: int | None = None, *,
              library: str | os.PathLike[str] | None = None,
              autoreset: AutoresetMode = AutoresetMode.NEXT_STEP) -> Vector:
-    """Many worlds of the environment of this name, with so many agents each (None: the fewest)."""
+    """Many worlds of the environment of this name, with `agents` agents each (None: the minimum)."""
     return Vector(find(name, library), worlds, agents, autoreset)
 
 
 @dataclass
 class Episodes:
-    """Episodes that ended while `play` was at it: returns and lengths, oldest first."""
+    """Episodes that ended during `play`: returns and lengths, oldest first."""
 
     returns: list[float]
     lengths: list[int]
@@ -332,9 +332,9 @@ class Episodes:
 
 def play(agents: Agents, worlds: Worlds, steps: int, *, seed: int = 0, explore: float = 1.0,
          learn_us: float = 0.0) -> Episodes:
-    """Lets `agents` act in `worlds`, one agent for each row, for so many decisions of all; with learn_us they learn.
+    """Lets `agents` act in `worlds`, one agent per row, for this many decisions; with learn_us they learn.
 
-    Worlds begin anew, world w with seed + w.  Error: HearthError if there are not as many agents as rows.
+    Worlds are reset, world w with seed + w.  Error: HearthError if there are not as many agents as rows.
     """
     if len(agents) != worlds.rows:
         raise HearthError(f"{len(agents)} agents for {worlds.rows} rows, expected as many")

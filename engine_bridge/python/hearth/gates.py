@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""How good is a brain: seeded episodes of any environment.  `hearth league` rates what several of these print.
+"""Evaluates brains in seeded episodes of any environment.  `hearth league` rates several such results.
 
     python -m hearth evaluate cart.brain --package cart.hearth --environment CartPole --episodes 100 --png cart.png
     python -m hearth evaluate old.brain --package cart.hearth --environment CartPole --json > old.json
@@ -26,7 +26,7 @@ from .env import Description, Worlds
 
 @dataclass
 class Evaluation:
-    """What a brain did in seeded episodes, in the order of seeds."""
+    """Results of a brain in seeded episodes, in the order of seeds."""
 
     environment: str
     seeds: list[int]  #: of the episodes, one for each row of a world
@@ -51,7 +51,7 @@ class Evaluation:
                 "us_per_decision": self.seconds / max(1, self.decisions) * 1e6}
 
     def table(self) -> str:
-        """The same for people."""
+        """The table as text."""
         s = self.summary()
         success = "no return is named that counts" if s["success"] is None else f"{100 * s['success']:.1f} %"
         lines = [("episodes", f"{s['episodes']} of {self.environment}"),
@@ -73,7 +73,7 @@ class Evaluation:
 
 
 class _Actor:
-    """A brain that acts by the entry "act", without exploring."""
+    """A brain that acts deterministically with the entry "act"."""
 
     def __init__(self, model: Model, brain: Package, rows: int) -> None:
         if "act" not in model.entries:
@@ -111,7 +111,7 @@ def _histogram(description: Description, taken: Sequence[Array]) -> dict[str, li
 def evaluate(brain: Package, package: Package, environment: Description, *, episodes: int = 100, seed: int = 0,
              worlds: int | None = None, agents: int | None = None, most_decisions: int = 100_000,
              device: Device | None = None) -> Evaluation:
-    """Plays episodes with the seeds seed, seed + 1, ...: the likeliest actions, no learning.
+    """Plays episodes with the seeds seed, seed + 1, ...: deterministic actions, no learning.
 
     worlds: at once; None: as many as the package has rows for.  agents: of each world; each has an episode of its own.
     Equal arguments give equal episodes on one device.
@@ -139,7 +139,7 @@ def evaluate(brain: Package, package: Package, environment: Description, *, epis
 
 def _round(ground: Worlds, actor: _Actor, seed: int, count: int, most: int, told: Evaluation,
            taken: list[Array]) -> None:
-    """One episode of each of the first `count` rows; what has ended goes on unseen until the last one has."""
+    """One episode of each of the first `count` rows; ended ones continue unrecorded until the last one has ended."""
     seen = ground.reset(seeds=[seed + w for w in range(ground.worlds)])
     returns, lengths = np.zeros(ground.rows), np.zeros(ground.rows, int)
     alive, is_first = np.arange(ground.rows) < count, np.ones(ground.rows, np.float32)
@@ -174,7 +174,7 @@ def _plots() -> Any:
 
 
 def draw_evaluation(told: Evaluation, path: str | os.PathLike[str]) -> None:
-    """Returns by episode, how they are spread, and the actions, as a PNG."""
+    """Draws returns per episode, their distribution, and the actions, as a PNG."""
     plots = _plots()
     figure, axes = plots.subplots(1, 2 + len(told.actions), figsize=(4 * (2 + len(told.actions)), 3.2))
     axes[0].plot(told.returns, ".", color="tab:blue")

@@ -11,5 +11,5 @@ if absent:
     print(f"skipped: needs the Python package(s) {', '.join(absent)} (./dev python installs them into a venv)")
     sys.exit(77)
 run = subprocess.run([sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", *sys.argv[1:]])
-# 5: a file was skipped as a whole, and pytest has said why.
+# 5: no tests collected, because a whole file was skipped; pytest has printed why.
 sys.exit(77 if run.returncode == 5 else run.returncode)

@@ -137,7 +137,7 @@ def test_sb3_recurrent_policy_acts_identically_through_an_episode(tmp_path):
     returns_as_it_came(checkpoint, package, brain)
 
 
-# --- CleanRL: the agents of its scripts, as they save them ---
+# --- CleanRL: its scripts' agents, as the scripts save them ---
 
 class CleanRlPpo(nn.Module):
     def __init__(self, width, choices):
@@ -212,7 +212,7 @@ def test_cleanrl_lstm_says_the_same_step_by_step(tmp_path):
     returns_as_it_came(checkpoint, package, brain)
 
 
-# --- What is not understood ---
+# --- Unsupported checkpoints ---
 
 def test_errors_name_what_was_found():
     with pytest.raises(hearth.HearthError, match="policies that see pictures"):

@@ -37,7 +37,7 @@ def test_gymnasium_checks_pass(name):
     env = henv.make(name)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # Of these two Gymnasium warns for its own environments, too.
+        # Gymnasium prints these two warnings for its own environments, too.
         for allowed in (".*spec.*", ".*Box action space.*", ".*Box observation space m.*infinity.*"):
             warnings.filterwarnings("ignore", allowed)
         check_env(env, skip_render_check=True)
@@ -73,9 +73,10 @@ def first_state(name, seed):
     return np.array([random.uniform(-math.pi, math.pi), random.uniform(-1, 1)])
 
 
-# Observations are equal to the last bit where both compute in doubles and round once; Acrobot's and Pendulum's sines
-# are NumPy's there and the C library's here. The torque is a float32 that NumPy 1 makes a double of, and a pendulum
-# that swings at random for 200 steps makes a thousand times as much of the difference.
+# Observations are bitwise equal if both sides compute in double and round once. Acrobot and
+# Pendulum use NumPy's sines there and the C library's here. The torque is a float32 that NumPy 1
+# converts to double, and a pendulum that swings randomly for 200 steps amplifies the difference a
+# thousandfold.
 PENDULUM_TOLERANCE = 1e-4 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 1e-3
 
 

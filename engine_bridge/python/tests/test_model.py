@@ -15,7 +15,7 @@ FIELDS = [{"name": "cart", "width": 4}]
 CHOICE = [{"name": "push", "kind": "choose", "count": 2}]
 
 
-# --- An ONNX model, written by hand: protocol buffers are tags, lengths and bytes ---
+# --- A hand-written ONNX model: protocol buffers are tags, lengths and bytes ---
 
 def varint(value):
     out = b""
@@ -274,7 +274,7 @@ def test_agents_learn_to_prefer_what_is_rewarded(device):
         assert (agents.decide(seen, rewards=actions[:, 0], explore=0.0) == 1).all()
         brain = agents.save_brain()
         assert brain != first
-    # What was learned acts in the package's own entry, too.
+    # The trained weights are used by the package's own entry, too.
     with hearth.Model(package, device) as model:
         model.load_brain(brain)
         acts = model.run("act", observation=np.zeros((4, 1)), explore=0.0)

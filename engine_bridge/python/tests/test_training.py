@@ -39,7 +39,7 @@ class StopWhenLearned(BaseCallback):
 def test_stable_baselines3_trains_cart_pole_and_its_brain_plays_and_learns_on(tmp_path):
     torch.set_num_threads(1)
     envs = VecMonitor(DummyVecEnv([lambda: henv.make("CartPole")] * WORLDS))
-    # RL Baselines3 Zoo's settings for the task.
+    # Hyperparameters of RL Baselines3 Zoo for the task.
     model = sb3.PPO("MlpPolicy", envs, n_steps=32, batch_size=256, n_epochs=20, gamma=0.98, gae_lambda=0.8,
                     ent_coef=0.0, learning_rate=lambda left: 1e-3 * left, clip_range=lambda left: 0.2 * left, seed=1,
                     device="cpu")
@@ -55,7 +55,7 @@ def test_stable_baselines3_trains_cart_pole_and_its_brain_plays_and_learns_on(tm
     brain = checkpoint.brain(package)
     assert checkpoint.verify(package, brain) <= 1e-5
 
-    # The same episode, decided by both: equal actions all along.
+    # Both decide in the same episode: equal actions throughout.
     env = henv.make("CartPole")
     with hearth.Model(package) as ours:
         ours.load_brain(brain)
@@ -75,8 +75,9 @@ def test_stable_baselines3_trains_cart_pole_and_its_brain_plays_and_learns_on(tm
         before = agents.status["learn_steps"]
         learned = henv.play(agents, worlds, 1500, seed=8, learn_us=1e6)
         assert agents.status["learn_steps"] > before + 100
-        # Learning on breaks nothing: samples of a policy that still explores.  At a rate of 2e-4 it may: all episodes are
-        # full, so advantages are noise.  Of four seeds means were 150 to 444, Stable-Baselines3's own 148 to 438.
+        # Further training does not break the policy, whose samples still explore. At a learning
+        # rate of 2e-4 it might: all episodes are full, so advantages are noise. Means of four seeds
+        # were 150 to 444, of Stable-Baselines3 itself 148 to 438.
         assert np.mean(learned.returns) > 200
         back = agents.save_brain()
     returned = checkpoint.export(package, back)
@@ -109,12 +110,13 @@ def test_stable_baselines3_trains_hatchlings_whose_brain_learns_on_in_the_game(t
     envs = DummyVecEnv([lambda: henv.make("Hatchlings")] * 16)
     model = sb3.PPO("MlpPolicy", envs, n_steps=64, batch_size=256, n_epochs=4, gamma=0.97, learning_rate=1e-3, seed=1,
                     device="cpu")
-    model.learn(16 * 64 * 48)  # windows: after 12 it forages, but loses half of it to the game's exploring
+    model.learn(16 * 64 * 48)  # rollouts: after 12 it forages, but loses half of it to exploration
+                               # in the game
     seen, rewards = envs.reset(), 0.0
     for _ in range(300):
         seen, reward, _, _ = envs.step(model.predict(seen, deterministic=True)[0])
         rewards += reward.sum()
-    assert rewards / 16 / 300 * 900 > 20  # a minute; untrained ones find one or two
+    assert rewards / 16 / 300 * 900 > 20  # per minute; untrained ones find one or two
     model.save(tmp_path / "hatchlings.zip")
 
     checkpoint = checkpoints.load(tmp_path / "hatchlings.zip", actions=task.actions)
@@ -136,6 +138,6 @@ def test_stable_baselines3_trains_hatchlings_whose_brain_learns_on_in_the_game(t
                    check=True, capture_output=True)
     lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     bars = [line["embers"] for line in lines if "embers" in line]
-    # With chance, and with rules of learning that are others; untrained ones find two to four.
+    # With exploration, and with other rules of learning; untrained ones find two to four.
     assert len(bars) == 2 and min(bars) > 15, lines
     assert max(line.get("learn_steps", 0) for line in lines) > 50
