@@ -42,7 +42,7 @@ class Stopwatch {
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// A run log (docs/run_log.md) of mean returns by steps; one that was not created writes nothing.
+/// A run log (docs/reference/run_log.md) of mean returns by steps; one that was not created writes nothing.
 class RunLogWriter {
   public:
     static Result<RunLogWriter> create(const std::string& path, const std::string& program);

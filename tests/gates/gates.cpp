@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Learning gates that take long: PPO, DQN and SAC on classic tasks, with the settings that the results they
-// are compared with were made with.  Each line is one run; a gate passes by the rule beside it.  docs/gates.md.
+// are compared with were made with.  Each line is one run; a gate passes by the rule beside it.  docs/reference/gates.md.
 
 #include "gates/device_learner.hpp"
 #include "gates/driven_run.hpp"
@@ -602,7 +602,8 @@ class Runner {
 
 int run_program(int argc, char** argv) {
     Arguments arguments;
-    CLI::App app("Learning gates: what the learners must reach (docs/gates.md)", "hearth gates");
+    CLI::App app("Learning gates: what the learners must reach (docs/reference/gates.md)",
+                 "hearth gates");
     app.add_option("gates,-g,--gate", arguments.gates, "Gates by name or number; all usual ones.")
         ->delimiter(',');
     app.add_option("--seeds", arguments.seeds, "Runs of each gate, with one seed each (5).")
@@ -616,7 +617,8 @@ int run_program(int argc, char** argv) {
         "native: this machine's CPU; or the index of the Vulkan device; default: the best one.");
     app.add_option("--logs", arguments.logs, "Folder for a run log of each run (hearth watch).")
         ->check(CLI::ExistingDirectory);
-    app.add_flag("--markdown", arguments.as_markdown, "Print the table of docs/gates.md.");
+    app.add_flag("--markdown", arguments.as_markdown,
+                 "Print the table of docs/reference/gates.md.");
     app.add_flag("--list", arguments.wants_list, "List the gates and stop.");
     CLI11_PARSE(app, argc, argv);
     if (arguments.wants_list) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Conversions between every two element types, of numbers that the target does not hold above all:
-// the CPU and every device must agree on them (docs/operators.md, `cast`).
+// the CPU and every device must agree on them (docs/reference/operators.md, `cast`).
 
 #include "compiler/driver/compile.hpp"
 #include "compiler/interpreter/interpreter.hpp"

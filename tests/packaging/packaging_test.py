@@ -100,9 +100,9 @@ def versions(repository, _):
     for file in (repository / VERSIONED[3], repository / PORT / "portfile.cmake"):
         used = set(re.findall(r"(?:-D|\b)(HEARTH_[A-Z]+)\b", file.read_text()))
         expect(used and used <= switches, f"{file} uses {used - switches}, which is no switch")
-    page = (repository / "docs/consuming.md").read_text()
+    page = (repository / "docs/how-to/consuming.md").read_text()
     told = set(re.findall(r"`(HEARTH_[A-Z_]+)`", page))
-    expect(switches - {"HEARTH_FUZZ"} <= told, f"docs/consuming.md does not tell of {switches - told}")
+    expect(switches - {"HEARTH_FUZZ"} <= told, f"docs/how-to/consuming.md does not tell of {switches - told}")
 
 
 def release(repository, folder):
@@ -144,7 +144,7 @@ def release(repository, folder):
     expect_python_version(folder, "7.8.9")
     expect(re.search(r"^## \[Unreleased\]\n\n## \[7\.8\.9\] - \d{4}-\d\d-\d\d$", (folder / "CHANGELOG.md").read_text(), re.M),
            "the changelog has no such version")
-    expect(run("git", "log", "-1", "--format=%s", cwd=folder).strip() == "release: Version 7.8.9", "not committed")
+    expect(run("git", "log", "-1", "--format=%s", cwd=folder).strip() == "release: Cut version 7.8.9", "not committed")
     start = run("git", "rev-parse", "HEAD", cwd=folder)
     refused("7.9.0", "nothing under [Unreleased]")
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Programs for devices that players have: what is compiled for each of them keeps to its limits, and which
-// profile of a package the runtime takes there.  docs/devices.md shows the tables; HEARTH_DEVICES=write
+// profile of a package the runtime takes there.  docs/reference/devices.md shows the tables; HEARTH_DEVICES=write
 // writes it.
 
 #include "brain.hpp"
@@ -266,7 +266,8 @@ void expect_section(const std::string& title, const std::string& text) {
     std::vector<std::string> sections = sections_of_page();
     const auto found = std::ranges::find_if(
         sections, [&](const std::string& s) { return s.starts_with("## " + title + "\n"); });
-    ASSERT_NE(found, sections.end()) << "docs/devices.md has no section '" << title << "'";
+    ASSERT_NE(found, sections.end())
+        << "docs/reference/devices.md has no section '" << title << "'";
     const bool is_last = found + 1 == sections.end();
     const std::string expected = section + (is_last ? "" : "\n");
     if (std::getenv("HEARTH_DEVICES") != nullptr) {
@@ -274,7 +275,7 @@ void expect_section(const std::string& title, const std::string& text) {
         std::ofstream file(HEARTH_DEVICES_PAGE);
         for (const std::string& s : sections) file << s;
     }
-    EXPECT_EQ(*found, expected) << "docs/devices.md is not current";
+    EXPECT_EQ(*found, expected) << "docs/reference/devices.md is not current";
 }
 
 void trace_digits(Trace& read) {

@@ -27,7 +27,7 @@ NOTES = 4
 
 
 def sections(package):
-    """Of docs/package_format.md: kinds and contents, without the notes."""
+    """Of docs/reference/package_format.md: kinds and contents, without the notes."""
     graph_hash, count = struct.unpack_from("<QI", package, 24)
     found = [graph_hash]
     for i in range(count):

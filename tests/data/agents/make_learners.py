@@ -6,7 +6,7 @@
     apt-get install python3-torch && /usr/bin/python3 tests/data/agents/make_learners.py
 
 Written from the papers, apart from Hearth, in double. Only what is drawn at random is drawn as Hearth does it
-(Philox, keyed by name; docs/determinism.md): which samples a minibatch has, and the noise of SAC's actions.
+(Philox, keyed by name; docs/explanation/determinism.md): which samples a minibatch has, and the noise of SAC's actions.
 Gradients of the first step are there beside the weights, for Adam hides their size.
 """
 
