@@ -36,7 +36,7 @@ double now_us() {
 void count_steps(const hearth_entry_info& entry, Row& row) {
     row.dispatches = entry.dispatch_count;
     row.barriers = entry.barrier_count;
-    row.copies = entry.step_count - entry.dispatch_count - entry.barrier_count;
+    row.copies = entry.command_count - entry.dispatch_count - entry.barrier_count;
 }
 
 Result<std::unique_ptr<Bench>> Bench::create(standalone::Device& device, const Roof& roof,
@@ -52,7 +52,7 @@ Result<Compiled> Bench::compile_for_device(Trace& entry, int64_t rows, Precision
                                            const std::string& tuning) {
     HEARTH_ASSIGN(const DeviceCaps caps, device_.caps());
     return compile({&entry}, {.caps = caps,
-                              .rows_capacity = static_cast<uint64_t>(rows),
+                              .max_batch_size = static_cast<uint64_t>(rows),
                               .fuse = settings_.fuse,
                               .keep_source = false,
                               .quantize = quantize,
@@ -189,7 +189,7 @@ Status Bench::time(const Job& job, const Sample& first, Row& row) {
 Result<std::string> Bench::time_variants(const Compiled& compiled, Row& row) {
     CompileOptions options;
     HEARTH_ASSIGN(options.caps, device_.caps());
-    Tuner tuner(compiled.tunable, options);
+    Tuner tuner(compiled.tunable_kernels, options);
     const RunTrial run = [&](const TuningTrial& trial) -> Result<TuningResult> {
         TuningResult result;
         HEARTH_ASSIGN(const std::unique_ptr<Workload> workload,
@@ -211,7 +211,7 @@ Result<std::string> Bench::time_variants(const Compiled& compiled, Row& row) {
         return result;
     };
     HEARTH_TRY(tune(tuner, run));
-    if (!tuner.notes().empty()) return internal_error(tuner.notes()[0]);
+    if (!tuner.remarks().empty()) return internal_error(tuner.remarks()[0]);
     return tuner.save();
 }
 
@@ -232,7 +232,7 @@ Result<std::vector<StepTime>> Bench::step_times(const Compiled& compiled, int64_
     constexpr int kWarm = 20, kRuns = 11;
     HEARTH_ASSIGN(
         std::unique_ptr<Workload> workload,
-        Workload::create(device_, compiled, rows, {.session_flags = HEARTH_SESSION_PROFILE_STEPS}));
+        Workload::create(device_, compiled, rows, {.session_flags = HEARTH_SESSION_TIMESTAMP_COMMANDS}));
     HEARTH_TRY(prepare(*workload));
     std::vector<StepTime> steps;
     std::vector<std::vector<double>> samples;
@@ -240,15 +240,15 @@ Result<std::vector<StepTime>> Bench::step_times(const Compiled& compiled, int64_
         HEARTH_TRY(workload->submit(
             [&](VkCommandBuffer commands) { return workload->record(commands, rows); }));
         HEARTH_TRY(workload->submit([](VkCommandBuffer) { return Status(); }));
-        HEARTH_ASSIGN(const std::optional<hearth_profile> profile,
-                      workload->session().next_profile());
+        HEARTH_ASSIGN(const std::optional<hearth_timings> profile,
+                      workload->session().next_timings());
         if (!profile) return internal_error("no timings of a finished recording");
         if (run < kWarm) continue;
-        samples.resize(profile->step_count);
-        steps.resize(profile->step_count);
-        for (uint32_t i = 0; i < profile->step_count; ++i) {
-            samples[i].push_back(profile->step_ns[i] * 1e-3);
-            steps[i].label = profile->step_labels[i];
+        samples.resize(profile->command_count);
+        steps.resize(profile->command_count);
+        for (uint32_t i = 0; i < profile->command_count; ++i) {
+            samples[i].push_back(profile->command_ns[i] * 1e-3);
+            steps[i].label = profile->command_labels[i];
         }
     }
     for (size_t i = 0; i < steps.size(); ++i) steps[i].us = statistics_of(samples[i]).median;

@@ -61,9 +61,9 @@ Result<double> rounds_per_s(Stopwatch& stopwatch, standalone::Device& device, co
 constexpr uint32_t kSubgroups = 4;  // per workgroup that multiplies matrices
 
 Status build_matrices(Probe& probe, const DeviceCaps& caps) {
-    const uint32_t constants[] = {caps.matrix.m, caps.matrix.n, caps.matrix.k,
+    const uint32_t constants[] = {caps.cooperative_matrix_shape.m, caps.cooperative_matrix_shape.n, caps.cooperative_matrix_shape.k,
                                   kSubgroups * caps.subgroup_size};
-    if (caps.matrix_cores == MatrixCores::kNv)
+    if (caps.cooperative_matrix == CooperativeMatrixExt::kNv)
         return probe.build(k_multiply_add_matrices_nv, constants);
     HEARTH_ASSIGN(const std::vector<uint32_t> spirv, to_khr_matrices(k_multiply_add_matrices_khr));
     return probe.build(spirv, constants);
@@ -106,12 +106,12 @@ Result<Roof> measure_roof(standalone::Device& device) {
                   rounds_per_s(stopwatch, device, multiply_add, push, groups));
     roof.flops_per_s = 32.0 * multiply_adds * groups * 256;
     HEARTH_ASSIGN(const DeviceCaps caps, device.caps());
-    if (caps.matrix_cores == MatrixCores::kNone) return roof;
+    if (caps.cooperative_matrix == CooperativeMatrixExt::kNone) return roof;
     Probe matrices(device);
     HEARTH_TRY(build_matrices(matrices, caps));
     HEARTH_ASSIGN(const double products, rounds_per_s(stopwatch, device, matrices, push, groups));
     roof.matrix_flops_per_s =
-        16.0 * caps.matrix.m * caps.matrix.n * caps.matrix.k * products * groups * kSubgroups;
+        16.0 * caps.cooperative_matrix_shape.m * caps.cooperative_matrix_shape.n * caps.cooperative_matrix_shape.k * products * groups * kSubgroups;
     return roof;
 }
 

@@ -17,12 +17,12 @@ namespace {
 
 Shape shape_of(const hearth_dim* dims, uint32_t rank) {
     Shape shape;
-    for (uint32_t i = 0; i < rank; ++i) shape.push_back(Dim(dims[i].count, dims[i].per_row != 0));
+    for (uint32_t i = 0; i < rank; ++i) shape.push_back(Dim(dims[i].count, dims[i].is_batch != 0));
     return shape;
 }
 
 /// Removes debug labels: shipped games have none, and each costs recording time.
-std::vector<const char*> without_labels(const hearth_host_info& info) {
+std::vector<const char*> without_labels(const hearth_context_create_info& info) {
     std::vector<const char*> names(info.instance_extensions,
                                    info.instance_extensions + info.instance_extension_count);
     std::erase_if(names, [](const char* name) {
@@ -43,10 +43,10 @@ void record_full_barrier(const standalone::VulkanApi& vk, VkCommandBuffer comman
 }
 
 Result<std::unique_ptr<Workload>> Workload::create(standalone::Device& device,
-                                                   const Compiled& compiled, int64_t rows_capacity,
+                                                   const Compiled& compiled, int64_t max_batch_size,
                                                    const WorkloadOptions& options) {
     std::unique_ptr<Workload> self(new Workload(device));
-    hearth_host_info host = device.host_info();
+    hearth_context_create_info host = device.host_info();
     const std::vector<const char*> extensions = without_labels(host);
     if (!options.has_labels) {
         host.instance_extensions = extensions.data();
@@ -58,16 +58,16 @@ Result<std::unique_ptr<Workload>> Workload::create(standalone::Device& device,
     hearth_session_create_info info = hearth_session_create_info_default();
     info.flags = options.session_flags;
     HEARTH_ASSIGN(self->session_, Session::create(self->context_, self->program_, info));
-    HEARTH_TRY(self->session_.build());
+    HEARTH_TRY(self->session_.create_pipelines());
     HEARTH_ASSIGN(self->entry_, self->program_.entry(0));
     for (uint32_t i = 0; i < self->entry_.binding_count; ++i) {
         const uint32_t index = self->entry_.bindings[i];
         HEARTH_ASSIGN(const hearth_binding_info binding, self->program_.binding(index));
         const uint64_t bytes =
-            binding.bytes_fixed + binding.bytes_per_row * static_cast<uint64_t>(rows_capacity);
+            binding.bytes_fixed + binding.bytes_per_item * static_cast<uint64_t>(max_batch_size);
         HEARTH_ASSIGN(Buffer buffer,
                       Buffer::create(device, std::max<uint64_t>(bytes, 4), MemoryKind::kDevice));
-        hearth_bound bound =
+        hearth_tensor_binding bound =
             hearth_bind_buffer(index, buffer.handle(), 0, buffer.size_bytes(), buffer.usage());
         bound.device_address = buffer.address();
         self->infos_.push_back(binding);
@@ -76,7 +76,7 @@ Result<std::unique_ptr<Workload>> Workload::create(standalone::Device& device,
     }
     Session& session = self->session_;
     HEARTH_TRY(
-        self->submit([&](VkCommandBuffer commands) { return session.record_setup(commands); }));
+        self->submit([&](VkCommandBuffer commands) { return session.record_initialize(commands); }));
     return self;
 }
 
@@ -133,14 +133,14 @@ Status Workload::set_input(const char* name, const HostTensor& value) {
 Result<HostTensor> Workload::read_output(const char* name, int64_t rows) {
     HEARTH_ASSIGN(const size_t index, find_binding(name));
     const hearth_binding_info& info = infos_[index];
-    HostTensor raw(static_cast<DType>(info.device_dtype), shape_of(info.dims, info.rank).at(rows));
+    HostTensor raw(static_cast<DType>(info.device_dtype), shape_of(info.dims, info.rank).resolve(rows));
     HEARTH_TRY(transfer(buffers_[index], raw.bytes(), false));
     return raw.cast(static_cast<DType>(info.dtype));
 }
 
-Result<HostTensor> Workload::read_slot(const char* name) {
-    HEARTH_ASSIGN(const uint32_t index, program_.find_slot(name));
-    HEARTH_ASSIGN(const hearth_slot_info info, program_.slot(index));
+Result<HostTensor> Workload::read_variable(const char* name) {
+    HEARTH_ASSIGN(const uint32_t index, program_.find_variable(name));
+    HEARTH_ASSIGN(const hearth_variable_info info, program_.variable(index));
     hearth_readback id{};
     HEARTH_TRY(submit([&](VkCommandBuffer commands) -> Status {
         HEARTH_ASSIGN(id, session_.record_readback(commands, index));

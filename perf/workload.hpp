@@ -35,14 +35,14 @@ class Workload {
     /// Builds the pipelines, uploads the initial weights, and creates a buffer for each binding
     /// with room for `rows_capacity` rows.
     static Result<std::unique_ptr<Workload>> create(standalone::Device& device,
-                                                    const Compiled& compiled, int64_t rows_capacity,
+                                                    const Compiled& compiled, int64_t max_batch_size,
                                                     const WorkloadOptions& options = {});
 
     Status set_input(const char* name, const HostTensor& value);
     /// Reads an output of the last recording, which had batch size `rows`.
     Result<HostTensor> read_output(const char* name, int64_t rows);
     /// Reads the current value of a parameter or state.
-    Result<HostTensor> read_slot(const char* name);
+    Result<HostTensor> read_variable(const char* name);
 
     /// Records the entry once, ordered after everything recorded earlier.
     Status record(VkCommandBuffer commands, int64_t rows);
@@ -69,7 +69,7 @@ class Workload {
     hearth_entry_info entry_{};
     std::vector<hearth_binding_info> infos_;
     std::vector<standalone::Buffer> buffers_;
-    std::vector<hearth_bound> bound_;
+    std::vector<hearth_tensor_binding> bound_;
     uint64_t serial_ = 0;
 };
 

@@ -84,7 +84,7 @@ Result<DigitsData> read_digits(const std::string& path) {
 }
 
 Tensor digits_net(Trace& trace, const Tensor& x, bool training, uint64_t seed) {
-    const nn::ConvLayerOptions conv{.window = {.low = {1}}, .seed = seed};
+    const nn::ConvLayerOptions conv{.window = {.pad_begin = {1}}, .seed = seed};
     const nn::LinearOptions linear{.seed = seed};
     Tensor y = nn::conv2d(trace, "conv1", x, 16, {3}, conv);
     y = relu(nn::batch_norm(trace, "bn", y, {.training = training}));
@@ -96,7 +96,7 @@ Tensor digits_net(Trace& trace, const Tensor& x, bool training, uint64_t seed) {
 
 namespace {
 
-const Shape kImage{kRows, 1, 8, 8};
+const Shape kImage{kBatch, 1, 8, 8};
 
 void build_reader(Trace& trace, const DigitsOptions& options) {
     trace.output("scores", digits_net(trace, trace.input("image", kImage), false, options.seed));
@@ -105,7 +105,7 @@ void build_reader(Trace& trace, const DigitsOptions& options) {
 CompileOptions compile_options(const DeviceCaps& caps, const DigitsOptions& options) {
     return {.caps = caps,
             .binding_model = options.binding_model,
-            .rows_capacity = static_cast<uint64_t>(std::max(kMostAsked, options.batch)),
+            .max_batch_size = static_cast<uint64_t>(std::max(kMostAsked, options.batch)),
             .precision = options.precision};
 }
 
@@ -115,14 +115,14 @@ Result<Compiled> compile_digits(const DeviceCaps& caps, const DigitsOptions& opt
     build_reader(read, options);
 
     Trace learn("learn");
-    std::optional<LossScale> scale;  // gradients may underflow in f16
+    std::optional<GradScaler> scale;  // gradients may underflow in f16
     if (options.precision == Precision::kF16) scale.emplace(learn);
     const Tensor scores = digits_net(learn, learn.input("image", kImage), true, options.seed);
-    const Tensor loss = cross_entropy(scores, learn.input("digit", {kRows}, DType::kI32));
-    const Rate rate = scheduled(learn, schedules::cosine(options.learning_rate, steps));
+    const Tensor loss = cross_entropy(scores, learn.input("digit", {kBatch}, DType::kI32));
+    const ScalarOrTensor rate = with_schedule(learn, schedules::cosine_annealing(options.learning_rate, steps));
     const std::vector<Tensor> params = learn.params();
     adam(params, scale ? scale->grad(loss, params) : grad(loss, params), {.learning_rate = rate});
-    if (scale) scale->finish();
+    if (scale) scale->update();
     learn.output("loss", loss);
     return compile({&read, &learn}, compile_options(caps, options));
 }
@@ -194,7 +194,7 @@ Result<double> DigitsLearner::accuracy(const Digits& data) {
 }
 
 Result<double> DigitsLearner::accuracy(const Digits& data, WeightFormat format) {
-    HEARTH_ASSIGN(const NamedTensors learned, runner_->read_slots());
+    HEARTH_ASSIGN(const NamedTensors learned, runner_->read_variables());
     HEARTH_ASSIGN(const DeviceCaps caps, device_->caps());
     Trace read("read");
     build_reader(read, options_);

@@ -10,22 +10,22 @@
 namespace hearth::ghost_lap {
 
 agents::AgentManifest manifest() {
-    return agents::manifest_of(schema(), learner());
+    return agents::make_manifest(schema(), learner());
 }
 
-agents::Traces trace_brain(uint64_t seed) {
+agents::AgentGraphs trace_brain(uint64_t seed) {
     // docs/design/0004-ghost-lap.md: initial weights larger than Xavier's generalize worse.
-    agents::Network network;
-    network.call = [seed](Trace& trace, std::string_view prefix, const Tensor& features,
+    agents::PolicyNetwork network;
+    network.forward = [seed](Trace& trace, std::string_view prefix, const Tensor& features,
                           const Tensor&) {
         const nn::LinearOptions xavier{.init = nn::WeightInit::kXavier, .seed = seed};
         constexpr int64_t kHidden = 32;
         Tensor x = features;
         for (const int64_t layer : {0, 1})
-            x = tanh(nn::linear(trace, nn::join(prefix, layer), x, kHidden, xavier));
-        return agents::NetworkResult{x, {}};
+            x = tanh(nn::linear(trace, nn::join_name(prefix, layer), x, kHidden, xavier));
+        return agents::PolicyOutput{x, {}};
     };
-    return agents::trace_agents(schema(), network, learner(), seed);
+    return agents::build_agent_graphs(schema(), network, learner(), seed);
 }
 
 Result<std::unique_ptr<demo::Mind>> make_mind(standalone::Device& device, uint64_t seed) {

@@ -12,7 +12,7 @@ namespace hearth::ghost_lap {
 
 agents::AgentManifest manifest();
 /// Traces all entries, with a network of 8-32-32-2. seed: of the initial random weights.
-agents::Traces trace_brain(uint64_t seed);
+agents::AgentGraphs trace_brain(uint64_t seed);
 
 /// Compiles and builds them for a device; there are no agents yet.
 Result<std::unique_ptr<demo::Mind>> make_mind(standalone::Device& device, uint64_t seed);

@@ -241,7 +241,7 @@ Status Game::load_brains() {
                           Status (Play::*take)(std::span<const std::byte>)) -> Status {
         if (path.empty()) return {};
         HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path, kMostInputBytes));
-        return ((*play_).*take)(bytes).in(path);
+        return ((*play_).*take)(bytes).with_context(path);
     };
     HEARTH_TRY(load(options_.load, &Play::load));
     HEARTH_TRY(load(options_.rival, &Play::add_rival));

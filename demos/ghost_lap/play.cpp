@@ -20,7 +20,7 @@ constexpr double kNoLimit = 1e9;  // microseconds of GPU time: one step, however
 /// were agents (other network and optimizer), or from the web page (demos/web), which fit.
 Status with_age(Status loaded, std::span<const std::byte> brain) {
     const Result<hearth_brain_info> info = brain_info(brain);
-    if (loaded.ok() || !info.ok() || info->host_schema_hash != 0) return loaded;
+    if (loaded.ok() || !info.ok() || info->user_schema_hash != 0) return loaded;
     return unsupported(
         "expected a ghost that was saved as an agent, found one of an earlier version of the game, "
         "or a brain of something else; it cannot go on: let a new ghost learn (" +
@@ -63,7 +63,7 @@ Status Play::add_rival(std::span<const std::byte> brain) {
 std::optional<ActionVector> Play::take_action(const agents::Agents& agents, Car& car,
                                               const demo::Frame& frame) {
     const std::span<const float> action = agents.action(car.id);
-    if (action.empty() || agents.status().serial != frame.completed_serial) return std::nullopt;
+    if (action.empty() || agents.status().frame_number != frame.completed_serial) return std::nullopt;
     car.action = clamp_action({action[0], action[1]});
     return ActionVector{action[0], action[1]};
 }
@@ -76,22 +76,22 @@ Status Play::record(const demo::Frame& frame) {
     const uint64_t steps = learning_steps();
     is_learning_ = steps > learned_steps_;
     learned_steps_ = steps;
-    if (is_learning_) losses_.push_back(agents.status()[agents::Diagnostic::kLoss]);
+    if (is_learning_) losses_.push_back(agents.status()[agents::AgentMetric::kLoss]);
 
-    std::ranges::copy(race_.ghost().observation(), agents.observe(ghost_.id).begin());
+    std::ranges::copy(race_.ghost().observation(), agents.observation(ghost_.id).begin());
     if (const auto& shown = race_.demonstration()) {
-        std::ranges::copy(shown->observation, agents.observe(person_).begin());
-        HEARTH_TRY(agents.demonstrate(person_, shown->action));
+        std::ranges::copy(shown->observation, agents.observation(person_).begin());
+        HEARTH_TRY(agents.add_demonstration(person_, shown->action));
     }
-    HEARTH_TRY(mind_->record(frame, {.learn_us = kNoLimit, .explore = 0}));
+    HEARTH_TRY(mind_->record(frame, {.learning_budget_us = kNoLimit, .exploration = 0}));
     if (!rival_agents_) return {};
 
     const demo::Guest::FramePath counted(mind_->guest());
     rival_agents_->poll();
     if (const auto action = take_action(*rival_agents_, rival_, frame))
         race_.set_rival_action(race_.frame() - kLatency, *action);
-    std::ranges::copy(race_.rival()->observation(), rival_agents_->observe(rival_.id).begin());
-    return rival_agents_->record(frame.compute_cmd, {.learn_us = 0, .explore = 0}).status();
+    std::ranges::copy(race_.rival()->observation(), rival_agents_->observation(rival_.id).begin());
+    return rival_agents_->record(frame.compute_cmd, {.learning_budget_us = 0, .exploration = 0}).status();
 }
 
 Action Play::step(Driver& driver) {
@@ -108,7 +108,7 @@ void Play::freeze(bool is_frozen) {
 
 Status Play::reset() {
     losses_.clear();
-    return mind_->agents().adapt(1);
+    return mind_->agents().shrink_and_perturb(1);
 }
 
 Result<std::optional<std::vector<std::byte>>> Play::take_kept() {

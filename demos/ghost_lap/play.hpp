@@ -41,7 +41,7 @@ class Play {
     Status reset();
 
     /// Requests a copy of the ghost's brain.
-    Status keep() { return mind_->agents().keep(); }
+    Status keep() { return mind_->agents().take_snapshot(); }
     /// Returns a copy that has arrived, once, as the bytes of a file: a requested one, or one of
     /// those that the agents take every 15 s.
     Result<std::optional<std::vector<std::byte>>> take_kept();
@@ -51,7 +51,7 @@ class Play {
     Action ghost_action() const { return ghost_.action; }
     Action rival_action() const { return rival_.action; }
     /// As of the latest status, some frames late.
-    uint64_t learning_steps() const { return count(agents::Counter::kLearnSteps); }
+    uint64_t learning_steps() const { return count(agents::Counter::kGradientSteps); }
     uint64_t samples() const { return count(agents::Counter::kSamples); }
     /// The loss of each learning step since the start or the last reset.
     const std::vector<float>& losses() const { return losses_; }

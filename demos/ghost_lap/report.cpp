@@ -273,7 +273,7 @@ void draw_learning_curve(const RunResult& r, const demo::Ui& ui) {
     text(ui.heading(), 24, 16, bright, "How the ghost learnt");
     text(ui.small(), 24, 44, dim,
          fmt::format("driver {}, seed {}, {} steps of Adam on minibatches of {}", r.driver, r.seed,
-                     r.learning_steps, learner().batch));
+                     r.learning_steps, learner().batch_size));
 
     // Left: the loss, on a logarithmic scale.
     const ImVec2 min{80, 92};

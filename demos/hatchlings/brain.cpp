@@ -13,9 +13,9 @@ namespace hearth::hatchlings {
 
 Result<std::unique_ptr<demo::Mind>> make_mind(standalone::Device& device, uint64_t seed,
                                               uint32_t hatchlings, const NamedTensors& weights) {
-    const agents::AgentSchema described = schema();
+    const agents::AgentSpec described = schema();
     const agents::Ppo ppo = learner(hatchlings);
-    agents::Traces traces = agents::trace_agents(described, network(seed), ppo, seed);
+    agents::AgentGraphs traces = agents::build_agent_graphs(described, network(seed), ppo, seed);
     traces.push_back(Insight::trace(seed, hatchlings));
     // The acting policy reads published copies of the parameters.
     NamedTensors first = weights;
@@ -23,10 +23,10 @@ Result<std::unique_ptr<demo::Mind>> make_mind(standalone::Device& device, uint64
     for (const auto& trace : traces) {
         if (weights.empty()) break;
         HEARTH_ASSIGN(const LoadReport report, load_weights(first, *trace, {.strict = false}));
-        if (!report.missing.empty() || !report.misfits.empty())
+        if (!report.missing.empty() || !report.mismatched.empty())
             return invalid_argument("these are not a hatchling's weights: " + report.text(", "));
     }
-    return demo::Mind::create(device, traces, agents::manifest_of(described, ppo));
+    return demo::Mind::create(device, traces, agents::make_manifest(described, ppo));
 }
 
 }  // namespace hearth::hatchlings

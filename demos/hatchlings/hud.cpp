@@ -15,7 +15,7 @@ namespace hearth::hatchlings {
 namespace {
 
 using agents::Counter;
-using agents::Diagnostic;
+using agents::AgentMetric;
 using demo::Color;
 
 constexpr Color kText = Color::hex(0xf2ece0);
@@ -203,18 +203,18 @@ class Hud {
 
     void draw_learning() const {
         const agents::AgentsStatus& s = state_.play->status();
-        const double part = s.items > 0 ? static_cast<double>(s.items_done) / s.items : 0;
-        row("this window", s.phase == HEARTH_AGENTS_LEARNING
+        const double part = s.minibatches > 0 ? static_cast<double>(s.minibatches_done) / s.minibatches : 0;
+        row("this window", s.phase == HEARTH_AGENTS_UPDATE
                                ? number("learning %.0f %%", 100 * part)
                                : std::string("collecting"));
-        row("entropy", number("%.2f", s[Diagnostic::kEntropy]));
-        row("change of policy (KL)", number("%.4f", s[Diagnostic::kKl]));
-        row("explained variance", number("%.2f", s[Diagnostic::kExplainedVariance]));
+        row("entropy", number("%.2f", s[AgentMetric::kEntropy]));
+        row("change of policy (KL)", number("%.4f", s[AgentMetric::kKl]));
+        row("explained variance", number("%.2f", s[AgentMetric::kExplainedVariance]));
         const std::string budget = std::isfinite(state_.budget_us)
                                        ? number(" of %.0f us", state_.budget_us)
                                        : std::string(" us, no limit");
         row("GPU time of a minibatch",
-            s.learn_us_p95 > 0 ? number("%.0f", s.learn_us_p95) + budget : "-");
+            s.minibatch_us_p95 > 0 ? number("%.0f", s.minibatch_us_p95) + budget : "-");
     }
 
     void draw_rails() const {
@@ -225,10 +225,10 @@ class Hud {
             row(name, number("%.0f", static_cast<double>(count)),
                 count > 0 ? Color::hex(0xffd36a) : kDim);
         };
-        caught("  samples that were not numbers", s[Counter::kSamplesRefused] + s.rewards_refused);
-        caught("  steps not taken", s[Counter::kSkippedNotFinite] + s[Counter::kSkippedRatio]);
+        caught("  samples that were not numbers", s[Counter::kSamplesRejected] + s.rewards_rejected);
+        caught("  steps not taken", s[Counter::kSkippedNonFinite] + s[Counter::kSkippedRatio]);
         caught("  steps stopped by KL", s[Counter::kSkippedKl]);
-        caught("  publications refused", s[Counter::kPublicationsRefused]);
+        caught("  publications refused", s[Counter::kPublicationsRejected]);
         caught("  praise beyond its share", state_.play->judgements_refused());
     }
 

@@ -21,7 +21,7 @@ constexpr size_t kPlaces = size_t{Insight::kColumns} * Insight::kRows;
 std::unique_ptr<Trace> Insight::trace(uint64_t seed, uint32_t hatchlings) {
     auto owner = std::make_unique<Trace>("look");
     Trace& trace = *owner;
-    const agents::AgentSchema described = schema();
+    const agents::AgentSpec described = schema();
     const agents::Ppo ppo = learner(hatchlings);
     const auto count = static_cast<int64_t>(hatchlings + kPlaces);
     const Tensor seen = trace.input("seen", {count, kObservationWidth});
@@ -29,9 +29,9 @@ std::unique_ptr<Trace> Insight::trace(uint64_t seed, uint32_t hatchlings) {
     const auto output = [&](const std::string& net, int64_t width, double gain) {
         const Tensor features =
             network(seed)
-                .call(trace, net,
+                .forward(trace, net,
                       agents::encode(trace, net, described, seen,
-                                     {.normalizer = {}, .limit = ppo.rails.observation_limit}),
+                                     {.normalizer = {}, .clip = ppo.limits.clip_obs}),
                       {})
                 .features;
         const Tensor weight = trace.param(net + ".head.weight", {width, features.dim(-1)},
@@ -40,11 +40,11 @@ std::unique_ptr<Trace> Insight::trace(uint64_t seed, uint32_t hatchlings) {
     };
     const Tensor mean = output("actor", kActionWidth, 0.01), value = output("critic", 1, 1);
     const Tensor deviation = exp(clamp(
-        trace.param("actor.log_deviation", {kActionWidth}, Init::constant(ppo.first_log_deviation)),
-        ppo.least_log_deviation, ppo.most_log_deviation));
+        trace.param("actor.log_deviation", {kActionWidth}, Init::constant(ppo.log_std_init)),
+        ppo.log_std_min, ppo.log_std_max));
     const Tensor all =
         concat({reshape(mean, {kActionWidth * count}), reshape(value, {count}), deviation}, 0);
-    trace.assign(trace.transient("look.answer", {(kActionWidth + 1) * count + kActionWidth}), all);
+    trace.assign(trace.non_persistent_state("look.answer", {(kActionWidth + 1) * count + kActionWidth}), all);
     return owner;
 }
 
@@ -53,7 +53,7 @@ Result<Insight> Insight::create(standalone::Device& device, demo::Mind& mind, ui
     insight.hatchlings_ = hatchlings;
     HEARTH_ASSIGN(insight.entry_, mind.program().find_entry("look"));
     HEARTH_ASSIGN(insight.seen_, mind.program().find_binding(insight.entry_, "seen"));
-    HEARTH_ASSIGN(insight.answer_, mind.program().find_slot("look.answer"));
+    HEARTH_ASSIGN(insight.answer_, mind.program().find_variable("look.answer"));
     const uint64_t size_bytes = (hatchlings + kPlaces) * sizeof(Observation);
     for (standalone::Buffer& buffer : insight.buffers_) {
         HEARTH_ASSIGN(buffer, standalone::Buffer::create(device, size_bytes,
@@ -78,22 +78,22 @@ Status Insight::record(const demo::Frame& frame, demo::Mind& mind, const World& 
     const auto check = [&](hearth_result result) {
         return result >= 0 ? Status() : to_status(result, hearth_session_error(session));
     };
-    hearth_bound bound =
+    hearth_tensor_binding bound =
         hearth_bind_buffer(seen_, buffer.handle(), 0, buffer.size_bytes(), buffer.usage());
     bound.device_address = buffer.address();
     hearth_record_info record = hearth_record_info_default();
     record.command_buffer = frame.compute_cmd;
     record.entry = entry_;
-    record.bound = &bound;
-    record.bound_count = 1;
-    record.rows = 1;
+    record.bindings = &bound;
+    record.binding_count = 1;
+    record.batch_size = 1;
     HEARTH_TRY(check(hearth_record(session, &record, nullptr)));
     hearth_readback_info info = hearth_readback_info_default();
     info.command_buffer = frame.compute_cmd;
-    info.slot = answer_;
+    info.variable = answer_;
     const hearth_result result = hearth_record_readback(session, &info, &under_way_);
-    if (result == HEARTH_ERROR_RING_FULL) under_way_ = 0;  // a snapshot is in flight: retry later
-    return result == HEARTH_ERROR_RING_FULL ? Status() : check(result);
+    if (result == HEARTH_ERROR_TOO_MANY_IN_FLIGHT) under_way_ = 0;  // a snapshot is in flight: retry later
+    return result == HEARTH_ERROR_TOO_MANY_IN_FLIGHT ? Status() : check(result);
 }
 
 void Insight::poll(demo::Mind& mind) {

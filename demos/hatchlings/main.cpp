@@ -97,7 +97,7 @@ Status read_weights(const std::string& name, NamedTensors& out) {
     }
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(name, kMostBrainBytes));
     Result<NamedTensors> read = read_safetensors(bytes);
-    if (!read.ok()) return read.status().in(name);
+    if (!read.ok()) return read.status().with_context(name);
     out = std::move(read).value();
     return {};
 }
@@ -188,7 +188,7 @@ Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
     if (!used.load.empty()) {
         HEARTH_ASSIGN(const std::vector<std::byte> bytes,
                       read_whole_file(used.load, kMostBrainBytes));
-        HEARTH_TRY(self->play_->load(bytes).in(used.load));
+        HEARTH_TRY(self->play_->load(bytes).with_context(used.load));
     }
     // Skips commands that were executed before the game was saved.
     while (self->script_at_ < self->script_.size() &&
@@ -287,7 +287,7 @@ void Game::take_times() {
         (time.span == kMind ? mind_ms_ : frame_ms_).add(time.milliseconds);
         if (time.span == kMind) mind_us_ = 1e3 * time.milliseconds;
     }
-    const uint64_t over = play_->status().learn_frames_over;
+    const uint64_t over = play_->status().update_frames_over_budget;
     if (over > learn_frames_over_ && over_budget_.size() < kMostNamed)
         over_budget_.push_back(fmt::format("{} ({:.0f} us)", last_serial_, mind_us_));
     learn_frames_over_ = over;
@@ -309,9 +309,9 @@ std::string Game::costs() const {
     if (std::isfinite(hud_.budget_us) && mind_ms_.count() > 0)
         text += fmt::format("{:<34}{:8.3f} % of frames ({} of {} in which they learned)\n",
                             "GPU: learning above its budget",
-                            100 * static_cast<double>(status.learn_frames_over) /
+                            100 * static_cast<double>(status.update_frames_over_budget) /
                                 static_cast<double>(mind_ms_.count()),
-                            status.learn_frames_over, status.learn_frames);
+                            status.update_frames_over_budget, status.update_frames);
     if (!over_budget_.empty())
         text += fmt::format("{:<34}{}\n", "  noticed in frames", fmt::join(over_budget_, ", "));
     const demo::Guest& guest = play_->mind().guest();
@@ -362,13 +362,13 @@ void Game::log_bar() {
                        {"motes", bar.motes},
                        {"score", bar.score},
                        {"mood", mood},
-                       {"kl", s[agents::Diagnostic::kKl]},
-                       {"entropy", s[agents::Diagnostic::kEntropy]},
-                       {"explained_variance", s[agents::Diagnostic::kExplainedVariance]},
+                       {"kl", s[agents::AgentMetric::kKl]},
+                       {"entropy", s[agents::AgentMetric::kEntropy]},
+                       {"explained_variance", s[agents::AgentMetric::kExplainedVariance]},
                        {"samples", s[agents::Counter::kSamples]},
-                       {"learn_steps", s[agents::Counter::kLearnSteps]},
+                       {"learn_steps", s[agents::Counter::kGradientSteps]},
                        {"publications", s[agents::Counter::kPublications]},
-                       {"refused", s[agents::Counter::kSamplesRefused]}};
+                       {"refused", s[agents::Counter::kSamplesRejected]}};
     log_ += line.dump() + '\n';
     keep_text(options_.out, log_);
     if (host_->is_headless())
@@ -409,7 +409,7 @@ Status Game::toggle_then() {
 Status Game::play_then(const Frame& frame) {
     if (then_since_ == 0 || played() >= then_since_ + kThenFrames) {
         const uint32_t kept = play_->mind().agents().snapshot_count();
-        HEARTH_TRY(then_->replay(*play_, kept > 0 ? kept - 1 : HEARTH_AGENTS_FACTORY));
+        HEARTH_TRY(then_->replay(*play_, kept > 0 ? kept - 1 : HEARTH_AGENTS_INITIAL_WEIGHTS));
         then_since_ = std::max<uint64_t>(played(), 1);
     }
     return then_->record(frame);

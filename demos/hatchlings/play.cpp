@@ -63,17 +63,17 @@ Status Play::record(const demo::Frame& frame) {
     const agents::AgentsStatus before = mind_->agents().status();
     if (is_sealed_ && !is_learning() && !decides &&
         before.snapshot_phase == HEARTH_AGENTS_SNAPSHOT_NONE) {
-        HEARTH_TRY(mind_->agents().keep());
+        HEARTH_TRY(mind_->agents().take_snapshot());
         asks_to_keep_ = true;
     }
-    HEARTH_TRY(mind_->record(frame, {.learn_us = options_.learn_us, .decide = decides}));
+    HEARTH_TRY(mind_->record(frame, {.learning_budget_us = options_.learn_us, .request_decision = decides}));
     const agents::AgentsStatus now = mind_->agents().status();
-    if (now.windows != windows_) window_began_ = now.frames;
-    windows_ = now.windows;
+    if (now.rollouts != windows_) window_began_ = now.decisions;
+    windows_ = now.rollouts;
     if (decides) HEARTH_TRY(add_agents());
     if (seals) {
         is_sealed_ = true;
-        window_began_ = now.frames + 1;  // the first decision completes no transition
+        window_began_ = now.decisions + 1;  // the first decision completes no transition
     }
     insight_.poll(*mind_);
     if (looks_ && world_.frame() % kLookFrames == 0)
@@ -82,7 +82,7 @@ Status Play::record(const demo::Frame& frame) {
 }
 
 bool Play::window_is_full() const {
-    return !is_learning() && mind_->agents().status().frames + 1 >= window_began_ + kHorizon;
+    return !is_learning() && mind_->agents().status().decisions + 1 >= window_began_ + kHorizon;
 }
 
 void Play::take_actions() {
@@ -104,15 +104,15 @@ Status Play::decide() {
         float reward = world_.take_reward(i);
         if (!ids_[i]) continue;
         if (tamper_) tamper_(i, seen, reward);
-        std::ranges::copy(seen, mind_->agents().observe(*ids_[i]).begin());
+        std::ranges::copy(seen, mind_->agents().observation(*ids_[i]).begin());
         // Non-finite rewards are rejected and counted.
-        (void)mind_->agents().reward(*ids_[i], reward);
+        (void)mind_->agents().add_reward(*ids_[i], reward);
     }
     if (possessed_ && ids_[*possessed_]) {
         const glm::vec2 thrust = steered();
         const float shown[] = {std::clamp(thrust.x, -1.0f, 1.0f),
                                std::clamp(thrust.y, -1.0f, 1.0f)};
-        HEARTH_TRY(mind_->agents().demonstrate(*ids_[*possessed_], shown));
+        HEARTH_TRY(mind_->agents().add_demonstration(*ids_[*possessed_], shown));
     }
     return {};
 }
@@ -127,7 +127,7 @@ bool Play::step() {
 /// Handles a saved game's snapshot: just recorded with this frame, or arrived.
 Status Play::keep() {
     const agents::AgentsStatus now = mind_->agents().status();
-    if (saving_ && now.snapshot_phase != HEARTH_AGENTS_SNAPSHOT_ON_ITS_WAY) {
+    if (saving_ && now.snapshot_phase != HEARTH_AGENTS_SNAPSHOT_IN_FLIGHT) {
         // A lost or rejected snapshot is requested again.
         if (now.snapshots_taken > taken_before_) {
             HEARTH_ASSIGN(saved_, file_with_brain(*saving_));
@@ -136,7 +136,7 @@ Status Play::keep() {
         }
         saving_.reset();
     }
-    if (!asks_to_keep_ || now.snapshot_phase != HEARTH_AGENTS_SNAPSHOT_ON_ITS_WAY) return {};
+    if (!asks_to_keep_ || now.snapshot_phase != HEARTH_AGENTS_SNAPSHOT_IN_FLIGHT) return {};
     asks_to_keep_ = false;
     if (world_.is_decision_frame())
         return {};  // it was delayed past the moment between two decisions
@@ -215,7 +215,7 @@ Status Play::obey(const Command& command) {
                 ++judgements_refused_;
                 break;
             }
-            HEARTH_TRY(mind_->agents().reward(*ids_[command.hatchling], reward));
+            HEARTH_TRY(mind_->agents().add_reward(*ids_[command.hatchling], reward));
             break;
         }
         case Verb::kHotNight:
@@ -241,18 +241,18 @@ Status Play::obey(const Command& command) {
             mark(is_frozen_ ? "freeze" : "thaw");
             break;
         case Verb::kAdapt:
-            HEARTH_TRY(mind_->agents().adapt(std::clamp(command.value.x, 0.0f, 1.0f)));
+            HEARTH_TRY(mind_->agents().shrink_and_perturb(std::clamp(command.value.x, 0.0f, 1.0f)));
             mark("adapt");
             break;
         case Verb::kRewind:
             if (mind_->agents().snapshot_count() == 0) break;
-            HEARTH_TRY(mind_->agents().rewind(
+            HEARTH_TRY(mind_->agents().restore_snapshot(
                 std::min(static_cast<uint32_t>(std::max(command.value.x, 0.0f)),
                          mind_->agents().snapshot_count() - 1)));
             mark("rewind");
             break;
         case Verb::kForget:
-            mind_->agents().forget();
+            mind_->agents().reset_brain();
             mark("forget");
             break;
     }

@@ -105,7 +105,7 @@ class Play {
     bool may_judge(Judged& judged) const;
     Status keep();
     Result<std::vector<std::byte>> file_with_brain(const SavedGame& game) const;
-    bool is_learning() const { return mind_->agents().status().phase == HEARTH_AGENTS_LEARNING; }
+    bool is_learning() const { return mind_->agents().status().phase == HEARTH_AGENTS_UPDATE; }
     bool window_is_full() const;
 
     PlayOptions options_;

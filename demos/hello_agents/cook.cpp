@@ -16,22 +16,22 @@ using namespace hearth::agents;
 namespace {
 
 Status cook_cart_pole(const char* path) {
-    const AgentSchema schema(
-        Fields().numbers("place").numbers("speed").numbers("angle").numbers("turning"),
-        Actions().choose("push", 2));
+    const AgentSpec schema(
+        ObservationSpec().box("place").box("speed").box("angle").box("turning"),
+        ActionSpec().discrete("push", 2));
     // Hyperparameters of RL Baselines3 Zoo for this task.
-    Ppo ppo{.agents = 8, .horizon = 32, .minibatches = 1, .epochs = 20, .value_weight = 1};
-    ppo.gamma = 0.98, ppo.lambda = 0.8;
-    ppo.entropy = ppo.rails.kl_stop = 0;
+    Ppo ppo{.n_agents = 8, .n_steps = 32, .n_minibatches = 1, .n_epochs = 20, .vf_coef = 1};
+    ppo.gamma = 0.98, ppo.gae_lambda = 0.8;
+    ppo.ent_coef = ppo.limits.target_kl = 0;
     ppo.normalize_observations = ppo.normalize_rewards = false;
-    const AgentManifest manifest = manifest_of(schema, ppo);
-    const Traces traces = trace_agents(schema, mlp_network({64, 64}), ppo);
+    const AgentManifest manifest = make_manifest(schema, ppo);
+    const AgentGraphs traces = build_agent_graphs(schema, mlp_network({64, 64}), ppo);
     // One kernel per network on GPUs; one per layer for Vulkan drivers that run on the CPU.
-    CookProfile gpu{.name = "gpu"}, cpu{.name = "cpu"};
+    DeviceTarget gpu{.name = "gpu"}, cpu{.name = "cpu"};
     cpu.options.caps.is_software = true;
     HEARTH_ASSIGN(const Cooked cooked,
-                  cook(driven_entries_of(traces, manifest), {.profiles = {gpu, cpu},
-                                                             .rows_capacity = manifest.agents,
+                  cook(runtime_entries(traces, manifest), {.device_targets = {gpu, cpu},
+                                                             .max_batch_size = manifest.n_agents,
                                                              .agents = manifest.save()}));
     std::ofstream file(path, std::ios::binary);
     file.write(reinterpret_cast<const char*>(cooked.bytes.data()),

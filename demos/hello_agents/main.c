@@ -55,9 +55,9 @@ static void play(hearth_agents* agents, cart* c) {
     if (!action) return;
     const int stands = step(c, action[0] == 1.0f);
     show(agents, c);
-    hearth_agents_reward(agents, c->id, 1);
+    hearth_agents_add_reward(agents, c->id, 1);
     if (stands && c->steps < MOST_STEPS) return;
-    hearth_agents_end(agents, c->id, stands ? HEARTH_AGENTS_CUT_OFF : HEARTH_AGENTS_OVER, NULL);
+    hearth_agents_end_episode(agents, c->id, stands ? HEARTH_AGENTS_TRUNCATED : HEARTH_AGENTS_TERMINATED, NULL);
     start(c), show(agents, c);
 }
 
@@ -68,15 +68,15 @@ int main(int argc, char** argv) {
     app_make_device();
     hearth_context* context = app_adopt_device();
     hearth_device_caps caps = hearth_device_caps_default();
-    hearth_context_caps(context, &caps);
+    hearth_context_get_device_caps(context, &caps);
     hearth_program* program = app_load(context, argv[1], caps.subgroup_size > 8 ? "gpu" : "cpu");
     /* Agents, with the schema and learner from the package. */
     hearth_agents_create_info info = hearth_agents_create_info_default();
     info.program = program;
     hearth_agents* agents;
-    static hearth_report report;
+    static hearth_messages report;
     app_check(hearth_agents_create(context, &info, &agents, &report), "agents", report.text);
-    app_check(hearth_session_build(hearth_agents_get_session(agents), 0), "build", "");
+    app_check(hearth_session_create_pipelines(hearth_agents_get_session(agents), 0), "build", "");
     cart carts[CARTS];
     for (int i = 0; i < CARTS; ++i) {
         app_check(hearth_agents_add(agents, &carts[i].id), "add", hearth_agents_error(agents));
@@ -91,11 +91,11 @@ int main(int argc, char** argv) {
         /* Records the agents' decisions and up to 20 ms of learning. */
         hearth_agents_record_info record = hearth_agents_record_info_default();
         record.command_buffer = app_begin_commands();
-        record.learn_us = 20000;
+        record.learning_budget_us = 20000;
         app_check(hearth_agents_record(agents, &record), "record", hearth_agents_error(agents));
         app_submit_and_wait(record.command_buffer);
         hearth_agents_get_status(agents, &status);
-        length = status.diagnostics[HEARTH_AGENTS_EPISODE_LENGTH];
+        length = status.metrics[HEARTH_AGENTS_EPISODE_LENGTH];
     }
     printf("poles stay up for %.1f steps\n", (double)length);
     hearth_agents_destroy(agents);

@@ -28,25 +28,25 @@ constexpr size_t kCarts = 8;
 Status run(const std::string& wish, std::FILE* log) {
     // Declares observations, actions and the algorithm. A game does this part offline and ships
     // bytes.
-    const AgentSchema schema(Fields().numbers("cart", 4), Actions().choose("push", 2));
+    const AgentSpec schema(ObservationSpec().box("cart", 4), ActionSpec().discrete("push", 2));
     // Hyperparameters of RL Baselines3 Zoo for this task.
-    Ppo ppo{.agents = kCarts, .horizon = 32, .minibatches = 1, .epochs = 20, .value_weight = 1};
-    ppo.gamma = 0.98, ppo.lambda = 0.8;
-    ppo.entropy = ppo.rails.kl_stop = 0;
+    Ppo ppo{.n_agents = kCarts, .n_steps = 32, .n_minibatches = 1, .n_epochs = 20, .vf_coef = 1};
+    ppo.gamma = 0.98, ppo.gae_lambda = 0.8;
+    ppo.ent_coef = ppo.limits.target_kl = 0;
     ppo.normalize_observations = ppo.normalize_rewards = false;
-    const AgentManifest manifest = manifest_of(schema, ppo);
-    const Traces traces = trace_agents(schema, mlp_network({64, 64}), ppo);
+    const AgentManifest manifest = make_manifest(schema, ppo);
+    const AgentGraphs traces = build_agent_graphs(schema, mlp_network({64, 64}), ppo);
     // A game has a device already.
     HEARTH_ASSIGN(const native::OpenDevice opened, native::open_device(wish));
     const auto& device = opened.device;
     std::printf("on %s\n", device->properties().deviceName);
     HEARTH_ASSIGN(Context context, Context::create(device->host_info()));
-    HEARTH_ASSIGN(const DeviceCaps caps, context.caps());
-    HEARTH_ASSIGN(const Compiled compiled, compile(driven_entries_of(traces, manifest),
-                                                   {.caps = caps, .rows_capacity = kCarts}));
+    HEARTH_ASSIGN(const DeviceCaps caps, context.device_caps());
+    HEARTH_ASSIGN(const Compiled compiled, compile(runtime_entries(traces, manifest),
+                                                   {.caps = caps, .max_batch_size = kCarts}));
     HEARTH_ASSIGN(const LoadedProgram program, LoadedProgram::load(context, compiled.bytes));
     HEARTH_ASSIGN(Agents agents, Agents::create(context, program, manifest.save()));
-    HEARTH_TRY(agents.build());
+    HEARTH_TRY(agents.create_pipelines());
 
     struct Cart {
         AgentId id{};
@@ -58,7 +58,7 @@ Status run(const std::string& wish, std::FILE* log) {
     for (Cart& cart : carts) {
         HEARTH_ASSIGN(cart.id, agents.add());
         cart.task->reset(++episodes);
-        cart.task->observe(agents.observe(cart.id));
+        cart.task->observe(agents.observation(cart.id));
     }
 
     std::fputs(run_log_begin("hello_agents", "frames").c_str(), log);  // hearth watch LOG
@@ -70,22 +70,22 @@ Status run(const std::string& wish, std::FILE* log) {
             const std::span<const float> action = agents.action(cart.id);
             if (action.empty()) continue;
             const classic::Outcome outcome = cart.task->step(action[0]);
-            cart.task->observe(agents.observe(cart.id));
-            HEARTH_TRY(agents.reward(cart.id, static_cast<float>(outcome.reward)));
+            cart.task->observe(agents.observation(cart.id));
+            HEARTH_TRY(agents.add_reward(cart.id, static_cast<float>(outcome.reward)));
             if (!outcome.terminated && ++cart.steps < cart.task->info().step_limit) continue;
-            HEARTH_TRY(agents.end(cart.id, outcome.terminated ? Ending::kOver : Ending::kCutOff));
+            HEARTH_TRY(agents.end_episode(cart.id, outcome.terminated ? EpisodeEnd::kTerminated : EpisodeEnd::kTruncated));
             cart.task->reset(++episodes);
-            cart.task->observe(agents.observe(cart.id));
+            cart.task->observe(agents.observation(cart.id));
             cart.steps = 0;
         }
         // Record decisions and up to 20 ms of learning; submit as usual.
         Status recorded;
         HEARTH_TRY(device->run([&](VkCommandBuffer commands) {
-            recorded = agents.record(commands, {.learn_us = 20'000}).status();
+            recorded = agents.record(commands, {.learning_budget_us = 20'000}).status();
         }));
         HEARTH_TRY(recorded);
         const AgentsStatus status = agents.status();
-        const auto length = static_cast<double>(status[Diagnostic::kEpisodeLength]);
+        const auto length = static_cast<double>(status[AgentMetric::kEpisodeLength]);
         if (frame % 100 == 0)
             std::fputs(run_log_sample(status, static_cast<double>(frame)).c_str(), log);
         if (frame % 500 == 0)

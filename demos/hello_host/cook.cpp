@@ -23,16 +23,16 @@ Tensor net(Trace& trace, const Tensor& x) {
 
 Status cook_curve(const char* path) {
     Trace predict("predict");
-    predict.output("y", net(predict, predict.input("x", {kRows, 1})));
+    predict.output("y", net(predict, predict.input("x", {kBatch, 1})));
 
     Trace learn("learn");
-    const Tensor x = learn.input("x", {kRows, 1});
-    const Tensor loss = mse_loss(net(learn, x), learn.input("wanted", {kRows, 1}));
+    const Tensor x = learn.input("x", {kBatch, 1});
+    const Tensor loss = mse_loss(net(learn, x), learn.input("wanted", {kBatch, 1}));
     minimize(loss, learn.params(), AdamOptions{.learning_rate = 3e-3});
     learn.output("loss", loss);
 
     Trace* const entries[] = {&predict, &learn};
-    HEARTH_ASSIGN(const Cooked cooked, cook(entries, {.rows_capacity = 64}));
+    HEARTH_ASSIGN(const Cooked cooked, cook(entries, {.max_batch_size = 64}));
     return write_file_atomically(path, cooked.bytes);
 }
 

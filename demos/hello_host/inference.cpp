@@ -17,16 +17,16 @@ namespace {
 constexpr uint64_t kRows = 8;
 
 Status run(Context& context, const app_buffer& output) {
-    HEARTH_ASSIGN(Network curve, Network::open(context, CURVE_PACKAGE));
+    HEARTH_ASSIGN(Model curve, Model::open(context, CURVE_PACKAGE));
     float x[kRows];
     for (uint64_t i = 0; i < kRows; ++i) x[i] = 0.25f * static_cast<float>(i) - 1.0f;
     const NamedBinding y =
-        in_buffer("y", output.buffer, 0, output.bytes, output.usage, {},
-                  hearth_make_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT));
+        bind_buffer("y", output.buffer, 0, output.bytes, output.usage, {},
+                  hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT));
 
     HEARTH_TRY(context.begin_frame(1, 0));
     const VkCommandBuffer commands = app_begin_commands();
-    HEARTH_TRY(curve.record(commands, "predict", kRows, {by_value("x", x, sizeof x), y}).status());
+    HEARTH_TRY(curve.record(commands, "predict", kRows, {bind_value("x", x, sizeof x), y}).status());
     app_submit_and_wait(commands);
 
     for (uint64_t i = 0; i < kRows; ++i)

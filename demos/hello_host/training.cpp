@@ -32,9 +32,9 @@ struct Buffers {
 };
 
 NamedBinding bind(const char* name, const app_buffer& b) {
-    const hearth_scope read =
-        hearth_make_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-    return in_buffer(name, b.buffer, 0, b.bytes, b.usage, {}, read);
+    const hearth_sync_scope read =
+        hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    return bind_buffer(name, b.buffer, 0, b.bytes, b.usage, {}, read);
 }
 
 /// A game's frames. Each waits for the GPU, so that the previous one has completed when it begins.
@@ -59,15 +59,15 @@ class Frames {
 
 Status run(Context& context, const Buffers& buffers) {
     hearth_session_create_info options = hearth_session_create_info_default();
-    options.flags = HEARTH_SESSION_MEASURE_COSTS;
-    HEARTH_ASSIGN(Network curve, Network::open(context, CURVE_PACKAGE, options));
+    options.flags = HEARTH_SESSION_COLLECT_GPU_TIMINGS;
+    HEARTH_ASSIGN(Model curve, Model::open(context, CURVE_PACKAGE, options));
     float* const x = static_cast<float*>(buffers.x.data);
     for (uint64_t i = 0; i < kSamples; ++i) {
         x[i] = 2.0f * static_cast<float>(i) / (kSamples - 1) - 1.0f;
         static_cast<float*>(buffers.wanted.data)[i] = std::sin(3.0f * x[i]);
     }
     Frames frames(context);
-    const auto predict = [&](Network& network) {
+    const auto predict = [&](Model& network) {
         return frames.next([&](VkCommandBuffer commands) {
             return network
                 .record(commands, "predict", kSamples, {bind("x", buffers.x), bind("y", buffers.y)})
@@ -75,8 +75,8 @@ Status run(Context& context, const Buffers& buffers) {
         });
     };
     hearth_record_info budget = hearth_record_info_default();
-    budget.max_us = kLearnUs;
-    hearth_cursor cursor{};
+    budget.gpu_time_budget_us = kLearnUs;
+    hearth_run_cursor cursor{};
     for (uint64_t steps = 0; steps < kSteps;)
         HEARTH_TRY(frames.next([&](VkCommandBuffer commands) -> Status {
             HEARTH_ASSIGN(const Progress progress,
@@ -96,17 +96,17 @@ Status run(Context& context, const Buffers& buffers) {
     // Save the trained weights as bytes, and load them into another, untrained network.
     std::optional<hearth_readback> snapshot;
     HEARTH_TRY(frames.next([&](VkCommandBuffer commands) -> Status {
-        HEARTH_ASSIGN(snapshot, curve.session().record_snapshot(commands));
+        HEARTH_ASSIGN(snapshot, curve.session().record_save_brain(commands));
         return {};
     }));
     HEARTH_TRY(frames.next([](VkCommandBuffer) { return Status(); }));
     HEARTH_ASSIGN(const auto copied, curve.session().poll(*snapshot));
-    HEARTH_ASSIGN(const auto brain, curve.program().encode_brain(copied->bytes));
-    HEARTH_ASSIGN(Network other, Network::open(context, CURVE_PACKAGE));
+    HEARTH_ASSIGN(const auto brain, curve.program().serialize_brain(copied->bytes));
+    HEARTH_ASSIGN(Model other, Model::open(context, CURVE_PACKAGE));
     HEARTH_TRY(predict(other));  // also performs setup
     const float unlearned = static_cast<const float*>(buffers.y.data)[0];
     HEARTH_TRY(frames.next(
-        [&](VkCommandBuffer commands) { return other.session().record_brain(commands, brain); }));
+        [&](VkCommandBuffer commands) { return other.session().record_load_brain(commands, brain); }));
     HEARTH_TRY(predict(other));
     const float loaded = static_cast<const float*>(buffers.y.data)[0];
     std::printf("loss %g; sin(-3): %g learned, %g loaded, %g before\n", static_cast<double>(loss),

@@ -31,10 +31,10 @@ const char* const kMoveNames[kMoves] = {"attack", "hide", "flee"};
 /// senses [batch, 4] -> probabilities [batch, 3]. The batch size is dynamic, up to the capacity.
 Result<Compiled> compile_guard(const DeviceCaps& caps) {
     Trace trace("choose");
-    const Tensor senses = trace.input("senses", {kRows, kSenses});
+    const Tensor senses = trace.input("senses", {kBatch, kSenses});
     const Tensor scores = nn::mlp(trace, "guard", senses, {16, kMoves}, relu, {.seed = 1});
     trace.output("moves", softmax(scores));
-    return compile({&trace}, {.caps = caps, .rows_capacity = 64});
+    return compile({&trace}, {.caps = caps, .max_batch_size = 64});
 }
 
 Status run() {
@@ -44,11 +44,11 @@ Status run() {
 
     // Hearth borrows the device; the application keeps owning it.
     HEARTH_ASSIGN(Context context, Context::create(device->host_info()));
-    HEARTH_ASSIGN(const DeviceCaps caps, context.caps());
+    HEARTH_ASSIGN(const DeviceCaps caps, context.device_caps());
     HEARTH_ASSIGN(const Compiled compiled, compile_guard(caps));
     HEARTH_ASSIGN(const LoadedProgram program, LoadedProgram::load(context, compiled.bytes));
     HEARTH_ASSIGN(Session session, Session::create(context, program));
-    HEARTH_TRY(session.build());  // pipelines, before the first frame
+    HEARTH_TRY(session.create_pipelines());  // pipelines, before the first frame
 
     HEARTH_ASSIGN(const uint32_t choose, program.find_entry("choose"));
     HEARTH_ASSIGN(const uint32_t senses, program.find_binding(choose, "senses"));
@@ -68,16 +68,16 @@ Status run() {
     Status status;
     hearth_readback request = 0;
     HEARTH_TRY(device->run([&](VkCommandBuffer cmd) {
-        const hearth_bound bound[] = {
+        const hearth_tensor_binding bound[] = {
             hearth_bind_bytes(senses, seen, sizeof(seen)),
             hearth_bind_buffer(moves, result.handle(), 0, kBytes, result.usage())};
-        status = session.record_setup(cmd);  // once: uploads the weights
+        status = session.record_initialize(cmd);  // once: uploads the weights
         if (status.ok()) status = session.record(cmd, choose, kGuards, bound).status();
         hearth_readback_info info = hearth_readback_info_default();
         info.command_buffer = cmd;
         info.buffer = result.handle();
         info.byte_count = kBytes;
-        info.before = hearth_make_scope(VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+        info.acquire_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
                                         VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
         if (!status.ok()) return;
         const auto asked = session.record_readback(info);

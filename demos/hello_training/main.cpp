@@ -31,15 +31,15 @@ Tensor net(Trace& trace, const Tensor& x) {
 
 Result<Compiled> compile_curve(const DeviceCaps& caps) {
     Trace predict("predict");
-    predict.output("y", net(predict, predict.input("x", {kRows, 1})));
+    predict.output("y", net(predict, predict.input("x", {kBatch, 1})));
 
     Trace learn("learn");
-    const Tensor x = learn.input("x", {kRows, 1});
-    const Tensor wanted = learn.input("wanted", {kRows, 1});
+    const Tensor x = learn.input("x", {kBatch, 1});
+    const Tensor wanted = learn.input("wanted", {kBatch, 1});
     const Tensor loss = mse_loss(net(learn, x), wanted);
     minimize(loss, learn.params(), AdamOptions{.learning_rate = 3e-3});
     learn.output("loss", loss);
-    return compile({&predict, &learn}, {.caps = caps, .rows_capacity = kSamples});
+    return compile({&predict, &learn}, {.caps = caps, .max_batch_size = kSamples});
 }
 
 Status run() {
@@ -47,11 +47,11 @@ Status run() {
     HEARTH_ASSIGN(const auto device, standalone::Device::create(*instance));
     std::printf("on %s\n", device->properties().deviceName);
     HEARTH_ASSIGN(Context context, Context::create(device->host_info()));
-    HEARTH_ASSIGN(const DeviceCaps caps, context.caps());
+    HEARTH_ASSIGN(const DeviceCaps caps, context.device_caps());
     HEARTH_ASSIGN(const Compiled compiled, compile_curve(caps));
     HEARTH_ASSIGN(const LoadedProgram program, LoadedProgram::load(context, compiled.bytes));
     HEARTH_ASSIGN(Session session, Session::create(context, program));
-    HEARTH_TRY(session.build());
+    HEARTH_TRY(session.create_pipelines());
 
     // Samples of the curve, in host-visible buffers that the GPU reads and writes.
     const auto shared = [&](size_t floats) {
@@ -72,7 +72,7 @@ Status run() {
     const auto frame = [&](const char* entry, const char* output, const standalone::Buffer& to) {
         HEARTH_TRY(context.begin_frame(serial + 1, serial));
         HEARTH_ASSIGN(const uint32_t index, program.find_entry(entry));
-        std::vector<hearth_bound> bound;
+        std::vector<hearth_tensor_binding> bound;
         const auto bind = [&](const char* name, const standalone::Buffer& buffer) -> Status {
             HEARTH_ASSIGN(const uint32_t binding, program.find_binding(index, name));
             bound.push_back(hearth_bind_buffer(binding, buffer.handle(), 0, buffer.size_bytes(),
@@ -82,11 +82,11 @@ Status run() {
         HEARTH_TRY(bind("x", x));
         if (&to == &loss) HEARTH_TRY(bind("wanted", wanted));
         HEARTH_TRY(bind(output, to));
-        bound.back().after =
-            hearth_make_scope(VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+        bound.back().release_scope =
+            hearth_make_sync_scope(VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
         Status status;
         HEARTH_TRY(device->run([&](VkCommandBuffer cmd) {
-            if (serial == 0) status = session.record_setup(cmd);
+            if (serial == 0) status = session.record_initialize(cmd);
             if (status.ok()) status = session.record(cmd, index, kSamples, bound).status();
         }));
         ++serial;

@@ -44,12 +44,12 @@ Status Game::open(GameOptions& options,
     std::set<std::string> taken;
     for (const auto& [option, path] : outputs) {
         if (path->empty()) continue;
-        HEARTH_TRY(check_writable(*path).in(option));
+        HEARTH_TRY(check_writable(*path).with_context(option));
         if (!taken.insert(*path).second)
             return invalid_argument(std::string(option) + ": '" + *path +
                                     "' is also where something else goes");
     }
-    HEARTH_TRY(check_pictures(options.screenshots).in("--screenshots"));
+    HEARTH_TRY(check_pictures(options.screenshots).with_context("--screenshots"));
     HEARTH_ASSIGN(host_, Host::create(options, info_.title, info_.span_count));
     if (!host_->is_headless()) return {};
     if (options.frames == 0) options.frames = info_.headless_frames;

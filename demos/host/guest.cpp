@@ -92,15 +92,15 @@ namespace hearth::demo {
 
 Result<std::unique_ptr<Guest>> Guest::create(standalone::Device& device) {
     std::unique_ptr<Guest> self(new Guest(device));
-    const hearth_memory_hooks hooks{self.get(), allocate, free};
-    hearth_host_info info = device.host_info();
-    info.cpu_allocation = &kCountingCallbacks;
-    info.memory_hooks = &hooks;
+    const hearth_device_memory_callbacks hooks{self.get(), allocate, free};
+    hearth_context_create_info info = device.host_info();
+    info.allocation_callbacks = &kCountingCallbacks;
+    info.device_memory_callbacks = &hooks;
     HEARTH_ASSIGN(self->context_, Context::create(info));
     return self;
 }
 
-hearth_result Guest::allocate(void* user_data, const hearth_memory_request* request,
+hearth_result Guest::allocate(void* user_data, const hearth_device_memory_allocate_info* request,
                               hearth_memory_block* out) {
     Guest& self = *static_cast<Guest*>(user_data);
     const standalone::VulkanApi& vk = self.device_.vk();
@@ -143,13 +143,13 @@ Result<uint64_t> Guest::weights_hash(const LoadedProgram& program, hearth_sessio
     };
     Hash hash;
     // One at a time: sessions of agents have room for little more.
-    for (uint32_t i = 0; i < program.info().slot_count; ++i) {
-        HEARTH_ASSIGN(const hearth_slot_info slot, program.slot(i));
-        if (slot.kind != HEARTH_SLOT_PARAM) continue;
+    for (uint32_t i = 0; i < program.info().variable_count; ++i) {
+        HEARTH_ASSIGN(const hearth_variable_info slot, program.variable(i));
+        if (slot.kind != HEARTH_VARIABLE_PARAM) continue;
         HEARTH_TRY(context_.begin_frame(serial + 1, serial));
         ++serial;
         hearth_readback_info info = hearth_readback_info_default();
-        info.slot = i;
+        info.variable = i;
         hearth_readback id = 0;
         Status recorded;
         HEARTH_TRY(device_.run_compute([&](VkCommandBuffer commands) {

@@ -11,32 +11,32 @@
 
 namespace hearth::demo {
 
-Result<std::unique_ptr<Mind>> Mind::create(standalone::Device& device, const agents::Traces& traces,
+Result<std::unique_ptr<Mind>> Mind::create(standalone::Device& device, const agents::AgentGraphs& traces,
                                            const agents::AgentManifest& manifest) {
     std::unique_ptr<Mind> self(new Mind(device));
     HEARTH_ASSIGN(self->guest_, Guest::create(device));
     Context& context = self->guest_->context();
-    HEARTH_ASSIGN(const DeviceCaps caps, context.caps());
+    HEARTH_ASSIGN(const DeviceCaps caps, context.device_caps());
     HEARTH_ASSIGN(const Compiled compiled,
-                  compile(agents::driven_entries_of(traces, manifest),
+                  compile(agents::runtime_entries(traces, manifest),
                           {.caps = caps,
                            .binding_model = static_cast<BindingModel>(device.binding_model()),
-                           .rows_capacity = manifest.agents}));
+                           .max_batch_size = manifest.n_agents}));
     self->summary_ = std::to_string(compiled.dispatch_count) + " dispatches, " +
                      std::to_string(compiled.barrier_count) + " barriers, " +
                      std::to_string(compiled.weights_bytes) + " bytes of weights";
     HEARTH_ASSIGN(self->program_, LoadedProgram::load(context, compiled.bytes));
     self->manifest_ = manifest.save();
-    HEARTH_ASSIGN(self->fresh_, shipped_brain(compiled.bytes));
-    self->fresh_.parent_hash = hash_of(self->fresh_);
-    self->fresh_.host_schema_hash = manifest.schema.hash();
+    HEARTH_ASSIGN(self->fresh_, initial_brain(compiled.bytes));
+    self->fresh_.base_hash = hash_of(self->fresh_);
+    self->fresh_.user_schema_hash = manifest.schema.hash();
     HEARTH_ASSIGN(self->agents_,
                   agents::Agents::create(context, self->program_,
                                          {.manifest = self->manifest_,
                                           .frames_in_flight = FrameLoop::kFramesInFlight,
-                                          .snapshot_count = kSnapshots,
-                                          .snapshot_period = kSnapshotFrames}));
-    HEARTH_TRY(self->agents_.build());
+                                          .max_snapshots = kSnapshots,
+                                          .snapshot_interval = kSnapshotFrames}));
+    HEARTH_TRY(self->agents_.create_pipelines());
     return self;
 }
 
@@ -46,8 +46,8 @@ Result<agents::Agents> Mind::create_agents(const char* name) {
                                          {.manifest = manifest_,
                                           .name = name,
                                           .frames_in_flight = FrameLoop::kFramesInFlight,
-                                          .snapshot_count = 0}));
-    HEARTH_TRY(made.build());
+                                          .max_snapshots = 0}));
+    HEARTH_TRY(made.create_pipelines());
     return made;
 }
 
@@ -77,13 +77,13 @@ Status Mind::begin_frame(const Frame& frame) {
     return {};
 }
 
-Status Mind::record(const Frame& frame, const agents::AgentsFrame& how) {
+Status Mind::record(const Frame& frame, const agents::RecordOptions& how) {
     const Guest::FramePath counted(*guest_);
     return agents_.record(frame.compute_cmd, how).status();
 }
 
 Result<std::vector<std::byte>> Mind::save_now(uint64_t& serial) {
-    const auto step = [&](const agents::AgentsFrame& how) -> Status {
+    const auto step = [&](const agents::RecordOptions& how) -> Status {
         HEARTH_TRY(guest_->context().begin_frame(serial + 1, serial));
         ++serial;
         agents_.poll();
@@ -94,13 +94,13 @@ Result<std::vector<std::byte>> Mind::save_now(uint64_t& serial) {
     };
     // A rollout that is being learned from cannot be saved: finish it first.
     agents_.freeze(false);
-    for (int i = 0; i < 64 && agents_.status().phase == HEARTH_AGENTS_LEARNING; ++i)
-        HEARTH_TRY(step({.learn_us = 1e9, .decide = false}));
-    HEARTH_TRY(agents_.keep());
+    for (int i = 0; i < 64 && agents_.status().phase == HEARTH_AGENTS_UPDATE; ++i)
+        HEARTH_TRY(step({.learning_budget_us = 1e9, .request_decision = false}));
+    HEARTH_TRY(agents_.take_snapshot());
     const uint64_t before = agents_.status().snapshots_taken;
     // A snapshot already in flight comes first.
     for (int i = 0; i < 4 && agents_.status().snapshot_phase != HEARTH_AGENTS_SNAPSHOT_NONE; ++i)
-        HEARTH_TRY(step({.learn_us = 0, .decide = false}));
+        HEARTH_TRY(step({.learning_budget_us = 0, .request_decision = false}));
     if (agents_.status().snapshots_taken == before)
         return internal_error("what was learned has not arrived, or is not finite");
     return agents_.save(0);

@@ -25,7 +25,7 @@ class Mind {
 
     /// Compiles and builds; slow, so do it before the first frame.
     static Result<std::unique_ptr<Mind>> create(standalone::Device& device,
-                                                const agents::Traces& traces,
+                                                const agents::AgentGraphs& traces,
                                                 const agents::AgentManifest& manifest);
     Mind(const Mind&) = delete;
     Mind& operator=(const Mind&) = delete;
@@ -41,7 +41,7 @@ class Mind {
     /// Call first in every frame: receives actions, status and snapshots.
     Status begin_frame(const Frame& frame);
     /// Call once in every frame: records acting and learning.
-    Status record(const Frame& frame, const agents::AgentsFrame& how);
+    Status record(const Frame& frame, const agents::RecordOptions& how);
     /// As of begin_frame().
     const agents::AgentsStatus& status() const { return status_; }
 

@@ -28,8 +28,8 @@ constexpr uint64_t kPackage[] = {
 // The variable whose address weave() requires: see the head of weave.glsl.
 constexpr const char* kFirstSlot = "grid.table";
 
-hearth_bound bind(uint32_t binding, const Buffer& buffer) {
-    hearth_bound bound =
+hearth_tensor_binding bind(uint32_t binding, const Buffer& buffer) {
+    hearth_tensor_binding bound =
         hearth_bind_buffer(binding, buffer.handle(), 0, buffer.size_bytes(), buffer.usage());
     bound.device_address = buffer.address();
     return bound;
@@ -48,9 +48,9 @@ Result<std::unique_ptr<Loom>> Loom::create(standalone::Device& device, uint64_t 
                       true, self->is_cpu_ ? "cpu" : "gpu"));
     hearth_session_create_info info = hearth_session_create_info_default();
     info.name = "loom";
-    info.flags = HEARTH_SESSION_KEEP_INITIAL;  // to reset the cloth
+    info.flags = HEARTH_SESSION_KEEP_INITIAL_WEIGHTS;  // to reset the cloth
     HEARTH_ASSIGN(self->session_, Session::create(context, self->program_, info));
-    HEARTH_TRY(self->session_.build());
+    HEARTH_TRY(self->session_.create_pipelines());
     HEARTH_TRY(self->find_interface());
     HEARTH_TRY(self->create_buffers());
     return self;
@@ -64,12 +64,12 @@ Status Loom::find_interface() {
         HEARTH_ASSIGN(of_learn_[i], program_.find_binding(learn_, kNames[i]));
         HEARTH_ASSIGN(of_judge_[i], program_.find_binding(judge_, kNames[i]));
     }
-    HEARTH_ASSIGN(const uint32_t slot, program_.find_slot(kFirstSlot));
-    HEARTH_ASSIGN(const hearth_buffer_range range, session_.slot_buffer(slot));
+    HEARTH_ASSIGN(const uint32_t slot, program_.find_variable(kFirstSlot));
+    HEARTH_ASSIGN(const hearth_buffer_range range, session_.variable_buffer(slot));
     weights_address_ = range.device_address;
-    for (uint32_t i = 0; i < program_.info().slot_count; ++i) {
-        HEARTH_ASSIGN(const hearth_slot_info info, program_.slot(i));
-        if (info.kind == HEARTH_SLOT_PARAM) weights_bytes_ += info.bytes;
+    for (uint32_t i = 0; i < program_.info().variable_count; ++i) {
+        HEARTH_ASSIGN(const hearth_variable_info info, program_.variable(i));
+        if (info.kind == HEARTH_VARIABLE_PARAM) weights_bytes_ += info.bytes;
     }
     HEARTH_ASSIGN(const hearth_entry_info learn, program_.entry(learn_));
     summary_ = std::to_string(learn.dispatch_count) + " dispatches, " +
@@ -106,7 +106,7 @@ Status Loom::begin_frame(const Frame& frame) {
         session_.release(*slot.arriving);
         slot.arriving.reset();
     }
-    if (frame.serial == 1) HEARTH_TRY(session_.record_setup(frame.cmd));
+    if (frame.serial == 1) HEARTH_TRY(session_.record_initialize(frame.cmd));
     return {};
 }
 
@@ -132,14 +132,14 @@ void Loom::record_picture(const Frame& frame, std::span<const float> texels) {
 Result<hearth_readback> Loom::record_step(VkCommandBuffer cmd, uint32_t index, uint32_t entry,
                                           const std::array<uint32_t, 3>& bindings) {
     const Slot& slot = slots_[index];
-    const hearth_bound bound[] = {bind(bindings[0], picture_), bind(bindings[1], slot.texels),
+    const hearth_tensor_binding bound[] = {bind(bindings[0], picture_), bind(bindings[1], slot.texels),
                                   bind(bindings[2], slot.loss)};
     HEARTH_TRY(session_.record(cmd, entry, static_cast<uint32_t>(kBatch), bound).status());
     hearth_readback_info info = hearth_readback_info_default();
     info.command_buffer = cmd;
     info.buffer = slot.loss.handle();
     info.byte_count = sizeof(float);
-    info.before = hearth_make_scope(VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+    info.acquire_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
                                     VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
     return session_.record_readback(info);
 }
@@ -164,7 +164,7 @@ Status Loom::record_unravel(const Frame& frame) {
     device_.vk().CmdPipelineBarrier(frame.cmd, VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
                                     VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, nullptr, 0, nullptr, 0,
                                     nullptr);
-    return session_.record_setup(frame.cmd);
+    return session_.record_initialize(frame.cmd);
 }
 
 void Loom::record_ready(const Frame& frame) {
@@ -231,9 +231,9 @@ Result<uint64_t> Loom::weights_hash() {
 
 Result<std::vector<std::pair<std::string, std::vector<std::byte>>>> Loom::weights() {
     std::vector<std::pair<std::string, std::vector<std::byte>>> all;
-    for (uint32_t i = 0; i < program_.info().slot_count; ++i) {
-        HEARTH_ASSIGN(const hearth_slot_info slot, program_.slot(i));
-        if (slot.kind != HEARTH_SLOT_PARAM) continue;
+    for (uint32_t i = 0; i < program_.info().variable_count; ++i) {
+        HEARTH_ASSIGN(const hearth_variable_info slot, program_.variable(i));
+        if (slot.kind != HEARTH_VARIABLE_PARAM) continue;
         HEARTH_ASSIGN(std::vector<std::byte> bytes,
                       run([&](VkCommandBuffer cmd) { return session_.record_readback(cmd, i); }));
         all.emplace_back(slot.name, std::move(bytes));

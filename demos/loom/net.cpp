@@ -23,7 +23,7 @@ constexpr nn::HashGridOptions kGrid{.levels = 6,
                                     .log2_entries = 14,
                                     .base_resolution = 4,
                                     .growth = 1.7411,
-                                    .first_contents = 0.1,
+                                    .init_range = 0.1,
                                     .seed = 1};
 constexpr double kLearningRate = 1.5e-2;
 
@@ -35,13 +35,13 @@ Tensor colour_at(Trace& trace, const Tensor& place) {
 /// Error of the cloth at the texels with these indices.
 Tensor error_at(Trace& trace) {
     const Tensor picture = trace.input("picture", {kTexels, 3});
-    const Tensor texel = trace.input("texel", {kRows}, DType::kI32);
+    const Tensor texel = trace.input("texel", {kBatch}, DType::kI32);
     const Tensor column = bitwise_and(texel, trace.constant(kPictureSize - 1, DType::kI32));
     const auto size = static_cast<double>(kPictureSize);
     const Tensor u = (cast(column, DType::kF32) + 0.5) / size;
     const Tensor v = (cast(texel - column, DType::kF32) / size + 0.5) / size;
     const Tensor place = stack(std::vector<Tensor>{u, v}, -1);
-    return mse_loss(colour_at(trace, place), gather(picture, texel));
+    return mse_loss(colour_at(trace, place), take(picture, texel));
 }
 
 }  // namespace
@@ -55,12 +55,12 @@ LoomTraces trace_loom() {
     minimize(loss, params, AdamOptions{.learning_rate = kLearningRate});
     traces.judge->output("loss", error_at(*traces.judge));
     Trace& shade = *traces.shade;
-    shade.output("colour", colour_at(shade, shade.input("place", {kRows, 2})));
+    shade.output("colour", colour_at(shade, shade.input("place", {kBatch, 2})));
     return traces;
 }
 
 CompileOptions loom_options(bool for_cpu) {
-    CompileOptions options{.rows_capacity = kBatch, .keep_source = false};
+    CompileOptions options{.max_batch_size = kBatch, .keep_source = false};
     if (for_cpu) options.caps.is_software = true;
     return options;
 }

@@ -19,9 +19,9 @@ using namespace hearth;
 
 namespace {
 
-Status cook(std::initializer_list<Trace*> entries, const CookCOptions& options,
+Status cook(std::initializer_list<Trace*> entries, const CompileToCOptions& options,
             const std::filesystem::path& folder) {
-    HEARTH_ASSIGN(const CookedC cooked, cook_c(entries, options));
+    HEARTH_ASSIGN(const CProgram cooked, compile_to_c(entries, options));
     const std::string base = (folder / options.name).string();
     HEARTH_TRY(write_file_atomically(base + ".h", cooked.header));
     return write_file_atomically(base + ".c", cooked.source);
@@ -35,23 +35,23 @@ Tensor policy(Trace& trace, const Tensor& seen) {
 
 Status cook_policy(const std::filesystem::path& folder) {
     Trace act("act");
-    act.output("torque", policy(act, act.input("seen", {kRows, 2})));
+    act.output("torque", policy(act, act.input("seen", {kBatch, 2})));
     Trace learn("learn");
-    const Tensor torque = policy(learn, learn.input("seen", {kRows, 2}));
-    const Tensor loss = mse_loss(torque, learn.input("shown", {kRows, 1}));
+    const Tensor torque = policy(learn, learn.input("seen", {kBatch, 2}));
+    const Tensor loss = mse_loss(torque, learn.input("shown", {kBatch, 1}));
     minimize(loss, learn.params(), AdamOptions{.learning_rate = 5e-3});
     learn.output("loss", loss);
-    CookCOptions options;
+    CompileToCOptions options;
     options.name = "policy";
-    options.rows_capacity = 16;
+    options.max_batch_size = 16;
     return cook({&act, &learn}, options, folder);
 }
 
 Status cook_digits(const std::filesystem::path& folder, const std::string& onnx) {
     HEARTH_ASSIGN(const ImportedModel model, import_onnx_file(onnx));
     Trace read("read");
-    read.output("scores", model.apply(read, {read.input("image", {kRows, 1, 8, 8})}).at(0));
-    CookCOptions options;
+    read.output("scores", model.call(read, {read.input("image", {kBatch, 1, 8, 8})}).at(0));
+    CompileToCOptions options;
     options.name = "digits";
     options.quantize = {.format = WeightFormat::kInt8, .min_elements = 1};
     return cook({&read}, options, folder);

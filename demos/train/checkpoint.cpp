@@ -36,7 +36,7 @@ Status write_checkpoint(const std::string& path, Checkpoint checkpoint) {
         tensors[kReturns] =
             HostTensor::of({static_cast<int64_t>(checkpoint.returns.size())}, checkpoint.returns);
     Brain& brain = checkpoint.snapshot.brain;
-    brain.host_data = write_safetensors(tensors, {{"config", checkpoint.config.text()},
+    brain.user_data = write_safetensors(tensors, {{"config", checkpoint.config.text()},
                                                   {"steps", std::to_string(checkpoint.steps)},
                                                   {"windows", std::to_string(checkpoint.windows)},
                                                   {"ranks", std::to_string(checkpoint.ranks)}});
@@ -52,14 +52,14 @@ Result<Checkpoint> read_checkpoint(const std::string& path) {
 Result<Checkpoint> parse_checkpoint(std::span<const std::byte> bytes, const std::string& path) {
     Checkpoint checkpoint;
     Result<Brain> brain = load_brain(bytes);
-    if (!brain.ok()) return brain.status().in(path);
+    if (!brain.ok()) return brain.status().with_context(path);
     Metadata metadata;
-    Result<NamedTensors> tensors = read_safetensors(brain->host_data, &metadata);
+    Result<NamedTensors> tensors = read_safetensors(brain->user_data, &metadata);
     const auto config = metadata.find("config");
     if (!tensors.ok() || config == metadata.end())
         return invalid_argument("'" + path + "' is a brain, but of no training run");
     Result<TrainConfig> parsed = parse_config(config->second);
-    if (!parsed.ok()) return parsed.status().in(path);
+    if (!parsed.ok()) return parsed.status().with_context(path);
     checkpoint.config = std::move(parsed).value();
     HEARTH_ASSIGN(checkpoint.steps, number_in(metadata, "steps"));
     HEARTH_ASSIGN(checkpoint.windows, number_in(metadata, "windows"));

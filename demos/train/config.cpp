@@ -66,10 +66,10 @@ class ObjectReader {
             out = value->get<double>();
         }
     }
-    void read(const char* key, agents::Setting& out, double least, double most) {
+    void read(const char* key, agents::Hyperparameter& out, double least, double most) {
         double value = out.value();
         read(key, value, least, most);
-        out = agents::Setting::live(value);
+        out = agents::Hyperparameter::tunable(value);
     }
     void read(const char* key, std::vector<int64_t>& out, int64_t least, int64_t most) {
         const Json* value = find(key);
@@ -117,30 +117,30 @@ class ObjectReader {
 /// Lists the keys below "ppo" once, for reading and writing.
 template <class Visitor>
 void visit_ppo(agents::Ppo& ppo, Visitor& v) {
-    v.read("agents", ppo.agents, 1, 1 << 20);
-    v.read("horizon", ppo.horizon, 1, 1 << 16);
-    v.read("minibatches", ppo.minibatches, 1, 1 << 16);
-    v.read("epochs", ppo.epochs, 1, 1000);
+    v.read("agents", ppo.n_agents, 1, 1 << 20);
+    v.read("horizon", ppo.n_steps, 1, 1 << 16);
+    v.read("minibatches", ppo.n_minibatches, 1, 1 << 16);
+    v.read("epochs", ppo.n_epochs, 1, 1000);
     v.read("learning_rate", ppo.learning_rate, 0, 1);
-    v.read("clip", ppo.clip, 0, 1);
+    v.read("clip", ppo.clip_range, 0, 1);
     v.read("gamma", ppo.gamma, 0, 1);
-    v.read("lambda", ppo.lambda, 0, 1);
-    v.read("value_weight", ppo.value_weight, 0, 1000);
-    v.read("first_log_deviation", ppo.first_log_deviation, -20, 2);
+    v.read("lambda", ppo.gae_lambda, 0, 1);
+    v.read("value_weight", ppo.vf_coef, 0, 1000);
+    v.read("first_log_deviation", ppo.log_std_init, -20, 2);
     v.read("reward_scale", ppo.reward_scale, 0, 1e6);
     v.read("normalize_observations", ppo.normalize_observations);
     v.read("normalize_rewards", ppo.normalize_rewards);
     v.read("normalize_advantages", ppo.normalize_advantages);
-    v.read("kl_stop", ppo.rails.kl_stop, 0, 1000);
-    v.read("gradient_norm", ppo.rails.gradient_norm, 0, 1e9);
-    v.read("reward_limit", ppo.rails.reward_limit, 0, 1e9);
-    v.read("update_ratio", ppo.rails.update_ratio, 0, 1e9);
+    v.read("kl_stop", ppo.limits.target_kl, 0, 1000);
+    v.read("gradient_norm", ppo.limits.max_grad_norm, 0, 1e9);
+    v.read("reward_limit", ppo.limits.clip_reward, 0, 1e9);
+    v.read("update_ratio", ppo.limits.max_update_ratio, 0, 1e9);
 }
 
 /// Visitor that writes the keys of visit_ppo() into an object.
 struct ObjectWriter {
     Json json = Json::object();
-    void read(const char* key, const agents::Setting& value, double, double) {
+    void read(const char* key, const agents::Hyperparameter& value, double, double) {
         json[key] = value.value();
     }
     void read(const char* key, bool value) { json[key] = value; }
@@ -154,7 +154,7 @@ std::string TrainConfig::text() const {
     ObjectWriter writer;
     agents::Ppo settings = ppo;
     visit_ppo(settings, writer);
-    const double entropy = ppo.entropy.value();
+    const double entropy = ppo.ent_coef.value();
     writer.json["entropy"] = entropy;
     Json json = {{"task", task},
                  {"seed", seed},
@@ -183,14 +183,14 @@ Result<TrainConfig> parse_config(std::string_view text) {
     root.read("checkpoint_windows", config.checkpoint_windows, 1, 1 << 30);
     root.read("rollout_steps", config.rollout_steps, 0, 1 << 16);
     root.read("varies_rules", config.varies_rules);
-    config.ppo.learning_rate = agents::Setting::live(config.ppo.learning_rate.value());
-    config.ppo.clip = agents::Setting::live(config.ppo.clip.value());
+    config.ppo.learning_rate = agents::Hyperparameter::tunable(config.ppo.learning_rate.value());
+    config.ppo.clip_range = agents::Hyperparameter::tunable(config.ppo.clip_range.value());
     if (const Json* given = root.find("ppo")) {
         ObjectReader ppo(*given, "ppo");
         visit_ppo(config.ppo, ppo);
-        double entropy = config.ppo.entropy.value();
+        double entropy = config.ppo.ent_coef.value();
         ppo.read("entropy", entropy, 0, 1000);
-        config.ppo.entropy = entropy;
+        config.ppo.ent_coef = entropy;
         HEARTH_TRY(ppo.finish());
     }
     HEARTH_TRY(root.finish());

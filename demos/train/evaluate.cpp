@@ -138,7 +138,7 @@ Result<Evaluation> evaluate(standalone::Device& device, const Checkpoint& checkp
     HEARTH_TRY(learner->restore(checkpoint.snapshot.brain));
     if (config.task == kHatchlings) return evaluate_hatchlings(*learner, episodes, seed);
     if (config.task == kGhostLap)
-        return evaluate_ghost_lap(*learner, config.ppo.agents, episodes, seed);
+        return evaluate_ghost_lap(*learner, config.ppo.n_agents, episodes, seed);
     const auto begun = std::chrono::steady_clock::now();
     const classic::TaskInfo info = classic::make_task(config.task)->info();
     const auto count = static_cast<size_t>(episodes);
@@ -158,7 +158,7 @@ Result<Evaluation> evaluate(standalone::Device& device, const Checkpoint& checkp
         place.episode = next++;
         place.task->reset(seed + place.episode);
     };
-    for (int64_t i = 0; i < std::min(config.ppo.agents, episodes); ++i) {
+    for (int64_t i = 0; i < std::min(config.ppo.n_agents, episodes); ++i) {
         places.push_back({classic::make_task(config.task)});
         begin(places.back());
     }

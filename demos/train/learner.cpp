@@ -36,7 +36,7 @@ Status Learner::build(standalone::Device& device, std::span<Trace* const> entrie
                       int64_t recordings_in_flight, int64_t readback_bytes) {
     HEARTH_ASSIGN(const DeviceCaps caps, device.caps());
     HEARTH_ASSIGN(const Compiled compiled,
-                  compile(entries, {.caps = caps, .rows_capacity = static_cast<uint64_t>(agents)}));
+                  compile(entries, {.caps = caps, .max_batch_size = static_cast<uint64_t>(agents)}));
     program_.assign(compiled.bytes.begin(), compiled.bytes.end());
     hearth_session_create_info session = hearth_session_create_info_default();
     session.recordings_in_flight = static_cast<uint32_t>(recordings_in_flight);
@@ -65,7 +65,7 @@ Result<Learner::Entry> Learner::find_entry(const char* name) {
 }
 
 Status Learner::record(VkCommandBuffer commands, const Entry& entry, const LiveSettings& settings) {
-    hearth_bound bound[2];
+    hearth_tensor_binding bound[2];
     uint32_t count = 0;
     if (entry.learning_rate != UINT32_MAX)
         bound[count++] = hearth_bind_bytes(entry.learning_rate, &settings.learning_rate, 4);
@@ -89,27 +89,27 @@ Result<HostTensor> Learner::act(const HostTensor& observation) {
 
 Result<Learner::Snapshot> Learner::snapshot() {
     Snapshot snapshot;
-    HEARTH_ASSIGN(snapshot.brain, shipped_brain(program_));
+    HEARTH_ASSIGN(snapshot.brain, initial_brain(program_));
     const uint64_t parent = hash_of(snapshot.brain);
-    HEARTH_ASSIGN(NamedTensors slots, runner_->read_slots());
+    HEARTH_ASSIGN(NamedTensors slots, runner_->read_variables());
     for (BrainTensor& tensor : snapshot.brain.tensors) {
         const auto at = slots.find(tensor.name);
         if (at == slots.end()) return internal_error("no slot '" + tensor.name + "'");
         tensor.value = std::move(at->second);
         slots.erase(at);
     }
-    snapshot.brain.parent_hash = parent;
+    snapshot.brain.base_hash = parent;
     snapshot.transients = std::move(slots);
     return snapshot;
 }
 
 Status Learner::restore(const Brain& brain, const NamedTensors& transients) {
-    HEARTH_ASSIGN(const Brain shipped, shipped_brain(program_));
+    HEARTH_ASSIGN(const Brain shipped, initial_brain(program_));
     // Validate everything before anything is written.
     std::vector<std::pair<std::string, const HostTensor*>> writes;
     const auto add = [&](const std::string& name, const HostTensor& value) -> Status {
-        HEARTH_ASSIGN(const uint32_t index, runner_->program().find_slot(name.c_str()));
-        HEARTH_ASSIGN(const hearth_slot_info info, runner_->program().slot(index));
+        HEARTH_ASSIGN(const uint32_t index, runner_->program().find_variable(name.c_str()));
+        HEARTH_ASSIGN(const hearth_variable_info info, runner_->program().variable(index));
         if (value.bytes().size() != info.bytes)
             return invalid_argument("'" + name + "' has " + std::to_string(value.bytes().size()) +
                                     " bytes, expected " + std::to_string(info.bytes));
@@ -124,7 +124,7 @@ Status Learner::restore(const Brain& brain, const NamedTensors& transients) {
     }
     for (const auto& [name, value] : transients) HEARTH_TRY(add(name, value));
     for (const auto& [name, value] : writes)
-        if (!value->bytes().empty()) HEARTH_TRY(runner_->write_slot(name.c_str(), value->bytes()));
+        if (!value->bytes().empty()) HEARTH_TRY(runner_->write_variable(name.c_str(), value->bytes()));
     return {};
 }
 

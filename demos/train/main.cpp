@@ -56,7 +56,7 @@ Status run_train(standalone::Device& device, const Arguments& arguments, Gradien
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(arguments.config));
     const Result<TrainConfig> config =
         parse_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    if (!config.ok()) return config.status().in(arguments.config);
+    if (!config.ok()) return config.status().with_context(arguments.config);
     HEARTH_ASSIGN(const TrainOutcome outcome, train(device, *config,
                                                     {.folder = arguments.folder,
                                                      .resumes = arguments.resumes,

@@ -33,7 +33,7 @@ constexpr int64_t kMostSteps = 2, kMostStepsWithoutGpu = 4;
 int64_t steps_of_recording(const standalone::Device& device, const TrainConfig& config) {
     if (config.rollout_steps != 0) return config.rollout_steps;
     if (config.task == kHatchlings || config.task == kGhostLap) return 1;  // several frames each
-    const int64_t horizon = config.ppo.horizon;
+    const int64_t horizon = config.ppo.n_steps;
     const bool is_gpu = device.properties().deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU;
     int64_t steps = std::min(horizon, is_gpu ? kMostSteps : kMostStepsWithoutGpu);
     while (horizon % steps != 0) --steps;
@@ -42,8 +42,8 @@ int64_t steps_of_recording(const standalone::Device& device, const TrainConfig& 
 
 /// A task's observations, actions and environments.
 struct Game {
-    AgentSchema schema;
-    Simulation simulation;
+    AgentSpec schema;
+    VectorEnv simulation;
 };
 
 Result<Game> game_of(const TrainConfig& config) {
@@ -94,31 +94,31 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
                                                                    bool only_acts) {
     HEARTH_ASSIGN(const Game game, game_of(config));
     Ppo ppo = config.ppo;
-    if (ppo.agents % ranks.size() != 0)
-        return invalid_argument("ppo.agents: " + std::to_string(ppo.agents) +
+    if (ppo.n_agents % ranks.size() != 0)
+        return invalid_argument("ppo.agents: " + std::to_string(ppo.n_agents) +
                                 " agents cannot be divided among " + std::to_string(ranks.size()) +
                                 " ranks");
-    ppo.agents /= ranks.size();
+    ppo.n_agents /= ranks.size();
     const uint64_t seed = config.seed + (static_cast<uint64_t>(ranks.rank()) << 54);
-    const RolloutOptions rollout{.steps = steps_of_recording(device, config),
+    const RolloutOptions rollout{.steps_per_recording = steps_of_recording(device, config),
                                  .seed = seed,
                                  .data_parallel = ranks.size() > 1};
     // The initial weights of all ranks are those of the first one.
-    const Network network = mlp_network(config.network, tanh, config.seed);
-    const Traces traces = trace_agents(game.schema, network, ppo, game.simulation, rollout, seed);
-    std::vector<Trace*> entries = simulated_entries_of(traces);
+    const PolicyNetwork network = mlp_network(config.network, tanh, config.seed);
+    const AgentGraphs traces = build_agent_graphs(game.schema, network, ppo, game.simulation, rollout, seed);
+    std::vector<Trace*> entries = simulation_entries(traces);
     if (only_acts) entries.resize(1);
     std::unique_ptr<SimulatedLearner> learner(new SimulatedLearner());
     learner->ranks_ = &ranks;
     learner->normalizes_observations_ = ppo.normalize_observations;
     learner->normalizes_rewards_ = ppo.normalize_rewards;
-    learner->recordings_ = rollout.steps == 0 ? 1 : ppo.horizon / rollout.steps;
-    learner->items_ = ppo.epochs * ppo.minibatches;
+    learner->recordings_ = rollout.steps_per_recording == 0 ? 1 : ppo.n_steps / rollout.steps_per_recording;
+    learner->items_ = ppo.n_epochs * ppo.n_minibatches;
     // Readbacks: two values per sample, and the status.
     HEARTH_TRY(learner->build(
-        device, entries, ppo.agents,
+        device, entries, ppo.n_agents,
         kMostWindowsAtOnce * (learner->recordings_ + learner->items_ + 3),
-        std::max<int64_t>(1 << 20, kMostWindowsAtOnce * ppo.agents * ppo.horizon * 8 + (1 << 16))));
+        std::max<int64_t>(1 << 20, kMostWindowsAtOnce * ppo.n_agents * ppo.n_steps * 8 + (1 << 16))));
     if (only_acts) return learner;
     HEARTH_ASSIGN(learner->rollout_, learner->find_entry("rollout"));
     HEARTH_ASSIGN(learner->prepare_, learner->find_entry("prepare"));
@@ -127,7 +127,7 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
     }
     HEARTH_ASSIGN(learner->publish_, learner->find_entry("publish"));
     for (const char* name : {"rollout.end", "rollout.episode_return", "agents.status"}) {
-        HEARTH_ASSIGN(const uint32_t slot, learner->runner_->program().find_slot(name));
+        HEARTH_ASSIGN(const uint32_t slot, learner->runner_->program().find_variable(name));
         learner->read_slots_.push_back(slot);
     }
     if (rollout.data_parallel) {
@@ -170,8 +170,8 @@ Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> 
             for (int64_t i = 0; i < recordings_; ++i)
                 HEARTH_TRY(record(commands, rollout_, settings));
             HEARTH_TRY(record(commands, prepare_, settings));
-            hearth_readback_part parts[3];
-            for (size_t i = 0; i < 3; ++i) parts[i] = hearth_part_of_slot(read_slots_[i], 0, 0);
+            hearth_readback_region parts[3];
+            for (size_t i = 0; i < 3; ++i) parts[i] = hearth_readback_of_variable(read_slots_[i], 0, 0);
             HEARTH_ASSIGN(const hearth_readback read,
                           runner_->session().record_readback(commands, parts));
             reads.push_back(read);
@@ -207,34 +207,34 @@ Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> 
 // --- Several ranks ---
 
 Result<std::vector<float>> SimulatedLearner::read(const std::string& slot) {
-    HEARTH_ASSIGN(const HostTensor value, runner_->read_slot(slot.c_str()));
+    HEARTH_ASSIGN(const HostTensor value, runner_->read_variable(slot.c_str()));
     const auto numbers = value.as<float>();
     return std::vector<float>(numbers.begin(), numbers.end());
 }
 
 Status SimulatedLearner::write(const std::string& slot, std::span<const float> values) {
-    return runner_->write_slot(slot.c_str(), std::as_bytes(values));
+    return runner_->write_variable(slot.c_str(), std::as_bytes(values));
 }
 
 Status SimulatedLearner::share_first_weights() {
-    HEARTH_ASSIGN(const Brain shipped, shipped_brain(program_));
+    HEARTH_ASSIGN(const Brain shipped, initial_brain(program_));
     for (const BrainTensor& tensor : shipped.tensors) {
         if (!is_shared(tensor.name) || tensor.value.bytes().empty()) continue;
         std::vector<std::byte> bytes(tensor.value.bytes().begin(), tensor.value.bytes().end());
         ranks_->broadcast(bytes);
-        if (ranks_->rank() > 0) HEARTH_TRY(runner_->write_slot(tensor.name.c_str(), bytes));
+        if (ranks_->rank() > 0) HEARTH_TRY(runner_->write_variable(tensor.name.c_str(), bytes));
     }
     return check_consensus();
 }
 
 Status SimulatedLearner::check_consensus() {
     if (ranks_->size() == 1) return {};
-    HEARTH_ASSIGN(const Brain shipped, shipped_brain(program_));
+    HEARTH_ASSIGN(const Brain shipped, initial_brain(program_));
     std::vector<std::string> names;
     std::vector<uint64_t> own;
     for (const BrainTensor& tensor : shipped.tensors) {
         if (!is_shared(tensor.name)) continue;
-        HEARTH_ASSIGN(HostTensor value, runner_->read_slot(tensor.name.c_str()));
+        HEARTH_ASSIGN(HostTensor value, runner_->read_variable(tensor.name.c_str()));
         Brain one;
         one.tensors.push_back({tensor.name, tensor.is_state, std::move(value)});
         own.push_back(hash_of(one));
@@ -302,7 +302,7 @@ Result<Window> SimulatedLearner::play_together() {
     Window window;
     HEARTH_ASSIGN(window.end, of_all("rollout.end"));
     HEARTH_ASSIGN(window.episode_return, of_all("rollout.episode_return"));
-    HEARTH_ASSIGN(const HostTensor status, runner_->read_slot("agents.status"));
+    HEARTH_ASSIGN(const HostTensor status, runner_->read_variable("agents.status"));
     std::memcpy(window.status.data(), status.bytes().data(), sizeof window.status);
     return window;
 }

@@ -94,7 +94,7 @@ class Trainer {
 
     Result<TrainOutcome> train() {
         HEARTH_TRY(begin());
-        const int64_t samples = config_.ppo.agents * config_.ppo.horizon;
+        const int64_t samples = config_.ppo.n_agents * config_.ppo.n_steps;
         while (steps_ < config_.steps) {
             HEARTH_ASSIGN(const std::vector<Window> windows, run_windows(samples));
             for (const Window& window : windows) {
@@ -159,7 +159,7 @@ class Trainer {
 
     bool consensus_is_due() const {
         constexpr int64_t kLearnSteps = 100;
-        const int64_t items = config_.ppo.epochs * config_.ppo.minibatches;
+        const int64_t items = config_.ppo.n_epochs * config_.ppo.n_minibatches;
         return windows_ * items / kLearnSteps != (windows_ - 1) * items / kLearnSteps;
     }
 
@@ -275,7 +275,7 @@ LiveSettings settings_at(const TrainConfig& config, int64_t steps) {
             ? std::max(0.0, 1 - static_cast<double>(steps) / static_cast<double>(config.steps))
             : 1;
     return {static_cast<float>(config.ppo.learning_rate.value() * left),
-            static_cast<float>(config.ppo.clip.value() * left)};
+            static_cast<float>(config.ppo.clip_range.value() * left)};
 }
 
 Result<TrainOutcome> train(standalone::Device& device, const TrainConfig& config,

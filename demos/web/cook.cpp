@@ -20,42 +20,42 @@ using namespace hearth;
 
 namespace {
 
-Status cook(const std::vector<Trace*>& entries, const CookCOptions& options,
+Status cook(const std::vector<Trace*>& entries, const CompileToCOptions& options,
             const std::filesystem::path& folder) {
-    HEARTH_ASSIGN(const CookedC cooked, cook_c(entries, options));
+    HEARTH_ASSIGN(const CProgram cooked, compile_to_c(entries, options));
     const std::string base = (folder / options.name).string();
     HEARTH_TRY(write_file_atomically(base + ".h", cooked.header));
     HEARTH_TRY(write_file_atomically(base + ".c", cooked.source));
-    if (options.cpu != Cpu::kWasm128) return {};
-    HEARTH_ASSIGN(const std::string plan, cook_wgsl(entries, options.rows_capacity));
+    if (options.cpu_isa != CpuIsa::kWasm128) return {};
+    HEARTH_ASSIGN(const std::string plan, compile_to_wgsl(entries, options.max_batch_size));
     return write_file_atomically(base + ".wgsl.json", plan);
 }
 
-Status cook_all(const std::filesystem::path& folder, Cpu cpu) {
-    CookCOptions digits;
-    digits.cpu = cpu;
+Status cook_all(const std::filesystem::path& folder, CpuIsa cpu) {
+    CompileToCOptions digits;
+    digits.cpu_isa = cpu;
     digits.name = "digits";
-    digits.rows_capacity = web::kDigitsRows;
+    digits.max_batch_size = web::kDigitsRows;
     std::vector<Trace*> entries;
     const auto digits_traces = web::trace_digits();
     for (const auto& trace : digits_traces) entries.push_back(trace.get());
     HEARTH_TRY(cook(entries, digits, folder));
 
-    CookCOptions ghost;
-    ghost.cpu = cpu;
+    CompileToCOptions ghost;
+    ghost.cpu_isa = cpu;
     ghost.name = "ghost";
     // Uses the game's traces, so that brains are interchangeable.
-    const agents::Traces traces = ghost_lap::trace_brain(1);
-    return cook(agents::driven_entries_of(traces, ghost_lap::manifest()), ghost, folder);
+    const agents::AgentGraphs traces = ghost_lap::trace_brain(1);
+    return cook(agents::runtime_entries(traces, ghost_lap::manifest()), ghost, folder);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     const std::string_view cpu = argc == 3 ? argv[2] : "";
-    const Status status = cpu == "wasm128" ? cook_all(argv[1], Cpu::kWasm128)
+    const Status status = cpu == "wasm128" ? cook_all(argv[1], CpuIsa::kWasm128)
                           : cpu == "scalar"
-                              ? cook_all(argv[1], Cpu::kScalar)
+                              ? cook_all(argv[1], CpuIsa::kScalar)
                               : invalid_argument("usage: cook_web DIR wasm128|scalar");
     if (!status.ok()) std::fprintf(stderr, "cook_web: %s\n", status.message().c_str());
     return status.ok() ? 0 : 1;

@@ -104,7 +104,7 @@ class LearnerOnGpu final : public Learner {
         HEARTH_ASSIGN(device_, standalone::Device::create(*instance_, {}));
         CompileOptions options;
         HEARTH_ASSIGN(options.caps, device_->caps());
-        options.rows_capacity = web::kDigitsRows;
+        options.max_batch_size = web::kDigitsRows;
         const auto traces = web::trace_digits();
         HEARTH_ASSIGN(const Compiled compiled,
                       compile({traces[0].get(), traces[1].get()}, options));
@@ -113,19 +113,19 @@ class LearnerOnGpu final : public Learner {
     }
     Status load(std::span<const std::byte> brain) override {
         return runner_->submit([&](VkCommandBuffer commands) {
-            return runner_->session().record_brain(commands, brain);
+            return runner_->session().record_load_brain(commands, brain);
         });
     }
     Result<Bytes> save() override {
         std::optional<hearth_readback> id;
         HEARTH_TRY(runner_->submit([&](VkCommandBuffer commands) -> Status {
-            HEARTH_ASSIGN(id, runner_->session().record_snapshot(commands));
+            HEARTH_ASSIGN(id, runner_->session().record_save_brain(commands));
             return {};
         }));
         HEARTH_TRY(runner_->begin_frame());
         HEARTH_ASSIGN(const auto data, runner_->session().poll(*id));
         if (!data) return internal_error("the snapshot has not arrived");
-        Result<Bytes> brain = runner_->program().encode_brain(data->bytes);
+        Result<Bytes> brain = runner_->program().serialize_brain(data->bytes);
         runner_->session().release(*id);
         return brain;
     }

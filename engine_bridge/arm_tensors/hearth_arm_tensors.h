@@ -85,13 +85,13 @@ HEARTH_ARM_INLINE hearth_result hearth_arm_tensor_of(const hearth_binding_info* 
     for (i = binding->rank; i-- > 0;) {
         const hearth_dim dim = binding->dims[i];
         out->dimensions[i] =
-            HEARTH_ARM_INT64(dim.count) * (dim.per_row != 0 ? HEARTH_ARM_INT64(rows) : 1);
+            HEARTH_ARM_INT64(dim.count) * (dim.is_batch != 0 ? HEARTH_ARM_INT64(rows) : 1);
         out->strides[i] = stride;
         stride *= out->dimensions[i];
     }
     if (row_stride == 0) return HEARTH_OK;
     /* One row must be one step along the first dimension. */
-    if (binding->rank == 0 || binding->dims[0].per_row == 0 || binding->dims[0].count != 1 ||
+    if (binding->rank == 0 || binding->dims[0].is_batch == 0 || binding->dims[0].count != 1 ||
         HEARTH_ARM_INT64(row_stride) < out->strides[0])
         return HEARTH_ERROR_INVALID_ARGUMENT;
     out->strides[0] = HEARTH_ARM_INT64(row_stride);

@@ -38,7 +38,7 @@ class Network {
 
     bool open(const std::string& path, const std::string& device) {
         close();
-        hearth_report report{};
+        hearth_messages report{};
         if (hearth_headless_create(device.c_str(), 0, &host_, &report) != HEARTH_OK)
             return fail("device", report.text);
         std::ifstream file(path, std::ios::binary);
@@ -50,7 +50,7 @@ class Network {
         create.program = program_;
         if (hearth_session_create(context, &create, &session_) != HEARTH_OK)
             return fail("session", hearth_context_error(context));
-        if (hearth_session_build(session_, 0) != HEARTH_OK)
+        if (hearth_session_create_pipelines(session_, 0) != HEARTH_OK)
             return fail("session", hearth_session_error(session_));
         needs_setup_ = true;
         return true;
@@ -70,16 +70,16 @@ class Network {
             return fail("entry", hearth_program_error(program_)), outputs;
         std::vector<Tensor> tensors;
         if (!bind(entry, inputs, rows, tensors)) return outputs;
-        std::vector<hearth_bound> bound;
+        std::vector<hearth_tensor_binding> bound;
         for (const Tensor& t : tensors) bound.push_back(t.bound);
         hearth_record_info record = hearth_record_info_default();
         record.entry = index;
-        record.bound = bound.data();
-        record.bound_count = static_cast<uint32_t>(bound.size());
-        record.rows = static_cast<uint64_t>(rows);
+        record.bindings = bound.data();
+        record.binding_count = static_cast<uint32_t>(bound.size());
+        record.batch_size = static_cast<uint64_t>(rows);
         if (hearth_headless_begin(host_, &record.command_buffer) != HEARTH_OK)
             return fail("begin", hearth_headless_error(host_)), outputs;
-        if ((needs_setup_ && hearth_record_setup(session_, record.command_buffer) != HEARTH_OK) ||
+        if ((needs_setup_ && hearth_record_initialize(session_, record.command_buffer) != HEARTH_OK) ||
             hearth_record(session_, &record, nullptr) != HEARTH_OK) {
             fail(name, hearth_session_error(session_));
             hearth_headless_drop(host_);
@@ -97,7 +97,7 @@ class Network {
 
   private:
     struct Tensor {
-        hearth_bound bound;
+        hearth_tensor_binding bound;
         hearth_dtype dtype;
         bool is_output;
         void* data;
@@ -135,7 +135,7 @@ class Network {
             if (info.device_dtype != HEARTH_F32 && info.device_dtype != HEARTH_I32)
                 return fail(info.name, "is neither f32 nor i32, and an array holds floats");
             const uint64_t bytes =
-                info.bytes_fixed + info.bytes_per_row * static_cast<uint64_t>(rows);
+                info.bytes_fixed + info.bytes_per_item * static_cast<uint64_t>(rows);
             hearth_headless_buffer& buffer = buffers_[entry.bindings[i]];
             if (buffer.bytes < bytes || buffer.buffer == VK_NULL_HANDLE) {
                 if (buffer.buffer != VK_NULL_HANDLE) hearth_headless_buffer_destroy(host_, &buffer);
@@ -146,7 +146,7 @@ class Network {
             }
             Tensor t{hearth_bind_buffer(entry.bindings[i], buffer.buffer, 0, bytes, buffer.usage),
                      info.device_dtype, info.is_output != 0, buffer.data, bytes / 4};
-            t.bound.after = hearth_make_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+            t.bound.release_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
             if (!t.is_output) {
                 if (inputs.size() - used < t.count)
                     return fail(info.name,

@@ -25,10 +25,10 @@ constexpr ImU32 kLine = IM_COL32(255, 190, 92, 255), kGrid = IM_COL32(255, 255, 
                 kMarkLine = IM_COL32(255, 255, 255, 110);
 
 /// Safety-limit counters, shown if above zero.
-constexpr std::array kRails = {HEARTH_AGENTS_SAMPLES_REFUSED,    HEARTH_AGENTS_OBSERVATIONS_CLAMPED,
+constexpr std::array kRails = {HEARTH_AGENTS_SAMPLES_REJECTED,    HEARTH_AGENTS_OBSERVATIONS_CLAMPED,
                                HEARTH_AGENTS_REWARDS_CLAMPED,    HEARTH_AGENTS_SAMPLES_DROPPED,
-                               HEARTH_AGENTS_SKIPPED_NOT_FINITE, HEARTH_AGENTS_SKIPPED_KL,
-                               HEARTH_AGENTS_SKIPPED_RATIO,      HEARTH_AGENTS_PUBLICATIONS_REFUSED,
+                               HEARTH_AGENTS_SKIPPED_NON_FINITE, HEARTH_AGENTS_SKIPPED_KL,
+                               HEARTH_AGENTS_SKIPPED_RATIO,      HEARTH_AGENTS_PUBLICATIONS_REJECTED,
                                HEARTH_AGENTS_PUBLICATIONS_FAR};
 
 /// A label, and a value at the right edge.
@@ -67,7 +67,7 @@ void AgentsPanel::add(const AgentsPanelFrame& frame) {
         period_ *= 2;
     }
     Sample sample{.seconds = frame.seconds, .values = {}};
-    std::copy_n(status_.diagnostics, HEARTH_AGENTS_DIAGNOSTICS, sample.values.begin());
+    std::copy_n(status_.metrics, HEARTH_AGENTS_METRICS, sample.values.begin());
     sample.values.back() = static_cast<float>(status_.score);
     samples_.push_back(sample);
 }
@@ -78,8 +78,8 @@ void AgentsPanel::mark(std::string text) {
 }
 
 const char* AgentsPanel::curve_name(size_t index) const {
-    return index < HEARTH_AGENTS_DIAGNOSTICS
-               ? hearth_agents_diagnostic_name(static_cast<uint32_t>(index))
+    return index < HEARTH_AGENTS_METRICS
+               ? hearth_agents_metric_name(static_cast<uint32_t>(index))
                : "score";
 }
 
@@ -97,18 +97,18 @@ void AgentsPanel::draw(const char* title) {
 }
 
 void AgentsPanel::draw_head() const {
-    const bool learns = status_.phase == HEARTH_AGENTS_LEARNING;
+    const bool learns = status_.phase == HEARTH_AGENTS_UPDATE;
     if (status_.frozen)
         ImGui::TextColored(kDim, "FROZEN");
-    else if (status_.stuck)
+    else if (status_.is_plateaued)
         ImGui::TextColored(kBad, "STUCK");
-    else if (status_.rules_changed)
+    else if (status_.reward_shift_detected)
         ImGui::TextColored(kWarn, "RULES CHANGED?");
     else
         ImGui::TextColored(kGood, learns ? "LEARNING" : "COLLECTING");
     ImGui::SameLine();
     if (learns)
-        ImGui::TextColored(kDim, "%u of %u items, %u agents", status_.items_done, status_.items,
+        ImGui::TextColored(kDim, "%u of %u items, %u agents", status_.minibatches_done, status_.minibatches,
                            status_.agents);
     else
         ImGui::TextColored(kDim, "%u agents", status_.agents);
@@ -180,9 +180,9 @@ void AgentsPanel::draw_cost() const {
             is_bounded ? static_cast<float>(std::min(frame_.gpu_us / frame_.budget_us, 1.0)) : 0,
             {-1, 0}, text);
     }
-    if (status_.learn_us_p95 > 0)
-        row("an item, a decision (95 %)", kDim, "%.0f, %.0f us", status_.learn_us_p95,
-            status_.decide_us_p95);
+    if (status_.minibatch_us_p95 > 0)
+        row("an item, a decision (95 %)", kDim, "%.0f, %.0f us", status_.minibatch_us_p95,
+            status_.decision_us_p95);
     hearth_context_stats stats = hearth_context_stats_default();
     if (hearth_context_get_stats(context_, &stats) == HEARTH_OK)
         row("memory, GPU and CPU", kDim, "%.1f, %.1f MiB", mebibytes(stats.device_bytes_total),
@@ -195,17 +195,17 @@ void AgentsPanel::draw_rails() const {
         return static_cast<unsigned long long>(status_.counters[c]);
     };
     row("samples, steps, publications", kDim, "%llu, %llu, %llu", counter(HEARTH_AGENTS_SAMPLES),
-        counter(HEARTH_AGENTS_LEARN_STEPS), counter(HEARTH_AGENTS_PUBLICATIONS));
-    bool is_quiet = status_.rewards_refused + status_.rollbacks == 0;
+        counter(HEARTH_AGENTS_GRADIENT_STEPS), counter(HEARTH_AGENTS_PUBLICATIONS));
+    bool is_quiet = status_.rewards_rejected + status_.rollbacks == 0;
     for (const hearth_agents_counter rail : kRails) {
         const unsigned long long count = counter(rail);
         if (count > 0) row(hearth_agents_counter_name(rail), kWarn, "%llu", count);
         is_quiet = is_quiet && count == 0;
     }
     if (is_quiet) row("what the rails caught", kDim, "%s", "nothing");
-    if (status_.rewards_refused + status_.rollbacks > 0)
+    if (status_.rewards_rejected + status_.rollbacks > 0)
         row("rewards refused, rollbacks", kWarn, "%llu, %llu",
-            static_cast<unsigned long long>(status_.rewards_refused),
+            static_cast<unsigned long long>(status_.rewards_rejected),
             static_cast<unsigned long long>(status_.rollbacks));
 }
 
@@ -234,7 +234,7 @@ void AgentsPanel::load() {
         message_ = "the game has no brain to load";
         return;
     }
-    hearth_report report{};
+    hearth_messages report{};
     const hearth_result result = hearth_agents_load(agents_, bytes.data(), bytes.size(), &report);
     check(result, "loaded");
     if (result < 0 && report.text[0] != '\0') message_ = report.text;
@@ -248,7 +248,7 @@ void AgentsPanel::draw_buttons() {
         check(HEARTH_OK, is_frozen ? "frozen" : "thawed");
     }
     ImGui::SameLine();
-    if (ImGui::Button("keep")) check(hearth_agents_keep(agents_), "kept");
+    if (ImGui::Button("keep")) check(hearth_agents_take_snapshot(agents_), "kept");
     ImGui::SameLine();
     if (files_.save && ImGui::Button("save")) save();
     if (files_.save) ImGui::SameLine();
@@ -257,7 +257,7 @@ void AgentsPanel::draw_buttons() {
     // Irreversible, so it requires confirmation.
     if (ImGui::Button(wants_to_forget_ ? "really?###forget" : "forget###forget")) {
         if (wants_to_forget_) {
-            hearth_agents_forget(agents_);
+            hearth_agents_reset_brain(agents_);
             check(HEARTH_OK, "forgotten");
         }
         wants_to_forget_ = !wants_to_forget_;
@@ -273,7 +273,7 @@ void AgentsPanel::draw_buttons() {
                          snapshot_ == 0 ? "newest" : "%d before");
         ImGui::SameLine();
         if (ImGui::Button("rewind"))
-            check(hearth_agents_rewind(agents_, static_cast<uint32_t>(snapshot_)), "rewound");
+            check(hearth_agents_restore_snapshot(agents_, static_cast<uint32_t>(snapshot_)), "rewound");
     } else {
         ImGui::TextColored(kDim, "nothing is kept yet to rewind to or save");
     }

@@ -59,7 +59,7 @@ class AgentsPanel {
     const std::string& message() const { return message_; }
 
   private:
-    static constexpr size_t kCurves = HEARTH_AGENTS_DIAGNOSTICS + 1;  // the score is the last
+    static constexpr size_t kCurves = HEARTH_AGENTS_METRICS + 1;  // the score is the last
     struct Sample {
         double seconds;
         std::array<float, kCurves> values;

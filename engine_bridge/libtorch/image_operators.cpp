@@ -271,7 +271,7 @@ at::Tensor max_roi_pool(const Call& c, bool gives_index) {
 
 /// cell: [..., levels, axes]; the rest [levels]. Returns indices in the table, [..., levels,
 /// corners].
-at::Tensor entries_of(const at::Tensor& cell, const at::Tensor& cells, const at::Tensor& entries,
+at::Tensor all_entries(const at::Tensor& cell, const at::Tensor& cells, const at::Tensor& entries,
                       const at::Tensor& first, const at::Tensor& hashed) {
     constexpr std::array<int64_t, 3> kFactors = {1, 2654435761, 805459861};
     const int64_t axes = cell.size(-1);
@@ -315,7 +315,7 @@ std::pair<at::Tensor, at::Tensor> corners_of(const Call& c) {
         const at::Tensor is_far = corner.bitwise_right_shift(k).bitwise_and(1).ne(0);
         weight = weight * at::where(is_far, along, 1 - along);
     }
-    return {entries_of(cell.to(at::kLong), count, tensor(entries), tensor(firsts), tensor(hashed)),
+    return {all_entries(cell.to(at::kLong), count, tensor(entries), tensor(firsts), tensor(hashed)),
             weight};
 }
 
@@ -348,7 +348,7 @@ void add_image_rules(Rules& rules) {
     rules["hash_grid"] = hash_grid;
     rules["hash_grid_gradient"] = hash_grid_gradient;
     rules["hash_grid_entry"] = [](const Call& c) {
-        return entries_of(c.in[0], c.in[1], c.in[2], c.in[3], c.in[4]);
+        return all_entries(c.in[0], c.in[1], c.in[2], c.in[3], c.in[4]);
     };
 }
 

@@ -127,7 +127,7 @@ class LibtorchExecutor final : public Executor {
         std::vector<Graph> runnable;
         for (const Graph& graph : entries) {
             HEARTH_ASSIGN(Graph decomposed,
-                          decompose_unknown(graph, [](const Graph&, const Node& node) {
+                          legalize(graph, [](const Graph&, const Node& node) {
                               return rules().contains(node.op->name);
                           }));
             for (const Value& v : decomposed.values)
@@ -136,14 +136,14 @@ class LibtorchExecutor final : public Executor {
         }
         entries_ = std::move(runnable);
         slots_ = std::move(slots);
-        rows_capacity_ = rows_capacity;
+        max_batch_size_ = rows_capacity;
         return {};
     }
 
     Result<NamedTensors> run(std::string_view entry, const NamedTensors& inputs,
                              int64_t rows) override {
         HEARTH_ASSIGN(const Graph* const graph,
-                      checked_entry(entries_, entry, inputs, rows, rows_capacity_));
+                      validate_entry(entries_, entry, inputs, rows, max_batch_size_));
         for (const auto& [name, tensor] : inputs) HEARTH_TRY(check_fits(name, tensor));
         const at::NoGradGuard no_gradients;
         std::vector<at::Tensor> values(graph->values.size());
@@ -159,9 +159,9 @@ class LibtorchExecutor final : public Executor {
         return collect(*graph, rows, values);
     }
 
-    Result<HostTensor> read(std::string_view slot) override { return checked_read(slots_, slot); }
+    Result<HostTensor> read(std::string_view slot) override { return read_checked(slots_, slot); }
     Status write(std::string_view slot, const HostTensor& contents) override {
-        HEARTH_TRY(check_write(slots_, slot, contents));
+        HEARTH_TRY(validate_write(slots_, slot, contents));
         HEARTH_TRY(check_fits(std::string(slot), contents));
         slots_.find(slot)->second = contents;
         return {};
@@ -193,7 +193,7 @@ class LibtorchExecutor final : public Executor {
         NamedTensors outputs, updated;
         for (const GraphOutput& output : graph.outputs)
             outputs.emplace(output.name, host(output.value));
-        for (const GraphUpdate& update : graph.updates) {
+        for (const Assignment& update : graph.updates) {
             const Value& target = graph.value(update.target);
             (target.kind == ValueKind::kInput ? outputs : updated)
                 .emplace(target.name, host(update.value));
@@ -204,7 +204,7 @@ class LibtorchExecutor final : public Executor {
 
     std::vector<Graph> entries_;
     NamedTensors slots_;
-    int64_t rows_capacity_ = 0;
+    int64_t max_batch_size_ = 0;
 };
 
 }  // namespace

@@ -153,7 +153,7 @@ at::Tensor scan(const Call& c, at::Tensor (*along)(const at::Tensor&, int64_t), 
     return c.flag("reverse") ? y.flip(axis) : y;
 }
 
-at::Tensor linear_scan(const Call& c) {
+at::Tensor linear_recurrence(const Call& c) {
     const int64_t axis = c.integer("axis");
     const at::Tensor x = c.flag("reverse") ? c.in[0].flip(axis) : c.in[0];
     const at::Tensor f = c.flag("reverse") ? c.in[1].flip(axis) : c.in[1];
@@ -223,7 +223,7 @@ void add_reduction_rules(Rules& rules) {
         return scan(
             c, [](const at::Tensor& x, int64_t axis) { return x.cumprod(axis); }, 1);
     };
-    rules["linear_scan"] = linear_scan;
+    rules["linear_scan"] = linear_recurrence;
     rules["dft"] = dft;
 }
 

@@ -72,7 +72,7 @@ bool find_requirements(VkPhysicalDevice device, hearth_requirements& requirement
     VkPhysicalDeviceProperties properties;
     load<PFN_vkGetPhysicalDeviceProperties>("vkGetPhysicalDeviceProperties")(device, &properties);
     plugin.api_version = std::min(plugin.api_version, properties.apiVersion);
-    hearth_device_query query = hearth_device_query_default();
+    hearth_device_requirements_info query = hearth_device_requirements_info_default();
     query.instance = plugin.instance;
     query.physical_device = device;
     query.get_instance_proc_addr = plugin.real;
@@ -80,10 +80,10 @@ bool find_requirements(VkPhysicalDevice device, hearth_requirements& requirement
     plugin.error.clear();
     for (const hearth_binding_model model :
          {HEARTH_BINDING_DEVICE_ADDRESS, HEARTH_BINDING_PUSH_DESCRIPTOR}) {
-        hearth_report report{};
+        hearth_messages report{};
         query.binding_model = plugin.binding_model = model;
         requirements = hearth_requirements_default();
-        if (hearth_query_device(&query, &requirements, &report) == HEARTH_OK) {
+        if (hearth_get_device_requirements(&query, &requirements, &report) == HEARTH_OK) {
             plugin.error.clear();
             return true;
         }
@@ -124,11 +124,11 @@ VkResult VKAPI_CALL create_device(VkPhysicalDevice device, const VkDeviceCreateI
         changed.pNext = chain = &own;
     }
     size_t bytes = sizeof plugin.feature_storage;
-    const hearth_result patched = hearth_patch_features(
+    const hearth_result patched = hearth_enable_features(
         requirements.required_features, plugin.api_version, chain, plugin.feature_storage, &bytes);
     if (patched != HEARTH_OK) plugin.error = hearth_result_name(patched);
     const VkResult result = create(device, &changed, callbacks, out);
-    plugin.features = hearth_read_features(changed.pNext, changed.pEnabledFeatures);
+    plugin.features = hearth_get_enabled_features(changed.pNext, changed.pEnabledFeatures);
     return result;
 }
 
@@ -150,7 +150,7 @@ void make_context() {
     const UnityVulkanInstance unity = plugin.vulkan->Instance();
     const std::vector<const char*> of_instance = pointers(plugin.instance_extensions),
                                    of_device = pointers(plugin.device_extensions);
-    hearth_host_info info = hearth_host_info_default();
+    hearth_context_create_info info = hearth_context_create_info_default();
     info.instance = unity.instance;
     info.physical_device = unity.physicalDevice;
     info.device = unity.device;
@@ -163,7 +163,7 @@ void make_context() {
     info.device_extensions = of_device.data();
     info.features = plugin.features;
     info.binding_model = plugin.binding_model;
-    hearth_report report{};
+    hearth_messages report{};
     if (hearth_context_create(&info, &plugin.context, &report) != HEARTH_OK)
         plugin.error = report.text;
     UnityVulkanPluginEventConfig config{};
@@ -195,7 +195,7 @@ hearth_result record(const hearth_unity_recording& recording) {
         plugin.serial = state.currentFrameNumber;
     }
     if (recording.with_setup != 0) {
-        const hearth_result set_up = hearth_record_setup(recording.session, state.commandBuffer);
+        const hearth_result set_up = hearth_record_initialize(recording.session, state.commandBuffer);
         if (set_up < 0) return set_up;
     }
     hearth_record_info info = *recording.info;

@@ -26,7 +26,7 @@ void FHearthUnreal::AddDeviceExtensions() {
 
 bool FHearthUnreal::Create(hearth_features Features, hearth_binding_model BindingModel) {
     IVulkanDynamicRHI* const RHI = GetIVulkanDynamicRHI();
-    hearth_host_info Info = hearth_host_info_default();
+    hearth_context_create_info Info = hearth_context_create_info_default();
     Info.instance = RHI->RHIGetVkInstance();
     Info.physical_device = RHI->RHIGetVkPhysicalDevice();
     Info.device = RHI->RHIGetVkDevice();
@@ -41,7 +41,7 @@ bool FHearthUnreal::Create(hearth_features Features, hearth_binding_model Bindin
         Info.device_extensions = Extensions;
         Info.device_extension_count = 1;
     }
-    hearth_report Report{};
+    hearth_messages Report{};
     if (hearth_context_create(&Info, &ContextHandle, &Report) == HEARTH_OK) return true;
     LastError = Report.text;
     return false;
@@ -73,7 +73,7 @@ void FHearthUnreal::Record(FRHICommandListImmediate& List, hearth_session* Sessi
         Begun = Serial;
         hearth_record_info Own = Info;
         Own.command_buffer = RHI->RHIGetActiveVkCommandBuffer();
-        if (bWithSetup) *Result = hearth_record_setup(Session, Own.command_buffer);
+        if (bWithSetup) *Result = hearth_record_initialize(Session, Own.command_buffer);
         if (*Result >= 0) *Result = hearth_record(Session, &Own, nullptr);
         // Makes the RHI discard its cached bindings.
         RHI->RHIRegisterWork(1);

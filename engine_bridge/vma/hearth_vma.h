@@ -31,7 +31,7 @@
 
 /* Implements hearth_memory_hooks::allocate; user_data is the VmaAllocator. */
 HEARTH_VMA_INLINE hearth_result hearth_vma_allocate(void* user_data,
-                                                    const hearth_memory_request* request,
+                                                    const hearth_device_memory_allocate_info* request,
                                                     hearth_memory_block* out) {
     VmaAllocator allocator = HEARTH_VMA_CAST(VmaAllocator, user_data);
     VkMemoryRequirements needs;
@@ -55,18 +55,18 @@ HEARTH_VMA_INLINE hearth_result hearth_vma_allocate(void* user_data,
     out->memory = info.deviceMemory;
     out->offset = info.offset;
     out->mapped = info.pMappedData;
-    out->token = HEARTH_VMA_CAST(uintptr_t, allocation);
+    out->user_data = HEARTH_VMA_CAST(uintptr_t, allocation);
     return HEARTH_OK;
 }
 
 /* Implements hearth_memory_hooks::free. */
 HEARTH_VMA_INLINE void hearth_vma_free(void* user_data, const hearth_memory_block* block) {
     vmaFreeMemory(HEARTH_VMA_CAST(VmaAllocator, user_data),
-                  HEARTH_VMA_CAST(VmaAllocation, block->token));
+                  HEARTH_VMA_CAST(VmaAllocation, block->user_data));
 }
 
-HEARTH_VMA_INLINE hearth_memory_hooks hearth_vma_hooks(VmaAllocator allocator) {
-    hearth_memory_hooks hooks;
+HEARTH_VMA_INLINE hearth_device_memory_callbacks hearth_vma_hooks(VmaAllocator allocator) {
+    hearth_device_memory_callbacks hooks;
     hooks.user_data = allocator;
     hooks.allocate = hearth_vma_allocate;
     hooks.free = hearth_vma_free;

@@ -48,7 +48,7 @@ static hearth_binding_model binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
 /* Hearth allocates device memory itself, or through VMA (engine_bridge/vma). */
 #if defined(APP_USES_VMA)
 static VmaAllocator allocator;
-static hearth_memory_hooks memory_hooks;
+static hearth_device_memory_callbacks device_memory_callbacks;
 
 static void make_allocator(void) {
     VmaAllocatorCreateInfo info;
@@ -59,7 +59,7 @@ static void make_allocator(void) {
     info.device = app_device;
     info.vulkanApiVersion = api_version;
     app_check_vk(vmaCreateAllocator(&info, &allocator), "vmaCreateAllocator");
-    memory_hooks = hearth_vma_hooks(allocator);
+    device_memory_callbacks = hearth_vma_hooks(allocator);
 }
 
 static void destroy_allocator(void) {
@@ -102,17 +102,17 @@ static void load_device_functions(VkDevice of) {
 static void pick_device(void) {
     VkPhysicalDevice devices[16];
     uint32_t count = 16;
-    hearth_report report;
+    hearth_messages report;
     memset(&report, 0, sizeof report);
     vkEnumeratePhysicalDevices(instance, &count, devices);
     for (uint32_t i = 0; i < count; ++i) {
-        hearth_device_query query = hearth_device_query_default();
+        hearth_device_requirements_info query = hearth_device_requirements_info_default();
         query.instance = instance;
         query.physical_device = devices[i];
         query.get_instance_proc_addr = vkGetInstanceProcAddr;
         query.api_version = api_version;
         requirements = hearth_requirements_default();
-        if (hearth_query_device(&query, &requirements, &report) != HEARTH_OK) continue;
+        if (hearth_get_device_requirements(&query, &requirements, &report) != HEARTH_OK) continue;
 
         VkQueueFamilyProperties families[32];
         uint32_t family_count = 32;
@@ -141,7 +141,7 @@ static void make_device(void) {
     uint64_t storage[64];
     size_t storage_bytes = sizeof storage;
     VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
-    app_check(hearth_patch_features(requirements.required_features, api_version, &features, storage,
+    app_check(hearth_enable_features(requirements.required_features, api_version, &features, storage,
                                     &storage_bytes),
               "hearth_patch_features", "");
     float priority = 1.0f;
@@ -262,8 +262,8 @@ static void* read_file(const char* path, uint64_t* size) {
     return bytes;
 }
 
-hearth_host_info app_host_info(void) {
-    hearth_host_info info = hearth_host_info_default();
+hearth_context_create_info app_host_info(void) {
+    hearth_context_create_info info = hearth_context_create_info_default();
     info.instance = instance;
     info.physical_device = physical_device;
     info.device = app_device;
@@ -275,15 +275,15 @@ hearth_host_info app_host_info(void) {
     info.features = enabled_features;
     info.binding_model = binding_model;
 #if defined(APP_USES_VMA)
-    info.memory_hooks = &memory_hooks;
+    info.device_memory_callbacks = &device_memory_callbacks;
 #endif
     return info;
 }
 
 hearth_context* app_adopt_device(void) {
-    const hearth_host_info info = app_host_info();
+    const hearth_context_create_info info = app_host_info();
     hearth_context* context;
-    static hearth_report report;
+    static hearth_messages report;
     app_check(hearth_context_create(&info, &context, &report), "hearth_context_create",
               report.text);
     return context;
@@ -296,7 +296,7 @@ hearth_program* app_load(hearth_context* context, const char* path, const char* 
     void* bytes = read_file(path, &size);
     if (size >= 4 && memcmp(bytes, "HRPK", 4) == 0) {
         hearth_package_load_info load = hearth_package_load_info_default();
-        load.profile = profile;
+        load.device_target = profile;
         load.bytes = bytes;
         load.byte_count = size;
         result = hearth_package_load(context, &load, &program);

@@ -43,7 +43,7 @@ void app_check(hearth_result result, const char* what, const char* detail);
 void app_make_device(void);
 void app_destroy_device(void);
 /* Returns the description of the device that Hearth needs. */
-hearth_host_info app_host_info(void);
+hearth_context_create_info app_host_info(void);
 /* Creates a Hearth context on the device. */
 hearth_context* app_adopt_device(void);
 

@@ -45,19 +45,19 @@ static void run_entry(hearth_context* context, hearth_program* program, hearth_s
 
     hearth_binding_info bindings[MAX_BINDINGS];
     app_buffer buffers[MAX_BINDINGS];
-    hearth_bound bound[MAX_BINDINGS];
+    hearth_tensor_binding bound[MAX_BINDINGS];
     for (uint32_t i = 0; i < info.binding_count; ++i) {
         bindings[i] = hearth_binding_info_default();
         app_check(hearth_program_get_binding(program, info.bindings[i], &bindings[i]), "binding",
                   "");
-        const uint64_t bytes = bindings[i].bytes_fixed + bindings[i].bytes_per_row * rows;
+        const uint64_t bytes = bindings[i].bytes_fixed + bindings[i].bytes_per_item * rows;
         buffers[i] = app_make_buffer(bytes > 16 ? bytes : 16);
         if (!bindings[i].is_output) fill_input(&bindings[i], &buffers[i]);
         bound[i] = hearth_bind_buffer(info.bindings[i], buffers[i].buffer, 0, buffers[i].bytes,
                                       buffers[i].usage);
         /* A copy reads the outputs afterwards. */
-        bound[i].after =
-            hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+        bound[i].release_scope =
+            hearth_make_sync_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
     }
 
     app_check(hearth_begin_frame(context, serial, serial - 1), "hearth_begin_frame",
@@ -66,9 +66,9 @@ static void run_entry(hearth_context* context, hearth_program* program, hearth_s
     hearth_record_info record = hearth_record_info_default();
     record.command_buffer = commands;
     record.entry = entry;
-    record.bound = bound;
-    record.bound_count = info.binding_count;
-    record.rows = rows;
+    record.bindings = bound;
+    record.binding_count = info.binding_count;
+    record.batch_size = rows;
     app_check(hearth_record(session, &record, NULL), "hearth_record",
               hearth_session_error(session));
     hearth_readback readbacks[MAX_BINDINGS] = {0};
@@ -110,14 +110,14 @@ int main(int argc, char** argv) {
     hearth_session* session;
     app_check(hearth_session_create(context, &create, &session), "hearth_session_create",
               hearth_context_error(context));
-    app_check(hearth_session_build(session, 0), "hearth_session_build",
+    app_check(hearth_session_create_pipelines(session, 0), "hearth_session_build",
               hearth_session_error(session));
 
     /* Frame 1 uploads the initial weights; each entry then runs in frames of its own. */
     app_check(hearth_begin_frame(context, 1, 0), "hearth_begin_frame",
               hearth_context_error(context));
     VkCommandBuffer commands = app_begin_commands();
-    app_check(hearth_record_setup(session, commands), "hearth_record_setup",
+    app_check(hearth_record_initialize(session, commands), "hearth_record_setup",
               hearth_session_error(session));
     app_submit_and_wait(commands);
     const uint64_t rows = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;

@@ -34,7 +34,7 @@ namespace {
 using Net = native::NativeNet;
 
 struct Arguments {
-    Cpu cpu = native::this_cpu();
+    CpuIsa cpu = native::this_cpu();
     std::vector<std::string> words;
     std::string json_path;
     std::string onnx_folder, c_folder;
@@ -44,22 +44,22 @@ struct Arguments {
 };
 
 constexpr int64_t kWidth = 64;
-constexpr int64_t kBatch = 256;
+constexpr int64_t kBatchSize = 256;
 
 /// Like mlp_infer_network and mlp_train_network, with tanh.
 NetworkRun mlp_tanh(Row& row, bool is_training) {
-    NetworkRun run{.trace = std::make_unique<Trace>("run"), .rows = kBatch, .pattern_rows = 32};
+    NetworkRun run{.trace = std::make_unique<Trace>("run"), .rows = kBatchSize, .pattern_rows = 32};
     const Shape pattern{run.pattern_rows, kWidth};
-    const Tensor x = run.trace->input("x", {kRows, kWidth});
+    const Tensor x = run.trace->input("x", {kBatch, kWidth});
     const Tensor y = nn::mlp(*run.trace, "net", x, {kWidth, kWidth, kWidth, kWidth, kWidth}, tanh);
     run.inputs = {{"x", random_tensor("x", pattern)}};
-    row.flops = 2.0 * kBatch * kWidth * kWidth * (is_training ? 14 : 5);
+    row.flops = 2.0 * kBatchSize * kWidth * kWidth * (is_training ? 14 : 5);
     if (!is_training) {
         run.trace->output("y", y);
         return run;
     }
     run.trained_steps = 2;
-    const Tensor loss = mse_loss(y, run.trace->input("target", {kRows, kWidth}));
+    const Tensor loss = mse_loss(y, run.trace->input("target", {kBatch, kWidth}));
     run.inputs.emplace("target", random_tensor("target", pattern));
     minimize(loss, run.trace->params(), AdamOptions{});
     run.trace->output("loss", loss);
@@ -76,7 +76,7 @@ NetworkRun mlp_tanh_train(Row& row) {
 /// A creature's policy, small enough that call overhead matters.
 NetworkRun policy_2x64(Row& row) {
     NetworkRun run{.trace = std::make_unique<Trace>("act")};
-    const Tensor x = run.trace->input("x", {kRows, 8});
+    const Tensor x = run.trace->input("x", {kBatch, 8});
     run.trace->output("y", nn::mlp(*run.trace, "net", x, {kWidth, kWidth, 2}, relu));
     run.inputs = {{"x", random_tensor("x", {1, 8})}};
     row.flops = 2.0 * (8 * kWidth + kWidth * kWidth + kWidth * 2);
@@ -132,11 +132,11 @@ std::pair<double, double> time_call(Call call, double (*clock)(), double budget_
 /// A network with a callable entry.
 class CookedNetwork {
   public:
-    static Result<CookedNetwork> build(const NetworkRun& network, Cpu cpu) {
-        HEARTH_ASSIGN(const Graph graph, network.trace->finish());
-        CookCOptions options;
-        options.cpu = cpu;
-        options.rows_capacity = static_cast<uint64_t>(network.rows);
+    static Result<CookedNetwork> build(const NetworkRun& network, CpuIsa cpu) {
+        HEARTH_ASSIGN(const Graph graph, network.trace->build());
+        CompileToCOptions options;
+        options.cpu_isa = cpu;
+        options.max_batch_size = static_cast<uint64_t>(network.rows);
         HEARTH_ASSIGN(std::unique_ptr<Net> net, Net::build({graph}, options));
         return CookedNetwork(std::move(net), network);
     }
@@ -206,7 +206,7 @@ class CookedNetwork {
             const auto given = network.inputs.find(binding.name);
             names_.push_back(binding.name);
             held_.push_back(given == network.inputs.end()
-                                ? HostTensor(binding.dtype, binding.shape.at(rows_))
+                                ? HostTensor(binding.dtype, binding.shape.resolve(rows_))
                             : rows_ == network.pattern_rows ? given->second
                                                             : repeat_rows(given->second, rows_));
         }
@@ -216,9 +216,9 @@ class CookedNetwork {
         jobs_ = net_->find<Net::Jobs>(entry.name + "_jobs");
         run_ = net_->find<Net::Run>(entry.name + "_run");
         labels_.emplace_back();
-        for (uint32_t s = entry.first_step; s < entry.first_step + entry.step_count; ++s) {
-            const Step& step = program.steps[s];
-            if (step.kind == StepKind::kBarrier)
+        for (uint32_t s = entry.first_command; s < entry.first_command + entry.command_count; ++s) {
+            const Command& step = program.commands[s];
+            if (step.kind == CommandKind::kBarrier)
                 labels_.emplace_back();
             else
                 labels_.back() += (labels_.back().empty() ? "" : ", ") + step.label;
@@ -237,7 +237,7 @@ class CookedNetwork {
 };
 
 /// Peak rate of one core in 1e9/s, with multiply-adds in registers, each counting two.
-Result<double> peak_gflops(Cpu cpu) {
+Result<double> peak_gflops(CpuIsa cpu) {
     constexpr int kSums = 12, kTurns = 1000;
     const uint32_t lanes = cpu_tile(cpu).lanes;
     std::string source = fmt::format(
@@ -363,11 +363,11 @@ int run(int argc, char** argv) {
     app.add_option("--cpu", arguments.cpu,
                    "Cooked for this CPU; default: what this machine is taken for.")
         ->transform(
-            CLI::CheckedTransformer(std::map<std::string, Cpu>{{"scalar", Cpu::kScalar},
-                                                               {"x86-64-v2", Cpu::kX86_64V2},
-                                                               {"x86-64-v3", Cpu::kX86_64V3},
-                                                               {"x86-64-v4", Cpu::kX86_64V4},
-                                                               {"neon", Cpu::kNeon}}));
+            CLI::CheckedTransformer(std::map<std::string, CpuIsa>{{"scalar", CpuIsa::kScalar},
+                                                               {"x86-64-v2", CpuIsa::kX86_64V2},
+                                                               {"x86-64-v3", CpuIsa::kX86_64V3},
+                                                               {"x86-64-v4", CpuIsa::kX86_64V4},
+                                                               {"neon", CpuIsa::kNeon}}));
     CLI11_PARSE(app, argc, argv);
     if (const Status status = measure_all(arguments); !status.ok()) {
         fmt::print(stderr, "hearth_perf_native: {}\n", status.message());

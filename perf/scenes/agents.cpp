@@ -22,26 +22,26 @@ using namespace agents;
 
 constexpr int64_t kSenses = 26, kRing = 10'000, kPatternRows = 16;
 
-AgentSchema drives() {
-    return AgentSchema(Fields().numbers("x", kSenses), Actions().drive("thrust", 2));
+AgentSpec drives() {
+    return AgentSpec(ObservationSpec().box("x", kSenses), ActionSpec().continuous("thrust", 2));
 }
-AgentSchema chooses() {
-    return AgentSchema(Fields().numbers("x", kSenses), Actions().choose("move", 4));
+AgentSpec chooses() {
+    return AgentSpec(ObservationSpec().box("x", kSenses), ActionSpec().discrete("move", 4));
 }
 
 /// Random samples are far off-policy, so target_kl is set but so large that it never stops
 /// learning.
 Ppo ppo(int64_t agents = 16) {
-    Ppo settings{.agents = agents};
-    settings.rails.kl_stop = 1e9;
+    Ppo settings{.n_agents = agents};
+    settings.limits.target_kl = 1e9;
     return settings;
 }
-Replay replay() {
-    return {.agents = 16, .capacity = kRing};
+ReplayOptions replay() {
+    return {.n_agents = 16, .buffer_size = kRing};
 }
 
 /// Returns the entry of that name and drops the others.
-std::unique_ptr<Trace> entry_of(Traces traces, std::string_view name) {
+std::unique_ptr<Trace> entry_of(AgentGraphs traces, std::string_view name) {
     for (auto& trace : traces)
         if (trace->graph().name == name) return std::move(trace);
     return nullptr;
@@ -91,7 +91,7 @@ double weight_count(const Graph& graph, std::string_view prefix) {
     return count;
 }
 
-Status run_learn(Bench& bench, Row& row, Traces traces, int64_t samples, int64_t width = kSenses) {
+Status run_learn(Bench& bench, Row& row, AgentGraphs traces, int64_t samples, int64_t width = kSenses) {
     NetworkRun network{.trace = entry_of(std::move(traces), "learn"),
                        .trained_steps = 2,
                        .has_loss = false,
@@ -108,14 +108,14 @@ Status run_learn(Bench& bench, Row& row, Traces traces, int64_t samples, int64_t
     return run_network(bench, row, network);
 }
 
-Status run_act(Bench& bench, Row& row, Traces traces, int64_t agents) {
+Status run_act(Bench& bench, Row& row, AgentGraphs traces, int64_t agents) {
     NetworkRun network{
         .trace = entry_of(std::move(traces), "act"), .rows = agents, .pattern_rows = kPatternRows};
     const Graph& graph = network.trace->graph();
     for (const Value& v : graph.values) {
         if (v.kind != ValueKind::kInput) continue;
         // explore = 0: deterministic actions, the same each time.
-        const Shape shape = v.shape.at(kPatternRows);
+        const Shape shape = v.shape.resolve(kPatternRows);
         HostTensor value = v.dtype == DType::kF32 && v.name != "explore"
                                ? random_tensor(v.name, shape)
                                : HostTensor(v.dtype, shape);
@@ -127,19 +127,19 @@ Status run_act(Bench& bench, Row& row, Traces traces, int64_t agents) {
     return run_network(bench, row, network);
 }
 
-Traces ppo_traces(int64_t agents = 16) {
-    return trace_agents(drives(), mlp_network({64, 64}), ppo(agents));
+AgentGraphs ppo_traces(int64_t agents = 16) {
+    return build_agent_graphs(drives(), mlp_network({64, 64}), ppo(agents));
 }
-Traces gru_traces() {
+AgentGraphs gru_traces() {
     Ppo settings = ppo();
-    settings.sequence = 16;
-    return trace_agents(drives(), gru_network(64), settings);
+    settings.bptt_length = 16;
+    return build_agent_graphs(drives(), gru_network(64), settings);
 }
-Traces sac_traces() {
-    return trace_agents(drives(), mlp_network({64, 64}, relu), Sac{.replay = replay()});
+AgentGraphs sac_traces() {
+    return build_agent_graphs(drives(), mlp_network({64, 64}, relu), Sac{.replay = replay()});
 }
-Traces dqn_traces() {
-    return trace_agents(chooses(), mlp_network({64, 64}, relu), Dqn{.replay = replay()});
+AgentGraphs dqn_traces() {
+    return build_agent_graphs(chooses(), mlp_network({64, 64}, relu), Dqn{.replay = replay()});
 }
 
 constexpr Scene kScenes[] = {

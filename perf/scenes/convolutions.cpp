@@ -96,7 +96,7 @@ struct Operands {
 Result<Compiled> compile_conv(Bench& bench, const Case& c, const std::string& tuning) {
     Trace trace("conv");
     trace.output("y", conv(trace.input("x", c.x(), c.dtype), trace.input("w", c.w(), c.dtype), {},
-                           {.low = {1}}));
+                           {.pad_begin = {1}}));
     return bench.compile_for_device(trace, 1, Precision::kF32, {}, tuning);
 }
 

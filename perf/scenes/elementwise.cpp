@@ -26,7 +26,7 @@ constexpr int64_t kWidth = 64, kRowsOf64Mb = 262'144;
 Status run_gelu(Bench& bench, Row& row) {
     NetworkRun run{
         .trace = std::make_unique<Trace>("gelu"), .rows = kRowsOf64Mb, .pattern_rows = 64};
-    const Tensor x = run.trace->input("x", {kRows, kWidth});
+    const Tensor x = run.trace->input("x", {kBatch, kWidth});
     run.trace->output("y", x * (erf(x / std::numbers::sqrt2) + 1.0) / 2.0);
     run.inputs = {{"x", random_tensor("x", {run.pattern_rows, kWidth})}};
     row.bytes = 2.0 * sizeof(float) * kWidth * kRowsOf64Mb;

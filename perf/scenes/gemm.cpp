@@ -19,7 +19,7 @@ struct Product {
     int64_t m, n, k;
     DType dtype = DType::kF32;  ///< of a, b and c; accumulators are f32
     bool b_is_transposed = false;
-    WeightFormat weights = WeightFormat::kAsTraced;  ///< of b, which is then a parameter
+    WeightFormat weights = WeightFormat::kUnchanged;  ///< of b, which is then a parameter
 };
 
 /// Returns x [rows, columns] times v; or v times x, if by_columns.
@@ -91,7 +91,7 @@ HostTensor rounded(const HostTensor& tensor, DType dtype) {
 Status run_product(Bench& bench, Row& row, const Product& p) {
     const Shape a_shape{p.m, p.k}, c_shape{p.m, p.n};
     const Shape b_shape = p.b_is_transposed ? Shape{p.n, p.k} : Shape{p.k, p.n};
-    const bool is_param = p.weights != WeightFormat::kAsTraced;
+    const bool is_param = p.weights != WeightFormat::kUnchanged;
     const double bytes = size_bytes(p.dtype);
     const double b_bytes = p.weights == WeightFormat::kInt4   ? 0.5 + 2.0 / 32  // and the scales
                            : p.weights == WeightFormat::kInt8 ? 1 + 2.0 / 32
@@ -143,7 +143,7 @@ constexpr Product square(int64_t n, DType dtype) {
     return {n, n, n, dtype};
 }
 /// A layer of 4,096 to 4,096 with a small batch: limited by reading the weights.
-constexpr Product layer(int64_t rows, DType dtype, WeightFormat weights = WeightFormat::kAsTraced) {
+constexpr Product layer(int64_t rows, DType dtype, WeightFormat weights = WeightFormat::kUnchanged) {
     return {rows, 4096, 4096, dtype, true, weights};
 }
 

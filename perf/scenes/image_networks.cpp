@@ -33,7 +33,7 @@ class NetworkBuilder {
         const Tensor y = hearth::conv(
             x, weight({c.channels, each, c.kernel, c.kernel}, each * c.kernel * c.kernel),
             bias(c.channels),
-            {.strides = {c.stride}, .low = {c.padding}, .high = {c.padding}, .groups = c.groups});
+            {.strides = {c.stride}, .pad_begin = {c.padding}, .pad_end = {c.padding}, .groups = c.groups});
         add_products(y.shape().element_count().count * each * c.kernel * c.kernel);
         return y;
     }
@@ -102,7 +102,7 @@ Tensor mobilenet_v2(NetworkBuilder& net, const Tensor& image) {
 /// He et al., "Deep Residual Learning for Image Recognition", 2016, table 1.
 Tensor resnet18(NetworkBuilder& net, const Tensor& image) {
     Tensor x = relu(net.conv(image, {.channels = 64, .kernel = 7, .stride = 2, .padding = 3}));
-    x = max_pool(x, {3}, {.strides = {2}, .low = {1}});
+    x = max_pool(x, {3}, {.strides = {2}, .pad_begin = {1}});
     for (const int64_t channels : {64, 128, 256, 512}) {
         for (int block = 0; block < 2; ++block) {
             const bool narrows = block == 0 && channels != 64;

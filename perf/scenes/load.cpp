@@ -42,7 +42,7 @@ struct Loaded {
 };
 
 Status make_context(standalone::Device& device, std::span<const std::byte> cache, Loaded& loaded) {
-    hearth_host_info info = device.host_info();
+    hearth_context_create_info info = device.host_info();
     info.pipeline_cache_data = cache.data();
     info.pipeline_cache_bytes = cache.size();
     HEARTH_ASSIGN(loaded.context, Context::create(info));
@@ -71,7 +71,7 @@ class LoadTimer {
         HEARTH_ASSIGN(caps_, device_.caps());
         HEARTH_ASSIGN(const std::unique_ptr<Trace> trace, source_.trace());
         CookOptions options;
-        options.profiles.push_back({"device", compile_options()});
+        options.device_targets.push_back({"device", compile_options()});
         HEARTH_ASSIGN(const Cooked cooked, cook({trace.get()}, options));
         package_ = cooked.bytes;
         return {};
@@ -130,7 +130,7 @@ class LoadTimer {
                       }));
         times.load.push_back(load_us);
         if (builds) {
-            HEARTH_ASSIGN(const double build_us, timed([&] { return loaded.session.build(); }));
+            HEARTH_ASSIGN(const double build_us, timed([&] { return loaded.session.create_pipelines(); }));
             times.build.push_back(build_us);
             pipelines_ = loaded.session.status().pipeline_count;
             if (saved_cache_.empty()) {
@@ -187,7 +187,7 @@ Status time_load(Bench& bench, const Source& source, Row& row) {
 Status load_mlp(Bench& bench, Row& row) {
     const Source source{[]() -> Result<std::unique_ptr<Trace>> {
                             auto trace = std::make_unique<Trace>("act");
-                            const Tensor x = trace->input("x", {kRows, 64});
+                            const Tensor x = trace->input("x", {kBatch, 64});
                             trace->output("y", nn::mlp(*trace, "net", x, {64, 64, 64, 64}, relu));
                             return trace;
                         },
@@ -206,9 +206,9 @@ Status load_onnx(Bench& bench, Row& row, const char* file) {
                             HEARTH_ASSIGN(const ImportedModel model, import_onnx(bytes));
                             auto trace = std::make_unique<Trace>("act");
                             std::vector<Tensor> inputs;
-                            for (const ModelPort& port : model.inputs())
+                            for (const TensorSpec& port : model.inputs())
                                 inputs.push_back(trace->input(port.name, port.shape, port.dtype));
-                            const std::vector<Tensor> outputs = model.apply(*trace, inputs);
+                            const std::vector<Tensor> outputs = model.call(*trace, inputs);
                             for (size_t i = 0; i < outputs.size(); ++i)
                                 trace->output(model.outputs()[i].name, outputs[i]);
                             return trace;

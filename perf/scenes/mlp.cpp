@@ -32,7 +32,7 @@ constexpr double kLossScale = 1048576;
 
 std::unique_ptr<Trace> trace_case(const Case& c) {
     auto trace = std::make_unique<Trace>(c.is_training ? "train" : "infer");
-    const Shape shape{kRows, kMlpWidth};
+    const Shape shape{kBatch, kMlpWidth};
     const bool is_half = c.dtype == DType::kF16;
     const auto input = [&](const char* name) {
         const Tensor x = trace->input(name, shape, c.dtype);

@@ -16,7 +16,7 @@
 namespace hearth::perf {
 
 Result<Reference> reference(const NetworkRun& network) {
-    HEARTH_ASSIGN(const Graph graph, network.trace->finish());
+    HEARTH_ASSIGN(const Graph graph, network.trace->build());
     Reference result;
     for (int step = 0; step < std::max(1, network.trained_steps); ++step) {
         HEARTH_ASSIGN(result.outputs,
@@ -48,7 +48,7 @@ Result<double> error(Workload& workload, const NetworkRun& network, const Refere
     }
     if (network.trained_steps == 0) return worst;
     for (const auto& [name, value] : expected.weights) {
-        HEARTH_ASSIGN(const HostTensor found, workload.read_slot(name.c_str()));
+        HEARTH_ASSIGN(const HostTensor found, workload.read_variable(name.c_str()));
         compare(found, value);
     }
     return worst;
@@ -63,7 +63,7 @@ Status check_after(Workload& workload, const NetworkRun& network, const Referenc
     }
     if (!network.has_loss) {
         for (const auto& [name, value] : expected.weights) {
-            HEARTH_ASSIGN(const HostTensor found, workload.read_slot(name.c_str()));
+            HEARTH_ASSIGN(const HostTensor found, workload.read_variable(name.c_str()));
             for (int64_t i = 0; i < found.element_count(); ++i)
                 if (!std::isfinite(found.get(i)))
                     return internal_error("'" + name + "' is not finite after timing");

@@ -22,17 +22,17 @@ constexpr double kValueWeight = 0.5, kEntropyWeight = 0.01, kMaxNorm = 0.5;
 
 std::unique_ptr<Trace> trace_ppo() {
     auto trace = std::make_unique<Trace>("learn");
-    const Tensor x = trace->input("x", {kRows, kObservation});
-    const Tensor action = trace->input("action", {kRows, kActions});
-    const Tensor old = trace->input("old_log_probability", {kRows});
-    const Tensor advantage = trace->input("advantage", {kRows});
-    const Tensor returns = trace->input("returns", {kRows});
+    const Tensor x = trace->input("x", {kBatch, kObservation});
+    const Tensor action = trace->input("action", {kBatch, kActions});
+    const Tensor old = trace->input("old_log_probability", {kBatch});
+    const Tensor advantage = trace->input("advantage", {kBatch});
+    const Tensor returns = trace->input("returns", {kBatch});
     const Tensor mean = nn::mlp(*trace, "actor", x, {kHidden, kHidden, kActions}, tanh);
     const Tensor log_deviation = trace->param("log_deviation", {kActions}, Init::zeros());
     const Tensor value = nn::mlp(*trace, "critic", x, {kHidden, kHidden, 1}, tanh);
-    const Tensor log_probability = normal_log_probability(action, mean, log_deviation);
+    const Tensor log_probability = normal_log_prob(action, mean, log_deviation);
     const Tensor loss = ppo_clip_loss(log_probability, old, advantage) +
-                        mse_loss(reshape(value, {kRows}), returns) * kValueWeight -
+                        mse_loss(reshape(value, {kBatch}), returns) * kValueWeight -
                         normal_entropy(log_deviation) * kEntropyWeight;
     const std::vector<Tensor> params = trace->params();
     adam(params, clip_by_global_norm(grad(loss, params), kMaxNorm), {});

@@ -44,8 +44,8 @@ std::unique_ptr<Trace> trace_gpt(const GptShape& g, DType dtype, bool is_trainin
     const Shape shape{1, g.tokens, g.width};
     const Tensor y =
         nn::transformer_encoder(*trace, "gpt", trace->input("x", shape, dtype), g.blocks,
-                                {.heads = g.heads,
-                                 .hidden = 4 * g.width,
+                                {.num_heads = g.heads,
+                                 .dim_feedforward = 4 * g.width,
                                  .causal = true,
                                  .norm_first = true,
                                  .activation = gelu_tanh});

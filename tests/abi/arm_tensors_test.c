@@ -35,7 +35,7 @@ int main(void) {
     x.device_dtype = HEARTH_F32;
     x.rank = 3;
     x.dims[0].count = 1;
-    x.dims[0].per_row = 1;
+    x.dims[0].is_batch = 1;
     x.dims[1].count = 5;
     x.dims[2].count = 7;
 
@@ -53,7 +53,7 @@ int main(void) {
     EXPECT(hearth_arm_tensor_of(&x, 4, 256, &t) == HEARTH_OK);
     EXPECT(t.strides[0] == 256 && t.strides[1] == 28 && t.strides[2] == 4);
     EXPECT(hearth_arm_tensor_of(&x, 4, 136, &t) == HEARTH_ERROR_INVALID_ARGUMENT);
-    x.dims[0].per_row = 0;
+    x.dims[0].is_batch = 0;
     EXPECT(hearth_arm_tensor_of(&x, 4, 256, &t) == HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT(hearth_arm_tensor_of(&x, 4, 0, &t) == HEARTH_OK && t.dimensions[0] == 1);
 

@@ -27,57 +27,57 @@ static void expect(int holds, const char* what) {
     } while (0)
 
 static void structs_know_themselves(void) {
-    EXPECT_DEFAULT(hearth_device_query, HEARTH_STRUCT_DEVICE_QUERY);
+    EXPECT_DEFAULT(hearth_device_requirements_info, HEARTH_STRUCT_DEVICE_REQUIREMENTS_INFO);
     EXPECT_DEFAULT(hearth_requirements, HEARTH_STRUCT_REQUIREMENTS);
     EXPECT_DEFAULT(hearth_device_caps, HEARTH_STRUCT_DEVICE_CAPS);
-    EXPECT_DEFAULT(hearth_host_info, HEARTH_STRUCT_HOST_INFO);
-    EXPECT_DEFAULT(hearth_native_info, HEARTH_STRUCT_NATIVE_INFO);
+    EXPECT_DEFAULT(hearth_context_create_info, HEARTH_STRUCT_CONTEXT_CREATE_INFO);
+    EXPECT_DEFAULT(hearth_cpu_context_create_info, HEARTH_STRUCT_CPU_CONTEXT_CREATE_INFO);
     EXPECT_DEFAULT(hearth_program_load_info, HEARTH_STRUCT_PROGRAM_LOAD_INFO);
     EXPECT_DEFAULT(hearth_session_create_info, HEARTH_STRUCT_SESSION_CREATE_INFO);
     EXPECT_DEFAULT(hearth_record_info, HEARTH_STRUCT_RECORD_INFO);
     EXPECT_DEFAULT(hearth_readback_info, HEARTH_STRUCT_READBACK_INFO);
     EXPECT_DEFAULT(hearth_dump_info, HEARTH_STRUCT_DUMP_INFO);
     EXPECT_DEFAULT(hearth_session_dump_info, HEARTH_STRUCT_SESSION_DUMP_INFO);
-    EXPECT_DEFAULT(hearth_profile, HEARTH_STRUCT_PROFILE);
+    EXPECT_DEFAULT(hearth_timings, HEARTH_STRUCT_TIMINGS);
 }
 
 static void null_is_an_error(void) {
-    hearth_host_info host = hearth_host_info_default();
+    hearth_context_create_info host = hearth_context_create_info_default();
     hearth_context* context = NULL;
-    static hearth_report report;
+    static hearth_messages report;
     EXPECT(hearth_context_create(NULL, &context, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT(hearth_context_create(&host, NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT(hearth_context_create(&host, &context, &report) < 0);
     EXPECT(context == NULL);
-    EXPECT(report.problem_count == 6);
+    EXPECT(report.message_count == 6);
     EXPECT(strstr(report.text, "hearth_host_info::physical_device is null\n") != NULL);
 
-    EXPECT(hearth_context_create_native(NULL, &context, &report) == HEARTH_ERROR_INVALID_ARGUMENT);
-    EXPECT(hearth_native_commands_create(NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
-    EXPECT(hearth_native_commands_run(NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
-    EXPECT(hearth_native_buffer_create(NULL, NULL, 0, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_context_create_cpu(NULL, &context, &report) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_cpu_command_buffer_create(NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_cpu_command_buffer_execute(NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_cpu_buffer_import(NULL, NULL, 0, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
 
     EXPECT(hearth_begin_frame(NULL, 1, 0) == HEARTH_ERROR_INVALID_ARGUMENT);
-    EXPECT(hearth_frame_dropped(NULL, 1, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_discard_frame(NULL, 1, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT(strcmp(hearth_program_error(NULL), "") == 0);
     EXPECT(hearth_program_load(NULL, NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT(hearth_session_create(NULL, NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
-    EXPECT(hearth_session_build(NULL, 0) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_session_create_pipelines(NULL, 0) == HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT(hearth_record(NULL, NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
-    EXPECT(hearth_record_setup(NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_record_initialize(NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT(hearth_readback_poll(NULL, 0, NULL, NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT(hearth_program_find_entry(NULL, "x", NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
-    EXPECT(hearth_query_device(NULL, NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_get_device_requirements(NULL, NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT(strcmp(hearth_context_error(NULL), "") == 0);
     hearth_readback_release(NULL, 0);
     hearth_program_destroy(NULL);
     hearth_session_destroy(NULL);
-    hearth_context_device_lost(NULL);
+    hearth_context_notify_device_lost(NULL);
     EXPECT(hearth_context_destroy(NULL) == HEARTH_OK);
 }
 
 static void names_are_told(void) {
-    EXPECT(strcmp(hearth_result_name(HEARTH_ERROR_RING_FULL), "HEARTH_ERROR_RING_FULL") == 0);
+    EXPECT(strcmp(hearth_result_name(HEARTH_ERROR_TOO_MANY_IN_FLIGHT), "HEARTH_ERROR_RING_FULL") == 0);
     EXPECT(strcmp(hearth_result_name((hearth_result)-99), "HEARTH_RESULT_UNKNOWN") == 0);
     EXPECT(strcmp(hearth_feature_name(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS),
                   "bufferDeviceAddress") == 0);
@@ -88,7 +88,7 @@ static void names_are_told(void) {
     EXPECT(strstr(hearth_build_info(), " release") != NULL ||
            strstr(hearth_build_info(), " debug") != NULL);
     hearth_requirements wish = hearth_requirements_default();
-    EXPECT(hearth_query_instance(&wish) == HEARTH_OK);
+    EXPECT(hearth_get_instance_requirements(&wish) == HEARTH_OK);
     EXPECT(strcmp(wish.optional_extensions[0], "VK_EXT_debug_utils") == 0);
 }
 

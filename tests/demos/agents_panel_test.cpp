@@ -44,17 +44,17 @@ class AgentsPanelTest : public ::testing::Test {
     }
 
     Status make() {
-        const AgentSchema schema(Fields().numbers("x", 2), Actions().drive("y", 1));
-        const Ppo ppo{.agents = 2, .horizon = 4, .minibatches = 1, .epochs = 1};
-        const AgentManifest manifest = manifest_of(schema, ppo);
-        const Traces traces = trace_agents(schema, mlp_network({8}), ppo);
+        const AgentSpec schema(ObservationSpec().box("x", 2), ActionSpec().continuous("y", 1));
+        const Ppo ppo{.n_agents = 2, .n_steps = 4, .n_minibatches = 1, .n_epochs = 1};
+        const AgentManifest manifest = make_manifest(schema, ppo);
+        const AgentGraphs traces = build_agent_graphs(schema, mlp_network({8}), ppo);
         HEARTH_ASSIGN(context_, Context::create(device_->host_info()));
-        HEARTH_ASSIGN(const DeviceCaps caps, context_.caps());
-        HEARTH_ASSIGN(const Compiled compiled, compile(driven_entries_of(traces, manifest),
-                                                       {.caps = caps, .rows_capacity = 2}));
+        HEARTH_ASSIGN(const DeviceCaps caps, context_.device_caps());
+        HEARTH_ASSIGN(const Compiled compiled, compile(runtime_entries(traces, manifest),
+                                                       {.caps = caps, .max_batch_size = 2}));
         HEARTH_ASSIGN(program_, LoadedProgram::load(context_, compiled.bytes));
         HEARTH_ASSIGN(agents_, Agents::create(context_, program_, manifest.save()));
-        HEARTH_TRY(agents_.build());
+        HEARTH_TRY(agents_.create_pipelines());
         HEARTH_ASSIGN(agent_, agents_.add());
         return {};
     }
@@ -64,12 +64,12 @@ class AgentsPanelTest : public ::testing::Test {
             ++frame_;
             ASSERT_TRUE(context_.begin_frame(frame_, frame_ - 1).ok());
             agents_.poll();
-            agents_.observe(agent_)[0] = 0.5f;
-            ASSERT_TRUE(agents_.reward(agent_, 1).ok());
+            agents_.observation(agent_)[0] = 0.5f;
+            ASSERT_TRUE(agents_.add_reward(agent_, 1).ok());
             Status recorded;
             ASSERT_TRUE(device_
                             ->run([&](VkCommandBuffer commands) {
-                                recorded = agents_.record(commands, {.learn_us = 1e9}).status();
+                                recorded = agents_.record(commands, {.learning_budget_us = 1e9}).status();
                             })
                             .ok());
             ASSERT_TRUE(recorded.ok()) << recorded.message();

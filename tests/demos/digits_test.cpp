@@ -71,7 +71,7 @@ TEST_F(DigitsDemo, SeedsDecideEveryBitOfTheWeights) {
         // The last batch is smaller than the others.
         const auto learner = make_learner({.seed = seed, .epochs = 1, .batch = 16}, data);
         EXPECT_TRUE(learner && learner->learn_epoch(data).ok());
-        auto slots = learner ? learner->runner().read_slots() : Result<NamedTensors>(Status());
+        auto slots = learner ? learner->runner().read_variables() : Result<NamedTensors>(Status());
         return slots.ok() ? *slots : NamedTensors();
     };
     const NamedTensors first = weights_after_an_epoch(7);

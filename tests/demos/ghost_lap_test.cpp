@@ -298,8 +298,8 @@ TEST_F(GhostLap, BrainsOfSomethingElseAreRefusedByName) {
     ASSERT_TRUE(play.ok()) << play.status().message();
     // What ghosts were saved as before they were agents: a brain without a schema, of another net.
     const LoadedProgram& program = (*play)->mind().program();
-    const std::vector<std::byte> zeros(program.snapshot_bytes());
-    const auto fitting = program.encode_brain(zeros);
+    const std::vector<std::byte> zeros(program.brain_size());
+    const auto fitting = program.serialize_brain(zeros);
     ASSERT_TRUE(fitting.ok()) << fitting.status().message();
     EXPECT_TRUE((*play)->load(*fitting).ok()) << "as the page saves them";
     Result<Brain> other = load_brain(*fitting);

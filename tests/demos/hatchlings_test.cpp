@@ -28,7 +28,7 @@ namespace hearth::hatchlings {
 namespace {
 
 using agents::Counter;
-using agents::Diagnostic;
+using agents::AgentMetric;
 namespace fs = std::filesystem;
 
 constexpr uint64_t kSecond = kFramesPerSecond;
@@ -100,7 +100,7 @@ class HatchlingsPlay : public ::testing::Test {
         hearth_session* const session = mind.agents().session();
         const auto read = [&]() -> Result<uint64_t> {
             hearth_readback_info info = hearth_readback_info_default();
-            HEARTH_ASSIGN(info.slot, mind.program().find_slot("demonstration.size"));
+            HEARTH_ASSIGN(info.variable, mind.program().find_variable("demonstration.size"));
             hearth_readback id = 0;
             HEARTH_TRY(mind.guest().context().begin_frame(match.serial + 1, match.serial));
             ++match.serial;
@@ -164,14 +164,14 @@ TEST_F(HatchlingsPlay, LearningNeverRecordsMoreInAFrameThanItsBudgetPlans) {
     uint64_t before = 0, most = 0;
     const auto recorded = [&] {
         const agents::AgentsStatus s = match.play->mind().agents().status();
-        return s.phase == HEARTH_AGENTS_LEARNING ? (s.windows - 1) * s.items + s.items_done
-                                                 : s.windows * s.items;
+        return s.phase == HEARTH_AGENTS_UPDATE ? (s.rollouts - 1) * s.minibatches + s.minibatches_done
+                                                 : s.rollouts * s.minibatches;
     };
     uint64_t unplanned = 0;
     double cost_us = 0;
     frames(match, 12 * kSecond, [&] {
         const uint64_t now = recorded();
-        cost_us = match.play->mind().agents().status().learn_us_p95;  // as this frame knew it
+        cost_us = match.play->mind().agents().status().minibatch_us_p95;  // as this frame knew it
         // What a frame may take: its budget, what is saved up for one item, and one that was under way.
         const double planned = cost_us > 0 ? std::max(kBudgetUs, cost_us) / cost_us + 1 : 1;
         if (static_cast<double>(now - before) > planned) ++unplanned;
@@ -205,7 +205,7 @@ PFN_vkVoidFunction VKAPI_PTR noted_instance_proc(VkInstance instance, const char
 }
 
 TEST_F(HatchlingsPlay, HearthDoesNotEvenHaveTheFunctionsThatSubmitAndWait) {
-    hearth_host_info info = device().host_info();
+    hearth_context_create_info info = device().host_info();
     g_instance_proc = reinterpret_cast<PFN_vkGetInstanceProcAddr>(info.get_instance_proc_addr);
     info.get_instance_proc_addr = reinterpret_cast<hearth_get_instance_proc>(noted_instance_proc);
     info.get_device_proc_addr = nullptr;  // then it is asked of the other one
@@ -295,7 +295,7 @@ TEST_F(HatchlingsPlay, NonsenseOfSomeForASecondIsRefusedAndCountedAndLearningGoe
     frames(match, 6 * kSecond);
     const agents::AgentsStatus before = match.play->status();
     ASSERT_GT(before[Counter::kPublications], 0u);
-    EXPECT_EQ(before[Counter::kSamplesRefused] + before.rewards_refused, 0u);
+    EXPECT_EQ(before[Counter::kSamplesRejected] + before.rewards_rejected, 0u);
 
     is_poisoned = true;
     frames(match, kSecond);
@@ -307,14 +307,14 @@ TEST_F(HatchlingsPlay, NonsenseOfSomeForASecondIsRefusedAndCountedAndLearningGoe
     const agents::AgentsStatus after = match.play->status();
     const uint64_t decisions = kSecond / kFramesPerDecision;
     // Each sample has what was seen before and after it, so that nonsense spoils one more.
-    EXPECT_GE(after[Counter::kSamplesRefused], 2 * decisions);
-    EXPECT_LE(after[Counter::kSamplesRefused], 2 * (decisions + 2));
-    EXPECT_EQ(after.rewards_refused, 2 * decisions);
+    EXPECT_GE(after[Counter::kSamplesRejected], 2 * decisions);
+    EXPECT_LE(after[Counter::kSamplesRejected], 2 * (decisions + 2));
+    EXPECT_EQ(after.rewards_rejected, 2 * decisions);
     EXPECT_GE(after[Counter::kObservationsClamped], decisions);
     EXPECT_GE(after[Counter::kRewardsClamped], decisions);
     EXPECT_GT(after[Counter::kPublications], before[Counter::kPublications]);
-    EXPECT_GT(after[Counter::kLearnSteps], before[Counter::kLearnSteps]);
-    EXPECT_TRUE(std::isfinite(after[Diagnostic::kEntropy]));
+    EXPECT_GT(after[Counter::kGradientSteps], before[Counter::kGradientSteps]);
+    EXPECT_TRUE(std::isfinite(after[AgentMetric::kEntropy]));
     // A brain with a number that is none could not be saved.
     const auto game = match.play->save_now(match.serial);
     EXPECT_TRUE(game.ok()) << game.status().message();
@@ -329,19 +329,19 @@ class Instinct {
                                                     uint32_t hatchlings) {
         std::unique_ptr<Instinct> self(new Instinct());
         HEARTH_ASSIGN(self->context_, Context::create(device.host_info()));
-        HEARTH_ASSIGN(const DeviceCaps caps, self->context_.caps());
+        HEARTH_ASSIGN(const DeviceCaps caps, self->context_.device_caps());
         const auto traces =
-            agents::trace_agents(schema(), network(seed), learner(hatchlings), seed);
+            agents::build_agent_graphs(schema(), network(seed), learner(hatchlings), seed);
         HEARTH_ASSIGN(const Compiled compiled,
                       compile({traces.front().get()},
                               {.caps = caps,
                                .binding_model = static_cast<BindingModel>(device.binding_model()),
-                               .rows_capacity = hatchlings}));
+                               .max_batch_size = hatchlings}));
         HEARTH_ASSIGN(self->program_, LoadedProgram::load(self->context_, compiled.bytes));
         hearth_session_create_info info = hearth_session_create_info_default();
-        info.inline_bytes = 1 << 16;
+        info.max_inline_bytes = 1 << 16;
         HEARTH_ASSIGN(self->session_, Session::create(self->context_, self->program_, info));
-        HEARTH_TRY(self->session_.build());
+        HEARTH_TRY(self->session_.create_pipelines());
         HEARTH_ASSIGN(self->act_, self->program_.find_entry("act"));
         HEARTH_ASSIGN(self->observation_, self->program_.find_binding(self->act_, "observation"));
         HEARTH_ASSIGN(self->explore_, self->program_.find_binding(self->act_, "explore"));
@@ -362,7 +362,7 @@ class Instinct {
         for (uint32_t i = 0; i < count; ++i)
             for (const float value : world.observe(i)) seen.push_back(value);
         const float explore = 1;
-        std::vector<hearth_bound> bound = {
+        std::vector<hearth_tensor_binding> bound = {
             bind_values(observation_, std::span<const float>(seen)),
             bind_values(explore_, std::span<const float>(&explore, 1))};
         const uint64_t widths[] = {8, 8, 4, 0};
@@ -377,7 +377,7 @@ class Instinct {
         ++serial_;
         Status recorded;
         HEARTH_TRY(device.run_compute([&](VkCommandBuffer commands) {
-            if (serial_ == 1) recorded = session_.record_setup(commands);
+            if (serial_ == 1) recorded = session_.record_initialize(commands);
             if (recorded.ok()) recorded = session_.record(commands, act_, count, bound).status();
         }));
         HEARTH_TRY(recorded);
@@ -407,8 +407,8 @@ TEST_F(HatchlingsPlay, FrozenTheyDoBitForBitWhatTheirBrainDoesWithoutALearner) {
     frames(fresh, 1);
     Match frozen = begin({.seed = 7, .learns = false});
     frames(frozen, kFrames);
-    EXPECT_EQ(frozen.play->mind().agents().status().windows, 0u) << "nothing was recorded for it";
-    EXPECT_EQ(frozen.play->status()[Counter::kLearnSteps], 0u);
+    EXPECT_EQ(frozen.play->mind().agents().status().rollouts, 0u) << "nothing was recorded for it";
+    EXPECT_EQ(frozen.play->status()[Counter::kGradientSteps], 0u);
     EXPECT_EQ(weights_hash(frozen), weights_hash(fresh));
 
     World world({.seed = 7});
@@ -444,7 +444,7 @@ TEST_F(HatchlingsPlay, ForgettingBringsBackTheFirstWeightsAndRewindingThoseOfASn
     EXPECT_NE(at_first, at_15_s);
 
     // In the middle of learning, and frozen.
-    while (match.play->mind().agents().status().phase != HEARTH_AGENTS_LEARNING) frames(match, 1);
+    while (match.play->mind().agents().status().phase != HEARTH_AGENTS_UPDATE) frames(match, 1);
     obey(match, Verb::kFreeze);
     obey(match, Verb::kRewind);
     frames(match, 12);
@@ -508,7 +508,7 @@ TEST_F(HatchlingsPlay, AThousandOfThemStartAndRunWithoutAllocatingInAFrame) {
     const agents::AgentsStatus status = match.play->status();
     EXPECT_EQ(status.agents, 1024u);
     EXPECT_GE(status[Counter::kSamples], 3u * 1024);
-    EXPECT_EQ(status[Counter::kSamplesRefused], 0u);
+    EXPECT_EQ(status[Counter::kSamplesRejected], 0u);
     EXPECT_EQ(match.play->mind().guest().frame_path_cpu_allocations(), 0u);
     EXPECT_EQ(match.play->mind().guest().frame_path_device_allocations(), 0u);
     size_t moving = 0;

@@ -34,8 +34,8 @@ TEST(LoomNet, AStepOfLearningIsAtMostSixDispatchesAndFiveBarriersOnAGpu) {
     Trace* const learn[] = {traces.learn.get()};
     const auto compiled = compile(learn, loom_options(false));
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-    EXPECT_LE(compiled->dispatch_count, 6u) << compiled->listing;
-    EXPECT_LE(compiled->barrier_count, 5u) << compiled->listing;
+    EXPECT_LE(compiled->dispatch_count, 6u) << compiled->disassembly;
+    EXPECT_LE(compiled->barrier_count, 5u) << compiled->disassembly;
 }
 
 TEST(Pattern, HasColoursFromZeroToOneAndKeepsWhatIsPainted) {
@@ -184,7 +184,7 @@ TEST(LoomPicture, TheFragmentShaderDrawsWhatTheInterpreterMakesOfTheSameWeights)
 
     // The same places with the same weights on the CPU.
     const LoomTraces traces = trace_loom();
-    const Graph graph = traces.shade->finish().value();
+    const Graph graph = traces.shade->build().value();
     NamedTensors weights = initial_weights(graph);
     const auto trained = loom.weights();
     ASSERT_TRUE(trained.ok()) << trained.status().message();

@@ -40,13 +40,13 @@ TEST(VulkanExecutor, KeepsItsPromises) {
 
 TEST(DecomposeUnknown, ReplacesWhatIsDeniedUntilNothingIs) {
     Trace trace("act");
-    trace.output("y", log_softmax(relu(trace.input("x", {kRows, 5})), 1));
-    const auto graph = trace.finish();
+    trace.output("y", log_softmax(relu(trace.input("x", {kBatch, 5})), 1));
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok());
     const auto is_known = [](const Graph&, const Node& node) {
         return node.op->op_class != OpClass::kComposite;
     };
-    const auto decomposed = decompose_unknown(*graph, is_known);
+    const auto decomposed = legalize(*graph, is_known);
     ASSERT_TRUE(decomposed.ok()) << decomposed.status().message();
     for (const Node& node : decomposed->nodes)
         EXPECT_TRUE(is_known(*decomposed, node)) << node.op->name;
@@ -66,9 +66,9 @@ TEST(DecomposeUnknown, NamesAllThatHaveNoDecomposition) {
     Trace trace("act");
     const Tensor x = trace.input("x", {4});
     trace.output("y", tanh(cumsum(x, 0)) + softmax(x, 0));
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok());
-    const auto refused = decompose_unknown(*graph, [](const Graph&, const Node& node) {
+    const auto refused = legalize(*graph, [](const Graph&, const Node& node) {
         return node.op->name != "tanh" && node.op->name != "cumsum" && node.op->name != "softmax";
     });
     EXPECT_EQ(refused.status().code(), StatusCode::kUnsupported);

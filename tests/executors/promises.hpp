@@ -25,17 +25,17 @@ inline HostTensor promised_numbers(const Shape& shape, int64_t seed) {
 inline std::vector<Graph> promised_entries() {
     Trace act("act"), learn("learn");
     const auto policy = [](Trace& trace) {
-        return nn::mlp(trace, "net", trace.input("x", {kRows, 5}), {16, 3}, tanh, {.seed = 3});
+        return nn::mlp(trace, "net", trace.input("x", {kBatch, 5}), {16, 3}, tanh, {.seed = 3});
     };
     act.output("y", policy(act));
-    const Tensor loss = mse_loss(policy(learn), learn.input("target", {kRows, 3}));
+    const Tensor loss = mse_loss(policy(learn), learn.input("target", {kBatch, 3}));
     minimize(loss, learn.params(), AdamOptions{.learning_rate = 1e-2});
     const Tensor count = learn.state("count", {}, {}, DType::kI32);
     learn.assign(count, count + 1);
     learn.output("loss", loss);
     std::vector<Graph> entries;
     for (Trace* trace : {&act, &learn}) {
-        Result<Graph> graph = trace->finish();
+        Result<Graph> graph = trace->build();
         EXPECT_TRUE(graph.ok()) << graph.status().message();
         entries.push_back(std::move(*graph));
     }

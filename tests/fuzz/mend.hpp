@@ -67,7 +67,7 @@ inline void mend_package(std::span<std::byte> bytes) {
         put(bytes, at, &record, sizeof record);
     }
     const uint64_t end = sections + count * sizeof(file::PackageSectionRecord) +
-                         uint64_t{header.profile_count} * sizeof(file::ProfileRecord);
+                         uint64_t{header.device_target_count} * sizeof(file::DeviceTargetRecord);
     const size_t begin = offsetof(file::PackageHeader, checksum) + sizeof(uint64_t);
     if (end > bytes.size() || end < begin) return;
     header.checksum = checksum(bytes.subspan(begin, static_cast<size_t>(end) - begin));

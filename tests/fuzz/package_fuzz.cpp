@@ -16,8 +16,8 @@ void change(std::span<std::byte> bytes, fuzz::Random& random) {
     const auto header = fuzz::record_at<file::PackageHeader>(bytes, 0);
     const uint32_t count = std::min(header.section_count, file::kMaxPackageSections);
     const size_t tables = sizeof header + count * sizeof(file::PackageSectionRecord) +
-                          header.profile_count * sizeof(file::ProfileRecord);
-    if (random.below(4) == 0 && tables <= bytes.size() && header.profile_count < 100) {
+                          header.device_target_count * sizeof(file::DeviceTargetRecord);
+    if (random.below(4) == 0 && tables <= bytes.size() && header.device_target_count < 100) {
         const size_t begin = offsetof(file::PackageHeader, graph_hash);
         fuzz::change_word(bytes.subspan(begin, tables - begin), bytes.subspan(begin), random);
         return;
@@ -40,7 +40,7 @@ uint64_t walk(const ProgramView& program) {
     for (const file::EntryRecord& entry : program.entries()) {
         for (uint32_t binding : program.bindings_of(entry))
             sum += program.text_view(program.bindings()[binding].name).size();
-        for (const file::StepRecord& step : program.steps_of(entry)) {
+        for (const file::CommandRecord& step : program.commands_of(entry)) {
             sum += program.operands_of(step).size();
             for (uint32_t word : program.words_of(step)) sum += word;
         }
@@ -55,7 +55,7 @@ void open(std::span<const std::byte> bytes) {
         fuzz::require(!error.text.empty(), "refused without a message");
         return;
     }
-    for (uint32_t i = 0; i < package.profiles().size(); ++i) {
+    for (uint32_t i = 0; i < package.device_targets().size(); ++i) {
         ProgramView program;
         if (program.open(package.program(i), &error, package.weights()))
             (void)walk(program);

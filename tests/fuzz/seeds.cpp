@@ -111,16 +111,16 @@ OnnxBuilder with_convolution() {
 
 /// Two entries on one param and one state: the smallest program that has a part of each kind.
 Result<Cooked> package() {
-    const Shape shape{kRows, 3};
+    const Shape shape{kBatch, 3};
     Trace act("act"), learn("learn");
     const auto weight = [](Trace& trace) { return trace.param("weight", {3}, Init::constant(2)); };
     act.output("action", tanh(act.input("observation", shape) * weight(act)));
     const Tensor steps = learn.state("steps", {});
     learn.assign(steps, steps + 1.0);
     learn.assign(weight(learn), weight(learn) * 0.5 + sum(learn.input("seen", shape), {0}));
-    CookProfile profile;
+    DeviceTarget profile;
     profile.options.keep_source = false;
-    return cook({&act, &learn}, {.profiles = {profile}, .rows_capacity = 8});
+    return cook({&act, &learn}, {.device_targets = {profile}, .max_batch_size = 8});
 }
 
 /// With and without remarks, an empty line and ends of lines of both kinds.

@@ -29,8 +29,8 @@ constexpr uint64_t kHostBytes = 64 << 10;       ///< of each buffer of the host'
 constexpr uint64_t kMostInvocations = 1 << 20;  ///< of a step that is run
 
 // Kernels on any bytes may well give NaN, which brains hold on request, or without asking.
-#if defined(HEARTH_BRAIN_ALLOW_NONFINITE)
-constexpr hearth_brain_flags kAnyNumbers = HEARTH_BRAIN_ALLOW_NONFINITE;
+#if defined(HEARTH_BRAIN_ALLOW_NON_FINITE)
+constexpr hearth_brain_flags kAnyNumbers = HEARTH_BRAIN_ALLOW_NON_FINITE;
 #else
 constexpr hearth_brain_flags kAnyNumbers = 0;
 #endif
@@ -77,7 +77,7 @@ struct World {
         standalone::DeviceOptions wanted;
         wanted.binding_model = HEARTH_BINDING_PUSH_DESCRIPTOR;
         device = take(standalone::Device::create(*instance, wanted));
-        hearth_host_info info = device->host_info();
+        hearth_context_create_info info = device->host_info();
         info.device_memory_budget = kMostDeviceBytes;
         context = take(Context::create(info));
         input =
@@ -89,7 +89,7 @@ struct World {
             const auto parts = fuzz::split_session_input(std::span<const std::byte>(bytes));
             kept_programs.push_back(take(LoadedProgram::load(context, parts.program)));
             kept_sessions.push_back(take(Session::create(context, kept_programs.back())));
-            fuzz::require(kept_sessions.back().build().ok(), "the kernels of a seed do not build");
+            fuzz::require(kept_sessions.back().create_pipelines().ok(), "the kernels of a seed do not build");
             break;  // all seeds have the same kernels
         }
     }
@@ -118,8 +118,8 @@ bool is_ok(hearth_result result, const Owner& owner) {
 /// too much of them.
 bool may_run(const ProgramView& program, const file::EntryRecord& entry, uint64_t rows,
              const std::set<uint64_t>& kernels) {
-    for (const file::StepRecord& step : program.steps_of(entry)) {
-        if (step.kind != static_cast<uint32_t>(StepKind::kDispatch)) continue;
+    for (const file::CommandRecord& step : program.commands_of(entry)) {
+        if (step.kind != static_cast<uint32_t>(CommandKind::kDispatch)) continue;
         const file::KernelRecord& kernel = program.kernels()[step.kernel];
         const auto operands = program.operands_of(step);
         if (!kernels.contains(checksum(std::as_bytes(program.spirv_of(kernel)))) ||
@@ -149,19 +149,19 @@ class Life {
             if (!world_.kernels.contains(checksum(std::as_bytes(view_.spirv_of(kernel))))) return;
         ask();
         hearth_session_create_info info = hearth_session_create_info_default();
-        info.flags = HEARTH_SESSION_KEEP_INITIAL;
-        if (chance()) info.flags |= HEARTH_SESSION_COPY_BINDINGS | HEARTH_SESSION_CUT_DISPATCHES;
-        if (chance()) info.flags |= HEARTH_SESSION_CHECK_BINDINGS;
-        if (chance()) info.flags |= HEARTH_SESSION_PROFILE_STEPS;
+        info.flags = HEARTH_SESSION_KEEP_INITIAL_WEIGHTS;
+        if (chance()) info.flags |= HEARTH_SESSION_ALLOW_STAGING_COPIES | HEARTH_SESSION_SPLIT_DISPATCHES;
+        if (chance()) info.flags |= HEARTH_SESSION_VALIDATE_BINDINGS;
+        if (chance()) info.flags |= HEARTH_SESSION_TIMESTAMP_COMMANDS;
         info.recordings_in_flight = 8;
-        info.inline_bytes = 256;
+        info.max_inline_bytes = 256;
         info.upload_bytes = info.readback_bytes = chance() ? 4096 : 1 << 20;
-        const auto needs = Session::query_memory(world_.context, program_, info);
+        const auto needs = Session::get_memory_requirements(world_.context, program_, info);
         if (!needs.ok()) fuzz::check_refusal(needs.status());
         Result<Session> created = Session::create(world_.context, program_, info);
         if (!created.ok()) return fuzz::check_refusal(created.status());
         session_ = std::move(created).value();
-        if (!is_ok(hearth_session_build(session_.handle(), 0), session_)) return;
+        if (!is_ok(hearth_session_create_pipelines(session_.handle(), 0), session_)) return;
         frames();
     }
 
@@ -174,13 +174,13 @@ class Life {
         const hearth_program_info info = program_.info();
         for (uint32_t i = 0; i <= info.entry_count; ++i)
             if (const auto entry = program_.entry(i); entry.ok())
-                fuzz::require(entry->step_count <= info.step_count, "more steps than there are");
+                fuzz::require(entry->command_count <= info.command_count, "more steps than there are");
         for (uint32_t i = 0; i <= info.binding_count; ++i) (void)program_.binding(i);
-        for (uint32_t i = 0; i <= info.slot_count; ++i)
-            if (const auto slot = program_.slot(i); slot.ok())
-                fuzz::require(program_.find_slot(slot->name).ok(), "a slot's name finds nothing");
+        for (uint32_t i = 0; i <= info.variable_count; ++i)
+            if (const auto slot = program_.variable(i); slot.ok())
+                fuzz::require(program_.find_variable(slot->name).ok(), "a slot's name finds nothing");
         if (!input_.brain.empty()) {
-            const Status fits = program_.check_brain(input_.brain, HEARTH_BRAIN_ALLOW_PARTIAL);
+            const Status fits = program_.validate_brain(input_.brain, HEARTH_BRAIN_NON_STRICT);
             if (!fits.ok()) fuzz::check_refusal(fits);
         }
     }
@@ -220,7 +220,7 @@ class Life {
                     vk.QueueWaitIdle(world_.device->queue()) == VK_SUCCESS,
                 "the submission failed");
         } else {
-            fuzz::require(world_.context.frame_dropped(serial).ok(), "a frame cannot be dropped");
+            fuzz::require(world_.context.discard_frame(serial).ok(), "a frame cannot be dropped");
         }
         vk.DestroyCommandPool(device, pool, nullptr);
     }
@@ -228,37 +228,37 @@ class Life {
     void frames() {
         hearth_session* const session = session_.handle();
         frame(true, [&](VkCommandBuffer commands) {
-            return is_ok(hearth_record_setup(session, commands), session_);
+            return is_ok(hearth_record_initialize(session, commands), session_);
         });
         for (const bool is_submitted : {!chance(), true})
             frame(is_submitted, [&](VkCommandBuffer commands) {
                 if (!input_.brain.empty() && chance())
-                    (void)is_ok(hearth_record_brain(
+                    (void)is_ok(hearth_record_load_brain(
                                     session, commands, input_.brain.data(), input_.brain.size(),
-                                    chance() ? HEARTH_BRAIN_ALLOW_PARTIAL : 0, nullptr),
+                                    chance() ? HEARTH_BRAIN_NON_STRICT : 0, nullptr),
                                 session_);
                 bool may_be_run = true;
                 const auto entries = static_cast<uint32_t>(view_.entries().size());
                 for (uint32_t e = 0; e < std::min(entries, 4u); ++e)
                     may_be_run &= record_entry(commands, e);
-                for (uint32_t s = 0; s < std::min<size_t>(view_.slots().size(), 4); ++s)
+                for (uint32_t s = 0; s < std::min<size_t>(view_.variables().size(), 4); ++s)
                     touch_slot(commands, s);
                 if (chance())
                     (void)is_ok(
-                        hearth_record_forget(session, commands, chance() ? "*" : "s*", nullptr),
+                        hearth_record_reset_variables(session, commands, chance() ? "*" : "s*", nullptr),
                         session_);
                 return may_be_run;
             });
         snapshot();
-        const auto profile = session_.next_profile();
+        const auto profile = session_.next_timings();
         if (!profile.ok()) fuzz::check_refusal(profile.status());
     }
 
     bool record_entry(VkCommandBuffer commands, uint32_t index) {
         const file::EntryRecord& entry = view_.entries()[index];
-        const uint64_t capacity = view_.header().rows_capacity;
+        const uint64_t capacity = view_.header().max_batch_size;
         const uint64_t rows = chance() ? capacity : std::min<uint64_t>(capacity, 1 + index);
-        std::vector<hearth_bound> bounds;
+        std::vector<hearth_tensor_binding> bounds;
         uint64_t inline_left = 256;
         for (const uint32_t binding : view_.bindings_of(entry)) {
             const file::BindingRecord& record = view_.bindings()[binding];
@@ -266,7 +266,7 @@ class Life {
             const standalone::Buffer& buffer = is_input ? world_.input : world_.output;
             bounds.push_back(
                 hearth_bind_buffer(binding, buffer.handle(), 0, kHostBytes, buffer.usage()));
-            if (is_input && record.bytes.per_row == 0 && record.bytes.fixed <= inline_left &&
+            if (is_input && record.bytes.is_batch == 0 && record.bytes.fixed <= inline_left &&
                 chance()) {
                 bounds.back() = hearth_bind_bytes(binding, world_.input.data(), record.bytes.fixed);
                 inline_left = 0;
@@ -278,10 +278,10 @@ class Life {
         hearth_record_info info = hearth_record_info_default();
         info.command_buffer = commands;
         info.entry = index;
-        info.rows = rows;
-        info.bound = bounds.data();
-        info.bound_count = static_cast<uint32_t>(bounds.size());
-        hearth_cursor cursor{};
+        info.batch_size = rows;
+        info.bindings = bounds.data();
+        info.binding_count = static_cast<uint32_t>(bounds.size());
+        hearth_run_cursor cursor{};
         const bool is_sliced = chance();
         if (is_sliced) info.max_dispatches = 1;
         for (int slice = 0; slice < 4; ++slice) {
@@ -295,10 +295,10 @@ class Life {
 
     void touch_slot(VkCommandBuffer commands, uint32_t slot) {
         hearth_session* const session = session_.handle();
-        const uint64_t bytes = view_.slots()[slot].bytes;
+        const uint64_t bytes = view_.variables()[slot].bytes;
         if (bytes > 0 && bytes <= kHostBytes && chance())
             (void)is_ok(
-                hearth_record_upload(session, commands, slot, 0, world_.input.data(), bytes),
+                hearth_record_update_variable(session, commands, slot, 0, world_.input.data(), bytes),
                 session_);
         if (!chance()) return;
         const auto read = session_.record_readback(commands, slot);
@@ -310,7 +310,7 @@ class Life {
     void snapshot() {
         std::optional<hearth_readback> id;
         frame(true, [&](VkCommandBuffer commands) {
-            const auto taken = session_.record_snapshot(commands);
+            const auto taken = session_.record_save_brain(commands);
             if (taken.ok())
                 id = *taken;
             else
@@ -321,16 +321,16 @@ class Life {
         if (!id) return;
         const auto data = session_.poll(*id);
         fuzz::require(data.ok() && data->has_value(), "a snapshot does not arrive");
-        fuzz::require((*data)->bytes.size() == program_.snapshot_bytes(),
+        fuzz::require((*data)->bytes.size() == program_.brain_size(),
                       "a snapshot of other size");
-        const auto brain = program_.encode_brain((*data)->bytes,
+        const auto brain = program_.serialize_brain((*data)->bytes,
                                                  kAnyNumbers | (chance() ? HEARTH_BRAIN_DELTA : 0));
         fuzz::require(brain.ok(), brain.status().message().c_str());
         session_.release(*id);
-        const Status fits = program_.check_brain(*brain, kAnyNumbers);
+        const Status fits = program_.validate_brain(*brain, kAnyNumbers);
         fuzz::require(fits.ok(), fits.message().c_str());
         frame(true, [&](VkCommandBuffer commands) {
-            (void)is_ok(hearth_record_brain(session_.handle(), commands, brain->data(),
+            (void)is_ok(hearth_record_load_brain(session_.handle(), commands, brain->data(),
                                             brain->size(), kAnyNumbers, nullptr),
                         session_);
             return true;

@@ -14,10 +14,10 @@
 namespace hearth::gates {
 
 Result<std::unique_ptr<DeviceLearner>> DeviceLearner::create(standalone::Device& device,
-                                                             const agents::Traces& traces,
+                                                             const agents::AgentGraphs& traces,
                                                              uint64_t rows_capacity,
                                                              const NamedTensors& first_contents,
-                                                             FusedNetworks fused_networks) {
+                                                             FuseMlp fused_networks) {
     for (const auto& trace : traces)
         for (Value& v : trace->graph().values) {
             const bool persists = v.kind == ValueKind::kParam || v.kind == ValueKind::kState;
@@ -31,15 +31,15 @@ Result<std::unique_ptr<DeviceLearner>> DeviceLearner::create(standalone::Device&
         }
     CompileOptions options;
     HEARTH_ASSIGN(options.caps, device.caps());
-    options.rows_capacity = rows_capacity;
-    options.fused_networks = fused_networks;
+    options.max_batch_size = rows_capacity;
+    options.fuse_mlp = fused_networks;
     if (const char* model = std::getenv("HEARTH_TEST_BINDING");
         model != nullptr && std::string_view(model) == "descriptor")
         options.binding_model = BindingModel::kDescriptor;
-    const std::vector<Trace*> entries = agents::entries_of(traces);
+    const std::vector<Trace*> entries = agents::all_entries(traces);
     HEARTH_ASSIGN(const Compiled compiled, compile(std::span<Trace* const>(entries), options));
     auto learner = std::make_unique<DeviceLearner>();
-    learner->listing_ = compiled.listing;
+    learner->listing_ = compiled.disassembly;
     HEARTH_ASSIGN(learner->runner_, standalone::ProgramRunner::create(device, compiled.bytes));
     return learner;
 }
@@ -54,15 +54,15 @@ agents::StatusView DeviceLearner::status() {
     for (const char* role : {"store", "prepare", "learn", "publish", "demonstrate"})
         for (const char* part : {"status", "counters", "carries"}) {
             const std::string name = "agents." + std::string(part) + "." + role;
-            if (!runner_->program().find_slot(name.c_str()).ok()) continue;
-            if (auto read = runner_->read_slot(name.c_str()); read.ok())
+            if (!runner_->program().find_variable(name.c_str()).ok()) continue;
+            if (auto read = runner_->read_variable(name.c_str()); read.ok())
                 states.push_back(std::move(read).value());
         }
-    std::vector<agents::RoleStatus> roles;
+    std::vector<agents::EntryStatus> roles;
     for (size_t i = 0; i + 2 < states.size(); i += 3)
         roles.push_back(
             {states[i].as<float>(), states[i + 1].as<uint32_t>(), states[i + 2].as<uint32_t>()});
-    words_ = agents::sum_of_status(roles);
+    words_ = agents::sum_status(roles);
     return agents::StatusView(words_);
 }
 

@@ -26,9 +26,9 @@ class DeviceLearner {
   public:
     /// first_contents  replace those that params and states were declared with.
     static Result<std::unique_ptr<DeviceLearner>> create(
-        standalone::Device& device, const agents::Traces& traces, uint64_t rows_capacity,
+        standalone::Device& device, const agents::AgentGraphs& traces, uint64_t rows_capacity,
         const NamedTensors& first_contents = {},
-        FusedNetworks fused_networks = FusedNetworks::kWherePays);
+        FuseMlp fused_networks = FuseMlp::kAuto);
 
     /// Records an entry, waits, and returns its outputs.
     Result<NamedTensors> run(const char* entry, const NamedTensors& inputs = {}, int64_t rows = 1);

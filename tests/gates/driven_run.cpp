@@ -34,18 +34,18 @@ class DrivenRun {
   public:
     DrivenRun(const RunSite& site, const DrivenOptions& options) : site_(site), options_(options) {}
 
-    Status create(const MakeTask& make, const AgentManifest& manifest, const Traces& traces) {
+    Status create(const MakeTask& make, const AgentManifest& manifest, const AgentGraphs& traces) {
         HEARTH_ASSIGN(context_, Context::create(site_.device.host_info()));
-        HEARTH_ASSIGN(const DeviceCaps caps, context_.caps());
+        HEARTH_ASSIGN(const DeviceCaps caps, context_.device_caps());
         HEARTH_ASSIGN(const Compiled compiled,
-                      compile(driven_entries_of(traces, manifest),
-                              {.caps = caps, .rows_capacity = manifest.agents}));
+                      compile(runtime_entries(traces, manifest),
+                              {.caps = caps, .max_batch_size = manifest.n_agents}));
         HEARTH_ASSIGN(program_, LoadedProgram::load(context_, compiled.bytes));
         HEARTH_ASSIGN(agents_, Agents::create(context_, program_, manifest.save()));
-        HEARTH_TRY(agents_.build());
-        for (const LiveSetting& setting : manifest.settings)
+        HEARTH_TRY(agents_.create_pipelines());
+        for (const RuntimeHyperparameter& setting : manifest.hyperparameters)
             settings_[setting.name] = setting.value;
-        places_.resize(manifest.agents);
+        places_.resize(manifest.n_agents);
         for (Place& place : places_) {
             HEARTH_ASSIGN(place.id, agents_.add());
             place.task = make();
@@ -64,7 +64,7 @@ class DrivenRun {
             if (options_.decays) HEARTH_TRY(decay(run.steps));
             Status recorded;
             HEARTH_TRY(site_.device.run([&](VkCommandBuffer commands) {
-                recorded = agents_.record(commands, {.learn_us = kAllThatIsDue_us}).status();
+                recorded = agents_.record(commands, {.learning_budget_us = kAllThatIsDue_us}).status();
             }));
             HEARTH_TRY(recorded);
             run.evaluation = mean_return();
@@ -77,7 +77,7 @@ class DrivenRun {
         }
         run.passed = run.evaluation >= options_.bar;
         const AgentsStatus status = agents_.status();
-        run.note = std::to_string(status[Counter::kLearnSteps]) + " items, " +
+        run.note = std::to_string(status[Counter::kGradientSteps]) + " items, " +
                    std::to_string(status[Counter::kSamplesDropped]) + " samples dropped";
         return {};
     }
@@ -87,7 +87,7 @@ class DrivenRun {
         place.task->reset(site_.seed * 1000003 + episodes_++);
         place.sum = 0;
         place.length = 0;
-        place.task->observe(agents_.observe(place.id));
+        place.task->observe(agents_.observation(place.id));
     }
 
     Status step(Run& run) {
@@ -97,11 +97,11 @@ class DrivenRun {
             const classic::Outcome outcome = place.task->step(action[0]);
             ++run.steps;
             place.sum += outcome.reward;
-            place.task->observe(agents_.observe(place.id));
-            HEARTH_TRY(agents_.reward(place.id, static_cast<float>(outcome.reward)));
+            place.task->observe(agents_.observation(place.id));
+            HEARTH_TRY(agents_.add_reward(place.id, static_cast<float>(outcome.reward)));
             const bool is_cut = ++place.length >= place.task->info().step_limit;
             if (!outcome.terminated && !is_cut) continue;
-            HEARTH_TRY(agents_.end(place.id, outcome.terminated ? Ending::kOver : Ending::kCutOff));
+            HEARTH_TRY(agents_.end_episode(place.id, outcome.terminated ? EpisodeEnd::kTerminated : EpisodeEnd::kTruncated));
             returns_.push_back(place.sum);
             begin(place);
         }
@@ -113,7 +113,7 @@ class DrivenRun {
         const double left =
             std::max(0.0, 1 - static_cast<double>(steps) / static_cast<double>(options_.steps));
         for (const auto& [name, value] : settings_)
-            HEARTH_TRY(agents_.set(name.c_str(), value * left));
+            HEARTH_TRY(agents_.set_hyperparameter(name.c_str(), value * left));
         return {};
     }
 
@@ -154,7 +154,7 @@ void RunLogWriter::add(int64_t steps, double mean_return) const {
 }
 
 Result<Run> run_driven(const RunSite& site, const MakeTask& make, const AgentManifest& manifest,
-                       const Traces& traces, const DrivenOptions& options) {
+                       const AgentGraphs& traces, const DrivenOptions& options) {
     Run run;
     DrivenRun driven(site, options);
     const Stopwatch making;

@@ -77,7 +77,7 @@ struct DrivenOptions {
 /// Environments as agents of a game: one recording and one submission a step, everything that is due is
 /// learned in it, and the environments wait for the actions.
 Result<Run> run_driven(const RunSite& site, const MakeTask& make,
-                       const agents::AgentManifest& manifest, const agents::Traces& traces,
+                       const agents::AgentManifest& manifest, const agents::AgentGraphs& traces,
                        const DrivenOptions& options);
 
 }  // namespace hearth::gates

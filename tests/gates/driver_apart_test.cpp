@@ -44,7 +44,7 @@ class TwoQueues {
         if (times_ != VK_NULL_HANDLE) vk_.DestroyQueryPool(device_.handle(), times_, nullptr);
     }
 
-    Status frame(AgentsFrame how, const std::function<void()>& play = {}) {
+    Status frame(RecordOptions how, const std::function<void()>& play = {}) {
         ++serial_;
         Slot& slot = slots_[serial_ % kSlots];
         const uint64_t completed = serial_ > in_flight() + 1 ? serial_ - in_flight() - 1 : 0;
@@ -58,7 +58,7 @@ class TwoQueues {
             HEARTH_TRY(standalone::check_vulkan(vk_.BeginCommandBuffer(commands, &begin), "begin"));
             write_time(commands, slot, commands == slot.acting ? 0 : 2);
         }
-        if (is_apart_) how.learn_commands = slot.learning;
+        if (is_apart_) how.learning_command_buffer = slot.learning;
         HEARTH_TRY(agents.record(slot.acting, how).status());
         for (const VkCommandBuffer commands : {slot.acting, slot.learning}) {
             write_time(commands, slot, commands == slot.acting ? 1 : 3);
@@ -73,7 +73,7 @@ class TwoQueues {
     /// Frames without decisions, until nothing is learned and everything has come back.
     void settle(double learn_us = 1e9) {
         for (int i = 0; i < 30; ++i) {
-            const Status recorded = frame({.learn_us = learn_us, .decide = false});
+            const Status recorded = frame({.learning_budget_us = learn_us, .request_decision = false});
             ASSERT_TRUE(recorded.ok()) << recorded.message();
         }
     }
@@ -85,10 +85,10 @@ class TwoQueues {
     std::vector<float> slot(const char* name) {
         EXPECT_TRUE(finish().ok());
         hearth_readback_info info = hearth_readback_info_default();
-        const auto index = program_.find_slot(name);
+        const auto index = program_.find_variable(name);
         EXPECT_TRUE(index.ok()) << name;
         if (!index.ok()) return {};
-        info.slot = *index;
+        info.variable = *index;
         hearth_readback id = 0;
         // The serials in between have all completed.
         serial_ += kSlots;
@@ -178,21 +178,21 @@ class TwoQueues {
     Status set_up() {
         HEARTH_ASSIGN(context_, Context::create(device_.host_info()));
         const Ppo ppo = small_ppo();
-        const Traces traces = trace_agents(small_schema(), mlp_network({8}), ppo, 1);
-        const AgentManifest manifest = manifest_of(small_schema(), ppo);
+        const AgentGraphs traces = build_agent_graphs(small_schema(), mlp_network({8}), ppo, 1);
+        const AgentManifest manifest = make_manifest(small_schema(), ppo);
         CompileOptions options;
-        HEARTH_ASSIGN(options.caps, context_.caps());
-        options.rows_capacity = manifest.agents;
-        const std::vector<Trace*> entries = driven_entries_of(traces, manifest);
+        HEARTH_ASSIGN(options.caps, context_.device_caps());
+        options.max_batch_size = manifest.n_agents;
+        const std::vector<Trace*> entries = runtime_entries(traces, manifest);
         HEARTH_ASSIGN(const Compiled compiled, compile(std::span<Trace* const>(entries), options));
         HEARTH_ASSIGN(program_, LoadedProgram::load(context_, compiled.bytes));
         const std::vector<std::byte> bytes = manifest.save();
         HEARTH_ASSIGN(agents, Agents::create(context_, program_,
                                              {.manifest = bytes,
                                               .frames_in_flight = order_.lag + 1,
-                                              .learns_apart = is_apart_,
-                                              .learn_queue_family = device_.main_queue().family}));
-        HEARTH_TRY(agents.build());
+                                              .use_separate_learning_queue = is_apart_,
+                                              .learning_queue_family = device_.main_queue().family}));
+        HEARTH_TRY(agents.create_pipelines());
         HEARTH_TRY(make_pool(device_.compute_queue(), acting_pool_));
         HEARTH_TRY(make_pool(device_.main_queue(), learning_pool_));
         for (Slot& slot : slots_) {
@@ -280,7 +280,7 @@ std::vector<AgentId> add_all(TwoQueues& game) {
 
 /// Decisions [begin, end) of the same life.
 void play(TwoQueues& game, const std::vector<AgentId>& ids, int begin, int end,
-          AgentsFrame how = {.learn_us = 1e9}) {
+          RecordOptions how = {.learning_budget_us = 1e9}) {
     for (int frame = begin; frame < end; ++frame) {
         const Status recorded = game.frame(how, [&] { live(game.agents, ids, frame); });
         ASSERT_TRUE(recorded.ok()) << recorded.message();
@@ -293,19 +293,19 @@ TEST_F(DriverApartTest, WhatIsLearnedOnTwoQueuesIsToTheBitWhatIsLearnedOnOne) {
         const auto game = TwoQueues::create(queues(), is_apart, order);
         if (game == nullptr) return {};
         const auto ids = add_all(*game);
-        play(*game, ids, 0, 9, {.learn_us = 0});
+        play(*game, ids, 0, 9, {.learning_budget_us = 0});
         for (int window = 1; window < 4; ++window) {
             game->settle();
-            play(*game, ids, 1 + 8 * window, 9 + 8 * window, {.learn_us = 0});
+            play(*game, ids, 1 + 8 * window, 9 + 8 * window, {.learning_budget_us = 0});
         }
         game->settle();
         const AgentsStatus status = game->agents.status();
-        EXPECT_EQ(status.windows, 4u);
-        EXPECT_EQ(status.phase, HEARTH_AGENTS_COLLECTING);
-        play(*game, ids, 33, 34, {.learn_us = 0});  // whose status is that of what was published
-        for (int i = 0; i < 8; ++i) EXPECT_TRUE(game->frame({.learn_us = 0, .decide = false}).ok());
+        EXPECT_EQ(status.rollouts, 4u);
+        EXPECT_EQ(status.phase, HEARTH_AGENTS_ROLLOUT);
+        play(*game, ids, 33, 34, {.learning_budget_us = 0});  // whose status is that of what was published
+        for (int i = 0; i < 8; ++i) EXPECT_TRUE(game->frame({.learning_budget_us = 0, .request_decision = false}).ok());
         EXPECT_EQ(game->agents.status()[Counter::kPublications], 4u);
-        EXPECT_GE(game->agents.status()[Counter::kLearnSteps], 8u);
+        EXPECT_GE(game->agents.status()[Counter::kGradientSteps], 8u);
         EXPECT_EQ(game->agents.status()[Counter::kSamples], 4u * 33);
         return weights_of(*game);
     };
@@ -321,9 +321,9 @@ TEST_F(DriverApartTest, AgentsGoOnWhileTheyLearnWhicheverQueueIsFirst) {
         const auto game = TwoQueues::create(queues(), true, order);
         if (game == nullptr) return {};
         const auto ids = add_all(*game);
-        play(*game, ids, 0, 60, {.learn_us = 1e9, .decide_within = within});
+        play(*game, ids, 0, 60, {.learning_budget_us = 1e9, .max_decision_frames = within});
         game->settle();
-        EXPECT_GE(game->agents.status().windows, within == 1 ? 3u : 1u);
+        EXPECT_GE(game->agents.status().rollouts, within == 1 ? 3u : 1u);
         EXPECT_GE(game->agents.status()[Counter::kPublications], within == 1 ? 3u : 1u);
         return weights_of(*game);
     };
@@ -341,22 +341,22 @@ TEST_F(DriverApartTest, WhatIsRewoundAdaptedAndForgottenIsSoForBothQueues) {
         const auto game = TwoQueues::create(queues(), is_apart, {.lag = 1});
         if (game == nullptr) return {};
         const auto ids = add_all(*game);
-        play(*game, ids, 0, 9, {.learn_us = 0});
+        play(*game, ids, 0, 9, {.learning_budget_us = 0});
         game->settle();
-        EXPECT_TRUE(game->agents.keep().ok());
+        EXPECT_TRUE(game->agents.take_snapshot().ok());
         game->settle();
         EXPECT_EQ(game->agents.snapshot_count(), 1u);
         play(*game, ids, 100, 100 + detour);
-        EXPECT_TRUE(game->agents.rewind().ok());
+        EXPECT_TRUE(game->agents.restore_snapshot().ok());
         game->settle(0);
-        EXPECT_EQ(game->agents.status().phase, HEARTH_AGENTS_COLLECTING);
-        play(*game, ids, 9, 18, {.learn_us = 0});
+        EXPECT_EQ(game->agents.status().phase, HEARTH_AGENTS_ROLLOUT);
+        play(*game, ids, 9, 18, {.learning_budget_us = 0});
         game->settle();
-        EXPECT_TRUE(game->agents.adapt(0.5).ok());
+        EXPECT_TRUE(game->agents.shrink_and_perturb(0.5).ok());
         game->settle();
-        play(*game, ids, 18, 26, {.learn_us = 0});
+        play(*game, ids, 18, 26, {.learning_budget_us = 0});
         game->settle();
-        EXPECT_EQ(game->agents.status().phase, HEARTH_AGENTS_COLLECTING);
+        EXPECT_EQ(game->agents.status().phase, HEARTH_AGENTS_ROLLOUT);
         return weights_of(*game);
     };
     const Weights together = after(false, 0);
@@ -367,10 +367,10 @@ TEST_F(DriverApartTest, WhatIsRewoundAdaptedAndForgottenIsSoForBothQueues) {
     const auto game = TwoQueues::create(queues(), true, {.lag = 1});
     ASSERT_NE(game, nullptr);
     const auto ids = add_all(*game);
-    ASSERT_TRUE(game->frame({.learn_us = 0, .decide = false}).ok());
+    ASSERT_TRUE(game->frame({.learning_budget_us = 0, .request_decision = false}).ok());
     const Weights first = weights_of(*game);
     play(*game, ids, 0, 30);
-    game->agents.forget();
+    game->agents.reset_brain();
     game->settle(0);
     const Weights forgotten = weights_of(*game);
     EXPECT_EQ(forgotten, first);
@@ -380,23 +380,23 @@ TEST_F(DriverApartTest, WhatIsRewoundAdaptedAndForgottenIsSoForBothQueues) {
 }
 
 TEST_F(DriverApartTest, LearnersWithoutWindowsAndAgentsThatLearnTogetherRefuseTheSecondQueue) {
-    const AgentSchema schema(Fields().numbers("x", 2), Actions().drive("aim"));
+    const AgentSpec schema(ObservationSpec().box("x", 2), ActionSpec().continuous("aim"));
     Sac sac;
-    sac.replay.agents = 2;
-    const Traces traces = trace_agents(schema, mlp_network({8}), sac, 1);
-    const AgentManifest manifest = manifest_of(schema, sac);
+    sac.replay.n_agents = 2;
+    const AgentGraphs traces = build_agent_graphs(schema, mlp_network({8}), sac, 1);
+    const AgentManifest manifest = make_manifest(schema, sac);
     auto context = Context::create(device().host_info());
     ASSERT_TRUE(context.ok());
     CompileOptions options;
-    options.caps = *context->caps();
-    options.rows_capacity = 2;
-    const std::vector<Trace*> entries = driven_entries_of(traces, manifest);
+    options.caps = *context->device_caps();
+    options.max_batch_size = 2;
+    const std::vector<Trace*> entries = runtime_entries(traces, manifest);
     const auto compiled = compile(std::span<Trace* const>(entries), options);
     ASSERT_TRUE(compiled.ok());
     const auto program = LoadedProgram::load(*context, compiled->bytes);
     ASSERT_TRUE(program.ok());
     const std::vector<std::byte> bytes = manifest.save();
-    const auto made = Agents::create(*context, *program, {.manifest = bytes, .learns_apart = true});
+    const auto made = Agents::create(*context, *program, {.manifest = bytes, .use_separate_learning_queue = true});
     EXPECT_NE(made.status().message().find("SAC learns from each frame's samples"),
               std::string::npos)
         << made.status().message();
@@ -404,7 +404,7 @@ TEST_F(DriverApartTest, LearnersWithoutWindowsAndAgentsThatLearnTogetherRefuseTh
     const auto host = small_host(device());
     ASSERT_NE(host, nullptr);
     VkCommandBuffer any = reinterpret_cast<VkCommandBuffer>(uintptr_t{1});
-    const Status refused = host->frame({.learn_commands = any});
+    const Status refused = host->frame({.learning_command_buffer = any});
     EXPECT_NE(refused.message().find("not made with learns_apart"), std::string::npos);
 }
 
@@ -430,7 +430,7 @@ TEST_F(DriverApartTest, TheQueuesOverlapWhereThereAreTwo) {
     }
     std::printf("acting %.1f us, learning %.1f us, of which %.1f us beside acting\n", acting * 1e-3,
                 learning * 1e-3, both * 1e-3);
-    EXPECT_GT(game->agents.status().windows, 20u);
+    EXPECT_GT(game->agents.status().rollouts, 20u);
     EXPECT_GT(both, 0);
 }
 

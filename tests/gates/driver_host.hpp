@@ -22,7 +22,7 @@ namespace hearth::gates {
 /// A brain on a device, and a host that submits frames one by one.
 class Host {
   public:
-    static std::unique_ptr<Host> create(standalone::Device& device, const agents::Traces& traces,
+    static std::unique_ptr<Host> create(standalone::Device& device, const agents::AgentGraphs& traces,
                                         const agents::AgentManifest& manifest,
                                         agents::AgentsOptions how = {}) {
         using namespace agents;
@@ -30,25 +30,25 @@ class Host {
         const auto made = [&]() -> Status {
             HEARTH_ASSIGN(host->context_, Context::create(device.host_info()));
             CompileOptions options;
-            HEARTH_ASSIGN(options.caps, host->context_.caps());
-            options.rows_capacity = manifest.agents;
+            HEARTH_ASSIGN(options.caps, host->context_.device_caps());
+            options.max_batch_size = manifest.n_agents;
             if (test::test_setting("HEARTH_TEST_BINDING") == "descriptor")
                 options.binding_model = BindingModel::kDescriptor;
-            const std::vector<Trace*> entries = driven_entries_of(traces, manifest);
+            const std::vector<Trace*> entries = runtime_entries(traces, manifest);
             HEARTH_ASSIGN(const Compiled compiled,
                           compile(std::span<Trace* const>(entries), options));
             HEARTH_ASSIGN(host->program_, LoadedProgram::load(host->context_, compiled.bytes));
             const std::vector<std::byte> bytes = manifest.save();
             how.manifest = bytes;
             HEARTH_ASSIGN(host->agents, Agents::create(host->context_, host->program_, how));
-            return host->agents.build();
+            return host->agents.create_pipelines();
         }();
         EXPECT_TRUE(made.ok()) << made.message();
         return made.ok() ? std::move(host) : nullptr;
     }
 
     /// One frame: what the game does with what has arrived, then the recording.
-    Status frame(const agents::AgentsFrame& how, const std::function<void()>& play = {}) {
+    Status frame(const agents::RecordOptions& how, const std::function<void()>& play = {}) {
         HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_ - std::min(lag, serial_)));
         ++serial_;
         agents.poll();
@@ -64,14 +64,14 @@ class Host {
     }
     /// Lets everything arrive.
     void settle() {
-        for (int i = 0; i < 2; ++i) EXPECT_TRUE(frame({.learn_us = 0, .decide = false}).ok());
+        for (int i = 0; i < 2; ++i) EXPECT_TRUE(frame({.learning_budget_us = 0, .request_decision = false}).ok());
     }
 
     std::vector<float> slot(const char* name) {
-        const auto index = program_.find_slot(name);
+        const auto index = program_.find_variable(name);
         EXPECT_TRUE(index.ok()) << name;
         hearth_readback_info info = hearth_readback_info_default();
-        info.slot = *index;
+        info.variable = *index;
         hearth_readback id = 0;
         EXPECT_TRUE(context_.begin_frame(serial_ + 1, serial_).ok());
         ++serial_;
@@ -124,41 +124,41 @@ class DriverTest : public test::VulkanTest {};
 
 inline agents::Ppo small_ppo() {
     agents::Ppo ppo;
-    ppo.agents = 4;
-    ppo.horizon = 8;
-    ppo.minibatches = 2;
-    ppo.epochs = 2;
-    ppo.rails.kl_stop = 0;
-    ppo.learning_rate = agents::Setting::live(3e-3);
+    ppo.n_agents = 4;
+    ppo.n_steps = 8;
+    ppo.n_minibatches = 2;
+    ppo.n_epochs = 2;
+    ppo.limits.target_kl = 0;
+    ppo.learning_rate = agents::Hyperparameter::tunable(3e-3);
     return ppo;
 }
 
-inline agents::AgentSchema small_schema() {
+inline agents::AgentSpec small_schema() {
     using namespace agents;
-    return AgentSchema(Fields().numbers("place", 2).numbers("speed"),
-                       Actions().choose("move", 3, true).drive("aim", 1, {-2, 2}));
+    return AgentSpec(ObservationSpec().box("place", 2).box("speed"),
+                       ActionSpec().discrete("move", 3, true).continuous("aim", 1, {-2, 2}));
 }
 
 inline std::unique_ptr<Host> small_host(standalone::Device& device,
                                         const agents::AgentsOptions& how = {}) {
     using namespace agents;
-    return Host::create(device, trace_agents(small_schema(), mlp_network({8}), small_ppo(), 1),
-                        manifest_of(small_schema(), small_ppo()), how);
+    return Host::create(device, build_agent_graphs(small_schema(), mlp_network({8}), small_ppo(), 1),
+                        make_manifest(small_schema(), small_ppo()), how);
 }
 
 /// Agents whose world depends on what they do and on nothing else.
 inline void live(agents::Agents& brain, const std::vector<agents::AgentId>& ids, int frame) {
-    using agents::Ending;
+    using agents::EpisodeEnd;
     for (size_t i = 0; i < ids.size(); ++i) {
         const std::span<const float> action = brain.action(ids[i]);
         const float aim = action.empty() ? 0.0f : action[1];
-        const std::span<float> seen = brain.observe(ids[i]);
+        const std::span<float> seen = brain.observation(ids[i]);
         seen[0] = std::sin(0.3f * static_cast<float>(frame) + static_cast<float>(i));
         seen[1] = aim;
         seen[2] = action.empty() ? 0.0f : action[0];
-        EXPECT_TRUE(brain.reward(ids[i], -std::abs(aim - seen[0])).ok());
+        EXPECT_TRUE(brain.add_reward(ids[i], -std::abs(aim - seen[0])).ok());
         if ((frame + static_cast<int>(i) * 3) % 11 == 10) {
-            EXPECT_TRUE(brain.end(ids[i], i % 2 ? Ending::kOver : Ending::kCutOff).ok());
+            EXPECT_TRUE(brain.end_episode(ids[i], i % 2 ? EpisodeEnd::kTerminated : EpisodeEnd::kTruncated).ok());
         }
     }
 }

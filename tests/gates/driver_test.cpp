@@ -26,11 +26,11 @@ TEST_F(DriverTest, AgentsComeAndGoAtAnyFrame) {
     const AgentId first = *agents.add(), second = *agents.add();
     EXPECT_TRUE(agents.action(first).empty());
     for (int i = 0; i < 3; ++i)
-        ASSERT_TRUE(host->frame({.learn_us = 0},
+        ASSERT_TRUE(host->frame({.learning_budget_us = 0},
                                 [&] {
                                     for (const AgentId id : {first, second}) {
-                                        agents.observe(id)[0] = static_cast<float>(i);
-                                        EXPECT_TRUE(agents.reward(id, 0.5f).ok());
+                                        agents.observation(id)[0] = static_cast<float>(i);
+                                        EXPECT_TRUE(agents.add_reward(id, 0.5f).ok());
                                     }
                                 })
                         .ok());
@@ -40,13 +40,13 @@ TEST_F(DriverTest, AgentsComeAndGoAtAnyFrame) {
     EXPECT_EQ(agents.status()[Counter::kSamples], 4u);  // two of each: the third is not over
 
     ASSERT_TRUE(agents.remove(first).ok());
-    EXPECT_TRUE(agents.observe(first).empty());
+    EXPECT_TRUE(agents.observation(first).empty());
     EXPECT_TRUE(agents.action(first).empty());
-    EXPECT_FALSE(agents.reward(first, 1).ok());
+    EXPECT_FALSE(agents.add_reward(first, 1).ok());
     const AgentId third = *agents.add();  // a place of its own: the first one's is still taken
     EXPECT_NE(third.index, first.index);
     EXPECT_TRUE(agents.action(third).empty());
-    ASSERT_TRUE(host->frame({.learn_us = 0}).ok());
+    ASSERT_TRUE(host->frame({.learning_budget_us = 0}).ok());
     host->settle();
     EXPECT_EQ(agents.status()[Counter::kSamples], 6u);   // both last decisions, one of them an end
     EXPECT_EQ(agents.status()[Counter::kEpisodes], 1u);  // of the agent that left
@@ -67,24 +67,24 @@ class Crowd {
   public:
     explicit Crowd(standalone::Device& device) {
         Ppo ppo;
-        ppo.agents = kAgents;
-        ppo.horizon = 4;
-        ppo.minibatches = 4;
-        ppo.epochs = 1;
-        const AgentSchema schema(Fields().numbers("x", 24), Actions().drive("aim", 2));
-        host = Host::create(device, trace_agents(schema, mlp_network({8}), ppo, 1),
-                            manifest_of(schema, ppo));
+        ppo.n_agents = kAgents;
+        ppo.n_steps = 4;
+        ppo.n_minibatches = 4;
+        ppo.n_epochs = 1;
+        const AgentSpec schema(ObservationSpec().box("x", 24), ActionSpec().continuous("aim", 2));
+        host = Host::create(device, build_agent_graphs(schema, mlp_network({8}), ppo, 1),
+                            make_manifest(schema, ppo));
         if (host == nullptr) return;
         for (int i = 0; i < kAgents; ++i) ids_.push_back(*host->agents.add());
     }
     void live(int frame) {
         for (size_t i = 0; i < ids_.size(); ++i) {
             const std::span<const float> action = host->agents.action(ids_[i]);
-            const std::span<float> seen = host->agents.observe(ids_[i]);
+            const std::span<float> seen = host->agents.observation(ids_[i]);
             for (size_t k = 0; k < seen.size(); ++k)
                 seen[k] = std::sin(0.1f * static_cast<float>(k + i) + static_cast<float>(frame));
             if (action.empty()) continue;
-            EXPECT_TRUE(host->agents.reward(ids_[i], -std::abs(action[0] - seen[1])).ok());
+            EXPECT_TRUE(host->agents.add_reward(ids_[i], -std::abs(action[0] - seen[1])).ok());
         }
     }
 
@@ -103,7 +103,7 @@ TEST_F(DriverTest, AThousandAgentsSeeThroughHostMemoryHoweverTheirDecisionIsCut)
         for (int frame = 0; frame < 4; ++frame)
             for (uint32_t part = 0; part < within; ++part) {
                 const Status recorded =
-                    crowd.host->frame({.learn_us = 0, .explore = 0, .decide_within = within}, [&] {
+                    crowd.host->frame({.learning_budget_us = 0, .exploration = 0, .max_decision_frames = within}, [&] {
                         if (part == 0) crowd.live(frame);
                     });
                 ASSERT_TRUE(recorded.ok()) << recorded.message();
@@ -112,7 +112,7 @@ TEST_F(DriverTest, AThousandAgentsSeeThroughHostMemoryHoweverTheirDecisionIsCut)
         const AgentsStatus status = crowd.host->agents.status();
         EXPECT_EQ(status.agents, 1024u);
         EXPECT_EQ(status[Counter::kSamples], 3u * 1024);
-        EXPECT_EQ(status[Counter::kSamplesRefused], 0u);
+        EXPECT_EQ(status[Counter::kSamplesRejected], 0u);
         const std::vector<float> actions = crowd.host->slot("last.action");
         ASSERT_EQ(actions.size(), 2u * 1024);
         if (within > 1) {
@@ -133,32 +133,32 @@ TEST_F(DriverTest, WhatIsWrongIsRefusedByName) {
     ASSERT_NE(host, nullptr);
     Agents& agents = host->agents;
     const AgentId id = *agents.add();
-    const auto speed = agents.find("speed");
+    const auto speed = agents.find_observation("speed");
     ASSERT_TRUE(speed.ok());
-    EXPECT_EQ(speed->begin, 2u);
-    EXPECT_NE(agents.find("sped").status().message().find("'speed'"), std::string::npos);
-    EXPECT_NE(agents.set("learning_rat", 1).message().find("'learning_rate'"), std::string::npos);
-    EXPECT_FALSE(agents.set("learning_rate", NAN).ok());
-    EXPECT_TRUE(agents.set("learning_rate", 1e-3).ok());
-    EXPECT_FALSE(agents.reward(id, NAN).ok());
-    EXPECT_FALSE(agents.reward(id, std::numeric_limits<float>::infinity()).ok());
-    EXPECT_EQ(agents.status().rewards_refused, 2u);
-    EXPECT_FALSE(agents.adapt(1.5).ok());
-    EXPECT_FALSE(agents.demonstrate(id, std::vector<float>{0, 0}).ok());
+    EXPECT_EQ(speed->offset, 2u);
+    EXPECT_NE(agents.find_observation("sped").status().message().find("'speed'"), std::string::npos);
+    EXPECT_NE(agents.set_hyperparameter("learning_rat", 1).message().find("'learning_rate'"), std::string::npos);
+    EXPECT_FALSE(agents.set_hyperparameter("learning_rate", NAN).ok());
+    EXPECT_TRUE(agents.set_hyperparameter("learning_rate", 1e-3).ok());
+    EXPECT_FALSE(agents.add_reward(id, NAN).ok());
+    EXPECT_FALSE(agents.add_reward(id, std::numeric_limits<float>::infinity()).ok());
+    EXPECT_EQ(agents.status().rewards_rejected, 2u);
+    EXPECT_FALSE(agents.shrink_and_perturb(1.5).ok());
+    EXPECT_FALSE(agents.add_demonstration(id, std::vector<float>{0, 0}).ok());
     EXPECT_STREQ(hearth_agents_counter_name(0), "samples");
     EXPECT_EQ(hearth_agents_counter_name(HEARTH_AGENTS_COUNTERS), nullptr);
 }
 
 TEST_F(DriverTest, AManifestOfAnotherProgramIsRefusedByWhatDiffers) {
-    const AgentSchema schema = small_schema();
-    const Traces traces = trace_agents(schema, mlp_network({8}), small_ppo());
+    const AgentSpec schema = small_schema();
+    const AgentGraphs traces = build_agent_graphs(schema, mlp_network({8}), small_ppo());
     auto context = Context::create(device().host_info());
     ASSERT_TRUE(context.ok());
-    const AgentManifest manifest = manifest_of(schema, small_ppo());
-    const std::vector<Trace*> entries = driven_entries_of(traces, manifest);
+    const AgentManifest manifest = make_manifest(schema, small_ppo());
+    const std::vector<Trace*> entries = runtime_entries(traces, manifest);
     CompileOptions options;
-    options.caps = *context->caps();
-    options.rows_capacity = 4;
+    options.caps = *context->device_caps();
+    options.max_batch_size = 4;
     const auto compiled = compile(std::span<Trace* const>(entries), options);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     const auto program = LoadedProgram::load(*context, compiled->bytes);
@@ -167,16 +167,16 @@ TEST_F(DriverTest, AManifestOfAnotherProgramIsRefusedByWhatDiffers) {
         return Agents::create(*context, *program, bytes).status().message();
     };
     AgentManifest wider = manifest;
-    wider.schema = AgentSchema(Fields().numbers("place", 3).numbers("speed"),
-                               Actions().choose("move", 3, true).drive("aim"));
+    wider.schema = AgentSpec(ObservationSpec().box("place", 3).box("speed"),
+                               ActionSpec().discrete("move", 3, true).continuous("aim"));
     EXPECT_NE(error(wider.save()).find("'observation': 3 floats in the program, 4"),
               std::string::npos)
         << error(wider.save());
     AgentManifest more = manifest;
-    more.agents = 5;
+    more.n_agents = 5;
     EXPECT_NE(error(more.save()).find("room for 4 rows"), std::string::npos);
     AgentManifest without = manifest;
-    without.settings.clear();
+    without.hyperparameters.clear();
     EXPECT_NE(error(without.save()).find("'learning_rate'"), std::string::npos);
     const std::vector<std::byte> bytes = manifest.save();
     for (size_t size = 0; size < bytes.size(); size += 3)
@@ -187,15 +187,15 @@ TEST_F(DriverTest, AManifestOfAnotherProgramIsRefusedByWhatDiffers) {
 TEST_F(DriverTest, APackageIsAllThatAGameNeeds) {
     auto context = Context::create(device().host_info());
     ASSERT_TRUE(context.ok());
-    const AgentSchema schema = small_schema();
-    const AgentManifest manifest = manifest_of(schema, small_ppo());
-    const Traces traces = trace_agents(schema, mlp_network({8}), small_ppo(), 1);
-    CookProfile profile;
-    profile.options.caps = *context->caps();
+    const AgentSpec schema = small_schema();
+    const AgentManifest manifest = make_manifest(schema, small_ppo());
+    const AgentGraphs traces = build_agent_graphs(schema, mlp_network({8}), small_ppo(), 1);
+    DeviceTarget profile;
+    profile.options.caps = *context->device_caps();
     if (test::test_setting("HEARTH_TEST_BINDING") == "descriptor")
         profile.options.binding_model = BindingModel::kDescriptor;
-    CookOptions options{.profiles = {profile}, .rows_capacity = 4};
-    const auto entries = driven_entries_of(traces, manifest);
+    CookOptions options{.device_targets = {profile}, .max_batch_size = 4};
+    const auto entries = runtime_entries(traces, manifest);
     const auto load = [&](const Result<Cooked>& cooked) {
         EXPECT_TRUE(cooked.ok()) << cooked.status().message();
         return LoadedProgram::load_package(*context, cooked->bytes);
@@ -224,8 +224,8 @@ TEST_F(DriverTest, APackageIsAllThatAGameNeeds) {
               HEARTH_ERROR_NOT_FOUND);
     EXPECT_STREQ(hearth_agents_error(agents->handle()), "no action 'am'; there are 'move', 'aim'");
 
-    const AgentSchema other(Fields().numbers("place", 2).numbers("speed", 2),
-                            Actions().choose("move", 3, true).drive("aim", 1, {-2, 2}));
+    const AgentSpec other(ObservationSpec().box("place", 2).box("speed", 2),
+                            ActionSpec().discrete("move", 3, true).continuous("aim", 1, {-2, 2}));
     const auto refused = Agents::create(*context, *program, {.schema = other.save()});
     EXPECT_NE(refused.status().message().find("observations/speed"), std::string::npos)
         << refused.status().message();
@@ -243,19 +243,19 @@ std::map<std::string, std::vector<float>> weights_after(standalone::Device& devi
     *most_frames = 0;
     for (int window = 0; window < 3; ++window) {
         for (int t = 0; t < (window == 0 ? 9 : 8); ++t, ++frame)
-            EXPECT_TRUE(host->frame({.learn_us = 0}, [&] { live(host->agents, ids, frame); }).ok());
+            EXPECT_TRUE(host->frame({.learning_budget_us = 0}, [&] { live(host->agents, ids, frame); }).ok());
         int frames = 0;
         do {
-            const double eighth = std::max(1.0, host->agents.status().learn_us_p95 / 8);
-            EXPECT_TRUE(host->frame({.learn_us = is_whole ? 1e9 : eighth, .decide = false}).ok());
+            const double eighth = std::max(1.0, host->agents.status().minibatch_us_p95 / 8);
+            EXPECT_TRUE(host->frame({.learning_budget_us = is_whole ? 1e9 : eighth, .request_decision = false}).ok());
             ++frames;
-        } while (host->agents.status().phase == HEARTH_AGENTS_LEARNING && frames < 2000);
+        } while (host->agents.status().phase == HEARTH_AGENTS_UPDATE && frames < 2000);
         *most_frames = std::max(*most_frames, frames);
     }
     host->settle();
-    EXPECT_EQ(host->agents.status().windows, 3u);
-    *learn_frames = host->agents.status().learn_frames;
-    EXPECT_LE(host->agents.status().learn_frames_over, *learn_frames);
+    EXPECT_EQ(host->agents.status().rollouts, 3u);
+    *learn_frames = host->agents.status().update_frames;
+    EXPECT_LE(host->agents.status().update_frames_over_budget, *learn_frames);
     std::map<std::string, std::vector<float>> out;
     for (const char* name : {"actor.0.weight", "actor.head.bias", "critic.0.weight",
                              "published.param.actor.0.weight", "actor.log_deviation"})
@@ -280,9 +280,9 @@ TEST_F(DriverTest, APreferenceThatIsNoneIsRefused) {
     ASSERT_NE(host, nullptr);
     ASSERT_TRUE(host->agents.add().ok());
     for (const auto preference :
-         {HEARTH_AGENTS_BALANCED, HEARTH_AGENTS_PREFER_GRAPHICS, HEARTH_AGENTS_PREFER_LEARNING})
-        EXPECT_TRUE(host->frame({.preference = preference}).ok());
-    EXPECT_FALSE(host->frame({.preference = static_cast<hearth_agents_preference>(3)}).ok());
+         {HEARTH_AGENTS_PRIORITY_BALANCED, HEARTH_AGENTS_PRIORITY_GRAPHICS, HEARTH_AGENTS_PRIORITY_LEARNING})
+        EXPECT_TRUE(host->frame({.priority = preference}).ok());
+    EXPECT_FALSE(host->frame({.priority = static_cast<hearth_agents_priority>(3)}).ok());
     EXPECT_STREQ(hearth_agents_error(host->agents.handle()), "preference is 3, expected 0 to 2");
 }
 
@@ -291,15 +291,15 @@ TEST_F(DriverTest, WithoutABudgetNothingIsLearnedAndFullWindowsDropSamples) {
     ASSERT_NE(host, nullptr);
     std::vector<AgentId> ids;
     for (int i = 0; i < 4; ++i) ids.push_back(*host->agents.add());
-    ASSERT_TRUE(host->frame({.learn_us = 0}, [&] { live(host->agents, ids, 0); }).ok());
+    ASSERT_TRUE(host->frame({.learning_budget_us = 0}, [&] { live(host->agents, ids, 0); }).ok());
     const std::vector<float> before = host->slot("actor.0.weight");
     for (int frame = 1; frame < 12; ++frame)
-        ASSERT_TRUE(host->frame({.learn_us = 0}, [&] { live(host->agents, ids, frame); }).ok());
+        ASSERT_TRUE(host->frame({.learning_budget_us = 0}, [&] { live(host->agents, ids, frame); }).ok());
     host->settle();
     EXPECT_EQ(host->slot("actor.0.weight"), before);
     EXPECT_EQ(host->agents.status()[Counter::kSamples], 32u);
     EXPECT_EQ(host->agents.status()[Counter::kSamplesDropped], 12u);
-    EXPECT_EQ(host->agents.status()[Counter::kLearnSteps], 0u);
+    EXPECT_EQ(host->agents.status()[Counter::kGradientSteps], 0u);
 }
 
 // Without validation layers, whose memory would count as ours.
@@ -315,11 +315,11 @@ TEST(Driver, AFrameAllocatesNothing) {
     const auto allocated_by = [&](int frames, int begin) {
         const uint64_t before = allocations();
         for (int frame = begin; frame < begin + frames; ++frame)
-            EXPECT_TRUE(host->frame({.learn_us = frame % 3 ? kUnlimited : 200.0},
+            EXPECT_TRUE(host->frame({.learning_budget_us = frame % 3 ? kUnlimited : 200.0},
                                     [&] {
                                         live(host->agents, ids, frame);
                                         counts_allocations(true);
-                                        EXPECT_TRUE(host->agents.set("learning_rate", 1e-3).ok());
+                                        EXPECT_TRUE(host->agents.set_hyperparameter("learning_rate", 1e-3).ok());
                                         counts_allocations(false);
                                     })
                             .ok());
@@ -327,7 +327,7 @@ TEST(Driver, AFrameAllocatesNothing) {
     };
     (void)allocated_by(30, 0);  // a driver may allocate when it first sees something
     EXPECT_EQ(allocated_by(90, 30), 0u);
-    EXPECT_GE(host->agents.status().windows, 5u);
+    EXPECT_GE(host->agents.status().rollouts, 5u);
 }
 
 TEST(Driver, AFrameOfAThousandAgentsAllocatesNothing) {
@@ -341,14 +341,14 @@ TEST(Driver, AFrameOfAThousandAgentsAllocatesNothing) {
         const uint64_t before = allocations();
         for (int frame = begin; frame < begin + frames; ++frame) {
             const Status recorded =
-                crowd.host->frame({.learn_us = kUnlimited}, [&] { crowd.live(frame); });
+                crowd.host->frame({.learning_budget_us = kUnlimited}, [&] { crowd.live(frame); });
             EXPECT_TRUE(recorded.ok()) << recorded.message();
         }
         return allocations() - before;
     };
     (void)allocated_by(7, 0);
     EXPECT_EQ(allocated_by(7, 7), 0u);
-    EXPECT_GE(crowd.host->agents.status().windows, 2u);
+    EXPECT_GE(crowd.host->agents.status().rollouts, 2u);
 }
 
 TEST_F(DriverTest, AdaptStartsAnewAndLearningGoesOn) {
@@ -358,33 +358,33 @@ TEST_F(DriverTest, AdaptStartsAnewAndLearningGoesOn) {
     for (int i = 0; i < 4; ++i) ids.push_back(*host->agents.add());
     for (int frame = 0; frame < 10; ++frame)
         ASSERT_TRUE(
-            host->frame({.learn_us = kUnlimited}, [&] { live(host->agents, ids, frame); }).ok());
+            host->frame({.learning_budget_us = kUnlimited}, [&] { live(host->agents, ids, frame); }).ok());
     const std::vector<float> before = host->slot("actor.0.weight");
-    ASSERT_TRUE(host->agents.adapt(1).ok());
-    ASSERT_TRUE(host->frame({.learn_us = 0, .decide = false}).ok());
+    ASSERT_TRUE(host->agents.shrink_and_perturb(1).ok());
+    ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());
     EXPECT_NE(host->slot("actor.0.weight"), before);
     for (const float moment : host->slot("actor.0.weight.m")) EXPECT_EQ(moment, 0.0f);
-    const uint64_t steps = host->agents.status()[Counter::kLearnSteps];
+    const uint64_t steps = host->agents.status()[Counter::kGradientSteps];
     for (int frame = 10; frame < 24; ++frame)
         ASSERT_TRUE(
-            host->frame({.learn_us = kUnlimited}, [&] { live(host->agents, ids, frame); }).ok());
+            host->frame({.learning_budget_us = kUnlimited}, [&] { live(host->agents, ids, frame); }).ok());
     host->settle();
-    ASSERT_TRUE(host->frame({.learn_us = 0}).ok());
+    ASSERT_TRUE(host->frame({.learning_budget_us = 0}).ok());
     host->settle();
-    EXPECT_GT(host->agents.status()[Counter::kLearnSteps], steps);
+    EXPECT_GT(host->agents.status()[Counter::kGradientSteps], steps);
 }
 
 TEST_F(DriverTest, CloningFollowsThePersonWhoTakesTheWheel) {
-    const AgentSchema schema(Fields().numbers("x", 1, {-2, 2}), Actions().drive("steer"), 2);
-    Clone clone;
-    clone.agents = 2;
-    clone.capacity = 256;
-    clone.batch = 32;
-    clone.warmup = 16;
+    const AgentSpec schema(ObservationSpec().box("x", 1, {-2, 2}), ActionSpec().continuous("steer"), 2);
+    BehaviorCloning clone;
+    clone.n_agents = 2;
+    clone.buffer_size = 256;
+    clone.batch_size = 32;
+    clone.learning_starts = 16;
     clone.learning_rate = 1e-2;
-    clone.loss = CloneLoss::kSquared;
-    const auto host = Host::create(device(), trace_agents(schema, mlp_network({16}), clone, 1),
-                                   manifest_of(schema, clone));
+    clone.loss = BcLoss::kMse;
+    const auto host = Host::create(device(), build_agent_graphs(schema, mlp_network({16}), clone, 1),
+                                   make_manifest(schema, clone));
     ASSERT_NE(host, nullptr);
     Agents& agents = host->agents;
     const AgentId car = *agents.add();
@@ -392,18 +392,18 @@ TEST_F(DriverTest, CloningFollowsThePersonWhoTakesTheWheel) {
     for (int frame = 0; frame < 260; ++frame) {
         const float x = std::sin(0.37f * static_cast<float>(frame));
         const bool is_driven = frame < 200;
-        ASSERT_TRUE(host->frame({.learn_us = kUnlimited, .explore = 0},
+        ASSERT_TRUE(host->frame({.learning_budget_us = kUnlimited, .exploration = 0},
                                 [&] {
-                                    agents.observe(car)[0] = x;
+                                    agents.observation(car)[0] = x;
                                     const float wanted = -0.5f * x;
                                     if (!is_driven) return;
                                     EXPECT_TRUE(
-                                        agents.demonstrate(car, std::span(&wanted, 1)).ok());
+                                        agents.add_demonstration(car, std::span(&wanted, 1)).ok());
                                 })
                         .ok());
         if (is_driven) continue;
         // What arrives now was decided for this x.
-        ASSERT_TRUE(host->frame({.learn_us = 0, .decide = false}).ok());
+        ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());
         agents.poll();
         worst = std::max(worst, std::abs(agents.action(car)[0] + 0.5f * x));
     }
@@ -413,19 +413,19 @@ TEST_F(DriverTest, CloningFollowsThePersonWhoTakesTheWheel) {
 // Two cars with one brain: a person drives the first one, and the second one learns it, too.  Whatever an item of
 // learning is cut into, the ring is not written while it is read.
 TEST_F(DriverTest, PpoLearnsFromThePersonWhoTakesTheWheelAndTakesNothingOfItForItsOwn) {
-    const AgentSchema schema(Fields().numbers("x", 1, {-2, 2}), Actions().drive("steer"));
+    const AgentSpec schema(ObservationSpec().box("x", 1, {-2, 2}), ActionSpec().continuous("steer"));
     Ppo ppo;
-    ppo.agents = 2;
-    ppo.horizon = 8;
-    ppo.minibatches = 1;
+    ppo.n_agents = 2;
+    ppo.n_steps = 8;
+    ppo.n_minibatches = 1;
     ppo.normalize_observations = false;
     ppo.learning_rate = 1e-2;
-    ppo.rails.kl_stop = 0;
-    ppo.demonstrations = 256;
-    ppo.cloning = 10;
+    ppo.limits.target_kl = 0;
+    ppo.demo_capacity = 256;
+    ppo.bc_coef = 10;
     for (const double learn_us : {kUnlimited, 1.0}) {
-        const auto host = Host::create(device(), trace_agents(schema, mlp_network({16}), ppo, 1),
-                                       manifest_of(schema, ppo));
+        const auto host = Host::create(device(), build_agent_graphs(schema, mlp_network({16}), ppo, 1),
+                                       make_manifest(schema, ppo));
         ASSERT_NE(host, nullptr);
         Agents& agents = host->agents;
         const AgentId driven = *agents.add(), other = *agents.add();
@@ -435,21 +435,21 @@ TEST_F(DriverTest, PpoLearnsFromThePersonWhoTakesTheWheelAndTakesNothingOfItForI
         for (int frame = 0; frame < frames; ++frame) {
             const float x = std::sin(0.37f * static_cast<float>(frame));
             ASSERT_TRUE(
-                host->frame({.learn_us = learn_us, .explore = frame < kDriven ? 1.0f : 0.0f},
+                host->frame({.learning_budget_us = learn_us, .exploration = frame < kDriven ? 1.0f : 0.0f},
                             [&] {
                                 for (const AgentId id : {driven, other}) {
-                                    agents.observe(id)[0] = x;
-                                    EXPECT_TRUE(agents.reward(id, 0.1f).ok());
+                                    agents.observation(id)[0] = x;
+                                    EXPECT_TRUE(agents.add_reward(id, 0.1f).ok());
                                 }
                                 const float wanted = -0.5f * x;
                                 if (frame >= kDriven) return;
                                 const Status shown =
-                                    agents.demonstrate(driven, std::span(&wanted, 1));
+                                    agents.add_demonstration(driven, std::span(&wanted, 1));
                                 EXPECT_TRUE(shown.ok()) << shown.message();
                             })
                     .ok());
             if (frame < kDriven) continue;
-            ASSERT_TRUE(host->frame({.learn_us = 0, .decide = false}).ok());
+            ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());
             agents.poll();
             worst = std::max(worst, std::abs(agents.action(other)[0] + 0.5f * x));
         }
@@ -473,7 +473,7 @@ TEST_F(DriverTest, PpoLearnsFromThePersonWhoTakesTheWheelAndTakesNothingOfItForI
             EXPECT_GT(shown, 8);
             EXPECT_LE(shown, frames);
         }
-        EXPECT_EQ(status[Counter::kSamplesRefused], 0u);
+        EXPECT_EQ(status[Counter::kSamplesRejected], 0u);
     }
 }
 
@@ -482,7 +482,7 @@ TEST_F(DriverTest, DemonstrationsForALearnerThatTakesNoneAreRefused) {
     ASSERT_NE(host, nullptr);
     const AgentId id = *host->agents.add();
     const float action[2] = {};
-    EXPECT_NE(host->agents.demonstrate(id, action).message().find("PPO with Ppo::demonstrations"),
+    EXPECT_NE(host->agents.add_demonstration(id, action).message().find("PPO with Ppo::demonstrations"),
               std::string::npos);
 }
 

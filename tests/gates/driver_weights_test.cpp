@@ -35,7 +35,7 @@ std::vector<AgentId> add_all(Host& host) {
 
 /// Frames [begin, end) of the same life.
 void play(Host& host, const std::vector<AgentId>& ids, int begin, int end,
-          AgentsFrame how = {.learn_us = 1e9}) {
+          RecordOptions how = {.learning_budget_us = 1e9}) {
     for (int frame = begin; frame < end; ++frame)
         ASSERT_TRUE(host.frame(how, [&] { live(host.agents, ids, frame); }).ok());
 }
@@ -43,7 +43,7 @@ void play(Host& host, const std::vector<AgentId>& ids, int begin, int end,
 /// Takes a snapshot, and waits for it.
 void keep(Host& host) {
     const uint32_t before = host.agents.snapshot_count();
-    ASSERT_TRUE(host.agents.keep().ok());
+    ASSERT_TRUE(host.agents.take_snapshot().ok());
     host.settle();
     host.agents.poll();
     ASSERT_GE(host.agents.snapshot_count(), std::min(before + 1, 3u));
@@ -54,19 +54,19 @@ TEST_F(DriverWeightsTest, ActionsOfEachFrameArriveWhileSnapshotsAreTaken) {
     for (const uint32_t in_flight : {2u, 3u}) {
         constexpr uint32_t kPeriod = 41;  // meets the ring anywhere
         const auto host = Host::create(
-            device(), trace_agents(small_schema(), mlp_network({32, 32}), small_ppo(), 1),
-            manifest_of(small_schema(), small_ppo()),
-            {.frames_in_flight = in_flight, .snapshot_period = kPeriod});
+            device(), build_agent_graphs(small_schema(), mlp_network({32, 32}), small_ppo(), 1),
+            make_manifest(small_schema(), small_ppo()),
+            {.frames_in_flight = in_flight, .snapshot_interval = kPeriod});
         ASSERT_NE(host, nullptr);
         host->lag = in_flight - 1;
         const auto ids = add_all(*host);
         constexpr uint64_t kFrames = 400;
         for (uint64_t frame = 0; frame < kFrames; ++frame)
-            ASSERT_TRUE(host->frame({.learn_us = 1e9},
+            ASSERT_TRUE(host->frame({.learning_budget_us = 1e9},
                                     [&] {
                                         live(host->agents, ids, static_cast<int>(frame));
                                         if (frame < in_flight) return;
-                                        EXPECT_EQ(host->agents.status().serial,
+                                        EXPECT_EQ(host->agents.status().frame_number,
                                                   frame + 1 - in_flight);
                                     })
                             .ok());
@@ -79,8 +79,8 @@ TEST_F(DriverWeightsTest, RewindsToASnapshotAndToTheFactorys) {
     const auto host = small_host(device());
     ASSERT_NE(host, nullptr);
     const auto ids = add_all(*host);
-    EXPECT_FALSE(host->agents.rewind().ok()) << "there is no snapshot yet";
-    ASSERT_TRUE(host->frame({.learn_us = 0, .decide = false}).ok());
+    EXPECT_FALSE(host->agents.restore_snapshot().ok()) << "there is no snapshot yet";
+    ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());
     const Weights first = weights_of(*host);
     play(*host, ids, 0, 10);
     keep(*host);
@@ -89,19 +89,19 @@ TEST_F(DriverWeightsTest, RewindsToASnapshotAndToTheFactorys) {
     play(*host, ids, 10, 30);
     EXPECT_NE(weights_of(*host), kept);
 
-    ASSERT_TRUE(host->agents.rewind().ok());
-    ASSERT_TRUE(host->frame({.learn_us = 0, .decide = false}).ok());
+    ASSERT_TRUE(host->agents.restore_snapshot().ok());
+    ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());
     EXPECT_EQ(weights_of(*host), kept);
     EXPECT_TRUE(host->agents.action(ids[0]).empty()) << "agents begin anew";
-    const uint64_t windows = host->agents.status().windows;
+    const uint64_t windows = host->agents.status().rollouts;
     play(*host, ids, 30, 50);
-    EXPECT_GT(host->agents.status().windows, windows) << "learning goes on";
+    EXPECT_GT(host->agents.status().rollouts, windows) << "learning goes on";
 
-    ASSERT_TRUE(host->agents.rewind(HEARTH_AGENTS_FACTORY).ok());
-    ASSERT_TRUE(host->frame({.learn_us = 0, .decide = false}).ok());
+    ASSERT_TRUE(host->agents.restore_snapshot(HEARTH_AGENTS_INITIAL_WEIGHTS).ok());
+    ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());
     EXPECT_EQ(weights_of(*host), first);
     EXPECT_EQ(host->agents.snapshot_count(), 1u) << "the others are still there";
-    EXPECT_NE(host->agents.rewind(1).message().find("there are 1, and the factory's"),
+    EXPECT_NE(host->agents.restore_snapshot(1).message().find("there are 1, and the factory's"),
               std::string::npos);
 }
 
@@ -114,7 +114,7 @@ TEST_F(DriverWeightsTest, WhatGoesOnFromASnapshotDependsOnNothingElse) {
         play(*host, ids, 0, 9);
         keep(*host);
         play(*host, ids, 100, 100 + detour);
-        EXPECT_TRUE(host->agents.rewind().ok());
+        EXPECT_TRUE(host->agents.restore_snapshot().ok());
         host->settle();  // actions of before are gone
         play(*host, ids, 9, 30);
         return weights_of(*host);
@@ -136,11 +136,11 @@ TEST_F(DriverWeightsTest, AfterALostDeviceTheNewestSnapshotGoesOnLearningOnAnoth
     int frame = 20;
     do {
         ASSERT_LT(frame, 60);
-        ASSERT_TRUE(host->frame({.learn_us = 1}, [&] { live(host->agents, ids, frame); }).ok());
+        ASSERT_TRUE(host->frame({.learning_budget_us = 1}, [&] { live(host->agents, ids, frame); }).ok());
         ++frame;
-    } while (host->agents.status().phase != HEARTH_AGENTS_LEARNING);
-    hearth_context_device_lost(host->context().handle());
-    EXPECT_FALSE(host->frame({.learn_us = 1e9}).ok());
+    } while (host->agents.status().phase != HEARTH_AGENTS_UPDATE);
+    hearth_context_notify_device_lost(host->context().handle());
+    EXPECT_FALSE(host->frame({.learning_budget_us = 1e9}).ok());
     const auto saved = host->agents.save(0);
     ASSERT_TRUE(saved.ok()) << saved.status().message();
 
@@ -149,10 +149,10 @@ TEST_F(DriverWeightsTest, AfterALostDeviceTheNewestSnapshotGoesOnLearningOnAnoth
         if (next == nullptr) return {};
         const auto next_ids = add_all(*next);
         EXPECT_TRUE(next->agents.load(*saved).ok());
-        EXPECT_TRUE(next->frame({.learn_us = 0, .decide = false}).ok());
+        EXPECT_TRUE(next->frame({.learning_budget_us = 0, .request_decision = false}).ok());
         EXPECT_EQ(weights_of(*next), kept);
         play(*next, next_ids, 0, 30);
-        EXPECT_GT(next->agents.status().windows, 0u);
+        EXPECT_GT(next->agents.status().rollouts, 0u);
         return weights_of(*next);
     };
     const auto another = make_device(test::test_device_options());
@@ -163,14 +163,14 @@ TEST_F(DriverWeightsTest, AfterALostDeviceTheNewestSnapshotGoesOnLearningOnAnoth
 }
 
 TEST_F(DriverWeightsTest, KeepsTheNewestSnapshotsAndTakesThemByItself) {
-    const auto host = small_host(device(), {.snapshot_count = 2, .snapshot_period = 12});
+    const auto host = small_host(device(), {.max_snapshots = 2, .snapshot_interval = 12});
     ASSERT_NE(host, nullptr);
     const auto ids = add_all(*host);
     play(*host, ids, 0, 40);
     host->settle();
     EXPECT_EQ(host->agents.snapshot_count(), 2u);
     EXPECT_EQ(host->agents.status().snapshots, 2u);
-    EXPECT_EQ(host->agents.status().snapshots_refused, 0u);
+    EXPECT_EQ(host->agents.status().snapshots_rejected, 0u);
     const auto newest = host->agents.save(0), older = host->agents.save(1);
     ASSERT_TRUE(newest.ok() && older.ok());
     EXPECT_NE(*newest, *older);
@@ -184,10 +184,10 @@ TEST_F(DriverWeightsTest, TellsWhenASnapshotWasRecordedAndWhenItHasArrived) {
     const auto ids = add_all(*host);
     play(*host, ids, 0, 12);
     EXPECT_EQ(host->agents.status().snapshot_phase, HEARTH_AGENTS_SNAPSHOT_NONE);
-    ASSERT_TRUE(host->agents.keep().ok());
-    EXPECT_EQ(host->agents.status().snapshot_phase, HEARTH_AGENTS_SNAPSHOT_WANTED);
+    ASSERT_TRUE(host->agents.take_snapshot().ok());
+    EXPECT_EQ(host->agents.status().snapshot_phase, HEARTH_AGENTS_SNAPSHOT_PENDING);
     play(*host, ids, 12, 13);
-    EXPECT_EQ(host->agents.status().snapshot_phase, HEARTH_AGENTS_SNAPSHOT_ON_ITS_WAY);
+    EXPECT_EQ(host->agents.status().snapshot_phase, HEARTH_AGENTS_SNAPSHOT_IN_FLIGHT);
     EXPECT_EQ(host->agents.status().snapshots_taken, 0u);
     host->settle();
     EXPECT_EQ(host->agents.status().snapshot_phase, HEARTH_AGENTS_SNAPSHOT_NONE);
@@ -198,14 +198,14 @@ TEST_F(DriverWeightsTest, ForgetsEverything) {
     const auto host = small_host(device());
     ASSERT_NE(host, nullptr);
     const auto ids = add_all(*host);
-    ASSERT_TRUE(host->frame({.learn_us = 0, .decide = false}).ok());
+    ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());
     const Weights first = weights_of(*host);
     const std::vector<float> ring = host->slot("rollout.observation");
     play(*host, ids, 0, 14);
     keep(*host);
-    ASSERT_TRUE(host->agents.keep().ok());
-    ASSERT_TRUE(host->frame({.learn_us = 0, .decide = false}).ok());  // another one is on its way
-    host->agents.forget();
+    ASSERT_TRUE(host->agents.take_snapshot().ok());
+    ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());  // another one is on its way
+    host->agents.reset_brain();
     host->settle();
     EXPECT_EQ(host->agents.snapshot_count(), 0u);
     EXPECT_FALSE(host->agents.save().ok());
@@ -244,7 +244,7 @@ TEST_F(DriverWeightsTest, FreezingChangesNoDecision) {
     frozen->agents.freeze(true);
     for (int frame = 0; frame < 30; ++frame) {
         play(*frozen, frozen_ids, frame, frame + 1);
-        play(*inference, ids, frame, frame + 1, {.learn_us = 0});
+        play(*inference, ids, frame, frame + 1, {.learning_budget_us = 0});
         for (size_t i = 0; i < ids.size(); ++i)
             EXPECT_TRUE(std::ranges::equal(frozen->agents.action(frozen_ids[i]),
                                            inference->agents.action(ids[i])))
@@ -259,9 +259,9 @@ TEST_F(DriverWeightsTest, LikeliestActionsDependOnObservationsAlone) {
     const auto ids = add_all(*host);
     std::vector<float> first;
     for (int i = 0; i < 4; ++i) {
-        ASSERT_TRUE(host->frame({.learn_us = 0, .explore = 0},
+        ASSERT_TRUE(host->frame({.learning_budget_us = 0, .exploration = 0},
                                 [&] {
-                                    for (const AgentId id : ids) host->agents.observe(id)[0] = 0.4f;
+                                    for (const AgentId id : ids) host->agents.observation(id)[0] = 0.4f;
                                 })
                         .ok());
         host->settle();
@@ -282,26 +282,26 @@ TEST_F(DriverWeightsTest, WeightsThatAreNotFiniteAreNotPublishedAndTheLearnerGoe
     keep(*host);
     const std::vector<float> good = host->slot("actor.0.weight");
     const std::vector<float> published = host->slot("published.param.actor.0.weight");
-    const auto slot = host->program().find_slot("actor.0.weight");
+    const auto slot = host->program().find_variable("actor.0.weight");
     ASSERT_TRUE(slot.ok());
     const float poison = std::numeric_limits<float>::quiet_NaN();
     host->record([&](VkCommandBuffer commands) {
-        return hearth_record_upload(host->agents.session(), commands, *slot, 0, &poison,
+        return hearth_record_update_variable(host->agents.session(), commands, *slot, 0, &poison,
                                     sizeof poison);
     });
-    ASSERT_TRUE(host->agents.keep().ok());
+    ASSERT_TRUE(host->agents.take_snapshot().ok());
     host->settle();
-    EXPECT_EQ(host->agents.status().snapshots_refused, 1u) << "it is no good snapshot";
+    EXPECT_EQ(host->agents.status().snapshots_rejected, 1u) << "it is no good snapshot";
     EXPECT_EQ(host->agents.snapshot_count(), 1u);
     int frame = 10;
     for (; frame < 40 && host->agents.status().rollbacks == 0; ++frame) {
-        ASSERT_TRUE(host->frame({.learn_us = 1e9}, [&] { live(host->agents, ids, frame); }).ok());
+        ASSERT_TRUE(host->frame({.learning_budget_us = 1e9}, [&] { live(host->agents, ids, frame); }).ok());
         for (const AgentId id : ids)
             for (const float a : host->agents.action(id)) ASSERT_TRUE(std::isfinite(a));
     }
     EXPECT_EQ(host->agents.status().rollbacks, 1u);
     EXPECT_EQ(host->slot("published.param.actor.0.weight"), published);
-    ASSERT_TRUE(host->frame({.learn_us = 0, .decide = false}).ok());
+    ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());
     EXPECT_EQ(host->slot("actor.0.weight"), good);
     play(*host, ids, frame, frame + 24);
     host->settle();
@@ -318,15 +318,15 @@ TEST_F(DriverWeightsTest, BrainsGoFromOneSessionToAnotherAndNoFurther) {
     const auto brain = first->agents.save();
     ASSERT_TRUE(brain.ok()) << brain.status().message();
     ASSERT_TRUE(second->agents.load(*brain).ok());
-    ASSERT_TRUE(second->frame({.learn_us = 0, .decide = false}).ok());
+    ASSERT_TRUE(second->frame({.learning_budget_us = 0, .request_decision = false}).ok());
     EXPECT_EQ(weights_of(*second), weights_of(*first));
     play(*second, other_ids, 0, 20);  // it goes on
     EXPECT_EQ(second->agents.status().rollbacks, 0u);
 
-    const AgentSchema other(Fields().numbers("place", 2).numbers("pace"),
-                            Actions().choose("move", 3, true).drive("aim", 1, {-2, 2}));
-    const auto stranger = Host::create(device(), trace_agents(other, mlp_network({8}), small_ppo()),
-                                       manifest_of(other, small_ppo()));
+    const AgentSpec other(ObservationSpec().box("place", 2).box("pace"),
+                            ActionSpec().discrete("move", 3, true).continuous("aim", 1, {-2, 2}));
+    const auto stranger = Host::create(device(), build_agent_graphs(other, mlp_network({8}), small_ppo()),
+                                       make_manifest(other, small_ppo()));
     ASSERT_NE(stranger, nullptr);
     const Status refused = stranger->agents.load(*brain);
     EXPECT_NE(refused.message().find("observations/pace: only here"), std::string::npos)
@@ -341,12 +341,12 @@ TEST_F(DriverWeightsTest, OpponentsActFromTheRingOfThoseThatLearn) {
     ASSERT_NE(learners, nullptr);
     auto made = Agents::create(
         learners->context(), learners->program(),
-        {.manifest = manifest_of(small_schema(), small_ppo()).save(), .snapshot_count = 0});
+        {.manifest = make_manifest(small_schema(), small_ppo()).save(), .max_snapshots = 0});
     ASSERT_TRUE(made.ok()) << made.status().message();
     Agents& opponents = *made;
-    ASSERT_TRUE(opponents.build().ok());
+    ASSERT_TRUE(opponents.create_pipelines().ok());
     opponents.freeze(true);
-    EXPECT_FALSE(opponents.keep().ok());
+    EXPECT_FALSE(opponents.take_snapshot().ok());
     const auto ids = add_all(*learners);
     const AgentId opponent = *opponents.add();
     play(*learners, ids, 0, 10);
@@ -356,8 +356,8 @@ TEST_F(DriverWeightsTest, OpponentsActFromTheRingOfThoseThatLearn) {
 
     const auto likeliest_of = [&](Agents& agents, AgentId id) {
         learners->record([&](VkCommandBuffer commands) {
-            std::ranges::fill(agents.observe(id), 0.5f);
-            const auto recorded = agents.record(commands, {.learn_us = 0, .explore = 0});
+            std::ranges::fill(agents.observation(id), 0.5f);
+            const auto recorded = agents.record(commands, {.learning_budget_us = 0, .exploration = 0});
             EXPECT_TRUE(recorded.ok()) << recorded.status().message();
             return HEARTH_OK;
         });
@@ -367,10 +367,10 @@ TEST_F(DriverWeightsTest, OpponentsActFromTheRingOfThoseThatLearn) {
         return std::vector<float>(action.begin(), action.end());
     };
     std::vector<std::vector<float>> theirs, own;
-    for (const uint32_t snapshot : {0u, 1u, HEARTH_AGENTS_FACTORY}) {
+    for (const uint32_t snapshot : {0u, 1u, HEARTH_AGENTS_INITIAL_WEIGHTS}) {
         ASSERT_TRUE(opponents.load_snapshot(learners->agents, snapshot).ok());
         theirs.push_back(likeliest_of(opponents, opponent));
-        ASSERT_TRUE(learners->agents.rewind(snapshot).ok());
+        ASSERT_TRUE(learners->agents.restore_snapshot(snapshot).ok());
         own.push_back(likeliest_of(learners->agents, ids[0]));
     }
     EXPECT_EQ(theirs, own);
@@ -383,10 +383,10 @@ TEST_F(DriverWeightsTest, SettingsMayChangeWhileAnItemIsCut) {
     const auto host = small_host(device());
     ASSERT_NE(host, nullptr);
     const auto ids = add_all(*host);
-    play(*host, ids, 0, 9, {.learn_us = 0});
+    play(*host, ids, 0, 9, {.learning_budget_us = 0});
     for (int i = 0; i < 60; ++i) {
-        ASSERT_TRUE(host->agents.set("learning_rate", 1e-3 / (1 + i)).ok());
-        const Status recorded = host->frame({.learn_us = 1, .decide = false});
+        ASSERT_TRUE(host->agents.set_hyperparameter("learning_rate", 1e-3 / (1 + i)).ok());
+        const Status recorded = host->frame({.learning_budget_us = 1, .request_decision = false});
         ASSERT_TRUE(recorded.ok()) << recorded.message();
     }
 }
@@ -395,12 +395,12 @@ TEST_F(DriverWeightsTest, FlushFinishesAWindowWithoutRegardToTheBudget) {
     const auto host = small_host(device());
     ASSERT_NE(host, nullptr);
     const auto ids = add_all(*host);
-    play(*host, ids, 0, 9, {.learn_us = 0});
-    ASSERT_TRUE(host->frame({.learn_us = 1, .decide = false}).ok());
-    ASSERT_EQ(host->agents.status().phase, HEARTH_AGENTS_LEARNING);
-    host->agents.flush();
-    ASSERT_TRUE(host->frame({.learn_us = 0, .decide = false}).ok());  // four items: at once
-    EXPECT_EQ(host->agents.status().phase, HEARTH_AGENTS_COLLECTING);
+    play(*host, ids, 0, 9, {.learning_budget_us = 0});
+    ASSERT_TRUE(host->frame({.learning_budget_us = 1, .request_decision = false}).ok());
+    ASSERT_EQ(host->agents.status().phase, HEARTH_AGENTS_UPDATE);
+    host->agents.finish_update();
+    ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());  // four items: at once
+    EXPECT_EQ(host->agents.status().phase, HEARTH_AGENTS_ROLLOUT);
     EXPECT_EQ(host->slot("actor.0.weight"), host->slot("published.param.actor.0.weight"));
 }
 
@@ -414,26 +414,26 @@ std::vector<std::vector<float>> actions_within(standalone::Device& device, uint3
     *frames = 0;
     for (uint64_t decision = 0; decision < decisions; ++decision) {
         bool has_begun = false;
-        while (host->agents.status().frames <= decision && *frames < 5000) {
+        while (host->agents.status().decisions <= decision && *frames < 5000) {
             // Without time for it nothing is decided; with some, as soon as enough has been saved.
-            const bool is_idle = within == HEARTH_AGENTS_WHENEVER && !has_begun;
-            const double learn_us = is_idle || within != HEARTH_AGENTS_WHENEVER ? 0.0 : 1e4;
-            EXPECT_TRUE(host->frame({.learn_us = learn_us, .decide_within = within},
+            const bool is_idle = within == HEARTH_AGENTS_BEST_EFFORT && !has_begun;
+            const double learn_us = is_idle || within != HEARTH_AGENTS_BEST_EFFORT ? 0.0 : 1e4;
+            EXPECT_TRUE(host->frame({.learning_budget_us = learn_us, .max_decision_frames = within},
                                     [&] {
                                         // Behind the first slice it is too late to be seen by this one.
                                         for (const AgentId id : ids) {
-                                            host->agents.observe(id)[0] =
+                                            host->agents.observation(id)[0] =
                                                 has_begun ? 9.0f
                                                           : 0.1f * static_cast<float>(decision);
                                             const float reward = has_begun ? 0.0f : 1.0f;
-                                            EXPECT_TRUE(host->agents.reward(id, reward).ok());
+                                            EXPECT_TRUE(host->agents.add_reward(id, reward).ok());
                                         }
                                         has_begun = true;
                                     })
                             .ok());
             ++*frames;
         }
-        EXPECT_TRUE(host->frame({.learn_us = 0, .decide = false}).ok());
+        EXPECT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());
         host->agents.poll();
         for (const AgentId id : ids) {
             const auto action = host->agents.action(id);
@@ -461,7 +461,7 @@ TEST_F(DriverWeightsTest, DecisionsForWheneverThereIsTimeWaitForItAndAreTheSame)
     constexpr uint64_t kDecisions = 6;
     int at_once = 0, whenever = 0;
     const auto whole = actions_within(device(), 1, &at_once, kDecisions);
-    const auto spread = actions_within(device(), HEARTH_AGENTS_WHENEVER, &whenever, kDecisions);
+    const auto spread = actions_within(device(), HEARTH_AGENTS_BEST_EFFORT, &whenever, kDecisions);
     EXPECT_EQ(at_once, 6);
     EXPECT_GE(whenever, 6 * 2);
     EXPECT_LT(whenever, 5000);
@@ -473,7 +473,7 @@ TEST_F(DriverWeightsTest, DecisionsForWheneverThereIsTimeWaitForItAndAreTheSame)
 /// A buffer of the game's with these words, and how a decision is given it.
 struct GameBuffer {
     standalone::Buffer buffer;
-    hearth_bound bound{};
+    hearth_tensor_binding bound{};
 };
 template <class T>
 GameBuffer game_buffer(standalone::Device& device, uint32_t binding, const std::vector<T>& words) {
@@ -501,16 +501,16 @@ TEST_F(DriverWeightsTest, ObservationsMayComeFromTheGamesOwnBuffer) {
         for (int i = 0; i < 12; ++i) seen.push_back(std::sin(0.7f * static_cast<float>(frame + i)));
         const GameBuffer buffer = game_buffer(device(), *binding, seen);
         ASSERT_TRUE(by_value
-                        ->frame({.learn_us = 1e9},
+                        ->frame({.learning_budget_us = 1e9},
                                 [&] {
                                     for (size_t i = 0; i < 4; ++i)
                                         std::copy_n(&seen[3 * i], 3,
-                                                    by_value->agents.observe(ids[i]).begin());
+                                                    by_value->agents.observation(ids[i]).begin());
                                 })
                         .ok());
-        ASSERT_TRUE(by_buffer->frame({.learn_us = 1e9, .inputs = {&buffer.bound, 1}}).ok());
-        ASSERT_TRUE(by_buffer->frame({.learn_us = 0, .decide = false}).ok());
-        ASSERT_TRUE(by_value->frame({.learn_us = 0, .decide = false}).ok());
+        ASSERT_TRUE(by_buffer->frame({.learning_budget_us = 1e9, .inputs = {&buffer.bound, 1}}).ok());
+        ASSERT_TRUE(by_buffer->frame({.learning_budget_us = 0, .request_decision = false}).ok());
+        ASSERT_TRUE(by_value->frame({.learning_budget_us = 0, .request_decision = false}).ok());
         by_value->agents.poll();
         by_buffer->agents.poll();
         for (size_t i = 0; i < 4; ++i)
@@ -528,7 +528,7 @@ TEST_F(DriverWeightsTest, TheGpuMayDecideWhoDecides) {
     const auto host = small_host(device());
     ASSERT_NE(host, nullptr);
     const auto ids = add_all(*host);
-    ASSERT_TRUE(host->frame({.learn_us = 0}).ok());
+    ASSERT_TRUE(host->frame({.learning_budget_us = 0}).ok());
     host->settle();
     const std::vector<float> before = host->slot("last.action");
 
@@ -547,16 +547,16 @@ TEST_F(DriverWeightsTest, TheGpuMayDecideWhoDecides) {
             game_buffer<float>(device(), find("final_observation"), std::vector<float>(12)));
         return all;
     }();
-    std::vector<hearth_bound> inputs;
+    std::vector<hearth_tensor_binding> inputs;
     for (const GameBuffer& b : buffers) inputs.push_back(b.bound);
     const GameBuffer count = game_buffer<uint32_t>(device(), 0, {2, 0, 0, 0});
 
-    const std::span<const hearth_bound> some = std::span(inputs).first(6);
-    EXPECT_NE(host->frame({.learn_us = 0, .inputs = some, .row_count = &count.bound})
+    const std::span<const hearth_tensor_binding> some = std::span(inputs).first(6);
+    EXPECT_NE(host->frame({.learning_budget_us = 0, .inputs = some, .indirect_agent_count_buffer = &count.bound})
                   .message()
                   .find("'final_observation' must be a buffer"),
               std::string::npos);
-    const AgentsFrame how{.learn_us = 0, .inputs = inputs, .row_count = &count.bound};
+    const RecordOptions how{.learning_budget_us = 0, .inputs = inputs, .indirect_agent_count_buffer = &count.bound};
     const Status recorded = host->frame(how);
     ASSERT_TRUE(recorded.ok()) << recorded.message();
     host->settle();
@@ -574,28 +574,28 @@ TEST_F(DriverWeightsTest, TheGpuMayDecideWhoDecides) {
 
 /// What is steered after one person demonstrated 1 nine times as often as another -1.
 float steered_by_two(standalone::Device& device, double source_share) {
-    const AgentSchema schema(Fields().numbers("x"), Actions().drive("steer"));
-    Clone clone;
-    clone.agents = 2;
-    clone.capacity = 256;
-    clone.batch = 64;
-    clone.warmup = 64;
+    const AgentSpec schema(ObservationSpec().box("x"), ActionSpec().continuous("steer"));
+    BehaviorCloning clone;
+    clone.n_agents = 2;
+    clone.buffer_size = 256;
+    clone.batch_size = 64;
+    clone.learning_starts = 64;
     clone.learning_rate = 1e-2;
-    clone.loss = CloneLoss::kSquared;
-    clone.source_share = source_share;
-    const auto host = Host::create(device, trace_agents(schema, mlp_network({8}), clone, 1),
-                                   manifest_of(schema, clone));
+    clone.loss = BcLoss::kMse;
+    clone.max_demonstrator_fraction = source_share;
+    const auto host = Host::create(device, build_agent_graphs(schema, mlp_network({8}), clone, 1),
+                                   make_manifest(schema, clone));
     if (host == nullptr) return 0;
     const AgentId car = *host->agents.add();
     const bool has_sources = source_share < 1;
-    EXPECT_EQ(host->agents.demonstrate(car, std::vector<float>{0}, 3).ok(), has_sources);
+    EXPECT_EQ(host->agents.add_demonstration(car, std::vector<float>{0}, 3).ok(), has_sources);
     for (int frame = 0; frame < 200; ++frame)
-        EXPECT_TRUE(host->frame({.learn_us = 1e9, .explore = 0},
+        EXPECT_TRUE(host->frame({.learning_budget_us = 1e9, .exploration = 0},
                                 [&] {
                                     const uint32_t who = frame % 10 == 9 ? 2 : 1;
                                     const float steer = who == 1 ? 1.0f : -1.0f;
                                     EXPECT_TRUE(host->agents
-                                                    .demonstrate(car, std::span(&steer, 1),
+                                                    .add_demonstration(car, std::span(&steer, 1),
                                                                  has_sources ? who : 0)
                                                     .ok());
                                 })
@@ -613,12 +613,12 @@ TEST_F(DriverWeightsTest, NobodysDemonstrationsWeighMoreThanTheirShare) {
 
 TEST_F(DriverWeightsTest, WeightsThatDriftedTooFarAreNotPublished) {
     Ppo ppo = small_ppo();
-    ppo.rails.drift_limit = 1e-6;
-    const auto host = Host::create(device(), trace_agents(small_schema(), mlp_network({8}), ppo, 1),
-                                   manifest_of(small_schema(), ppo));
+    ppo.limits.max_weight_drift = 1e-6;
+    const auto host = Host::create(device(), build_agent_graphs(small_schema(), mlp_network({8}), ppo, 1),
+                                   make_manifest(small_schema(), ppo));
     ASSERT_NE(host, nullptr);
     const auto ids = add_all(*host);
-    ASSERT_TRUE(host->frame({.learn_us = 0, .decide = false}).ok());
+    ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());
     const std::vector<float> shipped = host->slot("actor.0.weight");
     play(*host, ids, 0, 24);
     host->settle();
@@ -629,9 +629,9 @@ TEST_F(DriverWeightsTest, WeightsThatDriftedTooFarAreNotPublished) {
     EXPECT_GE(status[Counter::kPublicationsFar], 1u);
     EXPECT_EQ(status.rollbacks, 0u);
 
-    ppo.rails.drift_limit = 10;
-    const auto free = Host::create(device(), trace_agents(small_schema(), mlp_network({8}), ppo, 1),
-                                   manifest_of(small_schema(), ppo));
+    ppo.limits.max_weight_drift = 10;
+    const auto free = Host::create(device(), build_agent_graphs(small_schema(), mlp_network({8}), ppo, 1),
+                                   make_manifest(small_schema(), ppo));
     ASSERT_NE(free, nullptr);
     play(*free, add_all(*free), 0, 24);
     free->settle();
@@ -640,31 +640,31 @@ TEST_F(DriverWeightsTest, WeightsThatDriftedTooFarAreNotPublished) {
 }
 
 TEST_F(DriverWeightsTest, StuckAndChangedRulesAreReported) {
-    const auto host = small_host(device(), {.watched_decisions = 4});
+    const auto host = small_host(device(), {.progress_window = 4});
     ASSERT_NE(host, nullptr);
     const auto ids = add_all(*host);
     const auto feed = [&](int decisions, float reward) {
         for (int i = 0; i < decisions; ++i)
-            ASSERT_TRUE(host->frame({.learn_us = 0},
+            ASSERT_TRUE(host->frame({.learning_budget_us = 0},
                                     [&] {
                                         for (const AgentId id : ids)
-                                            ASSERT_TRUE(host->agents.reward(id, reward).ok());
+                                            ASSERT_TRUE(host->agents.add_reward(id, reward).ok());
                                     })
                             .ok());
     };
     feed(1 + 4 * 5, 1.0f);
-    EXPECT_EQ(host->agents.status().rules_changed, 0u);
-    EXPECT_EQ(host->agents.status().first_score, 1.0);
+    EXPECT_EQ(host->agents.status().reward_shift_detected, 0u);
+    EXPECT_EQ(host->agents.status().initial_score, 1.0);
     feed(4, -1.0f);
-    EXPECT_EQ(host->agents.status().rules_changed, 1u);
-    EXPECT_EQ(host->agents.status().stuck, 0u);
+    EXPECT_EQ(host->agents.status().reward_shift_detected, 1u);
+    EXPECT_EQ(host->agents.status().is_plateaued, 0u);
     feed(12, 0.1f);
-    EXPECT_EQ(host->agents.status().stuck, 1u);
-    ASSERT_TRUE(host->agents.adapt(1).ok());
-    EXPECT_EQ(host->agents.status().rules_changed + host->agents.status().stuck, 0u);
+    EXPECT_EQ(host->agents.status().is_plateaued, 1u);
+    ASSERT_TRUE(host->agents.shrink_and_perturb(1).ok());
+    EXPECT_EQ(host->agents.status().reward_shift_detected + host->agents.status().is_plateaued, 0u);
     // The game's own score counts more than rewards do.
     for (int i = 0; i < 4; ++i) {
-        ASSERT_TRUE(host->agents.score(8).ok());
+        ASSERT_TRUE(host->agents.report_score(8).ok());
         feed(1, 0);
     }
     EXPECT_EQ(host->agents.status().score, 2.0) << "a quarter of it for each agent";

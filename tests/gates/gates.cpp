@@ -63,17 +63,17 @@ class BlindCartPole final : public classic::Task {
     std::unique_ptr<classic::Task> task_ = classic::make_task("CartPole");
 };
 
-Network two_layers(uint64_t seed) {
+PolicyNetwork two_layers(uint64_t seed) {
     return mlp_network({64, 64}, tanh, seed);
 }
 
-Network memory(uint64_t seed) {
+PolicyNetwork memory(uint64_t seed) {
     return gru_network(64, seed);
 }
 
 struct PpoRun {
     Ppo ppo;
-    Network (*network)(uint64_t seed) = two_layers;
+    PolicyNetwork (*network)(uint64_t seed) = two_layers;
     int64_t steps = 100'000;
     bool decays = false;  ///< learning rate and clip fall to zero over the run
     size_t window = 20;   ///< episodes whose mean return is compared with the bar
@@ -87,24 +87,24 @@ struct PpoRun {
 Result<Run> run_ppo(const RunSite& site, const MakeTask& make, const PpoRun& r) {
     const uint64_t seed = site.seed;
     const uint64_t starts = 1'000'000 + seed;  // of evaluations
-    const int64_t window = r.ppo.agents * r.ppo.horizon;
-    Crowd crowd(make, r.ppo.agents, seed);
+    const int64_t window = r.ppo.n_agents * r.ppo.n_steps;
+    Crowd crowd(make, r.ppo.n_agents, seed);
     Run run;
     const Stopwatch making;
     HEARTH_ASSIGN(
         const auto learner,
         DeviceLearner::create(site.device,
-                              trace_agents(schema_of(crowd.info()), r.network(seed), r.ppo, seed),
-                              static_cast<uint64_t>(r.ppo.agents)));
+                              build_agent_graphs(schema_of(crowd.info()), r.network(seed), r.ppo, seed),
+                              static_cast<uint64_t>(r.ppo.n_agents)));
     run.setup_s = making.seconds();
     const Stopwatch learning;
     std::optional<double> early;
     while (crowd.steps() < r.steps) {
         if (r.early_steps > 0 && !early && crowd.steps() + window > r.early_steps) {
-            HEARTH_ASSIGN(early, evaluate(*learner, make, r.ppo.agents, r.evaluation, starts));
+            HEARTH_ASSIGN(early, evaluate(*learner, make, r.ppo.n_agents, r.evaluation, starts));
             run.note = fmt::format("{:.1f} after {} steps", *early, crowd.steps());
         }
-        for (int64_t t = 0; t < r.ppo.horizon; ++t) {
+        for (int64_t t = 0; t < r.ppo.n_steps; ++t) {
             HEARTH_TRY(crowd.step(*learner, true));
             HEARTH_TRY(learner->run("store", crowd.transition(), crowd.count()).status());
         }
@@ -114,18 +114,18 @@ Result<Run> run_ppo(const RunSite& site, const MakeTask& make, const PpoRun& r) 
                                                              static_cast<double>(r.steps))
                                      : 1;
         NamedTensors live;
-        if (r.ppo.learning_rate.is_live())
+        if (r.ppo.learning_rate.is_tunable())
             live["learning_rate"] = HostTensor::scalar(r.ppo.learning_rate.value() * left);
-        if (r.ppo.clip.is_live()) live["clip"] = HostTensor::scalar(r.ppo.clip.value() * left);
+        if (r.ppo.clip_range.is_tunable()) live["clip"] = HostTensor::scalar(r.ppo.clip_range.value() * left);
         HEARTH_TRY(learner->run("prepare").status());
-        for (int64_t i = 0; i < r.ppo.epochs * r.ppo.minibatches; ++i)
+        for (int64_t i = 0; i < r.ppo.n_epochs * r.ppo.n_minibatches; ++i)
             HEARTH_TRY(learner->run("learn", live).status());
         HEARTH_TRY(learner->run("publish").status());
         site.log(crowd.steps(), crowd.mean_return(r.window));
     }
     run.steps = crowd.steps();
     run.learn_s = learning.seconds();
-    HEARTH_ASSIGN(run.evaluation, evaluate(*learner, make, r.ppo.agents, r.evaluation, starts));
+    HEARTH_ASSIGN(run.evaluation, evaluate(*learner, make, r.ppo.n_agents, r.evaluation, starts));
     run.passed = run.steps_to_bar >= 0 && run.evaluation >= r.evaluation_bar &&
                  (!early || *early >= r.early_bar);
     return run;
@@ -134,19 +134,19 @@ Result<Run> run_ppo(const RunSite& site, const MakeTask& make, const PpoRun& r) 
 /// rl-zoo's tuned settings for CartPole: 8 environments x 32 decisions, 20 epochs.
 Ppo cart_pole_ppo() {
     Ppo ppo;
-    ppo.agents = 8;
-    ppo.horizon = 32;
-    ppo.minibatches = 1;
-    ppo.epochs = 20;
-    ppo.learning_rate = Setting::live(1e-3);
-    ppo.clip = Setting::live(0.2);
-    ppo.entropy = 0;
+    ppo.n_agents = 8;
+    ppo.n_steps = 32;
+    ppo.n_minibatches = 1;
+    ppo.n_epochs = 20;
+    ppo.learning_rate = Hyperparameter::tunable(1e-3);
+    ppo.clip_range = Hyperparameter::tunable(0.2);
+    ppo.ent_coef = 0;
     ppo.gamma = 0.98;
-    ppo.lambda = 0.8;
-    ppo.value_weight = 1;  // of half the squared error
+    ppo.gae_lambda = 0.8;
+    ppo.vf_coef = 1;  // of half the squared error
     ppo.normalize_observations = false;
     ppo.normalize_rewards = false;
-    ppo.rails.kl_stop = 0;
+    ppo.limits.target_kl = 0;
     return ppo;
 }
 
@@ -167,15 +167,15 @@ struct DqnRun {
 
 Result<Run> run_dqn(const RunSite& site, const MakeTask& make, const DqnRun& r) {
     const uint64_t seed = site.seed;
-    Crowd crowd(make, r.dqn.replay.agents, seed);
+    Crowd crowd(make, r.dqn.replay.n_agents, seed);
     Run run;
     const Stopwatch making;
     HEARTH_ASSIGN(
         const auto learner,
         DeviceLearner::create(site.device,
-                              trace_agents(schema_of(crowd.info()),
+                              build_agent_graphs(schema_of(crowd.info()),
                                            mlp_network(r.widths, relu, seed, r.init), r.dqn, seed),
-                              static_cast<uint64_t>(r.dqn.replay.agents)));
+                              static_cast<uint64_t>(r.dqn.replay.n_agents)));
     run.setup_s = making.seconds();
     const Stopwatch learning;
     constexpr double kBar = 475;
@@ -189,8 +189,8 @@ Result<Run> run_dqn(const RunSite& site, const MakeTask& make, const DqnRun& r) 
                                         std::max(r.least_random, 1 - (1 - r.least_random) * done)));
         HEARTH_TRY(learner->run("store", crowd.transition(), crowd.count()).status());
         const int64_t learned = items;
-        if (crowd.steps() > r.dqn.replay.warmup)
-            for (; items * r.decisions_per_item < crowd.steps() - r.dqn.replay.warmup; ++items)
+        if (crowd.steps() > r.dqn.replay.learning_starts)
+            for (; items * r.decisions_per_item < crowd.steps() - r.dqn.replay.learning_starts; ++items)
                 HEARTH_TRY(learner->run("learn").status());
         if (items > learned) HEARTH_TRY(learner->run("publish").status());
         if (crowd.steps() % kLogPeriod == 0) site.log(crowd.steps(), crowd.mean_return(20));
@@ -205,7 +205,7 @@ Result<Run> run_dqn(const RunSite& site, const MakeTask& make, const DqnRun& r) 
         if (crowd.steps() < next_evaluation) continue;
         next_evaluation += r.evaluation_period;
         HEARTH_ASSIGN(const double now,
-                      evaluate(*learner, make, r.dqn.replay.agents, 20, 1'000'000 + seed));
+                      evaluate(*learner, make, r.dqn.replay.n_agents, 20, 1'000'000 + seed));
         run.evaluation = std::max(run.evaluation, now);
         if (now >= kBar) run.steps_to_bar = crowd.steps();
     }
@@ -216,42 +216,42 @@ Result<Run> run_dqn(const RunSite& site, const MakeTask& make, const DqnRun& r) 
 /// CleanRL's dqn.py: one environment, PyTorch's first weights.
 Result<Run> gate4(const RunSite& site) {
     Dqn dqn;
-    dqn.replay = {.agents = 1, .capacity = 10'000, .batch = 128, .warmup = 10'000};
+    dqn.replay = {.n_agents = 1, .buffer_size = 10'000, .batch_size = 128, .learning_starts = 10'000};
     dqn.learning_rate = 2.5e-4;
-    dqn.target_period = 50;  // 500 decisions
-    dqn.is_double = dqn.is_dueling = false;
-    dqn.huber = 0;
-    dqn.rails.gradient_norm = 1e6;
+    dqn.target_update_interval = 50;  // 500 decisions
+    dqn.double_q = dqn.dueling = false;
+    dqn.huber_delta = 0;
+    dqn.limits.max_grad_norm = 1e6;
     return run_dqn(site, task("CartPole"),
                    {.dqn = dqn,
                     .steps = 500'000,
                     .exploration = 0.5,
                     .decisions_per_item = 10,
                     .evaluation_period = 0,
-                    .init = nn::WeightInit::kFanIn});
+                    .init = nn::WeightInit::kPyTorchDefault});
 }
 
 Result<Run> gate4_fast(const RunSite& site) {
     Dqn dqn;
-    dqn.replay = {.agents = 8, .capacity = 100'000, .batch = 128, .warmup = 1'000};
+    dqn.replay = {.n_agents = 8, .buffer_size = 100'000, .batch_size = 128, .learning_starts = 1'000};
     dqn.replay.reward_scale = 0.1;  // values of 10, where the loss is a square for most samples
     dqn.learning_rate = 5e-4;
-    dqn.target_period = 1;
-    dqn.target_rate = 0.005;
-    dqn.is_dueling = false;
+    dqn.target_update_interval = 1;
+    dqn.tau = 0.005;
+    dqn.dueling = false;
     return run_dqn(site, task("CartPole"), {.dqn = dqn});
 }
 
 Ppo acrobot_ppo() {
     Ppo ppo;
-    ppo.agents = 16;
-    ppo.horizon = 128;
-    ppo.minibatches = 8;
-    ppo.epochs = 4;
+    ppo.n_agents = 16;
+    ppo.n_steps = 128;
+    ppo.n_minibatches = 8;
+    ppo.n_epochs = 4;
     ppo.learning_rate = 1e-3;
     ppo.gamma = 0.99;
-    ppo.lambda = 0.94;
-    ppo.entropy = 0;
+    ppo.gae_lambda = 0.94;
+    ppo.ent_coef = 0;
     return ppo;
 }
 
@@ -268,12 +268,12 @@ Result<Run> gate5(const RunSite& site) {
 /// rl_tools' settings for Pendulum.
 Sac pendulum_sac() {
     Sac sac;
-    sac.replay = {.agents = 1, .capacity = 10'000, .batch = 100, .warmup = 100};
+    sac.replay = {.n_agents = 1, .buffer_size = 10'000, .batch_size = 100, .learning_starts = 100};
     return sac;
 }
 
-Network pendulum_sac_network(uint64_t seed) {
-    return mlp_network({64, 64}, relu, seed, nn::WeightInit::kFanIn);
+PolicyNetwork pendulum_sac_network(uint64_t seed) {
+    return mlp_network({64, 64}, relu, seed, nn::WeightInit::kPyTorchDefault);
 }
 
 Result<Run> gate6(const RunSite& site) {
@@ -287,7 +287,7 @@ Result<Run> gate6(const RunSite& site) {
         const auto learner,
         DeviceLearner::create(
             site.device,
-            trace_agents(schema_of(crowd.info()), pendulum_sac_network(seed), sac, seed), 100));
+            build_agent_graphs(schema_of(crowd.info()), pendulum_sac_network(seed), sac, seed), 100));
     run.setup_s = making.seconds();
     const Stopwatch learning;
     run.evaluation = -1e9;
@@ -314,16 +314,16 @@ Result<Run> gate6(const RunSite& site) {
 /// minibatches of 64. rl_tools has 2 of 256, with which Hearth is at -250 only after 160,000 to 233,000 steps.
 Ppo pendulum_ppo() {
     Ppo ppo;
-    ppo.agents = 4;
-    ppo.horizon = 1024;
-    ppo.minibatches = 64;
-    ppo.epochs = 10;
+    ppo.n_agents = 4;
+    ppo.n_steps = 1024;
+    ppo.n_minibatches = 64;
+    ppo.n_epochs = 10;
     ppo.learning_rate = 1e-3;
     ppo.gamma = 0.9;
-    ppo.lambda = 0.95;
-    ppo.entropy = 0;
-    ppo.first_log_deviation = 0;
-    ppo.rails.kl_stop = 0;
+    ppo.gae_lambda = 0.95;
+    ppo.ent_coef = 0;
+    ppo.log_std_init = 0;
+    ppo.limits.target_kl = 0;
     return ppo;
 }
 
@@ -333,8 +333,8 @@ Result<Run> gate7(const RunSite& site) {
     Ppo ppo = pendulum_ppo();
     ppo.normalize_observations = false;
     ppo.normalize_rewards = false;
-    ppo.rails.reward_limit = 20;  // the least is -16.3
-    ppo.learning_rate = Setting::live(1e-3);
+    ppo.limits.clip_reward = 20;  // the least is -16.3
+    ppo.learning_rate = Hyperparameter::tunable(1e-3);
     return run_ppo(site, task("Pendulum"),
                    {.ppo = ppo,
                     .steps = 300'000,
@@ -350,12 +350,12 @@ Result<Run> gate7(const RunSite& site) {
 /// small (a tenth of a unit): without normalization, the memory hardly sees it.
 Result<Run> gate8(const RunSite& site) {
     Ppo ppo = cart_pole_ppo();
-    ppo.horizon = 128;
-    ppo.minibatches = 8;
-    ppo.epochs = 10;
-    ppo.sequence = 16;
+    ppo.n_steps = 128;
+    ppo.n_minibatches = 8;
+    ppo.n_epochs = 10;
+    ppo.bptt_length = 16;
     ppo.gamma = 0.99;
-    ppo.lambda = 0.95;
+    ppo.gae_lambda = 0.95;
     ppo.normalize_observations = true;
     ppo.normalize_rewards = true;
     return run_ppo(site, [] { return std::make_unique<BlindCartPole>(); },
@@ -366,25 +366,25 @@ Result<Run> gate8(const RunSite& site) {
 
 Result<Run> gate10_cart(const RunSite& site) {
     const Ppo ppo = cart_pole_ppo();
-    const AgentSchema schema = schema_of(task("CartPole")()->info());
-    return run_driven(site, task("CartPole"), manifest_of(schema, ppo),
-                      trace_agents(schema, two_layers(site.seed), ppo, site.seed),
+    const AgentSpec schema = schema_of(task("CartPole")()->info());
+    return run_driven(site, task("CartPole"), make_manifest(schema, ppo),
+                      build_agent_graphs(schema, two_layers(site.seed), ppo, site.seed),
                       {.steps = 100'000, .bar = 475, .stops_at_bar = true, .decays = true});
 }
 
 Result<Run> gate10_sac(const RunSite& site) {
     const Sac sac = pendulum_sac();
-    const AgentSchema schema = schema_of(task("Pendulum")()->info());
-    return run_driven(site, task("Pendulum"), manifest_of(schema, sac),
-                      trace_agents(schema, pendulum_sac_network(site.seed), sac, site.seed),
+    const AgentSpec schema = schema_of(task("Pendulum")()->info());
+    return run_driven(site, task("Pendulum"), make_manifest(schema, sac),
+                      build_agent_graphs(schema, pendulum_sac_network(site.seed), sac, site.seed),
                       {.steps = 10'000, .bar = -250, .window = 10});
 }
 
 Result<Run> gate10_ppo(const RunSite& site) {
     const Ppo ppo = pendulum_ppo();
-    const AgentSchema schema = schema_of(task("Pendulum")()->info());
-    return run_driven(site, task("Pendulum"), manifest_of(schema, ppo),
-                      trace_agents(schema, two_layers(site.seed), ppo, site.seed),
+    const AgentSpec schema = schema_of(task("Pendulum")()->info());
+    return run_driven(site, task("Pendulum"), make_manifest(schema, ppo),
+                      build_agent_graphs(schema, two_layers(site.seed), ppo, site.seed),
                       {.steps = 300'000, .bar = -250});
 }
 
@@ -394,9 +394,9 @@ train::TrainConfig many_carts(int64_t worlds, int64_t steps) {
     train::TrainConfig config;
     config.task = "CartPole";
     config.ppo = cart_pole_ppo();
-    config.ppo.agents = worlds;
+    config.ppo.n_agents = worlds;
     // As those it is compared with, which have no such rail: two barriers less an item.
-    config.ppo.rails.update_ratio = 0;
+    config.ppo.limits.max_update_ratio = 0;
     config.steps = steps;
     config.decays = true;
     return config;
@@ -421,12 +421,12 @@ Result<Run> gate10_gpu64(const RunSite& site) {
 /// seeds of ten.
 Result<Run> gate10_gpu1024(const RunSite& site) {
     train::TrainConfig config = many_carts(1024, 4'000'000);
-    config.ppo.minibatches = 32;
-    config.ppo.epochs = 4;
+    config.ppo.n_minibatches = 32;
+    config.ppo.n_epochs = 4;
     config.ppo.gamma = 0.99;
-    config.ppo.lambda = 0.95;
-    config.ppo.entropy = 0.01;
-    config.ppo.learning_rate = Setting::live(2.5e-4);
+    config.ppo.gae_lambda = 0.95;
+    config.ppo.ent_coef = 0.01;
+    config.ppo.learning_rate = Hyperparameter::tunable(2.5e-4);
     return run_simulated(site, config, 475);
 }
 
@@ -434,8 +434,8 @@ Result<Run> gate10_gpu_acrobot(const RunSite& site) {
     train::TrainConfig config;
     config.task = "Acrobot";
     config.ppo = acrobot_ppo();
-    config.ppo.learning_rate = Setting::live(1e-3);
-    config.ppo.clip = Setting::live(0.2);
+    config.ppo.learning_rate = Hyperparameter::tunable(1e-3);
+    config.ppo.clip_range = Hyperparameter::tunable(0.2);
     config.steps = 200'000;
     return run_simulated(site, config, -100);
 }
@@ -446,12 +446,12 @@ Result<Run> gate10_gpu_pendulum(const RunSite& site) {
     config.ppo = pendulum_ppo();
     // Windows of a quarter of the samples, in more worlds, and as many epochs of larger minibatches.  With 640 steps of
     // 64 samples a window, or 160 of 256, one seed of eight lost its chance and hung sideways for good.
-    config.ppo.agents = 16;
-    config.ppo.horizon = 64;
-    config.ppo.minibatches = 4;
+    config.ppo.n_agents = 16;
+    config.ppo.n_steps = 64;
+    config.ppo.n_minibatches = 4;
     config.decays = true;
-    config.ppo.learning_rate = Setting::live(1e-3);
-    config.ppo.clip = Setting::live(0.2);
+    config.ppo.learning_rate = Hyperparameter::tunable(1e-3);
+    config.ppo.clip_range = Hyperparameter::tunable(0.2);
     config.steps = 300'000;
     return run_simulated(site, config, -200);
 }
@@ -573,7 +573,7 @@ class Runner {
             const size_t gate = index / arguments_.seeds;
             const Status status = run_one(gate, arguments_.first + index % arguments_.seeds);
             const std::lock_guard lock(mutex_);
-            if (!status.ok() && failed_.ok()) failed_ = status.in(gates_[gate].name);
+            if (!status.ok() && failed_.ok()) failed_ = status.with_context(gates_[gate].name);
         }
     }
     Status run_one(size_t gate, uint64_t seed) {

@@ -21,8 +21,8 @@ using namespace agents;
 class LearnersTest : public test::VulkanTest {
   protected:
     std::unique_ptr<DeviceLearner> make_learner(
-        const Traces& traces, uint64_t rows, const NamedTensors& first_contents = {},
-        FusedNetworks fused_networks = FusedNetworks::kWherePays) {
+        const AgentGraphs& traces, uint64_t rows, const NamedTensors& first_contents = {},
+        FuseMlp fused_networks = FuseMlp::kAuto) {
         auto learner =
             DeviceLearner::create(device(), traces, rows, first_contents, fused_networks);
         EXPECT_TRUE(learner.ok()) << learner.status().message();
@@ -32,22 +32,22 @@ class LearnersTest : public test::VulkanTest {
 
 Ppo small_ppo() {
     Ppo ppo;
-    ppo.agents = 4;
-    ppo.horizon = 8;
-    ppo.minibatches = 4;
-    ppo.epochs = 2;
-    ppo.rails.kl_stop = 0;
+    ppo.n_agents = 4;
+    ppo.n_steps = 8;
+    ppo.n_minibatches = 4;
+    ppo.n_epochs = 2;
+    ppo.limits.target_kl = 0;
     return ppo;
 }
 
-AgentSchema small_schema() {
-    return AgentSchema(Fields().numbers("x", 5), Actions().choose("move", 3).drive("aim", 2));
+AgentSpec small_schema() {
+    return AgentSpec(ObservationSpec().box("x", 5), ActionSpec().discrete("move", 3).continuous("aim", 2));
 }
 
 // On GPUs the whole network becomes one kernel; a software driver runs that only when told to.
-class PpoOnADevice : public LearnersTest, public ::testing::WithParamInterface<FusedNetworks> {
+class PpoOnADevice : public LearnersTest, public ::testing::WithParamInterface<FuseMlp> {
   protected:
-    void expect_windows_follow_the_reference(const Network& network, const Ppo& ppo);
+    void expect_windows_follow_the_reference(const PolicyNetwork& network, const Ppo& ppo);
 };
 
 // Gate2: data/agents/make_ppo.py learned from the same samples in the same order.
@@ -56,9 +56,9 @@ TEST_P(PpoOnADevice, OneEpochGivesPyTorchsWeights) {
     std::ifstream(HEARTH_TEST_DATA "/agents/ppo.json") >> json;
     Ppo ppo = small_ppo();
     ppo.learning_rate = 3e-3;
-    ppo.entropy = 0.01;
+    ppo.ent_coef = 0.01;
     ppo.normalize_observations = false;
-    ppo.rails.observation_limit = 100;
+    ppo.limits.clip_obs = 100;
     const auto column = [&](const char* name, const Shape& shape, DType dtype = DType::kF32) {
         return HostTensor::of(shape, json.at(name).get<std::vector<double>>(), dtype);
     };
@@ -73,7 +73,7 @@ TEST_P(PpoOnADevice, OneEpochGivesPyTorchsWeights) {
     first["learn.minibatches"] =
         minibatch_statistics(json.at("order").get<std::vector<double>>(), 8,
                              [&](int64_t i) { return advantage[static_cast<size_t>(i)]; });
-    const Traces traces = trace_agents(small_schema(), mlp_network({8, 8}), ppo);
+    const AgentGraphs traces = build_agent_graphs(small_schema(), mlp_network({8, 8}), ppo);
     for (const auto& trace : traces)
         for (const auto& [name, values] : json.at("first").items())
             for (const Tensor& param : trace->params())
@@ -86,7 +86,7 @@ TEST_P(PpoOnADevice, OneEpochGivesPyTorchsWeights) {
             const auto outputs = learner->run("learn");
             ASSERT_TRUE(outputs.ok()) << outputs.status().message();
         }
-        const auto slots = learner->runner().read_slots();
+        const auto slots = learner->runner().read_variables();
         ASSERT_TRUE(slots.ok());
         const auto& expected = json.at("after_epoch_" + std::to_string(epoch));
         for (const auto& [name, values] : expected.items())
@@ -95,13 +95,13 @@ TEST_P(PpoOnADevice, OneEpochGivesPyTorchsWeights) {
                             1e-5)
                     << name << "[" << i << "] after epoch " << epoch;
     }
-    EXPECT_EQ(learner->status()[Counter::kLearnSteps], 8u);
+    EXPECT_EQ(learner->status()[Counter::kGradientSteps], 8u);
 }
 
 // Every entry as on the reference: sampling, rings, statistics, advantages, rails, publication.
-void PpoOnADevice::expect_windows_follow_the_reference(const Network& network, const Ppo& ppo) {
-    const bool has_memory = network.memory_width > 0;
-    const Traces traces = trace_agents(small_schema(), network, ppo);
+void PpoOnADevice::expect_windows_follow_the_reference(const PolicyNetwork& network, const Ppo& ppo) {
+    const bool has_memory = network.recurrent_state_size > 0;
+    const AgentGraphs traces = build_agent_graphs(small_schema(), network, ppo);
     InterpretedLearner reference(traces);
     const auto learner = make_learner(traces, 4, {}, GetParam());
     ASSERT_NE(learner, nullptr);
@@ -118,11 +118,11 @@ void PpoOnADevice::expect_windows_follow_the_reference(const Network& network, c
             ASSERT_EQ(learner->status()[static_cast<Counter>(i)],
                       reference.status()[static_cast<Counter>(i)])
                 << entry << ": " << kCounterNames[i];
-        for (size_t i = 0; i < kDiagnosticCount; ++i) {
-            const auto value = static_cast<double>(reference.status()[static_cast<Diagnostic>(i)]);
-            ASSERT_NEAR(static_cast<double>(learner->status()[static_cast<Diagnostic>(i)]), value,
+        for (size_t i = 0; i < kMetricCount; ++i) {
+            const auto value = static_cast<double>(reference.status()[static_cast<AgentMetric>(i)]);
+            ASSERT_NEAR(static_cast<double>(learner->status()[static_cast<AgentMetric>(i)]), value,
                         1e-3 * std::max(1.0, std::abs(value)))
-                << entry << ": " << kDiagnosticNames[i];
+                << entry << ": " << kMetricNames[i];
         }
     };
     const auto wave = [](const Shape& shape, double phase) {
@@ -162,7 +162,7 @@ void PpoOnADevice::expect_windows_follow_the_reference(const Network& network, c
         for (int i = 0; i < 8; ++i) compare("learn", {});
         compare("publish", {});
     }
-    const auto slots = learner->runner().read_slots();
+    const auto slots = learner->runner().read_variables();
     ASSERT_TRUE(slots.ok());
     for (const auto& [name, value] : *slots) {
         if (name == "agents.status") continue;  // bits of what was compared above
@@ -178,22 +178,22 @@ TEST_P(PpoOnADevice, AWindowFollowsTheReference) {
 // Sequences with ends within them, and a sample that was refused.
 TEST_P(PpoOnADevice, AWindowWithMemoryFollowsTheReference) {
     Ppo ppo = small_ppo();
-    ppo.sequence = 4;
-    ppo.minibatches = 2;
+    ppo.bptt_length = 4;
+    ppo.n_minibatches = 2;
     expect_windows_follow_the_reference(gru_network(6), ppo);
 }
 
-INSTANTIATE_TEST_SUITE_P(FusedNetworks, PpoOnADevice,
-                         ::testing::Values(FusedNetworks::kWherePays, FusedNetworks::kAlways),
+INSTANTIATE_TEST_SUITE_P(FuseMlp, PpoOnADevice,
+                         ::testing::Values(FuseMlp::kAuto, FuseMlp::kAlways),
                          [](const auto& instance) {
-                             return instance.param == FusedNetworks::kAlways ? "Always"
+                             return instance.param == FuseMlp::kAlways ? "Always"
                                                                              : "WherePays";
                          });
 
 /// Trains until the mean of the last 100 episodes is what the task asks, or `steps` are taken.
 double train(DeviceLearner& learner, Crowd& crowd, const Ppo& ppo, int64_t steps) {
     while (crowd.steps() < steps) {
-        for (int64_t t = 0; t < ppo.horizon; ++t) {
+        for (int64_t t = 0; t < ppo.n_steps; ++t) {
             const Status status = crowd.step(learner, true);
             EXPECT_TRUE(status.ok()) << status.message();
             if (!status.ok()) return 0;
@@ -201,7 +201,7 @@ double train(DeviceLearner& learner, Crowd& crowd, const Ppo& ppo, int64_t steps
         }
         if (crowd.mean_return(100) >= crowd.info().solved_at) break;
         EXPECT_TRUE(learner.run("prepare").ok());
-        for (int64_t i = 0; i < ppo.epochs * ppo.minibatches; ++i)
+        for (int64_t i = 0; i < ppo.n_epochs * ppo.n_minibatches; ++i)
             EXPECT_TRUE(learner.run("learn").ok());
         EXPECT_TRUE(learner.run("publish").ok());
     }
@@ -214,23 +214,23 @@ class SanityTask : public LearnersTest, public ::testing::WithParamInterface<con
 TEST_P(SanityTask, IsLearned) {
     const std::string name = GetParam();
     Ppo ppo;
-    ppo.agents = 16;
-    ppo.horizon = 20;
-    ppo.minibatches = 2;
-    ppo.epochs = 4;
+    ppo.n_agents = 16;
+    ppo.n_steps = 20;
+    ppo.n_minibatches = 2;
+    ppo.n_epochs = 4;
     ppo.learning_rate = 5e-3;
     ppo.gamma = 0.95;
-    ppo.entropy = name == "stochastic" ? 0.0 : 0.02;
-    ppo.rails.kl_stop = 0.1;
+    ppo.ent_coef = name == "stochastic" ? 0.0 : 0.02;
+    ppo.limits.target_kl = 0.1;
     ppo.normalize_observations = false;
-    Network network = mlp_network({16});
+    PolicyNetwork network = mlp_network({16});
     if (name == "memory") {
         network = gru_network(16);
-        ppo.sequence = 10;
+        ppo.bptt_length = 10;
     }
     const auto make = [&] { return make_sanity_task(name); };
-    Crowd crowd(make, ppo.agents, 1);
-    const auto learner = make_learner(trace_agents(schema_of(crowd.info()), network, ppo, 1), 16);
+    Crowd crowd(make, ppo.n_agents, 1);
+    const auto learner = make_learner(build_agent_graphs(schema_of(crowd.info()), network, ppo, 1), 16);
     ASSERT_NE(learner, nullptr);
     const double reached = train(*learner, crowd, ppo, 60000);
     EXPECT_GE(reached, crowd.info().solved_at) << "after " << crowd.steps() << " steps";

@@ -19,7 +19,7 @@ Result<Run> run_simulated(const RunSite& site, train::TrainConfig config, double
     train::OneRank alone;
     HEARTH_ASSIGN(const auto learner, train::SimulatedLearner::create(site.device, config, alone));
     run.setup_s = making.seconds();
-    const int64_t samples = config.ppo.agents * config.ppo.horizon;
+    const int64_t samples = config.ppo.n_agents * config.ppo.n_steps;
     train::ReturnWindow returns;
     double bar_s = -1, bar_cpu_s = -1;
     const Stopwatch learning;

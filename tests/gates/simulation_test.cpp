@@ -21,10 +21,10 @@ constexpr int64_t kWorlds = 4, kHorizon = 4;
 
 Ppo small_ppo() {
     Ppo ppo;
-    ppo.agents = kWorlds;
-    ppo.horizon = kHorizon;
-    ppo.minibatches = 2;
-    ppo.epochs = 2;
+    ppo.n_agents = kWorlds;
+    ppo.n_steps = kHorizon;
+    ppo.n_minibatches = 2;
+    ppo.n_epochs = 2;
     return ppo;
 }
 
@@ -40,19 +40,19 @@ class RolloutOnADevice : public test::VulkanTest,
                          public ::testing::WithParamInterface<const char*> {
   protected:
     /// Without what the tests do not record.
-    Traces traces(const Ppo& ppo, int64_t steps, int64_t step_limit = 0) const {
-        Simulation simulation = classic::make_simulation(GetParam()).value();
-        if (step_limit > 0) simulation.step_limit = step_limit;
-        Traces all =
-            trace_agents(schema_of(classic::make_task(GetParam())->info()), mlp_network({8, 8}),
-                         ppo, simulation, {.steps = steps, .seed = 5});
+    AgentGraphs traces(const Ppo& ppo, int64_t steps, int64_t step_limit = 0) const {
+        VectorEnv simulation = classic::make_simulation(GetParam()).value();
+        if (step_limit > 0) simulation.max_episode_steps = step_limit;
+        AgentGraphs all =
+            build_agent_graphs(schema_of(classic::make_task(GetParam())->info()), mlp_network({8, 8}),
+                         ppo, simulation, {.steps_per_recording = steps, .seed = 5});
         std::erase_if(all, [](const auto& trace) {
             return trace->graph().name == "act" || trace->graph().name == "adapt";
         });
         return all;
     }
     std::unique_ptr<DeviceLearner> make_learner(
-        const Traces& traces, FusedNetworks fused_networks = FusedNetworks::kWherePays) {
+        const AgentGraphs& traces, FuseMlp fused_networks = FuseMlp::kAuto) {
         auto learner = DeviceLearner::create(device(), traces, kWorlds, {}, fused_networks);
         EXPECT_TRUE(learner.ok()) << learner.status().message();
         return learner.ok() ? std::move(learner).value() : nullptr;
@@ -64,8 +64,8 @@ TEST_P(RolloutOnADevice, TakesEachStepAsTheTaskDoes) {
     constexpr int64_t kLimit = 3;
     Ppo ppo = small_ppo();
     ppo.normalize_rewards = false;
-    ppo.rails.reward_limit = 100;
-    Traces played = traces(ppo, 2, kLimit);
+    ppo.limits.clip_reward = 100;
+    AgentGraphs played = traces(ppo, 2, kLimit);
     std::erase_if(played, [](const auto& trace) {
         return trace->graph().name != "rollout" && trace->graph().name != "prepare";
     });
@@ -84,7 +84,7 @@ TEST_P(RolloutOnADevice, TakesEachStepAsTheTaskDoes) {
             const auto outputs = learner->run("rollout");
             ASSERT_TRUE(outputs.ok()) << outputs.status().message();
         }
-        auto slots = learner->runner().read_slots();
+        auto slots = learner->runner().read_variables();
         ASSERT_TRUE(slots.ok()) << slots.status().message();
         const auto value = [&](const char* name, int64_t i) { return slots->at(name).get(i); };
         for (int64_t i = 0; i < kWorlds * kHorizon; ++i) {
@@ -125,7 +125,7 @@ TEST_P(RolloutOnADevice, TakesEachStepAsTheTaskDoes) {
         }
         const auto prepared = learner->run("prepare");
         ASSERT_TRUE(prepared.ok()) << prepared.status().message();
-        const auto valid = learner->runner().read_slot("batch.valid");
+        const auto valid = learner->runner().read_variable("batch.valid");
         ASSERT_TRUE(valid.ok()) << valid.status().message();
         for (int64_t i = 0; i < kWorlds * kHorizon; ++i) EXPECT_EQ(valid->get(i), 1) << i;
     }
@@ -145,7 +145,7 @@ TEST_P(RolloutOnADevice, IsTheSameHoweverAWindowIsCut) {
             for (const char* entry : {"prepare", "learn", "publish"})
                 ASSERT_TRUE(learner->run(entry).ok()) << entry;
         }
-        auto slots = learner->runner().read_slots();
+        auto slots = learner->runner().read_variables();
         ASSERT_TRUE(slots.ok()) << slots.status().message();
         slots->erase("rollout.runs");
         if (whole.empty()) whole = *slots;
@@ -165,17 +165,17 @@ class RolloutPrograms : public RolloutOnADevice {};
 // Whole windows as one kernel where they fit, and every entry behind them.
 TEST_P(RolloutPrograms, LearnAsTheReferenceDoes) {
     Ppo ppo = small_ppo();
-    ppo.horizon = 2;
-    const Traces all = traces(ppo, 0);
+    ppo.n_steps = 2;
+    const AgentGraphs all = traces(ppo, 0);
     InterpretedLearner reference(all);
-    const auto learner = make_learner(all, FusedNetworks::kAlways);
+    const auto learner = make_learner(all, FuseMlp::kAlways);
     ASSERT_NE(learner, nullptr);
     for (const char* entry :
          {"rollout", "prepare", "learn", "learn", "learn", "learn", "publish", "rollout"}) {
         (void)reference.run(entry);
         const auto outputs = learner->run(entry);
         ASSERT_TRUE(outputs.ok()) << outputs.status().message();
-        const auto slots = learner->runner().read_slots();
+        const auto slots = learner->runner().read_variables();
         ASSERT_TRUE(slots.ok());
         for (const auto& [name, value] : *slots)
             for (int64_t i = 0; name != "agents.status" && i < value.element_count(); ++i)

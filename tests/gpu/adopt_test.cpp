@@ -22,8 +22,8 @@ class Adopt : public RuntimeTest {
         RuntimeTest::SetUp();
         VulkanShim::get().reset();
     }
-    hearth_device_query query() {
-        hearth_device_query q = hearth_device_query_default();
+    hearth_device_requirements_info query() {
+        hearth_device_requirements_info q = hearth_device_requirements_info_default();
         q.instance = instance().handle();
         q.physical_device = device().physical_device();
         q.get_instance_proc_addr = instance().vk().GetInstanceProcAddr;
@@ -32,9 +32,9 @@ class Adopt : public RuntimeTest {
         return q;
     }
     /// What hearth_context_create has to say to this host info.
-    std::string problems_of(const hearth_host_info& info) {
+    std::string problems_of(const hearth_context_create_info& info) {
         hearth_context* context = nullptr;
-        hearth_report report{};
+        hearth_messages report{};
         EXPECT_LT(hearth_context_create(&info, &context, &report), 0);
         EXPECT_EQ(context, nullptr);
         return report.text;
@@ -42,9 +42,9 @@ class Adopt : public RuntimeTest {
 };
 
 TEST_F(Adopt, RequirementsNameWhatTheBindingModelNeeds) {
-    hearth_device_query q = query();
+    hearth_device_requirements_info q = query();
     q.binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
-    const hearth_requirements addresses = query_device(q).value();
+    const hearth_requirements addresses = get_device_requirements(q).value();
     EXPECT_EQ(addresses.required_features, HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS);
     // In the core since 1.2.
     const bool is_extension = q.api_version < VK_API_VERSION_1_2;
@@ -54,12 +54,12 @@ TEST_F(Adopt, RequirementsNameWhatTheBindingModelNeeds) {
     }
     EXPECT_EQ(addresses.min_api_version, VK_API_VERSION_1_1);
     q.binding_model = HEARTH_BINDING_PUSH_DESCRIPTOR;
-    const hearth_requirements descriptors = query_device(q).value();
+    const hearth_requirements descriptors = get_device_requirements(q).value();
     EXPECT_EQ(descriptors.required_features, 0u);
     ASSERT_EQ(descriptors.required_extension_count, 1u);
     EXPECT_STREQ(descriptors.required_extensions[0], "VK_KHR_push_descriptor");
     q.api_version = VK_API_VERSION_1_0;
-    const auto old = query_device(q);
+    const auto old = get_device_requirements(q);
     ASSERT_FALSE(old.ok());
     EXPECT_EQ(old.status().message(),
               "HEARTH_ERROR_UNSUPPORTED: Vulkan 1.1 is required, the version in use is 1.0");
@@ -116,12 +116,12 @@ struct Vulkan11 {
 TEST_F(Adopt, ADeviceOfVulkan11WithoutTheExtensionsIsRefusedWithEverythingThatIsMissing) {
     Vulkan11::real = instance().vk().GetInstanceProcAddr;
     Vulkan11::instance = instance().handle();
-    hearth_device_query q = query();
+    hearth_device_requirements_info q = query();
     q.get_instance_proc_addr = Vulkan11::get_proc;
     q.api_version = VK_API_VERSION_1_1;
     q.binding_model = HEARTH_BINDING_PUSH_DESCRIPTOR;
-    q.foreign_programs = 1;
-    const auto refused = query_device(q);
+    q.allow_untrusted_programs = 1;
+    const auto refused = get_device_requirements(q);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(
         refused.status().message(),
@@ -130,12 +130,12 @@ TEST_F(Adopt, ADeviceOfVulkan11WithoutTheExtensionsIsRefusedWithEverythingThatIs
         "feature robustBufferAccess is required and the device does not have it; "
         "device extension VK_EXT_robustness2 is required and the device does not have it");
     q.binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
-    q.foreign_programs = 0;
-    EXPECT_EQ(query_device(q).status().message(),
+    q.allow_untrusted_programs = 0;
+    EXPECT_EQ(get_device_requirements(q).status().message(),
               "HEARTH_ERROR_UNSUPPORTED: device extension VK_KHR_buffer_device_address is required "
               "and the device does not have it");
 
-    hearth_host_info info = device().host_info();
+    hearth_context_create_info info = device().host_info();
     info.get_instance_proc_addr = Vulkan11::get_proc;
     info.api_version = VK_API_VERSION_1_1;
     info.binding_model = HEARTH_BINDING_PUSH_DESCRIPTOR;
@@ -161,9 +161,9 @@ TEST_F(Adopt, ADeviceOfVulkan11WithoutTheExtensionsIsRefusedWithEverythingThatIs
 }
 
 TEST_F(Adopt, AnOlderApiVersionAsksForTheExtensionOfALaterFeature) {
-    hearth_device_query q = query();
+    hearth_device_requirements_info q = query();
     q.api_version = VK_API_VERSION_1_2;
-    const hearth_requirements r = query_device(q).value();
+    const hearth_requirements r = get_device_requirements(q).value();
     if ((r.optional_features & HEARTH_FEATURE_SYNCHRONIZATION_2) == 0)
         GTEST_SKIP() << "the device has no synchronization2";
     const std::span<const char* const> names(r.optional_extensions, r.optional_extension_count);
@@ -181,16 +181,16 @@ TEST_F(Adopt, FeatureChainsAreEditedInPlaceAndCompletedFromTheHostsStorage) {
     chain.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     chain.pNext = &features12;
     size_t bytes = 0;
-    ASSERT_EQ(hearth_patch_features(wanted, VK_API_VERSION_1_3, &chain, nullptr, &bytes),
+    ASSERT_EQ(hearth_enable_features(wanted, VK_API_VERSION_1_3, &chain, nullptr, &bytes),
               HEARTH_OK);
     EXPECT_GT(bytes, 0u);
     EXPECT_FALSE(features12.bufferDeviceAddress);
     std::vector<uint64_t> storage(bytes / 8);
     size_t too_small = bytes - 8;
-    EXPECT_EQ(hearth_patch_features(wanted, VK_API_VERSION_1_3, &chain, storage.data(), &too_small),
+    EXPECT_EQ(hearth_enable_features(wanted, VK_API_VERSION_1_3, &chain, storage.data(), &too_small),
               HEARTH_ERROR_OUT_OF_RANGE);
     EXPECT_FALSE(features12.bufferDeviceAddress);
-    ASSERT_EQ(hearth_patch_features(wanted, VK_API_VERSION_1_3, &chain, storage.data(), &bytes),
+    ASSERT_EQ(hearth_enable_features(wanted, VK_API_VERSION_1_3, &chain, storage.data(), &bytes),
               HEARTH_OK);
     EXPECT_TRUE(features12.bufferDeviceAddress);
     EXPECT_TRUE(features12.shaderFloat16);
@@ -206,7 +206,7 @@ TEST_F(Adopt, FeatureChainsAreEditedInPlaceAndCompletedFromTheHostsStorage) {
 }
 
 TEST_F(Adopt, FeaturesAreReadFromWhateverChainADeviceWasCreatedWith) {
-    EXPECT_EQ(hearth_read_features(nullptr, nullptr), 0u);
+    EXPECT_EQ(hearth_get_enabled_features(nullptr, nullptr), 0u);
     // Each feature by itself, from where patching puts it.
     for (int bit = 0; bit < HEARTH_FEATURE_COUNT; ++bit) {
         const hearth_features feature = hearth_features{1} << bit;
@@ -214,9 +214,9 @@ TEST_F(Adopt, FeaturesAreReadFromWhateverChainADeviceWasCreatedWith) {
         chain.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
         uint64_t storage[64];
         size_t bytes = sizeof storage;
-        ASSERT_EQ(hearth_patch_features(feature, VK_API_VERSION_1_3, &chain, storage, &bytes),
+        ASSERT_EQ(hearth_enable_features(feature, VK_API_VERSION_1_3, &chain, storage, &bytes),
                   HEARTH_OK);
-        EXPECT_EQ(hearth_read_features(&chain, nullptr), feature) << hearth_feature_name(feature);
+        EXPECT_EQ(hearth_get_enabled_features(&chain, nullptr), feature) << hearth_feature_name(feature);
     }
     // Gathered structs, one that Hearth does not know between them, and the list of Vulkan 1.0 beside the chain.
     VkPhysicalDeviceVulkan13Features features13{};
@@ -231,13 +231,13 @@ TEST_F(Adopt, FeaturesAreReadFromWhateverChainADeviceWasCreatedWith) {
     features12.bufferDeviceAddress = features12.timelineSemaphore = VK_TRUE;
     VkPhysicalDeviceFeatures enabled{};
     enabled.shaderInt64 = enabled.geometryShader = VK_TRUE;
-    EXPECT_EQ(hearth_read_features(&features12, &enabled),
+    EXPECT_EQ(hearth_get_enabled_features(&features12, &enabled),
               HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS | HEARTH_FEATURE_TIMELINE_SEMAPHORE |
                   HEARTH_FEATURE_SYNCHRONIZATION_2 | HEARTH_FEATURE_SHADER_INT64);
 }
 
 TEST_F(Adopt, AllProblemsOfAHandshakeAreReportedTogether) {
-    hearth_host_info info = device().host_info();
+    hearth_context_create_info info = device().host_info();
     info.device = VK_NULL_HANDLE;
     info.api_version = VK_API_VERSION_1_0;
     EXPECT_EQ(problems_of(info),
@@ -257,17 +257,17 @@ TEST_F(Adopt, AllProblemsOfAHandshakeAreReportedTogether) {
 }
 
 TEST_F(Adopt, WhatTheHostDidNotListIsNotUsedEvenIfItsFunctionsExist) {
-    hearth_host_info info = device().host_info();
+    hearth_context_create_info info = device().host_info();
     if ((info.features & HEARTH_FEATURE_SYNCHRONIZATION_2) == 0)
         GTEST_SKIP() << "synchronization2 is not enabled";
     RigOptions options;
-    options.host = [](hearth_host_info& host) {
+    options.host = [](hearth_context_create_info& host) {
         VulkanShim::get().intercept(host);
         host.features &= ~(HEARTH_FEATURE_SYNCHRONIZATION_2 | HEARTH_FEATURE_HOST_QUERY_RESET);
         host.instance_extension_count = 0;
     };
     options.session = [](hearth_session_create_info& session) {
-        session.flags = HEARTH_SESSION_PROFILE_STEPS;
+        session.flags = HEARTH_SESSION_TIMESTAMP_COMMANDS;
     };
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
@@ -284,7 +284,7 @@ TEST_F(Adopt, WhatTheHostDidNotListIsNotUsedEvenIfItsFunctionsExist) {
 
 TEST_F(Adopt, LabelsAreBalancedAndOnlyThereIfDebugUtilsIsEnabled) {
     RigOptions options;
-    options.host = [](hearth_host_info& host) { VulkanShim::get().intercept(host); };
+    options.host = [](hearth_context_create_info& host) { VulkanShim::get().intercept(host); };
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
     (void)rig->learn(test_values(kWidth, 1), 0.5f);
@@ -298,21 +298,21 @@ TEST_F(Adopt, LabelsAreBalancedAndOnlyThereIfDebugUtilsIsEnabled) {
 
 TEST_F(Adopt, HearthAsksForNoFunctionThatSubmitsWaitsOrMakesDevices) {
     RigOptions options;
-    options.host = [](hearth_host_info& host) { VulkanShim::get().intercept(host); };
+    options.host = [](hearth_context_create_info& host) { VulkanShim::get().intercept(host); };
     options.session = [](hearth_session_create_info& session) {
-        session.flags = HEARTH_SESSION_PROFILE_ENTRIES | HEARTH_SESSION_COPY_BINDINGS;
+        session.flags = HEARTH_SESSION_TIMESTAMP_RUNS | HEARTH_SESSION_ALLOW_STAGING_COPIES;
     };
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
     (void)rig->learn(test_values(kWidth, 1), 0.5f);
-    (void)rig->read_slot(kStateSlot);
+    (void)rig->read_slot(kStateVariable);
     EXPECT_TRUE(VulkanShim::get().unexpected.empty()) << *VulkanShim::get().unexpected.begin();
     EXPECT_GT(VulkanShim::get().total_calls(), 50u);
 }
 
 TEST_F(Adopt, LearnRecordsOneBarrierForEachOfTheProgramAndOneAtEachEdge) {
     RigOptions options;
-    options.host = [](hearth_host_info& host) { VulkanShim::get().intercept(host); };
+    options.host = [](hearth_context_create_info& host) { VulkanShim::get().intercept(host); };
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
     VulkanShim& shim = VulkanShim::get();
@@ -330,9 +330,9 @@ TEST_F(Adopt, DeviceMemoryComesFromTheHostsHooksAndGoesBack) {
         uint64_t live = 0, total = 0, bytes = 0;
         std::set<std::string> names;
     } host{&device()};
-    hearth_memory_hooks hooks{};
+    hearth_device_memory_callbacks hooks{};
     hooks.user_data = &host;
-    hooks.allocate = [](void* user, const hearth_memory_request* request,
+    hooks.allocate = [](void* user, const hearth_device_memory_allocate_info* request,
                         hearth_memory_block* out) {
         Host& h = *static_cast<Host*>(user);
         const standalone::VulkanApi& vk = h.device->vk();
@@ -353,21 +353,21 @@ TEST_F(Adopt, DeviceMemoryComesFromTheHostsHooksAndGoesBack) {
             vk.MapMemory(h.device->handle(), out->memory, out->offset, request->size_bytes, 0,
                          &out->mapped) != VK_SUCCESS)
             return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
-        out->token = ++h.total;
+        out->user_data = ++h.total;
         ++h.live;
         h.names.insert(request->name);
         return HEARTH_OK;
     };
     hooks.free = [](void* user, const hearth_memory_block* block) {
         Host& h = *static_cast<Host*>(user);
-        EXPECT_GT(block->token, 0u);
+        EXPECT_GT(block->user_data, 0u);
         --h.live;
         h.device->vk().FreeMemory(h.device->handle(), block->memory, nullptr);
     };
     RigOptions options;
-    options.host = [&](hearth_host_info& info) {
+    options.host = [&](hearth_context_create_info& info) {
         VulkanShim::get().intercept(info);
-        info.memory_hooks = &hooks;
+        info.device_memory_callbacks = &hooks;
     };
     {
         const auto rig = make_rig(options);
@@ -375,7 +375,7 @@ TEST_F(Adopt, DeviceMemoryComesFromTheHostsHooksAndGoesBack) {
         TestReference reference;
         const std::vector<float> x = test_values(2 * kWidth, 1);
         EXPECT_EQ(rig->learn(x, 0.5f), reference.learn(x, 0.5f));
-        EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+        EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
         EXPECT_TRUE(host.names.count("hearth weights") && host.names.count("hearth arena"));
         EXPECT_EQ(VulkanShim::get().calls[kAllocateMemory], 0u);
     }
@@ -389,9 +389,9 @@ TEST_F(Adopt, TheArenaMayLieInMemoryOfTheHostsTransients) {
         VkBuffer transient = VK_NULL_HANDLE;  // over the arena's memory
         uint64_t bytes = 0;
     } host{&device()};
-    hearth_memory_hooks hooks{};
+    hearth_device_memory_callbacks hooks{};
     hooks.user_data = &host;
-    hooks.allocate = [](void* user, const hearth_memory_request* request,
+    hooks.allocate = [](void* user, const hearth_device_memory_allocate_info* request,
                         hearth_memory_block* out) {
         Host& h = *static_cast<Host*>(user);
         const standalone::VulkanApi& vk = h.device->vk();
@@ -425,7 +425,7 @@ TEST_F(Adopt, TheArenaMayLieInMemoryOfTheHostsTransients) {
         h.device->vk().FreeMemory(h.device->handle(), block->memory, nullptr);
     };
     RigOptions options;
-    options.host = [&](hearth_host_info& info) { info.memory_hooks = &hooks; };
+    options.host = [&](hearth_context_create_info& info) { info.device_memory_callbacks = &hooks; };
     {
         const auto rig = make_rig(options);
         ASSERT_TRUE(rig);
@@ -449,12 +449,12 @@ TEST_F(Adopt, TheArenaMayLieInMemoryOfTheHostsTransients) {
                 order(compute, VK_PIPELINE_STAGE_TRANSFER_BIT);
                 vk.CmdFillBuffer(commands, host.transient, 0, host.bytes, 0xffffffffu);  // NaN
                 order(VK_PIPELINE_STAGE_TRANSFER_BIT, compute);
-                std::array<hearth_bound, 3> bounds;
+                std::array<hearth_tensor_binding, 3> bounds;
                 EXPECT_TRUE(rig->session.record(rig->learn_info(commands, 2, rate, bounds)).ok());
             });
             EXPECT_EQ(rig->get_y(2), reference.learn(x, rate)) << i;
         }
-        EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+        EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
     }
     device().vk().DestroyBuffer(device().handle(), host.transient, nullptr);
 }
@@ -462,12 +462,12 @@ TEST_F(Adopt, TheArenaMayLieInMemoryOfTheHostsTransients) {
 // The hooks below hand out no memory at all, which shows only where it is used.
 TEST_F(Adopt, MemoryThatIsNotWhatWasAskedForIsRefusedAndGivenBack) {
     struct Host {
-        std::function<hearth_result(const hearth_memory_request&, hearth_memory_block&)> fill;
+        std::function<hearth_result(const hearth_device_memory_allocate_info&, hearth_memory_block&)> fill;
         int live = 0;
     } host;
-    hearth_memory_hooks hooks{};
+    hearth_device_memory_callbacks hooks{};
     hooks.user_data = &host;
-    hooks.allocate = [](void* user, const hearth_memory_request* request,
+    hooks.allocate = [](void* user, const hearth_device_memory_allocate_info* request,
                         hearth_memory_block* out) {
         Host& h = *static_cast<Host*>(user);
         out->memory = reinterpret_cast<VkDeviceMemory>(uintptr_t{64});
@@ -482,8 +482,8 @@ TEST_F(Adopt, MemoryThatIsNotWhatWasAskedForIsRefusedAndGivenBack) {
         save_program(TestProgramBuilder(test_shaders(model), model).build());
     const auto error_with = [&](const auto& fill) {
         host.fill = fill;
-        hearth_host_info info = device().host_info();
-        info.memory_hooks = &hooks;
+        hearth_context_create_info info = device().host_info();
+        info.device_memory_callbacks = &hooks;
         Context context = Context::create(info).value();
         const LoadedProgram program = LoadedProgram::load(context, bytes).value();
         const auto session = Session::create(context, program);
@@ -494,7 +494,7 @@ TEST_F(Adopt, MemoryThatIsNotWhatWasAskedForIsRefusedAndGivenBack) {
     const auto starts_with = [](const std::string& text, const char* start) {
         EXPECT_TRUE(text.starts_with(start)) << text;
     };
-    using Request = const hearth_memory_request&;
+    using Request = const hearth_device_memory_allocate_info&;
     using Block = hearth_memory_block&;
     starts_with(error_with([](Request, Block out) {
                     out.memory = VK_NULL_HANDLE;
@@ -534,7 +534,7 @@ TEST_F(Adopt, ABudgetIsKeptBeforeTheDriverIsAsked) {
     const std::vector<std::byte> bytes =
         save_program(TestProgramBuilder(test_shaders(model), model).build());
     for (const uint64_t budget : {uint64_t{1}, needed / 2, needed - 1, needed + 4096}) {
-        hearth_host_info info = device().host_info();
+        hearth_context_create_info info = device().host_info();
         info.device_memory_budget = budget;
         Context context = Context::create(info).value();
         const LoadedProgram program = LoadedProgram::load(context, bytes).value();
@@ -602,7 +602,7 @@ struct TwiceTheHeaps {
             return replace(found, real_allocate, &allocate);
         return found;
     }
-    static void intercept(hearth_host_info& info) {
+    static void intercept(hearth_context_create_info& info) {
         real_instance_proc = info.get_instance_proc_addr;
         real_device_proc = info.get_device_proc_addr;
         info.get_instance_proc_addr = instance_proc;
@@ -620,7 +620,7 @@ TEST_F(Adopt, TheBudgetOfAHeapIsKeptAndAnotherHeapTakesWhatItHasNoRoomFor) {
     const std::vector<std::byte> bytes =
         save_program(TestProgramBuilder(test_shaders(model), model).build());
     const auto held = [&](std::vector<uint64_t> budgets, bool expected) {
-        hearth_host_info info = device().host_info();
+        hearth_context_create_info info = device().host_info();
         TwiceTheHeaps::intercept(info);
         std::copy(budgets.begin(), budgets.end(), info.heap_budgets);
         Context context = Context::create(info).value();
@@ -652,13 +652,13 @@ TEST_F(Adopt, TheBudgetOfAHeapIsKeptAndAnotherHeapTakesWhatItHasNoRoomFor) {
     EXPECT_EQ(std::count(refused.begin(), refused.end(), 0u), HEARTH_HEAP_COUNT);
 
     // Whose hooks choose the heap keeps its budget.
-    hearth_memory_hooks hooks{};
-    hooks.allocate = [](void*, const hearth_memory_request*, hearth_memory_block*) {
+    hearth_device_memory_callbacks hooks{};
+    hooks.allocate = [](void*, const hearth_device_memory_allocate_info*, hearth_memory_block*) {
         return HEARTH_ERROR_OUT_OF_DEVICE_MEMORY;
     };
     hooks.free = [](void*, const hearth_memory_block*) {};
-    hearth_host_info info = device().host_info();
-    info.memory_hooks = &hooks;
+    hearth_context_create_info info = device().host_info();
+    info.device_memory_callbacks = &hooks;
     info.heap_budgets[3] = 7;
     const auto context = Context::create(info);
     ASSERT_FALSE(context.ok());
@@ -672,15 +672,15 @@ TEST_F(Adopt, PipelinesAreBuiltByTheHostsJobs) {
     std::vector<std::thread> threads;
     RigOptions options;
     options.build_pipelines = false;
-    options.host = [&](hearth_host_info& info) {
+    options.host = [&](hearth_context_create_info& info) {
         info.callback_user_data = &threads;
-        info.run_job = [](void* user, void (*job)(void*), void* data) {
+        info.submit_task = [](void* user, void (*job)(void*), void* data) {
             static_cast<std::vector<std::thread>*>(user)->emplace_back(job, data);
         };
     };
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
-    EXPECT_TRUE(rig->session.build_async().ok());
+    EXPECT_TRUE(rig->session.create_pipelines_async().ok());
     EXPECT_EQ(threads.size(), 4u);
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(rig->session.status().pipelines, HEARTH_OK);
@@ -693,7 +693,7 @@ TEST_F(Adopt, WithoutAJobCallbackAsynchronousBuildingIsRefused) {
     options.build_pipelines = false;
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
-    EXPECT_EQ(hearth_session_build_async(rig->session.handle()), HEARTH_ERROR_WRONG_ORDER);
+    EXPECT_EQ(hearth_session_create_pipelines_async(rig->session.handle()), HEARTH_ERROR_INVALID_STATE);
 }
 
 TEST_F(Adopt, AStructOfAnOlderHeaderIsReadAsFarAsItGoes) {
@@ -782,13 +782,13 @@ TEST(Caps, ListMatricesOfAWorkgroupWhereTheHostEnabledBothFeatures) {
     };
     const DeviceCaps all = caps_with(kSubgroup | kScope | kSizes);
     EXPECT_EQ(all.compute_units, 132u);
-    EXPECT_EQ(all.matrix_cores, MatrixCores::kKhr);
-    EXPECT_EQ(all.workgroup_matrices[0], (WorkgroupMatrix{128, {32, 16, 16}}));
-    EXPECT_EQ(all.workgroup_matrices[1].invocations, 0u);
-    EXPECT_EQ(all.workgroup_matrix_shared_bytes, 8192u);
+    EXPECT_EQ(all.cooperative_matrix, CooperativeMatrixExt::kKhr);
+    EXPECT_EQ(all.workgroup_scope_granularities[0], (WorkgroupMatrixGranularity{128, {32, 16, 16}}));
+    EXPECT_EQ(all.workgroup_scope_granularities[1].invocations, 0u);
+    EXPECT_EQ(all.workgroup_scope_reserved_shared_memory, 8192u);
     for (const hearth_features less : {kSubgroup, kSubgroup | kScope, kSubgroup | kSizes})
-        EXPECT_EQ(caps_with(less).workgroup_matrices[0].invocations, 0u);
-    EXPECT_EQ(caps_with(kScope | kSizes).workgroup_matrices[0].invocations, 0u);
+        EXPECT_EQ(caps_with(less).workgroup_scope_granularities[0].invocations, 0u);
+    EXPECT_EQ(caps_with(kScope | kSizes).workgroup_scope_granularities[0].invocations, 0u);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr hearth_result kInvalid = HEARTH_ERROR_INVALID_ARGUMENT;
 template <class T>
 constexpr bool kIsHandle = std::is_same_v<T, hearth_context> || std::is_same_v<T, hearth_program> ||
                            std::is_same_v<T, hearth_session> || std::is_same_v<T, hearth_arena> ||
-                           std::is_same_v<T, hearth_converter> || std::is_same_v<T, hearth_agents>;
+                           std::is_same_v<T, hearth_image_converter> || std::is_same_v<T, hearth_agents>;
 
 /// Calls a function of the C interface with this as its handle and zeros otherwise.
 template <class Result, class Handle, class... Rest>
@@ -54,7 +54,7 @@ std::optional<bool> refuses(Result (*)(), const void*) {
 /// Leaves a sentence in the session's error that none of the calls to come is to be blamed with.
 void fail_otherwise(Rig& rig) {
     const uint32_t word = 0;
-    EXPECT_EQ(hearth_record_upload(rig.session.handle(), reinterpret_cast<VkCommandBuffer>(&rig),
+    EXPECT_EQ(hearth_record_update_variable(rig.session.handle(), reinterpret_cast<VkCommandBuffer>(&rig),
                                    99, 0, &word, 4),
               HEARTH_ERROR_NOT_FOUND);
     EXPECT_EQ(rig.session.error(), "upload: slot 99 of 2");
@@ -65,8 +65,8 @@ TEST_F(Arguments, ADestroyedSessionIsRefusedFromTheSameFrameOn) {
     ASSERT_TRUE(rig);
     rig->frame([&](VkCommandBuffer commands) {
         hearth_session* const session = rig->session.handle();
-        const hearth_readback request = rig->session.record_readback(commands, kStateSlot).value();
-        std::array<hearth_bound, 2> bounds;
+        const hearth_readback request = rig->session.record_readback(commands, kStateVariable).value();
+        std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info info = rig->act_info(commands, 1, bounds);
         hearth_session_destroy(session);
         hearth_readback_info read = hearth_readback_info_default();
@@ -74,30 +74,30 @@ TEST_F(Arguments, ADestroyedSessionIsRefusedFromTheSameFrameOn) {
         hearth_readback id = 0;
         hearth_session_status status = hearth_session_status_default();
         hearth_buffer_range range = hearth_buffer_range_default();
-        hearth_profile profile = hearth_profile_default();
-        hearth_scope scope{};
+        hearth_timings profile = hearth_timings_default();
+        hearth_sync_scope scope{};
         const void* data = nullptr;
         uint64_t bytes = 0, serial = 0;
         const uint64_t word = 0;
         double us = 0;
         const std::pair<const char*, hearth_result> results[] = {
             {"record", hearth_record(session, &info, nullptr)},
-            {"setup", hearth_record_setup(session, commands)},
-            {"upload", hearth_record_upload(session, commands, kStateSlot, 0, &word, 4)},
+            {"setup", hearth_record_initialize(session, commands)},
+            {"upload", hearth_record_update_variable(session, commands, kStateVariable, 0, &word, 4)},
             {"readback", hearth_record_readback(session, &read, &id)},
-            {"snapshot", hearth_record_snapshot(session, commands, &id)},
-            {"brain", hearth_record_brain(session, commands, &word, 8, 0, nullptr)},
-            {"forget", hearth_record_forget(session, commands, nullptr, nullptr)},
-            {"copy_slots", hearth_record_copy_slots(session, session, commands, nullptr, 0)},
+            {"snapshot", hearth_record_save_brain(session, commands, &id)},
+            {"brain", hearth_record_load_brain(session, commands, &word, 8, 0, nullptr)},
+            {"forget", hearth_record_reset_variables(session, commands, nullptr, nullptr)},
+            {"copy_slots", hearth_record_copy_variables(session, session, commands, nullptr, 0)},
             {"queue_transfer", hearth_record_queue_transfer(session, commands, 0, 0)},
             {"poll", hearth_readback_poll(session, request, &data, &bytes, &serial)},
-            {"build", hearth_session_build(session, 0)},
-            {"build_async", hearth_session_build_async(session)},
-            {"predict", hearth_session_predict(session, kAct, 1, nullptr, &us)},
+            {"build", hearth_session_create_pipelines(session, 0)},
+            {"build_async", hearth_session_create_pipelines_async(session)},
+            {"predict", hearth_session_estimate_gpu_time(session, kAct, 1, nullptr, &us)},
             {"status", hearth_session_get_status(session, &status)},
-            {"slot_buffer", hearth_session_get_slot_buffer(session, kStateSlot, &range)},
+            {"slot_buffer", hearth_session_get_variable_buffer(session, kStateVariable, &range)},
             {"scope", hearth_session_get_binding_scope(session, kAct, kActX, 0, &scope)},
-            {"profile", hearth_profile_next(session, &profile)},
+            {"profile", hearth_session_next_timings(session, &profile)},
         };
         for (const auto& [call, result] : results) EXPECT_EQ(result, kInvalid) << call;
         EXPECT_EQ(rig->session.error(), "hearth_profile_next: the session was destroyed");
@@ -198,7 +198,7 @@ TEST_F(Arguments, ANullArgumentIsNamed) {
                      "hearth_record_readback: info is null");
         session_says(hearth_record_readback(session, &read, nullptr),
                      "hearth_record_readback: out is null");
-        session_says(hearth_record_snapshot(session, commands, nullptr),
+        session_says(hearth_record_save_brain(session, commands, nullptr),
                      "hearth_record_snapshot: out is null");
         session_says(hearth_readback_poll(session, 1, nullptr, &bytes, &serial),
                      "hearth_readback_poll: data is null");
@@ -206,15 +206,15 @@ TEST_F(Arguments, ANullArgumentIsNamed) {
                      "hearth_readback_poll: byte_count is null");
         session_says(hearth_readback_poll(session, 1, &data, &bytes, nullptr),
                      "hearth_readback_poll: serial is null");
-        session_says(hearth_record_upload(session, commands, kStateSlot, 0, nullptr, 4),
+        session_says(hearth_record_update_variable(session, commands, kStateVariable, 0, nullptr, 4),
                      "upload to state: data is null");
-        session_says(hearth_record_brain(session, commands, nullptr, 8, 0, nullptr),
+        session_says(hearth_record_load_brain(session, commands, nullptr, 8, 0, nullptr),
                      "hearth_record_brain: bytes is null");
         session_says(hearth_session_get_status(session, nullptr),
                      "hearth_session_get_status: out is null");
-        session_says(hearth_session_predict(session, kAct, 1, nullptr, nullptr),
+        session_says(hearth_session_estimate_gpu_time(session, kAct, 1, nullptr, nullptr),
                      "hearth_session_predict: us is null");
-        session_says(hearth_profile_next(session, nullptr), "hearth_profile_next: out is null");
+        session_says(hearth_session_next_timings(session, nullptr), "hearth_profile_next: out is null");
         context_says(hearth_session_create(context, nullptr, &other),
                      "hearth_session_create: info is null");
         context_says(hearth_session_create(context, &create, nullptr),
@@ -228,9 +228,9 @@ TEST_F(Arguments, ANullArgumentIsNamed) {
         context_says(hearth_program_load(context, &load, &program),
                      "hearth_program_load: info->bytes is null");
     });
-    hearth_report report{};
+    hearth_messages report{};
     hearth_context* context = nullptr;
-    const hearth_host_info host = device().host_info();
+    const hearth_context_create_info host = device().host_info();
     EXPECT_EQ(hearth_context_create(nullptr, &context, &report), kInvalid);
     EXPECT_STREQ(report.text, "hearth_context_create: info is null");
     EXPECT_EQ(hearth_context_create(&host, nullptr, &report), kInvalid);
@@ -245,8 +245,8 @@ TEST_F(Arguments, AProgramOfAnotherContextIsNamedAsThat) {
     hearth_session* session = nullptr;
     EXPECT_EQ(hearth_session_create(rig->context.handle(), &create, &session), kInvalid);
     EXPECT_EQ(rig->context.error(), "hearth_session_create: info->program is of another context");
-    hearth_memory_needs needs = hearth_memory_needs_default();
-    EXPECT_EQ(hearth_session_query_memory(rig->context.handle(), &create, &needs), kInvalid);
+    hearth_memory_requirements needs = hearth_memory_requirements_default();
+    EXPECT_EQ(hearth_session_get_memory_requirements(rig->context.handle(), &create, &needs), kInvalid);
     EXPECT_EQ(rig->context.error(),
               "hearth_session_query_memory: info->program is of another context");
 }
@@ -256,7 +256,7 @@ TEST_F(Arguments, AHandleOfAnotherKindIsRefused) {
     ASSERT_TRUE(rig);
     rig->frame([&](VkCommandBuffer commands) {
         auto* const wild = reinterpret_cast<hearth_session*>(rig->context.handle());
-        EXPECT_EQ(hearth_record_setup(wild, commands), kInvalid);
+        EXPECT_EQ(hearth_record_initialize(wild, commands), kInvalid);
         EXPECT_STREQ(hearth_session_error(wild), "");
         auto* const program = reinterpret_cast<hearth_program*>(rig->session.handle());
         uint32_t index = 0;
@@ -271,7 +271,7 @@ TEST_F(Arguments, AStructOfAnotherTypeOrANewerHeaderIsRefused) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         struct {
             hearth_record_info info;
             uint64_t added;
@@ -303,12 +303,12 @@ TEST_F(Arguments, AStructOfAnotherTypeOrANewerHeaderIsRefused) {
                   HEARTH_ERROR_VERSION_MISMATCH);
     });
     struct {
-        hearth_host_info info;
+        hearth_context_create_info info;
         uint64_t added;
     } host{device().host_info(), 1};
     host.info.size = sizeof host;
     hearth_context* context = nullptr;
-    hearth_report report{};
+    hearth_messages report{};
     EXPECT_EQ(hearth_context_create(&host.info, &context, &report), HEARTH_ERROR_VERSION_MISMATCH);
     EXPECT_NE(std::string_view(report.text).find("hearth.h is newer than the library"),
               std::string_view::npos)
@@ -317,23 +317,23 @@ TEST_F(Arguments, AStructOfAnotherTypeOrANewerHeaderIsRefused) {
 
 TEST(Handles, AStructThatWasNotMadeIsRefused) {
     hearth_requirements requirements{};
-    EXPECT_EQ(hearth_query_instance(nullptr), kInvalid);
-    EXPECT_EQ(hearth_query_instance(&requirements), kInvalid);
+    EXPECT_EQ(hearth_get_instance_requirements(nullptr), kInvalid);
+    EXPECT_EQ(hearth_get_instance_requirements(&requirements), kInvalid);
     EXPECT_EQ(requirements.min_api_version, 0u);
-    const hearth_device_query zero_query{}, no_device = hearth_device_query_default();
+    const hearth_device_requirements_info zero_query{}, no_device = hearth_device_requirements_info_default();
     hearth_device_caps caps = hearth_device_caps_default(), zero_caps{};
-    EXPECT_EQ(hearth_query_caps(nullptr, 0, &caps), kInvalid);
-    EXPECT_EQ(hearth_query_caps(&zero_query, 0, &caps), kInvalid);
-    EXPECT_EQ(hearth_query_caps(&no_device, 0, &caps), kInvalid);
-    EXPECT_EQ(hearth_query_caps(&no_device, 0, nullptr), kInvalid);
-    EXPECT_EQ(hearth_query_caps(&no_device, 0, &zero_caps), kInvalid);
+    EXPECT_EQ(hearth_get_device_caps(nullptr, 0, &caps), kInvalid);
+    EXPECT_EQ(hearth_get_device_caps(&zero_query, 0, &caps), kInvalid);
+    EXPECT_EQ(hearth_get_device_caps(&no_device, 0, &caps), kInvalid);
+    EXPECT_EQ(hearth_get_device_caps(&no_device, 0, nullptr), kInvalid);
+    EXPECT_EQ(hearth_get_device_caps(&no_device, 0, &zero_caps), kInvalid);
     VkPhysicalDeviceFeatures2 chain{};
     size_t bytes = 0;
-    EXPECT_EQ(hearth_patch_features(0, VK_API_VERSION_1_2, nullptr, nullptr, &bytes), kInvalid);
-    EXPECT_EQ(hearth_patch_features(0, VK_API_VERSION_1_2, &chain, nullptr, &bytes), kInvalid);
+    EXPECT_EQ(hearth_enable_features(0, VK_API_VERSION_1_2, nullptr, nullptr, &bytes), kInvalid);
+    EXPECT_EQ(hearth_enable_features(0, VK_API_VERSION_1_2, &chain, nullptr, &bytes), kInvalid);
     chain.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-    EXPECT_EQ(hearth_patch_features(0, VK_API_VERSION_1_2, &chain, nullptr, nullptr), kInvalid);
-    EXPECT_EQ(hearth_patch_features(0, VK_API_VERSION_1_2, &chain, nullptr, &bytes), HEARTH_OK);
+    EXPECT_EQ(hearth_enable_features(0, VK_API_VERSION_1_2, &chain, nullptr, nullptr), kInvalid);
+    EXPECT_EQ(hearth_enable_features(0, VK_API_VERSION_1_2, &chain, nullptr, &bytes), HEARTH_OK);
 }
 
 TEST(Handles, AProgramThatIsNoneIsRefusedWhateverElseIsGiven) {
@@ -341,25 +341,25 @@ TEST(Handles, AProgramThatIsNoneIsRefusedWhateverElseIsGiven) {
     const auto* const program = reinterpret_cast<const hearth_program*>(zeros.data());
     hearth_program_info info = hearth_program_info_default();
     hearth_entry_info entry = hearth_entry_info_default();
-    hearth_step_info step = hearth_step_info_default();
+    hearth_command_info step = hearth_command_info_default();
     hearth_binding_info binding = hearth_binding_info_default();
-    hearth_slot_info slot = hearth_slot_info_default();
+    hearth_variable_info slot = hearth_variable_info_default();
     uint32_t index = 0;
     const char* name = nullptr;
     const void* agents = nullptr;
     uint64_t bytes = 0;
     EXPECT_EQ(hearth_program_get_info(program, &info), kInvalid);
     EXPECT_EQ(hearth_program_get_entry(program, 0, &entry), kInvalid);
-    EXPECT_EQ(hearth_program_get_step(program, 0, 0, &step), kInvalid);
-    EXPECT_EQ(hearth_program_get_written_slots(program, 0, nullptr, &index), kInvalid);
+    EXPECT_EQ(hearth_program_get_command(program, 0, 0, &step), kInvalid);
+    EXPECT_EQ(hearth_program_get_mutated_variables(program, 0, nullptr, &index), kInvalid);
     EXPECT_EQ(hearth_program_get_binding(program, 0, &binding), kInvalid);
-    EXPECT_EQ(hearth_program_get_slot(program, 0, &slot), kInvalid);
+    EXPECT_EQ(hearth_program_get_variable(program, 0, &slot), kInvalid);
     EXPECT_EQ(hearth_program_find_entry(program, "act", &index), kInvalid);
     EXPECT_EQ(hearth_program_find_binding(program, 0, "x", &index), kInvalid);
-    EXPECT_EQ(hearth_program_find_slot(program, "state", &index), kInvalid);
-    EXPECT_EQ(hearth_program_get_element(program, 0, 0, &name), kInvalid);
-    EXPECT_EQ(hearth_program_find_element(program, 0, "left", &index), kInvalid);
-    EXPECT_EQ(hearth_program_get_agents(program, &agents, &bytes), kInvalid);
+    EXPECT_EQ(hearth_program_find_variable(program, "state", &index), kInvalid);
+    EXPECT_EQ(hearth_program_get_scalar(program, 0, 0, &name), kInvalid);
+    EXPECT_EQ(hearth_program_find_scalar(program, 0, "left", &index), kInvalid);
+    EXPECT_EQ(hearth_program_get_agent_manifest(program, &agents, &bytes), kInvalid);
 }
 
 TEST(Handles, AHashOfWhatIsNotThereIsNotWritten) {
@@ -401,7 +401,7 @@ TEST_F(Arguments, ALostDeviceIsToldBeforeTheArgumentsAreRead) {
     ASSERT_TRUE(rig);
     rig->finish();
     hearth_context* const context = rig->context.handle();
-    hearth_context_device_lost(context);
+    hearth_context_notify_device_lost(context);
     EXPECT_EQ(hearth_program_load(context, nullptr, nullptr), HEARTH_ERROR_DEVICE_LOST);
     EXPECT_EQ(hearth_package_load(context, nullptr, nullptr), HEARTH_ERROR_DEVICE_LOST);
     EXPECT_EQ(hearth_session_create(context, nullptr, nullptr), HEARTH_ERROR_DEVICE_LOST);
@@ -411,36 +411,36 @@ TEST_F(Arguments, EntriesAndStepsBehindTheLastAreNotFound) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);
     const hearth_program* const program = rig->program.handle();
-    hearth_step_info step = hearth_step_info_default();
+    hearth_command_info step = hearth_command_info_default();
     uint32_t slots[4], count = 4, step_count = 0;
     while (step_count < 100 &&
-           hearth_program_get_step(program, kAct, step_count, &step) == HEARTH_OK)
+           hearth_program_get_command(program, kAct, step_count, &step) == HEARTH_OK)
         ++step_count;
     EXPECT_GT(step_count, 0u);
     EXPECT_LT(step_count, 100u);
-    EXPECT_EQ(hearth_program_get_step(program, kAct, ~0u, &step), HEARTH_ERROR_NOT_FOUND);
+    EXPECT_EQ(hearth_program_get_command(program, kAct, ~0u, &step), HEARTH_ERROR_NOT_FOUND);
     for (const uint32_t behind : {2u, ~0u}) {
-        EXPECT_EQ(hearth_program_get_step(program, behind, 0, &step), HEARTH_ERROR_NOT_FOUND);
-        EXPECT_EQ(hearth_program_get_written_slots(program, behind, slots, &count),
+        EXPECT_EQ(hearth_program_get_command(program, behind, 0, &step), HEARTH_ERROR_NOT_FOUND);
+        EXPECT_EQ(hearth_program_get_mutated_variables(program, behind, slots, &count),
                   HEARTH_ERROR_NOT_FOUND);
     }
-    EXPECT_EQ(hearth_program_get_written_slots(program, kAct, slots, nullptr), kInvalid);
+    EXPECT_EQ(hearth_program_get_mutated_variables(program, kAct, slots, nullptr), kInvalid);
     const void* agents = nullptr;
     uint64_t bytes = 0;
-    EXPECT_EQ(hearth_program_get_agents(program, &agents, &bytes), HEARTH_ERROR_NOT_FOUND);
+    EXPECT_EQ(hearth_program_get_agent_manifest(program, &agents, &bytes), HEARTH_ERROR_NOT_FOUND);
 }
 
 TEST_F(Arguments, ADestroyedConverterIsRefusedFromTheSameFrameOn) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);
-    hearth_converter_create_info create = hearth_converter_create_info_default();
+    hearth_image_converter_create_info create = hearth_image_converter_create_info_default();
     create.format = VK_FORMAT_R32_SFLOAT;
-    hearth_converter* converter = nullptr;
-    ASSERT_EQ(hearth_converter_create(rig->context.handle(), &create, &converter), HEARTH_OK);
+    hearth_image_converter* converter = nullptr;
+    ASSERT_EQ(hearth_image_converter_create(rig->context.handle(), &create, &converter), HEARTH_OK);
     rig->frame([&](VkCommandBuffer) {
-        hearth_converter_destroy(converter);
-        const hearth_conversion_info info = hearth_conversion_info_default();
-        EXPECT_EQ(hearth_record_conversion(converter, &info), kInvalid);
+        hearth_image_converter_destroy(converter);
+        const hearth_image_conversion_info info = hearth_image_conversion_info_default();
+        EXPECT_EQ(hearth_record_convert_image(converter, &info), kInvalid);
     });
 }
 
@@ -452,17 +452,17 @@ TEST_F(Arguments, AnUnknownNameIsAnsweredWithThoseThereAre) {
               "HEARTH_ERROR_NOT_FOUND: no entry is named 'dance'; there are: learn, act");
     EXPECT_EQ(message(rig->program.find_binding(kAct, "rate")),
               "HEARTH_ERROR_NOT_FOUND: no binding of entry act is named 'rate'; there are: x, y");
-    EXPECT_EQ(message(rig->program.find_slot("weights")),
+    EXPECT_EQ(message(rig->program.find_variable("weights")),
               "HEARTH_ERROR_NOT_FOUND: no slot is named 'weights'; there are: state, zero");
     EXPECT_EQ(message(rig->program.find_binding(7, "x")), "HEARTH_ERROR_NOT_FOUND: entry 7 of 2");
     EXPECT_EQ(message(rig->program.entry(2)), "HEARTH_ERROR_NOT_FOUND: entry 2 of 2");
     EXPECT_EQ(message(rig->program.binding(5)), "HEARTH_ERROR_NOT_FOUND: binding 5 of 5");
-    EXPECT_EQ(message(rig->program.slot(2)), "HEARTH_ERROR_NOT_FOUND: slot 2 of 2");
+    EXPECT_EQ(message(rig->program.variable(2)), "HEARTH_ERROR_NOT_FOUND: slot 2 of 2");
     EXPECT_EQ(message(rig->program.find_entry(nullptr)),
               "HEARTH_ERROR_INVALID_ARGUMENT: hearth_program_find_entry: name is null");
     // A message stays bounded, whatever the name.
     const std::string control = "a\nb" + std::string(10000, 'x');
-    const std::string answer = message(rig->program.find_slot(control.c_str()));
+    const std::string answer = message(rig->program.find_variable(control.c_str()));
     EXPECT_LT(answer.size(), 600u);
     EXPECT_EQ(answer.find('\n'), std::string::npos);
     EXPECT_NE(answer.find("there are: state, zero"), std::string::npos) << answer;
@@ -472,7 +472,7 @@ TEST_F(Arguments, AWrongBindingIsNamedAndNotTheOneThatItReplaces) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         const auto refusal = [&](const auto& change) {
             hearth_record_info info = rig->act_info(commands, 1, bounds);
             change(info);
@@ -485,7 +485,7 @@ TEST_F(Arguments, AWrongBindingIsNamedAndNotTheOneThatItReplaces) {
                   "entry act: bound[1].binding is 1, which is none of its bindings: x (3), y (4)");
         EXPECT_EQ(refusal([&](hearth_record_info&) { bounds[1] = bounds[0]; }),
                   "entry act: binding x (3) is given twice");
-        EXPECT_EQ(refusal([&](hearth_record_info& info) { info.bound = nullptr; }),
+        EXPECT_EQ(refusal([&](hearth_record_info& info) { info.bindings = nullptr; }),
                   "entry act: bound is null");
         EXPECT_EQ(refusal([&](hearth_record_info& info) {
                       info.barriers = static_cast<hearth_barriers>(7);
@@ -498,7 +498,7 @@ TEST_F(Arguments, ClaimsOfABufferAreCheckedOnRequest) {
     for (const bool is_checked : {false, true}) {
         RigOptions options;
         options.session = [&](hearth_session_create_info& info) {
-            if (is_checked) info.flags = HEARTH_SESSION_CHECK_BINDINGS;
+            if (is_checked) info.flags = HEARTH_SESSION_VALIDATE_BINDINGS;
         };
         const auto rig = make_rig(options);
         ASSERT_TRUE(rig);
@@ -507,7 +507,7 @@ TEST_F(Arguments, ClaimsOfABufferAreCheckedOnRequest) {
             hearth_result result = HEARTH_OK;
             // Never submitted: without the check the GPU would do what the host claims.
             (void)rig->drop([&](VkCommandBuffer commands) {
-                std::array<hearth_bound, 2> bounds;
+                std::array<hearth_tensor_binding, 2> bounds;
                 hearth_record_info info = rig->act_info(commands, 2, bounds);
                 bounds = {rig->bind(kActX, both, 768), rig->bind(kActY, both, 768)};
                 bounds[1].offset = 1024;
@@ -517,7 +517,7 @@ TEST_F(Arguments, ClaimsOfABufferAreCheckedOnRequest) {
             (void)take_messages();  // the layers see some of it, too
             return result == HEARTH_OK ? std::string("ok") : std::string(rig->session.error());
         };
-        using Bounds = std::array<hearth_bound, 2>;
+        using Bounds = std::array<hearth_tensor_binding, 2>;
         EXPECT_EQ(act([](hearth_record_info&, Bounds&) {}), "ok");
         EXPECT_EQ(act([](hearth_record_info&, Bounds& bounds) { bounds[1].offset = 768; }), "ok");
         EXPECT_EQ(act([&](hearth_record_info&, Bounds& bounds) {
@@ -533,10 +533,10 @@ TEST_F(Arguments, ClaimsOfABufferAreCheckedOnRequest) {
                         bounds[1].offset = 0;
                     }).starts_with("bindings x and y share bytes of a VkBuffer, [0, +768) and [0"));
         EXPECT_EQ(act([&](hearth_record_info& info, Bounds& bounds) {
-                      static hearth_bound run;
+                      static hearth_tensor_binding run;
                       run = rig->bind(0, both, 16);
                       run.offset = bounds[1].offset + 256;
-                      info.run_block = &run;
+                      info.indirect_batch_buffer = &run;
                   }),
                   "binding y is an output and shares bytes with run_block");
         if (!is_checked) {
@@ -565,17 +565,17 @@ TEST_F(Arguments, ClaimsOfABufferAreCheckedOnRequest) {
 }
 
 TEST_F(Arguments, AllProblemsOfAHandshakeComeAtOnceWhateverIsNull) {
-    const auto problems = [](const hearth_host_info& info) {
+    const auto problems = [](const hearth_context_create_info& info) {
         hearth_context* context = nullptr;
-        hearth_report report{};
+        hearth_messages report{};
         EXPECT_LT(hearth_context_create(&info, &context, &report), 0);
         return std::string(report.text);
     };
-    hearth_host_info info = device().host_info();
+    hearth_context_create_info info = device().host_info();
     VkAllocationCallbacks callbacks{};
     info.device = VK_NULL_HANDLE;
     info.api_version = VK_API_VERSION_1_0;
-    info.cpu_allocation = &callbacks;
+    info.allocation_callbacks = &callbacks;
     info.queue_family_index = 77;
     info.features |= uint64_t{1} << 40;
     const std::string text = problems(info);

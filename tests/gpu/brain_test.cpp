@@ -23,7 +23,7 @@ class BrainOfSession : public RuntimeTest {
     static std::vector<std::byte> save(Rig& rig, hearth_brain_flags flags = 0) {
         std::optional<hearth_readback> id;
         rig.frame([&](VkCommandBuffer commands) {
-            const auto snapshot = rig.session.record_snapshot(commands);
+            const auto snapshot = rig.session.record_save_brain(commands);
             ASSERT_TRUE(snapshot.ok()) << snapshot.status().message();
             id = *snapshot;
         });
@@ -32,7 +32,7 @@ class BrainOfSession : public RuntimeTest {
         const auto data = rig.session.poll(*id);
         EXPECT_TRUE(data.ok() && data->has_value());
         const std::byte host[] = {std::byte{7}};
-        auto brain = rig.program.encode_brain((*data)->bytes, flags, host);
+        auto brain = rig.program.serialize_brain((*data)->bytes, flags, host);
         EXPECT_TRUE(brain.ok()) << brain.status().message();
         rig.session.release(*id);
         return *brain;
@@ -40,13 +40,13 @@ class BrainOfSession : public RuntimeTest {
     static Status load(Rig& rig, std::span<const std::byte> bytes, hearth_brain_flags flags = 0) {
         Status status;
         rig.frame([&](VkCommandBuffer commands) {
-            status = rig.session.record_brain(commands, bytes, flags);
+            status = rig.session.record_load_brain(commands, bytes, flags);
         });
         return status;
     }
     Brain shipped() {
         const BindingModel model = binding_model(device());
-        return *shipped_brain(save_program(TestProgramBuilder(test_shaders(model), model).build()));
+        return *initial_brain(save_program(TestProgramBuilder(test_shaders(model), model).build()));
     }
     static std::vector<float> values(const Brain& brain, const char* name) {
         const std::span<const float> v = brain.find(name)->value.as<float>();
@@ -63,14 +63,14 @@ TEST_F(BrainOfSession, HoldsWhatTheSessionHolds) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);
     rig->learn(test_values(4 * kWidth, 1), 0.25f);
-    const std::vector<float> state = rig->read_slot(kStateSlot);
+    const std::vector<float> state = rig->read_slot(kStateVariable);
     const Brain full = parse(save(*rig));
     EXPECT_EQ(values(full, "state"), state);
     EXPECT_EQ(values(full, "zero"), std::vector<float>(16));
-    EXPECT_EQ(full.host_data, std::vector<std::byte>{std::byte{7}});
+    EXPECT_EQ(full.user_data, std::vector<std::byte>{std::byte{7}});
     const Brain parent = shipped();
-    EXPECT_EQ(full.parent_hash, hash_of(parent));
-    EXPECT_EQ(full.parent_hash, parent.parent_hash);
+    EXPECT_EQ(full.base_hash, hash_of(parent));
+    EXPECT_EQ(full.base_hash, parent.base_hash);
     EXPECT_EQ(full.schema_hash, parent.schema_hash);
     const Brain delta = parse(save(*rig, HEARTH_BRAIN_DELTA), &parent);
     EXPECT_EQ(values(delta, "state"), state);
@@ -82,12 +82,12 @@ TEST_F(BrainOfSession, LoadsIntoAnotherSessionWholeOrAsADifference) {
     const std::vector<float> x = test_values(4 * kWidth, 1);
     teacher->learn(x, 0.25f);
     for (const hearth_brain_flags flags : {0u, HEARTH_BRAIN_DELTA}) {
-        const Status loaded = load(*pupil, save(*teacher, flags), HEARTH_BRAIN_SAME_GRAPH);
+        const Status loaded = load(*pupil, save(*teacher, flags), HEARTH_BRAIN_REQUIRE_SAME_GRAPH);
         ASSERT_TRUE(loaded.ok()) << loaded.message();
-        EXPECT_EQ(pupil->read_slot(kStateSlot), teacher->read_slot(kStateSlot));
+        EXPECT_EQ(pupil->read_slot(kStateVariable), teacher->read_slot(kStateVariable));
         // Learning goes on from there with the same bits.
         EXPECT_EQ(pupil->learn(x, 0.5f), teacher->learn(x, 0.5f));
-        EXPECT_EQ(pupil->read_slot(kStateSlot), teacher->read_slot(kStateSlot));
+        EXPECT_EQ(pupil->read_slot(kStateVariable), teacher->read_slot(kStateVariable));
     }
 }
 
@@ -98,17 +98,17 @@ TEST_F(BrainOfSession, ForgettingPutsBackWhatWasShipped) {
     const auto forget = [&](const char* pattern) {
         Result<uint32_t> count = 0u;
         rig->frame([&](VkCommandBuffer commands) {
-            count = rig->session.record_forget(commands, pattern);
+            count = rig->session.record_reset_variables(commands, pattern);
         });
         return count;
     };
     EXPECT_EQ(forget("zero").value(), 1u);
-    EXPECT_NE(rig->read_slot(kStateSlot), TestReference::initial_state());
+    EXPECT_NE(rig->read_slot(kStateVariable), TestReference::initial_state());
     EXPECT_EQ(forget("s*").value(), 1u);
-    EXPECT_EQ(rig->read_slot(kStateSlot), TestReference::initial_state());
+    EXPECT_EQ(rig->read_slot(kStateVariable), TestReference::initial_state());
     rig->learn(test_values(4 * kWidth, 1), 0.25f);
     EXPECT_EQ(forget(nullptr).value(), 2u);
-    EXPECT_EQ(rig->read_slot(kStateSlot), TestReference::initial_state());
+    EXPECT_EQ(rig->read_slot(kStateVariable), TestReference::initial_state());
     EXPECT_FALSE(forget("xyz").ok());
 }
 
@@ -118,18 +118,18 @@ TEST_F(BrainOfSession, ADamagedBrainTouchesNothing) {
     rig->learn(test_values(4 * kWidth, 1), 0.25f);
     std::vector<std::byte> bytes = save(*rig);
     rig->learn(test_values(4 * kWidth, 2), 0.25f);
-    const std::vector<float> state = rig->read_slot(kStateSlot);
+    const std::vector<float> state = rig->read_slot(kStateVariable);
     bytes[bytes.size() / 2] ^= std::byte{4};
     const Status loaded = load(*rig, bytes);
     EXPECT_EQ(loaded.code(), StatusCode::kCorruptData) << loaded.message();
-    EXPECT_EQ(rig->read_slot(kStateSlot), state);
+    EXPECT_EQ(rig->read_slot(kStateVariable), state);
 }
 
 TEST_F(BrainOfSession, AllThatDoesNotFitIsReportedAndNothingIsTouched) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);
     rig->learn(test_values(4 * kWidth, 1), 0.25f);
-    const std::vector<float> state = rig->read_slot(kStateSlot);
+    const std::vector<float> state = rig->read_slot(kStateVariable);
     Brain brain = shipped();
     brain.schema_hash ^= 1;
     brain.find("state")->value = HostTensor(DType::kF32, {kWidth, 2});
@@ -141,8 +141,8 @@ TEST_F(BrainOfSession, AllThatDoesNotFitIsReportedAndNothingIsTouched) {
           "the brain has no 'zero'", "the program has no 'zeroth'"})
         EXPECT_NE(loaded.message().find(expected), std::string::npos)
             << expected << " in " << loaded.message();
-    EXPECT_EQ(rig->program.check_brain(*save_brain(brain)).code(), StatusCode::kInvalidArgument);
-    EXPECT_EQ(rig->read_slot(kStateSlot), state);
+    EXPECT_EQ(rig->program.validate_brain(*save_brain(brain)).code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(rig->read_slot(kStateVariable), state);
 }
 
 TEST_F(BrainOfSession, APartIsLoadedOnlyOnRequest) {
@@ -155,9 +155,9 @@ TEST_F(BrainOfSession, APartIsLoadedOnlyOnRequest) {
     std::erase_if(brain.tensors, [](const BrainTensor& t) { return t.name == "zero"; });
     const std::vector<std::byte> bytes = *save_brain(brain);
     EXPECT_FALSE(load(*rig, bytes).ok());
-    const Status loaded = load(*rig, bytes, HEARTH_BRAIN_ALLOW_PARTIAL);
+    const Status loaded = load(*rig, bytes, HEARTH_BRAIN_NON_STRICT);
     EXPECT_TRUE(loaded.ok()) << loaded.message();
-    EXPECT_EQ(rig->read_slot(kStateSlot), std::vector<float>(kWidth, 5));
+    EXPECT_EQ(rig->read_slot(kStateVariable), std::vector<float>(kWidth, 5));
 }
 
 TEST_F(BrainOfSession, HalvesBecomeFloats) {
@@ -168,7 +168,7 @@ TEST_F(BrainOfSession, HalvesBecomeFloats) {
     state = state.cast(DType::kF16);
     const Status loaded = load(*rig, *save_brain(brain));
     ASSERT_TRUE(loaded.ok()) << loaded.message();
-    EXPECT_EQ(rig->read_slot(kStateSlot), TestReference::initial_state());  // exact in f16
+    EXPECT_EQ(rig->read_slot(kStateVariable), TestReference::initial_state());  // exact in f16
 }
 
 TEST_F(BrainOfSession, ADifferenceFromOtherWeightsIsRefused) {
@@ -187,7 +187,7 @@ TEST_F(BrainOfSession, ADifferenceFromOtherWeightsIsRefused) {
 RigOptions writing_twice() {
     RigOptions options;
     options.program = [](Program& program) {
-        Operand& cleared = program.operands[program.steps[4].first_operand];
+        Operand& cleared = program.operands[program.commands[4].first_operand];
         cleared = {Region::kWeights, Access::kWrite, 0, 768, {64, 0}};
     };
     return options;
@@ -197,17 +197,17 @@ TEST_F(BrainOfSession, NoSnapshotIsTakenBetweenTheWritesOfASlicedEntry) {
     const auto rig = make_rig(writing_twice());
     ASSERT_TRUE(rig);
     rig->set_x(test_values(4 * kWidth, 1));
-    hearth_cursor cursor{};
+    hearth_run_cursor cursor{};
     std::vector<bool> taken;
     for (Progress progress = Progress::kIncomplete; progress == Progress::kIncomplete;) {
         std::optional<hearth_readback> snapshot;
         rig->frame([&](VkCommandBuffer commands) {
-            std::array<hearth_bound, 3> bounds;
+            std::array<hearth_tensor_binding, 3> bounds;
             const float rate = 0.3f;
             hearth_record_info info = rig->learn_info(commands, 4, rate, bounds);
             info.max_dispatches = 1;
             progress = rig->session.record(info, &cursor).value();
-            snapshot = rig->session.record_snapshot(commands).value();
+            snapshot = rig->session.record_save_brain(commands).value();
         });
         rig->advance();
         taken.push_back(snapshot.has_value());
@@ -221,12 +221,12 @@ TEST_F(BrainOfSession, LoadingAbandonsSlices) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);
     const std::vector<std::byte> bytes = save(*rig);
-    hearth_cursor cursor{};
+    hearth_run_cursor cursor{};
     const float rate = 0.3f;
     const auto slice = [&] {
         Result<Progress> progress = Progress::kNotReady;
         rig->frame([&](VkCommandBuffer commands) {
-            std::array<hearth_bound, 3> bounds;
+            std::array<hearth_tensor_binding, 3> bounds;
             hearth_record_info info = rig->learn_info(commands, 4, rate, bounds);
             info.max_dispatches = 1;
             progress = rig->session.record(info, &cursor);
@@ -253,11 +253,11 @@ TEST_F(BrainOfSession, WithoutRoomOrOrderItSaysSo) {
     EXPECT_NE(load(*rig, bytes).message().find("hearth_record_setup must come first"),
               std::string::npos);
     rig->frame(
-        [&](VkCommandBuffer commands) { ASSERT_TRUE(rig->session.record_setup(commands).ok()); });
-    EXPECT_EQ(rig->program.snapshot_bytes(), kWidth * 4 + 64u);
+        [&](VkCommandBuffer commands) { ASSERT_TRUE(rig->session.record_initialize(commands).ok()); });
+    EXPECT_EQ(rig->program.brain_size(), kWidth * 4 + 64u);
     EXPECT_NE(load(*rig, bytes).message().find("no room for 448 bytes"), std::string::npos);
     rig->frame([&](VkCommandBuffer commands) {
-        const auto snapshot = rig->session.record_snapshot(commands);
+        const auto snapshot = rig->session.record_save_brain(commands);
         ASSERT_FALSE(snapshot.ok());
         EXPECT_NE(snapshot.status().message().find("readback_bytes"), std::string::npos);
     });
@@ -266,7 +266,7 @@ TEST_F(BrainOfSession, WithoutRoomOrOrderItSaysSo) {
 TEST_F(BrainOfSession, EncodingRefusesWhatIsNoSnapshotOfTheProgram) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);
-    const std::vector<std::byte> snapshot(rig->program.snapshot_bytes());
+    const std::vector<std::byte> snapshot(rig->program.brain_size());
     std::vector<std::byte> out(4096);
     using Info = hearth_brain_save_info;
     const auto encode = [&](const auto& change, uint64_t room = 4096) {
@@ -279,14 +279,14 @@ TEST_F(BrainOfSession, EncodingRefusesWhatIsNoSnapshotOfTheProgram) {
     constexpr hearth_result invalid = HEARTH_ERROR_INVALID_ARGUMENT;
     EXPECT_EQ(encode([](Info&) {}), HEARTH_OK);
     EXPECT_EQ(encode([](Info& info) { info.flags = 1u << 30; }), invalid);
-    EXPECT_EQ(encode([](Info& info) { info.flags = HEARTH_BRAIN_ALLOW_PARTIAL; }), invalid);
+    EXPECT_EQ(encode([](Info& info) { info.flags = HEARTH_BRAIN_NON_STRICT; }), invalid);
     EXPECT_EQ(encode([](Info& info) { info.snapshot_bytes -= 1; }), invalid);
     EXPECT_EQ(encode([](Info& info) { info.snapshot_bytes += 1; }), invalid);
     EXPECT_EQ(encode([](Info& info) { info.snapshot = nullptr; }), invalid);
-    EXPECT_EQ(encode([](Info& info) { info.host_bytes = 1; }), invalid) << "null";
+    EXPECT_EQ(encode([](Info& info) { info.user_data_size = 1; }), invalid) << "null";
     EXPECT_EQ(encode([&](Info& info) {
-                  info.host_data = out.data();
-                  info.host_bytes = SIZE_MAX / 2 + 1;
+                  info.user_data = out.data();
+                  info.user_data_size = SIZE_MAX / 2 + 1;
               }),
               invalid);
     // Room for all that it may take, to the byte.
@@ -305,14 +305,14 @@ TEST_F(BrainOfSession, WithoutSetupOrAnythingToLearnThereIsNoSnapshot) {
         options.set_up = is_set_up;
         options.program = [&](Program& p) {
             if (is_set_up)
-                for (Slot& slot : p.slots) slot.kind = SlotKind::kConstant;
+                for (Variable& slot : p.variables) slot.kind = VariableKind::kConstant;
         };
         const auto rig = make_rig(options);
         ASSERT_TRUE(rig);
         rig->frame([&](VkCommandBuffer commands) {
             hearth_readback id = 0;
-            EXPECT_EQ(hearth_record_snapshot(rig->session.handle(), commands, &id),
-                      is_set_up ? HEARTH_ERROR_NOT_FOUND : HEARTH_ERROR_WRONG_ORDER);
+            EXPECT_EQ(hearth_record_save_brain(rig->session.handle(), commands, &id),
+                      is_set_up ? HEARTH_ERROR_NOT_FOUND : HEARTH_ERROR_INVALID_STATE);
             EXPECT_EQ(rig->session.error(), is_set_up
                                                 ? "snapshot: there is nothing to learn here"
                                                 : "snapshot: hearth_record_setup must come first");
@@ -344,31 +344,31 @@ TEST_F(BrainOfSession, OneThatIsNotFiniteIsLoadedOnlyOnRequest) {
             for (const Brain* from : {static_cast<const Brain*>(nullptr), &parent}) {
                 if (from != nullptr && dtype != DType::kF32) continue;
                 const std::vector<std::byte> bytes =
-                    *save_brain(with_element(parent, value, dtype), from, Nonfinite::kAllow);
-                const Status checked = rig->program.check_brain(bytes);
+                    *save_brain(with_element(parent, value, dtype), from, NonFinite::kAllow);
+                const Status checked = rig->program.validate_brain(bytes);
                 EXPECT_EQ(checked.message(),
                           "HEARTH_ERROR_NOT_FINITE: 'state': element 7 is NaN or infinite");
                 EXPECT_EQ(load(*rig, bytes).message(), checked.message());
-                EXPECT_EQ(rig->read_slot(kStateSlot), TestReference::initial_state());
-                EXPECT_TRUE(rig->program.check_brain(bytes, HEARTH_BRAIN_ALLOW_NONFINITE).ok());
+                EXPECT_EQ(rig->read_slot(kStateVariable), TestReference::initial_state());
+                EXPECT_TRUE(rig->program.validate_brain(bytes, HEARTH_BRAIN_ALLOW_NON_FINITE).ok());
             }
     const Status loaded =
-        load(*rig, *save_brain(with_element(parent, INFINITY), nullptr, Nonfinite::kAllow),
-             HEARTH_BRAIN_ALLOW_NONFINITE);
+        load(*rig, *save_brain(with_element(parent, INFINITY), nullptr, NonFinite::kAllow),
+             HEARTH_BRAIN_ALLOW_NON_FINITE);
     ASSERT_TRUE(loaded.ok()) << loaded.message();
-    EXPECT_EQ(rig->read_slot(kStateSlot)[7], INFINITY);
+    EXPECT_EQ(rig->read_slot(kStateVariable)[7], INFINITY);
 
     // And then it is not saved either.
     std::optional<hearth_readback> id;
-    rig->frame([&](VkCommandBuffer commands) { id = *rig->session.record_snapshot(commands); });
+    rig->frame([&](VkCommandBuffer commands) { id = *rig->session.record_save_brain(commands); });
     rig->advance();
     const std::span<const std::byte> snapshot = (*rig->session.poll(*id))->bytes;
     EXPECT_EQ(
-        rig->program.encode_brain(snapshot).status().message(),
+        rig->program.serialize_brain(snapshot).status().message(),
         "HEARTH_ERROR_NOT_FINITE: hearth_brain_encode: 'state': element 7 is NaN or infinite");
-    EXPECT_TRUE(rig->program.encode_brain(snapshot, HEARTH_BRAIN_ALLOW_NONFINITE).ok());
+    EXPECT_TRUE(rig->program.serialize_brain(snapshot, HEARTH_BRAIN_ALLOW_NON_FINITE).ok());
     EXPECT_TRUE(
-        rig->program.encode_brain(snapshot, HEARTH_BRAIN_ALLOW_NONFINITE | HEARTH_BRAIN_DELTA)
+        rig->program.serialize_brain(snapshot, HEARTH_BRAIN_ALLOW_NON_FINITE | HEARTH_BRAIN_DELTA)
             .ok());
     rig->session.release(*id);
 }
@@ -382,7 +382,7 @@ TEST_F(BrainOfSession, AParamIsNotTakenForAState) {
         const Status loaded = load(*rig, *save_brain(brain));
         EXPECT_EQ(loaded.message(), std::string("HEARTH_ERROR_MISMATCH: '") + name +
                                         "' is a param on one side and a state on the other");
-        EXPECT_FALSE(load(*rig, *save_brain(brain), HEARTH_BRAIN_ALLOW_PARTIAL).ok());
+        EXPECT_FALSE(load(*rig, *save_brain(brain), HEARTH_BRAIN_NON_STRICT).ok());
     }
 }
 
@@ -412,12 +412,12 @@ TEST_F(BrainOfSession, StrangeTensorsWithoutNumberAreToldInNoTimeAndBounded) {
         brain.tensors.push_back(
             {"t" + std::to_string(1000000 + i), false, HostTensor(DType::kF32, {Dim(0)})});
     const std::vector<std::byte> bytes = *save_brain(brain);
-    hearth_report report{};
+    hearth_messages report{};
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(hearth_brain_check(rig->program.handle(), bytes.data(), bytes.size(), 0, &report),
-              HEARTH_ERROR_MISMATCH);
+              HEARTH_ERROR_INCOMPATIBLE);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
-    EXPECT_EQ(report.problem_count, 100003u);
+    EXPECT_EQ(report.message_count, 100003u);
     EXPECT_EQ(std::strlen(report.text), sizeof report.text - 1);
     const Status loaded = load(*rig, bytes);
     EXPECT_FALSE(loaded.ok());
@@ -434,7 +434,7 @@ TEST_F(BrainOfSession, InfoTellsWhatItIs) {
     EXPECT_EQ(info->tensor_count, 2u);
     EXPECT_EQ(info->changed_count, 0u);
     EXPECT_EQ(info->is_delta, 1u);
-    EXPECT_EQ(info->host_bytes, 1u);
+    EXPECT_EQ(info->user_data_size, 1u);
     EXPECT_FALSE(brain_info(std::span(bytes).first(bytes.size() - 1)).ok());
 }
 

@@ -31,7 +31,7 @@ struct FakeClock {
         static FakeClock clock;
         return clock;
     }
-    void intercept(hearth_host_info& info) {
+    void intercept(hearth_context_create_info& info) {
         *this = {};
         real_instance_proc = info.get_instance_proc_addr;
         real_device_proc = info.get_device_proc_addr != nullptr
@@ -152,9 +152,9 @@ class Microseconds : public RuntimeTest {
         if (HasFatalFailure()) return;
         if (device().timestamp_valid_bits() == 0) GTEST_SKIP() << "the queue has no timestamps";
     }
-    static RigOptions options(hearth_session_flags flags = HEARTH_SESSION_MEASURE_COSTS) {
+    static RigOptions options(hearth_session_flags flags = HEARTH_SESSION_COLLECT_GPU_TIMINGS) {
         RigOptions options;
-        options.host = [](hearth_host_info& info) { FakeClock::get().intercept(info); };
+        options.host = [](hearth_context_create_info& info) { FakeClock::get().intercept(info); };
         options.session = [=](hearth_session_create_info& info) { info.flags |= flags; };
         return options;
     }
@@ -163,13 +163,13 @@ class Microseconds : public RuntimeTest {
                               const std::function<double()>& max_us) {
         std::vector<double> slices;
         rig.set_x(x);
-        hearth_cursor cursor{};
+        hearth_run_cursor cursor{};
         for (Progress progress = Progress::kIncomplete;
              progress == Progress::kIncomplete && slices.size() < 200;) {
             rig.frame([&](VkCommandBuffer commands) {
-                std::array<hearth_bound, 3> bounds;
+                std::array<hearth_tensor_binding, 3> bounds;
                 hearth_record_info info = rig.learn_info(commands, x.size() / kWidth, rate, bounds);
-                info.max_us = max_us();
+                info.gpu_time_budget_us = max_us();
                 const double before = FakeClock::get().now_us;
                 const Result<Progress> result = rig.session.record(info, &cursor);
                 ASSERT_TRUE(result.ok()) << result.status().message();
@@ -203,7 +203,7 @@ TEST_F(Microseconds, SlicesTakeWhatTheirStepsWereMeasuredToTake) {
             EXPECT_LE(longest(slices), c.max_us) << run;
             EXPECT_LE(slices.size(), c.most_slices) << c.max_us;
         }
-        EXPECT_NEAR(rig->session.predict_us(kLearn, 8).value(), kWhole, 0.2 * kWhole) << c.max_us;
+        EXPECT_NEAR(rig->session.estimate_gpu_us(kLearn, 8).value(), kWhole, 0.2 * kWhole) << c.max_us;
         EXPECT_GT(FakeClock::get().reads, 50u);
         EXPECT_EQ(FakeClock::get().waits, 0u);
     }
@@ -223,33 +223,33 @@ TEST_F(Microseconds, RandomBudgetsGiveTheSameBits) {
         EXPECT_EQ(whole->learn(x, 0.3f), sliced->get_y(rows)) << i;
     }
     EXPECT_GT(slices, 80u);
-    EXPECT_EQ(sliced->read_slot(kStateSlot), whole->read_slot(kStateSlot));
+    EXPECT_EQ(sliced->read_slot(kStateVariable), whole->read_slot(kStateVariable));
 }
 
 TEST_F(Microseconds, FlopsAndBytesAreTheGuessBeforeAnythingWasMeasured) {
     const auto rig = make_rig(options());
     ASSERT_TRUE(rig);
-    const double guess = rig->session.predict_us(kLearn, 8).value();
+    const double guess = rig->session.estimate_gpu_us(kLearn, 8).value();
     EXPECT_GT(guess, 7 * 2.0);  // steps
-    EXPECT_GT(guess, 6 * rig->session.predict_us(kAct, 8).value());
+    EXPECT_GT(guess, 6 * rig->session.estimate_gpu_us(kAct, 8).value());
     rig->set_x(test_values(8 * kWidth, 1));
     const float rate = 0.5f;
-    hearth_cursor cursor{};
+    hearth_run_cursor cursor{};
     // All of it in one frame, of which nothing is measured before it has ended.
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 3> bounds;
+        std::array<hearth_tensor_binding, 3> bounds;
         hearth_record_info info = rig->learn_info(commands, 8, rate, bounds);
-        info.max_us = 0.6 * guess;
+        info.gpu_time_budget_us = 0.6 * guess;
         EXPECT_EQ(rig->session.record(info, &cursor).value(), Progress::kIncomplete);
-        EXPECT_EQ(cursor.next_step, 6u);  // 4 of 7 steps, and the barrier
-        const double left = rig->session.predict_us(kLearn, 8, &cursor).value();
+        EXPECT_EQ(cursor.next_command, 6u);  // 4 of 7 steps, and the barrier
+        const double left = rig->session.estimate_gpu_us(kLearn, 8, &cursor).value();
         EXPECT_NEAR(left, guess * 3 / 7, 0.1 * guess);
         EXPECT_EQ(rig->session.record(info, &cursor).value(), Progress::kDone);
     });
     EXPECT_EQ(FakeClock::get().reads, 0u);
     rig->advance();
     EXPECT_EQ(FakeClock::get().reads, 2u);
-    EXPECT_NEAR(rig->session.predict_us(kLearn, 8).value(), kWhole, 1);
+    EXPECT_NEAR(rig->session.estimate_gpu_us(kLearn, 8).value(), kWhole, 1);
 }
 
 // With more rows so many times as long, with fewer as long, until it is known.
@@ -257,7 +257,7 @@ TEST_F(Microseconds, OtherRowsAreTakenToCostTheMostThatTheyCan) {
     const auto rig = make_rig(options());
     ASSERT_TRUE(rig);
     const auto predict = [&](uint64_t rows) {
-        return rig->session.predict_us(kLearn, rows).value();
+        return rig->session.estimate_gpu_us(kLearn, rows).value();
     };
     const auto run = [&](uint64_t rows) {
         learn(*rig, test_values(rows * kWidth, rows), 0.5f, [] { return 1e6; });
@@ -280,40 +280,40 @@ TEST_F(Microseconds, ADroppedSliceTeachesNothing) {
     const std::vector<float> x = test_values(8 * kWidth, 1);
     learn(*rig, x, 0.5f, [] { return 1e6; });
     rig->advance();
-    const double before = rig->session.predict_us(kLearn, 8).value();
+    const double before = rig->session.estimate_gpu_us(kLearn, 8).value();
     FakeClock::get().us_per_workgroup = 1000;
     const float rate = 0.5f;
     EXPECT_NE(rig->drop([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 3> bounds;
-        hearth_cursor cursor{};
+        std::array<hearth_tensor_binding, 3> bounds;
+        hearth_run_cursor cursor{};
         hearth_record_info info = rig->learn_info(commands, 8, rate, bounds);
-        info.max_us = 1e6;
+        info.gpu_time_budget_us = 1e6;
         ASSERT_TRUE(rig->session.record(info, &cursor).ok());
     }),
               "");
     rig->advance();
-    EXPECT_EQ(rig->session.predict_us(kLearn, 8).value(), before);
+    EXPECT_EQ(rig->session.estimate_gpu_us(kLearn, 8).value(), before);
 }
 
 TEST_F(Microseconds, AHostMayReadTheTimesToo) {
     const auto rig =
-        make_rig(options(HEARTH_SESSION_MEASURE_COSTS | HEARTH_SESSION_PROFILE_ENTRIES));
+        make_rig(options(HEARTH_SESSION_COLLECT_GPU_TIMINGS | HEARTH_SESSION_TIMESTAMP_RUNS));
     ASSERT_TRUE(rig);
     const std::vector<double> slices =
         learn(*rig, test_values(8 * kWidth, 1), 0.5f, [] { return 40.0; });
     rig->advance();
     uint32_t step = 0, part = 0;
     for (size_t i = 0; i < std::min<size_t>(slices.size(), 16); ++i) {
-        const auto profile = rig->session.next_profile();
+        const auto profile = rig->session.next_timings();
         ASSERT_TRUE(profile.ok() && profile->has_value()) << i;
         EXPECT_NEAR((*profile)->total_ns * 1e-3, slices[i], 1) << i;
-        EXPECT_EQ((*profile)->first_step, step) << i;
-        EXPECT_EQ((*profile)->first_part, part) << i;
-        step = (*profile)->end_step;
-        part = (*profile)->end_part;
+        EXPECT_EQ((*profile)->first_command, step) << i;
+        EXPECT_EQ((*profile)->first_sub_dispatch, part) << i;
+        step = (*profile)->end_command;
+        part = (*profile)->end_sub_dispatch;
     }
-    EXPECT_FALSE(rig->session.next_profile().value().has_value());
-    EXPECT_LT(rig->session.predict_us(kLearn, 8).value(), 1.5 * kWhole);
+    EXPECT_FALSE(rig->session.next_timings().value().has_value());
+    EXPECT_LT(rig->session.estimate_gpu_us(kLearn, 8).value(), 1.5 * kWhole);
 }
 
 TEST_F(Microseconds, WhatIsWrongIsNamed) {
@@ -323,11 +323,11 @@ TEST_F(Microseconds, WhatIsWrongIsNamed) {
     const auto says = [&](Rig& r, double max_us, float priority, bool has_cursor) {
         std::string text;
         r.frame([&](VkCommandBuffer commands) {
-            std::array<hearth_bound, 3> bounds;
+            std::array<hearth_tensor_binding, 3> bounds;
             hearth_record_info info = r.learn_info(commands, 1, rate, bounds);
-            info.max_us = max_us;
+            info.gpu_time_budget_us = max_us;
             info.occupancy_priority = priority;
-            hearth_cursor cursor{};
+            hearth_run_cursor cursor{};
             EXPECT_FALSE(r.session.record(info, has_cursor ? &cursor : nullptr).ok());
             text = r.session.error();
         });
@@ -340,15 +340,15 @@ TEST_F(Microseconds, WhatIsWrongIsNamed) {
     EXPECT_EQ(says(*without, 100, 0, true),
               "entry learn: max_us is 100, but the session was created without "
               "HEARTH_SESSION_MEASURE_COSTS");
-    EXPECT_FALSE(without->session.predict_us(kLearn, 1).ok());
+    EXPECT_FALSE(without->session.estimate_gpu_us(kLearn, 1).ok());
     EXPECT_EQ(without->session.error(),
               "predict: the session was created without HEARTH_SESSION_MEASURE_COSTS");
-    EXPECT_FALSE(rig->session.predict_us(7, 1).ok());
+    EXPECT_FALSE(rig->session.estimate_gpu_us(7, 1).ok());
     EXPECT_EQ(rig->session.error(), "predict: entry 7 of 2");
-    EXPECT_FALSE(rig->session.predict_us(kLearn, 9).ok());
+    EXPECT_FALSE(rig->session.estimate_gpu_us(kLearn, 9).ok());
     EXPECT_EQ(rig->session.error(), "predict: entry learn: 9 rows, expected 1..8");
-    const hearth_cursor other{kAct, 1, 0, 0, 0, 0};
-    EXPECT_FALSE(rig->session.predict_us(kLearn, 1, &other).ok());
+    const hearth_run_cursor other{kAct, 1, 0, 0, 0, 0};
+    EXPECT_FALSE(rig->session.estimate_gpu_us(kLearn, 1, &other).ok());
     EXPECT_EQ(rig->session.error(), "predict: entry learn: the cursor is not one of its own");
 }
 
@@ -358,7 +358,7 @@ class OccupancyPriority : public RuntimeTest {
     static RigOptions options(bool is_enabled) {
         static std::vector<const char*> extensions;
         RigOptions options;
-        options.host = [=](hearth_host_info& info) {
+        options.host = [=](hearth_context_create_info& info) {
             FakeClock::get().intercept(info);
             if (!is_enabled) return;
             extensions.assign(info.device_extensions,
@@ -373,7 +373,7 @@ class OccupancyPriority : public RuntimeTest {
     static void act(Rig& rig, float priority) {
         rig.set_x(test_values(kWidth, 1));
         rig.frame([&](VkCommandBuffer commands) {
-            std::array<hearth_bound, 2> bounds;
+            std::array<hearth_tensor_binding, 2> bounds;
             hearth_record_info info = rig.act_info(commands, 1, bounds);
             info.occupancy_priority = priority;
             ASSERT_TRUE(rig.session.record(info).ok()) << rig.session.error();

@@ -67,12 +67,12 @@ class Describe : public RuntimeTest {};
 TEST_F(Describe, TellsMemorySlotsEntriesStepsAndWhatTheyCost) {
     RigOptions options;
     options.session = [](hearth_session_create_info& info) {
-        info.flags = HEARTH_SESSION_PROFILE_ENTRIES;
+        info.flags = HEARTH_SESSION_TIMESTAMP_RUNS;
         info.name = "the \"guards\"";
     };
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
-    auto described = rig->session.describe();
+    auto described = rig->session.to_json();
     ASSERT_TRUE(described.ok()) << described.status().message();
     std::string json = *described;
     EXPECT_TRUE(JsonCheck::is_valid(json)) << json;
@@ -94,10 +94,10 @@ TEST_F(Describe, TellsMemorySlotsEntriesStepsAndWhatTheyCost) {
     // What was measured belongs to it as soon as the host has read it.
     (void)rig->act(test_values(2 * kWidth, 1));
     rig->advance();
-    hearth_profile profile = hearth_profile_default();
-    if (hearth_profile_next(rig->session.handle(), &profile) == HEARTH_ERROR_UNSUPPORTED)
+    hearth_timings profile = hearth_timings_default();
+    if (hearth_session_next_timings(rig->session.handle(), &profile) == HEARTH_ERROR_UNSUPPORTED)
         GTEST_SKIP() << "the queue family has no timestamps";
-    json = *rig->session.describe();
+    json = *rig->session.to_json();
     EXPECT_TRUE(JsonCheck::is_valid(json)) << json;
     EXPECT_TRUE(says("\"measured_us\":") && says("\"measured_rows\":2")) << json;
 }
@@ -107,7 +107,7 @@ TEST_F(Describe, IsRefusedWhereItDoesNotFitAndWritesNothing) {
     ASSERT_TRUE(rig);
     char out[16] = "as it was";
     uint64_t bytes = sizeof out;
-    EXPECT_EQ(hearth_session_describe(rig->session.handle(), out, &bytes),
+    EXPECT_EQ(hearth_session_to_json(rig->session.handle(), out, &bytes),
               HEARTH_ERROR_OUT_OF_RANGE);
     EXPECT_STREQ(out, "as it was");
     EXPECT_GT(bytes, sizeof out);

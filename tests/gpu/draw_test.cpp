@@ -282,7 +282,7 @@ TEST_F(Draw, WhatTheGameBoundForGraphicsStaysBoundAndItsShaderReadsWhatTheNetwor
         device().vk().CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_VERTEX_SHADER_BIT,
                                          VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0,
                                          nullptr, 0, nullptr);
-        std::array<hearth_bound, 3> bounds;
+        std::array<hearth_tensor_binding, 3> bounds;
         ASSERT_TRUE(rig->session.record(rig->learn_info(commands, 2, rate, bounds)).ok());
         barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
         barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT;
@@ -307,7 +307,7 @@ TEST_F(Draw, ARecordingInsideARenderPassOrOutsideOfRecordingIsToldByTheLayers) {
     const Points points(device());
     const Target target(device(), points.pass());
     const auto act = [&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info info = rig->act_info(commands, 2, bounds);
         EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), HEARTH_OK);
     };

@@ -16,14 +16,14 @@ namespace {
 class Dropped : public RuntimeTest {
   protected:
     static hearth_result record_act(Rig& rig, VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info info = rig.act_info(commands, 1, bounds);
         return hearth_record(rig.session.handle(), &info, nullptr);
     }
     std::vector<std::byte> brain_of(float value) {
         const BindingModel model = binding_model(device());
         Brain brain =
-            *shipped_brain(save_program(TestProgramBuilder(test_shaders(model), model).build()));
+            *initial_brain(save_program(TestProgramBuilder(test_shaders(model), model).build()));
         HostTensor state(DType::kF32, {kWidth});
         for (int64_t i = 0; i < state.element_count(); ++i) state.set(i, value);
         brain.find("state")->value = state;
@@ -38,33 +38,33 @@ TEST_F(Dropped, SetupIsDueAgainAndItsWeightsAreStillThere) {
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
     EXPECT_EQ(rig->drop([&](VkCommandBuffer commands) {
-        ASSERT_TRUE(rig->session.record_setup(commands).ok());
-        EXPECT_EQ(rig->session.status().setup_recorded, 1u);
+        ASSERT_TRUE(rig->session.record_initialize(commands).ok());
+        EXPECT_EQ(rig->session.status().is_initialized, 1u);
     }),
               "session test: setup is due again");
     const hearth_session_status status = rig->session.status();
-    EXPECT_EQ(status.setup_recorded, 0u);
-    EXPECT_EQ(status.dropped_setups, 1u);
-    EXPECT_EQ(status.dropped_serial, rig->serial());
+    EXPECT_EQ(status.is_initialized, 0u);
+    EXPECT_EQ(status.discarded_initializations, 1u);
+    EXPECT_EQ(status.discarded_frame, rig->serial());
     for (int i = 0; i < 5; ++i) rig->advance();
     EXPECT_GT(rig->context.stats().device_bytes[HEARTH_MEMORY_STAGING], 0u);
     rig->frame([&](VkCommandBuffer commands) {
-        EXPECT_EQ(record_act(*rig, commands), HEARTH_ERROR_WRONG_ORDER);
+        EXPECT_EQ(record_act(*rig, commands), HEARTH_ERROR_INVALID_STATE);
         EXPECT_EQ(rig->session.error(),
                   "record: hearth_record_setup must come first; the one before was in a dropped "
                   "frame");
-        EXPECT_EQ(hearth_record_forget(rig->session.handle(), commands, nullptr, nullptr),
-                  HEARTH_ERROR_WRONG_ORDER);
-        ASSERT_TRUE(rig->session.record_setup(commands).ok()) << rig->session.error();
+        EXPECT_EQ(hearth_record_reset_variables(rig->session.handle(), commands, nullptr, nullptr),
+                  HEARTH_ERROR_INVALID_STATE);
+        ASSERT_TRUE(rig->session.record_initialize(commands).ok()) << rig->session.error();
     });
-    EXPECT_EQ(rig->read_slot(kStateSlot), TestReference::initial_state());
+    EXPECT_EQ(rig->read_slot(kStateVariable), TestReference::initial_state());
     EXPECT_EQ(rig->context.stats().device_bytes[HEARTH_MEMORY_STAGING], 0u);
 }
 
 TEST_F(Dropped, ARepeatedSetupFallsBackToTheOneBefore) {
     RigOptions options;
     options.session = [](hearth_session_create_info& info) {
-        info.flags = HEARTH_SESSION_KEEP_INITIAL;
+        info.flags = HEARTH_SESSION_KEEP_INITIAL_WEIGHTS;
     };
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
@@ -72,11 +72,11 @@ TEST_F(Dropped, ARepeatedSetupFallsBackToTheOneBefore) {
     const std::vector<float> x = test_values(kWidth, 1);
     EXPECT_EQ(rig->learn(x, 0.5f), reference.learn(x, 0.5f));
     const auto set_up = [&](VkCommandBuffer commands) {
-        ASSERT_TRUE(rig->session.record_setup(commands).ok());
-        ASSERT_TRUE(rig->session.record_setup(commands).ok());
+        ASSERT_TRUE(rig->session.record_initialize(commands).ok());
+        ASSERT_TRUE(rig->session.record_initialize(commands).ok());
     };
     EXPECT_EQ(rig->drop(set_up), "session test: a repeated setup is lost");
-    EXPECT_EQ(rig->session.status().setup_recorded, 1u);
+    EXPECT_EQ(rig->session.status().is_initialized, 1u);
     EXPECT_EQ(rig->act(x), reference.act(x));  // what was learned is still there
     rig->frame(set_up);
     EXPECT_EQ(rig->act(x), TestReference().act(x));
@@ -95,24 +95,24 @@ TEST_F(Dropped, UploadsBrainsAndForgettingAreNamedAndCountedAndLeaveNoTrace) {
         EXPECT_EQ(rig->drop([&](VkCommandBuffer commands) {
             ASSERT_TRUE(
                 rig->session
-                    .record_upload(commands, kStateSlot, std::as_bytes(std::span(values)), 16)
+                    .record_update_variable(commands, kStateVariable, std::as_bytes(std::span(values)), 16)
                     .ok())
                 << rig->session.error();
-            ASSERT_TRUE(rig->session.record_brain(commands, brain).ok()) << rig->session.error();
-            ASSERT_EQ(rig->session.record_forget(commands, "state").value(), 1u);
-            ASSERT_EQ(rig->session.record_forget(commands, "zero").value(), 1u);  // stages nothing
+            ASSERT_TRUE(rig->session.record_load_brain(commands, brain).ok()) << rig->session.error();
+            ASSERT_EQ(rig->session.record_reset_variables(commands, "state").value(), 1u);
+            ASSERT_EQ(rig->session.record_reset_variables(commands, "zero").value(), 1u);  // stages nothing
         }),
                   "session test: an upload of 16 bytes to state is lost\n"
                   "session test: a brain is lost\n"
                   "session test: a forgetting is lost\n"
                   "session test: a forgetting is lost");
-        EXPECT_EQ(rig->session.status().dropped_uploads, 4 * round);
+        EXPECT_EQ(rig->session.status().discarded_uploads, 4 * round);
     }
-    EXPECT_EQ(rig->read_slot(kStateSlot), TestReference::initial_state());
+    EXPECT_EQ(rig->read_slot(kStateVariable), TestReference::initial_state());
     rig->frame([&](VkCommandBuffer commands) {
-        ASSERT_TRUE(rig->session.record_brain(commands, brain).ok()) << rig->session.error();
+        ASSERT_TRUE(rig->session.record_load_brain(commands, brain).ok()) << rig->session.error();
     });
-    EXPECT_EQ(rig->read_slot(kStateSlot), std::vector<float>(kWidth, 9));
+    EXPECT_EQ(rig->read_slot(kStateVariable), std::vector<float>(kWidth, 9));
 }
 
 TEST_F(Dropped, ReadbacksAndSnapshotsSayThatTheyWillNeverArrive) {
@@ -126,30 +126,30 @@ TEST_F(Dropped, ReadbacksAndSnapshotsSayThatTheyWillNeverArrive) {
     for (uint32_t round = 1; round <= 4; ++round) {
         hearth_readback read = 0, snapshot = 0, released = 0;
         EXPECT_EQ(rig->drop([&](VkCommandBuffer commands) {
-            read = rig->session.record_readback(commands, kStateSlot).value();
-            snapshot = rig->session.record_snapshot(commands).value().value();
-            released = rig->session.record_readback(commands, kStateSlot).value();
+            read = rig->session.record_readback(commands, kStateVariable).value();
+            snapshot = rig->session.record_save_brain(commands).value().value();
+            released = rig->session.record_readback(commands, kStateVariable).value();
             rig->session.release(released);
         }),
                   "session test: a readback of 384 bytes is lost\n"
                   "session test: a readback of 448 bytes is lost");
-        EXPECT_EQ(rig->session.status().dropped_readbacks, 3 * round);
+        EXPECT_EQ(rig->session.status().discarded_readbacks, 3 * round);
         const void* data = nullptr;
         uint64_t bytes = 0, serial = 0;
         for (const hearth_readback id : {read, snapshot}) {
             EXPECT_EQ(hearth_readback_poll(rig->session.handle(), id, &data, &bytes, &serial),
-                      HEARTH_ERROR_DROPPED);
+                      HEARTH_ERROR_DISCARDED);
             EXPECT_EQ(rig->session.error(), "readback: its frame, serial " +
                                                 std::to_string(rig->serial()) + ", was dropped");
         }
         // However long one waits.
         rig->advance();
         EXPECT_EQ(hearth_readback_poll(rig->session.handle(), read, &data, &bytes, &serial),
-                  HEARTH_ERROR_DROPPED);
+                  HEARTH_ERROR_DISCARDED);
         rig->session.release(read);
         rig->session.release(snapshot);
         EXPECT_EQ(rig->session.status().readbacks_in_flight, 0u);
-        EXPECT_EQ(rig->read_slot(kStateSlot), TestReference::initial_state());
+        EXPECT_EQ(rig->read_slot(kStateVariable), TestReference::initial_state());
     }
 }
 
@@ -161,7 +161,7 @@ TEST_F(Dropped, RecordingsGiveTheirRoomBackAtOnce) {
     for (int i = 0; i < 5; ++i) {
         EXPECT_EQ(rig->drop([&](VkCommandBuffer commands) {
             EXPECT_EQ(record_act(*rig, commands), HEARTH_OK) << rig->session.error();
-            EXPECT_EQ(record_act(*rig, commands), HEARTH_ERROR_RING_FULL);
+            EXPECT_EQ(record_act(*rig, commands), HEARTH_ERROR_TOO_MANY_IN_FLIGHT);
         }),
                   "session test: entry act is to be recorded again, from step 0 on");
         EXPECT_EQ(rig->session.status().recordings_in_flight, 0u);
@@ -175,10 +175,10 @@ struct SlicedLearn {
     Rig& rig;
     uint64_t rows = 4;
     float rate = 0.25f;
-    hearth_cursor cursor{};
+    hearth_run_cursor cursor{};
 
     Progress operator()(VkCommandBuffer commands) {
-        std::array<hearth_bound, 3> bounds;
+        std::array<hearth_tensor_binding, 3> bounds;
         hearth_record_info info = rig.learn_info(commands, rows, rate, bounds);
         info.max_dispatches = 1;
         const Result<Progress> progress = rig.session.record(info, &cursor);
@@ -200,7 +200,7 @@ TEST_F(Dropped, ASlicedRecordingGoesOnFromItsFirstLostSlice) {
         for (uint32_t slice = 0; slice < 7; ++slice) {
             if (slice == lost) {
                 // With the cursor as it is afterwards, but for the last slice, which resets it.
-                const hearth_cursor before = learn.cursor;
+                const hearth_run_cursor before = learn.cursor;
                 EXPECT_EQ(rig->drop([&](VkCommandBuffer commands) { (void)learn(commands); }),
                           std::string("session test: entry learn is to be recorded again, from "
                                       "step ") +
@@ -212,7 +212,7 @@ TEST_F(Dropped, ASlicedRecordingGoesOnFromItsFirstLostSlice) {
             EXPECT_EQ(progress, slice < 6 ? Progress::kIncomplete : Progress::kDone) << lost;
         }
         EXPECT_EQ(rig->get_y(4), reference.learn(x, 0.25f)) << lost;
-        EXPECT_EQ(rig->read_slot(kStateSlot), reference.state) << lost;
+        EXPECT_EQ(rig->read_slot(kStateVariable), reference.state) << lost;
     }
 }
 
@@ -227,7 +227,7 @@ TEST_F(Dropped, SeveralLostFramesInARowPutBackAllOfThem) {
     rig->frame(slice);
     rig->frame(slice);
     for (int i = 0; i < 3; ++i) (void)rig->drop(slice);
-    EXPECT_EQ(learn.cursor.next_step, 4u);  // two slices are done, a third is lost
+    EXPECT_EQ(learn.cursor.next_command, 4u);  // two slices are done, a third is lost
     Progress progress = Progress::kIncomplete;
     uint32_t slices = 0;
     while (progress == Progress::kIncomplete && slices < 10) {
@@ -236,7 +236,7 @@ TEST_F(Dropped, SeveralLostFramesInARowPutBackAllOfThem) {
     }
     EXPECT_EQ(slices, 5u);
     EXPECT_EQ(rig->get_y(4), reference.learn(x, 0.25f));
-    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+    EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
 }
 
 TEST_F(Dropped, ASliceRecordedAfterALostOneIsLostWithIt) {
@@ -250,7 +250,7 @@ TEST_F(Dropped, ASliceRecordedAfterALostOneIsLostWithIt) {
     const uint64_t late = rig->serial();
     rig->frame(slice);
     // The host finds out late that the first was not submitted: the run starts anew.
-    const Result<std::string> told = rig->context.frame_dropped(late);
+    const Result<std::string> told = rig->context.discard_frame(late);
     ASSERT_TRUE(told.ok());
     EXPECT_EQ(told.value(), "session test: entry learn is to be recorded again, from step 0 on");
     uint32_t slices = 0;
@@ -262,18 +262,18 @@ TEST_F(Dropped, ASliceRecordedAfterALostOneIsLostWithIt) {
     EXPECT_EQ(slices, 7u);
     TestReference reference;
     EXPECT_EQ(rig->get_y(4), reference.learn(x, 0.25f));
-    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+    EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
 }
 
 TEST_F(Dropped, TimingsOfALostFrameAreNotReported) {
     for (const bool host_reset : {true, false}) {
         RigOptions options;
-        options.host = [&](hearth_host_info& info) {
+        options.host = [&](hearth_context_create_info& info) {
             if (!host_reset) info.features &= ~HEARTH_FEATURE_HOST_QUERY_RESET;
         };
         options.session = [](hearth_session_create_info& info) {
-            info.flags = HEARTH_SESSION_PROFILE_ENTRIES;
-            info.profile_recordings = 3;  // so that lost ones meet queries that were written
+            info.flags = HEARTH_SESSION_TIMESTAMP_RUNS;
+            info.max_pending_timings = 3;  // so that lost ones meet queries that were written
         };
         const auto rig = make_rig(options);
         ASSERT_TRUE(rig);
@@ -285,10 +285,10 @@ TEST_F(Dropped, TimingsOfALostFrameAreNotReported) {
             });
             (void)rig->learn(test_values(kWidth, i), 0.5f);
             rig->advance();
-            const auto learn = rig->session.next_profile();
+            const auto learn = rig->session.next_timings();
             ASSERT_TRUE(learn.ok() && learn.value().has_value());
             EXPECT_EQ(learn.value()->entry, kLearn);
-            const auto none = rig->session.next_profile();
+            const auto none = rig->session.next_timings();
             ASSERT_TRUE(none.ok());
             EXPECT_FALSE(none.value().has_value());
         }
@@ -300,17 +300,17 @@ TEST_F(Dropped, SerialsThatCannotHaveBeenDroppedAreRefused) {
     ASSERT_TRUE(rig);
     rig->begin(100, 50);
     hearth_context* const context = rig->context.handle();
-    EXPECT_EQ(hearth_frame_dropped(context, 101, nullptr), HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(hearth_discard_frame(context, 101, nullptr), HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(rig->context.error(),
               "frame_dropped(101): begin_frame has told of serials up to 100, of which those up to "
               "50 have completed");
-    EXPECT_EQ(hearth_frame_dropped(context, 50, nullptr), HEARTH_ERROR_INVALID_ARGUMENT);
-    EXPECT_EQ(hearth_frame_dropped(context, 0, nullptr), HEARTH_ERROR_INVALID_ARGUMENT);
-    hearth_report report{};
-    EXPECT_EQ(hearth_frame_dropped(context, 77, &report), HEARTH_OK);  // one that was skipped
-    EXPECT_EQ(report.problem_count, 0u);
-    EXPECT_EQ(hearth_frame_dropped(context, 100, nullptr), HEARTH_OK);
-    EXPECT_EQ(hearth_frame_dropped(context, 100, nullptr), HEARTH_OK);
+    EXPECT_EQ(hearth_discard_frame(context, 50, nullptr), HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(hearth_discard_frame(context, 0, nullptr), HEARTH_ERROR_INVALID_ARGUMENT);
+    hearth_messages report{};
+    EXPECT_EQ(hearth_discard_frame(context, 77, &report), HEARTH_OK);  // one that was skipped
+    EXPECT_EQ(report.message_count, 0u);
+    EXPECT_EQ(hearth_discard_frame(context, 100, nullptr), HEARTH_OK);
+    EXPECT_EQ(hearth_discard_frame(context, 100, nullptr), HEARTH_OK);
 }
 
 /// A host that does a thousand things, one a frame, and loses some of the frames: what is lost is
@@ -330,15 +330,15 @@ class ForgetfulHost {
     }
     uint64_t hash() {
         // What came back on the way counts too.
-        for (float value : rig_.read_slot(kStateSlot)) seen_.number(std::bit_cast<uint32_t>(value));
-        for (float value : rig_.read_slot(kZeroSlot)) seen_.number(std::bit_cast<uint32_t>(value));
+        for (float value : rig_.read_slot(kStateVariable)) seen_.number(std::bit_cast<uint32_t>(value));
+        for (float value : rig_.read_slot(kZeroVariable)) seen_.number(std::bit_cast<uint32_t>(value));
         return seen_.value();
     }
     uint64_t drops() const { return drops_; }
 
   private:
     bool do_frame(uint64_t task, uint64_t kind) {
-        const hearth_cursor before = cursor_;
+        const hearth_run_cursor before = cursor_;
         const bool is_lost = Hash().number(frames_++).number(2).value() % 1000 < drops_in_1000_;
         if (task != prepared_) rig_.set_x(test_values(kRowsCapacity * kWidth, task));
         prepared_ = task;
@@ -346,7 +346,7 @@ class ForgetfulHost {
         hearth_readback read = 0;
         const auto record = [&](VkCommandBuffer commands) {
             const uint64_t key = Hash().number(task).number(3).value();
-            std::array<hearth_bound, 3> bounds;
+            std::array<hearth_tensor_binding, 3> bounds;
             const float rate = 0.0078125f * static_cast<float>(1 + key % 4);
             hearth_record_info info =
                 rig_.learn_info(commands, 1 + key % kRowsCapacity, rate, bounds);
@@ -362,21 +362,21 @@ class ForgetfulHost {
                 done = progress.value() == Progress::kDone;
             } else if (kind == 6) {
                 ASSERT_TRUE(session
-                                .record_upload(commands, key % 2 == 0 ? kStateSlot : kZeroSlot,
+                                .record_update_variable(commands, key % 2 == 0 ? kStateVariable : kZeroVariable,
                                                std::as_bytes(std::span(&value, 1)), 4 * (key % 16))
                                 .ok())
                     << session.error();
             } else if (kind == 7) {
-                const auto id = session.record_readback(commands, kStateSlot);
+                const auto id = session.record_readback(commands, kStateVariable);
                 ASSERT_TRUE(id.ok()) << id.status().message();
                 read = id.value();
             } else if (kind == 8) {
-                ASSERT_TRUE(session.record_forget(commands, key % 2 == 0 ? "zero" : "*").ok())
+                ASSERT_TRUE(session.record_reset_variables(commands, key % 2 == 0 ? "zero" : "*").ok())
                     << session.error();
             } else if (key % 4 == 0) {
-                ASSERT_TRUE(session.record_brain(commands, brain_).ok()) << session.error();
+                ASSERT_TRUE(session.record_load_brain(commands, brain_).ok()) << session.error();
             } else {
-                const auto id = session.record_snapshot(commands);
+                const auto id = session.record_save_brain(commands);
                 ASSERT_TRUE(id.ok() && id.value().has_value()) << id.status().message();
                 read = *id.value();
             }
@@ -410,14 +410,14 @@ class ForgetfulHost {
     uint64_t drops_in_1000_;
     uint64_t frames_ = 0, drops_ = 0;
     uint64_t prepared_ = ~uint64_t{0};
-    hearth_cursor cursor_{};
+    hearth_run_cursor cursor_{};
     Hash seen_;
 };
 
 TEST_F(Dropped, AThousandFramesOfWhichEachTenthIsLostEndWithTheSameWeights) {
     RigOptions options;
     options.session = [](hearth_session_create_info& info) {
-        info.flags |= HEARTH_SESSION_CUT_DISPATCHES;
+        info.flags |= HEARTH_SESSION_SPLIT_DISPATCHES;
     };
     const auto calm = make_rig(options), rough = make_rig(options);
     ASSERT_TRUE(calm && rough);

@@ -47,7 +47,7 @@ class DumpOfSession : public RuntimeTest {
         RigOptions options;
         options.session = [](hearth_session_create_info& info) {
             info.readback_bytes = uint64_t{1} << 20;
-            info.flags = HEARTH_SESSION_COPY_BINDINGS;
+            info.flags = HEARTH_SESSION_ALLOW_STAGING_COPIES;
         };
         return options;
     }
@@ -58,7 +58,7 @@ class DumpOfSession : public RuntimeTest {
         rig.set_x(x);
         hearth_readback id = 0;
         rig.frame([&](VkCommandBuffer commands) {
-            std::array<hearth_bound, 3> bounds;
+            std::array<hearth_tensor_binding, 3> bounds;
             const auto recorded =
                 rig.session.record_dump(rig.learn_info(commands, rows, rate, bounds), step);
             EXPECT_TRUE(recorded.ok()) << recorded.status().message();
@@ -70,14 +70,14 @@ class DumpOfSession : public RuntimeTest {
         if (!data.ok() || !data.value()) return {};
         hearth_dump_info info = hearth_dump_info_default();
         info.entry = kLearn;
-        info.step = step;
-        info.rows = rows;
+        info.command = step;
+        info.batch_size = rows;
         info.data = data.value()->bytes.data();
         info.data_bytes = data.value()->bytes.size();
-        info.serial = data.value()->serial;
+        info.frame_number = data.value()->frame_number;
         info.flags = flags;
         info.note = "level \"3\"\n";
-        EXPECT_EQ(info.data_bytes, rig.program.dump_bytes(kLearn, rows, step));
+        EXPECT_EQ(info.data_bytes, rig.program.dump_size(kLearn, rows, step));
         auto bytes = rig.session.encode_dump(info);
         EXPECT_TRUE(bytes.ok()) << bytes.status().message();
         rig.session.release(id);
@@ -123,12 +123,12 @@ TEST_F(DumpOfSession, EachStepMayBeChosenAndTheBitsStayThoseOfTheRun) {
     const auto rig = make_rig(options());
     ASSERT_TRUE(rig);
     TestReference reference;
-    const uint32_t steps = rig->program.entry(kLearn)->step_count;
+    const uint32_t steps = rig->program.entry(kLearn)->command_count;
     uint32_t dumped = 0;
     for (uint32_t step = 0; step < steps; ++step) {
-        hearth_step_info info = hearth_step_info_default();
-        ASSERT_EQ(hearth_program_get_step(rig->program.handle(), kLearn, step, &info), HEARTH_OK);
-        if (info.kind == HEARTH_STEP_BARRIER) continue;
+        hearth_command_info info = hearth_command_info_default();
+        ASSERT_EQ(hearth_program_get_command(rig->program.handle(), kLearn, step, &info), HEARTH_OK);
+        if (info.kind == HEARTH_COMMAND_BARRIER) continue;
         ++dumped;
         const std::vector<float> x = test_values(2 * kWidth, step);
         const std::vector<float> y = reference.learn(x, 0.5f);
@@ -146,7 +146,7 @@ TEST_F(DumpOfSession, HasNoHandleAndNoAddressInIt) {
     ASSERT_TRUE(rig);
     // The program alone could have them by chance, and has nothing of this run.
     const std::vector<std::byte> bytes =
-        dump_learn(*rig, test_values(3 * kWidth, 2), 0.25f, HEARTH_NO_STEP);
+        dump_learn(*rig, test_values(3 * kWidth, 2), 0.25f, HEARTH_NO_COMMAND);
     ASSERT_FALSE(bytes.empty());
     const auto has = [&](uint64_t number) {
         std::byte wanted[8];
@@ -158,7 +158,7 @@ TEST_F(DumpOfSession, HasNoHandleAndNoAddressInIt) {
         std::memcpy(&number, &handle, sizeof handle);
         return number;
     };
-    const hearth_buffer_range slot = rig->session.slot_buffer(kStateSlot).value();
+    const hearth_buffer_range slot = rig->session.variable_buffer(kStateVariable).value();
     for (const uint64_t number :
          {number_of(device().handle()), number_of(rig->x().handle()), number_of(rig->x().data()),
           number_of(rig->session.handle()), number_of(rig->context.handle()),
@@ -176,7 +176,7 @@ TEST_F(DumpOfSession, HasNoHandleAndNoAddressInIt) {
 TEST_F(DumpOfSession, OfALostDeviceHasTheTextsAlone) {
     const auto rig = make_rig(options());
     ASSERT_TRUE(rig);
-    hearth_context_device_lost(rig->context.handle());
+    hearth_context_notify_device_lost(rig->context.handle());
     hearth_dump_info info = hearth_dump_info_default();
     info.entry = kAct;
     info.flags = HEARTH_DUMP_PROGRAM;
@@ -197,7 +197,7 @@ TEST_F(DumpOfSession, IsRefusedWithTheReasonAndRecordsNothing) {
     ASSERT_TRUE(rig);
     const float rate = 1;
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 3> bounds;
+        std::array<hearth_tensor_binding, 3> bounds;
         hearth_record_info info = rig->learn_info(commands, 2, rate, bounds);
         const auto refused = [&](uint32_t step) {
             EXPECT_FALSE(rig->session.record_dump(info, step).ok());
@@ -217,10 +217,10 @@ TEST_F(DumpOfSession, IsRefusedWithTheReasonAndRecordsNothing) {
         EXPECT_EQ(rig->session.status().readbacks_in_flight, 0u);
     });
     // None of these is there to be asked about.
-    EXPECT_EQ(rig->program.dump_bytes(9, 1), 0u);
-    EXPECT_EQ(rig->program.dump_bytes(kLearn, 0), 0u);
-    EXPECT_EQ(rig->program.dump_bytes(kLearn, kRowsCapacity + 1), 0u);
-    EXPECT_EQ(rig->program.dump_bytes(kLearn, 1, 2), 0u);
+    EXPECT_EQ(rig->program.dump_size(9, 1), 0u);
+    EXPECT_EQ(rig->program.dump_size(kLearn, 0), 0u);
+    EXPECT_EQ(rig->program.dump_size(kLearn, kRowsCapacity + 1), 0u);
+    EXPECT_EQ(rig->program.dump_size(kLearn, 1, 2), 0u);
     hearth_dump_info info = hearth_dump_info_default();
     const auto says = [&](hearth_result result, std::string_view text) {
         uint64_t bytes = 0;
@@ -231,14 +231,14 @@ TEST_F(DumpOfSession, IsRefusedWithTheReasonAndRecordsNothing) {
     info.data_bytes = 12;
     says(HEARTH_ERROR_INVALID_ARGUMENT,
          "dump: 12 bytes of data, expected the " +
-             std::to_string(rig->program.dump_bytes(kLearn, 1)) +
+             std::to_string(rig->program.dump_size(kLearn, 1)) +
              " of hearth_record_dump with this entry, rows and step");
-    info.rows = 9;
+    info.batch_size = 9;
     says(HEARTH_ERROR_OUT_OF_RANGE, "dump: 9 rows, expected 1..8");
     info.entry = 4;
     says(HEARTH_ERROR_NOT_FOUND, "dump: entry 4 of 2");
     info = hearth_dump_info_default();
-    info.step = 2;
+    info.command = 2;
     says(HEARTH_ERROR_INVALID_ARGUMENT, "dump: step 2 of 11 is none, or a barrier");
     info = hearth_dump_info_default();
     info.flags = 6;
@@ -262,10 +262,10 @@ TEST_F(DumpOfSession, OfRowsWithAStrideIsPackedAndADroppedOneNeverArrives) {
     rig->set_x(apart);
     hearth_readback lost = 0, id = 0;
     const auto record = [&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info info = rig->act_info(commands, 2, bounds);
         bounds[0] = rig->bind(kActX, rig->x(), kStride + kRowBytes);
-        bounds[0].row_stride = kStride;
+        bounds[0].item_stride = kStride;
         const auto recorded = rig->session.record_dump(info);
         EXPECT_TRUE(recorded.ok()) << recorded.status().message();
         return recorded.ok() ? recorded.value().value_or(0) : hearth_readback{0};
@@ -278,7 +278,7 @@ TEST_F(DumpOfSession, OfRowsWithAStrideIsPackedAndADroppedOneNeverArrives) {
     ASSERT_TRUE(data.ok() && data.value().has_value());
     hearth_dump_info info = hearth_dump_info_default();
     info.entry = kAct;
-    info.rows = 2;
+    info.batch_size = 2;
     info.data = data.value()->bytes.data();
     info.data_bytes = data.value()->bytes.size();
     const auto bytes = rig->session.encode_dump(info);
@@ -342,17 +342,17 @@ TEST_F(DumpOfSession, OfTheNextExecutionsThoseThatAreDroppedOrFindNoRoomAreMissi
     RigOptions with_little_room = options();
     const auto sizes = make_rig(options());
     ASSERT_TRUE(sizes);
-    const uint64_t one = sizes->program.dump_bytes(kAct, 1);
+    const uint64_t one = sizes->program.dump_size(kAct, 1);
     with_little_room.session = [&](hearth_session_create_info& info) {
         info.readback_bytes = one + one / 2;
-        info.flags = HEARTH_SESSION_COPY_BINDINGS;
+        info.flags = HEARTH_SESSION_ALLOW_STAGING_COPIES;
     };
     const auto rig = make_rig(with_little_room);
     ASSERT_TRUE(rig);
     HandedOver handed;
     ASSERT_TRUE(rig->session.dump(handed.ask(3)).ok()) << rig->session.error();
     const auto act = [&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info info = rig->act_info(commands, 1, bounds);
         EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), HEARTH_OK)
             << rig->session.error();
@@ -365,18 +365,18 @@ TEST_F(DumpOfSession, OfTheNextExecutionsThoseThatAreDroppedOrFindNoRoomAreMissi
         act(commands);  // 1
         act(commands);  // no room
         // Neither slices nor what may be executed again.
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         hearth_record_info info = rig->act_info(commands, 1, bounds);
         info.max_dispatches = 1;
-        hearth_cursor cursor{};
+        hearth_run_cursor cursor{};
         EXPECT_EQ(hearth_record(rig->session.handle(), &info, &cursor), HEARTH_OK);
     });
     rig->advance();
     EXPECT_EQ(handed.indices, std::vector<uint64_t>{1});
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info info = rig->act_info(commands, 1, bounds);
-        hearth_cursor cursor{};  // without a limit it is whole
+        hearth_run_cursor cursor{};  // without a limit it is whole
         EXPECT_EQ(hearth_record(rig->session.handle(), &info, &cursor), HEARTH_OK);  // 2
     });
     rig->frame(act);
@@ -392,7 +392,7 @@ TEST_F(DumpOfSession, TheNextExecutionsAreGivenUpWhenAskedOrWhenTheSessionEnds) 
     rig->hold();
     ASSERT_TRUE(rig->session.dump(handed.ask(2)).ok());
     const auto act = [&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info info = rig->act_info(commands, 1, bounds);
         EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), HEARTH_OK);
     };
@@ -419,7 +419,7 @@ TEST_F(DumpOfSession, TheNextExecutionsAreRefusedWithTheReason) {
         return std::string(rig->session.error());
     };
     EXPECT_EQ(refused(), "session_dump: a dump takes " +
-                             std::to_string(rig->program.dump_bytes(kAct, 1)) +
+                             std::to_string(rig->program.dump_size(kAct, 1)) +
                              " bytes or more, readback_bytes is 64");
     info.flags = 6;
     EXPECT_EQ(refused(), "session_dump: flags 0x6 are unknown");

@@ -17,15 +17,15 @@ class Errors : public RuntimeTest {
         VulkanShim::get().reset();
     }
     std::unique_ptr<Rig> make_watched_rig(RigOptions options = {}) {
-        options.host = [](hearth_host_info& info) { VulkanShim::get().intercept(info); };
+        options.host = [](hearth_context_create_info& info) { VulkanShim::get().intercept(info); };
         return make_rig(options);
     }
     /// Records `act` after `change`; expects the error and that no command was recorded.
     void expect_act_refused(
         Rig& rig, hearth_result expected, std::string_view message,
-        const std::function<void(hearth_record_info&, std::array<hearth_bound, 2>&)>& change) {
+        const std::function<void(hearth_record_info&, std::array<hearth_tensor_binding, 2>&)>& change) {
         rig.frame([&](VkCommandBuffer commands) {
-            std::array<hearth_bound, 2> bounds;
+            std::array<hearth_tensor_binding, 2> bounds;
             hearth_record_info info = rig.act_info(commands, 2, bounds);
             change(info, bounds);
             const uint64_t before = VulkanShim::get().command_calls();
@@ -40,18 +40,18 @@ class Errors : public RuntimeTest {
 TEST_F(Errors, WrongRecordingsAreRefusedWithASentence) {
     const auto rig = make_watched_rig();
     ASSERT_TRUE(rig);
-    using Bounds = std::array<hearth_bound, 2>;
+    using Bounds = std::array<hearth_tensor_binding, 2>;
     expect_act_refused(*rig, HEARTH_ERROR_OUT_OF_RANGE, "entry act: 0 rows, expected 1..8",
-                       [](hearth_record_info& info, Bounds&) { info.rows = 0; });
+                       [](hearth_record_info& info, Bounds&) { info.batch_size = 0; });
     expect_act_refused(*rig, HEARTH_ERROR_OUT_OF_RANGE, "entry act: 9 rows, expected 1..8",
-                       [](hearth_record_info& info, Bounds&) { info.rows = 9; });
+                       [](hearth_record_info& info, Bounds&) { info.batch_size = 9; });
     expect_act_refused(*rig, HEARTH_ERROR_NOT_FOUND, "record: entry 7 of 2",
                        [](hearth_record_info& info, Bounds&) { info.entry = 7; });
     expect_act_refused(*rig, HEARTH_ERROR_NOT_FOUND, "record: entry 2 of 2",
                        [](hearth_record_info& info, Bounds&) { info.entry = 2; });
     expect_act_refused(*rig, HEARTH_ERROR_INVALID_ARGUMENT,
                        "entry act: 1 bindings given, 2 expected",
-                       [](hearth_record_info& info, Bounds&) { info.bound_count = 1; });
+                       [](hearth_record_info& info, Bounds&) { info.binding_count = 1; });
     expect_act_refused(*rig, HEARTH_ERROR_INVALID_ARGUMENT,
                        "entry act: binding x (3) is given twice",
                        [](hearth_record_info&, Bounds& bounds) { bounds[1] = bounds[0]; });
@@ -79,7 +79,7 @@ TEST_F(Errors, ABufferThatKernelsCannotReachIsRefusedWithWhatItNeeds) {
     const auto rig = make_watched_rig();
     ASSERT_TRUE(rig);
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info info = rig->act_info(commands, 2, bounds);
         bounds[0].usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT;
         EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr),
@@ -101,16 +101,16 @@ TEST_F(Errors, CallsInTheWrongOrderAreRefused) {
     // No begin_frame yet.
     ASSERT_TRUE(device()
                     .run([&](VkCommandBuffer commands) {
-                        EXPECT_EQ(hearth_record_setup(rig->session.handle(), commands),
-                                  HEARTH_ERROR_WRONG_ORDER);
+                        EXPECT_EQ(hearth_record_initialize(rig->session.handle(), commands),
+                                  HEARTH_ERROR_INVALID_STATE);
                         EXPECT_EQ(rig->session.error(),
                                   "setup: hearth_begin_frame must come first");
                     })
                     .ok());
-    expect_act_refused(*rig, HEARTH_ERROR_WRONG_ORDER,
+    expect_act_refused(*rig, HEARTH_ERROR_INVALID_STATE,
                        "record: hearth_record_setup must come first",
-                       [](hearth_record_info&, std::array<hearth_bound, 2>&) {});
-    EXPECT_EQ(hearth_context_destroy(rig->context.handle()), HEARTH_ERROR_WRONG_ORDER);
+                       [](hearth_record_info&, std::array<hearth_tensor_binding, 2>&) {});
+    EXPECT_EQ(hearth_context_destroy(rig->context.handle()), HEARTH_ERROR_INVALID_STATE);
     EXPECT_EQ(rig->context.error(), "1 sessions and 1 programs are still alive");
 }
 
@@ -132,13 +132,13 @@ TEST_F(Errors, MoreRecordingsInFlightThanAgreedAreRefused) {
     const auto rig = make_watched_rig(options);
     ASSERT_TRUE(rig);
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info info = rig->act_info(commands, 1, bounds);
-        bounds[1].before =
-            hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
+        bounds[1].acquire_scope =
+            hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
         for (int i = 0; i < 3; ++i) EXPECT_TRUE(rig->session.record(info).ok());
         const uint64_t before = VulkanShim::get().command_calls();
-        EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), HEARTH_ERROR_RING_FULL);
+        EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), HEARTH_ERROR_TOO_MANY_IN_FLIGHT);
         EXPECT_EQ(rig->session.error(), "entry act: all 3 recordings_in_flight are in flight");
         EXPECT_EQ(VulkanShim::get().command_calls(), before);
     });
@@ -149,14 +149,14 @@ TEST_F(Errors, MoreRecordingsInFlightThanAgreedAreRefused) {
 
 TEST_F(Errors, ByValueBindingsBeyondTheAgreedBytesAreRefused) {
     RigOptions options;
-    options.session = [](hearth_session_create_info& info) { info.inline_bytes = 300; };
+    options.session = [](hearth_session_create_info& info) { info.max_inline_bytes = 300; };
     const auto rig = make_watched_rig(options);
     ASSERT_TRUE(rig);
     static const float values[2 * kWidth] = {};
     expect_act_refused(*rig, HEARTH_ERROR_OUT_OF_RANGE,
                        "binding x: 768 bytes by value, 512 of inline_bytes are left; "
                        "HEARTH_SESSION_COPY_BINDINGS takes more through the upload ring",
-                       [](hearth_record_info&, std::array<hearth_bound, 2>& bounds) {
+                       [](hearth_record_info&, std::array<hearth_tensor_binding, 2>& bounds) {
                            bounds[0] = hearth_bind_bytes(kActX, values, sizeof values);
                        });
 }
@@ -169,12 +169,12 @@ TEST_F(Errors, UnreadyPipelinesRecordNothing) {
     EXPECT_EQ(rig->session.status().pipelines, HEARTH_NOT_READY);
     expect_act_refused(*rig, HEARTH_NOT_READY,
                        "entry act: the pipeline of kernel add_row is not ready",
-                       [](hearth_record_info&, std::array<hearth_bound, 2>&) {});
+                       [](hearth_record_info&, std::array<hearth_tensor_binding, 2>&) {});
     // One at a time; the fourth is the one that `act` needs.
     for (uint32_t i = 0; i < 3; ++i)
-        EXPECT_EQ(hearth_session_build(rig->session.handle(), 1), HEARTH_NOT_READY);
+        EXPECT_EQ(hearth_session_create_pipelines(rig->session.handle(), 1), HEARTH_NOT_READY);
     EXPECT_EQ(rig->session.status().pipelines_ready, 3u);
-    EXPECT_EQ(hearth_session_build(rig->session.handle(), 1), HEARTH_OK);
+    EXPECT_EQ(hearth_session_create_pipelines(rig->session.handle(), 1), HEARTH_OK);
     const std::vector<float> x = test_values(kWidth, 1);
     EXPECT_EQ(rig->act(x), TestReference().act(x));
 }
@@ -185,18 +185,18 @@ TEST_F(Errors, UploadsAndReadbacksOutsideASlotAreRefused) {
     rig->frame([&](VkCommandBuffer commands) {
         const uint32_t word = 0;
         const auto upload = [&](uint32_t slot, uint64_t offset, uint64_t bytes) {
-            return hearth_record_upload(rig->session.handle(), commands, slot, offset, &word,
+            return hearth_record_update_variable(rig->session.handle(), commands, slot, offset, &word,
                                         bytes);
         };
         EXPECT_EQ(upload(2, 0, 4), HEARTH_ERROR_NOT_FOUND);
-        EXPECT_EQ(upload(kStateSlot, 2, 4), HEARTH_ERROR_INVALID_ARGUMENT);
-        EXPECT_EQ(upload(kStateSlot, 0, 3), HEARTH_ERROR_INVALID_ARGUMENT);
-        EXPECT_EQ(upload(kStateSlot, kWidth * 4, 4), HEARTH_ERROR_OUT_OF_RANGE);
+        EXPECT_EQ(upload(kStateVariable, 2, 4), HEARTH_ERROR_INVALID_ARGUMENT);
+        EXPECT_EQ(upload(kStateVariable, 0, 3), HEARTH_ERROR_INVALID_ARGUMENT);
+        EXPECT_EQ(upload(kStateVariable, kWidth * 4, 4), HEARTH_ERROR_OUT_OF_RANGE);
         EXPECT_EQ(rig->session.error(), "upload to state: [384, +4) of 384 bytes");
-        EXPECT_EQ(upload(kStateSlot, ~uint64_t{0} - 3, 4), HEARTH_ERROR_OUT_OF_RANGE);
+        EXPECT_EQ(upload(kStateVariable, ~uint64_t{0} - 3, 4), HEARTH_ERROR_OUT_OF_RANGE);
         hearth_readback_info info = hearth_readback_info_default();
         info.command_buffer = commands;
-        info.slot = kStateSlot;
+        info.variable = kStateVariable;
         info.offset = 380;
         info.byte_count = 8;
         EXPECT_FALSE(rig->session.record_readback(info).ok());
@@ -209,9 +209,9 @@ TEST_F(Errors, StructsWithoutTheirDefaultsAreRefused) {
     ASSERT_TRUE(rig);
     hearth_record_info info{};
     EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), HEARTH_ERROR_INVALID_ARGUMENT);
-    hearth_host_info host{};
+    hearth_context_create_info host{};
     hearth_context* context = nullptr;
-    hearth_report report{};
+    hearth_messages report{};
     EXPECT_EQ(hearth_context_create(&host, &context, &report), HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT_STREQ(report.text,
                  "hearth_context_create: info->type is 0, expected 4: make it with "
@@ -241,19 +241,19 @@ TEST_F(Errors, ACursorOfAnotherEntryOrBehindItsEndIsRefused) {
     const auto rig = make_watched_rig();
     ASSERT_TRUE(rig);
     const float rate = 0.5f;
-    hearth_cursor cursor{};
+    hearth_run_cursor cursor{};
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 3> bounds;
+        std::array<hearth_tensor_binding, 3> bounds;
         hearth_record_info info = rig->learn_info(commands, 4, rate, bounds);
         info.max_dispatches = 1;
         ASSERT_EQ(hearth_record(rig->session.handle(), &info, &cursor), HEARTH_INCOMPLETE);
-        const uint32_t steps = rig->program.entry(kLearn)->step_count;
+        const uint32_t steps = rig->program.entry(kLearn)->command_count;
         const std::pair<uint32_t, uint32_t> places[] = {
-            {kAct, cursor.next_step}, {kLearn, steps}, {kLearn, ~0u}};
+            {kAct, cursor.next_command}, {kLearn, steps}, {kLearn, ~0u}};
         for (const auto& [entry, step] : places) {
-            hearth_cursor other = cursor;
+            hearth_run_cursor other = cursor;
             other.entry = entry;
-            other.next_step = step;
+            other.next_command = step;
             EXPECT_EQ(hearth_record(rig->session.handle(), &info, &other),
                       HEARTH_ERROR_INVALID_ARGUMENT)
                 << step;
@@ -284,7 +284,7 @@ TEST_F(Errors, AProgramBeyondTheDevicesLimitsIsRefusedByName) {
         }).find("the program needs a buffer of 1152921504606846976 bytes, the device allows "),
         std::string::npos);
     const auto groups = [&](uint64_t count) {
-        return refusal([&](Program& p) { p.steps[0].grid[1] = {{count, 0}, 1}; });
+        return refusal([&](Program& p) { p.commands[0].grid[1] = {{count, 0}, 1}; });
     };
     const uint64_t most = limits.maxComputeWorkGroupCount[1];
     EXPECT_EQ(groups(most), "none");
@@ -316,15 +316,15 @@ TEST_F(Errors, WhatLiesBehindTheLastIsRefused) {
         hearth_session* const session = rig->session.handle();
         for (const uint32_t slot : {2u, ~0u}) {
             hearth_buffer_range range = hearth_buffer_range_default();
-            EXPECT_EQ(hearth_session_get_slot_buffer(session, slot, &range),
+            EXPECT_EQ(hearth_session_get_variable_buffer(session, slot, &range),
                       HEARTH_ERROR_NOT_FOUND);
             hearth_readback_info read = hearth_readback_info_default();
             read.command_buffer = commands;
-            read.slot = slot;
+            read.variable = slot;
             hearth_readback id = 0;
             EXPECT_EQ(hearth_record_readback(session, &read, &id), HEARTH_ERROR_NOT_FOUND);
         }
-        hearth_scope scope{};
+        hearth_sync_scope scope{};
         EXPECT_EQ(hearth_session_get_binding_scope(session, kAct, kActX, 0, &scope), HEARTH_OK);
         for (const uint32_t entry : {2u, ~0u})
             EXPECT_EQ(hearth_session_get_binding_scope(session, entry, kActX, 0, &scope),
@@ -334,13 +334,13 @@ TEST_F(Errors, WhatLiesBehindTheLastIsRefused) {
                       HEARTH_ERROR_NOT_FOUND);
         // The last words of a slot are still its own.
         const uint32_t word = 0;
-        EXPECT_EQ(hearth_record_upload(session, commands, kStateSlot, kWidth * 4 - 4, &word, 4),
+        EXPECT_EQ(hearth_record_update_variable(session, commands, kStateVariable, kWidth * 4 - 4, &word, 4),
                   HEARTH_OK);
-        EXPECT_EQ(hearth_record_upload(session, commands, kStateSlot, 0, &word, 0),
+        EXPECT_EQ(hearth_record_update_variable(session, commands, kStateVariable, 0, &word, 0),
                   HEARTH_ERROR_INVALID_ARGUMENT);
         hearth_readback_info read = hearth_readback_info_default();
         read.command_buffer = commands;
-        read.slot = kStateSlot;
+        read.variable = kStateVariable;
         read.offset = kWidth * 4 - 4;
         read.byte_count = 4;
         EXPECT_TRUE(rig->session.record_readback(read).ok());
@@ -355,13 +355,13 @@ TEST_F(Errors, BeforeSetupNothingIsUploadedOrRead) {
     rig->frame([&](VkCommandBuffer commands) {
         hearth_session* const session = rig->session.handle();
         const uint32_t word = 0;
-        EXPECT_EQ(hearth_record_upload(session, commands, kStateSlot, 0, &word, 4),
-                  HEARTH_ERROR_WRONG_ORDER);
+        EXPECT_EQ(hearth_record_update_variable(session, commands, kStateVariable, 0, &word, 4),
+                  HEARTH_ERROR_INVALID_STATE);
         hearth_readback_info read = hearth_readback_info_default();
         read.command_buffer = commands;
-        read.slot = kStateSlot;
+        read.variable = kStateVariable;
         hearth_readback id = 0;
-        EXPECT_EQ(hearth_record_readback(session, &read, &id), HEARTH_ERROR_WRONG_ORDER);
+        EXPECT_EQ(hearth_record_readback(session, &read, &id), HEARTH_ERROR_INVALID_STATE);
     });
 }
 
@@ -371,20 +371,20 @@ TEST_F(Errors, ARunBlockThatKernelsCannotReachIsRefused) {
     const standalone::Buffer buffer = make_buffer(1024, standalone::MemoryKind::kDevice);
     rig->frame([&](VkCommandBuffer commands) {
         const auto with = [&](const auto& change) {
-            std::array<hearth_bound, 2> bounds;
+            std::array<hearth_tensor_binding, 2> bounds;
             hearth_record_info info = rig->act_info(commands, 2, bounds);
-            hearth_bound run = rig->bind(0, buffer, 16);
+            hearth_tensor_binding run = rig->bind(0, buffer, 16);
             change(run);
-            info.run_block = &run;
+            info.indirect_batch_buffer = &run;
             const hearth_result result = hearth_record(rig->session.handle(), &info, nullptr);
             EXPECT_EQ(result, HEARTH_ERROR_INVALID_ARGUMENT);
             return std::string(rig->session.error().substr(0, 11));
         };
         const std::string expected = "run_block: ";
-        EXPECT_EQ(with([](hearth_bound& run) { run.buffer = VK_NULL_HANDLE; }), expected);
-        EXPECT_EQ(with([](hearth_bound& run) { run.bytes = 12; }), expected);
-        EXPECT_EQ(with([](hearth_bound& run) { run.offset = 8; }), expected);
-        EXPECT_EQ(with([](hearth_bound& run) { run.usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT; }),
+        EXPECT_EQ(with([](hearth_tensor_binding& run) { run.buffer = VK_NULL_HANDLE; }), expected);
+        EXPECT_EQ(with([](hearth_tensor_binding& run) { run.bytes = 12; }), expected);
+        EXPECT_EQ(with([](hearth_tensor_binding& run) { run.offset = 8; }), expected);
+        EXPECT_EQ(with([](hearth_tensor_binding& run) { run.usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT; }),
                   expected);
     });
 }
@@ -401,8 +401,8 @@ TEST_F(Errors, SettingsOfASessionOutOfRangeAreRefused) {
     using Info = hearth_session_create_info;
     EXPECT_EQ(refusal([](Info& info) { info.recordings_in_flight = 0; }),
               "HEARTH_ERROR_INVALID_ARGUMENT: session: recordings_in_flight is 0");
-    EXPECT_EQ(refusal([](Info& info) { info.inline_bytes = 65536; }), "none");
-    EXPECT_EQ(refusal([](Info& info) { info.inline_bytes = 65537; }),
+    EXPECT_EQ(refusal([](Info& info) { info.max_inline_bytes = 65536; }), "none");
+    EXPECT_EQ(refusal([](Info& info) { info.max_inline_bytes = 65537; }),
               "HEARTH_ERROR_OUT_OF_RANGE: session: inline_bytes is 65537, at most 65536");
 }
 
@@ -410,7 +410,7 @@ TEST_F(Errors, AContextWithAProgramAloneIsNotDestroyed) {
     const auto rig = make_watched_rig();
     ASSERT_TRUE(rig);
     rig->session = Session();
-    EXPECT_EQ(hearth_context_destroy(rig->context.handle()), HEARTH_ERROR_WRONG_ORDER);
+    EXPECT_EQ(hearth_context_destroy(rig->context.handle()), HEARTH_ERROR_INVALID_STATE);
     EXPECT_EQ(rig->context.error(), "0 sessions and 1 programs are still alive");
 }
 
@@ -425,7 +425,7 @@ TEST_F(Errors, AProgramForOtherMatricesOrSubgroupsIsRefusedByName) {
         const auto session = Session::create(rig->context, loaded.value());
         return session.ok() ? std::string("none") : session.status().message();
     };
-    program.kernels[0].needs_matrix_cores = MatrixCores::kKhr;
+    program.kernels[0].needs_matrix_cores = CooperativeMatrixExt::kKhr;
     program.kernels[0].matrix = {64, 64, 64};  // no device has this
     EXPECT_NE(refusal().find("kernel mix: "), std::string::npos) << refusal();
     EXPECT_NE(refusal().find("matri"), std::string::npos) << refusal();
@@ -434,7 +434,7 @@ TEST_F(Errors, AProgramForOtherMatricesOrSubgroupsIsRefusedByName) {
     EXPECT_NE(refusal().find("kernel mix: "), std::string::npos) << refusal();
     EXPECT_NE(refusal().find("matri"), std::string::npos) << refusal();
     program.kernels[0].needs_workgroup_matrices = false;
-    program.kernels[0].needs_matrix_cores = MatrixCores::kNone;
+    program.kernels[0].needs_matrix_cores = CooperativeMatrixExt::kNone;
     program.kernels[0].subgroup_size = 3;
     EXPECT_NE(refusal().find("kernel mix: is for subgroups of 3, the device's have "),
               std::string::npos)

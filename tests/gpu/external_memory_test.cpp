@@ -122,9 +122,9 @@ class ExternalMemory : public RuntimeTest {
     void learn(Rig& rig, const hearth_import& import, const hearth_imported& x,
                const hearth_imported& y, float rate) {
         rig.frame([&](VkCommandBuffer commands) {
-            std::array<hearth_bound, 3> bounds;
+            std::array<hearth_tensor_binding, 3> bounds;
             const hearth_record_info info = rig.learn_info(commands, 4, rate, bounds);
-            for (hearth_bound& bound : bounds) {
+            for (hearth_tensor_binding& bound : bounds) {
                 if (bound.binding == kLearnX)
                     bound = hearth_bind_buffer(kLearnX, x.buffer, 0, kBytes, import.usage);
                 if (bound.binding == kLearnY)
@@ -159,7 +159,7 @@ TEST_F(ExternalMemory, WhatOneDeviceExportedAnotherLearnsFrom) {
             const std::vector<float> found(y.values, y.values + values.size());
             EXPECT_EQ(found, reference.learn(values, 0.25f)) << i;
         }
-        EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+        EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
     }
     hearth_imported_destroy(&import, &x_here);
     hearth_imported_destroy(&import, &y_here);

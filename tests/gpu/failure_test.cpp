@@ -33,7 +33,7 @@ class Life {
 
     /// The first failure, or OK.  Once the device is lost, each call says so and calls nothing of
     /// Vulkan.
-    hearth_result run(const hearth_host_info& info) {
+    hearth_result run(const hearth_context_create_info& info) {
         (void)call("context_create",
                    [&] { return hearth_context_create(&info, &context_, nullptr); });
         if (context_ != nullptr) live();
@@ -52,7 +52,7 @@ class Life {
     hearth_result call(const char* name, const Call& make) {
         const VulkanShim& shim = VulkanShim::get();
         if (call_count_++ == lost_before_call && context_ != nullptr) {
-            hearth_context_device_lost(context_);
+            hearth_context_notify_device_lost(context_);
             is_lost_ = true;
         }
         const bool was_lost = is_lost_;
@@ -78,12 +78,12 @@ class Life {
         (void)call("package_load", [&] { return hearth_package_load(context_, &from, &package_); });
         hearth_session_create_info create = hearth_session_create_info_default();
         create.program = package_ != nullptr ? package_ : program_;
-        create.flags = HEARTH_SESSION_PROFILE_STEPS | HEARTH_SESSION_COPY_BINDINGS |
-                       HEARTH_SESSION_KEEP_INITIAL | HEARTH_SESSION_CHECK_BINDINGS;
+        create.flags = HEARTH_SESSION_TIMESTAMP_COMMANDS | HEARTH_SESSION_ALLOW_STAGING_COPIES |
+                       HEARTH_SESSION_KEEP_INITIAL_WEIGHTS | HEARTH_SESSION_VALIDATE_BINDINGS;
         if (create.program == nullptr) return;
-        hearth_memory_needs needs = hearth_memory_needs_default();
+        hearth_memory_requirements needs = hearth_memory_requirements_default();
         (void)call("query_memory",
-                   [&] { return hearth_session_query_memory(context_, &create, &needs); });
+                   [&] { return hearth_session_get_memory_requirements(context_, &create, &needs); });
         (void)call("session_create",
                    [&] { return hearth_session_create(context_, &create, &session_); });
         if (session_ == nullptr) {
@@ -91,14 +91,14 @@ class Life {
             return;
         }
         // A failed pipeline may be tried again.
-        if (call("build", [&] { return hearth_session_build(session_, 0); }) < 0)
-            (void)call("build again", [&] { return hearth_session_build(session_, 0); });
-        hearth_converter_create_info reader = hearth_converter_create_info_default();
+        if (call("build", [&] { return hearth_session_create_pipelines(session_, 0); }) < 0)
+            (void)call("build again", [&] { return hearth_session_create_pipelines(session_, 0); });
+        hearth_image_converter_create_info reader = hearth_image_converter_create_info_default();
         reader.format = VK_FORMAT_R8G8B8A8_UNORM;
-        hearth_converter* converter = nullptr;
+        hearth_image_converter* converter = nullptr;
         (void)call("converter_create",
-                   [&] { return hearth_converter_create(context_, &reader, &converter); });
-        hearth_converter_destroy(converter);
+                   [&] { return hearth_image_converter_create(context_, &reader, &converter); });
+        hearth_image_converter_destroy(converter);
         create.program = program_;
         if (program_ != nullptr)
             (void)call("second session",
@@ -123,14 +123,14 @@ class Life {
         const standalone::Buffer y = make(standalone::MemoryKind::kReadback);
         const std::vector<float> input = test_values(kWidth, 1);
         std::copy(input.begin(), input.end(), x.as<float>().begin());
-        hearth_bound act[2] = {
+        hearth_tensor_binding act[2] = {
             hearth_bind_buffer(kActX, x.handle(), 0, buffer_bytes, x.usage()),
             hearth_bind_buffer(kActY, y.handle(), 0, buffer_bytes, y.usage()),
         };
         act[0].usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT;  // through memory of the session
-        act[1].after = hearth_make_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+        act[1].release_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
         const float rate = 0;
-        hearth_bound learn[3] = {hearth_bind_bytes(kLearnX, input.data(), buffer_bytes),
+        hearth_tensor_binding learn[3] = {hearth_bind_bytes(kLearnX, input.data(), buffer_bytes),
                                  hearth_bind_bytes(kLearnRate, &rate, sizeof rate), act[1]};
         learn[2].binding = kLearnY;
         const std::vector<float> uploaded(kWidth, 3.0f);
@@ -148,12 +148,12 @@ class Life {
             EXPECT_TRUE(run.ok()) << run.message();
         };
         const auto record = [&](VkCommandBuffer commands, uint32_t entry,
-                                std::span<const hearth_bound> bound) {
+                                std::span<const hearth_tensor_binding> bound) {
             hearth_record_info info = hearth_record_info_default();
             info.command_buffer = commands;
             info.entry = entry;
-            info.bound = bound.data();
-            info.bound_count = static_cast<uint32_t>(bound.size());
+            info.bindings = bound.data();
+            info.binding_count = static_cast<uint32_t>(bound.size());
             return call("record", [&] { return hearth_record(session_, &info, nullptr); });
         };
         const auto poll = [&](hearth_readback id) -> std::span<const std::byte> {
@@ -166,28 +166,28 @@ class Life {
             return {static_cast<const std::byte*>(data), static_cast<size_t>(bytes)};
         };
         frame(1, [&](VkCommandBuffer commands) {
-            (void)call("setup", [&] { return hearth_record_setup(session_, commands); });
+            (void)call("setup", [&] { return hearth_record_initialize(session_, commands); });
             (void)record(commands, kLearn, learn);
-            act[1].before =
-                hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
+            act[1].acquire_scope =
+                hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
             (void)record(commands, kAct, act);
         });
         frame(2, [&](VkCommandBuffer commands) {
             (void)call("upload", [&] {
-                return hearth_record_upload(session_, commands, kStateSlot, 0, uploaded.data(),
+                return hearth_record_update_variable(session_, commands, kStateVariable, 0, uploaded.data(),
                                             buffer_bytes);
             });
             hearth_readback_info info = hearth_readback_info_default();
             info.command_buffer = commands;
-            info.slot = kStateSlot;
+            info.variable = kStateVariable;
             (void)call("readback", [&] { return hearth_record_readback(session_, &info, &read); });
             (void)call("snapshot",
-                       [&] { return hearth_record_snapshot(session_, commands, &snapshot); });
+                       [&] { return hearth_record_save_brain(session_, commands, &snapshot); });
         });
         frame(3, [&](VkCommandBuffer commands) {
             for (int i = 0; i < 3; ++i) {
-                hearth_profile profile = hearth_profile_default();
-                (void)call("profile", [&] { return hearth_profile_next(session_, &profile); });
+                hearth_timings profile = hearth_timings_default();
+                (void)call("profile", [&] { return hearth_session_next_timings(session_, &profile); });
             }
             (void)poll(read);
             const std::span<const std::byte> data = poll(snapshot);
@@ -204,16 +204,16 @@ class Life {
             hearth_readback_release(session_, read);
             hearth_readback_release(session_, snapshot);
             (void)call("forget",
-                       [&] { return hearth_record_forget(session_, commands, "*", nullptr); });
+                       [&] { return hearth_record_reset_variables(session_, commands, "*", nullptr); });
             if (!brain.empty())
                 (void)call("brain", [&] {
-                    return hearth_record_brain(session_, commands, brain.data(), bytes, 0, nullptr);
+                    return hearth_record_load_brain(session_, commands, brain.data(), bytes, 0, nullptr);
                 });
         });
         (void)call("begin_frame", [&] { return hearth_begin_frame(context_, 4, 3); });
         if (!is_lost_)
             (void)device_.run([&](VkCommandBuffer) {});  // a command buffer that holds nothing
-        (void)call("frame_dropped", [&] { return hearth_frame_dropped(context_, 4, nullptr); });
+        (void)call("frame_dropped", [&] { return hearth_discard_frame(context_, 4, nullptr); });
         // However the frames before went, the session is whole: it acts on what was uploaded last,
         // which the brain brought back.
         bool has_acted = false;
@@ -250,14 +250,14 @@ class Failure : public RuntimeTest {
         const Program program = TestProgramBuilder(test_shaders(model), model).build();
         bytes_ = save_program(program);
         PackageContents contents;
-        contents.profiles.push_back({"fits", program, 0, 0});
+        contents.device_targets.push_back({"fits", program, 0, 0});
         package_ = save_package(std::move(contents)).value();
     }
     Life life() { return Life(device(), bytes_, package_); }
 
     /// Lets each Vulkan call of a life fail in turn; the functions that did.
     std::set<std::string> fail_each_call(VkResult failure, hearth_result expected) {
-        hearth_host_info info = device().host_info();
+        hearth_context_create_info info = device().host_info();
         VulkanShim& shim = VulkanShim::get();
         shim.intercept(info);
         shim.failure = failure;
@@ -312,7 +312,7 @@ TEST_F(Failure, ALostDeviceAtEachCallIsReportedAndTornDown) {
 }
 
 TEST_F(Failure, ADeviceLostBetweenAnyTwoCallsIsSaidByAllThatFollow) {
-    hearth_host_info info = device().host_info();
+    hearth_context_create_info info = device().host_info();
     VulkanShim::get().intercept(info);
     Life whole = life();
     EXPECT_EQ(whole.run(info), HEARTH_OK);
@@ -336,20 +336,20 @@ TEST_F(Failure, ASemaphoreThatCannotBeReadBeginsNoFrame) {
     VkSemaphore semaphore = VK_NULL_HANDLE;
     ASSERT_EQ(vk().CreateSemaphore(device().handle(), &create, nullptr, &semaphore), VK_SUCCESS);
     {
-        hearth_host_info info = device().host_info();
+        hearth_context_create_info info = device().host_info();
         VulkanShim& shim = VulkanShim::get();
         shim.intercept(info);
-        info.frame_semaphore = semaphore;
+        info.timeline_semaphore = semaphore;
         Context context = Context::create(info).value();
         shim.fallible_calls_left = 0;
-        EXPECT_EQ(hearth_begin_frame(context.handle(), 1, HEARTH_COMPLETED_BY_SEMAPHORE),
+        EXPECT_EQ(hearth_begin_frame(context.handle(), 1, HEARTH_COMPLETED_FROM_TIMELINE),
                   HEARTH_ERROR_OUT_OF_DEVICE_MEMORY);
         EXPECT_EQ(context.error(), "begin_frame: cannot read frame_semaphore");
-        EXPECT_EQ(hearth_begin_frame(context.handle(), 1, HEARTH_COMPLETED_BY_SEMAPHORE),
+        EXPECT_EQ(hearth_begin_frame(context.handle(), 1, HEARTH_COMPLETED_FROM_TIMELINE),
                   HEARTH_OK);
         shim.failure = VK_ERROR_DEVICE_LOST;
         shim.fallible_calls_left = 0;
-        EXPECT_EQ(hearth_begin_frame(context.handle(), 2, HEARTH_COMPLETED_BY_SEMAPHORE),
+        EXPECT_EQ(hearth_begin_frame(context.handle(), 2, HEARTH_COMPLETED_FROM_TIMELINE),
                   HEARTH_ERROR_DEVICE_LOST);
         EXPECT_EQ(hearth_begin_frame(context.handle(), 2, 1), HEARTH_ERROR_DEVICE_LOST);
     }
@@ -402,13 +402,13 @@ struct CountingAllocator {
 };
 
 TEST_F(Failure, OutOfHostMemoryAtEachAllocationIsAnErrorAndNothingLeaks) {
-    hearth_host_info info = device().host_info();
+    hearth_context_create_info info = device().host_info();
     VulkanShim::get().intercept(info);
     uint32_t failures = 0;
     for (int64_t n = 0; n < 1000; ++n) {
         CountingAllocator allocator;
         const VkAllocationCallbacks callbacks = allocator.callbacks();
-        info.cpu_allocation = &callbacks;
+        info.allocation_callbacks = &callbacks;
         allocator.left = n;
         const hearth_result result = life().run(info);
         EXPECT_TRUE(allocator.live.empty());
@@ -426,9 +426,9 @@ TEST_F(Failure, TheCountOfCpuBytesIsWhatTheHostCounts) {
     CountingAllocator allocator;
     const VkAllocationCallbacks callbacks = allocator.callbacks();
     {
-        hearth_host_info info = device().host_info();
+        hearth_context_create_info info = device().host_info();
         VulkanShim::get().intercept(info);
-        info.cpu_allocation = &callbacks;
+        info.allocation_callbacks = &callbacks;
         Context context = Context::create(info).value();
         const LoadedProgram program = LoadedProgram::load(context, bytes_).value();
         uint64_t host_bytes = 0;
@@ -463,9 +463,9 @@ TEST_F(Failure, AThousandContextsAreMadeAndDestroyedWithoutGrowth) {
     size_t most_live = 0;
     for (int i = 0; i < 1000; ++i) {
         {
-            hearth_host_info info = device().host_info();
+            hearth_context_create_info info = device().host_info();
             shim.intercept(info);
-            info.cpu_allocation = &callbacks;
+            info.allocation_callbacks = &callbacks;
             Context context = Context::create(info).value();
             const LoadedProgram program = LoadedProgram::load(context, bytes_).value();
             const Session session = Session::create(context, program).value();
@@ -486,23 +486,23 @@ TEST_F(Failure, AThousandContextsAreMadeAndDestroyedWithoutGrowth) {
 TEST_F(Failure, ADriverThatRefusesAPipelineLeavesTheRestUsable) {
     RigOptions options;
     options.build_pipelines = false;
-    options.host = [](hearth_host_info& info) { VulkanShim::get().intercept(info); };
+    options.host = [](hearth_context_create_info& info) { VulkanShim::get().intercept(info); };
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
     VulkanShim& shim = VulkanShim::get();
     shim.failure = VK_ERROR_UNKNOWN;
     // Layout, module, then the pipeline; descriptors have a set layout first.
     shim.fallible_calls_left = binding_model(device()) == BindingModel::kDescriptor ? 3 : 2;
-    EXPECT_EQ(hearth_session_build(rig->session.handle(), 0), HEARTH_ERROR_PIPELINE);
+    EXPECT_EQ(hearth_session_create_pipelines(rig->session.handle(), 0), HEARTH_ERROR_PIPELINE_CREATION_FAILED);
     EXPECT_EQ(rig->session.error(), "kernel mix: HEARTH_ERROR_PIPELINE");
-    EXPECT_EQ(rig->session.status().pipelines, HEARTH_ERROR_PIPELINE);
+    EXPECT_EQ(rig->session.status().pipelines, HEARTH_ERROR_PIPELINE_CREATION_FAILED);
     rig->frame([&](VkCommandBuffer commands) {
         const float rate = 0;
-        std::array<hearth_bound, 3> bounds;
+        std::array<hearth_tensor_binding, 3> bounds;
         const hearth_record_info info = rig->learn_info(commands, 1, rate, bounds);
-        EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), HEARTH_ERROR_PIPELINE);
+        EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), HEARTH_ERROR_PIPELINE_CREATION_FAILED);
     });
-    EXPECT_EQ(hearth_session_build(rig->session.handle(), 0), HEARTH_OK);
+    EXPECT_EQ(hearth_session_create_pipelines(rig->session.handle(), 0), HEARTH_OK);
     const std::vector<float> x = test_values(kWidth, 1);
     EXPECT_EQ(rig->act(x), TestReference().act(x));
 }

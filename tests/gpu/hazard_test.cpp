@@ -20,8 +20,8 @@ class Hazard : public HazardTest {
         ASSERT_FALSE(messages.empty());
         EXPECT_NE(messages[0].text.find(kind), std::string::npos) << messages[0].text;
     }
-    static hearth_scope copies(VkAccessFlags access) {
-        return hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, access);
+    static hearth_sync_scope copies(VkAccessFlags access) {
+        return hearth_make_sync_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, access);
     }
     /// Copies into the rig's x or y, and makes what arrives there visible to the CPU.
     void copy(VkCommandBuffer commands, const standalone::Buffer& from,
@@ -50,7 +50,7 @@ TEST_F(Hazard, WithHostBarriersTheQueriedScopesAreEnough) {
     rig->set_x(x);
     const uint64_t bytes = 2 * kWidth * 4;
     rig->frame([&](VkCommandBuffer commands) {
-        const auto barrier = [&](hearth_scope before, hearth_scope after) {
+        const auto barrier = [&](hearth_sync_scope before, hearth_sync_scope after) {
             VkMemoryBarrier memory{};
             memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
             memory.srcAccessMask = static_cast<VkAccessFlags>(before.access);
@@ -59,10 +59,10 @@ TEST_F(Hazard, WithHostBarriersTheQueriedScopesAreEnough) {
                                     static_cast<VkPipelineStageFlags>(after.stages), 0, 1, &memory,
                                     0, nullptr, 0, nullptr);
         };
-        const hearth_scope write =
-            hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT);
-        const hearth_scope read =
-            hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+        const hearth_sync_scope write =
+            hearth_make_sync_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT);
+        const hearth_sync_scope read =
+            hearth_make_sync_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
         const auto scope = [&](uint32_t binding, const standalone::Buffer& buffer) {
             return rig->session.binding_scope(kAct, binding, buffer.usage()).value();
         };
@@ -72,14 +72,14 @@ TEST_F(Hazard, WithHostBarriersTheQueriedScopesAreEnough) {
         VkBufferCopy region{0, 0, bytes};
         vk().CmdCopyBuffer(commands, rig->x().handle(), device_x.handle(), 1, &region);
         barrier(write, scope(kActX, device_x));
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         hearth_record_info info = rig->act_info(commands, 2, bounds);
         bounds = {rig->bind(kActX, device_x, bytes), rig->bind(kActY, device_y, bytes)};
-        info.barriers = HEARTH_BARRIERS_HOST;
+        info.barriers = HEARTH_BARRIERS_MANUAL;
         ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
         barrier(scope(kActY, device_y), read);
         vk().CmdCopyBuffer(commands, device_y.handle(), rig->y().handle(), 1, &region);
-        barrier(write, hearth_make_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT));
+        barrier(write, hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT));
     });
     EXPECT_EQ(rig->get_y(2), TestReference().act(x));
 }
@@ -93,15 +93,15 @@ TEST_F(Hazard, WithSdkBarriersTheHostsScopesAreEnough) {
     const standalone::Buffer device_x = make_buffer(bytes, standalone::MemoryKind::kDevice);
     const standalone::Buffer device_y = make_buffer(bytes, standalone::MemoryKind::kDevice);
     const std::vector<float> x = test_values(2 * kWidth, 7);
-    const auto run = [&](const hearth_scope& after) {
+    const auto run = [&](const hearth_sync_scope& after) {
         rig->set_x(x);
         rig->frame([&](VkCommandBuffer commands) {
             copy(commands, rig->x(), device_x, bytes);
-            std::array<hearth_bound, 2> bounds;
+            std::array<hearth_tensor_binding, 2> bounds;
             const hearth_record_info info = rig->act_info(commands, 2, bounds);
             bounds = {rig->bind(kActX, device_x, bytes), rig->bind(kActY, device_y, bytes)};
-            bounds[0].before = copies(VK_ACCESS_TRANSFER_WRITE_BIT);
-            bounds[1].after = after;
+            bounds[0].acquire_scope = copies(VK_ACCESS_TRANSFER_WRITE_BIT);
+            bounds[1].release_scope = after;
             ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
             copy(commands, device_y, rig->y(), bytes);
             barrier_to_host(commands);
@@ -113,7 +113,7 @@ TEST_F(Hazard, WithSdkBarriersTheHostsScopesAreEnough) {
     for (const standalone::ValidationMessage& message : take_messages())
         ADD_FAILURE() << message.text;
     // It is the closing barrier that does it: without the scope there is a hazard, and it is seen.
-    (void)run(hearth_make_scope(0, 0));
+    (void)run(hearth_make_sync_scope(0, 0));
     expect_hazard_seen("READ_AFTER_WRITE");
 }
 
@@ -122,7 +122,7 @@ TEST_F(Hazard, EverythingOfASessionInOneCommandBufferIsOrderedByIt) {
     options.set_up = false;
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
-    const Brain brain = *shipped_brain(save_program(
+    const Brain brain = *initial_brain(save_program(
         TestProgramBuilder(test_shaders(BindingModel::kDescriptor), BindingModel::kDescriptor)
             .build()));
     const std::vector<std::byte> bytes = *save_brain(brain);
@@ -135,31 +135,31 @@ TEST_F(Hazard, EverythingOfASessionInOneCommandBufferIsOrderedByIt) {
         // Each thing after each other, without a barrier of the host's.
         const std::vector<std::function<bool()>> things = {
             [&] {
-                std::array<hearth_bound, 3> bounds;
+                std::array<hearth_tensor_binding, 3> bounds;
                 const hearth_record_info info = rig->learn_info(commands, 4, rate, bounds);
-                bounds[0].before = bounds[0].after = hearth_make_scope(
+                bounds[0].acquire_scope = bounds[0].release_scope = hearth_make_sync_scope(
                     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
                 return rig->session.record(info).ok();
             },
             [&] {
-                const auto read = rig->session.record_readback(commands, kStateSlot);
+                const auto read = rig->session.record_readback(commands, kStateVariable);
                 reads.push_back(read.value());
                 return read.ok();
             },
             [&] {
                 return rig->session
-                    .record_upload(commands, kStateSlot, std::as_bytes(std::span(one)))
+                    .record_update_variable(commands, kStateVariable, std::as_bytes(std::span(one)))
                     .ok();
             },
             [&] {
-                const auto snapshot = rig->session.record_snapshot(commands);
+                const auto snapshot = rig->session.record_save_brain(commands);
                 reads.push_back(snapshot.value().value());
                 return snapshot.ok();
             },
-            [&] { return rig->session.record_brain(commands, bytes).ok(); },
-            [&] { return rig->session.record_forget(commands, "*").ok(); },
+            [&] { return rig->session.record_load_brain(commands, bytes).ok(); },
+            [&] { return rig->session.record_reset_variables(commands, "*").ok(); },
         };
-        EXPECT_TRUE(rig->session.record_setup(commands).ok());
+        EXPECT_TRUE(rig->session.record_initialize(commands).ok());
         for (const auto& first : things)
             for (const auto& second : things) {
                 EXPECT_TRUE(first()) << rig->session.error();
@@ -171,7 +171,7 @@ TEST_F(Hazard, EverythingOfASessionInOneCommandBufferIsOrderedByIt) {
     (void)reference.learn(x, rate);
     rig->advance();
     for (const hearth_readback read : reads) rig->session.release(read);
-    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+    EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
 }
 
 TEST_F(Hazard, AHazardThatTheHostPlantsIsSeen) {
@@ -180,7 +180,7 @@ TEST_F(Hazard, AHazardThatTheHostPlantsIsSeen) {
     const standalone::Buffer device_y =
         make_buffer(8 * kWidth * 4, standalone::MemoryKind::kDevice);
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info info = rig->act_info(commands, 1, bounds);
         bounds[1] = rig->bind(kActY, device_y, kWidth * 4);  // `after` says nothing of the copy
         EXPECT_TRUE(rig->session.record(info).ok());
@@ -245,7 +245,7 @@ struct Transfers {
 
 TEST_F(Hazard, WhatAnotherQueueFamilyOwnsIsTakenBeforeAndGivenBackAfterwards) {
     RigOptions options;
-    options.host = [](hearth_host_info& info) {
+    options.host = [](hearth_context_create_info& info) {
         Transfers::real = info.get_device_proc_addr;
         info.get_device_proc_addr = Transfers::get_proc;
     };
@@ -261,14 +261,14 @@ TEST_F(Hazard, WhatAnotherQueueFamilyOwnsIsTakenBeforeAndGivenBackAfterwards) {
     const uint32_t own = device().queue_family(), graphics = own + 1;
     rig->set_x(x);
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info info = rig->act_info(commands, 2, bounds);
-        for (hearth_bound& bound : bounds) {
-            bound.before = bound.after =
-                hearth_make_scope(VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT);
-            bound.before.queue_family = bound.after.queue_family = graphics;
+        for (hearth_tensor_binding& bound : bounds) {
+            bound.acquire_scope = bound.release_scope =
+                hearth_make_sync_scope(VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT);
+            bound.acquire_scope.queue_family = bound.release_scope.queue_family = graphics;
         }
-        bounds[1].before.queue_family = HEARTH_QUEUE_FAMILY_SAME;  // what is in it is not wanted
+        bounds[1].acquire_scope.queue_family = HEARTH_QUEUE_FAMILY_SAME;  // what is in it is not wanted
         ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
     });
     const VkBuffer in = rig->x().handle(), out = rig->y().handle();
@@ -282,9 +282,9 @@ TEST_F(Hazard, AProgramWithoutABarrierIsSeen) {
     RigOptions options;
     // The barrier between the state's update and y guards only the arena; the first guards t0, t1.
     options.program = [](Program& program) {
-        program.steps.erase(program.steps.begin() + 2);
-        --program.entries[kLearn].step_count;
-        --program.entries[kAct].first_step;
+        program.commands.erase(program.commands.begin() + 2);
+        --program.entries[kLearn].command_count;
+        --program.entries[kAct].first_command;
     };
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);

@@ -62,8 +62,8 @@ class TestImage {
     TestImage& operator=(const TestImage&) = delete;
 
     /// A conversion of the whole image, which comes from `layout`.
-    hearth_conversion_info info(VkCommandBuffer commands, VkImageLayout layout) const {
-        hearth_conversion_info info = hearth_conversion_info_default();
+    hearth_image_conversion_info info(VkCommandBuffer commands, VkImageLayout layout) const {
+        hearth_image_conversion_info info = hearth_image_conversion_info_default();
         info.command_buffer = commands;
         info.image = image_;
         info.view = view_;
@@ -297,13 +297,13 @@ class Images : public RuntimeTest {
         EXPECT_TRUE(buffer.ok());
         return std::move(*buffer);
     }
-    static hearth_bound whole(const standalone::Buffer& buffer) {
-        hearth_bound bound =
+    static hearth_tensor_binding whole(const standalone::Buffer& buffer) {
+        hearth_tensor_binding bound =
             hearth_bind_buffer(0, buffer.handle(), 0, buffer.size_bytes(), buffer.usage());
-        bound.after = hearth_make_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+        bound.release_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
         return bound;
     }
-    void run(Converter& converter, hearth_conversion_info info) {
+    void run(ImageConverter& converter, hearth_image_conversion_info info) {
         Status status;
         const Status submitted = device().run([&](VkCommandBuffer commands) {
             info.command_buffer = commands;
@@ -312,10 +312,10 @@ class Images : public RuntimeTest {
         ASSERT_TRUE(status.ok()) << status.message();
         ASSERT_TRUE(submitted.ok()) << submitted.message();
     }
-    Converter converter(hearth_conversion_direction direction, VkFormat format) {
-        auto made = Converter::create(context_, direction, static_cast<uint32_t>(format), 2);
+    ImageConverter converter(hearth_image_conversion_direction direction, VkFormat format) {
+        auto made = ImageConverter::create(context_, direction, static_cast<uint32_t>(format), 2);
         EXPECT_TRUE(made.ok()) << made.status().message();
-        return made.ok() ? std::move(*made) : Converter();
+        return made.ok() ? std::move(*made) : ImageConverter();
     }
     /// The converter's recordings so far have completed.
     void advance() {
@@ -340,10 +340,10 @@ TEST_F(Images, EachFormatIsReadAsTheCpuDecodesIt) {
                               f.aspect);
         image.fill(texels, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
         const standalone::Buffer tensor = floats(kWide * kHigh * 4);
-        Converter reader = converter(HEARTH_IMAGE_TO_TENSOR, f.format);
-        hearth_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
-        info.image_before =
-            hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT);
+        ImageConverter reader = converter(HEARTH_IMAGE_TO_TENSOR, f.format);
+        hearth_image_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
+        info.image_acquire_scope =
+            hearth_make_sync_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT);
         info.tensor = whole(tensor);
         info.tensor_width = kWide;
         info.tensor_height = kHigh;
@@ -374,7 +374,7 @@ TEST_F(Images, EachFormatIsWrittenAsTheCpuEncodesIt) {
             f.format == VK_FORMAT_R8G8B8A8_UNORM || f.format == VK_FORMAT_R16G16B16A16_SFLOAT ||
             f.format == VK_FORMAT_R32_SFLOAT || f.format == VK_FORMAT_R32G32B32A32_SFLOAT;
         if (!is_written) {
-            const auto refused = Converter::create(context_, HEARTH_TENSOR_TO_IMAGE,
+            const auto refused = ImageConverter::create(context_, HEARTH_TENSOR_TO_IMAGE,
                                                    static_cast<uint32_t>(f.format));
             EXPECT_EQ(refused.status().code(), StatusCode::kUnsupported) << f.name;
             continue;
@@ -382,13 +382,13 @@ TEST_F(Images, EachFormatIsWrittenAsTheCpuEncodesIt) {
         const standalone::Buffer tensor = floats(values.size());
         std::copy(values.begin(), values.end(), tensor.as<float>().begin());
         const TestImage image(device(), f.format, kWide, kHigh, VK_IMAGE_USAGE_STORAGE_BIT);
-        Converter writer = converter(HEARTH_TENSOR_TO_IMAGE, f.format);
+        ImageConverter writer = converter(HEARTH_TENSOR_TO_IMAGE, f.format);
         const auto bytes = standalone::Buffer::create(device(), kWide * kHigh * f.bytes,
                                                       standalone::MemoryKind::kReadback);
-        hearth_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_UNDEFINED);
+        hearth_image_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_UNDEFINED);
         info.image_layout_after = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
-        info.image_after =
-            hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+        info.image_release_scope =
+            hearth_make_sync_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
         info.tensor = whole(tensor);
         info.tensor_width = kWide;
         info.tensor_height = kHigh;
@@ -432,25 +432,25 @@ TEST_F(Images, RegionsFlipsSwizzlesAndResamplingFollowTheCpu) {
     const std::vector<std::byte> texels = texels_of(f, kWide * kHigh);
     const TestImage image(device(), f.format, kWide, kHigh, VK_IMAGE_USAGE_SAMPLED_BIT);
     image.fill(texels, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
-    Converter reader = converter(HEARTH_IMAGE_TO_TENSOR, f.format);
+    ImageConverter reader = converter(HEARTH_IMAGE_TO_TENSOR, f.format);
     const struct {
         int x, y, width, height;  // of the region
         int tensor_width, tensor_height;
         uint32_t flags;
     } kCases[] = {
-        {0, 0, kWide, kHigh, kWide, kHigh, HEARTH_CONVERSION_LINEAR},
+        {0, 0, kWide, kHigh, kWide, kHigh, HEARTH_CONVERSION_FILTER_LINEAR},
         {0, 0, kWide, kHigh, 10, 7, 0},
-        {0, 0, kWide, kHigh, 10, 7, HEARTH_CONVERSION_LINEAR},
-        {0, 0, kWide, kHigh, 64, 33, HEARTH_CONVERSION_LINEAR | HEARTH_CONVERSION_FLIP_Y},
+        {0, 0, kWide, kHigh, 10, 7, HEARTH_CONVERSION_FILTER_LINEAR},
+        {0, 0, kWide, kHigh, 64, 33, HEARTH_CONVERSION_FILTER_LINEAR | HEARTH_CONVERSION_FLIP_Y},
         {5, 3, 9, 4, 9, 4, HEARTH_CONVERSION_FLIP_X},
-        {5, 3, 9, 4, 17, 5, HEARTH_CONVERSION_LINEAR | HEARTH_CONVERSION_CHANNELS_LAST},
-        {20, 12, 1, 1, 3, 3, HEARTH_CONVERSION_LINEAR | HEARTH_CONVERSION_FLIP_X},
+        {5, 3, 9, 4, 17, 5, HEARTH_CONVERSION_FILTER_LINEAR | HEARTH_CONVERSION_CHANNELS_LAST},
+        {20, 12, 1, 1, 3, 3, HEARTH_CONVERSION_FILTER_LINEAR | HEARTH_CONVERSION_FLIP_X},
         {0, 0, kWide, kHigh, 11, 11, HEARTH_CONVERSION_SRGB},
     };
     for (const auto& test : kCases) {
         const auto places = static_cast<size_t>(test.tensor_width * test.tensor_height);
         const standalone::Buffer tensor = floats(places * 3);
-        hearth_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+        hearth_image_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
         info.region_x = static_cast<uint32_t>(test.x);
         info.region_y = static_cast<uint32_t>(test.y);
         info.region_width = static_cast<uint32_t>(test.width);
@@ -483,7 +483,7 @@ TEST_F(Images, RegionsFlipsSwizzlesAndResamplingFollowTheCpu) {
                 const Texel t = resampled(source, test.width, test.height,
                                           (column + 0.5) * test.width / test.tensor_width,
                                           (row + 0.5) * test.height / test.tensor_height,
-                                          (test.flags & HEARTH_CONVERSION_LINEAR) != 0);
+                                          (test.flags & HEARTH_CONVERSION_FILTER_LINEAR) != 0);
                 const double expected[] = {t[2] * 2 + 0.5, 2, 4 - t[0]};
                 const auto place = static_cast<size_t>(y * test.tensor_width + x);
                 for (size_t c = 0; c < 3; ++c) {
@@ -510,12 +510,12 @@ TEST_F(Images, ARegionIsWrittenResampledAndEncodedAndTheRestIsLeft) {
     const TestImage image(device(), VK_FORMAT_R8G8B8A8_UNORM, kWide, kHigh,
                           VK_IMAGE_USAGE_STORAGE_BIT);
     image.fill(std::vector<std::byte>(kWide * kHigh * 4, std::byte{7}), VK_IMAGE_LAYOUT_GENERAL);
-    Converter writer = converter(HEARTH_TENSOR_TO_IMAGE, VK_FORMAT_R8G8B8A8_UNORM);
+    ImageConverter writer = converter(HEARTH_TENSOR_TO_IMAGE, VK_FORMAT_R8G8B8A8_UNORM);
     const auto bytes =
         standalone::Buffer::create(device(), kWide * kHigh * 4, standalone::MemoryKind::kReadback);
-    hearth_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_GENERAL);
-    info.image_after =
-        hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+    hearth_image_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_GENERAL);
+    info.image_release_scope =
+        hearth_make_sync_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
     info.image_layout_after = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
     info.region_x = kX;
     info.region_y = kY;
@@ -525,7 +525,7 @@ TEST_F(Images, ARegionIsWrittenResampledAndEncodedAndTheRestIsLeft) {
     info.tensor_width = kFromWide;
     info.tensor_height = kFromHigh;
     info.channels = 1;
-    info.flags = HEARTH_CONVERSION_LINEAR | HEARTH_CONVERSION_SRGB | HEARTH_CONVERSION_FLIP_Y;
+    info.flags = HEARTH_CONVERSION_FILTER_LINEAR | HEARTH_CONVERSION_SRGB | HEARTH_CONVERSION_FLIP_Y;
     const uint32_t swizzle[] = {0, HEARTH_SWIZZLE_ZERO, 0, HEARTH_SWIZZLE_ONE};
     std::copy(std::begin(swizzle), std::end(swizzle), info.swizzle);
     info.scale[2] = 0.5f;
@@ -567,25 +567,25 @@ TEST_F(Images, AnImageGoesThroughAnEntryInOneCommandBuffer) {
     const TestImage image(device(), VK_FORMAT_R32_SFLOAT, kWidth, 1, VK_IMAGE_USAGE_SAMPLED_BIT);
     const std::vector<float> x = test_values(kWidth, 3);
     image.fill(std::as_bytes(std::span(x)), VK_IMAGE_LAYOUT_GENERAL);
-    auto reader = Converter::create(rig->context, HEARTH_IMAGE_TO_TENSOR, VK_FORMAT_R32_SFLOAT);
+    auto reader = ImageConverter::create(rig->context, HEARTH_IMAGE_TO_TENSOR, VK_FORMAT_R32_SFLOAT);
     ASSERT_TRUE(reader.ok()) << reader.status().message();
     rig->set_x(std::vector<float>(kWidth, 0.0f));
-    const hearth_scope kernel =
-        hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT);
+    const hearth_sync_scope kernel =
+        hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT);
     rig->frame([&](VkCommandBuffer commands) {
-        hearth_conversion_info info = image.info(commands, VK_IMAGE_LAYOUT_GENERAL);
+        hearth_image_conversion_info info = image.info(commands, VK_IMAGE_LAYOUT_GENERAL);
         info.tensor = rig->bind(0, rig->x(), kWidth * sizeof(float));
-        info.tensor.after = kernel;
+        info.tensor.release_scope = kernel;
         info.tensor_width = kWidth;
         info.tensor_height = 1;
         info.channels = 1;
         EXPECT_TRUE(reader->record(info).ok());
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info act = rig->act_info(commands, 1, bounds);
         EXPECT_TRUE(rig->session.record(act).ok()) << rig->session.error();
     });
     EXPECT_EQ(rig->get_y(1), TestReference().act(x));
-    *reader = Converter();  // before its context
+    *reader = ImageConverter();  // before its context
 }
 
 /// Numbers go into an image and come back, in frames of which one in ten is dropped, while images are
@@ -620,9 +620,9 @@ TEST_F(Images, RandomFramesWithImagesResizedAndConvertersReplacedArriveUnlessDro
         slot.out = floats(kMostPixels * kMostPixels);
         resize(slot);
     }
-    Converter writer, reader;
-    const auto replace = [&](Converter& converter, hearth_conversion_direction direction) {
-        auto made = Converter::create(rig->context, direction, VK_FORMAT_R32_SFLOAT,
+    ImageConverter writer, reader;
+    const auto replace = [&](ImageConverter& converter, hearth_image_conversion_direction direction) {
+        auto made = ImageConverter::create(rig->context, direction, VK_FORMAT_R32_SFLOAT,
                                       static_cast<uint32_t>(1 + random(4)));
         ASSERT_TRUE(made.ok()) << made.status().message();
         converter = std::move(made).value();
@@ -636,15 +636,15 @@ TEST_F(Images, RandomFramesWithImagesResizedAndConvertersReplacedArriveUnlessDro
         std::vector<float> values;
     };
     std::vector<Expected> expected;
-    const hearth_scope kernels =
-        hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+    const hearth_sync_scope kernels =
+        hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                           VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
     const auto record = [&](VkCommandBuffer commands) {
         Slot& slot = slots[random(slots.size())];
         const uint64_t bytes = slot.values.size() * sizeof(float);
-        hearth_conversion_info in = slot.image->info(commands, VK_IMAGE_LAYOUT_UNDEFINED);
+        hearth_image_conversion_info in = slot.image->info(commands, VK_IMAGE_LAYOUT_UNDEFINED);
         in.image_layout_after = VK_IMAGE_LAYOUT_GENERAL;
-        in.image_before = in.image_after = kernels;
+        in.image_acquire_scope = in.image_release_scope = kernels;
         in.tensor = rig->bind(0, slot.in, bytes);
         in.tensor_width = slot.width;
         in.tensor_height = slot.height;
@@ -653,28 +653,28 @@ TEST_F(Images, RandomFramesWithImagesResizedAndConvertersReplacedArriveUnlessDro
         in.scale[0] = random(2) == 0 ? 2.0f : -0.5f;
         in.bias[0] = static_cast<float>(random(9)) - 4;
         if (random(2) == 0) in.flags |= HEARTH_CONVERSION_FLIP_X;
-        hearth_conversion_info out = in;
+        hearth_image_conversion_info out = in;
         out.image_layout_before = VK_IMAGE_LAYOUT_GENERAL;
         out.tensor = rig->bind(0, slot.out, bytes);
-        out.tensor.before =
-            hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+        out.tensor.acquire_scope =
+            hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
                               VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT);
-        out.tensor.after =
-            hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+        out.tensor.release_scope =
+            hearth_make_sync_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
         out.scale[0] = 1;
         out.bias[0] = 0;
         out.flags = random(2) == 0 ? HEARTH_CONVERSION_FLIP_Y : 0;
         const auto done = [](hearth_result result, const char* error) {
-            EXPECT_TRUE(result == HEARTH_OK || result == HEARTH_ERROR_RING_FULL) << error;
+            EXPECT_TRUE(result == HEARTH_OK || result == HEARTH_ERROR_TOO_MANY_IN_FLIGHT) << error;
             return result == HEARTH_OK;
         };
-        if (!done(hearth_record_conversion(writer.handle(), &in),
-                  hearth_converter_error(writer.handle())) ||
-            !done(hearth_record_conversion(reader.handle(), &out),
-                  hearth_converter_error(reader.handle())))
+        if (!done(hearth_record_convert_image(writer.handle(), &in),
+                  hearth_image_converter_error(writer.handle())) ||
+            !done(hearth_record_convert_image(reader.handle(), &out),
+                  hearth_image_converter_error(reader.handle())))
             return;
-        const hearth_readback_part part =
-            hearth_part_of_buffer(slot.out.handle(), 0, bytes, hearth_make_scope(0, 0));
+        const hearth_readback_region part =
+            hearth_readback_of_buffer(slot.out.handle(), 0, bytes, hearth_make_sync_scope(0, 0));
         const auto id = rig->session.record_readback(commands, std::span(&part, 1));
         if (!id.ok()) return;  // the ring is full
         Expected e{*id, rig->serial(), std::vector<float>(slot.values.size())};
@@ -720,7 +720,7 @@ TEST_F(Images, RandomFramesWithImagesResizedAndConvertersReplacedArriveUnlessDro
                 EXPECT_EQ(std::memcmp(data, e.values.data(), bytes), 0) << "frame " << frame;
             } else {
                 ++lost;
-                EXPECT_EQ(result, HEARTH_ERROR_DROPPED);
+                EXPECT_EQ(result, HEARTH_ERROR_DISCARDED);
             }
             hearth_readback_release(session, e.id);
         }
@@ -730,8 +730,8 @@ TEST_F(Images, RandomFramesWithImagesResizedAndConvertersReplacedArriveUnlessDro
     EXPECT_GT(arrived, frames / 2);
     EXPECT_GT(lost, frames / 60);
     rig->finish();
-    writer = Converter();  // before their context
-    reader = Converter();
+    writer = ImageConverter();  // before their context
+    reader = ImageConverter();
 }
 
 TEST_F(Images, WithHostBarriersTheImageStaysAsItIs) {
@@ -740,9 +740,9 @@ TEST_F(Images, WithHostBarriersTheImageStaysAsItIs) {
     for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
     image.fill(std::as_bytes(std::span(values)), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
     const standalone::Buffer tensor = floats(64);
-    Converter reader = converter(HEARTH_IMAGE_TO_TENSOR, VK_FORMAT_R32_SFLOAT);
-    hearth_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
-    info.barriers = HEARTH_BARRIERS_HOST;
+    ImageConverter reader = converter(HEARTH_IMAGE_TO_TENSOR, VK_FORMAT_R32_SFLOAT);
+    hearth_image_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+    info.barriers = HEARTH_BARRIERS_MANUAL;
     info.tensor = whole(tensor);
     info.tensor_width = info.tensor_height = 8;
     info.channels = 1;
@@ -759,21 +759,21 @@ TEST_F(Images, WithHostBarriersTheImageStaysAsItIs) {
 TEST_F(Images, WhatAHostGetsWrongIsNamedAndRecordsNothing) {
     const TestImage image(device(), VK_FORMAT_R32_SFLOAT, 16, 9, VK_IMAGE_USAGE_SAMPLED_BIT);
     const standalone::Buffer tensor = floats(16 * 9);
-    Converter reader = converter(HEARTH_IMAGE_TO_TENSOR, VK_FORMAT_R32_SFLOAT);
+    ImageConverter reader = converter(HEARTH_IMAGE_TO_TENSOR, VK_FORMAT_R32_SFLOAT);
     const auto nowhere = reinterpret_cast<VkCommandBuffer>(uintptr_t{1});
-    hearth_conversion_info right = image.info(nowhere, VK_IMAGE_LAYOUT_GENERAL);
+    hearth_image_conversion_info right = image.info(nowhere, VK_IMAGE_LAYOUT_GENERAL);
     right.tensor = whole(tensor);
     right.tensor_width = 16;
     right.tensor_height = 9;
     right.channels = 1;
     const auto refusal = [&](auto change) {
-        hearth_conversion_info info = right;
+        hearth_image_conversion_info info = right;
         change(info);
         const Status status = reader.record(info);
         EXPECT_FALSE(status.ok());
         return status.message();
     };
-    using Info = hearth_conversion_info;
+    using Info = hearth_image_conversion_info;
     const struct {
         const char* says;
         void (*change)(Info&);
@@ -803,18 +803,18 @@ TEST_F(Images, WhatAHostGetsWrongIsNamedAndRecordsNothing) {
         EXPECT_NE(text.find(test.says), std::string::npos) << text << "\nexpected " << test.says;
     }
     for (const uint32_t format : {0u, 112u, 1000156000u})
-        EXPECT_EQ(Converter::create(context_, HEARTH_IMAGE_TO_TENSOR, format).status().code(),
+        EXPECT_EQ(ImageConverter::create(context_, HEARTH_IMAGE_TO_TENSOR, format).status().code(),
                   StatusCode::kUnsupported)
             << format;
-    EXPECT_FALSE(Converter::create(context_, HEARTH_IMAGE_TO_TENSOR, 37, 0).ok());
+    EXPECT_FALSE(ImageConverter::create(context_, HEARTH_IMAGE_TO_TENSOR, 37, 0).ok());
 }
 
 TEST_F(Images, MoreThanAgreedInFlightIsRefusedAndADroppedFrameGivesItBack) {
     const TestImage image(device(), VK_FORMAT_R32_SFLOAT, 4, 4, VK_IMAGE_USAGE_SAMPLED_BIT);
     image.fill(std::vector<std::byte>(64), VK_IMAGE_LAYOUT_GENERAL);
     const standalone::Buffer tensor = floats(16);
-    Converter reader = converter(HEARTH_IMAGE_TO_TENSOR, VK_FORMAT_R32_SFLOAT);  // two in flight
-    hearth_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_GENERAL);
+    ImageConverter reader = converter(HEARTH_IMAGE_TO_TENSOR, VK_FORMAT_R32_SFLOAT);  // two in flight
+    hearth_image_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_GENERAL);
     info.tensor = whole(tensor);
     info.tensor_width = info.tensor_height = 4;
     info.channels = 1;
@@ -824,7 +824,7 @@ TEST_F(Images, MoreThanAgreedInFlightIsRefusedAndADroppedFrameGivesItBack) {
                     .run([&](VkCommandBuffer commands) {
                         info.command_buffer = commands;
                         EXPECT_TRUE(reader.record(info).ok());
-                        info.tensor.before = hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                        info.tensor.acquire_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                                                                VK_ACCESS_SHADER_WRITE_BIT);
                         EXPECT_TRUE(reader.record(info).ok());
                         third = reader.record(info);
@@ -832,10 +832,10 @@ TEST_F(Images, MoreThanAgreedInFlightIsRefusedAndADroppedFrameGivesItBack) {
                     .ok());
     EXPECT_NE(third.message().find("HEARTH_ERROR_RING_FULL"), std::string::npos) << third.message();
     // Had it not been submitted, there would be room again at once.
-    ASSERT_TRUE(context_.frame_dropped(2).ok());
+    ASSERT_TRUE(context_.discard_frame(2).ok());
     run(reader, info);
     // Destroyed while in use: freed when its serial has completed.
-    reader = Converter();
+    reader = ImageConverter();
     ASSERT_TRUE(context_.begin_frame(3, 2).ok());
 }
 

@@ -25,13 +25,13 @@ TEST_F(InFlight, TheInitialWeightsLiveUntilTheirCopyHasCompleted) {
     ASSERT_TRUE(rig);
     rig->hold();
     rig->frame(
-        [&](VkCommandBuffer commands) { ASSERT_TRUE(rig->session.record_setup(commands).ok()); });
+        [&](VkCommandBuffer commands) { ASSERT_TRUE(rig->session.record_initialize(commands).ok()); });
     // Each begins with a begin_frame that has nothing to free yet; freed memory would be in use,
     // which the validation layers report, and would not arrive.
     rig->frame([](VkCommandBuffer) {});
     rig->frame([](VkCommandBuffer) {});
     rig->let_go();
-    EXPECT_EQ(rig->read_slot(kStateSlot), TestReference::initial_state());
+    EXPECT_EQ(rig->read_slot(kStateVariable), TestReference::initial_state());
 }
 
 TEST_F(InFlight, ADestroyedSessionLivesUntilItsFramesHaveCompleted) {
@@ -41,7 +41,7 @@ TEST_F(InFlight, ADestroyedSessionLivesUntilItsFramesHaveCompleted) {
     rig->set_x(x);
     rig->hold();
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         ASSERT_TRUE(rig->session.record(rig->act_info(commands, 1, bounds)).ok());
     });
     rig->session = Session();
@@ -77,30 +77,30 @@ TEST_F(InFlight, RingsHandOutNothingThatTheGpuHasNotReadYet) {
             reference.state = other_state(static_cast<float>(i + 1));
             EXPECT_TRUE(
                 rig->session
-                    .record_upload(commands, kStateSlot, std::as_bytes(std::span(reference.state)))
+                    .record_update_variable(commands, kStateVariable, std::as_bytes(std::span(reference.state)))
                     .ok())
                 << rig->session.error();
             const float rate = 0.25f * static_cast<float>(i + 1);
-            std::array<hearth_bound, 3> bounds;
+            std::array<hearth_tensor_binding, 3> bounds;
             const hearth_record_info info = rig->learn_info(commands, 4, rate, bounds);
             EXPECT_TRUE(rig->session.record(info).ok()) << rig->session.error();
             (void)reference.learn(x, rate);
             states.push_back(reference.state);
-            const auto read = rig->session.record_readback(commands, kStateSlot);
+            const auto read = rig->session.record_readback(commands, kStateVariable);
             ASSERT_TRUE(read.ok()) << read.status().message();
             reads.push_back(read.value());
         });
     rig->frame([&](VkCommandBuffer commands) {
         const std::vector<float> more = other_state(99);
-        EXPECT_EQ(hearth_record_upload(session, commands, kStateSlot, 0, more.data(), kWidth * 4),
-                  HEARTH_ERROR_RING_FULL);
-        EXPECT_FALSE(rig->session.record_readback(commands, kStateSlot).ok());
+        EXPECT_EQ(hearth_record_update_variable(session, commands, kStateVariable, 0, more.data(), kWidth * 4),
+                  HEARTH_ERROR_TOO_MANY_IN_FLIGHT);
+        EXPECT_FALSE(rig->session.record_readback(commands, kStateVariable).ok());
         const float rate = 0.125f;
-        std::array<hearth_bound, 3> bounds;
+        std::array<hearth_tensor_binding, 3> bounds;
         const hearth_record_info info = rig->learn_info(commands, 4, rate, bounds);
         EXPECT_EQ(hearth_record(session, &info, nullptr), HEARTH_OK);
         (void)reference.learn(x, rate);
-        EXPECT_EQ(hearth_record(session, &info, nullptr), HEARTH_ERROR_RING_FULL);
+        EXPECT_EQ(hearth_record(session, &info, nullptr), HEARTH_ERROR_TOO_MANY_IN_FLIGHT);
         for (const hearth_readback read : reads)
             EXPECT_FALSE(rig->session.poll(read).value().has_value());
     });
@@ -113,7 +113,7 @@ TEST_F(InFlight, RingsHandOutNothingThatTheGpuHasNotReadYet) {
         EXPECT_EQ(std::vector<float>(values.begin(), values.end()), states[i]) << i;
         rig->session.release(reads[i]);
     }
-    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+    EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
 }
 
 TEST_F(InFlight, BrainsAndWhatIsForgottenStayStagedUntilTheyHaveArrived) {
@@ -121,7 +121,7 @@ TEST_F(InFlight, BrainsAndWhatIsForgottenStayStagedUntilTheyHaveArrived) {
     ASSERT_TRUE(rig);
     const BindingModel model = binding_model(device());
     Brain brain =
-        *shipped_brain(save_program(TestProgramBuilder(test_shaders(model), model).build()));
+        *initial_brain(save_program(TestProgramBuilder(test_shaders(model), model).build()));
     const auto brain_of = [&](float value) {
         HostTensor state(DType::kF32, {kWidth});
         for (int64_t i = 0; i < state.element_count(); ++i) state.set(i, value);
@@ -134,12 +134,12 @@ TEST_F(InFlight, BrainsAndWhatIsForgottenStayStagedUntilTheyHaveArrived) {
     for (const auto* bytes : {&first, &second, static_cast<const std::vector<std::byte>*>(nullptr)})
         rig->frame([&](VkCommandBuffer commands) {
             if (bytes != nullptr) {
-                const Status loaded = rig->session.record_brain(commands, *bytes);
+                const Status loaded = rig->session.record_load_brain(commands, *bytes);
                 EXPECT_TRUE(loaded.ok()) << loaded.message();
             } else {
-                EXPECT_EQ(rig->session.record_forget(commands, "state").value(), 1u);
+                EXPECT_EQ(rig->session.record_reset_variables(commands, "state").value(), 1u);
             }
-            const auto snapshot = rig->session.record_snapshot(commands);
+            const auto snapshot = rig->session.record_save_brain(commands);
             ASSERT_TRUE(snapshot.ok() && snapshot.value().has_value());
             snapshots.push_back(*snapshot.value());
         });
@@ -179,17 +179,17 @@ TEST_F(InFlight, ThreeHundredFramesThatNobodyWaitsForLearnWhatTheReferenceLearns
                 reads.erase(reads.begin());
                 ++arrived;
             }
-            std::array<hearth_bound, 3> bounds;
+            std::array<hearth_tensor_binding, 3> bounds;
             const hearth_record_info info = rig->learn_info(commands, rows, rate, bounds);
             ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
             (void)reference.learn(x, rate);
-            const auto read = rig->session.record_readback(commands, kStateSlot);
+            const auto read = rig->session.record_readback(commands, kStateVariable);
             ASSERT_TRUE(read.ok()) << read.status().message();
             reads.emplace_back(read.value(), reference.state);
         });
     }
     EXPECT_GT(arrived, 290u);
-    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+    EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
 }
 
 TEST_F(InFlight, ATimelineSemaphoreIsTheClock) {
@@ -205,7 +205,7 @@ TEST_F(InFlight, ATimelineSemaphoreIsTheClock) {
     ASSERT_EQ(vk().CreateSemaphore(device().handle(), &create, nullptr, &semaphore), VK_SUCCESS);
     {
         RigOptions options;
-        options.host = [&](hearth_host_info& info) { info.frame_semaphore = semaphore; };
+        options.host = [&](hearth_context_create_info& info) { info.timeline_semaphore = semaphore; };
         const auto rig = make_rig(options);
         ASSERT_TRUE(rig);
         const auto signal = [&](uint64_t value) {  // as a submission of its frame would
@@ -223,21 +223,21 @@ TEST_F(InFlight, ATimelineSemaphoreIsTheClock) {
         };
         hearth_readback id = 0;
         rig->frame([&](VkCommandBuffer commands) {
-            id = rig->session.record_readback(commands, kStateSlot).value();
+            id = rig->session.record_readback(commands, kStateVariable).value();
         });
         const uint64_t serial = rig->serial();
         hearth_context* const context = rig->context.handle();
-        EXPECT_EQ(hearth_begin_frame(context, serial + 1, HEARTH_COMPLETED_BY_SEMAPHORE),
+        EXPECT_EQ(hearth_begin_frame(context, serial + 1, HEARTH_COMPLETED_FROM_TIMELINE),
                   HEARTH_OK);
         EXPECT_FALSE(rig->session.poll(id).value().has_value());
         signal(serial);
-        EXPECT_EQ(hearth_begin_frame(context, serial + 1, HEARTH_COMPLETED_BY_SEMAPHORE),
+        EXPECT_EQ(hearth_begin_frame(context, serial + 1, HEARTH_COMPLETED_FROM_TIMELINE),
                   HEARTH_OK);
         EXPECT_TRUE(rig->session.poll(id).value().has_value());
         rig->session.release(id);
         // A semaphore ahead of the frame to come is not the frames' clock.
         signal(serial + 5);
-        EXPECT_EQ(hearth_begin_frame(context, serial + 2, HEARTH_COMPLETED_BY_SEMAPHORE),
+        EXPECT_EQ(hearth_begin_frame(context, serial + 2, HEARTH_COMPLETED_FROM_TIMELINE),
                   HEARTH_ERROR_INVALID_ARGUMENT);
     }
     vk().DestroySemaphore(device().handle(), semaphore, nullptr);
@@ -246,14 +246,14 @@ TEST_F(InFlight, ATimelineSemaphoreIsTheClock) {
 TEST_F(InFlight, WithoutASemaphoreTheClockIsTheHosts) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);
-    EXPECT_EQ(hearth_begin_frame(rig->context.handle(), 50, HEARTH_COMPLETED_BY_SEMAPHORE),
+    EXPECT_EQ(hearth_begin_frame(rig->context.handle(), 50, HEARTH_COMPLETED_FROM_TIMELINE),
               HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(rig->context.error(), "begin_frame: hearth_host_info::frame_semaphore was not given");
-    hearth_host_info info = device().host_info();
+    hearth_context_create_info info = device().host_info();
     info.features &= ~HEARTH_FEATURE_TIMELINE_SEMAPHORE;
-    info.frame_semaphore = reinterpret_cast<VkSemaphore>(uintptr_t{8});
+    info.timeline_semaphore = reinterpret_cast<VkSemaphore>(uintptr_t{8});
     hearth_context* context = nullptr;
-    hearth_report report{};
+    hearth_messages report{};
     EXPECT_LT(hearth_context_create(&info, &context, &report), 0);
     EXPECT_NE(std::string_view(report.text).find("timelineSemaphore"), std::string_view::npos);
 }

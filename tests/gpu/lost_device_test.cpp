@@ -20,12 +20,12 @@ namespace {
 /// What `call` returns on a context of the CPU that the host calls lost.
 template <class F>
 hearth_result on_lost_cpu(F call) {
-    const hearth_native_info info = hearth_native_info_default();
+    const hearth_cpu_context_create_info info = hearth_cpu_context_create_info_default();
     hearth_context* context = nullptr;
-    if (const hearth_result r = hearth_context_create_native(&info, &context, nullptr);
+    if (const hearth_result r = hearth_context_create_cpu(&info, &context, nullptr);
         r != HEARTH_OK)
         return r;
-    hearth_context_device_lost(context);
+    hearth_context_notify_device_lost(context);
     const hearth_result result = call(context);
     return hearth_context_destroy(context) == HEARTH_OK ? result : HEARTH_ERROR_INTERNAL;
 }
@@ -40,13 +40,13 @@ class LostDevice : public RuntimeTest {
 
 TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
     RigOptions options;
-    options.host = [](hearth_host_info& info) {
+    options.host = [](hearth_context_create_info& info) {
         VulkanShim::get().intercept(info);
-        info.run_job = [](void*, void (*job)(void*), void* data) { job(data); };
+        info.submit_task = [](void*, void (*job)(void*), void* data) { job(data); };
     };
     options.session = [](hearth_session_create_info& info) {
-        info.flags = HEARTH_SESSION_PROFILE_ENTRIES | HEARTH_SESSION_MEASURE_COSTS |
-                     HEARTH_SESSION_KEEP_INITIAL;
+        info.flags = HEARTH_SESSION_TIMESTAMP_RUNS | HEARTH_SESSION_COLLECT_GPU_TIMINGS |
+                     HEARTH_SESSION_KEEP_INITIAL_WEIGHTS;
     };
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
@@ -54,34 +54,34 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
     (void)rig->act(x);
     hearth_readback arrived = 0, pending = 0;
     rig->frame([&](VkCommandBuffer commands) {
-        arrived = rig->session.record_readback(commands, kStateSlot).value();
+        arrived = rig->session.record_readback(commands, kStateVariable).value();
     });
     rig->advance();
     rig->frame([&](VkCommandBuffer commands) {
-        pending = rig->session.record_readback(commands, kStateSlot).value();
+        pending = rig->session.record_readback(commands, kStateVariable).value();
     });
     rig->finish();
     hearth_arena* arena = nullptr;
     ASSERT_EQ(hearth_arena_create(rig->context.handle(), 256, &arena), HEARTH_OK);
-    hearth_converter* converter = nullptr;
-    hearth_converter_create_info reader = hearth_converter_create_info_default();
+    hearth_image_converter* converter = nullptr;
+    hearth_image_converter_create_info reader = hearth_image_converter_create_info_default();
     reader.format = VK_FORMAT_R32_SFLOAT;
-    ASSERT_EQ(hearth_converter_create(rig->context.handle(), &reader, &converter), HEARTH_OK);
+    ASSERT_EQ(hearth_image_converter_create(rig->context.handle(), &reader, &converter), HEARTH_OK);
     const BindingModel model = binding_model(device());
     const Program built = TestProgramBuilder(test_shaders(model), model).build();
     const std::vector<std::byte> program_bytes = save_program(built);
     PackageContents contents;
-    contents.profiles.push_back({"fits", built, 0, 0});
+    contents.device_targets.push_back({"fits", built, 0, 0});
     const std::vector<std::byte> package_bytes = save_package(std::move(contents)).value();
-    const std::vector<std::byte> brain = *save_brain(*shipped_brain(program_bytes));
-    const std::vector<std::byte> snapshot(static_cast<size_t>(rig->program.snapshot_bytes()));
+    const std::vector<std::byte> brain = *save_brain(*initial_brain(program_bytes));
+    const std::vector<std::byte> snapshot(static_cast<size_t>(rig->program.brain_size()));
 
     hearth_context* const context = rig->context.handle();
     hearth_program* const program = rig->program.handle();
     hearth_session* const session = rig->session.handle();
     const auto commands = reinterpret_cast<VkCommandBuffer>(uintptr_t{1});
     const uint64_t serial = rig->serial();
-    hearth_device_query query = hearth_device_query_default();
+    hearth_device_requirements_info query = hearth_device_requirements_info_default();
     query.instance = instance().handle();
     query.physical_device = device().physical_device();
     query.get_instance_proc_addr = instance().vk().GetInstanceProcAddr;
@@ -92,7 +92,7 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
     // What would use the device.
     const std::map<std::string_view, Call> refused = {
         {"hearth_begin_frame", [&] { return hearth_begin_frame(context, serial + 1, serial); }},
-        {"hearth_frame_dropped", [&] { return hearth_frame_dropped(context, serial, nullptr); }},
+        {"hearth_frame_dropped", [&] { return hearth_discard_frame(context, serial, nullptr); }},
         {"hearth_context_save_pipeline_cache",
          [&] {
              uint64_t bytes = 0;
@@ -118,8 +118,8 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          [&] {
              hearth_session_create_info info = hearth_session_create_info_default();
              info.program = program;
-             hearth_memory_needs needs = hearth_memory_needs_default();
-             return hearth_session_query_memory(context, &info, &needs);
+             hearth_memory_requirements needs = hearth_memory_requirements_default();
+             return hearth_session_get_memory_requirements(context, &info, &needs);
          }},
         {"hearth_arena_create",
          [&] {
@@ -135,27 +135,27 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          }},
         {"hearth_converter_create",
          [&] {
-             hearth_converter* out = nullptr;
-             return hearth_converter_create(context, &reader, &out);
+             hearth_image_converter* out = nullptr;
+             return hearth_image_converter_create(context, &reader, &out);
          }},
         {"hearth_record_conversion",
          [&] {
-             const hearth_conversion_info info = hearth_conversion_info_default();
-             return hearth_record_conversion(converter, &info);
+             const hearth_image_conversion_info info = hearth_image_conversion_info_default();
+             return hearth_record_convert_image(converter, &info);
          }},
-        {"hearth_session_build", [&] { return hearth_session_build(session, 0); }},
-        {"hearth_session_build_async", [&] { return hearth_session_build_async(session); }},
+        {"hearth_session_build", [&] { return hearth_session_create_pipelines(session, 0); }},
+        {"hearth_session_build_async", [&] { return hearth_session_create_pipelines_async(session); }},
         {"hearth_record",
          [&] {
-             std::array<hearth_bound, 2> bounds;
+             std::array<hearth_tensor_binding, 2> bounds;
              const hearth_record_info info = rig->act_info(commands, 1, bounds);
              return hearth_record(session, &info, nullptr);
          }},
-        {"hearth_record_setup", [&] { return hearth_record_setup(session, commands); }},
+        {"hearth_record_setup", [&] { return hearth_record_initialize(session, commands); }},
         {"hearth_record_upload",
          [&] {
              const float value = 0;
-             return hearth_record_upload(session, commands, kStateSlot, 0, &value, 4);
+             return hearth_record_update_variable(session, commands, kStateVariable, 0, &value, 4);
          }},
         {"hearth_record_readback",
          [&] {
@@ -175,14 +175,14 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
         {"hearth_record_snapshot",
          [&] {
              hearth_readback out = 0;
-             return hearth_record_snapshot(session, commands, &out);
+             return hearth_record_save_brain(session, commands, &out);
          }},
         {"hearth_record_brain",
          [&] {
-             return hearth_record_brain(session, commands, brain.data(), brain.size(), 0, nullptr);
+             return hearth_record_load_brain(session, commands, brain.data(), brain.size(), 0, nullptr);
          }},
         {"hearth_record_copy_slots",
-         [&] { return hearth_record_copy_slots(session, session, commands, nullptr, 0); }},
+         [&] { return hearth_record_copy_variables(session, session, commands, nullptr, 0); }},
         {"hearth_record_queue_transfer",
          [&] {
              return hearth_record_queue_transfer(session, commands, HEARTH_QUEUE_FAMILY_SAME,
@@ -190,10 +190,10 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          }},
         {"hearth_record_dump",
          [&] {
-             std::array<hearth_bound, 2> bounds;
+             std::array<hearth_tensor_binding, 2> bounds;
              const hearth_record_info info = rig->act_info(commands, 1, bounds);
              hearth_readback out = 0;
-             return hearth_record_dump(session, &info, HEARTH_NO_STEP, &out);
+             return hearth_record_dump(session, &info, HEARTH_NO_COMMAND, &out);
          }},
         {"hearth_session_dump",
          [&] {
@@ -201,13 +201,13 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              return hearth_session_dump(session, &info);
          }},
         {"hearth_record_forget",
-         [&] { return hearth_record_forget(session, commands, nullptr, nullptr); }},
+         [&] { return hearth_record_reset_variables(session, commands, nullptr, nullptr); }},
         {"hearth_native_commands_run",
-         [&] { return hearth_native_commands_run(context, commands); }},
+         [&] { return hearth_cpu_command_buffer_execute(context, commands); }},
         {"hearth_profile_next",
          [&] {
-             hearth_profile profile = hearth_profile_default();
-             return hearth_profile_next(session, &profile);
+             hearth_timings profile = hearth_timings_default();
+             return hearth_session_next_timings(session, &profile);
          }},
     };
     const auto said = [](const char* text) {
@@ -222,7 +222,7 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
     // What is known without it.  The last ones end things.
     const std::vector<std::pair<std::string_view, Call>> answered = {
         {"hearth_context_device_lost",
-         [&] { return hearth_context_device_lost(context), HEARTH_OK; }},
+         [&] { return hearth_context_notify_device_lost(context), HEARTH_OK; }},
         {"hearth_result_name", [&] { return said(hearth_result_name(HEARTH_OK)); }},
         {"hearth_version",
          [] { return hearth_version() == HEARTH_VERSION ? HEARTH_OK : HEARTH_ERROR_INTERNAL; }},
@@ -232,31 +232,31 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
         {"hearth_query_instance",
          [] {
              hearth_requirements out = hearth_requirements_default();
-             return hearth_query_instance(&out);
+             return hearth_get_instance_requirements(&out);
          }},
         {"hearth_query_device",
          [&] {
              hearth_requirements out = hearth_requirements_default();
-             return hearth_query_device(&query, &out, nullptr);
+             return hearth_get_device_requirements(&query, &out, nullptr);
          }},
-        {"hearth_read_features", [&] { return hearth_read_features(nullptr, nullptr), HEARTH_OK; }},
+        {"hearth_read_features", [&] { return hearth_get_enabled_features(nullptr, nullptr), HEARTH_OK; }},
         {"hearth_patch_features",
          [] {
              VkPhysicalDeviceFeatures2 chain{};
              chain.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
              size_t bytes = 0;
-             return hearth_patch_features(1, VK_API_VERSION_1_2, &chain, nullptr, &bytes);
+             return hearth_enable_features(1, VK_API_VERSION_1_2, &chain, nullptr, &bytes);
          }},
         {"hearth_query_caps",
          [&] {
              hearth_device_caps out = hearth_device_caps_default();
-             return hearth_query_caps(&query, 0, &out);
+             return hearth_get_device_caps(&query, 0, &out);
          }},
         {"hearth_context_error", [&] { return said(hearth_context_error(context)); }},
         {"hearth_context_caps",
          [&] {
              hearth_device_caps out = hearth_device_caps_default();
-             return hearth_context_caps(context, &out);
+             return hearth_context_get_device_caps(context, &out);
          }},
         {"hearth_context_get_stats",
          [&] {
@@ -281,11 +281,11 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          }},
         {"hearth_program_get_step",
          [&] {
-             hearth_step_info out = hearth_step_info_default();
-             return hearth_program_get_step(program, kAct, 0, &out);
+             hearth_command_info out = hearth_command_info_default();
+             return hearth_program_get_command(program, kAct, 0, &out);
          }},
         {"hearth_program_get_written_slots",
-         [&] { return hearth_program_get_written_slots(program, kAct, nullptr, &index); }},
+         [&] { return hearth_program_get_mutated_variables(program, kAct, nullptr, &index); }},
         {"hearth_program_get_binding",
          [&] {
              hearth_binding_info out = hearth_binding_info_default();
@@ -293,14 +293,14 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          }},
         {"hearth_program_get_slot",
          [&] {
-             hearth_slot_info out = hearth_slot_info_default();
-             return hearth_program_get_slot(program, 0, &out);
+             hearth_variable_info out = hearth_variable_info_default();
+             return hearth_program_get_variable(program, 0, &out);
          }},
         {"hearth_program_get_agents",
          [&] {
              const void* bytes = nullptr;
              uint64_t byte_count = 0;
-             const hearth_result result = hearth_program_get_agents(program, &bytes, &byte_count);
+             const hearth_result result = hearth_program_get_agent_manifest(program, &bytes, &byte_count);
              return result == HEARTH_ERROR_NOT_FOUND ? HEARTH_OK : result;  // there are none
          }},
         {"hearth_program_find_entry",
@@ -308,19 +308,19 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
         {"hearth_program_find_binding",
          [&] { return hearth_program_find_binding(program, kAct, "x", &index); }},
         {"hearth_program_find_slot",
-         [&] { return hearth_program_find_slot(program, "state", &index); }},
+         [&] { return hearth_program_find_variable(program, "state", &index); }},
         {"hearth_program_get_element",
-         [&] { return not_found(hearth_program_get_element(program, 0, 0, &element)); }},
+         [&] { return not_found(hearth_program_get_scalar(program, 0, 0, &element)); }},
         {"hearth_program_find_element",
-         [&] { return not_found(hearth_program_find_element(program, 0, "loss", &index)); }},
+         [&] { return not_found(hearth_program_find_scalar(program, 0, "loss", &index)); }},
         {"hearth_program_error", [&] { return said(hearth_program_error(program)); }},
         {"hearth_program_snapshot_bytes",
          [&] {
-             return hearth_program_snapshot_bytes(program) > 0 ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
+             return hearth_program_get_brain_size(program) > 0 ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
          }},
         {"hearth_program_dump_bytes",
          [&] {
-             return hearth_program_dump_bytes(program, kAct, 1, HEARTH_NO_STEP) > 0
+             return hearth_program_get_dump_size(program, kAct, 1, HEARTH_NO_COMMAND) > 0
                         ? HEARTH_OK
                         : HEARTH_ERROR_INTERNAL;
          }},
@@ -330,17 +330,17 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              uint64_t bytes = 0;
              return hearth_dump_encode(session, &info, nullptr, &bytes);
          }},
-        {"hearth_converter_error", [&] { return said(hearth_converter_error(converter)); }},
+        {"hearth_converter_error", [&] { return said(hearth_image_converter_error(converter)); }},
         {"hearth_session_error", [&] { return said(hearth_session_error(session)); }},
         {"hearth_session_describe",
          [&] {
              uint64_t bytes = 0;
-             return hearth_session_describe(session, nullptr, &bytes);
+             return hearth_session_to_json(session, nullptr, &bytes);
          }},
         {"hearth_session_predict",
          [&] {
              double us = 0;
-             return hearth_session_predict(session, kAct, 1, nullptr, &us);
+             return hearth_session_estimate_gpu_time(session, kAct, 1, nullptr, &us);
          }},
         {"hearth_session_get_status",
          [&] {
@@ -350,11 +350,11 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
         {"hearth_session_get_slot_buffer",
          [&] {
              hearth_buffer_range out = hearth_buffer_range_default();
-             return hearth_session_get_slot_buffer(session, kStateSlot, &out);
+             return hearth_session_get_variable_buffer(session, kStateVariable, &out);
          }},
         {"hearth_session_get_binding_scope",
          [&] {
-             hearth_scope out{};
+             hearth_sync_scope out{};
              return hearth_session_get_binding_scope(session, kAct, kActX, 0, &out);
          }},
         {"hearth_brain_get_info",
@@ -383,7 +383,7 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
         // A new context on a device of which Hearth does not know yet that it is lost.
         {"hearth_context_create",
          [&] {
-             const hearth_host_info info = device().host_info();
+             const hearth_context_create_info info = device().host_info();
              hearth_context* out = nullptr;
              const hearth_result result = hearth_context_create(&info, &out, nullptr);
              (void)hearth_context_destroy(out);
@@ -392,7 +392,7 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
         // A CPU is never lost, but a host may say that it is.
         {"hearth_native_cpu",
          [&] {
-             return hearth_native_cpu() != HEARTH_CPU_NONE ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
+             return hearth_detect_cpu_isa() != HEARTH_CPU_ISA_NONE ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
          }},
         {"hearth_context_create_native",
          [&] { return on_lost_cpu([](auto*) { return HEARTH_OK; }); }},
@@ -400,15 +400,15 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          [&] {
              return on_lost_cpu([](hearth_context* cpu) {
                  VkCommandBuffer own = nullptr;
-                 const hearth_result result = hearth_native_commands_create(cpu, &own);
-                 hearth_native_commands_destroy(cpu, own);
+                 const hearth_result result = hearth_cpu_command_buffer_create(cpu, &own);
+                 hearth_cpu_command_buffer_destroy(cpu, own);
                  return result;
              });
          }},
         {"hearth_native_commands_destroy",
          [&] {
              return on_lost_cpu([](hearth_context* cpu) {
-                 hearth_native_commands_destroy(cpu, nullptr);
+                 hearth_cpu_command_buffer_destroy(cpu, nullptr);
                  return HEARTH_OK;
              });
          }},
@@ -416,9 +416,9 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          [&] {
              return on_lost_cpu([](hearth_context* cpu) {
                  VkCommandBuffer own = nullptr;
-                 (void)hearth_native_commands_create(cpu, &own);
-                 const hearth_result result = hearth_native_commands_reset(cpu, own);
-                 hearth_native_commands_destroy(cpu, own);
+                 (void)hearth_cpu_command_buffer_create(cpu, &own);
+                 const hearth_result result = hearth_cpu_command_buffer_reset(cpu, own);
+                 hearth_cpu_command_buffer_destroy(cpu, own);
                  return result;
              });
          }},
@@ -428,21 +428,21 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
                  alignas(16) std::byte memory[16];
                  VkBuffer buffer = VK_NULL_HANDLE;
                  const hearth_result result =
-                     hearth_native_buffer_create(cpu, memory, sizeof memory, &buffer);
-                 hearth_native_buffer_destroy(cpu, buffer);
+                     hearth_cpu_buffer_import(cpu, memory, sizeof memory, &buffer);
+                 hearth_cpu_buffer_destroy(cpu, buffer);
                  return result;
              });
          }},
         {"hearth_native_buffer_destroy",
          [&] {
              return on_lost_cpu([](hearth_context* cpu) {
-                 hearth_native_buffer_destroy(cpu, VK_NULL_HANDLE);
+                 hearth_cpu_buffer_destroy(cpu, VK_NULL_HANDLE);
                  return HEARTH_OK;
              });
          }},
         {"hearth_arena_destroy", [&] { return hearth_arena_destroy(arena), HEARTH_OK; }},
         {"hearth_converter_destroy",
-         [&] { return hearth_converter_destroy(converter), HEARTH_OK; }},
+         [&] { return hearth_image_converter_destroy(converter), HEARTH_OK; }},
         {"hearth_session_destroy",
          [&] {
              hearth_session_destroy(session);
@@ -470,7 +470,7 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
             << function << ": what becomes of it on a lost device?";
     EXPECT_EQ(std::size(kFunctions), refused.size() + answered.size());
 
-    hearth_context_device_lost(context);
+    hearth_context_notify_device_lost(context);
     const uint64_t before = VulkanShim::get().total_calls();
     for (const auto& [name, call] : refused) EXPECT_EQ(call(), HEARTH_ERROR_DEVICE_LOST) << name;
     EXPECT_EQ(VulkanShim::get().total_calls(), before);

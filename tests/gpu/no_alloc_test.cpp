@@ -89,17 +89,17 @@ TEST(NoAlloc, TenThousandFramesAllocateNothingAndOnlyRecord) {
     VulkanShim& shim = VulkanShim::get();
     shim.reset();
     RigOptions options;
-    options.host = [&](hearth_host_info& info) { shim.intercept(info); };
+    options.host = [&](hearth_context_create_info& info) { shim.intercept(info); };
     options.session = [](hearth_session_create_info& info) {
-        info.flags = HEARTH_SESSION_PROFILE_STEPS | HEARTH_SESSION_MEASURE_COSTS |
-                     HEARTH_SESSION_COPY_BINDINGS;
+        info.flags = HEARTH_SESSION_TIMESTAMP_COMMANDS | HEARTH_SESSION_COLLECT_GPU_TIMINGS |
+                     HEARTH_SESSION_ALLOW_STAGING_COPIES;
     };
     const auto rig = Rig::create(*device.value(), options);
     ASSERT_TRUE(rig);
     const std::vector<float> x = test_values(kRowsCapacity * kWidth, 1);
     rig->set_x(x);
     const float rate = 0.0078125f, word = 1.0f;
-    hearth_cursor cursor{};
+    hearth_run_cursor cursor{};
     hearth_readback pending = 0;
     uint64_t learned = 0, read = 0, profiled = 0;
     rig->advance();
@@ -120,31 +120,31 @@ TEST(NoAlloc, TenThousandFramesAllocateNothingAndOnlyRecord) {
                 ++read;
             }
             for (;;) {
-                const auto profile = rig->session.next_profile();
+                const auto profile = rig->session.next_timings();
                 if (!profile.ok() || !profile.value().has_value()) break;
                 ++profiled;
             }
         }
         const Status run = device.value()->run([&](VkCommandBuffer commands) {
             const InHearth in_hearth;
-            std::array<hearth_bound, 3> learn;
-            std::array<hearth_bound, 2> act;
+            std::array<hearth_tensor_binding, 3> learn;
+            std::array<hearth_tensor_binding, 2> act;
             // Each run takes two slices; rows and the way x is reached change from run to run.
             const uint64_t run_index = frame / 2;
             hearth_record_info info =
                 rig->learn_info(commands, 1 + run_index % kRowsCapacity, rate, learn);
             info.max_dispatches = 4;
-            info.max_us = 1e6;
+            info.gpu_time_budget_us = 1e6;
             if (run_index % 3 == 0) learn[1].usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT;
             const Result<Progress> progress = rig->session.record(info, &cursor);
             ASSERT_TRUE(progress.ok()) << rig->session.error();
             learned += progress.value() == Progress::kDone;
             ASSERT_TRUE(rig->session.record(rig->act_info(commands, 2, act)).ok());
             ASSERT_TRUE(rig->session
-                            .record_upload(commands, kZeroSlot, std::as_bytes(std::span(&word, 1)),
+                            .record_update_variable(commands, kZeroVariable, std::as_bytes(std::span(&word, 1)),
                                            4 * (frame % 16))
                             .ok());
-            const auto readback = rig->session.record_readback(commands, kStateSlot);
+            const auto readback = rig->session.record_readback(commands, kStateVariable);
             ASSERT_TRUE(readback.ok()) << readback.status().message();
             pending = readback.value();
         });

@@ -17,12 +17,12 @@ class PackageOnDevice : public RuntimeTest {
         const BindingModel model = binding_model(device());
         const Program program = TestProgramBuilder(test_shaders(model), model).build();
         PackageContents contents;
-        contents.profiles.push_back({"huge", program, 0, 0});
-        contents.profiles[0].program.kernels[0].local_size = {1024, 1024, 1024};
-        contents.profiles.push_back({"shared", program, ~0u, 0});
-        contents.profiles.push_back({"fits", program, 0, 0});
-        contents.profiles[2].program.profile = "fits";
-        contents.profiles.push_back({"also fits", program, 0, 0});
+        contents.device_targets.push_back({"huge", program, 0, 0});
+        contents.device_targets[0].program.kernels[0].local_size = {1024, 1024, 1024};
+        contents.device_targets.push_back({"shared", program, ~0u, 0});
+        contents.device_targets.push_back({"fits", program, 0, 0});
+        contents.device_targets[2].program.device_target = "fits";
+        contents.device_targets.push_back({"also fits", program, 0, 0});
         return save_package(std::move(contents)).value();
     }
 
@@ -34,9 +34,9 @@ class PackageOnDevice : public RuntimeTest {
         Result<Session> session = Session::create(rig.context, rig.program);
         ASSERT_TRUE(session.ok()) << session.status().message();
         rig.session = std::move(*session);
-        ASSERT_TRUE(rig.session.build().ok());
+        ASSERT_TRUE(rig.session.create_pipelines().ok());
         rig.frame([&](VkCommandBuffer commands) {
-            ASSERT_TRUE(rig.session.record_setup(commands).ok());
+            ASSERT_TRUE(rig.session.record_initialize(commands).ok());
         });
     }
 };
@@ -47,7 +47,7 @@ TEST_F(PackageOnDevice, TheFirstProfileThatTheDeviceCanRunIsChosen) {
     const std::vector<std::byte> bytes = package();
     Result<LoadedProgram> program = LoadedProgram::load_package(rig->context, bytes);
     ASSERT_TRUE(program.ok()) << program.status().message();
-    EXPECT_STREQ(program->info().profile, "fits");
+    EXPECT_STREQ(program->info().device_target, "fits");
 }
 
 TEST_F(PackageOnDevice, RunsAsTheProgramAloneCopiedOrBorrowed) {
@@ -100,9 +100,9 @@ TEST_F(PackageOnDevice, InfoListsTheProfiles) {
     const std::vector<std::byte> bytes = package();
     const auto info = package_info(bytes);
     ASSERT_TRUE(info.ok()) << info.status().message();
-    ASSERT_EQ(info->profile_count, 4u);
-    EXPECT_STREQ(info->profiles[0], "huge");
-    EXPECT_STREQ(info->profiles[3], "also fits");
+    ASSERT_EQ(info->device_target_count, 4u);
+    EXPECT_STREQ(info->device_targets[0], "huge");
+    EXPECT_STREQ(info->device_targets[3], "also fits");
     EXPECT_GT(info->program_bytes[2], 1000u);
     EXPECT_EQ(info->weights_bytes, kWidth * 4u);
 }

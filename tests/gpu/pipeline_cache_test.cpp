@@ -15,7 +15,7 @@ class SavedCache : public RuntimeTest {
     /// A session with pipelines built in a context that was given `saved`.
     std::unique_ptr<Rig> rig_with(const std::vector<std::byte>& saved) {
         RigOptions options;
-        options.host = [&](hearth_host_info& info) {
+        options.host = [&](hearth_context_create_info& info) {
             info.pipeline_cache_data = saved.data();
             info.pipeline_cache_bytes = saved.size();
             info.callback_user_data = &messages_;

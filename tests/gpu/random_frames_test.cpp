@@ -48,7 +48,7 @@ struct Model {
     /// The run of `learn` that is not finished, and the state that it leads to.
     bool is_open = false;
     TestReference after;
-    hearth_cursor cursor{};
+    hearth_run_cursor cursor{};
     /// Whether a run was given up that the session still counts as open, which keeps snapshots waiting.
     bool is_stale = false;
 
@@ -127,8 +127,8 @@ class RandomFrames : public RuntimeTest {
 
     /// HEARTH_OK, or a ring that is full: what a host lives with.
     bool recorded(hearth_result result, const Guest& guest) {
-        if (result == HEARTH_ERROR_RING_FULL) ++refused_;
-        EXPECT_TRUE(result == HEARTH_OK || result == HEARTH_ERROR_RING_FULL)
+        if (result == HEARTH_ERROR_TOO_MANY_IN_FLIGHT) ++refused_;
+        EXPECT_TRUE(result == HEARTH_OK || result == HEARTH_ERROR_TOO_MANY_IN_FLIGHT)
             << hearth_result_name(result) << ": " << guest.session.error();
         return result == HEARTH_OK;
     }
@@ -155,12 +155,12 @@ class RandomFrames : public RuntimeTest {
 void RandomFrames::create(Guest& guest) {
     hearth_session_create_info info = hearth_session_create_info_default();
     info.name = "guest";
-    info.flags = HEARTH_SESSION_COPY_BINDINGS | HEARTH_SESSION_KEEP_INITIAL;
-    if (random_.one_in(2)) info.flags |= HEARTH_SESSION_PROFILE_ENTRIES;
-    if (random_.one_in(2)) info.flags |= HEARTH_SESSION_CHECK_BINDINGS;
-    if (random_.one_in(2)) info.flags |= HEARTH_SESSION_CUT_DISPATCHES;
+    info.flags = HEARTH_SESSION_ALLOW_STAGING_COPIES | HEARTH_SESSION_KEEP_INITIAL_WEIGHTS;
+    if (random_.one_in(2)) info.flags |= HEARTH_SESSION_TIMESTAMP_RUNS;
+    if (random_.one_in(2)) info.flags |= HEARTH_SESSION_VALIDATE_BINDINGS;
+    if (random_.one_in(2)) info.flags |= HEARTH_SESSION_SPLIT_DISPATCHES;
     guest.is_measured = random_.one_in(2);
-    if (guest.is_measured) info.flags |= HEARTH_SESSION_MEASURE_COSTS;
+    if (guest.is_measured) info.flags |= HEARTH_SESSION_COLLECT_GPU_TIMINGS;
     if (random_.one_in(2)) info.arena = arena_;
     if (random_.one_in(3)) info.recordings_in_flight = 6;
     if (random_.one_in(3)) info.readback_count = 4;
@@ -170,7 +170,7 @@ void RandomFrames::create(Guest& guest) {
     std::erase_if(expected_,
                   [&](const Expected& e) { return e.session == guest.session.handle(); });
     guest.session = std::move(session).value();
-    ASSERT_TRUE(guest.session.build().ok());
+    ASSERT_TRUE(guest.session.create_pipelines().ok());
     log_[guest.session.handle()].clear();
     note(guest, info.arena != nullptr ? "created, with the shared arena" : "created");
     guest.model = {};
@@ -194,25 +194,25 @@ void RandomFrames::learn(Guest& guest, VkCommandBuffer commands) {
 void RandomFrames::go_on(Guest& guest, VkCommandBuffer commands) {
     Model& model = guest.model;
     const uint64_t bytes = guest.learn_rows * kWidth * 4;
-    std::array<hearth_bound, 3> bounds = {
+    std::array<hearth_tensor_binding, 3> bounds = {
         rig_->bind(kLearnY, guest.y, bytes), rig_->bind(kLearnX, guest.x, bytes),
         hearth_bind_bytes(kLearnRate, &guest.rate, sizeof guest.rate)};
     // A session that was destroyed may have written it in the frame before.
-    bounds[0].before =
-        hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
+    bounds[0].acquire_scope =
+        hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
     hearth_record_info info = hearth_record_info_default();
     info.command_buffer = commands;
     info.entry = kLearn;
-    info.rows = guest.learn_rows;
-    info.bound = bounds.data();
-    info.bound_count = 3;
+    info.batch_size = guest.learn_rows;
+    info.bindings = bounds.data();
+    info.binding_count = 3;
     info.max_dispatches = static_cast<uint32_t>(random_.below(4));
     info.max_workgroups = static_cast<uint32_t>(random_.below(8));
     if (guest.is_measured && random_.one_in(3))
-        info.max_us = static_cast<double>(1u << random_.below(24));
+        info.gpu_time_budget_us = static_cast<double>(1u << random_.below(24));
     const bool was_open = model.is_open;
     const hearth_result result = hearth_record(guest.session.handle(), &info, &model.cursor);
-    if (result == HEARTH_ERROR_WRONG_ORDER && was_open) {
+    if (result == HEARTH_ERROR_INVALID_STATE && was_open) {
         // Another session came between in the arena that they share, or what it went on from is lost.
         note(guest, "learn: given up");
         model.is_open = model.is_known = false;
@@ -222,8 +222,8 @@ void RandomFrames::go_on(Guest& guest, VkCommandBuffer commands) {
     guest.busy_until = rig_->serial();
     note(guest, "learn, " + std::to_string(guest.learn_rows) +
                     " rows: " + hearth_result_name(result) + ", goes on at step " +
-                    std::to_string(model.cursor.next_step) + ", part " +
-                    std::to_string(model.cursor.next_part));
+                    std::to_string(model.cursor.next_command) + ", part " +
+                    std::to_string(model.cursor.next_sub_dispatch));
     if (result == HEARTH_INCOMPLETE) {
         model.is_open = true;
         ++sliced_;
@@ -241,17 +241,17 @@ void RandomFrames::act(Guest& guest, VkCommandBuffer commands) {
     const std::vector<float> x = test_values(rows * kWidth, random_.next());
     // As in a game, an output has its own place in each frame that may be in flight.
     const standalone::Buffer& y = rig_->y();
-    std::array<hearth_bound, 2> bounds = {hearth_bind_bytes(kActX, x.data(), bytes),
+    std::array<hearth_tensor_binding, 2> bounds = {hearth_bind_bytes(kActX, x.data(), bytes),
                                           rig_->bind(kActY, y, bytes)};
-    bounds[1].before =
-        hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+    bounds[1].acquire_scope =
+        hearth_make_sync_scope(VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                           VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
     hearth_record_info info = hearth_record_info_default();
     info.command_buffer = commands;
     info.entry = kAct;
-    info.rows = rows;
-    info.bound = bounds.data();
-    info.bound_count = 2;
+    info.batch_size = rows;
+    info.bindings = bounds.data();
+    info.binding_count = 2;
     Expected e{guest.session.handle(),
                0,
                rig_->serial(),
@@ -264,7 +264,7 @@ void RandomFrames::act(Guest& guest, VkCommandBuffer commands) {
     if (random_.one_in(4)) {
         // A dump has both slots, x, what step 0 wrote, which is y, and y.
         e.y_at = kWidth + 16 + x.size();
-        const uint32_t step = random_.one_in(2) ? 0 : HEARTH_NO_STEP;
+        const uint32_t step = random_.one_in(2) ? 0 : HEARTH_NO_COMMAND;
         const hearth_result result = hearth_record_dump(guest.session.handle(), &info, step, &e.id);
         if (!recorded(result, guest)) return;
         note(guest, "act, dumped, " + std::to_string(rows) + " rows");
@@ -273,15 +273,15 @@ void RandomFrames::act(Guest& guest, VkCommandBuffer commands) {
     }
     if (!recorded(hearth_record(guest.session.handle(), &info, nullptr), guest)) return;
     note(guest, "act, " + std::to_string(rows) + " rows");
-    const hearth_readback_part parts[] = {
-        hearth_part_of_slot(kStateSlot, 0, 0),
-        hearth_part_of_buffer(
+    const hearth_readback_region parts[] = {
+        hearth_readback_of_variable(kStateVariable, 0, 0),
+        hearth_readback_of_buffer(
             y.handle(), 0, bytes,
-            hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT))};
+            hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT))};
     hearth_readback_info read = hearth_readback_info_default();
     read.command_buffer = commands;
-    read.parts = parts;
-    read.part_count = 2;
+    read.regions = parts;
+    read.region_count = 2;
     if (recorded(hearth_record_readback(guest.session.handle(), &read, &e.id), guest))
         expected_.push_back(std::move(e));
 }
@@ -289,7 +289,7 @@ void RandomFrames::act(Guest& guest, VkCommandBuffer commands) {
 void RandomFrames::upload(Guest& guest, VkCommandBuffer commands) {
     if (guest.model.is_open) return;
     std::vector<float> state = test_values(kWidth, random_.next());
-    const hearth_result result = hearth_record_upload(guest.session.handle(), commands, kStateSlot,
+    const hearth_result result = hearth_record_update_variable(guest.session.handle(), commands, kStateVariable,
                                                       0, state.data(), kWidth * 4);
     if (!recorded(result, guest)) return;
     note(guest, "upload");
@@ -299,7 +299,7 @@ void RandomFrames::upload(Guest& guest, VkCommandBuffer commands) {
 void RandomFrames::read(Guest& guest, VkCommandBuffer commands) {
     hearth_readback_info info = hearth_readback_info_default();
     info.command_buffer = commands;
-    info.slot = kStateSlot;
+    info.variable = kStateVariable;
     Expected e{guest.session.handle(),
                0,
                rig_->serial(),
@@ -324,7 +324,7 @@ void RandomFrames::snapshot(Guest& guest, VkCommandBuffer commands) {
                {},
                kWidth,
                false};
-    const hearth_result result = hearth_record_snapshot(guest.session.handle(), commands, &e.id);
+    const hearth_result result = hearth_record_save_brain(guest.session.handle(), commands, &e.id);
     if (result == HEARTH_NOT_READY) {
         EXPECT_TRUE(guest.model.is_open || guest.model.is_stale);
         return;
@@ -337,7 +337,7 @@ void RandomFrames::snapshot(Guest& guest, VkCommandBuffer commands) {
 void RandomFrames::load(Guest& guest, VkCommandBuffer commands) {
     if (brains_.empty()) return;
     const Saved& brain = brains_[random_.below(brains_.size())];
-    const hearth_result result = hearth_record_brain(
+    const hearth_result result = hearth_record_load_brain(
         guest.session.handle(), commands, brain.bytes.data(), brain.bytes.size(), 0, nullptr);
     if (!recorded(result, guest)) return;
     note(guest, "brain");
@@ -348,7 +348,7 @@ void RandomFrames::load(Guest& guest, VkCommandBuffer commands) {
 
 void RandomFrames::forget(Guest& guest, VkCommandBuffer commands) {
     const hearth_result result =
-        hearth_record_forget(guest.session.handle(), commands, "st*", nullptr);
+        hearth_record_reset_variables(guest.session.handle(), commands, "st*", nullptr);
     if (!recorded(result, guest)) return;
     note(guest, "forget");
     guest.model.put(TestReference::initial_state(), 0);
@@ -360,10 +360,10 @@ void RandomFrames::act_on(Guest& guest, VkCommandBuffer commands) {
         // What needs the weights says so.
         if (random_.one_in(3)) {
             hearth_readback id = 0;
-            EXPECT_EQ(hearth_record_snapshot(guest.session.handle(), commands, &id),
-                      HEARTH_ERROR_WRONG_ORDER);
+            EXPECT_EQ(hearth_record_save_brain(guest.session.handle(), commands, &id),
+                      HEARTH_ERROR_INVALID_STATE);
         }
-        EXPECT_TRUE(guest.session.record_setup(commands).ok()) << guest.session.error();
+        EXPECT_TRUE(guest.session.record_initialize(commands).ok()) << guest.session.error();
         note(guest, "setup");
         guest.model.put(TestReference::initial_state(), 0);
         guest.model.is_set_up = true;
@@ -414,7 +414,7 @@ void RandomFrames::poll(bool all) {
                 left.push_back(std::move(e));
             continue;
         }
-        EXPECT_EQ(result, e.is_lost ? HEARTH_ERROR_DROPPED : HEARTH_OK)
+        EXPECT_EQ(result, e.is_lost ? HEARTH_ERROR_DISCARDED : HEARTH_OK)
             << hearth_session_error(e.session);
         if (result == HEARTH_OK) {
             ++arrived_;
@@ -433,7 +433,7 @@ void RandomFrames::poll(bool all) {
                 EXPECT_TRUE(std::equal(y.begin(), y.end(), e.y.begin(), e.y.end()));
             }
             if (e.kind == Expected::Kind::kSnapshot && !e.model.is_open && e.model.is_known) {
-                const auto brain = rig_->program.encode_brain(
+                const auto brain = rig_->program.serialize_brain(
                     {static_cast<const std::byte*>(data), static_cast<size_t>(bytes)});
                 ASSERT_TRUE(brain.ok()) << brain.status().message();
                 if (brains_.size() == 8) brains_.erase(brains_.begin());
@@ -486,7 +486,7 @@ void RandomFrames::play(uint64_t seed, uint64_t frames) {
             rig_->frame([&](VkCommandBuffer commands) { frame(commands); });
         }
         if (random_.one_in(3)) poll(false);
-        if (random_.one_in(5)) (void)guests_[random_.below(kGuests)].session.next_profile();
+        if (random_.one_in(5)) (void)guests_[random_.below(kGuests)].session.next_timings();
         if (random_.one_in(50)) rig_->advance();
     }
     rig_->advance();

@@ -17,8 +17,8 @@ TEST_F(Record, EntriesGiveWhatTheReferenceGivesForEachRowCount) {
         EXPECT_EQ(rig->learn(x, 0.125f), reference.learn(x, 0.125f)) << rows;
         EXPECT_EQ(rig->act(x), reference.act(x)) << rows;
     }
-    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
-    EXPECT_EQ(rig->read_slot(kZeroSlot), std::vector<float>(16, 0.0f));
+    EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
+    EXPECT_EQ(rig->read_slot(kZeroVariable), std::vector<float>(16, 0.0f));
 }
 
 TEST_F(Record, ConsecutiveRecordingsInOneCommandBufferNeedNoBarrierOfTheHost) {
@@ -29,19 +29,19 @@ TEST_F(Record, ConsecutiveRecordingsInOneCommandBufferNeedNoBarrierOfTheHost) {
     rig->set_x(x);
     const float rate = 0.25f;
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 3> learn;
-        std::array<hearth_bound, 2> act;
+        std::array<hearth_tensor_binding, 3> learn;
+        std::array<hearth_tensor_binding, 2> act;
         for (int i = 0; i < 5; ++i) {
             hearth_record_info info = rig->learn_info(commands, 3, rate, learn);
             // y is written again and again, and read by nobody in between.
-            const hearth_scope again =
-                hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
-            learn[0].before = learn[0].after = again;
+            const hearth_sync_scope again =
+                hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
+            learn[0].acquire_scope = learn[0].release_scope = again;
             ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
         }
         hearth_record_info info = rig->act_info(commands, 3, act);
-        act[1].before =
-            hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
+        act[1].acquire_scope =
+            hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
         ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
     });
     for (int i = 0; i < 5; ++i) (void)reference.learn(x, rate);
@@ -53,7 +53,7 @@ TEST_F(Record, TheSameRecordingTwiceGivesTheSameBits) {
     ASSERT_TRUE(first && second);
     const std::vector<float> x = test_values(8 * kWidth, 3);
     for (int i = 0; i < 20; ++i) EXPECT_EQ(first->learn(x, 0.3f), second->learn(x, 0.3f));
-    EXPECT_EQ(first->read_slot(kStateSlot), second->read_slot(kStateSlot));
+    EXPECT_EQ(first->read_slot(kStateVariable), second->read_slot(kStateVariable));
 }
 
 TEST_F(Record, OffsetsIntoHostBuffersAreRespected) {
@@ -65,7 +65,7 @@ TEST_F(Record, OffsetsIntoHostBuffersAreRespected) {
     const std::vector<float> x = test_values(kWidth, 4);
     std::copy(x.begin(), x.end(), in.as<float>().begin() + 512 / 4);
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info info = rig->act_info(commands, 1, bounds);
         bounds[0] = rig->bind(kActX, in, kWidth * 4);
         bounds[0].offset = 512;
@@ -85,7 +85,7 @@ TEST_F(Record, OffsetsIntoHostBuffersAreRespected) {
 TEST_F(Record, RowsWithAStrideAtOffsetsOfFourBytesLieBetweenWhatElseAgentsHave) {
     RigOptions options;
     options.session = [](hearth_session_create_info& info) {
-        info.flags = HEARTH_SESSION_COPY_BINDINGS | HEARTH_SESSION_CHECK_BINDINGS;
+        info.flags = HEARTH_SESSION_ALLOW_STAGING_COPIES | HEARTH_SESSION_VALIDATE_BINDINGS;
     };
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
@@ -100,14 +100,14 @@ TEST_F(Record, RowsWithAStrideAtOffsetsOfFourBytesLieBetweenWhatElseAgentsHave) 
             std::copy_n(x.begin() + static_cast<ptrdiff_t>(row * kWidth), kWidth,
                         values.begin() + static_cast<ptrdiff_t>(row * kAgent + kX));
         rig->frame([&](VkCommandBuffer commands) {
-            std::array<hearth_bound, 2> bounds;
+            std::array<hearth_tensor_binding, 2> bounds;
             const hearth_record_info info = rig->act_info(commands, rows, bounds);
             const uint64_t at[] = {kX, kY};
             for (size_t i = 0; i < 2; ++i) {
                 const uint64_t bytes = ((rows - 1) * kAgent + kWidth) * 4;
                 bounds[i] = rig->bind(i == 0 ? kActX : kActY, agents, bytes);
                 bounds[i].offset = at[i] * 4;
-                bounds[i].row_stride = kAgent * 4;
+                bounds[i].item_stride = kAgent * 4;
             }
             ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
         });
@@ -128,34 +128,34 @@ TEST_F(Record, RowsWithAStrideAtOffsetsOfFourBytesLieBetweenWhatElseAgentsHave) 
 TEST_F(Record, StridesThatDoNotFitAreRefusedByName) {
     RigOptions options;
     options.session = [](hearth_session_create_info& info) {
-        info.flags = HEARTH_SESSION_COPY_BINDINGS;
+        info.flags = HEARTH_SESSION_ALLOW_STAGING_COPIES;
     };
     const auto rig = make_rig(options);
     const auto plain = make_rig();
     ASSERT_TRUE(rig && plain);
     const auto refusal = [](Rig& with, auto change) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info info =
             with.act_info(reinterpret_cast<VkCommandBuffer>(uintptr_t{1}), 2, bounds);
         change(bounds);
         EXPECT_FALSE(with.session.record(info).ok());
         return std::string(with.session.error());
     };
-    using Bounds = std::array<hearth_bound, 2>;
+    using Bounds = std::array<hearth_tensor_binding, 2>;
     const uint64_t row = kWidth * 4;
-    EXPECT_NE(refusal(*rig, [](Bounds& b) { b[0].row_stride = 12; })
+    EXPECT_NE(refusal(*rig, [](Bounds& b) { b[0].item_stride = 12; })
                   .find("binding x: row_stride is 12, a row has 384 bytes"),
               std::string::npos);
-    EXPECT_NE(refusal(*rig, [&](Bounds& b) { b[0].row_stride = row + 4, b[0].bytes = 2 * row; })
+    EXPECT_NE(refusal(*rig, [&](Bounds& b) { b[0].item_stride = row + 4, b[0].bytes = 2 * row; })
                   .find("binding x: 768 bytes given, 772 needed for 2 rows"),
               std::string::npos);
     const std::string direct =
-        refusal(*plain, [&](Bounds& b) { b[0].row_stride = row + 4, b[0].bytes = 2 * row + 4; });
+        refusal(*plain, [&](Bounds& b) { b[0].item_stride = row + 4, b[0].bytes = 2 * row + 4; });
     EXPECT_NE(direct.find("at offset 0 with a row_stride; it needs"), std::string::npos) << direct;
     // Rows that lie between each other, but share bytes.
     const std::string shared = refusal(*rig, [&](Bounds& b) {
         b[1].buffer = b[0].buffer;
-        b[0].row_stride = b[1].row_stride = 2 * row;
+        b[0].item_stride = b[1].item_stride = 2 * row;
         b[0].bytes = b[1].bytes = 4 * row;
         b[1].offset = row - 4;
     });
@@ -165,7 +165,7 @@ TEST_F(Record, StridesThatDoNotFitAreRefusedByName) {
 TEST_F(Record, HostBuffersThatKernelsCannotReachAreCopiedOnRequest) {
     RigOptions options;
     options.session = [](hearth_session_create_info& info) {
-        info.flags = HEARTH_SESSION_COPY_BINDINGS;
+        info.flags = HEARTH_SESSION_ALLOW_STAGING_COPIES;
     };
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
@@ -175,7 +175,7 @@ TEST_F(Record, HostBuffersThatKernelsCannotReachAreCopiedOnRequest) {
         rig->set_x(x);
         const float rate = 0.5f;
         rig->frame([&](VkCommandBuffer commands) {
-            std::array<hearth_bound, 3> bounds;
+            std::array<hearth_tensor_binding, 3> bounds;
             const hearth_record_info info = rig->learn_info(commands, rows, rate, bounds);
             // The buffers can do more, but the host says only this of them.
             bounds[0].usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT;
@@ -184,15 +184,15 @@ TEST_F(Record, HostBuffersThatKernelsCannotReachAreCopiedOnRequest) {
         });
         EXPECT_EQ(rig->get_y(rows), reference.learn(x, rate));
     }
-    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+    EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
 }
 
 /// A session that has no room for x inline, and in its upload ring for one x of all rows.
 RigOptions with_staged_values() {
     RigOptions options;
     options.session = [](hearth_session_create_info& info) {
-        info.flags = HEARTH_SESSION_COPY_BINDINGS;
-        info.inline_bytes = 256;
+        info.flags = HEARTH_SESSION_ALLOW_STAGING_COPIES;
+        info.max_inline_bytes = 256;
         info.upload_bytes = kRowsCapacity * kWidth * 4;
     };
     return options;
@@ -208,12 +208,12 @@ TEST_F(Record, ValuesWithoutRoomInlineGoThroughTheUploadRing) {
         const uint64_t rows = 1 + (5 * i) % kRowsCapacity;
         const std::vector<float> x = test_values(rows * kWidth, i);
         const float rate = 0.5f;
-        hearth_cursor cursor{};
+        hearth_run_cursor cursor{};
         // The first slice carries the values; those behind it read what it copied.
         for (bool is_done = false; !is_done;) {
             std::vector<float> given = x;
             rig->frame([&](VkCommandBuffer commands) {
-                std::array<hearth_bound, 3> bounds;
+                std::array<hearth_tensor_binding, 3> bounds;
                 hearth_record_info info = rig->learn_info(commands, rows, rate, bounds);
                 bounds[1] = hearth_bind_bytes(kLearnX, given.data(), given.size() * 4);
                 info.max_dispatches = i % 2 == 0 ? 1 : 0;
@@ -226,7 +226,7 @@ TEST_F(Record, ValuesWithoutRoomInlineGoThroughTheUploadRing) {
         }
         EXPECT_EQ(rig->get_y(rows), reference.learn(x, rate)) << i;
     }
-    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+    EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
 }
 
 TEST_F(Record, ValuesForWhichTheUploadRingIsFullAreRefusedUntilAFrameCompletes) {
@@ -235,7 +235,7 @@ TEST_F(Record, ValuesForWhichTheUploadRingIsFullAreRefusedUntilAFrameCompletes) 
     const std::vector<float> x = test_values(kRowsCapacity * kWidth, 3);
     const standalone::Buffer y = make_buffer(x.size() * 4, standalone::MemoryKind::kReadback);
     const auto record = [&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info info = rig->act_info(commands, kRowsCapacity, bounds);
         bounds[0] = hearth_bind_bytes(kActX, x.data(), x.size() * 4);
         bounds[1] = rig->bind(kActY, y, x.size() * 4);
@@ -243,7 +243,7 @@ TEST_F(Record, ValuesForWhichTheUploadRingIsFullAreRefusedUntilAFrameCompletes) 
     };
     rig->frame([&](VkCommandBuffer commands) {
         ASSERT_EQ(record(commands), HEARTH_OK) << rig->session.error();
-        EXPECT_EQ(record(commands), HEARTH_ERROR_RING_FULL);
+        EXPECT_EQ(record(commands), HEARTH_ERROR_TOO_MANY_IN_FLIGHT);
         EXPECT_EQ(rig->session.error(),
                   "entry act: no room for 3072 bytes of inputs by value; see upload_bytes and "
                   "upload_count");
@@ -254,7 +254,7 @@ TEST_F(Record, ValuesForWhichTheUploadRingIsFullAreRefusedUntilAFrameCompletes) 
         ASSERT_EQ(record(commands), HEARTH_OK) << rig->session.error();
     }),
               "session test: entry act is to be recorded again, from step 0 on");
-    EXPECT_EQ(rig->session.status().dropped_uploads, 0u);
+    EXPECT_EQ(rig->session.status().discarded_uploads, 0u);
     rig->frame([&](VkCommandBuffer commands) {
         ASSERT_EQ(record(commands), HEARTH_OK) << rig->session.error();
     });
@@ -288,11 +288,11 @@ TEST_F(Record, ASecondaryCommandBufferIsReplayedWithNewInputsAndRows) {
     begin.pInheritanceInfo = &inheritance;
     ASSERT_EQ(vk().BeginCommandBuffer(secondary, &begin), VK_SUCCESS);
     const float unused = 0;
-    std::array<hearth_bound, 3> bounds;
+    std::array<hearth_tensor_binding, 3> bounds;
     hearth_record_info info = rig->learn_info(secondary, kRowsCapacity, unused, bounds);
     bounds[2] = rig->bind(kLearnRate, rate, 4);
-    const hearth_bound run_block = rig->bind(0, run, 16);
-    info.run_block = &run_block;
+    const hearth_tensor_binding run_block = rig->bind(0, run, 16);
+    info.indirect_batch_buffer = &run_block;
     ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
     ASSERT_EQ(vk().EndCommandBuffer(secondary), VK_SUCCESS);
     EXPECT_EQ(rig->session.status().recordings_in_flight, 0u);
@@ -309,7 +309,7 @@ TEST_F(Record, ASecondaryCommandBufferIsReplayedWithNewInputsAndRows) {
             [&](VkCommandBuffer commands) { vk().CmdExecuteCommands(commands, 1, &secondary); });
         ASSERT_EQ(rig->get_y(rows), reference.learn(x, 0.125f)) << i;
     }
-    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+    EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
     vk().DestroyCommandPool(device().handle(), pool, nullptr);
 }
 
@@ -324,8 +324,8 @@ TEST_F(Record, TwoContextsOnOneDeviceInterleave) {
         EXPECT_EQ(second->learn(y, 0.25f), b.learn(y, 0.25f));
         EXPECT_EQ(first->act(y), a.act(y));
     }
-    EXPECT_EQ(first->read_slot(kStateSlot), a.state);
-    EXPECT_EQ(second->read_slot(kStateSlot), b.state);
+    EXPECT_EQ(first->read_slot(kStateVariable), a.state);
+    EXPECT_EQ(second->read_slot(kStateVariable), b.state);
 }
 
 TEST_F(Record, TwoDevicesInterleave) {
@@ -341,8 +341,8 @@ TEST_F(Record, TwoDevicesInterleave) {
         EXPECT_EQ(first->learn(x, 0.5f), a.learn(x, 0.5f));
         EXPECT_EQ(second->learn(y, 0.25f), b.learn(y, 0.25f));
     }
-    EXPECT_EQ(first->read_slot(kStateSlot), a.state);
-    EXPECT_EQ(second->read_slot(kStateSlot), b.state);
+    EXPECT_EQ(first->read_slot(kStateVariable), a.state);
+    EXPECT_EQ(second->read_slot(kStateVariable), b.state);
 }
 
 TEST_F(Record, ASessionDestroyedRightAfterRecordingLivesUntilItsSerialCompletes) {
@@ -351,7 +351,7 @@ TEST_F(Record, ASessionDestroyedRightAfterRecordingLivesUntilItsSerialCompletes)
     const std::vector<float> x = test_values(kWidth, 5);
     rig->set_x(x);
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         ASSERT_TRUE(rig->session.record(rig->act_info(commands, 1, bounds)).ok());
         rig->session = Session();
         rig->program = LoadedProgram();
@@ -377,35 +377,35 @@ TEST_F(Record, SessionsOfOneContextSharePipelinesByContent) {
 TEST_F(Record, TimestampsTellEachStepAndNeverRunBackwards) {
     RigOptions options;
     options.session = [](hearth_session_create_info& info) {
-        info.flags = HEARTH_SESSION_PROFILE_STEPS;
-        info.profile_recordings = 2;
+        info.flags = HEARTH_SESSION_TIMESTAMP_COMMANDS;
+        info.max_pending_timings = 2;
     };
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
     if (device().timestamp_valid_bits() == 0) GTEST_SKIP() << "the queue has no timestamps";
-    EXPECT_FALSE(rig->session.next_profile().value().has_value());
+    EXPECT_FALSE(rig->session.next_timings().value().has_value());
     for (uint64_t i = 0; i < 5; ++i) {
         (void)rig->learn(test_values(2 * kWidth, i), 0.5f);
         (void)rig->act(test_values(3 * kWidth, i));
         rig->advance();
-        const auto learn = rig->session.next_profile();
+        const auto learn = rig->session.next_timings();
         ASSERT_TRUE(learn.ok() && learn.value().has_value());
         EXPECT_EQ(learn.value()->entry, kLearn);
-        EXPECT_EQ(learn.value()->rows, 2u);
-        ASSERT_EQ(learn.value()->step_count, 7u);
-        EXPECT_STREQ(learn.value()->step_labels[3], "clear t3");
+        EXPECT_EQ(learn.value()->batch_size, 2u);
+        ASSERT_EQ(learn.value()->command_count, 7u);
+        EXPECT_STREQ(learn.value()->command_labels[3], "clear t3");
         double sum = 0;
         for (uint32_t s = 0; s < 7; ++s) {
-            EXPECT_GE(learn.value()->step_ns[s], 0.0);
-            sum += learn.value()->step_ns[s];
+            EXPECT_GE(learn.value()->command_ns[s], 0.0);
+            sum += learn.value()->command_ns[s];
         }
         EXPECT_NEAR(sum, learn.value()->total_ns, 1.0);
         EXPECT_LT(sum, 60e9);
-        const auto act = rig->session.next_profile();
+        const auto act = rig->session.next_timings();
         ASSERT_TRUE(act.ok() && act.value().has_value());
         EXPECT_EQ(act.value()->entry, kAct);
-        EXPECT_EQ(act.value()->step_count, 1u);
-        EXPECT_FALSE(rig->session.next_profile().value().has_value());
+        EXPECT_EQ(act.value()->command_count, 1u);
+        EXPECT_FALSE(rig->session.next_timings().value().has_value());
     }
 }
 
@@ -420,7 +420,7 @@ TEST_F(Record, TimestampsMayGoToQueriesOfTheHosts) {
     {
         RigOptions options;
         options.session = [&](hearth_session_create_info& session) {
-            session.flags = HEARTH_SESSION_PROFILE_ENTRIES;
+            session.flags = HEARTH_SESSION_TIMESTAMP_RUNS;
             session.query_pool = pool;
             session.first_query = 5;
             session.query_count = 4;  // two recordings
@@ -430,12 +430,12 @@ TEST_F(Record, TimestampsMayGoToQueriesOfTheHosts) {
         for (uint64_t i = 0; i < 3; ++i) (void)rig->act(test_values(kWidth, i));
         rig->advance();
         for (int i = 0; i < 2; ++i) {
-            const auto profile = rig->session.next_profile();
+            const auto profile = rig->session.next_timings();
             ASSERT_TRUE(profile.ok() && profile.value().has_value());
             EXPECT_GT(profile.value()->total_ns, 0.0);
-            EXPECT_EQ(profile.value()->step_count, 0u);
+            EXPECT_EQ(profile.value()->command_count, 0u);
         }
-        EXPECT_FALSE(rig->session.next_profile().value().has_value());
+        EXPECT_FALSE(rig->session.next_timings().value().has_value());
     }
     vk().DestroyQueryPool(device().handle(), pool, nullptr);
 }
@@ -457,20 +457,20 @@ TEST_F(Record, ABorrowedProgramIsReadInPlace) {
     EXPECT_TRUE(name > bytes.data() && name < bytes.data() + bytes.size());
     EXPECT_STREQ(copied.value().entry(kAct).value().name, "act");
     EXPECT_EQ(copied.value().find_binding(kAct, "y").value(), kActY);
-    EXPECT_EQ(copied.value().find_slot("state").value(), kStateSlot);
+    EXPECT_EQ(copied.value().find_variable("state").value(), kStateVariable);
     EXPECT_EQ(copied.value().find_entry("dance").status().code(), StatusCode::kNotFound);
     const hearth_binding_info x = copied.value().binding(kActX).value();
     EXPECT_EQ(x.rank, 2u);
-    EXPECT_EQ(x.dims[0].per_row, 1u);
+    EXPECT_EQ(x.dims[0].is_batch, 1u);
     EXPECT_EQ(x.dims[1].count, int64_t{kWidth});
-    EXPECT_EQ(x.bytes_per_row, kWidth * 4u);
+    EXPECT_EQ(x.bytes_per_item, kWidth * 4u);
 }
 
 TEST_F(Record, ARecordingThatIsNeverExecutedHoldsUpNothing) {
     RigOptions options;
     options.session = [](hearth_session_create_info& info) {
-        info.flags = HEARTH_SESSION_PROFILE_ENTRIES;
-        info.profile_recordings = 2;
+        info.flags = HEARTH_SESSION_TIMESTAMP_RUNS;
+        info.max_pending_timings = 2;
     };
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
@@ -493,17 +493,17 @@ TEST_F(Record, ARecordingThatIsNeverExecutedHoldsUpNothing) {
         VkCommandBufferBeginInfo begin{};
         begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
         ASSERT_EQ(vk().BeginCommandBuffer(dropped, &begin), VK_SUCCESS);
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         EXPECT_TRUE(rig->session.record(rig->act_info(dropped, 1, bounds)).ok());
         ASSERT_EQ(vk().EndCommandBuffer(dropped), VK_SUCCESS);
         vk().FreeCommandBuffers(device().handle(), pool, 1, &dropped);
         EXPECT_EQ(rig->act(x), reference.act(x));
         rig->advance();
         if (device().timestamp_valid_bits() == 0) continue;
-        const auto learn = rig->session.next_profile();
+        const auto learn = rig->session.next_timings();
         ASSERT_TRUE(learn.ok() && learn.value().has_value());
         EXPECT_EQ(learn.value()->entry, kLearn);
-        const auto none = rig->session.next_profile();
+        const auto none = rig->session.next_timings();
         ASSERT_TRUE(none.ok());
         EXPECT_FALSE(none.value().has_value());
     }
@@ -513,7 +513,7 @@ TEST_F(Record, ARecordingThatIsNeverExecutedHoldsUpNothing) {
 TEST_F(Record, SlotsCanBeReadByTheHostsOwnCopies) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);
-    const hearth_buffer_range range = rig->session.slot_buffer(kStateSlot).value();
+    const hearth_buffer_range range = rig->session.variable_buffer(kStateVariable).value();
     EXPECT_EQ(range.bytes, kWidth * 4u);
     EXPECT_EQ(range.device_address != 0,
               (device().enabled_features() & HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS) != 0);

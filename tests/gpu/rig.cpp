@@ -43,7 +43,7 @@ std::unique_ptr<Rig> Rig::create(standalone::Device& device, const RigOptions& o
     }
     if (!rig->create_frames(options.frames_in_flight)) return nullptr;
 
-    hearth_host_info host = device.host_info();
+    hearth_context_create_info host = device.host_info();
     if (options.host) options.host(host);
     if (!take(Context::create(host), rig->context)) return nullptr;
 
@@ -58,12 +58,12 @@ std::unique_ptr<Rig> Rig::create(standalone::Device& device, const RigOptions& o
     if (options.session) options.session(info);
     if (!take(Session::create(rig->context, rig->program, info), rig->session)) return nullptr;
     if (options.build_pipelines) {
-        const Status built = rig->session.build();
+        const Status built = rig->session.create_pipelines();
         EXPECT_TRUE(built.ok()) << built.message();
     }
     if (options.set_up)
         rig->frame([&](VkCommandBuffer commands) {
-            const Status status = rig->session.record_setup(commands);
+            const Status status = rig->session.record_initialize(commands);
             EXPECT_TRUE(status.ok()) << status.message();
         });
     return rig;
@@ -180,43 +180,43 @@ void Rig::frame(const std::function<void(VkCommandBuffer)>& record) {
 
 std::string Rig::drop(const std::function<void(VkCommandBuffer)>& record) {
     if (record_frame(record) == nullptr) return {};
-    const Result<std::string> lost = context.frame_dropped(serial_);
+    const Result<std::string> lost = context.discard_frame(serial_);
     EXPECT_TRUE(lost.ok()) << lost.status().message();
     return lost.ok() ? lost.value() : std::string();
 }
 
-hearth_bound Rig::bind(uint32_t binding, const standalone::Buffer& buffer, uint64_t bytes) const {
-    hearth_bound bound = hearth_bind_buffer(binding, buffer.handle(), 0, bytes, buffer.usage());
+hearth_tensor_binding Rig::bind(uint32_t binding, const standalone::Buffer& buffer, uint64_t bytes) const {
+    hearth_tensor_binding bound = hearth_bind_buffer(binding, buffer.handle(), 0, bytes, buffer.usage());
     // Inputs were written by the CPU before submitting, which needs no barrier.  Outputs may still
     // be read by nobody before, and are read by the CPU afterwards.
-    bound.after = hearth_make_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    bound.release_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
     return bound;
 }
 
 hearth_record_info Rig::learn_info(VkCommandBuffer commands, uint64_t rows, const float& rate,
-                                   std::array<hearth_bound, 3>& bounds) const {
+                                   std::array<hearth_tensor_binding, 3>& bounds) const {
     const uint64_t bytes = rows * kWidth * 4;
     bounds = {bind(kLearnY, y(), bytes), bind(kLearnX, x(), bytes),
               hearth_bind_bytes(kLearnRate, &rate, sizeof rate)};
     hearth_record_info info = hearth_record_info_default();
     info.command_buffer = commands;
     info.entry = kLearn;
-    info.rows = rows;
-    info.bound = bounds.data();
-    info.bound_count = 3;
+    info.batch_size = rows;
+    info.bindings = bounds.data();
+    info.binding_count = 3;
     return info;
 }
 
 hearth_record_info Rig::act_info(VkCommandBuffer commands, uint64_t rows,
-                                 std::array<hearth_bound, 2>& bounds) const {
+                                 std::array<hearth_tensor_binding, 2>& bounds) const {
     const uint64_t bytes = rows * kWidth * 4;
     bounds = {bind(kActX, x(), bytes), bind(kActY, y(), bytes)};
     hearth_record_info info = hearth_record_info_default();
     info.command_buffer = commands;
     info.entry = kAct;
-    info.rows = rows;
-    info.bound = bounds.data();
-    info.bound_count = 2;
+    info.batch_size = rows;
+    info.bindings = bounds.data();
+    info.binding_count = 2;
     return info;
 }
 
@@ -225,7 +225,7 @@ std::vector<float> Rig::learn(std::span<const float> input, float rate) {
     const uint64_t rows = input.size() / kWidth;
     bool done = false;
     frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 3> bounds;
+        std::array<hearth_tensor_binding, 3> bounds;
         const Result<Progress> progress = session.record(learn_info(commands, rows, rate, bounds));
         done = progress.ok() && progress.value() == Progress::kDone;
         EXPECT_TRUE(done) << session.error();
@@ -238,7 +238,7 @@ std::vector<float> Rig::act(std::span<const float> input) {
     const uint64_t rows = input.size() / kWidth;
     bool done = false;
     frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
+        std::array<hearth_tensor_binding, 2> bounds;
         const Result<Progress> progress = session.record(act_info(commands, rows, bounds));
         done = progress.ok() && progress.value() == Progress::kDone;
         EXPECT_TRUE(done) << session.error();

@@ -27,7 +27,7 @@ inline BindingModel binding_model(const standalone::Device& device) {
 }
 
 struct RigOptions {
-    std::function<void(hearth_host_info&)> host;
+    std::function<void(hearth_context_create_info&)> host;
     std::function<void(hearth_session_create_info&)> session;
     std::function<void(Program&)> program;
     bool build_pipelines = true;
@@ -70,12 +70,12 @@ class Rig {
     }
     uint64_t serial() const { return serial_; }
 
-    hearth_bound bind(uint32_t binding, const standalone::Buffer& buffer, uint64_t bytes) const;
+    hearth_tensor_binding bind(uint32_t binding, const standalone::Buffer& buffer, uint64_t bytes) const;
     /// The record info of an entry over buffers x and y; `bounds` keeps the bindings.
     hearth_record_info learn_info(VkCommandBuffer commands, uint64_t rows, const float& rate,
-                                  std::array<hearth_bound, 3>& bounds) const;
+                                  std::array<hearth_tensor_binding, 3>& bounds) const;
     hearth_record_info act_info(VkCommandBuffer commands, uint64_t rows,
-                                std::array<hearth_bound, 2>& bounds) const;
+                                std::array<hearth_tensor_binding, 2>& bounds) const;
 
     /// In frames of their own; empty after a reported failure.
     std::vector<float> learn(std::span<const float> input, float rate);

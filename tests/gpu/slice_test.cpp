@@ -18,7 +18,7 @@ class Slice : public RuntimeTest {
     /// With a session that cuts dispatches.
     std::unique_ptr<Rig> make_rig(RigOptions options = {}) {
         options.session = [more = options.session](hearth_session_create_info& info) {
-            info.flags |= HEARTH_SESSION_CUT_DISPATCHES;
+            info.flags |= HEARTH_SESSION_SPLIT_DISPATCHES;
             if (more) more(info);
         };
         return RuntimeTest::make_rig(options);
@@ -31,11 +31,11 @@ uint32_t learn_in_slices(Rig& rig, std::span<const float> x, float rate,
                          const std::function<void(hearth_record_info&)>& limit,
                          const std::function<void()>& between = {}) {
     rig.set_x(x);
-    hearth_cursor cursor{};
+    hearth_run_cursor cursor{};
     for (uint32_t slices = 1; slices < 100; ++slices) {
         Progress progress = Progress::kNotReady;
         rig.frame([&](VkCommandBuffer commands) {
-            std::array<hearth_bound, 3> bounds;
+            std::array<hearth_tensor_binding, 3> bounds;
             hearth_record_info info = rig.learn_info(commands, x.size() / kWidth, rate, bounds);
             limit(info);
             const Result<Progress> result = rig.session.record(info, &cursor);
@@ -43,8 +43,8 @@ uint32_t learn_in_slices(Rig& rig, std::span<const float> x, float rate,
             progress = result.value();
         });
         if (progress == Progress::kDone) {
-            EXPECT_EQ(cursor.next_step, 0u);
-            EXPECT_EQ(cursor.next_part, 0u);
+            EXPECT_EQ(cursor.next_command, 0u);
+            EXPECT_EQ(cursor.next_sub_dispatch, 0u);
             return slices;
         }
         if (progress != Progress::kIncomplete) break;
@@ -68,7 +68,7 @@ TEST_F(Slice, SlicedAtEachBarrierEqualsUnslicedBitForBit) {
             EXPECT_EQ(slices, expected_slices[limit - 1]) << limit;
             EXPECT_EQ(sliced->get_y(5), y) << limit;
         }
-        EXPECT_EQ(sliced->read_slot(kStateSlot), whole->read_slot(kStateSlot)) << limit;
+        EXPECT_EQ(sliced->read_slot(kStateVariable), whole->read_slot(kStateVariable)) << limit;
     }
 }
 
@@ -85,7 +85,7 @@ TEST_F(Slice, BytesAndFlopsLimitSlicesToo) {
         learn_in_slices(*rig, x, 0.5f, [](hearth_record_info& info) { info.max_flops = 3000; }),
         2u);
     EXPECT_EQ(rig->get_y(2), reference.learn(x, 0.5f));
-    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+    EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
 }
 
 // At 8 rows the dispatches of `learn` have 12 workgroups, or 2.
@@ -104,7 +104,7 @@ TEST_F(Slice, ADispatchIsCutIntoPartsAndTheBitsStay) {
             }
             EXPECT_EQ(sliced->get_y(8), y) << limit;
         }
-        EXPECT_EQ(sliced->read_slot(kStateSlot), whole->read_slot(kStateSlot)) << limit;
+        EXPECT_EQ(sliced->read_slot(kStateVariable), whole->read_slot(kStateVariable)) << limit;
     }
 }
 
@@ -124,7 +124,7 @@ TEST_F(Slice, RandomCutsGiveTheSameBits) {
         });
         EXPECT_EQ(sliced->get_y(1 + i % kRowsCapacity), y) << i;
     }
-    EXPECT_EQ(sliced->read_slot(kStateSlot), whole->read_slot(kStateSlot));
+    EXPECT_EQ(sliced->read_slot(kStateVariable), whole->read_slot(kStateVariable));
 }
 
 TEST_F(Slice, APartIsAsLargeAsItsShareOfTheEstimateAllows) {
@@ -132,21 +132,21 @@ TEST_F(Slice, APartIsAsLargeAsItsShareOfTheEstimateAllows) {
     ASSERT_TRUE(rig);
     const std::vector<float> x = test_values(8 * kWidth, 1);
     rig->set_x(x);
-    hearth_step_info about = hearth_step_info_default();
-    ASSERT_EQ(hearth_program_get_step(rig->program.handle(), kLearn, 0, &about), HEARTH_OK);
-    EXPECT_EQ(about.part_count, 12u);
+    hearth_command_info about = hearth_command_info_default();
+    ASSERT_EQ(hearth_program_get_command(rig->program.handle(), kLearn, 0, &about), HEARTH_OK);
+    EXPECT_EQ(about.sub_dispatch_count, 12u);
     EXPECT_EQ(about.workgroups, 12u);
     EXPECT_EQ(about.flops, 1000u);
     const float rate = 0.5f;
-    hearth_cursor cursor{};
+    hearth_run_cursor cursor{};
     const auto slice = [&](uint64_t max_flops) {
         rig->frame([&](VkCommandBuffer commands) {
-            std::array<hearth_bound, 3> bounds;
+            std::array<hearth_tensor_binding, 3> bounds;
             hearth_record_info info = rig->learn_info(commands, 8, rate, bounds);
             info.max_flops = max_flops;
             ASSERT_EQ(rig->session.record(info, &cursor).value(), Progress::kIncomplete);
         });
-        return std::pair(cursor.next_step, cursor.next_part);
+        return std::pair(cursor.next_command, cursor.next_sub_dispatch);
     };
     using At = std::pair<uint32_t, uint32_t>;
     EXPECT_EQ(slice(250), At(0, 3));
@@ -163,18 +163,18 @@ TEST_F(Slice, ACursorWithinADispatchIsChecked) {
     rig->set_x(test_values(8 * kWidth, 1));
     const float rate = 0.5f;
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 3> bounds;
+        std::array<hearth_tensor_binding, 3> bounds;
         hearth_record_info info = rig->learn_info(commands, 8, rate, bounds);
         info.max_workgroups = 5;
-        hearth_cursor cursor{};
+        hearth_run_cursor cursor{};
         ASSERT_EQ(hearth_record(rig->session.handle(), &info, &cursor), HEARTH_INCOMPLETE);
-        ASSERT_EQ(cursor.next_part, 5u);
+        ASSERT_EQ(cursor.next_sub_dispatch, 5u);
         // Behind the last part, of a step that is no dispatch, of a barrier.
         const std::pair<uint32_t, uint32_t> places[] = {{0, 12}, {0, ~0u}, {4, 1}, {2, 1}};
         for (const auto& [step, part] : places) {
-            hearth_cursor other = cursor;
-            other.next_step = step;
-            other.next_part = part;
+            hearth_run_cursor other = cursor;
+            other.next_command = step;
+            other.next_sub_dispatch = part;
             EXPECT_EQ(hearth_record(rig->session.handle(), &info, &other),
                       HEARTH_ERROR_INVALID_ARGUMENT)
                 << step << ", " << part;
@@ -190,16 +190,16 @@ TEST_F(Slice, ADroppedPartIsRecordedAgain) {
     const std::vector<float> x = test_values(8 * kWidth, 1);
     rig->set_x(x);
     const float rate = 0.5f;
-    hearth_cursor cursor{};
+    hearth_run_cursor cursor{};
     Progress progress = Progress::kIncomplete;
     const auto slice = [&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 3> bounds;
+        std::array<hearth_tensor_binding, 3> bounds;
         hearth_record_info info = rig->learn_info(commands, 8, rate, bounds);
         info.max_workgroups = 5;
         progress = rig->session.record(info, &cursor).value();
     };
     for (int frame = 0; frame < 60 && progress == Progress::kIncomplete; ++frame) {
-        const hearth_cursor before = cursor;
+        const hearth_run_cursor before = cursor;
         if (frame % 2 == 0) {
             EXPECT_NE(rig->drop(slice), "");
             if (progress == Progress::kDone) cursor = before;
@@ -210,7 +210,7 @@ TEST_F(Slice, ADroppedPartIsRecordedAgain) {
     }
     EXPECT_EQ(progress, Progress::kDone);
     EXPECT_EQ(rig->get_y(8), reference.learn(x, rate));
-    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+    EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
 }
 
 TEST_F(Slice, ADispatchIsRecordedWholeUnlessTheSessionCutsDispatches) {
@@ -268,7 +268,7 @@ TEST_F(Slice, PipelinesThatMayBeCutAreOfModulesOfTheirOwn) {
     PipelineNotes::real = vk().GetDeviceProcAddr;
     PipelineNotes::device = device().handle();
     RigOptions options;
-    options.host = [](hearth_host_info& info) {
+    options.host = [](hearth_context_create_info& info) {
         info.get_device_proc_addr = PipelineNotes::device_proc;
     };
     const auto whole = RuntimeTest::make_rig(options);
@@ -290,17 +290,17 @@ TEST_F(Slice, NoSnapshotIsTakenInTheMiddleOfADispatchThatWrites) {
     ASSERT_TRUE(rig);
     rig->set_x(test_values(8 * kWidth, 1));
     const float rate = 0.5f;
-    hearth_cursor cursor{};
+    hearth_run_cursor cursor{};
     uint32_t refused = 0;
     for (Progress progress = Progress::kIncomplete; progress == Progress::kIncomplete;) {
         rig->frame([&](VkCommandBuffer commands) {
-            std::array<hearth_bound, 3> bounds;
+            std::array<hearth_tensor_binding, 3> bounds;
             hearth_record_info info = rig->learn_info(commands, 8, rate, bounds);
             info.max_workgroups = 1;
             progress = rig->session.record(info, &cursor).value();
-            const auto snapshot = rig->session.record_snapshot(commands);
+            const auto snapshot = rig->session.record_save_brain(commands);
             ASSERT_TRUE(snapshot.ok()) << snapshot.status().message();
-            const bool is_within = cursor.next_step == 8 && cursor.next_part == 1;
+            const bool is_within = cursor.next_command == 8 && cursor.next_sub_dispatch == 1;
             EXPECT_EQ(!snapshot->has_value(), is_within);
             if (snapshot->has_value())
                 rig->session.release(**snapshot);
@@ -315,28 +315,28 @@ TEST_F(Slice, NoSnapshotIsTakenInTheMiddleOfADispatchThatWrites) {
 TEST_F(Slice, TimesAreThoseOfTheParts) {
     RigOptions options;
     options.session = [](hearth_session_create_info& info) {
-        info.flags |= HEARTH_SESSION_PROFILE_STEPS;
+        info.flags |= HEARTH_SESSION_TIMESTAMP_COMMANDS;
     };
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
     std::vector<std::pair<uint32_t, uint32_t>> begun{{0, 0}}, measured;
     const float rate = 0.5f;
-    hearth_cursor cursor{};
+    hearth_run_cursor cursor{};
     rig->set_x(test_values(8 * kWidth, 1));
     for (int slice = 0; slice < 5; ++slice) {
         rig->frame([&](VkCommandBuffer commands) {
-            std::array<hearth_bound, 3> bounds;
+            std::array<hearth_tensor_binding, 3> bounds;
             hearth_record_info info = rig->learn_info(commands, 8, rate, bounds);
             info.max_workgroups = 7;
             ASSERT_EQ(rig->session.record(info, &cursor).value(), Progress::kIncomplete);
         });
-        begun.emplace_back(cursor.next_step, cursor.next_part);
+        begun.emplace_back(cursor.next_command, cursor.next_sub_dispatch);
         rig->advance();
-        const auto profile = rig->session.next_profile();
+        const auto profile = rig->session.next_timings();
         ASSERT_TRUE(profile.ok()) << profile.status().message();
         ASSERT_TRUE(profile->has_value());
-        measured.emplace_back((*profile)->first_step, (*profile)->first_part);
-        EXPECT_GE((*profile)->step_count, 1u);
+        measured.emplace_back((*profile)->first_command, (*profile)->first_sub_dispatch);
+        EXPECT_GE((*profile)->command_count, 1u);
     }
     begun.pop_back();
     EXPECT_EQ(measured, begun);
@@ -356,13 +356,13 @@ class SharedArena : public RuntimeTest {
             auto made = Session::create(rig_->context, rig_->program, info);
             ASSERT_TRUE(made.ok()) << made.status().message();
             *session = std::move(*made);
-            ASSERT_TRUE(session->build().ok());
+            ASSERT_TRUE(session->create_pipelines().ok());
         }
         // The rig's first session had an arena of its own, which goes with it.
         EXPECT_LE(rig_->context.stats().device_bytes[HEARTH_MEMORY_ARENA], before);
         rig_->frame([&](VkCommandBuffer commands) {
-            EXPECT_TRUE(rig_->session.record_setup(commands).ok());
-            EXPECT_TRUE(other_.record_setup(commands).ok());
+            EXPECT_TRUE(rig_->session.record_initialize(commands).ok());
+            EXPECT_TRUE(other_.record_initialize(commands).ok());
         });
     }
     void TearDown() override {
@@ -386,10 +386,10 @@ TEST_F(SharedArena, SessionsThatTakeTurnsComputeWhatEachWouldAlone) {
         rig_->set_x(x);
         const float rate = 0.25f, other_rate = -0.5f;
         rig_->frame([&](VkCommandBuffer commands) {
-            std::array<hearth_bound, 3> bounds;
+            std::array<hearth_tensor_binding, 3> bounds;
             ASSERT_TRUE(rig_->session.record(rig_->learn_info(commands, 4, rate, bounds)).ok());
             hearth_record_info info = rig_->learn_info(commands, 4, other_rate, bounds);
-            for (hearth_bound& bound : bounds)
+            for (hearth_tensor_binding& bound : bounds)
                 if (bound.binding == kLearnY) bound = rig_->bind(kLearnY, y, 4 * kWidth * 4);
             ASSERT_TRUE(other_.record(info).ok()) << other_.error();
         });
@@ -406,10 +406,10 @@ TEST_F(SharedArena, ASlicedRunThatAnotherSessionCameBetweenIsRefused) {
     rig_->set_x(test_values(kWidth, 1));
     const float rate = 0.5f;
     rig_->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 3> bounds;
+        std::array<hearth_tensor_binding, 3> bounds;
         hearth_record_info info = rig_->learn_info(commands, 1, rate, bounds);
         info.max_dispatches = 1;
-        hearth_cursor cursor{}, other_cursor{};
+        hearth_run_cursor cursor{}, other_cursor{};
         EXPECT_EQ(*rig_->session.record(info, &cursor), hearth::Progress::kIncomplete);
         EXPECT_EQ(*rig_->session.record(info, &cursor), hearth::Progress::kIncomplete);
         EXPECT_EQ(*other_.record(info, &other_cursor), hearth::Progress::kIncomplete);
@@ -427,10 +427,10 @@ TEST_F(SharedArena, ASlicedRunStaysRefusedWhenItsOwnSessionIsTheLastOneAgain) {
     rig_->set_x(test_values(kWidth, 1));
     const float rate = 0.5f;
     rig_->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 3> bounds;
-        std::array<hearth_bound, 2> act_bounds;
+        std::array<hearth_tensor_binding, 3> bounds;
+        std::array<hearth_tensor_binding, 2> act_bounds;
         hearth_record_info info = rig_->learn_info(commands, 1, rate, bounds);
-        hearth_cursor cursor{};
+        hearth_run_cursor cursor{};
         info.max_dispatches = 1;
         EXPECT_EQ(*rig_->session.record(info, &cursor), hearth::Progress::kIncomplete);
         info.max_dispatches = 0;
@@ -477,7 +477,7 @@ TEST_F(Slice, AnotherEntryMayRunBetweenTwoSlices) {
         *rig, x, 0.5f, [](hearth_record_info& info) { info.max_dispatches = 1; },
         [&] {
             rig->frame([&](VkCommandBuffer commands) {
-                std::array<hearth_bound, 2> bounds;
+                std::array<hearth_tensor_binding, 2> bounds;
                 const hearth_record_info info = rig->act_info(commands, 1, bounds);
                 bounds = {rig->bind(kActX, act_x, kWidth * 4), rig->bind(kActY, act_y, kWidth * 4)};
                 ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
@@ -490,7 +490,7 @@ TEST_F(Slice, AnotherEntryMayRunBetweenTwoSlices) {
         });
     EXPECT_EQ(between, 6u);
     EXPECT_EQ(rig->get_y(4), y);
-    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+    EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
 }
 
 TEST_F(Slice, AnAbandonedRunHarmsNothingAndItsCursorIsRefused) {
@@ -499,9 +499,9 @@ TEST_F(Slice, AnAbandonedRunHarmsNothingAndItsCursorIsRefused) {
     const std::vector<float> x = test_values(4 * kWidth, 2);
     rig->set_x(x);
     const float rate = 0.5f;
-    hearth_cursor cursor{};
+    hearth_run_cursor cursor{};
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 3> bounds;
+        std::array<hearth_tensor_binding, 3> bounds;
         hearth_record_info info = rig->learn_info(commands, 4, rate, bounds);
         info.max_dispatches = 2;
         ASSERT_EQ(rig->session.record(info, &cursor).value(), Progress::kIncomplete);
@@ -509,28 +509,28 @@ TEST_F(Slice, AnAbandonedRunHarmsNothingAndItsCursorIsRefused) {
     TestReference reference;
     EXPECT_EQ(rig->learn(x, rate), reference.learn(x, rate));
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 3> bounds;
+        std::array<hearth_tensor_binding, 3> bounds;
         const hearth_record_info info = rig->learn_info(commands, 4, rate, bounds);
-        EXPECT_EQ(hearth_record(rig->session.handle(), &info, &cursor), HEARTH_ERROR_WRONG_ORDER);
+        EXPECT_EQ(hearth_record(rig->session.handle(), &info, &cursor), HEARTH_ERROR_INVALID_STATE);
         EXPECT_EQ(rig->session.error(),
                   "entry learn: it was started anew after the slice that the cursor continues");
     });
-    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+    EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
 }
 
 TEST_F(Slice, RowsAndBindingsMustNotChangeBetweenSlices) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);
     float rate = 0.5f;
-    hearth_cursor cursor{};
+    hearth_run_cursor cursor{};
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 3> bounds;
+        std::array<hearth_tensor_binding, 3> bounds;
         hearth_record_info info = rig->learn_info(commands, 4, rate, bounds);
         info.max_dispatches = 2;
         ASSERT_EQ(rig->session.record(info, &cursor).value(), Progress::kIncomplete);
     });
     rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 3> bounds;
+        std::array<hearth_tensor_binding, 3> bounds;
         const auto try_with = [&](uint64_t rows) {
             const hearth_record_info info = rig->learn_info(commands, rows, rate, bounds);
             return hearth_record(rig->session.handle(), &info, &cursor);

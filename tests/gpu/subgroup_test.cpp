@@ -97,7 +97,7 @@ class SubgroupSizes : public RuntimeTest {
     RigOptions options(uint32_t size, hearth_features less = 0) {
         RigOptions options;
         options.program = [size](Program& program) { program.kernels[0].subgroup_size = size; };
-        options.host = [less](hearth_host_info& info) {
+        options.host = [less](hearth_context_create_info& info) {
             info.features &= ~less;
             info.get_instance_proc_addr = HostFunctions::instance_proc;
             info.get_device_proc_addr = HostFunctions::device_proc;
@@ -110,7 +110,7 @@ class SubgroupSizes : public RuntimeTest {
         HostFunctions::size = 32;
         HostFunctions::least = 16;
         HostFunctions::most = 64;
-        hearth_host_info info = device().host_info();
+        hearth_context_create_info info = device().host_info();
         options(size, less).host(info);
         const auto context = Context::create(info);
         EXPECT_TRUE(context.ok()) << context.status().message();

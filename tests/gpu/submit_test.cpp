@@ -70,7 +70,7 @@ class SubmitBridge : public RuntimeTest {
         ASSERT_TRUE(loaded.ok());
         auto session = Session::create(*context, *loaded);
         ASSERT_TRUE(session.ok());
-        ASSERT_TRUE(session->build().ok());
+        ASSERT_TRUE(session->create_pipelines().ok());
         const standalone::Buffer x = make_buffer(kWidth * 4, standalone::MemoryKind::kUpload),
                                  y = make_buffer(kWidth * 4, standalone::MemoryKind::kReadback);
         const std::vector<float> values = test_values(kWidth, key);
@@ -91,20 +91,20 @@ class SubmitBridge : public RuntimeTest {
             ASSERT_EQ(ready, VK_SUCCESS);
             ASSERT_TRUE(context->begin_frame(serial, completed).ok()) << context->error();
             if (i == 0) {
-                ASSERT_TRUE(session->record_setup(commands).ok());
+                ASSERT_TRUE(session->record_initialize(commands).ok());
             }
-            const hearth_bound bounds[] = {
+            const hearth_tensor_binding bounds[] = {
                 hearth_bind_buffer(kLearnX, x.handle(), 0, kWidth * 4, x.usage()),
                 hearth_bind_bytes(kLearnRate, &rate, sizeof rate),
                 hearth_bind_buffer(kLearnY, y.handle(), 0, kWidth * 4, y.usage())};
             hearth_record_info info = hearth_record_info_default();
             info.command_buffer = commands;
             info.entry = kLearn;
-            info.bound = bounds;
-            info.bound_count = 3;
-            info.rows = 1;
+            info.bindings = bounds;
+            info.binding_count = 3;
+            info.batch_size = 1;
             ASSERT_TRUE(session->record(info).ok()) << session->error();
-            if (++i == 40) read = session->record_readback(commands, kStateSlot).value();
+            if (++i == 40) read = session->record_readback(commands, kStateVariable).value();
             ASSERT_EQ(hearth_submitter_end(&submitter, nullptr), VK_SUCCESS);
         }
         ASSERT_EQ(hearth_submitter_wait(&submitter, UINT64_MAX), VK_SUCCESS);

@@ -26,7 +26,7 @@ TEST_F(Threads, SessionsOfOneContextRecordAtTheSameTime) {
     } workers[kThreads];
     for (Worker& worker : workers) {
         worker.session = Session::create(rig->context, rig->program).value();
-        ASSERT_TRUE(worker.session.build().ok());
+        ASSERT_TRUE(worker.session.create_pipelines().ok());
         worker.x = make_buffer(kWidth * 4, standalone::MemoryKind::kUpload);
         worker.y = make_buffer(kWidth * 4, standalone::MemoryKind::kReadback);
         VkCommandPoolCreateInfo pool{};
@@ -43,7 +43,7 @@ TEST_F(Threads, SessionsOfOneContextRecordAtTheSameTime) {
                   VK_SUCCESS);
     }
     rig->frame([&](VkCommandBuffer commands) {
-        for (Worker& worker : workers) EXPECT_TRUE(worker.session.record_setup(commands).ok());
+        for (Worker& worker : workers) EXPECT_TRUE(worker.session.record_initialize(commands).ok());
     });
 
     const auto record = [&](Worker& worker) {
@@ -55,7 +55,7 @@ TEST_F(Threads, SessionsOfOneContextRecordAtTheSameTime) {
         begin.pInheritanceInfo = &inheritance;
         ASSERT_EQ(vk().BeginCommandBuffer(worker.commands, &begin), VK_SUCCESS);
         const float rate = 0.5f;
-        std::array<hearth_bound, 3> bounds;
+        std::array<hearth_tensor_binding, 3> bounds;
         const hearth_record_info info = rig->learn_info(worker.commands, 1, rate, bounds);
         bounds[0] = rig->bind(kLearnY, worker.y, kWidth * 4);
         bounds[1] = rig->bind(kLearnX, worker.x, kWidth * 4);
@@ -102,7 +102,7 @@ TEST_F(Threads, PipelinesMayBeBuiltByManyThreadsWhileAnotherSessionRecords) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i)
         threads.emplace_back([&] {
-            while (hearth_session_build(other.handle(), 1) == HEARTH_NOT_READY)
+            while (hearth_session_create_pipelines(other.handle(), 1) == HEARTH_NOT_READY)
                 std::this_thread::yield();
         });
     TestReference reference;

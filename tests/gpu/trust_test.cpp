@@ -92,7 +92,7 @@ TEST_F(Trust, MoreSharedMemoryThanThereIsIsRefused) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);
     ModuleParts code = parts();
-    const uint32_t most = rig->context.caps()->shared_memory_bytes;
+    const uint32_t most = rig->context.device_caps()->max_compute_shared_memory_size;
     code.shared_words = most / 4 + 1;
     const auto loaded = LoadedProgram::load(rig->context, with_code(code));
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
@@ -114,7 +114,7 @@ TEST_F(Trust, MoreSharedMemoryThanThePackageSaysIsRefused) {
     p.kernels[2].spirv = make_module(code);
     for (const uint32_t says : {1024u, 1020u}) {
         PackageContents contents;
-        contents.profiles.push_back({"one", p, says, 0});
+        contents.device_targets.push_back({"one", p, says, 0});
         const auto loaded =
             LoadedProgram::load_package(rig->context, *save_package(std::move(contents)));
         EXPECT_EQ(loaded.ok(), says == 1024) << loaded.status().message();
@@ -129,7 +129,7 @@ TEST_F(Trust, MoreSharedMemoryThanThePackageSaysIsRefused) {
 
 TEST_F(Trust, SpirvThatIsNewerThanTheVulkanInUseIsRefused) {
     RigOptions options;
-    options.host = [](hearth_host_info& info) {
+    options.host = [](hearth_context_create_info& info) {
         info.api_version = VK_API_VERSION_1_2;
         // In the core from 1.3 on.
         info.features &= ~(HEARTH_FEATURE_SYNCHRONIZATION_2 | HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL |
@@ -153,18 +153,18 @@ TEST_F(Trust, SpirvThatIsNewerThanTheVulkanInUseIsRefused) {
 
 /// Leaves nothing but the entry `act`, with `copies` outputs, for so many rows.
 void keep_act(Program& p, uint64_t rows, uint32_t copies) {
-    const Step act = p.steps.back();
+    const Command act = p.commands.back();
     p.operands = {p.operands.begin() + act.first_operand, p.operands.end()};
     p.words = {p.words.begin() + act.first_word, p.words.end()};
-    p.steps = {act};
-    p.steps[0].first_operand = p.steps[0].first_word = 0;
+    p.commands = {act};
+    p.commands[0].first_operand = p.commands[0].first_word = 0;
     p.entries = {p.entries[kAct]};
-    p.entries[0].first_step = 0;
+    p.entries[0].first_command = 0;
     p.entries[0].arena_offset = 0;
     p.arena_bytes = 0;
-    p.rows_capacity = rows;
+    p.max_batch_size = rows;
     p.kernels = {p.kernels[3]};
-    p.steps[0].kernel = 0;
+    p.commands[0].kernel = 0;
     for (uint32_t i = 0; i < copies; ++i) {
         Binding copy = p.bindings[kActY];
         copy.name += std::to_string(i);
@@ -178,7 +178,7 @@ TEST_F(Trust, ABindingLargerThanABufferIsRefused) {
     ASSERT_TRUE(rig);
     Program p = program();
     keep_act(p, 0xffffffff, 0);
-    p.steps[0].grid[0].tile = 1 << 30;  // or there would be too many workgroups
+    p.commands[0].grid[0].tile = 1 << 30;  // or there would be too many workgroups
     const auto loaded = LoadedProgram::load(rig->context, save_program(p));
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
     const auto session = Session::create(rig->context, *loaded);
@@ -193,14 +193,14 @@ TEST_F(Trust, ShadowsOfBindingsThatTakeTooMuchTogetherAreRefused) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);
     Program p = program();
-    keep_act(p, rig->context.caps()->max_buffer_bytes / (kWidth * 4), 40);
-    p.steps[0].grid[0].tile = 1 << 30;
+    keep_act(p, rig->context.device_caps()->max_storage_buffer_range / (kWidth * 4), 40);
+    p.commands[0].grid[0].tile = 1 << 30;
     const auto loaded = LoadedProgram::load(rig->context, save_program(p));
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
     hearth_session_create_info info = hearth_session_create_info_default();
-    info.flags = HEARTH_SESSION_COPY_BINDINGS;
+    info.flags = HEARTH_SESSION_ALLOW_STAGING_COPIES;
     for (const Status& status : {Session::create(rig->context, *loaded, info).status(),
-                                 Session::query_memory(rig->context, *loaded, info).status()}) {
+                                 Session::get_memory_requirements(rig->context, *loaded, info).status()}) {
         EXPECT_EQ(status.code(), StatusCode::kUnsupported);
         EXPECT_NE(status.message().find("hearth shadow bindings: "), std::string::npos)
             << status.message();
@@ -227,7 +227,7 @@ struct Verifier {
     }
     RigOptions options() {
         RigOptions options;
-        options.host = [this](hearth_host_info& info) {
+        options.host = [this](hearth_context_create_info& info) {
             info.verify = verify;
             info.callback_user_data = this;
         };
@@ -241,14 +241,14 @@ TEST_F(Trust, TheHostIsAskedAboutAllThatIsLoadedBeforeItIsRead) {
     ASSERT_TRUE(rig);
     ASSERT_EQ(verifier.seen.size(), 1u);  // the rig's own program
     PackageContents contents;
-    contents.profiles.push_back({"one", program(), 0, 0});
+    contents.device_targets.push_back({"one", program(), 0, 0});
     const std::vector<std::byte> bytes = *save_package(std::move(contents));
     ASSERT_TRUE(LoadedProgram::load_package(rig->context, bytes).ok());
     ASSERT_EQ(verifier.seen.size(), 2u);
     EXPECT_EQ(verifier.seen[1].bytes, bytes.data());
     EXPECT_EQ(verifier.seen[1].byte_count, bytes.size());
     EXPECT_EQ(verifier.seen[1].is_package, 1u);
-    EXPECT_EQ(verifier.seen[1].trust, HEARTH_TRUST_HOST);
+    EXPECT_EQ(verifier.seen[1].trust, HEARTH_TRUST_TRUSTED);
     EXPECT_EQ(verifier.hash, sha256_of(bytes));
 
     // Neither its size nor its first byte matters before the host has spoken.
@@ -275,7 +275,7 @@ TEST_F(Trust, ForeignProgramsAreRefusedWhereNothingHoldsThem) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);
     const auto loaded =
-        LoadedProgram::load(rig->context, save_program(program()), {.trust = HEARTH_TRUST_FOREIGN});
+        LoadedProgram::load(rig->context, save_program(program()), {.trust = HEARTH_TRUST_UNTRUSTED});
     EXPECT_EQ(loaded.status().message(),
               uses_addresses()
                   ? "HEARTH_ERROR_UNSUPPORTED: program: a foreign program must use descriptors, "
@@ -283,25 +283,25 @@ TEST_F(Trust, ForeignProgramsAreRefusedWhereNothingHoldsThem) {
                   : "HEARTH_ERROR_UNSUPPORTED: program: a foreign program needs feature "
                     "robustBufferAccess, which is not enabled");
     EXPECT_FALSE(LoadedProgram::load(rig->context, save_program(program()),
-                                     {.trust = static_cast<hearth_trust>(7)})
+                                     {.trust = static_cast<hearth_trust_level>(7)})
                      .ok());
 }
 
 TEST_F(Trust, RobustnessIsNotEnabledUnlessForeignProgramsWillBeRun) {
-    hearth_device_query query = hearth_device_query_default();
+    hearth_device_requirements_info query = hearth_device_requirements_info_default();
     query.instance = instance().handle();
     query.physical_device = device().physical_device();
     query.get_instance_proc_addr = instance().vk().GetInstanceProcAddr;
     query.api_version = device().api_version();
     constexpr hearth_features kRobust =
         HEARTH_FEATURE_ROBUST_BUFFER_ACCESS | HEARTH_FEATURE_ROBUST_BUFFER_ACCESS_2;
-    const auto plain = query_device(query);
+    const auto plain = get_device_requirements(query);
     ASSERT_TRUE(plain.ok());
     EXPECT_EQ((plain->required_features | plain->optional_features) & kRobust, 0u);
-    query.foreign_programs = 1;
+    query.allow_untrusted_programs = 1;
     hearth_requirements needs = hearth_requirements_default();
-    hearth_report report{};
-    (void)hearth_query_device(&query, &needs, &report);
+    hearth_messages report{};
+    (void)hearth_get_device_requirements(&query, &needs, &report);
     EXPECT_EQ(needs.required_features & kRobust, kRobust);
     std::vector<std::string> names(needs.required_extensions,
                                    needs.required_extensions + needs.required_extension_count);
@@ -333,14 +333,14 @@ struct WithoutRobustness {
 
 TEST_F(Trust, ADriverThatCannotHoldForeignProgramsIsNamedForIt) {
     WithoutRobustness::real = instance().vk().GetInstanceProcAddr;
-    hearth_device_query query = hearth_device_query_default();
+    hearth_device_requirements_info query = hearth_device_requirements_info_default();
     query.instance = instance().handle();
     query.physical_device = device().physical_device();
     query.get_instance_proc_addr =
         reinterpret_cast<hearth_get_instance_proc>(&WithoutRobustness::proc);
     query.api_version = device().api_version();
-    query.foreign_programs = 1;
-    const auto needs = query_device(query);
+    query.allow_untrusted_programs = 1;
+    const auto needs = get_device_requirements(query);
     ASSERT_FALSE(needs.ok());
     EXPECT_EQ(needs.status().message(),
               "HEARTH_ERROR_UNSUPPORTED: device extension VK_EXT_robustness2 is required and the "
@@ -380,7 +380,7 @@ class Foreign : public Trust {
         Kernel& kernel = p.kernels[3];
         kernel.spirv.assign(std::begin(reach_descriptor), std::end(reach_descriptor));
         kernel.word_count = 3;
-        Step& act = p.steps.back();
+        Command& act = p.commands.back();
         act.first_word = static_cast<uint32_t>(p.words.size());
         act.word_count = 3;
         p.words.insert(p.words.end(), {kWidth, reach, std::bit_cast<uint32_t>(value)});
@@ -392,7 +392,7 @@ class Foreign : public Trust {
         if (!rig_) return nullptr;
         rig_->session = Session();
         auto loaded =
-            LoadedProgram::load(rig_->context, save_program(p), {.trust = HEARTH_TRUST_FOREIGN});
+            LoadedProgram::load(rig_->context, save_program(p), {.trust = HEARTH_TRUST_UNTRUSTED});
         EXPECT_TRUE(loaded.ok()) << loaded.status().message();
         if (!loaded.ok()) return nullptr;
         rig_->program = std::move(*loaded);
@@ -400,9 +400,9 @@ class Foreign : public Trust {
         EXPECT_TRUE(session.ok()) << session.status().message();
         if (!session.ok()) return nullptr;
         rig_->session = std::move(*session);
-        EXPECT_TRUE(rig_->session.build().ok()) << rig_->session.error();
+        EXPECT_TRUE(rig_->session.create_pipelines().ok()) << rig_->session.error();
         rig_->frame([&](VkCommandBuffer commands) {
-            EXPECT_TRUE(rig_->session.record_setup(commands).ok());
+            EXPECT_TRUE(rig_->session.record_initialize(commands).ok());
         });
         return rig_.get();
     }
@@ -429,19 +429,19 @@ TEST_F(Foreign, AKernelReachesNothingBeyondItsOperands) {
         const std::vector<float> nines(16, 9);
         rig->frame([&](VkCommandBuffer commands) {
             EXPECT_TRUE(
-                rig->session.record_upload(commands, kZeroSlot, std::as_bytes(std::span(nines)))
+                rig->session.record_update_variable(commands, kZeroVariable, std::as_bytes(std::span(nines)))
                     .ok());
         });
         rig->set_x(std::vector<float>(kRowsCapacity * kWidth, 5));
         for (float& value : rig->y().as<float>()) value = 7;
         rig->frame([&](VkCommandBuffer commands) {
-            std::array<hearth_bound, 2> bounds;
+            std::array<hearth_tensor_binding, 2> bounds;
             EXPECT_TRUE(rig->session.record(rig->act_info(commands, 1, bounds)).ok())
                 << rig->session.error();
         });
         EXPECT_EQ(rig->get_y(1), std::vector<float>(kWidth)) << "read beyond, reach " << reach;
-        EXPECT_EQ(rig->read_slot(kZeroSlot), nines) << "wrote beyond, reach " << reach;
-        EXPECT_EQ(rig->read_slot(kStateSlot), TestReference::initial_state());
+        EXPECT_EQ(rig->read_slot(kZeroVariable), nines) << "wrote beyond, reach " << reach;
+        EXPECT_EQ(rig->read_slot(kStateVariable), TestReference::initial_state());
         // One row was bound of buffers of eight.
         const std::span<const float> x = rig->x().as<float>(), y = rig->y().as<float>();
         EXPECT_TRUE(std::all_of(x.begin(), x.end(), [](float v) { return v == 5; }));
@@ -454,18 +454,18 @@ TEST_F(Foreign, ProfilesThatUseAddressesArePassedOver) {
     ASSERT_TRUE(rig);
     const BindingModel by_address = BindingModel::kDeviceAddress;
     PackageContents contents;
-    contents.profiles.push_back(
+    contents.device_targets.push_back(
         {"addresses", TestProgramBuilder(test_shaders(by_address), by_address).build(), 0, 0});
-    contents.profiles.push_back({"descriptors", foreign_program(), 0, 0});
-    contents.profiles[0].program.profile = "addresses";
-    contents.profiles[1].program.profile = "descriptors";
+    contents.device_targets.push_back({"descriptors", foreign_program(), 0, 0});
+    contents.device_targets[0].program.device_target = "addresses";
+    contents.device_targets[1].program.device_target = "descriptors";
     const std::vector<std::byte> bytes = *save_package(std::move(contents));
     const auto loaded =
-        LoadedProgram::load_package(rig->context, bytes, {.trust = HEARTH_TRUST_FOREIGN});
+        LoadedProgram::load_package(rig->context, bytes, {.trust = HEARTH_TRUST_UNTRUSTED});
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
-    EXPECT_STREQ(loaded->info().profile, "descriptors");
+    EXPECT_STREQ(loaded->info().device_target, "descriptors");
     const auto asked = LoadedProgram::load_package(
-        rig->context, bytes, {.profile = "addresses", .trust = HEARTH_TRUST_FOREIGN});
+        rig->context, bytes, {.device_target = "addresses", .trust = HEARTH_TRUST_UNTRUSTED});
     EXPECT_EQ(asked.status().message(),
               "HEARTH_ERROR_UNSUPPORTED: package: profile addresses: a foreign program must use "
               "descriptors, this one uses addresses");
@@ -478,8 +478,8 @@ TEST_F(Foreign, PipelinesAreNotSharedWithOtherPrograms) {
     std::vector<uint32_t> counts;
     std::vector<LoadedProgram> programs;
     std::vector<Session> sessions;
-    for (const hearth_trust trust :
-         {HEARTH_TRUST_HOST, HEARTH_TRUST_HOST, HEARTH_TRUST_FOREIGN, HEARTH_TRUST_FOREIGN}) {
+    for (const hearth_trust_level trust :
+         {HEARTH_TRUST_TRUSTED, HEARTH_TRUST_TRUSTED, HEARTH_TRUST_UNTRUSTED, HEARTH_TRUST_UNTRUSTED}) {
         auto loaded =
             LoadedProgram::load(rig->context, save_program(foreign_program()), {.trust = trust});
         ASSERT_TRUE(loaded.ok()) << loaded.status().message();

@@ -20,13 +20,13 @@ Program program() {
     Program program =
         TestProgramBuilder(test_shaders(BindingModel::kDescriptor), BindingModel::kDescriptor)
             .build();
-    Slot half = program.slots[1];
+    Variable half = program.variables[1];
     half.name = "half";
     half.dtype = DType::kF16;
     half.shape = {Dim(4), Dim(4)};
     half.offset = 832;
     half.bytes = 32;
-    program.slots.push_back(half);
+    program.variables.push_back(half);
     program.storage.bits16 = true;
     program.hash = content_hash(program);
     return program;
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
     const std::filesystem::path folder = argv[1];
     std::filesystem::create_directories(folder);
     const Program program = test::program();
-    const Brain shipped = *shipped_brain(save_program(program));
+    const Brain shipped = *initial_brain(save_program(program));
     Brain learned = shipped;
     HostTensor state(DType::kF32, {test::kWidth});
     for (int64_t i = 0; i < state.element_count(); ++i) state.set(i, 0.5);

@@ -27,7 +27,7 @@ namespace {
 
 const Cooked& cooked() {
     static const Cooked made = [] {
-        const Shape shape{kRows, 3};
+        const Shape shape{kBatch, 3};
         Trace act("act"), learn("learn");
         const auto weight = [](Trace& trace) {
             return trace.param("weight", {3}, Init::constant(2));
@@ -36,9 +36,9 @@ const Cooked& cooked() {
         const Tensor steps = learn.state("steps", {});
         learn.assign(steps, steps + 1.0);
         learn.assign(weight(learn), weight(learn) * 0.5 + sum(learn.input("seen", shape), {0}));
-        CookProfile profile;
+        DeviceTarget profile;
         profile.options.keep_source = false;
-        Result<Cooked> result = cook({&act, &learn}, {.profiles = {profile}, .rows_capacity = 8});
+        Result<Cooked> result = cook({&act, &learn}, {.device_targets = {profile}, .max_batch_size = 8});
         return result.ok() ? std::move(*result) : Cooked();
     }();
     return made;
@@ -61,11 +61,11 @@ Bytes program() {
 
 Bytes brain(bool is_delta) {
     const Bytes bytes = package();
-    const Result<Brain> shipped = shipped_brain(bytes);
+    const Result<Brain> shipped = initial_brain(bytes);
     if (!shipped.ok()) return {};
     Brain learned = *shipped;
     learned.find("weight")->value.set(1, 7);
-    learned.host_data = Bytes(100, std::byte{3});
+    learned.user_data = Bytes(100, std::byte{3});
     return *save_brain(learned, is_delta ? &*shipped : nullptr);
 }
 
@@ -78,12 +78,12 @@ Bytes joined(const Bytes& graph, const Bytes& data) {
 
 Bytes graph() {
     Trace trace("graph");
-    const Tensor x = trace.input("x", {kRows, 4});
+    const Tensor x = trace.input("x", {kBatch, 4});
     const Tensor w = trace.param("w", {3, 4}, Init::uniform(-1, 1));
     Tensor y = softmax(linear(x, w, trace.param("b", {3}, Init::constant(1))), -1);
     y = concat({y, slice(y, 1, 0, 2)}, 1);
     trace.output("y", cast(y, DType::kF16));
-    const Result<Graph> finished = trace.finish();
+    const Result<Graph> finished = trace.build();
     if (!finished.ok()) return {};
     Bytes data;
     const Bytes saved =
@@ -128,7 +128,7 @@ void mend_package(Bytes& bytes) {
         std::memcpy(bytes.data() + at, &record, sizeof record);
     }
     const uint64_t end = sizeof header + count * sizeof(file::PackageSectionRecord) +
-                         uint64_t{header.profile_count} * sizeof(file::ProfileRecord);
+                         uint64_t{header.device_target_count} * sizeof(file::DeviceTargetRecord);
     const size_t begin = offsetof(file::PackageHeader, checksum) + sizeof(uint64_t);
     if (end > bytes.size()) return;
     header.checksum = checksum(std::span(bytes).subspan(begin, static_cast<size_t>(end) - begin));

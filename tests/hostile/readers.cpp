@@ -84,7 +84,7 @@ Status read_package(const Bytes& file) {
     PackageView package;
     ViewError error;
     if (!package.open(aligned.bytes(), &error)) return Status(error.code, error.text.c_str());
-    for (uint32_t i = 0; i < package.profiles().size(); ++i) {
+    for (uint32_t i = 0; i < package.device_targets().size(); ++i) {
         HEARTH_ASSIGN(const Program program, load_program(package.program(i), package.weights()));
         if (dump(program).empty()) return internal_error("lists as nothing");
     }
@@ -136,7 +136,7 @@ standalone::Device* device() {
 }
 
 Result<Context> context_with(std::span<const std::byte> cache) {
-    hearth_host_info host = device()->host_info();
+    hearth_context_create_info host = device()->host_info();
     host.pipeline_cache_data = cache.data();
     host.pipeline_cache_bytes = cache.size();
     return Context::create(host);

@@ -43,14 +43,14 @@ class AgentStates : public VulkanTest {
     void compile(const std::function<void(Trace&)>& build) {
         Trace trace("store");
         build(trace);
-        auto graph = trace.finish();
+        auto graph = trace.build();
         ASSERT_TRUE(graph.ok()) << graph.status().message();
         graph_ = *graph;
         CompileOptions options;
         auto caps = device().caps();
         ASSERT_TRUE(caps.ok());
         options.caps = *caps;
-        options.rows_capacity = kCapacity;
+        options.max_batch_size = kCapacity;
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
         auto compiled = compile_graphs({graph_}, options);
@@ -73,7 +73,7 @@ class AgentStates : public VulkanTest {
         ASSERT_TRUE(found.ok()) << found.status().message();
         ASSERT_TRUE(expected.ok()) << expected.status().message();
         for (const auto& [name, tensor] : states_) {
-            const auto slot = runner_->read_slot(name.c_str());
+            const auto slot = runner_->read_variable(name.c_str());
             ASSERT_TRUE(slot.ok()) << slot.status().message();
             EXPECT_EQ(slot->cast(tensor.dtype()), tensor) << name;
         }
@@ -82,7 +82,7 @@ class AgentStates : public VulkanTest {
     Result<std::vector<std::byte>> snapshot(standalone::ProgramRunner& runner) {
         hearth_readback id = 0;
         HEARTH_TRY(runner.submit([&](VkCommandBuffer commands) -> Status {
-            HEARTH_ASSIGN(const auto taken, runner.session().record_snapshot(commands));
+            HEARTH_ASSIGN(const auto taken, runner.session().record_save_brain(commands));
             id = taken.value_or(0);
             return {};
         }));
@@ -101,14 +101,14 @@ class AgentStates : public VulkanTest {
 };
 
 void store_in_rings(Trace& t) {
-    const Tensor x = t.input("x", {kRows, 5}), at = t.input("at", {kRows}, DType::kI32);
-    assign_rows(t.transient("memory", {kRing, 5}, Init::constant(-1)), at, tanh(x) * 2.0);
-    assign_rows(t.transient("flags", {kRing}, {}, DType::kU8), at,
+    const Tensor x = t.input("x", {kBatch, 5}), at = t.input("at", {kBatch}, DType::kI32);
+    index_copy_(t.non_persistent_state("memory", {kRing, 5}, Init::constant(-1)), at, tanh(x) * 2.0);
+    index_copy_(t.non_persistent_state("flags", {kRing}, {}, DType::kU8), at,
                 cast(greater(at, 3), DType::kU8));
-    assign_rows(t.transient("halfs", {kRing, 3}, {}, DType::kF16), at,
+    index_copy_(t.non_persistent_state("halfs", {kRing, 3}, {}, DType::kF16), at,
                 cast(slice(x, 1, 0, 3), DType::kF16));
     const Tensor next = t.state("next", {}, {}, DType::kU32);
-    t.assign(next, assign_ring(t.transient("ring", {kRing, 5}), next, x));
+    t.assign(next, ring_buffer_push(t.non_persistent_state("ring", {kRing, 5}), next, x));
 }
 
 TEST_F(AgentStates, RowsInPlaceGiveTheInterpretersBits) {
@@ -128,20 +128,20 @@ TEST_F(AgentStates, RowsInPlaceGiveTheInterpretersBits) {
 // the new contents are written, whatever kernels they are.
 TEST_F(AgentStates, AnInputThatIsAssignedIsWrittenInPlaceAfterAllHaveReadIt) {
     const auto fused = [](Trace& t) {
-        const Tensor x = t.input("x", {kRows, 5}), memory = t.input("memory", {kRows, 6});
+        const Tensor x = t.input("x", {kBatch, 5}), memory = t.input("memory", {kBatch, 6});
         const Tensor w = t.param("w", {11, 6}, Init::uniform(-0.5, 0.5));
         const Tensor next = tanh(matmul(concat({x, memory}, 1), w));
         t.assign(memory, next);
         t.output("action", slice(next, 1, 0, 2));
     };
     const auto apart = [](Trace& t) {
-        const Tensor x = t.input("x", {kRows, 5}), memory = t.input("memory", {kRows, 6});
+        const Tensor x = t.input("x", {kBatch, 5}), memory = t.input("memory", {kBatch, 6});
         // The mean of all agents' memory, and memory element by element, in kernels of their own.
         const Tensor average = mean(memory, {0}, true);
         t.assign(memory, memory * 0.5 + average + sum(x, {1}, true));
         t.output("seen", max(memory, {1}));
         const Tensor ring = t.input("ring", {kRing, 5});  // rows of the host's own buffer
-        assign_rows(ring, t.input("at", {kRows}, DType::kI32), x);
+        index_copy_(ring, t.input("at", {kBatch}, DType::kI32), x);
         t.output("sum", sum(ring, {0}));
     };
     for (const auto& build :
@@ -184,33 +184,33 @@ TEST_F(AgentStates, NoBrainHoldsTransientStatesAndLoadingResetsThem) {
     const auto taken = snapshot(*runner_);
     ASSERT_TRUE(taken.ok()) << taken.status().message();
     EXPECT_EQ(taken->size(), 32u);  // "next" and "w", 16 bytes each
-    const auto brain = runner_->program().encode_brain(*taken);
+    const auto brain = runner_->program().serialize_brain(*taken);
     ASSERT_TRUE(brain.ok()) << brain.status().message();
     const auto parsed = load_brain(*brain);
     ASSERT_TRUE(parsed.ok());
     ASSERT_EQ(parsed->tensors.size(), 2u);
-    EXPECT_EQ(shipped_brain(bytes_)->tensors.size(), 2u);
+    EXPECT_EQ(initial_brain(bytes_)->tensors.size(), 2u);
 
     ASSERT_TRUE(runner_->run("store", 7, inputs).ok());
     const Status loaded = runner_->submit([&](VkCommandBuffer commands) {
-        return runner_->session().record_brain(commands, *brain);
+        return runner_->session().record_load_brain(commands, *brain);
     });
     ASSERT_TRUE(loaded.ok()) << loaded.message();
-    EXPECT_EQ(runner_->read_slot("w")->get(0), 2);
-    EXPECT_EQ(runner_->read_slot("next")->get_int(0), 7);
-    EXPECT_EQ(*runner_->read_slot("ring"), HostTensor(DType::kF32, {kRing, 5}));
-    EXPECT_EQ(runner_->read_slot("memory")->get(12), -1);
+    EXPECT_EQ(runner_->read_variable("w")->get(0), 2);
+    EXPECT_EQ(runner_->read_variable("next")->get_int(0), 7);
+    EXPECT_EQ(*runner_->read_variable("ring"), HostTensor(DType::kF32, {kRing, 5}));
+    EXPECT_EQ(runner_->read_variable("memory")->get(12), -1);
 
     ASSERT_TRUE(runner_->run("store", 7, inputs).ok());
     const Status forgotten = runner_->submit([&](VkCommandBuffer commands) -> Status {
-        HEARTH_TRY(runner_->session().record_forget(commands, "*").status());
+        HEARTH_TRY(runner_->session().record_reset_variables(commands, "*").status());
         return {};
     });
     ASSERT_TRUE(forgotten.ok()) << forgotten.message();
-    EXPECT_EQ(*runner_->read_slot("ring"), HostTensor(DType::kF32, {kRing, 5}));
-    EXPECT_EQ(runner_->read_slot("w")->get(0), 1);
-    const auto info = runner_->program().slot(*runner_->program().find_slot("ring"));
-    EXPECT_EQ(info->kind, HEARTH_SLOT_TRANSIENT);
+    EXPECT_EQ(*runner_->read_variable("ring"), HostTensor(DType::kF32, {kRing, 5}));
+    EXPECT_EQ(runner_->read_variable("w")->get(0), 1);
+    const auto info = runner_->program().variable(*runner_->program().find_variable("ring"));
+    EXPECT_EQ(info->kind, HEARTH_VARIABLE_NON_PERSISTENT);
 }
 
 // What lay between the tensors went into hashes of snapshots.
@@ -245,7 +245,7 @@ TEST_F(AgentStates, ALostNetIsNotSavedUnlessAskedFor) {
     const auto encoded = [&](hearth_brain_flags flags) {
         const auto taken = snapshot(*runner_);
         EXPECT_TRUE(taken.ok());
-        return runner_->program().encode_brain(*taken, flags).status();
+        return runner_->program().serialize_brain(*taken, flags).status();
     };
     EXPECT_TRUE(encoded(0).ok());
     HostTensor bad(DType::kF32, {3});
@@ -253,29 +253,29 @@ TEST_F(AgentStates, ALostNetIsNotSavedUnlessAskedFor) {
     ASSERT_TRUE(runner_->run("store", 1, {{"x", bad}}).ok());
     EXPECT_EQ(encoded(0).message(),
               "HEARTH_ERROR_NOT_FINITE: hearth_brain_encode: 'w': element 1 is NaN or infinite");
-    EXPECT_TRUE(encoded(HEARTH_BRAIN_ALLOW_NONFINITE).ok());
+    EXPECT_TRUE(encoded(HEARTH_BRAIN_ALLOW_NON_FINITE).ok());
 }
 
 TEST_F(AgentStates, ANaNNeverReachesGuardedUpdates) {
     ASSERT_NO_FATAL_FAILURE(compile([](Trace& t) {
-        const Tensor x = t.input("x", {kRows, 5});
-        UpdateGuard guard(t);
+        const Tensor x = t.input("x", {kBatch, 5});
+        ConditionalUpdate guard(t);
         const Tensor w = t.param("w", {5}, Init::constant(0.5));
         const Tensor loss = mean(square(sum(x * w, {-1}) - 1.0));
         const std::vector<Tensor> g =
             minimize(loss, std::span(&w, 1), AdamOptions{.learning_rate = 0.5});
         const Tensor count = t.state("count", {}, {}, DType::kU32);
-        t.assign(count, assign_ring(t.transient("seen", {kRing, 5}), count, x));
-        guard.apply_if(all_finite({g[0], x}));
+        t.assign(count, ring_buffer_push(t.non_persistent_state("seen", {kRing, 5}), count, x));
+        guard.commit_if(all_finite({g[0], x}));
     }));
     for (int64_t n = 0; n < 6; ++n) {
         // Powers of two: the device and the interpreter then round alike, but for Adam's step.
         HostTensor x(DType::kF32, {4, 5});
         for (int64_t i = 0; i < 20; ++i) x.set(i, static_cast<double>((i + n) % 3 - 1));
         if (n % 3 == 1) x.set(7, n % 2 == 0 ? HUGE_VAL : std::nan(""));
-        const auto before = runner_->read_slots();
+        const auto before = runner_->read_variables();
         ASSERT_TRUE(runner_->run("store", 4, {{"x", x}}).ok());
-        const auto after = runner_->read_slots();
+        const auto after = runner_->read_variables();
         ASSERT_TRUE(before.ok() && after.ok());
         if (n % 3 == 1)
             EXPECT_EQ(*before, *after);
@@ -283,12 +283,12 @@ TEST_F(AgentStates, ANaNNeverReachesGuardedUpdates) {
             EXPECT_NE(before->at("w"), after->at("w"));
         for (int64_t i = 0; i < 5; ++i) EXPECT_TRUE(std::isfinite(after->at("w").get(i)));
     }
-    EXPECT_EQ(runner_->read_slot("count")->get_int(0), 16);
+    EXPECT_EQ(runner_->read_variable("count")->get_int(0), 16);
 }
 
 TEST_F(AgentStates, ScalarsComeBackAsOneOutputAndAreFoundByName) {
     ASSERT_NO_FATAL_FAILURE(compile([](Trace& t) {
-        const Tensor x = t.input("x", {kRows, 5});
+        const Tensor x = t.input("x", {kBatch, 5});
         output_scalars("status", {{"mean", mean(x)}, {"most", max(x)}, {"least", min(x)}});
     }));
     const HostTensor x = filled(DType::kF32, {9, 5}, 2);
@@ -297,22 +297,22 @@ TEST_F(AgentStates, ScalarsComeBackAsOneOutputAndAreFoundByName) {
     const LoadedProgram& program = runner_->program();
     const auto binding = program.find_binding(0, "status");
     ASSERT_TRUE(binding.ok());
-    EXPECT_EQ(program.binding(*binding)->element_count, 3u);
-    const auto most = program.find_element(*binding, "most");
+    EXPECT_EQ(program.binding(*binding)->scalar_count, 3u);
+    const auto most = program.find_scalar(*binding, "most");
     ASSERT_TRUE(most.ok()) << most.status().message();
     EXPECT_EQ(*most, 1u);
     double expected = -HUGE_VAL;
     for (int64_t i = 0; i < x.element_count(); ++i) expected = std::max(expected, x.get(i));
     EXPECT_EQ(out->at("status").get(*most), expected);
     const char* name = nullptr;
-    EXPECT_EQ(hearth_program_get_element(program.handle(), *binding, 2, &name), HEARTH_OK);
+    EXPECT_EQ(hearth_program_get_scalar(program.handle(), *binding, 2, &name), HEARTH_OK);
     EXPECT_STREQ(name, "least");
-    EXPECT_EQ(hearth_program_get_element(program.handle(), *binding, 3, &name),
+    EXPECT_EQ(hearth_program_get_scalar(program.handle(), *binding, 3, &name),
               HEARTH_ERROR_NOT_FOUND);
     uint32_t index = 0;
-    EXPECT_EQ(hearth_program_find_element(program.handle(), *binding, "worst", &index),
+    EXPECT_EQ(hearth_program_find_scalar(program.handle(), *binding, "worst", &index),
               HEARTH_ERROR_NOT_FOUND);
-    EXPECT_EQ(hearth_program_find_element(program.handle(), *program.find_binding(0, "x"), "most",
+    EXPECT_EQ(hearth_program_find_scalar(program.handle(), *program.find_binding(0, "x"), "most",
                                           &index),
               HEARTH_ERROR_NOT_FOUND);
 }

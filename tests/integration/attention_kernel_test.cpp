@@ -59,14 +59,14 @@ TEST_P(AttentionKernel, WithTilesForAGpuEqualsTheReference) {
         for (size_t g = 0; g < gradients.size(); ++g)
             trace.output("gradient" + std::to_string(g), gradients[g]);
     }
-    const Graph graph = trace.finish().value();
+    const Graph graph = trace.build().value();
 
     CompileOptions options{.caps = device().caps().value(),
-                           .fused_networks = FusedNetworks::kNever};
+                           .fuse_mlp = FuseMlp::kNever};
     if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
         options.binding_model = BindingModel::kDescriptor;
     options.caps.is_software = false;
-    options.caps.matrix_cores = MatrixCores::kNone;
+    options.caps.cooperative_matrix = CooperativeMatrixExt::kNone;
     const auto compiled = compile_graphs({graph}, options);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     size_t kernel_count = 0;

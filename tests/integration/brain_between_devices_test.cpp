@@ -24,13 +24,13 @@ class BrainBetweenDevices : public VulkanTest {
   protected:
     static std::unique_ptr<standalone::ProgramRunner> make_runner(standalone::Device& device) {
         Trace learn("learn");
-        const Tensor x = learn.input("x", {kRows, 2}), y = learn.input("y", {kRows, 2});
+        const Tensor x = learn.input("x", {kBatch, 2}), y = learn.input("y", {kBatch, 2});
         const Tensor loss = mse_loss(nn::mlp(learn, "net", x, {16, 16, 2}, tanh, {.seed = 7}), y);
         minimize(loss, learn.params(), AdamOptions{.learning_rate = 3e-3});
         learn.output("loss", loss);
         const auto caps = device.caps();
         EXPECT_TRUE(caps.ok());
-        const auto compiled = compile({&learn}, {.caps = *caps, .rows_capacity = kCapacity});
+        const auto compiled = compile({&learn}, {.caps = *caps, .max_batch_size = kCapacity});
         EXPECT_TRUE(compiled.ok()) << compiled.status().message();
         hearth_session_create_info session = hearth_session_create_info_default();
         auto runner = standalone::ProgramRunner::create(device, compiled->bytes, session);
@@ -45,7 +45,7 @@ class BrainBetweenDevices : public VulkanTest {
     static std::vector<std::byte> brain_of(standalone::ProgramRunner& runner) {
         hearth_readback id = 0;
         Status status = runner.submit([&](VkCommandBuffer commands) -> Status {
-            HEARTH_ASSIGN(const auto recorded, runner.session().record_snapshot(commands));
+            HEARTH_ASSIGN(const auto recorded, runner.session().record_save_brain(commands));
             id = recorded.value();
             return {};
         });
@@ -53,14 +53,14 @@ class BrainBetweenDevices : public VulkanTest {
         EXPECT_TRUE(runner.begin_frame().ok());
         const auto arrived = runner.session().poll(id);
         EXPECT_TRUE(arrived.ok() && arrived->has_value());
-        auto brain = runner.program().encode_brain((*arrived)->bytes);
+        auto brain = runner.program().serialize_brain((*arrived)->bytes);
         EXPECT_TRUE(brain.ok()) << brain.status().message();
         runner.session().release(id);
         return std::move(brain).value();
     }
     static void load(standalone::ProgramRunner& runner, std::span<const std::byte> brain) {
         const Status status = runner.submit([&](VkCommandBuffer commands) {
-            return runner.session().record_brain(commands, brain);
+            return runner.session().record_load_brain(commands, brain);
         });
         EXPECT_TRUE(status.ok()) << status.message();
     }

@@ -66,7 +66,7 @@ Result<Graph> casts_from(DType from) {
     for (int to = 0; to < kDTypeCount; ++to)
         if (const auto dtype = static_cast<DType>(to); dtype != from)
             trace.output(name_of(dtype), cast(x, dtype));
-    return trace.finish();
+    return trace.build();
 }
 
 void expect_same(const HostTensor& found, const HostTensor& expected, const HostTensor& x,
@@ -96,7 +96,7 @@ TEST(CastOnTheCpu, SaturatesFromFloatsAndWrapsFromIntegers) {
         Trace trace("one");
         trace.output("y", cast(trace.constant(x), to));
         NamedTensors none;
-        return interpret(*trace.finish(), {}, none, 1)->at("y").get(0);
+        return interpret(*trace.build(), {}, none, 1)->at("y").get(0);
     };
     EXPECT_EQ(at(DType::kF32, DType::kI8, 300), 127);
     EXPECT_EQ(at(DType::kF32, DType::kU8, -1), 0);

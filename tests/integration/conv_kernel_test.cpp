@@ -40,56 +40,56 @@ void PrintTo(const ConvCase& c, std::ostream* out) {
 }
 
 const ConvCase kCases[] = {
-    {"FewChannels", 2, 3, 33, {20, 21}, {3, 3}, {.low = {1}}},
-    {"ManyPixels", 1, 3, 16, {90, 80}, {3, 3}, {.low = {1}}},
-    {"WideWindow", 1, 3, 10, {31, 30}, {6, 6}, {.strides = {2}, .low = {3}}},
-    {"OneTap", kRows, 20, 24, {5, 9}, {1, 1}},
+    {"FewChannels", 2, 3, 33, {20, 21}, {3, 3}, {.pad_begin = {1}}},
+    {"ManyPixels", 1, 3, 16, {90, 80}, {3, 3}, {.pad_begin = {1}}},
+    {"WideWindow", 1, 3, 10, {31, 30}, {6, 6}, {.strides = {2}, .pad_begin = {3}}},
+    {"OneTap", kBatch, 20, 24, {5, 9}, {1, 1}},
     {"OneTapStrided", 1, 64, 12, {9, 8}, {1, 1}, {.strides = {2}}},
-    {"Deep", 1, 128, 40, {7, 7}, {1, 3}, {.low = {0, 1}}},
-    {"ManyChannels", kRows, 19, 35, {10, 15}, {3, 3}, {.low = {1, 0}}},
-    {"DeepOfOddChannels", 1, 131, 5, {7, 6}, {2, 2}, {.low = {1}}},
+    {"Deep", 1, 128, 40, {7, 7}, {1, 3}, {.pad_begin = {0, 1}}},
+    {"ManyChannels", kBatch, 19, 35, {10, 15}, {3, 3}, {.pad_begin = {1, 0}}},
+    {"DeepOfOddChannels", 1, 131, 5, {7, 6}, {2, 2}, {.pad_begin = {1}}},
     {"DeepOneTap", 2, 260, 7, {4, 5}, {1, 1}},
-    {"Dilated", kRows, 6, 9, {12, 17}, {3, 2}, {.strides = {1, 3}, .dilations = {2, 3}}},
-    {"PaddedOnOneSide", 1, 5, 6, {8, 9}, {2, 4}, {.low = {0, 3}, .high = {2, 0}}},
-    {"Cropped", 1, 5, 6, {8, 9}, {3, 3}, {.low = {-1, 0}, .high = {0, -2}}},
-    {"OneAxis", kRows, 7, 19, {30}, {5}, {.strides = {2}, .low = {2}}},
-    {"Grouped", 1, 8, 12, {9, 9}, {3, 3}, {.low = {1}, .groups = 2}},
-    {"Depthwise", 2, 9, 9, {11, 10}, {3, 3}, {.strides = {2}, .low = {1}, .groups = 9}},
-    {"DepthwiseOfManyPixels", kRows, 5, 5, {61, 50}, {3, 3}, {.low = {1}, .groups = 5}},
+    {"Dilated", kBatch, 6, 9, {12, 17}, {3, 2}, {.strides = {1, 3}, .dilations = {2, 3}}},
+    {"PaddedOnOneSide", 1, 5, 6, {8, 9}, {2, 4}, {.pad_begin = {0, 3}, .pad_end = {2, 0}}},
+    {"Cropped", 1, 5, 6, {8, 9}, {3, 3}, {.pad_begin = {-1, 0}, .pad_end = {0, -2}}},
+    {"OneAxis", kBatch, 7, 19, {30}, {5}, {.strides = {2}, .pad_begin = {2}}},
+    {"Grouped", 1, 8, 12, {9, 9}, {3, 3}, {.pad_begin = {1}, .groups = 2}},
+    {"Depthwise", 2, 9, 9, {11, 10}, {3, 3}, {.strides = {2}, .pad_begin = {1}, .groups = 9}},
+    {"DepthwiseOfManyPixels", kBatch, 5, 5, {61, 50}, {3, 3}, {.pad_begin = {1}, .groups = 5}},
     {"DepthwiseOfMoreResults",
      2,
      6,
      18,
      {13, 9},
      {5, 3},
-     {.strides = {1, 2}, .dilations = {2, 1}, .low = {3, 1}, .groups = 6},
+     {.strides = {1, 2}, .dilations = {2, 1}, .pad_begin = {3, 1}, .groups = 6},
      DType::kF16},
-    {"DepthwiseOneAxis", 1, 4, 4, {17}, {4}, {.low = {2}, .groups = 4}},
+    {"DepthwiseOneAxis", 1, 4, 4, {17}, {4}, {.pad_begin = {2}, .groups = 4}},
     {"ThreeAxes", 1, 3, 5, {4, 5, 6}, {2, 2, 2}},
-    {"FewChannelsOfManyImages", kRows, 3, 21, {25, 33}, {3, 3}, {.low = {1}}, DType::kF32, 400},
+    {"FewChannelsOfManyImages", kBatch, 3, 21, {25, 33}, {3, 3}, {.pad_begin = {1}}, DType::kF32, 400},
     {"TwoChannelsOfManyImages",
-     kRows,
+     kBatch,
      2,
      7,
      {40, 61},
      {3, 5},
-     {.strides = {2, 1}, .dilations = {1, 3}, .low = {0, 2}},
+     {.strides = {2, 1}, .dilations = {1, 3}, .pad_begin = {0, 2}},
      DType::kF32,
      400},
-    {"HalfPrecisionOfManyPixels", 1, 5, 7, {140, 70}, {3, 3}, {.low = {1}}, DType::kF16},
+    {"HalfPrecisionOfManyPixels", 1, 5, 7, {140, 70}, {3, 3}, {.pad_begin = {1}}, DType::kF16},
     {"HalfPrecisionStrided", 2, 8, 9, {50, 131}, {3, 2}, {.strides = {1, 2}}, DType::kF16},
-    {"HalfPrecisionOfEights", kRows, 20, 40, {13, 40}, {3, 3}, {.low = {1}}, DType::kF16, 300},
-    {"HalfPrecisionDeep", 1, 80, 21, {7, 6}, {3, 1}, {.low = {1, 0}}, DType::kF16},
+    {"HalfPrecisionOfEights", kBatch, 20, 40, {13, 40}, {3, 3}, {.pad_begin = {1}}, DType::kF16, 300},
+    {"HalfPrecisionDeep", 1, 80, 21, {7, 6}, {3, 1}, {.pad_begin = {1, 0}}, DType::kF16},
     {"HalfPrecisionFirstLayer",
      1,
      3,
      8,
      {12, 9},
      {5, 5},
-     {.strides = {2}, .low = {2}},
+     {.strides = {2}, .pad_begin = {2}},
      DType::kF16},
-    {"HalfPrecisionOneTap", kRows, 72, 40, {5, 9}, {1, 1}, {}, DType::kF16},
-    {"HalfPrecision", 1, 32, 12, {9, 8}, {2, 1}, {.low = {1}}, DType::kF16},
+    {"HalfPrecisionOneTap", kBatch, 72, 40, {5, 9}, {1, 1}, {}, DType::kF16},
+    {"HalfPrecision", 1, 32, 12, {9, 8}, {2, 1}, {.pad_begin = {1}}, DType::kF16},
 };
 
 class ConvKernel : public VulkanTest, public testing::WithParamInterface<ConvCase> {
@@ -97,7 +97,7 @@ class ConvKernel : public VulkanTest, public testing::WithParamInterface<ConvCas
     static constexpr int64_t kLiveRows = 3;
 
     static HostTensor random(const Shape& shape, uint64_t key, DType dtype) {
-        HostTensor t(dtype, shape.at(kLiveRows));
+        HostTensor t(dtype, shape.resolve(kLiveRows));
         for (int64_t i = 0; i < t.element_count(); ++i)
             t.set(i, 2 * uniform_from_bits(philox_bits(key, 0, static_cast<uint32_t>(i))) - 1);
         return t;
@@ -133,11 +133,11 @@ class ConvKernel : public VulkanTest, public testing::WithParamInterface<ConvCas
         Trace trace("run");
         NamedTensors inputs, weights;
         build(trace, inputs);
-        const auto graph = trace.finish();
+        const auto graph = trace.build();
         ASSERT_TRUE(graph.ok()) << graph.status().message();
         const auto expected = interpret(*graph, inputs, weights, kLiveRows);
         ASSERT_TRUE(expected.ok()) << expected.status().message();
-        CompileOptions options{.caps = caps, .rows_capacity = GetParam().capacity};
+        CompileOptions options{.caps = caps, .max_batch_size = GetParam().capacity};
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
         const auto shipped = compile_graphs({*graph}, options);
@@ -160,7 +160,7 @@ class ConvKernel : public VulkanTest, public testing::WithParamInterface<ConvCas
             options.tuning = print_tuning(tuning);
             const auto compiled = compile_graphs({*graph}, options);
             ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-            EXPECT_TRUE(compiled->notes.empty());
+            EXPECT_TRUE(compiled->remarks.empty());
             EXPECT_NE(save_program(compiled->program), save_program(shipped->program));
             expect_result(compiled->program, inputs, *expected);
         }
@@ -185,7 +185,7 @@ class ConvKernel : public VulkanTest, public testing::WithParamInterface<ConvCas
     /// device's.
     DeviceCaps gpu_caps() {
         DeviceCaps caps = device().caps().value();
-        if (GetParam().dtype == DType::kF16 && caps.matrix_cores != MatrixCores::kNone) return caps;
+        if (GetParam().dtype == DType::kF16 && caps.cooperative_matrix != CooperativeMatrixExt::kNone) return caps;
         caps.is_software = false;
         caps.subgroup_size = std::max(32u, caps.subgroup_size);
         return caps;
@@ -202,8 +202,8 @@ TEST_P(ConvKernel, EqualsTheReferenceInOtherVariants) {
 
 TEST_P(ConvKernel, EqualsTheReferenceWhereWorkgroupsAreSmall) {
     DeviceCaps caps = gpu_caps();
-    caps.max_workgroup_invocations = std::min(caps.max_workgroup_invocations, 256u);
-    caps.shared_memory_bytes = std::min(caps.shared_memory_bytes, 4096u);
+    caps.max_compute_work_group_invocations = std::min(caps.max_compute_work_group_invocations, 256u);
+    caps.max_compute_shared_memory_size = std::min(caps.max_compute_shared_memory_size, 4096u);
     expect_reference(caps);
 }
 
@@ -219,7 +219,7 @@ TEST_F(JoinedChannels, OfOneImageAreReadWhereTheyAre) {
     const Tensor joined = concat({layer("a", x, 4), layer("b", x, 2), layer("c", x, 5)}, 1);
     trace.output("y", layer("d", joined, 3));
     trace.output("largest", max_pool(joined, {2}, {.strides = {2}}));
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     HostTensor image(DType::kF32, {1, 3, 6, 5});
     for (int64_t i = 0; i < image.element_count(); ++i) image.set(i, std::sin(double(i * i)));
@@ -231,7 +231,7 @@ TEST_F(JoinedChannels, OfOneImageAreReadWhereTheyAre) {
         options.binding_model = BindingModel::kDescriptor;
     const auto compiled = compile_graphs({*graph}, options);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-    for (const Step& step : compiled->program.steps)
+    for (const Command& step : compiled->program.commands)
         EXPECT_EQ(step.label.find("concat"), std::string::npos);
     const auto runner =
         standalone::ProgramRunner::create(device(), save_program(compiled->program));

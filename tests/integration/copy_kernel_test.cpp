@@ -29,7 +29,7 @@ class CopyKernel : public VulkanTest {
         trace.output("y", a + 1.0);
         trace.assign(a, b);
         trace.assign(b, a);
-        return trace.finish().value();
+        return trace.build().value();
     }
 
     static Result<Program> compiled_for(const Graph& graph, DeviceCaps caps, bool is_software) {
@@ -42,7 +42,7 @@ class CopyKernel : public VulkanTest {
     }
 
     static int64_t copies_in(const Program& program) {
-        return std::ranges::count(program.steps, StepKind::kCopy, &Step::kind);
+        return std::ranges::count(program.commands, CommandKind::kCopy, &Command::kind);
     }
 };
 
@@ -61,7 +61,7 @@ TEST_F(CopyKernel, ExchangesStates) {
         ASSERT_TRUE(found.ok()) << found.status().message();
         EXPECT_EQ(*found, *expected) << "run " << run;
     }
-    const auto slots = (*runner)->read_slots();
+    const auto slots = (*runner)->read_variables();
     ASSERT_TRUE(slots.ok());
     EXPECT_EQ(*slots, weights);
 }
@@ -74,7 +74,7 @@ TEST_F(CopyKernel, IsLeftOutWhereTheDriverCopiesOrNothingIsCopied) {
     Trace trace("count");
     const Tensor n = trace.state("n", {4});
     trace.assign(n, n + 1.0);
-    const auto in_place = compiled_for(trace.finish().value(), device().caps().value(), false);
+    const auto in_place = compiled_for(trace.build().value(), device().caps().value(), false);
     ASSERT_TRUE(in_place.ok()) << in_place.status().message();
     EXPECT_EQ(in_place->kernels.size(), 1u);
 }

@@ -22,7 +22,7 @@
 namespace hearth::test {
 namespace {
 
-constexpr int64_t kBatch = 32, kTestDigits = 360;
+constexpr int64_t kBatchSize = 32, kTestDigits = 360;
 
 class DigitsTest : public VulkanTest {
   protected:
@@ -38,16 +38,16 @@ class DigitsTest : public VulkanTest {
 
     std::unique_ptr<standalone::ProgramRunner> make_runner(const ImportedModel& model) {
         Trace act("act"), learn("learn");
-        act.output("logits", model.apply(act, {act.input("x", {kRows, 1, 8, 8})})[0]);
-        const Tensor logits = model.apply(learn, {learn.input("x", {kRows, 1, 8, 8})})[0];
-        const Tensor loss = cross_entropy(logits, learn.input("labels", {kRows}, DType::kI64));
+        act.output("logits", model.call(act, {act.input("x", {kBatch, 1, 8, 8})})[0]);
+        const Tensor logits = model.call(learn, {learn.input("x", {kBatch, 1, 8, 8})})[0];
+        const Tensor loss = cross_entropy(logits, learn.input("labels", {kBatch}, DType::kI64));
         learn.output("loss", loss);
         minimize(loss, learn.params(), SgdOptions{.learning_rate = 2e-3, .momentum = 0.9});
         CompileOptions options;
         const auto caps = device().caps();
         EXPECT_TRUE(caps.ok());
         options.caps = *caps;
-        options.rows_capacity = kTestDigits;
+        options.max_batch_size = kTestDigits;
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
         const auto compiled = compile({&act, &learn}, options);
@@ -66,8 +66,8 @@ class DigitsTest : public VulkanTest {
 
     double epoch(standalone::ProgramRunner& runner) {
         double total = 0;
-        for (int64_t first = 0; first < train_.count(); first += kBatch) {
-            const int64_t n = std::min(kBatch, train_.count() - first);
+        for (int64_t first = 0; first < train_.count(); first += kBatchSize) {
+            const int64_t n = std::min(kBatchSize, train_.count() - first);
             const auto outputs = runner.run(
                 "learn", n, {{"x", train_.images(first, n)}, {"labels", train_.targets(first, n)}});
             EXPECT_TRUE(outputs.ok()) << outputs.status().message();
@@ -93,7 +93,7 @@ TEST_F(DigitsTest, AnImportedModelLearnsOnAndGoesBackToOnnxBitForBit) {
     EXPECT_LT(last, first);
     EXPECT_GE(correct(*runner), before);
 
-    const auto slots = runner->read_slots();
+    const auto slots = runner->read_variables();
     ASSERT_TRUE(slots.ok()) << slots.status().message();
     NamedTensors learned;  // without the optimizer's states
     for (const auto& [name, first_contents] : initial_weights(model->graph()))

@@ -41,26 +41,26 @@ Tensor input(Trace& trace, const char* name, const Shape& shape, DType dtype = D
 const MapCase kCases[] = {
     {"SameShape", 4,
      [](Trace& t) {
-         const Tensor x = input(t, "x", {kRows, 8}), y = input(t, "y", {kRows, 8});
+         const Tensor x = input(t, "x", {kBatch, 8}), y = input(t, "y", {kBatch, 8});
          t.output("sum", tanh(x) + y * 2.0);
          t.output("difference", x - y);
      }},
     {"OddCount", 4,
      [](Trace& t) {
-         t.output("y", square(input(t, "x", {kRows, 5})) + 1.0);
+         t.output("y", square(input(t, "x", {kBatch, 5})) + 1.0);
      }},
     {"OddFixedCount", 4, [](Trace& t) { t.output("y", exp(input(t, "x", {4099}))); }},
     {"BiasAlongTheLastAxis", 4,
      [](Trace& t) {
-         t.output("y", relu(input(t, "x", {kRows, 12}) + input(t, "bias", {12})));
+         t.output("y", relu(input(t, "x", {kBatch, 12}) + input(t, "bias", {12})));
      }},
     {"BiasOfAnOddWidth", 4,
      [](Trace& t) {
-         t.output("y", relu(input(t, "x", {kRows, 7}) + input(t, "bias", {7})));
+         t.output("y", relu(input(t, "x", {kBatch, 7}) + input(t, "bias", {7})));
      }},
     {"OneNumberForEachRow", 4,
      [](Trace& t) {
-         t.output("y", input(t, "x", {kRows, 16}) * input(t, "scale", {kRows, 1}));
+         t.output("y", input(t, "x", {kBatch, 16}) * input(t, "scale", {kBatch, 1}));
      }},
     {"ChannelsOfImages", 4,
      [](Trace& t) {
@@ -79,44 +79,44 @@ const MapCase kCases[] = {
      }},
     {"PartsSideBySide", 4,
      [](Trace& t) {
-         const Tensor x = input(t, "x", {kRows, 6}), y = input(t, "y", {kRows, 3});
-         t.output("y", concat({x, y}, 1) + input(t, "z", {kRows, 9}));
+         const Tensor x = input(t, "x", {kBatch, 6}), y = input(t, "y", {kBatch, 3});
+         t.output("y", concat({x, y}, 1) + input(t, "z", {kBatch, 9}));
      }},
     {"SlicesOffTheGrid", 4,
      [](Trace& t) {
-         const Tensor x = input(t, "x", {kRows, 21});
+         const Tensor x = input(t, "x", {kBatch, 21});
          t.output("y", slice(x, 1, 1, 9) * slice(x, 1, 12, 20));
      }},
     {"Halves", 8,
      [](Trace& t) {
-         const Tensor x = input(t, "x", {kRows, 8}, DType::kF16);
+         const Tensor x = input(t, "x", {kBatch, 8}, DType::kF16);
          t.output("y", x * 3.0 + input(t, "bias", {8}, DType::kF16));
      }},
     {"HalvesOfAnOddCount", 8,
      [](Trace& t) {
-         t.output("y", input(t, "x", {kRows, 9}, DType::kF16) * 0.25);
+         t.output("y", input(t, "x", {kBatch, 9}, DType::kF16) * 0.25);
      }},
     {"HalvesAndFloats", 4,
      [](Trace& t) {
-         const Tensor x = input(t, "x", {kRows, 10}, DType::kF16);
-         t.output("y", cast(x, DType::kF32) + input(t, "z", {kRows, 10}));
+         const Tensor x = input(t, "x", {kBatch, 10}, DType::kF16);
+         t.output("y", cast(x, DType::kF32) + input(t, "z", {kBatch, 10}));
          t.output("half", x * 0.5);
      }},
     {"BrainFloats", 8,
      [](Trace& t) {
-         t.output("y", input(t, "x", {kRows, 11}, DType::kBF16) * 1.5);
+         t.output("y", input(t, "x", {kBatch, 11}, DType::kBF16) * 1.5);
      }},
     {"Integers", 4,
      [](Trace& t) {
-         const Tensor x = input(t, "x", {kRows, 6}, DType::kI32);
-         const Tensor y = input(t, "y", {kRows, 6}, DType::kI16);
+         const Tensor x = input(t, "x", {kBatch, 6}, DType::kI32);
+         const Tensor y = input(t, "y", {kBatch, 6}, DType::kI16);
          t.output("y", x + cast(y, DType::kI32));
          t.output("short", y + y);
          t.output("unsigned", cast(y, DType::kU16));
      }},
     {"Bools", 4,
      [](Trace& t) {
-         const Tensor x = input(t, "x", {kRows, 6}), b = input(t, "b", {kRows, 6}, DType::kBool);
+         const Tensor x = input(t, "x", {kBatch, 6}), b = input(t, "b", {kBatch, 6}, DType::kBool);
          t.output("y", where(b, x, -x));
          t.output("is_more", logical_and(greater(x, 0.25), b));
      }},
@@ -142,20 +142,20 @@ class ElementwiseKernel : public VulkanTest, public testing::WithParamInterface<
 TEST_P(ElementwiseKernel, EqualsTheReference) {
     Trace trace("run");
     GetParam().build(trace);
-    Graph graph = trace.finish().value();
+    Graph graph = trace.build().value();
     NamedTensors inputs;
     for (ValueId v : graph.inputs) {
         const Value& value = graph.value(v);
         inputs.emplace(value.name,
-                       random_input(value.shape.at(kRowCount), value.dtype, inputs.size() + 1));
+                       random_input(value.shape.resolve(kRowCount), value.dtype, inputs.size() + 1));
     }
     NamedTensors weights;
     const auto expected = interpret(graph, inputs, weights, kRowCount);
     ASSERT_TRUE(expected.ok()) << expected.status().message();
 
     CompileOptions options{.caps = device().caps().value(),
-                           .rows_capacity = kCapacity,
-                           .fused_networks = FusedNetworks::kNever};
+                           .max_batch_size = kCapacity,
+                           .fuse_mlp = FuseMlp::kNever};
     if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
         options.binding_model = BindingModel::kDescriptor;
     // Of a device with few threads, so that small tensors will do.
@@ -206,7 +206,7 @@ class FloatsOnADevice : public VulkanTest {
         CompileOptions options{.caps = device().caps().value()};
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
-        const auto compiled = compile_graphs({trace.finish().value()}, options);
+        const auto compiled = compile_graphs({trace.build().value()}, options);
         ASSERT_TRUE(compiled.ok()) << compiled.status().message();
         const auto runner =
             standalone::ProgramRunner::create(device(), save_program(compiled->program));

@@ -27,55 +27,55 @@ namespace hearth::test {
 namespace {
 
 Tensor regression(Trace& t) {
-    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 5}), {8, 64, 3}, relu, {.seed = 1});
+    const Tensor y = nn::mlp(t, "net", t.input("x", {kBatch, 5}), {8, 64, 3}, relu, {.seed = 1});
     t.output("y", y);
-    return mse_loss(y, t.input("target", {kRows, 3}));
+    return mse_loss(y, t.input("target", {kBatch, 3}));
 }
 
 Tensor odd_widths(Trace& t) {
-    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 33}), {100, 17, 1}, tanh, {.seed = 2});
+    const Tensor y = nn::mlp(t, "net", t.input("x", {kBatch, 33}), {100, 17, 1}, tanh, {.seed = 2});
     t.output("y", y);
-    return huber_loss(y, t.input("target", {kRows, 1}), 0.3);
+    return huber_loss(y, t.input("target", {kBatch, 1}), 0.3);
 }
 
 Tensor odd_widths_few(Trace& t) {
-    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 33}), {40, 17, 1}, relu, {.seed = 2});
+    const Tensor y = nn::mlp(t, "net", t.input("x", {kBatch, 33}), {40, 17, 1}, relu, {.seed = 2});
     t.output("y", y);
-    return huber_loss(y, t.input("target", {kRows, 1}), 0.3);
+    return huber_loss(y, t.input("target", {kBatch, 1}), 0.3);
 }
 
 Tensor one_wide(Trace& t) {
-    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 1}), {1, 1}, gelu, {.seed = 3});
+    const Tensor y = nn::mlp(t, "net", t.input("x", {kBatch, 1}), {1, 1}, gelu, {.seed = 3});
     t.output("y", y);
-    return mse_loss(y, t.input("target", {kRows, 1}));
+    return mse_loss(y, t.input("target", {kBatch, 1}));
 }
 
 Tensor wide(Trace& t) {
-    const Tensor x = t.input("x", {kRows, 200});
+    const Tensor x = t.input("x", {kBatch, 200});
     const Tensor y = nn::mlp(t, "net", x, {256, 130, 2}, silu, {.seed = 4});
     t.output("y", y);
-    return mse_loss(y, t.input("target", {kRows, 2}));
+    return mse_loss(y, t.input("target", {kBatch, 2}));
 }
 
 Tensor classes(Trace& t) {
-    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 6}), {20, 20, 7}, relu, {.seed = 5});
+    const Tensor y = nn::mlp(t, "net", t.input("x", {kBatch, 6}), {20, 20, 7}, relu, {.seed = 5});
     t.output("probabilities", softmax(y, -1));
-    return cross_entropy(y, t.input("labels", {kRows}, DType::kI32));
+    return cross_entropy(y, t.input("labels", {kBatch}, DType::kI32));
 }
 
 /// Two networks on one observation, a skip connection, and a loss of the user's own, with a mean
 /// over the batch that comes before the layers.
 Tensor two_heads(Trace& t) {
-    const Tensor x = t.input("x", {kRows, 6});
+    const Tensor x = t.input("x", {kBatch, 6});
     const Tensor actor = nn::mlp(t, "actor", x, {16, 16, 5}, tanh, {.seed = 6});
     const Tensor hidden = nn::mlp(t, "critic", x, {12, 6}, tanh, {.seed = 7});
     const Tensor value = nn::mlp(t, "head", concat({hidden, x + hidden}, 1), {1}, tanh);
     t.output("value", value);
-    const Tensor gains = t.input("gains", {kRows, 1});
+    const Tensor gains = t.input("gains", {kBatch, 1});
     const Tensor centered = gains - mean(gains);
     const Tensor log_p = log_softmax(actor, -1);
     const Tensor chosen =
-        gather_elements(log_p, reshape(t.input("actions", {kRows}, DType::kI32), {kRows, 1}), -1);
+        gather_elements(log_p, reshape(t.input("actions", {kBatch}, DType::kI32), {kBatch, 1}), -1);
     const Tensor ratio = exp(chosen + 1.5);
     const Tensor surrogate = minimum(ratio * centered, clamp(ratio, 0.8, 1.2) * centered);
     const Tensor entropy = neg(sum(exp(log_p) * log_p, {-1}, true));
@@ -85,7 +85,7 @@ Tensor two_heads(Trace& t) {
 /// A policy and a value on one observation, advantages brought to mean 0 and deviation 1 within the
 /// batch.
 Tensor small_policy(Trace& t) {
-    const Tensor x = t.input("x", {kRows, 6}), gains = t.input("gains", {kRows});
+    const Tensor x = t.input("x", {kBatch, 6}), gains = t.input("gains", {kBatch});
     const Tensor policy = nn::mlp(t, "actor", x, {9, 2}, tanh, {.seed = 8});
     const Tensor value = nn::mlp(t, "critic", x, {12, 1}, tanh, {.seed = 9});
     t.output("value", value);
@@ -93,15 +93,15 @@ Tensor small_policy(Trace& t) {
     const Tensor centered = gains - mean(gains);
     const Tensor advantage = centered / (sqrt(mean(square(centered))) + 1e-3);
     const Tensor log_p =
-        normal_log_probability(t.input("action", {kRows, 2}), policy, log_deviation);
-    return ppo_clip_loss(log_p, t.input("old", {kRows}) - 2.0, advantage) +
-           mse_loss(reshape(value, {kRows}), gains) - normal_entropy(log_deviation) * 0.01;
+        normal_log_prob(t.input("action", {kBatch, 2}), policy, log_deviation);
+    return ppo_clip_loss(log_p, t.input("old", {kBatch}) - 2.0, advantage) +
+           mse_loss(reshape(value, {kBatch}), gains) - normal_entropy(log_deviation) * 0.01;
 }
 
 /// More weights than lie in shared memory beside what is shared; inputs, targets and outputs in f16.
 Tensor deep(Trace& t) {
     const auto input = [&](const char* name) {
-        return cast(t.input(name, {kRows, 64}, DType::kF16), DType::kF32);
+        return cast(t.input(name, {kBatch, 64}, DType::kF16), DType::kF32);
     };
     const Tensor y = nn::mlp(t, "net", input("x"), {64, 64, 64}, relu, {.seed = 8});
     t.output("y", cast(y, DType::kF16));
@@ -111,13 +111,13 @@ Tensor deep(Trace& t) {
 
 /// Two networks on one observation, and a loss of the user's own of both, element by element.
 Tensor two_outputs(Trace& t) {
-    const Tensor x = t.input("x", {kRows, 12});
+    const Tensor x = t.input("x", {kBatch, 12});
     const Tensor hidden = nn::mlp(t, "body", x, {32, 32}, relu, {.seed = 9});
     const Tensor left = nn::mlp(t, "left", relu(hidden), {16, 4}, relu, {.seed = 10});
     const Tensor right = nn::mlp(t, "right", relu(hidden), {4}, relu, {.seed = 11});
     t.output("left", left);
     t.output("right", right);
-    const Tensor target = t.input("target", {kRows, 4});
+    const Tensor target = t.input("target", {kBatch, 4});
     const Tensor error = left * 0.5 + right - target;
     return mean(square(error) + abs(error) * 0.25);
 }
@@ -126,15 +126,15 @@ Tensor two_outputs(Trace& t) {
 template <int64_t kLength, int64_t kHidden, int kNetworks>
 Tensor recurrent(Trace& t) {
     const Dim rows(kLength, true);
-    const Tensor x = t.input("x", {kRows, kLength, 5});
-    const Tensor resets = greater(t.input("resets", {kRows, kLength}), 0.5);
+    const Tensor x = t.input("x", {kBatch, kLength, 5});
+    const Tensor resets = greater(t.input("resets", {kBatch, kLength}), 0.5);
     Tensor loss = t.constant(0);
     for (int i = 0; i < kNetworks; ++i) {
         const std::string name = "net" + std::to_string(i);
         const Tensor seen = tanh(nn::linear(t, name + ".in", reshape(x, {rows, 5}), 9));
         const Tensor h =
-            nn::gru(t, name + ".gru", reshape(seen, {kRows, kLength, 9}), kHidden,
-                    {.seed = 12, .h = t.input(name + ".h", {1, kRows, kHidden}), .resets = resets})
+            nn::gru(t, name + ".gru", reshape(seen, {kBatch, kLength, 9}), kHidden,
+                    {.seed = 12, .h = t.input(name + ".h", {1, kBatch, kHidden}), .episode_starts = resets})
                 .output;
         const Tensor y = nn::linear(t, name + ".head", reshape(h, {rows, kHidden}), 2);
         t.output(name + ".y", y);
@@ -203,9 +203,9 @@ class FusedNetwork : public VulkanTest, public testing::WithParamInterface<NetCa
         const std::vector<Tensor> params = learn.params();
         const AdamOptions adam_options{.learning_rate = 1e-2};
         if (GetParam().is_scaled) {
-            LossScale scale(learn, {.first = 16});
+            GradScaler scale(learn, {.init_scale = 16});
             adam(params, clip_by_global_norm(scale.grad(loss, params), 0.5), adam_options);
-            (void)scale.finish();
+            (void)scale.update();
         } else {
             minimize(loss, params, adam_options);
         }
@@ -214,14 +214,14 @@ class FusedNetwork : public VulkanTest, public testing::WithParamInterface<NetCa
         options.caps = caps;
         options.precision = GetParam().precision;
         if (GetParam().shared_bytes != 0)
-            options.caps.shared_memory_bytes =
-                std::min(options.caps.shared_memory_bytes, GetParam().shared_bytes);
-        options.rows_capacity = GetParam().capacity;
+            options.caps.max_compute_shared_memory_size =
+                std::min(options.caps.max_compute_shared_memory_size, GetParam().shared_bytes);
+        options.max_batch_size = GetParam().capacity;
         options.fuse = fuse;
-        options.fused_networks = FusedNetworks::kAlways;
+        options.fuse_mlp = FuseMlp::kAlways;
         std::vector<Graph> graphs;
         for (Trace* trace : {&act, &learn}) {
-            auto graph = trace->finish();
+            auto graph = trace->build();
             EXPECT_TRUE(graph.ok()) << graph.status().message();
             graphs.push_back(std::move(graph).value());
         }
@@ -234,7 +234,7 @@ class FusedNetwork : public VulkanTest, public testing::WithParamInterface<NetCa
         NamedTensors result;
         for (ValueId v : graph.inputs) {
             const Value& value = graph.value(v);
-            HostTensor tensor(value.dtype, value.shape.at(rows));
+            HostTensor tensor(value.dtype, value.shape.resolve(rows));
             for (int64_t i = 0; i < tensor.element_count(); ++i) {
                 const auto draw = static_cast<uint32_t>(1000 * step) + v;
                 const double u = uniform_from_bits(philox_bits(9, draw, static_cast<uint32_t>(i)));
@@ -261,21 +261,21 @@ class FusedNetwork : public VulkanTest, public testing::WithParamInterface<NetCa
 
     static bool uses_matrix_cores(const Program& program) {
         return std::any_of(program.kernels.begin(), program.kernels.end(), [](const Kernel& k) {
-            return k.needs_matrix_cores != MatrixCores::kNone;
+            return k.needs_matrix_cores != CooperativeMatrixExt::kNone;
         });
     }
 
     static int dispatches(const Program& program, std::string_view entry) {
-        const auto steps = program.steps_of(*program.find_entry(entry));
-        return static_cast<int>(std::count_if(steps.begin(), steps.end(), [](const Step& s) {
-            return s.kind == StepKind::kDispatch;
+        const auto steps = program.commands_of(*program.find_entry(entry));
+        return static_cast<int>(std::count_if(steps.begin(), steps.end(), [](const Command& s) {
+            return s.kind == CommandKind::kDispatch;
         }));
     }
 
     static int barriers(const Program& program, std::string_view entry) {
-        const auto steps = program.steps_of(*program.find_entry(entry));
-        return static_cast<int>(std::count_if(steps.begin(), steps.end(), [](const Step& s) {
-            return s.kind == StepKind::kBarrier;
+        const auto steps = program.commands_of(*program.find_entry(entry));
+        return static_cast<int>(std::count_if(steps.begin(), steps.end(), [](const Command& s) {
+            return s.kind == CommandKind::kBarrier;
         }));
     }
 };
@@ -286,7 +286,7 @@ TEST_P(FusedNetwork, ActsInOneDispatchAndLearnsWithFewBarriers) {
     if (GetParam().most_rows != 0)
         GTEST_SKIP() << "many rows are a fused network where matrix cores hold them in registers";
     const CompiledProgram compiled = compile_net(true);
-    EXPECT_TRUE(compiled.notes.empty()) << compiled.notes[0];
+    EXPECT_TRUE(compiled.remarks.empty()) << compiled.remarks[0];
     EXPECT_EQ(dispatches(compiled.program, "act"), 1);
     EXPECT_LE(barriers(compiled.program, "learn"), GetParam().is_scaled ? 2 : 1)
         << dump(compiled.program);
@@ -296,14 +296,14 @@ TEST_P(FusedNetwork, RunsOnMatrixCoresWhereProductsReadHalf) {
     if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
         GTEST_SKIP() << "fused networks need device addresses";
     DeviceCaps caps = baseline_caps();
-    caps.shared_memory_bytes = 49152;
-    caps.max_workgroup_invocations = 1024;
+    caps.max_compute_shared_memory_size = 49152;
+    caps.max_compute_work_group_invocations = 1024;
     caps.subgroup_size = 32;
-    caps.fp16_storage = caps.fp16_arithmetic = true;
-    caps.matrix_cores = MatrixCores::kNv;
-    caps.nv_matrix_cores = true;
+    caps.storage_buffer_16bit_access = caps.shader_float16 = true;
+    caps.cooperative_matrix = CooperativeMatrixExt::kNv;
+    caps.cooperative_matrix_nv = true;
     const CompiledProgram compiled = compile_net(true, caps);
-    EXPECT_TRUE(compiled.notes.empty()) << compiled.notes[0];
+    EXPECT_TRUE(compiled.remarks.empty()) << compiled.remarks[0];
     EXPECT_EQ(dispatches(compiled.program, "act"), 1);
     EXPECT_EQ(uses_matrix_cores(compiled.program), GetParam().is_half());
     if (GetParam().most_rows != 0) {
@@ -348,7 +348,7 @@ TEST_P(FusedNetwork, LearnsOnTheDeviceAsTheInterpreterDoes) {
         // Sums in another order may round to the f16 beside it.
         expect_near(*found, *expected, GetParam().is_half() ? 1e-2 : 2e-4, where);
     }
-    const auto slots = (*runner)->read_slots();
+    const auto slots = (*runner)->read_variables();
     ASSERT_TRUE(slots.ok());
     // Adam divides by the root of squares: tiny differences of tiny gradients grow, and where one
     // turns its sign in f16, a step of 0.01 goes the other way.
@@ -375,7 +375,7 @@ TEST_P(FusedNetwork, CutAtRandomItLearnsTheSameBits) {
         ASSERT_TRUE(expected.ok() && found.ok());
         EXPECT_EQ(*found, *expected) << step;
     }
-    const auto expected = (*whole)->read_slots(), found = (*cut)->read_slots();
+    const auto expected = (*whole)->read_variables(), found = (*cut)->read_variables();
     ASSERT_TRUE(expected.ok() && found.ok());
     EXPECT_EQ(*found, *expected);
 }

@@ -64,14 +64,14 @@ const FunctionCase kCases[] = {
                                         .features = 3,
                                         .log2_entries = 6,
                                         .base_resolution = 3,
-                                        .first_contents = 1};
+                                        .init_range = 1};
          return nn::mlp(t, "net", nn::hash_grid(t, "grid", place, grid), {17, 3}, relu,
                         {.seed = 7});
      }},
     {"HashGridInThreeDimensions", 3,
      [](Trace& t, const Tensor& x) {
          const nn::HashGridOptions grid{
-             .levels = 3, .log2_entries = 5, .base_resolution = 2, .first_contents = 1};
+             .levels = 3, .log2_entries = 5, .base_resolution = 2, .init_range = 1};
          return nn::linear(t, "net", nn::hash_grid(t, "grid", sigmoid(x), grid), 2);
      }},
     {"Frequencies", 2,
@@ -96,7 +96,7 @@ const FunctionCase kCases[] = {
          for (int i = 0; i < 7 * 4; ++i) values.push_back(0.25 * i - 3);
          const Tensor table = t.constant(HostTensor::of({7, 4}, values, DType::kF32));
          const Tensor row = cast(floor(abs(squeeze(slice(x, 1, 0, 1), {1})) * 7.0), DType::kI32);
-         return matmul(gather(table, row) * x, transpose(table));
+         return matmul(take(table, row) * x, transpose(table));
      }},
 };
 
@@ -196,8 +196,8 @@ TEST_P(ExportedFunction, EqualsTheInterpreterOnWeightsThatASessionHasTrained) {
         GTEST_SKIP() << "functions read weights by device address";
     const FunctionCase& c = GetParam();
     Trace act("net"), learn("learn");
-    act.output("y", c.build(act, act.input("x", {kRows, c.width})));
-    const Tensor goal = c.build(learn, learn.input("x", {kRows, c.width}));
+    act.output("y", c.build(act, act.input("x", {kBatch, c.width})));
+    const Tensor goal = c.build(learn, learn.input("x", {kBatch, c.width}));
     const Tensor loss = mean(square(goal - 0.5));
     learn.output("loss", loss);
     if (c.precision == Precision::kF32 && !learn.params().empty() &&
@@ -205,7 +205,7 @@ TEST_P(ExportedFunction, EqualsTheInterpreterOnWeightsThatASessionHasTrained) {
         minimize(loss, learn.params(), AdamOptions{.learning_rate = 0.05});
 
     const CompileOptions options{
-        .caps = device().caps().value(), .rows_capacity = kRowCount, .precision = c.precision};
+        .caps = device().caps().value(), .max_batch_size = kRowCount, .precision = c.precision};
     const auto compiled = compile({&act, &learn}, options);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     const auto function = export_glsl(act, *compiled, options);
@@ -219,13 +219,13 @@ TEST_P(ExportedFunction, EqualsTheInterpreterOnWeightsThatASessionHasTrained) {
 
     VkDeviceAddress weights = 0;
     if (!function->slot.empty()) {
-        const auto slot = (*runner)->program().find_slot(function->slot.c_str());
+        const auto slot = (*runner)->program().find_variable(function->slot.c_str());
         ASSERT_TRUE(slot.ok()) << slot.status().message();
-        weights = (*runner)->session().slot_buffer(*slot).value().device_address;
+        weights = (*runner)->session().variable_buffer(*slot).value().device_address;
         ASSERT_NE(weights, 0u);
     }
-    NamedTensors slots = (*runner)->read_slots().value();
-    const auto expected = interpret(act.finish().value(), {{"x", x}}, slots, kRowCount);
+    NamedTensors slots = (*runner)->read_variables().value();
+    const auto expected = interpret(act.build().value(), {{"x", x}}, slots, kRowCount);
     ASSERT_TRUE(expected.ok()) << expected.status().message();
     const HostTensor& y = expected->at("y");
     const int64_t out = y.element_count() / kRowCount;
@@ -242,7 +242,7 @@ INSTANTIATE_TEST_SUITE_P(Glsl, ExportedFunction, testing::ValuesIn(kCases),
 
 /// What exporting `entry` fails with.
 std::string error_of(Trace& entry, std::string_view name = {}) {
-    const CompileOptions options{.rows_capacity = 8};
+    const CompileOptions options{.max_batch_size = 8};
     const auto compiled = compile({&entry}, options);
     if (!compiled.ok()) return "does not compile: " + compiled.status().message();
     return export_glsl(entry, *compiled, options, name).status().message();
@@ -250,47 +250,47 @@ std::string error_of(Trace& entry, std::string_view name = {}) {
 
 TEST(ExportGlsl, ErrorsNameTheOperatorThatCannotBeExported) {
     Trace mixes("mixes");
-    const Tensor x = mixes.input("x", {kRows, 3});
+    const Tensor x = mixes.input("x", {kBatch, 3});
     mixes.output("y", x - mean(x, {0}));
     EXPECT_EQ(
         error_of(mixes),
         "GLSL of entry 'mixes': operator 'reduce_sum' cannot be exported: it folds over rows");
 
     Trace flips("flips");
-    flips.output("y", flip(flips.input("x", {kRows, 3}), {0}));
+    flips.output("y", flip(flips.input("x", {kBatch, 3}), {0}));
     EXPECT_EQ(error_of(flips),
               "GLSL of entry 'flips': 'flip' reads [rows, 3] in other rows than the one that it "
               "computes");
 
     Trace sorts("sorts");
-    sorts.output("y", sort(sorts.input("x", {kRows, 40}), -1));
+    sorts.output("y", sort(sorts.input("x", {kBatch, 40}), -1));
     EXPECT_NE(error_of(sorts).find("has a kernel of its own"), std::string::npos)
         << error_of(sorts);
 
     Trace draws("draws");
-    draws.output("y", draws.input("x", {kRows, 2}) +
-                          random_uniform(draws.state("step", {}, {}, DType::kU32), 1, {kRows, 2}));
+    draws.output("y", draws.input("x", {kBatch, 2}) +
+                          random_uniform(draws.state("step", {}, {}, DType::kU32), 1, {kBatch, 2}));
     EXPECT_NE(error_of(draws).find("draws random numbers"), std::string::npos) << error_of(draws);
 }
 
 TEST(ExportGlsl, ErrorsNameNamesThatGlslDoesNotTake) {
     Trace entry("net");
-    entry.output("y", nn::linear(entry, "l", entry.input("x", {kRows, 3}), 2));
+    entry.output("y", nn::linear(entry, "l", entry.input("x", {kBatch, 3}), 2));
     EXPECT_EQ(error_of(entry, "2nd"), "GLSL of entry 'net': '2nd' is no name of a GLSL function");
     EXPECT_EQ(error_of(entry, "paint"), "");
     Trace dotted("net");
-    dotted.output("y", nn::linear(dotted, "l", dotted.input("x.place", {kRows, 3}), 2));
+    dotted.output("y", nn::linear(dotted, "l", dotted.input("x.place", {kBatch, 3}), 2));
     EXPECT_EQ(error_of(dotted),
               "GLSL of entry 'net': 'x.place' cannot name a parameter of the function");
     Trace word("net");
-    word.output("sample", nn::linear(word, "l", word.input("x", {kRows, 3}), 2));
+    word.output("sample", nn::linear(word, "l", word.input("x", {kBatch, 3}), 2));
     EXPECT_NE(error_of(word), "");
 }
 
 TEST(ExportGlsl, WantsTheProgramThatHasTheWeights) {
     Trace one("net"), other("net");
-    one.output("y", nn::linear(one, "one", one.input("x", {kRows, 3}), 2));
-    other.output("y", nn::linear(other, "other", other.input("x", {kRows, 3}), 2));
+    one.output("y", nn::linear(one, "one", one.input("x", {kBatch, 3}), 2));
+    other.output("y", nn::linear(other, "other", other.input("x", {kBatch, 3}), 2));
     const CompileOptions options;
     const auto compiled = compile({&other}, options);
     ASSERT_TRUE(compiled.ok());

@@ -34,21 +34,21 @@ CompiledProgram compile_learner(const DeviceCaps& caps) {
         return nn::mlp(trace, "net", x, {16, 16, 2}, tanh, {.seed = 7});
     };
     Trace act("act");
-    act.output("action", network(act, act.input("observation", {kRows, 2})));
+    act.output("action", network(act, act.input("observation", {kBatch, 2})));
     Trace learn("learn");
-    const Tensor x = learn.input("x", {kRows, 2}), y = learn.input("y", {kRows, 2});
+    const Tensor x = learn.input("x", {kBatch, 2}), y = learn.input("y", {kBatch, 2});
     const Tensor loss = mse_loss(network(learn, x), y);
     minimize(loss, learn.params(), AdamOptions{.learning_rate = 3e-3});
     learn.output("loss", loss);
 
     CompileOptions options;
     options.caps = caps;
-    options.rows_capacity = kCapacity;
+    options.max_batch_size = kCapacity;
     if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
         options.binding_model = BindingModel::kDescriptor;
     std::vector<Graph> graphs;
     for (Trace* trace : {&act, &learn}) {
-        auto graph = trace->finish();
+        auto graph = trace->build();
         EXPECT_TRUE(graph.ok()) << graph.status().message();
         graphs.push_back(std::move(graph).value());
     }
@@ -138,7 +138,7 @@ TEST_F(LearningTest, WeightsFollowTheCpuReferenceForTwentySteps) {
         ASSERT_TRUE(expected.ok()) << expected.status().message();
         EXPECT_NEAR(learn(*runner, step, rows), expected->at("loss").get(0), 1e-5);
     }
-    auto found = runner->read_slots();
+    auto found = runner->read_variables();
     ASSERT_TRUE(found.ok()) << found.status().message();
     for (const auto& [name, value] : *found) {
         const HostTensor& expected = weights.at(name);
@@ -162,7 +162,7 @@ TEST_F(LearningTest, AThousandStepsAreBitIdenticalWholeAndInSlicesWithActingInBe
             ASSERT_TRUE(sliced->run("act", 3, {{"observation", observation}}).ok());
         }
     }
-    auto a = whole->read_slots(), b = sliced->read_slots();
+    auto a = whole->read_variables(), b = sliced->read_variables();
     ASSERT_TRUE(a.ok() && b.ok());
     EXPECT_EQ(*a, *b);
 }
@@ -177,7 +177,7 @@ TEST_F(LearningTest, ActingUsesWhatWasLearned) {
     auto after = runner->run("act", 5, inputs);
     ASSERT_TRUE(before.ok() && after.ok());
     EXPECT_NE(*before, *after);
-    auto weights = runner->read_slots();
+    auto weights = runner->read_variables();
     ASSERT_TRUE(weights.ok());
     auto expected = interpret(compiled.graphs[0], inputs, *weights, 5);
     ASSERT_TRUE(expected.ok());

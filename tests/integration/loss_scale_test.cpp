@@ -25,14 +25,14 @@
 namespace hearth::test {
 namespace {
 
-constexpr int64_t kBatch = 32;
+constexpr int64_t kBatchSize = 32;
 
 using Rule = void (*)(std::span<const Tensor> params, std::span<const Tensor> gradients);
 
 struct Settings {
     Precision precision = Precision::kF16;
     bool is_scaled = true;
-    LossScaleOptions scale = {};
+    GradScalerOptions scale = {};
     Rule rule = [](std::span<const Tensor> params, std::span<const Tensor> gradients) {
         adam(params, gradients, {.learning_rate = 3e-3});
     };
@@ -42,15 +42,15 @@ struct Settings {
 /// A 2-16-16-2 network that is fitted to the points.
 Result<Graph> learning_graph(const Settings& settings) {
     Trace trace("learn");
-    LossScale scale(trace, settings.scale);
-    const Tensor x = trace.input("x", {kRows, 2}), y = trace.input("y", {kRows, 2});
+    GradScaler scale(trace, settings.scale);
+    const Tensor x = trace.input("x", {kBatch, 2}), y = trace.input("y", {kBatch, 2});
     const Tensor loss = mse_loss(nn::mlp(trace, "net", x, {16, 16, 2}, tanh, {.seed = 7}), y) *
                         settings.loss_factor;
     const std::vector<Tensor> params = trace.params();
     settings.rule(params, settings.is_scaled ? scale.grad(loss, params) : grad(loss, params));
     trace.output("loss", loss);
-    if (settings.is_scaled) trace.output("taken", scale.finish());
-    return trace.finish();
+    if (settings.is_scaled) trace.output("taken", scale.update());
+    return trace.build();
 }
 
 /// The network in the interpreter or, with a device, there.
@@ -58,7 +58,7 @@ class Learner {
   public:
     Learner(const Settings& settings, standalone::Device* device) {
         CompileOptions options;
-        options.rows_capacity = kBatch;
+        options.max_batch_size = kBatchSize;
         options.precision = settings.precision;
         if (device != nullptr) options.caps = device->caps().value();
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
@@ -77,15 +77,15 @@ class Learner {
 
     NamedTensors run(int step) {
         auto outputs = runner_
-                           ? runner_->run("learn", kBatch, regression_batch(step, kBatch))
-                           : interpret(graph_, regression_batch(step, kBatch), weights_, kBatch);
+                           ? runner_->run("learn", kBatchSize, regression_batch(step, kBatchSize))
+                           : interpret(graph_, regression_batch(step, kBatchSize), weights_, kBatchSize);
         EXPECT_TRUE(outputs.ok()) << outputs.status().message();
         return outputs.ok() ? *outputs : NamedTensors();
     }
 
     NamedTensors weights() {
         if (!runner_) return weights_;
-        auto slots = runner_->read_slots();
+        auto slots = runner_->read_variables();
         EXPECT_TRUE(slots.ok()) << slots.status().message();
         return slots.ok() ? *slots : NamedTensors();
     }
@@ -110,7 +110,7 @@ NamedTensors without_scale(NamedTensors weights) {
 
 TEST_P(LossScaling, AStepThatOverflowsLeavesEveryBitAndLowersTheScale) {
     // Cotangents times 2^24 are beyond f16; times 2^14 or so they are not.
-    Learner learner = make_learner({.scale = {.first = 0x1p24}});
+    Learner learner = make_learner({.scale = {.init_scale = 0x1p24}});
     double scale = 0x1p24;
     int skipped = 0;
     for (int step = 0; step < 20; ++step) {
@@ -129,7 +129,7 @@ TEST_P(LossScaling, AStepThatOverflowsLeavesEveryBitAndLowersTheScale) {
 
 TEST_P(LossScaling, TheScaleGrowsAfterEachIntervalUpToItsLimit) {
     Learner learner =
-        make_learner({.scale = {.first = 8, .growth = 4, .growth_interval = 3, .most = 100}});
+        make_learner({.scale = {.init_scale = 8, .growth = 4, .growth_interval = 3, .max_scale = 100}});
     for (const double expected : {8, 8, 32, 32, 32, 100, 100, 100, 100}) {
         learner.run(0);
         EXPECT_EQ(learner.weights().at("loss_scale").get(0), expected);
@@ -154,28 +154,28 @@ TEST_P(LossScaling, LearnsAsWellAsInF32) {
 INSTANTIATE_TEST_SUITE_P(On, LossScaling, testing::Bool(),
                          [](const auto& test) { return test.param ? "Device" : "Cpu"; });
 
-std::string error_of(const LossScaleOptions& options) {
+std::string error_of(const GradScalerOptions& options) {
     return learning_graph({.scale = options}).status().message();
 }
 
-TEST(LossScale, NamesOptionsOutOfRange) {
+TEST(GradScaler, NamesOptionsOutOfRange) {
     EXPECT_EQ(error_of({}), "");
-    for (const LossScaleOptions& bad : {LossScaleOptions{.first = 0.5},
-                                        {.first = 1e9},
+    for (const GradScalerOptions& bad : {GradScalerOptions{.init_scale = 0.5},
+                                        {.init_scale = 1e9},
                                         {.growth = 0.9},
                                         {.backoff = 1},
                                         {.backoff = 0},
                                         {.growth_interval = 0},
-                                        {.least = 0},
-                                        {.first = NAN}})
+                                        {.min_scale = 0},
+                                        {.init_scale = NAN}})
         EXPECT_NE(error_of(bad).find("loss scale 'loss_scale': expected 0 < least <= first"),
                   std::string::npos)
             << error_of(bad);
 }
 
-TEST(LossScale, ANanFallsToTheLeastScaleAndNoFurther) {
+TEST(GradScaler, ANanFallsToTheLeastScaleAndNoFurther) {
     Learner learner(
-        {.scale = {.first = 8, .least = 2}, .loss_factor = std::numeric_limits<double>::infinity()},
+        {.scale = {.init_scale = 8, .min_scale = 2}, .loss_factor = std::numeric_limits<double>::infinity()},
         nullptr);
     const NamedTensors before = learner.weights();
     for (const double expected : {4, 2, 2}) {
@@ -185,7 +185,7 @@ TEST(LossScale, ANanFallsToTheLeastScaleAndNoFurther) {
     EXPECT_EQ(without_scale(learner.weights()), without_scale(before));
 }
 
-TEST(LossScale, GradientsThatVanishInF16SurviveWithIt) {
+TEST(GradScaler, GradientsThatVanishInF16SurviveWithIt) {
     // Cotangents of the last layer are about 1e-9, the least f16 is 6e-8; the rate makes up for it.
     constexpr double kFactor = 1e-8;
     const Rule rule = [](std::span<const Tensor> params, std::span<const Tensor> gradients) {
@@ -217,10 +217,10 @@ TEST(LossScale, GradientsThatVanishInF16SurviveWithIt) {
     }
 }
 
-TEST(LossScale, NeedsGradientsBeforeItsEnd) {
+TEST(GradScaler, NeedsGradientsBeforeItsEnd) {
     Trace trace("learn");
-    LossScale scale(trace);
-    scale.finish();
+    GradScaler scale(trace);
+    scale.update();
     EXPECT_NE(trace.status().message().find("finish() needs gradients"), std::string::npos);
 }
 

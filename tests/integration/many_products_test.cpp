@@ -36,24 +36,24 @@ class ManyProducts : public VulkanTest {
                     bool as_on_gpu = false) {
         Trace trace("act");
         trace.output("y", matmul(trace.input("a", a), trace.input("b", b)));
-        const Graph graph = trace.finish().value();
-        const NamedTensors inputs{{"a", random_tensor(a.at(rows), 1)},
-                                  {"b", random_tensor(b.at(rows), 2)}};
+        const Graph graph = trace.build().value();
+        const NamedTensors inputs{{"a", random_tensor(a.resolve(rows), 1)},
+                                  {"b", random_tensor(b.resolve(rows), 2)}};
         NamedTensors weights;
         const auto expected = interpret(graph, inputs, weights, rows);
         CompileOptions options;
         options.caps = device().caps().value();
         if (as_on_gpu) options.caps.is_software = false;
-        options.rows_capacity = static_cast<uint64_t>(capacity);
+        options.max_batch_size = static_cast<uint64_t>(capacity);
         options.fuse = false;  // or a fused network would compute it
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
         const auto compiled = compile_graphs({graph}, options);
         EXPECT_TRUE(compiled.ok()) << compiled.status().message();
         if (!compiled.ok()) return HUGE_VAL;
-        for (const Step& step : compiled->program.steps)
+        for (const Command& step : compiled->program.commands)
             for (size_t axis = 1; axis < 3; ++axis)
-                EXPECT_LE(step.grid[axis].groups(options.rows_capacity), 65535u);
+                EXPECT_LE(step.grid[axis].groups(options.max_batch_size), 65535u);
         const auto runner =
             standalone::ProgramRunner::create(device(), save_program(compiled->program));
         EXPECT_TRUE(runner.ok()) << runner.status().message();
@@ -73,15 +73,15 @@ class ManyProducts : public VulkanTest {
 // Workgroups take as many tiles in turn as they must at capacity, whatever the rows are now.
 
 TEST_F(ManyProducts, MoreMatricesThanAGridIsDeep) {
-    EXPECT_LE(error_of({kRows, 2, 3}, {kRows, 3, 2}, 100, 140000), 1e-6);
-    EXPECT_LE(error_of({kRows, 2, 3}, {kRows, 3, 2}, 100, 140000, true), 1e-6);
+    EXPECT_LE(error_of({kBatch, 2, 3}, {kBatch, 3, 2}, 100, 140000), 1e-6);
+    EXPECT_LE(error_of({kBatch, 2, 3}, {kBatch, 3, 2}, 100, 140000, true), 1e-6);
     // At capacity each operand is just within what every host can bind.
-    EXPECT_LE(error_of({kRows, 20, 24}, {kRows, 24, 20}, 10, 66000, true), 1e-5);
+    EXPECT_LE(error_of({kBatch, 20, 24}, {kBatch, 24, 20}, 10, 66000, true), 1e-5);
 }
 
 TEST_F(ManyProducts, MoreRowsThanAGridIsHigh) {
     // 16 rows are the fewest of a workgroup.
-    EXPECT_LE(error_of({kRows, 3}, {3, 1}, 1000, 16 * 65535 + 7), 1e-6);
+    EXPECT_LE(error_of({kBatch, 3}, {3, 1}, 1000, 16 * 65535 + 7), 1e-6);
 }
 
 }  // namespace

@@ -154,7 +154,7 @@ class MatmulKernel : public VulkanTest, public testing::WithParamInterface<Produ
                 break;
             }
         }
-        product.graph = trace.finish().value();
+        product.graph = trace.build().value();
         return product;
     }
 
@@ -182,7 +182,7 @@ class MatmulKernel : public VulkanTest, public testing::WithParamInterface<Produ
 
     CompileOptions options() {
         CompileOptions options{.caps = device().caps().value(),
-                               .fused_networks = FusedNetworks::kNever};
+                               .fuse_mlp = FuseMlp::kNever};
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
         return options;
@@ -192,9 +192,9 @@ class MatmulKernel : public VulkanTest, public testing::WithParamInterface<Produ
 TEST_P(MatmulKernel, EqualsTheReferenceWithWhateverFollows) {
     CompileOptions as_on_gpu = options();
     as_on_gpu.caps.is_software = false;
-    as_on_gpu.caps.matrix_cores = MatrixCores::kNone;
+    as_on_gpu.caps.cooperative_matrix = CooperativeMatrixExt::kNone;
     // The marks are of tiles that fit in so much.
-    as_on_gpu.caps.shared_memory_bytes = 32768;
+    as_on_gpu.caps.max_compute_shared_memory_size = 32768;
     const Product product = build(GetParam());
     as_on_gpu.quantize = product.quantize;
     expect_reference(product, as_on_gpu, GetParam().mark);
@@ -223,7 +223,7 @@ std::optional<CompileOptions> with_tile(const Graph& graph, CompileOptions optio
 TEST_P(MatmulKernel, EqualsTheReferenceOnMatrixCores) {
     const ProductCase& c = GetParam();
     if (!reads_halves(c) || c.m < 16) return;
-    if (options().caps.matrix_cores == MatrixCores::kNone)
+    if (options().caps.cooperative_matrix == CooperativeMatrixExt::kNone)
         GTEST_SKIP() << "the device has no matrix cores for f16 with f32 sums";
     const Product product = build(c);
     for (const bool is_split : {false, true}) {
@@ -236,7 +236,7 @@ TEST_P(MatmulKernel, EqualsTheReferenceOnMatrixCores) {
 TEST_P(MatmulKernel, EqualsTheReferenceOnMatricesOfAWorkgroup) {
     const ProductCase& c = GetParam();
     if (!reads_halves(c) || c.m < 16) return;
-    if (options().caps.workgroup_matrices[0].invocations == 0)
+    if (options().caps.workgroup_scope_granularities[0].invocations == 0)
         GTEST_SKIP() << "the device has no matrices of a workgroup (VK_NV_cooperative_matrix2)";
     const Product product = build(c);
     const auto forced = with_tile(product.graph, options(), MatmulFamily::kWorkgroup);

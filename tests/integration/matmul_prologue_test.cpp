@@ -51,7 +51,7 @@ const Layer kLayers[] = {
      }},
     {"RowsOfTheGame", 1,
      [](Trace& t) {
-         return product(t, normalized(t, input(t, "x", {kRows, 40})), 33);
+         return product(t, normalized(t, input(t, "x", {kBatch, 40})), 33);
      }},
     {"RootMeanSquareOfFloats", 1,
      [](Trace& t) {
@@ -98,12 +98,12 @@ class MatmulPrologue : public VulkanTest, public testing::WithParamInterface<Lay
     static Graph graph() {
         Trace trace("run");
         trace.output("y", GetParam().build(trace));
-        return trace.finish().value();
+        return trace.build().value();
     }
     static CompiledProgram compiled(const DeviceCaps& caps) {
         auto result = compile_graphs(
             {graph()},
-            {.caps = caps, .rows_capacity = kRowCount, .fused_networks = FusedNetworks::kNever});
+            {.caps = caps, .max_batch_size = kRowCount, .fuse_mlp = FuseMlp::kNever});
         EXPECT_TRUE(result.ok()) << result.status().message();
         return std::move(*result);
     }
@@ -111,31 +111,31 @@ class MatmulPrologue : public VulkanTest, public testing::WithParamInterface<Lay
 
 size_t dispatches(const Program& program) {
     size_t count = 0;
-    for (const Step& step : program.steps) count += step.kind == StepKind::kDispatch;
+    for (const Command& step : program.commands) count += step.kind == CommandKind::kDispatch;
     return count;
 }
 
 TEST_P(MatmulPrologue, IsOneKernelWithTheProductWhereNothingElseReadsIt) {
     DeviceCaps caps;
-    caps.max_workgroup_invocations = caps.max_workgroup_size_x = 1024;
-    caps.shared_memory_bytes = 48 << 10;
-    caps.fp16_arithmetic = caps.fp16_storage = true;
+    caps.max_compute_work_group_invocations = caps.max_compute_work_group_size_x = 1024;
+    caps.max_compute_shared_memory_size = 48 << 10;
+    caps.shader_float16 = caps.storage_buffer_16bit_access = true;
     EXPECT_GT(dispatches(compiled(caps).program), 1u);
-    caps.matrix_cores = MatrixCores::kKhr;
-    caps.matrix = {16, 16, 16};
+    caps.cooperative_matrix = CooperativeMatrixExt::kKhr;
+    caps.cooperative_matrix_shape = {16, 16, 16};
     EXPECT_EQ(dispatches(compiled(caps).program), GetParam().dispatches);
 }
 
 TEST_P(MatmulPrologue, EqualsTheReference) {
     const DeviceCaps caps = device().caps().value();
-    if (caps.matrix_cores == MatrixCores::kNone)
+    if (caps.cooperative_matrix == CooperativeMatrixExt::kNone)
         GTEST_SKIP() << "the device has no matrix cores for f16 with f32 sums";
     const CompiledProgram program = compiled(caps);
     const Graph& source = program.graphs[0];
     NamedTensors inputs, weights;
     for (ValueId v : source.inputs) {
         const Value& value = source.value(v);
-        HostTensor x(value.dtype, value.shape.at(kRowCount));
+        HostTensor x(value.dtype, value.shape.resolve(kRowCount));
         for (int64_t i = 0; i < x.element_count(); ++i)
             x.set(i, 2 * uniform_from_bits(
                              philox_bits(inputs.size() + 1, 0, static_cast<uint32_t>(i))) -

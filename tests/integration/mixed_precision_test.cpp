@@ -37,21 +37,21 @@ HostTensor random_tensor(const Shape& shape, uint64_t key, double scale = 1) {
 /// A convolution with padding, a constant matrix and a layer, trained; odd extents.
 Result<Graph> training_graph() {
     Trace trace("learn");
-    Tensor x = trace.input("image", {kRows, 3, 7, 5});
+    Tensor x = trace.input("image", {kBatch, 3, 7, 5});
     const Tensor filters =
         trace.param("filters", {9, 3, 3, 3}, Init::from(random_tensor({9, 3, 3, 3}, 1, 0.3)));
-    x = relu(conv(x, filters, {}, {.low = {1, 1}, .high = {1, 1}}));
-    x = reshape(x, {kRows, 9 * 7 * 5});
+    x = relu(conv(x, filters, {}, {.pad_begin = {1, 1}, .pad_end = {1, 1}}));
+    x = reshape(x, {kBatch, 9 * 7 * 5});
     x = relu(matmul(x, trace.constant(random_tensor({315, 33}, 2, 0.1))));
     const Tensor y = nn::linear(trace, "last", x, 10, {.seed = 4});
-    const Tensor loss = mse_loss(y, trace.input("target", {kRows, 10}));
+    const Tensor loss = mse_loss(y, trace.input("target", {kBatch, 10}));
     const std::vector<Tensor> gradients =
         minimize(loss, trace.params(), SgdOptions{.learning_rate = 0.1});
     trace.output("y", y);
     trace.output("loss", loss);
     for (size_t i = 0; i < gradients.size(); ++i)
         trace.output("gradient " + std::to_string(i), gradients[i]);
-    return trace.finish();
+    return trace.build();
 }
 
 NamedTensors training_inputs(int64_t rows) {
@@ -82,10 +82,10 @@ Result<Graph> mixed(const Graph& graph) {
 
 TEST(MixPrecision, RoundsEachTensorOnceForAllProducts) {
     Trace trace("act");
-    const Tensor x = trace.input("x", {kRows, 8}), w = trace.param("w", {8, 8});
+    const Tensor x = trace.input("x", {kBatch, 8}), w = trace.param("w", {8, 8});
     // w as it is and transposed, x twice.
     trace.output("y", matmul(x, w) + matmul(x, transpose(w)));
-    const auto graph = mixed(trace.finish().value());
+    const auto graph = mixed(trace.build().value());
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     EXPECT_EQ(count_of(*graph, "cast"), 2u);
     for (const Node& node : graph->nodes) {
@@ -99,12 +99,12 @@ TEST(MixPrecision, RoundsEachTensorOnceForAllProducts) {
 
 TEST(MixPrecision, ReadsWhatIsF16AlreadyAndLeavesOtherTypesAlone) {
     Trace trace("act");
-    const Tensor x = trace.input("x", {kRows, 8}, DType::kF16);
+    const Tensor x = trace.input("x", {kBatch, 8}, DType::kF16);
     const Tensor w = trace.constant(random_tensor({8, 8}, 1));
     trace.output("y", matmul(cast(x, DType::kF32), w));
-    const Tensor i = trace.input("i", {kRows, 8}, DType::kI32);
+    const Tensor i = trace.input("i", {kBatch, 8}, DType::kI32);
     trace.output("products", matmul(i, i, true, false));
-    const auto graph = mixed(trace.finish().value());
+    const auto graph = mixed(trace.build().value());
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     EXPECT_EQ(count_of(*graph, "cast"), 0u) << print(*graph);
     EXPECT_EQ(count_of(*graph, "matmul"), 2u);
@@ -117,7 +117,7 @@ class MixedPrecision : public VulkanTest {
         const auto caps = device().caps();
         EXPECT_TRUE(caps.ok());
         options.caps = *caps;
-        options.rows_capacity = 11;
+        options.max_batch_size = 11;
         options.precision = Precision::kF16;
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
@@ -126,27 +126,27 @@ class MixedPrecision : public VulkanTest {
 };
 
 TEST_F(MixedPrecision, IsWithinTheErrorOfF16AndTheSameEverywhere) {
-    constexpr int64_t kBatch = 6;
+    constexpr int64_t kBatchSize = 6;
     const Graph graph = training_graph().value();
-    const NamedTensors inputs = training_inputs(kBatch);
+    const NamedTensors inputs = training_inputs(kBatchSize);
     NamedTensors weights, mixed_weights;
-    const auto exact = interpret(graph, inputs, weights, kBatch);
-    const auto expected = interpret(mixed(graph).value(), inputs, mixed_weights, kBatch);
+    const auto exact = interpret(graph, inputs, weights, kBatchSize);
+    const auto expected = interpret(mixed(graph).value(), inputs, mixed_weights, kBatchSize);
     ASSERT_TRUE(exact.ok() && expected.ok());
     for (const bool has_storage : {true, false}) {
         SCOPED_TRACE(has_storage ? "16 bits" : "32 bits");
         CompileOptions settings = options();
-        settings.caps.fp16_storage = settings.caps.fp16_storage && has_storage;
+        settings.caps.storage_buffer_16bit_access = settings.caps.storage_buffer_16bit_access && has_storage;
         const auto compiled = compile_graphs({graph}, settings);
         ASSERT_TRUE(compiled.ok()) << compiled.status().message();
         const auto runner =
             standalone::ProgramRunner::create(device(), save_program(compiled->program));
         ASSERT_TRUE(runner.ok()) << runner.status().message();
-        const auto found = (*runner)->run("learn", kBatch, inputs);
+        const auto found = (*runner)->run("learn", kBatchSize, inputs);
         ASSERT_TRUE(found.ok()) << found.status().message();
         ProgramMemory memory(compiled->program);
         const auto planned =
-            run_program(compiled->program, "learn", compiled->graphs[0], inputs, memory, kBatch);
+            run_program(compiled->program, "learn", compiled->graphs[0], inputs, memory, kBatchSize);
         ASSERT_TRUE(planned.ok()) << planned.status().message();
         for (const auto& [name, value] : *expected) {
             // An f16 has 11 bits.  Sums of different order may fall to either side of a middle.
@@ -162,7 +162,7 @@ TEST_F(MixedPrecision, TakesNoMoreDispatchesThanF32) {
     const Graph graph = training_graph().value();
     for (const bool fused_networks : {true, false}) {
         CompileOptions settings = options();
-        settings.fused_networks = fused_networks ? FusedNetworks::kAlways : FusedNetworks::kNever;
+        settings.fuse_mlp = fused_networks ? FuseMlp::kAlways : FuseMlp::kNever;
         const auto narrow = compile_graphs({graph}, settings);
         settings.precision = Precision::kF32;
         const auto wide = compile_graphs({graph}, settings);

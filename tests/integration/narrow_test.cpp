@@ -32,7 +32,7 @@ class NarrowTest : public VulkanTest {
                                        uint64_t rows_capacity = 1) {
         CompileOptions options;
         options.caps = caps;
-        options.rows_capacity = rows_capacity;
+        options.max_batch_size = rows_capacity;
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
         auto compiled = compile_graphs({graph}, options);
@@ -48,7 +48,7 @@ class NarrowTest : public VulkanTest {
 };
 
 DeviceCaps without_narrow_storage(DeviceCaps caps) {
-    caps.fp16_storage = caps.int8_storage = false;
+    caps.storage_buffer_16bit_access = caps.storage_buffer_8bit_access = false;
     return caps;
 }
 
@@ -56,8 +56,8 @@ DeviceCaps without_narrow_storage(DeviceCaps caps) {
 HostTensor rounding_cases() {
     std::vector<float> values;
     for (uint32_t bits = 0; bits < 0x10000; ++bits) {
-        const auto here = static_cast<float>(f16_to(static_cast<uint16_t>(bits)));
-        const auto next = static_cast<float>(f16_to(static_cast<uint16_t>(bits + 1)));
+        const auto here = static_cast<float>(half_to_float(static_cast<uint16_t>(bits)));
+        const auto next = static_cast<float>(half_to_float(static_cast<uint16_t>(bits + 1)));
         const float middle = here / 2 + next / 2;
         for (float v :
              {here, middle, std::nextafter(middle, -HUGE_VALF), std::nextafter(middle, HUGE_VALF)})
@@ -77,7 +77,7 @@ TEST_F(NarrowTest, FloatsRoundToTheBitAsOnTheCpu) {
     trace.output("f16", cast(in, DType::kF16));
     trace.output("bf16", cast(in, DType::kBF16));
     trace.output("through", cast(cast(in, DType::kF16), DType::kF32));
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok());
     for (const DeviceCaps& c : {caps(), without_narrow_storage(caps())}) {
         const auto runner = make_runner(compile_for(c, *graph));
@@ -104,7 +104,7 @@ TEST_F(NarrowTest, FloatsRoundToTheBitAsOnTheCpu) {
 /// One state of each narrow type, each with an odd number of elements; all change every time.
 Result<Graph> counting_graph() {
     Trace trace("count");
-    const Tensor step = trace.input("step", {kRows, 3});
+    const Tensor step = trace.input("step", {kBatch, 3});
     const Tensor sum_of_steps = sum(step);
     for (DType dtype : {DType::kF16, DType::kBF16, DType::kI8, DType::kU8, DType::kI16, DType::kU16,
                         DType::kBool}) {
@@ -117,7 +117,7 @@ Result<Graph> counting_graph() {
                      is_floating(dtype) ? cast(next, dtype) : cast(cast(next, DType::kI32), dtype));
         trace.output(name + ".rows", cast(step * 7.0, dtype));
     }
-    return trace.finish();
+    return trace.build();
 }
 
 TEST_F(NarrowTest, StatesAndBindingsTakeTheirOwnBytesAndAgreeWithTheReference) {
@@ -126,7 +126,7 @@ TEST_F(NarrowTest, StatesAndBindingsTakeTheirOwnBytesAndAgreeWithTheReference) {
     constexpr uint64_t kCapacity = 9;
     for (const DeviceCaps& c : {caps(), without_narrow_storage(caps())}) {
         const CompiledProgram compiled = compile_for(c, *graph, kCapacity);
-        for (const Slot& slot : compiled.program.slots)
+        for (const Variable& slot : compiled.program.variables)
             EXPECT_EQ(slot.bytes, 5 * size_bytes(device_dtype(slot.dtype, c.narrow_storage())))
                 << slot.name;
         const auto runner = make_runner(compiled);
@@ -145,10 +145,10 @@ TEST_F(NarrowTest, StatesAndBindingsTakeTheirOwnBytesAndAgreeWithTheReference) {
             ASSERT_TRUE(expected.ok() && found.ok() && planned.ok());
             EXPECT_EQ(*found, *expected) << rows << " rows";
             EXPECT_EQ(*planned, *expected) << rows << " rows";
-            const auto slots = runner->read_slots();
+            const auto slots = runner->read_variables();
             ASSERT_TRUE(slots.ok()) << slots.status().message();
             EXPECT_EQ(*slots, weights) << rows << " rows";
-            for (const Slot& slot : compiled.program.slots)
+            for (const Variable& slot : compiled.program.variables)
                 EXPECT_EQ(memory.read(slot), weights.at(slot.name)) << slot.name;
         }
     }
@@ -158,24 +158,24 @@ TEST_F(NarrowTest, UploadsMayEndBetweenWords) {
     Trace trace("act");
     const Tensor weight = trace.param("weight", {7}, Init::constant(1), DType::kF16);
     trace.output("y", weight * trace.input("x", {7}, DType::kF16));
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok());
     const auto runner = make_runner(compile_for(caps(), *graph));
     ASSERT_NE(runner, nullptr);
-    const auto slot = runner->program().find_slot("weight");
+    const auto slot = runner->program().find_variable("weight");
     ASSERT_TRUE(slot.ok());
-    const auto device_type = static_cast<DType>(runner->program().slot(*slot).value().device_dtype);
+    const auto device_type = static_cast<DType>(runner->program().variable(*slot).value().device_dtype);
     const HostTensor part =
         HostTensor::of({3}, std::vector<double>{-2, 0.25, 3}, DType::kF16).cast(device_type);
     const uint64_t element = size_bytes(device_type);
     ASSERT_TRUE(runner
                     ->submit([&](VkCommandBuffer commands) {
-                        return to_status(hearth_record_upload(runner->session().handle(), commands,
+                        return to_status(hearth_record_update_variable(runner->session().handle(), commands,
                                                               *slot, element, part.bytes().data(),
                                                               part.bytes().size()));
                     })
                     .ok());
-    const auto found = runner->read_slot("weight");
+    const auto found = runner->read_variable("weight");
     ASSERT_TRUE(found.ok());
     EXPECT_EQ(*found,
               HostTensor::of({7}, std::vector<double>{1, -2, 0.25, 3, 1, 1, 1}, DType::kF16));

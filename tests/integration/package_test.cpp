@@ -34,14 +34,14 @@ class PackageProfiles : public VulkanTest {
   protected:
     static Result<Cooked> cooked() {
         Trace trace("act");
-        const Tensor x = trace.input("x", {kRows, 64});
+        const Tensor x = trace.input("x", {kBatch, 64});
         trace.output("y", nn::mlp(trace, "net", x, {64, 10}, relu, {.seed = 1}));
-        CookProfile fp16{"fp16", {}}, descriptors{"descriptors", {}};
-        fp16.options.caps.fp16_storage = true;
+        DeviceTarget fp16{"fp16", {}}, descriptors{"descriptors", {}};
+        fp16.options.caps.storage_buffer_16bit_access = true;
         descriptors.options.binding_model = BindingModel::kDescriptor;
         CookOptions options;
-        options.profiles = {fp16, CookProfile{}, descriptors};
-        options.rows_capacity = 8;
+        options.device_targets = {fp16, DeviceTarget{}, descriptors};
+        options.max_batch_size = 8;
         options.quantize.format = WeightFormat::kF16;
         return cook({&trace}, options);
     }
@@ -71,7 +71,7 @@ class PackageProfiles : public VulkanTest {
         const HostTensor &y = found->at("y"), &reference = expected->at("y");
         for (int64_t i = 0; i < y.element_count(); ++i)
             EXPECT_NEAR(y.get(i), reference.get(i), 1e-5);
-        return (*runner)->program().info().profile;
+        return (*runner)->program().info().device_target;
     }
 
     static PackageView open(std::span<const std::byte> bytes) {
@@ -95,32 +95,32 @@ TEST_F(PackageProfiles, EachHostGetsTheFirstThatItCanRun) {
     EXPECT_EQ(chosen(*package, bound), "descriptors");
     const auto host = make_device(rich);
     ASSERT_NE(host, nullptr);
-    if (!host->caps()->fp16_storage) GTEST_SKIP() << "the device has no 16-bit storage";
+    if (!host->caps()->storage_buffer_16bit_access) GTEST_SKIP() << "the device has no 16-bit storage";
     EXPECT_EQ(chosen(*package, rich), "fp16");
 }
 
 // Whether a program for matrix cores runs is for tests on such devices; here, who gets it.
 TEST_F(PackageProfiles, MatrixCoresAreForHostsThatHaveThem) {
     Trace trace("act");
-    const Tensor x = trace.input("x", {kRows, 16, 64, 64}, DType::kF16);
+    const Tensor x = trace.input("x", {kBatch, 16, 64, 64}, DType::kF16);
     const Tensor w = trace.param("w", {32, 16, 2, 2}, Init::constant(1), DType::kF16);
     trace.output("y", conv(x, w));
-    CookProfile fp16{"fp16", {}};
-    fp16.options.caps.fp16_storage = fp16.options.caps.fp16_arithmetic = true;
-    CookProfile coopmat = fp16;
+    DeviceTarget fp16{"fp16", {}};
+    fp16.options.caps.storage_buffer_16bit_access = fp16.options.caps.shader_float16 = true;
+    DeviceTarget coopmat = fp16;
     coopmat.name = "coopmat";
-    coopmat.options.caps.matrix_cores = MatrixCores::kKhr;
-    coopmat.options.caps.shared_memory_bytes = 32768;
+    coopmat.options.caps.cooperative_matrix = CooperativeMatrixExt::kKhr;
+    coopmat.options.caps.max_compute_shared_memory_size = 32768;
     CookOptions options;
-    options.profiles = {coopmat, fp16, CookProfile{}};
-    options.rows_capacity = 64;
+    options.device_targets = {coopmat, fp16, DeviceTarget{}};
+    options.max_batch_size = 64;
     const auto package = cook({&trace}, options);
     ASSERT_TRUE(package.ok()) << package.status().message();
     const PackageView view = open(package->bytes);
     const auto program = load_program(view.program(0), view.weights());
     ASSERT_TRUE(program.ok()) << program.status().message();
     ASSERT_TRUE(std::ranges::any_of(program->kernels, [](const Kernel& k) {
-        return k.needs_matrix_cores == MatrixCores::kKhr && k.subgroup_size == 32;
+        return k.needs_matrix_cores == CooperativeMatrixExt::kKhr && k.subgroup_size == 32;
     }));
 
     standalone::DeviceOptions host_options = test_device_options();
@@ -132,12 +132,12 @@ TEST_F(PackageProfiles, MatrixCoresAreForHostsThatHaveThem) {
     const DeviceCaps caps = host->caps().value();
     const bool has_cores =
         (host->enabled_features() & HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR) != 0 &&
-        caps.matrix_cores != MatrixCores::kNone && caps.matrix == MatrixShape{} &&
+        caps.cooperative_matrix != CooperativeMatrixExt::kNone && caps.cooperative_matrix_shape == MatrixShape{} &&
         caps.subgroup_size == 32;
     const auto best = LoadedProgram::load_package(*context, package->bytes, true);
     ASSERT_TRUE(best.ok()) << best.status().message();
-    EXPECT_STREQ(best->info().profile, has_cores           ? "coopmat"
-                                       : caps.fp16_storage ? "fp16"
+    EXPECT_STREQ(best->info().device_target, has_cores           ? "coopmat"
+                                       : caps.storage_buffer_16bit_access ? "fp16"
                                                            : "baseline");
     const auto named = LoadedProgram::load_package(*context, package->bytes, true, "coopmat");
     EXPECT_EQ(named.ok(), has_cores);
@@ -170,17 +170,17 @@ class PackageSamples : public VulkanTest {
     static Tensor product(Trace& trace) {
         HostTensor w(DType::kF32, {kOutputs, kInputs});
         for (int64_t i = 0; i < w.element_count(); ++i) w.set(i, first_weight(i));
-        return linear(trace.input("x", {kRows, kInputs}),
+        return linear(trace.input("x", {kBatch, kInputs}),
                       trace.param("w", w.shape(), Init::from(w)));
     }
 
     static CookOptions options() {
-        CookProfile baseline, descriptors{"descriptors", {}};
+        DeviceTarget baseline, descriptors{"descriptors", {}};
         descriptors.options.binding_model = BindingModel::kDescriptor;
         baseline.options.keep_source = descriptors.options.keep_source = false;
         CookOptions options;
-        options.profiles = {baseline, descriptors};
-        options.rows_capacity = 4;
+        options.device_targets = {baseline, descriptors};
+        options.max_batch_size = 4;
         return options;
     }
 
@@ -227,7 +227,7 @@ TEST_F(PackageSamples, OfTheseVersionsRunAsTheyAre) {
         fs::create_directories(folder());
         ASSERT_TRUE(write_file_atomically(package.string(), cooked->bytes).ok());
         ASSERT_TRUE(
-            write_file_atomically(program.string(), cooked->profiles[0].compiled.bytes).ok());
+            write_file_atomically(program.string(), cooked->device_targets[0].compiled.bytes).ok());
     }
     const auto package_bytes = read_whole_file(package.string());
     const auto program_bytes = read_whole_file(program.string());

@@ -37,11 +37,11 @@ HostTensor random_tensor(const Shape& shape, uint64_t key, double scale = 1) {
 /// A convolution, a constant matrix and two linear layers; odd extents, so that blocks end within
 /// rows and words within blocks.
 void build_net(Trace& trace) {
-    const Tensor image = trace.input("image", {kRows, 3, 7, 5});
+    const Tensor image = trace.input("image", {kBatch, 3, 7, 5});
     const Tensor filters =
         trace.param("filters", {9, 3, 3, 3}, Init::from(random_tensor({9, 3, 3, 3}, 1, 0.3)));
-    Tensor x = relu(conv(image, filters, {}, {.low = {1, 1}, .high = {1, 1}}));
-    x = reshape(x, {kRows, 9 * 7 * 5});
+    Tensor x = relu(conv(image, filters, {}, {.pad_begin = {1, 1}, .pad_end = {1, 1}}));
+    x = reshape(x, {kBatch, 9 * 7 * 5});
     x = relu(matmul(x, trace.constant(random_tensor({315, 33}, 2, 0.1))));
     x = nn::linear(trace, "hidden", x, 31, {.seed = 3});
     trace.output("y", nn::linear(trace, "last", tanh(x), 10, {.seed = 4}));
@@ -50,7 +50,7 @@ void build_net(Trace& trace) {
 Result<Graph> net_graph() {
     Trace trace("act");
     build_net(trace);
-    return trace.finish();
+    return trace.build();
 }
 
 QuantizeOptions to(WeightFormat format) {
@@ -122,12 +122,12 @@ TEST(QuantizeWeights, ReportsEachMatrixAndLeavesBiasesAlone) {
 TEST(QuantizeWeights, LeavesWhatAnEntryUpdates) {
     Trace act("act"), learn("learn");
     const auto net = [](Trace& trace) {
-        return nn::linear(trace, "net", trace.input("x", {kRows, 64}), 32, {.seed = 1});
+        return nn::linear(trace, "net", trace.input("x", {kBatch, 64}), 32, {.seed = 1});
     };
     act.output("y", net(act));
     const Tensor loss = mean(square(net(learn)));
     minimize(loss, learn.params(), SgdOptions{});
-    std::vector<Graph> graphs{act.finish().value(), learn.finish().value()};
+    std::vector<Graph> graphs{act.build().value(), learn.build().value()};
     const std::vector<Graph> before = graphs;
     const auto report = quantize_weights(graphs, to(WeightFormat::kInt8));
     ASSERT_TRUE(report.ok());
@@ -140,8 +140,8 @@ TEST(QuantizeWeights, RefusesWeightsThatAreNotFinite) {
     bad.set(77, NAN);
     Trace trace("act");
     trace.output(
-        "y", matmul(trace.input("x", {kRows, 64}), trace.param("w", {64, 64}, Init::from(bad))));
-    std::vector<Graph> graphs{trace.finish().value()};
+        "y", matmul(trace.input("x", {kBatch, 64}), trace.param("w", {64, 64}, Init::from(bad))));
+    std::vector<Graph> graphs{trace.build().value()};
     const auto report = quantize_weights(graphs, to(WeightFormat::kInt4));
     ASSERT_FALSE(report.ok());
     EXPECT_NE(report.status().message().find("weight 'w' holds NaN or infinity"), std::string::npos)
@@ -164,7 +164,7 @@ TEST_P(QuantizedNet, RunsAlikeOnTheDeviceInThePlanAndInTheInterpreter) {
 
     CompileOptions options;
     options.caps = device().caps().value();
-    options.rows_capacity = 11;
+    options.max_batch_size = 11;
     options.quantize = to(GetParam());
     if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
         options.binding_model = BindingModel::kDescriptor;
@@ -200,7 +200,7 @@ TEST_P(QuantizedNet, TakesTheMemoryOfItsFormat) {
     options.quantize = to(GetParam());
     const auto narrow = compile_graphs({net_graph().value()}, options);
     ASSERT_TRUE(wide.ok() && narrow.ok());
-    const bool has_f16 = options.caps.fp16_storage;
+    const bool has_f16 = options.caps.storage_buffer_16bit_access;
     const double least = GetParam() == WeightFormat::kF16    ? (has_f16 ? 1.8 : 1)
                          : GetParam() == WeightFormat::kInt8 ? 2.9
                                                              : 4.3;

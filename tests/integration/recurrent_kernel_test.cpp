@@ -44,7 +44,7 @@ const WindowCase kCases[] = {
 
 class WindowKernel : public VulkanTest, public testing::WithParamInterface<WindowCase> {
   protected:
-    void expect_as_the_reference(FusedNetworks fused_networks, std::string_view kernel_name,
+    void expect_as_the_reference(FuseMlp fused_networks, std::string_view kernel_name,
                                  size_t kernel_count) {
         const WindowCase& c = GetParam();
         const Dim rows(c.windows * c.length);
@@ -54,7 +54,7 @@ class WindowKernel : public VulkanTest, public testing::WithParamInterface<Windo
         const Tensor start = trace.input("start", {1, c.windows, c.hidden});
         if (c.has_start) options.h = start;
         if (c.has_resets)
-            options.resets = greater(trace.input("resets", {c.windows, c.length}), 0.8);
+            options.episode_starts = greater(trace.input("resets", {c.windows, c.length}), 0.8);
         const Tensor seen = tanh(nn::linear(trace, "in", x, 4));
         const Tensor h =
             nn::gru(trace, "gru", reshape(seen, {c.windows, c.length, 4}), c.hidden, options)
@@ -68,21 +68,21 @@ class WindowKernel : public VulkanTest, public testing::WithParamInterface<Windo
         const std::vector<Tensor> gradients = grad(loss, wrt);
         for (size_t g = 0; g < gradients.size(); ++g)
             trace.output("gradient" + std::to_string(g), gradients[g]);
-        const Graph graph = trace.finish().value();
+        const Graph graph = trace.build().value();
 
         CompileOptions compile_options{.caps = device().caps().value(),
-                                       .fused_networks = fused_networks};
+                                       .fuse_mlp = fused_networks};
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             compile_options.binding_model = BindingModel::kDescriptor;
         compile_options.caps.is_software = false;
-        compile_options.caps.matrix_cores = MatrixCores::kNone;
+        compile_options.caps.cooperative_matrix = CooperativeMatrixExt::kNone;
         const auto compiled = compile_graphs({graph}, compile_options);
         ASSERT_TRUE(compiled.ok()) << compiled.status().message();
         size_t found_kernels = 0;
         for (const Kernel& kernel : compiled->program.kernels)
             found_kernels += kernel.name.starts_with(kernel_name) ? 1 : 0;
         // Of steps some may be a fused network as well.
-        if (c.has_kernels || fused_networks == FusedNetworks::kNever) {
+        if (c.has_kernels || fused_networks == FuseMlp::kNever) {
             EXPECT_EQ(found_kernels, kernel_count);
         }
         NamedTensors inputs, weights;
@@ -114,7 +114,7 @@ class WindowKernel : public VulkanTest, public testing::WithParamInterface<Windo
 };
 
 TEST_P(WindowKernel, GoesThroughTimeAsTheStepsDo) {
-    expect_as_the_reference(FusedNetworks::kNever, "gru_", GetParam().has_kernels ? 2 : 0);
+    expect_as_the_reference(FuseMlp::kNever, "gru_", GetParam().has_kernels ? 2 : 0);
 }
 
 TEST_P(WindowKernel, IsAStageOfAFusedNetworkWhereThatFits) {
@@ -122,7 +122,7 @@ TEST_P(WindowKernel, IsAStageOfAFusedNetworkWhereThatFits) {
         GTEST_SKIP() << "fused networks need device addresses";
     // A product to three gates of more than 85 units is wider than fused networks have.
     constexpr int64_t kWidest = 85;
-    expect_as_the_reference(FusedNetworks::kAlways, "fused_network",
+    expect_as_the_reference(FuseMlp::kAlways, "fused_network",
                             GetParam().hidden <= kWidest ? 1 : 0);
 }
 

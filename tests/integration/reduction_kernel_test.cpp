@@ -29,10 +29,10 @@ class ReductionKernel : public VulkanTest {
   protected:
     /// Runs the graph, compiled for a GPU, twice; compares outputs and weights with the reference.
     void expect_as_the_reference(Trace& trace) {
-        const Graph graph = trace.finish().value();
+        const Graph graph = trace.build().value();
         CompileOptions options{.caps = device().caps().value(),
-                               .rows_capacity = kRowCount + 1,
-                               .fused_networks = FusedNetworks::kAlways};
+                               .max_batch_size = kRowCount + 1,
+                               .fuse_mlp = FuseMlp::kAlways};
         options.caps.is_software = false;
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
@@ -50,7 +50,7 @@ class ReductionKernel : public VulkanTest {
             ASSERT_TRUE(found.ok()) << found.status().message();
             expect_near(*found, *expected, 1e-5);
         }
-        const auto slots = (*runner)->read_slots();
+        const auto slots = (*runner)->read_variables();
         ASSERT_TRUE(slots.ok());
         // Adam divides by the root of squares: tiny differences of tiny gradients grow.
         expect_near(*slots, weights, 1e-3);
@@ -61,7 +61,7 @@ class ReductionKernel : public VulkanTest {
         NamedTensors result;
         for (ValueId v : graph.inputs) {
             const Value& value = graph.value(v);
-            HostTensor tensor(value.dtype, value.shape.at(kRowCount));
+            HostTensor tensor(value.dtype, value.shape.resolve(kRowCount));
             for (int64_t i = 0; i < tensor.element_count(); ++i)
                 tensor.set(i, 2 * uniform_from_bits(philox_bits(v, static_cast<uint32_t>(step),
                                                                 static_cast<uint32_t>(i))) -
@@ -85,10 +85,10 @@ class ReductionKernel : public VulkanTest {
 
 TEST_F(ReductionKernel, ReducesRowsOfAnyLength) {
     Trace t("run");
-    const Tensor x = t.input("x", {kRows, 100}), y = t.input("y", {13, 70});
+    const Tensor x = t.input("x", {kBatch, 100}), y = t.input("y", {13, 70});
     t.output("across, uneven turns", sum(y, {0}));
     t.output("across, largest", max(y, {0}));
-    t.output("few terms", min(t.input("z", {kRows, 3}), {1}));
+    t.output("few terms", min(t.input("z", {kBatch, 3}), {1}));
     t.output("along, two turns", softmax(x, 1));
     t.output("all, four turns", sum(square(y)));
     t.output("all rows", mean(x, {0}));
@@ -98,13 +98,13 @@ TEST_F(ReductionKernel, ReducesRowsOfAnyLength) {
 
 TEST_F(ReductionKernel, FoldsGradientsBehindTheirSums) {
     Trace t("run");
-    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 7}), {10, 2}, tanh, {.seed = 1});
-    const Tensor target = t.input("target", {kRows, 2});
+    const Tensor y = nn::mlp(t, "net", t.input("x", {kBatch, 7}), {10, 2}, tanh, {.seed = 1});
+    const Tensor target = t.input("target", {kBatch, 2});
     const Tensor loss = mean(square(y - (target - mean(target))));
     const std::vector<Tensor> params = t.params();
-    LossScale scale(t, {.first = 16});
+    GradScaler scale(t, {.init_scale = 16});
     adam(params, clip_by_global_norm(scale.grad(loss, params), 0.05), {.learning_rate = 1e-2});
-    t.output("is finite", scale.finish());
+    t.output("is finite", scale.update());
     t.output("loss", loss);
     expect_as_the_reference(t);
 }

@@ -24,8 +24,8 @@ class TuningTest : public VulkanTest {
         auto caps = device().caps();
         EXPECT_TRUE(caps.ok());
         options.caps = *caps;
-        options.driver = "as installed";
-        options.fused_networks = FusedNetworks::kNever;  // products stay products
+        options.driver_id = "as installed";
+        options.fuse_mlp = FuseMlp::kNever;  // products stay products
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
         return options;
@@ -44,10 +44,10 @@ class TuningTest : public VulkanTest {
         ASSERT_TRUE(tune(tuner, [&](const TuningTrial& trial) -> Result<TuningResult> {
                         TuningResult result{us *= 0.9, {}};
                         HEARTH_ASSIGN(result.outputs, run_program(trial.program, trial.entry,
-                                                                  trial.inputs, trial.rows));
+                                                                  trial.inputs, trial.batch_size));
                         return result;
                     }).ok());
-        for (const std::string& note : tuner.notes()) ADD_FAILURE() << note;
+        for (const std::string& note : tuner.remarks()) ADD_FAILURE() << note;
     }
 };
 
@@ -77,14 +77,14 @@ HostTensor random_tensor(const char* name, const Shape& shape) {
 TEST_F(TuningTest, EveryVariantAgreesWithTheShippedOne) {
     CompileOptions settings = options();
     const Compiled shipped = compile_products(settings);
-    EXPECT_GE(shipped.tunable.size(), !settings.caps.is_software ? 4u : 1u);
-    Tuner tuner(shipped.tunable, settings);
+    EXPECT_GE(shipped.tunable_kernels.size(), !settings.caps.is_software ? 4u : 1u);
+    Tuner tuner(shipped.tunable_kernels, settings);
     ASSERT_NO_FATAL_FAILURE(let_the_last_win(tuner));
-    EXPECT_GE(tuner.trials_done(), 2 * shipped.tunable.size());
+    EXPECT_GE(tuner.trials_done(), 2 * shipped.tunable_kernels.size());
 
     settings.tuning = tuner.save();
     const Compiled tuned = compile_products(settings);
-    EXPECT_TRUE(tuned.notes.empty());
+    EXPECT_TRUE(tuned.remarks.empty());
     EXPECT_NE(tuned.hash, shipped.hash);
     NamedTensors inputs = {{"x", random_tensor("x", {40, 72})},
                            {"wide", random_tensor("wide", {24, 72})},
@@ -111,23 +111,23 @@ TEST_F(TuningTest, FusedNetworksAreTunedWithinTheirEntries) {
     if (settings.binding_model == BindingModel::kDescriptor)
         GTEST_SKIP() << "fused networks have more buffers than descriptors reach";
     settings.caps.is_software = false;
-    settings.fused_networks = FusedNetworks::kAlways;
-    settings.rows_capacity = 24;
+    settings.fuse_mlp = FuseMlp::kAlways;
+    settings.max_batch_size = 24;
     Trace act("act");
-    act.output("y", nn::mlp(act, "net", act.input("x", {kRows, 6}), {16, 8}, tanh, {.seed = 3}));
+    act.output("y", nn::mlp(act, "net", act.input("x", {kBatch, 6}), {16, 8}, tanh, {.seed = 3}));
     const auto shipped = compile({&act}, settings);
     ASSERT_TRUE(shipped.ok()) << shipped.status().message();
-    ASSERT_EQ(shipped->tunable.size(), 1u);
-    EXPECT_TRUE(shipped->tunable[0].starts_with("fused network of act, 24 rows, "));
-    EXPECT_EQ(Tuner(shipped->tunable, settings).trial_count(), 0u) << "without the entry";
-    Tuner tuner(shipped->tunable, settings, {act.finish().value()});
+    ASSERT_EQ(shipped->tunable_kernels.size(), 1u);
+    EXPECT_TRUE(shipped->tunable_kernels[0].starts_with("fused network of act, 24 rows, "));
+    EXPECT_EQ(Tuner(shipped->tunable_kernels, settings).trial_count(), 0u) << "without the entry";
+    Tuner tuner(shipped->tunable_kernels, settings, {act.build().value()});
     EXPECT_GE(tuner.trial_count(), 4u);
     ASSERT_NO_FATAL_FAILURE(let_the_last_win(tuner));
     settings.tuning = tuner.save();
-    EXPECT_NE(settings.tuning.find(shipped->tunable[0] + " = tiles of "), std::string::npos);
+    EXPECT_NE(settings.tuning.find(shipped->tunable_kernels[0] + " = tiles of "), std::string::npos);
     const auto tuned = compile({&act}, settings);
     ASSERT_TRUE(tuned.ok()) << tuned.status().message();
-    EXPECT_TRUE(tuned->notes.empty());
+    EXPECT_TRUE(tuned->remarks.empty());
     EXPECT_NE(tuned->hash, shipped->hash);
 }
 
@@ -140,11 +140,11 @@ TEST_F(TuningTest, TilesOfAttentionAgreeWithTheShippedOnes) {
                                 trace.input("v", shape), {}, {.causal = true}));
     const auto shipped = compile({&trace}, settings);
     ASSERT_TRUE(shipped.ok()) << shipped.status().message();
-    ASSERT_EQ(shipped->tunable.size(), 1u);
-    Tuner tuner(shipped->tunable, settings);
+    ASSERT_EQ(shipped->tunable_kernels.size(), 1u);
+    Tuner tuner(shipped->tunable_kernels, settings);
     EXPECT_GE(tuner.trial_count(), 4u);
     ASSERT_NO_FATAL_FAILURE(let_the_last_win(tuner));
-    EXPECT_NE(tuner.save().find(shipped->tunable[0] + " = tiles of"), std::string::npos);
+    EXPECT_NE(tuner.save().find(shipped->tunable_kernels[0] + " = tiles of"), std::string::npos);
 }
 
 TEST_F(TuningTest, AKernelRulesVariantsAreTunedLikeThoseOfProducts) {
@@ -154,20 +154,20 @@ TEST_F(TuningTest, AKernelRulesVariantsAreTunedLikeThoseOfProducts) {
         Trace trace("main");
         const Tensor x = trace.input("x", {2, 5, 13, 11});
         const Tensor w = trace.input("w", {5, 1, 3, 3});
-        trace.output("y", relu(conv(x, w, {}, {.low = {1}, .groups = 5})));
+        trace.output("y", relu(conv(x, w, {}, {.pad_begin = {1}, .groups = 5})));
         return compile({&trace}, settings);
     };
     const auto shipped = compile_layer();
     ASSERT_TRUE(shipped.ok()) << shipped.status().message();
-    ASSERT_EQ(shipped->tunable.size(), 1u);
-    Tuner tuner(shipped->tunable, settings);
+    ASSERT_EQ(shipped->tunable_kernels.size(), 1u);
+    Tuner tuner(shipped->tunable_kernels, settings);
     EXPECT_GE(tuner.trial_count(), 4u);
     ASSERT_NO_FATAL_FAILURE(let_the_last_win(tuner));
     settings.tuning = tuner.save();
-    EXPECT_NE(settings.tuning.find(shipped->tunable[0] + " = "), std::string::npos);
+    EXPECT_NE(settings.tuning.find(shipped->tunable_kernels[0] + " = "), std::string::npos);
     const auto tuned = compile_layer();
     ASSERT_TRUE(tuned.ok()) << tuned.status().message();
-    EXPECT_TRUE(tuned->notes.empty());
+    EXPECT_TRUE(tuned->remarks.empty());
     EXPECT_NE(tuned->hash, shipped->hash);
     const NamedTensors inputs = {{"x", random_tensor("x", {2, 5, 13, 11})},
                                  {"w", random_tensor("w", {5, 1, 3, 3})}};

@@ -66,19 +66,19 @@ class Vulkan11 : public testing::TestWithParam<hearth_binding_model> {
     static Result<Cooked> cooked(std::initializer_list<const char*> names) {
         Trace act("act"), learn("learn");
         const auto policy = [](Trace& t) {
-            return nn::mlp(t, "net", t.input("x", {kRows, kInputs}), {32, 32, kOutputs}, tanh,
+            return nn::mlp(t, "net", t.input("x", {kBatch, kInputs}), {32, 32, kOutputs}, tanh,
                            {.seed = 4});
         };
         act.output("y", softmax(policy(act), -1));
         const Tensor loss =
-            cross_entropy(policy(learn), learn.input("labels", {kRows}, DType::kI32));
+            cross_entropy(policy(learn), learn.input("labels", {kBatch}, DType::kI32));
         learn.output("loss", loss);
         minimize(loss, learn.params(), AdamOptions{});
         CookOptions options;
-        options.rows_capacity = 64;
+        options.max_batch_size = 64;
         for (const char* name : names) {
-            HEARTH_ASSIGN(CookProfile profile, programs::make_profile(name, nullptr));
-            options.profiles.push_back(std::move(profile));
+            HEARTH_ASSIGN(DeviceTarget profile, programs::make_profile(name, nullptr));
+            options.device_targets.push_back(std::move(profile));
         }
         return cook({&act, &learn}, options);
     }
@@ -94,7 +94,7 @@ class Vulkan11 : public testing::TestWithParam<hearth_binding_model> {
             standalone::ProgramRunner::create_from_package(*host.device, package.bytes);
         ASSERT_TRUE(made.ok()) << made.status().message();
         standalone::ProgramRunner& runner = **made;
-        found.profile = runner.program().info().profile;
+        found.profile = runner.program().info().device_target;
         HostTensor x(DType::kF32, {kRowCount, kInputs}), labels(DType::kI32, {kRowCount});
         for (int64_t i = 0; i < x.element_count(); ++i)
             x.set(i, 2 * uniform_from_bits(philox_bits(3, 0, static_cast<uint32_t>(i))) - 1);
@@ -107,7 +107,7 @@ class Vulkan11 : public testing::TestWithParam<hearth_binding_model> {
         call("act", {{"x", x}}, found.before);
         call("learn", {{"x", x}, {"labels", labels}}, found.losses);
         call("act", {{"x", x}}, found.after);
-        auto weights = runner.read_slots();
+        auto weights = runner.read_variables();
         ASSERT_TRUE(weights.ok()) << weights.status().message();
         found.weights = std::move(*weights);
     }
@@ -159,8 +159,8 @@ TEST_P(Vulkan11, WhatIsCompiledForTheDeviceRunsOnIt) {
     Host host;
     ASSERT_NO_FATAL_FAILURE(make(VK_API_VERSION_1_1, host));
     Trace act("act");
-    act.output("y", tanh(act.input("x", {kRows, 4})) * 2.0);
-    CompileOptions options{.caps = host.device->caps().value(), .rows_capacity = 8};
+    act.output("y", tanh(act.input("x", {kBatch, 4})) * 2.0);
+    CompileOptions options{.caps = host.device->caps().value(), .max_batch_size = 8};
     EXPECT_EQ(options.caps.spirv_version, 0x00010300u);
     if (!uses_addresses()) options.binding_model = BindingModel::kDescriptor;
     const auto compiled = compile({&act}, options);

@@ -14,13 +14,13 @@ void matrix_samples(Samples& s) {
     s.add({{3, 5}});
     s.add({{1, 1}});
     s.add({{70, 3}});
-    s.add({{kRows, 4}}).rows = 9;
+    s.add({{kBatch, 4}}).batch_size = 9;
 }
 
 extern const OpDef kRowPrefix;
 
-std::optional<KernelText> prefix_kernel(const KernelRuleCall& call) {
-    return KernelText{.name = "row_prefix",
+std::optional<CustomKernel> prefix_kernel(const KernelRuleContext& call) {
+    return CustomKernel{.name = "row_prefix",
                       .glsl = R"(
 void main() {
     for (int row = int(gl_GlobalInvocationID.x); row < in0_dim0; row += 64 * int(gl_NumWorkGroups.x)) {
@@ -36,7 +36,7 @@ void main() {
                       .grid = {{{call.shape(0)[0], 64}}}};
 }
 
-void prefix_reference(ReferenceCall& call) {
+void prefix_reference(ReferenceContext& call) {
     const Shape& shape = call.inputs[0].shape();
     for (int64_t row = 0; row < shape[0].count; ++row) {
         double sum = 0;
@@ -53,11 +53,11 @@ constinit const OpDef kRowPrefix = {
     .summary = "Running sums of each row.",
     .inputs = {{"x"}},
     .op_class = OpClass::kKernel,
-    .reads_once = true,
-    .infer = [](InferCall& c) { return c.one(c.dtype(0), c.shape(0)); },
+    .reads_each_element_once = true,
+    .infer = [](InferContext& c) { return c.one(c.dtype(0), c.shape(0)); },
     .reference = prefix_reference,
     .kernel = prefix_kernel,
-    .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+    .vjp = [](VjpContext& v) -> std::vector<Tensor> {
         return {flip(apply_one(kRowPrefix, {flip(v.cotangent(), {1})}), {1})};
     },
     .samples = matrix_samples,
@@ -69,15 +69,15 @@ constinit const OpDef kRowExtremes = {
     .summary = "The largest element of each row, and its index.",
     .inputs = {{"x"}},
     .op_class = OpClass::kKernel,
-    .reads_buffers = true,
-    .infer = [](InferCall& c) -> Status {
+    .is_opaque = true,
+    .infer = [](InferContext& c) -> Status {
         if (c.shape(0)[1] == Dim(0)) return invalid_argument("rows without elements");
         c.outputs.push_back({c.dtype(0), {c.shape(0)[0]}});
         c.outputs.push_back({DType::kI32, {c.shape(0)[0], 1}});
         return {};
     },
     .reference =
-        [](ReferenceCall& call) {
+        [](ReferenceContext& call) {
             const Shape& shape = call.inputs[0].shape();
             for (int64_t row = 0; row < shape[0].count; ++row) {
                 int64_t best = 0;
@@ -88,8 +88,8 @@ constinit const OpDef kRowExtremes = {
                 call.outputs[1].set(row, static_cast<double>(best));
             }
         },
-    .kernel = [](const KernelRuleCall& call) -> std::optional<KernelText> {
-        return KernelText{.name = "row_extremes",
+    .kernel = [](const KernelRuleContext& call) -> std::optional<CustomKernel> {
+        return CustomKernel{.name = "row_extremes",
                           .glsl = R"(
 void main() {
     const int row = int(gl_GlobalInvocationID.x);
@@ -114,19 +114,19 @@ constinit const OpDef kNarrowDouble = {
     .summary = "x + x.",
     .inputs = {{"x"}},
     .op_class = OpClass::kKernel,
-    .reads_once = true,
-    .infer = [](InferCall& c) { return c.one(c.dtype(0), c.shape(0)); },
-    .decompose = [](DecomposeCall& c) -> std::vector<Tensor> { return {c.in(0) + c.in(0)}; },
-    .kernel = [](const KernelRuleCall& call) -> std::optional<KernelText> {
+    .reads_each_element_once = true,
+    .infer = [](InferContext& c) { return c.one(c.dtype(0), c.shape(0)); },
+    .decompose = [](DecomposeContext& c) -> std::vector<Tensor> { return {c.in(0) + c.in(0)}; },
+    .kernel = [](const KernelRuleContext& call) -> std::optional<CustomKernel> {
         if (call.shape(0)[1].count > 4) return std::nullopt;
-        return KernelText{.name = "narrow_double",
+        return CustomKernel{.name = "narrow_double",
                           .glsl =
                               "void main() {\n    const int i = int(gl_GlobalInvocationID.x);\n"
                               "    if (i < in0_count) out0(i, 2.0 * in0(i));\n}\n",
                           .local_size = {64, 1, 1},
                           .grid = {{{call.shape(0).element_count(), 64}}}};
     },
-    .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {v.cotangent() * 2.0}; },
+    .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() * 2.0}; },
     .samples = matrix_samples,
 };
 

@@ -47,11 +47,11 @@ std::vector<OpCase> cases_of(const OpDef& op) {
     for (const Sample& sample : samples.all()) {
         OpCase c{&op, cases.size(), sample};
         for (const AttrSpec& spec : op.attrs) {
-            if (c.sample.attrs.has(spec.name) || std::isnan(spec.fallback)) continue;
+            if (c.sample.attrs.has(spec.name) || std::isnan(spec.default_value)) continue;
             if (spec.type == AttrType::kInteger)
-                c.sample.attrs.set(spec.name, static_cast<int64_t>(spec.fallback));
+                c.sample.attrs.set(spec.name, static_cast<int64_t>(spec.default_value));
             else
-                c.sample.attrs.set(spec.name, spec.fallback);
+                c.sample.attrs.set(spec.name, spec.default_value);
         }
         cases.push_back(std::move(c));
     }
@@ -69,7 +69,7 @@ std::string signature(const OpCase& c) {
 
 bool has_rows(const OpCase& c) {
     return std::any_of(c.sample.inputs.begin(), c.sample.inputs.end(),
-                       [](const TensorType& t) { return t.shape.has_rows(); });
+                       [](const TensorType& t) { return t.shape.has_batch(); });
 }
 
 /// The case with `to` in place of the type `from`, if the operator admits it.
@@ -122,7 +122,7 @@ std::vector<OpCase> empty_cases_of(const OpDef& op) {
         std::set<int64_t> extents;
         for (const TensorType& t : sample.sample.inputs)
             for (const Dim d : t.shape.dims())
-                if (!d.per_row && d.count > 1) extents.insert(d.count);
+                if (!d.is_batch && d.count > 1) extents.insert(d.count);
         for (const int64_t extent : extents) {
             OpCase c = sample;
             for (TensorType& t : c.sample.inputs)
@@ -142,7 +142,7 @@ std::vector<OpCase> empty_cases_of(const OpDef& op) {
 std::vector<HostTensor> make_inputs(const OpCase& c) {
     std::vector<HostTensor> inputs;
     for (const TensorType& type : c.sample.inputs) {
-        HostTensor t(type.dtype, type.shape.at(c.rows()));
+        HostTensor t(type.dtype, type.shape.resolve(c.rows()));
         const uint64_t key = stream_key(c.op->name, c.index * 16 + inputs.size());
         const double low = is_unsigned(type.dtype) ? std::max(c.sample.low, 0.0) : c.sample.low;
         for (int64_t i = 0; i < t.element_count(); ++i) {
@@ -161,7 +161,7 @@ std::vector<HostTensor> make_inputs(const OpCase& c) {
 bool runs_on_device(const OpCase& c) {
     const OpClass kind = c.op->op_class;
     const bool is_for_cpu_alone =
-        !c.op->at && (kind == OpClass::kElementwise || kind == OpClass::kIndexed);
+        !c.op->compute && (kind == OpClass::kElementwise || kind == OpClass::kInjective);
     return !is_for_cpu_alone &&
            std::none_of(c.sample.inputs.begin(), c.sample.inputs.end(),
                         [](const TensorType& t) { return t.dtype == DType::kF64; });
@@ -174,7 +174,7 @@ Result<Graph> make_graph(const OpCase& c) {
         inputs.push_back(trace.input("x" + std::to_string(inputs.size()), type.shape, type.dtype));
     const std::vector<Tensor> outputs = apply(*c.op, inputs, c.sample.attrs, &trace);
     for (size_t i = 0; i < outputs.size(); ++i) trace.output("y" + std::to_string(i), outputs[i]);
-    return trace.finish();
+    return trace.build();
 }
 
 namespace {
@@ -223,7 +223,7 @@ Result<Variant> make_variant(const OpCase& c, bool wrapped, bool gradient) {
         for (size_t i = 0; i < gradients.size(); ++i)
             trace.output(name + ".g" + std::to_string(i), gradients[i]);
     }
-    HEARTH_ASSIGN(variant.graph, trace.finish());
+    HEARTH_ASSIGN(variant.graph, trace.build());
     return variant;
 }
 
@@ -238,11 +238,11 @@ Result<std::vector<Variant>> variants_of(const OpDef& op) {
     };
     for (const OpCase& c : cases_of(op)) {
         if (!runs_on_device(c)) continue;
-        HEARTH_TRY(add(c, false, false).in(describe(c)));
-        HEARTH_TRY(add(c, true, false).in(describe(c)));
+        HEARTH_TRY(add(c, false, false).with_context(describe(c)));
+        HEARTH_TRY(add(c, true, false).with_context(describe(c)));
         const bool has_gradient = c.sample.gradient && !op.stops_gradient &&
                                   (op.vjp != nullptr || op.op_class == OpClass::kComposite);
-        if (has_gradient) HEARTH_TRY(add(c, true, true).in(describe(c)));
+        if (has_gradient) HEARTH_TRY(add(c, true, true).with_context(describe(c)));
     }
     return variants;
 }
@@ -262,7 +262,7 @@ Result<std::vector<Variant>> variants_of(std::span<const OpCase> cases) {
         if (!runs_on_device(c)) continue;
         for (const bool wrapped : {false, true}) {
             auto variant = make_variant(c, wrapped, false);
-            if (!variant.ok()) return variant.status().in(describe(c));
+            if (!variant.ok()) return variant.status().with_context(describe(c));
             variants.push_back(std::move(variant).value());
         }
     }
@@ -274,7 +274,7 @@ std::vector<Variant> epilogues_behind_products_of(DType dtype) {
     const std::string type(name_of(dtype));
     std::vector<Variant> variants;
     for (const OpDef* op : all_ops()) {
-        if (op->op_class != OpClass::kElementwise || op->inputs.size() == 0 || !op->at) continue;
+        if (op->op_class != OpClass::kElementwise || op->inputs.size() == 0 || !op->compute) continue;
         for (const OpCase& sample : cases_of(*op)) {
             OpCase c = sample;
             c.sample.inputs = {{dtype, {kM, kK}}, {dtype, {kK, kN}}};
@@ -308,7 +308,7 @@ std::vector<Variant> epilogues_behind_products_of(DType dtype) {
             const std::vector<Tensor> outputs = apply(*op, operands, c.sample.attrs, &trace);
             for (size_t i = 0; i < outputs.size(); ++i)
                 trace.output(name + ".y" + std::to_string(i), outputs[i]);
-            auto graph = trace.finish();
+            auto graph = trace.build();
             if (!graph.ok()) continue;
             variant.graph = std::move(graph).value();
             variants.push_back(std::move(variant));
@@ -332,7 +332,7 @@ Result<std::vector<Variant>> narrow_variants_of(const OpDef& op, DType dtype) {
         c.sample.attrs = in_type(c.sample.attrs, DType::kF32, dtype);
         for (const bool wrapped : {false, true}) {
             auto variant = make_variant(c, wrapped, false);
-            if (!variant.ok()) return variant.status().in(describe(c));
+            if (!variant.ok()) return variant.status().with_context(describe(c));
             variants.push_back(std::move(variant).value());
         }
     }

@@ -23,7 +23,7 @@ struct OpCase {
     size_t index = 0;  ///< which sample
     Sample sample;
 
-    int64_t rows() const { return sample.rows; }
+    int64_t rows() const { return sample.batch_size; }
 };
 
 /// "reduce_sum sample 3: f32[rows, 5] {axes=(0)}"

@@ -61,11 +61,11 @@ TEST_P(OpContract, HasASummaryAndSamplesOfSeveralShapes) {
     EXPECT_GE(cases.size(), 3u);
     bool has_rows = false;
     for (const OpCase& c : cases) {
-        for (const TensorType& t : c.sample.inputs) has_rows = has_rows || t.shape.has_rows();
-        for (const TensorType& t : output_types(c)) has_rows = has_rows || t.shape.has_rows();
+        for (const TensorType& t : c.sample.inputs) has_rows = has_rows || t.shape.has_batch();
+        for (const TensorType& t : output_types(c)) has_rows = has_rows || t.shape.has_batch();
         for (const Attr& a : c.sample.attrs.all())
             if (const auto* shape = std::get_if<Shape>(&a.value))
-                has_rows = has_rows || shape->has_rows();
+                has_rows = has_rows || shape->has_batch();
     }
     EXPECT_TRUE(has_rows) << "no sample has a symbolic extent";
 }
@@ -80,7 +80,7 @@ TEST_P(OpContract, ShapeRuleOfSymbolicRowsAgreesWithThatOfNumbers) {
         ASSERT_EQ(outputs->size(), types.size());
         for (size_t i = 0; i < types.size(); ++i) {
             EXPECT_EQ((*outputs)[i].dtype(), types[i].dtype);
-            EXPECT_EQ((*outputs)[i].shape(), types[i].shape.at(c.rows()));
+            EXPECT_EQ((*outputs)[i].shape(), types[i].shape.resolve(c.rows()));
         }
     }
 }

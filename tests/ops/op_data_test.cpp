@@ -44,7 +44,7 @@ Result<std::vector<HostTensor>> try_run(const Build& build, const std::vector<Ho
         traced.push_back(trace.input("x" + std::to_string(traced.size()), t.shape(), t.dtype()));
     const std::vector<Tensor> outputs = build(trace, traced);
     for (size_t i = 0; i < outputs.size(); ++i) trace.output("y" + std::to_string(i), outputs[i]);
-    HEARTH_ASSIGN(const Graph graph, trace.finish());
+    HEARTH_ASSIGN(const Graph graph, trace.build());
     return evaluate(graph, inputs);
 }
 
@@ -92,21 +92,21 @@ TEST(Sort, DescendingPutsNanFirstAndStillKeepsEqualElementsInOrder) {
 TEST(TopK, OfColumnsGivesTheFirstOfEquals) {
     expect(
         [](Trace&, auto in) -> std::vector<Tensor> {
-            const TopK top = top_k(in[0], 2, 0);
-            return {top.values, top.places};
+            const TopK top = topk(in[0], 2, 0);
+            return {top.values, top.indices};
         },
         {f32({3, 2}, {1, 5, 3, 5, 3, 4})}, {f32({2, 2}, {3, 5, 3, 5}), i64({2, 2}, {1, 0, 2, 1})});
 }
 
 TEST(TopK, OfMoreThanThereAreIsRefused) {
-    expect_error([](Trace&, auto in) -> std::vector<Tensor> { return {top_k(in[0], 4).values}; },
+    expect_error([](Trace&, auto in) -> std::vector<Tensor> { return {topk(in[0], 4).values}; },
                  {f32({3}, {1, 2, 3})}, "top_k: 4 of 3 elements");
 }
 
 TEST(SearchSorted, CountsSmallerAndNoLargerElements) {
     expect(
         [](Trace&, auto in) -> std::vector<Tensor> {
-            return {search_sorted(in[0], in[1]), search_sorted(in[0], in[1], true)};
+            return {searchsorted(in[0], in[1]), searchsorted(in[0], in[1], true)};
         },
         {f32({5}, {1, 2, 2, 2, 9}), f32({4}, {0, 2, 9, 10})},
         {i64({4}, {0, 1, 4, 5}), i64({4}, {0, 4, 5, 5})});
@@ -187,7 +187,7 @@ TEST(ScatterNd, ReplacesSlicesAndLeavesOutWhatIsOutside) {
 TEST(NonZero, CountsBeyondItsCapacity) {
     const Build build = [](Trace&, auto in) -> std::vector<Tensor> {
         const NonZero small = nonzero(in[0], 2), large = nonzero(in[0], 4);
-        return {small.places, large.places, large.count};
+        return {small.indices, large.indices, large.count};
     };
     expect(build, {f32({2, 3}, {0, 1, 0, kNan, 0, -2})},
            {i64({2, 2}, {0, 1, 1, 0}), i64({2, 4}, {0, 1, 1, -1, 1, 0, 2, -1}), i64({}, {3})});
@@ -196,7 +196,7 @@ TEST(NonZero, CountsBeyondItsCapacity) {
 TEST(Unique, SortsCountsAndInverts) {
     const Build build = [](Trace&, auto in) -> std::vector<Tensor> {
         const Unique u = unique(in[0], 4);
-        return {u.values, u.first, u.inverse, u.counts, u.count};
+        return {u.values, u.first_index, u.inverse, u.counts, u.count};
     };
     expect(build, {f32({6}, {2, 1, 1, 3, 4, 3})},
            {f32({4}, {1, 2, 3, 4}), i64({4}, {1, 0, 3, 4}), i64({6}, {1, 0, 0, 2, 3, 2}),
@@ -206,7 +206,7 @@ TEST(Unique, SortsCountsAndInverts) {
 TEST(Unique, UnsortedKeepsTheOrderOfFirstPlaces) {
     const Build build = [](Trace&, auto in) -> std::vector<Tensor> {
         const Unique u = unique(in[0], 4, {}, false);
-        return {u.values, u.first, u.inverse, u.counts};
+        return {u.values, u.first_index, u.inverse, u.counts};
     };
     expect(build, {f32({6}, {2, 1, 1, 3, 4, 3})},
            {f32({4}, {2, 1, 3, 4}), i64({4}, {0, 1, 3, 4}), i64({6}, {0, 1, 1, 2, 3, 2}),
@@ -216,7 +216,7 @@ TEST(Unique, UnsortedKeepsTheOrderOfFirstPlaces) {
 TEST(Unique, TakesNanForEqualAndMarksWhatIsNotUsed) {
     const Build build = [](Trace&, auto in) -> std::vector<Tensor> {
         const Unique u = unique(in[0], 4);
-        return {u.first, u.counts, u.count};
+        return {u.first_index, u.counts, u.count};
     };
     expect(build, {f32({4}, {kNan, 1, kNan, 1})},
            {i64({4}, {1, 0, -1, -1}), i64({4}, {2, 2, 0, 0}), i64({}, {2})});

@@ -42,7 +42,7 @@ HostTensor run(const Build& build, std::vector<HostTensor> inputs) {
     for (const HostTensor& t : inputs)
         traced.push_back(trace.input("x" + std::to_string(traced.size()), t.shape(), t.dtype()));
     trace.output("y", build(traced));
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     if (!graph.ok()) return {};
     const auto outputs = evaluate(*graph, inputs);
@@ -308,7 +308,7 @@ TEST(Softmax, RowsOfMinusInfinityGiveZerosNotNaNInReferenceAndDecomposition) {
         [](auto t) {
             const Attrs attrs{{"axis", int64_t{1}}};
             const OpDef& softmax_op = *t[0].trace()->graph().producer(softmax(t[0]).value())->op;
-            DecomposeCall call{*t[0].trace(), attrs, t};
+            DecomposeContext call{*t[0].trace(), attrs, t};
             return softmax_op.decompose(call)[0];
         },
         {x}, y);
@@ -378,9 +378,9 @@ TEST(Golden, ConcatOfMorePartsThanOneKernelTakes) {
 TEST(Golden, ReadsAtIndices) {
     const HostTensor x = f32({3, 2}, {1, 2, 3, 4, 5, 6});
     // -1 is the last; 9 and -9 lie outside and are clamped.
-    expect([](auto t) { return gather(t[0], t[1]); }, {x, i32({4}, {2, -1, 9, -9})},
+    expect([](auto t) { return take(t[0], t[1]); }, {x, i32({4}, {2, -1, 9, -9})},
            f32({4, 2}, {5, 6, 5, 6, 5, 6, 1, 2}));
-    expect([](auto t) { return gather(t[0], t[1], 1); }, {x, i32({}, {1})}, f32({3}, {2, 4, 6}));
+    expect([](auto t) { return take(t[0], t[1], 1); }, {x, i32({}, {1})}, f32({3}, {2, 4, 6}));
     expect([](auto t) { return gather_elements(t[0], t[1], 1); }, {x, i32({3, 1}, {0, 1, -1})},
            f32({3, 1}, {1, 4, 6}));
     expect([](auto t) { return one_hot(t[0], 3); }, {i32({4}, {0, 2, -1, 3})},
@@ -394,7 +394,7 @@ TEST(Golden, Losses) {
     expect([](auto x) { return huber_loss(x[0], x[1]); }, {p, t},
            f32({}, {(1.5 + 0.125 + 2.5) / 4}));
     // softplus(1) - 0.25 and softplus(-2) - (-2): 1.06326169 and 2.12692801.
-    expect([](auto x) { return bce_with_logits(x[0], x[1]); },
+    expect([](auto x) { return binary_cross_entropy_with_logits(x[0], x[1]); },
            {f32({2}, {1, -2}), f32({2}, {0.25, 1})}, f32({}, {1.59509485}));
     // The negative log-softmax of SoftmaxOfOneTwoThree: (2.40760596 + 0.407605964) / 2.
     expect([](auto x) { return cross_entropy(x[0], x[1]); },
@@ -418,9 +418,9 @@ TEST(Random, DrawsHaveTheMomentsOfTheirDistributions) {
     const HostTensor counter = HostTensor::scalar(7, DType::kU32);
     const int64_t n = 20000;
     const HostTensor u =
-        run([](auto t) { return random_uniform(t[0], random_key("u"), {n}, -1, 3); }, {counter});
+        run([](auto t) { return random_uniform(t[0], rng_key("u"), {n}, -1, 3); }, {counter});
     const HostTensor z =
-        run([](auto t) { return random_normal(t[0], random_key("z"), {n}, 2, 0.5); }, {counter});
+        run([](auto t) { return random_normal(t[0], rng_key("z"), {n}, 2, 0.5); }, {counter});
     double u_sum = 0, z_sum = 0, z_squares = 0;
     for (int64_t i = 0; i < n; ++i) {
         EXPECT_GE(u.get(i), -1);
@@ -443,8 +443,8 @@ TEST(Random, StreamsAndDrawsDiffer) {
     EXPECT_EQ(draw(1, 5), draw(1, 5));
     EXPECT_NE(draw(1, 5), draw(2, 5));
     EXPECT_NE(draw(1, 5), draw(1, 6));
-    EXPECT_NE(random_key("a", 0), random_key("a", 1));
-    EXPECT_NE(random_key("a", 0), random_key("b", 0));
+    EXPECT_NE(rng_key("a", 0), rng_key("a", 1));
+    EXPECT_NE(rng_key("a", 0), rng_key("b", 0));
 }
 
 }  // namespace

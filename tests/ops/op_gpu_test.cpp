@@ -75,7 +75,7 @@ class OnGpu : public SharedDeviceTest {
         options.caps = *caps;
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
-        options.rows_capacity = static_cast<uint64_t>(most_rows) + 5;
+        options.max_batch_size = static_cast<uint64_t>(most_rows) + 5;
         options.fuse = fuse;
         std::vector<NamedTensors> results;
         auto compiled = compile_graphs(graphs, options);
@@ -203,7 +203,7 @@ TEST_F(OnGpu, AnyOfNoFlagsIsFalseAndAllOfNoneIsTrue) {
     const Tensor x = trace.input("x", {3, 0}, DType::kBool);
     trace.output("any", any(x, {1}));
     trace.output("all", all(x, {1}));
-    v.graph = trace.finish().value();
+    v.graph = trace.build().value();
     v.inputs["x"] = HostTensor(DType::kBool, Shape{3, 0});
     const std::vector<NamedTensors> found = run({&v, 1}, true);
     if (richer_caps_ && found.empty()) return;
@@ -221,7 +221,7 @@ TEST_F(OnGpu, ProductsOfIntegersAreExactBeyondTheIntegersOfFloats) {
     const Tensor a = trace.input("a", {1, 4096}, DType::kI8);
     const Tensor b = trace.input("b", {4096, 1}, DType::kU8);
     trace.output("y", matmul_integer(a, b));
-    v.graph = trace.finish().value();
+    v.graph = trace.build().value();
     HostTensor left(DType::kI8, Shape{1, 4096}), right(DType::kU8, Shape{4096, 1});
     for (int64_t i = 0; i < 4096; ++i) {
         left.set_int(i, 127);

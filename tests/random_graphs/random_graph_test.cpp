@@ -58,7 +58,7 @@ double largest(const HostTensor& t) {
 /// The graph as it is rounded where products read f16, or, in f32, as it is.
 Result<Graph> rounded(const Graph& graph, const CompileOptions& options) {
     if (options.precision == Precision::kF32) return graph;
-    const PassOptions pass_options{.rows_capacity = options.rows_capacity,
+    const PassOptions pass_options{.max_batch_size = options.max_batch_size,
                                    .caps = options.caps,
                                    .precision = options.precision};
     HEARTH_ASSIGN(Graph now, decompose(graph, pass_options));
@@ -99,9 +99,9 @@ class RandomGraphs : public SharedDeviceTest, public testing::WithParamInterface
     static std::string check(std::span<const Recipe> recipes, Precision precision) {
         CompileOptions options;
         options.caps = *device_->caps();
-        options.rows_capacity = 11;
-        options.keep_source = options.caps.cpu != Cpu::kNone;  // a native device builds it
-        options.fused_networks = FusedNetworks::kAlways;
+        options.max_batch_size = 11;
+        options.keep_source = options.caps.cpu_isa != CpuIsa::kNone;  // a native device builds it
+        options.fuse_mlp = FuseMlp::kAlways;
         options.precision = precision;
         std::vector<Variant> variants;
         std::vector<Graph> graphs;
@@ -151,10 +151,10 @@ class RandomGraphs : public SharedDeviceTest, public testing::WithParamInterface
                                      const Program& program, const ProgramMemory& memory,
                                      standalone::ProgramRunner& runner) {
         NamedTensors planned, on_device;
-        for (const Slot& slot : program.slots) {
+        for (const Variable& slot : program.variables) {
             if (!expected.weights.contains(slot.name)) continue;
             planned[slot.name] = memory.read(slot);
-            auto read = runner.read_slot(slot.name.c_str());
+            auto read = runner.read_variable(slot.name.c_str());
             if (!read.ok()) return "device: " + read.status().message();
             on_device[slot.name] = std::move(read).value();
         }

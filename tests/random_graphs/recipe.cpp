@@ -24,7 +24,7 @@ bool is_small(const Shape& shape) {
 std::vector<OpCase> usable_cases() {
     auto usable_type = [](const TensorType& type) {
         const bool has_multiples = std::any_of(type.shape.dims().begin(), type.shape.dims().end(),
-                                               [](Dim d) { return d.per_row && d.count != 1; });
+                                               [](Dim d) { return d.is_batch && d.count != 1; });
         return is_small(type.shape) && !has_multiples && type.shape.element_count(3) > 0 &&
                type.dtype != DType::kF64;
     };
@@ -56,7 +56,7 @@ class Cook {
     explicit Cook(const Recipe& recipe) : recipe_(recipe), trace_(name()) {
         variant_.rows = recipe.rows;
         variant_.text = "graph " + std::to_string(recipe.seed);
-        pool_.push_back(input({kRows, 5}, DType::kF32, -2, 2));
+        pool_.push_back(input({kBatch, 5}, DType::kF32, -2, 2));
         pool_.push_back(input({4, 3}, DType::kF32, -2, 2));
         pool_.push_back(trace_.param(name() + ".w", {6}, Init::uniform(-1, 1)));
     }
@@ -64,7 +64,7 @@ class Cook {
     Result<Variant> run() {
         for (const RecipeStep& step : recipe_.steps) take(step);
         finish();
-        HEARTH_ASSIGN(variant_.graph, trace_.finish());
+        HEARTH_ASSIGN(variant_.graph, trace_.build());
         return std::move(variant_);
     }
 
@@ -80,7 +80,7 @@ class Cook {
         c.sample.inputs = {{dtype, shape}};
         c.sample.low = low;
         c.sample.high = high;
-        c.sample.rows = recipe_.rows;
+        c.sample.batch_size = recipe_.rows;
         variant_.inputs[text] = make_inputs(c)[0];
         const Tensor x = trace_.input(text, shape, dtype);
         if (is_floating(dtype)) leaves_.push_back(x);
@@ -92,13 +92,13 @@ class Cook {
     /// `t` as a tensor of this shape, whatever it was.
     Tensor fit(Tensor t, const Shape& shape) {
         if (t.shape() == shape) return t;
-        const bool has_rows = t.rank() > 0 && t.dim(0).per_row;
+        const bool has_rows = t.rank() > 0 && t.dim(0).is_batch;
         t = flatten(has_rows ? mean(t, {0}) : t);
         if (t.rank() == 0) t = unsqueeze(t, {0});
         Shape fixed = shape;
         bool wants_rows = false;
         for (int i = 0; i < fixed.rank(); ++i) {
-            if (!fixed[i].per_row) continue;
+            if (!fixed[i].is_batch) continue;
             fixed[i] = Dim(1);
             wants_rows = true;
         }
@@ -108,7 +108,7 @@ class Cook {
         t = reshape(count == t.dim(0).count ? t : slice(t, 0, 0, count), fixed);
         if (!wants_rows) return t;
         Shape rows;
-        for (const Dim extent : shape.dims()) rows.push_back(extent.per_row ? kRows : Dim(1));
+        for (const Dim extent : shape.dims()) rows.push_back(extent.is_batch ? kBatch : Dim(1));
         return t + reshape(slice(pool_[0], 1, 0, 1), rows);
     }
 
@@ -120,7 +120,7 @@ class Cook {
 
     static bool rows_lead(const Shape& shape) {
         for (int i = 0; i < shape.rank(); ++i)
-            if (shape[i].per_row && (i > 0 || shape[i].count != 1)) return false;
+            if (shape[i].is_batch && (i > 0 || shape[i].count != 1)) return false;
         return true;
     }
 
@@ -223,11 +223,11 @@ class Cook {
     static Tensor view(const Tensor& x, uint32_t a, uint32_t choice) {
         if (x.rank() == 0) return unsqueeze(x, {0});
         const int64_t axis = static_cast<int64_t>(a % static_cast<uint32_t>(x.rank()));
-        const bool is_fixed = !x.shape()[static_cast<int>(axis)].per_row;
+        const bool is_fixed = !x.shape()[static_cast<int>(axis)].is_batch;
         const int64_t count = x.shape()[static_cast<int>(axis)].count;
         switch (choice % 7) {
             case 0:
-                return x.shape()[0].per_row ? x : transpose(x);
+                return x.shape()[0].is_batch ? x : transpose(x);
             case 1:
                 return is_fixed ? slice(x, axis, a / 8 % 2, count, 1 + a / 16 % 2) : x;
             case 2:
@@ -250,7 +250,7 @@ class Cook {
     }
 
     Tensor product(const Tensor& x, uint32_t choice) {
-        if (x.rank() < 1 || x.dim(-1).per_row) return x;
+        if (x.rank() < 1 || x.dim(-1).is_batch) return x;
         const int64_t in = x.dim(-1).count, out = 1 + choice % 9;
         const Tensor w =
             trace_.param(name() + ".w" + std::to_string(in) + "x" + std::to_string(out), {out, in},
@@ -266,7 +266,7 @@ class Cook {
                                     DType::kU32, DType::kU16, DType::kU8};
         const DType dtype = kTypes[c[2] % std::size(kTypes)];
         const int64_t inner = 1 + c[4] % 40, columns = 1 + c[5] % 9;
-        const Tensor a = input({kRows, inner}, dtype, -9, 9),
+        const Tensor a = input({kBatch, inner}, dtype, -9, 9),
                      b = input({inner, columns}, dtype, -9, 9);
         const Tensor y = matmul(a, b);
         const Tensor bias = input({columns}, dtype, -9, 9);
@@ -287,7 +287,7 @@ class Cook {
     }
 
     void update(const Tensor& x, uint32_t choice) {
-        if (x.rank() > 0 && x.dim(0).per_row) return;
+        if (x.rank() > 0 && x.dim(0).is_batch) return;
         const Tensor held = trace_.state(name() + ".s" + std::to_string(updates_++), x.shape(),
                                          Init::constant(0.5));
         trace_.assign(held, choice % 2 == 0 ? held * 0.5 + x : x);

@@ -166,14 +166,14 @@ void expect_to_fit(const Compiled& made, const DeviceDescription& device, Needs&
         const uint32_t invocations =
             facts.local_size[0] * facts.local_size[1] * facts.local_size[2];
         EXPECT_LE(facts.version, caps.spirv_version) << where;
-        EXPECT_LE(facts.shared_bytes, caps.shared_memory_bytes) << where;
-        EXPECT_LE(invocations, caps.max_workgroup_invocations) << where;
-        EXPECT_LE(facts.push_bytes, caps.push_constant_bytes) << where;
+        EXPECT_LE(facts.shared_bytes, caps.max_compute_shared_memory_size) << where;
+        EXPECT_LE(invocations, caps.max_compute_work_group_invocations) << where;
+        EXPECT_LE(facts.push_bytes, caps.max_push_constants_size) << where;
         const bool needs_f16 = kernel.needs_fp16_arithmetic || kernel.needs_fp16_storage;
-        EXPECT_TRUE(!needs_f16 || caps.fp16_arithmetic) << where;
+        EXPECT_TRUE(!needs_f16 || caps.shader_float16) << where;
         EXPECT_TRUE(can_have_subgroups_of(kernel.subgroup_size, device)) << where;
-        if (kernel.needs_matrix_cores != MatrixCores::kNone) {
-            EXPECT_EQ(kernel.matrix, caps.matrix) << where;
+        if (kernel.needs_matrix_cores != CooperativeMatrixExt::kNone) {
+            EXPECT_EQ(kernel.matrix, caps.cooperative_matrix_shape) << where;
             // Subgroups are full, and each has whole matrices.
             EXPECT_EQ(kernel.local_size[0] % kernel.subgroup_size, 0u) << where;
             needs.matrix = kernel.matrix;
@@ -182,11 +182,11 @@ void expect_to_fit(const Compiled& made, const DeviceDescription& device, Needs&
         needs.invocations = std::max(needs.invocations, invocations);
         needs.subgroup_size = std::max(needs.subgroup_size, kernel.subgroup_size);
     }
-    EXPECT_LE(program->arena_bytes, caps.max_buffer_bytes) << caps.name;
+    EXPECT_LE(program->arena_bytes, caps.max_storage_buffer_range) << caps.name;
 }
 
 Precision precision_for(const DeviceCaps& caps) {
-    return caps.fp16_arithmetic ? Precision::kF16 : Precision::kF32;
+    return caps.shader_float16 ? Precision::kF16 : Precision::kF32;
 }
 
 /// A network: its entries, and how they are compiled.
@@ -199,7 +199,7 @@ struct Network {
 /// Compiled for each device as it is.
 void expect_to_fit_each_device(const Network& network) {
     for (const DeviceDescription& device : kDevices) {
-        CompileOptions options{.caps = device.caps(), .rows_capacity = network.rows_capacity};
+        CompileOptions options{.caps = device.caps(), .max_batch_size = network.rows_capacity};
         if (network.is_rounded) options.precision = precision_for(options.caps);
         const auto made = compile(network.entries, options);
         ASSERT_TRUE(made.ok()) << device.name << ": " << made.status().message();
@@ -210,11 +210,11 @@ void expect_to_fit_each_device(const Network& network) {
 
 Result<Cooked> cook_for_all(const Network& network) {
     CookOptions options;
-    options.rows_capacity = network.rows_capacity;
+    options.max_batch_size = network.rows_capacity;
     for (const char* name : kProfiles) {
-        HEARTH_ASSIGN(CookProfile profile, programs::make_profile(name, nullptr));
+        HEARTH_ASSIGN(DeviceTarget profile, programs::make_profile(name, nullptr));
         if (network.is_rounded) profile.options.precision = precision_for(profile.options.caps);
-        options.profiles.push_back(std::move(profile));
+        options.device_targets.push_back(std::move(profile));
     }
     return cook(network.entries, options);
 }
@@ -238,8 +238,8 @@ std::vector<std::string> cells_of(const Result<Cooked>& package) {
         EXPECT_TRUE(program.ok()) << device.name << ": " << program.status().message();
         std::string& cell = cells.emplace_back();
         if (!program.ok()) continue;
-        cell = program->info().profile;
-        const auto chosen = std::ranges::find(package->profiles, cell, &CookedProfile::name);
+        cell = program->info().device_target;
+        const auto chosen = std::ranges::find(package->device_targets, cell, &CookedTarget::name);
         Needs needs;
         expect_to_fit(chosen->compiled, device, needs);
         cell += ", " + std::to_string((needs.shared_bytes + 1023) / 1024) + " KiB";
@@ -279,7 +279,7 @@ void expect_section(const std::string& title, const std::string& text) {
 }
 
 void trace_digits(Trace& read) {
-    read.output("scores", demo::digits_net(read, read.input("x", {kRows, 1, 8, 8}), false, 1));
+    read.output("scores", demo::digits_net(read, read.input("x", {kBatch, 1, 8, 8}), false, 1));
 }
 
 TEST(DeviceTable, LimitsOfTheDevicesAreDocumented) {
@@ -307,7 +307,7 @@ TEST(DeviceTable, LimitsOfTheDevicesAreDocumented) {
 TEST(DeviceTable, WhatAPolicyAndDigitsBecomeKeepsToEachDevicesLimitsAndIsDocumented) {
     const auto traces = ghost_lap::trace_brain(1);
     const auto manifest = ghost_lap::manifest();
-    const Network policy{agents::driven_entries_of(traces, manifest), manifest.agents, false};
+    const Network policy{agents::runtime_entries(traces, manifest), manifest.n_agents, false};
     Trace read("read");
     trace_digits(read);
     const Network digits{{&read}, 64};
@@ -329,9 +329,9 @@ TEST(DeviceTable, WhatSqueezeNetBecomesKeepsToEachDevicesLimitsAndIsDocumented) 
     ASSERT_TRUE(model.ok()) << model.status().message();
     Trace act("act");
     std::vector<Tensor> inputs;
-    for (const ModelPort& port : model->inputs())
+    for (const TensorSpec& port : model->inputs())
         inputs.push_back(act.input(port.name, port.shape, port.dtype));
-    act.output("y", model->apply(act, inputs)[0]);
+    act.output("y", model->call(act, inputs)[0]);
     const Network network{{&act}};
     expect_to_fit_each_device(network);
     const auto cells = cells_of(cook_for_all(network));
@@ -351,7 +351,7 @@ TEST(DeviceTable, APackageAsksForTheSharedMemoryAndSubgroupsThatItsKernelsHave) 
     ViewError error;
     ASSERT_TRUE(view.open(cooked->bytes, &error)) << error.text.c_str();
     for (size_t i = 0; i < std::size(kProfiles); ++i) {
-        const auto program = load_program(cooked->profiles[i].compiled.bytes);
+        const auto program = load_program(cooked->device_targets[i].compiled.bytes);
         ASSERT_TRUE(program.ok()) << program.status().message();
         uint64_t shared = 0;
         uint32_t subgroup = 0;
@@ -362,7 +362,7 @@ TEST(DeviceTable, APackageAsksForTheSharedMemoryAndSubgroupsThatItsKernelsHave) 
             shared = std::max(shared, facts.shared_bytes);
             subgroup = std::max(subgroup, kernel.subgroup_size);
         }
-        const file::ProfileRecord& record = view.profiles()[i];
+        const file::DeviceTargetRecord& record = view.device_targets()[i];
         EXPECT_EQ(record.shared_memory_bytes, shared) << kProfiles[i];
         EXPECT_EQ(record.subgroup_size, subgroup) << kProfiles[i];
         EXPECT_LE(shared, 32u << 10) << kProfiles[i];

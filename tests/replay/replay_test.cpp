@@ -43,20 +43,20 @@ std::vector<Target> make_targets() {
     software.name = "software";
     software.subgroup_size = 8;
     software.is_software = true;
-    software.max_workgroup_invocations = software.max_workgroup_size_x = 1024;
-    software.shared_memory_bytes = 32 << 10;
-    software.max_buffer_bytes = uint64_t{1} << 31;
-    software.fp16_arithmetic = software.fp16_storage = software.int8_storage = true;
+    software.max_compute_work_group_invocations = software.max_compute_work_group_size_x = 1024;
+    software.max_compute_shared_memory_size = 32 << 10;
+    software.max_storage_buffer_range = uint64_t{1} << 31;
+    software.shader_float16 = software.storage_buffer_16bit_access = software.storage_buffer_8bit_access = true;
     software.subgroup_arithmetic = true;
     DeviceCaps h200 = software;  // NVIDIA H200
     h200.name = "h200";
     h200.subgroup_size = 32;
     h200.is_software = false;
-    h200.shared_memory_bytes = 48 << 10;
-    h200.push_constant_bytes = 256;
-    h200.max_workgroup_count_x = 0x7fffffff;
-    h200.matrix_cores = MatrixCores::kKhr;
-    h200.nv_matrix_cores = true;
+    h200.max_compute_shared_memory_size = 48 << 10;
+    h200.max_push_constants_size = 256;
+    h200.max_compute_work_group_count_x = 0x7fffffff;
+    h200.cooperative_matrix = CooperativeMatrixExt::kKhr;
+    h200.cooperative_matrix_nv = true;
     const auto address = BindingModel::kDeviceAddress;
     return {{"baseline address", baseline_caps(), address},
             {"baseline descriptor", baseline_caps(), BindingModel::kDescriptor},
@@ -147,7 +147,7 @@ CompileOptions options_for(const Target& target, uint64_t rows_capacity) {
     CompileOptions options;
     options.caps = target.caps;
     options.binding_model = target.binding_model;
-    options.rows_capacity = rows_capacity;
+    options.max_batch_size = rows_capacity;
     options.keep_source = false;
     return options;
 }
@@ -210,7 +210,7 @@ TEST(ReplayOfProgram, GhostLap) {
         const auto manifest = ghost_lap::manifest();
         expect_program(
             "ghost_lap", t,
-            compile(agents::driven_entries_of(traces, manifest), options_for(t, manifest.agents)));
+            compile(agents::runtime_entries(traces, manifest), options_for(t, manifest.n_agents)));
     });
 }
 
@@ -220,10 +220,10 @@ TEST(ReplayOfProgram, DigitsLearner) {
         for_each_target(name, [&](const Target& t) {
             Trace read("read"), learn("learn");
             read.output("scores",
-                        demo::digits_net(read, read.input("x", {kRows, 1, 8, 8}), false, 1));
+                        demo::digits_net(read, read.input("x", {kBatch, 1, 8, 8}), false, 1));
             const Tensor scores =
-                demo::digits_net(learn, learn.input("x", {kRows, 1, 8, 8}), true, 1);
-            const Tensor loss = cross_entropy(scores, learn.input("labels", {kRows}, DType::kI32));
+                demo::digits_net(learn, learn.input("x", {kBatch, 1, 8, 8}), true, 1);
+            const Tensor loss = cross_entropy(scores, learn.input("labels", {kBatch}, DType::kI32));
             learn.output("loss", loss);
             minimize(loss, learn.params(), AdamOptions{});
             CompileOptions options = options_for(t, 64);
@@ -241,23 +241,23 @@ TEST(ReplayOfProgram, Profiles) {
         if (!takes_all() && Hash().text(name).value() % 3 != 0) continue;
         const auto profile = programs::make_profile(name, nullptr);
         ASSERT_TRUE(profile.ok()) << profile.status().message();
-        if (profile->options.caps.cpu != Cpu::kNone) continue;
+        if (profile->options.caps.cpu_isa != CpuIsa::kNone) continue;
         const Target target{name, profile->options.caps, profile->options.binding_model};
         Trace read("read"), learn("learn");
-        read.output("scores", demo::digits_net(read, read.input("x", {kRows, 1, 8, 8}), false, 1));
+        read.output("scores", demo::digits_net(read, read.input("x", {kBatch, 1, 8, 8}), false, 1));
         const Tensor loss =
-            cross_entropy(demo::digits_net(learn, learn.input("x", {kRows, 1, 8, 8}), true, 1),
-                          learn.input("labels", {kRows}, DType::kI32));
+            cross_entropy(demo::digits_net(learn, learn.input("x", {kBatch, 1, 8, 8}), true, 1),
+                          learn.input("labels", {kBatch}, DType::kI32));
         learn.output("loss", loss);
         minimize(loss, learn.params(), AdamOptions{});
         CompileOptions options = options_for(target, 64);
-        if (target.caps.fp16_arithmetic) options.precision = Precision::kF16;
+        if (target.caps.shader_float16) options.precision = Precision::kF16;
         expect_program("profile digits", target, compile({&read, &learn}, options));
         const auto traces = ghost_lap::trace_brain(1);
         const auto manifest = ghost_lap::manifest();
         expect_program("profile ghost_lap", target,
-                       compile(agents::driven_entries_of(traces, manifest),
-                               options_for(target, manifest.agents)));
+                       compile(agents::runtime_entries(traces, manifest),
+                               options_for(target, manifest.n_agents)));
     }
 }
 
@@ -287,8 +287,8 @@ TEST(Vulkan11Profile, EveryKernelIsValid) {
         const auto traces = ghost_lap::trace_brain(1);
         const auto manifest = ghost_lap::manifest();
         const auto made =
-            compile_graphs(finish_all(agents::driven_entries_of(traces, manifest)).value(),
-                           options_for(target, manifest.agents));
+            compile_graphs(finish_all(agents::runtime_entries(traces, manifest)).value(),
+                           options_for(target, manifest.n_agents));
         ASSERT_TRUE(made.ok()) << made.status().message();
         expect_valid_for_1_1(made->program, name);
         count += made->program.kernels.size();
@@ -314,31 +314,31 @@ TEST(Vulkan11Profile, EveryKernelIsValid) {
 }
 
 template <class Learner>
-void expect_learner(const std::string& name, const agents::AgentSchema& schema,
+void expect_learner(const std::string& name, const agents::AgentSpec& schema,
                     const Learner& learner) {
     for_each_target(name, [&](const Target& t) {
         const auto traces =
-            agents::trace_agents(schema, agents::mlp_network({32, 32}, tanh, 1), learner, 1);
-        expect_program(name, t, compile(agents::entries_of(traces), options_for(t, 16)));
+            agents::build_agent_graphs(schema, agents::mlp_network({32, 32}, tanh, 1), learner, 1);
+        expect_program(name, t, compile(agents::all_entries(traces), options_for(t, 16)));
     });
 }
 
 TEST(ReplayOfProgram, Learners) {
     using namespace agents;
-    const AgentSchema chooses(Fields().numbers("cart", 4), Actions().choose("push", 2));
-    const AgentSchema steers(Fields().numbers("car", 5), Actions().drive("steer", 2));
-    expect_learner("ppo_choice", chooses, Ppo{.agents = 16});
-    expect_learner("ppo_numbers", steers, Ppo{.agents = 16});
+    const AgentSpec chooses(ObservationSpec().box("cart", 4), ActionSpec().discrete("push", 2));
+    const AgentSpec steers(ObservationSpec().box("car", 5), ActionSpec().continuous("steer", 2));
+    expect_learner("ppo_choice", chooses, Ppo{.n_agents = 16});
+    expect_learner("ppo_numbers", steers, Ppo{.n_agents = 16});
     expect_learner("dqn", chooses, Dqn{});
     expect_learner("sac", steers, Sac{});
-    expect_learner("clone", steers, Clone{});
+    expect_learner("clone", steers, BehaviorCloning{});
 }
 
 /// Small networks as one kernel: with plain arithmetic, with windows, and on both kinds of matrix cores.
-TEST(ReplayOfProgram, FusedNetworks) {
+TEST(ReplayOfProgram, FuseMlp) {
     Target software = targets()[2], h200 = targets()[3], khr = h200;
     khr.name = "h200 khr address";
-    khr.caps.nv_matrix_cores = false;
+    khr.caps.cooperative_matrix_nv = false;
     for (const fused_networks::Net& net : fused_networks::kNets) {
         const std::string name = std::string("fused_network ") + net.name;
         const std::vector<Target> devices = {net.has_matrices ? khr : software, h200};
@@ -349,7 +349,7 @@ TEST(ReplayOfProgram, FusedNetworks) {
             fused_networks::trace(net, false, act);
             fused_networks::trace(net, true, learn);
             CompileOptions options = options_for(devices[d], net.capacity);
-            options.caps.shared_memory_bytes = net.shared_bytes;
+            options.caps.max_compute_shared_memory_size = net.shared_bytes;
             if (net.has_matrices) options.precision = Precision::kF16;
             expect_program(name, devices[d], compile({&act, &learn}, options));
         }
@@ -372,9 +372,9 @@ void expect_networks(const std::string& folder) {
             for_each_target(name, [&](const Target& t) {
                 Trace act("act");
                 std::vector<Tensor> inputs;
-                for (const ModelPort& port : model->inputs())
+                for (const TensorSpec& port : model->inputs())
                     inputs.push_back(act.input(port.name, port.shape, port.dtype));
-                const std::vector<Tensor> outputs = model->apply(act, inputs);
+                const std::vector<Tensor> outputs = model->call(act, inputs);
                 for (size_t i = 0; i < outputs.size(); ++i)
                     act.output(model->outputs()[i].name, outputs[i]);
                 expect_program(name, t, compile({&act}, options_for(t, 64)));

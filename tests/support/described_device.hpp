@@ -56,13 +56,13 @@ struct DeviceDescription {
         DeviceCaps caps;
         caps.name = name;
         caps.subgroup_size = subgroup_size;
-        caps.shared_memory_bytes = shared_kib << 10;
-        caps.max_buffer_bytes = buffer_mib << 20;
-        caps.max_workgroup_invocations = caps.max_workgroup_size_x = workgroup_size();
-        caps.push_constant_bytes = push_constant_bytes;
-        caps.fp16_arithmetic = caps.fp16_storage = caps.int8_storage = has_f16;
-        caps.matrix = matrix;
-        if (matrix.m != 0) caps.matrix_cores = MatrixCores::kKhr;
+        caps.max_compute_shared_memory_size = shared_kib << 10;
+        caps.max_storage_buffer_range = buffer_mib << 20;
+        caps.max_compute_work_group_invocations = caps.max_compute_work_group_size_x = workgroup_size();
+        caps.max_push_constants_size = push_constant_bytes;
+        caps.shader_float16 = caps.storage_buffer_16bit_access = caps.storage_buffer_8bit_access = has_f16;
+        caps.cooperative_matrix_shape = matrix;
+        if (matrix.m != 0) caps.cooperative_matrix = CooperativeMatrixExt::kKhr;
         caps.is_software = is_software;
         caps.is_integrated = is_integrated;
         caps.compute_units = compute_units;
@@ -79,7 +79,7 @@ class DescribedHost {
     }
 
     Result<Context> make_context() const {
-        hearth_host_info info = hearth_host_info_default();
+        hearth_context_create_info info = hearth_context_create_info_default();
         info.instance = handle<VkInstance>();
         info.physical_device = handle<VkPhysicalDevice>();
         info.device = handle<VkDevice>();

@@ -20,25 +20,25 @@
 namespace hearth::test::fused_networks {
 
 inline Tensor regression(Trace& t) {
-    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 5}), {8, 64, 3}, relu, {.seed = 1});
+    const Tensor y = nn::mlp(t, "net", t.input("x", {kBatch, 5}), {8, 64, 3}, relu, {.seed = 1});
     t.output("y", y);
-    return mse_loss(y, t.input("target", {kRows, 3}));
+    return mse_loss(y, t.input("target", {kBatch, 3}));
 }
 
 inline Tensor odd_widths(Trace& t) {
-    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 33}), {40, 17, 1}, tanh, {.seed = 2});
+    const Tensor y = nn::mlp(t, "net", t.input("x", {kBatch, 33}), {40, 17, 1}, tanh, {.seed = 2});
     t.output("y", y);
-    return huber_loss(y, t.input("target", {kRows, 1}), 0.3);
+    return huber_loss(y, t.input("target", {kBatch, 1}), 0.3);
 }
 
 inline Tensor classes(Trace& t) {
-    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 6}), {20, 20, 7}, relu, {.seed = 5});
+    const Tensor y = nn::mlp(t, "net", t.input("x", {kBatch, 6}), {20, 20, 7}, relu, {.seed = 5});
     t.output("probabilities", softmax(y, -1));
-    return cross_entropy(y, t.input("labels", {kRows}, DType::kI32));
+    return cross_entropy(y, t.input("labels", {kBatch}, DType::kI32));
 }
 
 inline Tensor two_heads(Trace& t) {
-    const Tensor x = t.input("x", {kRows, 6}), gains = t.input("gains", {kRows, 1});
+    const Tensor x = t.input("x", {kBatch, 6}), gains = t.input("gains", {kBatch, 1});
     const Tensor actor = nn::mlp(t, "actor", x, {16, 16, 5}, tanh, {.seed = 6});
     const Tensor hidden = nn::mlp(t, "critic", x, {12, 6}, tanh, {.seed = 7});
     const Tensor value = nn::mlp(t, "head", concat({hidden, x + hidden}, 1), {1}, tanh);
@@ -50,7 +50,7 @@ inline Tensor two_heads(Trace& t) {
 /// Inputs, targets and outputs of f16.
 inline Tensor deep(Trace& t) {
     const auto input = [&](const char* name) {
-        return cast(t.input(name, {kRows, 16}, DType::kF16), DType::kF32);
+        return cast(t.input(name, {kBatch, 16}, DType::kF16), DType::kF32);
     };
     const Tensor y = nn::mlp(t, "net", input("x"), {16, 16, 16}, relu, {.seed = 8});
     t.output("y", cast(y, DType::kF16));
@@ -61,10 +61,10 @@ template <int64_t kLength, int64_t kHidden>
 Tensor windows(Trace& t) {
     const Dim rows(kLength, true);
     const Tensor seen =
-        tanh(nn::linear(t, "in", reshape(t.input("x", {kRows, kLength, 5}), {rows, 5}), 9));
-    const Tensor resets = greater(t.input("resets", {kRows, kLength}), 0.5);
-    const Tensor h = nn::gru(t, "gru", reshape(seen, {kRows, kLength, 9}), kHidden,
-                             {.seed = 12, .h = t.input("h", {1, kRows, kHidden}), .resets = resets})
+        tanh(nn::linear(t, "in", reshape(t.input("x", {kBatch, kLength, 5}), {rows, 5}), 9));
+    const Tensor resets = greater(t.input("resets", {kBatch, kLength}), 0.5);
+    const Tensor h = nn::gru(t, "gru", reshape(seen, {kBatch, kLength, 9}), kHidden,
+                             {.seed = 12, .h = t.input("h", {1, kBatch, kHidden}), .episode_starts = resets})
                          .output;
     const Tensor y = nn::linear(t, "head", reshape(h, {rows, kHidden}), 2);
     t.output("y", y);

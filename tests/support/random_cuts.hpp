@@ -15,7 +15,7 @@ namespace hearth::test {
 /// What a session is made with whose dispatches are cut.
 inline hearth_session_create_info session_that_cuts() {
     hearth_session_create_info info = hearth_session_create_info_default();
-    info.flags |= HEARTH_SESSION_CUT_DISPATCHES;
+    info.flags |= HEARTH_SESSION_SPLIT_DISPATCHES;
     return info;
 }
 
@@ -27,9 +27,9 @@ class RandomCuts {
         hearth_entry_info about = hearth_entry_info_default();
         (void)hearth_program_find_entry(program.handle(), entry, &index);
         (void)hearth_program_get_entry(program.handle(), index, &about);
-        for (uint32_t i = 0; i < about.step_count; ++i) {
-            hearth_step_info step = hearth_step_info_default();
-            (void)hearth_program_get_step(program.handle(), index, i, &step);
+        for (uint32_t i = 0; i < about.command_count; ++i) {
+            hearth_command_info step = hearth_command_info_default();
+            (void)hearth_program_get_command(program.handle(), index, i, &step);
             workgroups_ += step.workgroups;
         }
     }

@@ -31,7 +31,7 @@ inline constexpr uint32_t kWidth = 96;  // not a multiple of the workgroup
 inline constexpr uint64_t kRowsCapacity = 8;
 inline constexpr uint32_t kLearn = 0, kAct = 1;  // entries
 inline constexpr uint32_t kLearnX = 0, kLearnRate = 1, kLearnY = 2, kActX = 3, kActY = 4;
-inline constexpr uint32_t kStateSlot = 0, kZeroSlot = 1;
+inline constexpr uint32_t kStateVariable = 0, kZeroVariable = 1;
 
 /// SPIR-V of the three kernels, for one binding model.
 struct TestShaders {
@@ -42,15 +42,15 @@ class TestProgramBuilder {
   public:
     TestProgramBuilder(const TestShaders& shaders, BindingModel model) {
         program_.binding_model = model;
-        program_.profile = "test";
-        program_.rows_capacity = kRowsCapacity;
+        program_.device_target = "test";
+        program_.max_batch_size = kRowsCapacity;
         add_kernel("mix", shaders.mix, 4, 3);
         program_.kernels[0].spec_constants = {{7, 0}};
         add_kernel("mix_plus_one", shaders.mix, 4, 3);
         program_.kernels[1].spec_constants = {{7, 0x3f800000}};  // 1.0f
         add_kernel("decay", shaders.decay, 4, 1);
         add_kernel("add_row", shaders.add_row, 4, 1);
-        add_slots();
+        add_variables();
         add_bindings();
         add_learn();
         add_act();
@@ -74,24 +74,24 @@ class TestProgramBuilder {
         kernel.access_bytes = 16;  // the reference to the run block says so
         program_.kernels.push_back(kernel);
     }
-    void add_slots() {
+    void add_variables() {
         program_.weights_bytes = 1024;
-        Slot state;
+        Variable state;
         state.name = "state";
-        state.kind = SlotKind::kState;
+        state.kind = VariableKind::kState;
         state.shape = {Dim(kWidth)};
         state.offset = 256;
         state.bytes = kWidth * 4;
         state.data_offset = 16;
-        program_.slots.push_back(state);
-        Slot zero = state;
+        program_.variables.push_back(state);
+        Variable zero = state;
         zero.name = "zero";
-        zero.kind = SlotKind::kParam;
+        zero.kind = VariableKind::kParam;
         zero.offset = 768;
         zero.bytes = 64;
         zero.shape = {Dim(16)};
         zero.data_offset = kZeroFilled;
-        program_.slots.push_back(zero);
+        program_.variables.push_back(zero);
         program_.data.resize(16 + kWidth * 4);
         for (uint32_t i = 0; i < kWidth; ++i) {
             const float value = static_cast<float>(i);
@@ -102,7 +102,7 @@ class TestProgramBuilder {
         const auto add = [&](const char* name, Direction direction, Shape shape, Extent bytes) {
             program_.bindings.push_back({name, direction, DType::kF32, shape, bytes});
         };
-        const Shape rows_by_width{kRows, Dim(kWidth)};
+        const Shape rows_by_width{kBatch, Dim(kWidth)};
         add("x", Direction::kInput, rows_by_width, kPerRow);
         add("rate", Direction::kInput, {Dim(1)}, {4, 0});
         add("y", Direction::kOutput, rows_by_width, kPerRow);
@@ -121,10 +121,10 @@ class TestProgramBuilder {
         return {Region::kWeights, access, 0, 256, {kWidth * 4, 0}};
     }
 
-    void add_step(StepKind kind, const char* label, uint32_t kernel,
+    void add_step(CommandKind kind, const char* label, uint32_t kernel,
                   std::initializer_list<Operand> operands, std::initializer_list<uint32_t> words,
                   Extent work = {1, 0}) {
-        Step step;
+        Command step;
         step.kind = kind;
         step.kernel = kernel;
         step.label = label;
@@ -132,21 +132,21 @@ class TestProgramBuilder {
         step.operand_count = static_cast<uint32_t>(operands.size());
         step.first_word = static_cast<uint32_t>(program_.words.size());
         step.word_count = static_cast<uint32_t>(words.size());
-        if (kind == StepKind::kDispatch) step.grid[0] = {work, 64};
-        step.flops = kind == StepKind::kDispatch ? 1000 : 0;
-        step.bytes_moved = kind == StepKind::kBarrier ? 0 : 4096;
-        step.computes = {static_cast<uint32_t>(program_.steps.size())};
+        if (kind == CommandKind::kDispatch) step.grid[0] = {work, 64};
+        step.flops = kind == CommandKind::kDispatch ? 1000 : 0;
+        step.bytes_moved = kind == CommandKind::kBarrier ? 0 : 4096;
+        step.computes = {static_cast<uint32_t>(program_.commands.size())};
         program_.operands.insert(program_.operands.end(), operands);
         program_.words.insert(program_.words.end(), words);
-        program_.steps.push_back(step);
+        program_.commands.push_back(step);
     }
     void add_mix(const char* label, Operand a, float scale_a, Operand b, float scale_b, Operand out,
                  uint32_t kernel = 0) {
-        add_step(StepKind::kDispatch, label, kernel, {run(), a, b, out},
+        add_step(CommandKind::kDispatch, label, kernel, {run(), a, b, out},
                  {kWidth, std::bit_cast<uint32_t>(scale_a), std::bit_cast<uint32_t>(scale_b)},
                  {0, kWidth});
     }
-    void add_barrier() { add_step(StepKind::kBarrier, "", 0, {}, {}); }
+    void add_barrier() { add_step(CommandKind::kBarrier, "", 0, {}, {}); }
 
     void add_learn() {
         const Operand x = external(kLearnX, Access::kRead, kPerRow);
@@ -155,11 +155,11 @@ class TestProgramBuilder {
         add_barrier();
         add_mix("t2", arena(0, Access::kRead), 1.0f, arena(1, Access::kRead), 1.0f,
                 arena(2, Access::kWrite));
-        add_step(StepKind::kFill, "clear t3", 0, {arena(3, Access::kWrite)}, {0});
+        add_step(CommandKind::kFill, "clear t3", 0, {arena(3, Access::kWrite)}, {0});
         add_barrier();
-        add_step(StepKind::kCopy, "t3", 0, {arena(2, Access::kRead), arena(3, Access::kWrite)}, {});
+        add_step(CommandKind::kCopy, "t3", 0, {arena(2, Access::kRead), arena(3, Access::kWrite)}, {});
         add_barrier();
-        add_step(StepKind::kDispatch, "state", 2,
+        add_step(CommandKind::kDispatch, "state", 2,
                  {run(), arena(3, Access::kRead), external(kLearnRate, Access::kRead, {4, 0}),
                   state(Access::kReadWrite)},
                  {kWidth}, {kWidth, 0});
@@ -168,7 +168,7 @@ class TestProgramBuilder {
                 external(kLearnY, Access::kWrite, kPerRow), 1);
         Entry entry;
         entry.name = "learn";
-        entry.step_count = static_cast<uint32_t>(program_.steps.size());
+        entry.command_count = static_cast<uint32_t>(program_.commands.size());
         entry.arena_bytes = 4 * kValueBytes;
         entry.bindings = {kLearnX, kLearnRate, kLearnY};
         program_.arena_bytes = entry.arena_bytes;
@@ -177,14 +177,14 @@ class TestProgramBuilder {
     void add_act() {
         Entry entry;
         entry.name = "act";
-        entry.first_step = static_cast<uint32_t>(program_.steps.size());
+        entry.first_command = static_cast<uint32_t>(program_.commands.size());
         entry.arena_offset = program_.arena_bytes;
         entry.bindings = {kActX, kActY};
-        add_step(StepKind::kDispatch, "y", 3,
+        add_step(CommandKind::kDispatch, "y", 3,
                  {run(), external(kActX, Access::kRead, kPerRow), state(Access::kRead),
                   external(kActY, Access::kWrite, kPerRow)},
                  {kWidth}, {0, kWidth});
-        entry.step_count = 1;
+        entry.command_count = 1;
         program_.entries.push_back(entry);
     }
 

@@ -89,7 +89,7 @@ struct VulkanShim {
     }
 
     /// Puts the shim in front of what the host would have passed.
-    void intercept(hearth_host_info& info) {
+    void intercept(hearth_context_create_info& info) {
         real_instance_proc = info.get_instance_proc_addr;
         real_device_proc = info.get_device_proc_addr;
         info.get_instance_proc_addr = instance_proc;

@@ -220,7 +220,7 @@ TEST_F(ToolCare, ABrainThatIsNotFiniteIsShownButNotMergedUnlessAskedFor) {
     brain.tensors.push_back({"w", false, HostTensor(DType::kF32, {4})});
     brain.tensors[0].value.set(2, std::nan(""));
     ASSERT_TRUE(
-        write_file_atomically(path("nan.brain"), *save_brain(brain, nullptr, Nonfinite::kAllow))
+        write_file_atomically(path("nan.brain"), *save_brain(brain, nullptr, NonFinite::kAllow))
             .ok());
     const std::string both = "'" + path("a.brain") + "' '" + path("nan.brain") + "'";
     const std::string merge = "brain merge -o '" + path("out.brain") + "' " + both;

@@ -248,8 +248,8 @@ TEST_F(Watch, LongRunsAreThinnedAndKeepTheirSpikes) {
 
 TEST_F(Watch, WhatAgentsLogIsRead) {
     agents::AgentsStatus status{hearth_agents_status_default()};
-    status.diagnostics[static_cast<size_t>(agents::Diagnostic::kReturn)] = 12.5f;
-    status.diagnostics[static_cast<size_t>(agents::Diagnostic::kKl)] =
+    status.metrics[static_cast<size_t>(agents::AgentMetric::kEpisodeReturn)] = 12.5f;
+    status.metrics[static_cast<size_t>(agents::AgentMetric::kKl)] =
         std::numeric_limits<float>::quiet_NaN();
     status.counters[static_cast<size_t>(agents::Counter::kSamples)] = uint64_t{1} << 33;
     append("run.jsonl", agents::run_log_begin("a \"game\"", "frames") +
@@ -262,7 +262,7 @@ TEST_F(Watch, WhatAgentsLogIsRead) {
     EXPECT_EQ(s["not_finite"], 1);
     EXPECT_EQ(s["events"], 1);
     EXPECT_EQ(s["foreign"], 0);
-    EXPECT_EQ(s["metrics"].size(), agents::kDiagnosticCount + agents::kCounterCount);
+    EXPECT_EQ(s["metrics"].size(), agents::kMetricCount + agents::kCounterCount);
 }
 
 TEST_F(Watch, APngHasAllMetricsInIt) {

@@ -21,15 +21,15 @@ namespace hearth::train {
 inline constexpr int64_t kDividedWorlds = 16, kDividedHorizon = 32;
 
 /// Entries rollout, prepare, gradient or learn, step, publish of so many worlds.
-inline agents::Traces divided_traces(int64_t worlds, bool data_parallel) {
+inline agents::AgentGraphs divided_traces(int64_t worlds, bool data_parallel) {
     agents::Ppo ppo;
-    ppo.agents = worlds;
-    ppo.horizon = kDividedHorizon;
-    ppo.minibatches = ppo.epochs = 1;
-    agents::Traces traces = agents::trace_agents(
+    ppo.n_agents = worlds;
+    ppo.n_steps = kDividedHorizon;
+    ppo.n_minibatches = ppo.n_epochs = 1;
+    agents::AgentGraphs traces = agents::build_agent_graphs(
         classic::schema_of(classic::make_task("CartPole")->info()), agents::mlp_network({16}), ppo,
         classic::make_simulation("CartPole").value(),
-        {.steps = 2, .seed = 5, .data_parallel = data_parallel}, 3);
+        {.steps_per_recording = 2, .seed = 5, .data_parallel = data_parallel}, 3);
     std::erase_if(traces, [](const auto& trace) {
         const std::string& name = trace->graph().name;
         return name == "act" || name == "adapt";

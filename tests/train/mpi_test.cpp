@@ -29,10 +29,10 @@ class Mpi : public ::testing::Test {
         device_ = std::move(device).value();
     }
     std::unique_ptr<standalone::ProgramRunner> make_runner(int64_t worlds) {
-        const agents::Traces traces = divided_traces(worlds, true);
+        const agents::AgentGraphs traces = divided_traces(worlds, true);
         const auto caps = device_->caps();
         const auto compiled =
-            compile(std::span<Trace* const>(agents::simulated_entries_of(traces)),
+            compile(std::span<Trace* const>(agents::simulation_entries(traces)),
                     {.caps = *caps, .rows_capacity = static_cast<uint64_t>(worlds)});
         EXPECT_TRUE(compiled.ok()) << compiled.status().message();
         programs_.push_back({compiled->bytes.begin(), compiled->bytes.end()});
@@ -53,22 +53,22 @@ TEST_F(Mpi, SumsOfAllRanksAreTheGradientOfAllSamples) {
     const auto whole = make_runner(kDividedWorlds);
     for (int64_t i = 0; i < kDividedHorizon / 2; ++i)
         ASSERT_TRUE(whole->run("rollout", 1, {}).ok());
-    const NamedTensors window = whole->read_slots().value();
+    const NamedTensors window = whole->read_variables().value();
     ASSERT_TRUE(whole->run("prepare", 1, {}).ok());
     const HostTensor expected = whole->run("gradient", 1, settings_).value().at("sums");
 
     const auto own = make_runner(kDividedWorlds / ranks->size());
     const NamedTensors part =
-        part_of_window(window, own->read_slots().value(), ranks->rank(), ranks->size());
+        part_of_window(window, own->read_variables().value(), ranks->rank(), ranks->size());
     for (const auto& [name, value] : part)
-        ASSERT_TRUE(own->write_slot(name.c_str(), value.bytes()).ok()) << name;
+        ASSERT_TRUE(own->write_variable(name.c_str(), value.bytes()).ok()) << name;
     ASSERT_TRUE(own->run("prepare", 1, {}).ok());
     const auto row = own->read_slot("learn.minibatches");
     const std::vector<std::byte> gathered = ranks->gather(row->bytes());
     std::vector<float> rows(gathered.size() / sizeof(float));
     std::memcpy(rows.data(), gathered.data(), gathered.size());
     const std::vector<float> all = pooled_minibatches(rows, static_cast<size_t>(ranks->size()));
-    ASSERT_TRUE(own->write_slot("learn.minibatches", std::as_bytes(std::span(all))).ok());
+    ASSERT_TRUE(own->write_variable("learn.minibatches", std::as_bytes(std::span(all))).ok());
     HostTensor sums = own->run("gradient", 1, settings_).value().at("sums");
     ranks->sum(sums.as<float>());
     const double apart = relative_distance(sums.as<float>(), expected.as<float>());

@@ -17,10 +17,10 @@ TEST(TrainConfig, WhatIsWrittenIsReadAsItWas) {
         "ppo": {"agents": 12, "learning_rate": 0.003, "clip": 0.1, "entropy": 0.01,
                 "normalize_rewards": false, "kl_stop": 0}})");
     ASSERT_TRUE(config.ok()) << config.status().message();
-    EXPECT_EQ(config->ppo.agents, 12);
+    EXPECT_EQ(config->ppo.n_agents, 12);
     EXPECT_EQ(config->ppo.learning_rate.value(), 0.003);
-    EXPECT_TRUE(config->ppo.learning_rate.is_live());
-    EXPECT_EQ(config->ppo.entropy.value(), 0.01);
+    EXPECT_TRUE(config->ppo.learning_rate.is_tunable());
+    EXPECT_EQ(config->ppo.ent_coef.value(), 0.01);
     EXPECT_FALSE(config->ppo.normalize_rewards);
     EXPECT_EQ(config->network, (std::vector<int64_t>{32, 16}));
     const auto again = parse_config(config->text());
@@ -59,7 +59,7 @@ TEST(TrainConfig, WhatIsWrongIsNamed) {
 TEST(TrainConfig, SettingsFallToZeroWhereTheyDecay) {
     TrainConfig config;
     config.steps = 1000;
-    config.ppo.learning_rate = agents::Setting::live(0.5);
+    config.ppo.learning_rate = agents::Hyperparameter::tunable(0.5);
     EXPECT_EQ(settings_at(config, 500).learning_rate, 0.5f);
     config.decays = true;
     EXPECT_EQ(settings_at(config, 0).learning_rate, 0.5f);

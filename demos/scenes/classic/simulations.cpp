@@ -11,8 +11,8 @@
 
 namespace hearth::classic {
 
-using agents::Simulation;
-using agents::SimulationStep;
+using agents::VectorEnv;
+using agents::StepResult;
 
 namespace {
 
@@ -51,13 +51,13 @@ auto uniform_begin(std::vector<float> low, std::vector<float> high) {
 }
 
 /// Adapts a deterministic step: only initial states are random in these tasks.
-auto without_chance(SimulationStep (*step)(const Tensor& state, const Tensor& action)) {
+auto without_chance(StepResult (*step)(const Tensor& state, const Tensor& action)) {
     return [step](const Tensor& state, const Tensor& action, const Tensor&, uint64_t) {
         return step(state, action);
     };
 }
 
-SimulationStep step_cart_pole(const Tensor& state, const Tensor& action) {
+StepResult step_cart_pole(const Tensor& state, const Tensor& action) {
     constexpr double kGravity = 9.8, kPoleMass = 0.1, kTotalMass = 1.1, kHalfLength = 0.5;
     constexpr double kPoleMassLength = kPoleMass * kHalfLength, kForce = 10, kSeconds = 0.02;
     const Tensor x = column(state, 0), x_speed = column(state, 1);
@@ -111,7 +111,7 @@ Tensor wrapped(const Tensor& angle) {
     return angle - 2 * kPi * floor((angle + kPi) / (2 * kPi));
 }
 
-SimulationStep step_acrobot(const Tensor& state, const Tensor& action) {
+StepResult step_acrobot(const Tensor& state, const Tensor& action) {
     const Tensor torque = action - 1.0;
     const AcrobotState s{column(state, 0), column(state, 1), column(state, 2), column(state, 3)};
     constexpr double kSeconds = 0.2;
@@ -137,7 +137,7 @@ Tensor observe_acrobot(const Tensor& state) {
                    slice(state, -1, 2, 4)});
 }
 
-SimulationStep step_mountain_car(const Tensor& state, const Tensor& action) {
+StepResult step_mountain_car(const Tensor& state, const Tensor& action) {
     const Tensor x = column(state, 0);
     const Tensor pulled =
         clamp(column(state, 1) + ((action - 1.0) * 0.001 - cos(3.0 * x) * 0.0025), -0.07, 0.07);
@@ -148,7 +148,7 @@ SimulationStep step_mountain_car(const Tensor& state, const Tensor& action) {
             flat(logical_and(greater_equal(next_x, 0.5), greater_equal(speed, 0)))};
 }
 
-SimulationStep step_mountain_car_continuous(const Tensor& state, const Tensor& action) {
+StepResult step_mountain_car_continuous(const Tensor& state, const Tensor& action) {
     const Tensor x = column(state, 0), force = clamp(action, -1, 1);
     const Tensor pulled =
         clamp(column(state, 1) + (force * 0.0015 - 0.0025 * cos(3.0 * x)), -0.07, 0.07);
@@ -161,7 +161,7 @@ SimulationStep step_mountain_car_continuous(const Tensor& state, const Tensor& a
     return {joined({next_x, speed}), where(is_there, 100.0, all_of(cost, 0)) - cost, is_there};
 }
 
-SimulationStep step_pendulum(const Tensor& state, const Tensor& action) {
+StepResult step_pendulum(const Tensor& state, const Tensor& action) {
     const Tensor angle = column(state, 0), speed = column(state, 1);
     const Tensor torque = clamp(action, -2, 2);
     const Tensor off = wrapped(angle);
@@ -185,39 +185,39 @@ Tensor observe_state(const Tensor& state) {
 
 }  // namespace
 
-agents::AgentSchema schema_of(const TaskInfo& info) {
-    agents::Actions actions;
+agents::AgentSpec schema_of(const TaskInfo& info) {
+    agents::ActionSpec actions;
     if (info.choices > 0)
-        actions.choose("action", info.choices);
+        actions.discrete("action", info.choices);
     else
-        actions.drive("action", 1, {static_cast<double>(info.low), static_cast<double>(info.high)});
-    return agents::AgentSchema(agents::Fields().numbers("observation", info.observation_width),
+        actions.continuous("action", 1, {static_cast<double>(info.low), static_cast<double>(info.high)});
+    return agents::AgentSpec(agents::ObservationSpec().box("observation", info.observation_width),
                                std::move(actions));
 }
 
-std::optional<Simulation> make_simulation(std::string_view name) {
+std::optional<VectorEnv> make_simulation(std::string_view name) {
     const std::unique_ptr<Task> task = make_task(name);
     if (task == nullptr) return std::nullopt;
-    Simulation s;
-    s.state_width = task->info().state_width;
-    s.step_limit = task->info().step_limit;
+    VectorEnv s;
+    s.state_size = task->info().state_width;
+    s.max_episode_steps = task->info().step_limit;
     s.observe = observe_state;
     if (name == "CartPole") {
-        s.begin = uniform_begin({-0.05f, -0.05f, -0.05f, -0.05f}, {0.05f, 0.05f, 0.05f, 0.05f});
+        s.reset = uniform_begin({-0.05f, -0.05f, -0.05f, -0.05f}, {0.05f, 0.05f, 0.05f, 0.05f});
         s.step = without_chance(step_cart_pole);
     } else if (name == "Acrobot") {
-        s.begin = uniform_begin({-0.1f, -0.1f, -0.1f, -0.1f}, {0.1f, 0.1f, 0.1f, 0.1f});
+        s.reset = uniform_begin({-0.1f, -0.1f, -0.1f, -0.1f}, {0.1f, 0.1f, 0.1f, 0.1f});
         s.observe = observe_acrobot;
         s.step = without_chance(step_acrobot);
     } else if (name == "MountainCar") {
-        s.begin = uniform_begin({-0.6f, 0}, {-0.4f, 0});
+        s.reset = uniform_begin({-0.6f, 0}, {-0.4f, 0});
         s.step = without_chance(step_mountain_car);
     } else if (name == "MountainCarContinuous") {
-        s.begin = uniform_begin({-0.6f, 0}, {-0.4f, 0});
+        s.reset = uniform_begin({-0.6f, 0}, {-0.4f, 0});
         s.step = without_chance(step_mountain_car_continuous);
     } else {
         constexpr auto kHalfTurn = static_cast<float>(kPi);
-        s.begin = uniform_begin({-kHalfTurn, -1}, {kHalfTurn, 1});
+        s.reset = uniform_begin({-kHalfTurn, -1}, {kHalfTurn, 1});
         s.observe = observe_pendulum;
         s.step = without_chance(step_pendulum);
     }

@@ -16,9 +16,9 @@
 namespace hearth::classic {
 
 /// Returns the observations and actions of a task's agent.
-agents::AgentSchema schema_of(const TaskInfo& info);
+agents::AgentSpec schema_of(const TaskInfo& info);
 
 /// Creates a simulation by the names of make_task(); nullopt for others.
-std::optional<agents::Simulation> make_simulation(std::string_view name);
+std::optional<agents::VectorEnv> make_simulation(std::string_view name);
 
 }  // namespace hearth::classic

@@ -9,24 +9,24 @@
 
 namespace hearth::ghost_lap {
 
-using agents::Actions;
-using agents::Fields;
+using agents::ActionSpec;
+using agents::ObservationSpec;
 
-agents::AgentSchema schema() {
+agents::AgentSpec schema() {
     // Observations are already scaled, so default ranges fit.
-    return agents::AgentSchema(Fields()
-                                   .numbers("speed")
-                                   .numbers("offset")
-                                   .numbers("heading_error")
-                                   .numbers("turn_ahead", kLookAheadCount),
-                               Actions().drive("steer").drive("throttle"));
+    return agents::AgentSpec(ObservationSpec()
+                                   .box("speed")
+                                   .box("offset")
+                                   .box("heading_error")
+                                   .box("turn_ahead", kLookAheadCount),
+                               ActionSpec().continuous("steer").continuous("throttle"));
 }
 
-agents::Clone learner() {
-    agents::Clone clone;
-    clone.agents = 2;
-    clone.capacity = 2048;  // about the last 100 s
-    clone.loss = agents::CloneLoss::kSquared;
+agents::BehaviorCloning learner() {
+    agents::BehaviorCloning clone;
+    clone.n_agents = 2;
+    clone.buffer_size = 2048;  // about the last 100 s
+    clone.loss = agents::BcLoss::kMse;
     return clone;
 }
 

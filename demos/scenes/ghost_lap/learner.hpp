@@ -9,8 +9,8 @@
 
 namespace hearth::ghost_lap {
 
-agents::AgentSchema schema();
+agents::AgentSpec schema();
 /// Behavior cloning with two agents: the person, who demonstrates, and the ghost, which acts.
-agents::Clone learner();
+agents::BehaviorCloning learner();
 
 }  // namespace hearth::ghost_lap

@@ -12,8 +12,8 @@
 
 namespace hearth::ghost_lap {
 
-using agents::Simulation;
-using agents::SimulationStep;
+using agents::VectorEnv;
+using agents::StepResult;
 
 namespace {
 
@@ -56,7 +56,7 @@ struct Segments {
     /// Gathers the values of the segments with these indices (i32).
     static Tensor at(const std::vector<float>& column, const Tensor& index) {
         if (!index.ok()) return index;
-        return gather(
+        return take(
             index.trace()->constant(HostTensor::of({static_cast<int64_t>(column.size())}, column)),
             index);
     }
@@ -139,7 +139,7 @@ Tensor follow(Row& r, const Segments& track) {
     const Tensor first = cast(floor(r.progress / track.spacing), DType::kI32) +
                          static_cast<double>(track.count - track.reach);
     const Tensor index =
-        track.wrapped(unsqueeze(first, {-1}) + iota(*r.x.trace(), {2 * track.reach + 1}));
+        track.wrapped(unsqueeze(first, {-1}) + arange(*r.x.trace(), {2 * track.reach + 1}));
     const Tensor along_x = track.at(track.along_x, index), along_y = track.at(track.along_y, index);
     const Tensor from_x = unsqueeze(r.x, {-1}) - track.at(track.x, index);
     const Tensor from_y = unsqueeze(r.y, {-1}) - track.at(track.y, index);
@@ -178,7 +178,7 @@ Tensor observe(const Tensor& state, const Segments& track) {
     return concat(seen, -1);
 }
 
-SimulationStep step(const Tensor& state, const Tensor& action, const Segments& track) {
+StepResult step(const Tensor& state, const Tensor& action, const Segments& track) {
     if (!state.ok() || !action.ok()) return {};
     Row r = unpacked(state);
     const Tensor held = clamp(action, -1, 1);
@@ -233,12 +233,12 @@ float drive_frame(Racer& racer, Action action) {
     return racer.is_on_track() ? advance : advance - kOffTrackMetres;
 }
 
-Simulation make_simulation(const Track& track) {
+VectorEnv make_simulation(const Track& track) {
     const Segments segments(track);
-    Simulation s;
-    s.state_width = static_cast<int64_t>(CarNumber::kCount);
-    s.step_limit = kEpisodeDecisions;
-    s.begin = [segments](const Tensor& counter, uint64_t key, int64_t worlds) {
+    VectorEnv s;
+    s.state_size = static_cast<int64_t>(CarNumber::kCount);
+    s.max_episode_steps = kEpisodeDecisions;
+    s.reset = [segments](const Tensor& counter, uint64_t key, int64_t worlds) {
         return begin(counter, key, worlds, segments);
     };
     s.observe = [segments](const Tensor& state) { return observe(state, segments); };

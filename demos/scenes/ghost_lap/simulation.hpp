@@ -44,6 +44,6 @@ enum class CarNumber : int64_t {
 
 /// A step is a decision of a car for schema()'s agents. An episode begins anywhere on the track,
 /// rolling, and terminates where a Racer would be put back. track: copied.
-agents::Simulation make_simulation(const Track& track);
+agents::VectorEnv make_simulation(const Track& track);
 
 }  // namespace hearth::ghost_lap

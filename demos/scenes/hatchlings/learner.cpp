@@ -9,33 +9,33 @@
 
 namespace hearth::hatchlings {
 
-using agents::Actions;
-using agents::Fields;
+using agents::ActionSpec;
+using agents::ObservationSpec;
 
-agents::AgentSchema schema() {
+agents::AgentSpec schema() {
     // Observations are already scaled, so default ranges fit.
-    return agents::AgentSchema(
-        Fields()
-            .numbers("velocity", 2)
-            .numbers("place", 2)
-            .array("embers", 3, Fields().numbers("toward", 2))
+    return agents::AgentSpec(
+        ObservationSpec()
+            .box("velocity", 2)
+            .box("place", 2)
+            .array("embers", 3, ObservationSpec().box("toward", 2))
             .array("motes", 3,
-                   Fields().numbers("toward", 2).numbers("velocity", 2).numbers("cold", 1))
-            .flag("chilled")
-            .flag("hot_night"),
-        Actions().drive("thrust", kActionWidth));
+                   ObservationSpec().box("toward", 2).box("velocity", 2).box("cold", 1))
+            .binary("chilled")
+            .binary("hot_night"),
+        ActionSpec().continuous("thrust", kActionWidth));
 }
 
 agents::Ppo learner(uint32_t hatchlings) {
     agents::Ppo ppo;  // the defaults suit a group like this
-    ppo.agents = hatchlings;
-    ppo.horizon = kHorizon;
+    ppo.n_agents = hatchlings;
+    ppo.n_steps = kHorizon;
     // A minibatch is at least one slice of learning: a quarter of a thousand hatchlings' rollout
     // would take longer than a frame's budget.
     constexpr int64_t kMostSamples = 2048;
-    const int64_t samples = ppo.agents * ppo.horizon;
-    while (samples > kMostSamples * ppo.minibatches && samples % (2 * ppo.minibatches) == 0)
-        ppo.minibatches *= 2;
+    const int64_t samples = ppo.n_agents * ppo.n_steps;
+    while (samples > kMostSamples * ppo.n_minibatches && samples % (2 * ppo.n_minibatches) == 0)
+        ppo.n_minibatches *= 2;
     // Observations and rewards are already in the unit range. Running normalization would keep
     // shifting them while the rare ones are sparse: it makes learning three times slower
     // (measured).
@@ -44,15 +44,15 @@ agents::Ppo learner(uint32_t hatchlings) {
     // and none got worse; with a learning rate of 1e-3 and an entropy coefficient of 0.003 three
     // became passive.
     ppo.learning_rate = 5e-4;
-    ppo.entropy = 0.01;
+    ppo.ent_coef = 0.01;
     // Demonstrations of a possessed hatchling weigh as much as rewards while there are any; the
     // replay buffer holds the last two minutes.
-    ppo.demonstrations = 2048;
-    ppo.first_log_deviation = 0;  // explores first: identical policies share one ember
+    ppo.demo_capacity = 2048;
+    ppo.log_std_init = 0;  // explores first: identical policies share one ember
     return ppo;
 }
 
-agents::Network network(uint64_t seed) {
+agents::PolicyNetwork network(uint64_t seed) {
     return agents::mlp_network({64, 64}, tanh, seed);
 }
 

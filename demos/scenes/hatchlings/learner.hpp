@@ -13,8 +13,8 @@ namespace hearth::hatchlings {
 /// Decisions of each hatchling per rollout.
 constexpr uint32_t kHorizon = 64;
 
-agents::AgentSchema schema();
+agents::AgentSpec schema();
 agents::Ppo learner(uint32_t hatchlings);
-agents::Network network(uint64_t seed);
+agents::PolicyNetwork network(uint64_t seed);
 
 }  // namespace hearth::hatchlings

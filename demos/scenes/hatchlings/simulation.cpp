@@ -13,8 +13,8 @@
 
 namespace hearth::hatchlings {
 
-using agents::Simulation;
-using agents::SimulationStep;
+using agents::VectorEnv;
+using agents::StepResult;
 
 namespace {
 
@@ -174,7 +174,7 @@ void part_hatchlings(Clearing& c) {
 
 /// Indices 0, 1, 2, ... along the last axis, as f32.
 Tensor places_of(const Tensor& like, int64_t count) {
-    return cast(iota(*like.trace(), {count}), DType::kF32);
+    return cast(arange(*like.trace(), {count}), DType::kF32);
 }
 
 /// Mask of the elements that exist: [worlds, count].
@@ -284,7 +284,7 @@ Tensor observe(const Tensor& state, const Room& room) {
     return reshape(concat(seen, -1), {state.shape()[0].count * room.hatchlings, kObservationWidth});
 }
 
-SimulationStep step(const Tensor& state, const Tensor& action, const Tensor& counter, uint64_t key,
+StepResult step(const Tensor& state, const Tensor& action, const Tensor& counter, uint64_t key,
                     const Room& room) {
     if (!state.ok() || !action.ok()) return {};
     Clearing c = unpacked(state, room);
@@ -361,13 +361,13 @@ Tensor begin(const Tensor& counter, uint64_t key, int64_t worlds, const Simulati
 
 }  // namespace
 
-Simulation make_simulation(const SimulationOptions& options) {
+VectorEnv make_simulation(const SimulationOptions& options) {
     const Room room(options);
-    Simulation s;
-    s.agents = room.hatchlings;
-    s.state_width = room.width();
-    s.step_limit = options.step_limit;
-    s.begin = [=](const Tensor& counter, uint64_t key, int64_t worlds) {
+    VectorEnv s;
+    s.n_agents = room.hatchlings;
+    s.state_size = room.width();
+    s.max_episode_steps = options.step_limit;
+    s.reset = [=](const Tensor& counter, uint64_t key, int64_t worlds) {
         return begin(counter, key, worlds, options, room);
     };
     s.observe = [=](const Tensor& state) { return observe(state, room); };

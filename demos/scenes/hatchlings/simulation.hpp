@@ -26,7 +26,7 @@ struct SimulationOptions {
 
 /// A step is a decision: kFramesPerDecision frames. For schema()'s agents, `hatchlings` per
 /// clearing.
-agents::Simulation make_simulation(const SimulationOptions& options);
+agents::VectorEnv make_simulation(const SimulationOptions& options);
 
 /// Random numbers of frame `frame` of a step with this counter and key, for world `row` of `rows`.
 /// World steps identically with them.

@@ -31,24 +31,24 @@ namespace hearth::agents {
 using AgentId = hearth_agent;
 
 /// End of an episode: terminated (kOver) or truncated (kCutOff).
-enum class Ending { kOver = HEARTH_AGENTS_OVER, kCutOff = HEARTH_AGENTS_CUT_OFF };
+enum class EpisodeEnd { kTerminated = HEARTH_AGENTS_TERMINATED, kTruncated = HEARTH_AGENTS_TRUNCATED };
 
 /// Options of Agents::record(); see hearth_agents_record_info.
-struct AgentsFrame {
-    double learn_us = 500;  ///< GPU microseconds for learning; 0: none
-    hearth_agents_preference preference = HEARTH_AGENTS_BALANCED;
-    float explore = 1;   ///< PPO, SAC, cloning: above 0.5 samples, else mode; others: epsilon
-    bool decide = true;  ///< false: agents only learn in this frame
+struct RecordOptions {
+    double learning_budget_us = 500;  ///< GPU microseconds for learning; 0: none
+    hearth_agents_priority priority = HEARTH_AGENTS_PRIORITY_BALANCED;
+    float exploration = 1;   ///< PPO, SAC, cloning: above 0.5 samples, else mode; others: epsilon
+    bool request_decision = true;  ///< false: agents only learn in this frame
     /// Maximum frames that a decision may be spread over; HEARTH_AGENTS_WHENEVER: best effort.
-    uint32_t decide_within = 1;
-    std::span<const hearth_bound> inputs;      ///< the game's own buffers; see Agents::find_input
-    const hearth_bound* row_count = nullptr;   ///< the GPU determines how many agents decide
-    VkCommandBuffer learn_commands = nullptr;  ///< required by AgentsOptions::learns_apart
+    uint32_t max_decision_frames = 1;
+    std::span<const hearth_tensor_binding> inputs;      ///< the game's own buffers; see Agents::find_input
+    const hearth_tensor_binding* indirect_agent_count_buffer = nullptr;   ///< the GPU determines how many agents decide
+    VkCommandBuffer learning_command_buffer = nullptr;  ///< required by AgentsOptions::learns_apart
 };
 
 /// Status as of the last poll.
 struct AgentsStatus : hearth_agents_status {
-    float operator[](Diagnostic d) const { return diagnostics[static_cast<size_t>(d)]; }
+    float operator[](AgentMetric d) const { return metrics[static_cast<size_t>(d)]; }
     uint64_t operator[](Counter c) const { return counters[static_cast<size_t>(c)]; }
 };
 
@@ -59,11 +59,11 @@ struct AgentsOptions {
     std::span<const std::byte> schema;
     const char* name = nullptr;  ///< for debug labels and messages
     uint32_t frames_in_flight = 3;
-    uint32_t snapshot_count = 3;       ///< newest snapshots to keep, besides the initial weights
-    uint32_t snapshot_period = 3600;   ///< records between automatic snapshots; 0: none
-    uint32_t watched_decisions = 225;  ///< window of `stuck` and `rules_changed`; 0: not computed
-    bool learns_apart = false;         ///< learning has its own command buffers, for a second queue
-    uint32_t learn_queue_family = HEARTH_QUEUE_FAMILY_SAME;
+    uint32_t max_snapshots = 3;       ///< newest snapshots to keep, besides the initial weights
+    uint32_t snapshot_interval = 3600;   ///< records between automatic snapshots; 0: none
+    uint32_t progress_window = 225;  ///< window of `stuck` and `rules_changed`; 0: not computed
+    bool use_separate_learning_queue = false;         ///< learning has its own command buffers, for a second queue
+    uint32_t learning_queue_family = HEARTH_QUEUE_FAMILY_SAME;
 };
 
 /// Owns a hearth_agents.  Move-only; destroying it is allowed at any time, as with Session.
@@ -80,16 +80,16 @@ class Agents {
         info.schema_bytes = options.schema.size();
         info.name = options.name;
         info.frames_in_flight = options.frames_in_flight;
-        info.snapshot_count = options.snapshot_count;
-        info.snapshot_period = options.snapshot_period;
-        info.watched_decisions = options.watched_decisions;
-        info.learns_apart = options.learns_apart ? 1u : 0u;
-        info.learn_queue_family = options.learn_queue_family;
+        info.max_snapshots = options.max_snapshots;
+        info.snapshot_interval = options.snapshot_interval;
+        info.progress_window = options.progress_window;
+        info.use_separate_learning_queue = options.use_separate_learning_queue ? 1u : 0u;
+        info.learning_queue_family = options.learning_queue_family;
         hearth_agents* agents = nullptr;
-        hearth_report report{};
+        hearth_messages messages{};
         const hearth_result result =
-            hearth_agents_create(context.handle(), &info, &agents, &report);
-        if (result != HEARTH_OK) return to_status(result, report.text);
+            hearth_agents_create(context.handle(), &info, &agents, &messages);
+        if (result != HEARTH_OK) return to_status(result, messages.text);
         return Agents(agents);
     }
     /// manifest: AgentManifest::save().
@@ -111,8 +111,8 @@ class Agents {
     /// The session, for pipelines, brains and variables.
     hearth_session* session() const { return hearth_agents_get_session(handle_); }
     /// Builds all pipelines on the calling thread, which can take seconds.
-    Status build() {
-        const hearth_result result = hearth_session_build(session(), 0);
+    Status create_pipelines() {
+        const hearth_result result = hearth_session_create_pipelines(session(), 0);
         return result >= 0 ? Status() : to_status(result, hearth_session_error(session()));
     }
 
@@ -125,39 +125,39 @@ class Agents {
     uint32_t count() const { return hearth_agents_count(handle_); }
 
     /// Offset and size, in floats, of a field in an observation.
-    struct Field {
-        uint32_t begin = 0, width = 0;
+    struct FieldRange {
+        uint32_t offset = 0, size = 0;
     };
     /// Finds a field by path, such as "enemies/place".
-    Result<Field> find(const char* path) {
-        Field f;
-        HEARTH_TRY(check(hearth_agents_find_field(handle_, path, &f.begin, &f.width)));
+    Result<FieldRange> find_observation(const char* path) {
+        FieldRange f;
+        HEARTH_TRY(check(hearth_agents_find_observation(handle_, path, &f.offset, &f.size)));
         return f;
     }
     /// The observation buffer of an agent, to be filled before record(); empty for a stale id.
-    std::span<float> observe(AgentId id) {
+    std::span<float> observation(AgentId id) {
         float* const values = hearth_agents_observation(handle_, id);
-        return {values, values == nullptr ? 0 : hearth_agents_observation_width(handle_)};
+        return {values, values == nullptr ? 0 : hearth_agents_observation_size(handle_)};
     }
     /// The action mask of an agent; null for a stale id or if no action is maskable.
-    float* mask(AgentId id) { return hearth_agents_mask(handle_, id); }
+    float* action_mask(AgentId id) { return hearth_agents_action_mask(handle_, id); }
     /// Adds to the reward of the agent's last decision.
-    Status reward(AgentId id, float amount) {
-        return check(hearth_agents_reward(handle_, id, amount));
+    Status add_reward(AgentId id, float amount) {
+        return check(hearth_agents_add_reward(handle_, id, amount));
     }
     /// Ends the agent's episode.
     /// final_observation  the last observation of the episode; empty: the observation as it is now
-    Status end(AgentId id, Ending ending, std::span<const float> final_observation = {}) {
+    Status end_episode(AgentId id, EpisodeEnd episode_end, std::span<const float> final_observation = {}) {
         return check(
-            hearth_agents_end(handle_, id, static_cast<hearth_agents_ending>(ending),
+            hearth_agents_end_episode(handle_, id, static_cast<hearth_agents_episode_end>(episode_end),
                               final_observation.empty() ? nullptr : final_observation.data()));
     }
     /// Adds to the score that `stuck` and `rules_changed` monitor; until it is called they use
     /// rewards.
-    Status score(float amount) { return check(hearth_agents_score(handle_, amount)); }
+    Status report_score(float amount) { return check(hearth_agents_report_score(handle_, amount)); }
     /// Adds a demonstration.  source  the demonstrator, numbered from 1; 0: the game itself
-    Status demonstrate(AgentId id, std::span<const float> action, uint32_t source = 0) {
-        return check(hearth_agents_demonstrate_as(handle_, id, action.data(), source));
+    Status add_demonstration(AgentId id, std::span<const float> action, uint32_t demonstrator = 0) {
+        return check(hearth_agents_add_demonstration_from(handle_, id, action.data(), demonstrator));
     }
 
     /// Takes over the newest actions and status.  Call it after Context::begin_frame().
@@ -165,36 +165,36 @@ class Agents {
     /// The newest action; empty if none has arrived yet, and for a stale id.
     std::span<const float> action(AgentId id) const {
         const float* const values = hearth_agents_action(handle_, id);
-        return {values, values == nullptr ? 0 : hearth_agents_action_width(handle_)};
+        return {values, values == nullptr ? 0 : hearth_agents_action_size(handle_)};
     }
 
     /// Records one frame.  Returns false if pipelines are still being built; nothing was recorded
     /// then.
-    Result<bool> record(VkCommandBuffer commands, const AgentsFrame& frame = {}) {
+    Result<bool> record(VkCommandBuffer commands, const RecordOptions& frame = {}) {
         hearth_agents_record_info info = hearth_agents_record_info_default();
         info.command_buffer = commands;
-        info.learn_us = frame.learn_us;
-        info.preference = frame.preference;
-        info.explore = frame.explore;
-        info.decide = frame.decide ? 1u : 0u;
-        info.decide_within = frame.decide_within;
+        info.learning_budget_us = frame.learning_budget_us;
+        info.priority = frame.priority;
+        info.exploration = frame.exploration;
+        info.request_decision = frame.request_decision ? 1u : 0u;
+        info.max_decision_frames = frame.max_decision_frames;
         info.inputs = frame.inputs.data();
         info.input_count = static_cast<uint32_t>(frame.inputs.size());
-        info.row_count = frame.row_count;
-        info.learn_command_buffer = frame.learn_commands;
+        info.indirect_agent_count_buffer = frame.indirect_agent_count_buffer;
+        info.learning_command_buffer = frame.learning_command_buffer;
         const hearth_result result = hearth_agents_record(handle_, &info);
         if (result == HEARTH_NOT_READY) return false;
         HEARTH_TRY(check(result));
         return true;
     }
     /// Sets a live hyperparameter of the learner.
-    Status set(const char* setting, double value) {
-        return check(hearth_agents_set(handle_, setting, value));
+    Status set_hyperparameter(const char* name, double value) {
+        return check(hearth_agents_set_hyperparameter(handle_, name, value));
     }
     /// Shrinks and perturbs the weights; see hearth_agents_adapt.
-    Status adapt(double strength) { return check(hearth_agents_adapt(handle_, strength)); }
+    Status shrink_and_perturb(double strength) { return check(hearth_agents_shrink_and_perturb(handle_, strength)); }
     /// Finishes the update in progress regardless of the budget, for loading screens.
-    void flush() { hearth_agents_flush(handle_); }
+    void finish_update() { hearth_agents_finish_update(handle_); }
     /// Returns the binding of an input of the entry frame, for AgentsFrame::inputs.
     Result<uint32_t> find_input(const char* name) {
         uint32_t binding = 0;
@@ -204,17 +204,17 @@ class Agents {
 
     // Snapshots.  Index 0 is the newest; HEARTH_AGENTS_FACTORY stands for the initial values.
     /// Requests a snapshot.
-    Status keep() { return check(hearth_agents_keep(handle_)); }
+    Status take_snapshot() { return check(hearth_agents_take_snapshot(handle_)); }
     uint32_t snapshot_count() const { return hearth_agents_snapshot_count(handle_); }
     /// Restores a snapshot of these agents with the next record.
-    Status rewind(uint32_t snapshot = 0) { return check(hearth_agents_rewind(handle_, snapshot)); }
+    Status restore_snapshot(uint32_t snapshot = 0) { return check(hearth_agents_restore_snapshot(handle_, snapshot)); }
     /// Loads a snapshot of other agents of the same program with the next record, e.g. for
     /// opponents.
     Status load_snapshot(const Agents& from, uint32_t snapshot) {
         return check(hearth_agents_load_snapshot(handle_, from.handle_, snapshot));
     }
     /// Resets the brain to its initial values and erases all snapshots.
-    void forget() { hearth_agents_forget(handle_); }
+    void reset_brain() { hearth_agents_reset_brain(handle_); }
     /// Stops learning until called with false; agents keep acting.
     void freeze(bool frozen) { hearth_agents_freeze(handle_, frozen ? 1u : 0u); }
     /// Copies a snapshot's bytes, for saving to a file.

@@ -29,10 +29,10 @@ struct BrainTensor {
 struct Brain {
     uint64_t graph_hash = 0;
     uint64_t schema_hash = 0;
-    uint64_t parent_hash = 0;
-    uint64_t host_schema_hash = 0;
+    uint64_t base_hash = 0;
+    uint64_t user_schema_hash = 0;
     std::vector<BrainTensor> tensors;
-    std::vector<std::byte> host_data;
+    std::vector<std::byte> user_data;
 
     const BrainTensor* find(std::string_view name) const;
     BrainTensor* find(std::string_view name);
@@ -40,7 +40,7 @@ struct Brain {
 
 /// Handling of NaN and infinities, which a network does not recover from once its weights hold
 /// them.
-enum class Nonfinite { kRefuse, kAllow };
+enum class NonFinite { kReject, kAllow };
 
 /// Default limit of the memory taken by tensors read from a file of `file_bytes`, in bytes.  A
 /// small file can describe large tensors of zeros.
@@ -52,10 +52,10 @@ constexpr uint64_t default_tensor_bytes(uint64_t file_bytes) {
 /// package_or_program  bytes of either; the first profile of a package is used
 /// most_bytes          limit of all tensors together; 0: default_tensor_bytes
 /// Errors: kCorruptData, kUnsupported for another version, kOutOfRange.
-Result<Brain> shipped_brain(std::span<const std::byte> package_or_program, uint64_t most_bytes = 0);
+Result<Brain> initial_brain(std::span<const std::byte> package_or_program, uint64_t max_bytes = 0);
 
 /// The parent hash of brains trained from `shipped`.
-uint64_t hash_of(const Brain& shipped);
+uint64_t hash_of(const Brain& initial);
 
 /// Reads a brain from untrusted bytes.
 /// parent      base of a delta; not needed for full brains
@@ -63,39 +63,39 @@ uint64_t hash_of(const Brain& shipped);
 ///             parent takes
 /// Errors: kCorruptData, kUnsupported for a newer format, kInvalidArgument if the parent is missing
 /// or the wrong one, or for NaN and infinities, kOutOfRange.
-Result<Brain> load_brain(std::span<const std::byte> bytes, const Brain* parent = nullptr,
-                         uint64_t most_bytes = 0, Nonfinite nonfinite = Nonfinite::kRefuse);
+Result<Brain> load_brain(std::span<const std::byte> bytes, const Brain* base = nullptr,
+                         uint64_t max_bytes = 0, NonFinite non_finite = NonFinite::kReject);
 
 /// Encodes a brain; with a parent, as a delta.  Deterministic.
 /// Errors: kInvalidArgument for NaN and infinities.
-Result<std::vector<std::byte>> save_brain(const Brain& brain, const Brain* parent = nullptr,
-                                          Nonfinite nonfinite = Nonfinite::kRefuse);
+Result<std::vector<std::byte>> save_brain(const Brain& brain, const Brain* base = nullptr,
+                                          NonFinite non_finite = NonFinite::kReject);
 
 /// Returns the weighted mean of brains: floating-point tensors are averaged in double precision;
 /// all others (counters, random state) and the application's data come from the first.  Weights
 /// need not sum to 1.
 /// Errors: kInvalidArgument for brains of different tensors, schemas or graphs, or invalid weights.
-Result<Brain> merge_brains(std::span<const Brain> brains, std::span<const double> weights);
+Result<Brain> average_brains(std::span<const Brain> brains, std::span<const double> weights);
 
 /// Difference of one tensor between two brains.
-struct BrainDifference {
-    enum class Kind { kEqual, kChanged, kMissing, kAdded, kRetyped };
+struct TensorDiff {
+    enum class Kind { kEqual, kChanged, kMissing, kAdded, kTypeChanged };
     std::string name;
     Kind kind = Kind::kEqual;
     int64_t changed_count = 0;  ///< number of differing elements
     int64_t element_count = 0;
-    double most = 0;              ///< max |b - a|
-    double root_mean_square = 0;  ///< rms of b - a
-    double relative = 0;          ///< rms of b - a divided by rms of a
+    double max_abs_diff = 0;              ///< max |b - a|
+    double rms_diff = 0;  ///< rms of b - a
+    double relative_rms = 0;          ///< rms of b - a divided by rms of a
 };
 
 /// Compares all tensors of both brains, by name in ascending order.  kMissing: only in `a`; kAdded:
 /// only in `b`.
-std::vector<BrainDifference> diff_brains(const Brain& a, const Brain& b);
+std::vector<TensorDiff> diff_brains(const Brain& a, const Brain& b);
 
 /// Resets the tensors whose names match `pattern` ('*' matches any characters) to those of
 /// `shipped`; returns the number of tensors.
 /// Errors: kNotFound if none match; kInvalidArgument if one has another type or shape.
-Result<size_t> forget(Brain& brain, const Brain& shipped, std::string_view pattern = "*");
+Result<size_t> reset_to_initial(Brain& brain, const Brain& initial, std::string_view pattern = "*");
 
 }  // namespace hearth

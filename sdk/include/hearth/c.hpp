@@ -21,26 +21,26 @@
 
 namespace hearth {
 
-struct CookCOptions {
-    Cpu cpu = Cpu::
+struct CompileToCOptions {
+    CpuIsa cpu_isa = CpuIsa::
         kScalar;  ///< instruction set that matrix products use; the compiler's flags must allow it
     std::string name = "net";  ///< a C identifier: prefix of all names, and the header is NAME.h
-    uint64_t rows_capacity = 1;
+    uint64_t max_batch_size = 1;
     /// Off: the initial weights are not in the source, but in a file that the caller loads.
-    bool weights_in_source = true;
+    bool embed_weights = true;
     bool share_arena = true;  ///< entries never run at the same time in one arena
     QuantizeOptions quantize;
     Precision precision = Precision::kF32;
 };
 
 /// Result of cook_c().
-struct CookedC {
+struct CProgram {
     std::string header, source;  ///< NAME.h, NAME.c
     std::vector<std::byte>
         weights;              ///< the initial weights; also in the source with weights_in_source
     uint64_t graph_hash = 0;  ///< Cooked::graph_hash
     uint64_t weights_bytes = 0, arena_bytes = 0, brain_bytes = 0;
-    uint32_t kernel_count = 0, step_count = 0;  ///< functions, and calls of them over all entries
+    uint32_t kernel_count = 0, command_count = 0;  ///< functions, and calls of them over all entries
     std::vector<QuantizedWeight> quantized;
 };
 
@@ -54,9 +54,9 @@ struct CookedC {
 ///
 /// Errors: as compile(); kUnsupported naming an operator without a kernel in C; kInvalidArgument
 /// for a name that is not an identifier.  Threads: any.  Deterministic.
-Result<CookedC> cook_c(std::span<Trace* const> entries, const CookCOptions& options);
-inline Result<CookedC> cook_c(std::initializer_list<Trace*> entries, const CookCOptions& options) {
-    return cook_c(std::span<Trace* const>(entries.begin(), entries.size()), options);
+Result<CProgram> compile_to_c(std::span<Trace* const> entries, const CompileToCOptions& options);
+inline Result<CProgram> compile_to_c(std::initializer_list<Trace*> entries, const CompileToCOptions& options) {
+    return compile_to_c(std::span<Trace* const>(entries.begin(), entries.size()), options);
 }
 
 /// Returns the functions of a program for a native device (compile() with cpu_caps()) as a C11
@@ -66,6 +66,6 @@ inline Result<CookedC> cook_c(std::initializer_list<Trace*> entries, const CookC
 ///
 /// table  a C identifier.
 /// Errors: kInvalidArgument for a program for a GPU; kNotFound for one whose sources were stripped.
-Result<std::string> native_kernels(std::span<const std::byte> program, std::string_view table);
+Result<std::string> emit_cpu_kernels(std::span<const std::byte> program, std::string_view table);
 
 }  // namespace hearth

@@ -26,7 +26,7 @@ namespace hearth {
 
 /// Storage format of weights for inference.
 enum class WeightFormat : uint8_t {
-    kAsTraced,
+    kUnchanged,
     kF16,   ///< 2 bytes where the device has 16-bit storage
     kInt8,  ///< packed four to a word
     kInt4,  ///< packed eight to a word
@@ -39,16 +39,16 @@ enum class WeightFormat : uint8_t {
 /// in f32.  Weights that an entry updates stay as they are: learn first, then compile the trained
 /// weights.
 struct QuantizeOptions {
-    WeightFormat format = WeightFormat::kAsTraced;
+    WeightFormat format = WeightFormat::kUnchanged;
     uint64_t min_elements = 1024;    ///< smaller weights stay as they are
-    int64_t block = 32;              ///< elements per scale
+    int64_t group_size = 32;              ///< elements per scale
     DType scale_type = DType::kF16;  ///< or kF32
 };
 
 /// Fusion of computations that treat each batch item on its own, matrix products included, into one
 /// kernel.
-enum class FusedNetworks : uint8_t {
-    kWherePays,  ///< on GPUs; software drivers are faster with one kernel per product
+enum class FuseMlp : uint8_t {
+    kAuto,  ///< on GPUs; software drivers are faster with one kernel per product
     kAlways,
     kNever,
 };
@@ -80,7 +80,7 @@ struct CompileOptions {
     DeviceCaps caps = baseline_caps();
     BindingModel binding_model = BindingModel::kDeviceAddress;
     /// Maximum batch size (agents, samples) of a recording of any entry.
-    uint64_t rows_capacity = 1;
+    uint64_t max_batch_size = 1;
     /// Maximum scratch memory of the Program; 0: no limit.  To stay within it, long-lived values
     /// are recomputed, first those that free the most bytes for the least arithmetic
     /// (compiler/passes/rematerialize.cpp).  Results are equal up to rounding, because kernels are
@@ -89,7 +89,7 @@ struct CompileOptions {
     /// Off: one kernel for each operator, to measure the effect of fusion.
     bool fuse = true;
     /// Fused networks also need fusion and device addresses.
-    FusedNetworks fused_networks = FusedNetworks::kWherePays;
+    FuseMlp fuse_mlp = FuseMlp::kAuto;
     /// Lets entries share scratch memory.  No entry may then run between two slices of another.
     bool share_arena = false;
     /// Keeps each kernel's GLSL in the Program, for inspection.
@@ -102,23 +102,23 @@ struct CompileOptions {
     std::string tuning;
     /// Identifies the device's driver: any text that differs between drivers.  Used only for
     /// tuning.
-    std::string driver;
+    std::string driver_id;
     /// Called with each entry's graph as text after tracing ("trace") and after each pass.
     std::function<void(std::string_view entry, std::string_view stage, const std::string& text)>
-        observer;
+        on_pass;
 };
 
 /// Result of compile().
 struct Compiled {
     std::vector<std::byte> bytes;    ///< the serialized Program, for hearth_program_load
     uint64_t hash = 0;               ///< equal for equal Programs on every platform
-    std::string listing;             ///< disassembly: weights, arena map, commands and barriers
-    std::vector<std::string> notes;  ///< remarks: optimizations that were not applied, and why
+    std::string disassembly;             ///< disassembly: weights, arena map, commands and barriers
+    std::vector<std::string> remarks;  ///< remarks: optimizations that were not applied, and why
     uint64_t weights_bytes = 0, arena_bytes = 0;
     uint32_t dispatch_count = 0, barrier_count = 0, kernel_count = 0;  ///< over all entries
     std::vector<QuantizedWeight> quantized;                            ///< in the order of names
     /// Kernels that have variants, for hearth::Tuner.
-    std::vector<std::string> tunable;
+    std::vector<std::string> tunable_kernels;
 };
 
 /// Compiles the entries of one Program.  Params and states of one name are one variable and must
@@ -136,15 +136,15 @@ inline Result<Compiled> compile(std::initializer_list<Trace*> entries,
 }
 
 /// One program of a package: its device target.
-struct CookProfile {
+struct DeviceTarget {
     std::string name = "baseline";  ///< up to 31 characters
     CompileOptions options;         ///< rows_capacity: CookOptions'; caps.name: `name`
 };
 
 struct CookOptions {
     /// In order of preference: a device uses the first that it can run.  Empty: baseline alone.
-    std::vector<CookProfile> profiles;
-    uint64_t rows_capacity = 1;
+    std::vector<DeviceTarget> device_targets;
+    uint64_t max_batch_size = 1;
     std::string notes;  ///< kept in the package, for information
     /// AgentManifest::save() of agents whose entries these are: hearth_agents_create then needs
     /// only the package.
@@ -157,7 +157,7 @@ struct CookOptions {
 };
 
 /// One compiled profile of a package.
-struct CookedProfile {
+struct CookedTarget {
     std::string name;
     Compiled compiled;            ///< also usable alone
     uint64_t program_bytes = 0;   ///< in the package, without weights
@@ -170,7 +170,7 @@ struct Cooked {
     uint64_t graph_hash = 0;
     uint64_t weights_bytes = 0;  ///< stored once, for all profiles
     uint64_t graph_bytes = 0;
-    std::vector<CookedProfile> profiles;
+    std::vector<CookedTarget> device_targets;
     std::vector<QuantizedWeight> quantized;  ///< in the order of names
 };
 

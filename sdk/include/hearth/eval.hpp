@@ -23,12 +23,12 @@ namespace hearth {
 struct EvalOptions {
     NamedTensors inputs;   ///< inputs that the tensors depend on, for a batch of `rows`
     NamedTensors weights;  ///< contents of params and states; others have their initial values
-    int64_t rows = 1;
+    int64_t batch_size = 1;
     /// Backend that runs an entry with these inputs and returns its outputs by name; for a device:
     /// compile() it and record it.  Params and states have `weights` as initial values.  Empty: the
     /// reference interpreter, without compiling.
-    std::function<Result<NamedTensors>(Trace& entry, const NamedTensors& inputs, int64_t rows)>
-        runner;
+    std::function<Result<NamedTensors>(Trace& entry, const NamedTensors& inputs, int64_t batch_size)>
+        backend;
 };
 
 /// Returns the contents of the tensors, which belong to one trace.  The trace's assignments are not

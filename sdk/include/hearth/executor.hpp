@@ -39,7 +39,7 @@ class Executor {
     /// zeros).  rows_capacity  the maximum batch size of run(); at least 1
     /// Errors: kUnsupported naming each operator or type that the executor lacks; then nothing is
     /// loaded.
-    virtual Status load(std::vector<Graph> entries, int64_t rows_capacity) = 0;
+    virtual Status load(std::vector<Graph> entries, int64_t max_batch_size) = 0;
 
     /// Runs an entry once.  inputs: by name, of the declared types and shapes for a batch of
     /// `rows`.  Returns by name the outputs, and the inputs that the entry updates.  Afterwards the
@@ -48,13 +48,13 @@ class Executor {
     /// Errors: kNotFound for an entry that is not loaded; kInvalidArgument naming an input that is
     /// missing or differs, or for rows outside [1, rows_capacity].
     virtual Result<NamedTensors> run(std::string_view entry, const NamedTensors& inputs,
-                                     int64_t rows) = 0;
+                                     int64_t batch_size) = 0;
 
     /// Returns a param or state.  Errors: kNotFound naming it.
-    virtual Result<HostTensor> read(std::string_view slot) = 0;
+    virtual Result<HostTensor> read(std::string_view variable) = 0;
     /// Sets a param or state.  Errors: kNotFound naming it; kInvalidArgument for another type or
     /// shape.
-    virtual Status write(std::string_view slot, const HostTensor& contents) = 0;
+    virtual Status write(std::string_view variable, const HostTensor& value) = 0;
 };
 
 /// Hearth's reference interpreter: computes each operator in double and rounds once.
@@ -78,22 +78,22 @@ std::vector<std::string_view> registered_executors();
 /// decomposition, repeatedly, until none is rejected.  Custom operators of the application are such
 /// nodes: their `decompose` expresses them in Hearth's operators.
 /// Errors: kUnsupported naming all rejected operators that have no decomposition.
-Result<Graph> decompose_unknown(const Graph& graph,
-                                const std::function<bool(const Graph&, const Node&)>& knows);
+Result<Graph> legalize(const Graph& graph,
+                                const std::function<bool(const Graph&, const Node&)>& is_supported);
 
 /// For executors: validates the arguments of run() and returns the graph of the entry.
 /// Errors: those of Executor::run.
-Result<const Graph*> checked_entry(std::span<const Graph> entries, std::string_view entry,
-                                   const NamedTensors& inputs, int64_t rows, int64_t rows_capacity);
+Result<const Graph*> validate_entry(std::span<const Graph> entries, std::string_view entry,
+                                   const NamedTensors& inputs, int64_t batch_size, int64_t max_batch_size);
 
 /// For executors: the entries' params and states with their initial values.
 /// Errors: kInvalidArgument naming one that two entries declare with different types or shapes.
-Result<NamedTensors> first_contents(std::span<const Graph> entries);
+Result<NamedTensors> initial_values(std::span<const Graph> entries);
 
 /// For executors: implements read() for variables in host memory.
-Result<HostTensor> checked_read(const NamedTensors& slots, std::string_view slot);
+Result<HostTensor> read_checked(const NamedTensors& variables, std::string_view variable);
 
 /// For executors: validates the arguments of write().
-Status check_write(const NamedTensors& slots, std::string_view slot, const HostTensor& contents);
+Status validate_write(const NamedTensors& variables, std::string_view variable, const HostTensor& value);
 
 }  // namespace hearth

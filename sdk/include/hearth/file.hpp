@@ -62,11 +62,11 @@ struct SplitPath {
 };
 
 // Temporary names: a prefix derived from the file's name, 16 hexadecimal digits, ".tmp".
-inline constexpr size_t kTemporaryDigits = 16, kMostNameBytes = 255;
+inline constexpr size_t kTemporaryDigits = 16, kMaxNameBytes = 255;
 inline constexpr std::string_view kTemporaryEnd = ".tmp";
 
 inline std::string temporary_prefix(const std::string& name) {
-    constexpr size_t kRoom = kMostNameBytes - 1 - kTemporaryDigits - kTemporaryEnd.size();
+    constexpr size_t kRoom = kMaxNameBytes - 1 - kTemporaryDigits - kTemporaryEnd.size();
     return name.substr(0, kRoom) + ".";
 }
 
@@ -98,7 +98,7 @@ inline Result<os::FileInfo> replaceable(const std::string& path) {
         return invalid_argument("the path '" + std::string(path.c_str()) +
                                 "' goes on after a zero");
     os::FileInfo info;
-    if (!os::look_at(path, &info)) return file_error("look at", path);
+    if (!os::query_file(path, &info)) return file_error("look at", path);
     const char* what = nullptr;
     if (info.kind == os::FileKind::kFolder) what = "a folder";
     if (info.kind == os::FileKind::kLink) what = "a symbolic link";
@@ -147,8 +147,8 @@ class Replacement {
     bool finish() {
         return (!has_old() || file_.take_after(old_)) && file_.sync();
     }
-    bool put_in_place(const std::string& path) {
-        if (!os::put_in_place(file_, temporary_, path)) return false;
+    bool replace_file(const std::string& path) {
+        if (!os::replace_file(file_, temporary_, path)) return false;
         temporary_.clear();
         return true;
     }
@@ -194,7 +194,7 @@ Status write_file_atomically(const std::string& path, span<const std::byte> byte
         on_stage(FileStage::kWritten);
         if (!file.finish()) return detail::file_error("write", path);
         on_stage(FileStage::kSynced);
-        if (!file.put_in_place(path)) return detail::file_error("replace", path);
+        if (!file.replace_file(path)) return detail::file_error("replace", path);
     }
     on_stage(FileStage::kRenamed);
     const std::string folder = detail::SplitPath(path).folder;
@@ -219,12 +219,12 @@ inline Status check_writable(const std::string& path) {
 }
 
 /// Default size limit of read_whole_file(), in bytes.
-inline constexpr uint64_t kMostFileBytes = (uint64_t{1} << 31) - 1;
+inline constexpr uint64_t kMaxFileBytes = (uint64_t{1} << 31) - 1;
 
 /// Reads a whole regular file; symbolic links are followed.
 /// most_bytes  limit of the size; larger files are rejected
 inline Result<std::vector<std::byte>> read_whole_file(const std::string& path,
-                                                      uint64_t most_bytes = kMostFileBytes) {
+                                                      uint64_t max_bytes = kMaxFileBytes) {
     os::File file;
     if (!file.open_to_read(path)) return detail::file_error("open", path);
     os::FileInfo info;
@@ -234,20 +234,20 @@ inline Result<std::vector<std::byte>> read_whole_file(const std::string& path,
     if (info.kind != os::FileKind::kFile)
         return invalid_argument("'" + path + "' is a device, a FIFO or a socket, expected a file");
     const auto too_large = [&] {
-        return out_of_range("'" + path + "' is larger than " + std::to_string(most_bytes) +
+        return out_of_range("'" + path + "' is larger than " + std::to_string(max_bytes) +
                             " bytes");
     };
-    if (info.bytes > most_bytes) return too_large();
+    if (info.bytes > max_bytes) return too_large();
     // The size is only a first guess: the file may change, and files in /proc report no size.
-    constexpr size_t kLeastRoom = 1 << 12;
+    constexpr size_t kMinRoom = 1 << 12;
     std::vector<std::byte> bytes(info.bytes + 1);
     size_t size = 0;
     while (const int64_t n = file.read(span(bytes).subspan(size))) {
         if (n < 0) return detail::file_error("read", path);
         size += static_cast<size_t>(n);
-        if (size > most_bytes) return too_large();
+        if (size > max_bytes) return too_large();
         if (size == bytes.size())
-            bytes.resize(std::min<uint64_t>(2 * size + kLeastRoom, most_bytes + 1));
+            bytes.resize(std::min<uint64_t>(2 * size + kMinRoom, max_bytes + 1));
     }
     bytes.resize(size);
     return bytes;

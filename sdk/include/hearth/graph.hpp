@@ -22,7 +22,7 @@ struct OpDef;
 
 using ValueId = uint32_t;
 using NodeId = uint32_t;
-inline constexpr uint32_t kNone = 0xffffffffu;
+inline constexpr uint32_t kInvalidId = 0xffffffffu;
 
 enum class ValueKind : uint8_t {
     kNode,      ///< computed by a node
@@ -41,10 +41,10 @@ struct Value {
     ValueKind kind = ValueKind::kNode;
     DType dtype = DType::kF32;
     Shape shape;
-    NodeId node = kNone;  ///< producer, for kNode
+    NodeId node = kInvalidId;  ///< producer, for kNode
     uint32_t output = 0;  ///< index among the producer's outputs
     std::string name;     ///< for all kinds but kNode
-    bool is_kept = true;  ///< kState: false for a transient state, which brains do not hold
+    bool is_persistent = true;  ///< kState: false for a transient state, which brains do not hold
     /// Contents of a constant, initial value of a param or state (null: zeros).
     std::shared_ptr<const HostTensor> data;
 };
@@ -58,14 +58,14 @@ struct Node {
 
 struct GraphOutput {
     std::string name;
-    ValueId value = kNone;
-    std::vector<std::string> elements = {};  ///< names, for a vector of named scalars
+    ValueId value = kInvalidId;
+    std::vector<std::string> scalars = {};  ///< names, for a vector of named scalars
 };
 
 /// After a run, `target` (a param, state or input) holds the value that `value` had in it.
-struct GraphUpdate {
-    ValueId target = kNone;
-    ValueId value = kNone;
+struct Assignment {
+    ValueId target = kInvalidId;
+    ValueId value = kInvalidId;
 };
 
 struct Graph {
@@ -74,7 +74,7 @@ struct Graph {
     std::vector<Node> nodes;
     std::vector<ValueId> inputs;  ///< in the order they were declared
     std::vector<GraphOutput> outputs;
-    std::vector<GraphUpdate> updates;
+    std::vector<Assignment> updates;
 
     const Value& value(ValueId id) const { return values[id]; }
     const Node* producer(ValueId id) const {

@@ -113,18 +113,18 @@ typedef enum hearth_result {
     HEARTH_ERROR_CORRUPT_DATA = -4,     /* the bytes are not a valid program, package or brain */
     HEARTH_ERROR_VERSION_MISMATCH = -5, /* a program or header of another version */
     HEARTH_ERROR_OUT_OF_RANGE = -6,     /* batch size, offset or size beyond its limit */
-    HEARTH_ERROR_WRONG_ORDER = -7,      /* a call that must come first is missing */
-    HEARTH_ERROR_RING_FULL = -8,        /* more in flight than the session was created for */
-    HEARTH_ERROR_BUDGET = -9,           /* exceeds the application's budget; nothing allocated */
+    HEARTH_ERROR_INVALID_STATE = -7,      /* a call that must come first is missing */
+    HEARTH_ERROR_TOO_MANY_IN_FLIGHT = -8,        /* more in flight than the session was created for */
+    HEARTH_ERROR_BUDGET_EXCEEDED = -9,           /* exceeds the application's budget; nothing allocated */
     HEARTH_ERROR_OUT_OF_HOST_MEMORY = -10,
     HEARTH_ERROR_OUT_OF_DEVICE_MEMORY = -11,
-    HEARTH_ERROR_PIPELINE = -12, /* the driver failed to create a pipeline */
+    HEARTH_ERROR_PIPELINE_CREATION_FAILED = -12, /* the driver failed to create a pipeline */
     HEARTH_ERROR_DEVICE_LOST = -13,
     HEARTH_ERROR_INTERNAL = -14,
-    HEARTH_ERROR_MISMATCH = -15,   /* a brain of another graph, schema or base */
-    HEARTH_ERROR_DROPPED = -16,    /* recorded in a frame that was never submitted */
-    HEARTH_ERROR_NOT_FINITE = -17, /* a brain contains NaN or infinity */
-    HEARTH_ERROR_UNTRUSTED = -18,  /* rejected by hearth_host_info::verify */
+    HEARTH_ERROR_INCOMPATIBLE = -15,   /* a brain of another graph, schema or base */
+    HEARTH_ERROR_DISCARDED = -16,    /* recorded in a frame that was never submitted */
+    HEARTH_ERROR_NON_FINITE = -17, /* a brain contains NaN or infinity */
+    HEARTH_ERROR_VERIFICATION_FAILED = -18,  /* rejected by hearth_host_info::verify */
     HEARTH_RESULT_FORCE_32_BITS = 0x7fffffff
 } hearth_result;
 
@@ -143,39 +143,39 @@ HEARTH_API hearth_result hearth_check_version(uint32_t header_version);
 HEARTH_API const char* hearth_build_info(void);
 
 /* All problems that a call found, one per line.  Optional wherever it is a parameter. */
-typedef struct hearth_report {
-    uint32_t problem_count;
+typedef struct hearth_messages {
+    uint32_t message_count;
     char text[4092]; /* truncated if there is more */
-} hearth_report;
+} hearth_messages;
 
 typedef enum hearth_struct_type {
     HEARTH_STRUCT_NONE = 0, /* a struct not made with its _default() function */
-    HEARTH_STRUCT_DEVICE_QUERY = 1,
+    HEARTH_STRUCT_DEVICE_REQUIREMENTS_INFO = 1,
     HEARTH_STRUCT_REQUIREMENTS = 2,
     HEARTH_STRUCT_DEVICE_CAPS = 3,
-    HEARTH_STRUCT_HOST_INFO = 4,
+    HEARTH_STRUCT_CONTEXT_CREATE_INFO = 4,
     HEARTH_STRUCT_PROGRAM_LOAD_INFO = 5,
     HEARTH_STRUCT_PROGRAM_INFO = 6,
     HEARTH_STRUCT_ENTRY_INFO = 7,
     HEARTH_STRUCT_BINDING_INFO = 8,
-    HEARTH_STRUCT_SLOT_INFO = 9,
+    HEARTH_STRUCT_VARIABLE_INFO = 9,
     HEARTH_STRUCT_SESSION_CREATE_INFO = 10,
-    HEARTH_STRUCT_MEMORY_NEEDS = 11,
+    HEARTH_STRUCT_MEMORY_REQUIREMENTS = 11,
     HEARTH_STRUCT_SESSION_STATUS = 12,
     HEARTH_STRUCT_RECORD_INFO = 13,
     HEARTH_STRUCT_READBACK_INFO = 14,
     HEARTH_STRUCT_BUFFER_RANGE = 15,
-    HEARTH_STRUCT_PROFILE = 16,
+    HEARTH_STRUCT_TIMINGS = 16,
     HEARTH_STRUCT_CONTEXT_STATS = 17,
     HEARTH_STRUCT_PACKAGE_LOAD_INFO = 18,
     HEARTH_STRUCT_PACKAGE_INFO = 19,
     HEARTH_STRUCT_BRAIN_INFO = 20,
     HEARTH_STRUCT_BRAIN_SAVE_INFO = 21,
-    HEARTH_STRUCT_STEP_INFO = 22,
-    HEARTH_STRUCT_CONVERTER_CREATE_INFO = 23,
-    HEARTH_STRUCT_CONVERSION_INFO = 24,
+    HEARTH_STRUCT_COMMAND_INFO = 22,
+    HEARTH_STRUCT_IMAGE_CONVERTER_CREATE_INFO = 23,
+    HEARTH_STRUCT_IMAGE_CONVERSION_INFO = 24,
     HEARTH_STRUCT_DUMP_INFO = 25,
-    HEARTH_STRUCT_NATIVE_INFO = 26,
+    HEARTH_STRUCT_CPU_CONTEXT_CREATE_INFO = 26,
     HEARTH_STRUCT_SESSION_DUMP_INFO = 27,
     HEARTH_STRUCT_TYPE_FORCE_32_BITS = 0x7fffffff
 } hearth_struct_type;
@@ -232,7 +232,7 @@ typedef enum hearth_binding_model {
 } hearth_binding_model;
 
 /* Input of hearth_query_device and hearth_query_caps. */
-typedef struct hearth_device_query {
+typedef struct hearth_device_requirements_info {
     hearth_struct_type type;
     uint32_t size;
     VkInstance instance;
@@ -244,9 +244,9 @@ typedef struct hearth_device_query {
     /* Non-zero: untrusted programs will run too (HEARTH_TRUST_FOREIGN), so what they need is
      * required.  Otherwise it is not even listed as optional, because it slows all shaders down
      * a little. */
-    uint32_t foreign_programs;
+    uint32_t allow_untrusted_programs;
     uint32_t reserved;
-} hearth_device_query;
+} hearth_device_requirements_info;
 
 #define HEARTH_MAX_EXTENSIONS 16
 
@@ -266,12 +266,12 @@ typedef struct hearth_requirements {
 
 /* Instance extensions worth enabling.  All are optional: enable those that the instance
  * supports. */
-HEARTH_API hearth_result hearth_query_instance(hearth_requirements* out);
+HEARTH_API hearth_result hearth_get_instance_requirements(hearth_requirements* out);
 
 /* Extensions and features to enable on this physical device.  Returns HEARTH_ERROR_UNSUPPORTED
  * if a required one is missing; `out` is filled nevertheless and `report` names what is missing. */
-HEARTH_API hearth_result hearth_query_device(const hearth_device_query* query,
-                                             hearth_requirements* out, hearth_report* report);
+HEARTH_API hearth_result hearth_get_device_requirements(const hearth_device_requirements_info* query,
+                                             hearth_requirements* out, hearth_messages* messages);
 
 /* Sets the booleans of `features` in the application's pNext chain for vkCreateDevice.
  *
@@ -280,7 +280,7 @@ HEARTH_API hearth_result hearth_query_device(const hearth_device_query* query,
  * storage    8-byte aligned memory that must outlive vkCreateDevice, *storage_bytes in size.  If
  *            NULL, nothing is changed and *storage_bytes is set to the required size.
  * Errors: HEARTH_ERROR_OUT_OF_RANGE if storage is too small; nothing is changed then. */
-HEARTH_API hearth_result hearth_patch_features(hearth_features features, uint32_t api_version,
+HEARTH_API hearth_result hearth_enable_features(hearth_features features, uint32_t api_version,
                                                void* features2, void* storage,
                                                size_t* storage_bytes);
 
@@ -293,36 +293,36 @@ HEARTH_API hearth_result hearth_patch_features(hearth_features features, uint32_
  * enabled_features  VkDeviceCreateInfo::pEnabledFeatures (a VkPhysicalDeviceFeatures), or NULL.
  *
  * Any thread. */
-HEARTH_API hearth_features hearth_read_features(const void* chain, const void* enabled_features);
+HEARTH_API hearth_features hearth_get_enabled_features(const void* chain, const void* enabled_features);
 
 /* Extension through which kernels use cooperative matrices (tensor cores). */
-typedef enum hearth_matrix_cores {
-    HEARTH_MATRIX_CORES_NONE = 0,
-    HEARTH_MATRIX_CORES_NV = 1,  /* VK_NV_cooperative_matrix */
-    HEARTH_MATRIX_CORES_KHR = 2, /* VK_KHR_cooperative_matrix */
-    HEARTH_MATRIX_CORES_FORCE_32_BITS = 0x7fffffff
-} hearth_matrix_cores;
+typedef enum hearth_cooperative_matrix_ext {
+    HEARTH_COOPERATIVE_MATRIX_EXT_NONE = 0,
+    HEARTH_COOPERATIVE_MATRIX_EXT_NV = 1,  /* VK_NV_cooperative_matrix */
+    HEARTH_COOPERATIVE_MATRIX_EXT_KHR = 2, /* VK_KHR_cooperative_matrix */
+    HEARTH_COOPERATIVE_MATRIX_EXT_FORCE_32_BITS = 0x7fffffff
+} hearth_cooperative_matrix_ext;
 
 /* Granularity of workgroup-scope cooperative matrices for a workgroup of this size: M, N and K
  * must be multiples of m, n and k. */
-typedef struct hearth_workgroup_matrix {
+typedef struct hearth_workgroup_scope_granularity {
     uint32_t invocations; /* workgroup size; 0: unused entry */
     uint32_t m, n, k;
-} hearth_workgroup_matrix;
+} hearth_workgroup_scope_granularity;
 
-#define HEARTH_MAX_WORKGROUP_MATRICES 4
+#define HEARTH_MAX_WORKGROUP_SCOPE_GRANULARITIES 4
 
 /* Instruction-set level of CPU kernels, named as compilers name it. */
-typedef enum hearth_cpu {
-    HEARTH_CPU_NONE = 0,   /* a Vulkan device */
-    HEARTH_CPU_SCALAR = 1, /* no vector instructions */
-    HEARTH_CPU_X86_64_V2 = 2,
-    HEARTH_CPU_X86_64_V3 = 3,
-    HEARTH_CPU_X86_64_V4 = 4,
-    HEARTH_CPU_NEON = 5,
-    HEARTH_CPU_WASM128 = 6,
-    HEARTH_CPU_FORCE_32_BITS = 0x7fffffff
-} hearth_cpu;
+typedef enum hearth_cpu_isa {
+    HEARTH_CPU_ISA_NONE = 0,   /* a Vulkan device */
+    HEARTH_CPU_ISA_SCALAR = 1, /* no vector instructions */
+    HEARTH_CPU_ISA_X86_64_V2 = 2,
+    HEARTH_CPU_ISA_X86_64_V3 = 3,
+    HEARTH_CPU_ISA_X86_64_V4 = 4,
+    HEARTH_CPU_ISA_NEON = 5,
+    HEARTH_CPU_ISA_WASM128 = 6,
+    HEARTH_CPU_ISA_FORCE_32_BITS = 0x7fffffff
+} hearth_cpu_isa;
 
 /* Device properties that the compiler needs; mirrors hearth::DeviceCaps in C. */
 typedef struct hearth_device_caps {
@@ -330,28 +330,28 @@ typedef struct hearth_device_caps {
     uint32_t size;
     char name[256];
     uint32_t subgroup_size;
-    uint32_t max_workgroup_invocations;
-    uint32_t max_workgroup_size_x;
-    uint32_t max_workgroup_count_x;
-    uint32_t shared_memory_bytes;
-    uint32_t push_constant_bytes;
-    uint64_t buffer_alignment;
-    uint64_t max_buffer_bytes;
-    uint32_t fp16_arithmetic;
-    uint32_t fp16_storage;
+    uint32_t max_compute_work_group_invocations;
+    uint32_t max_compute_work_group_size_x;
+    uint32_t max_compute_work_group_count_x;
+    uint32_t max_compute_shared_memory_size;
+    uint32_t max_push_constants_size;
+    uint64_t min_storage_buffer_offset_alignment;
+    uint64_t max_storage_buffer_range;
+    uint32_t shader_float16;
+    uint32_t storage_buffer_16bit_access;
     uint32_t subgroup_arithmetic;
-    uint32_t timestamps; /* supported by the queue family (only set by hearth_context_caps) */
-    uint32_t int8_storage;
-    uint32_t matrix_cores; /* a hearth_matrix_cores, for f16 operands and f32 accumulators */
+    uint32_t timestamp_supported; /* supported by the queue family (only set by hearth_context_caps) */
+    uint32_t storage_buffer_8bit_access;
+    uint32_t cooperative_matrix; /* a hearth_matrix_cores, for f16 operands and f32 accumulators */
     /* Subgroup-scope tile: [m, k] times [k, n].  16x16x16 if the device supports it. */
-    uint32_t matrix_m, matrix_n, matrix_k;
+    uint32_t cooperative_matrix_m, cooperative_matrix_n, cooperative_matrix_k;
     /* Shared memory that the driver reserves in kernels with workgroup-scope matrices, in bytes. */
-    uint32_t workgroup_matrix_shared_bytes;
+    uint32_t workgroup_scope_reserved_shared_memory;
     /* From VK_NV_cooperative_matrix2, for f16 operands and f32 accumulators. */
-    hearth_workgroup_matrix workgroup_matrices[HEARTH_MAX_WORKGROUP_MATRICES];
+    hearth_workgroup_scope_granularity workgroup_scope_granularities[HEARTH_MAX_WORKGROUP_SCOPE_GRANULARITIES];
     /* Kernels may use VK_NV_cooperative_matrix, whatever `matrix_cores` says. */
-    uint32_t nv_matrix_cores;
-    uint32_t cpu; /* a hearth_cpu; not NONE for a CPU device, for which programs are compiled */
+    uint32_t cooperative_matrix_nv;
+    uint32_t cpu_isa; /* a hearth_cpu; not NONE for a CPU device, for which programs are compiled */
     uint32_t is_software; /* the driver runs on the CPU */
     /* Newest supported SPIR-V version, encoded as in modules: 0x00010300 is 1.3, the minimum
      * that Vulkan 1.1 guarantees. */
@@ -365,7 +365,7 @@ typedef struct hearth_device_caps {
 } hearth_device_caps;
 
 /* Caps of a physical device on which the features `enabled` will be (or were) enabled. */
-HEARTH_API hearth_result hearth_query_caps(const hearth_device_query* query,
+HEARTH_API hearth_result hearth_get_device_caps(const hearth_device_requirements_info* query,
                                            hearth_features enabled, hearth_device_caps* out);
 
 /* ------------------------------------------------------------------------------------------------
@@ -380,16 +380,16 @@ typedef struct hearth_context hearth_context;
 typedef enum hearth_memory_usage {
     HEARTH_MEMORY_WEIGHTS = 0,  /* parameters and states: lives as long as the session */
     HEARTH_MEMORY_ARENA = 1,    /* intermediates: contents are valid only while an entry runs */
-    HEARTH_MEMORY_RUN = 2,      /* small per-recording values, written by the CPU */
+    HEARTH_MEMORY_PER_RECORDING = 2,      /* small per-recording values, written by the CPU */
     HEARTH_MEMORY_STAGING = 3,  /* initial weights and uploads, written by the CPU */
     HEARTH_MEMORY_READBACK = 4, /* read by the CPU */
-    HEARTH_MEMORY_SHADOW = 5,   /* bounce buffers for buffers without a device address */
+    HEARTH_MEMORY_BOUNCE = 5,   /* bounce buffers for buffers without a device address */
     HEARTH_MEMORY_USAGE_COUNT = 6,
     HEARTH_MEMORY_USAGE_FORCE_32_BITS = 0x7fffffff
 } hearth_memory_usage;
 
 /* A device memory allocation that Hearth requests from hearth_memory_hooks. */
-typedef struct hearth_memory_request {
+typedef struct hearth_device_memory_allocate_info {
     uint64_t size_bytes;
     uint64_t alignment;
     uint32_t memory_type_bits;     /* as in VkMemoryRequirements */
@@ -398,26 +398,26 @@ typedef struct hearth_memory_request {
     uint32_t device_address;       /* non-zero: requires VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT */
     hearth_memory_usage usage;
     const char* name; /* valid during the call */
-} hearth_memory_request;
+} hearth_device_memory_allocate_info;
 
 /* An allocation made by hearth_memory_hooks. */
 typedef struct hearth_memory_block {
     VkDeviceMemory memory;
     uint64_t offset;
     void* mapped;   /* address of `offset` if required_properties has HOST_VISIBLE; else ignored */
-    uint64_t token; /* for the application's use */
+    uint64_t user_data; /* for the application's use */
 } hearth_memory_block;
 
 /* Device memory allocator of the application.  Called only from hearth_session_create,
  * hearth_session_destroy, hearth_arena_create, hearth_arena_destroy, hearth_begin_frame and
  * hearth_context_destroy, on the calling thread. */
-typedef struct hearth_memory_hooks {
+typedef struct hearth_device_memory_callbacks {
     void* user_data;
     /* Returns HEARTH_OK and fills *out, or an error that is passed on to Hearth's caller. */
-    hearth_result (*allocate)(void* user_data, const hearth_memory_request* request,
+    hearth_result (*allocate)(void* user_data, const hearth_device_memory_allocate_info* request,
                               hearth_memory_block* out);
     void (*free)(void* user_data, const hearth_memory_block* block);
-} hearth_memory_hooks;
+} hearth_device_memory_callbacks;
 
 typedef enum hearth_log_level {
     HEARTH_LOG_ERROR = 0,
@@ -431,21 +431,21 @@ typedef void (*hearth_log_callback)(void* user_data, hearth_log_level level, con
                                     const char* message);
 
 /* Must run job(job_data) exactly once, immediately or later, on any thread. */
-typedef void (*hearth_job_callback)(void* user_data, void (*job)(void* job_data), void* job_data);
+typedef void (*hearth_task_callback)(void* user_data, void (*job)(void* job_data), void* job_data);
 
 /* Trust level of the bytes of a program or package; "Trust", below, lists the consequences. */
-typedef enum hearth_trust {
-    HEARTH_TRUST_HOST = 0,    /* vouched for by the application, like its own code */
-    HEARTH_TRUST_FOREIGN = 1, /* untrusted: from a player, a workshop or the network */
+typedef enum hearth_trust_level {
+    HEARTH_TRUST_TRUSTED = 0,    /* vouched for by the application, like its own code */
+    HEARTH_TRUST_UNTRUSTED = 1, /* untrusted: from a player, a workshop or the network */
     HEARTH_TRUST_FORCE_32_BITS = 0x7fffffff
-} hearth_trust;
+} hearth_trust_level;
 
 /* Describes a pending load to hearth_verify_callback. */
 typedef struct hearth_load_request {
     const void* bytes; /* all bytes passed to the load call, not yet read by Hearth */
     uint64_t byte_count;
     uint32_t is_package; /* zero: a program */
-    hearth_trust trust;
+    hearth_trust_level trust;
 } hearth_load_request;
 
 /* Returns HEARTH_OK to allow the load; anything else rejects it. */
@@ -455,7 +455,7 @@ typedef hearth_result (*hearth_verify_callback)(void* user_data,
 #define HEARTH_HEAP_COUNT 16 /* VK_MAX_MEMORY_HEAPS */
 
 /* Parameters of hearth_context_create: the application's device and callbacks. */
-typedef struct hearth_host_info {
+typedef struct hearth_context_create_info {
     hearth_struct_type type;
     uint32_t size;
     VkInstance instance;
@@ -475,11 +475,11 @@ typedef struct hearth_host_info {
     hearth_binding_model binding_model; /* of the programs that will run; see hearth_device_query */
     uint32_t reserved;
     VkPipelineCache pipeline_cache; /* optional; not destroyed; used by every building thread */
-    const VkAllocationCallbacks* cpu_allocation; /* optional; copied; for Hearth and the driver */
-    const hearth_memory_hooks* memory_hooks;     /* optional; copied */
+    const VkAllocationCallbacks* allocation_callbacks; /* optional; copied; for Hearth and the driver */
+    const hearth_device_memory_callbacks* device_memory_callbacks;     /* optional; copied */
     uint64_t device_memory_budget;               /* in bytes, over all heaps; 0: no limit */
     hearth_log_callback log;                     /* optional */
-    hearth_job_callback run_job;                 /* optional; see hearth_session_build_async */
+    hearth_task_callback submit_task;                 /* optional; see hearth_session_build_async */
     void* callback_user_data;                    /* for log and run_job */
     /* Optional, if pipeline_cache is null: data from hearth_context_save_pipeline_cache of an
      * earlier run; not needed after the call.  Data of another device, driver or library and
@@ -489,7 +489,7 @@ typedef struct hearth_host_info {
     /* Optional: a timeline semaphore whose value is the last completed frame number, for
      * HEARTH_COMPLETED_BY_SEMAPHORE.  Requires HEARTH_FEATURE_TIMELINE_SEMAPHORE; must outlive
      * the context, which does not destroy it. */
-    VkSemaphore frame_semaphore;
+    VkSemaphore timeline_semaphore;
     /* Optional: called by every hearth_program_load and hearth_package_load of the context with
      * callback_user_data, on the calling thread, before Hearth reads any of the bytes. */
     hearth_verify_callback verify;
@@ -498,13 +498,13 @@ typedef struct hearth_host_info {
      * call returns HEARTH_ERROR_BUDGET without calling the driver.  Not used with memory_hooks,
      * which choose the heap. */
     uint64_t heap_budgets[HEARTH_HEAP_COUNT];
-} hearth_host_info;
+} hearth_context_create_info;
 
 /* Adopts the application's device.  Returns HEARTH_ERROR_INVALID_ARGUMENT or
  * HEARTH_ERROR_UNSUPPORTED if `info` has problems: `report` then lists all of them.
  * Threads: any, as long as the device is not destroyed meanwhile. */
-HEARTH_API hearth_result hearth_context_create(const hearth_host_info* info, hearth_context** out,
-                                               hearth_report* report);
+HEARTH_API hearth_result hearth_context_create(const hearth_context_create_info* info, hearth_context** out,
+                                               hearth_messages* messages);
 
 /* Frees everything immediately.  The application guarantees that all recorded work has finished
  * executing and that no job is running.  Returns HEARTH_ERROR_WRONG_ORDER if any session or
@@ -531,80 +531,80 @@ HEARTH_API hearth_result hearth_context_destroy(hearth_context* context);
 
 /* A CPU kernel.  Runs workgroups [first, end) of `workgroups` on the memory that `operands`
  * point to; `rows` is the batch size. */
-typedef void hearth_native_function(void* const* operands, int32_t rows, int32_t first, int32_t end,
+typedef void hearth_cpu_kernel_fn(void* const* operands, int32_t batch_size, int32_t first, int32_t end,
                                     int32_t workgroups);
 
 /* An entry of hearth_native_kernels. */
-typedef struct hearth_native_kernel {
+typedef struct hearth_cpu_kernel {
     uint64_t hash; /* identifies the kernel in programs */
-    hearth_native_function* function;
-} hearth_native_kernel;
+    hearth_cpu_kernel_fn* function;
+} hearth_cpu_kernel;
 
 /* A table of kernels, in ascending order of hashes.  Generated by `hearth cook`. */
-typedef struct hearth_native_kernels {
-    uint32_t cpu; /* a hearth_cpu */
+typedef struct hearth_cpu_kernel_table {
+    uint32_t cpu_isa; /* a hearth_cpu */
     uint32_t count;
-    const hearth_native_kernel* kernels;
-} hearth_native_kernels;
+    const hearth_cpu_kernel* kernels;
+} hearth_cpu_kernel_table;
 
 /* A kernel that is in no table, for hearth_native_build_callback. */
-typedef struct hearth_native_source {
+typedef struct hearth_cpu_kernel_source {
     uint64_t hash;
     const char* name; /* its name in the program */
     const char* text; /* its C source, zero-terminated; "" if it was stripped from the program */
-} hearth_native_source;
+} hearth_cpu_kernel_source;
 
 /* Compiles kernels at run time.  Called by hearth_program_load and hearth_package_load, on their
  * thread.  Returns a table of the kernels, which must live as long as the context, or NULL: the
  * load then fails and names a kernel. */
-typedef const hearth_native_kernels* (*hearth_native_build_callback)(
-    void* user_data, hearth_cpu cpu, const hearth_native_source* sources, uint32_t count);
+typedef const hearth_cpu_kernel_table* (*hearth_cpu_compile_callback)(
+    void* user_data, hearth_cpu_isa cpu_isa, const hearth_cpu_kernel_source* sources, uint32_t count);
 
 /* Parallel for: calls job(job_data, i) for each i < count, concurrently and in any order, and
  * returns after all calls have returned. */
-typedef void (*hearth_parallel_callback)(void* user_data, uint32_t count,
+typedef void (*hearth_parallel_for_callback)(void* user_data, uint32_t count,
                                          void (*job)(void* job_data, uint32_t index),
                                          void* job_data);
 
 /* Parameters of hearth_context_create_native. */
-typedef struct hearth_native_info {
+typedef struct hearth_cpu_context_create_info {
     hearth_struct_type type;
     uint32_t size;
     /* The instruction set that hearth_context_caps reports to the compiler; programs for
      * narrower ones run too.  NONE: the widest that this machine supports, hearth_native_cpu(). */
-    hearth_cpu cpu;
+    hearth_cpu_isa cpu_isa;
     uint32_t table_count;
-    const hearth_native_kernels* const* tables; /* each lives as long as the context */
-    hearth_native_build_callback build;         /* optional */
+    const hearth_cpu_kernel_table* const* tables; /* each lives as long as the context */
+    hearth_cpu_compile_callback compile;         /* optional */
     /* Optional: used by hearth_native_commands_run.  Results are bitwise equal with and without
      * it. */
-    hearth_parallel_callback parallel;
+    hearth_parallel_for_callback parallel_for;
     uint32_t thread_count; /* number of threads that `parallel` uses */
     uint32_t reserved;
-    const VkAllocationCallbacks* cpu_allocation; /* from here on as in hearth_host_info */
+    const VkAllocationCallbacks* allocation_callbacks; /* from here on as in hearth_host_info */
     uint64_t device_memory_budget;
     hearth_log_callback log;
-    hearth_job_callback run_job;
+    hearth_task_callback submit_task;
     void* callback_user_data;
     hearth_verify_callback verify;
-} hearth_native_info;
+} hearth_cpu_context_create_info;
 
 /* Detects the widest instruction set that this machine supports.  Any thread. */
-HEARTH_API hearth_cpu hearth_native_cpu(void);
+HEARTH_API hearth_cpu_isa hearth_detect_cpu_isa(void);
 
 /* Creates a context for this machine's CPU.  Needs no Vulkan loader, driver or device.
  * Errors: HEARTH_ERROR_UNSUPPORTED if this machine cannot run `cpu` or one of the tables;
  * `report` lists all problems.
  * Threads: any. */
-HEARTH_API hearth_result hearth_context_create_native(const hearth_native_info* info,
-                                                      hearth_context** out, hearth_report* report);
+HEARTH_API hearth_result hearth_context_create_cpu(const hearth_cpu_context_create_info* info,
+                                                      hearth_context** out, hearth_messages* messages);
 
 /* Creates a command buffer for the hearth_record_... functions of a CPU context.  Destroy it
  * before the context. */
-HEARTH_API hearth_result hearth_native_commands_create(hearth_context* context,
+HEARTH_API hearth_result hearth_cpu_command_buffer_create(hearth_context* context,
                                                        VkCommandBuffer* out);
 /* Destroys a command buffer; its recorded work must have been executed or reset. */
-HEARTH_API void hearth_native_commands_destroy(hearth_context* context, VkCommandBuffer commands);
+HEARTH_API void hearth_cpu_command_buffer_destroy(hearth_context* context, VkCommandBuffer commands);
 
 /* Executes the commands recorded since the last run, in order, and empties the command buffer.
  * The work is complete on return, so the next hearth_begin_frame may report its frame number as
@@ -613,22 +613,22 @@ HEARTH_API void hearth_native_commands_destroy(hearth_context* context, VkComman
  * Errors: HEARTH_ERROR_OUT_OF_HOST_MEMORY if an earlier recording ran out of memory; nothing was
  * executed: call hearth_frame_dropped.
  * Threads: externally synchronized on `commands` and the sessions recorded into it. */
-HEARTH_API hearth_result hearth_native_commands_run(hearth_context* context,
+HEARTH_API hearth_result hearth_cpu_command_buffer_execute(hearth_context* context,
                                                     VkCommandBuffer commands);
 /* Empties the command buffer without executing it; call hearth_frame_dropped afterwards. */
-HEARTH_API hearth_result hearth_native_commands_reset(hearth_context* context,
+HEARTH_API hearth_result hearth_cpu_command_buffer_reset(hearth_context* context,
                                                       VkCommandBuffer commands);
 
 /* Wraps application memory as a buffer that can be bound, at offsets that are multiples of 16
  * bytes.  The application keeps ownership and may access the memory whenever no work that uses
  * it is running.  Bind it with usage HEARTH_NATIVE_BUFFER_USAGE. */
-HEARTH_API hearth_result hearth_native_buffer_create(hearth_context* context, void* memory,
+HEARTH_API hearth_result hearth_cpu_buffer_import(hearth_context* context, void* memory,
                                                      uint64_t byte_count, VkBuffer* out);
 /* Destroys the buffer object, not the memory.  No work that uses it may be pending. */
-HEARTH_API void hearth_native_buffer_destroy(hearth_context* context, VkBuffer buffer);
+HEARTH_API void hearth_cpu_buffer_destroy(hearth_context* context, VkBuffer buffer);
 
 /* VkBufferUsageFlags: TRANSFER_SRC, TRANSFER_DST, STORAGE_BUFFER, SHADER_DEVICE_ADDRESS. */
-#define HEARTH_NATIVE_BUFFER_USAGE 0x20023u
+#define HEARTH_CPU_BUFFER_USAGE 0x20023u
 
 /* ------------------------------------------------------------------------------------------------
  * Context, continued: frames
@@ -636,7 +636,7 @@ HEARTH_API void hearth_native_buffer_destroy(hearth_context* context, VkBuffer b
 
 /* As completed_serial of hearth_begin_frame: use the value of hearth_host_info::frame_semaphore,
  * which each frame's submission signals with its frame number. */
-#define HEARTH_COMPLETED_BY_SEMAPHORE UINT64_MAX
+#define HEARTH_COMPLETED_FROM_TIMELINE UINT64_MAX
 
 /* Begins a frame.  `serial` is the number of the frame that is about to be recorded, from 1; it
  * never decreases, but may repeat or skip values.  completed_serial, less than `serial`, reports
@@ -646,8 +646,8 @@ HEARTH_API void hearth_native_buffer_destroy(hearth_context* context, VkBuffer b
  * Errors: HEARTH_ERROR_INVALID_ARGUMENT if frame numbers decrease, if completed_serial >=
  * serial, or for HEARTH_COMPLETED_BY_SEMAPHORE without a semaphore.
  * Threads: externally synchronized on `context` and all objects created from it. */
-HEARTH_API hearth_result hearth_begin_frame(hearth_context* context, uint64_t serial,
-                                            uint64_t completed_serial);
+HEARTH_API hearth_result hearth_begin_frame(hearth_context* context, uint64_t frame_number,
+                                            uint64_t completed_frame_number);
 
 /* Reports that the command buffers recorded in frame `serial` so far were not submitted and
  * never will be, for example because the swapchain was out of date.  Their effects are undone in
@@ -672,20 +672,20 @@ HEARTH_API hearth_result hearth_begin_frame(hearth_context* context, uint64_t se
  * Errors: HEARTH_ERROR_INVALID_ARGUMENT for a frame number later than the current one or
  * completed.
  * Threads: externally synchronized on `context` and all objects created from it. */
-HEARTH_API hearth_result hearth_frame_dropped(hearth_context* context, uint64_t serial,
-                                              hearth_report* report);
+HEARTH_API hearth_result hearth_discard_frame(hearth_context* context, uint64_t frame_number,
+                                              hearth_messages* messages);
 
 /* Reports that the application saw VK_ERROR_DEVICE_LOST.  Every later call that would use the
  * device (frames, loading, sessions, pipelines, recording, readbacks, timings) returns
  * HEARTH_ERROR_DEVICE_LOST immediately and does not call Vulkan.  Queries of known state,
  * encoding of brains and destruction keep working.  Any thread. */
-HEARTH_API void hearth_context_device_lost(hearth_context* context);
+HEARTH_API void hearth_context_notify_device_lost(hearth_context* context);
 
 /* The last error of a call on this context; "" if there was none.  Valid until the next call. */
 HEARTH_API const char* hearth_context_error(const hearth_context* context);
 
 /* Caps of the adopted device with the features that the application enabled. */
-HEARTH_API hearth_result hearth_context_caps(const hearth_context* context,
+HEARTH_API hearth_result hearth_context_get_device_caps(const hearth_context* context,
                                              hearth_device_caps* out);
 
 /* Memory and object statistics of a context. */
@@ -700,8 +700,8 @@ typedef struct hearth_context_stats {
     uint32_t pipeline_count;      /* shared between sessions by content hash */
     uint32_t pipeline_cache_used; /* non-zero: hearth_host_info::pipeline_cache_data was accepted */
     uint32_t reserved;
-    uint64_t serial; /* frame number of the last hearth_begin_frame; 0: none yet */
-    uint64_t completed_serial;
+    uint64_t frame_number; /* frame number of the last hearth_begin_frame; 0: none yet */
+    uint64_t completed_frame_number;
     uint64_t heap_bytes[HEARTH_HEAP_COUNT]; /* currently allocated, by heap; 0 with memory_hooks */
 } hearth_context_stats;
 
@@ -769,7 +769,7 @@ typedef struct hearth_program_load_info {
     /* Non-zero: `bytes` (8-byte aligned, e.g. a mapped file) stays valid and unchanged until the
      * program and all its sessions are destroyed, so no copy is made. */
     uint32_t borrow;
-    hearth_trust trust;
+    hearth_trust_level trust;
 } hearth_program_load_info;
 
 /* Validates bytes as described under "Trust" above and creates a program from them.
@@ -792,9 +792,9 @@ typedef struct hearth_package_load_info {
      * destroyed; weights are then used in place.  Zero: the needed parts are copied. */
     uint32_t borrow;
     /* HEARTH_TRUST_FOREIGN: profiles that use device addresses are skipped. */
-    hearth_trust trust;
+    hearth_trust_level trust;
     /* NULL: the first profile, in package order, that the device can run. */
-    const char* profile;
+    const char* device_target;
 } hearth_package_load_info;
 
 /* Validates bytes as described under "Trust" above, selects a profile for the context's device
@@ -807,7 +807,7 @@ HEARTH_API hearth_result hearth_package_load(hearth_context* context,
                                              const hearth_package_load_info* info,
                                              hearth_program** out);
 
-#define HEARTH_MAX_PROFILES 8
+#define HEARTH_MAX_DEVICE_TARGETS 8
 
 /* Contents of a package; see hearth_package_get_info. */
 typedef struct hearth_package_info {
@@ -816,16 +816,16 @@ typedef struct hearth_package_info {
     uint64_t graph_hash; /* of the cooked graph; see hearth_program_info */
     uint64_t graph_bytes;
     uint64_t weights_bytes; /* in the file, for all profiles */
-    uint32_t profile_count;
+    uint32_t device_target_count;
     uint32_t reserved;
-    const char* profiles[HEARTH_MAX_PROFILES]; /* best first; point into the bytes */
-    uint64_t program_bytes[HEARTH_MAX_PROFILES];
+    const char* device_targets[HEARTH_MAX_DEVICE_TARGETS]; /* best first; point into the bytes */
+    uint64_t program_bytes[HEARTH_MAX_DEVICE_TARGETS];
 } hearth_package_info;
 
 /* Validates a package (8-byte aligned) and describes its contents.  `report`, optional,
  * describes what is wrong.  Any thread. */
 HEARTH_API hearth_result hearth_package_get_info(const void* bytes, uint64_t byte_count,
-                                                 hearth_package_info* out, hearth_report* report);
+                                                 hearth_package_info* out, hearth_messages* messages);
 
 /* Existing sessions of the program keep what they need.  NULL is allowed. */
 HEARTH_API void hearth_program_destroy(hearth_program* program);
@@ -855,7 +855,7 @@ typedef enum hearth_dtype {
 /* An extent of a shape: a constant or a multiple of the batch size. */
 typedef struct hearth_dim {
     int64_t count;
-    uint32_t per_row; /* non-zero: the extent is count * rows, where rows is the batch size */
+    uint32_t is_batch; /* non-zero: the extent is count * rows, where rows is the batch size */
     uint32_t reserved;
 } hearth_dim;
 
@@ -864,16 +864,16 @@ typedef struct hearth_program_info {
     hearth_struct_type type;
     uint32_t size;
     uint64_t hash;
-    const char* profile;
-    uint64_t rows_capacity; /* maximum batch size; recordings use 1..rows_capacity */
+    const char* device_target;
+    uint64_t max_batch_size; /* maximum batch size; recordings use 1..rows_capacity */
     uint64_t arena_bytes;
     uint64_t weights_bytes;
     hearth_binding_model binding_model;
     uint32_t kernel_count;
     uint32_t entry_count;
     uint32_t binding_count;
-    uint32_t slot_count;
-    uint32_t step_count;
+    uint32_t variable_count;
+    uint32_t command_count;
     uint64_t graph_hash; /* equal for programs compiled from one graph, for any profile */
 } hearth_program_info;
 
@@ -884,7 +884,7 @@ typedef struct hearth_entry_info {
     const char* name;
     const uint32_t* bindings; /* indices of the bindings that its recordings must provide */
     uint32_t binding_count;
-    uint32_t step_count;
+    uint32_t command_count;
     uint32_t dispatch_count;
     uint32_t barrier_count;
     uint64_t arena_bytes;
@@ -893,29 +893,29 @@ typedef struct hearth_entry_info {
 } hearth_entry_info;
 
 /* Kind of a command. */
-typedef enum hearth_step_kind {
-    HEARTH_STEP_DISPATCH = 0,
-    HEARTH_STEP_COPY = 1,
-    HEARTH_STEP_FILL = 2,
-    HEARTH_STEP_BARRIER = 3,
-    HEARTH_STEP_KIND_FORCE_32_BITS = 0x7fffffff
-} hearth_step_kind;
+typedef enum hearth_command_kind {
+    HEARTH_COMMAND_DISPATCH = 0,
+    HEARTH_COMMAND_COPY = 1,
+    HEARTH_COMMAND_FILL = 2,
+    HEARTH_COMMAND_BARRIER = 3,
+    HEARTH_COMMAND_KIND_FORCE_32_BITS = 0x7fffffff
+} hearth_command_kind;
 
 /* A command of an entry. */
-typedef struct hearth_step_info {
+typedef struct hearth_command_info {
     hearth_struct_type type;
     uint32_t size;
-    hearth_step_kind kind;
+    hearth_command_kind kind;
     /* Number of sub-dispatches, of equally many workgroups each, that a dispatch can be split
      * into (HEARTH_SESSION_CUT_DISPATCHES): its extent along its longest axis.  1: not
      * divisible, because its kernel depends on the number of workgroups or uses atomics, or
      * because it is no dispatch. */
-    uint32_t part_count;
+    uint32_t sub_dispatch_count;
     const char* label; /* human-readable */
     uint64_t flops;    /* estimates at rows_capacity */
     uint64_t bytes_moved;
     uint64_t workgroups; /* of a dispatch; this and part_count are values at rows_capacity */
-} hearth_step_info;
+} hearth_command_info;
 
 /* A binding: an input or output of an entry, supplied by the application at each recording. */
 typedef struct hearth_binding_info {
@@ -928,32 +928,32 @@ typedef struct hearth_binding_info {
     uint32_t rank;
     hearth_dim dims[HEARTH_MAX_RANK];
     uint64_t bytes_fixed; /* the buffer needs bytes_fixed + bytes_per_row * rows bytes */
-    uint64_t bytes_per_row;
-    uint32_t element_count; /* number of named scalars, for an output that packs them; else 0 */
-    uint32_t is_in_place;   /* an input that recordings read, then overwrite with new contents */
+    uint64_t bytes_per_item;
+    uint32_t scalar_count; /* number of named scalars, for an output that packs them; else 0 */
+    uint32_t is_inout;   /* an input that recordings read, then overwrite with new contents */
 } hearth_binding_info;
 
 /* Kind of a variable. */
-typedef enum hearth_slot_kind {
-    HEARTH_SLOT_PARAM = 0,
-    HEARTH_SLOT_STATE = 1,
-    HEARTH_SLOT_CONSTANT = 2,
-    HEARTH_SLOT_TRANSIENT = 3, /* a state that brains do not contain */
-    HEARTH_SLOT_KIND_FORCE_32_BITS = 0x7fffffff
-} hearth_slot_kind;
+typedef enum hearth_variable_kind {
+    HEARTH_VARIABLE_PARAM = 0,
+    HEARTH_VARIABLE_STATE = 1,
+    HEARTH_VARIABLE_CONSTANT = 2,
+    HEARTH_VARIABLE_NON_PERSISTENT = 3, /* a state that brains do not contain */
+    HEARTH_VARIABLE_KIND_FORCE_32_BITS = 0x7fffffff
+} hearth_variable_kind;
 
 /* A variable: a tensor that persists between recordings. */
-typedef struct hearth_slot_info {
+typedef struct hearth_variable_info {
     hearth_struct_type type;
     uint32_t size;
     const char* name;
-    hearth_slot_kind kind;
+    hearth_variable_kind kind;
     hearth_dtype dtype;
     hearth_dtype device_dtype;
     uint32_t rank;
     hearth_dim dims[HEARTH_MAX_RANK];
     uint64_t bytes;
-} hearth_slot_info;
+} hearth_variable_info;
 
 /* Program queries.  Any thread.  HEARTH_ERROR_NOT_FOUND if the index or name does not exist;
  * hearth_program_error lists those that do. */
@@ -963,24 +963,24 @@ HEARTH_API hearth_result hearth_program_get_entry(const hearth_program* program,
                                                   hearth_entry_info* out);
 /* Describes a command of an entry, 0 <= index < step_count.  Slices end at barriers or between
  * sub-dispatches. */
-HEARTH_API hearth_result hearth_program_get_step(const hearth_program* program, uint32_t entry,
-                                                 uint32_t index, hearth_step_info* out);
+HEARTH_API hearth_result hearth_program_get_command(const hearth_program* program, uint32_t entry,
+                                                 uint32_t index, hearth_command_info* out);
 /* Indices of the variables that an entry writes, ascending.  *count is the capacity of `slots`
  * on entry and the number of variables on return; if `slots` is NULL it is set to that number.
  * HEARTH_ERROR_OUT_OF_RANGE if `slots` is too small. */
-HEARTH_API hearth_result hearth_program_get_written_slots(const hearth_program* program,
-                                                          uint32_t entry, uint32_t* slots,
+HEARTH_API hearth_result hearth_program_get_mutated_variables(const hearth_program* program,
+                                                          uint32_t entry, uint32_t* variables,
                                                           uint32_t* count);
 HEARTH_API hearth_result hearth_program_get_binding(const hearth_program* program, uint32_t index,
                                                     hearth_binding_info* out);
-HEARTH_API hearth_result hearth_program_get_slot(const hearth_program* program, uint32_t index,
-                                                 hearth_slot_info* out);
+HEARTH_API hearth_result hearth_program_get_variable(const hearth_program* program, uint32_t index,
+                                                 hearth_variable_info* out);
 HEARTH_API hearth_result hearth_program_find_entry(const hearth_program* program, const char* name,
                                                    uint32_t* index);
 /* Binding names are unique within an entry, not within a program. */
 HEARTH_API hearth_result hearth_program_find_binding(const hearth_program* program, uint32_t entry,
                                                      const char* name, uint32_t* index);
-HEARTH_API hearth_result hearth_program_find_slot(const hearth_program* program, const char* name,
+HEARTH_API hearth_result hearth_program_find_variable(const hearth_program* program, const char* name,
                                                   uint32_t* index);
 
 /* The last error of a query of this program on the calling thread; "" if there was none, or if a
@@ -989,15 +989,15 @@ HEARTH_API const char* hearth_program_error(const hearth_program* program);
 
 /* The agent manifest of the package that the program was loaded from (hearth_agents.h,
  * docs/reference/package_format.md); the bytes live as long as the program.  HEARTH_ERROR_NOT_FOUND: none. */
-HEARTH_API hearth_result hearth_program_get_agents(const hearth_program* program,
+HEARTH_API hearth_result hearth_program_get_agent_manifest(const hearth_program* program,
                                                    const void** bytes, uint64_t* byte_count);
 
 /* Named scalars of an output that packs them (hearth::output_scalars).  `index` is the position
  * in the buffer, in elements of the binding's device_dtype.  HEARTH_ERROR_NOT_FOUND also for a
  * binding without named scalars. */
-HEARTH_API hearth_result hearth_program_get_element(const hearth_program* program, uint32_t binding,
+HEARTH_API hearth_result hearth_program_get_scalar(const hearth_program* program, uint32_t binding,
                                                     uint32_t index, const char** name);
-HEARTH_API hearth_result hearth_program_find_element(const hearth_program* program,
+HEARTH_API hearth_result hearth_program_find_scalar(const hearth_program* program,
                                                      uint32_t binding, const char* name,
                                                      uint32_t* index);
 
@@ -1013,28 +1013,28 @@ typedef uint32_t hearth_session_flags;
  * unaligned offsets and strided rows are copied in and out through session memory; by-value data
  * that exceeds inline_bytes goes through the upload ring, as one upload.  Without this flag they
  * are errors. */
-#define HEARTH_SESSION_COPY_BINDINGS 0x1u
+#define HEARTH_SESSION_ALLOW_STAGING_COPIES 0x1u
 /* Records timestamps around each recording; see hearth_profile_next. */
-#define HEARTH_SESSION_PROFILE_ENTRIES 0x2u
+#define HEARTH_SESSION_TIMESTAMP_RUNS 0x2u
 /* Also records timestamps around each command.  They prevent commands from overlapping, so the
  * times are upper bounds. */
-#define HEARTH_SESSION_PROFILE_STEPS 0x4u
+#define HEARTH_SESSION_TIMESTAMP_COMMANDS 0x4u
 /* Keeps the initial weights staged, so that hearth_record_setup can be recorded again to reset. */
-#define HEARTH_SESSION_KEEP_INITIAL 0x8u
+#define HEARTH_SESSION_KEEP_INITIAL_WEIGHTS 0x8u
 /* For development: validates the buffers of each recording against Vulkan.  A range that ends
  * beyond its VkBuffer (as far as vkGetBufferMemoryRequirements shows, which rounds up) and a
  * device_address that differs from the buffer's are then errors that name the binding.  (An
  * output that aliases another binding is an error even without this flag.) */
-#define HEARTH_SESSION_CHECK_BINDINGS 0x10u
+#define HEARTH_SESSION_VALIDATE_BINDINGS 0x10u
 /* For hearth_record_info::max_us: records timestamps around each recording, which
  * hearth_begin_frame reads once they are available.  Until then each occupies one of
  * profile_recordings; with HEARTH_SESSION_PROFILE_ENTRIES or _STEPS, until hearth_profile_next
  * has returned it as well. */
-#define HEARTH_SESSION_MEASURE_COSTS 0x20u
+#define HEARTH_SESSION_COLLECT_GPU_TIMINGS 0x20u
 /* Lets the limits of a recording split a dispatch that exceeds one by itself
  * (hearth_record_info); implied by HEARTH_SESSION_MEASURE_COSTS.  Not the default, because
  * pipelines for vkCmdDispatchBase cost 0.3 us per dispatch on an H100, whether split or not. */
-#define HEARTH_SESSION_CUT_DISPATCHES 0x40u
+#define HEARTH_SESSION_SPLIT_DISPATCHES 0x40u
 
 /* Scratch memory shared by sessions that never run concurrently: its size is the maximum of
  * their hearth_program_info::arena_bytes instead of the sum.  Recordings of all these sessions
@@ -1055,7 +1055,7 @@ HEARTH_API hearth_result hearth_arena_create(hearth_context* context, uint64_t b
 HEARTH_API void hearth_arena_destroy(hearth_arena* arena);
 
 /* A size derived from the program; see upload_bytes. */
-#define HEARTH_AUTOMATIC_BYTES UINT64_MAX
+#define HEARTH_SIZE_AUTO UINT64_MAX
 
 /* Parameters of hearth_session_create. */
 typedef struct hearth_session_create_info {
@@ -1067,7 +1067,7 @@ typedef struct hearth_session_create_info {
     /* Maximum number of hearth_record calls (each slice counts) in flight, over all frames. */
     uint32_t recordings_in_flight;
     /* Maximum bytes of by-value bindings per recording, up to 65536; each is rounded up to 256. */
-    uint32_t inline_bytes;
+    uint32_t max_inline_bytes;
     /* Ring buffers.  HEARTH_AUTOMATIC_BYTES, the default of both sizes: space for two brains and
      * twice all inputs (upload), or two snapshots and twice all outputs (readback), plus 16 KiB;
      * at most 1 MiB. */
@@ -1075,7 +1075,7 @@ typedef struct hearth_session_create_info {
     uint64_t upload_bytes;   /* bytes of uploads in flight; 0: no uploads */
     uint64_t readback_bytes; /* bytes of unreleased readbacks; 0: no readbacks */
     uint32_t readback_count;
-    uint32_t profile_recordings; /* maximum recordings with unread timestamps */
+    uint32_t max_pending_timings; /* maximum recordings with unread timestamps */
     /* Optional: timestamp queries of the application.  Null: the session creates its own pool. */
     VkQueryPool query_pool;
     uint32_t first_query;
@@ -1085,7 +1085,7 @@ typedef struct hearth_session_create_info {
 } hearth_session_create_info;
 
 /* Device memory requirements, indexed by hearth_memory_usage. */
-typedef struct hearth_memory_needs {
+typedef struct hearth_memory_requirements {
     hearth_struct_type type;
     uint32_t size;
     uint64_t bytes[HEARTH_MEMORY_USAGE_COUNT];
@@ -1093,13 +1093,13 @@ typedef struct hearth_memory_needs {
     uint32_t memory_type_bits[HEARTH_MEMORY_USAGE_COUNT];
     uint32_t reserved[2];
     uint64_t total_bytes;
-} hearth_memory_needs;
+} hearth_memory_requirements;
 
 /* Device memory that hearth_session_create would allocate with this info, by usage.
  * Threads: externally synchronized on `context`. */
-HEARTH_API hearth_result hearth_session_query_memory(hearth_context* context,
+HEARTH_API hearth_result hearth_session_get_memory_requirements(hearth_context* context,
                                                      const hearth_session_create_info* info,
-                                                     hearth_memory_needs* out);
+                                                     hearth_memory_requirements* out);
 
 /* Allocates everything that the session will ever use.  Creates no pipelines.
  * Threads: externally synchronized on `context`. */
@@ -1118,11 +1118,11 @@ HEARTH_API const char* hearth_session_error(const hearth_session* session);
 /* Creates up to `max_pipelines` pipelines (0: all remaining) on the calling thread, which can
  * take seconds.  HEARTH_NOT_READY if some remain or are being created on another thread.
  * Threads: any; not while the session is being created or destroyed. */
-HEARTH_API hearth_result hearth_session_build(hearth_session* session, uint32_t max_pipelines);
+HEARTH_API hearth_result hearth_session_create_pipelines(hearth_session* session, uint32_t max_pipelines);
 
 /* Creates pipelines through hearth_host_info::run_job, one job per pipeline.
  * HEARTH_ERROR_WRONG_ORDER if run_job is NULL.  Threads: as hearth_session_build. */
-HEARTH_API hearth_result hearth_session_build_async(hearth_session* session);
+HEARTH_API hearth_result hearth_session_create_pipelines_async(hearth_session* session);
 
 /* Status of a session. */
 typedef struct hearth_session_status {
@@ -1131,15 +1131,15 @@ typedef struct hearth_session_status {
     hearth_result pipelines; /* HEARTH_OK, HEARTH_NOT_READY, or the driver's error */
     uint32_t pipeline_count;
     uint32_t pipelines_ready;
-    uint32_t setup_recorded; /* non-zero after hearth_record_setup, unless its frame was dropped */
-    uint64_t setup_serial;
+    uint32_t is_initialized; /* non-zero after hearth_record_setup, unless its frame was dropped */
+    uint64_t initialized_frame;
     uint32_t recordings_in_flight;
     uint32_t readbacks_in_flight;
     /* Effects of hearth_frame_dropped since the session was created. */
-    uint64_t dropped_serial; /* the last frame in which something was undone; 0: none */
-    uint32_t dropped_setups;
-    uint32_t dropped_uploads;   /* hearth_record_upload, _brain and _forget */
-    uint32_t dropped_readbacks; /* readbacks and snapshots, released or not */
+    uint64_t discarded_frame; /* the last frame in which something was undone; 0: none */
+    uint32_t discarded_initializations;
+    uint32_t discarded_uploads;   /* hearth_record_upload, _brain and _forget */
+    uint32_t discarded_readbacks; /* readbacks and snapshots, released or not */
     uint32_t reserved;
 } hearth_session_status;
 
@@ -1159,8 +1159,8 @@ typedef struct hearth_buffer_range {
 
 /* Returns the location of a variable.  The application synchronizes its accesses with recordings
  * itself: these access it with COMPUTE_SHADER (storage read/write) and TRANSFER (read/write). */
-HEARTH_API hearth_result hearth_session_get_slot_buffer(const hearth_session* session,
-                                                        uint32_t slot, hearth_buffer_range* out);
+HEARTH_API hearth_result hearth_session_get_variable_buffer(const hearth_session* session,
+                                                        uint32_t variable, hearth_buffer_range* out);
 
 /* ------------------------------------------------------------------------------------------------
  * Recording
@@ -1183,18 +1183,18 @@ HEARTH_API hearth_result hearth_session_get_slot_buffer(const hearth_session* se
 
 /* A synchronization scope: stages and accesses as VkPipelineStageFlags2 and VkAccessFlags2.
  * Without synchronization2 they are mapped to the Vulkan 1.0 flags. */
-typedef struct hearth_scope {
+typedef struct hearth_sync_scope {
     uint64_t stages; /* 0: an empty scope, so no dependency */
     uint64_t access;
     uint32_t queue_family; /* that owns the buffer; HEARTH_QUEUE_FAMILY_SAME: no transfer */
     uint32_t reserved;
-} hearth_scope;
+} hearth_sync_scope;
 
 #define HEARTH_QUEUE_FAMILY_SAME 0xffffffffu
 
 /* The buffer or bytes for one binding of a recording.
  * Create it with hearth_bind_buffer or hearth_bind_bytes. */
-typedef struct hearth_bound {
+typedef struct hearth_tensor_binding {
     uint32_t binding; /* index of the program's binding */
     uint32_t usage;   /* VkBufferUsageFlags that the buffer was created with */
     VkBuffer buffer;
@@ -1205,19 +1205,19 @@ typedef struct hearth_bound {
      * is proportional to the batch size, such as a component in an array of structs.  0: tightly
      * packed.  Strided data, and data at an offset that kernels cannot address, is copied in and
      * out (HEARTH_SESSION_COPY_BINDINGS); the stride may be any number of bytes. */
-    uint64_t row_stride;
+    uint64_t item_stride;
     const void* data;    /* by value, inputs only: buffer is null; copied during the call */
-    hearth_scope before; /* HEARTH_BARRIERS_SDK: the application's previous use */
-    hearth_scope after;  /* and its next use */
-} hearth_bound;
+    hearth_sync_scope acquire_scope; /* HEARTH_BARRIERS_SDK: the application's previous use */
+    hearth_sync_scope release_scope;  /* and its next use */
+} hearth_tensor_binding;
 
 /* Selects who inserts the barriers for bound buffers and images. */
 typedef enum hearth_barriers {
     /* Hearth waits for each binding's `before` scope and makes results available to its `after`
      * scope, with one merged barrier before and one after the recording. */
-    HEARTH_BARRIERS_SDK = 0,
+    HEARTH_BARRIERS_AUTOMATIC = 0,
     /* The application's own barriers cover the scopes from hearth_session_get_binding_scope. */
-    HEARTH_BARRIERS_HOST = 1,
+    HEARTH_BARRIERS_MANUAL = 1,
     HEARTH_BARRIERS_FORCE_32_BITS = 0x7fffffff
 } hearth_barriers;
 
@@ -1227,16 +1227,16 @@ typedef struct hearth_record_info {
     uint32_t size;
     VkCommandBuffer command_buffer;
     uint32_t entry;
-    uint32_t bound_count;
-    const hearth_bound* bound; /* each binding of the entry exactly once, in any order */
-    uint64_t rows;             /* batch size, 1..rows_capacity */
+    uint32_t binding_count;
+    const hearth_tensor_binding* bindings; /* each binding of the entry exactly once, in any order */
+    uint64_t batch_size;             /* batch size, 1..rows_capacity */
     hearth_barriers barriers;
     uint32_t reserved;
     /* Optional: the GPU reads the batch size from this buffer instead: four uint32_t, {rows, 0,
      * 0, 0}, at a multiple of 256 bytes; the value must not exceed `rows`.  If there are no
      * by-value bindings either, the command buffer references nothing transient and may be
      * executed repeatedly, as long as the session and the buffers exist.  `binding` is ignored. */
-    const hearth_bound* run_block;
+    const hearth_tensor_binding* indirect_batch_buffer;
     /* Limits of a slice (0: no limit): recording stops at the last barrier before a limit would
      * be exceeded.  If the commands between two barriers exceed a limit by themselves, the slice
      * starts with them and ends between commands or, in sessions with
@@ -1256,7 +1256,7 @@ typedef struct hearth_record_info {
      * any measurement, a guess for a small GPU, which remains if the queue family has no
      * timestamps.  A dispatch that exceeds the limit is split into sub-dispatches if
      * measurements show that this helps.  Never waits for a measurement. */
-    double max_us;
+    double gpu_time_budget_us;
     /* Hint for devices that run other work concurrently: priority of this recording's dispatches
      * in occupying the GPU, in (0, 1]; 0.25 is low, 0.75 high.  Afterwards the command buffer is
      * back at 0.5, Vulkan's default.  0, the default: nothing is recorded, and the application's
@@ -1267,14 +1267,14 @@ typedef struct hearth_record_info {
 
 /* Position at which a sliced recording stopped.  Zero-initialize it to start.  It belongs to the
  * application; discarding it abandons the rest of the entry, which is always safe. */
-typedef struct hearth_cursor {
+typedef struct hearth_run_cursor {
     uint32_t entry;
-    uint32_t next_step;
-    uint32_t next_part; /* sub-dispatch of that command; both 0: at the start */
+    uint32_t next_command;
+    uint32_t next_sub_dispatch; /* sub-dispatch of that command; both 0: at the start */
     uint32_t reserved;
-    uint64_t epoch;       /* identifies the run of the entry */
-    uint64_t fingerprint; /* of batch size and bindings, which must not change between slices */
-} hearth_cursor;
+    uint64_t generation;       /* identifies the run of the entry */
+    uint64_t bindings_hash; /* of batch size and bindings, which must not change between slices */
+} hearth_run_cursor;
 
 /* Records an entry, or its next slice.
  *
@@ -1288,7 +1288,7 @@ typedef struct hearth_cursor {
  * HEARTH_ERROR_OUT_OF_RANGE for the batch size or a buffer that is too small;
  * HEARTH_ERROR_INVALID_ARGUMENT. */
 HEARTH_API hearth_result hearth_record(hearth_session* session, const hearth_record_info* info,
-                                       hearth_cursor* cursor);
+                                       hearth_run_cursor* cursor);
 
 /* Estimates the GPU time in microseconds of the rest of an entry from `cursor` (NULL: of the
  * whole entry) at this batch size, as hearth_record does for max_us.
@@ -1296,20 +1296,20 @@ HEARTH_API hearth_result hearth_record(hearth_session* session, const hearth_rec
  * HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_OUT_OF_RANGE; HEARTH_ERROR_INVALID_ARGUMENT for another
  * entry's cursor.
  * Threads: externally synchronized on `session`. */
-HEARTH_API hearth_result hearth_session_predict(hearth_session* session, uint32_t entry,
-                                                uint64_t rows, const hearth_cursor* cursor,
+HEARTH_API hearth_result hearth_session_estimate_gpu_time(hearth_session* session, uint32_t entry,
+                                                uint64_t batch_size, const hearth_run_cursor* cursor,
                                                 double* us);
 
 /* Records copies of the initial values of all variables.  Must execute before the first
  * recording.  The staging memory is freed when its frame has completed. */
-HEARTH_API hearth_result hearth_record_setup(hearth_session* session,
+HEARTH_API hearth_result hearth_record_initialize(hearth_session* session,
                                              VkCommandBuffer command_buffer);
 
 /* Overwrites bytes [offset, offset + byte_count) of a variable; `data` is copied during the
  * call.  offset and byte_count must be multiples of the element size of the variable's
  * device_dtype. */
-HEARTH_API hearth_result hearth_record_upload(hearth_session* session,
-                                              VkCommandBuffer command_buffer, uint32_t slot,
+HEARTH_API hearth_result hearth_record_update_variable(hearth_session* session,
+                                              VkCommandBuffer command_buffer, uint32_t variable,
                                               uint64_t offset, const void* data,
                                               uint64_t byte_count);
 
@@ -1319,7 +1319,7 @@ HEARTH_API hearth_result hearth_record_upload(hearth_session* session,
  * For a binding that is copied because of its offset or row_stride, pass TRANSFER usage alone. */
 HEARTH_API hearth_result hearth_session_get_binding_scope(const hearth_session* session,
                                                           uint32_t entry, uint32_t binding,
-                                                          uint32_t buffer_usage, hearth_scope* out);
+                                                          uint32_t buffer_usage, hearth_sync_scope* out);
 
 /* ------------------------------------------------------------------------------------------------
  * Readback: request -> recorded copy -> poll -> read -> release
@@ -1329,14 +1329,14 @@ HEARTH_API hearth_result hearth_session_get_binding_scope(const hearth_session* 
 typedef uint64_t hearth_readback;
 
 /* A range to read back.  Create it with hearth_part_of_slot or hearth_part_of_buffer. */
-typedef struct hearth_readback_part {
+typedef struct hearth_readback_region {
     VkBuffer buffer; /* an application buffer with TRANSFER_SRC usage; null: a variable */
-    uint32_t slot;
+    uint32_t variable;
     uint32_t reserved;
     uint64_t offset;     /* within the buffer or variable */
     uint64_t byte_count; /* 0 for a variable: to its end */
-    hearth_scope before; /* buffer only: how it was written.  stages 0: already visible to copies */
-} hearth_readback_part;
+    hearth_sync_scope acquire_scope; /* buffer only: how it was written.  stages 0: already visible to copies */
+} hearth_readback_region;
 
 /* Parameters of hearth_record_readback. */
 typedef struct hearth_readback_info {
@@ -1345,15 +1345,15 @@ typedef struct hearth_readback_info {
     VkCommandBuffer command_buffer;
     /* A single range, with the fields of hearth_readback_part; ignored if `parts` is used. */
     VkBuffer buffer;
-    uint32_t slot;
+    uint32_t variable;
     uint32_t reserved;
     uint64_t offset;
     uint64_t byte_count;
-    hearth_scope before;
+    hearth_sync_scope acquire_scope;
     /* Optional: several ranges of variables and buffers, read at the same point as one request.
      * Their bytes are packed in the order given, without gaps. */
-    const hearth_readback_part* parts;
-    uint32_t part_count;
+    const hearth_readback_region* regions;
+    uint32_t region_count;
     uint32_t reserved2;
 } hearth_readback_info;
 
@@ -1373,7 +1373,7 @@ HEARTH_API hearth_result hearth_record_readback(hearth_session* session,
  * Threads: externally synchronized on `session`. */
 HEARTH_API hearth_result hearth_readback_poll(hearth_session* session, hearth_readback readback,
                                               const void** data, uint64_t* byte_count,
-                                              uint64_t* serial);
+                                              uint64_t* frame_number);
 
 /* Releases the bytes, or cancels a pending request.  Unknown ids are ignored. */
 HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback readback);
@@ -1399,7 +1399,7 @@ HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback
  * learned from them: ask players for consent before sending a dump to anybody.
  * --------------------------------------------------------------------------------------------- */
 
-#define HEARTH_NO_STEP UINT32_MAX
+#define HEARTH_NO_COMMAND UINT32_MAX
 
 /* Records an entry, as hearth_record without a cursor, and copies the contents of a dump into
  * one readback: finish with hearth_readback_poll, hearth_dump_encode and
@@ -1416,16 +1416,16 @@ HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback
 #if !defined(HEARTH_NO_EXPERIMENTAL)
 HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_record_dump(hearth_session* session,
                                                                 const hearth_record_info* info,
-                                                                uint32_t step,
+                                                                uint32_t command,
                                                                 hearth_readback* out);
 #endif
 
 /* Readback size of hearth_record_dump in bytes; 0 if the entry or command does not exist or the
  * batch size exceeds the program's capacity.  Any thread. */
 #if !defined(HEARTH_NO_EXPERIMENTAL)
-HEARTH_API HEARTH_EXPERIMENTAL uint64_t hearth_program_dump_bytes(const hearth_program* program,
-                                                                  uint32_t entry, uint64_t rows,
-                                                                  uint32_t step);
+HEARTH_API HEARTH_EXPERIMENTAL uint64_t hearth_program_get_dump_size(const hearth_program* program,
+                                                                  uint32_t entry, uint64_t batch_size,
+                                                                  uint32_t command);
 #endif
 
 typedef uint32_t hearth_dump_flags;
@@ -1438,12 +1438,12 @@ typedef struct hearth_dump_info {
     hearth_struct_type type;
     uint32_t size;
     uint32_t entry; /* as recorded */
-    uint32_t step;
-    uint64_t rows;
+    uint32_t command;
+    uint64_t batch_size;
     /* From hearth_readback_poll.  NULL: encode metadata only, for example after a device loss. */
     const void* data;
     uint64_t data_bytes;
-    uint64_t serial;
+    uint64_t frame_number;
     hearth_dump_flags flags;
     uint32_t reserved;
     const char* note; /* optional: free text of the application */
@@ -1518,43 +1518,43 @@ hearth_session_dump(hearth_session* session, const hearth_session_dump_info* inf
  * --------------------------------------------------------------------------------------------- */
 
 /* An image converter: one direction and one image format. */
-typedef struct hearth_converter hearth_converter;
+typedef struct hearth_image_converter hearth_image_converter;
 
-typedef enum hearth_conversion_direction {
+typedef enum hearth_image_conversion_direction {
     HEARTH_IMAGE_TO_TENSOR = 0,
     HEARTH_TENSOR_TO_IMAGE = 1,
     HEARTH_CONVERSION_DIRECTION_FORCE_32_BITS = 0x7fffffff
-} hearth_conversion_direction;
+} hearth_image_conversion_direction;
 
 /* Parameters of hearth_converter_create. */
-typedef struct hearth_converter_create_info {
+typedef struct hearth_image_converter_create_info {
     hearth_struct_type type;
     uint32_t size;
-    hearth_conversion_direction direction;
+    hearth_image_conversion_direction direction;
     uint32_t format;               /* VkFormat of the image views */
     uint32_t recordings_in_flight; /* hearth_record_conversion calls, over all frames: 1..16384 */
     uint32_t reserved;
-} hearth_converter_create_info;
+} hearth_image_converter_create_info;
 
 /* Creates the pipeline, on the calling thread, and a descriptor set per recording in flight.
  * Errors: HEARTH_ERROR_UNSUPPORTED for other formats; HEARTH_ERROR_OUT_OF_RANGE; driver errors.
  * hearth_context_error gives details.  Threads: externally synchronized on `context`. */
-HEARTH_API hearth_result hearth_converter_create(hearth_context* context,
-                                                 const hearth_converter_create_info* info,
-                                                 hearth_converter** out);
+HEARTH_API hearth_result hearth_image_converter_create(hearth_context* context,
+                                                 const hearth_image_converter_create_info* info,
+                                                 hearth_image_converter** out);
 
 /* May be called at any time before the context is destroyed: resources are freed by the
  * begin_frame that reports the current frame as completed.  NULL is allowed.
  * Threads: externally synchronized on `converter` and its context. */
-HEARTH_API void hearth_converter_destroy(hearth_converter* converter);
+HEARTH_API void hearth_image_converter_destroy(hearth_image_converter* converter);
 
 /* The last error of a call on this converter; "" if there was none.  Valid until the next call. */
-HEARTH_API const char* hearth_converter_error(const hearth_converter* converter);
+HEARTH_API const char* hearth_image_converter_error(const hearth_image_converter* converter);
 
-typedef uint32_t hearth_conversion_flags;
+typedef uint32_t hearth_image_conversion_flags;
 /* The tensor is [height, width, channels]; by default it is [channels, height, width]. */
 #define HEARTH_CONVERSION_CHANNELS_LAST 0x1u
-#define HEARTH_CONVERSION_LINEAR 0x2u /* bilinear; default: nearest */
+#define HEARTH_CONVERSION_FILTER_LINEAR 0x2u /* bilinear; default: nearest */
 #define HEARTH_CONVERSION_FLIP_X 0x4u
 #define HEARTH_CONVERSION_FLIP_Y 0x8u
 /* The image's red, green and blue are sRGB-encoded although its format does not say so.  Reading
@@ -1567,7 +1567,7 @@ typedef uint32_t hearth_conversion_flags;
 /* Reading: tensor channel c = image component swizzle[c] * scale[c] + bias[c].
  * Writing: image component k = tensor channel swizzle[k] * scale[k] + bias[k].
  * Default (hearth_conversion_info_default()): the first three channels, unchanged. */
-typedef struct hearth_conversion_info {
+typedef struct hearth_image_conversion_info {
     hearth_struct_type type;
     uint32_t size;
     VkCommandBuffer command_buffer;
@@ -1590,21 +1590,21 @@ typedef struct hearth_conversion_info {
     uint32_t image_layout_before;
     uint32_t image_layout_after;
     uint32_t reserved;
-    hearth_scope image_before; /* the application's previous use of the image, and its next use */
-    hearth_scope image_after;
+    hearth_sync_scope image_acquire_scope; /* the application's previous use of the image, and its next use */
+    hearth_sync_scope image_release_scope;
     /* A buffer with STORAGE_BUFFER usage, at a multiple of minStorageBufferOffsetAlignment;
      * `before` and `after` as in hearth_record.  `binding` and `data` are ignored. */
-    hearth_bound tensor;
+    hearth_tensor_binding tensor;
     uint32_t tensor_width;
     uint32_t tensor_height;
     uint32_t channels; /* 1..4 */
-    hearth_conversion_flags flags;
+    hearth_image_conversion_flags flags;
     uint32_t swizzle[4]; /* HEARTH_SWIZZLE_ZERO and _ONE select constants */
     float scale[4];
     float bias[4];
     hearth_barriers barriers;
     uint32_t reserved2;
-} hearth_conversion_info;
+} hearth_image_conversion_info;
 
 /* Records a conversion.  Requirements on the command buffer: see "Recording".  Afterwards the
  * compute bind point's pipeline, descriptor sets and push constants are undefined.  Allocates
@@ -1613,8 +1613,8 @@ typedef struct hearth_conversion_info {
  * HEARTH_ERROR_WRONG_ORDER before begin_frame.
  * Threads: externally synchronized on `converter` and the command buffer; not during
  * hearth_begin_frame. */
-HEARTH_API hearth_result hearth_record_conversion(hearth_converter* converter,
-                                                  const hearth_conversion_info* info);
+HEARTH_API hearth_result hearth_record_convert_image(hearth_image_converter* converter,
+                                                  const hearth_image_conversion_info* info);
 
 /* ------------------------------------------------------------------------------------------------
  * Brains: saving, loading and resetting what was learned
@@ -1632,16 +1632,16 @@ HEARTH_API hearth_result hearth_record_conversion(hearth_converter* converter,
 typedef uint32_t hearth_brain_flags;
 /* Loading: tensors that exist on one side only are ignored, and the bindings may differ.
  * Without this flag parameters and states must match by name. */
-#define HEARTH_BRAIN_ALLOW_PARTIAL 0x1u
+#define HEARTH_BRAIN_NON_STRICT 0x1u
 /* Loading: the brain's graph hash must equal this program's. */
-#define HEARTH_BRAIN_SAME_GRAPH 0x2u
+#define HEARTH_BRAIN_REQUIRE_SAME_GRAPH 0x2u
 /* Saving: store only tensors that differ from the program's initial values.  The brain then
  * loads only into programs with the same initial values. */
 #define HEARTH_BRAIN_DELTA 0x4u
 /* Loading and saving: accept NaN and infinities.  Without this flag they are
  * HEARTH_ERROR_NOT_FINITE: they spread through training, and a network does not recover from
  * them. */
-#define HEARTH_BRAIN_ALLOW_NONFINITE 0x8u
+#define HEARTH_BRAIN_ALLOW_NON_FINITE 0x8u
 
 /* Properties of a brain; see hearth_brain_get_info. */
 typedef struct hearth_brain_info {
@@ -1649,20 +1649,20 @@ typedef struct hearth_brain_info {
     uint32_t size;
     uint64_t graph_hash;       /* of the program that saved it */
     uint64_t schema_hash;      /* of that program's inputs and outputs */
-    uint64_t parent_hash;      /* of the initial values that training started from */
-    uint64_t host_schema_hash; /* set by the application */
+    uint64_t base_hash;      /* of the initial values that training started from */
+    uint64_t user_schema_hash; /* set by the application */
     uint32_t tensor_count;
     uint32_t changed_count; /* delta: tensors that differ from the base; otherwise all */
     uint32_t is_delta;
     uint32_t format_version;
-    const void* host_data; /* the application's bytes; they point into the brain */
-    uint64_t host_bytes;
+    const void* user_data; /* the application's bytes; they point into the brain */
+    uint64_t user_data_size;
 } hearth_brain_info;
 
 /* Validates the bytes of a brain (8-byte aligned) and describes it.  `report`, optional,
  * describes what is wrong.  Any thread. */
 HEARTH_API hearth_result hearth_brain_get_info(const void* bytes, uint64_t byte_count,
-                                               hearth_brain_info* out, hearth_report* report);
+                                               hearth_brain_info* out, hearth_messages* messages);
 
 /* Records a copy of everything that a brain contains into the readback ring, as one consistent
  * state; finish with hearth_readback_poll and hearth_readback_release.  Uses
@@ -1670,13 +1670,13 @@ HEARTH_API hearth_result hearth_brain_get_info(const void* bytes, uint64_t byte_
  * contents give equal bytes.
  * HEARTH_NOT_READY: a sliced entry is between its first and its last write; nothing was
  * recorded.  Try again when it has finished. */
-HEARTH_API hearth_result hearth_record_snapshot(hearth_session* session,
+HEARTH_API hearth_result hearth_record_save_brain(hearth_session* session,
                                                 VkCommandBuffer command_buffer,
                                                 hearth_readback* out);
 
 /* Size of a snapshot of this program's sessions in bytes.  Loading a brain uses as much of
  * upload_bytes, plus the non-zero initial values of transient states. */
-HEARTH_API uint64_t hearth_program_snapshot_bytes(const hearth_program* program);
+HEARTH_API uint64_t hearth_program_get_brain_size(const hearth_program* program);
 
 /* Parameters of hearth_brain_encode. */
 typedef struct hearth_brain_save_info {
@@ -1686,9 +1686,9 @@ typedef struct hearth_brain_save_info {
     uint64_t snapshot_bytes;
     hearth_brain_flags flags;
     uint32_t reserved;
-    uint64_t host_schema_hash; /* optional: hash of the application's own observation schema */
-    const void* host_data;     /* optional: application bytes stored with the brain */
-    uint64_t host_bytes;
+    uint64_t user_schema_hash; /* optional: hash of the application's own observation schema */
+    const void* user_data;     /* optional: application bytes stored with the brain */
+    uint64_t user_data_size;
 } hearth_brain_save_info;
 
 /* Encodes a snapshot as a brain.  *byte_count is the capacity of `out` on entry and the size on
@@ -1706,21 +1706,21 @@ HEARTH_API hearth_result hearth_brain_encode(const hearth_program* program,
  * HEARTH_ERROR_NOT_FINITE.  Any thread. */
 HEARTH_API hearth_result hearth_brain_check(const hearth_program* program, const void* bytes,
                                             uint64_t byte_count, hearth_brain_flags flags,
-                                            hearth_report* report);
+                                            hearth_messages* messages);
 
 /* Validates the brain, decodes it completely into the upload ring, and only then records the
  * copies.  Unfinished sliced recordings are abandoned.  Errors: as hearth_brain_check, and
  * HEARTH_ERROR_RING_FULL. */
-HEARTH_API hearth_result hearth_record_brain(hearth_session* session,
+HEARTH_API hearth_result hearth_record_load_brain(hearth_session* session,
                                              VkCommandBuffer command_buffer, const void* bytes,
                                              uint64_t byte_count, hearth_brain_flags flags,
-                                             hearth_report* report);
+                                             hearth_messages* messages);
 
 /* Resets parameters and states, transient ones included, to the program's initial values: those
  * whose names match `pattern`, in which '*' matches any characters (NULL: all).  *count,
  * optional, is set to the number of matching variables.
  * Errors: HEARTH_ERROR_NOT_FOUND if none match; HEARTH_ERROR_RING_FULL. */
-HEARTH_API hearth_result hearth_record_forget(hearth_session* session,
+HEARTH_API hearth_result hearth_record_reset_variables(hearth_session* session,
                                               VkCommandBuffer command_buffer, const char* pattern,
                                               uint32_t* count);
 
@@ -1734,9 +1734,9 @@ HEARTH_API hearth_result hearth_record_forget(hearth_session* session,
  * completed before this executes, and may start there again after it has completed.
  * Errors: HEARTH_ERROR_MISMATCH for sessions of different programs, HEARTH_ERROR_NOT_FOUND for a
  * variable index. */
-HEARTH_API hearth_result hearth_record_copy_slots(hearth_session* to, hearth_session* from,
+HEARTH_API hearth_result hearth_record_copy_variables(hearth_session* to, hearth_session* from,
                                                   VkCommandBuffer command_buffer,
-                                                  const uint32_t* slots, uint32_t count);
+                                                  const uint32_t* variables, uint32_t count);
 
 /* Transfers ownership of all memory of a session from one queue family to another
  * (HEARTH_QUEUE_FAMILY_SAME: the context's).  Record it twice with equal arguments: after the
@@ -1751,28 +1751,28 @@ HEARTH_API hearth_result hearth_record_queue_transfer(hearth_session* session,
  * --------------------------------------------------------------------------------------------- */
 
 /* GPU times of a recording or slice, in nanoseconds. */
-typedef struct hearth_profile {
+typedef struct hearth_timings {
     hearth_struct_type type;
     uint32_t size;
-    uint64_t serial;
-    uint64_t rows;
+    uint64_t frame_number;
+    uint64_t batch_size;
     uint32_t entry;
-    uint32_t first_step; /* first command of the slice, within the entry */
-    uint32_t step_count; /* of step_ns and step_labels; 0 without HEARTH_SESSION_PROFILE_STEPS */
-    uint32_t first_part; /* sub-dispatch of that command at which the slice starts */
+    uint32_t first_command; /* first command of the slice, within the entry */
+    uint32_t command_count; /* of step_ns and step_labels; 0 without HEARTH_SESSION_PROFILE_STEPS */
+    uint32_t first_sub_dispatch; /* sub-dispatch of that command at which the slice starts */
     double total_ns;
-    const double* step_ns; /* valid until the next call on the session */
-    const char* const* step_labels;
+    const double* command_ns; /* valid until the next call on the session */
+    const char* const* command_labels;
     /* Position after the slice, where the next one starts; at the end of the entry, its
      * step_count and 0. */
-    uint32_t end_step;
-    uint32_t end_part;
-} hearth_profile;
+    uint32_t end_command;
+    uint32_t end_sub_dispatch;
+} hearth_timings;
 
 /* Returns the oldest recording with available and unread timestamps.
  * HEARTH_NOT_READY: none.  HEARTH_ERROR_UNSUPPORTED: the queue family has no timestamps.
  * While profile_recordings recordings are unread, further recordings are not measured. */
-HEARTH_API hearth_result hearth_profile_next(hearth_session* session, hearth_profile* out);
+HEARTH_API hearth_result hearth_session_next_timings(hearth_session* session, hearth_timings* out);
 
 /* Describes the session as zero-terminated JSON, for a game's developer tools (experimental):
  * device_bytes by usage, pipelines, variables, and for each entry its bindings, its commands
@@ -1784,7 +1784,7 @@ HEARTH_API hearth_result hearth_profile_next(hearth_session* session, hearth_pro
  * Errors: HEARTH_ERROR_OUT_OF_RANGE if `out` is too small.
  * Threads: externally synchronized on `session`. */
 #if !defined(HEARTH_NO_EXPERIMENTAL)
-HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_session_describe(hearth_session* session,
+HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_session_to_json(hearth_session* session,
                                                                      char* out,
                                                                      uint64_t* byte_count);
 #endif
@@ -1796,8 +1796,8 @@ HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_session_describe(hearth_sess
 #endif
 
 /* Makes the scope {stages, access}, without a queue family transfer. */
-HEARTH_INLINE hearth_scope hearth_make_scope(uint64_t stages, uint64_t access) {
-    hearth_scope scope;
+HEARTH_INLINE hearth_sync_scope hearth_make_sync_scope(uint64_t stages, uint64_t access) {
+    hearth_sync_scope scope;
     scope.stages = stages;
     scope.access = access;
     scope.queue_family = HEARTH_QUEUE_FAMILY_SAME;
@@ -1818,53 +1818,53 @@ HEARTH_INLINE hearth_scope hearth_make_scope(uint64_t stages, uint64_t access) {
 /* Binds bytes [offset, offset + byte_count) of a buffer created with `usage`
  * (VkBufferUsageFlags).  Set `before` and `after` unless the application inserts the barriers
  * itself. */
-HEARTH_INLINE hearth_bound hearth_bind_buffer(uint32_t binding, VkBuffer buffer, uint64_t offset,
+HEARTH_INLINE hearth_tensor_binding hearth_bind_buffer(uint32_t binding, VkBuffer buffer, uint64_t offset,
                                               uint64_t byte_count, uint32_t usage) {
-    hearth_bound bound;
-    bound.binding = binding;
-    bound.usage = usage;
-    bound.buffer = buffer;
-    bound.offset = offset;
-    bound.bytes = byte_count;
-    bound.device_address = 0;
-    bound.row_stride = 0;
-    bound.data = HEARTH_NO_DATA;
-    bound.before = hearth_make_scope(0, 0);
-    bound.after = hearth_make_scope(0, 0);
-    return bound;
+    hearth_tensor_binding tensor;
+    tensor.binding = binding;
+    tensor.usage = usage;
+    tensor.buffer = buffer;
+    tensor.offset = offset;
+    tensor.bytes = byte_count;
+    tensor.device_address = 0;
+    tensor.item_stride = 0;
+    tensor.data = HEARTH_NO_DATA;
+    tensor.acquire_scope = hearth_make_sync_scope(0, 0);
+    tensor.release_scope = hearth_make_sync_scope(0, 0);
+    return tensor;
 }
 
 /* Binds `byte_count` bytes by value (inputs only). */
-HEARTH_INLINE hearth_bound hearth_bind_bytes(uint32_t binding, const void* data,
+HEARTH_INLINE hearth_tensor_binding hearth_bind_bytes(uint32_t binding, const void* data,
                                              uint64_t byte_count) {
-    hearth_bound bound = hearth_bind_buffer(binding, HEARTH_NO_BUFFER, 0, byte_count, 0);
-    bound.data = data;
-    return bound;
+    hearth_tensor_binding tensor = hearth_bind_buffer(binding, HEARTH_NO_BUFFER, 0, byte_count, 0);
+    tensor.data = data;
+    return tensor;
 }
 
 /* Bytes [offset, offset + byte_count) of an application buffer with TRANSFER_SRC usage, as part
  * of a readback.
  * before  how it was written; {0, 0}: already visible to copies. */
-HEARTH_INLINE hearth_readback_part hearth_part_of_buffer(VkBuffer buffer, uint64_t offset,
-                                                         uint64_t byte_count, hearth_scope before) {
-    hearth_readback_part part;
-    part.buffer = buffer;
-    part.slot = 0;
-    part.reserved = 0;
-    part.offset = offset;
-    part.byte_count = byte_count;
-    part.before = before;
-    return part;
+HEARTH_INLINE hearth_readback_region hearth_readback_of_buffer(VkBuffer buffer, uint64_t offset,
+                                                         uint64_t byte_count, hearth_sync_scope acquire_scope) {
+    hearth_readback_region region;
+    region.buffer = buffer;
+    region.variable = 0;
+    region.reserved = 0;
+    region.offset = offset;
+    region.byte_count = byte_count;
+    region.acquire_scope = acquire_scope;
+    return region;
 }
 
 /* Bytes [offset, offset + byte_count) of a variable, as part of a readback; byte_count 0: to its
  * end. */
-HEARTH_INLINE hearth_readback_part hearth_part_of_slot(uint32_t slot, uint64_t offset,
+HEARTH_INLINE hearth_readback_region hearth_readback_of_variable(uint32_t variable, uint64_t offset,
                                                        uint64_t byte_count) {
-    hearth_readback_part part =
-        hearth_part_of_buffer(HEARTH_NO_BUFFER, offset, byte_count, hearth_make_scope(0, 0));
-    part.slot = slot;
-    return part;
+    hearth_readback_region region =
+        hearth_readback_of_buffer(HEARTH_NO_BUFFER, offset, byte_count, hearth_make_sync_scope(0, 0));
+    region.variable = variable;
+    return region;
 }
 
 #undef HEARTH_NO_BUFFER
@@ -1893,55 +1893,55 @@ HEARTH_INLINE hearth_readback_part hearth_part_of_slot(uint32_t slot, uint64_t o
     }
 
 /* clang-format off */
-HEARTH_DEFAULT_FUNCTION(hearth_device_query, HEARTH_STRUCT_DEVICE_QUERY) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_device_requirements_info, HEARTH_STRUCT_DEVICE_REQUIREMENTS_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_requirements, HEARTH_STRUCT_REQUIREMENTS) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_device_caps, HEARTH_STRUCT_DEVICE_CAPS) HEARTH_DEFAULT_END
-HEARTH_DEFAULT_FUNCTION(hearth_host_info, HEARTH_STRUCT_HOST_INFO) HEARTH_DEFAULT_END
-HEARTH_DEFAULT_FUNCTION(hearth_native_info, HEARTH_STRUCT_NATIVE_INFO) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_context_create_info, HEARTH_STRUCT_CONTEXT_CREATE_INFO) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_cpu_context_create_info, HEARTH_STRUCT_CPU_CONTEXT_CREATE_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_context_stats, HEARTH_STRUCT_CONTEXT_STATS) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_program_load_info, HEARTH_STRUCT_PROGRAM_LOAD_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_package_load_info, HEARTH_STRUCT_PACKAGE_LOAD_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_package_info, HEARTH_STRUCT_PACKAGE_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_program_info, HEARTH_STRUCT_PROGRAM_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_entry_info, HEARTH_STRUCT_ENTRY_INFO) HEARTH_DEFAULT_END
-HEARTH_DEFAULT_FUNCTION(hearth_step_info, HEARTH_STRUCT_STEP_INFO) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_command_info, HEARTH_STRUCT_COMMAND_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_binding_info, HEARTH_STRUCT_BINDING_INFO) HEARTH_DEFAULT_END
-HEARTH_DEFAULT_FUNCTION(hearth_slot_info, HEARTH_STRUCT_SLOT_INFO) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_variable_info, HEARTH_STRUCT_VARIABLE_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_session_create_info, HEARTH_STRUCT_SESSION_CREATE_INFO)
     value.recordings_in_flight = 64;
-    value.inline_bytes = 1024;
+    value.max_inline_bytes = 1024;
     value.upload_count = 64;
-    value.upload_bytes = HEARTH_AUTOMATIC_BYTES;
-    value.readback_bytes = HEARTH_AUTOMATIC_BYTES;
+    value.upload_bytes = HEARTH_SIZE_AUTO;
+    value.readback_bytes = HEARTH_SIZE_AUTO;
     value.readback_count = 64;
-    value.profile_recordings = 16;
+    value.max_pending_timings = 16;
 HEARTH_DEFAULT_END
-HEARTH_DEFAULT_FUNCTION(hearth_memory_needs, HEARTH_STRUCT_MEMORY_NEEDS) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_memory_requirements, HEARTH_STRUCT_MEMORY_REQUIREMENTS) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_session_status, HEARTH_STRUCT_SESSION_STATUS) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_buffer_range, HEARTH_STRUCT_BUFFER_RANGE) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_record_info, HEARTH_STRUCT_RECORD_INFO)
-    value.rows = 1;
+    value.batch_size = 1;
 HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_readback_info, HEARTH_STRUCT_READBACK_INFO)
-    value.before.queue_family = HEARTH_QUEUE_FAMILY_SAME;
+    value.acquire_scope.queue_family = HEARTH_QUEUE_FAMILY_SAME;
 HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_dump_info, HEARTH_STRUCT_DUMP_INFO)
-    value.step = HEARTH_NO_STEP;
-    value.rows = 1;
+    value.command = HEARTH_NO_COMMAND;
+    value.batch_size = 1;
 HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_session_dump_info, HEARTH_STRUCT_SESSION_DUMP_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_brain_info, HEARTH_STRUCT_BRAIN_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_brain_save_info, HEARTH_STRUCT_BRAIN_SAVE_INFO) HEARTH_DEFAULT_END
-HEARTH_DEFAULT_FUNCTION(hearth_profile, HEARTH_STRUCT_PROFILE) HEARTH_DEFAULT_END
-HEARTH_DEFAULT_FUNCTION(hearth_converter_create_info, HEARTH_STRUCT_CONVERTER_CREATE_INFO)
+HEARTH_DEFAULT_FUNCTION(hearth_timings, HEARTH_STRUCT_TIMINGS) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_image_converter_create_info, HEARTH_STRUCT_IMAGE_CONVERTER_CREATE_INFO)
     value.recordings_in_flight = 8;
 HEARTH_DEFAULT_END
-HEARTH_DEFAULT_FUNCTION(hearth_conversion_info, HEARTH_STRUCT_CONVERSION_INFO)
+HEARTH_DEFAULT_FUNCTION(hearth_image_conversion_info, HEARTH_STRUCT_IMAGE_CONVERSION_INFO)
     value.aspect = 1; /* VK_IMAGE_ASPECT_COLOR_BIT */
-    value.image_before.queue_family = HEARTH_QUEUE_FAMILY_SAME;
-    value.image_after.queue_family = HEARTH_QUEUE_FAMILY_SAME;
-    value.tensor.before.queue_family = HEARTH_QUEUE_FAMILY_SAME;
-    value.tensor.after.queue_family = HEARTH_QUEUE_FAMILY_SAME;
+    value.image_acquire_scope.queue_family = HEARTH_QUEUE_FAMILY_SAME;
+    value.image_release_scope.queue_family = HEARTH_QUEUE_FAMILY_SAME;
+    value.tensor.acquire_scope.queue_family = HEARTH_QUEUE_FAMILY_SAME;
+    value.tensor.release_scope.queue_family = HEARTH_QUEUE_FAMILY_SAME;
     value.channels = 3;
     for (uint32_t i = 0; i < 4; ++i) {
         value.swizzle[i] = i;

@@ -65,7 +65,7 @@ typedef struct hearth_agents_create_info {
      * (hearth_agents_record_info::learn_command_buffer), for a second queue.  Allocates a second
      * session.  HEARTH_ERROR_UNSUPPORTED for learners with a replay buffer, which get new
      * samples every frame. */
-    uint32_t learns_apart;
+    uint32_t use_separate_learning_queue;
     /* Optional: AgentSchema::save() of the schema that the game was built for.  If the
      * manifest's schema differs, creation fails with HEARTH_ERROR_MISMATCH and the report names
      * the differing field. */
@@ -73,21 +73,21 @@ typedef struct hearth_agents_create_info {
     uint64_t schema_bytes;
     /* Number of newest snapshots to keep, besides the initial weights; each takes the size of a
      * brain.  0: none, and hearth_agents_keep and _save are unsupported. */
-    uint32_t snapshot_count;
-    uint32_t snapshot_period; /* records between automatic snapshots; 0: none */
+    uint32_t max_snapshots;
+    uint32_t snapshot_interval; /* records between automatic snapshots; 0: none */
     /* Decisions per window over which `stuck` and `rules_changed` average the score; 0: not
      * computed. */
-    uint32_t watched_decisions;
-    uint32_t learn_queue_family; /* HEARTH_QUEUE_FAMILY_SAME: that of the context */
+    uint32_t progress_window;
+    uint32_t learning_queue_family; /* HEARTH_QUEUE_FAMILY_SAME: that of the context */
 } hearth_agents_create_info;
 
 static inline hearth_agents_create_info hearth_agents_create_info_default(void) {
     HEARTH_AGENTS_STRUCT(hearth_agents_create_info, HEARTH_STRUCT_AGENTS_CREATE_INFO);
     value.frames_in_flight = 3;
-    value.snapshot_count = 3;
-    value.snapshot_period = 3600;  /* one minute at 60 frames per second */
-    value.watched_decisions = 225; /* 15 seconds at 15 decisions per second */
-    value.learn_queue_family = HEARTH_QUEUE_FAMILY_SAME;
+    value.max_snapshots = 3;
+    value.snapshot_interval = 3600;  /* one minute at 60 frames per second */
+    value.progress_window = 225; /* 15 seconds at 15 decisions per second */
+    value.learning_queue_family = HEARTH_QUEUE_FAMILY_SAME;
     return value;
 }
 
@@ -98,7 +98,7 @@ static inline hearth_agents_create_info hearth_agents_create_info_default(void) 
  * another program or schema, naming the difference; those of hearth_session_create. */
 HEARTH_API hearth_result hearth_agents_create(hearth_context* context,
                                               const hearth_agents_create_info* info,
-                                              hearth_agents** out, hearth_report* report);
+                                              hearth_agents** out, hearth_messages* messages);
 /* May be called at any time, as hearth_session_destroy.  NULL is allowed. */
 HEARTH_API void hearth_agents_destroy(hearth_agents* agents);
 
@@ -127,14 +127,14 @@ HEARTH_API uint32_t hearth_agents_count(const hearth_agents* agents);
 /* Returns the offset (`begin`) and size (`width`), in floats, of a field in an observation, by
  * path such as "enemies/place".
  * HEARTH_ERROR_NOT_FOUND: no such field; hearth_agents_error lists the existing ones. */
-HEARTH_API hearth_result hearth_agents_find_field(hearth_agents* agents, const char* path,
-                                                  uint32_t* begin, uint32_t* width);
+HEARTH_API hearth_result hearth_agents_find_observation(hearth_agents* agents, const char* path,
+                                                  uint32_t* offset, uint32_t* size);
 /* As hearth_agents_find_field, for an action by name. */
 HEARTH_API hearth_result hearth_agents_find_action(hearth_agents* agents, const char* name,
-                                                   uint32_t* begin, uint32_t* width);
+                                                   uint32_t* offset, uint32_t* size);
 /* Floats of a single observation (without frame stacking), and of an action. */
-HEARTH_API uint32_t hearth_agents_observation_width(const hearth_agents* agents);
-HEARTH_API uint32_t hearth_agents_action_width(const hearth_agents* agents);
+HEARTH_API uint32_t hearth_agents_observation_size(const hearth_agents* agents);
+HEARTH_API uint32_t hearth_agents_action_size(const hearth_agents* agents);
 /* Name of a single float, such as "enemies[2]/place.x"; "" if the index is out of range.  Valid
  * until the next call of either function. */
 HEARTH_API const char* hearth_agents_observation_name(const hearth_agents* agents, uint32_t index);
@@ -147,45 +147,45 @@ HEARTH_API uint64_t hearth_agents_schema_hash(const hearth_agents* agents);
 HEARTH_API float* hearth_agents_observation(hearth_agents* agents, hearth_agent agent);
 /* Returns the agent's action mask: a float for each option of each maskable discrete action, in
  * order; 1: available, 0: not.  Initially all ones.  NULL also if no action is maskable. */
-HEARTH_API float* hearth_agents_mask(hearth_agents* agents, hearth_agent agent);
+HEARTH_API float* hearth_agents_action_mask(hearth_agents* agents, hearth_agent agent);
 
 /* Adds to the reward (or human feedback) of the agent's last decision.  Non-finite amounts are
  * rejected with HEARTH_ERROR_INVALID_ARGUMENT and counted in
  * hearth_agents_status::rewards_refused. */
-HEARTH_API hearth_result hearth_agents_reward(hearth_agents* agents, hearth_agent agent,
+HEARTH_API hearth_result hearth_agents_add_reward(hearth_agents* agents, hearth_agent agent,
                                               float amount);
 
 /* Reason for the end of an episode. */
-typedef enum hearth_agents_ending {
-    HEARTH_AGENTS_OVER = 1,    /* terminated: the episode ended in a terminal state */
-    HEARTH_AGENTS_CUT_OFF = 2, /* truncated, e.g. by a time limit: values bootstrap */
-    HEARTH_AGENTS_ENDING_FORCE_32_BITS = 0x7fffffff
-} hearth_agents_ending;
+typedef enum hearth_agents_episode_end {
+    HEARTH_AGENTS_TERMINATED = 1,    /* terminated: the episode ended in a terminal state */
+    HEARTH_AGENTS_TRUNCATED = 2, /* truncated, e.g. by a time limit: values bootstrap */
+    HEARTH_AGENTS_EPISODE_END_FORCE_32_BITS = 0x7fffffff
+} hearth_agents_episode_end;
 /* Ends the agent's episode with its last decision; later observations belong to the next
  * episode.
  * final_observation  the last observation of the episode, used if it was truncated; NULL: the
  *                    observation as it is now */
-HEARTH_API hearth_result hearth_agents_end(hearth_agents* agents, hearth_agent agent,
-                                           hearth_agents_ending ending,
+HEARTH_API hearth_result hearth_agents_end_episode(hearth_agents* agents, hearth_agent agent,
+                                           hearth_agents_episode_end episode_end,
                                            const float* final_observation);
 
 /* Adds to the game's own score of progress, used only for `stuck` and `rules_changed`: summed
  * over all agents since the last decision.  Once this has been called, scores are monitored
  * instead of rewards. */
-HEARTH_API hearth_result hearth_agents_score(hearth_agents* agents, float amount);
+HEARTH_API hearth_result hearth_agents_report_score(hearth_agents* agents, float amount);
 
 /* For behavior cloning, and PPO with demonstrations: adds the action that a person took in the
  * agent's current state, in the game's units.  The next record stores it, or, if that record
  * splits a learning step, a record after the step is finished; only the newest per agent is
  * kept.  With PPO the agent's own last decision is then not stored as a sample, because it was
  * not executed.  HEARTH_ERROR_UNSUPPORTED for other learners. */
-HEARTH_API hearth_result hearth_agents_demonstrate(hearth_agents* agents, hearth_agent agent,
+HEARTH_API hearth_result hearth_agents_add_demonstration(hearth_agents* agents, hearth_agent agent,
                                                    const float* action);
 /* As hearth_agents_demonstrate, for one of several demonstrators, numbered from 1 (to 2^24):
  * none gets more than the fraction Clone::source_share of a batch.  0 is the game itself,
  * without a limit.  HEARTH_ERROR_UNSUPPORTED if the learner was made without source_share. */
-HEARTH_API hearth_result hearth_agents_demonstrate_as(hearth_agents* agents, hearth_agent agent,
-                                                      const float* action, uint32_t source);
+HEARTH_API hearth_result hearth_agents_add_demonstration_from(hearth_agents* agents, hearth_agent agent,
+                                                      const float* action, uint32_t demonstrator);
 
 /* --- Actions --- */
 
@@ -199,17 +199,17 @@ HEARTH_API const float* hearth_agents_action(const hearth_agents* agents, hearth
 /* --- Recording a frame --- */
 
 /* hearth_agents_record_info::decide_within: best effort, whenever learn_us leaves time for it. */
-#define HEARTH_AGENTS_WHENEVER 0u
+#define HEARTH_AGENTS_BEST_EFFORT 0u
 
 /* Priority of learning relative to the game's own GPU work: scales the duration of learning
  * slices relative to learn_us, and sets their hearth_record_info::occupancy_priority (balanced:
  * as the application's command buffer has it; graphics: low; learning: high). */
-typedef enum hearth_agents_preference {
-    HEARTH_AGENTS_BALANCED = 0,
-    HEARTH_AGENTS_PREFER_GRAPHICS = 1, /* half of learn_us */
-    HEARTH_AGENTS_PREFER_LEARNING = 2, /* twice learn_us */
-    HEARTH_AGENTS_PREFERENCE_FORCE_32_BITS = 0x7fffffff
-} hearth_agents_preference;
+typedef enum hearth_agents_priority {
+    HEARTH_AGENTS_PRIORITY_BALANCED = 0,
+    HEARTH_AGENTS_PRIORITY_GRAPHICS = 1, /* half of learn_us */
+    HEARTH_AGENTS_PRIORITY_LEARNING = 2, /* twice learn_us */
+    HEARTH_AGENTS_PRIORITY_FORCE_32_BITS = 0x7fffffff
+} hearth_agents_priority;
 
 /* Parameters of hearth_agents_record. */
 typedef struct hearth_agents_record_info {
@@ -218,40 +218,40 @@ typedef struct hearth_agents_record_info {
     VkCommandBuffer command_buffer; /* as hearth_record */
     /* Exploration.  PPO, SAC and cloning: above 0.5 samples actions, otherwise takes the mode.
      * DQN and feedback learners: the fraction of random actions (epsilon). */
-    float explore;
-    uint32_t decide; /* non-zero: agents decide in this frame; 0: only learn */
-    double learn_us; /* GPU microseconds for learning in this frame, by measured cost; 0: none */
-    hearth_agents_preference preference;
+    float exploration;
+    uint32_t request_decision; /* non-zero: agents decide in this frame; 0: only learn */
+    double learning_budget_us; /* GPU microseconds for learning in this frame, by measured cost; 0: none */
+    hearth_agents_priority priority;
     uint32_t reserved;
     /* Maximum number of frames that a decision may be spread over, split at barriers: 1: this
      * frame; N: finished in the Nth frame at the latest; HEARTH_AGENTS_WHENEVER: best effort.
      * It uses the observations of the frame in which it starts; the next decision starts after
      * it has finished. */
-    uint32_t decide_within;
+    uint32_t max_decision_frames;
     /* Inputs of the entry frame that come from the game's own buffers
      * (hearth_agents_find_input): batch item r belongs to the r-th live agent, by index.
      * Requirements as for hearth_record; contents must not change until the decision is
      * finished. */
     uint32_t input_count;
-    const hearth_bound* inputs;
+    const hearth_tensor_binding* inputs;
     /* Optional: the GPU determines how many agents decide, as in hearth_record_info::run_block,
      * and the input `id` which ones; at most the number of live agents.  All batched inputs must
      * then be buffers. */
-    const hearth_bound* row_count;
+    const hearth_tensor_binding* indirect_agent_count_buffer;
     /* With learns_apart: command buffer for learning; if NULL, nothing is learned in this frame.
      * Submit it to the learning queue, in order; it needs no semaphore with the other queue, and
      * may run before, after or concurrently with it.  A frame is complete when both of its
      * command buffers are.  Both must be submitted: with learns_apart hearth_frame_dropped is
      * not supported. */
-    VkCommandBuffer learn_command_buffer;
+    VkCommandBuffer learning_command_buffer;
 } hearth_agents_record_info;
 
 static inline hearth_agents_record_info hearth_agents_record_info_default(void) {
     HEARTH_AGENTS_STRUCT(hearth_agents_record_info, HEARTH_STRUCT_AGENTS_RECORD_INFO);
-    value.explore = 1;
-    value.decide = 1;
-    value.learn_us = 500;
-    value.decide_within = 1;
+    value.exploration = 1;
+    value.request_decision = 1;
+    value.learning_budget_us = 500;
+    value.max_decision_frames = 1;
     return value;
 }
 
@@ -275,15 +275,15 @@ HEARTH_API hearth_result hearth_agents_record(hearth_agents* agents,
 
 /* Sets a live hyperparameter of the learner for everything recorded from now on.
  * HEARTH_ERROR_NOT_FOUND: no such setting; hearth_agents_error lists the existing ones. */
-HEARTH_API hearth_result hearth_agents_set(hearth_agents* agents, const char* setting,
+HEARTH_API hearth_result hearth_agents_set_hyperparameter(hearth_agents* agents, const char* name,
                                            double value);
 /* Shrink and perturb, for when the rules of the game change: 0 only resets the optimizer, 1
  * starts with new random weights (see `adapt` in hearth/agents/learners.hpp).  Recorded by the
  * next record, once no update is in progress. */
-HEARTH_API hearth_result hearth_agents_adapt(hearth_agents* agents, double strength);
+HEARTH_API hearth_result hearth_agents_shrink_and_perturb(hearth_agents* agents, double strength);
 /* Finishes the update in progress regardless of learn_us, by up to eight minibatches per record,
  * for loading screens.  No effect if no update is in progress. */
-HEARTH_API void hearth_agents_flush(hearth_agents* agents);
+HEARTH_API void hearth_agents_finish_update(hearth_agents* agents);
 
 /* --- Brains and snapshots ---
  *
@@ -298,21 +298,21 @@ HEARTH_API void hearth_agents_flush(hearth_agents* agents);
  * agent then starts a new episode, and samples that brains do not contain are lost. */
 
 /* Snapshot index of the program's initial values. */
-#define HEARTH_AGENTS_FACTORY 0xffffffffu
+#define HEARTH_AGENTS_INITIAL_WEIGHTS 0xffffffffu
 
 /* Requests a snapshot, taken as soon as no entry is partially recorded.
  * HEARTH_ERROR_UNSUPPORTED if snapshot_count is 0. */
-HEARTH_API hearth_result hearth_agents_keep(hearth_agents* agents);
+HEARTH_API hearth_result hearth_agents_take_snapshot(hearth_agents* agents);
 /* Number of snapshots that have arrived and are kept. */
 HEARTH_API uint32_t hearth_agents_snapshot_count(const hearth_agents* agents);
 /* Restores a snapshot of these agents, or loads one of other agents of the same program, for
  * example for opponents that act with past snapshots of the learning agents.  `from` is not
  * changed.  HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_MISMATCH. */
-HEARTH_API hearth_result hearth_agents_rewind(hearth_agents* agents, uint32_t snapshot);
+HEARTH_API hearth_result hearth_agents_restore_snapshot(hearth_agents* agents, uint32_t snapshot);
 HEARTH_API hearth_result hearth_agents_load_snapshot(hearth_agents* agents,
                                                      const hearth_agents* from, uint32_t snapshot);
 /* Resets the brain to its initial values and erases all snapshots. */
-HEARTH_API void hearth_agents_forget(hearth_agents* agents);
+HEARTH_API void hearth_agents_reset_brain(hearth_agents* agents);
 /* Non-zero: stops learning, publishing, snapshots and (for networks without recurrent state)
  * storing samples, until it is called with zero.  Agents keep acting. */
 HEARTH_API void hearth_agents_freeze(hearth_agents* agents, uint32_t frozen);
@@ -327,20 +327,20 @@ HEARTH_API hearth_result hearth_agents_save(const hearth_agents* agents, uint32_
  * memory.
  * Errors: as hearth_brain_check. */
 HEARTH_API hearth_result hearth_agents_load(hearth_agents* agents, const void* bytes,
-                                            uint64_t byte_count, hearth_report* report);
+                                            uint64_t byte_count, hearth_messages* messages);
 
 /* --- Status --- */
 
 /* Phase of a learner with rollouts: collecting samples, or updating weights from a full rollout. */
 typedef enum hearth_agents_phase {
-    HEARTH_AGENTS_COLLECTING = 0,
-    HEARTH_AGENTS_LEARNING = 1,
+    HEARTH_AGENTS_ROLLOUT = 0,
+    HEARTH_AGENTS_UPDATE = 1,
     HEARTH_AGENTS_PHASE_FORCE_32_BITS = 0x7fffffff
 } hearth_agents_phase;
 
 /* Values of the last recording that computed them; zero for those that the learner does not
  * have.  Defined in hearth/agents/status.hpp. */
-typedef enum hearth_agents_diagnostic {
+typedef enum hearth_agents_metric {
     HEARTH_AGENTS_LOSS = 0,
     HEARTH_AGENTS_POLICY_LOSS = 1,
     HEARTH_AGENTS_VALUE_LOSS = 2,
@@ -349,29 +349,29 @@ typedef enum hearth_agents_diagnostic {
     HEARTH_AGENTS_CLIP_FRACTION = 5,
     HEARTH_AGENTS_EXPLAINED_VARIANCE = 6,
     HEARTH_AGENTS_GRADIENT_NORM = 7,
-    HEARTH_AGENTS_UPDATE_RATIO = 8,
-    HEARTH_AGENTS_RETURN = 9,
+    HEARTH_AGENTS_UPDATE_TO_WEIGHT_RATIO = 8,
+    HEARTH_AGENTS_EPISODE_RETURN = 9,
     HEARTH_AGENTS_EPISODE_LENGTH = 10,
-    HEARTH_AGENTS_TEMPERATURE = 11,
-    HEARTH_AGENTS_LEASH = 12,
-    HEARTH_AGENTS_DIAGNOSTIC_FORCE_32_BITS = 0x7fffffff
-} hearth_agents_diagnostic;
-#define HEARTH_AGENTS_DIAGNOSTICS 13
+    HEARTH_AGENTS_ENT_COEF = 11,
+    HEARTH_AGENTS_REFERENCE_KL = 12,
+    HEARTH_AGENTS_METRIC_FORCE_32_BITS = 0x7fffffff
+} hearth_agents_metric;
+#define HEARTH_AGENTS_METRICS 13
 
 /* 64-bit counters.  Defined in hearth/agents/status.hpp. */
 typedef enum hearth_agents_counter {
     HEARTH_AGENTS_SAMPLES = 0,
-    HEARTH_AGENTS_SAMPLES_REFUSED = 1,
+    HEARTH_AGENTS_SAMPLES_REJECTED = 1,
     HEARTH_AGENTS_SAMPLES_DROPPED = 2,
     HEARTH_AGENTS_OBSERVATIONS_CLAMPED = 3,
     HEARTH_AGENTS_REWARDS_CLAMPED = 4,
     HEARTH_AGENTS_EPISODES = 5,
-    HEARTH_AGENTS_LEARN_STEPS = 6,
-    HEARTH_AGENTS_SKIPPED_NOT_FINITE = 7,
+    HEARTH_AGENTS_GRADIENT_STEPS = 6,
+    HEARTH_AGENTS_SKIPPED_NON_FINITE = 7,
     HEARTH_AGENTS_SKIPPED_KL = 8,
     HEARTH_AGENTS_SKIPPED_RATIO = 9,
     HEARTH_AGENTS_PUBLICATIONS = 10,
-    HEARTH_AGENTS_PUBLICATIONS_REFUSED = 11,
+    HEARTH_AGENTS_PUBLICATIONS_REJECTED = 11,
     HEARTH_AGENTS_PUBLICATIONS_FAR = 12,
     HEARTH_AGENTS_COUNTER_FORCE_32_BITS = 0x7fffffff
 } hearth_agents_counter;
@@ -380,8 +380,8 @@ typedef enum hearth_agents_counter {
 /* Progress of the current snapshot. */
 typedef enum hearth_agents_snapshot_phase {
     HEARTH_AGENTS_SNAPSHOT_NONE = 0,
-    HEARTH_AGENTS_SNAPSHOT_WANTED = 1,     /* requested by hearth_agents_keep, not recorded yet */
-    HEARTH_AGENTS_SNAPSHOT_ON_ITS_WAY = 2, /* recorded; arrives with a later poll */
+    HEARTH_AGENTS_SNAPSHOT_PENDING = 1,     /* requested by hearth_agents_keep, not recorded yet */
+    HEARTH_AGENTS_SNAPSHOT_IN_FLIGHT = 2, /* recorded; arrives with a later poll */
     HEARTH_AGENTS_SNAPSHOT_PHASE_FORCE_32_BITS = 0x7fffffff
 } hearth_agents_snapshot_phase;
 
@@ -391,32 +391,32 @@ typedef struct hearth_agents_status {
     uint32_t size;
     hearth_agents_phase phase;
     uint32_t agents;
-    uint32_t items_done; /* minibatches of the update in progress that are done */
-    uint32_t items;
-    double learn_us_p95;      /* GPU time per minibatch, a high estimate; 0: not measured */
-    uint64_t frames;          /* recorded frames in which agents decided */
-    uint64_t windows;         /* rollouts learned from, including the current one */
-    uint64_t rewards_refused; /* by hearth_agents_reward */
-    uint64_t serial;          /* frame number that the values below belong to */
-    float diagnostics[HEARTH_AGENTS_DIAGNOSTICS];
+    uint32_t minibatches_done; /* minibatches of the update in progress that are done */
+    uint32_t minibatches;
+    double minibatch_us_p95;      /* GPU time per minibatch, a high estimate; 0: not measured */
+    uint64_t decisions;          /* recorded frames in which agents decided */
+    uint64_t rollouts;         /* rollouts learned from, including the current one */
+    uint64_t rewards_rejected; /* by hearth_agents_reward */
+    uint64_t frame_number;          /* frame number that the values below belong to */
+    float metrics[HEARTH_AGENTS_METRICS];
     uint64_t counters[HEARTH_AGENTS_COUNTERS];
-    double decide_us_p95; /* GPU time per decision, a high estimate; 0: not measured */
+    double decision_us_p95; /* GPU time per decision, a high estimate; 0: not measured */
     uint32_t frozen;
     uint32_t snapshots; /* as hearth_agents_snapshot_count */
     /* Progress monitor: compares the score (or reward) per decision and agent, averaged over
      * windows of watched_decisions.  Informative only. */
     uint32_t
-        stuck; /* four windows in a row below 1/4 of the first: try adapt(1) or other rewards */
-    uint32_t rules_changed;     /* the score dropped suddenly and stays low: try adapt(0.6) */
+        is_plateaued; /* four windows in a row below 1/4 of the first: try adapt(1) or other rewards */
+    uint32_t reward_shift_detected;     /* the score dropped suddenly and stays low: try adapt(0.6) */
     double score;               /* mean of the last window */
-    double first_score;         /* mean of the first window */
+    double initial_score;         /* mean of the first window */
     uint64_t rollbacks;         /* to the newest snapshot, after a refused publication */
-    uint64_t snapshots_refused; /* not finite, or could not be encoded */
+    uint64_t snapshots_rejected; /* not finite, or could not be encoded */
     uint64_t snapshots_taken;   /* arrived and kept, since creation */
     hearth_agents_snapshot_phase snapshot_phase;
     uint32_t reserved;
-    uint64_t learn_frames;      /* frames with learning, as far as their GPU times have arrived */
-    uint64_t learn_frames_over; /* those that exceeded the budget of learn_us and preference */
+    uint64_t update_frames;      /* frames with learning, as far as their GPU times have arrived */
+    uint64_t update_frames_over_budget; /* those that exceeded the budget of learn_us and preference */
 } hearth_agents_status;
 
 static inline hearth_agents_status hearth_agents_status_default(void) {
@@ -428,7 +428,7 @@ static inline hearth_agents_status hearth_agents_status_default(void) {
 HEARTH_API hearth_result hearth_agents_get_status(const hearth_agents* agents,
                                                   hearth_agents_status* out);
 /* Names such as "kl" and "samples_refused"; NULL if the index is out of range.  Any thread. */
-HEARTH_API const char* hearth_agents_diagnostic_name(uint32_t index);
+HEARTH_API const char* hearth_agents_metric_name(uint32_t index);
 HEARTH_API const char* hearth_agents_counter_name(uint32_t index);
 
 #ifdef __cplusplus

@@ -38,13 +38,13 @@ inline Status to_status(hearth_result result, std::string_view detail = {}) {
     const auto code = [&] {
         switch (result) {
             case HEARTH_ERROR_INVALID_ARGUMENT:
-            case HEARTH_ERROR_WRONG_ORDER:
-            case HEARTH_ERROR_MISMATCH:
-            case HEARTH_ERROR_NOT_FINITE:
-            case HEARTH_ERROR_UNTRUSTED:
+            case HEARTH_ERROR_INVALID_STATE:
+            case HEARTH_ERROR_INCOMPATIBLE:
+            case HEARTH_ERROR_NON_FINITE:
+            case HEARTH_ERROR_VERIFICATION_FAILED:
                 return StatusCode::kInvalidArgument;
             case HEARTH_ERROR_NOT_FOUND:
-            case HEARTH_ERROR_DROPPED:
+            case HEARTH_ERROR_DISCARDED:
                 return StatusCode::kNotFound;
             case HEARTH_ERROR_UNSUPPORTED:
             case HEARTH_ERROR_VERSION_MISMATCH:
@@ -52,8 +52,8 @@ inline Status to_status(hearth_result result, std::string_view detail = {}) {
             case HEARTH_ERROR_CORRUPT_DATA:
                 return StatusCode::kCorruptData;
             case HEARTH_ERROR_OUT_OF_RANGE:
-            case HEARTH_ERROR_RING_FULL:
-            case HEARTH_ERROR_BUDGET:
+            case HEARTH_ERROR_TOO_MANY_IN_FLIGHT:
+            case HEARTH_ERROR_BUDGET_EXCEEDED:
             case HEARTH_ERROR_OUT_OF_HOST_MEMORY:
             case HEARTH_ERROR_OUT_OF_DEVICE_MEMORY:
                 return StatusCode::kOutOfRange;
@@ -74,44 +74,44 @@ inline Status to_status(hearth_result result, std::string_view detail = {}) {
 
 /// Extensions and features to enable on a device.
 /// Errors: kUnsupported, naming everything that is missing.
-inline Result<hearth_requirements> query_device(const hearth_device_query& query) {
+inline Result<hearth_requirements> get_device_requirements(const hearth_device_requirements_info& query) {
     hearth_requirements out = hearth_requirements_default();
-    hearth_report report{};
-    const hearth_result result = hearth_query_device(&query, &out, &report);
-    if (result != HEARTH_OK) return to_status(result, report.text);
+    hearth_messages messages{};
+    const hearth_result result = hearth_get_device_requirements(&query, &out, &messages);
+    if (result != HEARTH_OK) return to_status(result, messages.text);
     return out;
 }
 
 #if defined(HEARTH_HAS_DEVICE_CAPS)
 
 inline DeviceCaps to_caps(const hearth_device_caps& c) {
-    if (c.cpu != HEARTH_CPU_NONE) return cpu_caps(static_cast<Cpu>(c.cpu));
+    if (c.cpu_isa != HEARTH_CPU_ISA_NONE) return cpu_caps(static_cast<CpuIsa>(c.cpu_isa));
     DeviceCaps caps;
     caps.name = c.name;
     caps.subgroup_size = c.subgroup_size;
-    caps.max_workgroup_invocations = c.max_workgroup_invocations;
-    caps.max_workgroup_size_x = c.max_workgroup_size_x;
-    caps.max_workgroup_count_x = c.max_workgroup_count_x;
-    caps.shared_memory_bytes = c.shared_memory_bytes;
-    caps.push_constant_bytes = c.push_constant_bytes;
-    caps.buffer_alignment = c.buffer_alignment;
-    caps.max_buffer_bytes = c.max_buffer_bytes;
-    caps.fp16_arithmetic = c.fp16_arithmetic != 0;
-    caps.fp16_storage = c.fp16_storage != 0;
-    caps.int8_storage = c.int8_storage != 0;
+    caps.max_compute_work_group_invocations = c.max_compute_work_group_invocations;
+    caps.max_compute_work_group_size_x = c.max_compute_work_group_size_x;
+    caps.max_compute_work_group_count_x = c.max_compute_work_group_count_x;
+    caps.max_compute_shared_memory_size = c.max_compute_shared_memory_size;
+    caps.max_push_constants_size = c.max_push_constants_size;
+    caps.min_storage_buffer_offset_alignment = c.min_storage_buffer_offset_alignment;
+    caps.max_storage_buffer_range = c.max_storage_buffer_range;
+    caps.shader_float16 = c.shader_float16 != 0;
+    caps.storage_buffer_16bit_access = c.storage_buffer_16bit_access != 0;
+    caps.storage_buffer_8bit_access = c.storage_buffer_8bit_access != 0;
     caps.subgroup_arithmetic = c.subgroup_arithmetic != 0;
-    caps.matrix_cores = c.matrix_cores == HEARTH_MATRIX_CORES_NV    ? MatrixCores::kNv
-                        : c.matrix_cores == HEARTH_MATRIX_CORES_KHR ? MatrixCores::kKhr
-                                                                    : MatrixCores::kNone;
-    caps.matrix = {c.matrix_m, c.matrix_n, c.matrix_k};
-    static_assert(std::tuple_size_v<decltype(caps.workgroup_matrices)> ==
-                  HEARTH_MAX_WORKGROUP_MATRICES);
-    for (size_t i = 0; i < caps.workgroup_matrices.size(); ++i) {
-        const hearth_workgroup_matrix& w = c.workgroup_matrices[i];
-        caps.workgroup_matrices[i] = {w.invocations, {w.m, w.n, w.k}};
+    caps.cooperative_matrix = c.cooperative_matrix == HEARTH_COOPERATIVE_MATRIX_EXT_NV    ? CooperativeMatrixExt::kNv
+                        : c.cooperative_matrix == HEARTH_COOPERATIVE_MATRIX_EXT_KHR ? CooperativeMatrixExt::kKhr
+                                                                    : CooperativeMatrixExt::kNone;
+    caps.cooperative_matrix_shape = {c.cooperative_matrix_m, c.cooperative_matrix_n, c.cooperative_matrix_k};
+    static_assert(std::tuple_size_v<decltype(caps.workgroup_scope_granularities)> ==
+                  HEARTH_MAX_WORKGROUP_SCOPE_GRANULARITIES);
+    for (size_t i = 0; i < caps.workgroup_scope_granularities.size(); ++i) {
+        const hearth_workgroup_scope_granularity& w = c.workgroup_scope_granularities[i];
+        caps.workgroup_scope_granularities[i] = {w.invocations, {w.m, w.n, w.k}};
     }
-    caps.workgroup_matrix_shared_bytes = c.workgroup_matrix_shared_bytes;
-    caps.nv_matrix_cores = c.nv_matrix_cores != 0;
+    caps.workgroup_scope_reserved_shared_memory = c.workgroup_scope_reserved_shared_memory;
+    caps.cooperative_matrix_nv = c.cooperative_matrix_nv != 0;
     caps.is_software = c.is_software != 0;
     caps.is_integrated = c.is_integrated != 0;
     caps.compute_units = c.compute_units;
@@ -120,9 +120,9 @@ inline DeviceCaps to_caps(const hearth_device_caps& c) {
 }
 
 /// Caps of a device on which the features `enabled` are or will be enabled.
-inline Result<DeviceCaps> query_caps(const hearth_device_query& query, hearth_features enabled) {
+inline Result<DeviceCaps> get_device_caps(const hearth_device_requirements_info& query, hearth_features enabled) {
     hearth_device_caps caps = hearth_device_caps_default();
-    if (const hearth_result result = hearth_query_caps(&query, enabled, &caps); result != HEARTH_OK)
+    if (const hearth_result result = hearth_get_device_caps(&query, enabled, &caps); result != HEARTH_OK)
         return to_status(result);
     return to_caps(caps);
 }
@@ -132,20 +132,20 @@ inline Result<DeviceCaps> query_caps(const hearth_device_query& query, hearth_fe
 /// An adopted device.  Destroy it last, after the GPU has finished all recorded work.
 class Context {
   public:
-    static Result<Context> create(const hearth_host_info& info) {
+    static Result<Context> create(const hearth_context_create_info& info) {
         hearth_context* context = nullptr;
-        hearth_report report{};
-        const hearth_result result = hearth_context_create(&info, &context, &report);
-        if (result != HEARTH_OK) return to_status(result, report.text);
+        hearth_messages messages{};
+        const hearth_result result = hearth_context_create(&info, &context, &messages);
+        if (result != HEARTH_OK) return to_status(result, messages.text);
         return Context(context);
     }
     /// Creates a context for this machine's CPU; see "CPU device" in hearth.h.
-    static Result<Context> create_native(
-        const hearth_native_info& info = hearth_native_info_default()) {
+    static Result<Context> create_cpu(
+        const hearth_cpu_context_create_info& info = hearth_cpu_context_create_info_default()) {
         hearth_context* context = nullptr;
-        hearth_report report{};
-        const hearth_result result = hearth_context_create_native(&info, &context, &report);
-        if (result != HEARTH_OK) return to_status(result, report.text);
+        hearth_messages messages{};
+        const hearth_result result = hearth_context_create_cpu(&info, &context, &messages);
+        if (result != HEARTH_OK) return to_status(result, messages.text);
         return Context(context);
     }
     Context() = default;
@@ -161,20 +161,20 @@ class Context {
     hearth_context* handle() const { return handle_; }
     std::string_view error() const { return hearth_context_error(handle_); }
 
-    Status begin_frame(uint64_t serial, uint64_t completed_serial) {
-        return check(hearth_begin_frame(handle_, serial, completed_serial));
+    Status begin_frame(uint64_t frame_number, uint64_t completed_frame_number) {
+        return check(hearth_begin_frame(handle_, frame_number, completed_frame_number));
     }
     /// Reports that a frame was never submitted; returns what was lost, one item per line (see
     /// hearth_frame_dropped).
-    Result<std::string> frame_dropped(uint64_t serial) {
-        hearth_report report{};
-        HEARTH_TRY(check(hearth_frame_dropped(handle_, serial, &report)));
-        return std::string(report.text);
+    Result<std::string> discard_frame(uint64_t frame_number) {
+        hearth_messages messages{};
+        HEARTH_TRY(check(hearth_discard_frame(handle_, frame_number, &messages)));
+        return std::string(messages.text);
     }
 #if defined(HEARTH_HAS_DEVICE_CAPS)
-    Result<DeviceCaps> caps() const {
+    Result<DeviceCaps> device_caps() const {
         hearth_device_caps caps = hearth_device_caps_default();
-        HEARTH_TRY(check(hearth_context_caps(handle_, &caps)));
+        HEARTH_TRY(check(hearth_context_get_device_caps(handle_, &caps)));
         return to_caps(caps);
     }
 #endif
@@ -203,36 +203,36 @@ class Context {
 };
 
 /// Command buffer and queue of a CPU context.  Destroy it before the context.
-class NativeCommands {
+class CpuCommandBuffer {
   public:
-    static Result<NativeCommands> create(const Context& context) {
-        NativeCommands made;
+    static Result<CpuCommandBuffer> create(const Context& context) {
+        CpuCommandBuffer made;
         const hearth_result result =
-            hearth_native_commands_create(context.handle(), &made.commands_);
+            hearth_cpu_command_buffer_create(context.handle(), &made.commands_);
         if (result != HEARTH_OK) return to_status(result, context.error());
         made.context_ = context.handle();
         return made;
     }
-    NativeCommands() = default;
-    NativeCommands(NativeCommands&& other) noexcept { *this = std::move(other); }
-    NativeCommands& operator=(NativeCommands&& other) noexcept {
+    CpuCommandBuffer() = default;
+    CpuCommandBuffer(CpuCommandBuffer&& other) noexcept { *this = std::move(other); }
+    CpuCommandBuffer& operator=(CpuCommandBuffer&& other) noexcept {
         std::swap(context_, other.context_);
         std::swap(commands_, other.commands_);
         return *this;
     }
-    ~NativeCommands() {
-        if (context_ != nullptr) hearth_native_commands_destroy(context_, commands_);
+    ~CpuCommandBuffer() {
+        if (context_ != nullptr) hearth_cpu_command_buffer_destroy(context_, commands_);
     }
 
     /// The command buffer to pass to functions that record.
     VkCommandBuffer handle() const { return commands_; }
     /// Executes and empties the command buffer; returns when the work is complete.
-    Status run() {
-        const hearth_result result = hearth_native_commands_run(context_, commands_);
+    Status execute() {
+        const hearth_result result = hearth_cpu_command_buffer_execute(context_, commands_);
         return result == HEARTH_OK ? Status() : to_status(result, hearth_context_error(context_));
     }
     /// Empties the command buffer without executing it; call Context::frame_dropped() afterwards.
-    void reset() { (void)hearth_native_commands_reset(context_, commands_); }
+    void reset() { (void)hearth_cpu_command_buffer_reset(context_, commands_); }
 
   private:
     hearth_context* context_ = nullptr;
@@ -241,33 +241,33 @@ class NativeCommands {
 
 /// Wraps caller-owned memory, at a multiple of 16 bytes, as a buffer of a CPU context.  Must not
 /// outlive the context.
-class NativeBuffer {
+class CpuBuffer {
   public:
-    static Result<NativeBuffer> create(const Context& context, span<std::byte> memory) {
-        NativeBuffer made;
-        const hearth_result result = hearth_native_buffer_create(context.handle(), memory.data(),
+    static Result<CpuBuffer> import(const Context& context, span<std::byte> memory) {
+        CpuBuffer made;
+        const hearth_result result = hearth_cpu_buffer_import(context.handle(), memory.data(),
                                                                  memory.size(), &made.buffer_);
         if (result != HEARTH_OK) return to_status(result, context.error());
         made.context_ = context.handle();
         made.bytes_ = memory.size();
         return made;
     }
-    NativeBuffer() = default;
-    NativeBuffer(NativeBuffer&& other) noexcept { *this = std::move(other); }
-    NativeBuffer& operator=(NativeBuffer&& other) noexcept {
+    CpuBuffer() = default;
+    CpuBuffer(CpuBuffer&& other) noexcept { *this = std::move(other); }
+    CpuBuffer& operator=(CpuBuffer&& other) noexcept {
         std::swap(context_, other.context_);
         std::swap(buffer_, other.buffer_);
         std::swap(bytes_, other.bytes_);
         return *this;
     }
-    ~NativeBuffer() {
-        if (context_ != nullptr) hearth_native_buffer_destroy(context_, buffer_);
+    ~CpuBuffer() {
+        if (context_ != nullptr) hearth_cpu_buffer_destroy(context_, buffer_);
     }
 
     VkBuffer handle() const { return buffer_; }
     /// Binds the whole buffer.
-    hearth_bound bind(uint32_t binding) const {
-        return hearth_bind_buffer(binding, buffer_, 0, bytes_, HEARTH_NATIVE_BUFFER_USAGE);
+    hearth_tensor_binding bind(uint32_t binding) const {
+        return hearth_bind_buffer(binding, buffer_, 0, bytes_, HEARTH_CPU_BUFFER_USAGE);
     }
 
   private:
@@ -280,18 +280,18 @@ class NativeBuffer {
 /// bytes.
 inline Result<hearth_package_info> package_info(span<const std::byte> bytes) {
     hearth_package_info out = hearth_package_info_default();
-    hearth_report report{};
-    const hearth_result result = hearth_package_get_info(bytes.data(), bytes.size(), &out, &report);
-    if (result != HEARTH_OK) return to_status(result, report.text);
+    hearth_messages messages{};
+    const hearth_result result = hearth_package_get_info(bytes.data(), bytes.size(), &out, &messages);
+    if (result != HEARTH_OK) return to_status(result, messages.text);
     return out;
 }
 
 /// Validates and describes a brain, 8-byte aligned.  Errors describe what is wrong with the bytes.
 inline Result<hearth_brain_info> brain_info(span<const std::byte> bytes) {
     hearth_brain_info out = hearth_brain_info_default();
-    hearth_report report{};
-    const hearth_result result = hearth_brain_get_info(bytes.data(), bytes.size(), &out, &report);
-    if (result != HEARTH_OK) return to_status(result, report.text);
+    hearth_messages messages{};
+    const hearth_result result = hearth_brain_get_info(bytes.data(), bytes.size(), &out, &messages);
+    if (result != HEARTH_OK) return to_status(result, messages.text);
     return out;
 }
 
@@ -305,9 +305,9 @@ inline std::array<uint8_t, 32> sha256_of(span<const std::byte> bytes) {
 /// Options for loading a program or package.
 struct ProgramLoadOptions {
     bool borrow = false;  ///< the bytes outlive the program and its sessions: no copy is made
-    const char* profile = nullptr;  ///< of a package; null: the first the device can run
+    const char* device_target = nullptr;  ///< of a package; null: the first the device can run
     /// HEARTH_TRUST_FOREIGN for files from players; see "Trust" in hearth.h.
-    hearth_trust trust = HEARTH_TRUST_HOST;
+    hearth_trust_level trust = HEARTH_TRUST_TRUSTED;
 };
 
 /// A validated program, from which sessions are created.  May be destroyed before its sessions.
@@ -341,17 +341,17 @@ class LoadedProgram {
         info.byte_count = bytes.size();
         info.borrow = options.borrow ? 1u : 0u;
         info.trust = options.trust;
-        info.profile = options.profile;
+        info.device_target = options.device_target;
         hearth_program* program = nullptr;
         const hearth_result result = hearth_package_load(context.handle(), &info, &program);
         if (result != HEARTH_OK) return to_status(result, context.error());
         return LoadedProgram(program);
     }
     static Result<LoadedProgram> load_package(const Context& context, span<const std::byte> bytes,
-                                              bool borrow = false, const char* profile = nullptr) {
+                                              bool borrow = false, const char* device_target = nullptr) {
         ProgramLoadOptions options;
         options.borrow = borrow;
-        options.profile = profile;
+        options.device_target = device_target;
         return load_package(context, bytes, options);
     }
     LoadedProgram() = default;
@@ -380,9 +380,9 @@ class LoadedProgram {
         HEARTH_TRY(check(hearth_program_get_binding(handle_, index, &out)));
         return out;
     }
-    Result<hearth_slot_info> slot(uint32_t index) const {
-        hearth_slot_info out = hearth_slot_info_default();
-        HEARTH_TRY(check(hearth_program_get_slot(handle_, index, &out)));
+    Result<hearth_variable_info> variable(uint32_t index) const {
+        hearth_variable_info out = hearth_variable_info_default();
+        HEARTH_TRY(check(hearth_program_get_variable(handle_, index, &out)));
         return out;
     }
     Result<uint32_t> find_entry(const char* name) const {
@@ -395,45 +395,45 @@ class LoadedProgram {
         HEARTH_TRY(check(hearth_program_find_binding(handle_, entry, name, &index)));
         return index;
     }
-    Result<uint32_t> find_slot(const char* name) const {
+    Result<uint32_t> find_variable(const char* name) const {
         uint32_t index = 0;
-        HEARTH_TRY(check(hearth_program_find_slot(handle_, name, &index)));
+        HEARTH_TRY(check(hearth_program_find_variable(handle_, name, &index)));
         return index;
     }
 
     /// Finds a named scalar of an output that packs them; returns its index.
-    Result<uint32_t> find_element(uint32_t binding, const char* name) const {
+    Result<uint32_t> find_scalar(uint32_t binding, const char* name) const {
         uint32_t index = 0;
-        HEARTH_TRY(check(hearth_program_find_element(handle_, binding, name, &index)));
+        HEARTH_TRY(check(hearth_program_find_scalar(handle_, binding, name, &index)));
         return index;
     }
 
     /// Size of a snapshot of one of the program's sessions, in bytes.
-    uint64_t snapshot_bytes() const { return hearth_program_snapshot_bytes(handle_); }
+    uint64_t brain_size() const { return hearth_program_get_brain_size(handle_); }
 #if !defined(HEARTH_NO_EXPERIMENTAL)
 #if defined(__GNUC__)  // calls other experimental functions
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #endif
     /// Size of the readback of Session::record_dump(), in bytes.
-    HEARTH_EXPERIMENTAL uint64_t dump_bytes(uint32_t entry, uint64_t rows,
-                                            uint32_t step = HEARTH_NO_STEP) const {
-        return hearth_program_dump_bytes(handle_, entry, rows, step);
+    HEARTH_EXPERIMENTAL uint64_t dump_size(uint32_t entry, uint64_t batch_size,
+                                            uint32_t command = HEARTH_NO_COMMAND) const {
+        return hearth_program_get_dump_size(handle_, entry, batch_size, command);
     }
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
 #endif
     /// Encodes a snapshot of one of the program's sessions as a brain.
-    Result<std::vector<std::byte>> encode_brain(span<const std::byte> snapshot,
+    Result<std::vector<std::byte>> serialize_brain(span<const std::byte> snapshot,
                                                 hearth_brain_flags flags = 0,
-                                                span<const std::byte> host_data = {}) const {
+                                                span<const std::byte> user_data = {}) const {
         hearth_brain_save_info info = hearth_brain_save_info_default();
         info.snapshot = snapshot.data();
         info.snapshot_bytes = snapshot.size();
         info.flags = flags;
-        info.host_data = host_data.data();
-        info.host_bytes = host_data.size();
+        info.user_data = user_data.data();
+        info.user_data_size = user_data.size();
         uint64_t bytes = 0;
         HEARTH_TRY(check(hearth_brain_encode(handle_, &info, nullptr, &bytes)));
         std::vector<std::byte> out(bytes);
@@ -442,11 +442,11 @@ class LoadedProgram {
         return out;
     }
     /// Returns ok, or all reasons why the brain cannot be loaded.
-    Status check_brain(span<const std::byte> brain, hearth_brain_flags flags = 0) const {
-        hearth_report report{};
+    Status validate_brain(span<const std::byte> brain, hearth_brain_flags flags = 0) const {
+        hearth_messages messages{};
         const hearth_result result =
-            hearth_brain_check(handle_, brain.data(), brain.size(), flags, &report);
-        return to_status(result, report.text);
+            hearth_brain_check(handle_, brain.data(), brain.size(), flags, &messages);
+        return to_status(result, messages.text);
     }
 
   private:
@@ -459,7 +459,7 @@ class LoadedProgram {
 
 /// Binds an array of trivially copyable values by value (inputs only).
 template <class T>
-hearth_bound bind_values(uint32_t binding, span<const T> values) {
+hearth_tensor_binding bind_values(uint32_t binding, span<const T> values) {
     static_assert(std::is_trivially_copyable_v<T>);
     return hearth_bind_bytes(binding, values.data(), values.size_bytes());
 }
@@ -474,7 +474,7 @@ enum class Progress {
 /// Bytes of a finished readback; valid until it is released.
 struct ReadbackData {
     span<const std::byte> bytes;
-    uint64_t serial = 0;
+    uint64_t frame_number = 0;
 
     template <class T>
     span<const T> as() const {
@@ -500,12 +500,12 @@ class Session {
         return create(context, program, hearth_session_create_info_default());
     }
     /// Device memory that create() would allocate with `info`, by usage.
-    static Result<hearth_memory_needs> query_memory(const Context& context,
+    static Result<hearth_memory_requirements> get_memory_requirements(const Context& context,
                                                     const LoadedProgram& program,
                                                     hearth_session_create_info info) {
         info.program = program.handle();
-        hearth_memory_needs needs = hearth_memory_needs_default();
-        const hearth_result result = hearth_session_query_memory(context.handle(), &info, &needs);
+        hearth_memory_requirements needs = hearth_memory_requirements_default();
+        const hearth_result result = hearth_session_get_memory_requirements(context.handle(), &info, &needs);
         if (result != HEARTH_OK) return to_status(result, context.error());
         return needs;
     }
@@ -521,25 +521,25 @@ class Session {
     std::string_view error() const { return hearth_session_error(handle_); }
 
     /// Creates all pipelines on the calling thread, which can take seconds.
-    Status build() { return check(hearth_session_build(handle_, 0)); }
+    Status create_pipelines() { return check(hearth_session_create_pipelines(handle_, 0)); }
     /// Creates pipelines through hearth_host_info::run_job; poll status().pipelines.
-    Status build_async() { return check(hearth_session_build_async(handle_)); }
+    Status create_pipelines_async() { return check(hearth_session_create_pipelines_async(handle_)); }
     hearth_session_status status() const {
         hearth_session_status status = hearth_session_status_default();
         (void)hearth_session_get_status(handle_, &status);
         return status;
     }
 
-    Status record_setup(VkCommandBuffer command_buffer) {
-        return check(hearth_record_setup(handle_, command_buffer));
+    Status record_initialize(VkCommandBuffer command_buffer) {
+        return check(hearth_record_initialize(handle_, command_buffer));
     }
-    Status record_upload(VkCommandBuffer command_buffer, uint32_t slot, span<const std::byte> bytes,
+    Status record_update_variable(VkCommandBuffer command_buffer, uint32_t variable, span<const std::byte> bytes,
                          uint64_t offset = 0) {
-        return check(hearth_record_upload(handle_, command_buffer, slot, offset, bytes.data(),
+        return check(hearth_record_update_variable(handle_, command_buffer, variable, offset, bytes.data(),
                                           bytes.size()));
     }
     /// With a cursor, records the next slice within the limits of `info`; without, the whole entry.
-    Result<Progress> record(const hearth_record_info& info, hearth_cursor* cursor = nullptr) {
+    Result<Progress> record(const hearth_record_info& info, hearth_run_cursor* cursor = nullptr) {
         const hearth_result result = hearth_record(handle_, &info, cursor);
         if (result == HEARTH_OK) return Progress::kDone;
         if (result == HEARTH_INCOMPLETE) return Progress::kIncomplete;
@@ -547,23 +547,23 @@ class Session {
         return to_status(result, error());
     }
     /// Records a whole entry, with automatic barriers.
-    Result<Progress> record(VkCommandBuffer command_buffer, uint32_t entry, uint64_t rows,
-                            span<const hearth_bound> bound) {
+    Result<Progress> record(VkCommandBuffer command_buffer, uint32_t entry, uint64_t batch_size,
+                            span<const hearth_tensor_binding> bindings) {
         hearth_record_info info = hearth_record_info_default();
         info.command_buffer = command_buffer;
         info.entry = entry;
-        info.rows = rows;
-        info.bound = bound.data();
-        info.bound_count = static_cast<uint32_t>(bound.size());
+        info.batch_size = batch_size;
+        info.bindings = bindings.data();
+        info.binding_count = static_cast<uint32_t>(bindings.size());
         return record(info);
     }
 
     /// Estimates the GPU microseconds from the cursor to the end of the entry, or of the whole
     /// entry without a cursor.  For sessions with HEARTH_SESSION_MEASURE_COSTS.
-    Result<double> predict_us(uint32_t entry, uint64_t rows,
-                              const hearth_cursor* cursor = nullptr) {
+    Result<double> estimate_gpu_us(uint32_t entry, uint64_t batch_size,
+                              const hearth_run_cursor* cursor = nullptr) {
         double us = 0;
-        HEARTH_TRY(check(hearth_session_predict(handle_, entry, rows, cursor, &us)));
+        HEARTH_TRY(check(hearth_session_estimate_gpu_time(handle_, entry, batch_size, cursor, &us)));
         return us;
     }
 
@@ -573,31 +573,31 @@ class Session {
         return id;
     }
     /// Reads back a whole variable.
-    Result<hearth_readback> record_readback(VkCommandBuffer command_buffer, uint32_t slot) {
+    Result<hearth_readback> record_readback(VkCommandBuffer command_buffer, uint32_t variable) {
         hearth_readback_info info = hearth_readback_info_default();
         info.command_buffer = command_buffer;
-        info.slot = slot;
+        info.variable = variable;
         return record_readback(info);
     }
     /// Reads back several ranges at the same point, packed in this order; see hearth_part_of_slot
     /// and hearth_part_of_buffer.
     Result<hearth_readback> record_readback(VkCommandBuffer command_buffer,
-                                            span<const hearth_readback_part> parts) {
+                                            span<const hearth_readback_region> regions) {
         hearth_readback_info info = hearth_readback_info_default();
         info.command_buffer = command_buffer;
-        info.parts = parts.data();
-        info.part_count = static_cast<uint32_t>(parts.size());
+        info.regions = regions.data();
+        info.region_count = static_cast<uint32_t>(regions.size());
         return record_readback(info);
     }
     /// Returns the bytes, or nothing if they have not arrived yet.
     Result<std::optional<ReadbackData>> poll(hearth_readback id) {
         const void* data = nullptr;
-        uint64_t byte_count = 0, serial = 0;
-        const hearth_result result = hearth_readback_poll(handle_, id, &data, &byte_count, &serial);
+        uint64_t byte_count = 0, frame_number = 0;
+        const hearth_result result = hearth_readback_poll(handle_, id, &data, &byte_count, &frame_number);
         if (result == HEARTH_NOT_READY) return std::optional<ReadbackData>();
         HEARTH_TRY(check(result));
         const auto* bytes = static_cast<const std::byte*>(data);
-        return std::optional(ReadbackData{span(bytes, byte_count), serial});
+        return std::optional(ReadbackData{span(bytes, byte_count), frame_number});
     }
     void release(hearth_readback id) { hearth_readback_release(handle_, id); }
 
@@ -609,9 +609,9 @@ class Session {
     /// Records a whole entry and copies the contents of a dump; returns nothing while pipelines are
     /// being built.
     HEARTH_EXPERIMENTAL Result<std::optional<hearth_readback>> record_dump(
-        const hearth_record_info& info, uint32_t step = HEARTH_NO_STEP) {
+        const hearth_record_info& info, uint32_t command = HEARTH_NO_COMMAND) {
         hearth_readback id = 0;
-        const hearth_result result = hearth_record_dump(handle_, &info, step, &id);
+        const hearth_result result = hearth_record_dump(handle_, &info, command, &id);
         if (result == HEARTH_NOT_READY) return std::optional<hearth_readback>();
         HEARTH_TRY(check(result));
         return std::optional(id);
@@ -625,11 +625,11 @@ class Session {
         return out;
     }
     /// Describes the session as JSON; see hearth_session_describe.
-    HEARTH_EXPERIMENTAL Result<std::string> describe() {
+    HEARTH_EXPERIMENTAL Result<std::string> to_json() {
         uint64_t bytes = 0;
-        HEARTH_TRY(check(hearth_session_describe(handle_, nullptr, &bytes)));
+        HEARTH_TRY(check(hearth_session_to_json(handle_, nullptr, &bytes)));
         std::string json(bytes, '\0');
-        HEARTH_TRY(check(hearth_session_describe(handle_, json.data(), &bytes)));
+        HEARTH_TRY(check(hearth_session_to_json(handle_, json.data(), &bytes)));
         json.pop_back();  // the terminating zero
         return json;
     }
@@ -644,45 +644,45 @@ class Session {
 
     /// Records a copy of all parameters and states; returns nothing while a sliced entry is between
     /// its first and its last write.
-    Result<std::optional<hearth_readback>> record_snapshot(VkCommandBuffer command_buffer) {
+    Result<std::optional<hearth_readback>> record_save_brain(VkCommandBuffer command_buffer) {
         hearth_readback id = 0;
-        const hearth_result result = hearth_record_snapshot(handle_, command_buffer, &id);
+        const hearth_result result = hearth_record_save_brain(handle_, command_buffer, &id);
         if (result == HEARTH_NOT_READY) return std::optional<hearth_readback>();
         HEARTH_TRY(check(result));
         return std::optional(id);
     }
-    Status record_brain(VkCommandBuffer command_buffer, span<const std::byte> brain,
+    Status record_load_brain(VkCommandBuffer command_buffer, span<const std::byte> brain,
                         hearth_brain_flags flags = 0) {
-        hearth_report report{};
-        const hearth_result result = hearth_record_brain(handle_, command_buffer, brain.data(),
-                                                         brain.size(), flags, &report);
+        hearth_messages messages{};
+        const hearth_result result = hearth_record_load_brain(handle_, command_buffer, brain.data(),
+                                                         brain.size(), flags, &messages);
         if (result == HEARTH_OK) return {};
-        return to_status(result, report.problem_count > 0 ? report.text : error());
+        return to_status(result, messages.message_count > 0 ? messages.text : error());
     }
     /// Resets parameters and states to their initial values; returns the number of variables reset.
-    Result<uint32_t> record_forget(VkCommandBuffer command_buffer, const char* pattern = nullptr) {
+    Result<uint32_t> record_reset_variables(VkCommandBuffer command_buffer, const char* pattern = nullptr) {
         uint32_t count = 0;
-        HEARTH_TRY(check(hearth_record_forget(handle_, command_buffer, pattern, &count)));
+        HEARTH_TRY(check(hearth_record_reset_variables(handle_, command_buffer, pattern, &count)));
         return count;
     }
 
-    Result<hearth_buffer_range> slot_buffer(uint32_t slot) const {
+    Result<hearth_buffer_range> variable_buffer(uint32_t variable) const {
         hearth_buffer_range range = hearth_buffer_range_default();
-        HEARTH_TRY(check(hearth_session_get_slot_buffer(handle_, slot, &range)));
+        HEARTH_TRY(check(hearth_session_get_variable_buffer(handle_, variable, &range)));
         return range;
     }
-    Result<hearth_scope> binding_scope(uint32_t entry, uint32_t binding, uint32_t usage) const {
-        hearth_scope scope{};
+    Result<hearth_sync_scope> binding_scope(uint32_t entry, uint32_t binding, uint32_t usage) const {
+        hearth_sync_scope scope{};
         HEARTH_TRY(check(hearth_session_get_binding_scope(handle_, entry, binding, usage, &scope)));
         return scope;
     }
     /// Returns the oldest unread timings, or nothing.
-    Result<std::optional<hearth_profile>> next_profile() {
-        hearth_profile profile = hearth_profile_default();
-        const hearth_result result = hearth_profile_next(handle_, &profile);
-        if (result == HEARTH_NOT_READY) return std::optional<hearth_profile>();
+    Result<std::optional<hearth_timings>> next_timings() {
+        hearth_timings device_target = hearth_timings_default();
+        const hearth_result result = hearth_session_next_timings(handle_, &device_target);
+        if (result == HEARTH_NOT_READY) return std::optional<hearth_timings>();
         HEARTH_TRY(check(result));
-        return std::optional(profile);
+        return std::optional(device_target);
     }
 
   private:
@@ -695,37 +695,37 @@ class Session {
 
 /// Converts images to tensors or back; see "Images" in hearth.h.  May be destroyed at any time
 /// before its context.
-class Converter {
+class ImageConverter {
   public:
     /// format  VkFormat of the image views
-    static Result<Converter> create(const Context& context, hearth_conversion_direction direction,
+    static Result<ImageConverter> create(const Context& context, hearth_image_conversion_direction direction,
                                     uint32_t format, uint32_t recordings_in_flight = 8) {
-        hearth_converter_create_info info = hearth_converter_create_info_default();
+        hearth_image_converter_create_info info = hearth_image_converter_create_info_default();
         info.direction = direction;
         info.format = format;
         info.recordings_in_flight = recordings_in_flight;
-        hearth_converter* converter = nullptr;
-        const hearth_result result = hearth_converter_create(context.handle(), &info, &converter);
+        hearth_image_converter* converter = nullptr;
+        const hearth_result result = hearth_image_converter_create(context.handle(), &info, &converter);
         if (result != HEARTH_OK) return to_status(result, context.error());
-        return Converter(converter);
+        return ImageConverter(converter);
     }
-    Converter() = default;
-    Converter(Converter&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-    Converter& operator=(Converter&& other) noexcept {
+    ImageConverter() = default;
+    ImageConverter(ImageConverter&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    ImageConverter& operator=(ImageConverter&& other) noexcept {
         std::swap(handle_, other.handle_);
         return *this;
     }
-    ~Converter() { hearth_converter_destroy(handle_); }
+    ~ImageConverter() { hearth_image_converter_destroy(handle_); }
 
-    hearth_converter* handle() const { return handle_; }
-    Status record(const hearth_conversion_info& info) {
-        const hearth_result result = hearth_record_conversion(handle_, &info);
-        return to_status(result, hearth_converter_error(handle_));
+    hearth_image_converter* handle() const { return handle_; }
+    Status record(const hearth_image_conversion_info& info) {
+        const hearth_result result = hearth_record_convert_image(handle_, &info);
+        return to_status(result, hearth_image_converter_error(handle_));
     }
 
   private:
-    explicit Converter(hearth_converter* handle) : handle_(handle) {}
-    hearth_converter* handle_ = nullptr;
+    explicit ImageConverter(hearth_image_converter* handle) : handle_(handle) {}
+    hearth_image_converter* handle_ = nullptr;
 };
 
 }  // namespace hearth

@@ -75,9 +75,9 @@ using NamedTensors = std::map<std::string, HostTensor, std::less<>>;
 
 /// Conversions of 16-bit floats, round to nearest even (IEEE 754 binary16; bfloat16 is the upper
 /// half of binary32).
-uint16_t f16_from(double value);
-double f16_to(uint16_t bits);
-uint16_t bf16_from(double value);
-double bf16_to(uint16_t bits);
+uint16_t float_to_half(double value);
+double half_to_float(uint16_t bits);
+uint16_t float_to_bfloat16(double value);
+double bfloat16_to_float(uint16_t bits);
 
 }  // namespace hearth

@@ -61,17 +61,17 @@ struct ImportOptions {
     std::vector<NamedShape> input_shapes;
     /// Replaces an unknown leading extent, instead of kRows; 0: kRows.  For models that do not
     /// treat each batch item on its own and therefore need a fixed batch size.
-    int64_t rows = 0;
+    int64_t batch_size = 0;
     /// Name of input_shapes in error messages: a program that fills them from its command line
     /// names its option here.
-    std::string_view shape_option = "input_shapes";
+    std::string_view shape_flag_name = "input_shapes";
     /// Contents of inputs that must be known at import: a shape to reshape to, axes, a range's end,
     /// or the number of results of NonZero, Unique, Compress or NonMaxSuppression.  The imported
     /// model is correct for these contents only.  As many elements as the input has, of any type
     /// that holds them.
-    std::vector<NamedTensor> input_values;
+    std::vector<NamedTensor> constant_inputs;
     /// Name of input_values in error messages.
-    std::string_view value_option = "input_values";
+    std::string_view value_flag_name = "input_values";
     /// True: floating-point weights (initializers of rank 1 and more) become params, which can be
     /// trained and saved; false: constants.
     bool trainable = true;
@@ -83,11 +83,11 @@ struct ImportOptions {
     /// Multiplies the limits on the work of the import: unrolling loops and sequences, expanding
     /// functions, folding constants.  Raise it for trusted models that expand a lot from few bytes;
     /// the error names the limit that was exceeded.
-    double budget = 1;
+    double expansion_limit = 1;
 };
 
 /// An input or output of a model.
-struct ModelPort {
+struct TensorSpec {
     std::string name;
     DType dtype = DType::kF32;
     Shape shape;
@@ -97,28 +97,28 @@ struct ModelPort {
 /// threads may use it concurrently.
 class ImportedModel {
   public:
-    ImportedModel(std::shared_ptr<const Graph> graph, Status fits_device);
+    ImportedModel(std::shared_ptr<const Graph> graph, Status device_support);
 
     const Graph& graph() const { return *graph_; }
-    std::span<const ModelPort> inputs() const { return inputs_; }
-    std::span<const ModelPort> outputs() const { return outputs_; }
+    std::span<const TensorSpec> inputs() const { return inputs_; }
+    std::span<const TensorSpec> outputs() const { return outputs_; }
 
     /// Appends the model to `trace`, with `inputs` in the order of inputs(); weights become params
     /// of the trace, and two applications in one trace share them.  Returns the outputs in the
     /// order of outputs().  A wrong number, shape or type of inputs fails the trace.
-    std::vector<Tensor> apply(Trace& trace, std::span<const Tensor> inputs) const;
-    std::vector<Tensor> apply(Trace& trace, std::initializer_list<Tensor> inputs) const {
-        return apply(trace, std::span(inputs.begin(), inputs.size()));
+    std::vector<Tensor> call(Trace& trace, std::span<const Tensor> inputs) const;
+    std::vector<Tensor> call(Trace& trace, std::initializer_list<Tensor> inputs) const {
+        return call(trace, std::span(inputs.begin(), inputs.size()));
     }
 
     /// Ok, or why the model runs on the CPU only (64-bit constants that do not fit 32 bits).
-    const Status& fits_device() const { return fits_device_; }
+    const Status& device_support() const { return device_support_; }
 
   private:
     std::shared_ptr<const Graph> graph_;
-    std::vector<ModelPort> inputs_;
-    std::vector<ModelPort> outputs_;
-    Status fits_device_;
+    std::vector<TensorSpec> inputs_;
+    std::vector<TensorSpec> outputs_;
+    Status device_support_;
 };
 
 /// Reads an ONNX model (ModelProto, opset 1 to 28).
@@ -138,7 +138,7 @@ Result<ImportedModel> import_onnx(std::span<const std::byte> bytes,
 
 /// Reads external data from files in `folder` and below it, and no more bytes than requested.
 /// Symbolic links that lead out of the folder are rejected.
-ExternalData files_below(const std::string& folder);
+ExternalData directory_loader(const std::string& folder);
 
 /// Reads a model file; external data comes from files_below its folder.  Errors: also kNotFound for
 /// files that are absent or cannot be read.

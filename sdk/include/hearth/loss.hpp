@@ -18,7 +18,7 @@ namespace hearth {
 enum class Reduction {
     kMean,      ///< -> []; over the batch, divides by the batch size of the run
     kSum,       ///< -> []
-    kElements,  ///< unreduced: one number per element, or per sample
+    kNone,  ///< unreduced: one number per element, or per sample
 };
 
 // --- Regression.  prediction, target: [...], of one shape, or the target a scalar [] -> [...],
@@ -28,7 +28,7 @@ enum class Reduction {
 Tensor mse_loss(const Tensor& prediction, const Tensor& target,
                 Reduction reduction = Reduction::kMean);
 /// |p - t|
-Tensor mae_loss(const Tensor& prediction, const Tensor& target,
+Tensor l1_loss(const Tensor& prediction, const Tensor& target,
                 Reduction reduction = Reduction::kMean);
 /// With d = p - t: d^2 / 2 where |d| <= delta, else delta * (|d| - delta / 2).
 Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta = 1,
@@ -41,13 +41,13 @@ Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, double bet
 Tensor relative_l2_loss(const Tensor& prediction, const Tensor& target, double epsilon = 1e-2,
                         Reduction reduction = Reduction::kMean);
 /// e^p - t * p: negative log-likelihood of counts t with the rate e^p, without the constant term.
-Tensor poisson_loss(const Tensor& log_rate, const Tensor& target,
+Tensor poisson_nll_loss(const Tensor& log_rate, const Tensor& target,
                     Reduction reduction = Reduction::kMean);
 /// a . b / max(|a| * |b|, epsilon) along `axis`, which is dropped.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis = -1,
                          double epsilon = 1e-8);
 /// 1 - cosine_similarity along the last axis.  prediction, target: [..., n] -> [...], reduced.
-Tensor cosine_loss(const Tensor& prediction, const Tensor& target,
+Tensor cosine_distance(const Tensor& prediction, const Tensor& target,
                    Reduction reduction = Reduction::kMean);
 
 // --- Classification ---
@@ -55,11 +55,11 @@ Tensor cosine_loss(const Tensor& prediction, const Tensor& target,
 struct CrossEntropyOptions {
     /// Label smoothing: this fraction of the target is spread evenly over all classes (Szegedy et
     /// al., 2016).
-    double smoothing = 0;
+    double label_smoothing = 0;
     /// [classes], or empty: weight per class.
-    Tensor weights;
+    Tensor weight;
     /// Samples with this label are ignored.
-    std::optional<int64_t> ignored_label;
+    std::optional<int64_t> ignore_index;
     Reduction reduction = Reduction::kMean;
 };
 
@@ -70,20 +70,20 @@ struct CrossEntropyOptions {
 Tensor cross_entropy(const Tensor& logits, const Tensor& target,
                      const CrossEntropyOptions& options = {});
 /// cross_entropy from log-probabilities [..., classes].
-Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target,
+Tensor nll_loss(const Tensor& log_probs, const Tensor& target,
                 const CrossEntropyOptions& options = {});
 /// -t log(p) - (1 - t) log(1 - p); logarithms are clamped at -100.  probability, target: [...], in
 /// [0, 1].
-Tensor bce_loss(const Tensor& probability, const Tensor& target,
+Tensor binary_cross_entropy(const Tensor& probability, const Tensor& target,
                 Reduction reduction = Reduction::kMean);
 /// bce_loss of sigmoid(logits), without overflow.  Positive targets have the weight
 /// `positive_weight`.
-Tensor bce_with_logits(const Tensor& logits, const Tensor& target,
-                       Reduction reduction = Reduction::kMean, double positive_weight = 1);
+Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
+                       Reduction reduction = Reduction::kMean, double pos_weight = 1);
 /// sum over c of t_c * (log t_c - p_c), where 0 log 0 = 0.  log_prediction: log-probabilities p
 /// [..., classes]; target: probabilities -> [...], reduced.  For inputs of two axes the mean is
 /// PyTorch's "batchmean".
-Tensor kl_loss(const Tensor& log_prediction, const Tensor& target,
+Tensor kl_div(const Tensor& log_prediction, const Tensor& target,
                Reduction reduction = Reduction::kMean);
 /// max(0, margin - t * p) for labels t of -1 and 1.  score, target: [...].
 Tensor hinge_loss(const Tensor& score, const Tensor& target, double margin = 1,
@@ -93,22 +93,22 @@ Tensor hinge_loss(const Tensor& score, const Tensor& target, double margin = 1,
 
 /// log(softmax(logits)) of the action.  logits: [..., actions]; action: integers [...] -> [...].
 /// For an action outside [0, actions) it is 0, without a gradient.
-Tensor categorical_log_probability(const Tensor& logits, const Tensor& action);
+Tensor categorical_log_prob(const Tensor& logits, const Tensor& action);
 /// -sum of q log q, q = softmax(logits): [..., actions] -> [...].
 Tensor categorical_entropy(const Tensor& logits);
 /// Log-density of independent normal distributions, summed over the last axis.  value, mean: [...,
 /// n]; log_deviation: broadcasts to them -> [...].
-Tensor normal_log_probability(const Tensor& value, const Tensor& mean, const Tensor& log_deviation);
+Tensor normal_log_prob(const Tensor& value, const Tensor& mean, const Tensor& log_std);
 /// sum over the last axis of log_deviation + log(2 pi e) / 2: [..., n] -> [...].
-Tensor normal_entropy(const Tensor& log_deviation);
+Tensor normal_entropy(const Tensor& log_std);
 
 /// -min(r * A, clamp(r, 1 - clip, 1 + clip) * A), r = exp(log_probability - old) (Schulman et al.,
 /// "Proximal Policy Optimization", 2017, equation 7).  All: [...].
-Tensor ppo_clip_loss(const Tensor& log_probability, const Tensor& old_log_probability,
+Tensor ppo_clip_loss(const Tensor& log_prob, const Tensor& old_log_prob,
                      const Tensor& advantage, double clip = 0.2,
                      Reduction reduction = Reduction::kMean);
 /// As above, with a clip range that varies at run time, such as an input of the program: [].
-Tensor ppo_clip_loss(const Tensor& log_probability, const Tensor& old_log_probability,
+Tensor ppo_clip_loss(const Tensor& log_prob, const Tensor& old_log_prob,
                      const Tensor& advantage, const Tensor& clip,
                      Reduction reduction = Reduction::kMean);
 /// Clipped value loss max((v - R)^2, (old + clamp(v - old, -clip, clip) - R)^2) / 2, which limits

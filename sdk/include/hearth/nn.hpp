@@ -49,7 +49,7 @@ Init xavier_normal(const Shape& weight, double gain = 1, uint64_t seed = 0);
 
 /// Named initialization rules for weights.
 enum class WeightInit {
-    kFanIn,            ///< uniform within 1 / sqrt(fan in), biases too (PyTorch's default)
+    kPyTorchDefault,            ///< uniform within 1 / sqrt(fan in), biases too (PyTorch's default)
     kKaiming,          ///< kaiming_uniform, biases zero
     kXavier,           ///< xavier_uniform, biases zero
     kZeros,            ///< weights and biases zero
@@ -78,11 +78,11 @@ struct Lora {
 
 struct LinearOptions {
     bool bias = true;
-    WeightInit init = WeightInit::kFanIn;
+    WeightInit init = WeightInit::kPyTorchDefault;
     uint64_t seed = 0;
     std::optional<Lora> lora;
     double gain = 1;                  ///< multiplies the weight's initial values
-    std::optional<double> last_gain;  ///< `gain` of the last layer of mlp()
+    std::optional<double> output_gain;  ///< `gain` of the last layer of mlp()
 };
 
 /// x: [..., in] -> [..., out_features].  Params: name.weight [out_features, in] and name.bias
@@ -128,7 +128,7 @@ struct ConvLayerOptions {
     ConvOptions window;                   ///< strides, padding, dilations, groups
     std::vector<int64_t> output_padding;  ///< transposed convolutions only; empty: none
     bool bias = true;
-    WeightInit init = WeightInit::kFanIn;
+    WeightInit init = WeightInit::kPyTorchDefault;
     uint64_t seed = 0;
 };
 
@@ -152,8 +152,8 @@ Tensor conv_transpose3d(Trace& trace, std::string_view name, const Tensor& x, in
 // --- Modules ---
 
 /// "path.part"; `part` alone if the path is empty.
-std::string join(std::string_view path, std::string_view part);
-std::string join(std::string_view path, size_t index);
+std::string join_name(std::string_view path, std::string_view part);
+std::string join_name(std::string_view path, size_t index);
 
 /// Any function from tensor to tensor: an activation, f(x), or a module, f(trace, name, x).
 class Layer {
@@ -206,20 +206,20 @@ Tensor flatten_channels(const Tensor& x);
 
 // --- Params by name: for listing, freezing and parameter groups ---
 
-struct NamedParam {
+struct NamedParameter {
     std::string name;
     Tensor tensor;
 };
 
 /// All params so far, in the order of declaration.
-std::vector<NamedParam> named_params(const Trace& trace);
+std::vector<NamedParameter> named_parameters(const Trace& trace);
 /// The params whose names satisfy `wanted`.
-std::vector<Tensor> params_where(const Trace& trace,
+std::vector<Tensor> filter_parameters(const Trace& trace,
                                  const std::function<bool(std::string_view name)>& wanted);
 /// The params at or below one of the paths: "net.0" matches net.0, net.0.weight, ..., not net.01.
-std::vector<Tensor> params_under(const Trace& trace, std::initializer_list<std::string_view> paths);
+std::vector<Tensor> parameters_with_prefix(const Trace& trace, std::initializer_list<std::string_view> paths);
 /// The params not below any of the paths: with frozen modules as paths, those to train.
-std::vector<Tensor> params_except(const Trace& trace,
+std::vector<Tensor> parameters_except(const Trace& trace,
                                   std::initializer_list<std::string_view> paths);
 /// The params of LoRA adapters: NAME.lora_a and NAME.lora_b.
 std::vector<Tensor> lora_params(const Trace& trace);
@@ -275,7 +275,7 @@ struct RecurrentOptions {
     Tensor lengths;  ///< sequence lengths, integers [n]; empty: all of x
     /// bool [n, length], or [n] for one step; empty: none.  True where the states are zeroed before
     /// that element, because a new episode begins with it.
-    Tensor resets;
+    Tensor episode_starts;
 };
 
 struct RecurrentResult {
@@ -302,12 +302,12 @@ LstmState lstm_cell(Trace& trace, std::string_view name, const Tensor& x, const 
 // --- Attention ---
 
 struct AttentionLayerOptions {
-    int64_t heads = 1;
-    int64_t key_heads = 0;  ///< heads of keys and values; 0: as many as `heads`
+    int64_t num_heads = 1;
+    int64_t num_kv_heads = 0;  ///< heads of keys and values; 0: as many as `heads`
     bool causal = false;
-    int64_t window = -1;  ///< number of elements before its own that one sees; -1: all
+    int64_t attention_window = -1;  ///< number of elements before its own that one sees; -1: all
     bool rotary = false;  ///< rotary position embedding of queries and keys
-    double rotary_base = 10000;
+    double rope_theta = 10000;
     bool bias = true;
     uint64_t seed = 0;
 };
@@ -320,9 +320,9 @@ Tensor multi_head_attention(Trace& trace, std::string_view name, const Tensor& x
                             const Tensor& mask = {});
 
 struct TransformerOptions {
-    int64_t heads = 1;
-    int64_t key_heads = 0;
-    int64_t hidden = 0;  ///< size between the two linear layers
+    int64_t num_heads = 1;
+    int64_t num_kv_heads = 0;
+    int64_t dim_feedforward = 0;  ///< size between the two linear layers
     bool causal = false;
     bool rotary = false;
     bool norm_first = false;  ///< normalize the input of each sublayer, not its output
@@ -375,7 +375,7 @@ struct HashGridOptions {
     int log2_entries = 14;         ///< maximum entries of a level's table, as a power of two
     double base_resolution = 16;   ///< cells along each axis of the coarsest level
     double growth = 1.5;           ///< ratio between levels
-    double first_contents = 1e-4;  ///< the table is initially uniform within this
+    double init_range = 1e-4;  ///< the table is initially uniform within this
     uint64_t seed = 0;
 };
 

@@ -175,7 +175,7 @@ struct AttentionOptions {
     bool causal = false;       ///< query i sees keys up to i + past
     int64_t left_window = -1;  ///< keys before its own position that a query sees; -1: all
     int64_t right_window = -1;
-    int64_t past = 0;  ///< number of keys that precede the first query (a cache)
+    int64_t kv_cache_length = 0;  ///< number of keys that precede the first query (a cache)
     /// Integers [batch], or empty: only the first lengths[b] keys count, and the queries are the
     /// last of them.
     Tensor lengths;
@@ -248,7 +248,7 @@ Tensor gru_cell(const Tensor& x, const Tensor& h, const Tensor& input_weight,
 /// memory (7 * hidden floats or more); otherwise each step is a kernel of its own.
 Tensor gru(const Tensor& x, const Tensor& h, const Tensor& input_weight,
            const Tensor& hidden_weight, const Tensor& input_bias = {},
-           const Tensor& hidden_bias = {}, const Tensor& resets = {});
+           const Tensor& hidden_bias = {}, const Tensor& episode_starts = {});
 struct LstmState {
     Tensor h, c;
 };
@@ -277,15 +277,15 @@ Tensor argmax(const Tensor& x, int64_t axis = -1, bool keep_dims = false);
 Tensor argmin(const Tensor& x, int64_t axis = -1, bool keep_dims = false);
 /// The adjoint of broadcasting: sums x over the axes along which `shape` was stretched to x's
 /// shape.
-Tensor sum_to(const Tensor& x, const Shape& shape);
+Tensor sum_to_shape(const Tensor& x, const Shape& shape);
 /// Product of x's extents along `axes`, as a scalar of x's type (f32 if x holds no floats).
-Tensor extent(const Tensor& x, const Axes& axes = {});
+Tensor numel_along(const Tensor& x, const Axes& axes = {});
 
 // --- Normalization: scale and bias may be empty ---
 
 /// (x - mean) / sqrt(variance + epsilon), with both taken over `axes` (empty: all).  Mean and
 /// variance of half-precision elements are computed in f32, here and below.
-Tensor normalize(const Tensor& x, const Axes& axes, double epsilon = 1e-5);
+Tensor standardize(const Tensor& x, const Axes& axes, double epsilon = 1e-5);
 /// normalize() followed by scale and bias, which broadcast to x; usually over the last axes, whose
 /// extents they have.
 Tensor layer_norm(const Tensor& x, const Axes& axes, const Tensor& scale = {},
@@ -332,7 +332,7 @@ Tensor unsqueeze(const Tensor& x, const Axes& axes);
 /// Axis i of the result is axis permutation[i] of x; empty: all axes reversed.
 Tensor transpose(const Tensor& x, const Axes& permutation = {});
 /// Swaps two axes.
-Tensor swap_axes(const Tensor& x, int64_t a, int64_t b);
+Tensor swapaxes(const Tensor& x, int64_t a, int64_t b);
 /// Stretches extents of 1, and adds leading axes.
 Tensor expand(const Tensor& x, const Shape& shape);
 Tensor flip(const Tensor& x, const Axes& axes);
@@ -351,12 +351,12 @@ Tensor slice(const Tensor& x, int64_t axis, int64_t begin, int64_t end, int64_t 
 /// Pieces of the given extents along `axis`.
 std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& extents, int64_t axis);
 /// Adds `low[i]` elements before and `high[i]` after axis i; negative numbers crop.
-Tensor pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
+Tensor pad(const Tensor& x, const std::vector<int64_t>& pad_begin, const std::vector<int64_t>& pad_end,
            double value = 0);
 /// Selects slices along `axis` (torch.index_select, numpy.take).  x: [A..., N, B...], indices:
 /// integers [I...] -> [A..., I..., B...].  Negative indices count from the back; those out of range
 /// are clamped.
-Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis = 0);
+Tensor take(const Tensor& x, const Tensor& indices, int64_t axis = 0);
 /// out[.., i, ..] = x[.., indices[.., i, ..], ..] (torch.gather); the extents of `indices` are at
 /// most those of x, except along `axis`.
 Tensor gather_elements(const Tensor& x, const Tensor& indices, int64_t axis);
@@ -389,12 +389,12 @@ Tensor tensor_scatter(const Tensor& cache, const Tensor& update, const Tensor& b
 /// is undefined.
 /// Errors, kept by the trace: shapes that do not fit, a target that is not a param or state, or
 /// that is assigned already.
-void assign_rows(const Tensor& target, const Tensor& indices, const Tensor& rows,
+void index_copy_(const Tensor& target, const Tensor& indices, const Tensor& rows,
                  bool are_distinct = false);
 /// assign_rows for a ring buffer [N, R...]: row i of `rows` [M, R...] goes to (begin + i) mod N.
 /// begin: integer [], not negative.  If M exceeds N, the last N rows are kept.  Returns the
 /// position for the next rows, (begin + M) mod N, of begin's type.
-Tensor assign_ring(const Tensor& target, const Tensor& begin, const Tensor& rows);
+Tensor ring_buffer_push(const Tensor& target, const Tensor& begin, const Tensor& rows);
 
 /// A scalar and its name.
 struct NamedScalar {
@@ -409,7 +409,7 @@ void output_scalars(std::string_view name, std::span<const NamedScalar> scalars)
 void output_scalars(std::string_view name, std::initializer_list<NamedScalar> scalars);
 
 /// The index of each element, in row-major order.
-Tensor iota(Trace& trace, const Shape& shape, DType dtype = DType::kI32);
+Tensor arange(Trace& trace, const Shape& shape, DType dtype = DType::kI32);
 /// indices: integers [I...] -> [I..., depth] (the new axis at `axis`): 1 at the index, 0 elsewhere.
 Tensor one_hot(const Tensor& indices, int64_t depth, int64_t axis = -1, DType dtype = DType::kF32);
 
@@ -420,8 +420,8 @@ Tensor one_hot(const Tensor& indices, int64_t depth, int64_t axis = -1, DType dt
 struct ConvOptions {
     std::vector<int64_t> strides;
     std::vector<int64_t> dilations;
-    std::vector<int64_t> low;   ///< padding before the elements
-    std::vector<int64_t> high;  ///< padding after them; empty: as `low`
+    std::vector<int64_t> pad_begin;   ///< padding before the elements
+    std::vector<int64_t> pad_end;  ///< padding after them; empty: as `low`
     int64_t groups = 1;
 };
 
@@ -448,8 +448,8 @@ Tensor fold(const Tensor& patches, const std::vector<int64_t>& extents,
 struct PoolOptions {
     std::vector<int64_t> strides;
     std::vector<int64_t> dilations;
-    std::vector<int64_t> low;       ///< padding before the elements
-    std::vector<int64_t> high;      ///< padding after them; empty: as `low`
+    std::vector<int64_t> pad_begin;       ///< padding before the elements
+    std::vector<int64_t> pad_end;      ///< padding after them; empty: as `low`
     bool ceil_mode = false;         ///< a last window may reach beyond the padding
     bool count_include_pad = true;  ///< avg_pool: divide by the padding's elements too
 };
@@ -479,15 +479,15 @@ Tensor cumsum(const Tensor& x, int64_t axis, bool exclusive = false, bool revers
 Tensor cumprod(const Tensor& x, int64_t axis, bool exclusive = false, bool reverse = false);
 /// First-order linear recurrence y[t] = x[t] + factor[t] * y[t - 1] along `axis`, from y[-1] = 0;
 /// reverse: from the end, with y[t + 1].  x, factor: floating-point [...], one shape -> [...].
-Tensor linear_scan(const Tensor& x, const Tensor& factor, int64_t axis, bool reverse = false);
+Tensor linear_recurrence(const Tensor& x, const Tensor& factor, int64_t axis, bool reverse = false);
 /// Discounted cumulative sums along `axis`, restarted at episode ends: y[t] = x[t] + discount * (1
 /// - ends[t]) * y[t + 1], from the end (reverse, the default), or with y[t - 1], from the
 /// beginning.  ends: bool, or floats from 0 to 1, broadcasting to x; discount: a number, or a
 /// tensor that broadcasts to x.  Computes returns, generalized advantage estimates (of x = r +
 /// gamma v' (1 - end) - v, with gamma * lambda) and V-trace.  One dispatch.
-Tensor discounted_sum(const Tensor& x, double discount, const Tensor& ends, int64_t axis,
+Tensor discounted_cumsum(const Tensor& x, double discount, const Tensor& dones, int64_t axis,
                       bool reverse = true);
-Tensor discounted_sum(const Tensor& x, const Tensor& discount, const Tensor& ends, int64_t axis,
+Tensor discounted_cumsum(const Tensor& x, const Tensor& discount, const Tensor& dones, int64_t axis,
                       bool reverse = true);
 /// The indices along `axis` that sort x: i64.  Stable; NaN sorts as the largest.
 Tensor argsort(const Tensor& x, int64_t axis = -1, bool descending = false);
@@ -495,19 +495,19 @@ Tensor sort(const Tensor& x, int64_t axis = -1, bool descending = false);
 
 struct TopK {
     Tensor values;
-    Tensor places;  ///< indices along the axis, i64
+    Tensor indices;  ///< indices along the axis, i64
 };
 /// The k largest (or smallest) elements along `axis`, sorted from the most extreme; ties keep input
 /// order.
-TopK top_k(const Tensor& x, int64_t k, int64_t axis = -1, bool largest = true);
+TopK topk(const Tensor& x, int64_t k, int64_t axis = -1, bool largest = true);
 /// For each value, the number of elements of sorted: [N] that are less than it or, if `right`, not
 /// greater: i64.
-Tensor search_sorted(const Tensor& sorted, const Tensor& values, bool right = false);
+Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right = false);
 
 // --- Results of data-dependent size: each has a capacity and a count ---
 
 struct NonZero {
-    Tensor places;  ///< [rank, capacity] i64: coordinates, in row-major order; -1 after the last
+    Tensor indices;  ///< [rank, capacity] i64: coordinates, in row-major order; -1 after the last
     Tensor count;   ///< i64 []: number found, which may exceed the capacity
 };
 /// The coordinates of the elements that are not zero (or true).  Only x's first axis may be
@@ -516,7 +516,7 @@ NonZero nonzero(const Tensor& x, int64_t capacity);
 
 struct Unique {
     Tensor values;   ///< [capacity], or slices of x along `axis`; unspecified after the last
-    Tensor first;    ///< [capacity] i64: index of each first occurrence; -1 after the last
+    Tensor first_index;    ///< [capacity] i64: index of each first occurrence; -1 after the last
     Tensor inverse;  ///< i64: for each element (or slice) of x, the index of its value
     Tensor counts;   ///< [capacity] i64: number of occurrences; 0 after the last
     Tensor count;    ///< i64 []: number found
@@ -547,10 +547,10 @@ Tensor reverse_sequence(const Tensor& x, const Tensor& lengths, int64_t time_axi
 /// zero_point (or none): scalars; [x's extent along axis]; or, with blocks, x's shape with that
 /// extent divided by `block`, rounded up.
 Tensor quantize_linear(const Tensor& x, const Tensor& scale, const Tensor& zero_point, DType dtype,
-                       int64_t axis = 1, int64_t block = 0);
+                       int64_t axis = 1, int64_t group_size = 0);
 /// (x - zero_point) * scale, with scale's element type.
 Tensor dequantize_linear(const Tensor& x, const Tensor& scale, const Tensor& zero_point = {},
-                         int64_t axis = 1, int64_t block = 0);
+                         int64_t axis = 1, int64_t group_size = 0);
 struct DynamicQuantized {
     Tensor values;      ///< u8, with x's shape
     Tensor scale;       ///< []
@@ -615,12 +615,12 @@ Tensor interpolate(const Tensor& x, const std::vector<int64_t>& extents,
 enum class PadMode : uint8_t {
     kConstant,
     kReflect,  ///< mirrored at the border elements, which are not repeated
-    kEdge,     ///< the nearest element
-    kWrap,     ///< circular
+    kReplicate,     ///< the nearest element
+    kCircular,     ///< circular
 };
 /// Adds `low[i]` elements before and `high[i]` after axis i, filled by `mode`; negative numbers
 /// crop.  kConstant adds zeros.
-Tensor pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
+Tensor pad(const Tensor& x, const std::vector<int64_t>& pad_begin, const std::vector<int64_t>& pad_end,
            PadMode mode);
 
 enum class SamplePadding : uint8_t { kZeros, kBorder, kReflection };
@@ -657,7 +657,7 @@ Tensor random_normal(const Tensor& counter, uint64_t key, const Shape& shape, do
                      double deviation = 1, DType dtype = DType::kF32);
 /// The number of previous runs of the entries that use it: u32 [], a counter for random numbers and
 /// schedules.  A state called `name`, incremented once per recording, however often this is called.
-Tensor run_counter(Trace& trace, std::string_view name = "steps");
+Tensor global_step(Trace& trace, std::string_view name = "steps");
 /// probability: [...] -> bool [...]: true with that probability.
 Tensor bernoulli(const Tensor& counter, uint64_t key, const Tensor& probability);
 /// scores: [..., C] -> i64 [...]: class c with probability softmax(scores)[c].
@@ -665,6 +665,6 @@ Tensor categorical(const Tensor& counter, uint64_t key, const Tensor& scores);
 /// A random permutation of the integers below `count`: i64 [count].
 Tensor random_permutation(const Tensor& counter, uint64_t key, int64_t count);
 /// The key of the stream `name` under a seed.
-uint64_t random_key(std::string_view name, uint64_t seed = 0);
+uint64_t rng_key(std::string_view name, uint64_t seed = 0);
 
 }  // namespace hearth

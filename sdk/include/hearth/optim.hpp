@@ -21,10 +21,10 @@ namespace hearth {
 
 /// A number fixed when the program is compiled, or a scalar of the trace, such as an input [] that
 /// the application binds or a schedule, which can change from frame to frame.
-class Rate {
+class ScalarOrTensor {
   public:
-    Rate(double value) : value_(value) {}
-    Rate(const Tensor& value) : tensor_(value) {}
+    ScalarOrTensor(double value) : value_(value) {}
+    ScalarOrTensor(const Tensor& value) : tensor_(value) {}
     /// The value as a tensor of x's element type, to multiply `x` with.
     Tensor as_tensor(const Tensor& x) const;
     /// True if the rate is this constant.
@@ -43,7 +43,7 @@ class Rate {
 
 /// Stochastic gradient descent with momentum (Sutskever et al., 2013), as PyTorch's SGD.
 struct SgdOptions {
-    Rate learning_rate = 1e-2;
+    ScalarOrTensor learning_rate = 1e-2;
     double momentum = 0;
     bool nesterov = false;
     double weight_decay = 0;  ///< adds weight_decay * param to the gradient
@@ -53,7 +53,7 @@ struct SgdOptions {
 /// AdamW (Loshchilov and Hutter, 2019): params shrink by learning_rate * weight_decay, decoupled
 /// from the moments.
 struct AdamOptions {
-    Rate learning_rate = 1e-3;
+    ScalarOrTensor learning_rate = 1e-3;
     double beta1 = 0.9;
     double beta2 = 0.999;
     double epsilon = 1e-8;
@@ -65,14 +65,14 @@ struct AdamOptions {
 
 /// AdaGrad (Duchi, Hazan and Singer, 2011), as PyTorch's Adagrad.
 struct AdagradOptions {
-    Rate learning_rate = 1e-2;
+    ScalarOrTensor learning_rate = 1e-2;
     double epsilon = 1e-10;
     double weight_decay = 0;  ///< adds weight_decay * param to the gradient
 };
 
 /// RMSProp (Tieleman and Hinton, 2012), as PyTorch's RMSprop.
 struct RmspropOptions {
-    Rate learning_rate = 1e-2;
+    ScalarOrTensor learning_rate = 1e-2;
     double decay = 0.99;  ///< of the running mean square
     double epsilon = 1e-8;
     double momentum = 0;
@@ -83,7 +83,7 @@ struct RmspropOptions {
 /// Lion (Chen et al., "Symbolic Discovery of Optimization Algorithms", 2023, program 1): the step
 /// has the same size in every coordinate.  Weight decay is decoupled from the step, as in AdamW.
 struct LionOptions {
-    Rate learning_rate = 1e-4;
+    ScalarOrTensor learning_rate = 1e-4;
     double beta1 = 0.9;
     double beta2 = 0.99;
     double weight_decay = 0;
@@ -92,7 +92,7 @@ struct LionOptions {
 /// Adan (Xie et al., "Adan: Adaptive Nesterov Momentum Algorithm", 2022, algorithm 1), with the
 /// authors' bias corrections.  The betas weight the previous average: 1 minus those of the paper.
 struct AdanOptions {
-    Rate learning_rate = 1e-3;
+    ScalarOrTensor learning_rate = 1e-3;
     double beta1 = 0.98;
     double beta2 = 0.92;
     double beta3 = 0.99;
@@ -105,7 +105,7 @@ struct AdanOptions {
 /// a quintic Newton-Schulz iteration.  For weights of two or more axes ([out, in...]; further axes
 /// count as `in`); use another rule for biases, embeddings and heads.
 struct MuonOptions {
-    Rate learning_rate = 2e-2;
+    ScalarOrTensor learning_rate = 2e-2;
     double momentum = 0.95;
     bool nesterov = true;
     int iterations = 5;
@@ -191,13 +191,13 @@ Tensor all_finite(std::initializer_list<Tensor> tensors);
 /// keeps its bits if the condition is false, even if the new values are NaN.  The cost is a select
 /// in the kernels that write the updates, not a dispatch.  Guards may be nested, and follow each
 /// other.
-class UpdateGuard {
+class ConditionalUpdate {
   public:
-    explicit UpdateGuard(Trace& trace);
+    explicit ConditionalUpdate(Trace& trace);
     /// condition: bool [].  Call it once, after the last update.  Nodes that read the new value of
     /// an update are redirected to the guarded value, except those that the condition depends on.
     /// Errors, kept by the trace: another shape or type, a tensor of another trace, a second call.
-    void apply_if(const Tensor& condition);
+    void commit_if(const Tensor& condition);
 
   private:
     Trace* trace_;
@@ -208,13 +208,13 @@ class UpdateGuard {
 // --- Loss scaling: for Precision::kF16 (compile.hpp) ---
 
 /// Defaults as PyTorch's GradScaler; the bounds as in NVIDIA Apex.
-struct LossScaleOptions {
-    double first = 65536;
+struct GradScalerOptions {
+    double init_scale = 65536;
     double growth = 2;
     double backoff = 0.5;
     int64_t growth_interval = 2000;  ///< consecutive steps with finite gradients
-    double least = 1;
-    double most = 16777216;
+    double min_scale = 1;
+    double max_scale = 16777216;
     /// Names the states: "NAME" is the scale, "NAME.good_steps" counts towards growth, and
     /// "NAME.skipped_steps" is the total number of skipped steps.
     std::string name = "loss_scale";
@@ -230,17 +230,17 @@ struct LossScaleOptions {
 ///     const Tensor loss = mse_loss(net(x), target);
 ///     adam(params, clip_by_global_norm(scale.grad(loss, params), 1), {});
 ///     scale.finish();
-class LossScale {
+class GradScaler {
   public:
     /// Errors, kept by the trace: options out of their ranges.
-    explicit LossScale(Trace& trace, const LossScaleOptions& options = {});
+    explicit GradScaler(Trace& trace, const GradScalerOptions& options = {});
 
     /// The gradients of `loss`, unscaled again, differentiated through loss * scale.  Several
     /// losses may share one scale.
     std::vector<Tensor> grad(const Tensor& loss, std::span<const Tensor> params);
     /// Call it last, once.  Returns true if all gradients are finite: bool [].
     /// Errors, kept by the trace: no grad() before, or only of params without elements.
-    Tensor finish();
+    Tensor update();
 
     /// The scale of this run: f32 [].
     const Tensor& scale() const { return scale_; }
@@ -249,8 +249,8 @@ class LossScale {
     void adjust_scale(const Tensor& is_finite);
 
     Trace* trace_;
-    LossScaleOptions options_;
-    UpdateGuard guard_;
+    GradScalerOptions options_;
+    ConditionalUpdate guard_;
     Tensor scale_;
     std::vector<Tensor> largest_;  ///< largest magnitude per gradient, [1] each
 };
@@ -267,32 +267,32 @@ class LossScale {
 using Schedule = std::function<Tensor(const Tensor& step)>;
 
 /// The schedule evaluated at the run counter of this name.
-Rate scheduled(Trace& trace, const Schedule& schedule, std::string_view name = "steps");
+ScalarOrTensor with_schedule(Trace& trace, const Schedule& schedule, std::string_view name = "steps");
 
 namespace schedules {
 
 Schedule constant(double rate);
 /// rate * factor ^ floor(step / every).
-Schedule stepwise(double rate, int64_t every, double factor);
+Schedule step_lr(double rate, int64_t every, double factor);
 /// Linear from `first` to `last` in `steps` steps; `last` from then on.
 Schedule linear(double first, double last, int64_t steps);
 /// rate * factor ^ step.
 Schedule exponential(double rate, double factor);
 /// Cosine annealing: last + (first - last) / 2 * (1 + cos(pi * step / steps)); `last` from `steps`
 /// on (Loshchilov and Hutter, 2017).
-Schedule cosine(double first, int64_t steps, double last = 0);
+Schedule cosine_annealing(double first, int64_t steps, double last = 0);
 /// scale / sqrt(width) * min(1 / sqrt(n), n / warmup^1.5) for n = step + 1 (Vaswani et al., 2017).
 Schedule noam(int64_t width, int64_t warmup, double scale = 1);
 
-struct Part {
+struct Segment {
     int64_t steps;
     Schedule schedule;
 };
 /// Schedules in sequence, each for its number of steps and counted from its own start; the last one
 /// continues indefinitely.
-Schedule joined(std::vector<Part> parts);
+Schedule sequential(std::vector<Segment> segments);
 /// The product of two schedules.
-Schedule product(Schedule a, Schedule b);
+Schedule multiplied(Schedule a, Schedule b);
 
 }  // namespace schedules
 
@@ -301,16 +301,16 @@ Schedule product(Schedule a, Schedule b);
 /// Keeps moving averages of params that this trace updates: "PARAM.average" <- decay * average + (1
 /// - decay) * the param's next value, starting at the param's initial value.  Call it after the
 /// update rule.  Errors: a param without an update in this trace.
-void track_averages(std::span<const Tensor> params, double decay = 0.999);
+void update_ema(std::span<const Tensor> params, double decay = 0.999);
 /// Makes a finished trace read the averages in place of its params, or only of those under
 /// `prefix`: for an entry that acts by the averages while another entry learns.  Call it last.
 /// Errors, kept by the trace: no param under the prefix.
-void use_averages(Trace& trace, std::string_view prefix = {});
+void use_ema(Trace& trace, std::string_view prefix = {});
 
 /// Polyak update of target networks: moves each state under `prefix` towards its original, state <-
 /// (1 - rate) * state + rate * original, with the original's next value if this trace updates it,
 /// otherwise its present one.  `prefix` and `original` as in Trace::mirror().  A rate of 1 copies.
 /// Errors, kept by the trace: no state under the prefix, one without an original in this trace.
-void follow(Trace& trace, std::string_view prefix, std::string_view original, const Rate& rate);
+void polyak_update(Trace& trace, std::string_view prefix, std::string_view original, const ScalarOrTensor& rate);
 
 }  // namespace hearth

@@ -41,7 +41,7 @@ inline void replace_control_characters(char* text, size_t size, bool keep_lines 
 
 /// Sanitizes a message: removes control characters except line breaks, and limits its length to
 /// 4096 bytes, whatever names from files it contains.
-inline std::string presentable(std::string text) {
+inline std::string sanitize_message(std::string text) {
     constexpr size_t kLongest = 4096;
     constexpr std::string_view kGap = " [...] ";
     if (text.size() > kLongest) {
@@ -58,14 +58,14 @@ class [[nodiscard]] Status {
   public:
     Status() = default;
     Status(StatusCode code, std::string message)
-        : code_(code), message_(presentable(std::move(message))) {}
+        : code_(code), message_(sanitize_message(std::move(message))) {}
 
     bool ok() const { return code_ == StatusCode::kOk; }
     StatusCode code() const { return code_; }
     const std::string& message() const { return message_; }
 
     /// Returns the same failure with context added: "context: message".
-    Status in(std::string_view context) const {
+    Status with_context(std::string_view context) const {
         return ok() ? *this : Status(code_, std::string(context) + ": " + message_);
     }
 
@@ -94,7 +94,7 @@ inline Status internal_error(std::string message) {
 }
 
 /// Passes the message of a failed Result, whose value was requested, to the assert handler.
-[[noreturn]] inline void no_value(const Status& failure) {
+[[noreturn]] inline void bad_result_access(const Status& failure) {
     assert_failed(("value() of a failure: " + failure.message()).c_str(), __FILE__, __LINE__);
 }
 
@@ -121,7 +121,7 @@ class [[nodiscard]] Result {
 
   private:
     void check() const {
-        if (!value_) no_value(status_);
+        if (!value_) bad_result_access(status_);
     }
     Status status_;
     std::optional<T> value_;

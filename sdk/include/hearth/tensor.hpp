@@ -66,12 +66,12 @@ struct Init {
     static Init uniform(double low, double high, uint64_t seed = 0) {
         return {Kind::kUniform, low, high, seed, nullptr};
     }
-    static Init normal(double mean, double deviation, uint64_t seed = 0) {
-        return {Kind::kNormal, mean, deviation, seed, nullptr};
+    static Init normal(double mean, double std, uint64_t seed = 0) {
+        return {Kind::kNormal, mean, std, seed, nullptr};
     }
     /// Normal, redrawn if more than two standard deviations from the mean.
-    static Init truncated_normal(double mean, double deviation, uint64_t seed = 0) {
-        return {Kind::kTruncatedNormal, mean, deviation, seed, nullptr};
+    static Init truncated_normal(double mean, double std, uint64_t seed = 0) {
+        return {Kind::kTruncatedNormal, mean, std, seed, nullptr};
     }
     /// `gain` times a random matrix with orthonormal rows or columns, whichever are fewer (Saxe,
     /// McClelland and Ganguli, 2014).  The axes after the first are flattened.
@@ -106,14 +106,14 @@ class Trace {
     /// A state that brains do not hold: replay buffers, recurrent states of agents, status words.
     /// It is neither saved nor compared when a brain is loaded; loading or resetting a brain resets
     /// it to its initial value.
-    Tensor transient(std::string_view name, const Shape& shape, const Init& init = {},
+    Tensor non_persistent_state(std::string_view name, const Shape& shape, const Init& init = {},
                      DType dtype = DType::kF32);
     /// Makes params declared under `prefix` from now on ("critic.target": "critic.target.0.weight")
     /// states with the initial values of the params of the same names under `original`
     /// ("critic.0.weight").  params() does not list them, so no optimizer updates them; they change
     /// only by assign() and follow() (hearth/optim.hpp).  For target networks, and for frozen
     /// reference policies.  Each trace that uses them must call this.
-    void mirror(std::string_view prefix, std::string_view original);
+    void target_copy(std::string_view prefix, std::string_view original);
 
     Tensor constant(HostTensor data);
     Tensor constant(double value, DType dtype = DType::kF32);
@@ -138,15 +138,15 @@ class Trace {
     const Status& status() const;
 
     /// The finished graph, canonical and verified, or the first error.
-    Result<Graph> finish();
+    Result<Graph> build();
 
     /// True if so many more values, and constants of so many more bytes, still fit; otherwise fails
     /// the trace.  Call it before a loop or an allocation whose size comes from a file.  A trace
     /// holds up to 2^24 values.
-    bool fits(uint64_t values, uint64_t constant_bytes = 0);
+    bool has_room(uint64_t values, uint64_t constant_bytes = 0);
     /// For file readers: charges everything appended from now on to `budget`, and fails once it is
     /// spent.  Null: no limit.  The budget must outlive the appending.
-    void set_budget(Budget* budget);
+    void set_limit(Budget* budget);
     Budget* budget() const;
 
     /// The graph as built so far (for transformations such as autodiff).

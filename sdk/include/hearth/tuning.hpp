@@ -35,9 +35,9 @@ struct TuningTrial {
     std::string variant;  ///< the implementation to try
     Compiled program;
     std::string entry;     ///< of the program: the entry to run
-    uint64_t rows = 1;     ///< batch size to run it with
+    uint64_t batch_size = 1;     ///< batch size to run it with
     NamedTensors inputs;   ///< of the entry
-    double estimated = 0;  ///< estimated cost relative to the shipped variant, for budgeting
+    double estimated_cost = 0;  ///< estimated cost relative to the shipped variant, for budgeting
 };
 
 /// Measured time and outputs of a trial.
@@ -54,7 +54,7 @@ class Tuner {
     /// options   that they were compiled with: the caps and `driver` are the tuning's key.
     /// entries   graphs of their entries (Trace::finish), in which fused networks are tried; the
     ///           fused networks of other entries are not tuned.
-    Tuner(std::vector<std::string> tunable, const CompileOptions& options,
+    Tuner(std::vector<std::string> tunable_kernels, const CompileOptions& options,
           std::vector<Graph> entries = {});
     ~Tuner();
     Tuner(Tuner&&) noexcept;
@@ -74,7 +74,7 @@ class Tuner {
     /// The variants so far that were faster than the shipped ones, for CompileOptions::tuning.
     std::string save() const;
     /// Remarks: the variants that were rejected, and why.
-    const std::vector<std::string>& notes() const;
+    const std::vector<std::string>& remarks() const;
 
   private:
     struct State;
@@ -89,6 +89,6 @@ Status tune(Tuner& tuner, const RunTrial& run,
 
 /// Runs trials until `budget` is spent, at least one, on the calling thread: for a background
 /// thread, or a loading screen that stays responsive.  A trial takes a few milliseconds to compile.
-Status tune_within(Tuner& tuner, const RunTrial& run, std::chrono::microseconds budget);
+Status tune_for(Tuner& tuner, const RunTrial& run, std::chrono::microseconds budget);
 
 }  // namespace hearth

@@ -64,19 +64,19 @@ DType device_dtype(DType dtype, NarrowStorage storage);
 /// is recorded; everything else about a shape is known when it is compiled.
 struct Dim {
     int64_t count = 1;
-    bool per_row = false;
+    bool is_batch = false;
 
     constexpr Dim() = default;
     constexpr Dim(int64_t fixed) : count(fixed) {}
-    constexpr Dim(int64_t count_, bool per_row_) : count(count_), per_row(per_row_) {}
+    constexpr Dim(int64_t count_, bool is_batch_) : count(count_), is_batch(is_batch_) {}
 
-    constexpr int64_t at(int64_t rows) const { return per_row ? count * rows : count; }
-    constexpr bool is_one() const { return count == 1 && !per_row; }
+    constexpr int64_t resolve(int64_t batch_size) const { return is_batch ? count * batch_size : count; }
+    constexpr bool is_one() const { return count == 1 && !is_batch; }
     friend constexpr bool operator==(Dim, Dim) = default;
 };
 
 /// The symbolic extent: one element per item of the batch.
-inline constexpr Dim kRows{1, true};
+inline constexpr Dim kBatch{1, true};
 
 inline constexpr int kMaxRank = 8;
 
@@ -99,13 +99,13 @@ class Shape {
     void insert(int axis, Dim d);
     void erase(int axis);
 
-    bool has_rows() const;
+    bool has_batch() const;
     /// Number of elements for a batch of `rows`.
-    int64_t element_count(int64_t rows) const;
+    int64_t element_count(int64_t batch_size) const;
     /// The number of elements as one extent.  At most one dimension of a shape may be symbolic.
     Dim element_count() const;
     /// The shape with symbolic extents resolved for a batch of `rows`.
-    Shape at(int64_t rows) const;
+    Shape resolve(int64_t batch_size) const;
 
     friend bool operator==(const Shape& a, const Shape& b) {
         if (a.rank_ != b.rank_) return false;
@@ -137,7 +137,7 @@ enum class BindingModel : uint8_t {
 };
 
 /// Vulkan extension through which kernels use cooperative matrices.
-enum class MatrixCores : uint8_t {
+enum class CooperativeMatrixExt : uint8_t {
     kNone,
     kNv,   ///< VK_NV_cooperative_matrix
     kKhr,  ///< VK_KHR_cooperative_matrix, with the Vulkan memory model
@@ -150,14 +150,14 @@ struct MatrixShape {
 };
 
 /// Granularity (m, n, k) of workgroup-scope cooperative matrices for one workgroup size.
-struct WorkgroupMatrix {
+struct WorkgroupMatrixGranularity {
     uint32_t invocations = 0;  ///< workgroup size; 0: unused entry
     MatrixShape granularity;
-    friend bool operator==(const WorkgroupMatrix&, const WorkgroupMatrix&) = default;
+    friend bool operator==(const WorkgroupMatrixGranularity&, const WorkgroupMatrixGranularity&) = default;
 };
 
 /// Instruction set of the CPU that kernels in C are generated for, as compilers name it.
-enum class Cpu : uint8_t {
+enum class CpuIsa : uint8_t {
     kNone,      ///< a GPU, through Vulkan
     kScalar,    ///< no vector registers: any C11 compiler
     kX86_64V2,  ///< SSE4.2: -march=x86-64-v2
@@ -168,31 +168,31 @@ enum class Cpu : uint8_t {
 };
 
 /// "x86-64-v3", as compilers call it; "none", "scalar", "neon", "wasm128".
-const char* name_of(Cpu cpu);
+const char* name_of(CpuIsa isa);
 
 /// The device properties that the compiler depends on.  Plain data: filled in from a real device,
 /// by `baseline_caps()` for cooking, or by hand in tests.
 struct DeviceCaps {
     std::string name = "baseline";
     uint32_t subgroup_size = 32;
-    uint32_t max_workgroup_invocations = 256;
-    uint32_t max_workgroup_size_x = 256;
-    uint32_t max_workgroup_count_x = 65535;
-    uint32_t shared_memory_bytes = 16384;
-    uint32_t push_constant_bytes = 128;
-    uint64_t buffer_alignment = 256;  ///< alignment of each value in the arena
-    uint64_t max_buffer_bytes = uint64_t{1} << 30;
-    bool fp16_arithmetic = false;
-    bool fp16_storage = false;  ///< 16-bit elements in buffers
-    bool int8_storage = false;  ///< 8-bit elements in buffers
+    uint32_t max_compute_work_group_invocations = 256;
+    uint32_t max_compute_work_group_size_x = 256;
+    uint32_t max_compute_work_group_count_x = 65535;
+    uint32_t max_compute_shared_memory_size = 16384;
+    uint32_t max_push_constants_size = 128;
+    uint64_t min_storage_buffer_offset_alignment = 256;  ///< alignment of each value in the arena
+    uint64_t max_storage_buffer_range = uint64_t{1} << 30;
+    bool shader_float16 = false;
+    bool storage_buffer_16bit_access = false;  ///< 16-bit elements in buffers
+    bool storage_buffer_8bit_access = false;  ///< 8-bit elements in buffers
     bool subgroup_arithmetic = false;
-    MatrixCores matrix_cores = MatrixCores::kNone;  ///< with f16 operands and f32 accumulators
-    MatrixShape matrix;                             ///< shape of a subgroup-scope product
+    CooperativeMatrixExt cooperative_matrix = CooperativeMatrixExt::kNone;  ///< with f16 operands and f32 accumulators
+    MatrixShape cooperative_matrix_shape;                             ///< shape of a subgroup-scope product
     /// VK_NV_cooperative_matrix2, with f16 operands and f32 accumulators.
-    std::array<WorkgroupMatrix, 4> workgroup_matrices;
-    uint32_t workgroup_matrix_shared_bytes = 0;  ///< shared memory reserved by the driver
-    bool nv_matrix_cores = false;                ///< VK_NV_cooperative_matrix is enabled, too
-    Cpu cpu = Cpu::kNone;        ///< not kNone: kernels are C for it (hearth/c.hpp), not SPIR-V
+    std::array<WorkgroupMatrixGranularity, 4> workgroup_scope_granularities;
+    uint32_t workgroup_scope_reserved_shared_memory = 0;  ///< shared memory reserved by the driver
+    bool cooperative_matrix_nv = false;                ///< VK_NV_cooperative_matrix is enabled, too
+    CpuIsa cpu_isa = CpuIsa::kNone;        ///< not kNone: kernels are C for it (hearth/c.hpp), not SPIR-V
     bool is_software = false;    ///< a Vulkan driver that runs on the CPU
     bool is_integrated = false;  ///< a GPU that shares its memory with the CPU
     /// Multiprocessors, compute units or Xe cores, each of which runs workgroups.  0: unknown.
@@ -201,7 +201,7 @@ struct DeviceCaps {
     /// 0x00010500 for 1.2.
     uint32_t spirv_version = 0x00010500;
 
-    NarrowStorage narrow_storage() const { return {fp16_storage, int8_storage}; }
+    NarrowStorage narrow_storage() const { return {storage_buffer_16bit_access, storage_buffer_8bit_access}; }
 
     friend bool operator==(const DeviceCaps&, const DeviceCaps&) = default;
 };
@@ -210,6 +210,6 @@ struct DeviceCaps {
 DeviceCaps baseline_caps();
 
 /// Caps for kernels in C that run on a CPU without Vulkan.
-DeviceCaps cpu_caps(Cpu cpu);
+DeviceCaps cpu_caps(CpuIsa isa);
 
 }  // namespace hearth

@@ -50,30 +50,30 @@ std::vector<std::byte> write_safetensors(const NamedTensors& tensors,
 Result<NamedTensors> read_torch(std::span<const std::byte> bytes);
 
 /// One rule for mapping a file's names to those of params.
-struct NameRule {
+struct KeyRule {
     enum class Kind { kStripPrefix, kAddPrefix, kReplace };
     Kind kind = Kind::kStripPrefix;
     std::string pattern;
     std::string replacement;
 
     /// Removes `prefix` from names that begin with it.
-    static NameRule strip_prefix(std::string prefix) {
+    static KeyRule strip_prefix(std::string prefix) {
         return {Kind::kStripPrefix, std::move(prefix), {}};
     }
-    static NameRule add_prefix(std::string prefix) {
+    static KeyRule add_prefix(std::string prefix) {
         return {Kind::kAddPrefix, std::move(prefix), {}};
     }
     /// Replaces each match of a regular expression.  Supported: . \d \w \s and their negations,
     /// [a-z] and [^a-z], ( ) and (?: ), |, * + ? {n,m}, all greedy, ^ and $; in the replacement $1
     /// to $9, and $0 for the whole match.  The leftmost match wins, and the first alternative that
     /// matches there.
-    static NameRule replace(std::string pattern, std::string replacement) {
+    static KeyRule replace(std::string pattern, std::string replacement) {
         return {Kind::kReplace, std::move(pattern), std::move(replacement)};
     }
 };
 
 struct LoadOptions {
-    std::vector<NameRule> rules;  ///< applied in order to each of the file's names
+    std::vector<KeyRule> rules;  ///< applied in order to each of the file's names
     /// True: missing, unexpected or mismatched tensors are an error, and nothing is changed.
     bool strict = true;
     /// True: floating-point elements of another width are rounded; false: they are a mismatch.
@@ -82,7 +82,7 @@ struct LoadOptions {
 
 /// Outcome for each tensor.  Names are sorted.
 struct LoadReport {
-    struct Misfit {
+    struct Mismatch {
         std::string name;      ///< of the param
         std::string expected;  ///< "f32[16, 1, 3, 3]"
         std::string found;
@@ -90,15 +90,15 @@ struct LoadReport {
     std::vector<std::string> loaded;      ///< params and states that match
     std::vector<std::string> missing;     ///< params that the file does not have
     std::vector<std::string> unexpected;  ///< names in the file, after the rules, that no param has
-    std::vector<Misfit> misfits;          ///< present, but of another shape or kind of element
+    std::vector<Mismatch> mismatched;          ///< present, but of another shape or kind of element
 
-    bool is_complete() const { return missing.empty() && unexpected.empty() && misfits.empty(); }
+    bool is_complete() const { return missing.empty() && unexpected.empty() && mismatched.empty(); }
     /// All lists, one line per kind.
     std::string text(std::string_view separator = "\n") const;
 };
 
 /// Applies `rules` to `name`.  Errors: kInvalidArgument for an invalid pattern.
-Result<std::string> apply_rules(std::span<const NameRule> rules, std::string_view name);
+Result<std::string> remap_key(std::span<const KeyRule> rules, std::string_view name);
 
 /// Replaces the tensors in `into` by the file's tensors of equal name.
 /// Errors: kInvalidArgument for an invalid pattern, two names that are mapped to one, and - if
@@ -112,6 +112,6 @@ Result<LoadReport> load_weights(const NamedTensors& file, Trace& trace,
                                 const LoadOptions& options = {});
 
 /// The initial values of a trace's params (and states), in the form that load_weights takes.
-NamedTensors weights_of(const Trace& trace, bool with_states = false);
+NamedTensors state_dict(const Trace& trace, bool with_states = false);
 
 }  // namespace hearth

@@ -24,6 +24,6 @@ namespace hearth {
 ///
 /// Errors: as cook_c(); kUnsupported naming a kernel and the construct that WGSL lacks.
 /// Threads: any.  Deterministic.
-Result<std::string> cook_wgsl(std::span<Trace* const> entries, uint64_t rows_capacity);
+Result<std::string> compile_to_wgsl(std::span<Trace* const> entries, uint64_t max_batch_size);
 
 }  // namespace hearth

@@ -21,17 +21,17 @@ constexpr double kMostLonger = 1.5;
 
 /// Number of sub-dispatches of a command that lie within the slice.
 uint32_t CostMeter::parts_in(uint32_t step, const Slice& slice) const {
-    const uint32_t begin = step == slice.first.step ? slice.first.part : 0;
-    const uint32_t end = step < slice.end.step    ? steps_[step].part_count
-                         : step == slice.end.step ? slice.end.part
+    const uint32_t begin = step == slice.first.command ? slice.first.part : 0;
+    const uint32_t end = step < slice.end.command    ? commands_[step].part_count
+                         : step == slice.end.command ? slice.end.part
                                                   : 0;
     return end > begin ? end - begin : 0;
 }
 
 double CostMeter::raw(const Slice& slice) const {
     double sum = 0;
-    for (uint32_t i = slice.first.step; i < step_count() && i <= slice.end.step; ++i)
-        if (!steps_[i].is_barrier) sum += steps_[i].us * parts_in(i, slice) / steps_[i].part_count;
+    for (uint32_t i = slice.first.command; i < command_count() && i <= slice.end.command; ++i)
+        if (!commands_[i].is_barrier) sum += commands_[i].us * parts_in(i, slice) / commands_[i].part_count;
     return sum;
 }
 
@@ -40,33 +40,33 @@ double CostMeter::us(Position first, Position end) const {
 }
 
 Position CostMeter::skip_barriers(Position at) const {
-    while (at.step < step_count() && steps_[at.step].is_barrier) at = {at.step + 1};
+    while (at.command < command_count() && commands_[at.command].is_barrier) at = {at.command + 1};
     return at;
 }
 
 uint32_t CostMeter::interval_end(uint32_t step) const {
-    while (step < step_count() && !steps_[step].is_barrier) ++step;
+    while (step < command_count() && !commands_[step].is_barrier) ++step;
     return step;
 }
 
 /// True if the barrier interval from `first` on exceeds the budget, so that it must be split.
 bool CostMeter::exceeds_budget(Position first) const {
-    return us(first, {interval_end(first.step)}) > budget_us_ * kRounding;
+    return us(first, {interval_end(first.command)}) > budget_us_ * kRounding;
 }
 
 double CostMeter::us_of_least(Position first) const {
     first = skip_barriers(first);
-    if (first.step == step_count()) return 0;
-    if (!exceeds_budget(first)) return us(first, {interval_end(first.step)});
-    const Step& step = steps_[first.step];
-    return us(first, {first.step, std::min(first.part + step.parts_of_piece(), step.part_count)});
+    if (first.command == command_count()) return 0;
+    if (!exceeds_budget(first)) return us(first, {interval_end(first.command)});
+    const Command& step = commands_[first.command];
+    return us(first, {first.command, std::min(first.part + step.parts_of_piece(), step.part_count)});
 }
 
 Limits CostMeter::least(Position first) const {
     first = skip_barriers(first);
-    if (first.step == step_count()) return {.dispatches = 1};
-    if (!exceeds_budget(first)) return {.dispatches = interval_end(first.step) - first.step};
-    const Step& step = steps_[first.step];
+    if (first.command == command_count()) return {.dispatches = 1};
+    if (!exceeds_budget(first)) return {.dispatches = interval_end(first.command) - first.command};
+    const Command& step = commands_[first.command];
     const uint64_t workgroups = step.workgroups / step.part_count * step.parts_of_piece();
     return {1, static_cast<uint32_t>(std::min<uint64_t>(workgroups, UINT32_MAX))};
 }
@@ -76,10 +76,10 @@ Limits CostMeter::within(Position first, double us) const {
     uint32_t interval = 0;
     double spent = 0;
     const double most = us * kRounding;
-    for (uint32_t i = first.step; i <= step_count(); ++i) {
-        if (i < step_count() && !steps_[i].is_barrier) {
+    for (uint32_t i = first.command; i <= command_count(); ++i) {
+        if (i < command_count() && !commands_[i].is_barrier) {
             ++interval;
-            spent += this->us(i == first.step ? first : Position{i}, {i + 1});
+            spent += this->us(i == first.command ? first : Position{i}, {i + 1});
             continue;
         }
         if (spent > most) break;
@@ -89,16 +89,16 @@ Limits CostMeter::within(Position first, double us) const {
     if (!limits.is_nothing()) return limits;
 
     first = skip_barriers(first);
-    const uint32_t end = interval_end(first.step);
+    const uint32_t end = interval_end(first.command);
     if (!exceeds_budget(first)) return limits;
     spent = 0;
     uint64_t workgroups = 0;
-    for (Position at = first; at.step < end; at = {at.step + 1}) {
-        const Step& step = steps_[at.step];
+    for (Position at = first; at.command < end; at = {at.command + 1}) {
+        const Command& step = commands_[at.command];
         bool is_counted = false;
         while (at.part < step.part_count) {
             const uint32_t next = std::min(at.part + step.parts_of_piece(), step.part_count);
-            spent += this->us(at, {at.step, next});
+            spent += this->us(at, {at.command, next});
             if (spent > most) break;
             if (!is_counted) ++limits.dispatches;
             is_counted = true;
@@ -113,7 +113,7 @@ Limits CostMeter::within(Position first, double us) const {
 
 void CostMeter::set_budget(double us) {
     budget_us_ = us;
-    for (Step& step : steps_) {
+    for (Command& step : commands_) {
         if (step.is_settled || step.measured < kTrials || step.part_count / 2 < step.pieces ||
             step.us_alone * margin_ <= us * step.pieces)
             continue;
@@ -126,8 +126,8 @@ void CostMeter::set_budget(double us) {
 /// Updates the piece size of a command from a slice that holds only this command, or one piece of
 /// it.
 void CostMeter::learn_alone(const Slice& slice, double us) {
-    Step& step = steps_[slice.first.step];
-    const uint32_t parts = parts_in(slice.first.step, slice);
+    Command& step = commands_[slice.first.command];
+    const uint32_t parts = parts_in(slice.first.command, slice);
     if (parts != step.parts_of_piece()) return;
     const double us_of_all = us * step.part_count / parts;
     step.us_alone = step.measured == 0 ? us_of_all : std::min(step.us_alone, us_of_all);
@@ -144,44 +144,44 @@ void CostMeter::measure(Position first, Position end, double us) {
     const Slice slice{first, end};
     const double predicted = raw(slice);
     const auto each = [&](auto visit) {
-        for (uint32_t i = first.step; i < step_count() && i <= end.step; ++i)
-            if (const uint32_t parts = parts_in(i, slice); !steps_[i].is_barrier && parts > 0)
-                visit(steps_[i], parts);
+        for (uint32_t i = first.command; i < command_count() && i <= end.command; ++i)
+            if (const uint32_t parts = parts_in(i, slice); !commands_[i].is_barrier && parts > 0)
+                visit(commands_[i], parts);
     };
     bool were_known = is_known_;
     uint32_t count = 0;
     double estimate = 0;
-    each([&](const Step& step, uint32_t parts) {
+    each([&](const Command& step, uint32_t parts) {
         were_known = were_known && step.is_known;
         ++count;
         estimate += step.estimate * parts / step.part_count;
     });
     if (count == 0) return;
-    if (count == 1 && !steps_[first.step].is_barrier) learn_alone(slice, us);
+    if (count == 1 && !commands_[first.command].is_barrier) learn_alone(slice, us);
     if (were_known && predicted > 0) {
         // An overestimate is corrected at once, because such a command is rarely recorded; an
         // underestimate gradually, because the slice may have waited for other GPU work.
         const double ratio = us / predicted;
         const double factor = ratio < 1 ? ratio : 1 + 0.25 * (std::min(ratio, 4.0) - 1);
-        each([&](Step& step, uint32_t) { step.us *= factor; });
+        each([&](Command& step, uint32_t) { step.us *= factor; });
         remember(ratio);
     } else {
-        each([&](Step& step, uint32_t) {
+        each([&](Command& step, uint32_t) {
             step.is_known = true;
             step.us = us * step.estimate / estimate;
         });
     }
     is_known_ = true;
     double sum = 0, known = 0;
-    for (const Step& step : steps_)
+    for (const Command& step : commands_)
         if (!step.is_barrier && step.is_known) sum += step.us, known += step.estimate;
-    for (Step& step : steps_)
+    for (Command& step : commands_)
         if (!step.is_barrier && !step.is_known) step.us = sum / known * step.estimate;
 }
 
 void CostMeter::rescale(uint32_t index, double factor, double estimate, uint32_t part_count,
                         uint64_t workgroups) {
-    Step& step = steps_[index];
+    Command& step = commands_[index];
     step.us *= factor;
     step.us_alone *= factor;
     step.us_before *= factor;

@@ -15,13 +15,13 @@ namespace hearth {
 
 /// Progress of recording an entry: the next command, and how many of its sub-dispatches are done.
 struct Position {
-    uint32_t step = 0, part = 0;
-    bool is_start() const { return step == 0 && part == 0; }
+    uint32_t command = 0, part = 0;
+    bool is_start() const { return command == 0 && part == 0; }
     friend bool operator==(const Position&, const Position&) = default;
     // No operator<=>: Clang 14 warns about its zero literal under -Wzero-as-null-pointer-constant,
     // which some engines set.
     friend bool operator<(const Position& a, const Position& b) {
-        return a.step < b.step || (a.step == b.step && a.part < b.part);
+        return a.command < b.command || (a.command == b.command && a.part < b.part);
     }
 };
 
@@ -42,7 +42,7 @@ struct Limits {
 /// of the dispatch at once, half of them take as long as all, so the benefit is measured.
 class CostMeter {
   public:
-    struct Step {
+    struct Command {
         bool is_barrier = false, is_known = false;
         double us = 0;            ///< time of all sub-dispatches
         double estimate = 1;      ///< estimated time of all sub-dispatches, in the caller's unit
@@ -59,10 +59,10 @@ class CostMeter {
     };
     /// steps  one per command of the entry; kept by reference and written to.  Until the first
     /// slice is measured, `us` is the predicted cost.
-    void set_up(std::span<Step> steps) { steps_ = steps; }
+    void set_up(std::span<Command> commands) { commands_ = commands; }
 
-    uint32_t step_count() const { return static_cast<uint32_t>(steps_.size()); }
-    Position end() const { return {step_count(), 0}; }
+    uint32_t command_count() const { return static_cast<uint32_t>(commands_.size()); }
+    Position end() const { return {command_count(), 0}; }
     /// True once a slice has been measured.
     bool is_known() const { return is_known_; }
     /// Predicted time from `first` to `end`, in microseconds.
@@ -82,7 +82,7 @@ class CostMeter {
     /// Reports the measured time of a slice.
     void measure(Position first, Position end, double us);
     /// Replaces the command's sub-dispatches and workgroups, and scales its time by `factor`.
-    void rescale(uint32_t step, double factor, double estimate, uint32_t part_count,
+    void rescale(uint32_t command, double factor, double estimate, uint32_t part_count,
                  uint64_t workgroups);
 
   private:
@@ -90,15 +90,15 @@ class CostMeter {
     struct Slice {
         Position first, end;
     };
-    uint32_t parts_in(uint32_t step, const Slice& slice) const;
+    uint32_t parts_in(uint32_t command, const Slice& slice) const;
     double raw(const Slice& slice) const;
-    uint32_t interval_end(uint32_t step) const;
+    uint32_t interval_end(uint32_t command) const;
     Position skip_barriers(Position at) const;
     bool exceeds_budget(Position first) const;
     void learn_alone(const Slice& slice, double us);
     void remember(double ratio);
 
-    std::span<Step> steps_;
+    std::span<Command> commands_;
     std::array<double, kRemembered> ratios_{};  ///< ring buffer of measured/predicted ratios
     size_t measured_ = 0;
     double margin_ = 1;

@@ -64,15 +64,15 @@ inline constexpr DeviceModel kSoftwareModel = {
     .name = "software", .compute_units = 4, .is_software = true};
 
 /// Register tiles of BLIS (Van Zee and van de Geijn, 2015) for CPUs with the same register count.
-inline CpuTile cpu_tile(Cpu cpu) {
+inline CpuTile cpu_tile(CpuIsa cpu) {
     switch (cpu) {
-        case Cpu::kX86_64V3:
+        case CpuIsa::kX86_64V3:
             return {.lanes = 8, .vectors = 2, .rows = 6};
-        case Cpu::kX86_64V4:
+        case CpuIsa::kX86_64V4:
             return {.lanes = 16, .vectors = 2, .rows = 12};
-        case Cpu::kNeon:
+        case CpuIsa::kNeon:
             return {.lanes = 4, .vectors = 2, .rows = 8};
-        case Cpu::kScalar:
+        case CpuIsa::kScalar:
             return {.lanes = 4, .vectors = 1, .rows = 2};
         default:
             return {.lanes = 4, .vectors = 2, .rows = 4};
@@ -81,14 +81,14 @@ inline CpuTile cpu_tile(Cpu cpu) {
 
 /// True for targets with little memory: microcontrollers have kilobytes, and WebGPU shaders
 /// (cook_wgsl) 8 KiB for an array.
-inline bool has_little_memory(Cpu cpu) {
-    return cpu == Cpu::kScalar || cpu == Cpu::kWasm128;
+inline bool has_little_memory(CpuIsa cpu) {
+    return cpu == CpuIsa::kScalar || cpu == CpuIsa::kWasm128;
 }
 
 /// A panel of 1,024 rows of a tile takes an eighth of the L2 cache, which supplies it at the rate
 /// of use; the accumulators of a block fit there as well.  With little memory a block is one tile
 /// wide.
-inline CpuBlock cpu_block(Cpu cpu) {
+inline CpuBlock cpu_block(CpuIsa cpu) {
     if (has_little_memory(cpu)) return {.columns = 1};
     return {.rows = 256, .columns = 32, .inner = 1024};
 }
@@ -97,12 +97,12 @@ inline CpuBlock cpu_block(Cpu cpu) {
 /// model if it is integrated, otherwise the largest; packages are cooked for the largest.
 inline DeviceModel device_model(const DeviceCaps& caps) {
     DeviceModel model = kSoftwareModel;
-    if (caps.cpu != Cpu::kNone) {
+    if (caps.cpu_isa != CpuIsa::kNone) {
         model.name = "CPU";
         model.is_cpu = true;
-        model.tile = cpu_tile(caps.cpu);
-        model.block = cpu_block(caps.cpu);
-        model.scratch_floats = has_little_memory(caps.cpu) ? 1024 : 8192;
+        model.tile = cpu_tile(caps.cpu_isa);
+        model.block = cpu_block(caps.cpu_isa);
+        model.scratch_floats = has_little_memory(caps.cpu_isa) ? 1024 : 8192;
         return model;
     }
     if (caps.is_software) return model;

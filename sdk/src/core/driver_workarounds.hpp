@@ -30,7 +30,7 @@ inline constexpr DriverWorkaround kRolledLoops = {
 inline constexpr DriverWorkaround kGuardedRounding = {
     "guarded rounding", "NVIDIA 580",
     "it takes a conversion to f16 and back for the value itself, and does neither",
-    [](const DeviceCaps& caps) { return caps.matrix_cores != MatrixCores::kNone; }};
+    [](const DeviceCaps& caps) { return caps.cooperative_matrix != CooperativeMatrixExt::kNone; }};
 
 /// Makes float division correctly rounded (shaders/common/division.glsl), except in fused networks.
 inline constexpr DriverWorkaround kExactDivision = {

@@ -16,8 +16,8 @@ Status check_extents(const Shape& shape) {
         if (d.count < 0)
             return invalid_argument("shape " + to_string(shape) + " has a negative extent");
         left /= std::max<int64_t>(d.count, 1);
-        if (d.per_row) left >>= 16;
-        symbolic += d.per_row;
+        if (d.is_batch) left >>= 16;
+        symbolic += d.is_batch;
     }
     if (left == 0) return out_of_range("shape " + to_string(shape) + " is too large");
     if (symbolic > 1)

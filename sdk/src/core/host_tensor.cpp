@@ -84,22 +84,22 @@ int64_t saturate(double value, DType dtype) {
 
 }  // namespace
 
-uint16_t f16_from(double value) {
+uint16_t float_to_half(double value) {
     return static_cast<uint16_t>(round_to_float(value, 10, 5));
 }
-double f16_to(uint16_t bits) {
+double half_to_float(uint16_t bits) {
     return float_to_double(bits, 10, 5);
 }
-uint16_t bf16_from(double value) {
+uint16_t float_to_bfloat16(double value) {
     return static_cast<uint16_t>(round_to_float(value, 7, 8));
 }
-double bf16_to(uint16_t bits) {
+double bfloat16_to_float(uint16_t bits) {
     return float_to_double(bits, 7, 8);
 }
 
 HostTensor::HostTensor(DType dtype, const Shape& shape)
     : dtype_(dtype), shape_(shape), count_(shape.element_count(1)) {
-    HEARTH_ASSERT(!shape.has_rows());
+    HEARTH_ASSERT(!shape.has_batch());
     bytes_.resize(static_cast<size_t>(count_) * size_bytes(dtype));
 }
 
@@ -131,9 +131,9 @@ double HostTensor::get(int64_t i) const {
         case DType::kF64:
             return load<double>(at);
         case DType::kF16:
-            return f16_to(load<uint16_t>(at));
+            return half_to_float(load<uint16_t>(at));
         case DType::kBF16:
-            return bf16_to(load<uint16_t>(at));
+            return bfloat16_to_float(load<uint16_t>(at));
         case DType::kU64:
             return static_cast<double>(load<uint64_t>(at));
         default:
@@ -177,10 +177,10 @@ void HostTensor::set(int64_t i, double value) {
             store(at, value);
             return;
         case DType::kF16:
-            store(at, f16_from(value));
+            store(at, float_to_half(value));
             return;
         case DType::kBF16:
-            store(at, bf16_from(value));
+            store(at, float_to_bfloat16(value));
             return;
         case DType::kBool:
             store<uint8_t>(at, value != 0);

@@ -77,16 +77,16 @@ void Shape::erase(int axis) {
     --rank_;
 }
 
-bool Shape::has_rows() const {
+bool Shape::has_batch() const {
     for (Dim d : dims())
-        if (d.per_row) return true;
+        if (d.is_batch) return true;
     return false;
 }
 
-int64_t Shape::element_count(int64_t rows) const {
+int64_t Shape::element_count(int64_t batch_size) const {
     int64_t count = 1;
     for (Dim d : dims()) {
-        const int64_t extent = d.per_row ? saturated_product(d.count, rows) : d.count;
+        const int64_t extent = d.is_batch ? saturated_product(d.count, batch_size) : d.count;
         count = saturated_product(count, extent);
     }
     return count;
@@ -95,20 +95,20 @@ int64_t Shape::element_count(int64_t rows) const {
 Dim Shape::element_count() const {
     Dim total{1, false};
     for (Dim d : dims()) {
-        HEARTH_ASSERT(!(total.per_row && d.per_row));
-        total = {saturated_product(total.count, d.count), total.per_row || d.per_row};
+        HEARTH_ASSERT(!(total.is_batch && d.is_batch));
+        total = {saturated_product(total.count, d.count), total.is_batch || d.is_batch};
     }
     return total;
 }
 
-Shape Shape::at(int64_t rows) const {
+Shape Shape::resolve(int64_t batch_size) const {
     Shape fixed;
-    for (Dim d : dims()) fixed.push_back(Dim(d.at(rows)));
+    for (Dim d : dims()) fixed.push_back(Dim(d.resolve(batch_size)));
     return fixed;
 }
 
 std::string to_string(Dim dim) {
-    if (!dim.per_row) return std::to_string(dim.count);
+    if (!dim.is_batch) return std::to_string(dim.count);
     return dim.count == 1 ? "rows" : std::to_string(dim.count) + "*rows";
 }
 
@@ -144,35 +144,35 @@ DeviceCaps baseline_caps() {
     return {};
 }
 
-const char* name_of(Cpu cpu) {
-    switch (cpu) {
-        case Cpu::kNone:
+const char* name_of(CpuIsa isa) {
+    switch (isa) {
+        case CpuIsa::kNone:
             return "none";
-        case Cpu::kScalar:
+        case CpuIsa::kScalar:
             return "scalar";
-        case Cpu::kX86_64V2:
+        case CpuIsa::kX86_64V2:
             return "x86-64-v2";
-        case Cpu::kX86_64V3:
+        case CpuIsa::kX86_64V3:
             return "x86-64-v3";
-        case Cpu::kX86_64V4:
+        case CpuIsa::kX86_64V4:
             return "x86-64-v4";
-        case Cpu::kNeon:
+        case CpuIsa::kNeon:
             return "neon";
-        case Cpu::kWasm128:
+        case CpuIsa::kWasm128:
             return "wasm128";
     }
     return "unknown";
 }
 
-DeviceCaps cpu_caps(Cpu cpu) {
+DeviceCaps cpu_caps(CpuIsa isa) {
     DeviceCaps caps;
-    caps.cpu = cpu;
+    caps.cpu_isa = isa;
     caps.name = "cpu";
     caps.subgroup_size = 1;
-    caps.max_workgroup_count_x = 0x7fffffff;
-    caps.buffer_alignment = 64;  // a cache line
-    caps.max_buffer_bytes = uint64_t{1} << 46;
-    caps.fp16_storage = caps.int8_storage = true;
+    caps.max_compute_work_group_count_x = 0x7fffffff;
+    caps.min_storage_buffer_offset_alignment = 64;  // a cache line
+    caps.max_storage_buffer_range = uint64_t{1} << 46;
+    caps.storage_buffer_16bit_access = caps.storage_buffer_8bit_access = true;
     return caps;
 }
 

@@ -21,8 +21,8 @@ constexpr uint32_t kMost = 1u << 24;
 /// All names in file order, and how many of them each version has.
 template <class Names>
 auto list_of(Names& n) {
-    return std::array{&n.frame, &n.store,       &n.prepare, &n.learn,      &n.publish,
-                      &n.adapt, &n.last_action, &n.status,  &n.demonstrate};
+    return std::array{&n.frame, &n.store,       &n.compute_advantages, &n.learn,      &n.publish,
+                      &n.shrink_and_perturb, &n.last_action, &n.status,  &n.add_demonstrations};
 }
 size_t names_in(uint32_t version) {
     return version >= 3 ? 9 : version >= 2 ? 8 : 0;
@@ -30,17 +30,17 @@ size_t names_in(uint32_t version) {
 
 }  // namespace
 
-std::string_view name_of(LearnerKind kind) {
+std::string_view name_of(Algorithm kind) {
     switch (kind) {
-        case LearnerKind::kPpo:
+        case Algorithm::kPpo:
             return "PPO";
-        case LearnerKind::kDqn:
+        case Algorithm::kDqn:
             return "DQN";
-        case LearnerKind::kSac:
+        case Algorithm::kSac:
             return "SAC";
-        case LearnerKind::kClone:
+        case Algorithm::kBehaviorCloning:
             return "cloning";
-        case LearnerKind::kPraise:
+        case Algorithm::kTamer:
             return "praise";
     }
     return "?";
@@ -49,12 +49,12 @@ std::string_view name_of(LearnerKind kind) {
 std::vector<std::byte> AgentManifest::save() const {
     ByteWriter out;
     const std::vector<std::byte> described = schema.save();
-    out.number(kMagic).number(kVersion).number(static_cast<uint8_t>(kind));
-    out.number(agents).number(horizon).number(items).number(publish_period);
-    out.number(static_cast<uint32_t>(settings.size()));
-    for (const LiveSetting& s : settings) out.counted_text(s.name).number(s.value);
+    out.number(kMagic).number(kVersion).number(static_cast<uint8_t>(algorithm));
+    out.number(n_agents).number(n_steps).number(updates_per_rollout).number(sync_interval);
+    out.number(static_cast<uint32_t>(hyperparameters.size()));
+    for (const RuntimeHyperparameter& s : hyperparameters) out.counted_text(s.name).number(s.value);
     out.number(static_cast<uint32_t>(described.size())).bytes(described);
-    out.number(ring);
+    out.number(replay_capacity);
     for (const std::string* name : list_of(names)) out.counted_text(*name);
     return out.finish();
 }
@@ -68,30 +68,30 @@ Result<AgentManifest> AgentManifest::load(std::span<const std::byte> bytes) {
                            "; this library reads versions up to " + std::to_string(kVersion));
     AgentManifest m;
     const auto kind = in.number<uint8_t>();
-    m.kind = static_cast<LearnerKind>(kind);
-    m.agents = in.number<uint32_t>();
-    m.horizon = in.number<uint32_t>();
-    m.items = in.number<uint32_t>();
-    m.publish_period = in.number<uint32_t>();
+    m.algorithm = static_cast<Algorithm>(kind);
+    m.n_agents = in.number<uint32_t>();
+    m.n_steps = in.number<uint32_t>();
+    m.updates_per_rollout = in.number<uint32_t>();
+    m.sync_interval = in.number<uint32_t>();
     const uint32_t count = in.count(12);
     for (uint32_t i = 0; i < count && !in.failed(); ++i) {
         const std::string name(in.counted_text());
-        m.settings.push_back({name, in.number<double>()});
-        if (!std::isfinite(m.settings.back().value))
+        m.hyperparameters.push_back({name, in.number<double>()});
+        if (!std::isfinite(m.hyperparameters.back().value))
             return corrupt_data("manifest of agents: setting " + quoted(name) + " is not finite");
     }
     const auto schema = in.take(in.number<uint32_t>());
-    if (version >= 2) m.ring = in.number<uint32_t>();
+    if (version >= 2) m.replay_capacity = in.number<uint32_t>();
     const std::array all = list_of(m.names);
     for (size_t i = 0; i < names_in(version); ++i) *all[i] = in.counted_text();
     if (in.failed() || in.left() > 0)
         return corrupt_data("manifest of agents: its bytes end " +
                             std::string(in.failed() ? "early" : "late"));
     const auto sound = [](uint32_t value) { return value >= 1 && value <= kMost; };
-    if (kind > static_cast<uint8_t>(LearnerKind::kPraise) || !sound(m.agents) ||
-        m.horizon > kMost || !sound(m.items) || !sound(m.publish_period))
+    if (kind > static_cast<uint8_t>(Algorithm::kTamer) || !sound(m.n_agents) ||
+        m.n_steps > kMost || !sound(m.updates_per_rollout) || !sound(m.sync_interval))
         return corrupt_data("manifest of agents: a number out of its range");
-    HEARTH_ASSIGN(m.schema, AgentSchema::load(schema));
+    HEARTH_ASSIGN(m.schema, AgentSpec::load(schema));
     return m;
 }
 

@@ -24,28 +24,28 @@ constexpr uint32_t kVersion = 1;
 constexpr uint32_t kMagic = 0x31534148;  // "HAS1"
 
 bool has_parts(FieldKind kind) {
-    return kind == FieldKind::kGroup || kind == FieldKind::kArray || kind == FieldKind::kSet;
+    return kind == FieldKind::kDict || kind == FieldKind::kArray || kind == FieldKind::kEntities;
 }
 
 std::string_view name_of(FieldKind kind) {
     switch (kind) {
-        case FieldKind::kNumbers:
+        case FieldKind::kBox:
             return "numbers";
-        case FieldKind::kOneHot:
+        case FieldKind::kDiscrete:
             return "one-hot";
-        case FieldKind::kLocation:
+        case FieldKind::kPosition:
             return "location";
-        case FieldKind::kDirection:
+        case FieldKind::kUnitVector:
             return "direction";
         case FieldKind::kAngle:
             return "angle";
-        case FieldKind::kRotation:
+        case FieldKind::kQuaternion:
             return "rotation";
-        case FieldKind::kGroup:
+        case FieldKind::kDict:
             return "group";
         case FieldKind::kArray:
             return "array";
-        case FieldKind::kSet:
+        case FieldKind::kEntities:
             return "set";
     }
     return "?";
@@ -94,12 +94,12 @@ int64_t limited_sum(int64_t a, int64_t b) {
 
 int64_t raw_width_of(std::span<const Field> list) {
     int64_t total = 0;
-    for (const Field& f : list) total = limited_sum(total, f.raw_width());
+    for (const Field& f : list) total = limited_sum(total, f.raw_size());
     return total;
 }
 int64_t encoded_width_of(std::span<const Field> list) {
     int64_t total = 0;
-    for (const Field& f : list) total = limited_sum(total, f.encoded_width());
+    for (const Field& f : list) total = limited_sum(total, f.encoded_size());
     return total;
 }
 
@@ -113,31 +113,31 @@ std::string axis_name(int64_t axis, int64_t axes) {
 /// many)".
 std::string name_in(std::span<const Field> list, int64_t index) {
     for (const Field& f : list) {
-        if (index >= f.raw_width()) {
-            index -= f.raw_width();
+        if (index >= f.raw_size()) {
+            index -= f.raw_size();
             continue;
         }
         switch (f.kind) {
-            case FieldKind::kNumbers:
+            case FieldKind::kBox:
                 return f.count == 1 ? f.name : f.name + "[" + std::to_string(index) + "]";
-            case FieldKind::kOneHot:
+            case FieldKind::kDiscrete:
             case FieldKind::kAngle:
                 return f.name;
-            case FieldKind::kLocation:
-            case FieldKind::kDirection:
+            case FieldKind::kPosition:
+            case FieldKind::kUnitVector:
                 return f.name + axis_name(index, f.count);
-            case FieldKind::kRotation:
+            case FieldKind::kQuaternion:
                 return f.name + axis_name(index, 4);
-            case FieldKind::kGroup:
-                return f.name + "/" + name_in(f.parts, index);
-            case FieldKind::kSet:
+            case FieldKind::kDict:
+                return f.name + "/" + name_in(f.fields, index);
+            case FieldKind::kEntities:
                 if (index == 0) return f.name + " (how many)";
                 --index;
                 [[fallthrough]];
             case FieldKind::kArray: {
-                const int64_t width = raw_width_of(f.parts);
+                const int64_t width = raw_width_of(f.fields);
                 return f.name + "[" + std::to_string(index / width) + "]/" +
-                       name_in(f.parts, index % width);
+                       name_in(f.fields, index % width);
             }
         }
     }
@@ -170,11 +170,11 @@ std::string differs(const std::string& path, std::string_view what, const std::s
 
 std::string difference_of(const std::string& path, const Action& a, const Action& b) {
     const auto kind = [](const Action& x) {
-        return std::string(x.is_choice ? "a choice" : "numbers");
+        return std::string(x.is_discrete ? "a choice" : "numbers");
     };
-    if (a.is_choice != b.is_choice) return differs(path, "", kind(a), kind(b));
+    if (a.is_discrete != b.is_discrete) return differs(path, "", kind(a), kind(b));
     if (a.count != b.count)
-        return differs(path, a.is_choice ? "choices" : "width", std::to_string(a.count),
+        return differs(path, a.is_discrete ? "choices" : "width", std::to_string(a.count),
                        std::to_string(b.count));
     if (!(a.range == b.range)) return differs(path, "range", text_of(a.range), text_of(b.range));
     if (a.masked != b.masked)
@@ -191,8 +191,8 @@ std::string difference_of(const std::string& path, const Field& a, const Field& 
     if (a.kind != b.kind)
         return differs(path, "", std::string(name_of(a.kind)), std::string(name_of(b.kind)));
     if (a.count != b.count) {
-        const char* const what = a.kind == FieldKind::kNumbers  ? "width"
-                                 : a.kind == FieldKind::kOneHot ? "options"
+        const char* const what = a.kind == FieldKind::kBox  ? "width"
+                                 : a.kind == FieldKind::kDiscrete ? "options"
                                  : has_parts(a.kind)            ? "elements"
                                                                 : "axes";
         return differs(path, what, std::to_string(a.count), std::to_string(b.count));
@@ -201,7 +201,7 @@ std::string difference_of(const std::string& path, const Field& a, const Field& 
     if (a.normalized != b.normalized)
         return differs(path, "", a.normalized ? "normalized" : "not normalized",
                        b.normalized ? "normalized" : "not normalized");
-    return difference_of_lists(path, a.parts, b.parts);
+    return difference_of_lists(path, a.fields, b.fields);
 }
 
 // Names the first field that differs in name or order, rather than the sizes of the lists.
@@ -242,53 +242,53 @@ void write(ByteWriter& out, const std::vector<Field>& list) {
         out.counted_text(f.name).number(static_cast<uint8_t>(f.kind)).number(f.count);
         write(out, f.range);
         out.number(static_cast<uint8_t>(f.normalized));
-        if (has_parts(f.kind)) write(out, f.parts);
+        if (has_parts(f.kind)) write(out, f.fields);
     }
 }
 
-Fields read_fields(ByteReader& in, int depth);
+ObservationSpec read_fields(ByteReader& in, int depth);
 
 /// Reads through the builder, so that files obey the same rules as code.
-void read_field(ByteReader& in, int depth, Fields& into) {
+void read_field(ByteReader& in, int depth, ObservationSpec& into) {
     const std::string name(in.counted_text());
     const auto kind = static_cast<FieldKind>(in.number<uint8_t>());
     const auto count = in.number<int64_t>();
     const Range range = read_range(in);
     const bool normalized = in.number<uint8_t>() != 0;
     switch (kind) {
-        case FieldKind::kNumbers:
-            into.numbers(name, count, range, normalized);
+        case FieldKind::kBox:
+            into.box(name, count, range, normalized);
             return;
-        case FieldKind::kOneHot:
-            into.one_hot(name, count);
+        case FieldKind::kDiscrete:
+            into.discrete(name, count);
             return;
-        case FieldKind::kLocation:
-            into.location(name, count, range.high);
+        case FieldKind::kPosition:
+            into.position(name, count, range.high);
             return;
-        case FieldKind::kDirection:
-            into.direction(name, count);
+        case FieldKind::kUnitVector:
+            into.unit_vector(name, count);
             return;
         case FieldKind::kAngle:
             into.angle(name);
             return;
-        case FieldKind::kRotation:
-            into.rotation(name);
+        case FieldKind::kQuaternion:
+            into.quaternion(name);
             return;
-        case FieldKind::kGroup:
-            into.group(name, read_fields(in, depth + 1));
+        case FieldKind::kDict:
+            into.dict(name, read_fields(in, depth + 1));
             return;
         case FieldKind::kArray:
             into.array(name, count, read_fields(in, depth + 1));
             return;
-        case FieldKind::kSet:
-            into.set(name, count, read_fields(in, depth + 1));
+        case FieldKind::kEntities:
+            into.entities(name, count, read_fields(in, depth + 1));
             return;
     }
     in.seek(~uint64_t{0});
 }
 
-Fields read_fields(ByteReader& in, int depth) {
-    Fields out;
+ObservationSpec read_fields(ByteReader& in, int depth) {
+    ObservationSpec out;
     if (depth > kMostNesting) {
         in.seek(~uint64_t{0});
         return out;
@@ -301,139 +301,139 @@ Fields read_fields(ByteReader& in, int depth) {
 
 int depth_of(std::span<const Field> list) {
     int deepest = 0;
-    for (const Field& f : list) deepest = std::max(deepest, depth_of(f.parts) + 1);
+    for (const Field& f : list) deepest = std::max(deepest, depth_of(f.fields) + 1);
     return deepest;
 }
 
 bool holds_set(std::span<const Field> list) {
     return std::ranges::any_of(
-        list, [](const Field& f) { return f.kind == FieldKind::kSet || holds_set(f.parts); });
+        list, [](const Field& f) { return f.kind == FieldKind::kEntities || holds_set(f.fields); });
 }
 
 }  // namespace
 
-int64_t Field::raw_width() const {
+int64_t Field::raw_size() const {
     switch (kind) {
-        case FieldKind::kNumbers:
-        case FieldKind::kLocation:
-        case FieldKind::kDirection:
+        case FieldKind::kBox:
+        case FieldKind::kPosition:
+        case FieldKind::kUnitVector:
             return count;
-        case FieldKind::kOneHot:
+        case FieldKind::kDiscrete:
         case FieldKind::kAngle:
             return 1;
-        case FieldKind::kRotation:
+        case FieldKind::kQuaternion:
             return 4;
-        case FieldKind::kGroup:
-            return raw_width_of(parts);
+        case FieldKind::kDict:
+            return raw_width_of(fields);
         case FieldKind::kArray:
-            return limited_product(count, raw_width_of(parts));
-        case FieldKind::kSet:
-            return limited_sum(1, limited_product(count, raw_width_of(parts)));
+            return limited_product(count, raw_width_of(fields));
+        case FieldKind::kEntities:
+            return limited_sum(1, limited_product(count, raw_width_of(fields)));
     }
     return 0;
 }
 
-int64_t Field::encoded_width() const {
+int64_t Field::encoded_size() const {
     switch (kind) {
-        case FieldKind::kNumbers:
-        case FieldKind::kOneHot:
-        case FieldKind::kLocation:
-        case FieldKind::kDirection:
+        case FieldKind::kBox:
+        case FieldKind::kDiscrete:
+        case FieldKind::kPosition:
+        case FieldKind::kUnitVector:
             return count;
         case FieldKind::kAngle:
             return 2;
-        case FieldKind::kRotation:
+        case FieldKind::kQuaternion:
             return 6;
-        case FieldKind::kGroup:
-            return encoded_width_of(parts);
+        case FieldKind::kDict:
+            return encoded_width_of(fields);
         case FieldKind::kArray:
-            return limited_product(count, encoded_width_of(parts));
-        case FieldKind::kSet:
+            return limited_product(count, encoded_width_of(fields));
+        case FieldKind::kEntities:
             return 0;
     }
     return 0;
 }
 
-Fields& Fields::add(Field field, const Fields* parts) {
+ObservationSpec& ObservationSpec::add(Field field, const ObservationSpec* fields) {
     Status status = check_name(field.name);
     if (status.ok()) status = check_unique(list_, field.name);
-    const bool has_axes = field.kind == FieldKind::kDirection;
+    const bool has_axes = field.kind == FieldKind::kUnitVector;
     if (status.ok()) status = check_count(field.name, field.count, has_axes ? 2 : 1);
     if (status.ok()) status = check_range(field.name, field.range);
-    if (status.ok() && parts != nullptr) {
-        field.parts = parts->list();
-        if (!parts->status().ok())
-            status = parts->status().in("in '" + field.name + "'");
-        else if (field.parts.empty())
+    if (status.ok() && fields != nullptr) {
+        field.fields = fields->list();
+        if (!fields->status().ok())
+            status = fields->status().with_context("in '" + field.name + "'");
+        else if (field.fields.empty())
             status = invalid_argument("schema: '" + field.name + "' has no fields");
-        else if (depth_of(field.parts) >= kMostNesting)
+        else if (depth_of(field.fields) >= kMostNesting)
             status = invalid_argument("schema: '" + field.name + "' is nested too deep");
-        else if (field.kind != FieldKind::kGroup && holds_set(field.parts))
+        else if (field.kind != FieldKind::kDict && holds_set(field.fields))
             status = unsupported("schema: '" + field.name + "' holds a set; only groups can");
     }
-    if (status.ok()) status = check_count(field.name, field.raw_width(), 1);
+    if (status.ok()) status = check_count(field.name, field.raw_size(), 1);
     if (status.ok()) list_.push_back(std::move(field));
     if (status_.ok()) status_ = std::move(status);
     return *this;
 }
 
-Fields& Fields::numbers(std::string_view name, int64_t width, Range range, bool normalized) {
-    return add({std::string(name), FieldKind::kNumbers, width, range, normalized, {}});
+ObservationSpec& ObservationSpec::box(std::string_view name, int64_t size, Range range, bool normalized) {
+    return add({std::string(name), FieldKind::kBox, size, range, normalized, {}});
 }
-Fields& Fields::flag(std::string_view name) {
-    return numbers(name, 1, {-1, 1}, false);
+ObservationSpec& ObservationSpec::binary(std::string_view name) {
+    return box(name, 1, {-1, 1}, false);
 }
-Fields& Fields::one_hot(std::string_view name, int64_t options) {
-    return add({std::string(name), FieldKind::kOneHot, options, {}, false, {}});
+ObservationSpec& ObservationSpec::discrete(std::string_view name, int64_t n) {
+    return add({std::string(name), FieldKind::kDiscrete, n, {}, false, {}});
 }
-Fields& Fields::location(std::string_view name, int64_t axes, double scale) {
-    return add({std::string(name), FieldKind::kLocation, axes, {-scale, scale}, true, {}});
+ObservationSpec& ObservationSpec::position(std::string_view name, int64_t dims, double scale) {
+    return add({std::string(name), FieldKind::kPosition, dims, {-scale, scale}, true, {}});
 }
-Fields& Fields::direction(std::string_view name, int64_t axes) {
-    return add({std::string(name), FieldKind::kDirection, axes, {}, false, {}});
+ObservationSpec& ObservationSpec::unit_vector(std::string_view name, int64_t dims) {
+    return add({std::string(name), FieldKind::kUnitVector, dims, {}, false, {}});
 }
-Fields& Fields::angle(std::string_view name) {
+ObservationSpec& ObservationSpec::angle(std::string_view name) {
     return add({std::string(name), FieldKind::kAngle, 1, {}, false, {}});
 }
-Fields& Fields::rotation(std::string_view name) {
-    return add({std::string(name), FieldKind::kRotation, 4, {}, false, {}});
+ObservationSpec& ObservationSpec::quaternion(std::string_view name) {
+    return add({std::string(name), FieldKind::kQuaternion, 4, {}, false, {}});
 }
-Fields& Fields::group(std::string_view name, const Fields& parts) {
-    return add({std::string(name), FieldKind::kGroup, 1, {}, false, {}}, &parts);
+ObservationSpec& ObservationSpec::dict(std::string_view name, const ObservationSpec& fields) {
+    return add({std::string(name), FieldKind::kDict, 1, {}, false, {}}, &fields);
 }
-Fields& Fields::array(std::string_view name, int64_t count, const Fields& parts) {
-    return add({std::string(name), FieldKind::kArray, count, {}, false, {}}, &parts);
+ObservationSpec& ObservationSpec::array(std::string_view name, int64_t count, const ObservationSpec& fields) {
+    return add({std::string(name), FieldKind::kArray, count, {}, false, {}}, &fields);
 }
-Fields& Fields::set(std::string_view name, int64_t capacity, const Fields& parts) {
-    return add({std::string(name), FieldKind::kSet, capacity, {}, false, {}}, &parts);
+ObservationSpec& ObservationSpec::entities(std::string_view name, int64_t max_count, const ObservationSpec& fields) {
+    return add({std::string(name), FieldKind::kEntities, max_count, {}, false, {}}, &fields);
 }
 
-int64_t Fields::raw_width() const {
+int64_t ObservationSpec::raw_size() const {
     return raw_width_of(list_);
 }
-int64_t Fields::encoded_width() const {
+int64_t ObservationSpec::encoded_size() const {
     return encoded_width_of(list_);
 }
 
-Actions& Actions::add(Action action) {
+ActionSpec& ActionSpec::add(Action action) {
     Status status = check_name(action.name);
     if (status.ok()) status = check_unique(list_, action.name);
-    if (status.ok()) status = check_count(action.name, action.count, action.is_choice ? 2 : 1);
+    if (status.ok()) status = check_count(action.name, action.count, action.is_discrete ? 2 : 1);
     if (status.ok()) status = check_range(action.name, action.range);
     if (status.ok()) list_.push_back(std::move(action));
     if (status_.ok()) status_ = std::move(status);
     return *this;
 }
 
-Actions& Actions::choose(std::string_view name, int64_t count, bool masked) {
+ActionSpec& ActionSpec::discrete(std::string_view name, int64_t count, bool masked) {
     return add({std::string(name), true, count, {}, masked});
 }
-Actions& Actions::drive(std::string_view name, int64_t width, Range range) {
-    return add({std::string(name), false, width, range, false});
+ActionSpec& ActionSpec::continuous(std::string_view name, int64_t size, Range range) {
+    return add({std::string(name), false, size, range, false});
 }
 
-AgentSchema::AgentSchema(Fields observations, Actions actions, int64_t stack)
-    : observations_(std::move(observations)), actions_(std::move(actions)), stack_(stack) {
+AgentSpec::AgentSpec(ObservationSpec observations, ActionSpec actions, int64_t frame_stack)
+    : observations_(std::move(observations)), actions_(std::move(actions)), frame_stack_(frame_stack) {
     if (!observations_.status().ok())
         status_ = observations_.status();
     else if (!actions_.status().ok())
@@ -442,37 +442,37 @@ AgentSchema::AgentSchema(Fields observations, Actions actions, int64_t stack)
         status_ = invalid_argument("schema: an agent observes nothing");
     else if (actions_.list().empty())
         status_ = invalid_argument("schema: an agent decides nothing");
-    else if (stack < 1 || limited_product(stack, frame_width()) > kMostFloats)
-        status_ = invalid_argument("schema: " + std::to_string(stack) + " observations of " +
-                                   std::to_string(frame_width()) +
+    else if (frame_stack < 1 || limited_product(frame_stack, frame_size()) > kMostFloats)
+        status_ = invalid_argument("schema: " + std::to_string(frame_stack) + " observations of " +
+                                   std::to_string(frame_size()) +
                                    " floats; expected 1 or more, at most " +
                                    std::to_string(kMostFloats) + " floats in all");
-    else if (action_width() + mask_width() > kMostFloats)
+    else if (action_size() + mask_size() > kMostFloats)
         status_ = invalid_argument("schema: actions and masks have " +
-                                   std::to_string(action_width() + mask_width()) +
+                                   std::to_string(action_size() + mask_size()) +
                                    " floats; expected at most " + std::to_string(kMostFloats));
 }
 
-int64_t AgentSchema::action_width() const {
+int64_t AgentSpec::action_size() const {
     int64_t width = 0;
-    for (const Action& a : actions()) width += a.is_choice ? 1 : a.count;
+    for (const Action& a : actions()) width += a.is_discrete ? 1 : a.count;
     return width;
 }
 
-int64_t AgentSchema::mask_width() const {
+int64_t AgentSpec::mask_size() const {
     int64_t width = 0;
     for (const Action& a : actions()) width += a.masked ? a.count : 0;
     return width;
 }
 
-bool AgentSchema::has_choices() const {
-    return std::ranges::any_of(actions(), &Action::is_choice);
+bool AgentSpec::has_discrete() const {
+    return std::ranges::any_of(actions(), &Action::is_discrete);
 }
-bool AgentSchema::has_numbers() const {
-    return std::ranges::any_of(actions(), [](const Action& a) { return !a.is_choice; });
+bool AgentSpec::has_continuous() const {
+    return std::ranges::any_of(actions(), [](const Action& a) { return !a.is_discrete; });
 }
 
-Result<AgentSchema::Place> AgentSchema::find(std::string_view path) const {
+Result<AgentSpec::FieldRange> AgentSpec::find(std::string_view path) const {
     const std::vector<Field>* list = &observations();
     int64_t begin = 0;
     for (std::string_view rest = path;;) {
@@ -484,71 +484,71 @@ Result<AgentSchema::Place> AgentSchema::find(std::string_view path) const {
                 found = &f;
                 break;
             }
-            begin += f.raw_width();
+            begin += f.raw_size();
         }
         if (found == nullptr)
             return not_found("no field '" + std::string(path) + "'; there " +
                              (list->size() == 1 ? "is " : "are ") + names_of(*list));
-        if (slash == std::string_view::npos) return Place{begin, found->raw_width()};
+        if (slash == std::string_view::npos) return FieldRange{begin, found->raw_size()};
         if (!has_parts(found->kind))
             return not_found("no field '" + std::string(path) + "'; '" + found->name +
                              "' has no parts");
-        begin += found->kind == FieldKind::kSet ? 1 : 0;
-        list = &found->parts;
+        begin += found->kind == FieldKind::kEntities ? 1 : 0;
+        list = &found->fields;
         rest = rest.substr(slash + 1);
     }
 }
 
-std::string AgentSchema::name_of_observation(int64_t index) const {
-    if (index < 0 || index >= observation_width()) return "?";
-    const int64_t back = index / frame_width();
-    const std::string name = name_in(observations(), index % frame_width());
+std::string AgentSpec::observation_name(int64_t index) const {
+    if (index < 0 || index >= observation_size()) return "?";
+    const int64_t back = index / frame_size();
+    const std::string name = name_in(observations(), index % frame_size());
     return back == 0 ? name : name + " (" + std::to_string(back) + " back)";
 }
 
-std::string AgentSchema::name_of_action(int64_t index) const {
+std::string AgentSpec::action_name(int64_t index) const {
     for (const Action& a : actions()) {
-        const int64_t width = a.is_choice ? 1 : a.count;
+        const int64_t width = a.is_discrete ? 1 : a.count;
         if (index < width) return width == 1 ? a.name : a.name + "[" + std::to_string(index) + "]";
         index -= width;
     }
     return "?";
 }
 
-uint64_t AgentSchema::hash() const {
+uint64_t AgentSpec::hash() const {
     return Hash().bytes(save()).value();
 }
 
-std::string AgentSchema::difference(const AgentSchema& there) const {
-    if (stack_ != there.stack_)
-        return differs("observations", "stack", std::to_string(stack_),
-                       std::to_string(there.stack_));
+std::string AgentSpec::diff(const AgentSpec& there) const {
+    if (frame_stack_ != there.frame_stack_)
+        return differs("observations", "stack", std::to_string(frame_stack_),
+                       std::to_string(there.frame_stack_));
     std::string text = difference_of_lists("observations", observations(), there.observations());
     return text.empty() ? difference_of_lists("actions", actions(), there.actions()) : text;
 }
 
-std::vector<std::byte> AgentSchema::save() const {
+std::vector<std::byte> AgentSpec::save() const {
     ByteWriter out;
-    out.number(kMagic).number(kVersion).number(stack_);
+    out.number(kMagic).number(kVersion).number(frame_stack_);
     write(out, observations());
     out.number(static_cast<uint32_t>(actions().size()));
     for (const Action& a : actions()) {
-        out.counted_text(a.name).number(static_cast<uint8_t>(a.is_choice)).number(a.count);
+        out.counted_text(a.name).number(static_cast<uint8_t>(a.is_discrete)).number(a.count);
         write(out, a.range);
         out.number(static_cast<uint8_t>(a.masked));
     }
     return out.finish();
 }
 
-Result<AgentSchema> AgentSchema::load(std::span<const std::byte> bytes) {
+Result<AgentSpec> AgentSpec::load(std::span<const std::byte> bytes) {
     ByteReader in(bytes);
     if (in.number<uint32_t>() != kMagic) return corrupt_data("this is no schema of agents");
     if (const auto version = in.number<uint32_t>(); version != kVersion)
         return unsupported("schema of agents: version " + std::to_string(version) +
                            "; this library reads version " + std::to_string(kVersion));
     const auto stack = in.number<int64_t>();
-    Fields observations = read_fields(in, 0);
-    Actions actions;
+    ObservationSpec observations = read_fields(in, 0);
+    ActionSpec actions;
     const uint32_t count = in.count(30);
     for (uint32_t i = 0; i < count && !in.failed() && actions.status().ok(); ++i) {
         const std::string name(in.counted_text());
@@ -557,14 +557,14 @@ Result<AgentSchema> AgentSchema::load(std::span<const std::byte> bytes) {
         const Range range = read_range(in);
         const bool masked = in.number<uint8_t>() != 0;
         if (is_choice)
-            actions.choose(name, size, masked);
+            actions.discrete(name, size, masked);
         else
-            actions.drive(name, size, range);
+            actions.continuous(name, size, range);
     }
     if (in.failed() || in.left() > 0)
         return corrupt_data("schema of agents: its bytes end " +
                             std::string(in.failed() ? "early" : "late"));
-    AgentSchema schema(std::move(observations), std::move(actions), stack);
+    AgentSpec schema(std::move(observations), std::move(actions), stack);
     if (!schema.status().ok()) return corrupt_data(schema.status().message());
     return schema;
 }

@@ -323,10 +323,10 @@ bool BrainView::check_tensor(uint32_t index, ViewError* error) const {
         return bad("its name lies outside the names");
     if (index > 0 && !(name(tensors_[index - 1]) < name(t)))
         return bad("names are not in ascending order");
-    if (t.kind > static_cast<uint32_t>(SlotKind::kState)) return bad("is no param and no state");
+    if (t.kind > static_cast<uint32_t>(VariableKind::kState)) return bad("is no param and no state");
     if (t.dtype >= static_cast<uint32_t>(kDTypeCount)) return bad("unknown element type");
     if (t.reserved != 0) return bad("reserved field is not zero");
-    if (t.shape.rank > static_cast<uint32_t>(kMaxRank) || t.shape.per_row_mask != 0)
+    if (t.shape.rank > static_cast<uint32_t>(kMaxRank) || t.shape.batch_mask != 0)
         return bad("impossible shape");
     for (uint32_t i = 0; i < static_cast<uint32_t>(kMaxRank); ++i)
         if (t.shape.counts[i] < 0 || (i >= t.shape.rank && t.shape.counts[i] != 0))
@@ -434,7 +434,7 @@ uint64_t brain_schema_hash(const ProgramView& program) {
             hash.text(program.text_view(entry.name)).text(program.text_view(b.name));
             hash.number(b.direction).number(b.dtype).number(b.shape.rank);
             for (uint32_t i = 0; i < b.shape.rank; ++i) hash.number(b.shape.counts[i]);
-            sum += hash.number(b.shape.per_row_mask).value();
+            sum += hash.number(b.shape.batch_mask).value();
         }
     return sum;
 }
@@ -447,17 +447,17 @@ uint64_t brain_tensor_hash(std::string_view name, DType dtype, std::span<const s
 
 uint64_t brain_parent_hash(const ProgramView& program) {
     uint64_t sum = 0;
-    for (const SlotRecord& slot : program.slots())
-        if (is_learned(static_cast<SlotKind>(slot.kind)))
-            sum += brain_tensor_hash(program.text_view(slot.name), program.held_dtype(slot),
-                                     first_contents(program, slot));
+    for (const VariableRecord& variable : program.variables())
+        if (is_learned(static_cast<VariableKind>(variable.kind)))
+            sum += brain_tensor_hash(program.text_view(variable.name), program.held_dtype(variable),
+                                     initial_values(program, variable));
     return sum;
 }
 
-std::span<const std::byte> first_contents(const ProgramView& program, const SlotRecord& slot) {
-    if (slot.data_offset == kZeroFilled) return {};
-    return program.data().subspan(static_cast<size_t>(slot.data_offset),
-                                  static_cast<size_t>(slot.bytes));
+std::span<const std::byte> initial_values(const ProgramView& program, const VariableRecord& variable) {
+    if (variable.data_offset == kZeroFilled) return {};
+    return program.data().subspan(static_cast<size_t>(variable.data_offset),
+                                  static_cast<size_t>(variable.bytes));
 }
 
 bool matches(std::string_view pattern, std::string_view name) {

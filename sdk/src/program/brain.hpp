@@ -60,7 +60,7 @@ static_assert(sizeof(BrainHeader) == 96 && sizeof(BrainTensorRecord) == 128);
 /// One tensor to write.
 struct BrainItem {
     std::string_view name;
-    SlotKind kind = SlotKind::kParam;
+    VariableKind kind = VariableKind::kParam;
     DType dtype = DType::kF32;
     file::ShapeRecord shape{};
     std::span<const std::byte> bytes;
@@ -157,7 +157,7 @@ uint64_t brain_parent_hash(const ProgramView& program);
 uint64_t brain_tensor_hash(std::string_view name, DType dtype, std::span<const std::byte> bytes);
 
 /// A variable's initial value; empty: zeros.
-std::span<const std::byte> first_contents(const ProgramView& program, const file::SlotRecord& slot);
+std::span<const std::byte> initial_values(const ProgramView& program, const file::VariableRecord& variable);
 
 /// True if the name matches the pattern, in which '*' matches any characters.
 bool matches(std::string_view pattern, std::string_view name);

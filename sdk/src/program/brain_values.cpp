@@ -32,7 +32,7 @@ class ValueItems final : public BrainItems {
         const BrainTensor& tensor = brain_.tensors[index];
         BrainItem item;
         item.name = tensor.name;
-        item.kind = tensor.is_state ? SlotKind::kState : SlotKind::kParam;
+        item.kind = tensor.is_state ? VariableKind::kState : VariableKind::kParam;
         item.dtype = tensor.value.dtype();
         item.shape = to_record(tensor.value.shape());
         item.bytes = tensor.value.bytes();
@@ -81,8 +81,8 @@ Status check_finite(const Brain& brain) {
 
 Result<Brain> shipped_in(const ProgramView& view, uint64_t most_bytes) {
     Checked total;
-    for (const file::SlotRecord& slot : view.slots())
-        if (slot.kind != static_cast<uint32_t>(SlotKind::kConstant)) total += slot.bytes;
+    for (const file::VariableRecord& variable : view.variables())
+        if (variable.kind != static_cast<uint32_t>(VariableKind::kConstant)) total += variable.bytes;
     if (!total.is_within(most_bytes))
         return out_of_range("program: its params and states take " +
                             std::to_string(total.or_most()) + " bytes, at most " +
@@ -90,14 +90,14 @@ Result<Brain> shipped_in(const ProgramView& view, uint64_t most_bytes) {
     Brain brain;
     brain.graph_hash = view.header().graph_hash;
     brain.schema_hash = brain_schema_hash(view);
-    brain.parent_hash = brain_parent_hash(view);
-    for (const file::SlotRecord& slot : view.slots()) {
-        if (!is_learned(static_cast<SlotKind>(slot.kind))) continue;
+    brain.base_hash = brain_parent_hash(view);
+    for (const file::VariableRecord& variable : view.variables()) {
+        if (!is_learned(static_cast<VariableKind>(variable.kind))) continue;
         BrainTensor tensor;
-        tensor.name = view.text_view(slot.name);
-        tensor.is_state = slot.kind == static_cast<uint32_t>(SlotKind::kState);
-        tensor.value = HostTensor(view.held_dtype(slot), to_shape(slot.shape));
-        const std::span<const std::byte> first = first_contents(view, slot);
+        tensor.name = view.text_view(variable.name);
+        tensor.is_state = variable.kind == static_cast<uint32_t>(VariableKind::kState);
+        tensor.value = HostTensor(view.held_dtype(variable), to_shape(variable.shape));
+        const std::span<const std::byte> first = initial_values(view, variable);
         if (!first.empty()) std::copy(first.begin(), first.end(), tensor.value.bytes().begin());
         brain.tensors.push_back(std::move(tensor));
     }
@@ -107,7 +107,7 @@ Result<Brain> shipped_in(const ProgramView& view, uint64_t most_bytes) {
 }
 
 Status check_same(const Brain& a, const Brain& b) {
-    if (a.schema_hash != b.schema_hash || a.host_schema_hash != b.host_schema_hash)
+    if (a.schema_hash != b.schema_hash || a.user_schema_hash != b.user_schema_hash)
         return invalid_argument("merge: the brains have different schemas");
     if (a.graph_hash != b.graph_hash)
         return invalid_argument("merge: the brains learned in different graphs");
@@ -124,12 +124,12 @@ Status check_same(const Brain& a, const Brain& b) {
     return {};
 }
 
-BrainDifference compare(const BrainTensor& a, const BrainTensor& b) {
-    BrainDifference d{.name = a.name};
+TensorDiff compare(const BrainTensor& a, const BrainTensor& b) {
+    TensorDiff d{.name = a.name};
     d.element_count = a.value.element_count();
     if (a.is_state != b.is_state || a.value.dtype() != b.value.dtype() ||
         a.value.shape() != b.value.shape()) {
-        d.kind = BrainDifference::Kind::kRetyped;
+        d.kind = TensorDiff::Kind::kTypeChanged;
         return d;
     }
     const size_t element = size_bytes(a.value.dtype());
@@ -140,14 +140,14 @@ BrainDifference compare(const BrainTensor& a, const BrainTensor& b) {
             ++d.changed_count;
         const double x = a.value.get(i), apart = b.value.get(i) - x;
         if (!std::isfinite(apart)) continue;
-        d.most = std::max(d.most, std::abs(apart));
+        d.max_abs_diff = std::max(d.max_abs_diff, std::abs(apart));
         squares += apart * apart;
         own_squares += x * x;
     }
-    if (d.changed_count > 0) d.kind = BrainDifference::Kind::kChanged;
+    if (d.changed_count > 0) d.kind = TensorDiff::Kind::kChanged;
     if (d.element_count > 0)
-        d.root_mean_square = std::sqrt(squares / static_cast<double>(d.element_count));
-    if (own_squares > 0) d.relative = std::sqrt(squares / own_squares);
+        d.rms_diff = std::sqrt(squares / static_cast<double>(d.element_count));
+    if (own_squares > 0) d.relative_rms = std::sqrt(squares / own_squares);
     return d;
 }
 
@@ -164,8 +164,8 @@ const BrainTensor* Brain::find(std::string_view name) const {
     return const_cast<Brain*>(this)->find(name);
 }
 
-Result<Brain> shipped_brain(std::span<const std::byte> package_or_program, uint64_t most_bytes) {
-    if (most_bytes == 0) most_bytes = default_tensor_bytes(package_or_program.size());
+Result<Brain> initial_brain(std::span<const std::byte> package_or_program, uint64_t max_bytes) {
+    if (max_bytes == 0) max_bytes = default_tensor_bytes(package_or_program.size());
     const Aligned aligned(package_or_program);
     PackageView package;
     ProgramView program;
@@ -177,51 +177,51 @@ Result<Brain> shipped_brain(std::span<const std::byte> package_or_program, uint6
         weights = package.weights();
     }
     if (!program.open(bytes, &error, weights)) return to_status(error);
-    return shipped_in(program, most_bytes);
+    return shipped_in(program, max_bytes);
 }
 
-uint64_t hash_of(const Brain& shipped) {
+uint64_t hash_of(const Brain& initial) {
     uint64_t sum = 0;
-    for (const BrainTensor& t : shipped.tensors)
+    for (const BrainTensor& t : initial.tensors)
         sum += brain_tensor_hash(t.name, t.value.dtype(), t.value.bytes());
     return sum;
 }
 
-Result<Brain> load_brain(std::span<const std::byte> bytes, const Brain* parent, uint64_t most_bytes,
-                         Nonfinite nonfinite) {
-    if (most_bytes == 0) {
-        most_bytes = default_tensor_bytes(bytes.size());
-        if (parent != nullptr)
-            for (const BrainTensor& t : parent->tensors) most_bytes += t.value.bytes().size();
+Result<Brain> load_brain(std::span<const std::byte> bytes, const Brain* base, uint64_t max_bytes,
+                         NonFinite non_finite) {
+    if (max_bytes == 0) {
+        max_bytes = default_tensor_bytes(bytes.size());
+        if (base != nullptr)
+            for (const BrainTensor& t : base->tensors) max_bytes += t.value.bytes().size();
     }
     const Aligned aligned(bytes);
     BrainView view;
     ViewError error;
     if (!view.open(aligned.bytes(), &error)) return to_status(error);
     if (view.is_delta()) {
-        if (parent == nullptr)
+        if (base == nullptr)
             return invalid_argument(
                 "brain: it is a difference, and what it differs from is missing");
-        if (hash_of(*parent) != view.header().parent_hash)
+        if (hash_of(*base) != view.header().parent_hash)
             return invalid_argument(
                 "brain: it is a difference from something else than this parent");
     }
     Brain brain;
     brain.graph_hash = view.header().graph_hash;
     brain.schema_hash = view.header().schema_hash;
-    brain.parent_hash = view.header().parent_hash;
-    brain.host_schema_hash = view.header().host_schema_hash;
-    brain.host_data.assign(view.host_data().begin(), view.host_data().end());
+    brain.base_hash = view.header().parent_hash;
+    brain.user_schema_hash = view.header().host_schema_hash;
+    brain.user_data.assign(view.host_data().begin(), view.host_data().end());
     for (const file::BrainTensorRecord& t : view.tensors()) {
-        if (t.bytes > most_bytes)
+        if (t.bytes > max_bytes)
             return out_of_range("brain: " + quoted(view.name(t)) + " takes " +
                                 std::to_string(t.bytes) + " bytes in memory, " +
-                                std::to_string(most_bytes) + " of those allowed are left");
-        most_bytes -= t.bytes;
+                                std::to_string(max_bytes) + " of those allowed are left");
+        max_bytes -= t.bytes;
         BrainTensor tensor;
         tensor.name = view.name(t);
-        tensor.is_state = t.kind == static_cast<uint32_t>(SlotKind::kState);
-        const BrainTensor* from = parent != nullptr ? parent->find(tensor.name) : nullptr;
+        tensor.is_state = t.kind == static_cast<uint32_t>(VariableKind::kState);
+        const BrainTensor* from = base != nullptr ? base->find(tensor.name) : nullptr;
         const auto encoding = static_cast<file::BrainEncoding>(t.encoding);
         const bool needs_parent =
             encoding == file::BrainEncoding::kParent || encoding == file::BrainEncoding::kDelta;
@@ -233,23 +233,23 @@ Result<Brain> load_brain(std::span<const std::byte> bytes, const Brain* parent, 
             return corrupt_data("brain: the bytes of '" + tensor.name + "' are damaged");
         brain.tensors.push_back(std::move(tensor));
     }
-    if (nonfinite == Nonfinite::kRefuse) HEARTH_TRY(check_finite(brain));
+    if (non_finite == NonFinite::kReject) HEARTH_TRY(check_finite(brain));
     return brain;
 }
 
-Result<std::vector<std::byte>> save_brain(const Brain& brain, const Brain* parent,
-                                          Nonfinite nonfinite) {
-    if (nonfinite == Nonfinite::kRefuse) HEARTH_TRY(check_finite(brain));
-    const ValueItems items(brain, parent);
-    std::vector<std::byte> out(brain_bound(items, brain.host_data.size()));
+Result<std::vector<std::byte>> save_brain(const Brain& brain, const Brain* base,
+                                          NonFinite non_finite) {
+    if (non_finite == NonFinite::kReject) HEARTH_TRY(check_finite(brain));
+    const ValueItems items(brain, base);
+    std::vector<std::byte> out(brain_bound(items, brain.user_data.size()));
     const BrainIdentity identity{brain.graph_hash, brain.schema_hash,
-                                 parent != nullptr ? hash_of(*parent) : brain.parent_hash,
-                                 brain.host_schema_hash};
-    out.resize(write_brain(items, identity, brain.host_data, out));
+                                 base != nullptr ? hash_of(*base) : brain.base_hash,
+                                 brain.user_schema_hash};
+    out.resize(write_brain(items, identity, brain.user_data, out));
     return out;
 }
 
-Result<Brain> merge_brains(std::span<const Brain> brains, std::span<const double> weights) {
+Result<Brain> average_brains(std::span<const Brain> brains, std::span<const double> weights) {
     if (brains.empty() || brains.size() != weights.size())
         return invalid_argument("merge: one weight for each of one or more brains");
     double sum = 0;
@@ -274,27 +274,27 @@ Result<Brain> merge_brains(std::span<const Brain> brains, std::span<const double
     return merged;
 }
 
-std::vector<BrainDifference> diff_brains(const Brain& a, const Brain& b) {
-    using Kind = BrainDifference::Kind;
-    std::vector<BrainDifference> all;
+std::vector<TensorDiff> diff_brains(const Brain& a, const Brain& b) {
+    using Kind = TensorDiff::Kind;
+    std::vector<TensorDiff> all;
     for (const BrainTensor& t : a.tensors) {
         const BrainTensor* other = b.find(t.name);
         all.push_back(other != nullptr ? compare(t, *other)
-                                       : BrainDifference{.name = t.name, .kind = Kind::kMissing});
+                                       : TensorDiff{.name = t.name, .kind = Kind::kMissing});
     }
     for (const BrainTensor& t : b.tensors)
         if (a.find(t.name) == nullptr)
-            all.push_back(BrainDifference{.name = t.name, .kind = Kind::kAdded});
+            all.push_back(TensorDiff{.name = t.name, .kind = Kind::kAdded});
     std::sort(all.begin(), all.end(),
-              [](const BrainDifference& x, const BrainDifference& y) { return x.name < y.name; });
+              [](const TensorDiff& x, const TensorDiff& y) { return x.name < y.name; });
     return all;
 }
 
-Result<size_t> forget(Brain& brain, const Brain& shipped, std::string_view pattern) {
+Result<size_t> reset_to_initial(Brain& brain, const Brain& initial, std::string_view pattern) {
     size_t count = 0;
     for (const BrainTensor& tensor : brain.tensors) {
         if (!matches(pattern, tensor.name)) continue;
-        const BrainTensor* from = shipped.find(tensor.name);
+        const BrainTensor* from = initial.find(tensor.name);
         if (from == nullptr || from->value.dtype() != tensor.value.dtype() ||
             from->value.shape() != tensor.value.shape())
             return invalid_argument("forget: what was shipped has no '" + tensor.name +
@@ -304,7 +304,7 @@ Result<size_t> forget(Brain& brain, const Brain& shipped, std::string_view patte
     if (count == 0)
         return not_found("forget: no param or state matches '" + std::string(pattern) + "'");
     for (BrainTensor& tensor : brain.tensors)
-        if (matches(pattern, tensor.name)) tensor.value = shipped.find(tensor.name)->value;
+        if (matches(pattern, tensor.name)) tensor.value = initial.find(tensor.name)->value;
     return count;
 }
 

@@ -28,20 +28,20 @@ unsigned long long wide(uint64_t value) {
 
 /// Prints an extent: "256", "64*rows", "16 + 64*rows".
 std::string to_string(const Extent& extent) {
-    if (extent.per_row == 0) return std::to_string(extent.fixed);
-    const std::string rows = std::to_string(extent.per_row) + "*rows";
+    if (extent.is_batch == 0) return std::to_string(extent.fixed);
+    const std::string rows = std::to_string(extent.is_batch) + "*rows";
     return extent.fixed == 0 ? rows : std::to_string(extent.fixed) + " + " + rows;
 }
 
-const char* name_of(SlotKind kind) {
+const char* name_of(VariableKind kind) {
     switch (kind) {
-        case SlotKind::kParam:
+        case VariableKind::kParam:
             return "param";
-        case SlotKind::kState:
+        case VariableKind::kState:
             return "state";
-        case SlotKind::kConstant:
+        case VariableKind::kConstant:
             return "constant";
-        case SlotKind::kTransient:
+        case VariableKind::kTransient:
             return "transient";
     }
     return "?";
@@ -79,20 +79,20 @@ std::string elements_line(const Binding& binding) {
     return "  elements of " + binding.name + ": " + names + "\n";
 }
 
-void dump_step(std::string& out, const Program& program, const Step& step, uint32_t index) {
-    if (step.kind == StepKind::kBarrier) return line(out, "  %4u -------- barrier", index);
-    const char* what = step.kind == StepKind::kDispatch ? program.kernels[step.kernel].name.c_str()
-                       : step.kind == StepKind::kCopy   ? "copy"
+void dump_command(std::string& out, const Program& program, const Command& command, uint32_t index) {
+    if (command.kind == CommandKind::kBarrier) return line(out, "  %4u -------- barrier", index);
+    const char* what = command.kind == CommandKind::kDispatch ? program.kernels[command.kernel].name.c_str()
+                       : command.kind == CommandKind::kCopy   ? "copy"
                                                         : "fill";
-    line(out, "  %4u %s  %s", index, what, step.label.c_str());
+    line(out, "  %4u %s  %s", index, what, command.label.c_str());
     std::string operands;
-    for (const Operand& operand : program.operands_of(step))
+    for (const Operand& operand : program.operands_of(command))
         operands += (operands.empty() ? "" : "; ") + to_string(program, operand);
     line(out, "         %s", operands.c_str());
-    if (step.kind == StepKind::kDispatch)
+    if (command.kind == CommandKind::kDispatch)
         line(out, "         grid %s x %s x %s, %llu flops, %llu bytes",
-             to_string(step.grid[0]).c_str(), to_string(step.grid[1]).c_str(),
-             to_string(step.grid[2]).c_str(), wide(step.flops), wide(step.bytes_moved));
+             to_string(command.grid[0]).c_str(), to_string(command.grid[1]).c_str(),
+             to_string(command.grid[2]).c_str(), wide(command.flops), wide(command.bytes_moved));
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ void dump_step(std::string& out, const Program& program, const Step& step, uint3
 std::string dump(const Program& program) {
     std::string out;
     line(out, "program %016llx  profile %s  rows 1..%llu  %s%s%s", wide(program.hash),
-         program.profile.c_str(), wide(program.rows_capacity),
+         program.device_target.c_str(), wide(program.max_batch_size),
          program.binding_model == BindingModel::kDeviceAddress ? "device addresses"
                                                                : "push descriptors",
          program.storage.bits16 ? "  16-bit storage" : "",
@@ -108,11 +108,11 @@ std::string dump(const Program& program) {
     line(out, "arena %llu bytes, weights %llu bytes, initial data %zu bytes",
          wide(program.arena_bytes), wide(program.weights_bytes), program.data.size());
     line(out, "slots");
-    for (const Slot& slot : program.slots)
-        line(out, "  %-9s [%llu, +%llu) %s %s %s%s", name_of(slot.kind), wide(slot.offset),
-             wide(slot.bytes), std::string(name_of(slot.dtype)).c_str(),
-             to_string(slot.shape).c_str(), slot.name.c_str(),
-             slot.data_offset == kZeroFilled ? " (zeros)" : "");
+    for (const Variable& variable : program.variables)
+        line(out, "  %-9s [%llu, +%llu) %s %s %s%s", name_of(variable.kind), wide(variable.offset),
+             wide(variable.bytes), std::string(name_of(variable.dtype)).c_str(),
+             to_string(variable.shape).c_str(), variable.name.c_str(),
+             variable.data_offset == kZeroFilled ? " (zeros)" : "");
     line(out, "bindings");
     for (const Binding& binding : program.bindings)
         line(out, "  %-6s %s %s %s, %s bytes",
@@ -130,14 +130,14 @@ std::string dump(const Program& program) {
              kernel.local_size[1], kernel.local_size[2], kernel.spirv.size());
     for (const Entry& entry : program.entries) {
         uint32_t dispatches = 0, barriers = 0;
-        for (const Step& step : program.steps_of(entry)) {
-            dispatches += step.kind == StepKind::kDispatch;
-            barriers += step.kind == StepKind::kBarrier;
+        for (const Command& command : program.commands_of(entry)) {
+            dispatches += command.kind == CommandKind::kDispatch;
+            barriers += command.kind == CommandKind::kBarrier;
         }
         line(out, "entry %s  arena [%llu, +%llu)  %u dispatches, %u barriers", entry.name.c_str(),
              wide(entry.arena_offset), wide(entry.arena_bytes), dispatches, barriers);
-        for (uint32_t i = 0; i < entry.step_count; ++i)
-            dump_step(out, program, program.steps[entry.first_step + i], i);
+        for (uint32_t i = 0; i < entry.command_count; ++i)
+            dump_command(out, program, program.commands[entry.first_command + i], i);
     }
     return out;
 }

@@ -24,7 +24,7 @@ uint64_t align_up(uint64_t at, uint64_t alignment) {
 
 uint64_t tables_end(const PackageHeader& header) {
     return sizeof header + uint64_t{header.section_count} * sizeof(PackageSectionRecord) +
-           uint64_t{header.profile_count} * sizeof(ProfileRecord);
+           uint64_t{header.device_target_count} * sizeof(DeviceTargetRecord);
 }
 
 bool fail(ViewError* error, StatusCode code, const char* what) {
@@ -45,16 +45,16 @@ HEARTH_PRINTF(3, 4) bool bad(ViewError* error, uint32_t index, const char* forma
 }
 
 Status check(const PackageContents& contents) {
-    if (contents.profiles.empty() || contents.profiles.size() > kMaxProfiles)
+    if (contents.device_targets.empty() || contents.device_targets.size() > kMaxProfiles)
         return invalid_argument("a package has 1 to " + std::to_string(kMaxProfiles) +
-                                " profiles, found " + std::to_string(contents.profiles.size()));
-    for (size_t i = 0; i < contents.profiles.size(); ++i) {
-        const std::string& name = contents.profiles[i].name;
-        if (name.empty() || name.size() >= sizeof(ProfileRecord::name))
+                                " profiles, found " + std::to_string(contents.device_targets.size()));
+    for (size_t i = 0; i < contents.device_targets.size(); ++i) {
+        const std::string& name = contents.device_targets[i].name;
+        if (name.empty() || name.size() >= sizeof(DeviceTargetRecord::name))
             return invalid_argument("a profile's name has 1 to 31 characters, found '" + name +
                                     "'");
         for (size_t k = 0; k < i; ++k)
-            if (contents.profiles[k].name == name)
+            if (contents.device_targets[k].name == name)
                 return invalid_argument("two profiles are named '" + name + "'");
     }
     return {};
@@ -62,9 +62,9 @@ Status check(const PackageContents& contents) {
 
 /// Moves the initial values of a program's variables into the pool.
 void move_data(Program& program, DataPool& pool) {
-    for (Slot& slot : program.slots) {
-        if (slot.data_offset == kZeroFilled) continue;
-        slot.data_offset = pool.add(std::span(program.data).subspan(slot.data_offset, slot.bytes));
+    for (Variable& variable : program.variables) {
+        if (variable.data_offset == kZeroFilled) continue;
+        variable.data_offset = pool.add(std::span(program.data).subspan(variable.data_offset, variable.bytes));
     }
     program.data.clear();
 }
@@ -75,9 +75,9 @@ struct NewSection {
 };
 
 std::vector<std::byte> lay_out(PackageHeader header, const std::vector<NewSection>& sections,
-                               const std::vector<ProfileRecord>& profiles) {
+                               const std::vector<DeviceTargetRecord>& device_targets) {
     header.section_count = static_cast<uint32_t>(sections.size());
-    header.profile_count = static_cast<uint32_t>(profiles.size());
+    header.device_target_count = static_cast<uint32_t>(device_targets.size());
     std::vector<PackageSectionRecord> records;
     uint64_t at = tables_end(header);
     for (const NewSection& section : sections) {
@@ -94,8 +94,8 @@ std::vector<std::byte> lay_out(PackageHeader header, const std::vector<NewSectio
                   out.begin() + static_cast<ptrdiff_t>(records[i].offset));
     std::byte* tables = out.data() + sizeof header;
     std::memcpy(tables, records.data(), records.size() * sizeof records[0]);
-    std::memcpy(tables + records.size() * sizeof records[0], profiles.data(),
-                profiles.size() * sizeof profiles[0]);
+    std::memcpy(tables + records.size() * sizeof records[0], device_targets.data(),
+                device_targets.size() * sizeof device_targets[0]);
     std::memcpy(out.data(), &header, sizeof header);
     header.checksum =
         checksum(std::span(out).first(tables_end(header)).subspan(kPackageChecksumEnd));
@@ -124,22 +124,22 @@ Result<std::vector<std::byte>> save_package(PackageContents contents) {
     HEARTH_TRY(check(contents));
     std::vector<NewSection> sections;
     sections.push_back({PackageSectionKind::kGraph, std::move(contents.graph)});
-    std::vector<ProfileRecord> profiles;
-    for (PackedProfile& profile : contents.profiles) move_data(profile.program, contents.pool);
-    for (const PackedProfile& profile : contents.profiles) {
-        ProfileRecord record{};
-        profile.name.copy(record.name, sizeof record.name - 1);
+    std::vector<DeviceTargetRecord> device_targets;
+    for (PackedDeviceTarget& device_target : contents.device_targets) move_data(device_target.program, contents.pool);
+    for (const PackedDeviceTarget& device_target : contents.device_targets) {
+        DeviceTargetRecord record{};
+        device_target.name.copy(record.name, sizeof record.name - 1);
         record.section = static_cast<uint32_t>(sections.size());
-        record.shared_memory_bytes = profile.shared_memory_bytes;
-        record.subgroup_size = profile.subgroup_size;
-        profiles.push_back(record);
+        record.shared_memory_bytes = device_target.shared_memory_bytes;
+        record.subgroup_size = device_target.subgroup_size;
+        device_targets.push_back(record);
         sections.push_back(
             {PackageSectionKind::kProgram,
-             save_program_without_data(profile.program, contents.pool.bytes().size())});
+             save_program_without_data(device_target.program, contents.pool.bytes().size())});
     }
     if (!contents.notes.empty()) {
-        const auto notes = std::as_bytes(std::span(contents.notes));
-        sections.push_back({PackageSectionKind::kNotes, {notes.begin(), notes.end()}});
+        const auto remarks = std::as_bytes(std::span(contents.notes));
+        sections.push_back({PackageSectionKind::kNotes, {remarks.begin(), remarks.end()}});
     }
     if (!contents.agents.empty())
         sections.push_back({PackageSectionKind::kAgents, std::move(contents.agents)});
@@ -149,7 +149,7 @@ Result<std::vector<std::byte>> save_package(PackageContents contents) {
     header.magic = kPackageMagic;
     header.format_version = kPackageFormatVersion;
     header.graph_hash = contents.graph_hash;
-    return lay_out(header, sections, profiles);
+    return lay_out(header, sections, device_targets);
 }
 
 bool is_package(std::span<const std::byte> bytes) {
@@ -180,21 +180,21 @@ bool PackageView::open(std::span<const std::byte> bytes, ViewError* error) {
                         static_cast<unsigned long long>(header_->total_bytes));
         return false;
     }
-    if (header_->section_count > kMaxPackageSections || header_->profile_count > kMaxProfiles ||
-        header_->profile_count == 0 || tables_end(*header_) > bytes.size())
+    if (header_->section_count > kMaxPackageSections || header_->device_target_count > kMaxProfiles ||
+        header_->device_target_count == 0 || tables_end(*header_) > bytes.size())
         return fail(error, StatusCode::kCorruptData, "impossible number of sections or profiles");
     if (header_->checksum !=
         checksum(bytes.first(tables_end(*header_)).subspan(kPackageChecksumEnd)))
         return fail(error, StatusCode::kCorruptData, "the header's checksum does not match");
     const std::byte* tables = bytes.data() + sizeof(PackageHeader);
     sections_ = {reinterpret_cast<const PackageSectionRecord*>(tables), header_->section_count};
-    profiles_ = {reinterpret_cast<const ProfileRecord*>(tables + sections_.size_bytes()),
-                 header_->profile_count};
-    return check_sections(error) && check_profiles(error);
+    device_targets_ = {reinterpret_cast<const DeviceTargetRecord*>(tables + sections_.size_bytes()),
+                 header_->device_target_count};
+    return check_sections(error) && check_device_targets(error);
 }
 
 bool PackageView::check_sections(ViewError* error) {
-    uint32_t graphs = 0, pools = 0, notes = 0, agents = 0;
+    uint32_t graphs = 0, pools = 0, remarks = 0, agents = 0;
     uint64_t end = tables_end(*header_);
     for (uint32_t i = 0; i < sections_.size(); ++i) {
         const PackageSectionRecord& s = sections_[i];
@@ -223,7 +223,7 @@ bool PackageView::check_sections(ViewError* error) {
                 continue;
             case PackageSectionKind::kNotes:
                 notes_ = i;
-                ++notes;
+                ++remarks;
                 continue;
             case PackageSectionKind::kAgents:
                 agents_ = i;
@@ -236,23 +236,23 @@ bool PackageView::check_sections(ViewError* error) {
     }
     if (end != bytes_.size())
         return fail(error, StatusCode::kCorruptData, "there is something after the last section");
-    if (graphs != 1 || pools != 1 || notes > 1 || agents > 1)
+    if (graphs != 1 || pools != 1 || remarks > 1 || agents > 1)
         return fail(
             error, StatusCode::kCorruptData,
             "needs one graph, one pool of weights, and at most one section of notes and one "
             "of agents");
-    if (notes == 0) notes_ = graph_;
+    if (remarks == 0) notes_ = graph_;
     if (agents == 0) agents_ = graph_;
     return true;
 }
 
-bool PackageView::check_profiles(ViewError* error) {
-    for (uint32_t i = 0; i < profiles_.size(); ++i) {
-        const ProfileRecord& p = profiles_[i];
+bool PackageView::check_device_targets(ViewError* error) {
+    for (uint32_t i = 0; i < device_targets_.size(); ++i) {
+        const DeviceTargetRecord& p = device_targets_[i];
         if (p.name[0] == '\0' || std::memchr(p.name, '\0', sizeof p.name) == nullptr)
             return bad(error, i, "a profile without a name");
         if (p.reserved != 0) return bad(error, i, "a profile's reserved field is not zero");
-        if (find_profile(p.name) != static_cast<int>(i))
+        if (find_device_target(p.name) != static_cast<int>(i))
             return bad(error, i, "two profiles are named '%s'", p.name);
         if (p.section >= sections_.size() ||
             sections_[p.section].kind != static_cast<uint32_t>(PackageSectionKind::kProgram))
@@ -261,9 +261,9 @@ bool PackageView::check_profiles(ViewError* error) {
     return true;
 }
 
-int PackageView::find_profile(std::string_view name) const {
-    for (uint32_t i = 0; i < profiles_.size(); ++i)
-        if (name == profiles_[i].name) return static_cast<int>(i);
+int PackageView::find_device_target(std::string_view name) const {
+    for (uint32_t i = 0; i < device_targets_.size(); ++i)
+        if (name == device_targets_[i].name) return static_cast<int>(i);
     return -1;
 }
 

@@ -42,7 +42,7 @@ struct PackageSectionRecord {
     uint64_t checksum;  ///< checksum() of the section
 };
 
-struct ProfileRecord {
+struct DeviceTargetRecord {
     char name[32];                 ///< zero-terminated
     uint32_t section;              ///< index of its program's section
     uint32_t shared_memory_bytes;  ///< largest shared memory of a workgroup of its kernels
@@ -56,10 +56,10 @@ struct PackageHeader {
     uint64_t total_bytes;
     uint64_t checksum;  ///< checksum() of every byte from here to the end of the ProfileRecords
     uint64_t graph_hash;
-    uint32_t section_count, profile_count;
+    uint32_t section_count, device_target_count;
 };
 
-static_assert(sizeof(PackageSectionRecord) == 32 && sizeof(ProfileRecord) == 48 &&
+static_assert(sizeof(PackageSectionRecord) == 32 && sizeof(DeviceTargetRecord) == 48 &&
               sizeof(PackageHeader) == 40);
 
 }  // namespace file
@@ -81,7 +81,7 @@ class DataPool {
 };
 
 /// One device target's program, to be packed.
-struct PackedProfile {
+struct PackedDeviceTarget {
     std::string name;
     Program program;  ///< data included
     uint32_t shared_memory_bytes = 0;
@@ -92,7 +92,7 @@ struct PackageContents {
     std::vector<std::byte> graph;  ///< refers to `pool`
     uint64_t graph_hash = 0;
     DataPool pool;                        ///< saving adds the programs' data
-    std::vector<PackedProfile> profiles;  ///< by priority: a device uses the first that it supports
+    std::vector<PackedDeviceTarget> device_targets;  ///< by priority: a device uses the first that it supports
     std::string notes;
     std::vector<std::byte> agents;  ///< an AgentManifest, or empty
 };
@@ -114,16 +114,16 @@ class PackageView {
 
     const file::PackageHeader& header() const { return *header_; }
     std::span<const file::PackageSectionRecord> sections() const { return sections_; }
-    std::span<const file::ProfileRecord> profiles() const { return profiles_; }
+    std::span<const file::DeviceTargetRecord> device_targets() const { return device_targets_; }
     /// Index of the device target, or -1.
-    int find_profile(std::string_view name) const;
+    int find_device_target(std::string_view name) const;
 
     std::span<const std::byte> section(uint32_t index) const {
         return bytes_.subspan(static_cast<size_t>(sections_[index].offset),
                               static_cast<size_t>(sections_[index].bytes));
     }
-    std::span<const std::byte> program(uint32_t profile) const {
-        return section(profiles_[profile].section);
+    std::span<const std::byte> program(uint32_t device_target) const {
+        return section(device_targets_[device_target].section);
     }
     std::span<const std::byte> graph() const { return section(graph_); }
     std::span<const std::byte> weights() const { return section(weights_); }
@@ -133,12 +133,12 @@ class PackageView {
 
   private:
     bool check_sections(ViewError* error);
-    bool check_profiles(ViewError* error);
+    bool check_device_targets(ViewError* error);
 
     std::span<const std::byte> bytes_;
     const file::PackageHeader* header_ = nullptr;
     std::span<const file::PackageSectionRecord> sections_;
-    std::span<const file::ProfileRecord> profiles_;
+    std::span<const file::DeviceTargetRecord> device_targets_;
     uint32_t graph_ = 0, weights_ = 0;  ///< section indices
     uint32_t notes_ = 0, agents_ = 0;   ///< section indices; equal to graph_ if absent
 };

@@ -14,12 +14,12 @@ namespace hearth {
 namespace {
 
 void add(Hash& hash, const Extent& extent) {
-    hash.number(extent.fixed).number(extent.per_row);
+    hash.number(extent.fixed).number(extent.is_batch);
 }
 
 void add(Hash& hash, const Shape& shape) {
     hash.number(shape.rank());
-    for (Dim d : shape.dims()) hash.number(d.count).number(d.per_row);
+    for (Dim d : shape.dims()) hash.number(d.count).number(d.is_batch);
 }
 
 void add(Hash& hash, const Kernel& k) {
@@ -46,7 +46,7 @@ void add(Hash& hash, const Operand& o) {
     add(hash, o.bytes);
 }
 
-void add(Hash& hash, const Step& s) {
+void add(Hash& hash, const Command& s) {
     hash.number(static_cast<uint8_t>(s.kind)).number(s.kernel);
     hash.number(s.first_operand).number(s.operand_count);
     hash.number(s.first_word).number(s.word_count);
@@ -57,7 +57,7 @@ void add(Hash& hash, const Step& s) {
 }
 
 void add(Hash& hash, const Entry& e) {
-    hash.text(e.name).number(e.first_step).number(e.step_count);
+    hash.text(e.name).number(e.first_command).number(e.command_count);
     hash.number(e.arena_offset).number(e.arena_bytes).number(e.bindings.size());
     for (uint32_t binding : e.bindings) hash.number(binding);
 }
@@ -71,7 +71,7 @@ void add(Hash& hash, const Binding& b) {
     for (const std::string& name : b.elements) hash.text(name);
 }
 
-void add(Hash& hash, const Slot& s) {
+void add(Hash& hash, const Variable& s) {
     hash.text(s.name).number(static_cast<uint8_t>(s.kind)).number(static_cast<uint8_t>(s.dtype));
     add(hash, s.shape);
     hash.number(s.offset).number(s.bytes).number(s.data_offset);
@@ -95,27 +95,27 @@ const T* find_named(const std::vector<T>& values, std::string_view name) {
 const Entry* Program::find_entry(std::string_view name) const {
     return find_named(entries, name);
 }
-const Slot* Program::find_slot(std::string_view name) const {
-    return find_named(slots, name);
+const Variable* Program::find_variable(std::string_view name) const {
+    return find_named(variables, name);
 }
 
 void declare_operands(Program& program) {
     std::vector<bool> was_declared;
     for (Kernel& kernel : program.kernels) was_declared.push_back(!kernel.operands.empty());
-    for (const Step& step : program.steps) {
-        if (step.kind != StepKind::kDispatch || step.kernel >= program.kernels.size() ||
-            was_declared[step.kernel])
+    for (const Command& command : program.commands) {
+        if (command.kind != CommandKind::kDispatch || command.kernel >= program.kernels.size() ||
+            was_declared[command.kernel])
             continue;
-        std::vector<KernelOperand>& declared = program.kernels[step.kernel].operands;
+        std::vector<KernelOperand>& declared = program.kernels[command.kernel].operands;
         const bool is_first = declared.empty();
-        const std::span<const Operand> given = program.operands_of(step);
+        const std::span<const Operand> given = program.operands_of(command);
         if (is_first) declared.resize(given.size());
         for (size_t i = 0; i < std::min(given.size(), declared.size()); ++i) {
             KernelOperand& d = declared[i];
             const Extent bytes = given[i].bytes;
             d.bytes = is_first ? bytes
                                : Extent{std::min(d.bytes.fixed, bytes.fixed),
-                                        std::min(d.bytes.per_row, bytes.per_row)};
+                                        std::min(d.bytes.is_batch, bytes.is_batch)};
             const auto both = static_cast<Access>(static_cast<uint8_t>(d.access) &
                                                   static_cast<uint8_t>(given[i].access));
             d.access = is_first || both == Access{} ? given[i].access : both;
@@ -127,18 +127,18 @@ void declare_operands(Program& program) {
 
 uint64_t content_hash(const Program& program) {
     Hash hash;
-    hash.number(program.format_version).text(program.profile);
+    hash.number(program.format_version).text(program.device_target);
     hash.number(static_cast<uint8_t>(program.binding_model));
     hash.number(program.storage.bits16).number(program.storage.bits8);
-    if (program.cpu != Cpu::kNone) hash.number(static_cast<uint8_t>(program.cpu));
-    hash.number(program.rows_capacity).number(program.arena_bytes).number(program.weights_bytes);
+    if (program.cpu != CpuIsa::kNone) hash.number(static_cast<uint8_t>(program.cpu));
+    hash.number(program.max_batch_size).number(program.arena_bytes).number(program.weights_bytes);
     add_all(hash, program.kernels);
     add_all(hash, program.operands);
     hash.number(program.words.size()).bytes(std::as_bytes(std::span(program.words)));
-    add_all(hash, program.steps);
+    add_all(hash, program.commands);
     add_all(hash, program.entries);
     add_all(hash, program.bindings);
-    add_all(hash, program.slots);
+    add_all(hash, program.variables);
     hash.number(program.data.size()).bytes(program.data);
     return hash.value();
 }

@@ -44,8 +44,8 @@ enum class Access : uint8_t { kRead = 1, kWrite = 2, kReadWrite = 3 };
 /// A byte count that may depend on the batch size: fixed + per_row * rows.
 struct Extent {
     uint64_t fixed = 0;
-    uint64_t per_row = 0;
-    uint64_t at(uint64_t rows) const { return fixed + per_row * rows; }
+    uint64_t is_batch = 0;
+    uint64_t at(uint64_t rows) const { return fixed + is_batch * rows; }
     friend bool operator==(const Extent&, const Extent&) = default;
 };
 
@@ -102,7 +102,7 @@ struct Kernel {
     bool needs_int8_storage = false;
     bool needs_fp16_arithmetic = false;
     bool needs_subgroup_arithmetic = false;
-    MatrixCores needs_matrix_cores = MatrixCores::kNone;
+    CooperativeMatrixExt needs_matrix_cores = CooperativeMatrixExt::kNone;
     bool needs_workgroup_matrices = false;
     /// Cooperative-matrix shape that the device must support, if any; subgroup scope, or else
     /// workgroup scope.
@@ -146,15 +146,15 @@ struct GridAxis {
     }
 };
 
-enum class StepKind : uint8_t {
+enum class CommandKind : uint8_t {
     kDispatch,  ///< operands as the kernel declares them
     kCopy,      ///< operand 0 to operand 1, equal Extent
     kFill,      ///< fills operand 0 with the word `words[first_word]`
     kBarrier,   ///< all earlier commands finish and are visible to all later ones
 };
 
-struct Step {
-    StepKind kind = StepKind::kBarrier;
+struct Command {
+    CommandKind kind = CommandKind::kBarrier;
     uint32_t kernel = 0;  ///< kDispatch: index into Program::kernels
     uint32_t first_operand = 0, operand_count = 0;
     uint32_t first_word = 0, word_count = 0;
@@ -187,7 +187,7 @@ struct Binding {
     std::vector<std::string> elements = {};  ///< names of its elements, if any
 };
 
-enum class SlotKind : uint8_t {
+enum class VariableKind : uint8_t {
     kParam,
     kState,
     kConstant,
@@ -195,16 +195,16 @@ enum class SlotKind : uint8_t {
 };
 
 /// True if brains hold variables of this kind.
-constexpr bool is_learned(SlotKind kind) {
-    return kind == SlotKind::kParam || kind == SlotKind::kState;
+constexpr bool is_learned(VariableKind kind) {
+    return kind == VariableKind::kParam || kind == VariableKind::kState;
 }
 
 inline constexpr uint64_t kZeroFilled = ~uint64_t{0};
 
 /// A tensor in the weights region.
-struct Slot {
+struct Variable {
     std::string name;
-    SlotKind kind = SlotKind::kParam;
+    VariableKind kind = VariableKind::kParam;
     DType dtype = DType::kF32;  ///< logical; in memory: device_dtype(dtype, Program::storage)
     Shape shape;
     uint64_t offset = 0;
@@ -214,7 +214,7 @@ struct Slot {
 
 struct Entry {
     std::string name;
-    uint32_t first_step = 0, step_count = 0;
+    uint32_t first_command = 0, command_count = 0;
     uint64_t arena_offset = 0, arena_bytes = 0;  ///< this entry's range of the arena
     std::vector<uint32_t> bindings;              ///< indices into Program::bindings that it uses
 };
@@ -224,33 +224,33 @@ struct Program {
     uint64_t hash = 0;  ///< content hash of everything but source, labels and debug tables
     /// Hash of the source graphs: equal for all device targets.  Not part of `hash`.
     uint64_t graph_hash = 0;
-    std::string profile = "baseline";
+    std::string device_target = "baseline";
     BindingModel binding_model = BindingModel::kDeviceAddress;
-    Cpu cpu = Cpu::kNone;   ///< instruction set of its C kernels; kNone: SPIR-V
+    CpuIsa cpu = CpuIsa::kNone;   ///< instruction set of its C kernels; kNone: SPIR-V
     NarrowStorage storage;  ///< storage of narrow element types in memory
-    uint64_t rows_capacity = 1;
+    uint64_t max_batch_size = 1;
     uint64_t arena_bytes = 0;
     uint64_t weights_bytes = 0;
     std::vector<Kernel> kernels;
     std::vector<Operand> operands;
     std::vector<uint32_t> words;
-    std::vector<Step> steps;
+    std::vector<Command> commands;
     std::vector<Entry> entries;
     std::vector<Binding> bindings;
-    std::vector<Slot> slots;
+    std::vector<Variable> variables;
     std::vector<std::byte> data;  ///< initial values of variables
 
-    std::span<const Operand> operands_of(const Step& step) const {
-        return std::span(operands).subspan(step.first_operand, step.operand_count);
+    std::span<const Operand> operands_of(const Command& command) const {
+        return std::span(operands).subspan(command.first_operand, command.operand_count);
     }
-    std::span<const uint32_t> words_of(const Step& step) const {
-        return std::span(words).subspan(step.first_word, step.word_count);
+    std::span<const uint32_t> words_of(const Command& command) const {
+        return std::span(words).subspan(command.first_word, command.word_count);
     }
-    std::span<const Step> steps_of(const Entry& entry) const {
-        return std::span(steps).subspan(entry.first_step, entry.step_count);
+    std::span<const Command> commands_of(const Entry& entry) const {
+        return std::span(commands).subspan(entry.first_command, entry.command_count);
     }
     const Entry* find_entry(std::string_view name) const;
-    const Slot* find_slot(std::string_view name) const;
+    const Variable* find_variable(std::string_view name) const;
 };
 
 /// Computes the content hash for Program::hash.

@@ -31,13 +31,13 @@ struct ListRef {
 };
 
 struct ExtentRecord {
-    uint64_t fixed, per_row;
+    uint64_t fixed, is_batch;
 };
 
 struct ShapeRecord {
     int64_t counts[kMaxRank];
     uint32_t rank;
-    uint32_t per_row_mask;  ///< bit i: dimension i is the batch
+    uint32_t batch_mask;  ///< bit i: dimension i is the batch
 };
 
 enum KernelFlags : uint32_t {
@@ -103,7 +103,7 @@ struct GridAxisRecord {
     uint32_t reserved;
 };
 
-struct StepRecord {
+struct CommandRecord {
     uint32_t kind;
     uint32_t kernel;
     ListRef operands;  ///< kOperands
@@ -117,7 +117,7 @@ struct StepRecord {
 
 struct EntryRecord {
     TextRef name;
-    ListRef steps;     ///< kSteps
+    ListRef commands;     ///< kSteps
     ListRef bindings;  ///< kEntryBindings
     uint64_t arena_offset, arena_bytes;
 };
@@ -130,7 +130,7 @@ struct BindingRecord {
     ListRef elements;  ///< kNames: empty, or one per element
 };
 
-struct SlotRecord {
+struct VariableRecord {
     TextRef name;
     uint32_t kind, dtype;
     ShapeRecord shape;
@@ -144,14 +144,14 @@ enum Section : uint32_t {
     kSpecConstants,
     kOperands,
     kWords,
-    kSteps,
+    kCommands,
     kValues,
     kEntries,
     kEntryBindings,
     kBindings,
-    kSlots,
+    kVariables,
     kNames,      ///< TextRef
-    kSlotNames,  ///< indices of variables, in ascending order of their names
+    kVariableNames,  ///< indices of variables, in ascending order of their names
     kTexts,
     kData,
     kSectionCount,
@@ -164,12 +164,12 @@ inline constexpr uint32_t kElementBytes[kSectionCount] = {sizeof(KernelRecord),
                                                           sizeof(SpecConstantRecord),
                                                           sizeof(OperandRecord),
                                                           4,
-                                                          sizeof(StepRecord),
+                                                          sizeof(CommandRecord),
                                                           4,
                                                           sizeof(EntryRecord),
                                                           4,
                                                           sizeof(BindingRecord),
-                                                          sizeof(SlotRecord),
+                                                          sizeof(VariableRecord),
                                                           sizeof(TextRef),
                                                           4,
                                                           1,
@@ -198,18 +198,18 @@ struct FileHeader {
     uint64_t content_hash, graph_hash;
     uint32_t binding_model;
     uint32_t flags;  ///< HeaderFlags
-    uint64_t rows_capacity, arena_bytes, weights_bytes;
+    uint64_t max_batch_size, arena_bytes, weights_bytes;
     /// kDataIsOutside: size in bytes of the data that data_offsets refer to.  Otherwise 0.
     uint64_t outside_bytes;
-    TextRef profile;
+    TextRef device_target;
     SectionRef sections[kSectionCount];
 };
 
 inline constexpr uint64_t kChecksumEnd = 24;  ///< start of the checksummed bytes
 
 static_assert(sizeof(KernelRecord) == 88 && sizeof(KernelOperandRecord) == 24 &&
-              sizeof(OperandRecord) == 40 && sizeof(StepRecord) == 136 &&
+              sizeof(OperandRecord) == 40 && sizeof(CommandRecord) == 136 &&
               sizeof(EntryRecord) == 40 && sizeof(BindingRecord) == 112 &&
-              sizeof(SlotRecord) == 112 && sizeof(FileHeader) == 88 + 16 * kSectionCount);
+              sizeof(VariableRecord) == 112 && sizeof(FileHeader) == 88 + 16 * kSectionCount);
 
 }  // namespace hearth::file

@@ -67,10 +67,10 @@ class Writer {
 };
 
 ExtentRecord to_record(const Extent& extent) {
-    return {extent.fixed, extent.per_row};
+    return {extent.fixed, extent.is_batch};
 }
 Extent from_record(const ExtentRecord& extent) {
-    return {extent.fixed, extent.per_row};
+    return {extent.fixed, extent.is_batch};
 }
 
 ShapeRecord to_record(const Shape& shape) {
@@ -78,7 +78,7 @@ ShapeRecord to_record(const Shape& shape) {
     record.rank = static_cast<uint32_t>(shape.rank());
     for (int i = 0; i < shape.rank(); ++i) {
         record.counts[i] = shape[i].count;
-        if (shape[i].per_row) record.per_row_mask |= 1u << i;
+        if (shape[i].is_batch) record.batch_mask |= 1u << i;
     }
     return record;
 }
@@ -105,8 +105,8 @@ void write(Writer& writer, const Kernel& k) {
                    (k.needs_fp16_arithmetic ? kNeedsFp16Arithmetic : 0u) |
                    (k.needs_subgroup_arithmetic ? kNeedsSubgroupArithmetic : 0u) |
                    (k.needs_int8_storage ? kNeedsInt8Storage : 0u) |
-                   (k.needs_matrix_cores == MatrixCores::kNv    ? kNeedsNvMatrixCores
-                    : k.needs_matrix_cores == MatrixCores::kKhr ? kNeedsKhrMatrixCores
+                   (k.needs_matrix_cores == CooperativeMatrixExt::kNv    ? kNeedsNvMatrixCores
+                    : k.needs_matrix_cores == CooperativeMatrixExt::kKhr ? kNeedsKhrMatrixCores
                                                                 : 0u) |
                    (k.needs_workgroup_matrices ? kNeedsWorkgroupMatrices : 0u);
     record.subgroup_size = k.subgroup_size;
@@ -122,8 +122,8 @@ void write(Writer& writer, const Operand& o) {
                                 o.binding, 0, o.offset, to_record(o.bytes)});
 }
 
-void write(Writer& writer, const Step& s) {
-    StepRecord record{};
+void write(Writer& writer, const Command& s) {
+    CommandRecord record{};
     record.kind = static_cast<uint32_t>(s.kind);
     record.kernel = s.kernel;
     record.operands = {s.first_operand, s.operand_count};
@@ -134,12 +134,12 @@ void write(Writer& writer, const Step& s) {
     record.bytes_moved = s.bytes_moved;
     record.computes = writer.list(kValues, std::span(s.computes));
     record.operand_values = writer.list(kValues, std::span(s.operand_values));
-    writer.record(kSteps, record);
+    writer.record(kCommands, record);
 }
 
 void write(Writer& writer, const Entry& e) {
     writer.record(kEntries, EntryRecord{writer.text(e.name),
-                                        {e.first_step, e.step_count},
+                                        {e.first_command, e.command_count},
                                         writer.list(kEntryBindings, std::span(e.bindings)),
                                         e.arena_offset,
                                         e.arena_bytes});
@@ -154,18 +154,18 @@ void write(Writer& writer, const Binding& b) {
                                            writer.list(kNames, std::span<const TextRef>(names))});
 }
 
-void write(Writer& writer, const Slot& s) {
-    writer.record(kSlots, SlotRecord{writer.text(s.name), static_cast<uint32_t>(s.kind),
+void write(Writer& writer, const Variable& s) {
+    writer.record(kVariables, VariableRecord{writer.text(s.name), static_cast<uint32_t>(s.kind),
                                      static_cast<uint32_t>(s.dtype), to_record(s.shape), s.offset,
                                      s.bytes, s.data_offset});
 }
 
 /// Indices of the variables in ascending order of their names.
-std::vector<uint32_t> order_by_name(const std::vector<Slot>& slots) {
-    std::vector<uint32_t> order(slots.size());
+std::vector<uint32_t> order_by_name(const std::vector<Variable>& variables) {
+    std::vector<uint32_t> order(variables.size());
     std::iota(order.begin(), order.end(), 0u);
     std::sort(order.begin(), order.end(),
-              [&](uint32_t a, uint32_t b) { return slots[a].name < slots[b].name; });
+              [&](uint32_t a, uint32_t b) { return variables[a].name < variables[b].name; });
     return order;
 }
 
@@ -193,9 +193,9 @@ Kernel read(const ProgramView& view, const KernelRecord& k) {
     kernel.needs_fp16_arithmetic = (k.flags & kNeedsFp16Arithmetic) != 0;
     kernel.needs_subgroup_arithmetic = (k.flags & kNeedsSubgroupArithmetic) != 0;
     kernel.needs_int8_storage = (k.flags & kNeedsInt8Storage) != 0;
-    kernel.needs_matrix_cores = (k.flags & kNeedsNvMatrixCores) != 0    ? MatrixCores::kNv
-                                : (k.flags & kNeedsKhrMatrixCores) != 0 ? MatrixCores::kKhr
-                                                                        : MatrixCores::kNone;
+    kernel.needs_matrix_cores = (k.flags & kNeedsNvMatrixCores) != 0    ? CooperativeMatrixExt::kNv
+                                : (k.flags & kNeedsKhrMatrixCores) != 0 ? CooperativeMatrixExt::kKhr
+                                                                        : CooperativeMatrixExt::kNone;
     kernel.needs_workgroup_matrices = (k.flags & kNeedsWorkgroupMatrices) != 0;
     kernel.subgroup_size = k.subgroup_size;
     kernel.matrix = {k.matrix_m, k.matrix_n, k.matrix_k};
@@ -207,27 +207,27 @@ Operand read(const ProgramView&, const OperandRecord& o) {
             from_record(o.bytes)};
 }
 
-Step read(const ProgramView& view, const StepRecord& s) {
-    Step step;
-    step.kind = static_cast<StepKind>(s.kind);
-    step.kernel = s.kernel;
-    step.first_operand = s.operands.first;
-    step.operand_count = s.operands.count;
-    step.first_word = s.words.first;
-    step.word_count = s.words.count;
-    for (size_t i = 0; i < 3; ++i) step.grid[i] = {from_record(s.grid[i].work), s.grid[i].tile};
-    step.label = view.text_view(s.label);
-    step.flops = s.flops;
-    step.bytes_moved = s.bytes_moved;
-    step.computes = to_vector(view.values(s.computes));
-    step.operand_values = to_vector(view.values(s.operand_values));
-    return step;
+Command read(const ProgramView& view, const CommandRecord& s) {
+    Command command;
+    command.kind = static_cast<CommandKind>(s.kind);
+    command.kernel = s.kernel;
+    command.first_operand = s.operands.first;
+    command.operand_count = s.operands.count;
+    command.first_word = s.words.first;
+    command.word_count = s.words.count;
+    for (size_t i = 0; i < 3; ++i) command.grid[i] = {from_record(s.grid[i].work), s.grid[i].tile};
+    command.label = view.text_view(s.label);
+    command.flops = s.flops;
+    command.bytes_moved = s.bytes_moved;
+    command.computes = to_vector(view.values(s.computes));
+    command.operand_values = to_vector(view.values(s.operand_values));
+    return command;
 }
 
 Entry read(const ProgramView& view, const EntryRecord& e) {
     return {std::string(view.text_view(e.name)),
-            e.steps.first,
-            e.steps.count,
+            e.commands.first,
+            e.commands.count,
             e.arena_offset,
             e.arena_bytes,
             to_vector(view.bindings_of(e))};
@@ -241,9 +241,9 @@ Binding read(const ProgramView& view, const BindingRecord& b) {
     return binding;
 }
 
-Slot read(const ProgramView& view, const SlotRecord& s) {
+Variable read(const ProgramView& view, const VariableRecord& s) {
     return {std::string(view.text_view(s.name)),
-            static_cast<SlotKind>(s.kind),
+            static_cast<VariableKind>(s.kind),
             static_cast<DType>(s.dtype),
             to_shape(s.shape),
             s.offset,
@@ -268,18 +268,18 @@ std::vector<std::byte> save(const Program& program, std::span<const std::byte> d
     header.flags |= (program.storage.bits16 ? kStores16Bits : 0u) |
                     (program.storage.bits8 ? kStores8Bits : 0u) |
                     static_cast<uint32_t>(program.cpu) << kCpuShift;
-    header.rows_capacity = program.rows_capacity;
+    header.max_batch_size = program.max_batch_size;
     header.arena_bytes = program.arena_bytes;
     header.weights_bytes = program.weights_bytes;
-    header.profile = writer.text(program.profile);
+    header.device_target = writer.text(program.device_target);
     for (const Kernel& kernel : program.kernels) write(writer, kernel);
     for (const Operand& operand : program.operands) write(writer, operand);
     writer.list(kWords, std::span(program.words));
-    for (const Step& step : program.steps) write(writer, step);
+    for (const Command& command : program.commands) write(writer, command);
     for (const Entry& entry : program.entries) write(writer, entry);
     for (const Binding& binding : program.bindings) write(writer, binding);
-    for (const Slot& slot : program.slots) write(writer, slot);
-    writer.list(kSlotNames, std::span<const uint32_t>(order_by_name(program.slots)));
+    for (const Variable& variable : program.variables) write(writer, variable);
+    writer.list(kVariableNames, std::span<const uint32_t>(order_by_name(program.variables)));
     writer.list(kData, data);
     return writer.finish(header);
 }
@@ -314,20 +314,20 @@ Result<Program> load_program(std::span<const std::byte> bytes, std::span<const s
     program.format_version = header.format_version;
     program.hash = header.content_hash;
     program.graph_hash = header.graph_hash;
-    program.profile = view.text_view(header.profile);
+    program.device_target = view.text_view(header.device_target);
     program.binding_model = view.binding_model();
     program.cpu = view.cpu();
     program.storage = view.storage();
-    program.rows_capacity = header.rows_capacity;
+    program.max_batch_size = header.max_batch_size;
     program.arena_bytes = header.arena_bytes;
     program.weights_bytes = header.weights_bytes;
     read_all(view, view.kernels(), program.kernels);
     read_all(view, view.operands(), program.operands);
     program.words = to_vector(view.words());
-    read_all(view, view.steps(), program.steps);
+    read_all(view, view.commands(), program.commands);
     read_all(view, view.entries(), program.entries);
     read_all(view, view.bindings(), program.bindings);
-    read_all(view, view.slots(), program.slots);
+    read_all(view, view.variables(), program.variables);
     program.data = to_vector(view.data());
     return program;
 }

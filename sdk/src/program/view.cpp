@@ -37,8 +37,8 @@ class Checker {
         return header_limits() && check_each(view_.kernels(), &Checker::kernel) &&
                check_each(view_.operands(), &Checker::operand) &&
                check_each(view_.bindings(), &Checker::binding) &&
-               check_each(view_.slots(), &Checker::slot) && slot_names() &&
-               check_each(view_.steps(), &Checker::step) &&
+               check_each(view_.variables(), &Checker::variable) && variable_names() &&
+               check_each(view_.commands(), &Checker::command) &&
                check_each(view_.entries(), &Checker::entry);
     }
 
@@ -57,7 +57,7 @@ class Checker {
         return false;
     }
     uint64_t count(Section section) const { return view_.header().sections[section].count; }
-    uint64_t rows() const { return view_.header().rows_capacity; }
+    uint64_t rows() const { return view_.header().max_batch_size; }
 
     /// Charges list elements to their section: all lists together may have at most as many elements
     /// as the section, so visiting all lists costs no more than visiting the section once.
@@ -89,26 +89,26 @@ class Checker {
     /// Computes the end of the extent at rows_capacity; false if it exceeds 63 bits.
     bool end_of(uint64_t offset, ExtentRecord extent, uint64_t* end) const {
         constexpr uint64_t kLimit = std::numeric_limits<int64_t>::max();
-        const Checked sum = Checked(offset) + extent.fixed + Checked(extent.per_row) * rows();
+        const Checked sum = Checked(offset) + extent.fixed + Checked(extent.is_batch) * rows();
         if (!sum.is_within(kLimit)) return false;
         *end = sum.value();
         return true;
     }
     bool shape_ok(const ShapeRecord& shape) const {
         if (shape.rank > static_cast<uint32_t>(kMaxRank)) return false;
-        if ((shape.per_row_mask >> shape.rank) != 0) return false;
+        if ((shape.batch_mask >> shape.rank) != 0) return false;
         for (uint32_t i = 0; i < static_cast<uint32_t>(kMaxRank); ++i)
             if (shape.counts[i] < 0 || (i >= shape.rank && shape.counts[i] != 0)) return false;
         return true;
     }
     /// True if `bytes` is exactly the size of a tensor of the shape.
     bool fits_shape(const ShapeRecord& shape, uint32_t dtype, ExtentRecord bytes) const {
-        if ((shape.per_row_mask & (shape.per_row_mask - 1)) != 0) return false;  // two batch axes
+        if ((shape.batch_mask & (shape.batch_mask - 1)) != 0) return false;  // two batch axes
         const auto held = device_dtype(static_cast<DType>(dtype), view_.storage());
         const Checked size = tensor_bytes(held, shape);
-        const bool is_per_row = shape.per_row_mask != 0;
-        return size.equals(is_per_row ? bytes.per_row : bytes.fixed) &&
-               (is_per_row ? bytes.fixed : bytes.per_row) == 0;
+        const bool is_is_batch = shape.batch_mask != 0;
+        return size.equals(is_is_batch ? bytes.is_batch : bytes.fixed) &&
+               (is_is_batch ? bytes.fixed : bytes.is_batch) == 0;
     }
 
     bool header_limits() {
@@ -116,19 +116,19 @@ class Checker {
         index_ = 0;
         if (header.binding_model > 1) return bad("header", "unknown binding model");
         if ((header.flags & ~uint32_t{kAllHeaderFlags}) != 0) return bad("header", "unknown flags");
-        if (view_.cpu() > Cpu::kWasm128) return bad("header", "unknown CPU");
-        if (view_.cpu() != Cpu::kNone && view_.binding_model() != BindingModel::kDeviceAddress)
+        if (view_.cpu() > CpuIsa::kWasm128) return bad("header", "unknown CPU");
+        if (view_.cpu() != CpuIsa::kNone && view_.binding_model() != BindingModel::kDeviceAddress)
             return bad("header", "is for a CPU and binds descriptors");
         if (view_.has_outside_data() ? count(kData) != 0 : header.outside_bytes != 0)
             return bad("header", "has data both inside and outside");
         if (view_.has_outside_data() && header.outside_bytes != view_.data().size())
             return bad("header", "its first contents lie outside and are not the ones given");
-        if (header.rows_capacity == 0 || header.rows_capacity > 0xffffffffu)
+        if (header.max_batch_size == 0 || header.max_batch_size > 0xffffffffu)
             return bad("header", "rows_capacity is not in 1..2^32-1");
         constexpr uint64_t kMaxRegion = uint64_t{1} << 62;
         if (header.arena_bytes > kMaxRegion || header.weights_bytes > kMaxRegion)
             return bad("header", "a region is larger than 2^62 bytes");
-        return text_ok(header.profile, "header", "profile");
+        return text_ok(header.device_target, "header", "profile");
     }
 
     bool kernel(const KernelRecord& k) {
@@ -141,7 +141,7 @@ class Checker {
         const bool addresses = view_.binding_model() == BindingModel::kDeviceAddress;
         if (k.located_count > k.operand_count || (k.located_count > 0 && !addresses))
             return bad("kernel", "locates operands that it has not, or in another binding model");
-        const bool is_native = view_.cpu() != Cpu::kNone;
+        const bool is_native = view_.cpu() != CpuIsa::kNone;
         if (push_bytes_of(k, view_.binding_model()) >
             (is_native ? kMaxNativePushBytes : kMaxPushBytes))
             return bad("kernel", is_native ? "needs over 1024 bytes of operands and words"
@@ -246,7 +246,7 @@ class Checker {
         uint64_t end = 0;
         if (!end_of(0, b.bytes, &end)) return bad("binding", "extent overflows");
         if (!list_ok(b.elements, kNames, "binding", "names of elements")) return false;
-        if (b.elements.count != 0 && (b.shape.rank != 1 || b.shape.per_row_mask != 0 ||
+        if (b.elements.count != 0 && (b.shape.rank != 1 || b.shape.batch_mask != 0 ||
                                       b.shape.counts[0] != int64_t{b.elements.count}))
             return bad("binding", "has not as many names as elements");
         for (const TextRef& name : view_.elements_of(b))
@@ -256,12 +256,12 @@ class Checker {
         return true;
     }
 
-    bool slot(const SlotRecord& s) {
+    bool variable(const VariableRecord& s) {
         if (!text_ok(s.name, "slot", "name")) return false;
-        if (s.kind > static_cast<uint32_t>(SlotKind::kTransient))
+        if (s.kind > static_cast<uint32_t>(VariableKind::kTransient))
             return bad("slot", "unknown kind");
         if (s.dtype >= static_cast<uint32_t>(kDTypeCount)) return bad("slot", "unknown type");
-        if (!shape_ok(s.shape) || s.shape.per_row_mask != 0) return bad("slot", "impossible shape");
+        if (!shape_ok(s.shape) || s.shape.batch_mask != 0) return bad("slot", "impossible shape");
         if (s.offset % 4 != 0) return bad("slot", "offset is not a multiple of 4");
         const uint64_t limit = view_.header().weights_bytes;
         if (s.offset > limit || s.bytes > limit - s.offset)
@@ -269,7 +269,7 @@ class Checker {
         if (!fits_shape(s.shape, s.dtype, {s.bytes, 0}))
             return bad("slot", "its bytes are not those of its shape");
         if (index_ > 0) {
-            const SlotRecord& previous = view_.slots()[index_ - 1];
+            const VariableRecord& previous = view_.variables()[index_ - 1];
             if (s.offset < previous.offset + previous.bytes)
                 return bad("slot", "lies before or upon the slot ahead of it");
         }
@@ -282,15 +282,15 @@ class Checker {
 
     /// Strictly ascending names are all distinct, and so are their variables: no pairwise
     /// comparison needed.
-    bool slot_names() {
-        const std::span<const uint32_t> order = view_.slots_by_name();
+    bool variable_names() {
+        const std::span<const uint32_t> order = view_.variables_by_name();
         index_ = 0;
-        if (order.size() != view_.slots().size())
+        if (order.size() != view_.variables().size())
             return bad("slot names", "are not as many as the slots");
         std::string_view previous;
         for (; index_ < order.size(); ++index_) {
-            if (order[index_] >= view_.slots().size()) return bad("slot names", "name no slot");
-            const std::string_view name = view_.text_view(view_.slots()[order[index_]].name);
+            if (order[index_] >= view_.variables().size()) return bad("slot names", "name no slot");
+            const std::string_view name = view_.text_view(view_.variables()[order[index_]].name);
             if (index_ > 0 && !(previous < name))
                 return bad("slot names", previous == name ? "two slots have one name"
                                                           : "are not in ascending order");
@@ -299,8 +299,8 @@ class Checker {
         return true;
     }
 
-    bool step(const StepRecord& s) {
-        if (s.kind > static_cast<uint32_t>(StepKind::kBarrier)) return bad("step", "unknown kind");
+    bool command(const CommandRecord& s) {
+        if (s.kind > static_cast<uint32_t>(CommandKind::kBarrier)) return bad("step", "unknown kind");
         if (!text_ok(s.label, "step", "label") ||
             !list_ok(s.operands, kOperands, "step", "operands") ||
             !list_ok(s.words, kWords, "step", "words") ||
@@ -309,14 +309,14 @@ class Checker {
             return false;
         for (const GridAxisRecord& axis : s.grid)
             if (!grid_ok(axis)) return false;
-        switch (static_cast<StepKind>(s.kind)) {
-            case StepKind::kDispatch:
+        switch (static_cast<CommandKind>(s.kind)) {
+            case CommandKind::kDispatch:
                 return dispatch(s);
-            case StepKind::kCopy:
+            case CommandKind::kCopy:
                 return copy(s);
-            case StepKind::kFill:
+            case CommandKind::kFill:
                 return fill(s);
-            case StepKind::kBarrier:
+            case CommandKind::kBarrier:
                 break;
         }
         if (s.operands.count != 0 || s.words.count != 0)
@@ -334,7 +334,7 @@ class Checker {
         return true;
     }
 
-    bool dispatch(const StepRecord& s) {
+    bool dispatch(const CommandRecord& s) {
         if (s.kernel >= view_.kernels().size()) return bad("step", "names no kernel");
         const KernelRecord& k = view_.kernels()[s.kernel];
         if (s.operands.count != k.operand_count)
@@ -343,7 +343,7 @@ class Checker {
         const std::span<const OperandRecord> operands = view_.operands_of(s);
         for (uint32_t i = 0; i < operands.size(); ++i)
             if (!operand_fits(k, i, operands[i], s)) return false;
-        if (view_.cpu() != Cpu::kNone &&
+        if (view_.cpu() != CpuIsa::kNone &&
             (operands.back().region != static_cast<uint32_t>(Region::kRun) ||
              operands.back().bytes.fixed != sizeof(RunBlock)))
             return bad("step", "does not give its function the run block");
@@ -352,7 +352,7 @@ class Checker {
 
     /// Checks operand i of a dispatch against its kernel's declaration.
     bool operand_fits(const KernelRecord& k, uint32_t i, const OperandRecord& o,
-                      const StepRecord& s) {
+                      const CommandRecord& s) {
         const KernelOperandRecord& declared = view_.operands_of(k)[i];
         if ((declared.access & ~o.access) != 0)
             return bad("step", "gives an operand for less than its kernel does with it");
@@ -377,14 +377,14 @@ class Checker {
         return true;
     }
 
-    bool copy(const StepRecord& s) {
+    bool copy(const CommandRecord& s) {
         if (s.operands.count != 2) return bad("step", "is a copy without two operands");
         const OperandRecord& from = view_.operands_of(s)[0];
         const OperandRecord& to = view_.operands_of(s)[1];
         if (from.access != static_cast<uint32_t>(Access::kRead) ||
             to.access != static_cast<uint32_t>(Access::kWrite))
             return bad("step", "is a copy that does not read, then write");
-        if (from.bytes.fixed != to.bytes.fixed || from.bytes.per_row != to.bytes.per_row)
+        if (from.bytes.fixed != to.bytes.fixed || from.bytes.is_batch != to.bytes.is_batch)
             return bad("step", "is a copy between different sizes");
         if (from.region == static_cast<uint32_t>(Region::kRun))
             return bad("step", "is a copy of the run block");
@@ -397,20 +397,20 @@ class Checker {
         return true;
     }
 
-    bool fill(const StepRecord& s) {
+    bool fill(const CommandRecord& s) {
         if (s.operands.count != 1 || s.words.count != 1)
             return bad("step", "is a fill without one operand and one word");
         const OperandRecord& to = view_.operands_of(s)[0];
         if (to.access != static_cast<uint32_t>(Access::kWrite))
             return bad("step", "is a fill that does not write");
-        if (to.bytes.fixed % 4 != 0 || to.bytes.per_row % 4 != 0)
+        if (to.bytes.fixed % 4 != 0 || to.bytes.is_batch % 4 != 0)
             return bad("step", "fills bytes that are not a multiple of 4");
         return true;
     }
 
     bool entry(const EntryRecord& e) {
         if (index_ >= kMaxEntries) return bad("entry", "there are over 1024");
-        if (!text_ok(e.name, "entry", "name") || !list_ok(e.steps, kSteps, "entry", "steps") ||
+        if (!text_ok(e.name, "entry", "name") || !list_ok(e.commands, kCommands, "entry", "steps") ||
             !list_ok(e.bindings, kEntryBindings, "entry", "bindings"))
             return false;
         for (size_t other = 0; other < index_; ++other)
@@ -432,7 +432,7 @@ class Checker {
                     return bad("entry", "two of its bindings have one name");
             }
         }
-        for (const StepRecord& s : view_.steps_of(e))
+        for (const CommandRecord& s : view_.commands_of(e))
             for (const OperandRecord& o : view_.operands_of(s))
                 if (!belongs(o, e)) return bad("entry", "a step's operand is not the entry's");
         return true;
@@ -503,7 +503,7 @@ Checked tensor_bytes(DType dtype, const file::ShapeRecord& shape) {
 Shape to_shape(const file::ShapeRecord& record) {
     Shape shape;
     for (uint32_t i = 0; i < record.rank; ++i)
-        shape.push_back(Dim(record.counts[i], ((record.per_row_mask >> i) & 1) != 0));
+        shape.push_back(Dim(record.counts[i], ((record.batch_mask >> i) & 1) != 0));
     return shape;
 }
 

@@ -42,16 +42,16 @@ class ProgramView {
     const file::FileHeader& header() const { return *header_; }
     BindingModel binding_model() const { return static_cast<BindingModel>(header_->binding_model); }
     /// Instruction set of the C kernels; kNone: the kernels are SPIR-V.
-    Cpu cpu() const {
-        return static_cast<Cpu>((header_->flags & file::kCpuMask) >> file::kCpuShift);
+    CpuIsa cpu() const {
+        return static_cast<CpuIsa>((header_->flags & file::kCpuMask) >> file::kCpuShift);
     }
     NarrowStorage storage() const {
         return {(header_->flags & file::kStores16Bits) != 0,
                 (header_->flags & file::kStores8Bits) != 0};
     }
     /// Element type of the variable in memory.
-    DType held_dtype(const file::SlotRecord& slot) const {
-        return device_dtype(static_cast<DType>(slot.dtype), storage());
+    DType held_dtype(const file::VariableRecord& variable) const {
+        return device_dtype(static_cast<DType>(variable.dtype), storage());
     }
     std::span<const std::byte> bytes() const { return bytes_; }
 
@@ -61,8 +61,8 @@ class ProgramView {
     std::span<const file::OperandRecord> operands() const {
         return section<file::OperandRecord>(file::kOperands);
     }
-    std::span<const file::StepRecord> steps() const {
-        return section<file::StepRecord>(file::kSteps);
+    std::span<const file::CommandRecord> commands() const {
+        return section<file::CommandRecord>(file::kCommands);
     }
     std::span<const file::EntryRecord> entries() const {
         return section<file::EntryRecord>(file::kEntries);
@@ -70,11 +70,11 @@ class ProgramView {
     std::span<const file::BindingRecord> bindings() const {
         return section<file::BindingRecord>(file::kBindings);
     }
-    std::span<const file::SlotRecord> slots() const {
-        return section<file::SlotRecord>(file::kSlots);
+    std::span<const file::VariableRecord> variables() const {
+        return section<file::VariableRecord>(file::kVariables);
     }
     /// Indices of the variables in ascending order of their names, which are unique.
-    std::span<const uint32_t> slots_by_name() const { return section<uint32_t>(file::kSlotNames); }
+    std::span<const uint32_t> variables_by_name() const { return section<uint32_t>(file::kVariableNames); }
     std::span<const uint32_t> words() const { return section<uint32_t>(file::kWords); }
     /// Initial values of variables.
     std::span<const std::byte> data() const {
@@ -97,17 +97,17 @@ class ProgramView {
         const file::KernelRecord& kernel) const {
         return list<file::SpecConstantRecord>(file::kSpecConstants, kernel.spec_constants);
     }
-    std::span<const file::StepRecord> steps_of(const file::EntryRecord& entry) const {
-        return list<file::StepRecord>(file::kSteps, entry.steps);
+    std::span<const file::CommandRecord> commands_of(const file::EntryRecord& entry) const {
+        return list<file::CommandRecord>(file::kCommands, entry.commands);
     }
     std::span<const uint32_t> bindings_of(const file::EntryRecord& entry) const {
         return list<uint32_t>(file::kEntryBindings, entry.bindings);
     }
-    std::span<const file::OperandRecord> operands_of(const file::StepRecord& step) const {
-        return list<file::OperandRecord>(file::kOperands, step.operands);
+    std::span<const file::OperandRecord> operands_of(const file::CommandRecord& command) const {
+        return list<file::OperandRecord>(file::kOperands, command.operands);
     }
-    std::span<const uint32_t> words_of(const file::StepRecord& step) const {
-        return list<uint32_t>(file::kWords, step.words);
+    std::span<const uint32_t> words_of(const file::CommandRecord& command) const {
+        return list<uint32_t>(file::kWords, command.words);
     }
     /// Names of the binding's elements; empty if they have none.
     std::span<const file::TextRef> elements_of(const file::BindingRecord& binding) const {
@@ -135,7 +135,7 @@ class ProgramView {
 
 /// fixed + per_row * rows.
 inline uint64_t extent_at(const file::ExtentRecord& extent, uint64_t rows) {
-    return extent.fixed + extent.per_row * rows;
+    return extent.fixed + extent.is_batch * rows;
 }
 
 /// Workgroups along an axis at batch size `rows`.
@@ -156,10 +156,10 @@ struct Grid {
                           : Checked(groups[(axis + 1) % 3]) * groups[(axis + 2) % 3] * parts;
     }
 };
-inline Grid grid_at(const file::StepRecord& step, uint64_t rows) {
+inline Grid grid_at(const file::CommandRecord& command, uint64_t rows) {
     Grid grid;
     for (uint32_t i = 0; i < 3; ++i) {
-        grid.groups[i] = groups_at(step.grid[i], rows);
+        grid.groups[i] = groups_at(command.grid[i], rows);
         if (grid.groups[i] > grid.groups[grid.axis]) grid.axis = i;
     }
     return grid;

@@ -34,7 +34,7 @@ Tensor indices(const Tensor& like, const Shape& shape, std::vector<double> value
 // Gates in the order i, f, g, o.
 Tensor ppo_loss(Inputs t) {
     const Tensor& logits = t[0];
-    const Tensor taken = categorical_log_probability(logits, indices(logits, {4}, {0, 1, 2, 0}));
+    const Tensor taken = categorical_log_prob(logits, indices(logits, {4}, {0, 1, 2, 0}));
     const Tensor policy = ppo_clip_loss(taken, torch_tensor(logits, {-1, -1.2, -0.9, -1.1}),
                                         torch_tensor(logits, {1, -1, 0.5, 2}));
     const Tensor value = mse_loss(squeeze(t[1], {1}), torch_tensor(logits, {1, 0, 2, -1}));
@@ -50,26 +50,26 @@ constexpr GradientCase kCases[] = {
      }},
     {"add_broadcast", [](Inputs t) { return t[0] + t[1]; }},
     {"amax", [](Inputs t) { return max(t[0], {1}); }},
-    {"avg_pool2d", [](Inputs t) { return avg_pool(t[0], {3}, {.strides = {2}, .low = {1}}); }},
+    {"avg_pool2d", [](Inputs t) { return avg_pool(t[0], {3}, {.strides = {2}, .pad_begin = {1}}); }},
     {"batch_norm_train", [](Inputs t) { return batch_norm_train(t[0], t[1], t[2]); }},
     {"batched_matmul", [](Inputs t) { return matmul(t[0], t[1]); }},
     {"bce_logits",
      [](Inputs t) {
-         return bce_with_logits(t[0], sigmoid(stop_gradient(t[1]))) + sum(t[1]) * 0.0;
+         return binary_cross_entropy_with_logits(t[0], sigmoid(stop_gradient(t[1]))) + sum(t[1]) * 0.0;
      }},
     {"clamp", [](Inputs t) { return clamp(t[0], -0.5, 0.7); }},
     {"concat",
      [](Inputs t) {
          return concat({t[0], t[1]}, 1);
      }},
-    {"conv1d", [](Inputs t) { return conv(t[0], t[1], {}, {.low = {1}}); }},
-    {"conv2d", [](Inputs t) { return conv(t[0], t[1], t[2], {.low = {1}}); }},
-    {"conv2d_groups", [](Inputs t) { return conv(t[0], t[1], {}, {.low = {1}, .groups = 4}); }},
+    {"conv1d", [](Inputs t) { return conv(t[0], t[1], {}, {.pad_begin = {1}}); }},
+    {"conv2d", [](Inputs t) { return conv(t[0], t[1], t[2], {.pad_begin = {1}}); }},
+    {"conv2d_groups", [](Inputs t) { return conv(t[0], t[1], {}, {.pad_begin = {1}, .groups = 4}); }},
     {"conv2d_stride_dil",
-     [](Inputs t) { return conv(t[0], t[1], {}, {.strides = {2}, .dilations = {2}, .low = {2}}); }},
+     [](Inputs t) { return conv(t[0], t[1], {}, {.strides = {2}, .dilations = {2}, .pad_begin = {2}}); }},
     {"conv_transpose2d",
      [](Inputs t) {
-         return conv_transpose(t[0], t[1], {}, {.strides = {2}, .low = {1}}, {1, 1});
+         return conv_transpose(t[0], t[1], {}, {.strides = {2}, .pad_begin = {1}}, {1, 1});
      }},
     {"cos", [](Inputs t) { return cos(t[0]); }},
     {"cosine_similarity", [](Inputs t) { return cosine_similarity(t[0], t[1], 1); }},
@@ -82,7 +82,7 @@ constexpr GradientCase kCases[] = {
     {"elu", [](Inputs t) { return elu(t[0]); }},
     {"embedding",
      [](Inputs t) {
-         return gather(t[0], indices(t[0], {3}, {1, 3, 1}));
+         return take(t[0], indices(t[0], {3}, {1, 3, 1}));
      }},
     {"erf", [](Inputs t) { return erf(t[0]); }},
     {"exp", [](Inputs t) { return exp(t[0]); }},
@@ -111,7 +111,7 @@ constexpr GradientCase kCases[] = {
     {"huber", [](Inputs t) { return huber_loss(t[0], t[1], 0.5); }},
     {"index_select_dup",
      [](Inputs t) {
-         return gather(t[0], indices(t[0], {4}, {0, 2, 2, 1}));
+         return take(t[0], indices(t[0], {4}, {0, 2, 2, 1}));
      }},
     {"instance_norm", [](Inputs t) { return instance_norm(t[0]); }},
     {"interp_bilinear",
@@ -122,7 +122,7 @@ constexpr GradientCase kCases[] = {
      [](Inputs t) {
          return interpolate(t[0], {6, 6}, {.mode = Interpolation::kNearest});
      }},
-    {"kl_div", [](Inputs t) { return kl_loss(log_softmax(t[0], 1), softmax(t[1], 1)); }},
+    {"kl_div", [](Inputs t) { return kl_div(log_softmax(t[0], 1), softmax(t[1], 1)); }},
     {"layer_norm", [](Inputs t) { return layer_norm(t[0], {1}, t[1], t[2]); }},
     {"leaky_relu", [](Inputs t) { return leaky_relu(t[0]); }},
     {"linear", [](Inputs t) { return linear(t[0], t[1], t[2]); }},
@@ -138,7 +138,7 @@ constexpr GradientCase kCases[] = {
     {"matmul_broadcast", [](Inputs t) { return matmul(t[0], t[1]); }},
     {"matvec", [](Inputs t) { return matmul(t[0], t[1]); }},
     {"max_pool2d", [](Inputs t) { return max_pool(t[0], {2}); }},
-    {"max_pool2d_pad", [](Inputs t) { return max_pool(t[0], {3}, {.strides = {2}, .low = {1}}); }},
+    {"max_pool2d_pad", [](Inputs t) { return max_pool(t[0], {3}, {.strides = {2}, .pad_begin = {1}}); }},
     {"maximum", [](Inputs t) { return maximum(t[0], t[1]); }},
     {"mean_keepdim",
      [](Inputs t) {

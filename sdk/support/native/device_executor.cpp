@@ -24,41 +24,41 @@ class DeviceExecutor final : public Executor {
 
     std::string_view name() const override { return name_; }
 
-    Status load(std::vector<Graph> entries, int64_t rows_capacity) override {
-        HEARTH_ASSIGN(NamedTensors slots, first_contents(entries));
-        options_.rows_capacity = static_cast<uint64_t>(rows_capacity);
+    Status load(std::vector<Graph> entries, int64_t max_batch_size) override {
+        HEARTH_ASSIGN(NamedTensors variables, initial_values(entries));
+        options_.max_batch_size = static_cast<uint64_t>(max_batch_size);
         HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(entries, options_));
         HEARTH_ASSIGN(runner_,
                       standalone::ProgramRunner::create(device_, save_program(compiled.program)));
-        slots_ = std::move(slots);
+        variables_ = std::move(variables);
         entries_ = std::move(entries);
         return {};
     }
     Result<NamedTensors> run(std::string_view entry, const NamedTensors& inputs,
                              int64_t rows) override {
         HEARTH_ASSIGN(const Graph* const graph,
-                      checked_entry(entries_, entry, inputs, rows,
-                                    static_cast<int64_t>(options_.rows_capacity)));
+                      validate_entry(entries_, entry, inputs, rows,
+                                    static_cast<int64_t>(options_.max_batch_size)));
         return runner_->run(graph->name.c_str(), rows, inputs);
     }
-    Result<HostTensor> read(std::string_view slot) override {
-        HEARTH_ASSIGN(HostTensor written, checked_read(slots_, slot));
-        const std::string name(slot);
+    Result<HostTensor> read(std::string_view variable) override {
+        HEARTH_ASSIGN(HostTensor written, read_checked(variables_, variable));
+        const std::string name(variable);
         // Variables that no entry uses are not on the device, and never change.
-        if (!runner_->program().find_slot(name.c_str()).ok()) return written;
-        return runner_->read_slot(name.c_str());
+        if (!runner_->program().find_variable(name.c_str()).ok()) return written;
+        return runner_->read_variable(name.c_str());
     }
-    Status write(std::string_view slot, const HostTensor& contents) override {
-        HEARTH_TRY(check_write(slots_, slot, contents));
-        const auto known = slots_.find(slot);
-        const Result<uint32_t> index = runner_->program().find_slot(known->first.c_str());
+    Status write(std::string_view variable, const HostTensor& contents) override {
+        HEARTH_TRY(validate_write(variables_, variable, contents));
+        const auto known = variables_.find(variable);
+        const Result<uint32_t> index = runner_->program().find_variable(known->first.c_str());
         if (!index.ok()) {
             known->second = contents;
             return {};
         }
-        HEARTH_ASSIGN(const hearth_slot_info info, runner_->program().slot(*index));
+        HEARTH_ASSIGN(const hearth_variable_info info, runner_->program().variable(*index));
         const HostTensor held = contents.cast(static_cast<DType>(info.device_dtype));
-        return runner_->write_slot(known->first.c_str(), held.bytes());
+        return runner_->write_variable(known->first.c_str(), held.bytes());
     }
 
   private:
@@ -66,7 +66,7 @@ class DeviceExecutor final : public Executor {
     std::string name_;
     CompileOptions options_;
     std::vector<Graph> entries_;
-    NamedTensors slots_;  ///< with their initial values
+    NamedTensors variables_;  ///< with their initial values
     std::unique_ptr<standalone::ProgramRunner> runner_;
 };
 

@@ -25,13 +25,13 @@ std::string environment(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-std::string machine_flags(Cpu cpu) {
+std::string machine_flags(CpuIsa cpu) {
     switch (cpu) {
-        case Cpu::kX86_64V2:
+        case CpuIsa::kX86_64V2:
             return " -march=x86-64-v2";
-        case Cpu::kX86_64V3:
+        case CpuIsa::kX86_64V3:
             return " -march=x86-64-v3";
-        case Cpu::kX86_64V4:
+        case CpuIsa::kX86_64V4:
             return " -march=x86-64-v4";
         default:
             return "";
@@ -86,7 +86,7 @@ constexpr char kCompiler[] = "cc", kSuffix[] = ".so", kForLibraries[] = " -share
 
 }  // namespace
 
-Result<std::filesystem::path> build_library(const std::vector<SourceFile>& files, Cpu cpu,
+Result<std::filesystem::path> build_library(const std::vector<SourceFile>& files, CpuIsa cpu,
                                             const BuildOptions& options) {
     std::string compiler = options.compiler.empty() ? environment("CC") : options.compiler;
     if (compiler.empty()) compiler = kCompiler;

@@ -29,7 +29,7 @@ struct SourceFile {
 /// compiled, and may include the others.
 /// Errors: kInternal with the command if the compiler fails; kNotFound for a folder that cannot be
 /// created.
-Result<std::filesystem::path> build_library(const std::vector<SourceFile>& files, Cpu cpu,
+Result<std::filesystem::path> build_library(const std::vector<SourceFile>& files, CpuIsa cpu,
                                             const BuildOptions& options);
 
 }  // namespace hearth::native

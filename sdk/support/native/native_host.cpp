@@ -21,15 +21,15 @@ Host& host_of(void* user_data) {
 
 }  // namespace
 
-hearth_native_info Host::info() {
-    hearth_native_info info = hearth_native_info_default();
-    info.cpu = static_cast<hearth_cpu>(options_.cpu);
+hearth_cpu_context_create_info Host::info() {
+    hearth_cpu_context_create_info info = hearth_cpu_context_create_info_default();
+    info.cpu_isa = static_cast<hearth_cpu_isa>(options_.cpu);
     info.callback_user_data = this;
-    info.build = [](void* self, hearth_cpu cpu, const hearth_native_source* sources,
-                    uint32_t count) -> const hearth_native_kernels* {
+    info.compile = [](void* self, hearth_cpu_isa cpu, const hearth_cpu_kernel_source* sources,
+                    uint32_t count) -> const hearth_cpu_kernel_table* {
         Host& host = host_of(self);
-        Result<const hearth_native_kernels*> table =
-            host.build(static_cast<Cpu>(cpu), std::span(sources, count));
+        Result<const hearth_cpu_kernel_table*> table =
+            host.build(static_cast<CpuIsa>(cpu), std::span(sources, count));
         if (table.ok()) return *table;
         host.error_ = table.status().message();
         std::fprintf(stderr, "native device: %s\n", host.error_.c_str());
@@ -37,16 +37,16 @@ hearth_native_info Host::info() {
     };
     if (team_.size() == 1) return info;
     info.thread_count = team_.size();
-    info.parallel = [](void* self, uint32_t count, void (*job)(void*, uint32_t), void* data) {
+    info.parallel_for = [](void* self, uint32_t count, void (*job)(void*, uint32_t), void* data) {
         host_of(self).team_.run(count, job, data);
     };
     return info;
 }
 
-Result<const hearth_native_kernels*> Host::build(Cpu cpu,
-                                                 std::span<const hearth_native_source> sources) {
+Result<const hearth_cpu_kernel_table*> Host::build(CpuIsa cpu,
+                                                 std::span<const hearth_cpu_kernel_source> sources) {
     std::vector<NativeFunctionRef> functions;
-    for (const hearth_native_source& source : sources) {
+    for (const hearth_cpu_kernel_source& source : sources) {
         if (source.text[0] == '\0')
             return not_found("kernel " + std::string(source.name) + " comes without its source");
         functions.push_back({source.hash, source.text});
@@ -55,7 +55,7 @@ Result<const hearth_native_kernels*> Host::build(Cpu cpu,
                   build_library({{"kernels.c", print_native_table(functions, cpu, kTable)}}, cpu,
                                 options_.build));
     HEARTH_ASSIGN(SharedLibrary library, SharedLibrary::open(path));
-    const auto* const table = static_cast<const hearth_native_kernels*>(library.find(kTable));
+    const auto* const table = static_cast<const hearth_cpu_kernel_table*>(library.find(kTable));
     libraries_.push_back(std::move(library));
     if (table == nullptr) return internal_error(path.string() + " has no " + kTable);
     return table;

@@ -17,7 +17,7 @@
 namespace hearth::native {
 
 struct HostOptions {
-    Cpu cpu = Cpu::kNone;  ///< kNone: the widest that this machine supports
+    CpuIsa cpu = CpuIsa::kNone;  ///< kNone: the widest that this machine supports
     uint32_t threads = 1;
     BuildOptions build;
 };
@@ -31,13 +31,13 @@ class Host {
     Host& operator=(const Host&) = delete;
 
     /// For hearth_context_create_native and standalone::Instance::create_native.
-    hearth_native_info info();
+    hearth_cpu_context_create_info info();
     /// Reason why kernels could not be built; empty if they could.
     const std::string& error() const { return error_; }
 
   private:
-    Result<const hearth_native_kernels*> build(Cpu cpu,
-                                               std::span<const hearth_native_source> sources);
+    Result<const hearth_cpu_kernel_table*> build(CpuIsa cpu,
+                                               std::span<const hearth_cpu_kernel_source> sources);
 
     HostOptions options_;
     ThreadTeam team_;

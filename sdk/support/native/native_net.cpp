@@ -27,8 +27,8 @@ struct Held {
 
 }  // namespace
 
-Cpu this_cpu() {
-    return static_cast<Cpu>(hearth_native_cpu());
+CpuIsa this_cpu() {
+    return static_cast<CpuIsa>(hearth_detect_cpu_isa());
 }
 
 std::unique_ptr<std::byte[], NativeNet::Aligned> NativeNet::allocate(size_t bytes) {
@@ -42,7 +42,7 @@ void* NativeNet::find_symbol(const std::string& name) const {
     return library_.find(name_ + "_" + name);
 }
 
-Result<std::unique_ptr<NativeNet>> NativeNet::build(std::vector<Graph> graphs, CookCOptions cook,
+Result<std::unique_ptr<NativeNet>> NativeNet::build(std::vector<Graph> graphs, CompileToCOptions cook,
                                                     const BuildOptions& options) {
     std::unique_ptr<NativeNet> net(new NativeNet);
     net->name_ = cook.name;
@@ -50,7 +50,7 @@ Result<std::unique_ptr<NativeNet>> NativeNet::build(std::vector<Graph> graphs, C
     HEARTH_ASSIGN(const std::filesystem::path library,
                   build_library({{cook.name + ".c", net->cooked_.source},
                                  {cook.name + ".h", net->cooked_.header}},
-                                cook.cpu, options));
+                                cook.cpu_isa, options));
     HEARTH_ASSIGN(net->library_, SharedLibrary::open(library));
     net->weights_ = allocate(net->cooked_.weights_bytes);
     net->arena_ = allocate(net->cooked_.arena_bytes);
@@ -85,16 +85,16 @@ Result<std::vector<std::byte>> NativeNet::save_brain() const {
     return brain;
 }
 
-HostTensor NativeNet::read(const Slot& slot) const {
-    HostTensor held(device_dtype(slot.dtype, program_.storage), slot.shape);
-    std::copy_n(weights_.get() + slot.offset, held.bytes().size(), held.bytes().begin());
-    return held.cast(slot.dtype);
+HostTensor NativeNet::read(const Variable& variable) const {
+    HostTensor held(device_dtype(variable.dtype, program_.storage), variable.shape);
+    std::copy_n(weights_.get() + variable.offset, held.bytes().size(), held.bytes().begin());
+    return held.cast(variable.dtype);
 }
 
 NamedTensors NativeNet::weights() const {
     NamedTensors all;
-    for (const Slot& slot : program_.slots)
-        if (slot.kind != SlotKind::kConstant) all.emplace(slot.name, read(slot));
+    for (const Variable& variable : program_.variables)
+        if (variable.kind != VariableKind::kConstant) all.emplace(variable.name, read(variable));
     return all;
 }
 
@@ -108,7 +108,7 @@ Result<NamedTensors> NativeNet::run(std::string_view name, const NamedTensors& i
         const Binding& binding = program_.bindings[index];
         Held& tensor = held.emplace_back();
         tensor.dtype = device_dtype(binding.dtype, program_.storage);
-        tensor.shape = binding.shape.at(rows);
+        tensor.shape = binding.shape.resolve(rows);
         const HostTensor empty(tensor.dtype, tensor.shape);
         tensor.size = empty.bytes().size();
         tensor.bytes = std::make_unique<std::byte[]>(tensor.size + 16);
@@ -141,7 +141,7 @@ Result<NamedTensors> NativeNet::run(std::string_view name, const NamedTensors& i
         Run* const run_jobs = find<Run>(c_name + "_run");
         // Phases without jobs may lie between others, so the search ends at an upper bound of the
         // phase count.
-        const auto phases = static_cast<uint32_t>(entry->step_count + 1);
+        const auto phases = static_cast<uint32_t>(entry->command_count + 1);
         for (uint32_t phase = 0; phase < phases; ++phase) {
             const uint32_t count = jobs(phase, live);
             std::vector<std::thread> pool;

@@ -26,7 +26,7 @@
 namespace hearth::native {
 
 /// Returns the widest of x86-64-v2 to -v4 or NEON that this machine supports; else kScalar.
-Cpu this_cpu();
+CpuIsa this_cpu();
 
 /// A network and its memory.
 class NativeNet {
@@ -35,7 +35,7 @@ class NativeNet {
     /// values.
     /// Errors: as cook_c(); kInternal with the command if the compiler fails; kNotFound for a
     /// folder that cannot be created.
-    static Result<std::unique_ptr<NativeNet>> build(std::vector<Graph> graphs, CookCOptions cook,
+    static Result<std::unique_ptr<NativeNet>> build(std::vector<Graph> graphs, CompileToCOptions cook,
                                                     const BuildOptions& options = {});
     NativeNet(const NativeNet&) = delete;
     NativeNet& operator=(const NativeNet&) = delete;
@@ -47,7 +47,7 @@ class NativeNet {
                              int threads = 1);
 
     /// Returns a parameter or state in its logical type.
-    HostTensor read(const Slot& slot) const;
+    HostTensor read(const Variable& variable) const;
     /// Returns all parameters and states by name.
     NamedTensors weights() const;
 
@@ -56,7 +56,7 @@ class NativeNet {
     Result<std::vector<std::byte>> save_brain() const;
 
     const Program& program() const { return program_; }
-    const CookedC& cooked() const { return cooked_; }
+    const CProgram& cooked() const { return cooked_; }
 
     /// Arguments of an entry's functions, for tests of bad calls and for timing.
     struct Memory {
@@ -92,7 +92,7 @@ class NativeNet {
 
     std::string name_;
     Program program_;
-    CookedC cooked_;
+    CProgram cooked_;
     SharedLibrary library_;
     std::unique_ptr<std::byte[], Aligned> weights_, arena_;
     Memory memory_{};

@@ -65,21 +65,21 @@ std::span<const ProfileClass> profile_classes() {
     return kClasses;
 }
 
-Result<CookProfile> make_profile(const std::string& name, standalone::Device* device) {
-    CookProfile profile;
+Result<DeviceTarget> make_profile(const std::string& name, standalone::Device* device) {
+    DeviceTarget profile;
     profile.name = name;
     DeviceCaps& caps = profile.options.caps;
     if (name == "baseline") return profile;
     if (const auto* known = std::ranges::find(kLargeClasses, name, &LargeClass::name);
         known != std::end(kLargeClasses)) {
-        caps.max_workgroup_invocations = 1024;
-        caps.max_workgroup_size_x = 1024;
-        caps.shared_memory_bytes = known->shared_kib << 10;
-        caps.fp16_storage = caps.fp16_arithmetic = caps.int8_storage = known->has_f16;
+        caps.max_compute_work_group_invocations = 1024;
+        caps.max_compute_work_group_size_x = 1024;
+        caps.max_compute_shared_memory_size = known->shared_kib << 10;
+        caps.storage_buffer_16bit_access = caps.shader_float16 = caps.storage_buffer_8bit_access = known->has_f16;
         caps.subgroup_size = known->subgroup_size;
         if (known->matrix.m == 0) return profile;
-        caps.matrix_cores = MatrixCores::kKhr;
-        caps.matrix = known->matrix;
+        caps.cooperative_matrix = CooperativeMatrixExt::kKhr;
+        caps.cooperative_matrix_shape = known->matrix;
         return profile;
     }
     if (name.ends_with("descriptors")) profile.options.binding_model = BindingModel::kDescriptor;
@@ -91,7 +91,7 @@ Result<CookProfile> make_profile(const std::string& name, standalone::Device* de
         HEARTH_ASSIGN(caps, device->caps());
         return profile;
     }
-    for (const Cpu cpu : {Cpu::kScalar, Cpu::kX86_64V2, Cpu::kX86_64V3, Cpu::kX86_64V4, Cpu::kNeon})
+    for (const CpuIsa cpu : {CpuIsa::kScalar, CpuIsa::kX86_64V2, CpuIsa::kX86_64V3, CpuIsa::kX86_64V4, CpuIsa::kNeon})
         if (name == name_of(cpu)) {
             caps = cpu_caps(cpu);
             return profile;

@@ -22,6 +22,6 @@ std::span<const ProfileClass> profile_classes();
 
 /// Returns the device target of this name. device: required only by "device"; may be null.
 /// Errors: kNotFound listing the names.
-Result<CookProfile> make_profile(const std::string& name, standalone::Device* device);
+Result<DeviceTarget> make_profile(const std::string& name, standalone::Device* device);
 
 }  // namespace hearth::programs

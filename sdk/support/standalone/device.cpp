@@ -27,11 +27,11 @@ int rank_of(VkPhysicalDeviceType type) {
     }
 }
 
-hearth_device_query device_query(const Instance& instance, VkPhysicalDevice physical_device,
+hearth_device_requirements_info device_query(const Instance& instance, VkPhysicalDevice physical_device,
                                  hearth_binding_model binding_model) {
     VkPhysicalDeviceProperties properties;
     instance.vk().GetPhysicalDeviceProperties(physical_device, &properties);
-    hearth_device_query query = hearth_device_query_default();
+    hearth_device_requirements_info query = hearth_device_requirements_info_default();
     query.instance = instance.handle();
     query.physical_device = physical_device;
     query.get_instance_proc_addr = instance.vk().GetInstanceProcAddr;
@@ -60,7 +60,7 @@ Result<VkPhysicalDevice> choose_physical_device(const Instance& instance,
         VkPhysicalDeviceProperties properties;
         instance.vk().GetPhysicalDeviceProperties(device, &properties);
         const bool is_fit =
-            query_device(device_query(instance, device, options.binding_model)).ok();
+            get_device_requirements(device_query(instance, device, options.binding_model)).ok();
         return rank_of(properties.deviceType) + (is_fit ? 0 : 100);
     };
     return *std::ranges::min_element(devices, {}, rank);
@@ -110,9 +110,9 @@ void leave_out(hearth_requirements& requirements, hearth_features features,
 Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceOptions& options) {
     HEARTH_ASSIGN(const VkPhysicalDevice physical_device,
                   choose_physical_device(instance, options));
-    hearth_device_query query = device_query(instance, physical_device, options.binding_model);
-    query.foreign_programs = options.foreign_programs ? 1 : 0;
-    HEARTH_ASSIGN(hearth_requirements requirements, query_device(query));
+    hearth_device_requirements_info query = device_query(instance, physical_device, options.binding_model);
+    query.allow_untrusted_programs = options.foreign_programs ? 1 : 0;
+    HEARTH_ASSIGN(hearth_requirements requirements, get_device_requirements(query));
     constexpr uint32_t kKhrMatricesVersion = VK_MAKE_API_VERSION(0, 1, 3, 255);
     if (!instance.knows_headers(kKhrMatricesVersion))
         leave_out(requirements, HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR, "VK_KHR_cooperative_matrix");
@@ -179,10 +179,10 @@ Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceO
     if (wants_optional) self->features_ |= requirements.optional_features;
     VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
     size_t storage_bytes = 0;
-    HEARTH_TRY(to_status(hearth_patch_features(self->features_, self->api_version_, &features,
+    HEARTH_TRY(to_status(hearth_enable_features(self->features_, self->api_version_, &features,
                                                nullptr, &storage_bytes)));
     std::vector<uint64_t> storage((storage_bytes + 7) / 8);
-    HEARTH_TRY(to_status(hearth_patch_features(self->features_, self->api_version_, &features,
+    HEARTH_TRY(to_status(hearth_enable_features(self->features_, self->api_version_, &features,
                                                storage.data(), &storage_bytes)));
 
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR statistics{
@@ -228,8 +228,8 @@ uint32_t Device::find_memory_type(uint32_t type_bits, VkMemoryPropertyFlags flag
     return UINT32_MAX;
 }
 
-hearth_host_info Device::host_info() const {
-    hearth_host_info info = hearth_host_info_default();
+hearth_context_create_info Device::host_info() const {
+    hearth_context_create_info info = hearth_context_create_info_default();
     info.instance = instance_->handle();
     info.physical_device = physical_device_;
     info.device = handle_;
@@ -247,7 +247,7 @@ hearth_host_info Device::host_info() const {
 }
 
 Result<DeviceCaps> Device::caps() const {
-    return query_caps(device_query(*instance_, physical_device_, binding_model_), features_);
+    return get_device_caps(device_query(*instance_, physical_device_, binding_model_), features_);
 }
 
 Result<VkDeviceMemory> Device::allocate(VkImage image) const {

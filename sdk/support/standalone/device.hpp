@@ -79,7 +79,7 @@ class Device {
 
     /// Description of this device for Hearth; the lists belong to the device. Callers add hooks, a
     /// pipeline cache and callbacks before hearth::Context::create.
-    hearth_host_info host_info() const;
+    hearth_context_create_info host_info() const;
     /// Capabilities of the device with the enabled features, for the compiler.
     Result<DeviceCaps> caps() const;
 

@@ -59,7 +59,7 @@ class Instance {
     /// opened.
     /// Errors: as hearth_context_create_native.
     static Result<std::unique_ptr<Instance>> create_native(
-        const hearth_native_info& info = hearth_native_info_default());
+        const hearth_cpu_context_create_info& info = hearth_cpu_context_create_info_default());
     ~Instance();
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;

@@ -19,7 +19,7 @@ namespace {
 Shape shape_of(const hearth_dim* dims, uint32_t rank) {
     Shape shape;
     for (uint32_t i = 0; i < rank; ++i)
-        shape.push_back(Dim(static_cast<int64_t>(dims[i].count), dims[i].per_row != 0));
+        shape.push_back(Dim(static_cast<int64_t>(dims[i].count), dims[i].is_batch != 0));
     return shape;
 }
 
@@ -39,7 +39,7 @@ struct ProgramRunner::Bound {
     hearth_binding_info info;
     Shape shape;
     Buffer* buffer;
-    hearth_bound bound;
+    hearth_tensor_binding bound;
 };
 
 ProgramRunner::~ProgramRunner() {
@@ -93,11 +93,11 @@ Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create_from_package(
 }
 
 Status ProgramRunner::make_context(std::span<const std::byte> pipelines) {
-    hearth_host_info host = device_.host_info();
+    hearth_context_create_info host = device_.host_info();
     host.pipeline_cache_data = pipelines.data();
     host.pipeline_cache_bytes = pipelines.size();
     host.callback_user_data = this;
-    host.run_job = [](void* user, void (*job)(void*), void* data) {
+    host.submit_task = [](void* user, void (*job)(void*), void* data) {
         static_cast<ProgramRunner*>(user)->jobs_.push_back({job, data});
     };
     HEARTH_ASSIGN(context_, Context::create(host));
@@ -111,12 +111,12 @@ Status ProgramRunner::set_up(Result<LoadedProgram> program,
     HEARTH_ASSIGN(session_, Session::create(context_, program_, session));
     readback_bytes_ = session.readback_bytes;
     HEARTH_TRY(build_pipelines());
-    return submit([this](VkCommandBuffer commands) { return session_.record_setup(commands); });
+    return submit([this](VkCommandBuffer commands) { return session_.record_initialize(commands); });
 }
 
 /// Drivers take seconds to compile a learner's kernels, one thread each, so build in parallel.
 Status ProgramRunner::build_pipelines() {
-    if (hearth_session_build_async(session_.handle()) >= 0) {
+    if (hearth_session_create_pipelines_async(session_.handle()) >= 0) {
         std::atomic<size_t> next = 0;
         const auto work = [&] {
             for (size_t i = next++; i < jobs_.size(); i = next++) jobs_[i].run(jobs_[i].data);
@@ -128,7 +128,7 @@ Status ProgramRunner::build_pipelines() {
         for (std::thread& thread : threads) thread.join();
         jobs_.clear();
     }
-    return session_.build();  // builds the remaining ones, or returns the error
+    return session_.create_pipelines();  // builds the remaining ones, or returns the error
 }
 
 Status ProgramRunner::submit(const std::function<Status(VkCommandBuffer)>& record) {
@@ -171,9 +171,9 @@ Result<ProgramRunner::Bound> ProgramRunner::bind(uint32_t binding, int64_t rows,
                                                  const NamedTensors& inputs) {
     Bound b;
     HEARTH_ASSIGN(b.info, program_.binding(binding));
-    b.shape = shape_of(b.info.dims, b.info.rank).at(rows);
-    const uint64_t bytes = b.info.bytes_fixed + b.info.bytes_per_row * static_cast<uint64_t>(rows);
-    const bool is_written = b.info.is_output != 0 || b.info.is_in_place != 0;
+    b.shape = shape_of(b.info.dims, b.info.rank).resolve(rows);
+    const uint64_t bytes = b.info.bytes_fixed + b.info.bytes_per_item * static_cast<uint64_t>(rows);
+    const bool is_written = b.info.is_output != 0 || b.info.is_inout != 0;
     const MemoryKind kind = is_written ? MemoryKind::kReadback : MemoryKind::kUpload;
     const uint64_t size = std::max<uint64_t>(bytes, 4);
     b.buffer = &buffers_[binding];
@@ -183,7 +183,7 @@ Result<ProgramRunner::Bound> ProgramRunner::bind(uint32_t binding, int64_t rows,
     }
     b.bound = hearth_bind_buffer(binding, b.buffer->handle(), 0, size, b.buffer->usage());
     if (is_written)
-        b.bound.after = hearth_make_scope(VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+        b.bound.release_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
     if (b.info.is_output != 0) {
         std::memset(b.buffer->data(), 0xff, size);  // unwritten elements become NaN
         return b;
@@ -213,8 +213,8 @@ Result<std::vector<ProgramRunner::Bound>> ProgramRunner::bind_all(const hearth_e
     return bindings;
 }
 
-std::vector<hearth_bound> ProgramRunner::bounds_of(const std::vector<Bound>& bindings) {
-    std::vector<hearth_bound> bound;
+std::vector<hearth_tensor_binding> ProgramRunner::bounds_of(const std::vector<Bound>& bindings) {
+    std::vector<hearth_tensor_binding> bound;
     for (const Bound& b : bindings) bound.push_back(b.bound);
     return bound;
 }
@@ -224,13 +224,13 @@ Result<NamedTensors> ProgramRunner::run(const char* entry, int64_t rows, const N
     HEARTH_ASSIGN(const uint32_t index, program_.find_entry(entry));
     HEARTH_ASSIGN(const hearth_entry_info info, program_.entry(index));
     HEARTH_ASSIGN(const std::vector<Bound> bindings, bind_all(info, rows, inputs));
-    const std::vector<hearth_bound> bound = bounds_of(bindings);
+    const std::vector<hearth_tensor_binding> bound = bounds_of(bindings);
     hearth_record_info record = hearth_record_info_default();
     record.entry = index;
-    record.rows = static_cast<uint64_t>(rows);
-    record.bound = bound.data();
-    record.bound_count = static_cast<uint32_t>(bound.size());
-    hearth_cursor cursor{};
+    record.batch_size = static_cast<uint64_t>(rows);
+    record.bindings = bound.data();
+    record.binding_count = static_cast<uint32_t>(bound.size());
+    hearth_run_cursor cursor{};
     Progress progress = Progress::kIncomplete;
     while (progress == Progress::kIncomplete) {
         HEARTH_TRY(submit([&](VkCommandBuffer commands) -> Status {
@@ -243,7 +243,7 @@ Result<NamedTensors> ProgramRunner::run(const char* entry, int64_t rows, const N
     if (progress == Progress::kNotReady) return internal_error("pipelines are not ready");
     NamedTensors outputs;
     for (const Bound& b : bindings)
-        if (b.info.is_output != 0 || b.info.is_in_place != 0)
+        if (b.info.is_output != 0 || b.info.is_inout != 0)
             outputs[b.info.name] = from_device(
                 dtype_of(b.info.dtype), dtype_of(b.info.device_dtype), b.shape, b.buffer->data());
     return outputs;
@@ -254,27 +254,27 @@ Result<std::vector<std::byte>> ProgramRunner::dump(const char* entry, int64_t ro
     HEARTH_ASSIGN(const uint32_t index, program_.find_entry(entry));
     HEARTH_ASSIGN(const hearth_entry_info info, program_.entry(index));
     HEARTH_ASSIGN(const std::vector<Bound> bindings, bind_all(info, rows, inputs));
-    const std::vector<hearth_bound> bound = bounds_of(bindings);
+    const std::vector<hearth_tensor_binding> bound = bounds_of(bindings);
     const hearth_program_info program = program_.info();
     // A separate session, with enough readback space and variables that may change.
     hearth_session_create_info create = hearth_session_create_info_default();
     create.name = "dump";
-    create.readback_bytes = program_.dump_bytes(index, static_cast<uint64_t>(rows), step);
+    create.readback_bytes = program_.dump_size(index, static_cast<uint64_t>(rows), step);
     HEARTH_ASSIGN(Session session, Session::create(context_, program_, create));
-    HEARTH_TRY(session.build());
-    std::vector<uint32_t> slots(program.slot_count);
-    for (uint32_t i = 0; i < program.slot_count; ++i) slots[i] = i;
+    HEARTH_TRY(session.create_pipelines());
+    std::vector<uint32_t> variables(program.variable_count);
+    for (uint32_t i = 0; i < program.variable_count; ++i) variables[i] = i;
     hearth_record_info record = hearth_record_info_default();
     record.entry = index;
-    record.rows = static_cast<uint64_t>(rows);
-    record.bound = bound.data();
-    record.bound_count = static_cast<uint32_t>(bound.size());
+    record.batch_size = static_cast<uint64_t>(rows);
+    record.bindings = bound.data();
+    record.binding_count = static_cast<uint32_t>(bound.size());
     hearth_readback id{};
     const Status submitted = submit([&](VkCommandBuffer commands) -> Status {
-        HEARTH_TRY(session.record_setup(commands));
+        HEARTH_TRY(session.record_initialize(commands));
         HEARTH_TRY(
-            to_status(hearth_record_copy_slots(session.handle(), session_.handle(), commands,
-                                               slots.data(), static_cast<uint32_t>(slots.size())),
+            to_status(hearth_record_copy_variables(session.handle(), session_.handle(), commands,
+                                               variables.data(), static_cast<uint32_t>(variables.size())),
                       session.error()));
         record.command_buffer = commands;
         HEARTH_ASSIGN(const std::optional<hearth_readback> recorded,
@@ -289,18 +289,18 @@ Result<std::vector<std::byte>> ProgramRunner::dump(const char* entry, int64_t ro
     if (!data) return internal_error("the dump of a finished submission is not there");
     hearth_dump_info dump = hearth_dump_info_default();
     dump.entry = index;
-    dump.step = step;
-    dump.rows = record.rows;
+    dump.command = step;
+    dump.batch_size = record.batch_size;
     dump.data = data->bytes.data();
     dump.data_bytes = data->bytes.size();
-    dump.serial = data->serial;
+    dump.frame_number = data->frame_number;
     dump.flags = HEARTH_DUMP_PROGRAM;
     return session.encode_dump(dump);
 }
 
-Status ProgramRunner::write_slot(const char* name, std::span<const std::byte> bytes) {
-    HEARTH_ASSIGN(const uint32_t index, program_.find_slot(name));
-    HEARTH_ASSIGN(const hearth_slot_info info, program_.slot(index));
+Status ProgramRunner::write_variable(const char* name, std::span<const std::byte> bytes) {
+    HEARTH_ASSIGN(const uint32_t index, program_.find_variable(name));
+    HEARTH_ASSIGN(const hearth_variable_info info, program_.variable(index));
     if (bytes.size() != info.bytes)
         return invalid_argument("slot '" + std::string(name) + "' has " +
                                 std::to_string(info.bytes) + " bytes, found " +
@@ -309,20 +309,20 @@ Status ProgramRunner::write_slot(const char* name, std::span<const std::byte> by
     for (size_t at = 0; at < bytes.size(); at += kAtOnce) {
         const auto part = bytes.subspan(at, std::min(kAtOnce, bytes.size() - at));
         HEARTH_TRY(submit([&](VkCommandBuffer commands) {
-            return session_.record_upload(commands, index, part, at);
+            return session_.record_update_variable(commands, index, part, at);
         }));
     }
     return {};
 }
 
-Result<HostTensor> ProgramRunner::read_slot(const char* name) {
-    HEARTH_ASSIGN(const uint32_t index, program_.find_slot(name));
-    HEARTH_ASSIGN(const hearth_slot_info info, program_.slot(index));
+Result<HostTensor> ProgramRunner::read_variable(const char* name) {
+    HEARTH_ASSIGN(const uint32_t index, program_.find_variable(name));
+    HEARTH_ASSIGN(const hearth_variable_info info, program_.variable(index));
     // In pieces, which fit in the readback ring whatever the variable's size.
     const uint64_t most = std::max<uint64_t>(readback_bytes_ / 2 / 16 * 16, 16);
     std::vector<std::byte> bytes;
     while (bytes.size() < info.bytes) {
-        const hearth_readback_part part = hearth_part_of_slot(
+        const hearth_readback_region part = hearth_readback_of_variable(
             index, bytes.size(), std::min<uint64_t>(most, info.bytes - bytes.size()));
         hearth_readback id{};
         HEARTH_TRY(submit([&](VkCommandBuffer commands) -> Status {
@@ -339,13 +339,13 @@ Result<HostTensor> ProgramRunner::read_slot(const char* name) {
                        shape_of(info.dims, info.rank), bytes.data());
 }
 
-Result<NamedTensors> ProgramRunner::read_slots() {
+Result<NamedTensors> ProgramRunner::read_variables() {
     NamedTensors all;
-    const uint32_t count = program_.info().slot_count;
+    const uint32_t count = program_.info().variable_count;
     for (uint32_t i = 0; i < count; ++i) {
-        HEARTH_ASSIGN(const hearth_slot_info info, program_.slot(i));
-        if (info.kind == HEARTH_SLOT_CONSTANT) continue;
-        HEARTH_ASSIGN(all[info.name], read_slot(info.name));
+        HEARTH_ASSIGN(const hearth_variable_info info, program_.variable(i));
+        if (info.kind == HEARTH_VARIABLE_CONSTANT) continue;
+        HEARTH_ASSIGN(all[info.name], read_variable(info.name));
     }
     return all;
 }

@@ -52,7 +52,7 @@ class ProgramRunner {
                                         uint32_t step);
 
     /// Overwrites a whole variable with `bytes`.
-    Status write_slot(const char* name, std::span<const std::byte> bytes);
+    Status write_variable(const char* name, std::span<const std::byte> bytes);
 
     /// Records with `record` in a new frame, submits and waits.
     Status submit(const std::function<Status(VkCommandBuffer)>& record);
@@ -65,9 +65,9 @@ class ProgramRunner {
     Status begin_frame();
 
     /// Returns the current value of a parameter, state or constant.
-    Result<HostTensor> read_slot(const char* name);
+    Result<HostTensor> read_variable(const char* name);
     /// Returns all parameters and states.
-    Result<NamedTensors> read_slots();
+    Result<NamedTensors> read_variables();
 
     Context& context() { return context_; }
     Session& session() { return session_; }
@@ -88,7 +88,7 @@ class ProgramRunner {
     /// Resolves all bindings of an entry, with the inputs in their buffers.
     Result<std::vector<Bound>> bind_all(const hearth_entry_info& entry, int64_t rows,
                                         const NamedTensors& inputs);
-    static std::vector<hearth_bound> bounds_of(const std::vector<Bound>& bindings);
+    static std::vector<hearth_tensor_binding> bounds_of(const std::vector<Bound>& bindings);
     Result<Bound> bind(uint32_t binding, int64_t rows, const NamedTensors& inputs);
 
     Device& device_;

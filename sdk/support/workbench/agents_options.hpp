@@ -12,7 +12,7 @@
 namespace hearth::workbench {
 
 struct TracedAgents {
-    agents::Traces traces;
+    agents::AgentGraphs traces;
     agents::AgentManifest manifest;
 };
 

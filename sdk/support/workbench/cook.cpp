@@ -33,7 +33,7 @@ constexpr int64_t kMostRows = int64_t{1} << 24;
 /// Reads the options that all packages have.
 Result<CookOptions> cook_options(Options& o, hearth_headless* host) {
     CookOptions cook;
-    cook.rows_capacity = static_cast<uint64_t>(o.whole("max_rows", 1, 1, kMostRows));
+    cook.max_batch_size = static_cast<uint64_t>(o.whole("max_rows", 1, 1, kMostRows));
     const std::string precision = o.text("precision", "f32", {"f32", "f16"});
     const std::string quantize = o.text("quantize", "", {"", "f16", "int8", "int4"});
     if (quantize == "f16") cook.quantize.format = WeightFormat::kF16;
@@ -41,12 +41,12 @@ Result<CookOptions> cook_options(Options& o, hearth_headless* host) {
     if (quantize == "int4") cook.quantize.format = WeightFormat::kInt4;
     const bool strip = o.flag("strip", true);
     for (const std::string& name : o.texts("profiles", {"baseline"})) {
-        HEARTH_ASSIGN(CookProfile profile,
+        HEARTH_ASSIGN(DeviceTarget profile,
                       programs::make_profile(name, host == nullptr ? nullptr : host->device.get()));
         // The C source is compiled when a package is loaded.
-        profile.options.keep_source = !strip || profile.options.caps.cpu != Cpu::kNone;
+        profile.options.keep_source = !strip || profile.options.caps.cpu_isa != CpuIsa::kNone;
         if (precision == "f16") profile.options.precision = Precision::kF16;
-        cook.profiles.push_back(std::move(profile));
+        cook.device_targets.push_back(std::move(profile));
     }
     return cook;
 }
@@ -61,7 +61,7 @@ Result<ImportOptions> import_options(Options& o) {
                                     std::to_string(kMaxRank) + " extents, found " + extents.dump());
         for (const Json& extent : extents) {
             if (extent == "rows")
-                named.shape.push_back(kRows);
+                named.shape.push_back(kBatch);
             else if (extent.is_number_integer() && extent >= 0)
                 named.shape.push_back(Dim(extent.get<int64_t>()));
             else
@@ -72,15 +72,15 @@ Result<ImportOptions> import_options(Options& o) {
         import.input_shapes.push_back(std::move(named));
     }
     if (const std::string folder = o.text("folder", ""); !folder.empty())
-        import.external_data = files_below(folder);
+        import.external_data = directory_loader(folder);
     return import;
 }
 
 std::vector<Tensor> run_model(Trace& trace, const ImportedModel& model) {
     std::vector<Tensor> inputs;
-    for (const ModelPort& port : model.inputs())
+    for (const TensorSpec& port : model.inputs())
         inputs.push_back(trace.input(port.name, port.shape, port.dtype));
-    return model.apply(trace, inputs);
+    return model.call(trace, inputs);
 }
 
 Result<size_t> find_output(const ImportedModel& model, const std::string& name) {
@@ -112,7 +112,7 @@ Status trace_learning(Trace& trace, const ImportedModel& model, Options o) {
     }
     const Tensor target = trace.input("target", wanted, is_classes ? DType::kI32 : said.dtype());
     const Tensor loss = is_classes             ? cross_entropy(said, target)
-                        : loss_name == "mae"   ? mae_loss(said, target)
+                        : loss_name == "mae"   ? l1_loss(said, target)
                         : loss_name == "huber" ? huber_loss(said, target)
                                                : mse_loss(said, target);
     const std::vector<Tensor> params = trace.params();
@@ -120,13 +120,13 @@ Status trace_learning(Trace& trace, const ImportedModel& model, Options o) {
     if (clip_norm > 0) gradients = clip_by_global_norm(gradients, clip_norm);
     const Tensor rate = trace.input("learning_rate", {});
     // Non-finite updates are skipped; the loss shows them.
-    UpdateGuard guard(trace);
+    ConditionalUpdate guard(trace);
     if (optimizer == "adam")
         adam(params, gradients, {.learning_rate = rate, .weight_decay = weight_decay});
     else
         sgd(params, gradients,
             {.learning_rate = rate, .momentum = momentum, .weight_decay = weight_decay});
-    guard.apply_if(all_finite(gradients));
+    guard.commit_if(all_finite(gradients));
     trace.output("loss", loss);
     return trace.status();
 }
@@ -138,7 +138,7 @@ Result<std::vector<std::byte>> cook_onnx(std::span<const std::byte> bytes, const
     HEARTH_ASSIGN(const ImportOptions import, import_options(o));
     const std::string name = o.text("name", "main");
     HEARTH_ASSIGN(const ImportedModel model, import_onnx(bytes, import));
-    HEARTH_TRY(model.fits_device());
+    HEARTH_TRY(model.device_support());
     Trace act(name), learn("learn");
     std::vector<Trace*> entries{&act};
     const std::vector<Tensor> outputs = run_model(act, model);
@@ -165,16 +165,16 @@ Result<std::vector<std::byte>> cook_agents(const char* text, hearth_headless* ho
     HEARTH_ASSIGN(Options o, Options::parse(text));
     HEARTH_ASSIGN(CookOptions options, cook_options(o, host));
     HEARTH_ASSIGN(const TracedAgents agents,
-                  trace_described_agents(o, static_cast<int64_t>(options.rows_capacity)));
+                  trace_described_agents(o, static_cast<int64_t>(options.max_batch_size)));
     HEARTH_TRY(o.finish());
     options.agents = agents.manifest.save();
-    HEARTH_ASSIGN(Cooked cooked, cook(agents::entries_of(agents.traces), options));
+    HEARTH_ASSIGN(Cooked cooked, cook(agents::all_entries(agents.traces), options));
     return std::move(cooked.bytes);
 }
 
 /// Passes the result of `work` to the caller.
 template <class Work>
-hearth_result deliver(hearth_blob** out, hearth_report* report, Work&& work) {
+hearth_result deliver(hearth_blob** out, hearth_messages* report, Work&& work) {
     if (out == nullptr) return in_report(report, invalid_argument("out is NULL"));
     Result<std::unique_ptr<hearth_blob>> blob =
         or_out_of_memory([&]() -> Result<std::unique_ptr<hearth_blob>> {
@@ -212,19 +212,19 @@ void hearth_blob_destroy(hearth_blob* blob) {
 }
 
 hearth_result hearth_cook_onnx(const void* bytes, uint64_t byte_count, const char* options,
-                               hearth_headless* host, hearth_blob** out, hearth_report* report) {
+                               hearth_headless* host, hearth_blob** out, hearth_messages* report) {
     return deliver(out, report,
                    [&] { return cook_onnx(bytes_of(bytes, byte_count), options, host); });
 }
 
 hearth_result hearth_cook_package(const void* bytes, uint64_t byte_count, const char* options,
-                                  hearth_headless* host, hearth_blob** out, hearth_report* report) {
+                                  hearth_headless* host, hearth_blob** out, hearth_messages* report) {
     return deliver(out, report,
                    [&] { return cook_package(bytes_of(bytes, byte_count), options, host); });
 }
 
 hearth_result hearth_cook_agents(const char* options, hearth_headless* host, hearth_blob** out,
-                                 hearth_report* report) {
+                                 hearth_messages* report) {
     return deliver(out, report, [&] { return cook_agents(options, host); });
 }
 

@@ -89,8 +89,8 @@ Result<std::unique_ptr<hearth_headless>> make_host(const std::string& wish,
         HEARTH_ASSIGN(device.index, find_device(*host->instance, wish));
     }
     HEARTH_ASSIGN(host->device, standalone::Device::create(*host->instance, device));
-    const hearth_host_info info = host->device->host_info();
-    hearth_report report{};
+    const hearth_context_create_info info = host->device->host_info();
+    hearth_messages report{};
     HEARTH_TRY(
         hearth::to_status(hearth_context_create(&info, &host->context, &report), report.text));
     HEARTH_TRY(hearth::to_status(hearth_begin_frame(host->context, host->serial, host->serial - 1),
@@ -107,7 +107,7 @@ hearth_result tell(hearth_headless& host, hearth_result result, std::string text
 /// Converts the result of a Vulkan call, and sets the error.
 hearth_result tell(hearth_headless& host, VkResult result, const char* call) {
     if (result >= 0) return HEARTH_OK;
-    if (result == VK_ERROR_DEVICE_LOST) hearth_context_device_lost(host.context);
+    if (result == VK_ERROR_DEVICE_LOST) hearth_context_notify_device_lost(host.context);
     return tell(host,
                 result == VK_ERROR_DEVICE_LOST            ? HEARTH_ERROR_DEVICE_LOST
                 : result == VK_ERROR_OUT_OF_HOST_MEMORY   ? HEARTH_ERROR_OUT_OF_HOST_MEMORY
@@ -126,7 +126,7 @@ hearth_result next_frame(hearth_headless& host) {
 
 extern "C" {
 
-hearth_result hearth_headless_devices(char (*names)[256], uint32_t* count, hearth_report* report) {
+hearth_result hearth_headless_devices(char (*names)[256], uint32_t* count, hearth_messages* report) {
     if (count == nullptr || (names == nullptr && *count > 0))
         return in_report(report, hearth::invalid_argument("count, or names, is NULL"));
     Result<std::unique_ptr<standalone::Instance>> instance = standalone::Instance::create();
@@ -142,7 +142,7 @@ hearth_result hearth_headless_devices(char (*names)[256], uint32_t* count, heart
 }
 
 hearth_result hearth_headless_create(const char* device, hearth_headless_flags flags,
-                                     hearth_headless** out, hearth_report* report) {
+                                     hearth_headless** out, hearth_messages* report) {
     if (out == nullptr) return in_report(report, hearth::invalid_argument("out is NULL"));
     Result<std::unique_ptr<hearth_headless>> host =
         make_host(device == nullptr ? "" : device, flags);
@@ -154,7 +154,7 @@ hearth_result hearth_headless_create(const char* device, hearth_headless_flags f
 hearth_result hearth_headless_destroy(hearth_headless* host) {
     if (host == nullptr) return HEARTH_OK;
     const hearth_result result = hearth_context_destroy(host->context);
-    if (result == HEARTH_ERROR_WRONG_ORDER)
+    if (result == HEARTH_ERROR_INVALID_STATE)
         return tell(*host, result, hearth_context_error(host->context));
     host->context = nullptr;
     delete host;
@@ -180,7 +180,7 @@ const char* hearth_headless_error(const hearth_headless* host) {
 hearth_result hearth_headless_begin(hearth_headless* host, VkCommandBuffer* out) {
     if (out == nullptr) return tell(*host, HEARTH_ERROR_INVALID_ARGUMENT, "out is NULL");
     if (host->is_recording)
-        return tell(*host, HEARTH_ERROR_WRONG_ORDER,
+        return tell(*host, HEARTH_ERROR_INVALID_STATE,
                     "the command buffer was begun and not submitted");
     VkCommandBufferBeginInfo begin{};
     begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
@@ -196,7 +196,7 @@ hearth_result hearth_headless_begin(hearth_headless* host, VkCommandBuffer* out)
 
 hearth_result hearth_headless_submit(hearth_headless* host) {
     if (!host->is_recording)
-        return tell(*host, HEARTH_ERROR_WRONG_ORDER, "the command buffer was not begun");
+        return tell(*host, HEARTH_ERROR_INVALID_STATE, "the command buffer was not begun");
     host->is_recording = false;
     const standalone::VulkanApi& vk = host->device->vk();
     const VkQueue queue = host->device->queue();
@@ -213,11 +213,11 @@ hearth_result hearth_headless_submit(hearth_headless* host) {
 
 hearth_result hearth_headless_drop(hearth_headless* host) {
     if (!host->is_recording)
-        return tell(*host, HEARTH_ERROR_WRONG_ORDER, "the command buffer was not begun");
+        return tell(*host, HEARTH_ERROR_INVALID_STATE, "the command buffer was not begun");
     host->is_recording = false;
     const hearth_result ended =
         tell(*host, host->device->vk().EndCommandBuffer(host->commands), "vkEndCommandBuffer");
-    const hearth_result dropped = hearth_frame_dropped(host->context, host->serial, nullptr);
+    const hearth_result dropped = hearth_discard_frame(host->context, host->serial, nullptr);
     if (dropped < 0) return tell(*host, dropped, hearth_context_error(host->context));
     return ended;
 }

@@ -41,7 +41,7 @@ typedef uint32_t hearth_headless_flags;
 /* Lists the names of the devices, in Vulkan's order. Creates and destroys an instance. *count is
  * the capacity of `names` on input and the number of devices on output. */
 HEARTH_API hearth_result hearth_headless_devices(char (*names)[256], uint32_t* count,
-                                                 hearth_report* report);
+                                                 hearth_messages* report);
 
 /* Creates instance, device and context, and begins the first frame.
  *
@@ -52,7 +52,7 @@ HEARTH_API hearth_result hearth_headless_devices(char (*names)[256], uint32_t* c
  * Errors: HEARTH_ERROR_UNSUPPORTED without a Vulkan loader or driver; HEARTH_ERROR_NOT_FOUND
  * listing the devices. */
 HEARTH_API hearth_result hearth_headless_create(const char* device, hearth_headless_flags flags,
-                                                hearth_headless** out, hearth_report* report);
+                                                hearth_headless** out, hearth_messages* report);
 /* Returns HEARTH_ERROR_WRONG_ORDER and destroys nothing while sessions, agents or programs of the
  * context exist. NULL is allowed. */
 HEARTH_API hearth_result hearth_headless_destroy(hearth_headless* host);
@@ -130,12 +130,12 @@ HEARTH_API void hearth_blob_destroy(hearth_blob* blob);
  * Errors: those of import_onnx and cook. */
 HEARTH_API hearth_result hearth_cook_onnx(const void* bytes, uint64_t byte_count,
                                           const char* options, hearth_headless* host,
-                                          hearth_blob** out, hearth_report* report);
+                                          hearth_blob** out, hearth_messages* report);
 
 /* Cooks a package again, from its graphs and weights. */
 HEARTH_API hearth_result hearth_cook_package(const void* bytes, uint64_t byte_count,
                                              const char* options, hearth_headless* host,
-                                             hearth_blob** out, hearth_report* report);
+                                             hearth_blob** out, hearth_messages* report);
 
 /* Cooks agents: a package for hearth_agents_create, with the additional entries "act", which runs
  * only the policy, and "policy", which outputs its parts. max_rows is the maximum number of agents.
@@ -161,7 +161,7 @@ HEARTH_API hearth_result hearth_cook_package(const void* bytes, uint64_t byte_co
  * state size]) -> head [batch, ...] (logits and means, or the values of discrete actions) and for
  * PPO value [batch], computed with the learner's weights. */
 HEARTH_API hearth_result hearth_cook_agents(const char* options, hearth_headless* host,
-                                            hearth_blob** out, hearth_report* report);
+                                            hearth_blob** out, hearth_messages* report);
 
 #ifdef __cplusplus
 }

@@ -29,9 +29,9 @@ hearth_result result_of(const Status& status) {
     return HEARTH_ERROR_INTERNAL;
 }
 
-hearth_result in_report(hearth_report* report, const Status& status) {
+hearth_result in_report(hearth_messages* report, const Status& status) {
     if (report != nullptr) {
-        report->problem_count = status.ok() ? 0 : 1;
+        report->message_count = status.ok() ? 0 : 1;
         std::strncpy(report->text, status.message().c_str(), sizeof report->text - 1);
         report->text[sizeof report->text - 1] = '\0';
     }

@@ -12,6 +12,6 @@ namespace hearth::workbench {
 
 hearth_result result_of(const Status& status);
 /// Writes the message to the report, if there is one; returns the result.
-hearth_result in_report(hearth_report* report, const Status& status);
+hearth_result in_report(hearth_messages* report, const Status& status);
 
 }  // namespace hearth::workbench

@@ -114,7 +114,7 @@ Status bench(const BenchOptions& options) {
     if (!model.is_package()) {
         CompileOptions compile_options;
         HEARTH_ASSIGN(compile_options.caps, device->caps());
-        compile_options.rows_capacity = static_cast<uint64_t>(options.rows);
+        compile_options.max_batch_size = static_cast<uint64_t>(options.rows);
         compile_options.keep_source = opened.host != nullptr;  // compiled on a CPU device
         HEARTH_TRY(add_tuning(compile_options, options.tuning, *device));
         HEARTH_ASSIGN(const CompiledProgram compiled,

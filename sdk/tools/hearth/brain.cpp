@@ -35,18 +35,18 @@ struct BrainOptions {
 Result<std::optional<Brain>> read_parent(const BrainOptions& options) {
     if (options.parent.empty()) return std::optional<Brain>();
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(options.parent));
-    Result<Brain> shipped = shipped_brain(bytes);
-    if (!shipped.ok()) return shipped.status().in(options.parent);
+    Result<Brain> shipped = initial_brain(bytes);
+    if (!shipped.ok()) return shipped.status().with_context(options.parent);
     return std::optional(std::move(*shipped));
 }
 
 /// Allows NaN and infinities; commands that write brains call check_finite().
 Result<Brain> read_brain(const std::string& path, const std::optional<Brain>& parent) {
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path));
-    Result<Brain> brain = load_brain(bytes, parent ? &*parent : nullptr, 0, Nonfinite::kAllow);
+    Result<Brain> brain = load_brain(bytes, parent ? &*parent : nullptr, 0, NonFinite::kAllow);
     if (brain.ok()) return brain;
     const bool needs_parent = !parent && brain.status().code() == StatusCode::kInvalidArgument;
-    return brain.status().in(path + (needs_parent ? " (--shipped names it)" : ""));
+    return brain.status().with_context(path + (needs_parent ? " (--shipped names it)" : ""));
 }
 
 int64_t count_nonfinite(const HostTensor& tensor) {
@@ -72,7 +72,7 @@ Status write_brain_file(const BrainOptions& options, const Brain& brain,
                         const std::optional<Brain>& parent) {
     HEARTH_TRY(check_finite(options, brain, options.output));
     HEARTH_ASSIGN(const std::vector<std::byte> bytes,
-                  save_brain(brain, options.as_delta ? &*parent : nullptr, Nonfinite::kAllow));
+                  save_brain(brain, options.as_delta ? &*parent : nullptr, NonFinite::kAllow));
     return write_file_atomically(options.output, bytes);
 }
 
@@ -116,10 +116,10 @@ Status show(const BrainOptions& options) {
                  {"is_delta", info.is_delta != 0},
                  {"graph_hash", hash_text(brain.graph_hash)},
                  {"schema_hash", hash_text(brain.schema_hash)},
-                 {"parent_hash", hash_text(brain.parent_hash)},
-                 {"host_schema_hash", hash_text(brain.host_schema_hash)},
-                 {"host_bytes", brain.host_data.size()}};
-    if (parent) json["fits_shipped"] = hash_of(*parent) == brain.parent_hash;
+                 {"parent_hash", hash_text(brain.base_hash)},
+                 {"host_schema_hash", hash_text(brain.user_schema_hash)},
+                 {"host_bytes", brain.user_data.size()}};
+    if (parent) json["fits_shipped"] = hash_of(*parent) == brain.base_hash;
     Json tensors = Json::array();
     for (const BrainTensor& tensor : brain.tensors) tensors.push_back(describe(tensor));
     if (options.json) {
@@ -132,9 +132,9 @@ Status show(const BrainOptions& options) {
                info.is_delta != 0
                    ? fmt::format(", a difference ({} tensors changed)", info.changed_count)
                    : "",
-               brain.tensors.size(), brain.host_data.size());
+               brain.tensors.size(), brain.user_data.size());
     fmt::print("graph {}  schema {}  parent {}\n", hash_text(brain.graph_hash),
-               hash_text(brain.schema_hash), hash_text(brain.parent_hash));
+               hash_text(brain.schema_hash), hash_text(brain.base_hash));
     for (const Json& t : tensors)
         fmt::print("  {:<6} {}{} {}  rms {:.4g}  max {:.4g}{}\n", t["kind"].get<std::string>(),
                    t["dtype"].get<std::string>(), t["shape"].get<std::string>(),
@@ -145,17 +145,17 @@ Status show(const BrainOptions& options) {
     return {};
 }
 
-const char* word_for(BrainDifference::Kind kind) {
+const char* word_for(TensorDiff::Kind kind) {
     switch (kind) {
-        case BrainDifference::Kind::kEqual:
+        case TensorDiff::Kind::kEqual:
             return "equal";
-        case BrainDifference::Kind::kChanged:
+        case TensorDiff::Kind::kChanged:
             return "changed";
-        case BrainDifference::Kind::kMissing:
+        case TensorDiff::Kind::kMissing:
             return "only in the first";
-        case BrainDifference::Kind::kAdded:
+        case TensorDiff::Kind::kAdded:
             return "only in the second";
-        case BrainDifference::Kind::kRetyped:
+        case TensorDiff::Kind::kTypeChanged:
             return "of another type or shape";
     }
     return "?";
@@ -166,26 +166,26 @@ Result<bool> diff(const BrainOptions& options) {
     HEARTH_ASSIGN(const std::optional<Brain> parent, read_parent(options));
     HEARTH_ASSIGN(const Brain a, read_brain(options.files[0], parent));
     HEARTH_ASSIGN(const Brain b, read_brain(options.files[1], parent));
-    const std::vector<BrainDifference> all = diff_brains(a, b);
-    const bool equal = std::all_of(all.begin(), all.end(), [](const BrainDifference& d) {
-        return d.kind == BrainDifference::Kind::kEqual;
+    const std::vector<TensorDiff> all = diff_brains(a, b);
+    const bool equal = std::all_of(all.begin(), all.end(), [](const TensorDiff& d) {
+        return d.kind == TensorDiff::Kind::kEqual;
     });
     Json list = Json::array();
-    for (const BrainDifference& d : all) {
+    for (const TensorDiff& d : all) {
         if (options.json) {
             list.push_back({{"name", d.name},
                             {"difference", word_for(d.kind)},
                             {"changed", d.changed_count},
                             {"elements", d.element_count},
-                            {"max_abs", d.most},
-                            {"rms", d.root_mean_square},
-                            {"relative", d.relative}});
-        } else if (d.kind == BrainDifference::Kind::kChanged) {
+                            {"max_abs", d.max_abs_diff},
+                            {"rms", d.rms_diff},
+                            {"relative", d.relative_rms}});
+        } else if (d.kind == TensorDiff::Kind::kChanged) {
             fmt::print(
                 "{}: {} of {} elements changed, max |b-a| {:.4g}, rms {:.4g}, relative "
                 "{:.4g}\n",
-                d.name, d.changed_count, d.element_count, d.most, d.root_mean_square, d.relative);
-        } else if (d.kind != BrainDifference::Kind::kEqual) {
+                d.name, d.changed_count, d.element_count, d.max_abs_diff, d.rms_diff, d.relative_rms);
+        } else if (d.kind != TensorDiff::Kind::kEqual) {
             fmt::print("{}: {}\n", d.name, word_for(d.kind));
         }
     }
@@ -193,7 +193,7 @@ Result<bool> diff(const BrainOptions& options) {
         print_json({{"equal", equal},
                     {"same_graph", a.graph_hash == b.graph_hash},
                     {"same_schema", a.schema_hash == b.schema_hash},
-                    {"same_parent", a.parent_hash == b.parent_hash},
+                    {"same_parent", a.base_hash == b.base_hash},
                     {"tensors", list}});
     else if (equal)
         fmt::print("equal: {} tensors\n", all.size());
@@ -211,7 +211,7 @@ Status merge(const BrainOptions& options) {
     }
     std::vector<double> weights = options.weights;
     if (weights.empty()) weights.assign(brains.size(), 1.0);
-    HEARTH_ASSIGN(const Brain merged, merge_brains(brains, weights));
+    HEARTH_ASSIGN(const Brain merged, average_brains(brains, weights));
     HEARTH_TRY(write_brain_file(options, merged, parent));
     if (options.json)
         print_json({{"output", options.output}, {"brains", brains.size()}});
@@ -224,7 +224,7 @@ Status forget(const BrainOptions& options) {
     HEARTH_TRY(check_output(options));
     HEARTH_ASSIGN(const std::optional<Brain> parent, read_parent(options));
     HEARTH_ASSIGN(Brain brain, read_brain(options.files[0], parent));
-    HEARTH_ASSIGN(const size_t count, forget(brain, *parent, options.match));
+    HEARTH_ASSIGN(const size_t count, reset_to_initial(brain, *parent, options.match));
     HEARTH_TRY(write_brain_file(options, brain, parent));
     if (options.json)
         print_json({{"output", options.output}, {"forgotten", count}});

@@ -71,9 +71,9 @@ class HeaderWriter {
             "#include <hearth/hearth.h>\n\n",
             in_comment(package), prefix_, prefix_);
         number("GRAPH_HASH", fmt::format("UINT64_C(0x{:016x})", graph_hash));
-        number("ROWS_CAPACITY", fmt::format("UINT64_C({})", first().rows_capacity));
+        number("ROWS_CAPACITY", fmt::format("UINT64_C({})", first().max_batch_size));
         for (uint32_t e = 0; e < first().entries.size(); ++e) HEARTH_TRY(entry(e));
-        for (uint32_t s = 0; s < first().slots.size(); ++s) slot(s);
+        for (uint32_t s = 0; s < first().variables.size(); ++s) variable(s);
         matches();
         text_ += fmt::format("#endif /* {}H_ */\n", prefix_);
         return std::move(text_);
@@ -98,7 +98,7 @@ class HeaderWriter {
         define(name + "_RANK", fmt::format("{}", shape.rank()));
         std::string dims;
         for (int i = 0; i < shape.rank(); ++i)
-            dims += (i > 0 ? ", " : "") + (shape[i].per_row
+            dims += (i > 0 ? ", " : "") + (shape[i].is_batch
                                                ? fmt::format("INT64_C({}) * (rows)", shape[i].count)
                                                : fmt::format("{}", shape[i].count));
         if (shape.rank() > 0) define(name + "_SHAPE(rows)", "{ " + dims + " }");
@@ -143,21 +143,21 @@ class HeaderWriter {
         shape(own, b.shape);
         if (same_bytes)
             define(own + "_BYTES(rows)", fmt::format("(UINT64_C({}) + UINT64_C({}) * (rows))",
-                                                     b.bytes.fixed, b.bytes.per_row));
+                                                     b.bytes.fixed, b.bytes.is_batch));
         for (size_t i = 0; i < b.elements.size(); ++i)
             define(unique(own.substr(prefix_.size()) + "_" + upper_identifier(b.elements[i])),
                    fmt::format("{}u", i));
         return {};
     }
 
-    void slot(uint32_t index) {
-        const Slot& s = first().slots[index];
-        if (s.kind == SlotKind::kConstant) return;
+    void variable(uint32_t index) {
+        const Variable& s = first().variables[index];
+        if (s.kind == VariableKind::kConstant) return;
         const bool is_same = std::all_of(programs_.begin(), programs_.end(), [&](const Program& p) {
-            return index < p.slots.size() && p.slots[index].name == s.name;
+            return index < p.variables.size() && p.variables[index].name == s.name;
         });
-        const char* kind = s.kind == SlotKind::kParam   ? "param"
-                           : s.kind == SlotKind::kState ? "state"
+        const char* kind = s.kind == VariableKind::kParam   ? "param"
+                           : s.kind == VariableKind::kState ? "state"
                                                         : "transient state";
         text_ += fmt::format("\n/* {} \"{}\": {} {} */\n", kind, in_comment(s.name),
                              name_of(s.dtype), to_string(s.shape));

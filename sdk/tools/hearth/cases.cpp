@@ -85,7 +85,7 @@ Result<std::vector<NamedTensor>> read_tensors(const fs::path& data_set, const st
         if (!fs::exists(data_set / name, error)) return tensors;
         HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_file(data_set / name));
         Result<NamedTensor> tensor = read_onnx_tensor(bytes);
-        if (!tensor.ok()) return tensor.status().in(name);
+        if (!tensor.ok()) return tensor.status().with_context(name);
         tensors.push_back(std::move(*tensor));
     }
 }

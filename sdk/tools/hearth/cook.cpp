@@ -67,7 +67,7 @@ Machine find_machine() {
     return machine;
 }
 
-Result<Json> profile_report(const CookedProfile& profile) {
+Result<Json> profile_report(const CookedTarget& profile) {
     HEARTH_ASSIGN(const Program program, load_program(profile.compiled.bytes));
     Json report = describe_program(program);
     report["name"] = profile.name;
@@ -139,10 +139,10 @@ void print_report(const Json& report, const CookCommand& command) {
     }
 }
 
-Result<std::vector<CookProfile>> make_profiles(const CookCommand& command, Machine& machine) {
-    std::vector<CookProfile> profiles;
+Result<std::vector<DeviceTarget>> make_profiles(const CookCommand& command, Machine& machine) {
+    std::vector<DeviceTarget> profiles;
     for (const std::string& name : command.profiles) {
-        HEARTH_ASSIGN(CookProfile profile, programs::make_profile(name, machine.device.get()));
+        HEARTH_ASSIGN(DeviceTarget profile, programs::make_profile(name, machine.device.get()));
         if (name == "device")
             HEARTH_TRY(add_tuning(profile.options, command.tuning, *machine.device));
         profile.options.keep_source = !command.strip;
@@ -155,7 +155,7 @@ Result<std::vector<CookProfile>> make_profiles(const CookCommand& command, Machi
 /// Writes the C header of the cooked package.
 Status write_header(const CookCommand& command, const Cooked& cooked) {
     std::vector<Program> programs;
-    for (const CookedProfile& profile : cooked.profiles) {
+    for (const CookedTarget& profile : cooked.device_targets) {
         HEARTH_ASSIGN(Program program, load_program(profile.compiled.bytes));
         programs.push_back(std::move(program));
     }
@@ -173,18 +173,18 @@ Status write_kernels(const CookCommand& command, const std::vector<Graph>& graph
         return text;
     };
     bool is_any = false;
-    for (const CookProfile& profile : options.profiles) {
-        if (profile.options.caps.cpu == Cpu::kNone) continue;
+    for (const DeviceTarget& profile : options.device_targets) {
+        if (profile.options.caps.cpu_isa == CpuIsa::kNone) continue;
         is_any = true;
         CompileOptions with_text = profile.options;
         with_text.keep_source = true;
-        with_text.rows_capacity = options.rows_capacity;
+        with_text.max_batch_size = options.max_batch_size;
         std::vector<Graph> own = graphs;
         HEARTH_TRY(quantize_weights(own, options.quantize).status());
         HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(std::move(own), with_text));
         const std::filesystem::path prefix = path_of(command.kernels);
         const std::string table = in_c(prefix.filename().string() + "_" + profile.name);
-        HEARTH_ASSIGN(const std::string text, native_kernels_of(compiled.program, table));
+        HEARTH_ASSIGN(const std::string text, cpu_kernels_of(compiled.program, table));
         HEARTH_TRY(write_file_atomically((prefix.parent_path() / (table + ".c")).string(), text));
     }
     if (is_any) return {};
@@ -205,11 +205,11 @@ void set_quantization(const std::string& name, QuantizeOptions& options) {
 /// The package's program for the device target; a package with one device target matches any name.
 Result<Program> packed_program(const Model& model, const std::string& profile) {
     HEARTH_ASSIGN(const PackageView package, open_package(model.package));
-    int index = package.find_profile(profile);
-    if (index < 0 && package.profiles().size() == 1) index = 0;
+    int index = package.find_device_target(profile);
+    if (index < 0 && package.device_targets().size() == 1) index = 0;
     if (index < 0) {
         std::string names;
-        for (const file::ProfileRecord& p : package.profiles())
+        for (const file::DeviceTargetRecord& p : package.device_targets())
             names += (names.empty() ? "" : ", ") + std::string(p.name);
         return not_found("the package has no profile '" + profile +
                          "'; --profiles names one of: " + names);
@@ -220,7 +220,7 @@ Result<Program> packed_program(const Model& model, const std::string& profile) {
 /// Writes an entry as a GLSL function that reads the weights of sessions with one device target's
 /// program.
 Status cook_glsl(const CookCommand& command) {
-    HEARTH_TRY(check_writable(command.output).in("the GLSL"));
+    HEARTH_TRY(check_writable(command.output).with_context("the GLSL"));
     if (command.profiles.size() != 1)
         return invalid_argument("--target glsl takes one profile: places of weights may differ");
     ModelOptions model_options = command.model;
@@ -234,10 +234,10 @@ Status cook_glsl(const CookCommand& command) {
         name_entries(model.graphs, command.name);
         Machine machine;
         if (command.profiles[0] == "device") machine = find_machine();
-        HEARTH_ASSIGN(CookProfile profile,
+        HEARTH_ASSIGN(DeviceTarget profile,
                       programs::make_profile(command.profiles[0], machine.device.get()));
         options = std::move(profile.options);
-        options.rows_capacity = command.max_rows;
+        options.max_batch_size = command.max_rows;
         set_quantization(command.quantize, options.quantize);
         HEARTH_TRY(quantize_weights(model.graphs, options.quantize).status());
         options.quantize = {};
@@ -250,25 +250,25 @@ Status cook_glsl(const CookCommand& command) {
     HEARTH_ASSIGN(const size_t entry, find_entry(model.graphs, command.model.entry));
     Result<GlslFunction> made =
         export_glsl_of(model.graphs[entry], program, options, command.function);
-    if (!made.ok()) return made.status().in("GLSL of entry '" + model.graphs[entry].name + "'");
-    HEARTH_TRY(write_file_atomically(command.output, made->text).in("the GLSL"));
+    if (!made.ok()) return made.status().with_context("GLSL of entry '" + model.graphs[entry].name + "'");
+    HEARTH_TRY(write_file_atomically(command.output, made->text).with_context("the GLSL"));
     if (command.json)
         print_json({{"glsl", command.output},
                     {"bytes", made->text.size()},
                     {"slot", made->slot},
-                    {"profile", program.profile},
+                    {"profile", program.device_target},
                     {"program_hash", hash_text(program.hash)}});
     else
         fmt::print(
             "{}: {}, for sessions of program {} (profile {}); wants the address of slot '{}'\n",
-            command.output, size_text(made->text.size()), hash_text(program.hash), program.profile,
+            command.output, size_text(made->text.size()), hash_text(program.hash), program.device_target,
             made->slot);
     return {};
 }
 
-constexpr std::pair<const char*, Cpu> kCpus[] = {
-    {"scalar", Cpu::kScalar},      {"x86-64-v2", Cpu::kX86_64V2}, {"x86-64-v3", Cpu::kX86_64V3},
-    {"x86-64-v4", Cpu::kX86_64V4}, {"neon", Cpu::kNeon},          {"wasm128", Cpu::kWasm128}};
+constexpr std::pair<const char*, CpuIsa> kCpus[] = {
+    {"scalar", CpuIsa::kScalar},      {"x86-64-v2", CpuIsa::kX86_64V2}, {"x86-64-v3", CpuIsa::kX86_64V3},
+    {"x86-64-v4", CpuIsa::kX86_64V4}, {"neon", CpuIsa::kNeon},          {"wasm128", CpuIsa::kWasm128}};
 
 /// Writes all entries as C: NAME.h, NAME.c and, if requested, NAME.weights.  For WebGPU, writes a
 /// plan with WGSL kernels, NAME.wgsl.json, and the C for wasm128, which loads and saves the plan's
@@ -279,7 +279,7 @@ Status cook_to_c(const CookCommand& command) {
         return invalid_argument("--target wgsl computes with f32 alone; found --" +
                                 (command.quantize.empty() ? "precision " + command.precision
                                                           : "quantize " + command.quantize));
-    CookCOptions options;
+    CompileToCOptions options;
     options.name = command.function.empty() ? "net" : command.function;
     const std::filesystem::path folder = path_of(command.output);
     const std::string base = (folder / options.name).string();
@@ -296,20 +296,20 @@ Status cook_to_c(const CookCommand& command) {
     if (!model.is_package()) name_entries(model.graphs, command.name);
     const std::string cpu_name = is_wgsl ? "wasm128" : command.cpu;
     for (const auto& [name, cpu] : kCpus)
-        if (cpu_name == name) options.cpu = cpu;
-    options.rows_capacity = command.max_rows;
-    options.weights_in_source = command.weights == "source";
+        if (cpu_name == name) options.cpu_isa = cpu;
+    options.max_batch_size = command.max_rows;
+    options.embed_weights = command.weights == "source";
     set_quantization(command.quantize, options.quantize);
     if (command.precision == "f16") options.precision = Precision::kF16;
     if (is_wgsl) {
         HEARTH_ASSIGN(const std::string plan, cook_wgsl_of(model.graphs, command.max_rows));
-        HEARTH_TRY(write_file_atomically(plan_path, plan).in("the plan"));
+        HEARTH_TRY(write_file_atomically(plan_path, plan).with_context("the plan"));
     }
-    HEARTH_ASSIGN(const CookedC cooked, cook_c_of(std::move(model.graphs), options));
-    HEARTH_TRY(write_file_atomically(base + ".h", cooked.header).in("the header"));
-    HEARTH_TRY(write_file_atomically(base + ".c", cooked.source).in("the source"));
-    if (!options.weights_in_source)
-        HEARTH_TRY(write_file_atomically(base + ".weights", cooked.weights).in("the weights"));
+    HEARTH_ASSIGN(const CProgram cooked, cook_c_of(std::move(model.graphs), options));
+    HEARTH_TRY(write_file_atomically(base + ".h", cooked.header).with_context("the header"));
+    HEARTH_TRY(write_file_atomically(base + ".c", cooked.source).with_context("the source"));
+    if (!options.embed_weights)
+        HEARTH_TRY(write_file_atomically(base + ".weights", cooked.weights).with_context("the weights"));
     if (command.json) {
         Json report = {{"header", base + ".h"},
                        {"source", base + ".c"},
@@ -321,7 +321,7 @@ Status cook_to_c(const CookCommand& command) {
                        {"arena_bytes", cooked.arena_bytes},
                        {"brain_bytes", cooked.brain_bytes},
                        {"functions", cooked.kernel_count},
-                       {"steps", cooked.step_count},
+                       {"steps", cooked.command_count},
                        {"notes", model.notes}};
         if (is_wgsl) report["plan"] = plan_path;
         print_json(report);
@@ -330,7 +330,7 @@ Status cook_to_c(const CookCommand& command) {
         fmt::print(
             "{0}.h, {0}.c: {1} of C for {2}, {3} functions in {4} steps; weights {5}, arena "
             "{6} at {7} rows\n",
-            base, size_text(cooked.source.size()), cpu_name, cooked.kernel_count, cooked.step_count,
+            base, size_text(cooked.source.size()), cpu_name, cooked.kernel_count, cooked.command_count,
             size_text(cooked.weights_bytes), size_text(cooked.arena_bytes), command.max_rows);
     }
     return {};
@@ -338,8 +338,8 @@ Status cook_to_c(const CookCommand& command) {
 
 Status cook_model(const CookCommand& command) {
     // Cooking takes long, so the output paths are checked first.
-    HEARTH_TRY(check_writable(command.output).in("the package"));
-    if (!command.header.empty()) HEARTH_TRY(check_writable(command.header).in("the header"));
+    HEARTH_TRY(check_writable(command.output).with_context("the package"));
+    if (!command.header.empty()) HEARTH_TRY(check_writable(command.header).with_context("the header"));
     ModelOptions model_options = command.model;
     model_options.fixed_rows = static_cast<int64_t>(command.max_rows);
     HEARTH_ASSIGN(Model model, load_model(model_options));
@@ -351,8 +351,8 @@ Status cook_model(const CookCommand& command) {
     if (command.measure || names_device) machine = find_machine();
     Progress progress("cook");
     CookOptions options;
-    HEARTH_ASSIGN(options.profiles, make_profiles(command, machine));
-    options.rows_capacity = command.max_rows;
+    HEARTH_ASSIGN(options.device_targets, make_profiles(command, machine));
+    options.max_batch_size = command.max_rows;
     set_quantization(command.quantize, options.quantize);
     const std::string file = path_of(command.model.path).filename().string();
     options.notes =
@@ -366,10 +366,10 @@ Status cook_model(const CookCommand& command) {
         progress.at(done, count + 1, profile);
     };
     HEARTH_ASSIGN(const Cooked cooked, cook_graphs(model.graphs, options));
-    HEARTH_TRY(write_file_atomically(command.output, cooked.bytes).in("the package"));
-    if (!command.header.empty()) HEARTH_TRY(write_header(command, cooked).in("the header"));
+    HEARTH_TRY(write_file_atomically(command.output, cooked.bytes).with_context("the package"));
+    if (!command.header.empty()) HEARTH_TRY(write_header(command, cooked).with_context("the header"));
     if (!command.kernels.empty())
-        HEARTH_TRY(write_kernels(command, model.graphs, options).in("the kernels"));
+        HEARTH_TRY(write_kernels(command, model.graphs, options).with_context("the kernels"));
     Json report = {{"package", command.output},
                    {"bytes", cooked.bytes.size()},
                    {"graph_hash", hash_text(cooked.graph_hash)},
@@ -385,12 +385,12 @@ Status cook_model(const CookCommand& command) {
                                        {"rms", w.rms},
                                        {"rms_error", w.rms_error},
                                        {"max_error", w.max_error}});
-    for (const CookedProfile& profile : cooked.profiles) {
+    for (const CookedTarget& profile : cooked.device_targets) {
         HEARTH_ASSIGN(Json described, profile_report(profile));
         report["profiles"].push_back(std::move(described));
     }
     if (command.measure && machine.device) {
-        progress.at(cooked.profiles.size(), cooked.profiles.size() + 1, "measuring");
+        progress.at(cooked.device_targets.size(), cooked.device_targets.size() + 1, "measuring");
         HEARTH_TRY(add_measured(report, cooked, *machine.device, command.max_rows));
     }
     progress.clear();

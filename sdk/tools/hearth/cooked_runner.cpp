@@ -21,8 +21,8 @@ class CookedRunner final : public Runner {
                                    int64_t rows) override {
         HEARTH_ASSIGN(const NamedTensors expected, inner_->run_graph(graph, inputs, rows));
         CookOptions options;
-        options.profiles.push_back({"cooked", inner_->compile_options()});
-        options.rows_capacity = static_cast<uint64_t>(rows);
+        options.device_targets.push_back({"cooked", inner_->compile_options()});
+        options.max_batch_size = static_cast<uint64_t>(rows);
         HEARTH_ASSIGN(const Cooked cooked, cook_graphs({graph}, options));
         HEARTH_ASSIGN(NamedTensors found,
                       inner_->run_package(cooked.bytes, graph.name, inputs, rows));

@@ -19,10 +19,10 @@ Json entry_report(const Program& program, const Entry& entry) {
     uint64_t dispatches = 0, barriers = 0, copies = 0, operators = 0;
     double flops = 0, bytes = 0, us = 0;
     std::map<std::string, uint64_t> fused;
-    for (const Step& step : program.steps_of(entry)) {
-        dispatches += step.kind == StepKind::kDispatch;
-        barriers += step.kind == StepKind::kBarrier;
-        copies += step.kind == StepKind::kCopy || step.kind == StepKind::kFill;
+    for (const Command& step : program.commands_of(entry)) {
+        dispatches += step.kind == CommandKind::kDispatch;
+        barriers += step.kind == CommandKind::kBarrier;
+        copies += step.kind == CommandKind::kCopy || step.kind == CommandKind::kFill;
         operators += step.computes.size();
         if (step.computes.size() > 1) ++fused[step.label];
         flops += static_cast<double>(step.flops);
@@ -41,13 +41,13 @@ Json entry_report(const Program& program, const Entry& entry) {
             {"estimated_us", us},       {"fused", std::move(groups)}};
 }
 
-Json slot_bytes(const Program& program) {
+Json variable_bytes(const Program& program) {
     uint64_t bytes[4] = {};
-    for (const Slot& slot : program.slots) bytes[static_cast<size_t>(slot.kind)] += slot.bytes;
-    return {{"params", bytes[static_cast<size_t>(SlotKind::kParam)]},
-            {"states", bytes[static_cast<size_t>(SlotKind::kState)]},
-            {"transients", bytes[static_cast<size_t>(SlotKind::kTransient)]},
-            {"constants", bytes[static_cast<size_t>(SlotKind::kConstant)]}};
+    for (const Variable& variable : program.variables) bytes[static_cast<size_t>(variable.kind)] += variable.bytes;
+    return {{"params", bytes[static_cast<size_t>(VariableKind::kParam)]},
+            {"states", bytes[static_cast<size_t>(VariableKind::kState)]},
+            {"transients", bytes[static_cast<size_t>(VariableKind::kTransient)]},
+            {"constants", bytes[static_cast<size_t>(VariableKind::kConstant)]}};
 }
 
 }  // namespace
@@ -57,12 +57,12 @@ Json describe_program(const Program& program) {
     for (const Entry& entry : program.entries) entries.push_back(entry_report(program, entry));
     uint64_t spirv = 0;
     for (const Kernel& kernel : program.kernels) spirv += 4 * kernel.spirv.size();
-    Json bytes = slot_bytes(program);
+    Json bytes = variable_bytes(program);
     bytes.update({{"arena", program.arena_bytes}, {"spirv", spirv}});
-    return {{"name", program.profile},
+    return {{"name", program.device_target},
             {"hash", hash_text(program.hash)},
             {"graph_hash", hash_text(program.graph_hash)},
-            {"max_rows", program.rows_capacity},
+            {"max_rows", program.max_batch_size},
             {"kernels", program.kernels.size()},
             {"bytes", std::move(bytes)},
             {"entries", std::move(entries)}};

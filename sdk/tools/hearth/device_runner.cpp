@@ -53,7 +53,7 @@ class DeviceRunner final : public Runner {
                                    int64_t rows) override {
         if (dump_ == nullptr) return Runner::run_graph(graph, inputs, rows);
         CompileOptions options = compile_options();
-        options.rows_capacity = static_cast<uint64_t>(rows);
+        options.max_batch_size = static_cast<uint64_t>(rows);
         HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs({graph}, options));
         const std::vector<std::byte> bytes = save_program(compiled.program);
         HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> program,
@@ -98,9 +98,9 @@ class DeviceRunner final : public Runner {
     bool is_native() const { return opened_.host != nullptr; }
 
     static bool has_program_for_cpus(const PackageView& view) {
-        for (uint32_t i = 0; i < view.profiles().size(); ++i) {
+        for (uint32_t i = 0; i < view.device_targets().size(); ++i) {
             const Result<Program> program = load_program(view.program(i), view.weights());
-            if (program.ok() && program->cpu != Cpu::kNone) return true;
+            if (program.ok() && program->cpu != CpuIsa::kNone) return true;
         }
         return false;
     }
@@ -116,7 +116,7 @@ class DeviceRunner final : public Runner {
     native::OpenDevice opened_;
     DeviceCaps caps_;
     std::unique_ptr<Executor> executor_;
-    uint32_t dump_step_ = HEARTH_NO_STEP;
+    uint32_t dump_step_ = HEARTH_NO_COMMAND;
     std::vector<std::byte>* dump_ = nullptr;
 };
 

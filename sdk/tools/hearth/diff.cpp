@@ -60,7 +60,7 @@ struct Ran {
 Result<Ran> run_one(const Model& model, size_t entry, const NamedTensors& inputs, int64_t rows,
                     const std::string& device) {
     const Runners runners = make_runners(device, -1);
-    if (runners.list.empty()) return runners.missing.in("no device");
+    if (runners.list.empty()) return runners.missing.with_context("no device");
     HEARTH_ASSIGN(NamedTensors found, run_model(*runners.list[0], model, entry, inputs, rows));
     Ran ran;
     for (const GraphOutput& output : model.graphs[entry].outputs)

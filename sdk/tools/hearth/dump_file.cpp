@@ -50,7 +50,7 @@ Result<Dump> read_dump(std::span<const std::byte> bytes) {
 Result<Dump> read_dump_file(const std::string& path) {
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_file(path));
     Result<Dump> read = read_dump(bytes);
-    return read.ok() ? std::move(read) : Result<Dump>(read.status().in(path));
+    return read.ok() ? std::move(read) : Result<Dump>(read.status().with_context(path));
 }
 
 Result<std::vector<std::filesystem::path>> dump_files(const std::string& path) {

@@ -51,7 +51,7 @@ class ProgramRunner final : public Runner {
                                      const NamedTensors& inputs, int64_t rows,
                                      const char* profile) override {
         HEARTH_ASSIGN(const PackageView view, open_package(package));
-        const int chosen = profile == nullptr ? 0 : view.find_profile(profile);
+        const int chosen = profile == nullptr ? 0 : view.find_device_target(profile);
         if (chosen < 0) return not_found("no profile is named '" + std::string(profile) + "'");
         HEARTH_ASSIGN(const Program program,
                       load_program(view.program(static_cast<uint32_t>(chosen)), view.weights()));
@@ -59,7 +59,7 @@ class ProgramRunner final : public Runner {
         HEARTH_ASSIGN(const std::vector<Graph> graphs, load_graphs(view.graph(), view.weights()));
         HEARTH_ASSIGN(const size_t index, find_entry(graphs, entry));
         CompileOptions options;
-        options.rows_capacity = program.rows_capacity;
+        options.max_batch_size = program.max_batch_size;
         options.precision = precision_of(view);
         HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(graphs, options));
         ProgramMemory memory(program);

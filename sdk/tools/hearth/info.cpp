@@ -42,17 +42,17 @@ std::string_view kind_of(VkPhysicalDeviceType type) {
 }
 
 std::string matrix_text(const DeviceCaps& caps) {
-    if (caps.matrix_cores == MatrixCores::kNone) return "none";
+    if (caps.cooperative_matrix == CooperativeMatrixExt::kNone) return "none";
     return fmt::format(
         "{} ({}x{}x{})",
-        caps.matrix_cores == MatrixCores::kNv ? "NV_cooperative_matrix" : "KHR_cooperative_matrix",
-        caps.matrix.m, caps.matrix.n, caps.matrix.k);
+        caps.cooperative_matrix == CooperativeMatrixExt::kNv ? "NV_cooperative_matrix" : "KHR_cooperative_matrix",
+        caps.cooperative_matrix_shape.m, caps.cooperative_matrix_shape.n, caps.cooperative_matrix_shape.k);
 }
 
 /// Describes workgroup-scope matrices: "128 invocations in steps of 32x16x16, ...".
 std::string workgroup_matrix_text(const DeviceCaps& caps) {
     std::string text;
-    for (const WorkgroupMatrix& w : caps.workgroup_matrices) {
+    for (const WorkgroupMatrixGranularity& w : caps.workgroup_scope_granularities) {
         if (w.invocations == 0) continue;
         if (!text.empty()) text += ", ";
         text += fmt::format("{} invocations in steps of {}x{}x{}", w.invocations, w.granularity.m,
@@ -76,12 +76,12 @@ std::string feature_list(hearth_features features) {
 std::string profile_for(const DeviceCaps& caps) {
     Trace trace("probe");
     trace.output("y", relu(trace.input("x", {1})));
-    Result<Graph> graph = trace.finish();
+    Result<Graph> graph = trace.build();
     if (!graph.ok()) return graph.status().message();
     CompileOptions options;
     options.caps = caps;
     const Result<CompiledProgram> compiled = compile_graphs({std::move(*graph)}, options);
-    return compiled.ok() ? compiled->program.profile : "none: " + compiled.status().message();
+    return compiled.ok() ? compiled->program.device_target : "none: " + compiled.status().message();
 }
 
 /// Capabilities of the device; "problem" gives the reason if Hearth cannot use it.
@@ -122,10 +122,10 @@ Json describe(standalone::Instance& instance, int index) {
                  {"subgroup_size", caps->subgroup_size},
                  {"matrix_cores", matrix_text(*caps)},
                  {"workgroup_matrices", workgroup_matrix_text(*caps)},
-                 {"max_workgroup_invocations", caps->max_workgroup_invocations},
-                 {"shared_memory_bytes", caps->shared_memory_bytes},
-                 {"push_constant_bytes", caps->push_constant_bytes},
-                 {"max_buffer_bytes", caps->max_buffer_bytes},
+                 {"max_workgroup_invocations", caps->max_compute_work_group_invocations},
+                 {"shared_memory_bytes", caps->max_compute_shared_memory_size},
+                 {"push_constant_bytes", caps->max_push_constants_size},
+                 {"max_buffer_bytes", caps->max_storage_buffer_range},
                  {"profile", profile_for(*caps)}});
     return json;
 }

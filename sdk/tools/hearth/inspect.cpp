@@ -43,12 +43,12 @@ struct Placed {
 /// lifetime.
 void print_arena_map(const Program& program, const Entry& entry) {
     std::map<uint32_t, Placed> values;
-    for (uint32_t s = 0; s < entry.step_count; ++s) {
-        const Step& step = program.steps[entry.first_step + s];
+    for (uint32_t s = 0; s < entry.command_count; ++s) {
+        const Command& step = program.commands[entry.first_command + s];
         const std::span<const Operand> operands = program.operands_of(step);
         for (size_t i = 0; i < operands.size() && i < step.operand_values.size(); ++i) {
             if (operands[i].region != Region::kArena) continue;
-            const uint64_t end = operands[i].offset + operands[i].bytes.at(program.rows_capacity);
+            const uint64_t end = operands[i].offset + operands[i].bytes.at(program.max_batch_size);
             Placed& value =
                 values.try_emplace(step.operand_values[i], Placed{operands[i].offset, end, s, s})
                     .first->second;
@@ -56,7 +56,7 @@ void print_arena_map(const Program& program, const Entry& entry) {
         }
     }
     constexpr uint32_t kMostColumns = 100;
-    const uint32_t steps_per_column = entry.step_count / kMostColumns + 1;
+    const uint32_t steps_per_column = entry.command_count / kMostColumns + 1;
     fmt::print("arena map of {}: {} bytes from {}, {} values, one column for {} steps\n",
                entry.name, entry.arena_bytes, entry.arena_offset, values.size(), steps_per_column);
     std::vector<std::pair<uint32_t, Placed>> order(values.begin(), values.end());
@@ -64,7 +64,7 @@ void print_arena_map(const Program& program, const Entry& entry) {
                      [](const auto& a, const auto& b) { return a.second.begin < b.second.begin; });
     for (const auto& [id, value] : order) {
         std::string life;
-        for (uint32_t s = 0; s < entry.step_count; s += steps_per_column) {
+        for (uint32_t s = 0; s < entry.command_count; s += steps_per_column) {
             const bool lives = s + steps_per_column > value.first_step && s <= value.last_step;
             life += lives ? '#' : '.';
         }
@@ -99,10 +99,10 @@ Status inspect_package(std::span<const std::byte> bytes, const InspectOptions& o
         fmt::print("\npackage of {} bytes: graph {} ({} bytes), weights {} bytes\n", bytes.size(),
                    hash_text(view.header().graph_hash), view.graph().size(), view.weights().size());
     Json profiles = Json::array();
-    for (uint32_t i = 0; i < view.profiles().size(); ++i) {
-        const char* name = view.profiles()[i].name;
+    for (uint32_t i = 0; i < view.device_targets().size(); ++i) {
+        const char* name = view.device_targets()[i].name;
         const Result<Program> program = load_program(view.program(i), view.weights());
-        if (!program.ok()) return program.status().in(name);
+        if (!program.ok()) return program.status().with_context(name);
         if (options.json) {
             profiles.push_back(describe_program(*program));
             continue;
@@ -129,10 +129,10 @@ Status inspect(const InspectOptions& options) {
 
     CompileOptions compile_options;
     HEARTH_ASSIGN(compile_options.caps, caps_for(options));
-    compile_options.rows_capacity = options.rows;
+    compile_options.max_batch_size = options.rows;
     compile_options.fuse = !options.unfused;
     if (options.show_passes && !options.json)
-        compile_options.observer = [](std::string_view, std::string_view stage,
+        compile_options.on_pass = [](std::string_view, std::string_view stage,
                                       const std::string& text) {
             fmt::print("\nafter {}:\n{}", stage, text);
         };

@@ -48,14 +48,14 @@ class Timed {
     explicit Timed(standalone::Device& device) : device_(device) {}
 
     /// Records and submits once, waits, and returns the timestamps.
-    Result<hearth_profile> once() {
+    Result<hearth_timings> once() {
         Result<Progress> progress = Progress::kNotReady;
         HEARTH_TRY(submit([&](VkCommandBuffer commands) {
             progress = session_.record(commands, entry_, rows_, bound_);
             return progress.status();
         }));
         HEARTH_TRY(submit([](VkCommandBuffer) { return Status(); }));
-        HEARTH_ASSIGN(const std::optional<hearth_profile> profile, session_.next_profile());
+        HEARTH_ASSIGN(const std::optional<hearth_timings> profile, session_.next_timings());
         if (!profile) return unsupported("the timestamps have not arrived");
         return *profile;
     }
@@ -82,7 +82,7 @@ class Timed {
         hearth_session_create_info info = hearth_session_create_info_default();
         info.flags = flags;
         HEARTH_ASSIGN(session_, Session::create(context_, program_, info));
-        HEARTH_TRY(session_.build());
+        HEARTH_TRY(session_.create_pipelines());
         HEARTH_ASSIGN(entry_, program_.find_entry(options.entry.c_str()));
         HEARTH_ASSIGN(const hearth_entry_info entry, program_.entry(entry_));
         for (uint32_t i = 0; i < entry.binding_count; ++i) HEARTH_TRY(bind(entry.bindings[i]));
@@ -92,7 +92,7 @@ class Timed {
     Status bind(uint32_t binding) {
         HEARTH_ASSIGN(const hearth_binding_info info, program_.binding(binding));
         const uint64_t bytes =
-            std::max<uint64_t>(4, (info.bytes_fixed + info.bytes_per_row * rows_ + 3) / 4 * 4);
+            std::max<uint64_t>(4, (info.bytes_fixed + info.bytes_per_item * rows_ + 3) / 4 * 4);
         HEARTH_ASSIGN(Buffer buffer, Buffer::create(device_, bytes, MemoryKind::kDevice));
         bound_.push_back(
             hearth_bind_buffer(binding, buffer.handle(), 0, buffer.size_bytes(), buffer.usage()));
@@ -104,7 +104,7 @@ class Timed {
     Status set_up(VkCommandBuffer commands) {
         for (size_t i = 0; i < buffers_.size(); ++i)
             device_.vk().CmdFillBuffer(commands, buffers_[i].handle(), 0, VK_WHOLE_SIZE, fills_[i]);
-        return session_.record_setup(commands);
+        return session_.record_initialize(commands);
     }
 
     standalone::Device& device_;
@@ -115,7 +115,7 @@ class Timed {
     uint64_t rows_ = 1, serial_ = 0;
     std::vector<Buffer> buffers_;
     std::vector<uint32_t> fills_;
-    std::vector<hearth_bound> bound_;
+    std::vector<hearth_tensor_binding> bound_;
 };
 
 /// Runs once to warm up, then up to `samples` - 1 times, stopping after about ten seconds but not
@@ -125,7 +125,7 @@ Status repeat(Timed& timed, uint32_t samples, Visit visit) {
     constexpr double kMostNs = 1e10;
     double spent = 0;
     for (uint32_t i = 0; i < samples && (i < 4 || spent < kMostNs); ++i) {
-        HEARTH_ASSIGN(const hearth_profile profile, timed.once());
+        HEARTH_ASSIGN(const hearth_timings profile, timed.once());
         spent += profile.total_ns;
         if (i > 0) visit(profile);  // the first run warms the caches
     }
@@ -141,7 +141,7 @@ Result<std::vector<StepTime>> steps_of(std::span<const std::byte> bytes, const s
     ViewError error;
     if (is_package(bytes)) {
         if (!package.open(bytes, &error)) return Status(error.code, error.text.c_str());
-        const int index = package.find_profile(profile);
+        const int index = package.find_device_target(profile);
         if (index < 0) return internal_error("the program's profile is not in its package");
         bytes = package.program(static_cast<uint32_t>(index));
         outside = package.weights();
@@ -150,16 +150,16 @@ Result<std::vector<StepTime>> steps_of(std::span<const std::byte> bytes, const s
     const Entry* found = program.find_entry(entry);
     if (found == nullptr) return not_found("no entry is named '" + entry + "'");
     // A command with any batched operand scales with the batch size.
-    const double share = static_cast<double>(rows) / static_cast<double>(program.rows_capacity);
+    const double share = static_cast<double>(rows) / static_cast<double>(program.max_batch_size);
     std::vector<StepTime> steps;
-    for (const Step& step : program.steps_of(*found)) {
-        if (step.kind == StepKind::kBarrier) continue;
+    for (const Command& step : program.commands_of(*found)) {
+        if (step.kind == CommandKind::kBarrier) continue;
         bool grows = false;
-        for (const Operand& operand : program.operands_of(step)) grows |= operand.bytes.per_row > 0;
+        for (const Operand& operand : program.operands_of(step)) grows |= operand.bytes.is_batch > 0;
         const double scale = grows ? share : 1;
         steps.push_back({step.label,
-                         step.kind == StepKind::kDispatch ? "kernel"
-                         : step.kind == StepKind::kCopy   ? "copy"
+                         step.kind == CommandKind::kDispatch ? "kernel"
+                         : step.kind == CommandKind::kCopy   ? "copy"
                                                           : "fill",
                          0, static_cast<double>(step.flops) * scale,
                          static_cast<double>(step.bytes_moved) * scale});
@@ -175,10 +175,10 @@ Result<Measured> measure(standalone::Device& device, std::span<const std::byte> 
     std::vector<double> totals;
     {
         HEARTH_ASSIGN(const std::unique_ptr<Timed> timed,
-                      Timed::create(device, bytes, options, HEARTH_SESSION_PROFILE_ENTRIES));
-        measured.profile = timed->program().info().profile;
+                      Timed::create(device, bytes, options, HEARTH_SESSION_TIMESTAMP_RUNS));
+        measured.profile = timed->program().info().device_target;
         HEARTH_TRY(repeat(*timed, options.samples,
-                          [&](const hearth_profile& p) { totals.push_back(p.total_ns * 1e-3); }));
+                          [&](const hearth_timings& p) { totals.push_back(p.total_ns * 1e-3); }));
     }
     measured.total_us = median(totals);
     measured.least_us = *std::min_element(totals.begin(), totals.end());
@@ -189,11 +189,11 @@ Result<Measured> measure(standalone::Device& device, std::span<const std::byte> 
     HEARTH_ASSIGN(measured.steps,
                   steps_of(bytes, options.entry, measured.profile.c_str(), options.rows));
     HEARTH_ASSIGN(const std::unique_ptr<Timed> timed,
-                  Timed::create(device, bytes, options, HEARTH_SESSION_PROFILE_STEPS));
+                  Timed::create(device, bytes, options, HEARTH_SESSION_TIMESTAMP_COMMANDS));
     std::vector<std::vector<double>> times(measured.steps.size());
-    HEARTH_TRY(repeat(*timed, options.samples, [&](const hearth_profile& p) {
-        for (size_t i = 0; i < times.size() && i < p.step_count; ++i)
-            times[i].push_back(p.step_ns[i] * 1e-3);
+    HEARTH_TRY(repeat(*timed, options.samples, [&](const hearth_timings& p) {
+        for (size_t i = 0; i < times.size() && i < p.command_count; ++i)
+            times[i].push_back(p.command_ns[i] * 1e-3);
     }));
     for (size_t i = 0; i < times.size(); ++i) measured.steps[i].us = median(times[i]);
     return measured;
@@ -211,12 +211,12 @@ Result<Roof> measure_roof(standalone::Device& device) {
     const int64_t rows = is_software ? int64_t{1} << 14 : int64_t{1} << 17;
     constexpr int64_t kWidth = 256;
     Trace copy("main"), work("main");
-    copy.output("y", copy.input("x", {kRows, Dim(kWidth)}) * 0.5);
-    const Tensor x = work.input("x", {kRows, Dim(kWidth)});
+    copy.output("y", copy.input("x", {kBatch, Dim(kWidth)}) * 0.5);
+    const Tensor x = work.input("x", {kBatch, Dim(kWidth)});
     Tensor y = x;
     for (int i = 0; i < kMultiplyAdds; ++i) y = y * x + x;
     work.output("y", y);
-    const CompileOptions options{.caps = caps, .rows_capacity = static_cast<uint64_t>(rows)};
+    const CompileOptions options{.caps = caps, .max_batch_size = static_cast<uint64_t>(rows)};
     const MeasureOptions run{.entry = "main", .rows = rows, .samples = 10};
     HEARTH_ASSIGN(const Compiled copying, compile({&copy}, options));
     HEARTH_ASSIGN(const Measured copied, measure(device, copying.bytes, run));

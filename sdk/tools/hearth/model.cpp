@@ -85,7 +85,7 @@ Result<int64_t> rows_in(const std::string& name, const Shape& declared, const Sh
                                 ", the file has " + to_string(found));
     for (int i = 0; i < declared.rank(); ++i) {
         const Dim d = declared[i];
-        if (!d.per_row) continue;
+        if (!d.is_batch) continue;
         if (d.count > 0 && found[i].count % d.count == 0 && found[i].count > 0)
             return found[i].count / d.count;
         return invalid_argument("input '" + name + "' is " + to_string(declared) +
@@ -139,7 +139,7 @@ Result<NamedShape> parse_shape(const std::string& text) {
         if (is_number)
             named.shape.push_back(Dim(extent));
         else if (text.compare(at, end - at, "rows") == 0)
-            named.shape.push_back(kRows);
+            named.shape.push_back(kBatch);
         else
             return bad();
         at = end + 1;
@@ -197,7 +197,7 @@ std::string size_name(const std::vector<NamedShape>& size) {
         if (!text.empty()) text += "_";
         for (int i = 0; i < input.shape.rank(); ++i) {
             const Dim d = input.shape[i];
-            text += (i > 0 ? "x" : "") + (d.per_row ? "rows" : std::to_string(d.count));
+            text += (i > 0 ? "x" : "") + (d.is_batch ? "rows" : std::to_string(d.count));
         }
     }
     return text;
@@ -227,23 +227,23 @@ Result<ImportedModel> read_size(std::span<const std::byte> bytes, const ModelOpt
                                 std::vector<NamedShape> shapes, std::vector<std::string>& notes) {
     ImportOptions import_options;
     import_options.input_shapes = std::move(shapes);
-    import_options.shape_option = "--shape";
-    import_options.value_option = "--value";
+    import_options.shape_flag_name = "--shape";
+    import_options.value_flag_name = "--value";
     for (const std::string& text : options.values) {
         HEARTH_ASSIGN(NamedTensor value, parse_value(text));
-        import_options.input_values.push_back(std::move(value));
+        import_options.constant_inputs.push_back(std::move(value));
     }
-    import_options.external_data = files_below(path_of(options.path).parent_path().string());
+    import_options.external_data = directory_loader(path_of(options.path).parent_path().string());
     const std::vector<NamedShape> given = import_options.input_shapes;
     Result<ImportedModel> open = import_onnx(bytes, import_options);
     if (open.ok()) return open;
-    import_options.rows = options.fixed_rows;
+    import_options.batch_size = options.fixed_rows;
     for (NamedShape& named : import_options.input_shapes)
-        named.shape = named.shape.at(options.fixed_rows);
+        named.shape = named.shape.resolve(options.fixed_rows);
     Result<ImportedModel> fixed = import_onnx(bytes, import_options);
     if (!fixed.ok()) return with_sizes(open.status(), given);
     std::string taken;
-    for (const ModelPort& port : fixed->inputs())
+    for (const TensorSpec& port : fixed->inputs())
         taken += (taken.empty() ? "" : ", ") + port.name + " " + to_string(port.shape);
     notes.push_back(fmt::format("its rows cannot be left open ({}); taken with {}",
                                 open.status().message(), taken));
@@ -264,7 +264,7 @@ Result<Model> read_model(std::vector<std::byte> bytes, const ModelOptions& optio
     HEARTH_ASSIGN(std::vector<std::vector<NamedShape>> sizes, parse_sizes(options.shapes));
     for (const std::vector<NamedShape>& size : sizes) {
         HEARTH_ASSIGN(const ImportedModel imported, read_size(bytes, options, size, model.notes));
-        if (model.fits_device.ok()) model.fits_device = imported.fits_device();
+        if (model.fits_device.ok()) model.fits_device = imported.device_support();
         model.graphs.push_back(imported.graph());
         if (sizes.size() > 1) model.graphs.back().name = size_name(size);
     }
@@ -281,7 +281,7 @@ Result<Model> read_model(std::vector<std::byte> bytes, const ModelOptions& optio
 Result<Model> load_model(const ModelOptions& options) {
     HEARTH_ASSIGN(std::vector<std::byte> bytes, read_file(options.path));
     Result<Model> model = read_model(std::move(bytes), options);
-    if (!model.ok()) return model.status().in(options.path);
+    if (!model.ok()) return model.status().with_context(options.path);
     for (const std::string& note : model->notes)
         fmt::print(stderr, "note: {}: {}\n", options.path, note);
     return model;
@@ -315,7 +315,7 @@ Result<Inputs> make_inputs(const Graph& graph, const InputOptions& options) {
     for (const auto& [name, source] : given) {
         if (!is_file(source)) continue;
         Result<HostTensor> tensor = read_tensor_file(source);
-        if (!tensor.ok()) return tensor.status().in("input '" + name + "'");
+        if (!tensor.ok()) return tensor.status().with_context("input '" + name + "'");
         HEARTH_ASSIGN(const int64_t rows,
                       rows_in(name, graph.value(graph.find(name)).shape, tensor->shape()));
         if (rows > 0) inputs.rows = rows;
@@ -323,7 +323,7 @@ Result<Inputs> make_inputs(const Graph& graph, const InputOptions& options) {
     }
     for (ValueId id : graph.inputs) {
         const Value& v = graph.value(id);
-        const Shape shape = v.shape.at(inputs.rows);
+        const Shape shape = v.shape.resolve(inputs.rows);
         const auto file = inputs.tensors.find(v.name);
         if (file != inputs.tensors.end()) {
             if (file->second.dtype() != v.dtype || file->second.shape() != shape)

@@ -60,7 +60,7 @@ Result<Shape> parse_tuple(std::string_view text) {
         shape.push_back(Dim(extent));
         at = static_cast<size_t>(stop - text.data());
     }
-    if (Status s = check_extents(shape); !s.ok()) return s.in("npy");
+    if (Status s = check_extents(shape); !s.ok()) return s.with_context("npy");
     return shape;
 }
 

@@ -123,14 +123,14 @@ Result<Dump> run_again(const Dump& dump, const ReplayOptions& options) {
     LoadedProgram& program = r.runner->program();
     HEARTH_ASSIGN(const uint32_t entry, program.find_entry(dump.text("entry").c_str()));
     HEARTH_ASSIGN(const uint64_t rows, dump.number("rows"));
-    uint64_t step = HEARTH_NO_STEP;
+    uint64_t step = HEARTH_NO_COMMAND;
     if (dump.texts.contains("step")) {
         HEARTH_ASSIGN(step, dump.number("step"));
     }
-    if (rows == 0 || rows > program.info().rows_capacity || step > HEARTH_NO_STEP)
+    if (rows == 0 || rows > program.info().max_batch_size || step > HEARTH_NO_COMMAND)
         return corrupt_data(fmt::format("rows {} or step {} are not the program's", rows, step));
     for (const auto& [name, tensor] : dump.group("slot/"))
-        HEARTH_TRY(r.runner->write_slot(name.c_str(), tensor.bytes()));
+        HEARTH_TRY(r.runner->write_variable(name.c_str(), tensor.bytes()));
     HEARTH_ASSIGN(const NamedTensors inputs, inputs_of(dump, program, entry));
     HEARTH_ASSIGN(const std::vector<std::byte> bytes,
                   r.runner->dump(dump.text("entry").c_str(), static_cast<int64_t>(rows), inputs,
@@ -170,7 +170,7 @@ Result<Json> replay(const Dump& dump, const ReplayOptions& options) {
                                          [](const auto& t) { return is_result(t.first); });
     if (options.only_print || !has_results) return report;
     Result<Dump> again = run_again(dump, options);
-    if (!again.ok()) return again.status().in("replaying");
+    if (!again.ok()) return again.status().with_context("replaying");
     bool agree = true;
     report["device"] = again->text("device");
     report["outputs"] = Json::array();
@@ -234,7 +234,7 @@ Result<bool> replay_folder(const ReplayOptions& options) {
             dump.tensors.emplace("program", known->second);
         if (!options.json) fmt::print("== {}\n", file.filename().string());
         Result<Json> report = replay(dump, options);
-        if (!report.ok()) return report.status().in(file.string());
+        if (!report.ok()) return report.status().with_context(file.string());
         (*report)["file"] = file.filename().string();
         if (before && before->text("graph") == dump.text("graph")) {
             const std::vector<std::string> changed = changed_between(*before, dump);

@@ -34,7 +34,7 @@ struct RunOptions {
     std::string output;
     std::string format = "npy";
     std::string dump;
-    uint32_t dump_step = HEARTH_NO_STEP;
+    uint32_t dump_step = HEARTH_NO_COMMAND;
     bool json = false;
 };
 
@@ -84,7 +84,7 @@ Status check_outputs(const RunOptions& options, const Graph& graph) {
         if (!is_new)
             return invalid_argument("outputs '" + first->second + "' and '" + output.name +
                                     "' would both be written to '" + path + "'");
-        HEARTH_TRY(check_writable(path).in("output '" + output.name + "'"));
+        HEARTH_TRY(check_writable(path).with_context("output '" + output.name + "'"));
     }
     return {};
 }
@@ -92,7 +92,7 @@ Status check_outputs(const RunOptions& options, const Graph& graph) {
 Status write_output(const RunOptions& options, const std::string& name, const HostTensor& tensor) {
     const std::vector<std::byte> bytes =
         options.format == "npy" ? write_npy(tensor) : write_tensor_proto(name, tensor);
-    return write_file_atomically(output_path(options, name), bytes).in("output '" + name + "'");
+    return write_file_atomically(output_path(options, name), bytes).with_context("output '" + name + "'");
 }
 
 Status run(const RunOptions& options) {
@@ -104,16 +104,16 @@ Status run(const RunOptions& options) {
     HEARTH_TRY(check_outputs(options, graph));
     HEARTH_ASSIGN(const Inputs inputs, make_inputs(graph, options.inputs));
     const Runners runners = make_runners(options.device, options.device_index);
-    if (runners.list.empty()) return runners.missing.in("no device");
+    if (runners.list.empty()) return runners.missing.with_context("no device");
     std::vector<std::byte> dump;
     if (!options.dump.empty()) {
-        HEARTH_TRY(check_writable(options.dump).in("--dump"));
+        HEARTH_TRY(check_writable(options.dump).with_context("--dump"));
         HEARTH_TRY(runners.list[0]->keep_dump(options.dump_step, &dump));
     }
     HEARTH_ASSIGN(const NamedTensors outputs,
                   run_model(*runners.list[0], model, entry, inputs.tensors, inputs.rows,
                             options.profile.empty() ? nullptr : options.profile.c_str()));
-    if (!options.dump.empty()) HEARTH_TRY(write_file_atomically(options.dump, dump).in("--dump"));
+    if (!options.dump.empty()) HEARTH_TRY(write_file_atomically(options.dump, dump).with_context("--dump"));
     Json list = Json::array();
     for (const GraphOutput& output : graph.outputs) {
         const auto found = outputs.find(output.name);

@@ -16,10 +16,10 @@ namespace {
 std::unique_ptr<Trace> trace_of(const ImportedModel& model) {
     auto trace = std::make_unique<Trace>("main");
     std::vector<Tensor> inputs;
-    for (const ModelPort& port : model.inputs())
+    for (const TensorSpec& port : model.inputs())
         inputs.push_back(
             trace->input(fmt::format("input_{}", inputs.size()), port.shape, port.dtype));
-    const std::vector<Tensor> outputs = model.apply(*trace, inputs);
+    const std::vector<Tensor> outputs = model.call(*trace, inputs);
     for (size_t i = 0; i < outputs.size(); ++i)
         trace->output(fmt::format("output_{}", i), outputs[i]);
     return trace;
@@ -29,7 +29,7 @@ std::unique_ptr<Trace> trace_of(const ImportedModel& model) {
 
 Result<std::vector<HostTensor>> Runner::run(const ImportedModel& model,
                                             std::span<const HostTensor> inputs, int64_t rows) {
-    HEARTH_TRY(check(model.fits_device()));
+    HEARTH_TRY(check(model.device_support()));
     NamedTensors named;
     for (size_t i = 0; i < inputs.size(); ++i) named.emplace(fmt::format("input_{}", i), inputs[i]);
     HEARTH_TRY(check(named));
@@ -45,7 +45,7 @@ Result<std::vector<HostTensor>> Runner::run(const ImportedModel& model,
 }
 
 Result<NamedTensors> Runner::run_trace(Trace& trace, const NamedTensors& inputs, int64_t rows) {
-    HEARTH_ASSIGN(const Graph graph, trace.finish());
+    HEARTH_ASSIGN(const Graph graph, trace.build());
     return run_graph(graph, inputs, rows);
 }
 

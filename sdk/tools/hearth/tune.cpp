@@ -39,9 +39,9 @@ Result<TuningResult> run_trial(standalone::Device& device, const TuningTrial& tr
     HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> runner,
                   standalone::ProgramRunner::create(device, trial.program.bytes));
     HEARTH_ASSIGN(result.outputs,
-                  runner->run(trial.entry.c_str(), static_cast<int64_t>(trial.rows), trial.inputs));
+                  runner->run(trial.entry.c_str(), static_cast<int64_t>(trial.batch_size), trial.inputs));
     MeasureOptions options{
-        .entry = trial.entry, .rows = static_cast<int64_t>(trial.rows), .samples = samples};
+        .entry = trial.entry, .rows = static_cast<int64_t>(trial.batch_size), .samples = samples};
     options.wants_steps = false;
     HEARTH_ASSIGN(const Measured measured, measure(device, trial.program.bytes, options));
     result.us = measured.least_us;
@@ -51,7 +51,7 @@ Result<TuningResult> run_trial(standalone::Device& device, const TuningTrial& tr
 Json report(const TuneOptions& options, const Tuner& tuner, const Tuning& tuning) {
     Json json = {{"device", tuning.device},       {"driver", tuning.driver},
                  {"trials", tuner.trials_done()}, {"file", options.output},
-                 {"changed", Json::object()},     {"notes", tuner.notes()}};
+                 {"changed", Json::object()},     {"notes", tuner.remarks()}};
     for (const auto& [kernel, variant] : tuning.variants)
         json["changed"][kernel] = {{"variant", variant}, {"times", tuning.remarks.at(kernel)}};
     return json;
@@ -67,7 +67,7 @@ void print_report(const Json& json) {
 }
 
 Status tune_model(const TuneOptions& options) {
-    HEARTH_TRY(check_writable(options.output).in("the tuning"));
+    HEARTH_TRY(check_writable(options.output).with_context("the tuning"));
     HEARTH_ASSIGN(const Model model, load_model(options.model));
     HEARTH_TRY(model.fits_device);
     HEARTH_ASSIGN(const std::unique_ptr<standalone::Instance> instance,
@@ -76,8 +76,8 @@ Status tune_model(const TuneOptions& options) {
                   standalone::Device::create(*instance, {.index = options.device_index}));
     CompileOptions compile_options;
     HEARTH_ASSIGN(compile_options.caps, device->caps());
-    compile_options.driver = driver_text(*device);
-    compile_options.rows_capacity = options.max_rows;
+    compile_options.driver_id = driver_text(*device);
+    compile_options.max_batch_size = options.max_rows;
     if (options.precision == "f16") compile_options.precision = Precision::kF16;
     HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(model.graphs, compile_options));
     Tuner tuner(std::move(compiled.tunable), compile_options, model.graphs);
@@ -90,7 +90,7 @@ Status tune_model(const TuneOptions& options) {
         }));
     progress.clear();
     const std::string text = tuner.save();
-    HEARTH_TRY(write_file_atomically(options.output, text).in("the tuning"));
+    HEARTH_TRY(write_file_atomically(options.output, text).with_context("the tuning"));
     HEARTH_ASSIGN(const Tuning tuning, parse_tuning(text));
     const Json json = report(options, tuner, tuning);
     if (options.json)

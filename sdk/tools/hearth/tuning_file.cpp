@@ -15,7 +15,7 @@ std::string driver_text(const standalone::Device& device) {
 
 Status add_tuning(CompileOptions& options, const std::string& path,
                   const standalone::Device& device) {
-    options.driver = driver_text(device);
+    options.driver_id = driver_text(device);
     if (path.empty()) return {};
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_file(path));
     options.tuning.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -56,13 +56,13 @@ Result<int64_t> rows_of(const ImportedModel& model, std::span<const HostTensor> 
                                             model.inputs().size(), inputs.size()));
     int64_t rows = 1;
     for (size_t i = 0; i < inputs.size(); ++i) {
-        const ModelPort& port = model.inputs()[i];
-        if (port.shape.has_rows() && inputs[i].shape().rank() > 0)
+        const TensorSpec& port = model.inputs()[i];
+        if (port.shape.has_batch() && inputs[i].shape().rank() > 0)
             rows = inputs[i].shape()[0].count;
     }
     for (size_t i = 0; i < inputs.size(); ++i) {
-        const ModelPort& port = model.inputs()[i];
-        if (inputs[i].dtype() != port.dtype || inputs[i].shape() != port.shape.at(rows))
+        const TensorSpec& port = model.inputs()[i];
+        if (inputs[i].dtype() != port.dtype || inputs[i].shape() != port.shape.resolve(rows))
             return invalid_argument(fmt::format(
                 "input '{}' is {}{}, the data set has {}{}", port.name, name_of(port.dtype),
                 to_string(port.shape), name_of(inputs[i].dtype()), to_string(inputs[i].shape())));
@@ -143,7 +143,7 @@ class Verifier {
             if (!model.ok() && model.status().code() == StatusCode::kUnsupported)
                 return {{"", from_error(model.status())}};
             if (!set.ok())
-                return {{"", from_error(set.status().in(set_folder.filename().string()))}};
+                return {{"", from_error(set.status().with_context(set_folder.filename().string()))}};
             if (!model.ok()) return {{"", from_error(model.status())}};
             if (draws_numbers(model->graph()))
                 return {{"", from_error(unsupported("its outputs depend on random numbers; those "
@@ -161,11 +161,11 @@ class Verifier {
     Result<ImportedModel> import(std::span<const std::byte> bytes, const Result<DataSet>& set,
                                  const fs::path& folder) const {
         ImportOptions import_options;
-        import_options.external_data = files_below(folder.string());
+        import_options.external_data = directory_loader(folder.string());
         if (set.ok() && !options_.symbolic_rows)
             for (const HostTensor& input : set->inputs) {
                 import_options.input_shapes.push_back({"", input.shape()});
-                import_options.input_values.push_back({"", input});
+                import_options.constant_inputs.push_back({"", input});
             }
         return import_onnx(bytes, import_options);
     }

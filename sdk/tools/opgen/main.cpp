@@ -57,7 +57,7 @@ std::string attributes_of(const OpDef& op) {
     std::string text;
     for (const AttrSpec& attr : op.attrs) {
         text += (text.empty() ? "" : ", ") + std::string(attr.name) + ": " + words_for(attr.type);
-        if (!std::isnan(attr.fallback)) text += " = " + to_string(AttrValue(attr.fallback));
+        if (!std::isnan(attr.default_value)) text += " = " + to_string(AttrValue(attr.default_value));
     }
     return text;
 }
@@ -72,7 +72,7 @@ std::string kernel_of(const OpDef& op) {
     switch (op.op_class) {
         case OpClass::kElementwise:
             return "fused";
-        case OpClass::kIndexed:
+        case OpClass::kInjective:
             return op.is_view ? "folded into its readers" : "fused";
         case OpClass::kReduce:
             return "fused with its row";

@@ -205,7 +205,7 @@ int main(int argc, char** argv) {
     hearth_session* session = nullptr;
     must(hearth_session_create(context, &create, &session) == HEARTH_OK, "session",
          hearth_context_error(context));
-    must(hearth_session_build(session, 0) == HEARTH_OK, "build", hearth_session_error(session));
+    must(hearth_session_create_pipelines(session, 0) == HEARTH_OK, "build", hearth_session_error(session));
     uint32_t entry = 0, x = 0, y = 0;
     must(hearth_program_find_entry(program, "act", &entry) == HEARTH_OK &&
              hearth_program_find_binding(program, entry, "x", &x) == HEARTH_OK &&
@@ -213,17 +213,17 @@ int main(int argc, char** argv) {
          "act", hearth_program_error(program));
     hearth_binding_info binding = hearth_binding_info_default();
     hearth_program_get_binding(program, x, &binding);
-    const uint64_t size = binding.bytes_fixed + binding.bytes_per_row;
+    const uint64_t size = binding.bytes_fixed + binding.bytes_per_item;
     const Buffer in = make_buffer(size), out = make_buffer(size);
     for (uint64_t i = 0; i < size / 4; ++i) in.values[i] = 0.01f * static_cast<float>(i + 1);
-    hearth_bound bound[] = {hearth_bind_buffer(x, in.handle, 0, size, kUsage),
+    hearth_tensor_binding bound[] = {hearth_bind_buffer(x, in.handle, 0, size, kUsage),
                             hearth_bind_buffer(y, out.handle, 0, size, kUsage)};
-    bound[1].after = hearth_make_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    bound[1].release_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
     hearth_record_info info = hearth_record_info_default();
     info.entry = entry;
-    info.rows = 1;
-    info.bound = bound;
-    info.bound_count = 2;
+    info.batch_size = 1;
+    info.bindings = bound;
+    info.binding_count = 2;
     hearth_unity_recording recording{session, &info, 1, HEARTH_OK};
 
     // An event that Unity meets while nothing is recorded.

@@ -25,7 +25,7 @@ struct Fence : FRHIGPUFence {
 };
 
 struct Rhi : IVulkanDynamicRHI {
-    hearth_host_info info = app_host_info();
+    hearth_context_create_info info = app_host_info();
     uint32 RHIGetVulkanVersion() const override { return info.api_version; }
     VkInstance RHIGetVkInstance() const override { return info.instance; }
     VkDevice RHIGetVkDevice() const override { return info.device; }
@@ -94,23 +94,23 @@ int main(int argc, char** argv) {
     hearth_session* session = nullptr;
     app_check(hearth_session_create(hearth.Context(), &create, &session), "session",
               hearth_context_error(hearth.Context()));
-    app_check(hearth_session_build(session, 0), "build", hearth_session_error(session));
+    app_check(hearth_session_create_pipelines(session, 0), "build", hearth_session_error(session));
     hearth_record_info info = hearth_record_info_default();
     hearth_entry_info entry = hearth_entry_info_default();
     app_check(hearth_program_find_entry(program, "act", &info.entry), "act",
               hearth_program_error(program));
     app_check(hearth_program_get_entry(program, info.entry, &entry), "act", "");
     std::vector<app_buffer> buffers;
-    std::vector<hearth_bound> bound;
+    std::vector<hearth_tensor_binding> bound;
     const float* output = nullptr;
     float* input = nullptr;
     for (uint32_t i = 0; i < entry.binding_count; ++i) {
         hearth_binding_info binding = hearth_binding_info_default();
         hearth_program_get_binding(program, entry.bindings[i], &binding);
-        buffers.push_back(app_make_buffer(binding.bytes_fixed + binding.bytes_per_row));
+        buffers.push_back(app_make_buffer(binding.bytes_fixed + binding.bytes_per_item));
         const app_buffer& b = buffers.back();
         bound.push_back(hearth_bind_buffer(entry.bindings[i], b.buffer, 0, b.bytes, b.usage));
-        bound.back().after = hearth_make_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+        bound.back().release_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
         if (binding.is_output != 0) {
             output = static_cast<const float*>(b.data);
             continue;
@@ -118,9 +118,9 @@ int main(int argc, char** argv) {
         input = static_cast<float*>(b.data);
         for (uint64_t k = 0; k < b.bytes / 4; ++k) input[k] = 0.01f * static_cast<float>(k + 1);
     }
-    info.rows = 1;
-    info.bound = bound.data();
-    info.bound_count = entry.binding_count;
+    info.batch_size = 1;
+    info.bindings = bound.data();
+    info.binding_count = entry.binding_count;
 
     FRHICommandListImmediate list;
     for (int frame = 0; frame < 2; ++frame) {

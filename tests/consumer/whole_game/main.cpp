@@ -20,9 +20,9 @@ int main() {
     Trace trace("act");
     trace.output("y", relu(trace.input("x", {kRows, 4})));
     const Result<Compiled> compiled = compile({&trace}, {.rows_capacity = 8});
-    agents::AgentSchema schema(agents::Fields().numbers("speed", 1, {0, 30}),
-                               agents::Actions().choose("move", 3));
-    const Result<Context> context = Context::create(hearth_host_info_default());
+    agents::AgentSpec schema(agents::ObservationSpec().numbers("speed", 1, {0, 30}),
+                               agents::ActionSpec().choose("move", 3));
+    const Result<Context> context = Context::create(hearth_context_create_info_default());
     if (!package.ok() || !model.ok() || !compiled.ok() || schema.save().empty() || context.ok()) {
         std::printf("package %d model %d compiled %d\n", package.ok(), model.ok(), compiled.ok());
         return 1;

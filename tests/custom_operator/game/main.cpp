@@ -24,7 +24,7 @@ namespace {
 
 constexpr int64_t kRowCount = 5, kWidth = 4;
 
-Status same_shape(InferCall& c) {
+Status same_shape(InferContext& c) {
     return c.one(c.dtype(0), c.shape(0));
 }
 
@@ -34,10 +34,10 @@ constinit const OpDef kFog = {
     .summary = "e^(-density * depth)",
     .inputs = {{"depth"}, {"density"}},
     .infer = same_shape,
-    .at = at_float([](auto& c) { return exp(-(c.x(0) * c.x(1))); }),
-    .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+    .at = compute_float([](auto& c) { return exp(-(c.x(0) * c.x(1))); }),
+    .vjp = [](VjpContext& v) -> std::vector<Tensor> {
         const Tensor g = neg(v.cotangent() * v.out());
-        return {g * v.in(1), sum_to(g * v.in(0), v.in(1).shape())};
+        return {g * v.in(1), sum_to_shape(g * v.in(0), v.in(1).shape())};
     },
 };
 
@@ -49,15 +49,15 @@ constinit const OpDef kRunningMin = {
     .op_class = OpClass::kKernel,
     .infer = same_shape,
     .reference =
-        [](ReferenceCall& c) {
+        [](ReferenceContext& c) {
             const int64_t width = c.inputs[0].shape()[1].count;
             for (int64_t i = 0; i < c.inputs[0].element_count(); ++i) {
                 const double before = i % width == 0 ? HUGE_VAL : c.outputs[0].get(i - 1);
                 c.outputs[0].set(i, std::min(before, c.inputs[0].get(i)));
             }
         },
-    .kernel = [](const KernelRuleCall& c) -> std::optional<KernelText> {
-        return KernelText{.name = "running_min",
+    .kernel = [](const KernelRuleContext& c) -> std::optional<CustomKernel> {
+        return CustomKernel{.name = "running_min",
                           .glsl = R"(
 void main() {
     for (int row = int(gl_GlobalInvocationID.x); row < in0_dim0; row += 64 * int(gl_NumWorkGroups.x)) {
@@ -80,21 +80,21 @@ constinit const OpDef kInvert = {
     .summary = "1 - x",
     .inputs = {{"x"}},
     .op_class = OpClass::kKernel,
-    .reads_buffers = true,
+    .is_opaque = true,
     .infer = same_shape,
     .reference =
-        [](ReferenceCall& c) {
+        [](ReferenceContext& c) {
             for (int64_t i = 0; i < c.inputs[0].element_count(); ++i)
                 c.outputs[0].set(i, 1 - c.inputs[0].get(i));
         },
-    .kernel = [](const KernelRuleCall& c) -> std::optional<KernelText> {
-        return KernelText{.name = "invert",
+    .kernel = [](const KernelRuleContext& c) -> std::optional<CustomKernel> {
+        return CustomKernel{.name = "invert",
                           .local_size = {64, 1, 1},
                           .grid = {{{c.shape(0).element_count(), 64}}},
                           .spirv = {std::begin(kInvertSpirv), std::end(kInvertSpirv)},
                           .spirv_reads_rows = true};
     },
-    .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {neg(v.cotangent())}; },
+    .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {neg(v.cotangent())}; },
 };
 
 Result<Compiled> compile_game(const DeviceCaps& caps) {

@@ -15,8 +15,8 @@ namespace {
 /// What a GPU would take: one step as long as all others together, and barriers between all.
 const std::vector<double> kTruth = {10, 0, 20, 0, 400, 0, 30, 5, 0, 60, 0, 15, 0, 100};
 
-std::vector<CostMeter::Step> steps() {
-    std::vector<CostMeter::Step> out;
+std::vector<CostMeter::Command> steps() {
+    std::vector<CostMeter::Command> out;
     for (const double us : kTruth) out.push_back({us == 0});
     return out;
 }
@@ -30,7 +30,7 @@ double us_of(const CostMeter& meter, uint32_t first, uint32_t end) {
 }
 
 TEST(CostMeter, KnowsNothingBeforeTheFirstSliceWasMeasured) {
-    std::vector<CostMeter::Step> list = steps();
+    std::vector<CostMeter::Command> list = steps();
     CostMeter meter;
     meter.set_up(list);
     EXPECT_FALSE(meter.is_known());
@@ -45,7 +45,7 @@ TEST(CostMeter, KnowsNothingBeforeTheFirstSliceWasMeasured) {
 // As the driver does: unused time is kept for a step that is longer than a frame's budget, and for no more.
 TEST(CostMeter, FramesKeepToTheirBudgetOnceStepsAreKnown) {
     constexpr double kBudget = 120;
-    std::vector<CostMeter::Step> list = steps();
+    std::vector<CostMeter::Command> list = steps();
     CostMeter meter;
     meter.set_up(list);
     uint32_t at = 0;
@@ -76,7 +76,7 @@ TEST(CostMeter, FramesKeepToTheirBudgetOnceStepsAreKnown) {
 
 // A cold start, or others' work, may make the first slice a thousand times as long.
 TEST(CostMeter, RecoversFromAFirstSliceThatWaited) {
-    std::vector<CostMeter::Step> list = steps();
+    std::vector<CostMeter::Command> list = steps();
     CostMeter meter;
     meter.set_up(list);
     meter.measure({0}, {3}, 1000 * truth(0, 3));
@@ -100,7 +100,7 @@ TEST(CostMeter, RecoversFromAFirstSliceThatWaited) {
 
 TEST(CostMeter, WhatIsLongerThanAFramesBudgetIsSavedForAndThenTaken) {
     for (int n = 1; n < 200; ++n) {
-        std::vector<CostMeter::Step> list = steps();
+        std::vector<CostMeter::Command> list = steps();
         CostMeter meter;
         meter.set_up(list);
         meter.measure({0}, meter.end(), 640.0 / n + 0.1);
@@ -123,7 +123,7 @@ struct Played {
 };
 Played play(uint32_t workgroups, uint32_t at_once, double budget, bool is_divisible = true) {
     constexpr double kLong = 1800, kShort = 20;
-    std::vector<CostMeter::Step> list(5);
+    std::vector<CostMeter::Command> list(5);
     list[1].is_barrier = list[3].is_barrier = true;
     list[2].part_count = is_divisible ? workgroups / 2 : 1;
     list[2].workgroups = workgroups;
@@ -149,14 +149,14 @@ Played play(uint32_t workgroups, uint32_t at_once, double budget, bool is_divisi
             at.part += parts;
             if (at.part == workgroups / 2) at = {4};
         } else {
-            for (uint32_t left = limits.dispatches; left > 0 && at.step < 5;
-                 --left, at = {at.step + 2})
-                us += at.step == 2 ? waves(workgroups / 2 - at.part) * us_of_wave : kShort;
+            for (uint32_t left = limits.dispatches; left > 0 && at.command < 5;
+                 --left, at = {at.command + 2})
+                us += at.command == 2 ? waves(workgroups / 2 - at.part) * us_of_wave : kShort;
         }
-        const Position end = at.step > 4 ? meter.end() : at;
+        const Position end = at.command > 4 ? meter.end() : at;
         tokens -= meter.us(first, end);
         meter.measure(first, end, us);
-        if (at.step > 4) {
+        if (at.command > 4) {
             at = {};
             played.items += frame >= 500;
         }
@@ -178,13 +178,13 @@ TEST(CostMeter, ADispatchThatIsLongerThanTheBudgetIsRecordedInPieces) {
 }
 
 TEST(CostMeter, APreferenceMakesSlicesHalfOrTwiceAsLong) {
-    const double balanced = budget_us(1000, HEARTH_AGENTS_BALANCED),
-                 graphics = budget_us(1000, HEARTH_AGENTS_PREFER_GRAPHICS),
-                 learning = budget_us(1000, HEARTH_AGENTS_PREFER_LEARNING);
+    const double balanced = budget_us(1000, HEARTH_AGENTS_PRIORITY_BALANCED),
+                 graphics = budget_us(1000, HEARTH_AGENTS_PRIORITY_GRAPHICS),
+                 learning = budget_us(1000, HEARTH_AGENTS_PRIORITY_LEARNING);
     EXPECT_EQ(balanced, 1000);
-    EXPECT_EQ(occupancy_priority(HEARTH_AGENTS_PREFER_GRAPHICS), 0.25f);
-    EXPECT_EQ(occupancy_priority(HEARTH_AGENTS_BALANCED), 0);
-    EXPECT_EQ(occupancy_priority(HEARTH_AGENTS_PREFER_LEARNING), 0.75f);
+    EXPECT_EQ(occupancy_priority(HEARTH_AGENTS_PRIORITY_GRAPHICS), 0.25f);
+    EXPECT_EQ(occupancy_priority(HEARTH_AGENTS_PRIORITY_BALANCED), 0);
+    EXPECT_EQ(occupancy_priority(HEARTH_AGENTS_PRIORITY_LEARNING), 0.75f);
     EXPECT_LE(play(512, 32, graphics).worst, 500);
     EXPECT_GT(play(512, 32, learning).worst, 1000);
     EXPECT_GT(play(512, 32, learning).items, play(512, 32, balanced).items);
@@ -206,7 +206,7 @@ TEST(CostMeter, WhatAGpuRunsAtOnceIsNotCutInVain) {
 }
 
 TEST(CostMeter, PredictsWithAMarginForSlicesThatTookLonger) {
-    std::vector<CostMeter::Step> list(1);
+    std::vector<CostMeter::Command> list(1);
     CostMeter meter;
     meter.set_up(list);
     for (int i = 0; i < 200; ++i)
@@ -216,7 +216,7 @@ TEST(CostMeter, PredictsWithAMarginForSlicesThatTookLonger) {
 }
 
 TEST(CostMeter, WhatWasNeverMeasuredIsAsItsEstimateBesideThoseThatWere) {
-    std::vector<CostMeter::Step> list(4);
+    std::vector<CostMeter::Command> list(4);
     list[1].is_barrier = true;
     list[0].estimate = list[0].us = 10;
     list[2].estimate = list[2].us = 30;
@@ -232,7 +232,7 @@ TEST(CostMeter, WhatWasNeverMeasuredIsAsItsEstimateBesideThoseThatWere) {
 }
 
 TEST(CostMeter, TheLeastIsWhatWithinAllowsWhenTheBudgetIsSpent) {
-    std::vector<CostMeter::Step> list(3);
+    std::vector<CostMeter::Command> list(3);
     list[0].us = 10;
     list[1].us = 40;
     list[1].part_count = 8;

@@ -24,10 +24,10 @@ namespace {
 constexpr int64_t kRowCount = 5;
 
 /// A masked choice of 4, numbers [2], a choice of 3.
-AgentSchema hybrid() {
-    return AgentSchema(
-        Fields().numbers("x"),
-        Actions().choose("move", 4, true).drive("aim", 2, {-3, 5}).choose("shout", 3));
+AgentSpec hybrid() {
+    return AgentSpec(
+        ObservationSpec().box("x"),
+        ActionSpec().discrete("move", 4, true).continuous("aim", 2, {-3, 5}).discrete("shout", 3));
 }
 
 class Reference {
@@ -46,7 +46,7 @@ class Reference {
     nlohmann::json json_;
 };
 
-ActionDistribution policy(Trace& trace, const Reference& reference, NumberKind kind,
+ActionDistribution policy(Trace& trace, const Reference& reference, ContinuousDistribution kind,
                           const char* head = "head", const char* deviation = "log_deviation") {
     return ActionDistribution(hybrid(), trace.constant(reference.tensor(head)),
                               trace.constant(reference.tensor("mask")),
@@ -64,10 +64,10 @@ void expect_near(const Tensor& found, const std::vector<double>& expected, doubl
 TEST(ActionDistribution, HybridPolicyAgreesWithPyTorch) {
     const Reference reference;
     Trace trace("t");
-    const ActionDistribution p = policy(trace, reference, NumberKind::kNormal);
+    const ActionDistribution p = policy(trace, reference, ContinuousDistribution::kGaussian);
     const ActionDistribution q =
-        policy(trace, reference, NumberKind::kNormal, "other", "other_deviation");
-    expect_near(p.log_probability(trace.constant(reference.tensor("action"))),
+        policy(trace, reference, ContinuousDistribution::kGaussian, "other", "other_deviation");
+    expect_near(p.log_prob(trace.constant(reference.tensor("action"))),
                 reference.list("log_probability"), 1e-12);
     expect_near(p.entropy(), reference.list("entropy"), 1e-12);
     expect_near(p.kl(q), reference.list("kl"), 1e-12);
@@ -77,24 +77,24 @@ TEST(ActionDistribution, HybridPolicyAgreesWithPyTorch) {
 TEST(ActionDistribution, SquashedNumbersAgreeWithPyTorchAndNumericalIntegration) {
     const Reference reference;
     Trace trace("t");
-    const ActionDistribution p = policy(trace, reference, NumberKind::kTanhNormal);
-    expect_near(p.log_probability(trace.constant(reference.tensor("tanh_action"))),
+    const ActionDistribution p = policy(trace, reference, ContinuousDistribution::kSquashedGaussian);
+    expect_near(p.log_prob(trace.constant(reference.tensor("tanh_action"))),
                 reference.list("tanh_log_probability"), 1e-9);
     expect_near(p.entropy(), reference.list("tanh_entropy"), 1e-3);  // of the quadrature
     // The divergence is that of the normals, whatever invertible map follows.
     const ActionDistribution q =
-        policy(trace, reference, NumberKind::kTanhNormal, "other", "other_deviation");
+        policy(trace, reference, ContinuousDistribution::kSquashedGaussian, "other", "other_deviation");
     expect_near(p.kl(q), reference.list("kl"), 1e-12);
 }
 
 TEST(ActionDistribution, AnActionAtTheEdgeHasAFiniteDensity) {
     Trace trace("t");
-    const AgentSchema schema(Fields().numbers("x"), Actions().drive("a"));
+    const AgentSpec schema(ObservationSpec().box("x"), ActionSpec().continuous("a"));
     const Tensor head = trace.constant(HostTensor::of({2, 1}, std::vector<float>{0, 50}));
     const Tensor deviation = trace.constant(HostTensor::of({1}, std::vector<float>{-2}));
-    const ActionDistribution p(schema, head, {}, deviation, NumberKind::kTanhNormal);
+    const ActionDistribution p(schema, head, {}, deviation, ContinuousDistribution::kSquashedGaussian);
     const Tensor edge = trace.constant(HostTensor::of({2, 1}, std::vector<float>{1, -1}));
-    const auto found = eval(p.log_probability(edge)), entropy = eval(p.entropy());
+    const auto found = eval(p.log_prob(edge)), entropy = eval(p.entropy());
     ASSERT_TRUE(found.ok() && entropy.ok());
     for (int64_t i = 0; i < 2; ++i) {
         EXPECT_TRUE(std::isfinite(found->get(i)));
@@ -104,14 +104,14 @@ TEST(ActionDistribution, AnActionAtTheEdgeHasAFiniteDensity) {
 
 TEST(ActionDistribution, GradientsAreThoseOfFiniteDifferences) {
     const Reference reference;
-    for (const NumberKind kind : {NumberKind::kNormal, NumberKind::kTanhNormal}) {
-        const bool is_tanh = kind == NumberKind::kTanhNormal;
+    for (const ContinuousDistribution kind : {ContinuousDistribution::kGaussian, ContinuousDistribution::kSquashedGaussian}) {
+        const bool is_tanh = kind == ContinuousDistribution::kSquashedGaussian;
         const auto f = [&](Trace& trace, std::span<const Tensor> in) -> std::vector<Tensor> {
             const Tensor mask = trace.constant(reference.tensor("mask"));
             const ActionDistribution p(hybrid(), in[0], mask, in[1], kind);
             const ActionDistribution q = policy(trace, reference, kind, "other", "other_deviation");
             const char* const action = is_tanh ? "tanh_action" : "action";
-            return {p.log_probability(trace.constant(reference.tensor(action))), p.entropy(),
+            return {p.log_prob(trace.constant(reference.tensor(action))), p.entropy(),
                     p.kl(q), q.kl(p)};
         };
         const TensorType types[] = {{DType::kF64, {kRowCount, 9}}, {DType::kF64, {2}}};
@@ -124,12 +124,12 @@ TEST(ActionDistribution, GradientsAreThoseOfFiniteDifferences) {
 // Samples carry the density that log_probability() gives them, and are differentiable.
 TEST(ActionDistribution, SamplesKnowTheirDensity) {
     const Reference reference;
-    for (const NumberKind kind : {NumberKind::kNormal, NumberKind::kTanhNormal}) {
+    for (const ContinuousDistribution kind : {ContinuousDistribution::kGaussian, ContinuousDistribution::kSquashedGaussian}) {
         Trace trace("t");
         const ActionDistribution p = policy(trace, reference, kind);
         const ActionSample sample = p.sample(trace.constant(3, DType::kU32), 5);
-        const Tensor again = p.log_probability(sample.action);
-        const Tensor all[] = {sample.log_probability, again};
+        const Tensor again = p.log_prob(sample.action);
+        const Tensor all[] = {sample.log_prob, again};
         const auto found = eval(all);
         ASSERT_TRUE(found.ok()) << found.status().message();
         for (int64_t i = 0; i < kRowCount; ++i)
@@ -139,7 +139,7 @@ TEST(ActionDistribution, SamplesKnowTheirDensity) {
 
 TEST(ActionDistribution, SamplesAreDistributedAsTheySay) {
     constexpr int64_t kSamples = 20000;
-    const AgentSchema schema = hybrid();
+    const AgentSpec schema = hybrid();
     const std::vector<double> head = {0, 1, 2, -1, 0.5, -0.25, 1, 0, -1};
     const std::vector<double> mask = {1, 0, 1, 1};
     Trace trace("t");
@@ -151,7 +151,7 @@ TEST(ActionDistribution, SamplesAreDistributedAsTheySay) {
     const ActionDistribution p(schema, spread(head), spread(mask),
                                trace.constant(HostTensor::of({2}, log_deviation)));
     const ActionSample sample = p.sample(trace.constant(0, DType::kU32), 1);
-    const Tensor all[] = {sample.action, p.entropy(), sample.log_probability};
+    const Tensor all[] = {sample.action, p.entropy(), sample.log_prob};
     const auto found = eval(all);
     ASSERT_TRUE(found.ok()) << found.status().message();
     double first[4] = {}, last[3] = {}, mean[2] = {}, square[2] = {}, surprise = 0;
@@ -181,7 +181,7 @@ TEST(ActionDistribution, SamplesAreDistributedAsTheySay) {
 
 TEST(ActionDistribution, ModeAvoidsMaskedChoicesAndWhereNoneIsThereAllAre) {
     Trace trace("t");
-    const AgentSchema schema(Fields().numbers("x"), Actions().choose("move", 3, true));
+    const AgentSpec schema(ObservationSpec().box("x"), ActionSpec().discrete("move", 3, true));
     const Tensor head =
         trace.constant(HostTensor::of({2, 3}, std::vector<float>{3, 2, 1, 1, 3, 2}));
     const Tensor mask =
@@ -190,24 +190,24 @@ TEST(ActionDistribution, ModeAvoidsMaskedChoicesAndWhereNoneIsThereAllAre) {
     expect_near(p.mode(), {2, 1}, 0);
     const Tensor taken = trace.constant(HostTensor::of({2, 1}, std::vector<float>{2, 1}));
     const double total = std::exp(1.0) + std::exp(3.0) + std::exp(2.0);
-    expect_near(p.log_probability(taken), {0, 3 - std::log(total)}, 1e-6);
+    expect_near(p.log_prob(taken), {0, 3 - std::log(total)}, 1e-6);
 }
 
 TEST(ActionDistribution, ActionsOfTheGameAreWithinTheirRange) {
     Trace trace("t");
-    const AgentSchema schema = hybrid();  // aim: -3 to 5
+    const AgentSpec schema = hybrid();  // aim: -3 to 5
     const Tensor action =
         trace.constant(HostTensor::of({2, 4}, std::vector<float>{2, -7, 0.5f, 1, 0, 1, 1.5f, 0}));
-    const Tensor game = game_action(schema, action);
+    const Tensor game = unscale_action(schema, action);
     expect_near(game, {2, -3, 3, 1, 0, 5, 5, 0}, 1e-6);
-    expect_near(policy_action(schema, game), {2, -1, 0.5, 1, 0, 1, 1, 0}, 1e-6);
+    expect_near(scale_action(schema, game), {2, -1, 0.5, 1, 0, 1, 1, 0}, 1e-6);
 }
 
 TEST(ActionDistribution, WrongWidthsAreErrorsThatNameThem) {
     const auto error = [](int64_t head, int64_t mask, int64_t deviation) {
         Trace trace("t");
         const auto input = [&](const char* name, int64_t width) {
-            return trace.input(name, {kRows, width});
+            return trace.input(name, {kBatch, width});
         };
         const ActionDistribution p(hybrid(), input("h", head), input("m", mask),
                                    input("d", deviation));
@@ -226,24 +226,24 @@ HostTensor row(std::vector<float> values) {
 }
 
 TEST(Encode, MapsEachKindOfField) {
-    const Fields fields = Fields()
-                              .numbers("speed", 1, {0, 30})
-                              .one_hot("weapon", 3)
-                              .location("place", 2, 50)
-                              .direction("ahead", 2)
+    const ObservationSpec fields = ObservationSpec()
+                              .box("speed", 1, {0, 30})
+                              .discrete("weapon", 3)
+                              .position("place", 2, 50)
+                              .unit_vector("ahead", 2)
                               .angle("yaw")
-                              .rotation("turret")
-                              .array("wheels", 2, Fields().flag("down").angle("steer"));
-    const AgentSchema schema(fields, Actions().choose("a", 2));
+                              .quaternion("turret")
+                              .array("wheels", 2, ObservationSpec().binary("down").angle("steer"));
+    const AgentSpec schema(fields, ActionSpec().discrete("a", 2));
     Trace trace("t");
     const auto half = static_cast<float>(std::numbers::pi / 2);
     const float root = std::sqrt(0.5f);
     const Tensor frame = trace.constant(row({15, 2, 25, -100, 3, -4, half,  //
                                              0, 0, root, root,  // a quarter turn about z
                                              1, 0, 0, half}));
-    ASSERT_EQ(frame.dim(1).count, schema.frame_width());
+    ASSERT_EQ(frame.dim(1).count, schema.frame_size());
     const Tensor seen = encode_frame(schema, frame);
-    ASSERT_EQ(seen.dim(1).count, fields.encoded_width());
+    ASSERT_EQ(seen.dim(1).count, fields.encoded_size());
     expect_near(seen, {0, 0, 0, 1,  0.5, -2, 0.6, -0.8, 1, 0,  //
                        0, 1, 0, -1, 0,   0,                    //
                        1, 0, 1, 0,  1,   0},
@@ -251,8 +251,8 @@ TEST(Encode, MapsEachKindOfField) {
 }
 
 TEST(Encode, WhatIsNotFiniteIsZeroAndWhatIsFarIsCutOff) {
-    const AgentSchema schema(Fields().numbers("x", 4).one_hot("k", 2).angle("yaw"),
-                             Actions().choose("a", 2));
+    const AgentSpec schema(ObservationSpec().box("x", 4).discrete("k", 2).angle("yaw"),
+                             ActionSpec().discrete("a", 2));
     Trace trace("t");
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const float infinity = std::numeric_limits<float>::infinity();
@@ -261,7 +261,7 @@ TEST(Encode, WhatIsNotFiniteIsZeroAndWhatIsFarIsCutOff) {
 }
 
 TEST(Encode, NormalizesWhatTakesPart) {
-    const AgentSchema schema(Fields().numbers("x", 2).flag("f"), Actions().choose("a", 2), 2);
+    const AgentSpec schema(ObservationSpec().box("x", 2).binary("f"), ActionSpec().discrete("a", 2), 2);
     Trace trace("t");
     EncodeOptions options;
     options.normalizer.mean = trace.constant(HostTensor::of({3}, std::vector<float>{1, 2, 9}));
@@ -272,11 +272,11 @@ TEST(Encode, NormalizesWhatTakesPart) {
 }
 
 TEST(Encode, SetsLookOnlyAtWhatIsThereAndDoNotKnowAnOrder) {
-    const AgentSchema schema(
-        Fields().numbers("x").set("enemies", 3, Fields().numbers("at", 2).flag("armed")),
-        Actions().choose("a", 2));
+    const AgentSpec schema(
+        ObservationSpec().box("x").entities("enemies", 3, ObservationSpec().box("at", 2).binary("armed")),
+        ActionSpec().discrete("a", 2));
     Trace trace("t");
-    const EncodeOptions options{.set_features = 4};
+    const EncodeOptions options{.entity_features = 4};
     const auto seen = [&](std::vector<float> values) {
         const auto found = eval(encode(trace, "net", schema, trace.constant(row(values)), options));
         EXPECT_TRUE(found.ok()) << found.status().message();

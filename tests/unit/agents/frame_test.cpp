@@ -19,7 +19,7 @@ constexpr int64_t kAgents = 3;
 
 struct AnyLearner {
     const char* name;
-    Traces (*trace)();
+    AgentGraphs (*trace)();
     bool has_memory;
     bool has_mask;
     std::vector<const char*> columns;  ///< that must be equal
@@ -126,20 +126,20 @@ TEST_P(FrameEntry, StoresAndActsAsTheTwoEntriesDo) {
     const StatusView gathered(joined.weights.at("agents.status").as<uint32_t>());
     EXPECT_EQ(gathered[Counter::kSamples], joined.status()[Counter::kSamples]);
     EXPECT_EQ(gathered[Counter::kPublications], 0u);
-    EXPECT_EQ(gathered[Diagnostic::kReturn], joined.status()[Diagnostic::kReturn]);
+    EXPECT_EQ(gathered[AgentMetric::kEpisodeReturn], joined.status()[AgentMetric::kEpisodeReturn]);
     EXPECT_EQ(joined.status()[Counter::kSamples], 7u * 3 - 2);
-    EXPECT_EQ(joined.status()[Counter::kSamplesRefused], 2u);  // it ends one and begins one
+    EXPECT_EQ(joined.status()[Counter::kSamplesRejected], 2u);  // it ends one and begins one
     EXPECT_EQ(joined.status()[Counter::kEpisodes], 2u);
 }
 
-AgentSchema hybrid() {
-    return AgentSchema(Fields().numbers("x", 2), Actions().choose("move", 3).drive("aim", 2));
+AgentSpec hybrid() {
+    return AgentSpec(ObservationSpec().box("x", 2), ActionSpec().discrete("move", 3).continuous("aim", 2));
 }
 
 Ppo small_ppo() {
     Ppo ppo;
-    ppo.agents = 4;
-    ppo.horizon = 8;
+    ppo.n_agents = 4;
+    ppo.n_steps = 8;
     return ppo;
 }
 
@@ -151,13 +151,13 @@ const std::vector<const char*> kReplay = {"replay.observation", "replay.decision
                                           "replay.size",        "replay.next_observation"};
 
 const AnyLearner kLearners[] = {
-    {"Ppo", [] { return trace_agents(hybrid(), mlp_network({4}), small_ppo()); }, false, false,
+    {"Ppo", [] { return build_agent_graphs(hybrid(), mlp_network({4}), small_ppo()); }, false, false,
      kWindow},
     {"PpoWithMemory",
      [] {
          Ppo ppo = small_ppo();
-         ppo.sequence = 4;
-         return trace_agents(hybrid(), gru_network(4), ppo);
+         ppo.bptt_length = 4;
+         return build_agent_graphs(hybrid(), gru_network(4), ppo);
      },
      true, false,
      [] {
@@ -169,10 +169,10 @@ const AnyLearner kLearners[] = {
     {"Dqn",
      [] {
          Dqn dqn;
-         dqn.replay = {.agents = 4, .capacity = 32, .batch = 4, .warmup = 4};
-         dqn.steps = 3;
-         const AgentSchema schema(Fields().numbers("x", 2), Actions().choose("move", 3, true));
-         return trace_agents(schema, mlp_network({4}), dqn);
+         dqn.replay = {.n_agents = 4, .buffer_size = 32, .batch_size = 4, .learning_starts = 4};
+         dqn.return_steps = 3;
+         const AgentSpec schema(ObservationSpec().box("x", 2), ActionSpec().discrete("move", 3, true));
+         return build_agent_graphs(schema, mlp_network({4}), dqn);
      },
      false, true,
      [] {
@@ -184,9 +184,9 @@ const AnyLearner kLearners[] = {
     {"Sac",
      [] {
          Sac sac;
-         sac.replay = {.agents = 4, .capacity = 32, .batch = 4, .warmup = 4};
-         const AgentSchema schema(Fields().numbers("x", 2), Actions().drive("aim", 2));
-         return trace_agents(schema, mlp_network({4}), sac);
+         sac.replay = {.n_agents = 4, .buffer_size = 32, .batch_size = 4, .learning_starts = 4};
+         const AgentSpec schema(ObservationSpec().box("x", 2), ActionSpec().continuous("aim", 2));
+         return build_agent_graphs(schema, mlp_network({4}), sac);
      },
      false, false, kReplay},
 };
@@ -195,12 +195,12 @@ INSTANTIATE_TEST_SUITE_P(All, FrameEntry, ::testing::ValuesIn(kLearners),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST(FrameEntry, PraiseSaidNowIsOfTheDecisionThatEnds) {
-    Praise praise;
-    praise.agents = 2;
-    praise.capacity = 8;
-    praise.credit = {1, 0.5};
-    const AgentSchema schema(Fields().numbers("x"), Actions().choose("move", 3));
-    InterpretedLearner learner(trace_agents(schema, mlp_network({}), praise));
+    Tamer praise;
+    praise.n_agents = 2;
+    praise.buffer_size = 8;
+    praise.credit_window = {1, 0.5};
+    const AgentSpec schema(ObservationSpec().box("x"), ActionSpec().discrete("move", 3));
+    InterpretedLearner learner(build_agent_graphs(schema, mlp_network({}), praise));
     const auto frame = [&](double said, double begins) {
         learner.run("frame", {{"id", HostTensor(DType::kU32, {1})},
                               {"observation", HostTensor(DType::kF32, {1, 1})},
@@ -219,7 +219,7 @@ TEST(FrameEntry, PraiseSaidNowIsOfTheDecisionThatEnds) {
         EXPECT_EQ(learner.weights.at("replay.label").get(i), labels[i]) << i;
         EXPECT_EQ(learner.weights.at("replay.weight").get(i), weights[i]) << i;
     }
-    EXPECT_EQ(learner.status()[Counter::kSamplesRefused], 0u);
+    EXPECT_EQ(learner.status()[Counter::kSamplesRejected], 0u);
 }
 
 }  // namespace

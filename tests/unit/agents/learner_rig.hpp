@@ -21,9 +21,9 @@ namespace hearth::agents {
 
 class InterpretedLearner {
   public:
-    explicit InterpretedLearner(const Traces& traces) {
+    explicit InterpretedLearner(const AgentGraphs& traces) {
         for (const auto& trace : traces) {
-            auto graph = trace->finish();
+            auto graph = trace->build();
             EXPECT_TRUE(graph.ok()) << graph.status().message();
             if (!graph.ok()) continue;
             for (auto& [name, value] : initial_weights(*graph)) weights.try_emplace(name, value);
@@ -40,14 +40,14 @@ class InterpretedLearner {
 
     /// Of all roles; valid until the next call.
     StatusView status() const {
-        std::vector<RoleStatus> roles;
+        std::vector<EntryStatus> roles;
         for (const char* role : {"store", "prepare", "learn", "publish", "demonstrate"})
             if (const auto at = weights.find("agents.status." + std::string(role));
                 at != weights.end())
                 roles.push_back({at->second.as<float>(),
                                  weights.at("agents.counters." + std::string(role)).as<uint32_t>(),
                                  weights.at("agents.carries." + std::string(role)).as<uint32_t>()});
-        words_ = sum_of_status(roles);
+        words_ = sum_status(roles);
         return StatusView(words_);
     }
 
@@ -56,9 +56,9 @@ class InterpretedLearner {
         for (const auto& [name, value] : weights)
             for (int64_t i = 0; i < value.element_count(); ++i)
                 if (!std::isfinite(value.get(i))) return name;
-        for (size_t i = 0; i < kDiagnosticCount; ++i)
-            if (!std::isfinite(status()[static_cast<Diagnostic>(i)]))
-                return std::string(kDiagnosticNames[i]);
+        for (size_t i = 0; i < kMetricCount; ++i)
+            if (!std::isfinite(status()[static_cast<AgentMetric>(i)]))
+                return std::string(kMetricNames[i]);
         return "";
     }
 

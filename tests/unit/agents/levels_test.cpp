@@ -15,7 +15,7 @@ namespace {
 
 struct Item {
     const char* name;
-    Traces (*trace)();
+    AgentGraphs (*trace)();
     int dispatches, barriers;
 };
 
@@ -23,62 +23,62 @@ class LearningItem : public ::testing::TestWithParam<Item> {};
 
 TEST_P(LearningItem, HasAtMostSoManyDispatchesAndBarriers) {
     CompileOptions options;
-    options.rows_capacity = 16;
-    options.fused_networks = FusedNetworks::kAlways;
+    options.max_batch_size = 16;
+    options.fuse_mlp = FuseMlp::kAlways;
     options.caps.subgroup_arithmetic = true;
-    options.caps.shared_memory_bytes = 49152;
-    options.caps.max_workgroup_invocations = options.caps.max_workgroup_size_x = 1024;
-    const Traces traces = GetParam().trace();
+    options.caps.max_compute_shared_memory_size = 49152;
+    options.caps.max_compute_work_group_invocations = options.caps.max_compute_work_group_size_x = 1024;
+    const AgentGraphs traces = GetParam().trace();
     for (const auto& trace : traces) {
         if (trace->graph().name != "learn") continue;
         std::vector<Graph> graphs;
-        auto graph = trace->finish();
+        auto graph = trace->build();
         ASSERT_TRUE(graph.ok()) << graph.status().message();
         graphs.push_back(std::move(graph).value());
         const auto compiled = compile_graphs(std::move(graphs), options);
         ASSERT_TRUE(compiled.ok()) << compiled.status().message();
         int dispatches = 0, barriers = 0;
-        for (const Step& step : compiled->program.steps)
-            ++(step.kind == StepKind::kBarrier ? barriers : dispatches);
-        const std::string chain = compiled->notes.empty() ? "" : compiled->notes.back();
+        for (const Command& step : compiled->program.commands)
+            ++(step.kind == CommandKind::kBarrier ? barriers : dispatches);
+        const std::string chain = compiled->remarks.empty() ? "" : compiled->remarks.back();
         EXPECT_LE(dispatches, GetParam().dispatches) << chain;
         EXPECT_LE(barriers, GetParam().barriers) << chain;
     }
 }
 
-AgentSchema drives() {
-    return AgentSchema(Fields().numbers("x", 26), Actions().drive("thrust", 2));
+AgentSpec drives() {
+    return AgentSpec(ObservationSpec().box("x", 26), ActionSpec().continuous("thrust", 2));
 }
-AgentSchema chooses() {
-    return AgentSchema(Fields().numbers("x", 26), Actions().choose("move", 4));
+AgentSpec chooses() {
+    return AgentSpec(ObservationSpec().box("x", 26), ActionSpec().discrete("move", 4));
 }
 
 const Item kItems[] = {
     {"Ppo",
      [] {
-         return trace_agents(drives(), mlp_network({64, 64}), Ppo{});
+         return build_agent_graphs(drives(), mlp_network({64, 64}), Ppo{});
      },
      5, 4},
-    {"PpoWithMemory", [] { return trace_agents(drives(), gru_network(64), Ppo{.sequence = 16}); },
+    {"PpoWithMemory", [] { return build_agent_graphs(drives(), gru_network(64), Ppo{.bptt_length = 16}); },
      6, 4},
     {"Sac",
      [] {
-         return trace_agents(drives(), mlp_network({64, 64}, relu), Sac{});
+         return build_agent_graphs(drives(), mlp_network({64, 64}, relu), Sac{});
      },
      6, 4},
     {"Dqn",
      [] {
-         return trace_agents(chooses(), mlp_network({64, 64}, relu), Dqn{});
+         return build_agent_graphs(chooses(), mlp_network({64, 64}, relu), Dqn{});
      },
      5, 4},
     {"Clone",
      [] {
-         return trace_agents(drives(), mlp_network({64, 64}), Clone{});
+         return build_agent_graphs(drives(), mlp_network({64, 64}), BehaviorCloning{});
      },
      5, 4},
     {"Praise",
      [] {
-         return trace_agents(chooses(), mlp_network({64, 64}), Praise{});
+         return build_agent_graphs(chooses(), mlp_network({64, 64}), Tamer{});
      },
      7, 5},
 };

@@ -24,22 +24,22 @@ nlohmann::json reference() {
 }
 
 /// What data/agents/make_ppo.py trains.
-AgentSchema reference_schema() {
-    return AgentSchema(Fields().numbers("x", 5), Actions().choose("move", 3).drive("aim", 2));
+AgentSpec reference_schema() {
+    return AgentSpec(ObservationSpec().box("x", 5), ActionSpec().discrete("move", 3).continuous("aim", 2));
 }
 
 Ppo reference_settings() {
     Ppo ppo;
-    ppo.agents = 4;
-    ppo.horizon = 8;
-    ppo.minibatches = 4;
-    ppo.epochs = 2;
+    ppo.n_agents = 4;
+    ppo.n_steps = 8;
+    ppo.n_minibatches = 4;
+    ppo.n_epochs = 2;
     ppo.learning_rate = 3e-3;
-    ppo.entropy = 0.01;
+    ppo.ent_coef = 0.01;
     ppo.normalize_observations = false;
     ppo.normalize_rewards = false;
-    ppo.rails.kl_stop = 0;
-    ppo.rails.observation_limit = 100;
+    ppo.limits.target_kl = 0;
+    ppo.limits.clip_obs = 100;
     return ppo;
 }
 
@@ -47,7 +47,7 @@ Ppo reference_settings() {
 class ReferenceWindow {
   public:
     explicit ReferenceWindow(const Ppo& ppo, bool has_own_order = false)
-        : json(reference()), learner(trace_agents(reference_schema(), mlp_network({8, 8}), ppo)) {
+        : json(reference()), learner(build_agent_graphs(reference_schema(), mlp_network({8, 8}), ppo)) {
         set_weights("first");
         for (int t = 0; t < 8; ++t) {
             NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
@@ -96,7 +96,7 @@ class ReferenceWindow {
 // There is nothing to draw, and all epochs have the same statistics.
 TEST(Ppo, AMinibatchThatIsTheWindowHoldsEachSampleOnceInOrder) {
     Ppo ppo = reference_settings();
-    ppo.minibatches = 1;
+    ppo.n_minibatches = 1;
     ReferenceWindow window(ppo, /*has_own_order=*/true);
     const HostTensor& order = window.learner.weights.at("learn.order");
     ASSERT_EQ(order.element_count(), 64);
@@ -126,34 +126,34 @@ TEST(Ppo, WeightsAfterEachEpochAgreeWithPyTorch) {
         for (int m = 0; m < 4; ++m) {
             window.learner.run("learn");
             const auto at = static_cast<size_t>((epoch - 1) * 4 + m) * 7;
-            const Diagnostic order[] = {Diagnostic::kLoss,        Diagnostic::kPolicyLoss,
-                                        Diagnostic::kValueLoss,   Diagnostic::kEntropy,
-                                        Diagnostic::kKl,          Diagnostic::kClipFraction,
-                                        Diagnostic::kGradientNorm};
+            const AgentMetric order[] = {AgentMetric::kLoss,        AgentMetric::kPolicyLoss,
+                                        AgentMetric::kValueLoss,   AgentMetric::kEntropy,
+                                        AgentMetric::kKl,          AgentMetric::kClipFraction,
+                                        AgentMetric::kGradientNorm};
             for (size_t i = 0; i < 7; ++i)
                 EXPECT_NEAR(static_cast<double>(window.learner.status()[order[i]]),
                             window.json.at("diagnostics")[at + i].get<double>(), 2e-5)
-                    << kDiagnosticNames[static_cast<size_t>(order[i])] << ", minibatch " << m;
+                    << kMetricNames[static_cast<size_t>(order[i])] << ", minibatch " << m;
         }
         const auto& expected = window.json.at("after_epoch_" + std::to_string(epoch));
         for (const auto& [name, values] : expected.items())
             window.expect_near(window.learner.weights.at(name), values, 1e-5,
                                name + " after epoch " + std::to_string(epoch));
     }
-    EXPECT_EQ(window.learner.status()[Counter::kLearnSteps], 8u);
+    EXPECT_EQ(window.learner.status()[Counter::kGradientSteps], 8u);
     EXPECT_EQ(window.learner.status()[Counter::kSamples], 32u);
 }
 
 // The window's weights are masks: an absent agent's slots change nothing.
 TEST(Ppo, SlotsWithoutAnAgentWeighNothing) {
     Ppo larger = reference_settings();
-    larger.agents = 6;
-    larger.minibatches = 1;
-    larger.epochs = 1;
+    larger.n_agents = 6;
+    larger.n_minibatches = 1;
+    larger.n_epochs = 1;
     Ppo exact = larger;
-    exact.agents = 4;
+    exact.n_agents = 4;
     const auto after = [&](const Ppo& ppo) {
-        InterpretedLearner learner(trace_agents(reference_schema(), mlp_network({8, 8}), ppo));
+        InterpretedLearner learner(build_agent_graphs(reference_schema(), mlp_network({8, 8}), ppo));
         const ReferenceWindow window(reference_settings());
         for (int t = 0; t < 8; ++t) {
             NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
@@ -165,7 +165,7 @@ TEST(Ppo, SlotsWithoutAnAgentWeighNothing) {
         }
         learner.run("prepare");
         learner.run("learn");
-        EXPECT_EQ(learner.status()[Counter::kLearnSteps], 1u);
+        EXPECT_EQ(learner.status()[Counter::kGradientSteps], 1u);
         return learner.weights;
     };
     const NamedTensors a = after(exact), b = after(larger);
@@ -215,9 +215,9 @@ TEST(PpoRails, SamplesThatAreNotFiniteAreRefusedAndCounted) {
         learner.run("prepare");
         for (int i = 0; i < 8; ++i) learner.run("learn");
         learner.run("publish");
-        EXPECT_EQ(learner.status()[Counter::kSamplesRefused], 1u) << poisoned;
+        EXPECT_EQ(learner.status()[Counter::kSamplesRejected], 1u) << poisoned;
         EXPECT_EQ(learner.status()[Counter::kSamples], 32u + 31u) << poisoned;
-        EXPECT_EQ(learner.status()[Counter::kLearnSteps], 8u) << poisoned;
+        EXPECT_EQ(learner.status()[Counter::kGradientSteps], 8u) << poisoned;
         EXPECT_EQ(learner.first_not_finite(), "") << poisoned;
     }
 }
@@ -226,7 +226,7 @@ TEST(PpoRails, HugeNumbersAreLimitedAndCounted) {
     Ppo ppo = reference_settings();
     ppo.normalize_observations = true;
     ppo.normalize_rewards = true;
-    ppo.rails.observation_limit = 10;
+    ppo.limits.clip_obs = 10;
     ReferenceWindow window(ppo);
     InterpretedLearner& learner = window.learner;
     const uint64_t rewards = learner.status()[Counter::kRewardsClamped];
@@ -262,7 +262,7 @@ TEST(PpoRails, ChoicesAndAgentsThatDoNotExistAreRefused) {
     rows["id"].set(2, 4);  // agents are 0 to 3
     rows["id"].set(3, 4000000000.0);
     learner.run("store", rows, 4);
-    EXPECT_EQ(learner.status()[Counter::kSamplesRefused], 4u);
+    EXPECT_EQ(learner.status()[Counter::kSamplesRejected], 4u);
 }
 
 TEST(PpoRails, AFullWindowDropsWhatComesLater) {
@@ -284,7 +284,7 @@ TEST(PpoRails, AFullWindowDropsWhatComesLater) {
 TEST(PpoRails, EpisodesThatEndWhileTheWindowIsFullAreCountedAndNotJoined) {
     Ppo ppo = reference_settings();
     ppo.normalize_rewards = false;
-    InterpretedLearner learner(trace_agents(reference_schema(), mlp_network({8}), ppo));
+    InterpretedLearner learner(build_agent_graphs(reference_schema(), mlp_network({8}), ppo));
     const auto step = [&](double begins, double reward, double end, double seen = 0.1) {
         HostTensor observation(DType::kF32, {1, 5});
         for (int64_t i = 0; i < 5; ++i) observation.set(i, seen);
@@ -304,17 +304,17 @@ TEST(PpoRails, EpisodesThatEndWhileTheWindowIsFullAreCountedAndNotJoined) {
     for (int i = 0; i < 4; ++i) episode(5);  // the window of 8 is full in the second
     EXPECT_EQ(learner.status()[Counter::kSamplesDropped], 12u);
     EXPECT_EQ(learner.status()[Counter::kEpisodes], 4u);
-    EXPECT_EQ(learner.status()[Diagnostic::kEpisodeLength], 5.0f);
-    EXPECT_EQ(learner.status()[Diagnostic::kReturn], 10.0f);
+    EXPECT_EQ(learner.status()[AgentMetric::kEpisodeLength], 5.0f);
+    EXPECT_EQ(learner.status()[AgentMetric::kEpisodeReturn], 10.0f);
 
     // A refused sample (what was seen last) that ends an episode ends it all the same; its reward is refused.
-    InterpretedLearner refusing(trace_agents(reference_schema(), mlp_network({8}), ppo));
+    InterpretedLearner refusing(build_agent_graphs(reference_schema(), mlp_network({8}), ppo));
     std::swap(learner, refusing);
     step(1, 0, 0);
     for (int i = 0; i < 4; ++i) episode(5, 4);
     EXPECT_EQ(learner.status()[Counter::kEpisodes], 4u);
-    EXPECT_EQ(learner.status()[Diagnostic::kEpisodeLength], 5.0f);
-    EXPECT_EQ(learner.status()[Diagnostic::kReturn], 6.0f);
+    EXPECT_EQ(learner.status()[AgentMetric::kEpisodeLength], 5.0f);
+    EXPECT_EQ(learner.status()[AgentMetric::kEpisodeReturn], 6.0f);
 }
 
 NamedTensors trained(const InterpretedLearner& learner) {
@@ -338,8 +338,8 @@ TEST(PpoRails, AStepWhoseGradientIsNotFiniteIsNotTaken) {
         const NamedTensors before = trained(learner);
         learner.run("learn");
         const StatusView status = learner.status();
-        EXPECT_EQ(status[Counter::kSkippedNotFinite], 1u) << poisoned;
-        EXPECT_EQ(status[Counter::kLearnSteps], 0u) << poisoned;
+        EXPECT_EQ(status[Counter::kSkippedNonFinite], 1u) << poisoned;
+        EXPECT_EQ(status[Counter::kGradientSteps], 0u) << poisoned;
         for (const auto& [name, value] : trained(learner)) {
             const auto a = value.bytes(), b = before.at(name).bytes();
             EXPECT_TRUE(std::equal(a.begin(), a.end(), b.begin())) << poisoned << ": " << name;
@@ -355,14 +355,14 @@ TEST(PpoRails, WeightsThatAreNotFiniteAreNotPublished) {
     learner.weights.at("actor.1.weight").set(7, std::numeric_limits<double>::infinity());
     learner.run("publish");
     EXPECT_EQ(learner.status()[Counter::kPublications], 1u);
-    EXPECT_EQ(learner.status()[Counter::kPublicationsRefused], 1u);
+    EXPECT_EQ(learner.status()[Counter::kPublicationsRejected], 1u);
     EXPECT_EQ(learner.weights.at("published.param.actor.0.weight"), published);
     EXPECT_EQ(learner.weights.at("published.version").get(0), 1);
 }
 
 TEST(PpoRails, APolicyThatMovedTooFarStopsUntilTheNextWindow) {
     Ppo ppo = reference_settings();
-    ppo.rails.kl_stop = 0.02;
+    ppo.limits.target_kl = 0.02;
     ReferenceWindow window(ppo);
     InterpretedLearner& learner = window.learner;
     // The reference's old log-probabilities are noisy: about 0.011 apart; here farther.
@@ -382,16 +382,16 @@ TEST(PpoRails, APolicyThatMovedTooFarStopsUntilTheNextWindow) {
 
 TEST(PpoRails, AStepThatChangesAWeightTooMuchAtOnceIsNotTaken) {
     Ppo ppo = reference_settings();
-    ppo.learning_rate = Setting::live(3e-3);
+    ppo.learning_rate = Hyperparameter::tunable(3e-3);
     ReferenceWindow window(ppo);
     InterpretedLearner& learner = window.learner;
     const NamedTensors before = trained(learner);
     learner.run("learn", {{"learning_rate", HostTensor::scalar(1)}});
     EXPECT_EQ(learner.status()[Counter::kSkippedRatio], 1u);
-    EXPECT_GT(learner.status()[Diagnostic::kUpdateRatio], 0.5f);
+    EXPECT_GT(learner.status()[AgentMetric::kUpdateToWeightRatio], 0.5f);
     EXPECT_EQ(trained(learner), before);
     learner.run("learn", {{"learning_rate", HostTensor::scalar(1e-3)}});
-    EXPECT_EQ(learner.status()[Counter::kLearnSteps], 1u);
+    EXPECT_EQ(learner.status()[Counter::kGradientSteps], 1u);
     EXPECT_NE(trained(learner), before);
 }
 
@@ -412,7 +412,7 @@ TEST(PpoRails, CountersGoOnBeyond32Bits) {
 
 TEST(Ppo, TheLeashPullsTowardsTheFirstActor) {
     Ppo ppo = reference_settings();
-    ppo.leash = Setting::live(0);
+    ppo.reference_kl_coef = Hyperparameter::tunable(0);
     const auto apart = [&](double leash) {
         ReferenceWindow window(ppo);
         InterpretedLearner& learner = window.learner;
@@ -421,7 +421,7 @@ TEST(Ppo, TheLeashPullsTowardsTheFirstActor) {
             learner.weights.at("shipped.actor." + std::string(name)) =
                 learner.weights.at("actor." + std::string(name));
         for (int i = 0; i < 8; ++i) learner.run("learn", {{"leash", HostTensor::scalar(leash)}});
-        return static_cast<double>(learner.status()[Diagnostic::kLeash]);
+        return static_cast<double>(learner.status()[AgentMetric::kReferenceKl]);
     };
     const double free = apart(0), held = apart(10);
     EXPECT_GT(free, 0);
@@ -437,8 +437,8 @@ NamedTensors shown(std::vector<double> seen, std::vector<double> action) {
 // What a person shows is learned beside what is rewarded, in the same step.
 TEST(Ppo, DemonstrationsPullTheActorTowardsThem) {
     Ppo ppo = reference_settings();
-    ppo.demonstrations = 64;
-    ppo.cloning = Setting::live(0);
+    ppo.demo_capacity = 64;
+    ppo.bc_coef = Hyperparameter::tunable(0);
     const auto likelihood = [&](double weight) {
         ReferenceWindow window(ppo);
         InterpretedLearner& learner = window.learner;
@@ -462,12 +462,12 @@ TEST(Ppo, DemonstrationsPullTheActorTowardsThem) {
 
 TEST(Ppo, WithoutDemonstrationsTheirTermIsNothing) {
     Ppo ppo = reference_settings(), teachable = ppo;
-    teachable.demonstrations = 64;
-    teachable.cloning = 10;
+    teachable.demo_capacity = 64;
+    teachable.bc_coef = 10;
     ReferenceWindow plain(ppo), window(teachable);
     plain.learner.run("learn");
     window.learner.run("learn");
-    EXPECT_EQ(window.learner.status()[Counter::kLearnSteps], 1u);
+    EXPECT_EQ(window.learner.status()[Counter::kGradientSteps], 1u);
     for (const auto& [name, value] : trained(plain.learner))
         for (int64_t i = 0; i < value.element_count(); ++i)
             EXPECT_NEAR(window.learner.weights.at(name).get(i), value.get(i), 1e-7) << name;
@@ -475,7 +475,7 @@ TEST(Ppo, WithoutDemonstrationsTheirTermIsNothing) {
 
 TEST(PpoRails, DemonstrationsThatAreNotFiniteOrNoActionsAreRefusedAndCounted) {
     Ppo ppo = reference_settings();
-    ppo.demonstrations = 16;
+    ppo.demo_capacity = 16;
     ReferenceWindow window(ppo);
     InterpretedLearner& learner = window.learner;
     const uint64_t stored = learner.status()[Counter::kSamples];
@@ -485,7 +485,7 @@ TEST(PpoRails, DemonstrationsThatAreNotFiniteOrNoActionsAreRefusedAndCounted) {
              {0, static_cast<double>(kNaN), 0}, {0, inf, 0}, {3, 0, 0}, {-1, 0, 0}})
         learner.run("demonstrate", shown(seen, action));
     learner.run("demonstrate", shown({0, 0, static_cast<double>(kNaN), 0, 0}, {0, 0, 0}));
-    EXPECT_EQ(learner.status()[Counter::kSamplesRefused], 5u);
+    EXPECT_EQ(learner.status()[Counter::kSamplesRejected], 5u);
     EXPECT_EQ(learner.status()[Counter::kSamples], stored);
     // Huge ones are finite: they are stored, and steps that they would spoil are not taken.
     learner.run("demonstrate", shown({1e30, -1e30, 0, 0, 0}, {1, 1e30, -1e30}));
@@ -500,14 +500,14 @@ TEST(PpoRails, DemonstrationsThatAreNotFiniteOrNoActionsAreRefusedAndCounted) {
 TEST(Ppo, TheFirstMinibatchSeesThePolicyThatActed) {
     for (const bool has_memory : {false, true}) {
         Ppo ppo;
-        ppo.agents = 3;
-        ppo.horizon = 12;
-        ppo.minibatches = 1;
-        ppo.epochs = 1;
-        ppo.sequence = has_memory ? 4 : 1;
-        ppo.rails.kl_stop = 0;
+        ppo.n_agents = 3;
+        ppo.n_steps = 12;
+        ppo.n_minibatches = 1;
+        ppo.n_epochs = 1;
+        ppo.bptt_length = has_memory ? 4 : 1;
+        ppo.limits.target_kl = 0;
         InterpretedLearner learner(
-            trace_agents(reference_schema(), has_memory ? gru_network(6) : mlp_network({8}), ppo));
+            build_agent_graphs(reference_schema(), has_memory ? gru_network(6) : mlp_network({8}), ppo));
         if (has_memory)  // heads start so small that memory would hardly show
             for (const char* name : {"actor.head.weight", "published.param.actor.head.weight"}) {
                 HostTensor& head = learner.weights.at(name);
@@ -552,12 +552,12 @@ TEST(Ppo, TheFirstMinibatchSeesThePolicyThatActed) {
             }
             learner.run("prepare");
             learner.run("learn");
-            EXPECT_NEAR(static_cast<double>(learner.status()[Diagnostic::kKl]), 0, 1e-6)
+            EXPECT_NEAR(static_cast<double>(learner.status()[AgentMetric::kKl]), 0, 1e-6)
                 << has_memory << window;
-            EXPECT_EQ(learner.status()[Diagnostic::kClipFraction], 0.0f) << has_memory << window;
+            EXPECT_EQ(learner.status()[AgentMetric::kClipFraction], 0.0f) << has_memory << window;
             learner.run("publish");
         }
-        EXPECT_EQ(learner.status()[Counter::kLearnSteps], 2u);
+        EXPECT_EQ(learner.status()[Counter::kGradientSteps], 2u);
     }
 }
 
@@ -565,14 +565,14 @@ TEST(Ppo, SettingsThatCannotWorkAreErrors) {
     const auto error = [](auto change) {
         Ppo ppo = reference_settings();
         change(ppo);
-        return trace_agents(reference_schema(), mlp_network({8}), ppo)[0]->status().message();
+        return build_agent_graphs(reference_schema(), mlp_network({8}), ppo)[0]->status().message();
     };
     EXPECT_EQ(error([](Ppo&) {}), "");
-    EXPECT_NE(error([](Ppo& p) { p.minibatches = 5; }).find("5 minibatches do not divide"),
+    EXPECT_NE(error([](Ppo& p) { p.n_minibatches = 5; }).find("5 minibatches do not divide"),
               std::string::npos);
-    EXPECT_NE(error([](Ppo& p) { p.sequence = 4; }).find("without memory"), std::string::npos);
-    EXPECT_NE(error([](Ppo& p) { p.epochs = 0; }).find("epochs is 0"), std::string::npos);
-    EXPECT_NE(error([](Ppo& p) { p.demonstrations = -1; }).find("-1 demonstrations"),
+    EXPECT_NE(error([](Ppo& p) { p.bptt_length = 4; }).find("without memory"), std::string::npos);
+    EXPECT_NE(error([](Ppo& p) { p.n_epochs = 0; }).find("epochs is 0"), std::string::npos);
+    EXPECT_NE(error([](Ppo& p) { p.demo_capacity = -1; }).find("-1 demonstrations"),
               std::string::npos);
 }
 

@@ -88,7 +88,7 @@ void learn_beside(InterpretedLearner& learner, const Json& losses, const Look& l
         learner.run("learn");
         look(loss);
     }
-    ASSERT_EQ(learner.status()[Counter::kLearnSteps], losses.size());
+    ASSERT_EQ(learner.status()[Counter::kGradientSteps], losses.size());
 }
 
 void expect_near(float found, const Json& expected) {
@@ -99,22 +99,22 @@ void expect_near(float found, const Json& expected) {
 TEST(LearnersBesidePyTorch, Sac) {
     const Json json = reference("sac");
     Sac sac;
-    sac.replay = {.agents = kSamples, .capacity = kSamples, .batch = kBatch, .warmup = 1};
+    sac.replay = {.n_agents = kSamples, .buffer_size = kSamples, .batch_size = kBatch, .learning_starts = 1};
     sac.gamma = 0.97;
-    sac.target_rate = 0.05;
+    sac.tau = 0.05;
     sac.learning_rate = 3e-3;
-    sac.first_temperature = 0.7;
-    const AgentSchema schema(Fields().numbers("x", kWidth), Actions().drive("aim", 2));
-    InterpretedLearner learner(trace_agents(schema, mlp_network({8}), sac, kSeed));
+    sac.ent_coef_init = 0.7;
+    const AgentSpec schema(ObservationSpec().box("x", kWidth), ActionSpec().continuous("aim", 2));
+    InterpretedLearner learner(build_agent_graphs(schema, mlp_network({8}), sac, kSeed));
     set_weights(learner, json.at("first"));
     store(learner, json.at("samples"));
     bool is_first = true;
     learn_beside(learner, json.at("losses"), [&](const Json& loss) {
         if (is_first) expect_gradients(learner, json.at("gradients"));
         is_first = false;
-        expect_near(learner.status()[Diagnostic::kValueLoss], loss[0]);
-        expect_near(learner.status()[Diagnostic::kPolicyLoss], loss[1]);
-        expect_near(learner.status()[Diagnostic::kTemperature], loss[2]);
+        expect_near(learner.status()[AgentMetric::kValueLoss], loss[0]);
+        expect_near(learner.status()[AgentMetric::kPolicyLoss], loss[1]);
+        expect_near(learner.status()[AgentMetric::kEntCoef], loss[2]);
     });
     expect_weights(learner, json.at("after"));
 }
@@ -122,41 +122,41 @@ TEST(LearnersBesidePyTorch, Sac) {
 TEST(LearnersBesidePyTorch, Dqn) {
     const Json json = reference("dqn");
     Dqn dqn;
-    dqn.replay = {.agents = kSamples, .capacity = 4 * kSamples, .batch = kBatch, .warmup = 1};
+    dqn.replay = {.n_agents = kSamples, .buffer_size = 4 * kSamples, .batch_size = kBatch, .learning_starts = 1};
     dqn.gamma = 0.97;
     dqn.learning_rate = 2e-3;
-    dqn.target_period = 4;
-    const AgentSchema schema(Fields().numbers("x", kWidth), Actions().choose("move", 4));
-    InterpretedLearner learner(trace_agents(schema, mlp_network({8}), dqn, kSeed));
+    dqn.target_update_interval = 4;
+    const AgentSpec schema(ObservationSpec().box("x", kWidth), ActionSpec().discrete("move", 4));
+    InterpretedLearner learner(build_agent_graphs(schema, mlp_network({8}), dqn, kSeed));
     set_weights(learner, json.at("first"));
     store(learner, json.at("samples"));
     bool is_first = true;
     learn_beside(learner, json.at("losses"), [&](const Json& loss) {
         if (is_first) expect_gradients(learner, json.at("gradients"));
         is_first = false;
-        expect_near(learner.status()[Diagnostic::kLoss], loss);
+        expect_near(learner.status()[AgentMetric::kLoss], loss);
     });
     expect_weights(learner, json.at("after"));
 }
 
-TEST(LearnersBesidePyTorch, Clone) {
+TEST(LearnersBesidePyTorch, BehaviorCloning) {
     const Json json = reference("clone");
-    const AgentSchema schema(Fields().numbers("x", kWidth),
-                             Actions().choose("side", 3).drive("aim", 2));
-    for (const auto& [kind, name] : {std::pair{CloneLoss::kLikelihood, "likelihood"},
-                                     std::pair{CloneLoss::kSquared, "squared"}}) {
+    const AgentSpec schema(ObservationSpec().box("x", kWidth),
+                             ActionSpec().discrete("side", 3).continuous("aim", 2));
+    for (const auto& [kind, name] : {std::pair{BcLoss::kNegativeLogLikelihood, "likelihood"},
+                                     std::pair{BcLoss::kMse, "squared"}}) {
         SCOPED_TRACE(name);
-        Clone clone;
-        clone.capacity = kSamples;
-        clone.batch = kBatch;
-        clone.warmup = 1;
+        BehaviorCloning clone;
+        clone.buffer_size = kSamples;
+        clone.batch_size = kBatch;
+        clone.learning_starts = 1;
         clone.learning_rate = 3e-3;
         clone.loss = kind;
-        InterpretedLearner learner(trace_agents(schema, mlp_network({8}), clone, kSeed));
+        InterpretedLearner learner(build_agent_graphs(schema, mlp_network({8}), clone, kSeed));
         set_weights(learner, json.at("first"));
         store(learner, json.at("samples"));
         learn_beside(learner, json.at(name).at("losses"), [&](const Json& loss) {
-            expect_near(learner.status()[Diagnostic::kLoss], loss);
+            expect_near(learner.status()[AgentMetric::kLoss], loss);
         });
         expect_weights(learner, json.at(name).at("after"));
     }

@@ -36,8 +36,8 @@ NamedTensors trained(const InterpretedLearner& learner) {
     return out;
 }
 
-AgentSchema choices(int64_t count = 3) {
-    return AgentSchema(Fields().numbers("x", 2), Actions().choose("move", count));
+AgentSpec choices(int64_t count = 3) {
+    return AgentSpec(ObservationSpec().box("x", 2), ActionSpec().discrete("move", count));
 }
 
 NamedTensors step(double id, std::vector<double> seen, double move, double reward, double end,
@@ -52,15 +52,15 @@ NamedTensors step(double id, std::vector<double> seen, double move, double rewar
 
 Dqn small_dqn() {
     Dqn dqn;
-    dqn.replay = {.agents = 2, .capacity = 8, .batch = 4, .warmup = 1};
-    dqn.is_dueling = false;
+    dqn.replay = {.n_agents = 2, .buffer_size = 8, .batch_size = 4, .learning_starts = 1};
+    dqn.dueling = false;
     dqn.gamma = 0.5;
-    dqn.target_period = 1000;
+    dqn.target_update_interval = 1000;
     return dqn;
 }
 
-TEST(Replay, SamplesThatAreRefusedTakeNoPlaceAndTheRingGoesRound) {
-    InterpretedLearner learner(trace_agents(choices(), mlp_network({}), small_dqn()));
+TEST(ReplayOptions, SamplesThatAreRefusedTakeNoPlaceAndTheRingGoesRound) {
+    InterpretedLearner learner(build_agent_graphs(choices(), mlp_network({}), small_dqn()));
     double next = 0;
     for (int i = 0; i < 4; ++i) {
         NamedTensors three{{"id", row({0, 1, 0}, DType::kU32)},
@@ -80,23 +80,23 @@ TEST(Replay, SamplesThatAreRefusedTakeNoPlaceAndTheRingGoesRound) {
     EXPECT_EQ(learner.weights.at("replay.size").get(0), 8);
     EXPECT_EQ(learner.weights.at("replay.cursor").get(0), 1);
     EXPECT_EQ(learner.status()[Counter::kSamples], 9u);
-    EXPECT_EQ(learner.status()[Counter::kSamplesRefused], 4u);
+    EXPECT_EQ(learner.status()[Counter::kSamplesRejected], 4u);
 }
 
-TEST(Replay, NothingIsLearnedBeforeTheWarmUp) {
+TEST(ReplayOptions, NothingIsLearnedBeforeTheWarmUp) {
     Dqn dqn = small_dqn();
-    dqn.replay.warmup = 2;
-    InterpretedLearner learner(trace_agents(choices(), mlp_network({}), dqn));
+    dqn.replay.learning_starts = 2;
+    InterpretedLearner learner(build_agent_graphs(choices(), mlp_network({}), dqn));
     const NamedTensors before = trained(learner);
     learner.run("learn");
     learner.run("store", step(0, {1, 0}, 1, 1, 0, {0, 1}));
     learner.run("learn");
     EXPECT_EQ(trained(learner), before);
-    EXPECT_EQ(learner.status()[Counter::kLearnSteps], 0u);
-    EXPECT_EQ(learner.status()[Counter::kSkippedNotFinite], 0u);
+    EXPECT_EQ(learner.status()[Counter::kGradientSteps], 0u);
+    EXPECT_EQ(learner.status()[Counter::kSkippedNonFinite], 0u);
     learner.run("store", step(0, {1, 0}, 1, 1, 0, {0, 1}));
     learner.run("learn");
-    EXPECT_EQ(learner.status()[Counter::kLearnSteps], 1u);
+    EXPECT_EQ(learner.status()[Counter::kGradientSteps], 1u);
     EXPECT_NE(trained(learner), before);
 }
 
@@ -106,8 +106,8 @@ TEST(Replay, NothingIsLearnedBeforeTheWarmUp) {
 TEST(Dqn, TheLossIsThatOfADoubleEstimate) {
     for (const bool is_double : {false, true}) {
         Dqn dqn = small_dqn();
-        dqn.is_double = is_double;
-        InterpretedLearner learner(trace_agents(choices(), mlp_network({}), dqn));
+        dqn.double_q = is_double;
+        InterpretedLearner learner(build_agent_graphs(choices(), mlp_network({}), dqn));
         const HostTensor online = rows(3, {1, 0, 0, 2, 0.5, 0.5}),
                          target = rows(3, {3, 1, 1, 1, 0, 4});
         learner.weights.at("q.choices.move.weight") = online;
@@ -121,19 +121,19 @@ TEST(Dqn, TheLossIsThatOfADoubleEstimate) {
         const double next = is_double ? value(target, 1, 0.1, 0.6) : value(target, 2, 0.1, 0.6);
         const double off = value(online, 2, 0.2, 0.4) - (0.7 + 0.5 * next);
         const double expected = std::abs(off) < 1 ? off * off / 2 : std::abs(off) - 0.5;
-        EXPECT_NEAR(static_cast<double>(learner.status()[Diagnostic::kLoss]), expected, 1e-5);
+        EXPECT_NEAR(static_cast<double>(learner.status()[AgentMetric::kLoss]), expected, 1e-5);
     }
 }
 
 TEST(Dqn, AnEndHasNoNextValueButACutHas) {
     for (const double end : {0.0, 1.0, 2.0}) {
-        InterpretedLearner learner(trace_agents(choices(), mlp_network({}), small_dqn()));
+        InterpretedLearner learner(build_agent_graphs(choices(), mlp_network({}), small_dqn()));
         learner.weights.at("q.choices.move.weight") = rows(3, {0, 0, 0, 0, 0, 0});
         learner.weights.at("target.q.choices.move.weight") = rows(3, {1, 0, 1, 0, 1, 0});
         learner.run("store", step(0, {1, 0}, 0, 0.25, end, {1, 0}));
         learner.run("learn");
         const double wanted = end == 1 ? 0.25 : 0.25 + 0.5 * 1;
-        EXPECT_NEAR(static_cast<double>(learner.status()[Diagnostic::kLoss]), wanted * wanted / 2,
+        EXPECT_NEAR(static_cast<double>(learner.status()[AgentMetric::kLoss]), wanted * wanted / 2,
                     1e-6)
             << end;
     }
@@ -141,9 +141,9 @@ TEST(Dqn, AnEndHasNoNextValueButACutHas) {
 
 TEST(Dqn, ReturnsOfSeveralStepsGrowInPlace) {
     Dqn dqn = small_dqn();
-    dqn.steps = 3;
-    dqn.replay.capacity = 16;
-    InterpretedLearner learner(trace_agents(choices(), mlp_network({}), dqn));
+    dqn.return_steps = 3;
+    dqn.replay.buffer_size = 16;
+    InterpretedLearner learner(build_agent_graphs(choices(), mlp_network({}), dqn));
     // Two agents in turn; agent 1's rewards are 100 times those of agent 0.
     for (int t = 0; t < 5; ++t)
         for (int id = 0; id < 2; ++id) {
@@ -174,8 +174,8 @@ TEST(Dqn, ReturnsOfSeveralStepsGrowInPlace) {
 
 TEST(Dqn, AnAgentThatPausedDoesNotAddToSamplesOfOthers) {
     Dqn dqn = small_dqn();
-    dqn.steps = 2;
-    InterpretedLearner learner(trace_agents(choices(), mlp_network({}), dqn));
+    dqn.return_steps = 2;
+    InterpretedLearner learner(build_agent_graphs(choices(), mlp_network({}), dqn));
     learner.run("store", step(0, {1, 0}, 0, 1, 0, {2, 0}));
     for (int t = 0; t < 8; ++t)  // the whole ring is written over
         learner.run("store", step(1, {0, 0}, 0, 0, 1, {0, 0}));
@@ -187,11 +187,11 @@ TEST(Dqn, AnAgentThatPausedDoesNotAddToSamplesOfOthers) {
 
 TEST(Dqn, SamplesAreDrawnByTheirSurpriseAndWeighedAgainstIt) {
     Dqn dqn = small_dqn();
-    dqn.priority = 1;
-    dqn.correction = 1;
-    dqn.replay.batch = 64;
+    dqn.prioritized_alpha = 1;
+    dqn.prioritized_beta = 1;
+    dqn.replay.batch_size = 64;
     dqn.learning_rate = 0.0;
-    InterpretedLearner learner(trace_agents(choices(), mlp_network({}), dqn));
+    InterpretedLearner learner(build_agent_graphs(choices(), mlp_network({}), dqn));
     for (int i = 0; i < 4; ++i)
         learner.run("store", step(0, {i == 0 ? 1.0 : 0.0, 0}, 0, i == 0 ? 3 : 1, 1, {0, 0}));
     learner.weights.at("q.choices.move.weight") = rows(3, {0, 0, 0, 0, 0, 0});
@@ -202,15 +202,15 @@ TEST(Dqn, SamplesAreDrawnByTheirSurpriseAndWeighedAgainstIt) {
     // Huber losses are 2.5 and 0.5; samples come 3 : 1 : 1 : 1 with weights 1 : 3 : 3 : 3, which are
     // divided by the largest.  So the sum over 64 is 32 * 2.5 / 3 + 32 * 0.5.
     learner.run("learn");
-    EXPECT_NEAR(static_cast<double>(learner.status()[Diagnostic::kLoss]),
+    EXPECT_NEAR(static_cast<double>(learner.status()[AgentMetric::kLoss]),
                 (32 * 2.5 / 3 + 32 * 0.5) / 64, 1e-4);
     EXPECT_NEAR(learner.weights.at("replay.most_priority").get(0), 3, 1e-5);
 }
 
 TEST(Dqn, TheTargetFollowsWhenItsPeriodIsOver) {
     Dqn dqn = small_dqn();
-    dqn.target_period = 3;
-    InterpretedLearner learner(trace_agents(choices(), mlp_network({4}), dqn));
+    dqn.target_update_interval = 3;
+    InterpretedLearner learner(build_agent_graphs(choices(), mlp_network({4}), dqn));
     learner.run("store", step(0, {0.2, 0.4}, 2, 0.7, 0, {0.1, 0.6}));
     const HostTensor first = learner.weights.at("target.q.0.weight");
     EXPECT_EQ(first, learner.weights.at("q.0.weight"));
@@ -222,9 +222,9 @@ TEST(Dqn, TheTargetFollowsWhenItsPeriodIsOver) {
 }
 
 TEST(Dqn, ActTakesTheBestChoiceThatIsThereAndExploresAsOftenAsItIsTold) {
-    const AgentSchema schema(Fields().numbers("x", 2),
-                             Actions().choose("move", 3, true).choose("shout", 2));
-    InterpretedLearner learner(trace_agents(schema, mlp_network({}), small_dqn()));
+    const AgentSpec schema(ObservationSpec().box("x", 2),
+                             ActionSpec().discrete("move", 3, true).discrete("shout", 2));
+    InterpretedLearner learner(build_agent_graphs(schema, mlp_network({}), small_dqn()));
     const std::string q = "published.param.q.choices.";
     learner.weights.at(q + "move.weight") = rows(3, {3, 0, 2, 0, 1, 0});
     learner.weights.at(q + "shout.weight") = rows(2, {0, 0, 1, 0});
@@ -253,25 +253,25 @@ TEST(Dqn, ActTakesTheBestChoiceThatIsThereAndExploresAsOftenAsItIsTold) {
 }
 
 TEST(Dqn, NumbersAreRefused) {
-    const AgentSchema schema(Fields().numbers("x"), Actions().drive("aim"));
-    EXPECT_NE(trace_agents(schema, mlp_network({}), Dqn{})[0]->status().message().find(
+    const AgentSpec schema(ObservationSpec().box("x"), ActionSpec().continuous("aim"));
+    EXPECT_NE(build_agent_graphs(schema, mlp_network({}), Dqn{})[0]->status().message().find(
                   "action 'aim' is numbers"),
               std::string::npos);
-    const AgentSchema sound = choices();
-    EXPECT_NE(trace_agents(sound, mlp_network({}), Sac{})[0]->status().message().find(
+    const AgentSpec sound = choices();
+    EXPECT_NE(build_agent_graphs(sound, mlp_network({}), Sac{})[0]->status().message().find(
                   "action 'move' is a choice"),
               std::string::npos);
 }
 
 // --- SAC ---
 
-AgentSchema numbers_schema() {
-    return AgentSchema(Fields().numbers("x", 2), Actions().drive("aim", 1));
+AgentSpec numbers_schema() {
+    return AgentSpec(ObservationSpec().box("x", 2), ActionSpec().continuous("aim", 1));
 }
 
 Sac small_sac() {
     Sac sac;
-    sac.replay = {.agents = 2, .capacity = 64, .batch = 32, .warmup = 8};
+    sac.replay = {.n_agents = 2, .buffer_size = 64, .batch_size = 32, .learning_starts = 8};
     return sac;
 }
 
@@ -286,8 +286,8 @@ void store_random(InterpretedLearner& learner, int count) {
 TEST(Sac, FindsTheBestOfASingleDecision) {
     Sac sac = small_sac();
     sac.learning_rate = 3e-3;
-    sac.replay.capacity = 512;
-    InterpretedLearner learner(trace_agents(numbers_schema(), mlp_network({32, 32}, relu), sac, 3));
+    sac.replay.buffer_size = 512;
+    InterpretedLearner learner(build_agent_graphs(numbers_schema(), mlp_network({32, 32}, relu), sac, 3));
     for (int i = 0; i < 256; ++i) {
         const double aim = -1 + 2 * std::fmod(0.618034 * i, 1.0);
         learner.run("store", step(0, {1, -1}, aim, -4 * (aim - 0.6) * (aim - 0.6), 1, {1, -1}));
@@ -298,14 +298,14 @@ TEST(Sac, FindsTheBestOfASingleDecision) {
         learner.run("act", {{"observation", rows(1, {1, -1})}, {"explore", HostTensor::scalar(0)}});
     EXPECT_NEAR(said.at("action").get(0), 0.6, 0.15);
     // The temperature steers the entropy to minus one, so it left its beginning.
-    EXPECT_LT(learner.status()[Diagnostic::kTemperature], 0.9f);
-    EXPECT_EQ(learner.status()[Counter::kLearnSteps], 800u);
+    EXPECT_LT(learner.status()[AgentMetric::kEntCoef], 0.9f);
+    EXPECT_EQ(learner.status()[Counter::kGradientSteps], 800u);
 }
 
 TEST(Network, LayersAndTheHeadsOfValuesBeginAsTheyAreAskedTo) {
-    const Network network = mlp_network({16}, relu, 3, nn::WeightInit::kFanIn);
-    const InterpretedLearner sac(trace_agents(numbers_schema(), network, small_sac()));
-    const InterpretedLearner dqn(trace_agents(choices(), network, small_dqn()));
+    const PolicyNetwork network = mlp_network({16}, relu, 3, nn::WeightInit::kPyTorchDefault);
+    const InterpretedLearner sac(build_agent_graphs(numbers_schema(), network, small_sac()));
+    const InterpretedLearner dqn(build_agent_graphs(choices(), network, small_dqn()));
     const auto expect_within = [](const InterpretedLearner& learner, const std::string& layer,
                                   double fan_in) {
         for (const char* part : {".weight", ".bias"}) {
@@ -325,7 +325,7 @@ TEST(Network, LayersAndTheHeadsOfValuesBeginAsTheyAreAskedTo) {
     expect_within(dqn, "q.choices.move", 16);
     EXPECT_EQ(sac.weights.at("target.critic1.head.weight"), sac.weights.at("critic1.head.weight"));
     // Those of an orthogonal matrix lie beyond.
-    const InterpretedLearner usual(trace_agents(choices(), mlp_network({16}, relu), small_dqn()));
+    const InterpretedLearner usual(build_agent_graphs(choices(), mlp_network({16}, relu), small_dqn()));
     const HostTensor& values = usual.weights.at("q.choices.move.weight");
     double largest = 0;
     for (int64_t i = 0; i < values.element_count(); ++i)
@@ -335,8 +335,8 @@ TEST(Network, LayersAndTheHeadsOfValuesBeginAsTheyAreAskedTo) {
 
 TEST(Sac, TargetsFollowSlowly) {
     Sac sac = small_sac();
-    sac.target_rate = 0.25;
-    InterpretedLearner learner(trace_agents(numbers_schema(), mlp_network({4}), sac));
+    sac.tau = 0.25;
+    InterpretedLearner learner(build_agent_graphs(numbers_schema(), mlp_network({4}), sac));
     store_random(learner, 16);
     const NamedTensors before = learner.weights;
     learner.run("learn");
@@ -351,17 +351,17 @@ TEST(Sac, TargetsFollowSlowly) {
 
 // --- Cloning and regression ---
 
-TEST(Clone, LearnsWhatWasShown) {
-    const AgentSchema schema(Fields().numbers("x", 1),
-                             Actions().choose("side", 2).drive("aim", 1, {0, 10}));
-    for (const CloneLoss loss : {CloneLoss::kLikelihood, CloneLoss::kSquared}) {
-        Clone clone;
-        clone.capacity = 256;
-        clone.batch = 32;
-        clone.warmup = 32;
+TEST(BehaviorCloning, LearnsWhatWasShown) {
+    const AgentSpec schema(ObservationSpec().box("x", 1),
+                             ActionSpec().discrete("side", 2).continuous("aim", 1, {0, 10}));
+    for (const BcLoss loss : {BcLoss::kNegativeLogLikelihood, BcLoss::kMse}) {
+        BehaviorCloning clone;
+        clone.buffer_size = 256;
+        clone.batch_size = 32;
+        clone.learning_starts = 32;
         clone.learning_rate = 1e-2;
         clone.loss = loss;
-        InterpretedLearner learner(trace_agents(schema, mlp_network({16}), clone));
+        InterpretedLearner learner(build_agent_graphs(schema, mlp_network({16}), clone));
         for (int i = 0; i < 128; ++i) {
             const double x = -1 + 2 * std::fmod(0.618034 * i, 1.0);
             learner.run("store", {{"observation", rows(1, {x})},
@@ -378,15 +378,15 @@ TEST(Clone, LearnsWhatWasShown) {
     }
 }
 
-TEST(Clone, DemonstrationsThatAreNoActionsAreRefused) {
-    const AgentSchema schema(Fields().numbers("x", 1), Actions().choose("side", 2).drive("aim"));
-    InterpretedLearner learner(trace_agents(schema, mlp_network({4}), Clone{}));
+TEST(BehaviorCloning, DemonstrationsThatAreNoActionsAreRefused) {
+    const AgentSpec schema(ObservationSpec().box("x", 1), ActionSpec().discrete("side", 2).continuous("aim"));
+    InterpretedLearner learner(build_agent_graphs(schema, mlp_network({4}), BehaviorCloning{}));
     learner.run("store",
                 {{"observation", rows(4, {0, kNaN, 0, 0})},
                  {"action", rows(4, {0, 0, 0, 0, 2, 0, 1, kNaN})}},
                 4);
     EXPECT_EQ(learner.status()[Counter::kSamples], 1u);
-    EXPECT_EQ(learner.status()[Counter::kSamplesRefused], 3u);
+    EXPECT_EQ(learner.status()[Counter::kSamplesRejected], 3u);
     // Beyond the range is what the range ends at: a policy could not do it either.
     learner.run("store", {{"observation", rows(1, {0})}, {"action", rows(1, {1, 1e30})}});
     EXPECT_EQ(learner.weights.at("replay.decision").get(3), 1);
@@ -394,17 +394,17 @@ TEST(Clone, DemonstrationsThatAreNoActionsAreRefused) {
 
 TEST(Regression, LearnsACurve) {
     Regression r;
-    r.capacity = 128;
-    r.batch = 32;
-    r.warmup = 32;
+    r.buffer_size = 128;
+    r.batch_size = 32;
+    r.learning_starts = 32;
     r.learning_rate = 1e-2;
-    InterpretedLearner learner(trace_regression(mlp_network({16, 16}), r));
+    InterpretedLearner learner(build_regression_graphs(mlp_network({16, 16}), r));
     for (int i = 0; i < 128; ++i) {
         const double x = -1 + 2 * std::fmod(0.618034 * i, 1.0);
         learner.run("store", {{"input", rows(1, {x})}, {"target", rows(1, {std::sin(3 * x)})}});
     }
     learner.run("store", {{"input", rows(1, {kNaN})}, {"target", rows(1, {0})}});
-    EXPECT_EQ(learner.status()[Counter::kSamplesRefused], 1u);
+    EXPECT_EQ(learner.status()[Counter::kSamplesRejected], 1u);
     for (int i = 0; i < 1000; ++i) learner.run("learn");
     learner.run("publish");
     for (const double x : {-0.7, 0.1, 0.5})
@@ -414,12 +414,12 @@ TEST(Regression, LearnsACurve) {
 
 // --- Praise ---
 
-TEST(Praise, IsCreditedToWhatTheAgentDidBefore) {
-    Praise praise;
-    praise.agents = 2;
-    praise.capacity = 16;
-    praise.credit = {0.5, 1};
-    InterpretedLearner learner(trace_agents(choices(), mlp_network({}), praise));
+TEST(Tamer, IsCreditedToWhatTheAgentDidBefore) {
+    Tamer praise;
+    praise.n_agents = 2;
+    praise.buffer_size = 16;
+    praise.credit_window = {0.5, 1};
+    InterpretedLearner learner(build_agent_graphs(choices(), mlp_network({}), praise));
     const auto decide = [&](double id, double move, double said) {
         learner.run("store", {{"id", row({id}, DType::kU32)},
                               {"observation", rows(1, {1, 0})},
@@ -441,12 +441,12 @@ TEST(Praise, IsCreditedToWhatTheAgentDidBefore) {
     EXPECT_EQ(learner.status()[Counter::kRewardsClamped], 1u);
 }
 
-TEST(Praise, WhatIsPraisedIsDoneAgain) {
-    Praise praise;
-    praise.agents = 1;
-    praise.credit = {1};
+TEST(Tamer, WhatIsPraisedIsDoneAgain) {
+    Tamer praise;
+    praise.n_agents = 1;
+    praise.credit_window = {1};
     praise.learning_rate = 1e-2;
-    InterpretedLearner learner(trace_agents(choices(), mlp_network({8}), praise));
+    InterpretedLearner learner(build_agent_graphs(choices(), mlp_network({8}), praise));
     // Praised for choice 1 where x > 0, for choice 2 elsewhere, scolded for all others.
     double said = 0;
     for (int i = 0; i < 60; ++i) {
@@ -474,7 +474,7 @@ TEST(Praise, WhatIsPraisedIsDoneAgain) {
 
 struct AnyLearner {
     const char* name;
-    Traces (*trace)();
+    AgentGraphs (*trace)();
     const char* weight;  ///< one that its loss depends on
 };
 
@@ -498,7 +498,7 @@ class EveryLearner : public ::testing::TestWithParam<AnyLearner> {
         for (int i = 0; i < 32; ++i) learner.run("store", sample_for(GetParam().name, i));
         learner.run("learn");
         learner.run("publish");
-        EXPECT_EQ(learner.status()[Counter::kLearnSteps], 1u);
+        EXPECT_EQ(learner.status()[Counter::kGradientSteps], 1u);
         EXPECT_EQ(learner.status()[Counter::kPublications], 1u);
         EXPECT_EQ(learner.first_not_finite(), "");
         return learner;
@@ -511,11 +511,11 @@ TEST_P(EveryLearner, TakesNoStepWhoseLossIsNotFinite) {
         const HostTensor sound = learner.weights.at(GetParam().weight);
         for (int64_t i = 0; i < sound.element_count(); ++i)
             learner.weights.at(GetParam().weight).set(i, poison);
-        const uint64_t skipped = learner.status()[Counter::kSkippedNotFinite];
+        const uint64_t skipped = learner.status()[Counter::kSkippedNonFinite];
         const NamedTensors before = trained(learner);
         learner.run("learn");
-        EXPECT_EQ(learner.status()[Counter::kSkippedNotFinite], skipped + 1) << poison;
-        EXPECT_EQ(learner.status()[Counter::kLearnSteps], 1u);
+        EXPECT_EQ(learner.status()[Counter::kSkippedNonFinite], skipped + 1) << poison;
+        EXPECT_EQ(learner.status()[Counter::kGradientSteps], 1u);
         for (const auto& [name, value] : trained(learner)) {
             const auto a = value.bytes(), b = before.at(name).bytes();
             EXPECT_TRUE(std::equal(a.begin(), a.end(), b.begin())) << name;
@@ -523,7 +523,7 @@ TEST_P(EveryLearner, TakesNoStepWhoseLossIsNotFinite) {
         learner.weights.at(GetParam().weight) = sound;
     }
     learner.run("learn");
-    EXPECT_EQ(learner.status()[Counter::kLearnSteps], 2u);
+    EXPECT_EQ(learner.status()[Counter::kGradientSteps], 2u);
 }
 
 TEST_P(EveryLearner, StoresNothingThatIsNotFinite) {
@@ -544,7 +544,7 @@ TEST_P(EveryLearner, StoresNothingThatIsNotFinite) {
             bad.at(name).set(0, poison);
             learner.run("store", bad);
             ++poisoned;
-            EXPECT_EQ(learner.status()[Counter::kSamplesRefused], static_cast<uint64_t>(poisoned))
+            EXPECT_EQ(learner.status()[Counter::kSamplesRejected], static_cast<uint64_t>(poisoned))
                 << name;
         }
         EXPECT_GE(poisoned, 2);
@@ -583,7 +583,7 @@ TEST_P(EveryLearner, CountersGoOnBeyond32Bits) {
     const uint64_t whole = (uint64_t{1} << 33) - 1;  // of each role, before
     const auto gained = [&](Counter c) { return learner.status()[c] % whole; };
     EXPECT_EQ(gained(Counter::kSamples), 1u);
-    EXPECT_EQ(gained(Counter::kLearnSteps), 1u);
+    EXPECT_EQ(gained(Counter::kGradientSteps), 1u);
     EXPECT_EQ(gained(Counter::kPublications), 1u);
     EXPECT_GE(learner.status()[Counter::kSamples], whole + 1);
     EXPECT_EQ(learner.first_not_finite(), "");
@@ -598,10 +598,10 @@ TEST_P(EveryLearner, KeepsRingsAndWhatAgentsDoOutOfBrains) {
             if (!states.emplace(v.name, 0).second) continue;
             const auto bytes = static_cast<uint64_t>(v.shape.element_count(1)) * 4;
             all += bytes;
-            if (v.is_kept) kept += bytes;
+            if (v.is_persistent) kept += bytes;
             if (v.kind == ValueKind::kParam) params += bytes;
             for (const char* of : {"replay.", "last.", "episodes.return", "episodes.length"})
-                EXPECT_FALSE(v.is_kept && v.name.starts_with(of)) << v.name;
+                EXPECT_FALSE(v.is_persistent && v.name.starts_with(of)) << v.name;
         }
     // Weights, two moments, what is published and a target; a few counters and statistics.
     EXPECT_LE(kept, 5 * params + 2048);
@@ -639,46 +639,46 @@ TEST_P(EveryLearner, AdaptsAsStronglyAsItIsTold) {
     EXPECT_LT(std::abs(product), 0.7 * std::sqrt(size * old_size));  // and others
     EXPECT_EQ(learner.weights.at("published.version"), before.at("published.version"));
     learner.run("learn");
-    EXPECT_EQ(learner.status()[Counter::kLearnSteps], 2u);
+    EXPECT_EQ(learner.status()[Counter::kGradientSteps], 2u);
 }
 
 const AnyLearner kEvery[] = {
     {"Dqn",
      [] {
          Dqn dqn = small_dqn();
-         dqn.steps = 3;
-         dqn.priority = 0.6;
-         dqn.is_dueling = true;
-         dqn.replay.capacity = 32;
+         dqn.return_steps = 3;
+         dqn.prioritized_alpha = 0.6;
+         dqn.dueling = true;
+         dqn.replay.buffer_size = 32;
          dqn.replay.normalize_observations = true;
-         return trace_agents(choices(), mlp_network({8}), dqn);
+         return build_agent_graphs(choices(), mlp_network({8}), dqn);
      },
      "q.0.weight"},
-    {"Sac", [] { return trace_agents(numbers_schema(), mlp_network({8}), small_sac()); },
+    {"Sac", [] { return build_agent_graphs(numbers_schema(), mlp_network({8}), small_sac()); },
      "critic1.0.weight"},
     {"Clone",
      [] {
-         Clone clone;
-         clone.capacity = 64;
-         clone.batch = clone.warmup = 16;
+         BehaviorCloning clone;
+         clone.buffer_size = 64;
+         clone.batch_size = clone.learning_starts = 16;
          clone.normalize_observations = true;
-         return trace_agents(choices(), mlp_network({8}), clone);
+         return build_agent_graphs(choices(), mlp_network({8}), clone);
      },
      "actor.0.weight"},
     {"Praise",
      [] {
-         Praise praise;
-         praise.capacity = 64;
-         return trace_agents(choices(), mlp_network({8}), praise);
+         Tamer praise;
+         praise.buffer_size = 64;
+         return build_agent_graphs(choices(), mlp_network({8}), praise);
      },
      "judge.0.weight"},
     {"Regression",
      [] {
          Regression r;
-         r.input_width = 2;
-         r.capacity = 64;
-         r.batch = r.warmup = 16;
-         return trace_regression(mlp_network({8}), r);
+         r.input_size = 2;
+         r.buffer_size = 64;
+         r.batch_size = r.learning_starts = 16;
+         return build_regression_graphs(mlp_network({8}), r);
      },
      "net.0.weight"},
 };

@@ -19,42 +19,42 @@
 namespace hearth::test {
 namespace {
 
-constexpr int64_t kBatch = 96;
+constexpr int64_t kBatchSize = 96;
 
 Tensor block(Trace& trace, std::string_view name, const Tensor& x) {
     Tensor y = x;
-    for (size_t i = 0; i < 3; ++i) y = sigmoid(nn::linear(trace, nn::join(name, i), y, 32));
+    for (size_t i = 0; i < 3; ++i) y = sigmoid(nn::linear(trace, nn::join_name(name, i), y, 32));
     return y;
 }
 
 /// A net of eight blocks that learns; `wrap` may make something else of each block.
 Graph learner(const std::function<nn::Layer()>& make_block) {
     Trace trace("learn");
-    const Tensor x = trace.input("x", {kRows, 32}), t = trace.input("t", {kRows, 32});
+    const Tensor x = trace.input("x", {kBatch, 32}), t = trace.input("t", {kBatch, 32});
     const nn::Layer layer = make_block();
     Tensor y = x;
-    for (size_t i = 0; i < 8; ++i) y = layer(trace, nn::join("net", i), y);
+    for (size_t i = 0; i < 8; ++i) y = layer(trace, nn::join_name("net", i), y);
     const Tensor loss = mse_loss(y, t);
     minimize(loss, trace.params(), SgdOptions{.learning_rate = 0.5});
     trace.output("loss", loss);
-    auto graph = trace.finish();
+    auto graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     return std::move(graph).value();
 }
 
 CompiledProgram compiled(Graph graph, uint64_t budget_bytes = 0) {
     // Fused networks would keep so small a net in no memory at all.
-    const CompileOptions options{.rows_capacity = kBatch,
+    const CompileOptions options{.max_batch_size = kBatchSize,
                                  .arena_budget_bytes = budget_bytes,
-                                 .fused_networks = FusedNetworks::kNever};
+                                 .fuse_mlp = FuseMlp::kNever};
     auto result = compile_graphs({std::move(graph)}, options);
     EXPECT_TRUE(result.ok()) << result.status().message();
     return std::move(result).value();
 }
 
 NamedTensors batch() {
-    return {{"x", Init::normal(0, 1).make("x", DType::kF32, {kBatch, 32})},
-            {"t", Init::uniform(0, 1).make("t", DType::kF32, {kBatch, 32})}};
+    return {{"x", Init::normal(0, 1).make("x", DType::kF32, {kBatchSize, 32})},
+            {"t", Init::uniform(0, 1).make("t", DType::kF32, {kBatchSize, 32})}};
 }
 
 /// Losses and weights of three steps.
@@ -63,12 +63,12 @@ std::pair<std::vector<double>, NamedTensors> trained(const CompiledProgram& prog
     std::vector<double> losses;
     for (int step = 0; step < 3; ++step) {
         const auto outputs =
-            run_program(program.program, "learn", program.graphs[0], batch(), memory, kBatch);
+            run_program(program.program, "learn", program.graphs[0], batch(), memory, kBatchSize);
         EXPECT_TRUE(outputs.ok()) << outputs.status().message();
         if (outputs.ok()) losses.push_back(outputs->at("loss").get(0));
     }
     NamedTensors weights;
-    for (const Slot& slot : program.program.slots)
+    for (const Variable& slot : program.program.variables)
         if (!slot.name.empty()) weights.emplace(slot.name, memory.read(slot));
     return {losses, weights};
 }
@@ -85,11 +85,11 @@ TEST(Checkpoint, GivesTheSameBitsFromLessMemory) {
 TEST(Checkpoint, NestsAsOnePart) {
     const auto twice = [](Trace& trace, std::string_view name, const Tensor& x) {
         const auto inner = checkpoint(block);
-        return inner(trace, nn::join(name, "b"), inner(trace, nn::join(name, "a"), x));
+        return inner(trace, nn::join_name(name, "b"), inner(trace, nn::join_name(name, "a"), x));
     };
     const CompiledProgram plain = compiled(learner([&] {
         return nn::Layer([](Trace& trace, std::string_view name, const Tensor& x) {
-            return block(trace, nn::join(name, "b"), block(trace, nn::join(name, "a"), x));
+            return block(trace, nn::join_name(name, "b"), block(trace, nn::join_name(name, "a"), x));
         });
     }));
     const CompiledProgram nested = compiled(learner([&] { return nn::Layer(checkpoint(twice)); }));
@@ -122,7 +122,7 @@ TEST(Checkpoint, WithoutGradientIsNotThere) {
     plain.output("y", exp(plain.input("x", {3}) * 2.0));
     marked.output("y",
                   checkpoint([](const Tensor& x) { return exp(x * 2.0); })(marked.input("x", {3})));
-    EXPECT_EQ(compiled(*plain.finish()).program.hash, compiled(*marked.finish()).program.hash);
+    EXPECT_EQ(compiled(*plain.build()).program.hash, compiled(*marked.build()).program.hash);
 }
 
 TEST(Checkpoint, DrawsTheSameNumbersAgain) {
@@ -156,9 +156,9 @@ TEST(Budget, OfEnoughChangesNothing) {
 
 TEST(Budget, ThatCannotBeKeptIsAnErrorWithTheLeastThatCan) {
     const auto result = compile_graphs({learner([] { return nn::Layer(block); })},
-                                       {.rows_capacity = kBatch,
+                                       {.max_batch_size = kBatchSize,
                                         .arena_budget_bytes = 1000,
-                                        .fused_networks = FusedNetworks::kNever});
+                                        .fuse_mlp = FuseMlp::kNever});
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.status().code(), StatusCode::kOutOfRange);
     EXPECT_NE(result.status().message().find("; the budget is 1000"), std::string::npos);
@@ -171,7 +171,7 @@ TEST(Learners, ShareANetworkWithoutSharingGradients) {
         Trace trace;
         explicit Learner(const char* name) : trace(name) {}
         Tensor loss(const char* head, double target) {
-            const Tensor code = tanh(nn::linear(trace, "encoder", trace.input("x", {kRows, 4}), 5));
+            const Tensor code = tanh(nn::linear(trace, "encoder", trace.input("x", {kBatch, 4}), 5));
             return mean(square(nn::linear(trace, head, code, 2) - target));
         }
     };
@@ -185,8 +185,8 @@ TEST(Learners, ShareANetworkWithoutSharingGradients) {
     const Tensor policy_loss = actor.loss("policy", 1), value_loss = critic.loss("value", -1);
     minimize(policy_loss, actor.trace.params(), options);
     // The critic trains its head alone.
-    minimize(value_loss, nn::params_under(critic.trace, {"value"}), options);
-    const Graph actor_graph = *actor.trace.finish(), critic_graph = *critic.trace.finish();
+    minimize(value_loss, nn::parameters_with_prefix(critic.trace, {"value"}), options);
+    const Graph actor_graph = *actor.trace.build(), critic_graph = *critic.trace.build();
 
     NamedTensors alone = initial_weights(actor_graph), together = alone;
     step(actor_graph, alone);
@@ -197,17 +197,17 @@ TEST(Learners, ShareANetworkWithoutSharingGradients) {
     for (const auto& [name, value] : alone) EXPECT_EQ(together.at(name), value) << name;
 
     // In one trace, the sum of two learners' gradients is the gradient of the sum.
-    const Tensor x = both.trace.input("x", {kRows, 4});
+    const Tensor x = both.trace.input("x", {kBatch, 4});
     const Tensor code = tanh(nn::linear(both.trace, "encoder", x, 5));
     const Tensor a = mean(square(nn::linear(both.trace, "policy", code, 2) - 1.0));
     const Tensor b = mean(square(nn::linear(both.trace, "value", code, 2) + 1.0));
-    const std::vector<Tensor> shared = nn::params_under(both.trace, {"encoder"});
+    const std::vector<Tensor> shared = nn::parameters_with_prefix(both.trace, {"encoder"});
     const auto ga = grad(a, shared), gb = grad(b, shared), sums = grad(a + b, shared);
     both.trace.output("difference", sum(abs(ga[0] + gb[0] - sums[0])));
     both.trace.output("size", sum(abs(ga[0])) * sum(abs(gb[0])));
     NamedTensors weights;
     const auto outputs =
-        interpret(*both.trace.finish(), {{"x", Init::normal(0, 1).make("x", DType::kF32, {6, 4})}},
+        interpret(*both.trace.build(), {{"x", Init::normal(0, 1).make("x", DType::kF32, {6, 4})}},
                   weights, 6);
     ASSERT_TRUE(outputs.ok()) << outputs.status().message();
     EXPECT_LT(outputs->at("difference").get(0), 1e-6);

@@ -33,12 +33,12 @@ TEST(Eval, ShowsAValueAndLetsTheTraceGoOn) {
 
 TEST(Eval, TakesInputsRowsAndWeightsByNameButOnlyThoseThatMatter) {
     Trace trace("t");
-    const Tensor x = trace.input("x", {kRows});
+    const Tensor x = trace.input("x", {kBatch});
     trace.input("other", {3});
     const Tensor w = trace.param("w", {1}, Init::constant(5));
     trace.assign(w, w + 1.0);
     const Tensor y = x * w;
-    EvalOptions options{.inputs = {{"x", vector_of({1, 2})}}, .rows = 2};
+    EvalOptions options{.inputs = {{"x", vector_of({1, 2})}}, .batch_size = 2};
     EXPECT_EQ(*eval(y, options), vector_of({5, 10}));
     EXPECT_EQ(*eval(y, options), vector_of({5, 10})) << "nothing is assigned";
     options.weights = {{"w", vector_of({-1})}};
@@ -49,19 +49,19 @@ TEST(Eval, TakesInputsRowsAndWeightsByNameButOnlyThoseThatMatter) {
 
 TEST(Eval, RunsOnWhatItIsGiven) {
     Trace trace("t");
-    const Tensor x = trace.input("x", {kRows}), w = trace.param("w", {1}, Init::constant(5));
+    const Tensor x = trace.input("x", {kBatch}), w = trace.param("w", {1}, Init::constant(5));
     int runs = 0;
     const EvalOptions options{
         .inputs = {{"x", vector_of({1, 2})}},
         .weights = {{"w", vector_of({3})}},
-        .rows = 2,
-        .runner = [&](Trace& entry, const NamedTensors& inputs,
+        .batch_size = 2,
+        .backend = [&](Trace& entry, const NamedTensors& inputs,
                       int64_t rows) -> Result<NamedTensors> {
             ++runs;
-            HEARTH_ASSIGN(Graph graph, entry.finish());
+            HEARTH_ASSIGN(Graph graph, entry.build());
             HEARTH_ASSIGN(
                 const CompiledProgram compiled,
-                compile_graphs({std::move(graph)}, {.rows_capacity = static_cast<uint64_t>(rows)}));
+                compile_graphs({std::move(graph)}, {.max_batch_size = static_cast<uint64_t>(rows)}));
             ProgramMemory memory(compiled.program);
             return run_program(compiled.program, "eval", compiled.graphs[0], inputs, memory, rows);
         }};

@@ -24,8 +24,8 @@ HostTensor at(const std::vector<double>& x, const std::function<Tensor(const Ten
               bool symbolic = false) {
     Trace trace("t");
     const auto count = static_cast<int64_t>(x.size());
-    trace.output("y", build(trace.input("x", {symbolic ? kRows : Dim(count)}, DType::kF64)));
-    const auto graph = trace.finish();
+    trace.output("y", build(trace.input("x", {symbolic ? kBatch : Dim(count)}, DType::kF64)));
+    const auto graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     const std::vector<HostTensor> inputs{vector_of(x)};
     const auto result = evaluate(*graph, inputs, count);
@@ -182,9 +182,9 @@ TEST(Gradcheck, FindsAWrongGradient) {
     static const OpDef doubled = {
         .name = "doubled",
         .inputs = {{"x"}},
-        .infer = [](InferCall& c) { return c.one(c.dtype(0), c.shape(0)); },
-        .at = at_float([](auto& c) { return 2.0 * c.x(0); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {v.cotangent() * 2.001}; },
+        .infer = [](InferContext& c) { return c.one(c.dtype(0), c.shape(0)); },
+        .compute = compute_float([](auto& c) { return 2.0 * c.x(0); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() * 2.001}; },
     };
     const TensorType type{DType::kF32, {3}};
     const HostTensor x = vector_of({1, 2, 3});

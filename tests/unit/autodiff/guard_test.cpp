@@ -27,7 +27,7 @@ HostTensor filled(const Shape& shape, const std::vector<double>& values) {
 }
 
 Graph finished(Trace& trace) {
-    auto graph = trace.finish();
+    auto graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     return graph.ok() ? *graph : Graph();
 }
@@ -71,16 +71,16 @@ NamedTensors batch(double step, double apply) {
             {"apply", filled({}, {apply})}};
 }
 
-TEST(UpdateGuard, KeepsAllBitsWhereItsConditionFailsAndChangesNoneWhereItHolds) {
+TEST(ConditionalUpdate, KeepsAllBitsWhereItsConditionFailsAndChangesNoneWhereItHolds) {
     const auto learn = [](bool guarded) {
         Trace t("learn");
         const Tensor apply = t.input("apply", {});
-        UpdateGuard guard(t);
+        ConditionalUpdate guard(t);
         const Tensor loss = net_loss(t);
         minimize(loss, t.params(), AdamOptions{.learning_rate = 0.05});
         const Tensor count = t.state("count", {}, {}, DType::kU32);
         t.assign(count, count + 1.0);
-        if (guarded) guard.apply_if(greater(apply, 0));
+        if (guarded) guard.commit_if(greater(apply, 0));
         t.output("loss", loss);
         return finished(t);
     };
@@ -100,13 +100,13 @@ TEST(UpdateGuard, KeepsAllBitsWhereItsConditionFailsAndChangesNoneWhereItHolds) 
     EXPECT_EQ(found.at("count").get_int(0), 4);
 }
 
-TEST(UpdateGuard, KeepsNaNApartByFiniteChecks) {
+TEST(ConditionalUpdate, KeepsNaNApartByFiniteChecks) {
     Trace t("learn");
-    UpdateGuard guard(t);
+    ConditionalUpdate guard(t);
     const Tensor loss = net_loss(t);
     const std::vector<Tensor> gradients = minimize(loss, t.params(), AdamOptions{});
     const Tensor is_finite = all_finite(gradients);
-    guard.apply_if(is_finite);
+    guard.commit_if(is_finite);
     t.output("ok", is_finite);
     const Graph graph = finished(t);
     NamedTensors weights;
@@ -125,14 +125,14 @@ TEST(UpdateGuard, KeepsNaNApartByFiniteChecks) {
     EXPECT_FALSE(same_bits(weights, before));
 }
 
-TEST(UpdateGuard, GuardsWhatIsInItsScopeAlone) {
+TEST(ConditionalUpdate, GuardsWhatIsInItsScopeAlone) {
     Trace t("learn");
     const Tensor before = t.state("before", {}), inside = t.state("inside", {}),
                  after = t.state("after", {});
     t.assign(before, before + 1.0);
-    UpdateGuard guard(t);
+    ConditionalUpdate guard(t);
     t.assign(inside, inside + 1.0);
-    guard.apply_if(greater(t.input("apply", {}), 0));
+    guard.commit_if(greater(t.input("apply", {}), 0));
     t.assign(after, after + 1.0);
     NamedTensors states;
     ASSERT_TRUE(interpret(finished(t), {{"apply", filled({}, {0})}}, states).ok());
@@ -141,15 +141,15 @@ TEST(UpdateGuard, GuardsWhatIsInItsScopeAlone) {
     EXPECT_EQ(states.at("after").get(0), 1);
 }
 
-TEST(UpdateGuard, AppliesWhereBothOfTwoNestedOnesHold) {
+TEST(ConditionalUpdate, AppliesWhereBothOfTwoNestedOnesHold) {
     Trace t("learn");
-    UpdateGuard outer(t);
+    ConditionalUpdate outer(t);
     const Tensor a = t.state("a", {}), b = t.state("b", {});
     t.assign(a, a + 1.0);
-    UpdateGuard inner(t);
+    ConditionalUpdate inner(t);
     t.assign(b, b + 1.0);
-    inner.apply_if(greater(t.input("inner", {}), 0));
-    outer.apply_if(greater(t.input("outer", {}), 0));
+    inner.commit_if(greater(t.input("inner", {}), 0));
+    outer.commit_if(greater(t.input("outer", {}), 0));
     const Graph graph = finished(t);
     NamedTensors states;
     for (int i = 0; i < 4; ++i)
@@ -162,23 +162,23 @@ TEST(UpdateGuard, AppliesWhereBothOfTwoNestedOnesHold) {
     EXPECT_EQ(states.at("b").get(0), 1);
 }
 
-TEST(UpdateGuard, NamesWhatIsWrongWithItsCondition) {
+TEST(ConditionalUpdate, NamesWhatIsWrongWithItsCondition) {
     EXPECT_TRUE(has(error_of([](Trace& t) {
-                        UpdateGuard guard(t);
-                        guard.apply_if(t.input("c", {}));
+                        ConditionalUpdate guard(t);
+                        guard.commit_if(t.input("c", {}));
                     }),
                     "expected a condition bool[] of trace 'learn', found f32[] of trace 'learn'"));
     EXPECT_TRUE(has(error_of([](Trace& t) {
                         Trace other("act");
-                        UpdateGuard guard(t);
-                        guard.apply_if(other.input("c", {}, DType::kBool));
+                        ConditionalUpdate guard(t);
+                        guard.commit_if(other.input("c", {}, DType::kBool));
                     }),
                     "of trace 'act'"));
     EXPECT_TRUE(has(error_of([](Trace& t) {
-                        UpdateGuard guard(t);
+                        ConditionalUpdate guard(t);
                         const Tensor c = t.input("c", {}, DType::kBool);
-                        guard.apply_if(c);
-                        guard.apply_if(c);
+                        guard.commit_if(c);
+                        guard.commit_if(c);
                     }),
                     "given twice"));
     EXPECT_TRUE(has(
@@ -190,7 +190,7 @@ TEST(Minimize, OfNoParamsIsAnError) {
     EXPECT_TRUE(has(error_of([](Trace& t) { minimize(net_loss(t), {}, AdamOptions{}); }),
                     "there are no params to train"));
     EXPECT_TRUE(has(error_of([](Trace& t) {
-                        minimize(net_loss(t), nn::params_under(t, {"nett"}), SgdOptions{});
+                        minimize(net_loss(t), nn::parameters_with_prefix(t, {"nett"}), SgdOptions{});
                     }),
                     "there are no params to train"));
 }
@@ -200,14 +200,14 @@ TEST(Losses, WantEqualShapes) {
     const auto y = [](Trace& t) { return t.input("y", {64}); };
     EXPECT_EQ(error_of([&](Trace& t) { (void)mse_loss(x(t), y(t)); }),
               "mse_loss: expected equal shapes, found [64, 1] and [64]");
-    for (const auto loss : {mae_loss, poisson_loss, cosine_loss, bce_loss, kl_loss})
+    for (const auto loss : {l1_loss, poisson_nll_loss, cosine_distance, binary_cross_entropy, kl_div})
         EXPECT_TRUE(has(error_of([&](Trace& t) { (void)loss(x(t), y(t), Reduction::kMean); }),
                         "expected equal shapes"));
     EXPECT_TRUE(has(error_of([&](Trace& t) { (void)huber_loss(x(t), y(t)); }), "equal shapes"));
     EXPECT_TRUE(has(error_of([&](Trace& t) { (void)smooth_l1_loss(x(t), y(t)); }), "equal shapes"));
     EXPECT_TRUE(has(error_of([&](Trace& t) { (void)hinge_loss(x(t), y(t)); }), "equal shapes"));
     EXPECT_TRUE(
-        has(error_of([&](Trace& t) { (void)bce_with_logits(x(t), y(t)); }), "equal shapes"));
+        has(error_of([&](Trace& t) { (void)binary_cross_entropy_with_logits(x(t), y(t)); }), "equal shapes"));
     EXPECT_TRUE(
         has(error_of([&](Trace& t) { (void)ppo_clip_loss(y(t), t.input("o", {64}), x(t)); }),
             "equal shapes"));
@@ -253,7 +253,7 @@ TEST(PpoLoss, TakesItsClipAsATensor) {
 TEST(CategoricalLogProbability, OfAnActionThatThereIsNotIsZeroAndTrainsNothing) {
     Trace t("learn");
     const Tensor logits = t.param("logits", {4, 3}, Init::uniform(-1, 1, 4));
-    const Tensor log_p = categorical_log_probability(logits, t.input("action", {4}, DType::kI32));
+    const Tensor log_p = categorical_log_prob(logits, t.input("action", {4}, DType::kI32));
     t.output("log_p", log_p);
     t.output("g", grad(sum(log_p), logits));
     HostTensor actions(DType::kI32, {4});
@@ -272,7 +272,7 @@ TEST(CategoricalLogProbability, OfAnActionThatThereIsNotIsZeroAndTrainsNothing) 
 
 TEST(Mirror, BeginsAsItsOriginalAndIsNotTrained) {
     Trace t("learn");
-    t.mirror("critic.target", "critic");
+    t.target_copy("critic.target", "critic");
     const Tensor x = t.input("x", {4, 3});
     const Tensor target = nn::mlp(t, "critic.target", x, {8, 1}, tanh,
                                   {.init = nn::WeightInit::kOrthogonal, .seed = 7});
@@ -293,12 +293,12 @@ TEST(Mirror, BeginsAsItsOriginalAndIsNotTrained) {
 
     EXPECT_TRUE(has(error_of([](Trace& trace) {
                         (void)trace.param("a.b.w", {2});
-                        trace.mirror("a.b", "a");
+                        trace.target_copy("a.b", "a");
                     }),
                     "param 'a.b.w' is already declared"));
     EXPECT_TRUE(has(error_of([](Trace& trace) {
-                        trace.mirror("b", "a");
-                        trace.mirror("b", "c");
+                        trace.target_copy("b", "a");
+                        trace.target_copy("b", "c");
                     }),
                     "already mirrors 'a'"));
 }
@@ -306,11 +306,11 @@ TEST(Mirror, BeginsAsItsOriginalAndIsNotTrained) {
 TEST(Follow, MovesTheMirrorTowardsTheNextValuesOfItsOriginal) {
     for (const double rate : {1.0, 0.25}) {
         Trace t("learn");
-        t.mirror("target", "net");
+        t.target_copy("target", "net");
         const Tensor copy = t.param("target.w", {3}, Init::constant(2));
         const Tensor w = t.param("net.w", {3}, Init::constant(2));
         t.assign(w, w + 4.0);
-        follow(t, "target", "net", rate);
+        polyak_update(t, "target", "net", rate);
         const Graph graph = finished(t);
         NamedTensors weights;
         double expected = 2, original = 2;
@@ -322,11 +322,11 @@ TEST(Follow, MovesTheMirrorTowardsTheNextValuesOfItsOriginal) {
         }
         (void)copy;
     }
-    EXPECT_TRUE(has(error_of([](Trace& t) { follow(t, "target", "net", 0.5); }),
+    EXPECT_TRUE(has(error_of([](Trace& t) { polyak_update(t, "target", "net", 0.5); }),
                     "has no state under the first"));
     EXPECT_TRUE(has(error_of([](Trace& t) {
                         (void)t.state("target.w", {3});
-                        follow(t, "target", "net", 0.5);
+                        polyak_update(t, "target", "net", 0.5);
                     }),
                     "has no 'net.w' like 'target.w'"));
 }
@@ -335,12 +335,12 @@ TEST(UseAverages, MayBeOfAPartAndMustFindIt) {
     Trace t("act");
     (void)t.param("actor.w", {2});
     (void)t.param("critic.w", {2});
-    use_averages(t, "actor");
-    EXPECT_NE(t.graph().find("actor.w.average"), kNone);
-    EXPECT_NE(t.graph().find("critic.w"), kNone);
+    use_ema(t, "actor");
+    EXPECT_NE(t.graph().find("actor.w.average"), kInvalidId);
+    EXPECT_NE(t.graph().find("critic.w"), kInvalidId);
     EXPECT_TRUE(has(error_of([](Trace& trace) {
                         (void)trace.param("actor.w", {2});
-                        use_averages(trace, "act");
+                        use_ema(trace, "act");
                     }),
                     "has no param under 'act'"));
 }
@@ -348,7 +348,7 @@ TEST(UseAverages, MayBeOfAPartAndMustFindIt) {
 TEST(Orthogonal, TakesAGainForEachLayerAndForTheLast) {
     Trace t("act");
     (void)nn::mlp(t, "net", t.input("x", {1, 4}), {4, 4}, tanh,
-                  {.init = nn::WeightInit::kOrthogonal, .gain = 3, .last_gain = 0.5});
+                  {.init = nn::WeightInit::kOrthogonal, .gain = 3, .output_gain = 0.5});
     for (const auto& [name, gain] : {std::pair{"net.0.weight", 3.0}, {"net.1.weight", 0.5}}) {
         const HostTensor& w = *t.graph().value(t.graph().find(name)).data;
         double squares = 0;
@@ -363,11 +363,11 @@ TEST(Gru, LayerAndCellShareTheirWeightsAndResetAtNewEpisodes) {
     Trace learn("learn");
     const nn::RecurrentResult run =
         nn::gru(learn, "memory", learn.input("x", {2, kLength, 3}), 4,
-                {.seed = 2, .resets = learn.input("resets", {2, kLength}, DType::kBool)});
+                {.seed = 2, .episode_starts = learn.input("resets", {2, kLength}, DType::kBool)});
     learn.output("y", run.output);
     Trace act("act");
     act.output("h", nn::gru_cell(act, "memory", act.input("x", {2, 3}), act.input("h", {2, 4}), 4,
-                                 {.seed = 2, .resets = act.input("resets", {2}, DType::kBool)}));
+                                 {.seed = 2, .episode_starts = act.input("resets", {2}, DType::kBool)}));
     const Graph layer = finished(learn), cell = finished(act);
     HostTensor x(DType::kF32, {2, kLength, 3}), resets(DType::kBool, {2, kLength});
     resets.set_int(3, 1);            // agent 0 before element 3
@@ -401,8 +401,8 @@ TEST(Gru, LayerAndCellShareTheirWeightsAndResetAtNewEpisodes) {
 TEST(DiscountedSum, StartsAnewWhereAnEpisodeEnds) {
     Trace t("returns");
     const Tensor r = t.input("r", {2, 4}), ends = t.input("ends", {2, 4}, DType::kBool);
-    t.output("back", discounted_sum(r, 0.5, ends, 1));
-    t.output("ahead", discounted_sum(r, t.input("gamma", {}), ends, -1, /*reverse=*/false));
+    t.output("back", discounted_cumsum(r, 0.5, ends, 1));
+    t.output("ahead", discounted_cumsum(r, t.input("gamma", {}), ends, -1, /*reverse=*/false));
     HostTensor stops(DType::kBool, {2, 4});
     stops.set_int(1, 1);
     NamedTensors states;
@@ -424,7 +424,7 @@ TEST(OutputScalars, PacksNamedNumbersIntoOneOutput) {
     output_scalars("status", {{"mean", mean(x)}, {"most", max(x)}, {"first", slice(x, 0, 0, 1)}});
     const Graph graph = finished(t);
     ASSERT_EQ(graph.outputs.size(), 1u);
-    EXPECT_EQ(graph.outputs[0].elements, (std::vector<std::string>{"mean", "most", "first"}));
+    EXPECT_EQ(graph.outputs[0].scalars, (std::vector<std::string>{"mean", "most", "first"}));
     NamedTensors states;
     const auto out = interpret(graph, {{"x", filled({4}, {3, 1, 8, 0})}}, states);
     ASSERT_TRUE(out.ok());

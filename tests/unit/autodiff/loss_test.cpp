@@ -49,78 +49,78 @@ constexpr LossCase kCases[] = {
     {"mse", [](const Tensor& p, const Tensor& t) { return mse_loss(p, t); }, 1.49015144845011},
     {"mse_sum", [](const Tensor& p, const Tensor& t) { return mse_loss(p, t, Reduction::kSum); },
      17.8818173814013},
-    {"mae", [](const Tensor& p, const Tensor& t) { return mae_loss(p, t); }, 1.10022743691414},
+    {"mae", [](const Tensor& p, const Tensor& t) { return l1_loss(p, t); }, 1.10022743691414},
     {"huber", [](const Tensor& p, const Tensor& t) { return huber_loss(p, t, 0.7); },
      0.547842789613892},
     {"smooth_l1", [](const Tensor& p, const Tensor& t) { return smooth_l1_loss(p, t, 0.7); },
      0.782632556591275},
-    {"poisson", [](const Tensor& p, const Tensor& t) { return poisson_loss(p, t); },
+    {"poisson", [](const Tensor& p, const Tensor& t) { return poisson_nll_loss(p, t); },
      1.82816954834406},
-    {"cosine", [](const Tensor& p, const Tensor& t) { return cosine_loss(p, t); },
+    {"cosine", [](const Tensor& p, const Tensor& t) { return cosine_distance(p, t); },
      0.459762175180372},
     {"ce",
      [](const Tensor& p, [[maybe_unused]] const Tensor& t) { return cross_entropy(p, labels(p)); },
      1.6490880443778},
     {"ce_weights",
      [](const Tensor& p, [[maybe_unused]] const Tensor& t) {
-         return cross_entropy(p, labels(p), {.weights = weights(p)});
+         return cross_entropy(p, labels(p), {.weight = weights(p)});
      },
      0.779712615758938},
     {"ce_smooth",
      [](const Tensor& p, [[maybe_unused]] const Tensor& t) {
-         return cross_entropy(p, labels(p), {.smoothing = 0.2});
+         return cross_entropy(p, labels(p), {.label_smoothing = 0.2});
      },
      1.74941379736592},
     {"ce_weights_smooth",
      [](const Tensor& p, [[maybe_unused]] const Tensor& t) {
-         return cross_entropy(p, labels(p), {.smoothing = 0.2, .weights = weights(p)});
+         return cross_entropy(p, labels(p), {.label_smoothing = 0.2, .weight = weights(p)});
      },
      1.0177591838505},
     {"ce_ignore",
      [](const Tensor& p, [[maybe_unused]] const Tensor& t) {
          return cross_entropy(p, labels(p, -100),
-                              {.smoothing = 0.2, .weights = weights(p), .ignored_label = -100});
+                              {.label_smoothing = 0.2, .weight = weights(p), .ignore_index = -100});
      },
      0.602373665528534},
     {"ce_ignore_plain",
      [](const Tensor& p, [[maybe_unused]] const Tensor& t) {
-         return cross_entropy(p, labels(p, -100), {.ignored_label = -100});
+         return cross_entropy(p, labels(p, -100), {.ignore_index = -100});
      },
      0.392635766405508},
     {"ce_soft",
      [](const Tensor& p, const Tensor& t) {
-         return cross_entropy(p, softmax(t), {.smoothing = 0.2, .weights = weights(p)});
+         return cross_entropy(p, softmax(t), {.label_smoothing = 0.2, .weight = weights(p)});
      },
      2.10044178830681},
     {"nll",
      [](const Tensor& p, [[maybe_unused]] const Tensor& t) {
          return nll_loss(log_softmax(p), labels(p),
-                         {.weights = weights(p), .reduction = Reduction::kSum});
+                         {.weight = weights(p), .reduction = Reduction::kSum});
      },
      3.50870677091522},
-    {"bce", [](const Tensor& p, const Tensor& t) { return bce_loss(sigmoid(p), sigmoid(t)); },
+    {"bce", [](const Tensor& p, const Tensor& t) { return binary_cross_entropy(sigmoid(p), sigmoid(t)); },
      0.735636212322851},
-    {"bce_logits", [](const Tensor& p, const Tensor& t) { return bce_with_logits(p, sigmoid(t)); },
+    {"bce_logits", [](const Tensor& p, const Tensor& t) { return binary_cross_entropy_with_logits(p, sigmoid(t)); },
      0.735636212322851},
     {"bce_pos",
      [](const Tensor& p, const Tensor& t) {
-         return bce_with_logits(p, sigmoid(t), Reduction::kMean, 3);
+         return binary_cross_entropy_with_logits(p, sigmoid(t), Reduction::kMean, 3);
      },
      1.44392064162512},
-    {"kl", [](const Tensor& p, const Tensor& t) { return kl_loss(log_softmax(p), softmax(t)); },
+    {"kl", [](const Tensor& p, const Tensor& t) { return kl_div(log_softmax(p), softmax(t)); },
      0.582570236032924},
     {"hinge", [](const Tensor& p, const Tensor& t) { return hinge_loss(p, sign(t)); },
      0.660216048862565},
     {"cat_lp",
      [](const Tensor& p, [[maybe_unused]] const Tensor& t) {
-         return sum(categorical_log_probability(p, labels(p)));
+         return sum(categorical_log_prob(p, labels(p)));
      },
      -4.94726413313339},
     {"cat_entropy",
      [](const Tensor& p, [[maybe_unused]] const Tensor& t) { return sum(categorical_entropy(p)); },
      2.5900554140753},
     {"norm_lp",
-     [](const Tensor& p, const Tensor& t) { return sum(normal_log_probability(p, t, p * 0.3)); },
+     [](const Tensor& p, const Tensor& t) { return sum(normal_log_prob(p, t, p * 0.3)); },
      -22.9904144481285},
     {"norm_entropy",
      [](const Tensor& p, [[maybe_unused]] const Tensor& t) { return sum(normal_entropy(p * 0.3)); },
@@ -146,7 +146,7 @@ TEST_P(Loss, EqualsPyTorchs) {
     const Tensor p = trace.constant(wave_data(kShape, 0, 2));
     const Tensor t = trace.constant(wave_data(kShape, 1, 1.5));
     trace.output("loss", GetParam().build(p, t));
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     const auto results = evaluate(*graph, {});
     ASSERT_TRUE(results.ok()) << results.status().message();
@@ -176,7 +176,7 @@ std::pair<double, std::vector<double>> loss_and_gradient(
     const Tensor loss = build(p);
     trace.output("loss", loss);
     trace.output("gradient", grad(loss, p));
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     const auto results = evaluate(*graph, {});
     std::vector<double> gradient;
@@ -199,7 +199,7 @@ TEST(CrossEntropy, OfIgnoredLabelsAloneIsZeroWithAZeroGradient) {
     const auto [loss, gradient] = loss_and_gradient({2, 0, -1, 3}, [](const Tensor& p) {
         const Tensor none =
             p.trace()->constant(HostTensor::of({2}, std::vector<double>{-1, -1}, DType::kI32));
-        return cross_entropy(reshape(p, {2, 2}), none, {.ignored_label = -1});
+        return cross_entropy(reshape(p, {2, 2}), none, {.ignore_index = -1});
     });
     EXPECT_EQ(loss, 0);
     EXPECT_EQ(gradient, (std::vector<double>{0, 0, 0, 0}));
@@ -207,28 +207,28 @@ TEST(CrossEntropy, OfIgnoredLabelsAloneIsZeroWithAZeroGradient) {
 
 TEST(CrossEntropy, WithoutReductionGivesOneNumberForEachSample) {
     Trace trace("t");
-    const Tensor logits = trace.input("x", {kRows, 3, 5});
-    const Tensor target = trace.input("t", {kRows, 3}, DType::kI32);
+    const Tensor logits = trace.input("x", {kBatch, 3, 5});
+    const Tensor target = trace.input("t", {kBatch, 3}, DType::kI32);
     const auto shape_of = [&](const CrossEntropyOptions& options) {
         return cross_entropy(logits, target, options).shape();
     };
-    EXPECT_EQ(shape_of({.reduction = Reduction::kElements}), (Shape{kRows, 3}));
-    EXPECT_EQ(shape_of({.smoothing = 0.1, .ignored_label = 0, .reduction = Reduction::kElements}),
-              (Shape{kRows, 3}));
-    EXPECT_EQ(shape_of({.ignored_label = 0}), Shape{});
+    EXPECT_EQ(shape_of({.reduction = Reduction::kNone}), (Shape{kBatch, 3}));
+    EXPECT_EQ(shape_of({.label_smoothing = 0.1, .ignore_index = 0, .reduction = Reduction::kNone}),
+              (Shape{kBatch, 3}));
+    EXPECT_EQ(shape_of({.ignore_index = 0}), Shape{});
     EXPECT_TRUE(trace.status().ok()) << trace.status().message();
 }
 
 TEST(CrossEntropy, NeedsAFixedNumberOfClasses) {
     Trace trace("t");
-    cross_entropy(trace.input("x", {2, kRows}), trace.input("t", {2}, DType::kI32));
+    cross_entropy(trace.input("x", {2, kBatch}), trace.input("t", {2}, DType::kI32));
     EXPECT_EQ(trace.status().message(),
               "nll_loss: the last extent must be the number of classes, found [2, rows]");
 }
 
 TEST(BceLoss, OfCertaintiesIsFinite) {
     const auto [loss, gradient] = loss_and_gradient({0, 1}, [](const Tensor& p) {
-        return bce_loss(
+        return binary_cross_entropy(
             p, p.trace()->constant(HostTensor::of({2}, std::vector<double>{1, 1}, DType::kF64)));
     });
     EXPECT_EQ(loss, 50);
@@ -236,7 +236,7 @@ TEST(BceLoss, OfCertaintiesIsFinite) {
 
 TEST(KlLoss, OfTargetsWithoutSomeClassIsFinite) {
     const auto [loss, gradient] = loss_and_gradient({std::log(0.5), -30}, [](const Tensor& p) {
-        return kl_loss(
+        return kl_div(
             p, p.trace()->constant(HostTensor::of({2}, std::vector<double>{1, 0}, DType::kF64)));
     });
     EXPECT_NEAR(loss, std::log(2), 1e-12);

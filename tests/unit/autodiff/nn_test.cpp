@@ -24,10 +24,10 @@ double largest_magnitude(const HostTensor& t) {
 
 TEST(Linear, DeclaresItsParamsOnceUnderItsName) {
     Trace trace("t");
-    const Tensor x = trace.input("x", {kRows, 5});
+    const Tensor x = trace.input("x", {kBatch, 5});
     nn::linear(trace, "fc", x, 3);
     const Tensor y = nn::linear(trace, "fc", x, 3);
-    EXPECT_EQ(y.shape(), (Shape{kRows, 3}));
+    EXPECT_EQ(y.shape(), (Shape{kBatch, 3}));
     ASSERT_EQ(trace.params().size(), 2u);
     const Graph& graph = trace.graph();
     EXPECT_EQ(graph.value(graph.find("fc.weight")).shape, (Shape{3, 5}));
@@ -45,8 +45,8 @@ TEST(Linear, InitsStayWithinTheirBoundsAndNearlyReachThem) {
         EXPECT_LE(largest_magnitude(t), bound);
         EXPECT_GE(largest_magnitude(t), 0.9 * bound);
     };
-    check(weights(nn::WeightInit::kFanIn).at("fc.weight"), std::sqrt(1.0 / 24));
-    check(weights(nn::WeightInit::kFanIn).at("fc.bias"), std::sqrt(1.0 / 24));
+    check(weights(nn::WeightInit::kPyTorchDefault).at("fc.weight"), std::sqrt(1.0 / 24));
+    check(weights(nn::WeightInit::kPyTorchDefault).at("fc.bias"), std::sqrt(1.0 / 24));
     check(weights(nn::WeightInit::kKaiming).at("fc.weight"), std::sqrt(6.0 / 24));
     check(weights(nn::WeightInit::kXavier).at("fc.weight"), std::sqrt(6.0 / 72));
     EXPECT_EQ(largest_magnitude(weights(nn::WeightInit::kKaiming).at("fc.bias")), 0);
@@ -55,19 +55,19 @@ TEST(Linear, InitsStayWithinTheirBoundsAndNearlyReachThem) {
 
 TEST(Linear, NeedsAFixedNumberOfFeatures) {
     Trace trace("t");
-    nn::linear(trace, "fc", trace.input("x", {2, kRows}), 3);
+    nn::linear(trace, "fc", trace.input("x", {2, kBatch}), 3);
     EXPECT_EQ(trace.status().message(),
               "linear 'fc': from [2, rows] to 3 features: both numbers must be fixed and positive");
 }
 
 TEST(Mlp, LearnsExclusiveOr) {
     Trace trace("learn");
-    const Tensor x = trace.input("x", {kRows, 2}), t = trace.input("t", {kRows, 1});
+    const Tensor x = trace.input("x", {kBatch, 2}), t = trace.input("t", {kBatch, 1});
     const Tensor logits = nn::mlp(trace, "net", x, {8, 1}, tanh, {.seed = 1});
-    const Tensor loss = bce_with_logits(logits, t);
+    const Tensor loss = binary_cross_entropy_with_logits(logits, t);
     minimize(loss, trace.params(), AdamOptions{.learning_rate = 0.05});
     trace.output("loss", loss);
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     const NamedTensors inputs{
         {"x", HostTensor::of({4, 2}, std::vector<double>{0, 0, 0, 1, 1, 0, 1, 1})},
@@ -89,7 +89,7 @@ TEST(Mlp, LearnsExclusiveOr) {
 HostTensor run_once(Trace& trace, const Tensor& y, const NamedTensors& inputs = {},
                     int64_t rows = 1) {
     trace.output("y", y);
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     NamedTensors weights;
     const auto outputs = graph.ok() ? interpret(*graph, inputs, weights, rows)
@@ -147,7 +147,7 @@ TEST(Init, DeviationsAreThoseOfTheFormulas) {
         {nn::xavier_uniform(w, 3), 3 * std::sqrt(2 / (in + out))},
         {nn::weight_init(nn::WeightInit::kKaimingNormal, w), root2 / std::sqrt(in)},
         {nn::weight_init(nn::WeightInit::kXavierNormal, w), std::sqrt(2 / (in + out))},
-        {nn::weight_init(nn::WeightInit::kFanIn, w), 1 / std::sqrt(3 * in)},
+        {nn::weight_init(nn::WeightInit::kPyTorchDefault, w), 1 / std::sqrt(3 * in)},
         // The deviation of a normal cut off at two deviations.
         {Init::truncated_normal(0, 0.02), 0.02 * 0.8796},
     };
@@ -196,8 +196,8 @@ TEST(Init, DependsOnNameAndSeedAlone) {
 // --- Modules and names ---
 
 Tensor block(Trace& trace, std::string_view name, const Tensor& x) {
-    const Tensor y = relu(nn::linear(trace, nn::join(name, "in"), x, 6));
-    return x + nn::linear(trace, nn::join(name, "out"), y, x.dim(-1).count);
+    const Tensor y = relu(nn::linear(trace, nn::join_name(name, "in"), x, 6));
+    return x + nn::linear(trace, nn::join_name(name, "out"), y, x.dim(-1).count);
 }
 
 TEST(Sequential, NamesItsModulesByPositionAndNests) {
@@ -205,10 +205,10 @@ TEST(Sequential, NamesItsModulesByPositionAndNests) {
     const nn::Sequential net{block, sigmoid, inner,
                              [](const Tensor& x) { return leaky_relu(x, 0.2); }};
     Trace trace("t");
-    const Tensor y = net(trace, "net", trace.input("x", {kRows, 4}));
-    EXPECT_EQ(y.shape(), (Shape{kRows, 3}));
+    const Tensor y = net(trace, "net", trace.input("x", {kBatch, 4}));
+    EXPECT_EQ(y.shape(), (Shape{kBatch, 3}));
     std::vector<std::string> names;
-    for (const nn::NamedParam& p : nn::named_params(trace)) names.push_back(p.name);
+    for (const nn::NamedParameter& p : nn::named_parameters(trace)) names.push_back(p.name);
     EXPECT_EQ(names,
               (std::vector<std::string>{"net.0.in.weight", "net.0.in.bias", "net.0.out.weight",
                                         "net.0.out.bias", "net.2.1.weight"}));
@@ -218,24 +218,24 @@ TEST(Params, ArePickedByPath) {
     Trace trace("t");
     for (const char* name : {"net.0.weight", "net.0.bias", "net.01.weight", "net.1", "head"})
         trace.param(name, {2});
-    EXPECT_EQ(nn::params_under(trace, {"net.0"}).size(), 2u);
-    EXPECT_EQ(nn::params_under(trace, {"net"}).size(), 4u);
-    EXPECT_EQ(nn::params_under(trace, {"net.1", "head"}).size(), 2u);
-    EXPECT_EQ(nn::params_except(trace, {"net.0", "net.1"}).size(), 2u);
-    EXPECT_EQ(nn::params_under(trace, {"ne"}).size(), 0u);
+    EXPECT_EQ(nn::parameters_with_prefix(trace, {"net.0"}).size(), 2u);
+    EXPECT_EQ(nn::parameters_with_prefix(trace, {"net"}).size(), 4u);
+    EXPECT_EQ(nn::parameters_with_prefix(trace, {"net.1", "head"}).size(), 2u);
+    EXPECT_EQ(nn::parameters_except(trace, {"net.0", "net.1"}).size(), 2u);
+    EXPECT_EQ(nn::parameters_with_prefix(trace, {"ne"}).size(), 0u);
     EXPECT_EQ(
-        nn::params_where(trace, [](std::string_view n) { return n.ends_with("bias"); }).size(), 1u);
+        nn::filter_parameters(trace, [](std::string_view n) { return n.ends_with("bias"); }).size(), 1u);
 }
 
 TEST(Params, FrozenOnesKeepTheirContentsAndGroupsHaveRatesOfTheirOwn) {
     Trace trace("learn");
-    const Tensor x = trace.input("x", {kRows, 4});
+    const Tensor x = trace.input("x", {kBatch, 4});
     Tensor y = x;
     for (const char* name : {"a", "b", "c"}) y = nn::linear(trace, name, y, 4);
     const Tensor loss = mean(square(y));
-    minimize(loss, nn::params_under(trace, {"b"}), SgdOptions{.learning_rate = 0.5});
-    minimize(loss, nn::params_under(trace, {"c"}), AdamOptions{.learning_rate = 0.01});
-    const auto graph = trace.finish();
+    minimize(loss, nn::parameters_with_prefix(trace, {"b"}), SgdOptions{.learning_rate = 0.5});
+    minimize(loss, nn::parameters_with_prefix(trace, {"c"}), AdamOptions{.learning_rate = 0.01});
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     NamedTensors weights = initial_weights(*graph);
     const NamedTensors before = weights;
@@ -277,9 +277,9 @@ TEST(GatedMlp, IsSwiGlu) {
 
 TEST(Embedding, GivesRowsOfItsTableAndTheirGradients) {
     Trace trace("t");
-    const Tensor indices = trace.input("i", {kRows}, DType::kI32);
+    const Tensor indices = trace.input("i", {kBatch}, DType::kI32);
     const Tensor y = nn::embedding(trace, "words", indices, 5, 3);
-    EXPECT_EQ(y.shape(), (Shape{kRows, 3}));
+    EXPECT_EQ(y.shape(), (Shape{kBatch, 3}));
     const Tensor table = trace.params()[0];
     const HostTensor g =
         run_once(trace, sum(grad(sum(y), table), {1}),
@@ -289,14 +289,14 @@ TEST(Embedding, GivesRowsOfItsTableAndTheirGradients) {
 
 TEST(Dropout, DropsAboutTheRateAndKeepsTheMean) {
     Trace trace("learn");
-    const Tensor x = trace.input("x", {kRows, 100});
+    const Tensor x = trace.input("x", {kBatch, 100});
     const Tensor y = nn::dropout(trace, "d", x, 0.3);
     trace.output("y", y);
     trace.output("other", nn::dropout(trace, "e", x, 0.3));
     trace.output("g", grad(sum(y), x));
     trace.output("all", nn::dropout(trace, "f", x, 1));
     trace.output("none", nn::dropout(trace, "g", x, 0.3, {.training = false}));
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     HostTensor ones(DType::kF32, {50, 100});
     for (int64_t i = 0; i < 5000; ++i) ones.set(i, 1);
@@ -330,7 +330,7 @@ TEST(Dropout, RefusesARateThatIsNoProbability) {
 
 TEST(Lora, StartsAsTheWeightAloneAndMergesIntoIt) {
     Trace learn("learn");
-    const Tensor x = learn.input("x", {kRows, 4});
+    const Tensor x = learn.input("x", {kBatch, 4});
     const nn::LinearOptions adapted{.lora = nn::Lora{.rank = 2, .alpha = 6}};
     const Tensor y = nn::linear(learn, "fc", x, 3, adapted);
     learn.output("y", y);
@@ -338,8 +338,8 @@ TEST(Lora, StartsAsTheWeightAloneAndMergesIntoIt) {
     ASSERT_EQ(adapters.size(), 2u);
     minimize(mean(square(y - 1.0)), adapters, SgdOptions{.learning_rate = 0.1});
     Trace plain("plain");
-    plain.output("y", nn::linear(plain, "fc", plain.input("x", {kRows, 4}), 3));
-    const auto learn_graph = learn.finish(), plain_graph = plain.finish();
+    plain.output("y", nn::linear(plain, "fc", plain.input("x", {kBatch, 4}), 3));
+    const auto learn_graph = learn.build(), plain_graph = plain.build();
     ASSERT_TRUE(learn_graph.ok()) << learn_graph.status().message();
 
     const NamedTensors inputs{{"x", Init::normal(0, 1).make("x", DType::kF32, {5, 4})}};
@@ -383,7 +383,7 @@ TEST(FrequencyEncoding, GivesSineAndCosineOfEachOctave) {
         }
     expect_near(run_once(trace, nn::frequency_encoding(x, 3)), expected, 1e-12);
     Trace rows("t");
-    EXPECT_EQ(nn::frequency_encoding(rows.input("x", {kRows, 3}), 4).shape(), (Shape{kRows, 24}));
+    EXPECT_EQ(nn::frequency_encoding(rows.input("x", {kBatch, 3}), 4).shape(), (Shape{kBatch, 24}));
 }
 
 TEST(OneBlobEncoding, PeaksInTheBinOfTheCoordinate) {
@@ -438,12 +438,12 @@ TEST(Encodings, NameWhatTheyCannotEncode) {
         }),
         "spherical_harmonics: degree 4 of directions [5, 2]; wanted are 1 to 4, and [..., 3]");
     EXPECT_EQ(error_of([](Trace& t) {
-                  nn::hash_grid(t, "g", t.input("x", {kRows, 4}));
+                  nn::hash_grid(t, "g", t.input("x", {kBatch, 4}));
               }),
               "hash_grid: x is f32[rows, 4]; it must be floats with 1 to 3 coordinates along the "
               "last axis");
     EXPECT_NE(error_of([](Trace& t) {
-                  nn::hash_grid(t, "g", t.input("x", {kRows, 2}), {.levels = 40});
+                  nn::hash_grid(t, "g", t.input("x", {kBatch, 2}), {.levels = 40});
               }).find("hash_grid: 40 levels of 2 features and 2^14 entries"),
               std::string::npos);
 }
@@ -494,7 +494,7 @@ TEST(HashGrid, FollowsThePapersFormulaInOneTwoAndThreeDimensions) {
                                       .log2_entries = 8,
                                       .base_resolution = 4,
                                       .growth = 1.7,
-                                      .first_contents = 1};
+                                      .init_range = 1};
     for (int64_t axes = 1; axes <= 3; ++axes) {
         std::vector<double> points;
         for (int64_t i = 0; i < 4 * axes; ++i)
@@ -518,7 +518,7 @@ TEST(HashGrid, PassesGradientsToTheTableAndToTheCoordinates) {
     const TracedFunction f = [](Trace& trace, std::span<const Tensor> inputs) {
         const Tensor y = nn::hash_grid(
             trace, "g", inputs[0],
-            {.levels = 3, .log2_entries = 5, .base_resolution = 3, .first_contents = 1});
+            {.levels = 3, .log2_entries = 5, .base_resolution = 3, .init_range = 1});
         // The table's gradient, as a function of x, is checked along with the features.
         const Tensor table = trace.params()[0];
         return std::vector<Tensor>{y, grad(sum(square(y)), table)};
@@ -532,13 +532,13 @@ TEST(HashGrid, PassesGradientsToTheTableAndToTheCoordinates) {
 
 TEST(HashGrid, LearnsAnImageThatAPlainNetOfThatSizeDoesNot) {
     Trace trace("learn");
-    const Tensor x = trace.input("x", {kRows, 2}), t = trace.input("t", {kRows, 1});
+    const Tensor x = trace.input("x", {kBatch, 2}), t = trace.input("t", {kBatch, 1});
     const Tensor features =
         nn::hash_grid(trace, "grid", x, {.levels = 4, .log2_entries = 8, .base_resolution = 4});
     const Tensor loss = mse_loss(nn::mlp(trace, "net", features, {16, 1}, relu), t);
     minimize(loss, trace.params(), AdamOptions{.learning_rate = 0.02});
     trace.output("loss", loss);
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     constexpr int64_t kPoints = 64;
     HostTensor points(DType::kF32, {kPoints, 2}), target(DType::kF32, {kPoints, 1});

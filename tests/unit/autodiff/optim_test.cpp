@@ -39,7 +39,7 @@ void check(const OptimizerCase& c, const std::filesystem::path& path) {
     const Tensor loss = mse_loss(tanh(matmul(x, w)), t);
     c.optimize(loss, trace.params());
     trace.output("loss", loss);
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     const NamedTensors inputs{{"x", f64_tensor({8, 5}, stored->at("x"))},
                               {"t", f64_tensor({8, 3}, stored->at("t"))}};
@@ -105,7 +105,7 @@ HostTensor after_steps(int steps, const std::function<void(Trace&, const Tensor&
     Trace trace("learn");
     const Tensor w = trace.param("w", {2});
     optimize(trace, w);
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     NamedTensors weights;
     for (int i = 0; graph.ok() && i < steps; ++i)
@@ -166,7 +166,7 @@ std::vector<double> clipped(
         trace.constant(HostTensor::of({1}, std::vector<double>{-4}, DType::kF64))};
     const Tensor all = concat(clip(gradients), 0);
     trace.output("all", all);
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     const auto results = evaluate(*graph, {});
     return {(*results)[0].get(0), (*results)[0].get(1), (*results)[0].get(2)};
@@ -202,7 +202,7 @@ void expect_rule(const std::function<void(std::span<const Tensor>, std::span<con
         "w", {3, 2}, Init::from(HostTensor::of({3, 2}, start, DType::kF64)), DType::kF64);
     const Tensor g = trace.input("g", {3, 2}, DType::kF64);
     apply(std::span(&w, 1), std::span(&g, 1));
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     NamedTensors weights;
     double memory[6][4] = {};
@@ -283,7 +283,7 @@ TEST(Muon, StepsByANearlyOrthogonalMatrix) {
             }
         const Tensor gradient = trace.constant(g);
         muon(std::span(&w, 1), std::span(&gradient, 1), {.learning_rate = 1});
-        const auto graph = trace.finish();
+        const auto graph = trace.build();
         ASSERT_TRUE(graph.ok()) << graph.status().message();
         NamedTensors weights;
         ASSERT_TRUE(interpret(*graph, {}, weights).ok());
@@ -314,9 +314,9 @@ TEST(Muon, RefusesWhatIsNoMatrix) {
 /// The rates that a schedule gives at runs 0, 1, 2, ...
 std::vector<double> rates(const Schedule& schedule, int runs) {
     Trace trace("rate");
-    const Tensor rate = scheduled(trace, schedule).as_tensor(trace.constant(0.0));
+    const Tensor rate = with_schedule(trace, schedule).as_tensor(trace.constant(0.0));
     trace.output("rate", rate);
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     NamedTensors weights;
     std::vector<double> all;
@@ -334,7 +334,7 @@ void expect_points(const Schedule& schedule, const Points& points) {
 
 // The numbers are those of torch.optim.lr_scheduler (1.13); Noam's are of its formula.
 TEST(Schedule, RatesAreStepwise) {
-    expect_points(schedules::stepwise(0.1, 10, 0.5), {{0, 0.1},
+    expect_points(schedules::step_lr(0.1, 10, 0.5), {{0, 0.1},
                                                       {1, 0.1},
                                                       {2, 0.1},
                                                       {3, 0.1},
@@ -385,7 +385,7 @@ TEST(Schedule, RatesFallExponentially) {
 }
 
 TEST(Schedule, RatesFollowACosine) {
-    expect_points(schedules::cosine(0.1, 50, 0.001), {{0, 0.1},
+    expect_points(schedules::cosine_annealing(0.1, 50, 0.001), {{0, 0.1},
                                                       {1, 0.0999023231},
                                                       {2, 0.0996096777},
                                                       {3, 0.0991232189},
@@ -403,7 +403,7 @@ TEST(Schedule, RatesFollowACosine) {
 
 TEST(Schedule, RatesWarmUpBeforeACosine) {
     expect_points(
-        schedules::joined({{10, schedules::linear(0, 0.1, 10)}, {40, schedules::cosine(0.1, 40)}}),
+        schedules::sequential({{10, schedules::linear(0, 0.1, 10)}, {40, schedules::cosine_annealing(0.1, 40)}}),
         {{0, 1e-10},
          {1, 0.0100000001},
          {2, 0.0200000001},
@@ -440,16 +440,16 @@ TEST(Schedule, RatesFollowNoam) {
 TEST(Schedule, ConstantsProductsAndEmptyLists) {
     using namespace schedules;
     expect_points(constant(0.25), {{0, 0.25}, {59, 0.25}});
-    expect_points(product(constant(0.5), linear(0, 1, 10)), {{0, 0}, {5, 0.25}, {20, 0.5}});
-    expect_points(joined({}), {{0, 0}, {59, 0}});
+    expect_points(multiplied(constant(0.5), linear(0, 1, 10)), {{0, 0}, {5, 0.25}, {20, 0.5}});
+    expect_points(sequential({}), {{0, 0}, {59, 0}});
 }
 
 TEST(Schedule, DrivesAnOptimizerFromRunToRunAndCountsOnce) {
     const auto optimize = [](Trace& trace, const Tensor& param) {
         const Tensor g = gradient_of_3_and_minus_4(trace);
-        run_counter(trace);
+        global_step(trace);
         sgd(std::span(&param, 1), std::span(&g, 1),
-            {.learning_rate = scheduled(trace, schedules::stepwise(1, 2, 0.5))});
+            {.learning_rate = with_schedule(trace, schedules::step_lr(1, 2, 0.5))});
     };
     // Rates 1, 1, 0.5, 0.5, 0.25.
     EXPECT_NEAR(after_steps(5, optimize).get(0), -3 * 3.25, 1e-5);
@@ -461,11 +461,11 @@ TEST(Averages, FollowTheWeightsAndReplaceThemInAnotherEntry) {
     const Tensor w = learn.param("w", {2}, Init::from(start));
     const Tensor g = gradient_of_3_and_minus_4(learn);
     sgd(std::span(&w, 1), std::span(&g, 1), {.learning_rate = 1});
-    track_averages(std::span(&w, 1), 0.5);
+    update_ema(std::span(&w, 1), 0.5);
     Trace act("act");
     act.output("y", act.param("w", {2}, Init::from(start)) * 2.0);
-    use_averages(act);
-    const auto learn_graph = learn.finish(), act_graph = act.finish();
+    use_ema(act);
+    const auto learn_graph = learn.build(), act_graph = act.build();
     ASSERT_TRUE(learn_graph.ok()) << learn_graph.status().message();
     ASSERT_TRUE(act_graph.ok()) << act_graph.status().message();
     NamedTensors weights;
@@ -481,7 +481,7 @@ TEST(Averages, FollowTheWeightsAndReplaceThemInAnotherEntry) {
 TEST(Averages, NeedAnUpdateToFollow) {
     Trace trace("t");
     const Tensor w = trace.param("w", {2});
-    track_averages(std::span(&w, 1));
+    update_ema(std::span(&w, 1));
     EXPECT_EQ(trace.status().message(),
               "track_averages: 'w' is not updated in this trace; call it after the update rule");
 }

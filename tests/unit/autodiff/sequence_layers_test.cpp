@@ -40,7 +40,7 @@ NamedTensors run(const std::vector<HostTensor>& inputs,
         contents.emplace(name, t);
     }
     build(trace, traced);
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     NamedTensors own;
     if (!graph.ok()) return {};
@@ -84,7 +84,7 @@ TEST(BatchNormLayer, MovesItsStatesByMomentumAndUsesThemWhenItDoesNotTrain) {
 
 TEST(BatchNormLayer, RefusesToTrainTwiceInOneTrace) {
     Trace trace("t");
-    const Tensor x = trace.input("x", {kRows, 3});
+    const Tensor x = trace.input("x", {kBatch, 3});
     nn::batch_norm(trace, "bn", nn::batch_norm(trace, "bn", x));
     EXPECT_EQ(trace.status().message(), "assign: 'bn.running_mean' is assigned twice");
 }
@@ -143,7 +143,7 @@ TEST(RecurrentLayer, LearnsToRememberTheFirstElement) {
     const Tensor loss = mse_loss(y, squeeze(slice(x, 1, 0, 1), {1}));
     minimize(loss, trace.params(), AdamOptions{.learning_rate = 0.03});
     trace.output("loss", loss);
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     NamedTensors weights;
     double first = 0, last = 0;
@@ -160,9 +160,9 @@ TEST(AttentionLayer, SeesNoLaterElementWhereItIsCausal) {
     HostTensor x = numbers({1, 5, 8});
     const auto build = [](Trace& trace, std::span<const Tensor> in) {
         trace.output("y", nn::transformer_encoder(trace, "net", in[0], 2,
-                                                  {.heads = 4,
-                                                   .key_heads = 2,
-                                                   .hidden = 12,
+                                                  {.num_heads = 4,
+                                                   .num_kv_heads = 2,
+                                                   .dim_feedforward = 12,
                                                    .causal = true,
                                                    .rotary = true,
                                                    .norm_first = true,
@@ -187,7 +187,7 @@ TEST(AttentionLayer, OfADecoderHasGradientsForAllItsParams) {
     const auto graph_code = [](Trace& trace, std::span<const Tensor> in) -> std::vector<Tensor> {
         const auto as_double = [&](const Tensor& t) { return cast(t, DType::kF64); };
         return {nn::transformer_decoder_layer(trace, "layer", as_double(in[0]), as_double(in[1]),
-                                              {.heads = 2, .hidden = 6, .causal = true})};
+                                              {.num_heads = 2, .dim_feedforward = 6, .causal = true})};
     };
     const std::vector<TensorType> types{{DType::kF32, x}, {DType::kF32, memory}};
     const std::vector<HostTensor> inputs{numbers(x), numbers(memory, 1, 3)};
@@ -196,7 +196,7 @@ TEST(AttentionLayer, OfADecoderHasGradientsForAllItsParams) {
     Trace trace("t");
     const Tensor y = nn::transformer_decoder_layer(trace, "layer", trace.input("x", x),
                                                    trace.input("memory", memory),
-                                                   {.heads = 2, .hidden = 6, .causal = true});
+                                                   {.num_heads = 2, .dim_feedforward = 6, .causal = true});
     EXPECT_EQ(trace.params().size(), 18u);
     for (const Tensor& g : grad(sum(square(y)), trace.params())) EXPECT_TRUE(g.ok());
     EXPECT_TRUE(trace.status().ok()) << trace.status().message();
@@ -211,7 +211,7 @@ TEST(Attention, StoresNoScoresForwardOrBackward) {
     trace.output("y", y);
     trace.output("dq", grad(sum(square(y)), q));
     trace.output("dk", grad(sum(square(y)), k));
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     const auto compiled = compile_graphs({*graph}, {});
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();

@@ -24,7 +24,7 @@ void check(const GradientCase& c, const std::filesystem::path& path) {
     const auto data = gradient_cases::read_data(path);
     ASSERT_TRUE(data.ok()) << data.status().message();
     EXPECT_EQ(data->name, c.name);
-    const auto graph = gradient_cases::trace_case(c, *data, DType::kF64)->finish();
+    const auto graph = gradient_cases::trace_case(c, *data, DType::kF64)->build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     NamedTensors weights;
     const auto results = interpret(*graph, data->named_inputs(DType::kF64), weights);

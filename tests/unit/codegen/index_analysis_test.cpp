@@ -20,8 +20,8 @@ class Index : public testing::Test {
     Scalar loaded(uint32_t buffer, Scalar at) { return arena.load(buffer, at, ScalarType::kF32); }
 
     ScalarArena arena;
-    Scalar element = arena.variable(ScalarType::kI32), first = arena.variable(ScalarType::kI32);
-    Scalar other = arena.variable(ScalarType::kI32);
+    Scalar element = arena.symbol(ScalarType::kI32), first = arena.symbol(ScalarType::kI32);
+    Scalar other = arena.symbol(ScalarType::kI32);
     IndexAnalysis index{arena, element, first, kWidth};
 };
 

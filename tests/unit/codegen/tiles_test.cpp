@@ -22,10 +22,10 @@ DeviceCaps caps_of(const DeviceModel& model, bool has_matrices) {
     DeviceCaps caps;
     caps.is_software = model.is_software;
     caps.compute_units = static_cast<uint32_t>(model.compute_units);
-    caps.shared_memory_bytes = 32 << 10;
-    caps.max_workgroup_invocations = caps.max_workgroup_size_x = 1024;
-    caps.fp16_arithmetic = caps.fp16_storage = has_matrices;
-    if (has_matrices) caps.matrix_cores = MatrixCores::kKhr;
+    caps.max_compute_shared_memory_size = 32 << 10;
+    caps.max_compute_work_group_invocations = caps.max_compute_work_group_size_x = 1024;
+    caps.shader_float16 = caps.storage_buffer_16bit_access = has_matrices;
+    if (has_matrices) caps.cooperative_matrix = CooperativeMatrixExt::kKhr;
     return caps;
 }
 
@@ -41,7 +41,7 @@ std::vector<DeviceCaps> all_caps() {
 
 MatmulProblem product(int64_t m, int64_t n, int64_t k, const DeviceCaps& caps) {
     MatmulProblem problem{.m = m, .n = n, .k = k};
-    problem.can_use_matrices = caps.matrix_cores != MatrixCores::kNone;
+    problem.can_use_matrices = caps.cooperative_matrix != CooperativeMatrixExt::kNone;
     problem.can_load_vec4 = !problem.can_use_matrices && n % 4 == 0 && k % 4 == 0;
     problem.a_form = problem.b_form = problem.can_use_matrices ? "f16" : "f32";
     return problem;
@@ -58,7 +58,7 @@ TEST(MatmulTilesOfDevices, AllThatAreOfferedFit) {
                 ASSERT_FALSE(tiles.empty());
                 EXPECT_EQ(tiles[0], choose_matmul_tile(problem, caps));
                 for (const MatmulTile& tile : tiles) {
-                    EXPECT_LE(shared_bytes_of(tile, problem, caps), caps.shared_memory_bytes)
+                    EXPECT_LE(shared_bytes_of(tile, problem, caps), caps.max_compute_shared_memory_size)
                         << problem.key() << ": " << to_string(tile);
                     EXPECT_LE(threads_of(tile, caps), 1024);
                     EXPECT_GT(matmul_cost(tile, problem, caps), 0);
@@ -107,7 +107,7 @@ std::string shipped(const KernelProblem& problem, const DeviceCaps& caps) {
 TEST(ConvTilesOfDevices, OfAMiddlingLayerDifferFromTheSmallestToTheLargest) {
     Trace t("act");
     t.output("y", conv(t.input("x", {1, 64, 28, 28}), t.input("w", {64, 64, 1, 1})));
-    const Graph graph = t.finish().value();
+    const Graph graph = t.build().value();
     const KernelProblem layer = kernel_problem(graph, graph.nodes.back(), 1);
     const DeviceCaps small = caps_of(kGpuModels[0], false);
     const DeviceCaps large = caps_of(kGpuModels[std::size(kGpuModels) - 1], false);

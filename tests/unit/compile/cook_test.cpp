@@ -18,9 +18,9 @@ namespace {
 class Cook : public ::testing::Test {
   protected:
     Cook() {
-        act_.output("y", net(act_, act_.input("x", {kRows, 5})));
+        act_.output("y", net(act_, act_.input("x", {kBatch, 5})));
         const Tensor loss =
-            mse_loss(net(learn_, learn_.input("x", {kRows, 5})), learn_.input("t", {kRows, 3}));
+            mse_loss(net(learn_, learn_.input("x", {kBatch, 5})), learn_.input("t", {kBatch, 3}));
         minimize(loss, learn_.params(), AdamOptions{});
         learn_.output("loss", loss);
     }
@@ -29,11 +29,11 @@ class Cook : public ::testing::Test {
     }
     static CookOptions two_profiles() {
         CookOptions options;
-        CookProfile large{"large", {}};
-        large.options.caps.max_workgroup_invocations = 1024;
-        large.options.caps.shared_memory_bytes = 49152;
-        options.profiles = {large, CookProfile{}};
-        options.rows_capacity = 32;
+        DeviceTarget large{"large", {}};
+        large.options.caps.max_compute_work_group_invocations = 1024;
+        large.options.caps.max_compute_shared_memory_size = 49152;
+        options.device_targets = {large, DeviceTarget{}};
+        options.max_batch_size = 32;
         return options;
     }
     Result<Cooked> cooked() { return cook({&act_, &learn_}, two_profiles()); }
@@ -53,23 +53,23 @@ TEST_F(Cook, EachProfilesProgramIsWhatCompileMakes) {
     ASSERT_TRUE(package.ok()) << package.status().message();
     const PackageView view = open(*package);
     const CookOptions options = two_profiles();
-    ASSERT_EQ(view.profiles().size(), 2u);
+    ASSERT_EQ(view.device_targets().size(), 2u);
     for (uint32_t i = 0; i < 2; ++i) {
-        CompileOptions alone = options.profiles[i].options;
-        alone.caps.name = options.profiles[i].name;
-        alone.rows_capacity = 32;
+        CompileOptions alone = options.device_targets[i].options;
+        alone.caps.name = options.device_targets[i].name;
+        alone.max_batch_size = 32;
         const Result<Compiled> compiled = compile({&act_, &learn_}, alone);
         ASSERT_TRUE(compiled.ok());
-        EXPECT_EQ(package->profiles[i].compiled.bytes, compiled->bytes);
+        EXPECT_EQ(package->device_targets[i].compiled.bytes, compiled->bytes);
 
         // From the package: the same but for where first contents lie.
         Result<Program> packed = load_program(view.program(i), view.weights());
         const Result<Program> program = load_program(compiled->bytes);
         ASSERT_TRUE(packed.ok() && program.ok());
         EXPECT_EQ(packed->graph_hash, view.header().graph_hash);
-        for (size_t s = 0; s < program->slots.size(); ++s) {
-            const Slot& from = program->slots[s];
-            Slot& slot = packed->slots[s];
+        for (size_t s = 0; s < program->variables.size(); ++s) {
+            const Variable& from = program->variables[s];
+            Variable& slot = packed->variables[s];
             ASSERT_EQ(from.data_offset == kZeroFilled, slot.data_offset == kZeroFilled);
             if (slot.data_offset == kZeroFilled) continue;
             EXPECT_EQ(std::memcmp(packed->data.data() + slot.data_offset,
@@ -86,7 +86,7 @@ TEST_F(Cook, WeightsAreInThePackageOnce) {
     const Result<Cooked> two = cooked();
     ASSERT_TRUE(two.ok());
     CookOptions one = two_profiles();
-    one.profiles.pop_back();
+    one.device_targets.pop_back();
     const Result<Cooked> single = cook({&act_, &learn_}, one);
     ASSERT_TRUE(single.ok());
     EXPECT_EQ(two->weights_bytes, single->weights_bytes);
@@ -118,7 +118,7 @@ TEST_F(Cook, ReportsItsProgress) {
 
 TEST_F(Cook, AFailureNamesTheProfile) {
     CookOptions options = two_profiles();
-    options.profiles[1].options.caps.max_buffer_bytes = 64;
+    options.device_targets[1].options.caps.max_storage_buffer_range = 64;
     const Result<Cooked> package = cook({&act_, &learn_}, options);
     ASSERT_FALSE(package.ok());
     EXPECT_TRUE(package.status().message().starts_with("profile 'baseline': "))
@@ -129,11 +129,11 @@ TEST_F(Cook, WhatIsCookedRunsAsBefore) {
     const Result<Cooked> package = cooked();
     ASSERT_TRUE(package.ok());
     const PackageView view = open(*package);
-    const Graph act = act_.finish().value();
-    CompileOptions options = two_profiles().profiles[1].options;
+    const Graph act = act_.build().value();
+    CompileOptions options = two_profiles().device_targets[1].options;
     options.caps.name = "baseline";
-    options.rows_capacity = 32;
-    const Result<CompiledProgram> direct = compile_graphs({act, learn_.finish().value()}, options);
+    options.max_batch_size = 32;
+    const Result<CompiledProgram> direct = compile_graphs({act, learn_.build().value()}, options);
     ASSERT_TRUE(direct.ok());
     const Result<Program> packed = load_program(view.program(1), view.weights());
     ASSERT_TRUE(packed.ok());

@@ -20,7 +20,7 @@ namespace {
 
 DeviceCaps caps_with_f16() {
     DeviceCaps caps;
-    caps.fp16_arithmetic = caps.fp16_storage = true;
+    caps.shader_float16 = caps.storage_buffer_16bit_access = true;
     return caps;
 }
 
@@ -37,8 +37,8 @@ bool any_has(Trace& trace, const CompileOptions& options, std::string_view text)
 }
 
 bool has_rolled_loops(Trace& trace, bool is_software,
-                      FusedNetworks fused_networks = FusedNetworks::kNever) {
-    CompileOptions options{.rows_capacity = 64, .fused_networks = fused_networks};
+                      FuseMlp fused_networks = FuseMlp::kNever) {
+    CompileOptions options{.max_batch_size = 64, .fuse_mlp = fused_networks};
     options.caps.is_software = is_software;
     EXPECT_EQ(kRolledLoops.is_needed(options.caps), is_software);
     return any_has(trace, options, "[[dont_unroll]]");
@@ -63,18 +63,18 @@ TEST(DriverWorkarounds, AttentionHasRolledLoopsOnSoftwareDrivers) {
 TEST(DriverWorkarounds, FusedNetworksHaveRolledLoopsOnSoftwareDrivers) {
     Trace trace("main");
     trace.output("y",
-                 nn::mlp(trace, "net", trace.input("x", {kRows, 8}), {16, 4}, relu, {.seed = 1}));
-    EXPECT_TRUE(has_rolled_loops(trace, true, FusedNetworks::kAlways));
-    EXPECT_FALSE(has_rolled_loops(trace, false, FusedNetworks::kAlways));
+                 nn::mlp(trace, "net", trace.input("x", {kBatch, 8}), {16, 4}, relu, {.seed = 1}));
+    EXPECT_TRUE(has_rolled_loops(trace, true, FuseMlp::kAlways));
+    EXPECT_FALSE(has_rolled_loops(trace, false, FuseMlp::kAlways));
 }
 
 TEST(DriverWorkarounds, RoundingToF16IsGuardedWhereThereAreMatrixCores) {
-    for (const MatrixCores cores : {MatrixCores::kNone, MatrixCores::kKhr}) {
+    for (const CooperativeMatrixExt cores : {CooperativeMatrixExt::kNone, CooperativeMatrixExt::kKhr}) {
         Trace trace("main");
         trace.output("y", cast(trace.input("x", {40}) * 2.0, DType::kF16));
         CompileOptions options{.caps = caps_with_f16()};
-        options.caps.matrix_cores = cores;
-        const bool is_needed = cores != MatrixCores::kNone;
+        options.caps.cooperative_matrix = cores;
+        const bool is_needed = cores != CooperativeMatrixExt::kNone;
         EXPECT_EQ(kGuardedRounding.is_needed(options.caps), is_needed);
         EXPECT_EQ(any_has(trace, options, "#define HEARTH_CONVERTS_TO_NEAREST"), is_needed);
         EXPECT_TRUE(any_has(trace, options, "hearth_round_f16("));
@@ -82,18 +82,18 @@ TEST(DriverWorkarounds, RoundingToF16IsGuardedWhereThereAreMatrixCores) {
 }
 
 TEST(DriverWorkarounds, QuotientsAreExactOnGpusButInFusedNetworks) {
-    const auto has_division = [](bool is_software, FusedNetworks fused_networks) {
+    const auto has_division = [](bool is_software, FuseMlp fused_networks) {
         Trace trace("main");
-        const Tensor x = trace.input("x", {kRows, 8});
+        const Tensor x = trace.input("x", {kBatch, 8});
         trace.output("y", nn::mlp(trace, "net", x, {16, 4}, relu, {.seed = 1}) / 3.0);
-        CompileOptions options{.rows_capacity = 64, .fused_networks = fused_networks};
+        CompileOptions options{.max_batch_size = 64, .fuse_mlp = fused_networks};
         options.caps.is_software = is_software;
         EXPECT_EQ(kExactDivision.is_needed(options.caps), !is_software);
         return any_has(trace, options, "hearth_divide(");
     };
-    EXPECT_TRUE(has_division(false, FusedNetworks::kNever));
-    EXPECT_FALSE(has_division(true, FusedNetworks::kNever));
-    EXPECT_FALSE(has_division(false, FusedNetworks::kAlways));
+    EXPECT_TRUE(has_division(false, FuseMlp::kNever));
+    EXPECT_FALSE(has_division(true, FuseMlp::kNever));
+    EXPECT_FALSE(has_division(false, FuseMlp::kAlways));
 }
 
 TEST(DriverWorkarounds, TheLargerOfAFloatAndANumberAsksForNanOnGpus) {

@@ -42,18 +42,18 @@ struct Counted {
 };
 
 Counted count(Trace& trace, bool fuse) {
-    auto graph = std::move(trace).finish();
+    auto graph = std::move(trace).build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     std::vector<Graph> graphs;
     graphs.push_back(std::move(graph).value());
     CompileOptions options;
-    options.rows_capacity = kCapacity;
+    options.max_batch_size = kCapacity;
     options.fuse = fuse;
     const auto compiled = compile_graphs(std::move(graphs), options);
     EXPECT_TRUE(compiled.ok()) << compiled.status().message();
     Counted counted;
-    for (const Step& step : compiled->program.steps) {
-        if (step.kind != StepKind::kDispatch) continue;
+    for (const Command& step : compiled->program.commands) {
+        if (step.kind != CommandKind::kDispatch) continue;
         counted.flops += step.flops;
         ++counted.dispatches;
         counted.silent += step.flops == 0 && !step.computes.empty();
@@ -64,7 +64,7 @@ Counted count(Trace& trace, bool fuse) {
 TEST(Flops, ANetworkInOneDispatchCountsWhatItsLayersDo) {
     const auto act = [](bool fuse) {
         Trace t("act");
-        t.output("y", net(t, t.input("x", {kRows, kInputs})));
+        t.output("y", net(t, t.input("x", {kBatch, kInputs})));
         return count(t, fuse);
     };
     const Counted fused = act(true), apart = act(false);
@@ -78,8 +78,8 @@ TEST(Flops, ANetworkInOneDispatchCountsWhatItsLayersDo) {
 TEST(Flops, ATrainingStepCountsItsGradientsAndItsUpdate) {
     const auto learn = [](bool fuse) {
         Trace t("learn");
-        const Tensor y = net(t, t.input("x", {kRows, kInputs}));
-        const Tensor loss = mse_loss(y, t.input("target", {kRows, kWidths.back()}));
+        const Tensor y = net(t, t.input("x", {kBatch, kInputs}));
+        const Tensor loss = mse_loss(y, t.input("target", {kBatch, kWidths.back()}));
         minimize(loss, t.params(), AdamOptions{});
         t.output("loss", loss);
         return count(t, fuse);

@@ -59,12 +59,12 @@ std::vector<Graph> learner() {
     const auto net = [](Trace& t, const Tensor& x) {
         return nn::mlp(t, "net", x, {4, 8, 2}, relu, {.seed = 3});
     };
-    act.output("y", net(act, act.input("x", {kRows, 4})));
+    act.output("y", net(act, act.input("x", {kBatch, 4})));
     const Tensor loss =
-        mse_loss(net(learn, learn.input("x", {kRows, 4})), learn.input("t", {kRows, 2}));
+        mse_loss(net(learn, learn.input("x", {kBatch, 4})), learn.input("t", {kBatch, 2}));
     minimize(loss, learn.params(), AdamOptions{});
     learn.output("loss", loss);
-    return {act.finish().value(), learn.finish().value()};
+    return {act.build().value(), learn.build().value()};
 }
 
 TEST(GraphFile, EachSampleOfEachOperatorComesBack) {

@@ -25,15 +25,15 @@ Kernels compiled(int pairs, const Shape& shape) {
     Tensor x = trace.input("x", shape);
     for (int i = 0; i < pairs; ++i) x = sin(x) + 0.001 * i;
     trace.output("y", x);
-    auto graph = std::move(trace).finish();
+    auto graph = std::move(trace).build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     std::vector<Graph> graphs;
     graphs.push_back(std::move(graph).value());
     const auto made = compile_graphs(std::move(graphs), {});
     EXPECT_TRUE(made.ok()) << made.status().message();
     Kernels kernels;
-    for (const Step& step : made->program.steps) {
-        if (step.kind != StepKind::kDispatch) continue;
+    for (const Command& step : made->program.commands) {
+        if (step.kind != CommandKind::kDispatch) continue;
         ++kernels.count;
         kernels.most_values = std::max(kernels.most_values, step.computes.size());
         kernels.most_source =

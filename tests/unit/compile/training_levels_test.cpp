@@ -26,8 +26,8 @@ std::vector<Tensor> clipped(const Tensor& loss) {
 Tensor regression(Trace& t, const std::vector<int64_t>& widths,
                   Tensor (*activation)(const Tensor&)) {
     const int64_t results = widths.back();
-    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 8}), widths, activation);
-    return mse_loss(y, t.input("target", {kRows, results}));
+    const Tensor y = nn::mlp(t, "net", t.input("x", {kBatch, 8}), widths, activation);
+    return mse_loss(y, t.input("target", {kBatch, results}));
 }
 
 void plain(Trace& t) {
@@ -57,8 +57,8 @@ void wide(Trace& t) {
 
 /// normalized: advantages are brought to mean 0 and deviation 1 within the batch.
 void ppo(Trace& t, bool normalized) {
-    const Tensor x = t.input("x", {kRows, 8}), action = t.input("action", {kRows, 2});
-    Tensor advantage = t.input("advantage", {kRows});
+    const Tensor x = t.input("x", {kBatch, 8}), action = t.input("action", {kBatch, 2});
+    Tensor advantage = t.input("advantage", {kBatch});
     if (normalized) {
         const Tensor centered = advantage - mean(advantage);
         advantage = centered / (sqrt(mean(square(centered))) + 1e-8);
@@ -66,10 +66,10 @@ void ppo(Trace& t, bool normalized) {
     const Tensor policy = nn::mlp(t, "actor", x, {64, 64, 2}, tanh);
     const Tensor log_deviation = t.param("log_deviation", {2}, Init::zeros());
     const Tensor value = nn::mlp(t, "critic", x, {64, 64, 1}, tanh);
-    const Tensor log_p = normal_log_probability(action, policy, log_deviation);
+    const Tensor log_p = normal_log_prob(action, policy, log_deviation);
     const Tensor surrogate =
-        ppo_clip_loss(log_p, t.input("old_log_probability", {kRows}), advantage);
-    const Tensor value_loss = mse_loss(reshape(value, {kRows}), t.input("returns", {kRows}));
+        ppo_clip_loss(log_p, t.input("old_log_probability", {kBatch}), advantage);
+    const Tensor value_loss = mse_loss(reshape(value, {kBatch}), t.input("returns", {kBatch}));
     const Tensor loss = surrogate + value_loss * 0.5 - normal_entropy(log_deviation) * 0.01;
     adam(t.params(), clipped(loss), {});
     t.output("loss", loss);
@@ -84,24 +84,24 @@ void ppo_normalized(Trace& t) {
 
 /// Three heads on one body, and a loss of the user's own that weighs rows by what they predict.
 void heads(Trace& t) {
-    const Tensor body = nn::mlp(t, "body", t.input("x", {kRows, 12}), {48, 48}, gelu);
+    const Tensor body = nn::mlp(t, "body", t.input("x", {kBatch, 12}), {48, 48}, gelu);
     const Tensor classes = nn::mlp(t, "classes", body, {24, 5}, relu);
     const Tensor steer = nn::mlp(t, "steer", body, {2}, tanh);
     const Tensor doubt = nn::mlp(t, "doubt", body, {1}, tanh);
-    const Tensor error = sum(square(steer - t.input("target", {kRows, 2})), {-1}, true);
+    const Tensor error = sum(square(steer - t.input("target", {kBatch, 2})), {-1}, true);
     const Tensor weighed = error * exp(neg(doubt)) + doubt;
     const Tensor loss = mean(log(cosh(weighed))) +
-                        cross_entropy(classes, t.input("labels", {kRows}, DType::kI32)) * 0.3;
+                        cross_entropy(classes, t.input("labels", {kBatch}, DType::kI32)) * 0.3;
     adam(t.params(), clipped(loss), {});
     t.output("loss", loss);
 }
 
 void scaled(Trace& t) {
     const Tensor loss = regression(t, {64, 64, 3}, relu);
-    LossScale scale(t);
+    GradScaler scale(t);
     const std::vector<Tensor> params = t.params();
     adam(params, clip_by_global_norm(scale.grad(loss, params), 1), {});
-    (void)scale.finish();
+    (void)scale.update();
 }
 
 struct LevelsCase {
@@ -132,9 +132,9 @@ CompiledProgram compile_step(const LevelsCase& step, uint32_t shared_memory_byte
     Trace trace("learn");
     step.build(trace);
     CompileOptions options;
-    options.caps.shared_memory_bytes = shared_memory_bytes;
-    options.rows_capacity = step.rows;
-    auto graph = trace.finish();
+    options.caps.max_compute_shared_memory_size = shared_memory_bytes;
+    options.max_batch_size = step.rows;
+    auto graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     std::vector<Graph> graphs;
     graphs.push_back(std::move(graph).value());
@@ -149,16 +149,16 @@ class TrainingStep : public testing::TestWithParam<LevelsCase> {
         return compile_step(GetParam(), shared_memory_bytes);
     }
 
-    static int count(const Program& program, StepKind kind) {
-        return static_cast<int>(std::count_if(program.steps.begin(), program.steps.end(),
-                                              [&](const Step& step) { return step.kind == kind; }));
+    static int count(const Program& program, CommandKind kind) {
+        return static_cast<int>(std::count_if(program.commands.begin(), program.commands.end(),
+                                              [&](const Command& step) { return step.kind == kind; }));
     }
 
     /// Dispatches, less the copies that wait for nothing.
     static int count_computing(const Program& program) {
         return static_cast<int>(
-            std::count_if(program.steps.begin(), program.steps.end(), [&](const Step& step) {
-                return step.kind == StepKind::kDispatch && !step.computes.empty();
+            std::count_if(program.commands.begin(), program.commands.end(), [&](const Command& step) {
+                return step.kind == CommandKind::kDispatch && !step.computes.empty();
             }));
     }
 };
@@ -166,9 +166,9 @@ class TrainingStep : public testing::TestWithParam<LevelsCase> {
 TEST_P(TrainingStep, HasThreeLevelsAtMost) {
     for (const uint32_t shared : {32768u, 49152u}) {
         const CompiledProgram compiled = compile_for(shared);
-        EXPECT_TRUE(compiled.notes.empty()) << compiled.notes[0];
-        EXPECT_GE(count(compiled.program, StepKind::kBarrier), 1);
-        EXPECT_LE(count(compiled.program, StepKind::kBarrier), 2) << dump(compiled.program);
+        EXPECT_TRUE(compiled.remarks.empty()) << compiled.remarks[0];
+        EXPECT_GE(count(compiled.program, CommandKind::kBarrier), 1);
+        EXPECT_LE(count(compiled.program, CommandKind::kBarrier), 2) << dump(compiled.program);
         EXPECT_LE(count_computing(compiled.program), 3) << dump(compiled.program);
     }
 }
@@ -179,10 +179,10 @@ TEST(TrainingLevels, AreListedWhereTheyAreMore) {
         adam(t.params(), clipped(loss), {});
     };
     const CompiledProgram compiled = compile_step({"Large", large}, 49152);
-    ASSERT_EQ(compiled.notes.size(), 1u);
-    EXPECT_NE(compiled.notes[0].find("4 dependent dispatches, not 3: fused network, then"),
+    ASSERT_EQ(compiled.remarks.size(), 1u);
+    EXPECT_NE(compiled.remarks[0].find("4 dependent dispatches, not 3: fused network, then"),
               std::string::npos)
-        << compiled.notes[0];
+        << compiled.remarks[0];
 }
 
 INSTANTIATE_TEST_SUITE_P(Nets, TrainingStep, testing::ValuesIn(kCases),

@@ -22,9 +22,9 @@ namespace {
 CompileOptions device_options() {
     CompileOptions options;
     options.caps.name = "a device";
-    options.caps.max_workgroup_invocations = options.caps.max_workgroup_size_x = 1024;
-    options.caps.shared_memory_bytes = 48 << 10;
-    options.driver = "1.2";
+    options.caps.max_compute_work_group_invocations = options.caps.max_compute_work_group_size_x = 1024;
+    options.caps.max_compute_shared_memory_size = 48 << 10;
+    options.driver_id = "1.2";
     return options;
 }
 
@@ -50,7 +50,7 @@ struct Rehearsal {
     std::vector<std::string> variants;
 
     Tuner run(const CompileOptions& options) {
-        Tuner tuner(compile_product(options).tunable, options);
+        Tuner tuner(compile_product(options).tunable_kernels, options);
         const Status status = tune(tuner, [&](const TuningTrial& trial) -> Result<TuningResult> {
             variants.push_back(trial.variant);
             EXPECT_EQ(trial.inputs.size(), 2u);
@@ -83,7 +83,7 @@ TEST(Tuning, TheFastestVariantWinsAndIsCompiled) {
     options.tuning = tuner.save();
     const Compiled tuned = compile_product(options);
     EXPECT_NE(tuned.hash, shipped);
-    EXPECT_TRUE(tuned.notes.empty());
+    EXPECT_TRUE(tuned.remarks.empty());
     EXPECT_EQ(compile_product(options).hash, tuned.hash);
 }
 
@@ -92,8 +92,8 @@ TEST(Tuning, AVariantThatComputesSomethingElseDoesNotWin) {
                         [](size_t i) { return i == 1 ? 1.001 : 1.0; }};
     const Tuner tuner = rehearsal.run(device_options());
     EXPECT_TRUE(parsed(tuner).variants.empty());
-    ASSERT_EQ(tuner.notes().size(), 1u);
-    EXPECT_NE(tuner.notes()[0].find("differs from the shipped variant"), std::string::npos);
+    ASSERT_EQ(tuner.remarks().size(), 1u);
+    EXPECT_NE(tuner.remarks()[0].find("differs from the shipped variant"), std::string::npos);
 }
 
 TEST(Tuning, AVariantThatGivesNaNDoesNotWin) {
@@ -108,8 +108,8 @@ TEST(Tuning, AVariantThatDoesNotRunIsPassedOver) {
     const Tuning tuning = parsed(tuner);
     ASSERT_EQ(tuning.variants.size(), 1u);
     EXPECT_EQ(tuning.variants.begin()->second, rehearsal.variants[2]);
-    ASSERT_EQ(tuner.notes().size(), 1u);
-    EXPECT_NE(tuner.notes()[0].find("the pipeline does not build"), std::string::npos);
+    ASSERT_EQ(tuner.remarks().size(), 1u);
+    EXPECT_NE(tuner.remarks()[0].find("the pipeline does not build"), std::string::npos);
 }
 
 TEST(Tuning, WithoutTheShippedVariantThereIsNoWinner) {
@@ -125,7 +125,7 @@ TEST(Tuning, AChangeWithinTheNoiseIsNone) {
 
 TEST(Tuning, ProgressMayStopIt) {
     const CompileOptions options = device_options();
-    Tuner tuner(compile_product(options).tunable, options);
+    Tuner tuner(compile_product(options).tunable_kernels, options);
     size_t runs = 0;
     const Status status = tune(
         tuner,
@@ -141,13 +141,13 @@ TEST(Tuning, ProgressMayStopIt) {
 
 TEST(Tuning, ABudgetOfNothingRunsOneTrial) {
     const CompileOptions options = device_options();
-    Tuner tuner(compile_product(options).tunable, options);
+    Tuner tuner(compile_product(options).tunable_kernels, options);
     const RunTrial run = [&](const TuningTrial&) -> Result<TuningResult> {
         return TuningResult{1, {{"c", filled(1)}}};
     };
-    ASSERT_TRUE(tune_within(tuner, run, std::chrono::microseconds(0)).ok());
+    ASSERT_TRUE(tune_for(tuner, run, std::chrono::microseconds(0)).ok());
     EXPECT_EQ(tuner.trials_done(), 1u);
-    ASSERT_TRUE(tune_within(tuner, run, std::chrono::hours(1)).ok());
+    ASSERT_TRUE(tune_for(tuner, run, std::chrono::hours(1)).ok());
     EXPECT_TRUE(tuner.is_done());
 }
 
@@ -173,20 +173,20 @@ TEST(Tuning, OfAnotherDeviceDriverOrVersionIsIgnoredWithANote) {
         const Compiled compiled = compile_product(options);
         EXPECT_EQ(compiled.hash, shipped) << note;
         if (note.empty()) continue;
-        ASSERT_EQ(compiled.notes.size(), 1u) << note;
-        EXPECT_NE(compiled.notes[0].find(note), std::string::npos) << compiled.notes[0];
+        ASSERT_EQ(compiled.remarks.size(), 1u) << note;
+        EXPECT_NE(compiled.remarks[0].find(note), std::string::npos) << compiled.remarks[0];
     }
 }
 
 TEST(Tuning, OnlyVariantsThatTheProductHasAreTrusted) {
     CompileOptions options = device_options();
     const Compiled shipped = compile_product(options);
-    ASSERT_EQ(shipped.tunable.size(), 1u);
+    ASSERT_EQ(shipped.tunable_kernels.size(), 1u);
     Tuning tuning = tuning_for(options);
     for (const char* variant :
          {"", "matrix", "vector 4096x4096x8 of 8x8, 1 stages, 0 threads",
           "tiled 64x64x16 of 0x0, 1 stages, 0 threads", "row 1x4x8 of 1x4, 1 stages, 9 threads"}) {
-        tuning.variants[shipped.tunable[0]] = variant;
+        tuning.variants[shipped.tunable_kernels[0]] = variant;
         options.tuning = print_tuning(tuning);
         EXPECT_EQ(compile_product(options).hash, shipped.hash) << variant;
     }
@@ -210,12 +210,12 @@ TEST(Tuning, ATextIsWhatItWasPrintedFrom) {
 
 DeviceCaps caps_with_matrices() {
     DeviceCaps caps = device_options().caps;
-    caps.matrix_cores = MatrixCores::kKhr;
-    caps.max_workgroup_invocations = caps.max_workgroup_size_x = 1024;
-    caps.shared_memory_bytes = 48 << 10;
-    caps.fp16_arithmetic = caps.fp16_storage = true;
-    caps.workgroup_matrices = {{{64, {16, 16, 16}}, {128, {32, 16, 16}}, {256, {32, 32, 16}}}};
-    caps.workgroup_matrix_shared_bytes = 8 << 10;
+    caps.cooperative_matrix = CooperativeMatrixExt::kKhr;
+    caps.max_compute_work_group_invocations = caps.max_compute_work_group_size_x = 1024;
+    caps.max_compute_shared_memory_size = 48 << 10;
+    caps.shader_float16 = caps.storage_buffer_16bit_access = true;
+    caps.workgroup_scope_granularities = {{{64, {16, 16, 16}}, {128, {32, 16, 16}}, {256, {32, 32, 16}}}};
+    caps.workgroup_scope_reserved_shared_memory = 8 << 10;
     return caps;
 }
 
@@ -229,7 +229,7 @@ TEST(MatmulTiles, EachTileIsReadBackFromItsText) {
     EXPECT_GT(tiles.size(), 8u);
     for (const MatmulTile& tile : tiles) {
         EXPECT_EQ(parse_matmul_tile(to_string(tile)), tile) << to_string(tile);
-        EXPECT_LE(shared_bytes_of(tile, problem, caps), caps.shared_memory_bytes);
+        EXPECT_LE(shared_bytes_of(tile, problem, caps), caps.max_compute_shared_memory_size);
         EXPECT_LE(threads_of(tile, caps), 1024);
     }
     const std::optional<MatmulProblem> read = parse_matmul_problem(problem.key());
@@ -252,12 +252,12 @@ TEST(MatmulTiles, MatricesOfAWorkgroupAreForDevicesThatHaveThem) {
     const auto all = count();
     EXPECT_GE(all, 4);
     // 128x128 in slices of 32 take 18.5 KB.
-    caps.workgroup_matrix_shared_bytes = 36 << 10;
+    caps.workgroup_scope_reserved_shared_memory = 36 << 10;
     EXPECT_LT(count(), all);
     caps = caps_with_matrices();
-    caps.workgroup_matrices[2].granularity.m = 96;
+    caps.workgroup_scope_granularities[2].granularity.m = 96;
     EXPECT_LT(count(), all);
-    caps.workgroup_matrices = {};
+    caps.workgroup_scope_granularities = {};
     EXPECT_EQ(count(), 0);
 }
 
@@ -266,7 +266,7 @@ TEST(MatmulTiles, AKernelWithMatricesOfAWorkgroupTellsSo) {
     Trace trace("run");
     const Tensor x = trace.input("x", {256, 256}, DType::kF16);
     trace.output("y", relu(matmul(x, x, false, true)));
-    const Graph graph = trace.finish().value();
+    const Graph graph = trace.build().value();
     const auto shipped = compile_graphs({graph}, options);
     ASSERT_TRUE(shipped.ok()) << shipped.status().message();
     Tuning tuning = tuning_for(options);
@@ -278,7 +278,7 @@ TEST(MatmulTiles, AKernelWithMatricesOfAWorkgroupTellsSo) {
     ASSERT_EQ(tuned->program.kernels.size(), 1u);
     const Kernel& kernel = tuned->program.kernels[0];
     EXPECT_TRUE(kernel.needs_workgroup_matrices);
-    EXPECT_EQ(kernel.needs_matrix_cores, MatrixCores::kKhr);
+    EXPECT_EQ(kernel.needs_matrix_cores, CooperativeMatrixExt::kKhr);
     EXPECT_EQ(kernel.matrix, (MatrixShape{128, 32, 32}));
     EXPECT_EQ(kernel.local_size[0], 128u);
     EXPECT_FALSE(shipped->program.kernels[0].needs_workgroup_matrices);

@@ -27,13 +27,13 @@ TEST(Shape, ExtentsAreBoundedOneByOneAndTogether) {
     const auto message_of = [](const Shape& shape) { return check_extents(shape).message(); };
     EXPECT_EQ(message_of({kMaxExtent}), "");
     EXPECT_EQ(message_of({0, kMaxExtent}), "");
-    EXPECT_EQ(message_of({kRows, 3, 5}), "");
+    EXPECT_EQ(message_of({kBatch, 3, 5}), "");
     const std::string most = std::to_string(kMaxExtent + 1);
     EXPECT_EQ(message_of({kMaxExtent + 1}), "shape [" + most + "] is too large");
     EXPECT_EQ(message_of({2, kMaxExtent}),
               "shape [2, " + std::to_string(kMaxExtent) + "] is too large");
     EXPECT_EQ(message_of({2, -3}), "shape [2, -3] has a negative extent");
-    EXPECT_EQ(message_of({kRows, kRows}), "shape [rows, rows] has more than one symbolic extent");
+    EXPECT_EQ(message_of({kBatch, kBatch}), "shape [rows, rows] has more than one symbolic extent");
     // A row may be 65,536 times there.
     EXPECT_NE(message_of({Dim(kMaxExtent, true)}).find("is too large"), std::string::npos);
     EXPECT_EQ(message_of({Dim(kMaxExtent >> 16, true)}), "");

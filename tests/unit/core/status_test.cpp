@@ -9,12 +9,12 @@ namespace hearth {
 namespace {
 
 TEST(Status, MessagesAreBoundedAndKeepBothEnds) {
-    const Status s = corrupt_data("first " + std::string(20 << 20, 'x') + " last").in("where");
+    const Status s = corrupt_data("first " + std::string(20 << 20, 'x') + " last").with_context("where");
     EXPECT_LT(s.message().size(), 5000u);
     EXPECT_TRUE(s.message().starts_with("where: first"));
     EXPECT_TRUE(s.message().ends_with(" last"));
     Status nested = s;
-    for (int i = 0; i < 1000; ++i) nested = nested.in("a rather long name of a context");
+    for (int i = 0; i < 1000; ++i) nested = nested.with_context("a rather long name of a context");
     EXPECT_LT(nested.message().size(), 5000u);
 }
 

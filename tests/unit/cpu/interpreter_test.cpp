@@ -22,7 +22,7 @@ HostTensor f32(const Shape& shape, std::vector<double> values) {
 Graph graph_of(const std::function<void(Trace&)>& build) {
     Trace trace("entry");
     build(trace);
-    auto graph = trace.finish();
+    auto graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     return graph.ok() ? *graph : Graph();
 }
@@ -66,7 +66,7 @@ TEST(Interpret, GivenWeightsWinOverFirstContents) {
 
 TEST(Interpret, OneGraphServesAnyNumberOfRows) {
     const Graph graph = graph_of([](Trace& t) {
-        const Tensor x = t.input("x", {kRows, 2});
+        const Tensor x = t.input("x", {kBatch, 2});
         t.output("mean", mean(x, {0}));
         t.output("flat", flatten(x));
     });
@@ -84,7 +84,7 @@ TEST(Interpret, OneGraphServesAnyNumberOfRows) {
 
 TEST(Interpret, NoRowsGiveEmptyResults) {
     const Graph graph = graph_of([](Trace& t) {
-        const Tensor x = t.input("x", {kRows, 2});
+        const Tensor x = t.input("x", {kBatch, 2});
         t.output("y", relu(x));
         t.output("sum", sum(x, {0}));
     });
@@ -97,7 +97,7 @@ TEST(Interpret, NoRowsGiveEmptyResults) {
 
 TEST(Interpret, ErrorsNameTheTensorAndBothTypes) {
     const Graph graph = graph_of([](Trace& t) {
-        t.output("y", t.input("x", {kRows, 2}) * t.param("w", {2}));
+        t.output("y", t.input("x", {kBatch, 2}) * t.param("w", {2}));
     });
     NamedTensors weights;
     EXPECT_EQ(interpret(graph, {}, weights).status().message(), "input 'x' is missing");
@@ -152,7 +152,7 @@ TEST(EvaluateNode, RefusesInputsThatTheOperatorDoesNotTake) {
 
 TEST(EvaluateNode, ResolvesRowsInAttributes) {
     const std::vector<HostTensor> inputs{HostTensor::scalar(2)};
-    const auto result = evaluate_node(op("expand"), {{"shape", Shape{kRows, 2}}},
+    const auto result = evaluate_node(op("expand"), {{"shape", Shape{kBatch, 2}}},
                                       std::span<const HostTensor>(inputs), 3);
     ASSERT_TRUE(result.ok());
     EXPECT_EQ((*result)[0], f32({3, 2}, {2, 2, 2, 2, 2, 2}));

@@ -48,12 +48,12 @@ Built built(const std::function<void(Trace&)>& build, uint64_t rows = 1, bool fu
     Trace trace("store");
     build(trace);
     Built result;
-    auto graph = trace.finish();
+    auto graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     if (!graph.ok()) return result;
     result.traced = *graph;
     auto compiled =
-        compile_graphs({*graph}, {.rows_capacity = rows, .fuse = fuse, .keep_source = false});
+        compile_graphs({*graph}, {.max_batch_size = rows, .fuse = fuse, .keep_source = false});
     EXPECT_TRUE(compiled.ok()) << compiled.status().message();
     if (compiled.ok()) result.compiled = *std::move(compiled);
     return result;
@@ -61,12 +61,12 @@ Built built(const std::function<void(Trace&)>& build, uint64_t rows = 1, bool fu
 
 /// Steps that move as many bytes as the slot has: copies of it.
 size_t copies_of(const Program& program, std::string_view slot) {
-    const Slot& s = *program.find_slot(slot);
+    const Variable& s = *program.find_variable(slot);
     size_t count = 0;
-    for (const Step& step : program.steps) {
+    for (const Command& step : program.commands) {
         const bool is_copy =
-            step.kind == StepKind::kCopy ||
-            (step.kind == StepKind::kDispatch && program.kernels[step.kernel].name == kCopyKernel);
+            step.kind == CommandKind::kCopy ||
+            (step.kind == CommandKind::kDispatch && program.kernels[step.kernel].name == kCopyKernel);
         for (const Operand& o : program.operands_of(step))
             count += (is_copy || o.access == Access::kWrite) && o.region == Region::kWeights &&
                      o.offset == s.offset;
@@ -76,7 +76,7 @@ size_t copies_of(const Program& program, std::string_view slot) {
 
 uint64_t bytes_moved(const Program& program) {
     uint64_t bytes = 0;
-    for (const Step& step : program.steps) bytes += step.bytes_moved;
+    for (const Command& step : program.commands) bytes += step.bytes_moved;
     return bytes;
 }
 
@@ -94,7 +94,7 @@ void expect_same(const Built& b, const std::function<NamedTensors(int64_t step)>
         for (const auto& [name, tensor] : *expected)
             EXPECT_EQ(difference(found->at(name), tensor, 0), "") << name;
         for (const auto& [name, tensor] : states)
-            EXPECT_EQ(difference(memory.read(*b.compiled.program.find_slot(name)), tensor, 0), "")
+            EXPECT_EQ(difference(memory.read(*b.compiled.program.find_variable(name)), tensor, 0), "")
                 << name << " after step " << step;
     }
 }
@@ -106,7 +106,7 @@ TEST_P(Rows, OfEveryTypeAreWrittenInPlaceAsAScatterWouldWriteThem) {
     const Shape shape{37, 3, 5}, rows{6, 3, 5};
     const Built b = built([&](Trace& t) {
         const Tensor ring = t.state("ring", shape, Init::from(numbers(dtype, shape, 3)), dtype);
-        assign_rows(ring, t.input("at", {6}, DType::kI32), t.input("rows", rows, dtype));
+        index_copy_(ring, t.input("at", {6}, DType::kI32), t.input("rows", rows, dtype));
     });
     EXPECT_EQ(copies_of(b.compiled.program, "ring"), 0u);
     // The last of those meant for one place stays; negative ones count from the back; others are out.
@@ -129,9 +129,9 @@ TEST(AssignRows, MovesTheRowsAndNotTheRing) {
     const auto bytes_of = [](int64_t capacity) {
         const Built b = built(
             [&](Trace& t) {
-                const Tensor ring = t.transient("ring", {capacity, 12});
-                assign_rows(ring, t.input("at", {kRows}, DType::kI32),
-                            t.input("rows", {kRows, 12}));
+                const Tensor ring = t.non_persistent_state("ring", {capacity, 12});
+                index_copy_(ring, t.input("at", {kBatch}, DType::kI32),
+                            t.input("rows", {kBatch, 12}));
             },
             16);
         EXPECT_EQ(b.compiled.program.arena_bytes, 0u);
@@ -146,8 +146,8 @@ TEST(AssignRows, WithOneKernelForEachOperatorGiveTheSame) {
     const Built b = built(
         [](Trace& t) {
             const Tensor ring = t.state("ring", {9, 2});
-            const Tensor x = t.input("x", {kRows, 2});
-            assign_rows(ring, t.input("at", {kRows}, DType::kI64) + 1.0, tanh(x) * 2.0);
+            const Tensor x = t.input("x", {kBatch, 2});
+            index_copy_(ring, t.input("at", {kBatch}, DType::kI64) + 1.0, tanh(x) * 2.0);
         },
         8, /*fuse=*/false);
     EXPECT_EQ(copies_of(b.compiled.program, "ring"), 0u);
@@ -163,9 +163,9 @@ TEST(AssignRows, WithOneKernelForEachOperatorGiveTheSame) {
 TEST(AssignRows, TakesPairsOfIndicesAndUnsignedOnes) {
     const Built b = built([](Trace& t) {
         const Tensor grid = t.state("grid", {4, 5, 3});
-        assign_rows(grid, t.input("at", {3, 2}, DType::kI32), t.input("rows", {3, 3}));
+        index_copy_(grid, t.input("at", {3, 2}, DType::kI32), t.input("rows", {3, 3}));
         const Tensor list = t.state("list", {7}, {}, DType::kU32);
-        assign_rows(list, t.input("places", {3}, DType::kU32), t.input("values", {3}, DType::kU32),
+        index_copy_(list, t.input("places", {3}, DType::kU32), t.input("values", {3}, DType::kU32),
                     /*are_distinct=*/true);
     });
     EXPECT_EQ(copies_of(b.compiled.program, "grid"), 0u);
@@ -180,12 +180,12 @@ TEST(AssignRows, TakesPairsOfIndicesAndUnsignedOnes) {
 // Reads of what is replaced see the old contents; they come first, and nothing is copied for them.
 TEST(AssignRows, ReadersOfTheOldContentsRunBefore) {
     const Built b = built([](Trace& t) {
-        const Tensor memory = t.transient("memory", {50, 4});
+        const Tensor memory = t.non_persistent_state("memory", {50, 4});
         const Tensor ids = t.input("ids", {3}, DType::kI32);
-        const Tensor old = gather(memory, ids);
+        const Tensor old = take(memory, ids);
         t.output("old", old);
         t.output("sum", sum(memory));
-        assign_rows(memory, ids, old * 0.5 + t.input("x", {3, 4}));
+        index_copy_(memory, ids, old * 0.5 + t.input("x", {3, 4}));
     });
     EXPECT_EQ(copies_of(b.compiled.program, "memory"), 0u);
     expect_same(b, [](int64_t step) {
@@ -199,9 +199,9 @@ TEST(AssignRows, RowsMadeOfTheRingItselfAreStoredFirst) {
     for (const bool fuse : {true, false}) {
         const Built b = built(
             [](Trace& t) {
-                const Tensor ring = t.transient("ring", {8, 3}, Init::uniform(-1, 1, 1));
+                const Tensor ring = t.non_persistent_state("ring", {8, 3}, Init::uniform(-1, 1, 1));
                 const Tensor moved = slice(ring, 0, 2, 6);
-                assign_rows(ring, t.input("at", {4}, DType::kI32), moved * 2.0 + mean(ring));
+                index_copy_(ring, t.input("at", {4}, DType::kI32), moved * 2.0 + mean(ring));
             },
             1, fuse);
         EXPECT_EQ(copies_of(b.compiled.program, "ring"), 0u);
@@ -213,11 +213,11 @@ TEST(AssignRows, RowsMadeOfTheRingItselfAreStoredFirst) {
 
 TEST(AssignRows, OfTwoRingsThatFeedEachOtherBothSeeTheOldOnes) {
     const Built b = built([](Trace& t) {
-        const Tensor a = t.transient("a", {6, 2}, Init::uniform(-1, 1, 1));
-        const Tensor c = t.transient("c", {6, 2}, Init::uniform(-1, 1, 2));
+        const Tensor a = t.non_persistent_state("a", {6, 2}, Init::uniform(-1, 1, 1));
+        const Tensor c = t.non_persistent_state("c", {6, 2}, Init::uniform(-1, 1, 2));
         const Tensor at = t.input("at", {2}, DType::kI32);
-        assign_rows(a, at, slice(c, 0, 0, 2));
-        assign_rows(c, at, slice(a, 0, 4, 6));
+        index_copy_(a, at, slice(c, 0, 0, 2));
+        index_copy_(c, at, slice(a, 0, 4, 6));
         t.assign(t.state("last", {6, 2}), a);
     });
     expect_same(b, [](int64_t step) {
@@ -228,9 +228,9 @@ TEST(AssignRows, OfTwoRingsThatFeedEachOtherBothSeeTheOldOnes) {
 TEST(AssignRing, GoesRoundAndKeepsTheLastRowsOfTooMany) {
     const Built b = built(
         [](Trace& t) {
-            const Tensor ring = t.transient("ring", {5, 2});
+            const Tensor ring = t.non_persistent_state("ring", {5, 2});
             const Tensor next = t.state("next", {}, {}, DType::kU32);
-            t.assign(next, assign_ring(ring, next, t.input("x", {kRows, 2})));
+            t.assign(next, ring_buffer_push(ring, next, t.input("x", {kBatch, 2})));
         },
         13);
     EXPECT_EQ(copies_of(b.compiled.program, "ring"), 0u);
@@ -247,7 +247,7 @@ TEST(AssignRing, HoldsWhatWasWrittenInTheirOrder) {
     const Built b = built(
         [](Trace& t) {
             const Tensor next = t.state("next", {}, {}, DType::kI32);
-            t.assign(next, assign_ring(t.transient("ring", {4}), next, t.input("x", {kRows})));
+            t.assign(next, ring_buffer_push(t.non_persistent_state("ring", {4}), next, t.input("x", {kBatch})));
         },
         9);
     ProgramMemory memory(b.compiled.program);
@@ -258,13 +258,13 @@ TEST(AssignRing, HoldsWhatWasWrittenInTheirOrder) {
                                 memory, count)
                         .ok());
     };
-    const auto ring = [&] { return memory.read(*b.compiled.program.find_slot("ring")); };
+    const auto ring = [&] { return memory.read(*b.compiled.program.find_variable("ring")); };
     store({1, 2, 3});
     store({4, 5, 6});
     EXPECT_EQ(difference(ring(), filled({4}, {5, 6, 3, 4}), 0), "");
     store({7, 8, 9, 10, 11, 12});
     EXPECT_EQ(difference(ring(), filled({4}, {9, 10, 11, 12}), 0), "");
-    EXPECT_EQ(memory.read(*b.compiled.program.find_slot("next")).get_int(0), 0);
+    EXPECT_EQ(memory.read(*b.compiled.program.find_variable("next")).get_int(0), 0);
 }
 
 TEST(AssignRows, AScatterThatIsNothingButAnUpdateIsThat) {
@@ -290,13 +290,13 @@ TEST(AssignRows, AScatterThatIsNothingButAnUpdateIsThat) {
 
 TEST(AssignRows, UnderAGuardAreLeftOutWhereItFails) {
     const Built b = built([](Trace& t) {
-        UpdateGuard guard(t);
-        const Tensor ring = t.transient("ring", {40, 3}, Init::constant(2));
+        ConditionalUpdate guard(t);
+        const Tensor ring = t.non_persistent_state("ring", {40, 3}, Init::constant(2));
         const Tensor rows = t.input("rows", {4, 3});
-        assign_rows(ring, t.input("at", {4}, DType::kI32), rows);
+        index_copy_(ring, t.input("at", {4}, DType::kI32), rows);
         const Tensor count = t.state("count", {}, {}, DType::kU32);
-        t.assign(count, assign_ring(t.transient("log", {5, 3}), count, rows));
-        guard.apply_if(all_finite({rows}));
+        t.assign(count, ring_buffer_push(t.non_persistent_state("log", {5, 3}), count, rows));
+        guard.commit_if(all_finite({rows}));
     });
     EXPECT_EQ(copies_of(b.compiled.program, "ring"), 0u);
     expect_same(b, [](int64_t step) {
@@ -316,26 +316,26 @@ TEST(AssignRows, RefusesWhatDoesNotFit) {
         EXPECT_NE(text.find(part), std::string::npos) << text;
     };
     has(message([](Trace& t) {
-            assign_rows(t.state("s", {4, 2}), t.input("i", {3}), t.input("x", {3, 2}));
+            index_copy_(t.state("s", {4, 2}), t.input("i", {3}), t.input("x", {3, 2}));
         }),
         "the indices are f32, expected integers");
     has(message([](Trace& t) {
-            assign_rows(t.state("s", {4, 2}), t.input("i", {3}, DType::kI32), t.input("x", {3, 5}));
+            index_copy_(t.state("s", {4, 2}), t.input("i", {3}, DType::kI32), t.input("x", {3, 5}));
         }),
         "rows must be [3, 2], found [3, 5]");
     has(message([](Trace& t) {
-            assign_rows(t.constant(HostTensor(DType::kF32, Shape{4, 2})),
+            index_copy_(t.constant(HostTensor(DType::kF32, Shape{4, 2})),
                         t.input("i", {3}, DType::kI32), t.input("x", {3, 2}));
         }),
         "assign: the target is no param, state or input");
     has(message([](Trace& t) {
             const Tensor s = t.state("s", {4, 2});
             for (int i = 0; i < 2; ++i)
-                assign_rows(s, iota(t, {3}), t.constant(HostTensor(DType::kF32, {3, 2})));
+                index_copy_(s, arange(t, {3}), t.constant(HostTensor(DType::kF32, {3, 2})));
         }),
         "'s' is assigned twice");
     has(message([](Trace& t) {
-            (void)assign_ring(t.state("s", {4, 2}), t.input("i", {3}, DType::kI32),
+            (void)ring_buffer_push(t.state("s", {4, 2}), t.input("i", {3}, DType::kI32),
                               t.input("x", {3, 2}));
         }),
         "an integer begin of []");

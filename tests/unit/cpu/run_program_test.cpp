@@ -33,7 +33,7 @@ CompiledProgram compiled(const std::vector<Graph>& graphs, const CompileOptions&
 Graph graph_of(const char* name, const std::function<void(Trace&)>& build) {
     Trace trace(name);
     build(trace);
-    auto graph = trace.finish();
+    auto graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     return graph.ok() ? *graph : Graph();
 }
@@ -51,14 +51,14 @@ Tensor net(Trace& trace, const Tensor& x) {
 
 Graph learn_graph() {
     return graph_of("learn", [](Trace& t) {
-        const Tensor loss = mse_loss(net(t, t.input("x", {kRows, 5})), t.input("t", {kRows, 3}));
+        const Tensor loss = mse_loss(net(t, t.input("x", {kBatch, 5})), t.input("t", {kBatch, 3}));
         minimize(loss, t.params(), AdamOptions{.learning_rate = 0.01});
         t.output("loss", loss);
     });
 }
 
 Graph act_graph() {
-    return graph_of("act", [](Trace& t) { t.output("y", tanh(net(t, t.input("x", {kRows, 5})))); });
+    return graph_of("act", [](Trace& t) { t.output("y", tanh(net(t, t.input("x", {kBatch, 5})))); });
 }
 
 class RunProgram : public testing::TestWithParam<bool> {};  // fused or not
@@ -66,7 +66,7 @@ class RunProgram : public testing::TestWithParam<bool> {};  // fused or not
 TEST_P(RunProgram, TrainsToTheInterpretersBits) {
     const std::vector<Graph> graphs{learn_graph(), act_graph()};
     const CompiledProgram both =
-        compiled(graphs, {.rows_capacity = 8, .fuse = GetParam(), .keep_source = false});
+        compiled(graphs, {.max_batch_size = 8, .fuse = GetParam(), .keep_source = false});
     ASSERT_EQ(both.graphs.size(), 2u);
     ProgramMemory memory(both.program);
     NamedTensors weights;
@@ -87,7 +87,7 @@ TEST_P(RunProgram, TrainsToTheInterpretersBits) {
         EXPECT_EQ(difference(acted->at("y"), should->at("y"), 1e-5), "");
     }
     for (const auto& [name, expected] : weights) {
-        const Slot* slot = both.program.find_slot(name);
+        const Variable* slot = both.program.find_variable(name);
         ASSERT_NE(slot, nullptr) << name;
         EXPECT_EQ(difference(memory.read(*slot), expected, 1e-5), "") << name;
     }
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(Programs, RunProgram, testing::Bool(), [](const auto& f
 });
 
 TEST(RunProgramError, ErrorsNameWhatIsMissing) {
-    const CompiledProgram act = compiled({act_graph()}, {.rows_capacity = 4});
+    const CompiledProgram act = compiled({act_graph()}, {.max_batch_size = 4});
     ASSERT_EQ(act.graphs.size(), 1u);
     ProgramMemory memory(act.program);
     const auto run = [&](std::string_view entry, const NamedTensors& inputs, int64_t rows) {
@@ -120,7 +120,7 @@ TEST(RunProgramError, ErrorsNameWhatIsMissing) {
 
 // What the comparison is for: values that wrongly share bytes give other numbers.
 TEST(RunProgramError, ValuesThatOverlapInTheArenaShow) {
-    CompiledProgram learn = compiled({learn_graph()}, {.rows_capacity = 4});
+    CompiledProgram learn = compiled({learn_graph()}, {.max_batch_size = 4});
     const NamedTensors inputs{{"x", counting({4, 5}, 0.25)}, {"t", counting({4, 3}, 0.5)}};
     const auto loss_after_a_step = [&] {
         ProgramMemory memory(learn.program);
@@ -146,7 +146,7 @@ TEST(RunProgramError, ValuesThatOverlapInTheArenaShow) {
 
 // A step whose operand leaves its region is refused, not run.
 TEST(RunProgramError, OperandsOutOfBoundsAreErrors) {
-    CompiledProgram act = compiled({act_graph()}, {.rows_capacity = 4});
+    CompiledProgram act = compiled({act_graph()}, {.max_batch_size = 4});
     ASSERT_FALSE(act.program.operands.empty());
     ProgramMemory memory(act.program);
     for (Operand& operand : act.program.operands)
@@ -161,10 +161,10 @@ TEST(RunProgramError, OperandsOutOfBoundsAreErrors) {
 /// What running `act` says after this damage to its first kernel, or to one of its operands.
 template <class Damage>
 std::string after(const Damage& damage) {
-    CompiledProgram act = compiled({act_graph()}, {.rows_capacity = 4});
+    CompiledProgram act = compiled({act_graph()}, {.max_batch_size = 4});
     ProgramMemory memory(act.program);
-    for (Step& step : act.program.steps)
-        if (step.kind == StepKind::kDispatch) {
+    for (Command& step : act.program.commands)
+        if (step.kind == CommandKind::kDispatch) {
             damage(act, step);
             break;
         }
@@ -177,7 +177,7 @@ std::string after(const Damage& damage) {
 /// Changes the first operand of the step with this access.
 template <class Change>
 auto operand(Access access, const Change& change) {
-    return [=](CompiledProgram& act, Step& step) {
+    return [=](CompiledProgram& act, Command& step) {
         const auto operands = act.program.operands_of(step);
         for (size_t i = 0; i < operands.size(); ++i)
             if (operands[i].access == access) {
@@ -196,7 +196,7 @@ TEST(RunProgramError, StepsThatDoNotFitTheirGraphAreErrors) {
     };
     const char* const leaves = "leaves its region";
     const char* const unlike = "does not fit its operand";
-    EXPECT_EQ(after([](CompiledProgram&, Step&) {}), "");
+    EXPECT_EQ(after([](CompiledProgram&, Command&) {}), "");
     expect(after(operand(Access::kRead,
                          [](Operand& o, ValueId&, const Graph&) {
                              o.region = Region::kExternal;
@@ -218,16 +218,16 @@ TEST(RunProgramError, StepsThatDoNotFitTheirGraphAreErrors) {
                              v = static_cast<ValueId>(g.values.size());
                          })),
            unlike);
-    expect(after([](CompiledProgram&, Step& step) { step.computes.clear(); }),
+    expect(after([](CompiledProgram&, Command& step) { step.computes.clear(); }),
            "which it does not compute");
     expect(
-        after([](CompiledProgram& act, Step& step) { step.computes = {act.graphs[0].inputs[0]}; }),
+        after([](CompiledProgram& act, Command& step) { step.computes = {act.graphs[0].inputs[0]}; }),
         "which no operator does");
-    expect(after([](CompiledProgram&, Step& step) {
+    expect(after([](CompiledProgram&, Command& step) {
                std::reverse(step.computes.begin(), step.computes.end());
            }),
            "which no operand holds and which is not computed before");
-    expect(after([](CompiledProgram&, Step& step) { step.kind = StepKind::kCopy; }),
+    expect(after([](CompiledProgram&, Command& step) { step.kind = CommandKind::kCopy; }),
            "a copy between unequal sizes");
 }
 

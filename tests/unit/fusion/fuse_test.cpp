@@ -21,7 +21,7 @@ namespace {
 
 /// Without composites, as fuse() wants it.
 Graph graph_of(Trace& trace) {
-    auto graph = trace.finish();
+    auto graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     auto plain = decompose(*graph);
     EXPECT_TRUE(plain.ok()) << plain.status().message();
@@ -65,18 +65,18 @@ FusionPlan fused(const Graph& graph, const FusionOptions& options = {}) {
 
 TEST(Fuse, AChainOfArithmeticIsOneElementwiseGroup) {
     Trace t("act");
-    t.output("y", tanh(exp(t.input("x", {kRows, 5})) * 2) + 1);
+    t.output("y", tanh(exp(t.input("x", {kBatch, 5})) * 2) + 1);
     const Graph graph = graph_of(t);
     const FusionPlan plan = fused(graph);
     ASSERT_EQ(plan.groups.size(), 1u);
     EXPECT_EQ(plan.groups[0].kind, GroupKind::kElementwise);
-    EXPECT_EQ(plan.groups[0].space, (Shape{kRows, 5}));
+    EXPECT_EQ(plan.groups[0].space, (Shape{kBatch, 5}));
     EXPECT_EQ(plan.groups[0].stores, std::vector<ValueId>{graph.outputs[0].value});
 }
 
 TEST(Fuse, SoftmaxIsOneReduction) {
     Trace t("act");
-    t.output("p", softmax(t.input("x", {kRows, 10}), -1));
+    t.output("p", softmax(t.input("x", {kBatch, 10}), -1));
     const Graph graph = graph_of(t);
     const FusionPlan plan = fused(graph);
     ASSERT_EQ(plan.groups.size(), 1u);
@@ -93,7 +93,7 @@ TEST(Fuse, SoftmaxOfLongRowsIsReadAgainByEachPhase) {
 
 TEST(Fuse, AProductTakesWhatFollowsIt) {
     Trace t("act");
-    t.output("y", relu(nn::linear(t, "layer", t.input("x", {kRows, 8}), 16)));
+    t.output("y", relu(nn::linear(t, "layer", t.input("x", {kBatch, 8}), 16)));
     const Graph graph = graph_of(t);
     const FusionPlan plan = fused(graph);
     ASSERT_EQ(plan.groups.size(), 1u);
@@ -102,7 +102,7 @@ TEST(Fuse, AProductTakesWhatFollowsIt) {
 
 TEST(Fuse, ProductsAreGroupsOfTheirOwn) {
     Trace t("act");
-    t.output("y", nn::mlp(t, "net", t.input("x", {kRows, 8}), {16, 16, 4}, relu));
+    t.output("y", nn::mlp(t, "net", t.input("x", {kBatch, 8}), {16, 16, 4}, relu));
     const Graph graph = graph_of(t);
     const FusionPlan plan = fused(graph);
     ASSERT_EQ(plan.groups.size(), 3u);
@@ -129,8 +129,8 @@ TEST(Fuse, WhatReadersNeedAtOtherElementsIsStored) {
 
 TEST(Fuse, WhatIsGatheredForArithmeticIsStoredOnRequest) {
     Trace t("act");
-    const Tensor places = t.input("places", {kRows, 3}, DType::kI32);
-    t.output("y", exp(gather_elements(t.input("x", {kRows, 8}), places, 1)) * 2);
+    const Tensor places = t.input("places", {kBatch, 3}, DType::kI32);
+    t.output("y", exp(gather_elements(t.input("x", {kBatch, 8}), places, 1)) * 2);
     const Graph graph = graph_of(t);
     EXPECT_EQ(fused(graph).groups.size(), 1u);
     const FusionPlan apart = fused(graph, {.store_gathered = true});
@@ -149,7 +149,7 @@ TEST(Fuse, ArithmeticOnSingleNumbersIsComputedAgain) {
 
 TEST(Fuse, NodesAreAloneWhereFusionIsOff) {
     Trace t("act");
-    t.output("y", exp(t.input("x", {kRows, 5})) * 2);
+    t.output("y", exp(t.input("x", {kBatch, 5})) * 2);
     const Graph graph = graph_of(t);
     FusionOptions options;
     options.enabled = false;
@@ -171,8 +171,8 @@ TEST(Fuse, AKernelTouchesNoMoreBuffersThanItMay) {
 
 TEST(Fuse, GroupsOfARegionHoldNothingElse) {
     Trace t("learn");
-    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 5}), {8, 3}, tanh);
-    const Tensor loss = mse_loss(y, t.input("target", {kRows, 3}));
+    const Tensor y = nn::mlp(t, "net", t.input("x", {kBatch, 5}), {8, 3}, tanh);
+    const Tensor loss = mse_loss(y, t.input("target", {kBatch, 3}));
     const std::vector<Tensor> gradients = grad(loss, t.params());
     for (size_t i = 0; i < gradients.size(); ++i)
         t.output("g" + std::to_string(i), gradients[i] * 0.5);

@@ -22,9 +22,9 @@ class ThreeLayersAndASum : public testing::Test {
   protected:
     void SetUp() override {
         Trace t("act");
-        const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 8}), {16, 16, 4}, relu);
+        const Tensor y = nn::mlp(t, "net", t.input("x", {kBatch, 8}), {16, 16, 4}, relu);
         t.output("y", y + sum(t.input("u", {100, 4}), {0}));
-        graph = decompose(t.finish().value()).value();
+        graph = decompose(t.build().value()).value();
         plan = fuse(graph, {});
         for (const Group& group : plan.groups) {
             if (group.kind == GroupKind::kReduction) sum_at = groups.size();

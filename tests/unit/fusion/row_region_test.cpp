@@ -18,7 +18,7 @@ namespace hearth::test {
 namespace {
 
 Graph graph_of(Trace& trace, const PassOptions& options = {}) {
-    auto graph = trace.finish();
+    auto graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     auto plain = run_passes(*graph, options);
     EXPECT_TRUE(plain.ok()) << plain.status().message();
@@ -32,10 +32,10 @@ size_t count_of(const Graph& graph, const RowRegion& region, OpClass op_class) {
 
 TEST(RowRegion, HasTheLayersOfANetworkThatActs) {
     Trace t("act");
-    t.output("y", nn::mlp(t, "net", t.input("x", {kRows, 5}), {8, 8, 3}, relu));
+    t.output("y", nn::mlp(t, "net", t.input("x", {kBatch, 5}), {8, 8, 3}, relu));
     const Graph graph = graph_of(t);
     const RowRegion region = find_row_region(graph);
-    EXPECT_EQ(region.rows, kRows);
+    EXPECT_EQ(region.rows, kBatch);
     EXPECT_EQ(region.window, 1);
     EXPECT_EQ(count_of(graph, region, OpClass::kMatmul), 3u);
     EXPECT_TRUE(std::ranges::is_sorted(region.nodes));
@@ -43,14 +43,14 @@ TEST(RowRegion, HasTheLayersOfANetworkThatActs) {
 
 TEST(RowRegion, EndsInSumsOverTheRowsWhereItLearns) {
     Trace t("learn");
-    const Tensor y = nn::linear(t, "net", t.input("x", {kRows, 5}), 3);
-    const Tensor loss = mse_loss(tanh(y), t.input("target", {kRows, 3}));
+    const Tensor y = nn::linear(t, "net", t.input("x", {kBatch, 5}), 3);
+    const Tensor loss = mse_loss(tanh(y), t.input("target", {kBatch, 3}));
     const std::vector<Tensor> gradients = grad(loss, t.params());
     ASSERT_EQ(gradients.size(), 2u);
     t.output("weight", gradients[0]);
     t.output("bias", gradients[1]);
     PassOptions options;
-    options.rows_capacity = 1000;
+    options.max_batch_size = 1000;
     const Graph graph = graph_of(t, options);
     const RowRegion region = find_row_region(graph);
     const auto sums = std::ranges::count_if(
@@ -67,7 +67,7 @@ TEST(RowRegion, EndsInSumsOverTheRowsWhereItLearns) {
 
 TEST(RowRegion, LeavesOutWhatMixesRows) {
     Trace t("act");
-    const Tensor y = nn::linear(t, "net", t.input("x", {kRows, 5}), 3);
+    const Tensor y = nn::linear(t, "net", t.input("x", {kBatch, 5}), 3);
     t.output("centred", exp(y - mean(y, {0}, true)));
     const Graph graph = graph_of(t);
     const RowRegion region = find_row_region(graph);
@@ -78,7 +78,7 @@ TEST(RowRegion, LeavesOutWhatMixesRows) {
 
 TEST(RowRegion, IsNoneWithoutAProductOfTheRows) {
     Trace t("act");
-    t.output("y", softmax(exp(t.input("x", {kRows, 5})), -1));
+    t.output("y", softmax(exp(t.input("x", {kBatch, 5})), -1));
     EXPECT_TRUE(find_row_region(graph_of(t)).empty());
     Trace fixed("act");
     fixed.output("y", matmul(fixed.param("a", {4, 5}, Init::uniform(-1, 1)),
@@ -89,7 +89,7 @@ TEST(RowRegion, IsNoneWithoutAProductOfTheRows) {
 TEST(RowRegion, OfAGruHasItsWindows) {
     Trace t("act");
     const Tensor h =
-        nn::gru(t, "gru", t.input("x", {kRows, 4, 6}), 8, {.h = t.input("h", {1, kRows, 8})})
+        nn::gru(t, "gru", t.input("x", {kBatch, 4, 6}), 8, {.h = t.input("h", {1, kBatch, 8})})
             .output;
     t.output("y", nn::linear(t, "head", reshape(h, {Dim(4, true), 8}), 2));
     const Graph graph = graph_of(t);
@@ -103,9 +103,9 @@ TEST(RowRegion, OfAGruHasItsWindows) {
 TEST(RowRegion, OfAWideLayerIsRefusedByItsWidths) {
     const auto checked = [](int64_t inner, int64_t outer) {
         Trace t("act");
-        t.output("y", nn::linear(t, "net", t.input("x", {kRows, inner}), outer));
+        t.output("y", nn::linear(t, "net", t.input("x", {kBatch, inner}), outer));
         // Later passes split the sums of layers that are refused.
-        const Graph graph = decompose(t.finish().value()).value();
+        const Graph graph = decompose(t.build().value()).value();
         return check_row_layers(graph, find_row_region(graph), 100, baseline_caps());
     };
     EXPECT_TRUE(checked(512, 256).ok());
@@ -118,11 +118,11 @@ TEST(RowRegion, RunsOnMatricesOfEachShapeWhereItsProductsReadHalves) {
         PassOptions options;
         options.precision = precision;
         options.caps = baseline_caps();
-        options.caps.fp16_arithmetic = options.caps.fp16_storage = true;
-        options.caps.matrix_cores = MatrixCores::kKhr;
-        options.caps.matrix = matrix;
+        options.caps.shader_float16 = options.caps.storage_buffer_16bit_access = true;
+        options.caps.cooperative_matrix = CooperativeMatrixExt::kKhr;
+        options.caps.cooperative_matrix_shape = matrix;
         Trace t("act");
-        t.output("y", nn::mlp(t, "net", t.input("x", {kRows, 16}), {32, 16}, relu));
+        t.output("y", nn::mlp(t, "net", t.input("x", {kBatch, 16}), {32, 16}, relu));
         const Graph graph = graph_of(t, options);
         return fits_matrix_cores(graph, find_row_region(graph), options.caps);
     };

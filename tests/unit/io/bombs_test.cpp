@@ -154,9 +154,9 @@ TEST(OnnxBomb, AHostMayAllowMore) {
     }
     b.node("Sum", all, {"y"});
     expect_limit(b, "values");
-    const auto model = import_onnx(b.bytes(), {.budget = 4});
+    const auto model = import_onnx(b.bytes(), {.expansion_limit = 4});
     EXPECT_TRUE(model.ok()) << model.status().message();
-    EXPECT_EQ(import_onnx(b.bytes(), {.budget = std::nan("")}).status().code(),
+    EXPECT_EQ(import_onnx(b.bytes(), {.expansion_limit = std::nan("")}).status().code(),
               StatusCode::kInvalidArgument);
 }
 

@@ -19,7 +19,7 @@ namespace hearth {
 namespace {
 
 void expect_program_agrees(Trace& trace) {
-    const Result<Graph> graph = trace.finish();
+    const Result<Graph> graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     NamedTensors inputs, weights;
     for (ValueId id : graph->inputs) {

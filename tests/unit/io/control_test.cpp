@@ -112,14 +112,14 @@ TEST(OnnxControl, ABranchThatCannotBeImportedNamesTheInputThatChoosesIt) {
     set_graph(node, "then_branch", branch("Neg", {"x"}, "a"));
     set_graph(node, "else_branch", branch("Reshape", {"x", "four"}, "b"));
     EXPECT_NE(
-        message_of(b, {.value_option = "--value"})
+        message_of(b, {.value_flag_name = "--value"})
             .find("; whether this branch is taken depends on 'rate': if it never is, give the "
                   "contents, --value NAME=..."),
         std::string::npos)
-        << message_of(b, {.value_option = "--value"});
+        << message_of(b, {.value_flag_name = "--value"});
     // What it says works.
     const ImportOptions given = {
-        .input_values = {{"rate", HostTensor::scalar(16000, DType::kI64)}}};
+        .constant_inputs = {{"rate", HostTensor::scalar(16000, DType::kI64)}}};
     EXPECT_TRUE(import_onnx(b.bytes(), given).ok());
 }
 
@@ -416,9 +416,9 @@ TEST(OnnxControl, GradientsFlowThroughLoops) {
     ASSERT_TRUE(model.ok()) << model.status().message();
     Trace trace("t");
     const Tensor x = trace.input("x", {2}), start = trace.input("start", {2});
-    const std::vector<Tensor> y = model->apply(trace, {x, start});
+    const std::vector<Tensor> y = model->call(trace, {x, start});
     trace.output("dx", grad(sum(y[0]) + sum(y[1]), x));
-    const Result<Graph> graph = trace.finish();
+    const Result<Graph> graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     const auto dx = evaluate(*graph, std::vector{floats({2}, {1, 10}), floats({2}, {0, 5})});
     ASSERT_TRUE(dx.ok());
@@ -465,7 +465,7 @@ TEST(OnnxControl, TheModelsOwnFunctionsAreExpanded) {
     EXPECT_EQ(run(b, {floats({2}, {-1, 1})})[0], floats({2}, {-0.02f, 9}));
     const Result<ImportedModel> model = import_onnx(b.bytes());
     Trace trace("t");
-    model->apply(trace, {trace.input("x", {2})});
+    model->call(trace, {trace.input("x", {2})});
     EXPECT_EQ(trace.params().size(), 1u);
 }
 

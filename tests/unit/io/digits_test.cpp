@@ -52,7 +52,7 @@ class DigitsFormats : public ::testing::Test {
         const auto report = load_weights(*file, trace);
         ASSERT_TRUE(report.ok()) << report.status().message();
         EXPECT_EQ(report->loaded.size(), 13u);
-        const Result<Graph> graph = trace.finish();
+        const Result<Graph> graph = trace.build();
         ASSERT_TRUE(graph.ok()) << graph.status().message();
         check(*graph, 360);
     }
@@ -65,16 +65,16 @@ class DigitsFormats : public ::testing::Test {
             return reshape(t, {16, 1, 1});
         };
         trace.state("bn.num_batches_tracked", {}, {}, DType::kI64);
-        Tensor x = trace.input("x", {kRows, 1, 8, 8});
+        Tensor x = trace.input("x", {kBatch, 1, 8, 8});
         x = conv(x, trace.param("conv1.weight", {16, 1, 3, 3}), trace.param("conv1.bias", {16}),
-                 {.low = {1}});
+                 {.pad_begin = {1}});
         x = (x - norm("bn.running_mean", ValueKind::kState)) *
                 rsqrt(norm("bn.running_var", ValueKind::kState) + 1e-5) *
                 norm("bn.weight", ValueKind::kParam) +
             norm("bn.bias", ValueKind::kParam);
         x = max_pool(relu(x), {2});
         x = conv(x, trace.param("conv2.weight", {32, 16, 3, 3}), trace.param("conv2.bias", {32}),
-                 {.low = {1}});
+                 {.pad_begin = {1}});
         x = flatten(max_pool(gelu(x), {2}), 1);
         x = relu(linear(x, trace.param("fc1.weight", {64, 128}), trace.param("fc1.bias", {64})));
         trace.output("logits",

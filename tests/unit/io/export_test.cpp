@@ -47,13 +47,13 @@ Graph with_random_weights(Graph graph) {
 /// observation [rows, 4] -> action [rows, 2], value [rows]
 Graph policy() {
     Trace trace("policy");
-    const Tensor x = trace.input("observation", {kRows, 4});
+    const Tensor x = trace.input("observation", {kBatch, 4});
     const Tensor h = nn::mlp(trace, "body", x, {8, 8}, tanh);
     const Tensor scale = trace.state("scale", {2}, Init::constant(0.5));
     trace.output("action", softmax(nn::linear(trace, "actor", h, 2)) * scale);
     trace.output("value", squeeze(nn::linear(trace, "critic", h, 1), {1}) / sum(mean(x, {0})));
     trace.output("seen", x);
-    return trace.finish().value();
+    return trace.build().value();
 }
 
 TEST(ExportOnnx, APolicyComesBackBitForBit) {
@@ -62,8 +62,8 @@ TEST(ExportOnnx, APolicyComesBackBitForBit) {
     ASSERT_TRUE(bytes.ok()) << bytes.status().message();
     const Result<ImportedModel> model = import_onnx(*bytes);
     ASSERT_TRUE(model.ok()) << model.status().message();
-    EXPECT_EQ(model->inputs()[0].shape, (Shape{kRows, 4}));
-    EXPECT_EQ(model->outputs()[1].shape, Shape{kRows});
+    EXPECT_EQ(model->inputs()[0].shape, (Shape{kBatch, 4}));
+    EXPECT_EQ(model->outputs()[1].shape, Shape{kBatch});
     for (const int64_t rows : {1, 3, 7}) {
         const std::vector<HostTensor> inputs{ramp({rows, 4})};
         const auto expected = evaluate(graph, inputs, rows);
@@ -116,7 +116,7 @@ std::map<std::string, int> operators_in(std::span<const std::byte> bytes) {
 /// Writes the trace, expects these operators and no others, and that it computes the same when
 /// read again.
 void expect_operators(Trace& trace, const std::map<std::string, int>& expected) {
-    const Graph graph = trace.finish().value();
+    const Graph graph = trace.build().value();
     const auto bytes = export_onnx(graph, random_weights(graph));
     ASSERT_TRUE(bytes.ok()) << bytes.status().message();
     EXPECT_EQ(operators_in(*bytes), expected);
@@ -128,7 +128,7 @@ void expect_operators(Trace& trace, const std::map<std::string, int>& expected) 
     Shape shape = graph.values[graph.inputs[0]].shape;
     const int64_t rows = 3;
     for (int i = 0; i < shape.rank(); ++i)
-        if (shape[i].per_row) shape[i] = Dim(shape[i].count * rows);
+        if (shape[i].is_batch) shape[i] = Dim(shape[i].count * rows);
     const std::vector<HostTensor> inputs{ramp(shape)};
     const auto a = evaluate(with_random_weights(graph), inputs, rows),
                b = evaluate(model->graph(), inputs, rows);
@@ -140,8 +140,8 @@ void expect_operators(Trace& trace, const std::map<std::string, int>& expected) 
 
 TEST(ExportOnnx, AConvolutionalNetworkHasTheOperatorsItWasMadeOf) {
     Trace trace("cnn");
-    Tensor x = trace.input("x", {kRows, 3, 8, 8});
-    x = nn::conv2d(trace, "first", x, 4, {3}, {.window = {.low = {1}, .high = {1}}});
+    Tensor x = trace.input("x", {kBatch, 3, 8, 8});
+    x = nn::conv2d(trace, "first", x, 4, {3}, {.window = {.pad_begin = {1}, .pad_end = {1}}});
     x = relu(nn::batch_norm(trace, "norm", x, {.training = false}));
     x = avg_pool(x, {2, 2}, {.strides = {2, 2}});
     x = relu(nn::instance_norm(trace, "instance", nn::conv2d(trace, "second", x, 5, {3})));
@@ -159,7 +159,7 @@ TEST(ExportOnnx, AConvolutionalNetworkHasTheOperatorsItWasMadeOf) {
 
 TEST(ExportOnnx, WeightsMayBeConstants) {
     Trace trace("cnn");
-    const Tensor x = trace.input("x", {kRows, 2, 5, 5});
+    const Tensor x = trace.input("x", {kBatch, 2, 5, 5});
     const Tensor w = trace.constant(ramp({3, 2, 2, 2})), b = trace.constant(ramp({3}));
     const Tensor y = mean(conv(x, w, b), {2, 3});
     trace.output("y", linear(y, trace.constant(ramp({4, 3})), trace.constant(ramp({4}))));
@@ -168,12 +168,12 @@ TEST(ExportOnnx, WeightsMayBeConstants) {
 
 TEST(ExportOnnx, NormalizationsOfFeaturesAreOneOperatorWithOrWithoutScaleAndBias) {
     Trace trace("mlp");
-    Tensor x = nn::linear(trace, "first", trace.input("x", {kRows, 6}), 8);
+    Tensor x = nn::linear(trace, "first", trace.input("x", {kBatch, 6}), 8);
     x = nn::layer_norm(trace, "both", x);
     x = nn::layer_norm(trace, "scale", nn::batch_norm(trace, "batch", x, {.training = false}),
                        {.bias = false});
     x = nn::batch_norm(trace, "plain", x, {.scale = false, .bias = false, .training = false});
-    trace.output("y", normalize(x, {-1}) * 3.0);
+    trace.output("y", standardize(x, {-1}) * 3.0);
     expect_operators(
         trace, {{"Gemm", 1}, {"LayerNormalization", 3}, {"BatchNormalization", 2}, {"Mul", 1}});
 }
@@ -181,11 +181,11 @@ TEST(ExportOnnx, NormalizationsOfFeaturesAreOneOperatorWithOrWithoutScaleAndBias
 TEST(ExportOnnx, AttentionIsASoftmaxBetweenTwoProducts) {
     for (const bool causal : {false, true}) {
         Trace trace("block");
-        const Tensor x = trace.input("x", {kRows, 4, 8});
+        const Tensor x = trace.input("x", {kBatch, 4, 8});
         const nn::TransformerOptions options{
-            .heads = 2, .hidden = 16, .causal = causal, .activation = gelu};
+            .num_heads = 2, .dim_feedforward = 16, .causal = causal, .activation = gelu};
         trace.output("y", nn::transformer_encoder_layer(trace, "block", x, options));
-        const Graph graph = trace.finish().value();
+        const Graph graph = trace.build().value();
         const auto bytes = export_onnx(graph, random_weights(graph));
         ASSERT_TRUE(bytes.ok()) << bytes.status().message();
         const std::map<std::string, int> found = operators_in(*bytes);
@@ -207,9 +207,9 @@ TEST(ExportOnnx, AttentionIsASoftmaxBetweenTwoProducts) {
 
 TEST(ExportOnnx, WhatIsReadElsewhereTooIsNoPartOfAGroup) {
     Trace trace("t");
-    const Tensor x = trace.input("x", {kRows, 6});
+    const Tensor x = trace.input("x", {kBatch, 6});
     const Tensor product = linear(x, trace.param("w", {4, 6}));
-    const Tensor normal = normalize(product, {-1});
+    const Tensor normal = standardize(product, {-1});
     trace.output("y", normal * trace.param("scale", {4}) + trace.param("bias", {4}));
     trace.output("z", product + trace.param("other", {4}));
     trace.output("normal", normal);
@@ -245,7 +245,7 @@ std::map<std::string, int> written(const std::function<Tensor(Trace&)>& build,
                                    const std::vector<HostTensor>& inputs, int64_t rows = 1) {
     Trace trace("t");
     trace.output("y", build(trace));
-    const Graph graph = trace.finish().value();
+    const Graph graph = trace.build().value();
     const auto bytes = export_onnx(graph);
     EXPECT_TRUE(bytes.ok()) << bytes.status().message();
     if (!bytes.ok()) return {};
@@ -281,14 +281,14 @@ TEST(ExportOnnx, AMeanKeepsItsShape) {
 TEST(ExportOnnx, AMeanOverRowsIsDividedByTheirNumber) {
     const auto divided = written(
         [](Trace& t) {
-            const Tensor x = t.input("x", {kRows, 3}), scale = t.input("scale", {});
+            const Tensor x = t.input("x", {kBatch, 3}), scale = t.input("scale", {});
             return sum(x, {0}) / exp(scale);
         },
         {ramp({4, 3}), HostTensor::scalar(0.5)}, 4);
     EXPECT_EQ(divided.count("ReduceMean"), 0u);
     const auto mean_of_rows = written(
         [](Trace& t) {
-            return mean(t.input("x", {kRows, 3}), {0});
+            return mean(t.input("x", {kBatch, 3}), {0});
         },
         {ramp({4, 3})}, 4);
     EXPECT_EQ(mean_of_rows.count("ReduceMean"), 1u);
@@ -296,7 +296,7 @@ TEST(ExportOnnx, AMeanOverRowsIsDividedByTheirNumber) {
 
 TEST(ExportOnnx, NumbersOfRowsAreNoData) {
     Trace trace("t");
-    trace.output("y", iota(trace, {kRows}));
+    trace.output("y", arange(trace, {kBatch}));
     EXPECT_NE(export_onnx(trace).status().message().find("operator iota (1 node)"),
               std::string::npos)
         << export_onnx(trace).status().message();

@@ -72,9 +72,9 @@ TEST(ImportOnnx, GemmComputesWhatItsAttributesSay) {
 TEST(ImportOnnx, AnOpenLeadingExtentBecomesRows) {
     const Result<ImportedModel> model = import_onnx(testing::small_policy().bytes());
     ASSERT_TRUE(model.ok()) << model.status().message();
-    EXPECT_EQ(model->inputs()[0].shape, (Shape{kRows, 6}));
-    EXPECT_EQ(model->outputs()[0].shape, (Shape{kRows, 2}));
-    EXPECT_EQ(model->outputs()[1].shape, (Shape{kRows}));
+    EXPECT_EQ(model->inputs()[0].shape, (Shape{kBatch, 6}));
+    EXPECT_EQ(model->outputs()[0].shape, (Shape{kBatch, 2}));
+    EXPECT_EQ(model->outputs()[1].shape, (Shape{kBatch}));
     EXPECT_EQ(model->outputs()[1].name, "state_outs");
 }
 
@@ -85,7 +85,7 @@ TEST(ImportOnnx, RowsAndFixedShapesGiveTheSameBits) {
         import_onnx(bytes, {.input_shapes = {{"obs", Shape{3, 6}}, {"state_ins", Shape{3}}}});
     ASSERT_TRUE(open.ok()) << open.status().message();
     ASSERT_TRUE(fixed.ok()) << fixed.status().message();
-    EXPECT_FALSE(fixed->outputs()[0].shape.has_rows());
+    EXPECT_FALSE(fixed->outputs()[0].shape.has_batch());
     const std::vector<HostTensor> inputs{ramp({3, 6}, -2, 0.2), ramp({3})};
     const auto a = evaluate(open->graph(), inputs, 3), b = evaluate(fixed->graph(), inputs);
     ASSERT_TRUE(a.ok() && b.ok());
@@ -121,10 +121,10 @@ TEST(ImportOnnx, WeightsBecomeParamsThatTrain) {
         import_onnx(testing::small_policy().bytes(), {.prefix = "policy/"});
     ASSERT_TRUE(model.ok()) << model.status().message();
     Trace trace("learn");
-    const Tensor obs = trace.input("observation", {kRows, 6});
-    const Tensor state = trace.input("state", {kRows});
-    const std::vector<Tensor> first = model->apply(trace, {obs, state});
-    const std::vector<Tensor> second = model->apply(trace, {obs, state});
+    const Tensor obs = trace.input("observation", {kBatch, 6});
+    const Tensor state = trace.input("state", {kBatch});
+    const std::vector<Tensor> first = model->call(trace, {obs, state});
+    const std::vector<Tensor> second = model->call(trace, {obs, state});
     ASSERT_TRUE(trace.status().ok()) << trace.status().message();
     ASSERT_EQ(trace.params().size(), 3u) << "two applications share their weights";
     EXPECT_EQ(trace.graph().values[trace.params()[0].value()].name.substr(0, 7), "policy/");
@@ -133,7 +133,7 @@ TEST(ImportOnnx, WeightsBecomeParamsThatTrain) {
     ASSERT_TRUE(trace.status().ok()) << trace.status().message();
     trace.output("loss", loss);
     trace.output("gradient", gradients[0]);
-    const Result<Graph> graph = trace.finish();
+    const Result<Graph> graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     const auto out = evaluate(*graph, std::vector{ramp({2, 6}), ramp({2})}, 2);
     ASSERT_TRUE(out.ok()) << out.status().message();
@@ -152,13 +152,13 @@ TEST(ImportOnnx, ApplyRefusesOtherShapesAndNumbersOfInputs) {
     const Result<ImportedModel> model = import_onnx(testing::small_policy().bytes());
     ASSERT_TRUE(model.ok());
     Trace wrong_shape("a");
-    const Tensor x = wrong_shape.input("x", {kRows, 7}), s = wrong_shape.input("s", {kRows});
-    model->apply(wrong_shape, {x, s});
+    const Tensor x = wrong_shape.input("x", {kBatch, 7}), s = wrong_shape.input("s", {kBatch});
+    model->call(wrong_shape, {x, s});
     EXPECT_NE(wrong_shape.status().message().find("'obs' is f32[rows, 6], found f32[rows, 7]"),
               std::string::npos)
         << wrong_shape.status().message();
     Trace too_few("b");
-    model->apply(too_few, {too_few.input("x", {kRows, 6})});
+    model->call(too_few, {too_few.input("x", {kBatch, 6})});
     EXPECT_NE(too_few.status().message().find("takes 2 inputs, found 1"), std::string::npos);
 }
 
@@ -476,10 +476,10 @@ TEST(ImportOnnx, MessagesAboutOpenExtentsHaveAReadyExampleOfEveryShape) {
     b.node("ReduceSum", {"x"}, {"a"});
     b.node("ReduceSum", {"mask"}, {"b"});
     b.node("Add", {"a", "b"}, {"y"});
-    EXPECT_NE(message_of(b, {.shape_option = "--shape"})
+    EXPECT_NE(message_of(b, {.shape_flag_name = "--shape"})
                   .find("give --shape x=1,3,160,160 --shape mask=1,160"),
               std::string::npos)
-        << message_of(b, {.shape_option = "--shape"});
+        << message_of(b, {.shape_flag_name = "--shape"});
     // What it says works.
     const ImportOptions given = {
         .input_shapes = {{"x", Shape{1, 3, 160, 160}}, {"mask", Shape{1, 160}}}};
@@ -491,11 +491,11 @@ TEST(ImportOnnx, MessagesAboutOpenExtentsHaveAReadyExampleOfEveryShape) {
 }
 
 TEST(ImportOnnx, RowsCanBeFixedWhereTheyAreOpen) {
-    const Result<ImportedModel> model = import_onnx(testing::small_policy().bytes(), {.rows = 3});
+    const Result<ImportedModel> model = import_onnx(testing::small_policy().bytes(), {.batch_size = 3});
     ASSERT_TRUE(model.ok()) << model.status().message();
     EXPECT_EQ(model->inputs()[0].shape, (Shape{3, 6}));
     EXPECT_EQ(model->inputs()[1].shape, (Shape{3}));
-    EXPECT_EQ(code_of(testing::small_policy(), {.rows = -1}), StatusCode::kOutOfRange);
+    EXPECT_EQ(code_of(testing::small_policy(), {.batch_size = -1}), StatusCode::kOutOfRange);
 }
 
 /// y = x[start:end] along the rows; `end` may be the number of rows itself.
@@ -553,7 +553,7 @@ TEST(ImportOnnx, ShapesGivenAsDataAreUsedWhenTheirContentsAreGiven) {
     EXPECT_NE(message_of(b).find("input 1 must be constant"), std::string::npos) << message_of(b);
     const HostTensor shape = HostTensor::of({2}, std::vector<double>{3, -1}, DType::kI64);
     const Result<ImportedModel> model =
-        import_onnx(b.bytes(), {.input_values = {{"shape", shape}}});
+        import_onnx(b.bytes(), {.constant_inputs = {{"shape", shape}}});
     ASSERT_TRUE(model.ok()) << model.status().message();
     EXPECT_EQ(model->outputs()[0].shape, (Shape{3, 2}));
     EXPECT_EQ(model->inputs().size(), 2u);
@@ -566,7 +566,7 @@ TEST(ImportOnnx, IntegersBeyond32BitsAreForTheCpuAlone) {
     b.node("Add", {"x", "big"}, {"y"});
     const Result<ImportedModel> model = import_onnx(b.bytes());
     ASSERT_TRUE(model.ok()) << model.status().message();
-    EXPECT_EQ(model->fits_device().code(), StatusCode::kUnsupported);
+    EXPECT_EQ(model->device_support().code(), StatusCode::kUnsupported);
     const HostTensor one = HostTensor::of({1}, std::vector<double>{1}, DType::kI64);
     EXPECT_EQ(run(b, {one}).get_int(0), (int64_t{1} << 40) + 1);
 }

@@ -18,14 +18,14 @@ namespace {
 Graph graph_of(const std::function<void(Trace&)>& build) {
     Trace trace("entry");
     build(trace);
-    auto graph = trace.finish();
+    auto graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     return graph.ok() ? *graph : Graph();
 }
 
 Graph example() {
     return graph_of([](Trace& t) {
-        const Tensor x = t.input("x", {kRows, 3});
+        const Tensor x = t.input("x", {kBatch, 3});
         const Tensor w = t.param("w", {2, 3});
         const Tensor count = t.state("count", {});
         t.output("y", sum(relu(linear(x, w)), {1}));
@@ -59,7 +59,7 @@ TEST(Canonical, DropsWhatNothingNeedsAndKeepsInputs) {
     });
     EXPECT_EQ(graph.nodes.size(), 1u);
     EXPECT_EQ(graph.inputs.size(), 2u);
-    EXPECT_EQ(graph.find("unused too"), kNone);
+    EXPECT_EQ(graph.find("unused too"), kInvalidId);
 }
 
 TEST(Canonical, EqualComputationsInAnotherOrderHashEqual) {
@@ -104,7 +104,7 @@ TEST(ContentHash, SeesEverythingButFirstContentsOfParams) {
     const uint64_t base = hash(1, 1, {3, 3}, "y", 1);
     EXPECT_EQ(base, hash(1, 2, {3, 3}, "y", 1));
     EXPECT_NE(base, hash(2, 1, {3, 3}, "y", 1));
-    EXPECT_NE(base, hash(1, 1, {kRows, 3}, "y", 1));
+    EXPECT_NE(base, hash(1, 1, {kBatch, 3}, "y", 1));
     EXPECT_NE(base, hash(1, 1, {3, 3}, "z", 1));
     EXPECT_NE(base, hash(1, 1, {3, 3}, "y", 0));
 }
@@ -141,7 +141,7 @@ TEST_P(VerifyGraph, FindsTheDamage) {
 constexpr Damage kDamages[] = {
     {"AShapeThatNoRuleGives",
      [](Graph& g) {
-         g.values[3].shape = Shape{kRows, 9};
+         g.values[3].shape = Shape{kBatch, 9};
      },
      "output is f32[rows, 9], its rule says f32[rows, 2]"},
     {"ATypeThatNoRuleGives", [](Graph& g) { g.values[3].dtype = DType::kI32; }, "its rule says"},
@@ -160,12 +160,12 @@ constexpr Damage kDamages[] = {
      "but its data is f32[2]"},
     {"TwoSymbolicExtents",
      [](Graph& g) {
-         g.values[0].shape = Shape{kRows, kRows};
+         g.values[0].shape = Shape{kBatch, kBatch};
      },
      "more than one symbolic extent"},
     {"ANegativeExtent",
      [](Graph& g) {
-         g.values[0].shape = Shape{kRows, -3};
+         g.values[0].shape = Shape{kBatch, -3};
      },
      "negative extent"},
     {"AnOutputThatIsNotThere", [](Graph& g) { g.outputs[0].value = 99; }, "names a missing value"},
@@ -174,7 +174,7 @@ constexpr Damage kDamages[] = {
      "names a missing value"},
     {"MoreNamesThanElements",
      [](Graph& g) {
-         g.outputs[0].elements = {"a", "b"};
+         g.outputs[0].scalars = {"a", "b"};
      },
      "has 2 names for [rows]"},
     {"AnUpdateByAValueBehindTheLast",
@@ -207,8 +207,8 @@ INSTANTIATE_TEST_SUITE_P(Each, VerifyGraph, testing::ValuesIn(kDamages),
 TEST(FindValue, IsByNameOfLeavesAlone) {
     Graph graph = graph_of([](Trace& t) { t.output("y", exp(t.input("x", {2}))); });
     EXPECT_EQ(graph.find("x"), graph.inputs[0]);
-    EXPECT_EQ(graph.find("y"), kNone);
-    EXPECT_EQ(graph.find(""), kNone);
+    EXPECT_EQ(graph.find("y"), kInvalidId);
+    EXPECT_EQ(graph.find(""), kInvalidId);
 }
 
 TEST(OpTable, FindsRecordsByNameOnly) {

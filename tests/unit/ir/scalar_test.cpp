@@ -12,7 +12,7 @@ namespace {
 
 class Simplify : public testing::Test {
   protected:
-    Scalar variable(ScalarType type) { return arena.variable(type); }
+    Scalar variable(ScalarType type) { return arena.symbol(type); }
     Scalar number(double value, ScalarType type) { return arena.constant(value, type); }
     static void expect_number(Scalar s, double value, ScalarType type) {
         ASSERT_TRUE(s.is_const());

@@ -20,7 +20,7 @@ template <class F>
 std::string error_of(F build) {
     Trace trace("t");
     build(trace);
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     return graph.ok() ? "" : graph.status().message();
 }
 
@@ -67,7 +67,7 @@ TEST(TraceError, OfEachKindSaysWhatWasFound) {
          }),
          "reshape: cannot make [4, 2] of [2, 3]: 6 elements, not 8");
     says(error_of([](Trace& t) {
-             reshape(t.input("x", {kRows, 3}), {2, -1, 2});
+             reshape(t.input("x", {kBatch, 3}), {2, -1, 2});
          }),
          "reshape: [rows, 3] does not divide into");
     says(error_of([](Trace& t) {
@@ -75,7 +75,7 @@ TEST(TraceError, OfEachKindSaysWhatWasFound) {
          }),
          "squeeze: axis 0 of [2, 3] is not 1");
     says(error_of([](Trace& t) {
-             slice(t.input("x", {kRows, 3}), 0, 0, 1);
+             slice(t.input("x", {kBatch, 3}), 0, 0, 1);
          }),
          "slice: axis 0 of [rows, 3] is symbolic");
     says(error_of([](Trace& t) {
@@ -83,7 +83,7 @@ TEST(TraceError, OfEachKindSaysWhatWasFound) {
          }),
          "transpose: (0, 0) is no permutation of 2 axes");
     says(error_of([](Trace& t) {
-             t.input("x", {kRows, 2}) + t.input("y", {kRows, 1, 2});
+             t.input("x", {kBatch, 2}) + t.input("y", {kBatch, 1, 2});
          }),
          "more than one symbolic extent");
     says(error_of([](Trace& t) {
@@ -93,7 +93,7 @@ TEST(TraceError, OfEachKindSaysWhatWasFound) {
     says(error_of([](Trace& t) { where(t.input("c", {2}), t.input("x", {2}), 0.0); }),
          "where: condition must be bool, found f32");
     says(error_of([](Trace& t) {
-             gather(t.input("x", {0, 2}), t.input("i", {1}, DType::kI32));
+             take(t.input("x", {0, 2}), t.input("i", {1}, DType::kI32));
          }),
          "gather: the axis to read from is empty");
     says(error_of([](Trace& t) {
@@ -117,10 +117,10 @@ TEST(TraceError, OfDeclarationsNamesTheTensor) {
               "trace 't': param 'w' f16[2] is already declared with f32[2]");
     EXPECT_EQ(error_of([](Trace& t) { t.param("w", {2}), t.state("w", {2}); }),
               "trace 't': state 'w' f32[2] is already declared with f32[2], as param");
-    EXPECT_EQ(error_of([](Trace& t) { t.state("s", {kRows}); }),
+    EXPECT_EQ(error_of([](Trace& t) { t.state("s", {kBatch}); }),
               "trace 't': state 's' has [rows]: what persists has a fixed shape");
     EXPECT_EQ(error_of([](Trace& t) {
-                  t.input("x", {kRows, kRows});
+                  t.input("x", {kBatch, kBatch});
               }),
               "trace 't': input 'x' has [rows, rows]: at most one extent may be symbolic");
     EXPECT_EQ(
@@ -134,21 +134,21 @@ TEST(TraceError, OfDeclarationsNamesTheTensor) {
 }
 
 TEST(TraceError, OfMirrorsNamesThePrefixes) {
-    EXPECT_EQ(error_of([](Trace& t) { t.mirror("", "net"); }),
+    EXPECT_EQ(error_of([](Trace& t) { t.target_copy("", "net"); }),
               "trace 't': mirror: '' of 'net': expected two prefixes");
-    EXPECT_EQ(error_of([](Trace& t) { t.mirror("target", ""); }),
+    EXPECT_EQ(error_of([](Trace& t) { t.target_copy("target", ""); }),
               "trace 't': mirror: 'target' of '': expected two prefixes");
-    EXPECT_EQ(error_of([](Trace& t) { t.mirror("net", "net"); }),
+    EXPECT_EQ(error_of([](Trace& t) { t.target_copy("net", "net"); }),
               "trace 't': mirror: 'net' of 'net': expected two prefixes");
     EXPECT_EQ(error_of([](Trace& t) {
                   t.param("target.w", {2});
-                  t.mirror("target", "net");
+                  t.target_copy("target", "net");
               }),
               "trace 't': mirror: param 'target.w' is already declared; call it before");
     EXPECT_EQ(error_of([](Trace& t) {
-                  t.mirror("target", "net");
-                  t.mirror("target", "net");
-                  t.mirror("target", "other");
+                  t.target_copy("target", "net");
+                  t.target_copy("target", "net");
+                  t.target_copy("target", "other");
               }),
               "trace 't': mirror: 'target' already mirrors 'net'");
 }
@@ -161,12 +161,12 @@ TEST(TraceError, AfterItNothingIsDeclared) {
     EXPECT_FALSE(trace.constant(HostTensor(DType::kF32, {2})).ok());
     EXPECT_TRUE(trace.graph().inputs.empty());
     EXPECT_TRUE(trace.graph().values.empty());
-    EXPECT_EQ(trace.finish().status().message(), "trace 't': stop");
+    EXPECT_EQ(trace.build().status().message(), "trace 't': stop");
 }
 
 TEST(Trace, AMirrorIsAStateThatBeginsAsItsOriginal) {
     Trace trace("t");
-    trace.mirror("target", "net");
+    trace.target_copy("target", "net");
     const Tensor w = trace.param("net.w", {4}, Init::normal(0, 1));
     const Tensor mirror = trace.param("target.w", {4}, Init::normal(0, 1));
     const Tensor other = trace.param("targets.w", {4}, Init::normal(0, 1));
@@ -263,26 +263,26 @@ TEST(Trace, RandomContentsDependOnNameAndSeedAndNotOnOrder) {
 
 TEST(Trace, ExtentsOfRowsMultiply) {
     Trace trace("t");
-    const Tensor x = trace.input("x", {kRows, 4, 3});
+    const Tensor x = trace.input("x", {kBatch, 4, 3});
     EXPECT_EQ(flatten(x, 0, 1).shape(), (Shape{Dim(4, true), 3}));
     EXPECT_EQ(reshape(x, {-1, 6}).shape(), (Shape{Dim(2, true), 6}));
     EXPECT_EQ(concat({x, x}, 0).shape(), (Shape{Dim(2, true), 4, 3}));
     EXPECT_EQ(sum(x, {0}).shape(), (Shape{4, 3}));
-    EXPECT_EQ(matmul(x, trace.input("w", {3, 5})).shape(), (Shape{kRows, 4, 5}));
+    EXPECT_EQ(matmul(x, trace.input("w", {3, 5})).shape(), (Shape{kBatch, 4, 5}));
 }
 
-TEST(Replay, MakesTheSameGraphInAnotherTrace) {
+TEST(ReplayOptions, MakesTheSameGraphInAnotherTrace) {
     Trace trace("t");
-    const Tensor x = trace.input("x", {kRows, 3});
+    const Tensor x = trace.input("x", {kBatch, 3});
     const Tensor w = trace.param("w", {2, 3}, Init::uniform(-1, 1));
     trace.output("y", tanh(linear(x, w)) * 0.5);
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok());
     Trace other("t");
-    const std::vector<Tensor> inputs{other.input("x", {kRows, 3})};
+    const std::vector<Tensor> inputs{other.input("x", {kBatch, 3})};
     const std::vector<Tensor> values = replay(*graph, other, inputs);
     other.output("y", values[graph->outputs[0].value]);
-    const auto copy = other.finish();
+    const auto copy = other.build();
     ASSERT_TRUE(copy.ok()) << copy.status().message();
     EXPECT_EQ(content_hash(*copy), content_hash(*graph));
     EXPECT_EQ(print(*copy), print(*graph));
@@ -318,12 +318,12 @@ TEST(TraceError, OutputsAndUpdatesMustBeTensorsOfTheTrace) {
 
 TEST(Trace, TransientStatesAreDeclaredAsSuchEverywhere) {
     Trace trace("t");
-    const Tensor ring = trace.transient("ring", {4});
+    const Tensor ring = trace.non_persistent_state("ring", {4});
     trace.assign(ring, ring + 1.0);
-    EXPECT_EQ(trace.transient("ring", {4}).value(), ring.value());
-    const Result<Graph> graph = trace.finish();
+    EXPECT_EQ(trace.non_persistent_state("ring", {4}).value(), ring.value());
+    const Result<Graph> graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
-    EXPECT_FALSE(graph->value(graph->updates[0].target).is_kept);
+    EXPECT_FALSE(graph->value(graph->updates[0].target).is_persistent);
     EXPECT_NE(print(*graph).find("transient @ring"), std::string::npos) << print(*graph);
     (void)trace.state("ring", {4});
     EXPECT_EQ(trace.status().message(),

@@ -209,7 +209,7 @@ TEST(VerifyBody, FindsBarriersThatNotAllComeBy) {
 TEST(KernelWriter, PlacesWhatALoopNeedNotWorkOutBeforeIt) {
     Body body;
     ScalarArena arena;
-    const Scalar x = arena.variable(ScalarType::kI32), k = arena.variable(ScalarType::kI32);
+    const Scalar x = arena.symbol(ScalarType::kI32), k = arena.symbol(ScalarType::kI32);
     (void)body.operand(10, DType::kF32, DType::kF32);
     const auto operand = [&](uint32_t value) {
         return body.operand(value, DType::kF32, DType::kF32);

@@ -21,7 +21,7 @@ using fused_networks::Net;
 /// Matrices of one extension go from layer to layer in registers.
 DeviceCaps nv_matrix_caps() {
     DeviceCaps caps = matrix_caps();
-    caps.nv_matrix_cores = true;
+    caps.cooperative_matrix_nv = true;
     return caps;
 }
 
@@ -29,9 +29,9 @@ DeviceCaps nv_matrix_caps() {
 DeviceCaps caps_of_cards(uint32_t subgroup_size, MatrixShape matrix) {
     DeviceCaps caps = gpu_caps();
     caps.subgroup_size = subgroup_size;
-    caps.max_workgroup_invocations = caps.max_workgroup_size_x = 1024;
-    caps.matrix_cores = MatrixCores::kKhr;
-    caps.matrix = matrix;
+    caps.max_compute_work_group_invocations = caps.max_compute_work_group_size_x = 1024;
+    caps.cooperative_matrix = CooperativeMatrixExt::kKhr;
+    caps.cooperative_matrix_shape = matrix;
     return caps;
 }
 
@@ -47,13 +47,13 @@ std::vector<Variant> variants_of(const Net& c) {
     for (const bool learns : {false, true}) {
         Trace t(learns ? "learn" : "act");
         fused_networks::trace(c, learns, t);
-        auto graph = t.finish();
+        auto graph = t.build();
         EXPECT_TRUE(graph.ok()) << graph.status().message();
         Variant variant{c.name, std::move(graph).value(), {}, c.rows};
         variant.text += learns ? ", learning" : ", acting";
         for (const ValueId v : variant.graph.inputs) {
             const Value& value = variant.graph.value(v);
-            HostTensor tensor(value.dtype, value.shape.at(c.rows));
+            HostTensor tensor(value.dtype, value.shape.resolve(c.rows));
             for (int64_t i = 0; i < tensor.element_count(); ++i) {
                 const double u = uniform_from_bits(philox_bits(9, v, static_cast<uint32_t>(i)));
                 tensor.set(i, is_floating(value.dtype) ? 2 * u - 1 : std::floor(7 * u));
@@ -72,7 +72,7 @@ bool is_fused_network(const OpKernel& kernel) {
 class FusedNetworkBodies : public testing::TestWithParam<Net> {
   protected:
     static std::vector<OpKernel> kernels(const Variant& variant, DeviceCaps caps) {
-        caps.shared_memory_bytes = GetParam().shared_bytes;
+        caps.max_compute_shared_memory_size = GetParam().shared_bytes;
         return kernels_of(
             variant, caps,
             {.fused_networks = true,
@@ -94,8 +94,8 @@ TEST_P(FusedNetworkBodies, GiveWhatTheInterpreterGivesWithoutFaults) {
                 matrices |= body_requirements(*kernel.body).matrices;
                 const Status status = run_kernel(*kernel.body, kernel.launch, kernel.operands);
                 EXPECT_TRUE(status.ok()) << status.message() << ", subgroups of "
-                                         << caps.subgroup_size << ", matrices of " << caps.matrix.m
-                                         << "x" << caps.matrix.n << "x" << caps.matrix.k;
+                                         << caps.subgroup_size << ", matrices of " << caps.cooperative_matrix_shape.m
+                                         << "x" << caps.cooperative_matrix_shape.n << "x" << caps.cooperative_matrix_shape.k;
                 if (!status.ok()) continue;
                 for (const auto& [index, expected] : kernel.expected)
                     EXPECT_EQ(difference(kernel.operands[index].tensor, expected, tolerance), "")

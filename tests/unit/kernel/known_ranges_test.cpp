@@ -59,8 +59,8 @@ class Line : public testing::Test {
     }
 
     ScalarArena arena_;
-    Scalar element_ = arena_.variable(ScalarType::kI32);
-    Scalar line_ = arena_.variable(ScalarType::kI32), place_ = arena_.variable(ScalarType::kI32);
+    Scalar element_ = arena_.symbol(ScalarType::kI32);
+    Scalar line_ = arena_.symbol(ScalarType::kI32), place_ = arena_.symbol(ScalarType::kI32);
 };
 
 TEST_F(Line, NeedsNoDivisionForCoordinates) {
@@ -164,7 +164,7 @@ TEST_F(Line, KeepsTheValueOfEveryExpression) {
 }
 
 TEST_F(Line, WritesShortSumsOut) {
-    const Scalar counter = arena_.variable(ScalarType::kI32);
+    const Scalar counter = arena_.symbol(ScalarType::kI32);
     const Scalar term = arena_.load(3, element_ % kLength + counter, ScalarType::kF32);
     const Scalar sum = arena_.loop(ScalarOp::kLoopSum, counter, arena_.index(2), term);
     const Scalar zero = arena_.constant(0, ScalarType::kF32);
@@ -175,7 +175,7 @@ TEST_F(Line, WritesShortSumsOut) {
 
 // The counter of such a sum is gone, also where something is loaded at the counter itself (scatter_nd on CPUs).
 TEST_F(Line, WritesShortSumsOfWhatIsLoadedAtTheirCounterOut) {
-    const Scalar counter = arena_.variable(ScalarType::kI32);
+    const Scalar counter = arena_.symbol(ScalarType::kI32);
     const Scalar term = arena_.load(3, counter, ScalarType::kF32);
     const Scalar sum = arena_.loop(ScalarOp::kLoopSum, counter, arena_.index(2), term);
     const Scalar zero = arena_.constant(0, ScalarType::kF32);

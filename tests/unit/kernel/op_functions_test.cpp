@@ -183,7 +183,7 @@ TEST_P(OpFunctions, GiveWhatTheInterpreterGivesWithoutFaults) {
     auto narrow = narrow_variants_of(op, DType::kF16);
     ASSERT_TRUE(narrow.ok()) << narrow.status().message();
     DeviceCaps matrices = gpu_caps();
-    matrices.matrix_cores = MatrixCores::kKhr;
+    matrices.cooperative_matrix = CooperativeMatrixExt::kKhr;
     int count = 0;
     for (const DeviceCaps& caps : {gpu_caps(), cpu_caps(), matrices}) {
         for (const Variant& v : *variants) count += call_functions(op, v, caps, op.tolerance.f32);

@@ -44,7 +44,7 @@ std::optional<LoweredVariant> lower_variant(const Variant& variant, const Device
                                             const LowerSettings& settings) {
     const uint64_t capacity = settings.rows_capacity != 0 ? settings.rows_capacity
                                                           : static_cast<uint64_t>(variant.rows) + 5;
-    auto graph = run_passes(variant.graph, {.rows_capacity = capacity,
+    auto graph = run_passes(variant.graph, {.max_batch_size = capacity,
                                             .caps = caps,
                                             .fused_networks = settings.fused_networks,
                                             .precision = settings.precision});
@@ -91,7 +91,7 @@ std::vector<OpKernel> kernels_of(const Variant& variant, const DeviceCaps& caps,
 DeviceCaps gpu_caps() {
     DeviceCaps caps;
     caps.subgroup_size = 32;
-    caps.fp16_arithmetic = caps.fp16_storage = caps.int8_storage = true;
+    caps.shader_float16 = caps.storage_buffer_16bit_access = caps.storage_buffer_8bit_access = true;
     return caps;
 }
 
@@ -99,8 +99,8 @@ DeviceCaps matrix_caps() {
     DeviceCaps caps = gpu_caps();
     caps.subgroup_size = 8;
     caps.is_software = true;
-    caps.matrix = {8, 8, 8};
-    caps.matrix_cores = MatrixCores::kKhr;
+    caps.cooperative_matrix_shape = {8, 8, 8};
+    caps.cooperative_matrix = CooperativeMatrixExt::kKhr;
     return caps;
 }
 

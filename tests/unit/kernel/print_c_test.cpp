@@ -50,12 +50,12 @@ void copy_elements(HostTensor& tensor, DType held, std::vector<std::byte>& memor
             const bool is_f16 = held == DType::kF16;
             if (to_memory)
                 for (int64_t i = 0; i < tensor.element_count(); ++i)
-                    bits.set_int(i, is_f16 ? f16_from(tensor.get(i)) : bf16_from(tensor.get(i)));
+                    bits.set_int(i, is_f16 ? float_to_half(tensor.get(i)) : float_to_bfloat16(tensor.get(i)));
             copy_elements<uint16_t>(bits, memory, to_memory);
             if (!to_memory)
                 for (int64_t i = 0; i < tensor.element_count(); ++i) {
                     const auto element = static_cast<uint16_t>(bits.get_int(i));
-                    tensor.set(i, is_f16 ? f16_to(element) : bf16_to(element));
+                    tensor.set(i, is_f16 ? half_to_float(element) : bfloat16_to_float(element));
                 }
             return;
         }

@@ -37,9 +37,9 @@ class Product {
         const MatmulExtents extents(lowered.graph, node);
         batch_ = extents.batch.element_count(rows);
         batch_shape_ = extents.batch;
-        m_ = extents.m.at(rows);
-        n_ = extents.n.at(rows);
-        k_ = extents.k.at(rows);
+        m_ = extents.m.resolve(rows);
+        n_ = extents.n.resolve(rows);
+        k_ = extents.k.resolve(rows);
     }
 
     /// Whether the function of this index is right; none if nothing can be said of it.
@@ -69,7 +69,7 @@ class Product {
         for (int64_t b = 0; b < batch_; ++b) {
             int64_t rest = b, at = 0, stride = first * second;
             for (int axis = batch_shape_.rank(); axis-- > 0;) {
-                const int64_t extent = batch_shape_[axis].at(rows_), place = rest % extent;
+                const int64_t extent = batch_shape_[axis].resolve(rows_), place = rest % extent;
                 rest /= extent;
                 const int own = axis - (batch_shape_.rank() - (shape.rank() - 2));
                 if (own < 0) continue;
@@ -206,7 +206,7 @@ TEST_P(ProductFunctions, GiveWhatTheInterpreterGivesWithoutFaults) {
     auto narrow = narrow_variants_of(op, DType::kF16);
     ASSERT_TRUE(narrow.ok()) << narrow.status().message();
     DeviceCaps matrices = gpu_caps();
-    matrices.matrix_cores = MatrixCores::kKhr;
+    matrices.cooperative_matrix = CooperativeMatrixExt::kKhr;
     int count = 0;
     for (const DeviceCaps& caps : {gpu_caps(), cpu_caps(), matrices})
         for (const auto* list : {&*variants, &*narrow})

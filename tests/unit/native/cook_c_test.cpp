@@ -46,9 +46,9 @@ std::vector<Graph> policy(std::vector<int64_t> widths = {40, 16, 3}, double rate
     const auto net = [&](Trace& trace, const Tensor& x) {
         return nn::mlp(trace, "net", x, widths, tanh, {.seed = 1});
     };
-    act.output("y", net(act, act.input("x", {kRows, 5})));
-    const Tensor x = learn.input("x", {kRows, 5});
-    const Tensor loss = mse_loss(net(learn, x), learn.input("t", {kRows, widths.back()}));
+    act.output("y", net(act, act.input("x", {kBatch, 5})));
+    const Tensor x = learn.input("x", {kBatch, 5});
+    const Tensor loss = mse_loss(net(learn, x), learn.input("t", {kBatch, widths.back()}));
     AdamOptions adam;
     adam.learning_rate = rate;
     minimize(loss, learn.params(), adam);
@@ -66,10 +66,10 @@ native::BuildOptions build_options(const std::string& compiler = "",
             .cache_folder = ::testing::TempDir() + "hearth_native_test"};
 }
 
-std::unique_ptr<NativeNet> build(std::vector<Graph> graphs, CookCOptions options,
+std::unique_ptr<NativeNet> build(std::vector<Graph> graphs, CompileToCOptions options,
                                  const std::string& compiler = "",
                                  const std::string& optimization = "-O2") {
-    if (options.cpu == Cpu::kScalar) options.cpu = native::this_cpu();
+    if (options.cpu_isa == CpuIsa::kScalar) options.cpu_isa = native::this_cpu();
     auto net = NativeNet::build(std::move(graphs), options, build_options(compiler, optimization));
     EXPECT_TRUE(net.ok()) << net.status().message();
     return net.ok() ? std::move(net).value() : nullptr;
@@ -92,10 +92,10 @@ NamedTensors sample(int64_t rows, uint64_t seed) {
 
 TEST(CookC, EntriesLearnAndActAsTheInterpreterDoes) {
     const std::vector<Graph> graphs = policy();
-    for (const Cpu cpu : {Cpu::kScalar, native::this_cpu()}) {
-        CookCOptions options;
-        options.rows_capacity = 300;  // several blocks of the products' inner extents and rows
-        options.cpu = cpu;
+    for (const CpuIsa cpu : {CpuIsa::kScalar, native::this_cpu()}) {
+        CompileToCOptions options;
+        options.max_batch_size = 300;  // several blocks of the products' inner extents and rows
+        options.cpu_isa = cpu;
         const auto net = NativeNet::build(graphs, options, build_options());
         ASSERT_TRUE(net.ok()) << net.status().message();
         NamedTensors weights;
@@ -120,8 +120,8 @@ TEST(CookC, BitsDependOnNeitherThreadsNorCompiler) {
             std::printf("there is no %s here\n", compiler);
             continue;
         }
-        CookCOptions options;
-        options.rows_capacity = 300;
+        CompileToCOptions options;
+        options.max_batch_size = 300;
         const auto net = build(policy(), options, compiler);
         ASSERT_NE(net, nullptr);
         for (const int threads : {1, 2, 4}) {
@@ -144,8 +144,8 @@ TEST(CookC, TheDigitsNetGivesPyTorchsLogits) {
     const auto model = import_onnx_file((*folder / "digits_cnn_script.onnx").string());
     ASSERT_TRUE(model.ok()) << model.status().message();
     const Graph& graph = model->graph();
-    CookCOptions options;
-    options.rows_capacity = 24;
+    CompileToCOptions options;
+    options.max_batch_size = 24;
     const auto net = build({graph}, options);
     ASSERT_NE(net, nullptr);
     const auto digits = hearth::testing::read_digits(*folder, true);
@@ -163,8 +163,8 @@ TEST(CookC, TheDigitsNetGivesPyTorchsLogits) {
 
 TEST(CookC, AConvolutionalNetLearnsAsTheInterpreterDoes) {
     const auto net_of = [](Trace& trace, bool training) {
-        const Tensor x = trace.input("image", {kRows, 1, 8, 8});
-        const nn::ConvLayerOptions conv{.window = {.low = {1}}, .seed = 1};
+        const Tensor x = trace.input("image", {kBatch, 1, 8, 8});
+        const nn::ConvLayerOptions conv{.window = {.pad_begin = {1}}, .seed = 1};
         Tensor y = nn::conv2d(trace, "conv1", x, 4, {3}, conv);
         y = relu(nn::batch_norm(trace, "bn", y, {.training = training}));
         y = nn::conv2d(trace, "conv2", max_pool(y, {2}), 6, {3}, conv);
@@ -173,7 +173,7 @@ TEST(CookC, AConvolutionalNetLearnsAsTheInterpreterDoes) {
     Trace read("read"), learn("learn");
     read.output("scores", net_of(read, false));
     const Tensor scores = net_of(learn, true);
-    const Tensor loss = cross_entropy(scores, learn.input("digit", {kRows}, DType::kI32));
+    const Tensor loss = cross_entropy(scores, learn.input("digit", {kBatch}, DType::kI32));
     // Not Adam: of a gradient that is zero but for rounding, as a bias before a norm has, it makes a step.
     minimize(loss, learn.params(),
              SgdOptions{.learning_rate = learn.input("rate", {}), .momentum = 0.9});
@@ -181,8 +181,8 @@ TEST(CookC, AConvolutionalNetLearnsAsTheInterpreterDoes) {
     Trace* const traces[] = {&read, &learn};
     const auto graphs = finish_all(traces);
     ASSERT_TRUE(graphs.ok()) << graphs.status().message();
-    CookCOptions options;
-    options.rows_capacity = 12;
+    CompileToCOptions options;
+    options.max_batch_size = 12;
     const auto net = build(*graphs, options);
     ASSERT_NE(net, nullptr);
     NamedTensors weights, rate{{"rate", HostTensor(DType::kF32, {})}};
@@ -206,14 +206,14 @@ TEST(CookC, AConvolutionalNetLearnsAsTheInterpreterDoes) {
 
 TEST(CookC, WeightsOf8BitsAreThoseOfTheInterpreter) {
     Trace trace("act");
-    const Tensor x = trace.input("x", {kRows, 2, 6, 6});
+    const Tensor x = trace.input("x", {kBatch, 2, 6, 6});
     const Tensor y =
-        relu(nn::conv2d(trace, "conv", x, 5, {3}, {.window = {.low = {1}}, .seed = 2}));
+        relu(nn::conv2d(trace, "conv", x, 5, {3}, {.window = {.pad_begin = {1}}, .seed = 2}));
     trace.output("y", nn::linear(trace, "fc", flatten(y, 1), 7, {.seed = 2}));
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
-    CookCOptions options;
-    options.rows_capacity = 3;
+    CompileToCOptions options;
+    options.max_batch_size = 3;
     options.quantize = {.format = WeightFormat::kInt8, .min_elements = 1};
     const auto net = build({*graph}, options);
     ASSERT_NE(net, nullptr);
@@ -234,15 +234,15 @@ TEST(CookC, WeightsOf8BitsAreThoseOfTheInterpreter) {
 
 TEST(CookC, BrainsGoToAndFro) {
     const std::vector<Graph> graphs = policy();
-    CookCOptions options;
-    options.rows_capacity = 32;
+    CompileToCOptions options;
+    options.max_batch_size = 32;
     const auto net = build(graphs, options), other = build(graphs, options);
     ASSERT_TRUE(net != nullptr && other != nullptr);
     const auto untouched = net->save_brain();
     ASSERT_TRUE(untouched.ok()) << untouched.status().message();
     const Result<Brain> parent = load_brain(*untouched);
     ASSERT_TRUE(parent.ok()) << parent.status().message();
-    EXPECT_EQ(parent->parent_hash, hash_of(*parent));
+    EXPECT_EQ(parent->base_hash, hash_of(*parent));
     EXPECT_EQ(parent->graph_hash, hash_of_graphs(graphs));
     for (uint64_t step = 0; step < 4; ++step)
         ASSERT_TRUE(net->run("learn", sample(32, step), 32).ok());
@@ -266,7 +266,7 @@ TEST(CookC, BrainsGoToAndFro) {
 }
 
 TEST(CookC, BrainsOfNarrowerFloatsAreWidened) {
-    CookCOptions options;
+    CompileToCOptions options;
     const auto net = build(policy(), options);
     ASSERT_NE(net, nullptr);
     Result<Brain> brain = load_brain(*net->save_brain());
@@ -281,7 +281,7 @@ TEST(CookC, BrainsOfNarrowerFloatsAreWidened) {
 }
 
 TEST(CookC, BrainsThatDoNotFitAreRefusedAndNamed) {
-    CookCOptions options;
+    CompileToCOptions options;
     const auto net = build(policy(), options), other = build(policy({24, 16, 3}), options);
     ASSERT_TRUE(net != nullptr && other != nullptr);
     const NamedTensors before = net->weights();
@@ -304,7 +304,7 @@ TEST(CookC, BrainsThatDoNotFitAreRefusedAndNamed) {
               std::string::npos);
     changed = load_brain(brain);
     changed->tensors[0].value.set(0, std::numeric_limits<double>::quiet_NaN());
-    EXPECT_EQ(net->load_brain(*save_brain(*changed, nullptr, Nonfinite::kAllow)).message(),
+    EXPECT_EQ(net->load_brain(*save_brain(*changed, nullptr, NonFinite::kAllow)).message(),
               "'" + changed->tensors[0].name + "': element 0 is NaN or infinite");
     EXPECT_EQ(net->weights(), before);
 }
@@ -312,8 +312,8 @@ TEST(CookC, BrainsThatDoNotFitAreRefusedAndNamed) {
 // ---------------------------------------------------------------------------------- bad calls
 
 TEST(CookC, CallsThatCannotWorkSayWhatWasExpected) {
-    CookCOptions options;
-    options.rows_capacity = 8;
+    CompileToCOptions options;
+    options.max_batch_size = 8;
     const auto net = build(policy(), options), other = build(policy({24, 16, 3}), options);
     ASSERT_TRUE(net != nullptr && other != nullptr);
     float x[40] = {}, y[24];
@@ -345,7 +345,7 @@ TEST(CookC, CallsThatCannotWorkSayWhatWasExpected) {
 
 TEST(CookC, ScansAndSortsAreThoseOfTheInterpreter) {
     Trace trace("act");
-    const Tensor x = trace.input("x", {kRows, 7}), y = trace.input("y", {2500});
+    const Tensor x = trace.input("x", {kBatch, 7}), y = trace.input("y", {2500});
     trace.output("sum", cumsum(x, 1));
     trace.output("before", cumsum(x, 1, true, true));
     trace.output("along rows", cumsum(x, 0));
@@ -353,10 +353,10 @@ TEST(CookC, ScansAndSortsAreThoseOfTheInterpreter) {
     trace.output("order", argsort(x, 1, true));
     trace.output("long order", argsort(y, 0));
     trace.output("values", relu(cumsum(x * 2, 1)) + 1);
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
-    CookCOptions options;
-    options.rows_capacity = 9;
+    CompileToCOptions options;
+    options.max_batch_size = 9;
     const auto net = build({*graph}, options);
     ASSERT_NE(net, nullptr);
     NamedTensors inputs{{"x", numbers({5, 7}, 1)}, {"y", numbers({2500}, 2)}}, weights;
@@ -385,20 +385,20 @@ TEST(CookC, ProductsInPartsAreThoseOfTheInterpreter) {
                                      {{"transpose_a", ta}, {"transpose_b", tb}, {"parts", parts}}));
     };
     product("fixed", trace.input("a", {3, 40}), trace.input("b", {40, 5}), 0, 0, 4);
-    product("rows", trace.input("x", {kRows, 6}), trace.input("y", {kRows, 7}), 1, 0, 3);
-    product("across", trace.input("c", {5, kRows}), trace.input("d", {9, kRows}), 0, 1, 8);
+    product("rows", trace.input("x", {kBatch, 6}), trace.input("y", {kBatch, 7}), 1, 0, 3);
+    product("across", trace.input("c", {5, kBatch}), trace.input("d", {9, kBatch}), 0, 1, 8);
     product("empty", trace.input("e", {3, 0}), trace.input("f", {0, 5}), 0, 0, 2);
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
-    CookCOptions options;
-    options.rows_capacity = 19;
+    CompileToCOptions options;
+    options.max_batch_size = 19;
     const auto net = build({*graph}, options);
     ASSERT_NE(net, nullptr);
     for (const int64_t rows : {19, 1, 7}) {
         NamedTensors inputs, weights;
         for (const ValueId id : graph->inputs) {
             const Value& v = graph->value(id);
-            inputs.emplace(v.name, numbers(v.shape.at(rows), id));
+            inputs.emplace(v.name, numbers(v.shape.resolve(rows), id));
         }
         const auto expected = interpret(*graph, inputs, weights, rows);
         ASSERT_TRUE(expected.ok()) << expected.status().message();
@@ -409,28 +409,28 @@ TEST(CookC, ProductsInPartsAreThoseOfTheInterpreter) {
 }
 
 /// kScalar, this machine's, and what is between.
-std::vector<Cpu> cpus_here() {
-    std::vector<Cpu> cpus{Cpu::kScalar, native::this_cpu()};
-    if (native::this_cpu() == Cpu::kX86_64V4) cpus.push_back(Cpu::kX86_64V3);
+std::vector<CpuIsa> cpus_here() {
+    std::vector<CpuIsa> cpus{CpuIsa::kScalar, native::this_cpu()};
+    if (native::this_cpu() == CpuIsa::kX86_64V4) cpus.push_back(CpuIsa::kX86_64V3);
     return cpus;
 }
 
 /// The entry "act" of the trace on each of them, with inputs of these rows, beside the interpreter.
 void expect_as_interpreted(Trace& trace, const std::vector<int64_t>& rows) {
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
-    for (const Cpu cpu : cpus_here()) {
+    for (const CpuIsa cpu : cpus_here()) {
         SCOPED_TRACE(name_of(cpu));
-        CookCOptions options;
-        options.cpu = cpu;
-        options.rows_capacity = static_cast<uint64_t>(rows[0]);
+        CompileToCOptions options;
+        options.cpu_isa = cpu;
+        options.max_batch_size = static_cast<uint64_t>(rows[0]);
         const auto net = NativeNet::build({*graph}, options, build_options());
         ASSERT_TRUE(net.ok()) << net.status().message();
         for (const int64_t count : rows) {
             NamedTensors inputs, weights;
             for (const ValueId id : graph->inputs) {
                 const Value& v = graph->value(id);
-                inputs.emplace(v.name, numbers(v.shape.at(count), id));
+                inputs.emplace(v.name, numbers(v.shape.resolve(count), id));
             }
             const auto expected = interpret(*graph, inputs, weights, count);
             ASSERT_TRUE(expected.ok()) << expected.status().message();
@@ -459,7 +459,7 @@ TEST(CookC, ProductsOfFewRowsOrColumnsAreThoseOfTheInterpreter) {
     output_product(trace, "two rows, long", {2, 1100}, {1100, 70});
     output_product(trace, "too short for lanes", {1, 15}, {30, 15}, false, true);
     output_product(trace, "one row, wide", {1, 40}, {40, 300});
-    output_product(trace, "rows, up to three", {kRows, 64}, {50, 64}, false, true);
+    output_product(trace, "rows, up to three", {kBatch, 64}, {50, 64}, false, true);
     expect_as_interpreted(trace, {3, 1});
 }
 
@@ -477,11 +477,11 @@ TEST(CookC, ProductsOfAllShapesAreThoseOfTheInterpreter) {
     output_product(trace, "longer", {33, 2300}, {2300, 41});
     output_product(trace, "turned", {300, 65}, {130, 65}, false, true);
     output_product(trace, "both turned", {20, 30}, {70, 20}, true, true);
-    output_product(trace, "rows", {kRows, 20}, {20, 33});
-    output_product(trace, "across", {33, 20}, {20, kRows});
-    output_product(trace, "inside", {kRows, 20}, {kRows, 40}, true);
+    output_product(trace, "rows", {kBatch, 20}, {20, 33});
+    output_product(trace, "across", {33, 20}, {20, kBatch});
+    output_product(trace, "inside", {kBatch, 20}, {kBatch, 40}, true);
     output_product(trace, "batch", {3, 13, 20}, {3, 20, 50});
-    output_product(trace, "shared", {kRows, 13, 20}, {20, 50});
+    output_product(trace, "shared", {kBatch, 13, 20}, {20, 50});
     const Tensor c = trace.input("c", {40, 30}), d = trace.input("d", {30, 600});
     trace.output("computed", matmul(c * 2, d - 1) + trace.input("e", {40, 600}));
     expect_as_interpreted(trace, {130, 1, 7});
@@ -499,7 +499,7 @@ TEST(CookC, ConcatenationsAreReadAsByTheInterpreter) {
     trace.output("means", mean(exp(x), {2, 3}));
     trace.output(
         "of rows",
-        concat({trace.input("r1", {kRows, 3, 6}), trace.input("r2", {kRows, 2, 6})}, 1) + 1);
+        concat({trace.input("r1", {kBatch, 3, 6}), trace.input("r2", {kBatch, 2, 6})}, 1) + 1);
     expect_as_interpreted(trace, {7, 1});
 }
 
@@ -513,20 +513,20 @@ TEST(CookC, DepthwiseConvolutionsAreThoseOfTheInterpreter) {
         const Tensor bias = trace.input(std::string(name) + ".b", {w[0]});
         trace.output(name, clamp(conv(image, weight, bias, options), -1, 2));
     };
-    depthwise("3 x 3", {kRows, 3, 9, 21}, {3, 1, 3, 3}, {.low = {1}});
-    depthwise("every second", {2, 3, 14, 17}, {3, 1, 3, 3}, {.strides = {2}, .low = {1}});
+    depthwise("3 x 3", {kBatch, 3, 9, 21}, {3, 1, 3, 3}, {.pad_begin = {1}});
+    depthwise("every second", {2, 3, 14, 17}, {3, 1, 3, 3}, {.strides = {2}, .pad_begin = {1}});
     depthwise("uneven", {1, 2, 11, 40}, {2, 1, 2, 5},
-              {.strides = {1, 3}, .low = {0, 2}, .high = {3, 1}});
+              {.strides = {1, 3}, .pad_begin = {0, 2}, .pad_end = {3, 1}});
     depthwise("dilated", {1, 2, 13, 18}, {2, 1, 3, 3},
-              {.strides = {3, 2}, .dilations = {2, 3}, .low = {2}});
-    depthwise("cut off", {1, 2, 9, 30}, {2, 1, 3, 3}, {.low = {-1, -2}, .high = {0, -3}});
-    depthwise("wide padding", {1, 2, 3, 4}, {2, 1, 3, 3}, {.low = {5}});
-    depthwise("several for each", {2, 2, 6, 7}, {6, 1, 3, 3}, {.low = {1}});
-    depthwise("one axis", {2, 3, 50}, {3, 1, 4}, {.strides = {2}, .low = {1}});
-    depthwise("blocks of rows", {1, 1, 150, 130}, {1, 1, 3, 3}, {.low = {1}});
-    depthwise("a row too long", {1, 1, 2, 9000}, {1, 1, 2, 3}, {.low = {1}});
-    const Tensor x = trace.input("x", {kRows, 4, 6, 6}), w = trace.input("w", {4, 1, 3, 3});
-    const Tensor y = conv(transpose(x, {0, 1, 3, 2}), w, {}, {.low = {1}, .groups = 4});
+              {.strides = {3, 2}, .dilations = {2, 3}, .pad_begin = {2}});
+    depthwise("cut off", {1, 2, 9, 30}, {2, 1, 3, 3}, {.pad_begin = {-1, -2}, .pad_end = {0, -3}});
+    depthwise("wide padding", {1, 2, 3, 4}, {2, 1, 3, 3}, {.pad_begin = {5}});
+    depthwise("several for each", {2, 2, 6, 7}, {6, 1, 3, 3}, {.pad_begin = {1}});
+    depthwise("one axis", {2, 3, 50}, {3, 1, 4}, {.strides = {2}, .pad_begin = {1}});
+    depthwise("blocks of rows", {1, 1, 150, 130}, {1, 1, 3, 3}, {.pad_begin = {1}});
+    depthwise("a row too long", {1, 1, 2, 9000}, {1, 1, 2, 3}, {.pad_begin = {1}});
+    const Tensor x = trace.input("x", {kBatch, 4, 6, 6}), w = trace.input("w", {4, 1, 3, 3});
+    const Tensor y = conv(transpose(x, {0, 1, 3, 2}), w, {}, {.pad_begin = {1}, .groups = 4});
     trace.output("fused", flatten(relu(y) + x, 1) * 2);
     expect_as_interpreted(trace, {5, 1});
 }
@@ -540,7 +540,7 @@ TEST(CookC, ReductionsOfAnyLengthAreThoseOfTheInterpreter) {
         trace.output("softmax" + name, softmax(x, 1));
         trace.output("least" + name, min(x, Axes{1}));
     }
-    const Tensor rows = trace.input("rows", {kRows, 5, 8});
+    const Tensor rows = trace.input("rows", {kBatch, 5, 8});
     trace.output("channels", mean(rows * rows, {0, 2}));
     trace.output("all", max(rows, Axes{0, 1, 2}));
     trace.output("planes",
@@ -550,7 +550,7 @@ TEST(CookC, ReductionsOfAnyLengthAreThoseOfTheInterpreter) {
 
 TEST(CookC, ReductionsAcrossRowsAreThoseOfTheInterpreter) {
     Trace trace("act");
-    const Tensor x = trace.input("x", {kRows, 130}), y = trace.input("y", {9, kRows, 5});
+    const Tensor x = trace.input("x", {kBatch, 130}), y = trace.input("y", {9, kBatch, 5});
     trace.output("sum", sum(x, {0}) * 2);
     trace.output("largest", max(x, Axes{0}));
     const Tensor mean_of = mean(x, {0}, true);
@@ -566,7 +566,7 @@ TEST(CookC, TheErrorFunctionIsWithinTwoUnitsInTheLastPlace) {
     constexpr int64_t kCount = 4096;
     Trace trace("act");
     trace.output("y", erf(trace.input("x", {kCount})));
-    const auto graph = trace.finish();
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     const auto net = build({*graph}, {});
     ASSERT_NE(net, nullptr);
@@ -592,23 +592,23 @@ TEST(CookC, TheErrorFunctionIsWithinTwoUnitsInTheLastPlace) {
 TEST(CookC, RowsOfARingAreWrittenInPlace) {
     constexpr int64_t kCapacity = 5000;
     Trace trace("store");
-    const Tensor ring = trace.transient("ring", {kCapacity, 3}), x = trace.input("x", {kRows, 3});
+    const Tensor ring = trace.non_persistent_state("ring", {kCapacity, 3}), x = trace.input("x", {kBatch, 3});
     const Tensor next = trace.state("next", {}, {}, DType::kU32);
-    trace.assign(next, assign_ring(ring, next, x * 2));
+    trace.assign(next, ring_buffer_push(ring, next, x * 2));
     const Tensor names = trace.state("names", {kCapacity}, {}, DType::kU8);
-    assign_rows(names, trace.input("at", {kRows}, DType::kI32), cast(sum(x, {1}), DType::kU8));
+    index_copy_(names, trace.input("at", {kBatch}, DType::kI32), cast(sum(x, {1}), DType::kU8));
     const Tensor grid = trace.state("grid", {4, 5, 2});
     trace.assign(grid,
                  scatter_nd(grid, trace.input("places", {3, 2}, DType::kI32),
-                            slice(gather(ring, trace.input("old", {3}, DType::kI32)), 1, 0, 2)));
-    const auto graph = trace.finish();
+                            slice(take(ring, trace.input("old", {3}, DType::kI32)), 1, 0, 2)));
+    const auto graph = trace.build();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
-    CookCOptions options;
-    options.rows_capacity = 700;  // more than a job of rows that are known to be distinct
+    CompileToCOptions options;
+    options.max_batch_size = 700;  // more than a job of rows that are known to be distinct
     const auto net = build({*graph}, options);
     ASSERT_NE(net, nullptr);
-    const Slot& count = *net->program().find_slot("next");
-    for (const Step& step : net->program().steps)
+    const Variable& count = *net->program().find_variable("next");
+    for (const Command& step : net->program().commands)
         for (const Operand& o : net->program().operands_of(step)) {
             const bool is_ring = o.region == Region::kWeights && o.offset != count.offset;
             EXPECT_FALSE(is_ring && o.access == Access::kWrite) << "a ring is written whole";
@@ -633,22 +633,22 @@ TEST(CookC, RowsOfARingAreWrittenInPlace) {
 
 TEST(CookWgsl, PlansHaveEachEntryAndWhatWgslLacksIsNamed) {
     Trace act("act"), other("other");
-    act.output("y", nn::mlp(act, "net", act.input("x", {kRows, 5}), {8, 3}, tanh, {.seed = 1}));
-    other.output("z", log(sum(other.input("x", {kRows, 5}), {1})));
+    act.output("y", nn::mlp(act, "net", act.input("x", {kBatch, 5}), {8, 3}, tanh, {.seed = 1}));
+    other.output("z", log(sum(other.input("x", {kBatch, 5}), {1})));
     Trace* const traces[] = {&act, &other};
-    const auto plan = cook_wgsl(traces, 16);
+    const auto plan = compile_to_wgsl(traces, 16);
     ASSERT_TRUE(plan.ok()) << plan.status().message();
     for (const char* part : {"\"act\": {", "\"other\": {", "\"rows\": 16", "override at_0: u32;",
                              "@workgroup_size(64)", "\"name\": \"x\""})
         EXPECT_NE(plan->find(part), std::string::npos) << part;
     // A page's operands are places in memory: what a native device passes besides would have none.
     EXPECT_EQ(plan->find("\"run\""), std::string::npos);
-    EXPECT_EQ(*cook_wgsl(traces, 16), *plan);
+    EXPECT_EQ(*compile_to_wgsl(traces, 16), *plan);
 
     Trace bad("act");
-    bad.output("y", cast(bad.input("x", {kRows, 5}), DType::kF16));
+    bad.output("y", cast(bad.input("x", {kBatch, 5}), DType::kF16));
     Trace* const bad_traces[] = {&bad};
-    const Status refused = cook_wgsl(bad_traces, 1).status();
+    const Status refused = compile_to_wgsl(bad_traces, 1).status();
     EXPECT_EQ(refused.code(), StatusCode::kUnsupported);
     EXPECT_NE(refused.message().find("f16"), std::string::npos) << refused.message();
 }
@@ -656,15 +656,15 @@ TEST(CookWgsl, PlansHaveEachEntryAndWhatWgslLacksIsNamed) {
 TEST(CookC, BoxesAreSuppressedAsByTheInterpreter) {
     for (const bool is_centered : {false, true}) {
         Trace trace("detect");
-        const Tensor boxes = trace.input("boxes", {kRows, 40, 4});
-        const Tensor scores = trace.input("scores", {kRows, 3, 40});
+        const Tensor boxes = trace.input("boxes", {kBatch, 40, 4});
+        const Tensor scores = trace.input("scores", {kBatch, 3, 40});
         const NmsOptions options{
             .overlap_threshold = 0.3, .score_threshold = 0.2, .centered = is_centered};
         trace.output("kept", nms(boxes, scores, 50, options));
-        const auto graph = trace.finish();
+        const auto graph = trace.build();
         ASSERT_TRUE(graph.ok()) << graph.status().message();
-        CookCOptions cook;
-        cook.rows_capacity = 4;
+        CompileToCOptions cook;
+        cook.max_batch_size = 4;
         const auto net = build({*graph}, cook);
         ASSERT_NE(net, nullptr);
         for (const int64_t rows : {1, 4}) {
@@ -685,27 +685,27 @@ constinit const OpDef kShaderAlone = {
     .summary = "An operator of a game's own that has neither a decomposition nor a body.",
     .inputs = {{"x"}},
     .op_class = OpClass::kKernel,
-    .infer = [](InferCall& c) { return c.one(c.dtype(0), c.shape(0)); },
-    .kernel = [](const KernelRuleCall&) -> std::optional<KernelText> { return KernelText{}; },
+    .infer = [](InferContext& c) { return c.one(c.dtype(0), c.shape(0)); },
+    .kernel = [](const KernelRuleContext&) -> std::optional<CustomKernel> { return CustomKernel{}; },
 };
 
 TEST(CookC, AnOperatorWithoutAKernelInCIsNamed) {
     Trace trace("act");
     trace.output("y", apply_one(kShaderAlone, {trace.input("x", {6})}));
-    const auto cooked = cook_c({&trace}, {});
+    const auto cooked = compile_to_c({&trace}, {});
     ASSERT_FALSE(cooked.ok());
     EXPECT_EQ(cooked.status().code(), StatusCode::kUnsupported);
     EXPECT_NE(cooked.status().message().find("test_shader_alone has no kernel in C"),
               std::string::npos)
         << cooked.status().message();
-    CookCOptions bad_name;
+    CompileToCOptions bad_name;
     bad_name.name = "3d net";
     EXPECT_EQ(cook_c_of(policy(), bad_name).status().message(),
               "C cannot have names that begin with '3d net'");
 }
 
 TEST(CookC, TheSourceIsFreestandingAndPedantic) {
-    CookCOptions options;
+    CompileToCOptions options;
     options.name = "walker";
     const auto cooked = cook_c_of(policy(), options);
     ASSERT_TRUE(cooked.ok()) << cooked.status().message();
@@ -733,15 +733,15 @@ TEST(CookC, TheSourceIsFreestandingAndPedantic) {
 /// A learner in C beside one on the interpreter: each entry runs on both.
 class LearnerInC {
   public:
-    LearnerInC(const agents::Traces& traces, uint64_t rows) : learner_(traces) {
+    LearnerInC(const agents::AgentGraphs& traces, uint64_t rows) : learner_(traces) {
         std::vector<Graph> graphs;
         for (const auto& trace : traces) {
-            auto graph = trace->finish();
+            auto graph = trace->build();
             EXPECT_TRUE(graph.ok()) << graph.status().message();
             if (graph.ok()) graphs.push_back(std::move(graph).value());
         }
-        CookCOptions options;
-        options.rows_capacity = rows;
+        CompileToCOptions options;
+        options.max_batch_size = rows;
         net_ = build(graphs, options, "", "-O0");
     }
 
@@ -770,13 +770,13 @@ class LearnerInC {
 
 TEST(CookC, APpoLearnerLearnsAsTheInterpreterDoes) {
     agents::Ppo ppo;
-    ppo.agents = 4;
-    ppo.horizon = 8;
-    ppo.minibatches = 4;
-    ppo.epochs = 2;
-    const agents::AgentSchema schema(agents::Fields().numbers("x", 5),
-                                     agents::Actions().choose("move", 3).drive("aim", 2));
-    const auto traces = agents::trace_agents(schema, agents::mlp_network({8, 8}), ppo);
+    ppo.n_agents = 4;
+    ppo.n_steps = 8;
+    ppo.n_minibatches = 4;
+    ppo.n_epochs = 2;
+    const agents::AgentSpec schema(agents::ObservationSpec().box("x", 5),
+                                     agents::ActionSpec().discrete("move", 3).continuous("aim", 2));
+    const auto traces = agents::build_agent_graphs(schema, agents::mlp_network({8, 8}), ppo);
     LearnerInC both(traces, 4);
     for (uint64_t t = 0; t < 8; ++t) {
         NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
@@ -798,10 +798,10 @@ TEST(CookC, APpoLearnerLearnsAsTheInterpreterDoes) {
 
 TEST(CookC, ASacLearnerLearnsAsTheInterpreterDoes) {
     agents::Sac sac;
-    sac.replay = {.agents = 2, .capacity = 16, .batch = 4, .warmup = 1};
-    const agents::AgentSchema schema(agents::Fields().numbers("x", 3),
-                                     agents::Actions().drive("aim", 2));
-    const auto traces = agents::trace_agents(schema, agents::mlp_network({8}), sac);
+    sac.replay = {.n_agents = 2, .buffer_size = 16, .batch_size = 4, .learning_starts = 1};
+    const agents::AgentSpec schema(agents::ObservationSpec().box("x", 3),
+                                     agents::ActionSpec().continuous("aim", 2));
+    const auto traces = agents::build_agent_graphs(schema, agents::mlp_network({8}), sac);
     LearnerInC both(traces, 2);
     for (uint64_t t = 0; t < 6; ++t) {
         NamedTensors rows{{"id", HostTensor::of({2}, std::vector<double>{0, 1}, DType::kU32)}};

@@ -45,14 +45,14 @@ Compiled policy(const DeviceCaps& caps, const std::vector<int64_t>& widths = {40
     const auto net = [&](Trace& trace, const Tensor& x) {
         return nn::mlp(trace, "net", x, widths, activation, {.seed = 1});
     };
-    act.output("y", net(act, act.input("x", {kRows, kInputs})));
-    const Tensor x = learn.input("x", {kRows, kInputs});
-    const Tensor loss = mse_loss(net(learn, x), learn.input("t", {kRows, widths.back()}));
+    act.output("y", net(act, act.input("x", {kBatch, kInputs})));
+    const Tensor x = learn.input("x", {kBatch, kInputs});
+    const Tensor loss = mse_loss(net(learn, x), learn.input("t", {kBatch, widths.back()}));
     AdamOptions adam;
     adam.learning_rate = 1e-2;
     minimize(loss, learn.params(), adam);
     learn.output("loss", loss);
-    auto compiled = compile({&act, &learn}, {.caps = caps, .rows_capacity = kCapacity});
+    auto compiled = compile({&act, &learn}, {.caps = caps, .max_batch_size = kCapacity});
     EXPECT_TRUE(compiled.ok()) << compiled.status().message();
     return compiled.ok() ? std::move(compiled).value() : Compiled();
 }
@@ -60,27 +60,27 @@ Compiled policy(const DeviceCaps& caps, const std::vector<int64_t>& widths = {40
 /// A game: a context, its commands, and a session of the policy.
 class Game {
   public:
-    static std::unique_ptr<Game> make(const hearth_native_info& info, const Compiled& compiled) {
+    static std::unique_ptr<Game> make(const hearth_cpu_context_create_info& info, const Compiled& compiled) {
         auto game = std::make_unique<Game>();
         const auto must = [](const auto& result) {
             EXPECT_TRUE(result.ok()) << result.status().message();
             return result.ok();
         };
-        auto context = Context::create_native(info);
+        auto context = Context::create_cpu(info);
         if (!must(context)) return nullptr;
         game->context_ = std::move(*context);
-        auto commands = NativeCommands::create(game->context_);
+        auto commands = CpuCommandBuffer::create(game->context_);
         auto program = LoadedProgram::load(game->context_, compiled.bytes);
         if (!must(commands) || !must(program)) return nullptr;
         game->commands_ = std::move(*commands);
         game->program_ = std::move(*program);
         hearth_session_create_info create = hearth_session_create_info_default();
-        create.flags = HEARTH_SESSION_CUT_DISPATCHES;
+        create.flags = HEARTH_SESSION_SPLIT_DISPATCHES;
         auto session = Session::create(game->context_, game->program_, create);
         if (!must(session)) return nullptr;
         game->session_ = std::move(*session);
-        EXPECT_TRUE(game->session_.build().ok());
-        game->frame([&] { return game->session_.record_setup(game->commands_.handle()); });
+        EXPECT_TRUE(game->session_.create_pipelines().ok());
+        game->frame([&] { return game->session_.record_initialize(game->commands_.handle()); });
         return game;
     }
 
@@ -90,7 +90,7 @@ class Game {
         ++serial_;
         const Status recorded = record();
         EXPECT_TRUE(recorded.ok()) << recorded.message();
-        const Status run = commands_.run();
+        const Status run = commands_.execute();
         EXPECT_TRUE(run.ok()) << run.message();
     }
 
@@ -98,14 +98,14 @@ class Game {
     float learn(int step, uint64_t rows = kCapacity,
                 const std::function<void(hearth_record_info&)>& limit = {}) {
         fill(step, rows);
-        const hearth_bound bound[] = {bind("learn", "x", x_), bind("learn", "t", t_),
+        const hearth_tensor_binding bound[] = {bind("learn", "x", x_), bind("learn", "t", t_),
                                       bind("learn", "loss", loss_)};
         record("learn", bound, rows, limit);
         return loss_[0];
     }
     std::vector<float> act(int step, uint64_t rows = kCapacity) {
         fill(step, rows);
-        const hearth_bound bound[] = {bind("act", "x", x_), bind("act", "y", y_)};
+        const hearth_tensor_binding bound[] = {bind("act", "x", x_), bind("act", "y", y_)};
         record("act", bound, rows, {});
         return {y_.begin(), y_.begin() + static_cast<ptrdiff_t>(rows) * kOutputs};
     }
@@ -113,7 +113,7 @@ class Game {
     std::vector<std::byte> brain() {
         hearth_readback readback = 0;
         frame([&] {
-            auto recorded = session_.record_snapshot(commands_.handle());
+            auto recorded = session_.record_save_brain(commands_.handle());
             if (!recorded.ok()) return recorded.status();
             readback = recorded->value();
             return Status();
@@ -122,7 +122,7 @@ class Game {
         ++serial_;
         auto arrived = session_.poll(readback);
         EXPECT_TRUE(arrived.ok() && arrived->has_value());
-        auto brain = program_.encode_brain((*arrived)->bytes);
+        auto brain = program_.serialize_brain((*arrived)->bytes);
         EXPECT_TRUE(brain.ok()) << brain.status().message();
         session_.release(readback);
         return brain.ok() ? std::move(brain).value() : std::vector<std::byte>();
@@ -130,14 +130,14 @@ class Game {
     Status load(std::span<const std::byte> brain) {
         Status status;
         frame([&] {
-            status = session_.record_brain(commands_.handle(), brain);
+            status = session_.record_load_brain(commands_.handle(), brain);
             return Status();
         });
         return status;
     }
 
     Context& context() { return context_; }
-    NativeCommands& commands() { return commands_; }
+    CpuCommandBuffer& commands() { return commands_; }
     Session& session() { return session_; }
     int slices = 0;  ///< of all recordings
 
@@ -154,31 +154,31 @@ class Game {
             }
     }
     template <size_t N>
-    hearth_bound bind(const char* entry, const char* name, Numbers<N>& memory) {
+    hearth_tensor_binding bind(const char* entry, const char* name, Numbers<N>& memory) {
         const uint32_t entry_index = program_.find_entry(entry).value();
         const uint32_t binding = program_.find_binding(entry_index, name).value();
         VkBuffer& buffer = buffers_[memory.data()].buffer;
         if (buffer == VkBuffer()) {
-            EXPECT_EQ(hearth_native_buffer_create(context_.handle(), memory.data(),
+            EXPECT_EQ(hearth_cpu_buffer_import(context_.handle(), memory.data(),
                                                   sizeof(float) * N, &buffer),
                       HEARTH_OK);
         }
         buffers_[memory.data()].context = context_.handle();
         return hearth_bind_buffer(binding, buffer, 0, sizeof(float) * N,
-                                  HEARTH_NATIVE_BUFFER_USAGE);
+                                  HEARTH_CPU_BUFFER_USAGE);
     }
-    void record(const char* entry, std::span<const hearth_bound> bound, uint64_t rows,
+    void record(const char* entry, std::span<const hearth_tensor_binding> bound, uint64_t rows,
                 const std::function<void(hearth_record_info&)>& limit) {
-        hearth_cursor cursor{};
+        hearth_run_cursor cursor{};
         hearth_result result = HEARTH_INCOMPLETE;
         while (result == HEARTH_INCOMPLETE)
             frame([&] {
                 hearth_record_info info = hearth_record_info_default();
                 info.command_buffer = commands_.handle();
                 info.entry = program_.find_entry(entry).value();
-                info.bound = bound.data();
-                info.bound_count = static_cast<uint32_t>(bound.size());
-                info.rows = rows;
+                info.bindings = bound.data();
+                info.binding_count = static_cast<uint32_t>(bound.size());
+                info.batch_size = rows;
                 if (limit) limit(info);
                 result = hearth_record(session_.handle(), &info, &cursor);
                 ++slices;
@@ -187,12 +187,12 @@ class Game {
     }
 
     struct Buffer {
-        ~Buffer() { hearth_native_buffer_destroy(context, buffer); }
+        ~Buffer() { hearth_cpu_buffer_destroy(context, buffer); }
         hearth_context* context = nullptr;
         VkBuffer buffer = VkBuffer();
     };
     Context context_;
-    NativeCommands commands_;
+    CpuCommandBuffer commands_;
     LoadedProgram program_;
     Session session_;
     uint64_t serial_ = 0;
@@ -254,13 +254,13 @@ TEST(NativeContext, BitsDependOnNeitherThreadsNorSlicesNorCompiler) {
 // -ffp-contract=off, above all; products say themselves where they fuse multiply and add.
 TEST(NativeContext, TrainedWeightsAreTheseBitsOnEachKindOfCpu) {
     const struct {
-        Cpu cpu;
+        CpuIsa cpu;
         uint64_t weights;
-    } kGolden[] = {{Cpu::kScalar, 0x755bbcba374a7195},
-                   {Cpu::kX86_64V2, 0x755bbcba374a7195},
+    } kGolden[] = {{CpuIsa::kScalar, 0x755bbcba374a7195},
+                   {CpuIsa::kX86_64V2, 0x755bbcba374a7195},
                    // Fused multiply-adds round once where the others round twice.
-                   {Cpu::kX86_64V3, 0xe7fa6726c135de91},
-                   {Cpu::kX86_64V4, 0xe7fa6726c135de91}};
+                   {CpuIsa::kX86_64V3, 0xe7fa6726c135de91},
+                   {CpuIsa::kX86_64V4, 0xe7fa6726c135de91}};
     for (const auto& golden : kGolden) {
         if (!native::runs_on(golden.cpu, native::this_cpu())) {
             std::printf("this machine does not run %s\n", std::string(name_of(golden.cpu)).c_str());
@@ -302,24 +302,24 @@ TEST(NativeContext, AGameThatLinksItsKernelsNeedsNoCompiler) {
     const Compiled compiled = policy(cpu_caps(native::this_cpu()));
     // What the game's own compiler makes of the file that cooking writes: here a table that a host built before.
     native::Host tool(host_options());
-    static const hearth_native_kernels* linked = nullptr;
-    static hearth_native_build_callback build = nullptr;
-    hearth_native_info with_compiler = tool.info();
-    build = with_compiler.build;
-    with_compiler.build = [](void* self, hearth_cpu cpu, const hearth_native_source* sources,
+    static const hearth_cpu_kernel_table* linked = nullptr;
+    static hearth_cpu_compile_callback build = nullptr;
+    hearth_cpu_context_create_info with_compiler = tool.info();
+    build = with_compiler.compile;
+    with_compiler.compile = [](void* self, hearth_cpu_isa cpu, const hearth_cpu_kernel_source* sources,
                              uint32_t count) { return linked = build(self, cpu, sources, count); };
     const auto at_the_studio = Game::make(with_compiler, compiled);
     ASSERT_TRUE(at_the_studio && linked != nullptr);
 
-    hearth_native_info shipped = hearth_native_info_default();
+    hearth_cpu_context_create_info shipped = hearth_cpu_context_create_info_default();
     shipped.tables = &linked;
     shipped.table_count = 1;
     const auto game = Game::make(shipped, compiled);
     ASSERT_NE(game, nullptr);
     EXPECT_EQ(game->learn(0), at_the_studio->learn(0));
 
-    hearth_native_info without = hearth_native_info_default();
-    auto context = Context::create_native(without);
+    hearth_cpu_context_create_info without = hearth_cpu_context_create_info_default();
+    auto context = Context::create_cpu(without);
     ASSERT_TRUE(context.ok());
     const auto program = LoadedProgram::load(*context, compiled.bytes);
     ASSERT_FALSE(program.ok());
@@ -330,7 +330,7 @@ TEST(NativeContext, AGameThatLinksItsKernelsNeedsNoCompiler) {
 
 TEST(NativeContext, ProgramsForOtherDevicesAreRefusedByName) {
     native::Host host(host_options());
-    auto context = Context::create_native(host.info());
+    auto context = Context::create_cpu(host.info());
     ASSERT_TRUE(context.ok());
     const auto refused = [&](const DeviceCaps& caps) {
         const auto program = LoadedProgram::load(*context, policy(caps).bytes);
@@ -339,11 +339,11 @@ TEST(NativeContext, ProgramsForOtherDevicesAreRefusedByName) {
     };
     EXPECT_NE(refused(baseline_caps()).find("it is for a Vulkan device, and this is a native"),
               std::string::npos);
-    EXPECT_NE(refused(cpu_caps(Cpu::kWasm128)).find("it is for wasm128, and the device runs up to"),
+    EXPECT_NE(refused(cpu_caps(CpuIsa::kWasm128)).find("it is for wasm128, and the device runs up to"),
               std::string::npos);
-    hearth_native_info foreign = host.info();
-    foreign.cpu = HEARTH_CPU_WASM128;
-    const auto none = Context::create_native(foreign);
+    hearth_cpu_context_create_info foreign = host.info();
+    foreign.cpu_isa = HEARTH_CPU_ISA_WASM128;
+    const auto none = Context::create_cpu(foreign);
     ASSERT_FALSE(none.ok());
     EXPECT_NE(none.status().message().find("hearth_native_info::cpu is wasm128, this machine runs"),
               std::string::npos)
@@ -363,12 +363,12 @@ TEST(NativeContext, ABrainOfAnotherGraphIsRefusedByName) {
 }
 
 TEST(NativeContext, ThereAreNoImages) {
-    auto context = Context::create_native();
+    auto context = Context::create_cpu();
     ASSERT_TRUE(context.ok()) << context.status().message();
-    hearth_converter_create_info info = hearth_converter_create_info_default();
+    hearth_image_converter_create_info info = hearth_image_converter_create_info_default();
     info.format = 37;  // VK_FORMAT_R8G8B8A8_UNORM
-    hearth_converter* converter = nullptr;
-    EXPECT_EQ(hearth_converter_create(context->handle(), &info, &converter),
+    hearth_image_converter* converter = nullptr;
+    EXPECT_EQ(hearth_image_converter_create(context->handle(), &info, &converter),
               HEARTH_ERROR_UNSUPPORTED);
     EXPECT_NE(context->error().find("a native device has no images"), std::string::npos);
 }

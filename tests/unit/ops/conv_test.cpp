@@ -16,7 +16,7 @@ using Tensors = std::span<const Tensor>;
 TEST(Conv, OfOnesCountsTheTapsInside) {
     const HostTensor ones = tensor_of({1, 1, 3, 3}, {1, 1, 1, 1, 1, 1, 1, 1, 1});
     const HostTensor y = value_of(
-        [](Trace&, Tensors t) { return conv(t[0], t[1], {}, {.low = {1}}); }, {ones, ones});
+        [](Trace&, Tensors t) { return conv(t[0], t[1], {}, {.pad_begin = {1}}); }, {ones, ones});
     expect_near(y, tensor_of({1, 1, 3, 3}, {4, 6, 4, 6, 9, 6, 4, 6, 4}), 0);
 }
 
@@ -29,10 +29,10 @@ TEST(Conv, AddsTheBiasOfEachChannel) {
 
 TEST(Conv, TransposedUndoesTheExtentsOfAStridedOne) {
     Trace trace("t");
-    const Tensor x = trace.input("x", {kRows, 3, 9, 8}), w = trace.input("w", {4, 3, 3, 3});
-    const ConvOptions options{.strides = {2}, .low = {1}};
+    const Tensor x = trace.input("x", {kBatch, 3, 9, 8}), w = trace.input("w", {4, 3, 3, 3});
+    const ConvOptions options{.strides = {2}, .pad_begin = {1}};
     const Tensor y = conv(x, w, {}, options);
-    EXPECT_EQ(y.shape(), (Shape{kRows, 4, 5, 4}));
+    EXPECT_EQ(y.shape(), (Shape{kBatch, 4, 5, 4}));
     EXPECT_EQ(conv_transpose(y, w, {}, options, {0, 1}).shape(), x.shape());
     EXPECT_TRUE(trace.status().ok()) << trace.status().message();
 }
@@ -64,7 +64,7 @@ TEST(AvgPool, CountsPaddingOnlyIfAsked) {
         return value_of(
             [include](Trace&, Tensors t) {
                 return avg_pool(t[0], {3},
-                                {.strides = {1}, .low = {1}, .count_include_pad = include});
+                                {.strides = {1}, .pad_begin = {1}, .count_include_pad = include});
             },
             {x});
     };
@@ -82,7 +82,7 @@ TEST(AvgPool, LastWindowOfCeilModeDividesByWhatThePaddedTensorHolds) {
 TEST(MaxPool, PropagatesNaNAndIgnoresPadding) {
     const HostTensor x = tensor_of({1, 1, 4}, {-3, -1, std::nan(""), -2});
     const HostTensor y =
-        value_of([](Trace&, Tensors t) { return max_pool(t[0], {2}, {.low = {1}}); }, {x});
+        value_of([](Trace&, Tensors t) { return max_pool(t[0], {2}, {.pad_begin = {1}}); }, {x});
     ASSERT_EQ(y.shape(), (Shape{1, 1, 3}));
     EXPECT_EQ(y.get(0), -3);
     EXPECT_TRUE(std::isnan(y.get(1)));
@@ -121,13 +121,13 @@ TEST(LpPool, OfZerosIsZeroWithoutNaN) {
 
 TEST(ConvLayers, DeclareWeightsAsPyTorchDoes) {
     Trace trace("t");
-    const Tensor x = trace.input("x", {kRows, 4, 8, 6});
+    const Tensor x = trace.input("x", {kBatch, 4, 8, 6});
     const Tensor y =
         nn::conv2d(trace, "down", x, 6, {3}, {.window = {.strides = {2}, .groups = 2}});
     const Tensor z = nn::conv_transpose2d(trace, "up", y, 4, {3, 2},
                                           {.window = {.strides = {2}}, .output_padding = {1, 0}});
-    EXPECT_EQ(y.shape(), (Shape{kRows, 6, 3, 2}));
-    EXPECT_EQ(z.shape(), (Shape{kRows, 4, 8, 4}));
+    EXPECT_EQ(y.shape(), (Shape{kBatch, 6, 3, 2}));
+    EXPECT_EQ(z.shape(), (Shape{kBatch, 4, 8, 4}));
     const Graph& graph = trace.graph();
     EXPECT_EQ(graph.value(graph.find("down.weight")).shape, (Shape{6, 2, 3, 3}));
     EXPECT_EQ(graph.value(graph.find("up.weight")).shape, (Shape{6, 4, 3, 2}));
@@ -143,13 +143,13 @@ TEST(ConvLayers, RefuseOtherRanks) {
 TEST(ConvLayers, PoolsAreModules) {
     Trace trace("t");
     const nn::Sequential net{nn::layer(nn::conv2d, 8, std::vector<int64_t>{3},
-                                       nn::ConvLayerOptions{.window = {.low = {1}}}),
+                                       nn::ConvLayerOptions{.window = {.pad_begin = {1}}}),
                              relu,
                              nn::max_pool({2}),
                              nn::avg_pool({2}),
                              nn::adaptive_max_pool({1, 1}),
                              nn::flatten_channels};
-    EXPECT_EQ(net(trace, "net", trace.input("x", {kRows, 3, 8, 8})).shape(), (Shape{kRows, 8}));
+    EXPECT_EQ(net(trace, "net", trace.input("x", {kBatch, 3, 8, 8})).shape(), (Shape{kBatch, 8}));
     EXPECT_TRUE(trace.status().ok()) << trace.status().message();
 }
 

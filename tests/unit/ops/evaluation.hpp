@@ -43,7 +43,7 @@ inline HostTensor value_of(const Function& f, std::initializer_list<HostTensor> 
     for (const HostTensor& t : inputs)
         tensors.push_back(trace.input("x" + std::to_string(tensors.size()), t.shape(), t.dtype()));
     trace.output("y", f(trace, tensors));
-    const Result<Graph> graph = trace.finish();
+    const Result<Graph> graph = trace.build();
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     if (!graph.ok()) return {};
     const std::vector<HostTensor> values(inputs);

@@ -47,14 +47,14 @@ TEST(Pad, ModesReadWhereTheySay) {
                         {tensor_of({3}, {1, 2, 3})});
     };
     expect_near(padded(PadMode::kReflect), tensor_of({6}, {3, 2, 1, 2, 3, 2}), 0);
-    expect_near(padded(PadMode::kEdge), tensor_of({6}, {1, 1, 1, 2, 3, 3}), 0);
-    expect_near(padded(PadMode::kWrap), tensor_of({6}, {2, 3, 1, 2, 3, 1}), 0);
+    expect_near(padded(PadMode::kReplicate), tensor_of({6}, {1, 1, 1, 2, 3, 3}), 0);
+    expect_near(padded(PadMode::kCircular), tensor_of({6}, {2, 3, 1, 2, 3, 1}), 0);
     expect_near(padded(PadMode::kConstant), tensor_of({6}, {0, 0, 1, 2, 3, 0}), 0);
 }
 
 TEST(Pad, OfInfinitiesAddsNoNaN) {
     const HostTensor y =
-        value_of([](Trace&, Tensors t) { return pad(t[0], {1}, {0}, PadMode::kEdge); },
+        value_of([](Trace&, Tensors t) { return pad(t[0], {1}, {0}, PadMode::kReplicate); },
                  {tensor_of({2}, {HUGE_VAL, -HUGE_VAL})});
     EXPECT_EQ(y.get(0), HUGE_VAL);
     EXPECT_EQ(y.get(2), -HUGE_VAL);
@@ -106,15 +106,15 @@ TEST(GridSample, OfNoNumbersAndInfinitiesStaysInBounds) {
 TEST(PixelShuffle, AndItsInverseLeaveTheImage) {
     const HostTensor x = random_tensor({1, 8, 2, 3}, 3);
     Trace trace("t");
-    EXPECT_EQ(pixel_shuffle(trace.input("x", {kRows, 8, 2, 3}), 2).shape(),
-              (Shape{kRows, 2, 4, 6}));
+    EXPECT_EQ(pixel_shuffle(trace.input("x", {kBatch, 8, 2, 3}), 2).shape(),
+              (Shape{kBatch, 2, 4, 6}));
     expect_near(
         value_of([](Trace&, Tensors t) { return pixel_unshuffle(pixel_shuffle(t[0], 2), 2); }, {x}),
         x, 0);
 }
 
 TEST(DeformConv, WithoutOffsetsIsAConvolution) {
-    const ConvOptions options{.strides = {2, 1}, .low = {1, 0}, .groups = 2};
+    const ConvOptions options{.strides = {2, 1}, .pad_begin = {1, 0}, .groups = 2};
     const HostTensor x = random_tensor({2, 4, 5, 4}, 4), w = random_tensor({6, 2, 3, 2}, 5);
     const HostTensor expected =
         value_of([&](Trace&, Tensors t) { return conv(t[0], t[1], {}, options); }, {x, w});

@@ -23,18 +23,18 @@ using synthetic::Order;
 const Shape kTile{Dim(64)};  // 256 bytes, the alignment
 constexpr uint64_t kTileBytes = 256;
 
-size_t count(const Program& program, StepKind kind) {
+size_t count(const Program& program, CommandKind kind) {
     size_t n = 0;
-    for (const Step& step : program.steps) n += step.kind == kind;
+    for (const Command& step : program.commands) n += step.kind == kind;
     return n;
 }
 
 /// Labels of one entry's steps, barriers as "|".
 std::string order_of(const Program& program, size_t e = 0) {
     std::string text;
-    for (const Step& step : program.steps_of(program.entries[e]))
+    for (const Command& step : program.commands_of(program.entries[e]))
         text += (text.empty() ? "" : " ") +
-                (step.kind == StepKind::kBarrier ? std::string("|") : "(" + step.label + ")");
+                (step.kind == CommandKind::kBarrier ? std::string("|") : "(" + step.label + ")");
     return text;
 }
 
@@ -43,7 +43,7 @@ Program planned(const Model& model) {
     const Result<Program> program = model.plan();
     if (!program.ok()) throw std::runtime_error(program.status().message());
     for (Order order : {Order::kAsPlanned, Order::kReversed}) {
-        const uint64_t rows = model.options.rows_capacity;
+        const uint64_t rows = model.options.max_batch_size;
         Contents expected = synthetic::first_contents(*program, rows, 3), found = expected;
         for (size_t e = 0; e < program->entries.size(); ++e) {
             synthetic::evaluate(model, *program, e, rows, expected);
@@ -85,7 +85,7 @@ TEST(Plan, NeedsNoBarrierWhereNothingDepends) {
     EntryBuilder b("act");
     const ValueId x = b.input("x", kTile);
     for (const char* name : {"a", "b", "c"}) b.output(name, b.call({{x}}, {kTile})[0]);
-    EXPECT_EQ(count(planned(b), StepKind::kBarrier), 0u);
+    EXPECT_EQ(count(planned(b), CommandKind::kBarrier), 0u);
 }
 
 TEST(Plan, HasAsManyBarriersAsTheLongestChainNeeds) {
@@ -98,7 +98,7 @@ TEST(Plan, HasAsManyBarriersAsTheLongestChainNeeds) {
         ends.push_back({at});
     }
     b.output("y", b.call(ends, {kTile})[0]);
-    EXPECT_EQ(count(planned(b), StepKind::kBarrier), 6u);
+    EXPECT_EQ(count(planned(b), CommandKind::kBarrier), 6u);
 }
 
 TEST(Plan, DelaysACallWhoseResultIsLargerThanWhatItFrees) {
@@ -126,19 +126,19 @@ TEST(Plan, OrdersWritersOfOneValueAsTheyWereLowered) {
 TEST(Plan, HandlesValuesWithoutElements) {
     EntryBuilder b("act");
     const ValueId x = b.input("x", kTile), empty = b.input("empty", Shape{Dim(0)});
-    const ValueId h = b.call({{x}, {empty}}, {kTile, Shape{Dim(0)}, Shape{kRows, Dim(0)}})[0];
+    const ValueId h = b.call({{x}, {empty}}, {kTile, Shape{Dim(0)}, Shape{kBatch, Dim(0)}})[0];
     const std::vector<ValueId> made = b.call({{h}, {h + 1, true}}, {kTile, Shape{Dim(0)}});
     b.output("y", made[0]);
     b.output("none", made[1]);
     const Program program = planned(b, 3);
     EXPECT_EQ(program.arena_bytes, kTileBytes);
-    EXPECT_EQ(count(program, StepKind::kBarrier), 1u);
+    EXPECT_EQ(count(program, CommandKind::kBarrier), 1u);
 }
 
 TEST(Plan, OfAnEntryWithoutCallsHasNoSteps) {
     EntryBuilder b("idle");
     b.param("w", kTile);
-    EXPECT_TRUE(planned(b).steps.empty());
+    EXPECT_TRUE(planned(b).commands.empty());
 }
 
 TEST(Plan, ChangesAStateInPlaceAfterAllThatReadsIt) {
@@ -186,7 +186,7 @@ TEST(ProofOfAPlan, FailsWhereOldContentsAreReadAfterTheyWereReplaced) {
     const Model model({b});
     Program program = *model.plan();
     ASSERT_EQ(order_of(program), "(call 1) | (call 0)");
-    std::swap(program.steps[0], program.steps[2]);
+    std::swap(program.commands[0], program.commands[2]);
     EXPECT_FALSE(model.verify(program).ok());
 }
 
@@ -252,7 +252,7 @@ TEST(Plan, LetsOnlyTheMarkedResultTakeOverWhereACallMarksResults) {
                 {same, Access::kWrite, true}});
     b.output("y", b.call({{transposed}, {same}}, {kTile})[0]);
     const Program program = planned(b);
-    const auto operands = program.operands_of(program.steps[2]);
+    const auto operands = program.operands_of(program.commands[2]);
     EXPECT_EQ(operands[0].offset, operands[2].offset);
     EXPECT_NE(operands[0].offset, operands[1].offset);
 }
@@ -264,13 +264,13 @@ TEST(Plan, SharesTheBytesOfAReshape) {
     b.output("y", b.call({{r}}, {kTile})[0]);
     const Program program = planned(b);
     EXPECT_EQ(program.arena_bytes, kTileBytes);
-    EXPECT_EQ(program.steps[2].operand_values[0], r);
+    EXPECT_EQ(program.commands[2].operand_values[0], r);
 }
 
 TEST(Plan, SizesWhatGrowsWithTheRowsForTheCapacity) {
     EntryBuilder b("act");
-    const ValueId h = b.call({{b.input("x", Shape{kRows, Dim(3)})}}, {Shape{kRows, Dim(5)}})[0];
-    b.output("y", b.call({{h}}, {Shape{kRows}})[0]);
+    const ValueId h = b.call({{b.input("x", Shape{kBatch, Dim(3)})}}, {Shape{kBatch, Dim(5)}})[0];
+    b.output("y", b.call({{h}}, {Shape{kBatch}})[0]);
     const Program program = planned(b, 1000);
     EXPECT_EQ(program.arena_bytes, 20224u);  // 5 * 4 * 1000, up to a multiple of 256
     EXPECT_EQ(program.operands[0].bytes, (Extent{0, 12}));
@@ -313,7 +313,7 @@ TEST(Plan, ReadsAnOutputBackFromTheBoundBuffer) {
     b.output("y", b.call({{h, true}}, {kTile})[0]);
     const Program program = planned(b);
     EXPECT_EQ(program.arena_bytes, 0u);
-    EXPECT_EQ(count(program, StepKind::kCopy), 0u);
+    EXPECT_EQ(count(program, CommandKind::kCopy), 0u);
 }
 
 TEST(Plan, CopiesOutputsThatNoCallComputes) {
@@ -327,7 +327,7 @@ TEST(Plan, CopiesOutputsThatNoCallComputes) {
     const Program program = planned(b);
     EXPECT_EQ(order_of(program),
               "(copy to output input) (copy to output param) (copy to output constant)");
-    EXPECT_EQ(program.steps[0].bytes_moved, 2 * kTileBytes);
+    EXPECT_EQ(program.commands[0].bytes_moved, 2 * kTileBytes);
 }
 
 TEST(Plan, CopiesTheSecondOutputOfAValue) {
@@ -414,7 +414,7 @@ TEST(Plan, LeavesAParamAloneThatIsUpdatedWithItself) {
     EntryBuilder b("learn");
     const ValueId w = b.param("w", kTile);
     b.update(w, b.reshape(w, kTile));
-    EXPECT_TRUE(planned(b).steps.empty());
+    EXPECT_TRUE(planned(b).commands.empty());
 }
 
 TEST(Plan, WaitsRatherThanKeepingLargeContentsForAnOutput) {
@@ -433,12 +433,12 @@ TEST(Plan, WaitsRatherThanKeepingLargeContentsForAnOutput) {
 
 TEST(Plan, UpdatesTheLiveRowsOfAStateWithRows) {
     EntryBuilder b("act");
-    const Shape rows{kRows, Dim(4)};
+    const Shape rows{kBatch, Dim(4)};
     const ValueId h = b.state("h", rows);
     b.update(h, b.call({{h, true}, {b.input("x", rows), true}}, {rows})[0]);
     const Program program = planned(b, 10);
-    EXPECT_EQ(program.slots[0].shape, (Shape{Dim(10), Dim(4)}));
-    EXPECT_EQ(program.slots[0].bytes, 160u);
+    EXPECT_EQ(program.variables[0].shape, (Shape{Dim(10), Dim(4)}));
+    EXPECT_EQ(program.variables[0].bytes, 160u);
     EXPECT_EQ(program.operands[0].bytes, (Extent{0, 16}));
 }
 
@@ -450,8 +450,8 @@ TEST(Plan, SharesWeightsOfOneNameBetweenEntries) {
     const ValueId w = learn.param("w", kTile, DType::kF32, true);
     learn.update(w, learn.call({{w, true}}, {kTile})[0]);
     const Program program = planned(Model({act, learn}));
-    ASSERT_EQ(program.slots.size(), 1u);
-    EXPECT_NE(program.slots[0].data_offset, kZeroFilled) << "the entry with contents provides them";
+    ASSERT_EQ(program.variables.size(), 1u);
+    EXPECT_NE(program.variables[0].data_offset, kZeroFilled) << "the entry with contents provides them";
 }
 
 TEST(Plan, PlacesParamsThenStatesThenConstants) {
@@ -461,12 +461,12 @@ TEST(Plan, PlacesParamsThenStatesThenConstants) {
     const ValueId s = b.state("s", kTile), p = b.param("p", Shape{Dim(65)});
     b.output("y", b.call({{c}, {s}, {p}}, {kTile})[0]);
     const Program program = planned(b);
-    ASSERT_EQ(program.slots.size(), 3u);
-    EXPECT_EQ(program.slots[0].name + program.slots[1].name + program.slots[2].name, "psc");
-    EXPECT_EQ(program.slots[1].offset, 512u);
-    EXPECT_EQ(program.slots[2].offset, 768u);
+    ASSERT_EQ(program.variables.size(), 3u);
+    EXPECT_EQ(program.variables[0].name + program.variables[1].name + program.variables[2].name, "psc");
+    EXPECT_EQ(program.variables[1].offset, 512u);
+    EXPECT_EQ(program.variables[2].offset, 768u);
     EXPECT_EQ(program.weights_bytes, 1024u);
-    EXPECT_EQ(program.slots[1].data_offset, kZeroFilled);
+    EXPECT_EQ(program.variables[1].data_offset, kZeroFilled);
 }
 
 TEST(Plan, SharesUnnamedConstantsWithEqualContentsAndDropsUnusedOnes) {
@@ -480,8 +480,8 @@ TEST(Plan, SharesUnnamedConstantsWithEqualContentsAndDropsUnusedOnes) {
         b.output("y", b.call({{a}, {c}}, {kTile})[0]);
     }
     const Program program = planned(Model(entries));
-    ASSERT_EQ(program.slots.size(), 1u);
-    EXPECT_EQ(program.slots[0].name.substr(0, 9), "constant.");
+    ASSERT_EQ(program.variables.size(), 1u);
+    EXPECT_EQ(program.variables[0].name.substr(0, 9), "constant.");
 }
 
 TEST(Plan, StoresContentsAsTheDeviceHoldsThem) {
@@ -500,7 +500,7 @@ TEST(Plan, StoresContentsAsTheDeviceHoldsThem) {
     ASSERT_TRUE(program.ok()) << program.status().message();
     const auto stored = [&]<class T>(const char* name, std::array<T, 3> expected) {
         std::array<T, 3> found;
-        const Slot* slot = program->find_slot(name);
+        const Variable* slot = program->find_variable(name);
         ASSERT_NE(slot, nullptr);
         ASSERT_EQ(slot->bytes, sizeof found);
         std::memcpy(found.data(), program->data.data() + slot->data_offset, sizeof found);
@@ -543,10 +543,10 @@ TEST(Plan, CarriesOverWhatCodeGenerationSaidOfACall) {
     model.lowered.profile = "fp16";
     model.lowered.binding_model = BindingModel::kDescriptor;
     const Program program = planned(model);
-    EXPECT_EQ(program.profile, "fp16");
+    EXPECT_EQ(program.device_target, "fp16");
     EXPECT_EQ(program.binding_model, BindingModel::kDescriptor);
     EXPECT_EQ(program.kernels.size(), model.lowered.kernels.size());
-    const Step& step = program.steps[0];
+    const Command& step = program.commands[0];
     const KernelCall& call = model.lowered.entries[0].calls[0];
     EXPECT_EQ(step.label, call.label);
     EXPECT_EQ(step.flops, call.flops);
@@ -577,10 +577,10 @@ std::string copied_by(const EntryBuilder& entry, uint64_t rows_capacity = 1) {
     const Result<Program> program = with_copy_kernel(entry, rows_capacity).plan();
     if (!program.ok()) return program.status().message();
     const bool is_kept = program->kernels.back().name == kCopyKernel;
-    for (const Step& step : program->steps) {
-        if (step.kind == StepKind::kCopy)
+    for (const Command& step : program->commands) {
+        if (step.kind == CommandKind::kCopy)
             return is_kept ? "a copy, and a kernel for nothing" : "a copy";
-        if (step.kind != StepKind::kDispatch || program->kernels[step.kernel].name != kCopyKernel)
+        if (step.kind != CommandKind::kDispatch || program->kernels[step.kernel].name != kCopyKernel)
             continue;
         EXPECT_EQ(step.grid[0].work, (Extent{program->words_of(step)[0], 0}));
         EXPECT_EQ(step.grid[0].tile, 64u);
@@ -599,7 +599,7 @@ TEST(Plan, LetsAKernelCopyWholeWordsOfItsOwnMemory) {
     EXPECT_EQ(kept(kTile, DType::kF32), "64 words");
     EXPECT_EQ(kept(Shape{Dim(6)}, DType::kBF16), "3 words");
     EXPECT_EQ(kept(Shape{Dim(3)}, DType::kBF16), "a copy") << "of 6 bytes";
-    EXPECT_EQ(kept(Shape{kRows, Dim(4)}, DType::kF32, 10), "a copy") << "of the live rows";
+    EXPECT_EQ(kept(Shape{kBatch, Dim(4)}, DType::kF32, 10), "a copy") << "of the live rows";
     // As many workgroups as every device allows, and one word more.
     EXPECT_EQ(kept(Shape{Dim(65535 * 64)}, DType::kF32), "4194240 words");
     EXPECT_EQ(kept(Shape{Dim(65535 * 64 + 1)}, DType::kF32), "a copy");
@@ -626,7 +626,7 @@ TEST(Plan, NamesBothSidesWhereEntriesDisagreeAboutATypeOrAName) {
         failure(Model({act, learn})),
         "plan: entry 'learn': input 'x' is i32 [64], but entry 'act' has an input of f32 [64]");
     named.output("y", named.call({{named.input("x", kTile)}}, {kTile})[0]);
-    named.graph.outputs[0].elements.assign(64, "e");
+    named.graph.outputs[0].scalars.assign(64, "e");
     EXPECT_EQ(
         failure(Model({act, named})),
         "plan: entry 'learn': output 'y' has other names for its elements than in entry 'act'");
@@ -645,7 +645,7 @@ TEST(Plan, RejectsValuesThatHaveNoSizeOrName) {
         return failure(b);
     };
     EXPECT_EQ(with(Shape{Dim(-1)}), "plan: entry 'act': value %0 has no size: [-1]");
-    EXPECT_EQ(with(Shape{kRows, kRows}), "plan: entry 'act': value %0 has no size: [rows, rows]");
+    EXPECT_EQ(with(Shape{kBatch, kBatch}), "plan: entry 'act': value %0 has no size: [rows, rows]");
     EntryBuilder unnamed("act");
     unnamed.param("", kTile);
     EXPECT_EQ(failure(unnamed), "plan: entry 'act': param '' needs a name");
@@ -692,15 +692,15 @@ TEST(Plan, TakesAsManyRowsAndBytesAsTheLimitsSay) {
     EXPECT_EQ(failure(Model({b}, uint64_t{1} << 32)),
               "plan: the capacity of rows is 4294967296; it must be from 1 to 4294967295");
     Model just({b});
-    just.options.caps.max_buffer_bytes = kTileBytes;
+    just.options.caps.max_storage_buffer_range = kTileBytes;
     EXPECT_TRUE(just.plan().ok());
 
     EntryBuilder weights("act");
     weights.param("w", kTile);
     Model all({weights});
-    all.options.caps.max_buffer_bytes = kTileBytes;
+    all.options.caps.max_storage_buffer_range = kTileBytes;
     EXPECT_TRUE(all.plan().ok());
-    all.options.caps.max_buffer_bytes = kTileBytes - 1;
+    all.options.caps.max_storage_buffer_range = kTileBytes - 1;
     EXPECT_NE(failure(all, StatusCode::kOutOfRange), "");
 }
 
@@ -764,7 +764,7 @@ TEST(Plan, RejectsEntriesThatDoNotAddUp) {
               "plan: the capacity of rows is 0; it must be from 1 to 4294967295");
 
     Model unaligned({b});
-    unaligned.options.caps.buffer_alignment = 24;
+    unaligned.options.caps.min_storage_buffer_offset_alignment = 24;
     EXPECT_EQ(failure(unaligned), "plan: the buffer alignment is 24; it must be a power of two");
 
     EntryBuilder twice = b;
@@ -864,22 +864,22 @@ TEST(Plan, RejectsMemoryBeyondTheLargestBuffer) {
         b.output("y", at);
         return b;
     };
-    Model large({chain(Shape{kRows, Dim(1000)})}, 100);
-    large.options.caps.max_buffer_bytes = 300'000;
+    Model large({chain(Shape{kBatch, Dim(1000)})}, 100);
+    large.options.caps.max_storage_buffer_range = 300'000;
     EXPECT_EQ(failure(large, StatusCode::kOutOfRange),
               "plan: entry 'act': value %0 [rows, 1000] with rows = 100 is larger than 300000 "
               "bytes");
-    large.options.caps.max_buffer_bytes = 500'000;
+    large.options.caps.max_storage_buffer_range = 500'000;
     EXPECT_EQ(failure(large, StatusCode::kOutOfRange),
               "plan: the arena with entry 'act' takes 800256 bytes, the largest buffer has 500000");
 
-    Model overflowing({chain(Shape{kRows, Dim(int64_t{1} << 40), Dim(int64_t{1} << 40)})}, 1000);
+    Model overflowing({chain(Shape{kBatch, Dim(int64_t{1} << 40), Dim(int64_t{1} << 40)})}, 1000);
     EXPECT_NE(failure(overflowing, StatusCode::kOutOfRange), "");
 
     EntryBuilder weights("act");
     for (const char* name : {"a", "b", "c"}) weights.param(name, Shape{Dim(1000)});
     Model heavy({weights});
-    heavy.options.caps.max_buffer_bytes = 10'000;
+    heavy.options.caps.max_storage_buffer_range = 10'000;
     EXPECT_EQ(failure(heavy, StatusCode::kOutOfRange),
               "plan: the weights are larger than 10000 bytes, the largest buffer");
 }
@@ -910,12 +910,12 @@ TEST(VerifyPlan, NamesTheRuleThatIsBroken) {
     EXPECT_EQ(proof_after([](Program&) {}), "");
     EXPECT_EQ(
         proof_after([](Program& p) {
-            p.steps.erase(p.steps.begin() + 1);
-            p.entries[0].step_count -= 1;
-            p.entries[1].first_step -= 1;
+            p.commands.erase(p.commands.begin() + 1);
+            p.entries[0].command_count -= 1;
+            p.entries[1].first_command -= 1;
         }),
         "verify_plan: entry 'act', step 1 (call 1): races with step 0: no barrier in between");
-    EXPECT_EQ(proof_after([](Program& p) { std::swap(p.steps[0], p.steps[2]); }),
+    EXPECT_EQ(proof_after([](Program& p) { std::swap(p.commands[0], p.commands[2]); }),
               "verify_plan: entry 'act', step 0 (call 1): operand 0 does not hold value %2");
     EXPECT_EQ(proof_after([](Program& p) { p.operands[2].offset += 4; }),
               "verify_plan: entry 'act', step 0 (call 0): an unaligned operand");
@@ -933,16 +933,16 @@ TEST(VerifyPlan, NamesTheRuleThatIsBroken) {
               "verify_plan: entry 'act', step 0 (call 0): it is none of the calls that are left");
     EXPECT_EQ(proof_after([](Program& p) { p.words[0] += 1; }),
               "verify_plan: entry 'act', step 0 (call 0): it is none of the calls that are left");
-    EXPECT_EQ(proof_after([](Program& p) { p.entries[0].step_count = 2; }),
+    EXPECT_EQ(proof_after([](Program& p) { p.entries[0].command_count = 2; }),
               "verify_plan: entry 'act': call 'call 1' is missing");
-    EXPECT_EQ(proof_after([](Program& p) { p.entries[1].step_count = 4; }),
+    EXPECT_EQ(proof_after([](Program& p) { p.entries[1].command_count = 4; }),
               "verify_plan: entry 'learn': slot 's' does not hold what it should at the end");
-    EXPECT_EQ(proof_after([](Program& p) { std::swap(p.steps[3], p.steps[7]); }),
+    EXPECT_EQ(proof_after([](Program& p) { std::swap(p.commands[3], p.commands[7]); }),
               "verify_plan: entry 'learn', step 1 (call 0): races with step 0: no barrier in "
               "between");
     EXPECT_EQ(proof_after([](Program& p) { p.entries[1].arena_offset = 0; }),
               "verify_plan: the arena of entry 'learn' overlaps that of 'act'");
-    EXPECT_EQ(proof_after([](Program& p) { p.slots[1].offset = p.slots[0].offset; }),
+    EXPECT_EQ(proof_after([](Program& p) { p.variables[1].offset = p.variables[0].offset; }),
               "verify_plan: slot 's' overlaps 'w'");
     EXPECT_EQ(proof_after([](Program& p) { p.weights_bytes -= 256; }),
               "verify_plan: slot 's' is unaligned or outside the weights");
@@ -985,35 +985,35 @@ TEST(VerifyPlan, HoldsEachOperandAgainstItsRegion) {
     EXPECT_EQ(run(Access::kWrite, 0, sizeof(RunBlock)), act + no_run);
     EXPECT_EQ(run(Access::kRead, 256, sizeof(RunBlock)), act + no_run);
     EXPECT_EQ(run(Access::kRead, 0, 4), act + no_run);
-    EXPECT_EQ(proof_after([](Program& p) { p.steps[0].operand_values.pop_back(); }),
+    EXPECT_EQ(proof_after([](Program& p) { p.commands[0].operand_values.pop_back(); }),
               act + "a debug table that does not fit the operands");
-    EXPECT_EQ(proof_after([](Program& p) { p.slots[0].kind = SlotKind::kConstant; }),
+    EXPECT_EQ(proof_after([](Program& p) { p.variables[0].kind = VariableKind::kConstant; }),
               "verify_plan: entry 'learn', step 3 (call 1): " + no_slot);
 }
 
 TEST(VerifyPlan, HoldsSlotsAndEntriesApart) {
-    const auto slot = [](const std::function<void(Slot&)>& change) {
-        return proof_after([&](Program& p) { change(p.slots[1]); });
+    const auto slot = [](const std::function<void(Variable&)>& change) {
+        return proof_after([&](Program& p) { change(p.variables[1]); });
     };
     const std::string outside = "verify_plan: slot 's' is unaligned or outside the weights",
                       data = "verify_plan: slot 's' has its contents outside the data";
-    EXPECT_EQ(slot([](Slot& s) { s.offset += 4; }), outside);
-    EXPECT_EQ(slot([](Slot& s) { s.offset += 256; }), outside);
-    EXPECT_EQ(slot([](Slot& s) { s.bytes = uint64_t{1} << 40; }), outside);
-    EXPECT_EQ(slot([](Slot& s) { s.bytes += 4; }), outside);
-    EXPECT_EQ(slot([](Slot& s) { s.data_offset = 0; }), data);
+    EXPECT_EQ(slot([](Variable& s) { s.offset += 4; }), outside);
+    EXPECT_EQ(slot([](Variable& s) { s.offset += 256; }), outside);
+    EXPECT_EQ(slot([](Variable& s) { s.bytes = uint64_t{1} << 40; }), outside);
+    EXPECT_EQ(slot([](Variable& s) { s.bytes += 4; }), outside);
+    EXPECT_EQ(slot([](Variable& s) { s.data_offset = 0; }), data);
     const auto with_data = [](uint64_t bytes, uint64_t offset) {
         return proof_after([=](Program& p) {
             p.data.resize(bytes);
-            p.slots[1].data_offset = offset;
+            p.variables[1].data_offset = offset;
         });
     };
     EXPECT_EQ(with_data(kTileBytes, 0), "");
     EXPECT_EQ(with_data(kTileBytes + 4, 4), "");
     EXPECT_EQ(with_data(kTileBytes, 4), data);
     EXPECT_EQ(with_data(kTileBytes - 4, 0), data);
-    EXPECT_EQ(slot([](Slot& s) { s.name = "w"; }), "verify_plan: slot 'w' overlaps 'w'");
-    EXPECT_EQ(proof_after([](Program& p) { std::swap(p.slots[0].offset, p.slots[1].offset); }),
+    EXPECT_EQ(slot([](Variable& s) { s.name = "w"; }), "verify_plan: slot 'w' overlaps 'w'");
+    EXPECT_EQ(proof_after([](Program& p) { std::swap(p.variables[0].offset, p.variables[1].offset); }),
               "verify_plan: entry 'act', step 0 (call 0): operand 1 does not hold value %1");
 
     const auto entry = [](const std::function<void(Entry&)>& change) {
@@ -1032,23 +1032,23 @@ TEST(VerifyPlan, HoldsSlotsAndEntriesApart) {
 TEST(VerifyPlan, KnowsCallsByAllThatTheyAre) {
     const std::string none =
         "verify_plan: entry 'act', step 0 (call 0): it is none of the calls that are left";
-    const auto step = [](const std::function<void(Step&)>& change) {
-        return proof_after([&](Program& p) { change(p.steps[0]); });
+    const auto step = [](const std::function<void(Command&)>& change) {
+        return proof_after([&](Program& p) { change(p.commands[0]); });
     };
-    EXPECT_EQ(step([](Step& s) { s.kernel += 1; }), none);
-    EXPECT_EQ(step([](Step& s) { s.computes.push_back(0); }), none);
-    EXPECT_EQ(step([](Step& s) { s.grid[1].tile += 1; }), none);
-    EXPECT_EQ(step([](Step& s) { s.grid[2].work.per_row += 1; }), none);
-    EXPECT_EQ(step([](Step& s) { s.operand_values[0] = 1; }), none);
-    EXPECT_EQ(step([](Step& s) { s.word_count -= 1; }), none);
-    EXPECT_EQ(step([](Step& s) { s.kind = StepKind::kFill; }),
+    EXPECT_EQ(step([](Command& s) { s.kernel += 1; }), none);
+    EXPECT_EQ(step([](Command& s) { s.computes.push_back(0); }), none);
+    EXPECT_EQ(step([](Command& s) { s.grid[1].tile += 1; }), none);
+    EXPECT_EQ(step([](Command& s) { s.grid[2].work.is_batch += 1; }), none);
+    EXPECT_EQ(step([](Command& s) { s.operand_values[0] = 1; }), none);
+    EXPECT_EQ(step([](Command& s) { s.word_count -= 1; }), none);
+    EXPECT_EQ(step([](Command& s) { s.kind = CommandKind::kFill; }),
               "verify_plan: entry 'act', step 0 (call 0): a step that plans do not have");
     const std::string copy =
         "verify_plan: entry 'learn', step 0 (keep old s): a copy must read one "
         "range and write another of the same size";
     const auto copied = [](const std::function<void(Operand&, Operand&)>& change) {
         return proof_after([&](Program& p) {
-            const Step& keep = p.steps[p.entries[1].first_step];
+            const Command& keep = p.commands[p.entries[1].first_command];
             change(p.operands[keep.first_operand], p.operands[keep.first_operand + 1]);
         });
     };
@@ -1068,7 +1068,7 @@ TEST(VerifyPlan, HoldsSourcesAgainstTheGraph) {
               "verify_plan: entry 'act': input 'x' has no binding");
     EXPECT_EQ(proof_after([](Program& p) { p.bindings[0].bytes.fixed -= 4; }),
               "verify_plan: entry 'act': input 'x' has a binding of another size");
-    EXPECT_EQ(proof_after([](Program& p) { p.slots[0].dtype = DType::kI32; }),
+    EXPECT_EQ(proof_after([](Program& p) { p.variables[0].dtype = DType::kI32; }),
               "verify_plan: entry 'act': 'w' has no slot of its shape and type");
     EXPECT_EQ(proof_after([](Program& p) { p.bindings[1].bytes.fixed -= 4; }),
               "verify_plan: entry 'act', step 2 (call 1): an operand that is not all of 'y'");
@@ -1081,7 +1081,7 @@ TEST(VerifyPlan, HoldsSourcesAgainstTheGraph) {
     const std::string contents = "verify_plan: entry 'act': slot 'w' has other first contents";
     EXPECT_EQ(model.verify(other).message(), contents);
     other = program;
-    other.slots[0].data_offset = kZeroFilled;
+    other.variables[0].data_offset = kZeroFilled;
     EXPECT_EQ(model.verify(other).message(), contents);
     model.lowered.entries.push_back(b.lowered);
     EXPECT_EQ(model.verify(program).message(), "verify_plan: entries and graphs differ in number");
@@ -1129,22 +1129,22 @@ TEST(VerifyPlan, KnowsThatCopiesByKernelsAreWhole) {
     const Model model = with_copy_kernel(b);
     const Result<Program> program = model.plan();
     ASSERT_TRUE(program.ok()) << program.status().message();
-    const auto after = [&](const std::function<void(Program&, Step&)>& change) {
+    const auto after = [&](const std::function<void(Program&, Command&)>& change) {
         Program changed = *program;
-        change(changed, changed.steps[0]);
+        change(changed, changed.commands[0]);
         return model.verify(changed).message();
     };
     const std::string expected =
         "verify_plan: entry 'learn', step 0 (keep old w): a kernel that does not copy all words";
-    EXPECT_EQ(after([](Program&, Step&) {}), "");
-    EXPECT_EQ(after([](Program& p, Step& s) { p.words[s.first_word] -= 1; }), expected);
+    EXPECT_EQ(after([](Program&, Command&) {}), "");
+    EXPECT_EQ(after([](Program& p, Command& s) { p.words[s.first_word] -= 1; }), expected);
     EXPECT_EQ(
-        after([](Program& p, Step& s) { p.words[s.first_word] -= 1, s.grid[0].work.fixed -= 1; }),
+        after([](Program& p, Command& s) { p.words[s.first_word] -= 1, s.grid[0].work.fixed -= 1; }),
         expected);
-    EXPECT_EQ(after([](Program&, Step& s) { s.word_count = 0; }), expected);
-    EXPECT_EQ(after([](Program&, Step& s) { s.grid[0].work.fixed -= 1; }), expected);
-    EXPECT_EQ(after([](Program&, Step& s) { s.grid[0].tile = 128; }), expected);
-    EXPECT_EQ(after([](Program&, Step& s) { s.operand_count = 0, s.operand_values.clear(); }),
+    EXPECT_EQ(after([](Program&, Command& s) { s.word_count = 0; }), expected);
+    EXPECT_EQ(after([](Program&, Command& s) { s.grid[0].work.fixed -= 1; }), expected);
+    EXPECT_EQ(after([](Program&, Command& s) { s.grid[0].tile = 128; }), expected);
+    EXPECT_EQ(after([](Program&, Command& s) { s.operand_count = 0, s.operand_values.clear(); }),
               expected);
 }
 
@@ -1192,8 +1192,8 @@ TEST(VerifyPlan, RejectsWeightsThatAreWrittenBeforeTheLastBarrier) {
     const Model model({b});
     Program program = planned(model);
     ASSERT_EQ(order_of(program), "(call 0) (call 1)");
-    program.steps.insert(program.steps.begin() + 1, Step());
-    program.entries[0].step_count += 1;
+    program.commands.insert(program.commands.begin() + 1, Command());
+    program.entries[0].command_count += 1;
     EXPECT_EQ(model.verify(program).message(),
               "verify_plan: entry 'learn', step 1 (): a barrier after weights were written");
 }

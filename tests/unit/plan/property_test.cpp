@@ -33,20 +33,20 @@ void for_each_model(Check check) {
 }
 
 void erase_step(Program& program, size_t index) {
-    program.steps.erase(program.steps.begin() + static_cast<int64_t>(index));
+    program.commands.erase(program.commands.begin() + static_cast<int64_t>(index));
     for (Entry& entry : program.entries) {
-        if (entry.first_step > index) {
-            --entry.first_step;
-        } else if (entry.first_step + entry.step_count > index) {
-            --entry.step_count;
+        if (entry.first_command > index) {
+            --entry.first_command;
+        } else if (entry.first_command + entry.command_count > index) {
+            --entry.command_count;
         }
     }
 }
 
 bool overlap(const Program& program, const Operand& a, const Operand& b) {
     return a.region == b.region && a.binding == b.binding &&
-           a.offset < b.offset + b.bytes.at(program.rows_capacity) &&
-           b.offset < a.offset + a.bytes.at(program.rows_capacity);
+           a.offset < b.offset + b.bytes.at(program.max_batch_size) &&
+           b.offset < a.offset + a.bytes.at(program.max_batch_size);
 }
 
 TEST(PlanOfARandomModel, IsAcceptedByTheProof) {
@@ -58,7 +58,7 @@ TEST(PlanOfARandomModel, IsAcceptedByTheProof) {
 
 TEST(PlanOfARandomModel, ComputesWhatItsGraphsDoInAnyOrderBetweenBarriers) {
     for_each_model([](const Model& model, const Program& program) {
-        for (uint64_t rows : {uint64_t{1}, program.rows_capacity}) {
+        for (uint64_t rows : {uint64_t{1}, program.max_batch_size}) {
             Contents expected = synthetic::first_contents(program, rows, 5);
             Contents found[] = {expected, expected, expected};
             // Twice, so that the second recording sees the updates of the first.
@@ -96,8 +96,8 @@ TEST(PlanOfARandomModel, SurvivesSavingAndLoading) {
 TEST(ProofOfAPlan, FailsWithoutAnyOneBarrier) {
     size_t barriers = 0;
     for_each_model([&](const Model& model, const Program& program) {
-        for (size_t s = 0; s < program.steps.size(); ++s) {
-            if (program.steps[s].kind != StepKind::kBarrier) continue;
+        for (size_t s = 0; s < program.commands.size(); ++s) {
+            if (program.commands[s].kind != CommandKind::kBarrier) continue;
             Program mutant = program;
             erase_step(mutant, s);
             ASSERT_FALSE(model.verify(mutant).ok()) << "without step " << s << "\n"
@@ -110,7 +110,7 @@ TEST(ProofOfAPlan, FailsWithoutAnyOneBarrier) {
 
 TEST(ProofOfAPlan, FailsWithoutAnyOneStep) {
     for_each_model([&](const Model& model, const Program& program) {
-        for (size_t s = 0; s < program.steps.size(); ++s) {
+        for (size_t s = 0; s < program.commands.size(); ++s) {
             Program mutant = program;
             erase_step(mutant, s);
             ASSERT_FALSE(model.verify(mutant).ok()) << "without step " << s << "\n"
@@ -121,7 +121,7 @@ TEST(ProofOfAPlan, FailsWithoutAnyOneStep) {
 
 TEST(ProofOfAPlan, FailsWhenAReadIsShifted) {
     for_each_model([](const Model& model, const Program& program) {
-        const uint64_t shift = model.options.caps.buffer_alignment;
+        const uint64_t shift = model.options.caps.min_storage_buffer_offset_alignment;
         for (size_t o = 0; o < program.operands.size(); ++o) {
             const Operand& operand = program.operands[o];
             if (operand.access == Access::kWrite || operand.region == Region::kRun) continue;
@@ -143,7 +143,7 @@ TEST(ProofOfAPlan, FailsWhereACallThatMayNotWritesOverWhatItReads) {
             for (KernelCall& call : entry.calls)
                 for (CallOperand& operand : call.operands) operand.is_elementwise = false;
         bool writes_over = false;
-        for (const Step& step : program.steps)
+        for (const Command& step : program.commands)
             for (const Operand& r : program.operands_of(step))
                 for (const Operand& w : program.operands_of(step))
                     writes_over |= r.access == Access::kRead && w.access != Access::kRead &&
@@ -157,16 +157,16 @@ TEST(ProofOfAPlan, FailsWhereACallThatMayNotWritesOverWhatItReads) {
 TEST(ProofOfAPlan, FailsWhenDependentStepsAreSwapped) {
     for_each_model([](const Model& model, const Program& program) {
         for (const Entry& entry : program.entries)
-            for (uint32_t a = entry.first_step; a < entry.first_step + entry.step_count; ++a)
-                for (uint32_t b = a + 1; b < entry.first_step + entry.step_count; ++b) {
+            for (uint32_t a = entry.first_command; a < entry.first_command + entry.command_count; ++a)
+                for (uint32_t b = a + 1; b < entry.first_command + entry.command_count; ++b) {
                     bool reads_result = false;
-                    for (const Operand& w : program.operands_of(program.steps[a]))
-                        for (const Operand& r : program.operands_of(program.steps[b]))
+                    for (const Operand& w : program.operands_of(program.commands[a]))
+                        for (const Operand& r : program.operands_of(program.commands[b]))
                             reads_result |= w.access != Access::kRead &&
                                             r.access != Access::kWrite && overlap(program, w, r);
                     if (!reads_result) continue;
                     Program mutant = program;
-                    std::swap(mutant.steps[a], mutant.steps[b]);
+                    std::swap(mutant.commands[a], mutant.commands[b]);
                     ASSERT_FALSE(model.verify(mutant).ok()) << "steps " << a << " and " << b << "\n"
                                                             << dump(program);
                 }
@@ -175,16 +175,16 @@ TEST(ProofOfAPlan, FailsWhenDependentStepsAreSwapped) {
 
 /// From the first write to the last read of a value in the arena, in steps of its entry.
 struct Life {
-    ValueId root = kNone;
-    uint32_t first = kNone, last = 0;
+    ValueId root = kInvalidId;
+    uint32_t first = kInvalidId, last = 0;
     Operand operand;
 };
 
 std::vector<Life> lives_in_arena(const Model& model, const Program& program, size_t e) {
     const Entry& entry = program.entries[e];
     std::vector<Life> lives;
-    for (uint32_t s = 0; s < entry.step_count; ++s) {
-        const Step& step = program.steps_of(entry)[s];
+    for (uint32_t s = 0; s < entry.command_count; ++s) {
+        const Command& step = program.commands_of(entry)[s];
         for (uint32_t i = 0; i < step.operand_count; ++i) {
             const Operand& operand = program.operands_of(step)[i];
             if (operand.region != Region::kArena) continue;
@@ -222,7 +222,7 @@ TEST(ProofOfAPlan, FailsWhenAValueIsMovedOntoOneThatIsAlive) {
                 for (const Life& b : lives) {
                     if (a.first >= b.first || b.first >= a.last) continue;
                     Program mutant = program;
-                    for (const Step& step : program.steps_of(program.entries[e]))
+                    for (const Command& step : program.commands_of(program.entries[e]))
                         for (uint32_t i = 0; i < step.operand_count; ++i)
                             if (step.operand_values[i] != kNoValue &&
                                 model.root_of(e, step.operand_values[i]) == b.root &&
@@ -242,8 +242,8 @@ TEST(PlanOfARandomModel, WritesWeightsOnlyAfterTheLastBarrierOfItsEntry) {
     for_each_model([](const Model&, const Program& program) {
         for (const Entry& entry : program.entries) {
             bool has_written = false;
-            for (const Step& step : program.steps_of(entry)) {
-                ASSERT_FALSE(has_written && step.kind == StepKind::kBarrier) << dump(program);
+            for (const Command& step : program.commands_of(entry)) {
+                ASSERT_FALSE(has_written && step.kind == CommandKind::kBarrier) << dump(program);
                 for (const Operand& operand : program.operands_of(step))
                     has_written |=
                         operand.region == Region::kWeights && operand.access != Access::kRead;

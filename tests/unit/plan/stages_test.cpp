@@ -138,7 +138,7 @@ TEST(Schedule, OfSmallModelsIsCloseToTheLowestPeak) {
     double sum = 0;
     for (uint64_t key = 0; key < 300; ++key) {
         const synthetic::Model model = synthetic::random_model(key, 12);
-        const uint64_t rows = model.options.rows_capacity;
+        const uint64_t rows = model.options.max_batch_size;
         const Result<Tables> tables =
             make_tables(model.graphs, model.lowered.entries, model.options);
         ASSERT_TRUE(tables.ok());
@@ -166,7 +166,7 @@ bool takes_over(std::vector<StorageUse> uses, bool is_copy = false, uint64_t byt
     EntryPlan plan;
     plan.storages = {{.bytes = {64, 0}}, {.bytes = {bytes, 0}}, {.bytes = {64, 0}}};
     Operation op;
-    op.call = is_copy ? kNone : 0;
+    op.call = is_copy ? kInvalidId : 0;
     op.uses = std::move(uses);
     return may_take_over(plan, op, 0, 1);
 }

@@ -134,7 +134,7 @@ void EntryBuilder::add_call(std::vector<CallOperand> operands) {
 namespace {}  // namespace
 
 Model::Model(const std::vector<EntryBuilder>& entries, uint64_t rows_capacity) {
-    options.caps.fp16_storage = true;
+    options.caps.storage_buffer_16bit_access = true;
     for (const EntryBuilder& entry : entries) {
         graphs.push_back(entry.graph);
         lowered.entries.push_back(entry.lowered);
@@ -150,7 +150,7 @@ Model::Model(const std::vector<EntryBuilder>& entries, uint64_t rows_capacity) {
             lowered.kernels.push_back(std::move(kernel));
         }
     lowered.profile = "baseline";
-    options.rows_capacity = rows_capacity;
+    options.max_batch_size = rows_capacity;
 }
 
 ValueId Model::root_of(size_t e, ValueId id) const {
@@ -165,13 +165,13 @@ namespace {
 // Few shapes, so that values often fit into each other's bytes.
 Shape random_shape(Random& random, bool with_rows) {
     const Shape shapes[] = {Shape{},         Shape{Dim(6)},        Shape{Dim(40), Dim(3)},
-                            Shape{Dim(130)}, Shape{kRows, Dim(6)}, Shape{kRows, Dim(24)}};
+                            Shape{Dim(130)}, Shape{kBatch, Dim(6)}, Shape{kBatch, Dim(24)}};
     return shapes[random.below(with_rows ? 6 : 4)];
 }
 
 Shape reshaped(const Shape& shape) {
     const Dim count = shape.element_count();
-    return count.per_row ? Shape{kRows, Dim(count.count / 2), Dim(2)}
+    return count.is_batch ? Shape{kBatch, Dim(count.count / 2), Dim(2)}
                          : Shape{Dim(1), Dim(count.count)};
 }
 
@@ -428,8 +428,8 @@ std::vector<std::byte> run_block(uint64_t rows) {
 
 std::string slot_name(const Program& program, const Value& value) {
     if (!value.name.empty()) return value.name;
-    for (const Slot& slot : program.slots)
-        if (slot.kind == SlotKind::kConstant && slot.shape == value.shape &&
+    for (const Variable& slot : program.variables)
+        if (slot.kind == VariableKind::kConstant && slot.shape == value.shape &&
             std::equal(value.data->bytes().begin(), value.data->bytes().end(),
                        program.data.begin() + static_cast<int64_t>(slot.data_offset)))
             return slot.name;
@@ -440,7 +440,7 @@ std::string slot_name(const Program& program, const Value& value) {
 
 Contents first_contents(const Program& program, uint64_t rows, uint64_t key) {
     Contents contents;
-    for (const Slot& slot : program.slots) {
+    for (const Variable& slot : program.variables) {
         std::vector<std::byte> bytes(slot.bytes);
         if (slot.data_offset != kZeroFilled)
             std::memcpy(bytes.data(), program.data.data() + slot.data_offset, bytes.size());
@@ -495,7 +495,7 @@ void evaluate(const Model& model, const Program& program, size_t e, uint64_t row
     for (const GraphOutput& output : graph.outputs)
         contents.outputs[output.name] = words_of(values[cell_of[output.value]]);
     std::vector<std::pair<Words*, Words>> updated;
-    for (const GraphUpdate& update : graph.updates) {
+    for (const Assignment& update : graph.updates) {
         const Value& target = graph.value(update.target);
         auto& kept = target.kind == ValueKind::kInput ? contents.inputs : contents.weights;
         Words& old = kept.at(target.name);
@@ -518,7 +518,7 @@ class Machine {
           arena_(garbage(program.arena_bytes)),
           weights_(garbage(program.weights_bytes)),
           block_(run_block(rows)) {
-        for (const Slot& slot : program.slots) {
+        for (const Variable& slot : program.variables) {
             const std::vector<std::byte> bytes = bytes_of(contents.weights.at(slot.name));
             std::copy(bytes.begin(), bytes.end(),
                       weights_.begin() + static_cast<int64_t>(slot.offset));
@@ -527,13 +527,13 @@ class Machine {
             external_.push_back(bytes_of(named(binding)));
     }
 
-    void run(const Step& step) {
+    void run(const Command& step) {
         std::vector<Span> spans;
         for (const Operand& o : program_.operands_of(step)) {
             HEARTH_ASSERT(o.offset + o.bytes.at(rows_) <= region(o).size());
             spans.push_back({region(o).data() + o.offset, o.bytes.at(rows_), o.access});
         }
-        if (step.kind == StepKind::kCopy) {
+        if (step.kind == CommandKind::kCopy) {
             std::memcpy(spans[1].data, spans[0].data, spans[0].bytes);
             return;
         }
@@ -543,7 +543,7 @@ class Machine {
     }
 
     void store() {
-        for (const Slot& slot : program_.slots)
+        for (const Variable& slot : program_.variables)
             contents_.weights[slot.name] =
                 words_of(std::span(weights_).subspan(slot.offset, slot.bytes));
         for (size_t b = 0; b < external_.size(); ++b)
@@ -582,16 +582,16 @@ class Machine {
 void run(const Program& program, size_t e, uint64_t rows, Order order, Contents& contents) {
     Machine machine(program, rows, contents);
     Random random(stream_key("order", e));
-    std::vector<const Step*> interval;
+    std::vector<const Command*> interval;
     const auto finish_interval = [&] {
         if (order == Order::kReversed) std::reverse(interval.begin(), interval.end());
         for (size_t i = interval.size(); order == Order::kShuffled && i > 1; --i)
             std::swap(interval[i - 1], interval[random.below(static_cast<uint32_t>(i))]);
-        for (const Step* step : interval) machine.run(*step);
+        for (const Command* step : interval) machine.run(*step);
         interval.clear();
     };
-    for (const Step& step : program.steps_of(program.entries[e])) {
-        if (step.kind == StepKind::kBarrier)
+    for (const Command& step : program.commands_of(program.entries[e])) {
+        if (step.kind == CommandKind::kBarrier)
             finish_interval();
         else
             interval.push_back(&step);

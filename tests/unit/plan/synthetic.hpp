@@ -33,7 +33,7 @@ class Random {
 };
 
 struct Read {
-    ValueId value = kNone;
+    ValueId value = kInvalidId;
     bool is_elementwise = false;
 };
 

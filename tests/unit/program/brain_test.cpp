@@ -41,7 +41,7 @@ Brain shipped() {
     brain.tensors.push_back({"half", false, random_tensor(DType::kF16, {5}, 3)});
     brain.tensors.push_back({"net/a", false, random_tensor(DType::kF32, {7, 9}, 1)});
     brain.tensors.push_back({"net/b", false, random_tensor(DType::kF32, {64, 64}, 2)});
-    brain.parent_hash = hash_of(brain);
+    brain.base_hash = hash_of(brain);
     return brain;
 }
 
@@ -54,15 +54,15 @@ Brain learned(uint64_t seed = 5) {
         weights.set(i, weights.get(i) * (1 + 1e-5 * static_cast<double>(random() % 100)));
     brain.find("adam/a.m")->value = random_tensor(DType::kF32, {7, 9}, seed + 1);
     brain.find("adam/step")->value.set_int(0, static_cast<int64_t>(100 + seed));
-    brain.host_data = {std::byte{1}, std::byte{2}, std::byte{3}};
+    brain.user_data = {std::byte{1}, std::byte{2}, std::byte{3}};
     return brain;
 }
 
 void expect_equal(const Brain& a, const Brain& b) {
     EXPECT_EQ(a.graph_hash, b.graph_hash);
     EXPECT_EQ(a.schema_hash, b.schema_hash);
-    EXPECT_EQ(a.parent_hash, b.parent_hash);
-    EXPECT_EQ(a.host_data, b.host_data);
+    EXPECT_EQ(a.base_hash, b.base_hash);
+    EXPECT_EQ(a.user_data, b.user_data);
     ASSERT_EQ(a.tensors.size(), b.tensors.size());
     for (size_t i = 0; i < a.tensors.size(); ++i) {
         EXPECT_EQ(a.tensors[i].name, b.tensors[i].name);
@@ -114,12 +114,12 @@ TEST(Brain, PackingIsExactForAllKindsOfBytes) {
         const uint64_t rarity = 1 + random() % 40;
         for (std::byte& b : brain.tensors[0].value.bytes())
             if (random() % rarity == 0) b = static_cast<std::byte>(random() % 3);
-        const Result<Brain> delta = load_brain(*save_brain(brain, &parent, Nonfinite::kAllow),
-                                               &parent, 0, Nonfinite::kAllow);
+        const Result<Brain> delta = load_brain(*save_brain(brain, &parent, NonFinite::kAllow),
+                                               &parent, 0, NonFinite::kAllow);
         ASSERT_TRUE(delta.ok()) << round;
         EXPECT_EQ(delta->tensors[0].value, brain.tensors[0].value);
-        const Result<Brain> full = load_brain(*save_brain(brain, nullptr, Nonfinite::kAllow),
-                                              nullptr, 0, Nonfinite::kAllow);
+        const Result<Brain> full = load_brain(*save_brain(brain, nullptr, NonFinite::kAllow),
+                                              nullptr, 0, NonFinite::kAllow);
         ASSERT_TRUE(full.ok()) << round;
         EXPECT_EQ(full->tensors[0].value, brain.tensors[0].value);
     }
@@ -146,7 +146,7 @@ TEST(Brain, NonfiniteElementsAreFoundInEveryEncoding) {
                 for (const Brain* from : std::initializer_list<const Brain*>{nullptr, &parent}) {
                     EXPECT_EQ(save_brain(brain, from).ok(), is_finite);
                     const std::vector<std::byte> bytes =
-                        *save_brain(brain, from, Nonfinite::kAllow);
+                        *save_brain(brain, from, NonFinite::kAllow);
                     std::vector<uint64_t> aligned((bytes.size() + 7) / 8);
                     std::memcpy(aligned.data(), bytes.data(), bytes.size());
                     BrainView view;
@@ -163,7 +163,7 @@ TEST(Brain, NonfiniteElementsAreFoundInEveryEncoding) {
                             loaded.status().message(),
                             "brain: 't': element " + std::to_string(at) + " is NaN or infinite");
                     }
-                    EXPECT_TRUE(load_brain(bytes, from, 0, Nonfinite::kAllow).ok());
+                    EXPECT_TRUE(load_brain(bytes, from, 0, NonFinite::kAllow).ok());
                 }
             }
 }
@@ -283,7 +283,7 @@ TEST(Brain, ClaimsOfManyBytesAreRefusedBeforeTheyAreAllocated) {
 
 TEST(Brain, MergeIsTheWeightedMeanOfFloatsAndTheFirstsCounters) {
     const Brain brains[] = {learned(1), learned(2)};
-    const Result<Brain> merged = merge_brains(brains, std::vector<double>{3, 1});
+    const Result<Brain> merged = average_brains(brains, std::vector<double>{3, 1});
     ASSERT_TRUE(merged.ok()) << merged.status().message();
     const HostTensor &a = brains[0].find("net/a")->value, &b = brains[1].find("net/a")->value;
     const HostTensor& m = merged->find("net/a")->value;
@@ -291,18 +291,18 @@ TEST(Brain, MergeIsTheWeightedMeanOfFloatsAndTheFirstsCounters) {
         EXPECT_FLOAT_EQ(static_cast<float>(m.get(i)),
                         static_cast<float>(0.75 * a.get(i) + 0.25 * b.get(i)));
     EXPECT_EQ(merged->find("adam/step")->value.get_int(0), 101);
-    EXPECT_FALSE(merge_brains(brains, std::vector<double>{1}).ok());
-    EXPECT_FALSE(merge_brains(brains, std::vector<double>{1, -1}).ok());
-    EXPECT_FALSE(merge_brains(brains, std::vector<double>{0, 0}).ok());
+    EXPECT_FALSE(average_brains(brains, std::vector<double>{1}).ok());
+    EXPECT_FALSE(average_brains(brains, std::vector<double>{1, -1}).ok());
+    EXPECT_FALSE(average_brains(brains, std::vector<double>{0, 0}).ok());
     Brain other = learned(3);
     other.tensors.pop_back();
     EXPECT_FALSE(
-        merge_brains(std::vector<Brain>{brains[0], other}, std::vector<double>{1, 1}).ok());
+        average_brains(std::vector<Brain>{brains[0], other}, std::vector<double>{1, 1}).ok());
 }
 
 TEST(Brain, MergingOneBrainChangesNothing) {
     const Brain brain = learned();
-    const Result<Brain> merged = merge_brains(std::span(&brain, 1), std::vector<double>{2.5});
+    const Result<Brain> merged = average_brains(std::span(&brain, 1), std::vector<double>{2.5});
     ASSERT_TRUE(merged.ok());
     expect_equal(*merged, brain);
 }
@@ -311,12 +311,12 @@ TEST(Brain, DiffTellsWhatChanged) {
     Brain a = shipped(), b = learned();
     b.tensors.push_back({"new", false, HostTensor(DType::kF32, {1})});
     a.tensors.push_back({"old", false, HostTensor(DType::kF32, {1})});
-    using Kind = BrainDifference::Kind;
-    const std::vector<BrainDifference> all = diff_brains(a, b);
+    using Kind = TensorDiff::Kind;
+    const std::vector<TensorDiff> all = diff_brains(a, b);
     const auto kind_of = [&](std::string_view name) {
-        for (const BrainDifference& d : all)
+        for (const TensorDiff& d : all)
             if (d.name == name) return d.kind;
-        return Kind::kRetyped;
+        return Kind::kTypeChanged;
     };
     EXPECT_EQ(all.size(), 8u);
     EXPECT_EQ(kind_of("net/a"), Kind::kChanged);
@@ -328,12 +328,12 @@ TEST(Brain, DiffTellsWhatChanged) {
 TEST(Brain, ForgetPutsBackWhatMatches) {
     const Brain parent = shipped();
     Brain brain = learned();
-    ASSERT_EQ(forget(brain, parent, "adam/*").value(), 2u);
+    ASSERT_EQ(reset_to_initial(brain, parent, "adam/*").value(), 2u);
     EXPECT_EQ(brain.find("adam/step")->value.get_int(0), 0);
     EXPECT_NE(brain.find("net/a")->value, parent.find("net/a")->value);
-    ASSERT_EQ(forget(brain, parent).value(), 6u);
+    ASSERT_EQ(reset_to_initial(brain, parent).value(), 6u);
     EXPECT_EQ(brain.find("net/a")->value, parent.find("net/a")->value);
-    EXPECT_EQ(forget(brain, parent, "xyz").status().code(), StatusCode::kNotFound);
+    EXPECT_EQ(reset_to_initial(brain, parent, "xyz").status().code(), StatusCode::kNotFound);
 }
 
 TEST(Matches, StarsStandForAnyCharacters) {

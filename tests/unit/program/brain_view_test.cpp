@@ -29,7 +29,7 @@ Brain small_brain() {
     brain.tensors.push_back({"a", false, HostTensor::of({3}, values)});
     brain.tensors.push_back({"b", false, HostTensor(DType::kF32, {64})});
     brain.tensors.push_back({"c", true, HostTensor::scalar(7, DType::kI32)});
-    brain.host_data = {std::byte{1}, std::byte{2}, std::byte{3}};
+    brain.user_data = {std::byte{1}, std::byte{2}, std::byte{3}};
     return brain;
 }
 
@@ -327,20 +327,20 @@ TEST(Brain, OnlyBrainsOfOneKindMerge) {
                            std::vector<double> weights = {1, 1}) {
         std::vector<Brain> brains{small_brain(), small_brain()};
         change(brains[1]);
-        return merge_brains(brains, weights).status().message();
+        return average_brains(brains, weights).status().message();
     };
     const auto same = [](Brain&) {};
     EXPECT_EQ(merged(same), "");
     EXPECT_EQ(merged(same, {1, 0}), "");
     EXPECT_EQ(merged(same, {1}), "merge: one weight for each of one or more brains");
-    EXPECT_EQ(merge_brains({}, {}).status().message(),
+    EXPECT_EQ(average_brains({}, {}).status().message(),
               "merge: one weight for each of one or more brains");
     EXPECT_EQ(merged(same, {2, -1}), "merge: weights are finite and not negative");
     EXPECT_EQ(merged(same, {1, INFINITY}), "merge: weights are finite and not negative");
     EXPECT_EQ(merged(same, {0, 0}), "merge: the weights sum to zero");
     EXPECT_EQ(merged([](Brain& b) { b.schema_hash = 1; }),
               "merge: the brains have different schemas");
-    EXPECT_EQ(merged([](Brain& b) { b.host_schema_hash = 1; }),
+    EXPECT_EQ(merged([](Brain& b) { b.user_schema_hash = 1; }),
               "merge: the brains have different schemas");
     EXPECT_EQ(merged([](Brain& b) { b.graph_hash = 1; }),
               "merge: the brains learned in different graphs");
@@ -360,31 +360,31 @@ TEST(Brain, OnlyBrainsOfOneKindMerge) {
     // A brain of no weight does not count, whatever is in it.
     std::vector<Brain> brains{small_brain(), small_brain()};
     brains[1].tensors[0].value.set(0, NAN);
-    EXPECT_EQ(merge_brains(brains, std::vector<double>{1, 0})->tensors[0].value,
+    EXPECT_EQ(average_brains(brains, std::vector<double>{1, 0})->tensors[0].value,
               brains[0].tensors[0].value);
 }
 
 TEST(Brain, DiffersByKindTypeAndShape) {
-    using Kind = BrainDifference::Kind;
+    using Kind = TensorDiff::Kind;
     const auto kind = [](const std::function<void(BrainTensor&)>& change) {
         Brain other = small_brain();
         change(other.tensors[0]);
         return diff_brains(small_brain(), other)[0].kind;
     };
     EXPECT_EQ(kind([](BrainTensor&) {}), Kind::kEqual);
-    EXPECT_EQ(kind([](BrainTensor& t) { t.is_state = true; }), Kind::kRetyped);
-    EXPECT_EQ(kind([](BrainTensor& t) { t.value = HostTensor(DType::kI32, {3}); }), Kind::kRetyped);
+    EXPECT_EQ(kind([](BrainTensor& t) { t.is_state = true; }), Kind::kTypeChanged);
+    EXPECT_EQ(kind([](BrainTensor& t) { t.value = HostTensor(DType::kI32, {3}); }), Kind::kTypeChanged);
     EXPECT_EQ(kind([](BrainTensor& t) {
                   t.value = HostTensor(DType::kF32, {1, 3});
               }),
-              Kind::kRetyped);
+              Kind::kTypeChanged);
 }
 
 TEST(Brain, ForgetsOnlyWhatWasShippedAsItIs) {
     const auto forgotten = [](const std::function<void(Brain&)>& change) {
         Brain shipped = small_brain(), brain = small_brain();
         change(shipped);
-        return forget(brain, shipped, "a").status().message();
+        return reset_to_initial(brain, shipped, "a").status().message();
     };
     const std::string none = "forget: what was shipped has no 'a' of that type and shape";
     EXPECT_EQ(forgotten([](Brain&) {}), "");

@@ -20,7 +20,7 @@ void locate(Program& program) {
     Kernel kernel = program.kernels[0];
     kernel.located_count = 2;
     kernel.word_count = 3;
-    Step& step = program.steps[3];  // t2 = t0 + t1, all in the arena
+    Command& step = program.commands[3];  // t2 = t0 + t1, all in the arena
     std::vector<Operand> operands(program.operands.begin() + step.first_operand,
                                   program.operands.begin() + step.first_operand + 4);
     std::rotate(operands.begin(), operands.begin() + 1, operands.end());
@@ -35,49 +35,49 @@ void locate(Program& program) {
 
 TEST(HostileProgram, BytesOfASlotThatAreNotThoseOfItsShapeAreRefused) {
     const char* expected = "slot 0: its bytes are not those of its shape";
-    expect_refused([](Program& p) { p.slots[0].bytes -= 4; }, expected);
-    expect_refused([](Program& p) { p.slots[0].bytes = 0; }, expected);
-    expect_refused([](Program& p) { p.slots[0].bytes += 4; }, expected);
-    expect_refused([](Program& p) { p.slots[0].dtype = DType::kF16, p.storage.bits16 = true; },
+    expect_refused([](Program& p) { p.variables[0].bytes -= 4; }, expected);
+    expect_refused([](Program& p) { p.variables[0].bytes = 0; }, expected);
+    expect_refused([](Program& p) { p.variables[0].bytes += 4; }, expected);
+    expect_refused([](Program& p) { p.variables[0].dtype = DType::kF16, p.storage.bits16 = true; },
                    expected);
     expect_refused(
         [](Program& p) {
-            p.slots[0].shape = {Dim(int64_t{1} << 62), Dim(16)};
+            p.variables[0].shape = {Dim(int64_t{1} << 62), Dim(16)};
         },
         expected);
-    expect_accepted([](Program& p) { p.slots[1].shape = {Dim(0), Dim(16)}, p.slots[1].bytes = 0; });
+    expect_accepted([](Program& p) { p.variables[1].shape = {Dim(0), Dim(16)}, p.variables[1].bytes = 0; });
 }
 
 TEST(HostileProgram, BytesOfABindingThatAreNotThoseOfItsShapeAreRefused) {
     const char* expected = "binding 3: its bytes are not those of its shape";
-    expect_refused([](Program& p) { p.bindings[3].bytes.per_row += 4; }, expected);
+    expect_refused([](Program& p) { p.bindings[3].bytes.is_batch += 4; }, expected);
     expect_refused([](Program& p) { p.bindings[3].bytes.fixed = 4; }, expected);
-    expect_refused([](Program& p) { p.bindings[3].shape = {kRows, kRows}; }, expected);
+    expect_refused([](Program& p) { p.bindings[3].shape = {kBatch, kBatch}; }, expected);
     // As many bytes for each row, but rows of rows.
-    expect_refused([](Program& p) { p.bindings[3].shape = {kRows, Dim(kWidth, true)}; }, expected);
+    expect_refused([](Program& p) { p.bindings[3].shape = {kBatch, Dim(kWidth, true)}; }, expected);
     expect_refused([](Program& p) { p.bindings[3].shape = {Dim(kWidth)}; }, expected);
     expect_refused([](Program& p) { p.bindings[3].dtype = DType::kBool, p.storage.bits8 = true; },
                    expected);
 }
 
 TEST(HostileProgram, SlotsOfOneNameOrOfOnePlaceAreRefused) {
-    expect_refused([](Program& p) { p.slots[1].name = "state"; }, "two slots have one name");
-    expect_refused([](Program& p) { p.slots[1].offset = 256 + kWidth * 4 - 4; },
+    expect_refused([](Program& p) { p.variables[1].name = "state"; }, "two slots have one name");
+    expect_refused([](Program& p) { p.variables[1].offset = 256 + kWidth * 4 - 4; },
                    "slot 1: lies before or upon the slot ahead of it");
-    expect_refused([](Program& p) { p.slots[1].offset = 0; },
+    expect_refused([](Program& p) { p.variables[1].offset = 0; },
                    "slot 1: lies before or upon the slot ahead of it");
 }
 
 TEST(HostileProgram, AnOrderOfNamesThatIsNoneIsRefused) {
     File file(make_program());
-    uint32_t* order = file.records<uint32_t>(file::kSlotNames);
+    uint32_t* order = file.records<uint32_t>(file::kVariableNames);
     std::swap(order[0], order[1]);
     expect_corrupt(file.load(), "slot names 1: are not in ascending order");
     order[0] = order[1];
     expect_corrupt(file.load(), "two slots have one name");
     order[0] = 2;
     expect_corrupt(file.load(), "slot names 0: name no slot");
-    file.header().sections[file::kSlotNames].count = 1;
+    file.header().sections[file::kVariableNames].count = 1;
     expect_corrupt(file.load(), "are not as many as the slots");
 }
 
@@ -103,19 +103,19 @@ TEST(HostileProgram, EntriesOfOneNameOrTooManyAreRefused) {
 TEST(HostileProgram, ACapacityOf2To32OrMoreIsRefused) {
     // Nothing grows with the rows, so that no sum can be what is wrong.
     const auto without_rows = [](Program& p) {
-        for (Operand& o : p.operands) o.bytes = {o.bytes.per_row > 0 ? 384u : o.bytes.fixed, 0};
+        for (Operand& o : p.operands) o.bytes = {o.bytes.is_batch > 0 ? 384u : o.bytes.fixed, 0};
         for (Binding& b : p.bindings)
-            if (b.bytes.per_row > 0) b.bytes = {384, 0}, b.shape = {Dim(kWidth)};
-        for (Step& s : p.steps)
-            for (GridAxis& axis : s.grid) axis.work.per_row = 0;
+            if (b.bytes.is_batch > 0) b.bytes = {384, 0}, b.shape = {Dim(kWidth)};
+        for (Command& s : p.commands)
+            for (GridAxis& axis : s.grid) axis.work.is_batch = 0;
         for (Kernel& k : p.kernels) k.operands.clear();
         declare_operands(p);
     };
-    expect_accepted([&](Program& p) { without_rows(p), p.rows_capacity = 0xffffffff; });
+    expect_accepted([&](Program& p) { without_rows(p), p.max_batch_size = 0xffffffff; });
     for (const uint64_t capacity : {uint64_t{1} << 32, (uint64_t{1} << 32) + 1, ~uint64_t{0}})
-        expect_refused([&](Program& p) { without_rows(p), p.rows_capacity = capacity; },
+        expect_refused([&](Program& p) { without_rows(p), p.max_batch_size = capacity; },
                        "rows_capacity is not in 1..2^32-1");
-    expect_refused([&](Program& p) { without_rows(p), p.rows_capacity = 0; }, "rows_capacity");
+    expect_refused([&](Program& p) { without_rows(p), p.max_batch_size = 0; }, "rows_capacity");
 }
 
 TEST(HostileProgram, ACopyOntoItselfIsRefused) {
@@ -195,11 +195,11 @@ TEST(HostileProgram, AnOperandThatItsKernelWouldLeaveIsRefused) {
     expect_refused(
         [](Program& p) {
             // act: its part of the arena has no bytes.
-            Operand& y = operand(p, p.steps.size() - 1, 3);
+            Operand& y = operand(p, p.commands.size() - 1, 3);
             y = {Region::kArena, Access::kWrite, 0, p.arena_bytes, {0, 0}};
         },
         expected);
-    expect_refused([](Program& p) { operand(p, kT0, 3).bytes.per_row -= 4; }, expected);
+    expect_refused([](Program& p) { operand(p, kT0, 3).bytes.is_batch -= 4; }, expected);
     // As many at capacity, but fewer with one row.
     expect_refused([](Program& p) { operand(p, kUpdate, 3).bytes = {0, 48}; }, expected);
 }
@@ -214,9 +214,9 @@ TEST(HostileProgram, AnOperandForLessThanItsKernelDoesIsRefused) {
 TEST(HostileProgram, AnOperandThatIsNotAlignedForItsKernelIsRefused) {
     const auto misplace = [](Program& p) {
         p.weights_bytes += 4;
-        p.slots[1].offset += 4;
-        p.slots[0].offset += 4;
-        for (const size_t step : {kUpdate, p.steps.size() - 1})
+        p.variables[1].offset += 4;
+        p.variables[0].offset += 4;
+        for (const size_t step : {kUpdate, p.commands.size() - 1})
             for (uint32_t i = 0; i < 4; ++i)
                 if (Operand& o = operand(p, step, i); o.region == Region::kWeights) o.offset += 4;
     };
@@ -237,7 +237,7 @@ TEST(HostileProgram, WordsThatMakeAKernelTouchMoreAreRefused) {
     const auto with_word = [&](uint32_t word) {
         return [&declare, word](Program& p) {
             declare(p);
-            p.words[p.steps[kT0].first_word] = word;
+            p.words[p.commands[kT0].first_word] = word;
         };
     };
     expect_refused(with_word(kWidth + 1), "fewer bytes than its kernel touches");
@@ -254,7 +254,7 @@ TEST(HostileProgram, ADeclarationThatIsNoneIsRefused) {
     expect_refused([](Program& p) { p.kernels[2].operands.pop_back(); }, "declares not just its");
     expect_refused([](Program& p) { p.kernels[2].operands[1].access = Access{}; },
                    "unknown access");
-    expect_refused([](Program& p) { p.kernels[2].operands[1].bytes.per_row = ~uint64_t{0}; },
+    expect_refused([](Program& p) { p.kernels[2].operands[1].bytes.is_batch = ~uint64_t{0}; },
                    "declares too many bytes");
     expect_refused(
         [](Program& p) {
@@ -289,14 +289,14 @@ TEST(HostileProgram, ListsThatAreThoseOfOthersTooAreRefused) {
         "kernel 3: SPIR-V words are those of others too");
     expect_shared(
         [](File& f) {
-            auto* steps = f.records<StepRecord>(kSteps);
+            auto* steps = f.records<CommandRecord>(kCommands);
             steps[1].computes = {0, static_cast<uint32_t>(f.header().sections[kValues].count)};
         },
         "debug values are those of others too");
     expect_shared(
         [](File& f) {
             auto* entries = f.records<EntryRecord>(kEntries);
-            entries[1].steps = entries[0].steps;
+            entries[1].commands = entries[0].commands;
         },
         "entry 1: steps are those of others too");
     expect_shared(
@@ -307,7 +307,7 @@ TEST(HostileProgram, ListsThatAreThoseOfOthersTooAreRefused) {
         "entry 1: bindings are those of others too");
     expect_shared(
         [](File& f) {
-            auto* steps = f.records<StepRecord>(kSteps);
+            auto* steps = f.records<CommandRecord>(kCommands);
             steps[11].operands = {0, 27};
         },
         "step 11: operands are those of others too");
@@ -320,7 +320,7 @@ TEST(HostileProgram, ListsThatAreThoseOfOthersTooAreRefused) {
     expect_shared(
         [](File& f) {
             const auto all = static_cast<uint32_t>(f.header().sections[kTexts].count - 1);
-            auto* slots = f.records<SlotRecord>(kSlots);
+            auto* slots = f.records<VariableRecord>(kVariables);
             slots[1].name = {0, all};
         },
         "slot 1: name is that of others too");
@@ -329,11 +329,11 @@ TEST(HostileProgram, ListsThatAreThoseOfOthersTooAreRefused) {
 /// `steps` steps that all name one list of values, as long as the rest of the file.
 TEST(HostileProgram, AFileOfSharedListsIsRefusedInTimeInProportionToIt) {
     Program program = make_program();
-    program.steps[0].computes.assign(1 << 18, 1);
-    for (int i = 0; i < 4000; ++i) program.steps.push_back(program.steps[2]);
+    program.commands[0].computes.assign(1 << 18, 1);
+    for (int i = 0; i < 4000; ++i) program.commands.push_back(program.commands[2]);
     File file(program);
-    auto* steps = file.records<file::StepRecord>(file::kSteps);
-    const uint64_t count = file.header().sections[file::kSteps].count;
+    auto* steps = file.records<file::CommandRecord>(file::kCommands);
+    const uint64_t count = file.header().sections[file::kCommands].count;
     for (uint64_t i = 1; i < count; ++i) steps[i].computes = steps[0].computes;
     const auto begin = std::chrono::steady_clock::now();
     expect_corrupt(file.load(), "debug values are those of others too");
@@ -344,9 +344,9 @@ TEST(HostileProgram, AFileOfSharedListsIsRefusedInTimeInProportionToIt) {
 TEST(HostileProgram, WhatIsShippedTakesNoMoreMemoryThanAllowed) {
     Program program = make_program();
     program.weights_bytes = uint64_t{1} << 40;
-    program.slots[1].shape = {Dim(int64_t{1} << 36)};
-    program.slots[1].bytes = uint64_t{1} << 38;
-    const Result<Brain> brain = shipped_brain(save_program(program));
+    program.variables[1].shape = {Dim(int64_t{1} << 36)};
+    program.variables[1].bytes = uint64_t{1} << 38;
+    const Result<Brain> brain = initial_brain(save_program(program));
     ASSERT_FALSE(brain.ok());
     EXPECT_EQ(brain.status().code(), StatusCode::kOutOfRange);
     EXPECT_NE(brain.status().message().find("take 274877907328 bytes"), std::string::npos)
@@ -378,7 +378,7 @@ TEST(Messages, AreBoundedAndHaveNoControlCharacters) {
     const Status status = invalid_argument(wild);
     EXPECT_EQ(status.message().substr(0, 17), "a\nb?c?[31md???e\xc3\xa9");
     EXPECT_LE(status.message().size(), 4096u);
-    EXPECT_LE(status.in(wild).message().size(), 4096u);
+    EXPECT_LE(status.with_context(wild).message().size(), 4096u);
 
     FixedText<32> text;
     text.set("kernel %s", wild.c_str());

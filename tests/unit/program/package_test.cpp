@@ -20,7 +20,7 @@ constexpr uint32_t kSpirv[] = {0x07230203, 0x00010500, 0, 1, 0, 0x00010000};
 Program make_program(const char* profile) {
     Program program =
         TestProgramBuilder({kSpirv, kSpirv, kSpirv}, BindingModel::kDeviceAddress).build();
-    program.profile = profile;
+    program.device_target = profile;
     return program;
 }
 
@@ -33,8 +33,8 @@ PackageContents make_contents() {
     PackageContents contents;
     contents.graph = bytes_of("a graph, which the device column never reads");
     contents.graph_hash = 42;
-    contents.profiles.push_back({"fast", make_program("fast"), 32768, 32});
-    contents.profiles.push_back({"baseline", make_program("baseline"), 16384, 0});
+    contents.device_targets.push_back({"fast", make_program("fast"), 32768, 32});
+    contents.device_targets.push_back({"baseline", make_program("baseline"), 16384, 0});
     contents.notes = "{}";
     return contents;
 }
@@ -46,7 +46,7 @@ std::vector<std::byte> make_package() {
 bool opens(std::span<const std::byte> bytes, ViewError* error) {
     PackageView view;
     if (!view.open(bytes, error)) return false;
-    for (uint32_t i = 0; i < view.profiles().size(); ++i) {
+    for (uint32_t i = 0; i < view.device_targets().size(); ++i) {
         ProgramView program;
         if (!program.open(view.program(i), error, view.weights())) return false;
     }
@@ -76,23 +76,23 @@ TEST(Package, HoldsEachProfileAndTheWeightsOnce) {
     ViewError error;
     ASSERT_TRUE(view.open(bytes, &error)) << error.text.c_str();
     EXPECT_EQ(view.header().graph_hash, 42u);
-    ASSERT_EQ(view.profiles().size(), 2u);
-    EXPECT_EQ(view.find_profile("baseline"), 1);
-    EXPECT_EQ(view.find_profile("other"), -1);
-    EXPECT_EQ(view.profiles()[0].shared_memory_bytes, 32768u);
+    ASSERT_EQ(view.device_targets().size(), 2u);
+    EXPECT_EQ(view.find_device_target("baseline"), 1);
+    EXPECT_EQ(view.find_device_target("other"), -1);
+    EXPECT_EQ(view.device_targets()[0].shared_memory_bytes, 32768u);
     EXPECT_EQ(view.notes(), "{}");
     const Program original = make_program("fast");
     uint64_t contents = 0;
-    for (const Slot& slot : original.slots)
+    for (const Variable& slot : original.variables)
         if (slot.data_offset != kZeroFilled) contents += (slot.bytes + 15) / 16 * 16;
     EXPECT_LE(view.weights().size(), contents);
     for (uint32_t i = 0; i < 2; ++i) {
         const Result<Program> program = load_program(view.program(i), view.weights());
         ASSERT_TRUE(program.ok()) << program.status().message();
-        EXPECT_EQ(program->profile, view.profiles()[i].name);
-        ASSERT_EQ(program->slots.size(), original.slots.size());
-        for (size_t s = 0; s < original.slots.size(); ++s) {
-            const Slot &a = original.slots[s], &b = program->slots[s];
+        EXPECT_EQ(program->device_target, view.device_targets()[i].name);
+        ASSERT_EQ(program->variables.size(), original.variables.size());
+        for (size_t s = 0; s < original.variables.size(); ++s) {
+            const Variable &a = original.variables[s], &b = program->variables[s];
             ASSERT_EQ(a.data_offset == kZeroFilled, b.data_offset == kZeroFilled);
             if (a.data_offset == kZeroFilled) continue;
             EXPECT_EQ(std::memcmp(original.data.data() + a.data_offset,
@@ -184,7 +184,7 @@ TEST(Package, SaysWhatIsWrong) {
 
 TEST(Package, AProgramOfAnotherVersionIsToldApartFromDamage) {
     PackageContents contents = make_contents();
-    contents.profiles[0].program.format_version += 1;
+    contents.device_targets[0].program.format_version += 1;
     const std::vector<std::byte> bytes = save_package(std::move(contents)).value();
     ViewError error;
     EXPECT_FALSE(opens(bytes, &error));
@@ -203,7 +203,7 @@ TEST(Package, AProgramWithoutItsWeightsIsRefused) {
 
 TEST(Package, NamesOfProfilesMustDiffer) {
     PackageContents contents = make_contents();
-    contents.profiles[1].name = "fast";
+    contents.device_targets[1].name = "fast";
     const auto twice = save_package(std::move(contents));
     ASSERT_FALSE(twice.ok());
     EXPECT_EQ(twice.status().message(), "two profiles are named 'fast'");
@@ -219,14 +219,14 @@ class PackageBytes {
     file::PackageSectionRecord& section(size_t i) {
         return reinterpret_cast<file::PackageSectionRecord*>(&header() + 1)[i];
     }
-    file::ProfileRecord& profile(size_t i) {
-        return reinterpret_cast<file::ProfileRecord*>(&section(header().section_count))[i];
+    file::DeviceTargetRecord& profile(size_t i) {
+        return reinterpret_cast<file::DeviceTargetRecord*>(&section(header().section_count))[i];
     }
     std::vector<std::byte>& bytes() { return bytes_; }
     std::string opened() {
         const size_t tables = sizeof(file::PackageHeader) +
                               header().section_count * sizeof(file::PackageSectionRecord) +
-                              header().profile_count * sizeof(file::ProfileRecord);
+                              header().device_target_count * sizeof(file::DeviceTargetRecord);
         if (tables <= bytes_.size())
             header().checksum = checksum(std::span(bytes_).first(tables).subspan(24));
         ViewError error;
@@ -252,14 +252,14 @@ TEST(Package, ChecksEachFieldOfItsTables) {
             "notes and one of agents";
     EXPECT_EQ(with([](PackageBytes& p) { p.header().section_count = 65; }), count);
     EXPECT_EQ(with([](PackageBytes& p) { p.header().section_count = ~0u; }), count);
-    EXPECT_EQ(with([](PackageBytes& p) { p.header().profile_count = 9; }), count);
-    EXPECT_EQ(with([](PackageBytes& p) { p.header().profile_count = 0; }), count);
+    EXPECT_EQ(with([](PackageBytes& p) { p.header().device_target_count = 9; }), count);
+    EXPECT_EQ(with([](PackageBytes& p) { p.header().device_target_count = 0; }), count);
     // Tables that reach to the end of the file, or beyond it.
     for (const size_t more : {size_t{0}, size_t{1}}) {
         PackageBytes package;
         package.bytes().resize(sizeof(file::PackageHeader) + 48 - more);
         package.header().section_count = 0;
-        package.header().profile_count = 1;
+        package.header().device_target_count = 1;
         package.header().total_bytes = package.bytes().size();
         EXPECT_EQ(package.opened(), more == 0 ? parts : count);
     }
@@ -354,9 +354,9 @@ TEST(Package, IsRecognizedByItsFirstBytes) {
 TEST(Package, HasOneToEightProfilesOfShortNames) {
     const auto named = [](std::initializer_list<std::string> names) {
         PackageContents contents = make_contents();
-        contents.profiles.clear();
+        contents.device_targets.clear();
         for (const std::string& name : names)
-            contents.profiles.push_back({name, make_program("p"), 0, 0});
+            contents.device_targets.push_back({name, make_program("p"), 0, 0});
         return save_package(std::move(contents)).status().message();
     };
     EXPECT_EQ(named({}), "a package has 1 to 8 profiles, found 0");

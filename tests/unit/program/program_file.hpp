@@ -61,7 +61,7 @@ inline void expect_accepted(const std::function<void(Program&)>& change) {
 
 /// Of a step of the program, to be changed.
 inline Operand& operand(Program& program, size_t step, uint32_t index) {
-    return program.operands[program.steps[step].first_operand + index];
+    return program.operands[program.commands[step].first_operand + index];
 }
 
 inline constexpr size_t kT0 = 0, kFill = 4, kCopy = 6, kUpdate = 8;  // steps

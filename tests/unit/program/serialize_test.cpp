@@ -18,7 +18,7 @@ constexpr uint32_t kSpirv[] = {0x07230203, 0x00010500, 0, 1, 0, 0x00010000};
 Program make_program(BindingModel model = BindingModel::kDeviceAddress) {
     Program program = TestProgramBuilder({kSpirv, kSpirv, kSpirv}, model).build();
     program.kernels[1].source = "void main() {}";
-    program.steps[0].operand_values = {kNoValue, 1, 1, 2};
+    program.commands[0].operand_values = {kNoValue, 1, 1, 2};
     return program;
 }
 
@@ -47,7 +47,7 @@ TEST(Serialize, LoadingWhatWasSavedGivesAnEqualProgram) {
         program.storage = {.bits16 = true, .bits8 = model == BindingModel::kDescriptor};
         program.kernels[0].needs_int8_storage = program.storage.bits8;
         program.kernels[1].needs_matrix_cores =
-            model == BindingModel::kDescriptor ? MatrixCores::kKhr : MatrixCores::kNv;
+            model == BindingModel::kDescriptor ? CooperativeMatrixExt::kKhr : CooperativeMatrixExt::kNv;
         program.kernels[1].matrix = {8, 16, 32};
         program.kernels[1].needs_workgroup_matrices = model == BindingModel::kDescriptor;
         program.kernels[1].subgroup_size = 64;
@@ -66,7 +66,7 @@ TEST(Serialize, LoadingWhatWasSavedGivesAnEqualProgram) {
                   program.kernels[1].needs_workgroup_matrices);
         EXPECT_EQ(loaded->kernels[1].subgroup_size, 64u);
         EXPECT_EQ(loaded->kernels[1].source, "void main() {}");
-        EXPECT_EQ(loaded->steps[0].operand_values, program.steps[0].operand_values);
+        EXPECT_EQ(loaded->commands[0].operand_values, program.commands[0].operand_values);
     }
 }
 
@@ -106,10 +106,10 @@ TEST(Serialize, FlippedBitsUnderARightChecksumAreRejectedOrLoadInBounds) {
         ++(loaded.ok() ? accepted : rejected);
         if (!loaded.ok()) continue;
         (void)dump(*loaded);
-        for (const Step& step : loaded->steps) {
+        for (const Command& step : loaded->commands) {
             (void)loaded->words_of(step);
             for (const Operand& operand : loaded->operands_of(step)) {
-                const uint64_t end = operand.offset + operand.bytes.at(loaded->rows_capacity);
+                const uint64_t end = operand.offset + operand.bytes.at(loaded->max_batch_size);
                 if (operand.region == Region::kArena) {
                     EXPECT_LE(end, loaded->arena_bytes);
                 }
@@ -135,11 +135,11 @@ TEST(Serialize, OperandsBeyondTheirRegionAreRejected) {
     expect_refused([](Program& p) { p.operands[3].offset = p.arena_bytes; },
                    "lies outside its region");
     expect_refused([](Program& p) { p.operands[3].offset = 2; }, "not a multiple of 4");
-    expect_refused([](Program& p) { p.operands[3].bytes.per_row = ~uint64_t{0}; },
+    expect_refused([](Program& p) { p.operands[3].bytes.is_batch = ~uint64_t{0}; },
                    "extent overflows");
     expect_refused([](Program& p) { p.operands[3].bytes.fixed = ~uint64_t{0} - 8; },
                    "extent overflows");
-    expect_refused([](Program& p) { p.operands[1].bytes.per_row += 4; }, "larger than its binding");
+    expect_refused([](Program& p) { p.operands[1].bytes.is_batch += 4; }, "larger than its binding");
     expect_refused([](Program& p) { p.operands[1].binding = 99; }, "names no binding");
     expect_refused([](Program& p) { p.operands[1].access = Access::kWrite; }, "writes an input");
     expect_refused([](Program& p) { p.operands[0].access = Access::kWrite; },
@@ -150,25 +150,25 @@ TEST(Serialize, OperandsBeyondTheirRegionAreRejected) {
 TEST(Serialize, OperandsBeyondTheirEntryAreRejected) {
     expect_refused([](Program& p) { p.entries[0].arena_bytes -= 4; }, "not the entry's");
     expect_refused([](Program& p) { p.entries[1].bindings = {kActX}; }, "not the entry's");
-    expect_refused([](Program& p) { p.entries[0].step_count = 99; }, "steps lie outside");
+    expect_refused([](Program& p) { p.entries[0].command_count = 99; }, "steps lie outside");
     expect_refused([](Program& p) { p.entries[1].bindings = {kActX, kActY, kActX}; }, "twice");
 }
 
 TEST(Serialize, StepsThatDoNotFitTheirKernelAreRejected) {
-    expect_refused([](Program& p) { p.steps[0].kernel = 99; }, "names no kernel");
-    expect_refused([](Program& p) { p.steps[0].operand_count = 3; }, "kernel's operands");
-    expect_refused([](Program& p) { p.steps[0].word_count = 2; }, "kernel's words");
-    expect_refused([](Program& p) { p.steps[0].first_word = 1000; }, "words lie outside");
-    expect_refused([](Program& p) { p.steps[0].grid[1].tile = 0; }, "tile is zero");
+    expect_refused([](Program& p) { p.commands[0].kernel = 99; }, "names no kernel");
+    expect_refused([](Program& p) { p.commands[0].operand_count = 3; }, "kernel's operands");
+    expect_refused([](Program& p) { p.commands[0].word_count = 2; }, "kernel's words");
+    expect_refused([](Program& p) { p.commands[0].first_word = 1000; }, "words lie outside");
+    expect_refused([](Program& p) { p.commands[0].grid[1].tile = 0; }, "tile is zero");
     expect_refused(
         [](Program& p) {
-            p.steps[0].grid[0].work = {uint64_t{1} << 50, 0};
+            p.commands[0].grid[0].work = {uint64_t{1} << 50, 0};
         },
         "over 2^32 workgroups");
-    expect_refused([](Program& p) { p.steps[6].operand_count = 1; }, "without two operands");
-    expect_refused([](Program& p) { p.operands[p.steps[6].first_operand].bytes.fixed = 4; },
+    expect_refused([](Program& p) { p.commands[6].operand_count = 1; }, "without two operands");
+    expect_refused([](Program& p) { p.operands[p.commands[6].first_operand].bytes.fixed = 4; },
                    "different sizes");
-    expect_refused([](Program& p) { p.steps[2].operand_count = 1; }, "barrier with operands");
+    expect_refused([](Program& p) { p.commands[2].operand_count = 1; }, "barrier with operands");
 }
 
 TEST(Serialize, KernelsBeyondVulkansGuaranteesAreRejected) {
@@ -180,18 +180,18 @@ TEST(Serialize, KernelsBeyondVulkansGuaranteesAreRejected) {
 }
 
 TEST(Serialize, SlotsBeyondTheWeightsAreRejected) {
-    expect_refused([](Program& p) { p.slots[1].bytes = 300; }, "outside the weights");
-    expect_refused([](Program& p) { p.slots[0].data_offset = 400; }, "outside the data");
-    expect_refused([](Program& p) { p.slots[0].shape = {kRows}; }, "impossible shape");
+    expect_refused([](Program& p) { p.variables[1].bytes = 300; }, "outside the weights");
+    expect_refused([](Program& p) { p.variables[0].data_offset = 400; }, "outside the data");
+    expect_refused([](Program& p) { p.variables[0].shape = {kBatch}; }, "impossible shape");
 }
 
 TEST(Serialize, TheContentHashIgnoresWhatPeopleReadAndNothingElse) {
     const uint64_t hash = content_hash(make_program());
     Program program = make_program();
     program.kernels[0].source = "other";
-    program.steps[0].label = "other";
-    program.steps[0].computes = {};
-    program.steps[0].flops = 0;
+    program.commands[0].label = "other";
+    program.commands[0].computes = {};
+    program.commands[0].flops = 0;
     EXPECT_EQ(content_hash(program), hash);
     program.words[1] ^= 1;
     EXPECT_NE(content_hash(program), hash);

@@ -53,7 +53,7 @@ std::function<void(File&)> operand_at(size_t index, Set change) {
 }
 template <class Set>
 std::function<void(File&)> step(size_t index, Set change) {
-    return set<StepRecord>(kSteps, index, change);
+    return set<CommandRecord>(kCommands, index, change);
 }
 template <class Set>
 std::function<void(File&)> entry(size_t index, Set change) {
@@ -65,7 +65,7 @@ std::function<void(File&)> binding(size_t index, Set change) {
 }
 template <class Set>
 std::function<void(File&)> slot(size_t index, Set change) {
-    return set<SlotRecord>(kSlots, index, change);
+    return set<VariableRecord>(kVariables, index, change);
 }
 
 // --- The file
@@ -141,7 +141,7 @@ TEST(ProgramView, BoundsWhatTheHeaderSays) {
          "header 0: a region is larger than 2^62 bytes"},
         {header([](FileHeader& h) { h.weights_bytes = (uint64_t{1} << 62) + 1; }),
          "header 0: a region is larger than 2^62 bytes"},
-        {header([](FileHeader& h) { h.profile.offset = 1 << 30; }), "header 0: profile is no text"},
+        {header([](FileHeader& h) { h.device_target.offset = 1 << 30; }), "header 0: profile is no text"},
     });
 }
 
@@ -170,15 +170,15 @@ TEST(ProgramView, KeepsEachTextAndListInItsSection) {
         "kernel 1: specialization constants lie outside their section");
     outside([](ListRef l) -> S { return kernel(1, [=](KernelRecord& k) { k.operands = l; }); },
             "kernel 1: declared operands lie outside their section");
-    outside([](ListRef l) -> S { return step(3, [=](StepRecord& s) { s.operands = l; }); },
+    outside([](ListRef l) -> S { return step(3, [=](CommandRecord& s) { s.operands = l; }); },
             "step 3: operands lie outside their section");
-    outside([](ListRef l) -> S { return step(3, [=](StepRecord& s) { s.words = l; }); },
+    outside([](ListRef l) -> S { return step(3, [=](CommandRecord& s) { s.words = l; }); },
             "step 3: words lie outside their section");
-    outside([](ListRef l) -> S { return step(3, [=](StepRecord& s) { s.computes = l; }); },
+    outside([](ListRef l) -> S { return step(3, [=](CommandRecord& s) { s.computes = l; }); },
             "step 3: debug values lie outside their section");
-    outside([](ListRef l) -> S { return step(3, [=](StepRecord& s) { s.operand_values = l; }); },
+    outside([](ListRef l) -> S { return step(3, [=](CommandRecord& s) { s.operand_values = l; }); },
             "step 3: debug values lie outside their section");
-    outside([](ListRef l) -> S { return entry(1, [=](EntryRecord& e) { e.steps = l; }); },
+    outside([](ListRef l) -> S { return entry(1, [=](EntryRecord& e) { e.commands = l; }); },
             "entry 1: steps lie outside their section");
     outside([](ListRef l) -> S { return entry(1, [=](EntryRecord& e) { e.bindings = l; }); },
             "entry 1: bindings lie outside their section");
@@ -195,13 +195,13 @@ TEST(ProgramView, KeepsEachTextAndListInItsSection) {
             "kernel 0: name is no text");
     no_text([](TextRef t) -> S { return kernel(0, [=](KernelRecord& k) { k.source = t; }); },
             "kernel 0: source is no text");
-    no_text([](TextRef t) -> S { return step(0, [=](StepRecord& s) { s.label = t; }); },
+    no_text([](TextRef t) -> S { return step(0, [=](CommandRecord& s) { s.label = t; }); },
             "step 0: label is no text");
     no_text([](TextRef t) -> S { return entry(0, [=](EntryRecord& e) { e.name = t; }); },
             "entry 0: name is no text");
     no_text([](TextRef t) -> S { return binding(0, [=](BindingRecord& b) { b.name = t; }); },
             "binding 0: name is no text");
-    no_text([](TextRef t) -> S { return slot(0, [=](SlotRecord& s) { s.name = t; }); },
+    no_text([](TextRef t) -> S { return slot(0, [=](VariableRecord& s) { s.name = t; }); },
             "slot 0: name is no text");
     // One without its zero, and one with a zero inside.
     expect_each({
@@ -345,7 +345,7 @@ TEST(ProgramView, KeepsOperandsInTheirRegions) {
          "operand 0: exceeds the run block"},
         {operand_at(0, [](OperandRecord& o) { o.bytes.fixed = 17; }),
          "operand 0: exceeds the run block"},
-        {operand_at(0, [](OperandRecord& o) { o.bytes.per_row = 4; }),
+        {operand_at(0, [](OperandRecord& o) { o.bytes.is_batch = 4; }),
          "operand 0: exceeds the run block"},
         {operand_at(0, [](OperandRecord& o) { o.access = 3; }), "operand 0: writes the run block"},
         {operand_at(1, [](OperandRecord& o) { o.offset = 4; }),
@@ -386,7 +386,7 @@ TEST(ProgramView, BoundsShapes) {
              for (int64_t& count : s.counts) count = 1;
          }),
          ""},
-        {shaped([](ShapeRecord& s) { s.per_row_mask = 2; }), impossible},
+        {shaped([](ShapeRecord& s) { s.batch_mask = 2; }), impossible},
         {shaped([](ShapeRecord& s) { s.counts[0] = -1; }), impossible},
         {shaped([](ShapeRecord& s) { s.counts[1] = 1; }), impossible},
         {shaped([](ShapeRecord& s) { s.counts[7] = -1; }), impossible},
@@ -437,38 +437,38 @@ TEST(ProgramView, BoundsBindings) {
 
 TEST(ProgramView, BoundsSlots) {
     expect_each({
-        {slot(1, [](SlotRecord& s) { s.kind = 4; }), "slot 1: unknown kind"},
-        {slot(1, [](SlotRecord& s) { s.kind = 3; }), ""},
-        {slot(1, [](SlotRecord& s) { s.dtype = kDTypeCount; }), "slot 1: unknown type"},
-        {slot(1, [](SlotRecord& s) { s.shape.rank = 9; }), "slot 1: impossible shape"},
-        {slot(1, [](SlotRecord& s) { s.shape.per_row_mask = 1; }), "slot 1: impossible shape"},
-        {slot(1, [](SlotRecord& s) { s.offset += 2; }), "slot 1: offset is not a multiple of 4"},
+        {slot(1, [](VariableRecord& s) { s.kind = 4; }), "slot 1: unknown kind"},
+        {slot(1, [](VariableRecord& s) { s.kind = 3; }), ""},
+        {slot(1, [](VariableRecord& s) { s.dtype = kDTypeCount; }), "slot 1: unknown type"},
+        {slot(1, [](VariableRecord& s) { s.shape.rank = 9; }), "slot 1: impossible shape"},
+        {slot(1, [](VariableRecord& s) { s.shape.batch_mask = 1; }), "slot 1: impossible shape"},
+        {slot(1, [](VariableRecord& s) { s.offset += 2; }), "slot 1: offset is not a multiple of 4"},
         // 64 bytes of the 1,024.
-        {slot(1, [](SlotRecord& s) { s.offset = 960; }), ""},
-        {slot(1, [](SlotRecord& s) { s.offset = 964; }), "slot 1: lies outside the weights"},
-        {slot(1, [](SlotRecord& s) { s.offset = 1024; }), "slot 1: lies outside the weights"},
-        {slot(1, [](SlotRecord& s) { s.offset = kHuge; }), "slot 1: lies outside the weights"},
-        {slot(1, [](SlotRecord& s) { s.bytes = ~uint64_t{0}; }),
+        {slot(1, [](VariableRecord& s) { s.offset = 960; }), ""},
+        {slot(1, [](VariableRecord& s) { s.offset = 964; }), "slot 1: lies outside the weights"},
+        {slot(1, [](VariableRecord& s) { s.offset = 1024; }), "slot 1: lies outside the weights"},
+        {slot(1, [](VariableRecord& s) { s.offset = kHuge; }), "slot 1: lies outside the weights"},
+        {slot(1, [](VariableRecord& s) { s.bytes = ~uint64_t{0}; }),
          "slot 1: lies outside the weights"},
-        {slot(1, [](SlotRecord& s) { s.offset = 1024, s.bytes = 0, s.shape.counts[0] = 0; }), ""},
+        {slot(1, [](VariableRecord& s) { s.offset = 1024, s.bytes = 0, s.shape.counts[0] = 0; }), ""},
         // Just behind the slot ahead, which has 384 bytes at 256.
-        {slot(1, [](SlotRecord& s) { s.offset = 640; }), ""},
-        {slot(1, [](SlotRecord& s) { s.offset = 636; }),
+        {slot(1, [](VariableRecord& s) { s.offset = 640; }), ""},
+        {slot(1, [](VariableRecord& s) { s.offset = 636; }),
          "slot 1: lies before or upon the slot ahead of it"},
         // 384 bytes of the 400.
-        {slot(0, [](SlotRecord& s) { s.data_offset = 17; }),
+        {slot(0, [](VariableRecord& s) { s.data_offset = 17; }),
          "slot 0: initial contents lie outside the data"},
-        {slot(0, [](SlotRecord& s) { s.data_offset = 400; }),
+        {slot(0, [](VariableRecord& s) { s.data_offset = 400; }),
          "slot 0: initial contents lie outside the data"},
-        {slot(0, [](SlotRecord& s) { s.data_offset = kHuge; }),
+        {slot(0, [](VariableRecord& s) { s.data_offset = kHuge; }),
          "slot 0: initial contents lie outside the data"},
     });
     // An empty name is one too, the first in order.
-    expect_accepted([](Program& p) { p.slots[0].name = ""; });
+    expect_accepted([](Program& p) { p.variables[0].name = ""; });
     // Nothing may lie where the data end.
     expect_accepted([](Program& p) {
-        p.slots[1].shape = {Dim(0)}, p.slots[1].bytes = 0;
-        p.slots[1].data_offset = p.data.size();
+        p.variables[1].shape = {Dim(0)}, p.variables[1].bytes = 0;
+        p.variables[1].data_offset = p.data.size();
     });
 }
 
@@ -476,20 +476,20 @@ TEST(ProgramView, BoundsSlots) {
 
 TEST(ProgramView, BoundsSteps) {
     const auto with_grid = [](auto change) {
-        return step(0, [=](StepRecord& s) { change(s.grid[1]); });
+        return step(0, [=](CommandRecord& s) { change(s.grid[1]); });
     };
     expect_each({
-        {step(2, [](StepRecord& s) { s.kind = 4; }), "step 2: unknown kind"},
-        {step(0, [](StepRecord& s) { s.kernel = 4; }), "step 0: names no kernel"},
-        {step(0, [](StepRecord& s) { s.kernel = ~0u; }), "step 0: names no kernel"},
-        {step(0, [](StepRecord& s) { s.operands.count -= 1; }),
+        {step(2, [](CommandRecord& s) { s.kind = 4; }), "step 2: unknown kind"},
+        {step(0, [](CommandRecord& s) { s.kernel = 4; }), "step 0: names no kernel"},
+        {step(0, [](CommandRecord& s) { s.kernel = ~0u; }), "step 0: names no kernel"},
+        {step(0, [](CommandRecord& s) { s.operands.count -= 1; }),
          "step 0: has not its kernel's operands"},
-        {step(0, [](StepRecord& s) { s.words.count -= 1; }), "step 0: has not its kernel's words"},
-        {step(0, [](StepRecord& s) { s.kind = uint32_t(StepKind::kBarrier); }),
+        {step(0, [](CommandRecord& s) { s.words.count -= 1; }), "step 0: has not its kernel's words"},
+        {step(0, [](CommandRecord& s) { s.kind = uint32_t(CommandKind::kBarrier); }),
          "step 0: is a barrier with operands"},
-        {step(0, [](StepRecord& s) { s.kind = uint32_t(StepKind::kBarrier), s.operands = {}; }),
+        {step(0, [](CommandRecord& s) { s.kind = uint32_t(CommandKind::kBarrier), s.operands = {}; }),
          "step 0: is a barrier with operands"},
-        {step(0, [](StepRecord& s) { s.kind = uint32_t(StepKind::kBarrier), s.words = {}; }),
+        {step(0, [](CommandRecord& s) { s.kind = uint32_t(CommandKind::kBarrier), s.words = {}; }),
          "step 0: is a barrier with operands"},
         {with_grid([](GridAxisRecord& g) { g.tile = 0; }), "step 0: tile is zero"},
         {with_grid([](GridAxisRecord& g) { g.reserved = 1; }),
@@ -514,8 +514,8 @@ TEST(ProgramView, BoundsSteps) {
     // A barrier of words alone.
     expect_refused(
         [](Program& p) {
-            p.steps[2].first_word = 0, p.steps[2].word_count = 1;
-            p.steps[0] = Step();
+            p.commands[2].first_word = 0, p.commands[2].word_count = 1;
+            p.commands[0] = Command();
         },
         "is a barrier with operands");
 }
@@ -530,7 +530,7 @@ TEST(ProgramView, BoundsCopies) {
                    "step 6: is a copy that does not read, then write");
     expect_refused([&](P& p) { to(p).offset -= 384, to(p).bytes.fixed += 4; },
                    "step 6: is a copy between different sizes");
-    expect_refused([&](P& p) { to(p).bytes.per_row -= 4; },
+    expect_refused([&](P& p) { to(p).bytes.is_batch -= 4; },
                    "step 6: is a copy between different sizes");
     // Side by side they may lie, in either order.
     const uint64_t bytes = kRowsCapacity * kWidth * 4;
@@ -554,9 +554,9 @@ TEST(ProgramView, BoundsCopies) {
 }
 
 TEST(ProgramView, BoundsFills) {
-    expect_refused([](Program& p) { p.steps[kFill].word_count = 0; },
+    expect_refused([](Program& p) { p.commands[kFill].word_count = 0; },
                    "step 4: is a fill without one operand and one word");
-    expect_refused([](Program& p) { p.steps[kFill].operand_count = 0; },
+    expect_refused([](Program& p) { p.commands[kFill].operand_count = 0; },
                    "step 4: is a fill without one operand and one word");
     expect_refused([](Program& p) { operand(p, kFill, 0).access = Access::kReadWrite; },
                    "step 4: is a fill that does not write");
@@ -570,13 +570,13 @@ TEST(ProgramView, BoundsWhatLocatedOperandsCanReach) {
             Kernel& kernel = add_kernel(p, 1, 0, 1);
             Operand o{Region::kArena, Access::kRead, 0, offset, {16, 0}};
             kernel.spec_constants[0].value = hearth::locate(o);
-            Step s;
-            s.kind = StepKind::kDispatch;
+            Command s;
+            s.kind = CommandKind::kDispatch;
             s.kernel = 4;
             s.first_operand = static_cast<uint32_t>(p.operands.size());
             s.operand_count = 1;
             p.operands.push_back(o);
-            p.steps.push_back(s);
+            p.commands.push_back(s);
         };
     };
     expect_accepted(at(uint64_t{0x7fffffff} * kLocationUnit));

@@ -26,7 +26,7 @@ float number(std::span<const float> row, CarNumber which) {
 /// Scripted drivers, one who never turns, one who brakes for ever and one who drives in circles: more than a lap.
 TEST(GhostLapSimulation, StepsAreThoseOfTheRacerInCpp) {
     const Track track = Track::circuit();
-    const agents::Simulation simulation = make_simulation(track);
+    const agents::VectorEnv simulation = make_simulation(track);
     constexpr size_t kScripted = 3, kCars = kScripted + 3;
     std::vector<ScriptedDriver> drivers;
     std::vector<Racer> racers;
@@ -62,9 +62,9 @@ TEST(GhostLapSimulation, StepsAreThoseOfTheRacerInCpp) {
             }
         }
         Trace trace("step");
-        const agents::SimulationStep step =
+        const agents::StepResult step =
             simulation.step(trace.constant(state), trace.constant(action), Tensor(), 0);
-        const std::vector<Tensor> asked = {step.state, step.reward, cast(step.is_over, DType::kF32),
+        const std::vector<Tensor> asked = {step.state, step.reward, cast(step.terminated, DType::kF32),
                                            simulation.observe(step.state)};
         const auto found = eval(asked);
         ASSERT_TRUE(found.ok()) << found.status().message();
@@ -113,7 +113,7 @@ TEST(GhostLapSimulation, BeginsRollingAlongTheTrack) {
     Trace trace("begin");
     constexpr int64_t kWorlds = 64;
     const auto begun =
-        eval(make_simulation(track).begin(trace.constant(3, DType::kU32), 11, kWorlds));
+        eval(make_simulation(track).reset(trace.constant(3, DType::kU32), 11, kWorlds));
     ASSERT_TRUE(begun.ok()) << begun.status().message();
     float least = track.length(), most = 0;
     for (size_t w = 0; w < kWorlds; ++w) {

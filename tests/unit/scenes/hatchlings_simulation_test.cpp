@@ -31,7 +31,7 @@ std::vector<float> row_of(const HostTensor& state, uint32_t row) {
 TEST(HatchlingsSimulation, BeginsAsTheWorldInCppDoesWithRulesThatVary) {
     const SimulationOptions options{.varies_rules = true};
     Trace trace("begin");
-    const auto begun = eval(make_simulation(options).begin(counter_of(trace, 5), kKey, kWorlds));
+    const auto begun = eval(make_simulation(options).reset(counter_of(trace, 5), kKey, kWorlds));
     ASSERT_TRUE(begun.ok()) << begun.status().message();
     int hot = 0;
     for (uint32_t w = 0; w < kWorlds; ++w) {
@@ -57,7 +57,7 @@ class HatchlingsSimulationSteps : public ::testing::TestWithParam<bool> {};
 
 TEST_P(HatchlingsSimulationSteps, AreThoseOfTheWorldInCpp) {
     const SimulationOptions options{.hatchlings = 24, .varies_rules = GetParam()};
-    const agents::Simulation simulation = make_simulation(options);
+    const agents::VectorEnv simulation = make_simulation(options);
     const int64_t agents = int64_t{kWorlds} * options.hatchlings;
     std::vector<World> worlds;
     for (uint32_t w = 0; w < kWorlds; ++w) {
@@ -69,7 +69,7 @@ TEST_P(HatchlingsSimulationSteps, AreThoseOfTheWorldInCpp) {
     }
     uint32_t embers = 0, motes = 0;
     for (uint32_t t = 0; t < 45; ++t) {
-        HostTensor before(DType::kF32, {kWorlds, simulation.state_width});
+        HostTensor before(DType::kF32, {kWorlds, simulation.state_size});
         HostTensor action(DType::kF32, {agents, kActionWidth});
         auto at = before.as<float>().begin();
         auto thrust = action.as<float>().begin();
@@ -85,10 +85,10 @@ TEST_P(HatchlingsSimulationSteps, AreThoseOfTheWorldInCpp) {
             }
         }
         Trace trace("step");
-        const agents::SimulationStep step = simulation.step(
+        const agents::StepResult step = simulation.step(
             trace.constant(before), trace.constant(action), counter_of(trace, t), kKey);
         const std::vector<Tensor> asked = {step.state, step.reward, simulation.observe(step.state),
-                                           cast(step.is_over, DType::kF32)};
+                                           cast(step.terminated, DType::kF32)};
         const auto found = eval(asked);
         ASSERT_TRUE(found.ok()) << found.status().message();
         for (uint32_t w = 0; w < kWorlds; ++w) {

@@ -65,7 +65,7 @@ Steps read_steps(std::string_view task, const TaskInfo& info) {
 
 class ClassicSimulation : public ::testing::TestWithParam<std::string_view> {
   protected:
-    const agents::Simulation simulation_ = make_simulation(GetParam()).value();
+    const agents::VectorEnv simulation_ = make_simulation(GetParam()).value();
     const TaskInfo info_ = make_task(GetParam())->info();
 };
 
@@ -78,10 +78,10 @@ TEST_P(ClassicSimulation, TakesEachStepAsGymnasiumDoes) {
     const auto rows = [&](const std::vector<double>& values, int64_t width) {
         return trace.constant(HostTensor::of({n, width}, values));
     };
-    const agents::SimulationStep step =
+    const agents::StepResult step =
         simulation_.step(rows(steps.before, info_.state_width), rows(steps.actions, 1),
                          trace.constant(0, DType::kU32), 0);
-    const std::vector<Tensor> asked = {step.state, step.reward, cast(step.is_over, DType::kF32),
+    const std::vector<Tensor> asked = {step.state, step.reward, cast(step.terminated, DType::kF32),
                                        simulation_.observe(step.state)};
     const auto found = eval(asked);
     ASSERT_TRUE(found.ok()) << found.status().message();
@@ -112,7 +112,7 @@ TEST_P(ClassicSimulation, TakesEachStepAsGymnasiumDoes) {
 TEST_P(ClassicSimulation, BeginsWhereTheTaskDoes) {
     constexpr int64_t kWorlds = 512;
     Trace trace("begin");
-    const auto found = eval(simulation_.begin(trace.constant(7, DType::kU32), 3, kWorlds));
+    const auto found = eval(simulation_.reset(trace.constant(7, DType::kU32), 3, kWorlds));
     ASSERT_TRUE(found.ok()) << found.status().message();
     ASSERT_EQ(found->shape(), Shape({kWorlds, info_.state_width}));
     const auto task = make_task(GetParam());
@@ -150,28 +150,28 @@ class RolloutRecording : public testing::TestWithParam<Recording> {};
 // one more.
 TEST_P(RolloutRecording, HasAtMostSoManyDispatchesAndBarriers) {
     agents::Ppo ppo;
-    ppo.agents = ppo.horizon = 8;
+    ppo.n_agents = ppo.n_steps = 8;
     CompileOptions options;
-    options.rows_capacity = 8;
-    options.fused_networks = FusedNetworks::kAlways;
+    options.max_batch_size = 8;
+    options.fuse_mlp = FuseMlp::kAlways;
     options.caps.subgroup_arithmetic = true;
-    options.caps.shared_memory_bytes = 49152;
-    options.caps.max_workgroup_invocations = options.caps.max_workgroup_size_x = 1024;
-    const agents::Traces traces =
-        trace_agents(schema_of(make_task("CartPole")->info()), agents::mlp_network({64, 64}), ppo,
-                     make_simulation("CartPole").value(), {.steps = GetParam().steps});
+    options.caps.max_compute_shared_memory_size = 49152;
+    options.caps.max_compute_work_group_invocations = options.caps.max_compute_work_group_size_x = 1024;
+    const agents::AgentGraphs traces =
+        build_agent_graphs(schema_of(make_task("CartPole")->info()), agents::mlp_network({64, 64}), ppo,
+                     make_simulation("CartPole").value(), {.steps_per_recording = GetParam().steps});
     for (const auto& trace : traces) {
         if (trace->graph().name != "rollout") continue;
-        auto graph = trace->finish();
+        auto graph = trace->build();
         ASSERT_TRUE(graph.ok()) << graph.status().message();
         std::vector<Graph> graphs;
         graphs.push_back(std::move(graph).value());
         const auto compiled = compile_graphs(std::move(graphs), options);
         ASSERT_TRUE(compiled.ok()) << compiled.status().message();
         int dispatches = 0, barriers = 0, fused_networks = 0;
-        for (const Step& step : compiled->program.steps) {
-            ++(step.kind == StepKind::kBarrier ? barriers : dispatches);
-            if (step.kind == StepKind::kDispatch)
+        for (const Command& step : compiled->program.commands) {
+            ++(step.kind == CommandKind::kBarrier ? barriers : dispatches);
+            if (step.kind == CommandKind::kDispatch)
                 fused_networks +=
                     compiled->program.kernels[step.kernel].name.starts_with("fused_network");
         }
@@ -189,11 +189,11 @@ INSTANTIATE_TEST_SUITE_P(CartPole, RolloutRecording, testing::ValuesIn(kRecordin
 
 // What is no simulation is named, before anything is traced.
 TEST(ClassicSimulations, WhatARolloutCannotPlayIsAnError) {
-    const agents::AgentSchema schema = schema_of(make_task("CartPole")->info());
-    const agents::Simulation simulation = make_simulation("CartPole").value();
-    const auto status_of = [&](const agents::AgentSchema& seen, const agents::Network& network,
-                               const agents::Simulation& played, int64_t steps) {
-        return trace_agents(seen, network, agents::Ppo{}, played, {.steps = steps})[0]->status();
+    const agents::AgentSpec schema = schema_of(make_task("CartPole")->info());
+    const agents::VectorEnv simulation = make_simulation("CartPole").value();
+    const auto status_of = [&](const agents::AgentSpec& seen, const agents::PolicyNetwork& network,
+                               const agents::VectorEnv& played, int64_t steps) {
+        return build_agent_graphs(seen, network, agents::Ppo{}, played, {.steps_per_recording = steps})[0]->status();
     };
     const auto mlp = agents::mlp_network({8});
     EXPECT_TRUE(status_of(schema, mlp, simulation, 16).ok());
@@ -202,8 +202,8 @@ TEST(ClassicSimulations, WhatARolloutCannotPlayIsAnError) {
     EXPECT_EQ(status_of(schema, mlp, {}, 0).code(), StatusCode::kInvalidArgument);
     EXPECT_EQ(status_of(schema, agents::gru_network(8), simulation, 0).code(),
               StatusCode::kUnsupported);
-    const agents::AgentSchema masked(agents::Fields().numbers("observation", 4),
-                                     agents::Actions().choose("action", 2, true));
+    const agents::AgentSpec masked(agents::ObservationSpec().box("observation", 4),
+                                     agents::ActionSpec().discrete("action", 2, true));
     EXPECT_EQ(status_of(masked, mlp, simulation, 0).code(), StatusCode::kUnsupported);
 }
 

@@ -74,7 +74,7 @@ TEST_F(Standalone, HearthAdoptsTheDevice) {
     auto context = Context::create(device().host_info());
     ASSERT_TRUE(context.ok()) << context.status().message();
     EXPECT_TRUE(context->begin_frame(1, 0).ok());
-    const auto caps = context->caps();
+    const auto caps = context->device_caps();
     ASSERT_TRUE(caps.ok());
     EXPECT_EQ(caps->name, device().properties().deviceName);
 }

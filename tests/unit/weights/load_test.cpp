@@ -17,20 +17,20 @@ HostTensor filled(const Shape& shape, double value, DType dtype = DType::kF32) {
     return t;
 }
 
-std::string renamed(const NameRule& rule, const std::string& name) {
-    const auto result = apply_rules(std::span(&rule, 1), name);
+std::string renamed(const KeyRule& rule, const std::string& name) {
+    const auto result = remap_key(std::span(&rule, 1), name);
     return result.ok() ? *result : "error: " + result.status().message();
 }
 
 TEST(NameRules, PrefixesAreTakenOffAndPutOn) {
-    EXPECT_EQ(renamed(NameRule::strip_prefix("module."), "module.fc.weight"), "fc.weight");
-    EXPECT_EQ(renamed(NameRule::strip_prefix("module."), "fc.module.weight"), "fc.module.weight");
-    EXPECT_EQ(renamed(NameRule::add_prefix("actor."), "fc.weight"), "actor.fc.weight");
+    EXPECT_EQ(renamed(KeyRule::strip_prefix("module."), "module.fc.weight"), "fc.weight");
+    EXPECT_EQ(renamed(KeyRule::strip_prefix("module."), "fc.module.weight"), "fc.module.weight");
+    EXPECT_EQ(renamed(KeyRule::add_prefix("actor."), "fc.weight"), "actor.fc.weight");
 }
 
 TEST(NameRules, PatternsReplaceWhatTheyMatch) {
     const auto replaced = [](const char* pattern, const char* with, const char* name) {
-        return renamed(NameRule::replace(pattern, with), name);
+        return renamed(KeyRule::replace(pattern, with), name);
     };
     EXPECT_EQ(replaced(R"(layers\.(\d+)\.)", "blocks.$1.", "layers.12.weight"), "blocks.12.weight");
     EXPECT_EQ(replaced("a", "b", "banana"), "bbnbnb");
@@ -63,16 +63,16 @@ TEST(NameRules, WhatIsNoPatternIsRejectedWithItsPlace) {
     for (const char* pattern : {"(", ")", "[", "[a", "*", "a**", "\\", "a{", "a{2", "a{3,2}",
                                 "[b-a]", "(?:", "a|*", "+", "?", "{2}", "[a-", "a{,2}", "[\\"})
         EXPECT_EQ(Pattern::parse(pattern).status().code(), StatusCode::kInvalidArgument) << pattern;
-    EXPECT_EQ(renamed(NameRule::replace("ab(c", "x"), "a"),
+    EXPECT_EQ(renamed(KeyRule::replace("ab(c", "x"), "a"),
               "error: pattern 'ab(c' has a ( without its ) at character 4");
     for (const char* replacement : {"$1", "$/", "$-", "$a", "$:"})
-        EXPECT_EQ(renamed(NameRule::replace("a", replacement), "a"),
+        EXPECT_EQ(renamed(KeyRule::replace("a", replacement), "a"),
                   "error: replacement '" + std::string(replacement) +
                       "' has $ without the number of a group");
     // A number has one digit, however many groups there are.
-    EXPECT_EQ(renamed(NameRule::replace("(a)(a)(a)(a)(a)(a)(a)(a)(b)(c)", "$9"), "aaaaaaaabc"),
+    EXPECT_EQ(renamed(KeyRule::replace("(a)(a)(a)(a)(a)(a)(a)(a)(b)(c)", "$9"), "aaaaaaaabc"),
               "b");
-    EXPECT_NE(renamed(NameRule::replace("(a)(a)(a)(a)(a)(a)(a)(a)(b)(c)", "$:"), "aaaaaaaabc")
+    EXPECT_NE(renamed(KeyRule::replace("(a)(a)(a)(a)(a)(a)(a)(a)(b)(c)", "$:"), "aaaaaaaabc")
                   .find("without the number"),
               std::string::npos);
     // Nothing is read behind the end of the pattern.
@@ -90,9 +90,9 @@ TEST(NameRules, WhatIsNoPatternIsRejectedWithItsPlace) {
 }
 
 TEST(NameRules, PatternsThatTakeForeverGiveUp) {
-    EXPECT_NE(renamed(NameRule::replace("(a|a)*(a|a)*b", "x"), std::string(60, 'a')).find("steps"),
+    EXPECT_NE(renamed(KeyRule::replace("(a|a)*(a|a)*b", "x"), std::string(60, 'a')).find("steps"),
               std::string::npos);
-    EXPECT_NE(renamed(NameRule::replace(".*", "x"), std::string(5000, 'a')).find("5000"),
+    EXPECT_NE(renamed(KeyRule::replace(".*", "x"), std::string(5000, 'a')).find("5000"),
               std::string::npos);
 }
 
@@ -111,15 +111,15 @@ TEST(LoadWeights, FillsParamsAndStatesOfATrace) {
                             {"module.fc.bias", filled({2}, 2, DType::kF16)},
                             {"module.norm.mean", filled({2}, 3)}};
     const auto report =
-        load_weights(file, net.trace, {.rules = {NameRule::strip_prefix("module.")}});
+        load_weights(file, net.trace, {.rules = {KeyRule::strip_prefix("module.")}});
     ASSERT_TRUE(report.ok()) << report.status().message();
     EXPECT_TRUE(report->is_complete());
     EXPECT_EQ(report->loaded, (std::vector<std::string>{"fc.bias", "fc.weight", "norm.mean"}));
-    const NamedTensors weights = weights_of(net.trace, true);
+    const NamedTensors weights = state_dict(net.trace, true);
     EXPECT_EQ(weights.at("fc.weight"), filled({2, 3}, 1));
     EXPECT_EQ(weights.at("fc.bias"), filled({2}, 2));
     EXPECT_EQ(weights.at("norm.mean"), filled({2}, 3));
-    EXPECT_EQ(weights_of(net.trace).size(), 2u);
+    EXPECT_EQ(state_dict(net.trace).size(), 2u);
 }
 
 TEST(LoadWeights, TheReportNamesAllThatDoesNotFitAndNothingChanges) {
@@ -132,13 +132,13 @@ TEST(LoadWeights, TheReportNamesAllThatDoesNotFitAndNothingChanges) {
     EXPECT_EQ(strict.status().message(),
               "the weights do not fit: 1 loaded; 1 missing: fc.bias; 1 unexpected: head.weight; "
               "1 misshapen: fc.weight (expected f32[2, 3], found f32[3, 2])");
-    EXPECT_EQ(weights_of(net.trace, true).at("norm.mean"), filled({2}, 0));
+    EXPECT_EQ(state_dict(net.trace, true).at("norm.mean"), filled({2}, 0));
 
     const auto loose = load_weights(file, net.trace, {.strict = false});
     ASSERT_TRUE(loose.ok());
     EXPECT_FALSE(loose->is_complete());
     EXPECT_EQ(loose->missing, std::vector<std::string>{"fc.bias"});
-    EXPECT_EQ(weights_of(net.trace, true).at("norm.mean"), filled({2}, 3));
+    EXPECT_EQ(state_dict(net.trace, true).at("norm.mean"), filled({2}, 3));
 }
 
 TEST(LoadWeights, IntegersAreNoFloatsAndRoundingCanBeForbidden) {
@@ -153,7 +153,7 @@ TEST(LoadWeights, IntegersAreNoFloatsAndRoundingCanBeForbidden) {
 TEST(LoadWeights, NamesThatBecomeOneAreAnError) {
     NamedTensors into{{"x", filled({2}, 0)}};
     const NamedTensors file{{"a.x", filled({2}, 1)}, {"b.x", filled({2}, 2)}};
-    const auto report = load_weights(file, into, {.rules = {NameRule::replace("^[ab]\\.", "")}});
+    const auto report = load_weights(file, into, {.rules = {KeyRule::replace("^[ab]\\.", "")}});
     ASSERT_FALSE(report.ok());
     EXPECT_NE(report.status().message().find("both become 'x'"), std::string::npos);
 }

@@ -21,21 +21,21 @@ namespace hearth::agents {
 /// Unscales actions from policy units to the game's: continuous values are clamped to [-1, 1], then
 /// mapped to their range.
 /// action: [rows, action width] -> [rows, action width]
-Tensor game_action(const AgentSchema& schema, const Tensor& action);
+Tensor unscale_action(const AgentSpec& schema, const Tensor& action);
 /// Scales actions from the game's units to policy units, e.g. of demonstrations: continuous values
 /// are first clamped to their range.
-Tensor policy_action(const AgentSchema& schema, const Tensor& action);
+Tensor scale_action(const AgentSpec& schema, const Tensor& action);
 
 /// Distribution of continuous actions.
-enum class NumberKind : uint8_t {
-    kNormal,      ///< diagonal Gaussian; the density is that before clamping
-    kTanhNormal,  ///< squashed Gaussian, tanh of a Gaussian: (-1, 1) (Haarnoja et al., 2018, C)
+enum class ContinuousDistribution : uint8_t {
+    kGaussian,      ///< diagonal Gaussian; the density is that before clamping
+    kSquashedGaussian,  ///< squashed Gaussian, tanh of a Gaussian: (-1, 1) (Haarnoja et al., 2018, C)
 };
 
 /// A sample with its log-probability, computed without inverting tanh.
 struct ActionSample {
     Tensor action;           ///< [rows, action width]
-    Tensor log_probability;  ///< [rows]
+    Tensor log_prob;  ///< [rows]
 };
 
 /// Joint distribution of all actions of a schema, which are independent given the network's head.
@@ -49,13 +49,13 @@ class ActionDistribution {
     /// log_deviation  log std of continuous actions: [numbers] or [rows, numbers]; empty if there
     ///                are none
     /// Errors, recorded in the trace: other shapes.
-    ActionDistribution(const AgentSchema& schema, const Tensor& head, const Tensor& mask,
-                       const Tensor& log_deviation, NumberKind kind = NumberKind::kNormal);
+    ActionDistribution(const AgentSpec& schema, const Tensor& logits_and_means, const Tensor& mask,
+                       const Tensor& log_std, ContinuousDistribution kind = ContinuousDistribution::kGaussian);
 
     /// Size of the head: logits of all discrete actions and means of all continuous ones.
-    static int64_t head_width(const AgentSchema& schema);
+    static int64_t param_size(const AgentSpec& schema);
     /// Number of continuous values in an action.
-    static int64_t number_count(const AgentSchema& schema);
+    static int64_t continuous_size(const AgentSpec& schema);
 
     /// Draws a sample.  counter: u32 [], the draw number in the stream `key`, as for
     /// random_uniform().
@@ -65,38 +65,38 @@ class ActionDistribution {
     Tensor mode() const;
     /// action: [rows, action width] -> [rows].  A masked option has probability zero, which is
     /// about -1e8 as a logarithm.  An index out of range counts as the nearest option.
-    Tensor log_probability(const Tensor& action) const;
+    Tensor log_prob(const Tensor& action) const;
     /// -> [rows].  For squashed Gaussians by Gauss-Hermite quadrature, with 16 nodes per value.
     Tensor entropy() const;
     /// Kullback-Leibler divergence KL(this || other), for equal schemas and kinds: [rows].
     Tensor kl(const ActionDistribution& other) const;
 
   private:
-    struct Part {
-        bool is_choice = false;
+    struct Head {
+        bool is_discrete = false;
         std::string name;
         Tensor logits;               ///< of a discrete action, masked: [rows, choices]
-        Tensor mean, log_deviation;  ///< continuous: [rows, width], or broadcastable to it
-        int64_t width = 1;           ///< size in the action
+        Tensor mean, log_std;  ///< continuous: [rows, width], or broadcastable to it
+        int64_t size = 1;           ///< size in the action
     };
     /// Log-determinant of the Jacobian of tanh at u, summed over the last axis.
     static Tensor log_slope(const Tensor& u);
-    std::vector<Part> parts_;
-    NumberKind kind_;
+    std::vector<Head> heads_;
+    ContinuousDistribution kind_;
 };
 
 // --- Observations ---
 
 /// Running mean and variance of encoded observations, [encoded width] each; empty: no
 /// normalization.
-struct Normalizer {
+struct RunningMeanStd {
     Tensor mean, variance;
 };
 
 struct EncodeOptions {
-    Normalizer normalizer;
-    double limit = 10;          ///< encoded values are clamped to [-limit, limit]
-    int64_t set_features = 32;  ///< features per kind of set element
+    RunningMeanStd normalizer;
+    double clip = 10;          ///< encoded values are clamped to [-limit, limit]
+    int64_t entity_features = 32;  ///< features per kind of set element
 };
 
 /// Encodes one observation, without its sets, to values of about unit scale: ranges are mapped to
@@ -104,19 +104,19 @@ struct EncodeOptions {
 /// matrix, directions unit vectors.  Non-finite values become zero; results are clamped to [-1e4,
 /// 1e4].
 /// frame: [rows, frame width] -> [rows, encoded width of all fields]
-Tensor encode_frame(const AgentSchema& schema, const Tensor& frame);
+Tensor encode_frame(const AgentSpec& schema, const Tensor& frame);
 /// Mask of encode_frame()'s values that take part in running normalization: f32 [encoded width].
-Tensor normalized_places(Trace& trace, const AgentSchema& schema);
+Tensor normalized_mask(Trace& trace, const AgentSpec& schema);
 
 /// encode_frame(), with running normalization of the fields that take part in it; not clamped.
-Tensor normalized_frame(const AgentSchema& schema, const Tensor& frame,
-                        const Normalizer& normalizer);
+Tensor normalize_frame(const AgentSpec& schema, const Tensor& frame,
+                        const RunningMeanStd& normalizer);
 
 /// Encodes a complete network input: all frames of the stack, encoded, normalized and clamped;
 /// then, for each set of the newest frame, mean and maximum over its elements of
 /// relu(linear(element)), with parameters PREFIX.sets.NAME (Zaheer et al., "Deep Sets", 2017).
 /// observation: [rows, observation width] -> [rows, feature width]
-Tensor encode(Trace& trace, std::string_view prefix, const AgentSchema& schema,
+Tensor encode(Trace& trace, std::string_view prefix, const AgentSpec& schema,
               const Tensor& observation, const EncodeOptions& options = {});
 
 }  // namespace hearth::agents

@@ -52,37 +52,37 @@ namespace hearth::agents {
 
 /// A hyperparameter: fixed at tracing, or *live*: an input [] of the entry `learn` with the name of
 /// the member, for sliders or schedules.
-class Setting {
+class Hyperparameter {
   public:
-    Setting(double value) : value_(value) {}
+    Hyperparameter(double value) : value_(value) {}
     /// value  the default that a driver passes
-    static Setting live(double value) {
-        Setting s(value);
-        s.is_live_ = true;
+    static Hyperparameter tunable(double value) {
+        Hyperparameter s(value);
+        s.is_tunable_ = true;
         return s;
     }
     double value() const { return value_; }
-    bool is_live() const { return is_live_; }
+    bool is_tunable() const { return is_tunable_; }
 
   private:
     double value_ = 0;
-    bool is_live_ = false;
+    bool is_tunable_ = false;
 };
 
 /// Output of a network's trunk.
-struct NetworkResult {
+struct PolicyOutput {
     Tensor features;  ///< [rows, any width]
-    Tensor memory;    ///< new recurrent state [rows, memory width], or empty
+    Tensor recurrent_state;    ///< new recurrent state [rows, memory width], or empty
 };
 
 /// The trunk of actor and critic networks, to which learners add the heads.  A function of (trace,
 /// prefix, features [rows, n], memory [rows, memory_width] or empty) that declares its parameters
 /// under the prefix.  It is called once per network or, if recurrent, once per step of a rollout.
-struct Network {
-    std::function<NetworkResult(Trace& trace, std::string_view prefix, const Tensor& features,
+struct PolicyNetwork {
+    std::function<PolicyOutput(Trace& trace, std::string_view prefix, const Tensor& features,
                                 const Tensor& memory)>
-        call;
-    int64_t memory_width = 0;
+        forward;
+    int64_t recurrent_state_size = 0;
     /// Optional: evaluates whole sequences with the parameters of `call`, which is otherwise called
     /// per step.
     /// features: [n, length, width], memory: [n, memory_width] at the first step, resets: bool [n,
@@ -90,32 +90,32 @@ struct Network {
     /// any width]
     std::function<Tensor(Trace& trace, std::string_view prefix, const Tensor& features,
                          const Tensor& memory, const Tensor& resets)>
-        sequence = {};
+        forward_sequence = {};
     /// Initialization of the heads that DQN and SAC add; those of PPO and cloning are orthogonal.
-    nn::WeightInit heads = nn::WeightInit::kOrthogonal;
+    nn::WeightInit head_init = nn::WeightInit::kOrthogonal;
 };
 
 /// Linear layers of these sizes, each followed by `activation`.
 /// init  of the layers and of `heads`; kOrthogonal: gain sqrt 2 and zero biases, as usual for PPO;
 ///       kFanIn: as in most implementations of SAC and DQN
-Network mlp_network(std::vector<int64_t> widths, Tensor (*activation)(const Tensor&) = tanh,
+PolicyNetwork mlp_network(std::vector<int64_t> widths, Tensor (*activation)(const Tensor&) = tanh,
                     uint64_t seed = 0, nn::WeightInit init = nn::WeightInit::kOrthogonal);
 /// A linear layer followed by a GRU, both of size `width`.
-Network gru_network(int64_t width, uint64_t seed = 0);
+PolicyNetwork gru_network(int64_t hidden_size, uint64_t seed = 0);
 
 /// Safety limits of learning, on by default; each violation is counted.  Non-finite samples,
 /// gradients and weights are always rejected.
-struct Rails {
-    double observation_limit = 10;  ///< clamps normalized observations
-    double reward_limit = 10;       ///< clamps rewards, after scaling
-    double gradient_norm = 0.5;     ///< clips the global gradient norm
-    double kl_stop = 0.03;          ///< PPO: stops the update of a rollout beyond this KL; 0: off
+struct SafetyLimits {
+    double clip_obs = 10;  ///< clamps normalized observations
+    double clip_reward = 10;       ///< clamps rewards, after scaling
+    double max_grad_norm = 0.5;     ///< clips the global gradient norm
+    double target_kl = 0.03;          ///< PPO: stops the update of a rollout beyond this KL; 0: off
     /// Maximum relative distance of weights from their initial values for publication (rms over all
     /// parameters used by act), for brains trained before shipping; 0: off.
-    double drift_limit = 0;
+    double max_weight_drift = 0;
     /// Skips optimizer steps that change a weight matrix by more than this fraction (rms of the
     /// step over rms of the weights, the latter at least 0.05); 0: off.
-    double update_ratio = 0.5;
+    double max_update_ratio = 0.5;
 };
 
 /// Proximal policy optimization (Schulman et al., 2017) with the details of Huang et al., "The 37
@@ -123,36 +123,36 @@ struct Rails {
 /// advantages normalized per minibatch, clipped ratio, entropy bonus, gradient norm clipping.
 /// Defaults suit about sixteen creatures that share a brain and learn within minutes.
 struct Ppo {
-    int64_t agents = 16;      ///< maximum number of agents
-    int64_t horizon = 64;     ///< decisions per agent in a rollout
-    int64_t minibatches = 4;  ///< per rollout; divides horizon * agents / sequence
-    int64_t epochs = 4;
-    int64_t sequence = 1;  ///< truncated BPTT length; more than 1 requires a recurrent network
-    Setting learning_rate = 1e-3;
-    Setting clip = 0.2;
-    Setting entropy = 0.003;
-    Setting leash = 0;  ///< coefficient of the KL divergence from the initial policy
+    int64_t n_agents = 16;      ///< maximum number of agents
+    int64_t n_steps = 64;     ///< decisions per agent in a rollout
+    int64_t n_minibatches = 4;  ///< per rollout; divides horizon * agents / sequence
+    int64_t n_epochs = 4;
+    int64_t bptt_length = 1;  ///< truncated BPTT length; more than 1 requires a recurrent network
+    Hyperparameter learning_rate = 1e-3;
+    Hyperparameter clip_range = 0.2;
+    Hyperparameter ent_coef = 0.003;
+    Hyperparameter reference_kl_coef = 0;  ///< coefficient of the KL divergence from the initial policy
     /// Capacity for demonstrations; 0: none, and no entry demonstrate.  Non-recurrent networks
     /// only.
-    int64_t demonstrations = 0;
+    int64_t demo_capacity = 0;
     /// Coefficient of the negative mean log-probability of demonstrated actions, of which each
     /// minibatch holds as many as samples; 0 while there are none.
-    Setting cloning = 0.1;
+    Hyperparameter bc_coef = 0.1;
     double gamma = 0.97;
-    double lambda = 0.95;
-    double value_weight = 0.5;  ///< coefficient of half the squared error
-    double value_clip = 0;      ///< as ppo_value_loss; 0: off
-    double adam_epsilon = 1e-5;
-    double first_log_deviation = -0.5;  ///< initial log std of continuous actions
-    double least_log_deviation = -2, most_log_deviation = 0.5;
+    double gae_lambda = 0.95;
+    double vf_coef = 0.5;  ///< coefficient of half the squared error
+    double clip_range_vf = 0;      ///< as ppo_value_loss; 0: off
+    double adam_eps = 1e-5;
+    double log_std_init = -0.5;  ///< initial log std of continuous actions
+    double log_std_min = -2, log_std_max = 0.5;
     bool normalize_observations = true;
     bool normalize_rewards = true;  ///< divided by the std of discounted returns
     bool normalize_advantages = true;
     double reward_scale = 1;
-    Rails rails;
+    SafetyLimits limits;
 };
 
-using Traces = std::vector<std::unique_ptr<Trace>>;
+using AgentGraphs = std::vector<std::unique_ptr<Trace>>;
 
 /// Traces the entries act, store, frame, prepare, learn, publish and adapt.  A rollout is `horizon`
 /// recordings of store; then record prepare, epochs * minibatches times learn, and publish.  With
@@ -160,7 +160,7 @@ using Traces = std::vector<std::unique_ptr<Trace>>;
 /// width] in the game's units, of agents that a person controls; the policy's decisions for them
 /// were not executed and must not be stored.
 /// Errors: recorded in the traces.
-Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Ppo& ppo,
                     uint64_t seed = 0);
 
 // --- Learners with a replay buffer: entries act, store, learn, publish, adapt ---
@@ -169,11 +169,11 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo
 // samples.  There are no rollouts and no entry prepare.
 
 /// Replay buffer options of DQN and SAC.
-struct Replay {
-    int64_t agents = 16;  ///< maximum number of agents
-    int64_t capacity = 50'000;
-    int64_t batch = 128;
-    int64_t warmup = 1'000;
+struct ReplayOptions {
+    int64_t n_agents = 16;  ///< maximum number of agents
+    int64_t buffer_size = 50'000;
+    int64_t batch_size = 128;
+    int64_t learning_starts = 1'000;
     double reward_scale = 1;
     bool normalize_observations = false;
 };
@@ -184,57 +184,57 @@ struct Replay {
 /// `explore` of act is epsilon, the fraction of random actions.  With masks, store also takes
 /// next_mask [rows, mask width].
 struct Dqn {
-    Replay replay;
-    Setting learning_rate = 2.5e-4;
+    ReplayOptions replay;
+    Hyperparameter learning_rate = 2.5e-4;
     double gamma = 0.99;
-    int64_t steps = 1;  ///< of n-step returns, 1 to 16
-    bool is_double = true;
-    bool is_dueling = true;
-    double priority = 0;          ///< prioritization exponent alpha; 0: uniform sampling
-    Setting correction = 0.4;     ///< importance-sampling exponent beta
-    int64_t target_period = 500;  ///< learn steps between updates of the target network
-    double target_rate = 1;       ///< Polyak coefficient tau of these updates; 1: copy
-    double huber = 1;             ///< Huber delta; 0: squared error
-    Rails rails{.gradient_norm = 10, .kl_stop = 0};
+    int64_t return_steps = 1;  ///< of n-step returns, 1 to 16
+    bool double_q = true;
+    bool dueling = true;
+    double prioritized_alpha = 0;          ///< prioritization exponent alpha; 0: uniform sampling
+    Hyperparameter prioritized_beta = 0.4;     ///< importance-sampling exponent beta
+    int64_t target_update_interval = 500;  ///< learn steps between updates of the target network
+    double tau = 1;       ///< Polyak coefficient tau of these updates; 1: copy
+    double huber_delta = 1;             ///< Huber delta; 0: squared error
+    SafetyLimits limits{.max_grad_norm = 10, .target_kl = 0};
 };
 
 /// Soft actor-critic (Haarnoja et al., 2018) for continuous actions, with automatic entropy
 /// coefficient.  Reference implementations initialize with nn::WeightInit::kFanIn, which is also
 /// more reliable here (docs/reference/gates.md).
 struct Sac {
-    Replay replay{.agents = 16, .capacity = 50'000, .batch = 128, .warmup = 100};
-    Setting learning_rate = 1e-3;
+    ReplayOptions replay{.n_agents = 16, .buffer_size = 50'000, .batch_size = 128, .learning_starts = 100};
+    Hyperparameter learning_rate = 1e-3;
     double gamma = 0.99;
-    double target_rate = 0.005;
-    double first_temperature = 1;
+    double tau = 0.005;
+    double ent_coef_init = 1;
     /// Target entropy; NaN: minus the number of continuous values.
     double target_entropy = std::numeric_limits<double>::quiet_NaN();
-    double least_log_deviation = -5, most_log_deviation = 2;
-    Rails rails{.reward_limit = 100, .gradient_norm = 10, .kl_stop = 0};
+    double log_std_min = -5, log_std_max = 2;
+    SafetyLimits limits{.clip_reward = 100, .max_grad_norm = 10, .target_kl = 0};
 };
 
 /// Loss of behavior cloning.
-enum class CloneLoss : uint8_t {
-    kLikelihood,  ///< negative log-likelihood of demonstrated actions
-    kSquared,     ///< squared error of continuous means, and cross-entropy of discrete actions
+enum class BcLoss : uint8_t {
+    kNegativeLogLikelihood,  ///< negative log-likelihood of demonstrated actions
+    kMse,     ///< squared error of continuous means, and cross-entropy of discrete actions
 };
 
 /// Behavior cloning from a buffer of demonstrations that grows during play, with corrections in
 /// states that the policy reached (Ross et al., "DAgger", 2011; Kelly et al., "HG-DAgger", 2019).
 /// store takes observation, mask and action [rows, action width] in the game's units.
-struct Clone {
-    int64_t agents = 16;  ///< maximum number of agents that act by `frame`
-    int64_t capacity = 20'000;
-    int64_t batch = 128;
-    int64_t warmup = 128;
-    Setting learning_rate = 1e-3;
-    CloneLoss loss = CloneLoss::kLikelihood;
-    double first_log_deviation = -0.5, least_log_deviation = -3, most_log_deviation = 0.5;
+struct BehaviorCloning {
+    int64_t n_agents = 16;  ///< maximum number of agents that act by `frame`
+    int64_t buffer_size = 20'000;
+    int64_t batch_size = 128;
+    int64_t learning_starts = 128;
+    Hyperparameter learning_rate = 1e-3;
+    BcLoss loss = BcLoss::kNegativeLogLikelihood;
+    double log_std_init = -0.5, log_std_min = -3, log_std_max = 0.5;
     bool normalize_observations = false;
     /// Maximum weight of a single demonstrator's samples in a batch, as a fraction.  If less than
     /// 1, store also takes source [rows], an integer; 0 is the game itself, which is not limited.
-    double source_share = 1;
-    Rails rails{.kl_stop = 0};
+    double max_demonstrator_fraction = 1;
+    SafetyLimits limits{.target_kl = 0};
 };
 
 /// Learning from human feedback (Knox and Stone, "TAMER", 2009): a model predicts how a discrete
@@ -242,39 +242,39 @@ struct Clone {
 /// random actions.  store takes id, observation, mask and decision of each decision, and praise
 /// [rows]: feedback since the last decision, -1 to 1, 0 for none.  It is credited with weights
 /// `credit` to that agent's previous decisions, newest first.
-struct Praise {
-    int64_t agents = 16;
-    int64_t capacity = 4'096;
-    int64_t batch = 64;
-    int64_t warmup = 4;  ///< minimum number of judged decisions
-    std::vector<double> credit = {0.5, 1, 1, 0.5};
-    Setting learning_rate = 3e-3;
+struct Tamer {
+    int64_t n_agents = 16;
+    int64_t buffer_size = 4'096;
+    int64_t batch_size = 64;
+    int64_t learning_starts = 4;  ///< minimum number of judged decisions
+    std::vector<double> credit_window = {0.5, 1, 1, 0.5};
+    Hyperparameter learning_rate = 3e-3;
     bool normalize_observations = false;
-    Rails rails{.kl_stop = 0};
+    SafetyLimits limits{.target_kl = 0};
 };
 
-Traces trace_agents(const AgentSchema& schema, const Network& network, const Dqn& dqn,
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Dqn& dqn,
                     uint64_t seed = 0);
-Traces trace_agents(const AgentSchema& schema, const Network& network, const Sac& sac,
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Sac& sac,
                     uint64_t seed = 0);
-Traces trace_agents(const AgentSchema& schema, const Network& network, const Clone& clone,
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const BehaviorCloning& behavior_cloning,
                     uint64_t seed = 0);
-Traces trace_agents(const AgentSchema& schema, const Network& network, const Praise& praise,
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Tamer& tamer,
                     uint64_t seed = 0);
 
 /// Online regression from streaming samples.  Entries predict (input [rows, input_width] -> output
 /// [rows, output_width]), store (input, target), learn, publish, adapt.
 struct Regression {
-    int64_t input_width = 1, output_width = 1;
-    int64_t capacity = 20'000;
-    int64_t batch = 128;
-    int64_t warmup = 128;
-    Setting learning_rate = 1e-3;
-    double huber = 0;           ///< Huber delta; 0: squared error
+    int64_t input_size = 1, output_size = 1;
+    int64_t buffer_size = 20'000;
+    int64_t batch_size = 128;
+    int64_t learning_starts = 128;
+    Hyperparameter learning_rate = 1e-3;
+    double huber_delta = 0;           ///< Huber delta; 0: squared error
     double target_limit = 1e4;  ///< targets are clamped, and counted as kRewardsClamped
-    Rails rails{.kl_stop = 0};
+    SafetyLimits limits{.target_kl = 0};
 };
-Traces trace_regression(const Network& network, const Regression& regression, uint64_t seed = 0);
+AgentGraphs build_regression_graphs(const PolicyNetwork& network, const Regression& regression, uint64_t seed = 0);
 
 // --- adapt: shrink and perturb, for when the rules of the game change ---
 //
@@ -285,14 +285,14 @@ Traces trace_regression(const Network& network, const Regression& regression, ui
 
 /// For compile() and cook(): all entries, or only those that the driver (hearth_agents.h) records,
 /// which excludes act, and store if frame does the storing.
-std::vector<Trace*> entries_of(const Traces& traces);
-std::vector<Trace*> driven_entries_of(const Traces& traces, const AgentManifest& manifest);
+std::vector<Trace*> all_entries(const AgentGraphs& traces);
+std::vector<Trace*> runtime_entries(const AgentGraphs& traces, const AgentManifest& manifest);
 
 /// Description of these agents for the driver; ship its bytes with the program.
-AgentManifest manifest_of(const AgentSchema& schema, const Ppo& ppo);
-AgentManifest manifest_of(const AgentSchema& schema, const Dqn& dqn);
-AgentManifest manifest_of(const AgentSchema& schema, const Sac& sac);
-AgentManifest manifest_of(const AgentSchema& schema, const Clone& clone);
-AgentManifest manifest_of(const AgentSchema& schema, const Praise& praise);
+AgentManifest make_manifest(const AgentSpec& schema, const Ppo& ppo);
+AgentManifest make_manifest(const AgentSpec& schema, const Dqn& dqn);
+AgentManifest make_manifest(const AgentSpec& schema, const Sac& sac);
+AgentManifest make_manifest(const AgentSpec& schema, const BehaviorCloning& behavior_cloning);
+AgentManifest make_manifest(const AgentSpec& schema, const Tamer& tamer);
 
 }  // namespace hearth::agents

@@ -19,35 +19,35 @@
 namespace hearth::agents {
 
 /// Learning algorithm.
-enum class LearnerKind : uint8_t { kPpo, kDqn, kSac, kClone, kPraise };
-std::string_view name_of(LearnerKind kind);
+enum class Algorithm : uint8_t { kPpo, kDqn, kSac, kBehaviorCloning, kTamer };
+std::string_view name_of(Algorithm kind);
 
 /// A live hyperparameter: an input [] of the entry learn, and its default.
-struct LiveSetting {
+struct RuntimeHyperparameter {
     std::string name;
     double value = 0;
-    friend bool operator==(const LiveSetting&, const LiveSetting&) = default;
+    friend bool operator==(const RuntimeHyperparameter&, const RuntimeHyperparameter&) = default;
 };
 
 /// Names of the entries that a driver records and of the states that it reads.
-struct AgentNames {
-    std::string frame = "frame", store = "store", prepare = "prepare", learn = "learn",
-                publish = "publish", adapt = "adapt", demonstrate = "demonstrate";
+struct EntryNames {
+    std::string frame = "frame", store = "store", compute_advantages = "prepare", learn = "learn",
+                publish = "publish", shrink_and_perturb = "adapt", add_demonstrations = "demonstrate";
     std::string last_action = "last.action", status = "agents.status";
-    friend bool operator==(const AgentNames&, const AgentNames&) = default;
+    friend bool operator==(const EntryNames&, const EntryNames&) = default;
 };
 
 /// See manifest_of().
 struct AgentManifest {
-    AgentSchema schema;
-    LearnerKind kind = LearnerKind::kPpo;
-    uint32_t agents = 16;  ///< maximum number of agents
-    uint32_t horizon = 0;  ///< decisions per rollout; 0: replay buffer, no rollouts
-    uint32_t ring = 0;     ///< replay buffer capacity; 0: rollouts
-    uint32_t items = 1;    ///< learn recordings per rollout, or per frame with a replay buffer
-    uint32_t publish_period = 1;  ///< learn recordings between publications, with a replay buffer
-    std::vector<LiveSetting> settings;
-    AgentNames names;
+    AgentSpec schema;
+    Algorithm algorithm = Algorithm::kPpo;
+    uint32_t n_agents = 16;  ///< maximum number of agents
+    uint32_t n_steps = 0;  ///< decisions per rollout; 0: replay buffer, no rollouts
+    uint32_t replay_capacity = 0;     ///< replay buffer capacity; 0: rollouts
+    uint32_t updates_per_rollout = 1;    ///< learn recordings per rollout, or per frame with a replay buffer
+    uint32_t sync_interval = 1;  ///< learn recordings between publications, with a replay buffer
+    std::vector<RuntimeHyperparameter> hyperparameters;
+    EntryNames names;
 
     std::vector<std::byte> save() const;
     /// Errors: kCorruptData, or kUnsupported for a later version.  Missing values of earlier

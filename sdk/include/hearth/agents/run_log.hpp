@@ -50,23 +50,23 @@ inline std::string json_number(double value) {
 
 /// Returns the first line of a run.
 /// at  unit of the horizontal axis: "seconds", "frames", "steps"
-inline std::string run_log_begin(std::string_view program, std::string_view at) {
+inline std::string run_log_begin(std::string_view program, std::string_view x) {
     return "{\"type\":\"run\",\"program\":" + detail::json_text(program) +
-           ",\"at\":" + detail::json_text(at) + "}\n";
+           ",\"at\":" + detail::json_text(x) + "}\n";
 }
 
 namespace detail {
 
 /// Formats a line without its end.  AnyStatus has operator[] for diagnostics and counters.
 template <class AnyStatus>
-std::string sample_line(const AnyStatus& status, double at) {
-    std::string line = "{\"type\":\"agents\",\"at\":" + json_number(at);
+std::string sample_line(const AnyStatus& status, double x) {
+    std::string line = "{\"type\":\"agents\",\"at\":" + json_number(x);
     const auto add = [&](std::string_view name, const std::string& number) {
         line += ",\"" + std::string(name) + "\":" + number;
     };
-    for (size_t i = 0; i < kDiagnosticCount; ++i)
-        add(kDiagnosticNames[i],
-            json_number(static_cast<double>(status[static_cast<Diagnostic>(i)])));
+    for (size_t i = 0; i < kMetricCount; ++i)
+        add(kMetricNames[i],
+            json_number(static_cast<double>(status[static_cast<AgentMetric>(i)])));
     for (size_t i = 0; i < kCounterCount; ++i)
         add(kCounterNames[i], std::to_string(status[static_cast<Counter>(i)]));
     return line;
@@ -75,18 +75,18 @@ std::string sample_line(const AnyStatus& status, double at) {
 }  // namespace detail
 
 /// Returns a line with all diagnostics and counters at position `at`, which must not decrease.
-inline std::string run_log_sample(const AgentsStatus& status, double at) {
-    return detail::sample_line(status, at) +
-           ",\"learn_us_p95\":" + detail::json_number(status.learn_us_p95) + "}\n";
+inline std::string run_log_sample(const AgentsStatus& status, double x) {
+    return detail::sample_line(status, x) +
+           ",\"learn_us_p95\":" + detail::json_number(status.minibatch_us_p95) + "}\n";
 }
 /// As above from the state agents.status, for programs that record entries without the driver.
-inline std::string run_log_sample(const StatusView& status, double at) {
-    return detail::sample_line(status, at) + "}\n";
+inline std::string run_log_sample(const StatusView& status, double x) {
+    return detail::sample_line(status, x) + "}\n";
 }
 
 /// Returns a line that marks an event, such as something the player or the game did.
-inline std::string run_log_event(double at, std::string_view text) {
-    return "{\"type\":\"event\",\"at\":" + detail::json_number(at) +
+inline std::string run_log_event(double x, std::string_view text) {
+    return "{\"type\":\"event\",\"at\":" + detail::json_number(x) +
            ",\"text\":" + detail::json_text(text) + "}\n";
 }
 

@@ -36,67 +36,67 @@ struct Range {
 
 /// Type of an observation field.
 enum class FieldKind : uint8_t {
-    kNumbers,    ///< `count` continuous values in a range
-    kOneHot,     ///< discrete: an index, 0 to `count` - 1; outside: none of them
-    kLocation,   ///< position of `count` coordinates, divided by a scale
-    kDirection,  ///< `count` values, normalized to a unit vector; zero stays zero
+    kBox,    ///< `count` continuous values in a range
+    kDiscrete,     ///< discrete: an index, 0 to `count` - 1; outside: none of them
+    kPosition,   ///< position of `count` coordinates, divided by a scale
+    kUnitVector,  ///< `count` values, normalized to a unit vector; zero stays zero
     kAngle,      ///< radians, encoded as sine and cosine
-    kRotation,   ///< quaternion x, y, z, w, encoded as 6D rotation (Zhou et al., 2019)
-    kGroup,      ///< named fields that belong together
+    kQuaternion,   ///< quaternion x, y, z, w, encoded as 6D rotation (Zhou et al., 2019)
+    kDict,      ///< named fields that belong together
     kArray,      ///< `count` repetitions of a group
-    kSet,        ///< up to `count` entities in any order: their number, then all `count` groups
+    kEntities,        ///< up to `count` entities in any order: their number, then all `count` groups
 };
 
-class Fields;
+class ObservationSpec;
 
 /// An observation field.
 struct Field {
     std::string name;
-    FieldKind kind = FieldKind::kNumbers;
+    FieldKind kind = FieldKind::kBox;
     int64_t count = 1;
     Range range;               ///< of numbers; of a location: {-scale, scale}
     bool normalized = true;    ///< takes part in running normalization, if the learner uses it
-    std::vector<Field> parts;  ///< of a group, an array or a set
+    std::vector<Field> fields;  ///< of a group, an array or a set
 
-    int64_t raw_width() const;      ///< floats that the game passes
-    int64_t encoded_width() const;  ///< floats of the network input; 0 for a set, which is pooled
+    int64_t raw_size() const;      ///< floats that the game passes
+    int64_t encoded_size() const;  ///< floats of the network input; 0 for a set, which is pooled
     friend bool operator==(const Field&, const Field&) = default;
 };
 
 /// A list of named fields.  Names are unique in their list, 1 to 64 printable characters except
 /// '/', '[' and ']'.  The first error is kept, and reported by whatever uses the list.
-class Fields {
+class ObservationSpec {
   public:
     /// `width` continuous values, each with the range `range`; see Range.
-    Fields& numbers(std::string_view name, int64_t width = 1, Range range = {},
+    ObservationSpec& box(std::string_view name, int64_t size = 1, Range range = {},
                     bool normalized = true);
     /// A binary value, 0 or 1; not normalized.
-    Fields& flag(std::string_view name);
+    ObservationSpec& binary(std::string_view name);
     /// A discrete value, passed as its index; encoded one-hot.
-    Fields& one_hot(std::string_view name, int64_t options);
+    ObservationSpec& discrete(std::string_view name, int64_t n);
     /// Coordinates of a position, divided by `scale`.
-    Fields& location(std::string_view name, int64_t axes, double scale);
+    ObservationSpec& position(std::string_view name, int64_t dims, double scale);
     /// A vector of which only the direction matters; encoded as a unit vector.
-    Fields& direction(std::string_view name, int64_t axes);
+    ObservationSpec& unit_vector(std::string_view name, int64_t dims);
     /// An angle in radians; encoded as sine and cosine.
-    Fields& angle(std::string_view name);
+    ObservationSpec& angle(std::string_view name);
     /// A rotation as a quaternion x, y, z, w.
-    Fields& rotation(std::string_view name);
+    ObservationSpec& quaternion(std::string_view name);
     /// Fields with a common path prefix.
-    Fields& group(std::string_view name, const Fields& parts);
+    ObservationSpec& dict(std::string_view name, const ObservationSpec& fields);
     /// A fixed number of repetitions of the same fields, in order.
-    Fields& array(std::string_view name, int64_t count, const Fields& parts);
+    ObservationSpec& array(std::string_view name, int64_t count, const ObservationSpec& fields);
     /// Up to `capacity` entities.  Passed as their number (a float), then `capacity` times the
     /// parts, of which those beyond the number are ignored.
-    Fields& set(std::string_view name, int64_t capacity, const Fields& parts);
+    ObservationSpec& entities(std::string_view name, int64_t max_count, const ObservationSpec& fields);
 
     const std::vector<Field>& list() const { return list_; }
     const Status& status() const { return status_; }
-    int64_t raw_width() const;
-    int64_t encoded_width() const;
+    int64_t raw_size() const;
+    int64_t encoded_size() const;
 
   private:
-    Fields& add(Field field, const Fields* parts = nullptr);
+    ObservationSpec& add(Field field, const ObservationSpec* fields = nullptr);
     std::vector<Field> list_;
     Status status_;
 };
@@ -104,7 +104,7 @@ class Fields {
 /// A discrete or continuous action.
 struct Action {
     std::string name;
-    bool is_choice = false;
+    bool is_discrete = false;
     int64_t count = 1;    ///< options of a discrete action, or continuous values
     Range range;          ///< of continuous values, which are clamped to it
     bool masked = false;  ///< the game specifies the available options each frame
@@ -113,28 +113,28 @@ struct Action {
 
 /// Actions of an agent: any number of discrete and continuous ones.  An action vector holds floats
 /// in this order: the index of a discrete action, the values of a continuous one.
-class Actions {
+class ActionSpec {
   public:
     /// A discrete action with `count` options.
-    Actions& choose(std::string_view name, int64_t count, bool masked = false);
+    ActionSpec& discrete(std::string_view name, int64_t count, bool masked = false);
     /// A continuous action of `width` values in `range`.
-    Actions& drive(std::string_view name, int64_t width = 1, Range range = {});
+    ActionSpec& continuous(std::string_view name, int64_t size = 1, Range range = {});
 
     const std::vector<Action>& list() const { return list_; }
     const Status& status() const { return status_; }
 
   private:
-    Actions& add(Action action);
+    ActionSpec& add(Action action);
     std::vector<Action> list_;
     Status status_;
 };
 
 /// The observation and action spec of an agent.
-class AgentSchema {
+class AgentSpec {
   public:
-    AgentSchema() = default;
+    AgentSpec() = default;
     /// stack  frame stacking: the network's input is this many last observations, newest first
-    AgentSchema(Fields observations, Actions actions, int64_t stack = 1);
+    AgentSpec(ObservationSpec observations, ActionSpec actions, int64_t frame_stack = 1);
 
     /// Ok, or the first error of the lists: no fields, no actions, a duplicate name, a size that is
     /// not positive, an empty or non-finite range, more than 65,536 floats.
@@ -142,43 +142,43 @@ class AgentSchema {
 
     const std::vector<Field>& observations() const { return observations_.list(); }
     const std::vector<Action>& actions() const { return actions_.list(); }
-    int64_t stack() const { return stack_; }
+    int64_t frame_stack() const { return frame_stack_; }
 
-    int64_t frame_width() const {
-        return observations_.raw_width();
+    int64_t frame_size() const {
+        return observations_.raw_size();
     }  ///< floats of one observation
-    int64_t observation_width() const { return stack_ * frame_width(); }  ///< with frame stacking
-    int64_t action_width() const;                                         ///< floats of an action
+    int64_t observation_size() const { return frame_stack_ * frame_size(); }  ///< with frame stacking
+    int64_t action_size() const;                                         ///< floats of an action
     /// Floats of the masks of all maskable actions, in order: 1 where an option is available.
-    int64_t mask_width() const;
-    bool has_choices() const;
-    bool has_numbers() const;
+    int64_t mask_size() const;
+    bool has_discrete() const;
+    bool has_continuous() const;
 
     /// Offset and size, in floats, of a field in an observation, found by path ("enemies/place");
     /// within an array or set, those in its first element.
     /// Errors: kNotFound, listing the existing fields.
-    struct Place {
-        int64_t begin = 0, width = 0;
+    struct FieldRange {
+        int64_t offset = 0, size = 0;
     };
-    Result<Place> find(std::string_view path) const;
+    Result<FieldRange> find(std::string_view path) const;
     /// Name of float `index` of an observation, such as "enemies[2]/place.x".
-    std::string name_of_observation(int64_t index) const;
-    std::string name_of_action(int64_t index) const;
+    std::string observation_name(int64_t index) const;
+    std::string action_name(int64_t index) const;
 
     /// Equal for equal schemas on every platform; includes names.
     uint64_t hash() const;
     /// Empty if equal; otherwise the first difference, by field: "observations/rays: width 8 here,
     /// 9 there".
-    std::string difference(const AgentSchema& there) const;
+    std::string diff(const AgentSpec& there) const;
 
     std::vector<std::byte> save() const;
     /// Errors: kCorruptData, or kUnsupported for a later version.
-    static Result<AgentSchema> load(std::span<const std::byte> bytes);
+    static Result<AgentSpec> load(std::span<const std::byte> bytes);
 
   private:
-    Fields observations_;
-    Actions actions_;
-    int64_t stack_ = 1;
+    ObservationSpec observations_;
+    ActionSpec actions_;
+    int64_t frame_stack_ = 1;
     Status status_;
 };
 

@@ -20,26 +20,26 @@
 namespace hearth::agents {
 
 /// Result of a step of all worlds.
-struct SimulationStep {
+struct StepResult {
     Tensor state;    ///< f32 [worlds, state width]
     Tensor reward;   ///< f32 [worlds * agents per world]
-    Tensor is_over;  ///< bool [worlds]: terminated; time limits are Simulation::step_limit's
+    Tensor terminated;  ///< bool [worlds]: terminated; time limits are Simulation::step_limit's
 };
 
 /// An environment of one or several agents, batched over worlds.  Agents are ordered world by
 /// world.  Each world's part of a result must depend only on that world's part of the arguments.
-struct Simulation {
-    int64_t agents = 1;       ///< per world; they share the world's episode
-    int64_t state_width = 0;  ///< floats per world
-    int64_t step_limit = 0;   ///< truncates episodes after this many steps; 0: never
+struct VectorEnv {
+    int64_t n_agents = 1;       ///< per world; they share the world's episode
+    int64_t state_size = 0;  ///< floats per world
+    int64_t max_episode_steps = 0;   ///< truncates episodes after this many steps; 0: never
     /// Initial states f32 [worlds, state width], randomized by random_uniform() and similar with
     /// `counter` (u32 []) and streams of `key`.
-    std::function<Tensor(const Tensor& counter, uint64_t key, int64_t worlds)> begin;
+    std::function<Tensor(const Tensor& counter, uint64_t key, int64_t worlds)> reset;
     /// Observations: state [worlds, state width] -> [worlds * agents, observation width].
     std::function<Tensor(const Tensor& state)> observe;
     /// Advances all worlds by one step.  action: [worlds * agents, action width], in the game's
     /// units; counter, key: for randomness, as in begin().
-    std::function<SimulationStep(const Tensor& state, const Tensor& action, const Tensor& counter,
+    std::function<StepResult(const Tensor& state, const Tensor& action, const Tensor& counter,
                                  uint64_t key)>
         step;
 };
@@ -47,7 +47,7 @@ struct Simulation {
 struct RolloutOptions {
     /// Steps of each world per recording of the entry `rollout`; divides the horizon.  0: a whole
     /// rollout, for GPUs.  Code size grows with it.
-    int64_t steps = 0;
+    int64_t steps_per_recording = 0;
     /// Seed of the random streams of worlds and action sampling.
     uint64_t seed = 0;
     /// For data-parallel training on several devices, each with its own worlds: the entries
@@ -80,10 +80,10 @@ struct RolloutOptions {
 /// kind stay bitwise equal.
 /// Errors, recorded in the traces: as trace_agents(); kInvalidArgument if agents do not fill
 /// worlds; kUnsupported for masked actions and recurrent networks.
-Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
-                    const Simulation& simulation, const RolloutOptions& options, uint64_t seed = 0);
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Ppo& ppo,
+                    const VectorEnv& simulation, const RolloutOptions& options, uint64_t seed = 0);
 
 /// For compile(): the entries of simulated training, without adapt.
-std::vector<Trace*> simulated_entries_of(const Traces& traces);
+std::vector<Trace*> simulation_entries(const AgentGraphs& traces);
 
 }  // namespace hearth::agents

@@ -18,7 +18,7 @@
 namespace hearth::agents {
 
 /// Values of the last recording that computed finite ones; zero for those that a learner lacks.
-enum class Diagnostic : uint32_t {
+enum class AgentMetric : uint32_t {
     kLoss,
     kPolicyLoss,
     kValueLoss,
@@ -27,32 +27,32 @@ enum class Diagnostic : uint32_t {
     kClipFraction,  ///< fraction of samples with a clipped ratio
     kExplainedVariance,
     kGradientNorm,  ///< before clipping
-    kUpdateRatio,   ///< maximum over parameters: rms of the step / rms of the weight
-    kReturn,        ///< moving average of episode returns, before scaling
+    kUpdateToWeightRatio,   ///< maximum over parameters: rms of the step / rms of the weight
+    kEpisodeReturn,        ///< moving average of episode returns, before scaling
     kEpisodeLength,
-    kTemperature,
-    kLeash,  ///< divergence from the initial policy
+    kEntCoef,
+    kReferenceKl,  ///< divergence from the initial policy
     kCount,
 };
-inline constexpr size_t kDiagnosticCount = static_cast<size_t>(Diagnostic::kCount);
-inline constexpr std::array<std::string_view, kDiagnosticCount> kDiagnosticNames = {
+inline constexpr size_t kMetricCount = static_cast<size_t>(AgentMetric::kCount);
+inline constexpr std::array<std::string_view, kMetricCount> kMetricNames = {
     "loss",           "policy_loss",        "value_loss",    "entropy",      "kl",
     "clip_fraction",  "explained_variance", "gradient_norm", "update_ratio", "return",
     "episode_length", "temperature",        "leash"};
 
 enum class Counter : uint32_t {
     kSamples,              ///< stored
-    kSamplesRefused,       ///< non-finite, or with an action or agent that does not exist
+    kSamplesRejected,       ///< non-finite, or with an action or agent that does not exist
     kSamplesDropped,       ///< arrived when the rollout was full
     kObservationsClamped,  ///< values beyond the limit, in network inputs
     kRewardsClamped,       ///< rewards, feedback or regression targets beyond the limit
     kEpisodes,
-    kLearnSteps,        ///< optimizer steps taken
-    kSkippedNotFinite,  ///< steps not taken: loss or gradients not finite
+    kGradientSteps,        ///< optimizer steps taken
+    kSkippedNonFinite,  ///< steps not taken: loss or gradients not finite
     kSkippedKl,         ///< steps not taken: the policy moved too far from its samples
     kSkippedRatio,      ///< steps not taken: they would change a weight too much
     kPublications,
-    kPublicationsRefused,  ///< weights not finite
+    kPublicationsRejected,  ///< weights not finite
     kPublicationsFar,      ///< beyond Rails::drift_limit
     kCount,
 };
@@ -64,18 +64,18 @@ inline constexpr std::array<std::string_view, kCounterCount> kCounterNames = {
     "publications_far"};
 
 /// Words of the state agents.status: diagnostics, then the low and the high halves of all counters.
-inline constexpr size_t kStatusWords = kDiagnosticCount + 2 * kCounterCount;
+inline constexpr size_t kStatusWords = kMetricCount + 2 * kCounterCount;
 
 /// View of the state agents.status after a readback.
 class StatusView {
   public:
     /// words  kStatusWords words, which must outlive the view
     explicit StatusView(std::span<const uint32_t> words) : words_(words) {}
-    float operator[](Diagnostic d) const {
+    float operator[](AgentMetric d) const {
         return std::bit_cast<float>(words_[static_cast<size_t>(d)]);
     }
     uint64_t operator[](Counter c) const {
-        const size_t low = kDiagnosticCount + static_cast<size_t>(c);
+        const size_t low = kMetricCount + static_cast<size_t>(c);
         return words_[low] | static_cast<uint64_t>(words_[low + kCounterCount]) << 32;
     }
 
@@ -84,22 +84,22 @@ class StatusView {
 };
 
 /// States of one role after a readback.
-struct RoleStatus {
-    std::span<const float> diagnostics;
+struct EntryStatus {
+    std::span<const float> metrics;
     std::span<const uint32_t> low, high;  ///< of counters
 };
 
 /// Sums the status of several roles into the layout of the state agents.status.
-inline std::array<uint32_t, kStatusWords> sum_of_status(std::span<const RoleStatus> roles) {
+inline std::array<uint32_t, kStatusWords> sum_status(std::span<const EntryStatus> entries) {
     std::array<uint32_t, kStatusWords> sum{};
-    for (const RoleStatus& role : roles) {
-        for (size_t i = 0; i < kDiagnosticCount; ++i)
-            sum[i] = std::bit_cast<uint32_t>(std::bit_cast<float>(sum[i]) + role.diagnostics[i]);
+    for (const EntryStatus& entry : entries) {
+        for (size_t i = 0; i < kMetricCount; ++i)
+            sum[i] = std::bit_cast<uint32_t>(std::bit_cast<float>(sum[i]) + entry.metrics[i]);
         for (size_t i = 0; i < kCounterCount; ++i) {
-            const uint64_t more = role.low[i] | static_cast<uint64_t>(role.high[i]) << 32;
+            const uint64_t more = entry.low[i] | static_cast<uint64_t>(entry.high[i]) << 32;
             const uint64_t total = StatusView(sum)[static_cast<Counter>(i)] + more;
-            sum[kDiagnosticCount + i] = static_cast<uint32_t>(total);
-            sum[kDiagnosticCount + kCounterCount + i] = static_cast<uint32_t>(total >> 32);
+            sum[kMetricCount + i] = static_cast<uint32_t>(total);
+            sum[kMetricCount + kCounterCount + i] = static_cast<uint32_t>(total >> 32);
         }
     }
     return sum;

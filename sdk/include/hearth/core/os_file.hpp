@@ -95,7 +95,7 @@ inline FileInfo info_of(const struct stat& s) {
 }  // namespace detail
 
 /// Queries a name without following links.  A name that does not exist is not a failure.
-inline bool look_at(const std::string& path, FileInfo* info) {
+inline bool query_file(const std::string& path, FileInfo* info) {
     struct stat s;
     *info = {};
     if (lstat(path.c_str(), &s) != 0) return errno == ENOENT;
@@ -210,7 +210,7 @@ class File {
 };
 
 /// Renames a finished file, replacing an existing one.  The file may be open.
-inline bool put_in_place(File&, const std::string& from, const std::string& to) {
+inline bool replace_file(File&, const std::string& from, const std::string& to) {
     return ::rename(from.c_str(), to.c_str()) == 0;
 }
 
@@ -310,7 +310,7 @@ inline FileKind kind_of(DWORD attributes) {
 
 }  // namespace detail
 
-inline bool look_at(const std::string& path, FileInfo* info) {
+inline bool query_file(const std::string& path, FileInfo* info) {
     *info = {};
     WIN32_FILE_ATTRIBUTE_DATA data;
     if (!GetFileAttributesExW(detail::wide_path(path).c_str(), GetFileExInfoStandard, &data)) {
@@ -406,7 +406,7 @@ class File {
     HANDLE handle_ = INVALID_HANDLE_VALUE;
 };
 
-inline bool put_in_place(File& file, const std::string& from, const std::string& to) {
+inline bool replace_file(File& file, const std::string& from, const std::string& to) {
     if (!file.close()) return false;
     const std::wstring source = detail::wide_path(from), target = detail::wide_path(to);
     // Readers and virus scanners may briefly hold the old file.

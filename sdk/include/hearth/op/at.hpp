@@ -63,16 +63,16 @@ inline int64_t min(int64_t a, int64_t b) {
 inline int64_t max(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
-inline bool negate(bool a) {
+inline bool logical_not(bool a) {
     return !a;
 }
-inline bool both(bool a, bool b) {
+inline bool logical_and(bool a, bool b) {
     return a && b;
 }
-inline bool either(bool a, bool b) {
+inline bool logical_or(bool a, bool b) {
     return a || b;
 }
-inline bool exactly_one(bool a, bool b) {
+inline bool logical_xor(bool a, bool b) {
     return a != b;
 }
 inline int64_t bit_not(int64_t a) {
@@ -128,14 +128,14 @@ template <class V>
 class CpuAt {
   public:
     using Index = int64_t;
-    using Number = V;
+    using Element = V;
 
     CpuAt(const Attrs& attrs, std::span<const CpuInput<V>> inputs, const Shape& output_shape,
           DType output_dtype)
         : attrs_(attrs), inputs_(inputs), shape_(output_shape), dtype_(output_dtype) {}
 
     /// Moves to the output element with this linear index.
-    void move_to(int64_t linear) {
+    void seek(int64_t linear) {
         linear_ = linear;
         coords_ = {};
         for (int i = 0; i < shape_.rank(); ++i) coords_.axis.push_back(0);
@@ -203,27 +203,27 @@ class CpuAt {
         return total;
     }
     template <class F>
-    V largest(Index extent, F body) const {
+    V reduce_max(Index extent, F body) const {
         V best = body(0);
         for (Index i = 1; i < extent; ++i) best = max(best, body(i));
         return best;
     }
     template <class F>
-    V smallest(Index extent, F body) const {
+    V reduce_min(Index extent, F body) const {
         V best = body(0);
         for (Index i = 1; i < extent; ++i) best = min(best, body(i));
         return best;
     }
     /// Index of the largest (smallest) element; the first in case of ties.
     template <class F>
-    V arg_largest(Index extent, F body) const {
+    V argmax(Index extent, F body) const {
         Index best = 0;
         for (Index i = 1; i < extent; ++i)
             if (body(i) > body(best)) best = i;
         return static_cast<V>(best);
     }
     template <class F>
-    V arg_smallest(Index extent, F body) const {
+    V argmin(Index extent, F body) const {
         Index best = 0;
         for (Index i = 1; i < extent; ++i)
             if (body(i) < body(best)) best = i;
@@ -280,7 +280,7 @@ Scalar linear_of(ScalarArena& arena, const ScalarPlace& place, const Shape& shap
 class GpuAt {
   public:
     using Index = Scalar;
-    using Number = Scalar;
+    using Element = Scalar;
 
     GpuAt(const Attrs& attrs, std::span<const Shape> input_shapes, const Shape& output_shape,
           DType output_dtype, const ScalarPlace& place, ScalarReader& reader)
@@ -325,19 +325,19 @@ class GpuAt {
         return loop(ScalarOp::kLoopProd, n, body);
     }
     template <class F>
-    Scalar largest(Index n, F body) {
+    Scalar reduce_max(Index n, F body) {
         return loop(ScalarOp::kLoopMax, n, body);
     }
     template <class F>
-    Scalar smallest(Index n, F body) {
+    Scalar reduce_min(Index n, F body) {
         return loop(ScalarOp::kLoopMin, n, body);
     }
     template <class F>
-    Scalar arg_largest(Index n, F body) {
+    Scalar argmax(Index n, F body) {
         return loop(ScalarOp::kLoopArgMax, n, body);
     }
     template <class F>
-    Scalar arg_smallest(Index n, F body) {
+    Scalar argmin(Index n, F body) {
         return loop(ScalarOp::kLoopArgMin, n, body);
     }
 
@@ -350,7 +350,7 @@ class GpuAt {
   private:
     template <class F>
     Scalar loop(ScalarOp op, Index n, F body) {
-        const Scalar counter = arena_.variable(ScalarType::kI32);
+        const Scalar counter = arena_.symbol(ScalarType::kI32);
         return arena_.loop(op, counter, n, body(counter));
     }
     const Attrs& attrs_;
@@ -363,7 +363,7 @@ class GpuAt {
 };
 
 /// The three instantiations of one rule; null where the rule is not defined.
-struct AtRule {
+struct ComputeRule {
     double (*on_doubles)(CpuAt<double>&) = nullptr;
     int64_t (*on_integers)(CpuAt<int64_t>&) = nullptr;
     Scalar (*on_scalars)(GpuAt&) = nullptr;
@@ -372,21 +372,21 @@ struct AtRule {
 
 /// A rule for floating-point tensors (bools and integers are read as doubles).
 template <class F>
-constexpr AtRule at_float(F) {
+constexpr ComputeRule compute_float(F) {
     return {[](CpuAt<double>& c) { return static_cast<double>(F{}(c)); }, nullptr,
             [](GpuAt& c) { return F{}(c); }};
 }
 
 /// A rule for integers and bools only.
 template <class F>
-constexpr AtRule at_integer(F) {
+constexpr ComputeRule compute_integer(F) {
     return {nullptr, [](CpuAt<int64_t>& c) { return static_cast<int64_t>(F{}(c)); },
             [](GpuAt& c) { return F{}(c); }};
 }
 
 /// A rule shared by floats, integers and bools.
 template <class F>
-constexpr AtRule at_any(F) {
+constexpr ComputeRule compute_any(F) {
     return {[](CpuAt<double>& c) { return static_cast<double>(F{}(c)); },
             [](CpuAt<int64_t>& c) { return static_cast<int64_t>(F{}(c)); },
             [](GpuAt& c) { return F{}(c); }};

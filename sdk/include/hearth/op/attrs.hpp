@@ -53,7 +53,7 @@ class Attrs {
     double real(std::string_view name) const;
     const std::string& text(std::string_view name) const;
     const std::vector<int64_t>& integers(std::string_view name) const;
-    const std::vector<double>& reals(std::string_view name) const;
+    const std::vector<double>& floats(std::string_view name) const;
     DType dtype(std::string_view name) const;
     const Shape& shape(std::string_view name) const;
 

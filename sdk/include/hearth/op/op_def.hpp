@@ -42,13 +42,13 @@ struct InputSpec {
 };
 
 /// Attribute kinds, in the order of AttrValue's alternatives.
-enum class AttrType : uint8_t { kInteger, kReal, kText, kIntegers, kReals, kDType, kShape };
+enum class AttrType : uint8_t { kInteger, kFloat, kString, kIntegers, kFloats, kDType, kShape };
 
 struct AttrSpec {
     std::string_view name;
     AttrType type = AttrType::kInteger;
     /// Default if a call omits the attribute (kInteger and kReal); NaN: it is required.
-    double fallback = kRequired;
+    double default_value = kRequired;
     static constexpr double kRequired = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -58,7 +58,7 @@ struct TensorType {
 };
 
 /// Context of a shape rule.
-struct InferCall {
+struct InferContext {
     const Attrs& attrs;
     std::span<const TensorType> inputs;
     std::vector<TensorType>& outputs;
@@ -72,14 +72,14 @@ struct InferCall {
 };
 
 /// Context of a CPU reference.  Outputs are allocated with the inferred types.
-struct ReferenceCall {
+struct ReferenceContext {
     const Attrs& attrs;
     std::span<const HostTensor> inputs;
     std::span<HostTensor> outputs;
 };
 
 /// Context of a decomposition, which returns one tensor for each output, built of other operators.
-struct DecomposeCall {
+struct DecomposeContext {
     Trace& trace;
     const Attrs& attrs;
     std::span<const Tensor> inputs;
@@ -88,7 +88,7 @@ struct DecomposeCall {
 
 /// Context of a gradient rule.  It returns, for each input, the cotangent, or an empty Tensor where
 /// there is none (integers, conditions).
-struct VjpCall {
+struct VjpContext {
     Trace& trace;
     const Attrs& attrs;
     std::span<const Tensor> inputs;
@@ -100,11 +100,11 @@ struct VjpCall {
 };
 
 /// Context of a kernel rule.
-struct KernelRuleCall {
+struct KernelRuleContext {
     const Attrs& attrs;
     std::span<const TensorType> inputs, outputs;
     const DeviceCaps& caps;
-    uint64_t rows_capacity = 1;
+    uint64_t max_batch_size = 1;
     std::string_view variant = {};  ///< an element of KernelText::variants; if unknown, the first
 
     const Shape& shape(int k) const { return inputs[static_cast<size_t>(k)].shape; }
@@ -139,14 +139,14 @@ struct KernelRuleCall {
 /// The grid has `items` / `per_group` workgroups along each axis, rounded up.  Along x there may be
 /// fewer if the device's limit is lower, so a kernel loops in strides of gl_NumWorkGroups.x; and
 /// there may be more than the batch needs, when a recording is replayed.
-struct KernelText {
+struct CustomKernel {
     struct Axis {
-        Dim items = Dim(1);
-        uint32_t per_group = 1;
+        Dim work_items = Dim(1);
+        uint32_t tile_size = 1;
     };
     std::string name;
     std::string glsl;                    ///< constants and functions, up to and including main()
-    std::vector<std::string> uses = {};  ///< {"in0_four", "math.glsl"}: see above
+    std::vector<std::string> helpers = {};  ///< {"in0_four", "math.glsl"}: see above
     bool has_matrices = false;           ///< the text multiplies matrices
     std::array<uint32_t, 3> local_size{1, 1, 1};
     std::array<Axis, 3> grid;
@@ -163,21 +163,21 @@ struct KernelText {
 /// Code generation strategy of a node.
 enum class OpClass : uint8_t {
     kElementwise,  ///< `at` reads each input only through c.x(k)
-    kIndexed,      ///< `at` reads anywhere; cheap ones (views) are recomputed in each reader
+    kInjective,      ///< `at` reads anywhere; cheap ones (views) are recomputed in each reader
     kReduce,       ///< reduces `axes` (attribute; kept with extent 1) with `fold`
     kMatmul,       ///< batched matrix product with transpose flags
     kKernel,       ///< its `kernel` rule or, if that declines, its decomposition
     kComposite,    ///< has no kernel of its own: decomposed before code generation
 };
 
-enum class Fold : uint8_t { kSum, kProduct, kMax, kMin };
+enum class ReduceOp : uint8_t { kSum, kProduct, kMax, kMin };
 
 /// One call for tests, benchmarks and documentation.
 struct Sample {
     std::vector<TensorType> inputs;
     Attrs attrs;
     double low = -2, high = 2;  ///< range of random inputs; integers: [low, high)
-    int64_t rows = 3;           ///< batch size that kRows stands for
+    int64_t batch_size = 3;           ///< batch size that kRows stands for
     bool gradient = true;       ///< away from kinks, so that finite differences hold
     bool is_perf = false;
 };
@@ -226,25 +226,25 @@ struct OpDef {
     bool is_cast = false;     ///< kElementwise: converts the input to the type `to`
     bool is_view = false;     ///< kIndexed: cheaper to recompute in each reader than to store
     bool is_reshape = false;  ///< a view of all elements in the same order
-    bool reads_once = false;  ///< kIndexed, kKernel: reads each input element at most once
+    bool reads_each_element_once = false;  ///< kIndexed, kKernel: reads each input element at most once
     /// kKernel: reads inputs as buffers, so each must be stored; nothing is fused with it.
-    bool reads_buffers = false;
+    bool is_opaque = false;
     /// kKernel: the kernel leaves elements of output 0 that it does not write unchanged, and input
     /// 0, of the same type, is not in scope of it.  Such a node is used only if output 0 is nothing
     /// but the update of input 0, a param or state, which it modifies in place; otherwise its
     /// decomposition is used.
     bool writes_in_place = false;
-    Fold fold = Fold::kSum;
+    ReduceOp reduce = ReduceOp::kSum;
 
-    Status (*infer)(InferCall&) = nullptr;
-    AtRule at;
-    void (*reference)(ReferenceCall&) = nullptr;  ///< null: the CPU runs `at` (or the reduction)
-    std::vector<Tensor> (*decompose)(DecomposeCall&) = nullptr;
+    Status (*infer)(InferContext&) = nullptr;
+    ComputeRule compute;
+    void (*reference)(ReferenceContext&) = nullptr;  ///< null: the CPU runs `at` (or the reduction)
+    std::vector<Tensor> (*decompose)(DecomposeContext&) = nullptr;
     /// kKernel only.  nullopt: the operands or the device are not supported; decompose instead.
-    std::optional<KernelText> (*kernel)(const KernelRuleCall&) = nullptr;
+    std::optional<CustomKernel> (*kernel)(const KernelRuleContext&) = nullptr;
     /// Null: the operator has no gradient (requesting one is an error), or with stops_gradient a
     /// zero one.
-    std::vector<Tensor> (*vjp)(VjpCall&) = nullptr;
+    std::vector<Tensor> (*vjp)(VjpContext&) = nullptr;
     bool stops_gradient = false;
 
     FixedList<OnnxMapping, 6> onnx;

@@ -130,7 +130,7 @@ class ScalarArena {
     Scalar index(int64_t value) { return constant(static_cast<double>(value), ScalarType::kI32); }
     Scalar boolean(bool value) { return constant(value ? 1 : 0, ScalarType::kBool); }
     /// A new variable, different from all others.
-    Scalar variable(ScalarType type);
+    Scalar symbol(ScalarType type);
     Scalar rows();
     Scalar load(uint32_t value, Scalar element, ScalarType type);
     Scalar unary(ScalarOp op, Scalar a);
@@ -154,7 +154,7 @@ class ScalarArena {
     std::vector<ScalarNode> nodes_;
     std::vector<uint64_t> hashes_;  ///< structural, independent of the order of creation
     std::vector<uint64_t> keys_;
-    std::unordered_map<ScalarNode, uint32_t, NodeHash> known_;
+    std::unordered_map<ScalarNode, uint32_t, NodeHash> interned_;
     uint32_t variables_ = 0;
 };
 
@@ -233,16 +233,16 @@ HEARTH_SCALAR_UNARY(round_bf16, ScalarOp::kRoundBF16)
 HEARTH_SCALAR_UNARY(is_nan, ScalarOp::kIsNan)
 HEARTH_SCALAR_UNARY(is_inf, ScalarOp::kIsInf)
 HEARTH_SCALAR_UNARY(bit_not, ScalarOp::kBitNot)
-HEARTH_SCALAR_UNARY(negate, ScalarOp::kNot)
+HEARTH_SCALAR_UNARY(logical_not, ScalarOp::kNot)
 #undef HEARTH_SCALAR_UNARY
 
 #define HEARTH_SCALAR_LOGIC(name, scalar_op)     \
     inline Scalar name(Scalar a, Scalar b) {     \
         return a.arena->binary(scalar_op, a, b); \
     }
-HEARTH_SCALAR_LOGIC(both, ScalarOp::kAnd)
-HEARTH_SCALAR_LOGIC(either, ScalarOp::kOr)
-HEARTH_SCALAR_LOGIC(exactly_one, ScalarOp::kXor)
+HEARTH_SCALAR_LOGIC(logical_and, ScalarOp::kAnd)
+HEARTH_SCALAR_LOGIC(logical_or, ScalarOp::kOr)
+HEARTH_SCALAR_LOGIC(logical_xor, ScalarOp::kXor)
 HEARTH_SCALAR_LOGIC(bit_and, ScalarOp::kBitAnd)
 HEARTH_SCALAR_LOGIC(bit_or, ScalarOp::kBitOr)
 HEARTH_SCALAR_LOGIC(bit_xor, ScalarOp::kBitXor)

@@ -67,7 +67,7 @@ class Reverse {
             outputs.push_back(read(v));
             incoming.push_back(cotangents_[v].ok() ? cotangents_[v] : zeros_like(outputs.back()));
         }
-        VjpCall call{trace_, node.attrs, inputs, outputs, incoming};
+        VjpContext call{trace_, node.attrs, inputs, outputs, incoming};
         const std::vector<Tensor> outgoing = node.op->vjp(call);
         for (size_t i = 0; i < inputs.size() && trace_.status().ok(); ++i)
             if (outgoing[i].ok() && depends_[node.inputs[i]]) add(node.inputs[i], outgoing[i]);
@@ -117,7 +117,7 @@ bool all_ok(std::span<const Tensor> tensors) {
 std::vector<Tensor> vjp(std::span<const Tensor> outputs, std::span<const Tensor> cotangents,
                         std::span<const Tensor> inputs) {
     Trace* trace = outputs.empty() ? nullptr : outputs[0].trace();
-    const std::vector<Tensor> failed(inputs.size(), Tensor(trace, kNone));
+    const std::vector<Tensor> failed(inputs.size(), Tensor(trace, kInvalidId));
     if (trace == nullptr || !all_ok(outputs) || !all_ok(cotangents) || !all_ok(inputs))
         return failed;
     if (Status s = check(outputs, cotangents, inputs, trace); !s.ok()) {

@@ -206,9 +206,9 @@ class PartsWriter {
 }  // namespace
 
 bool can_be_batched(const Graph& graph, const Group& group, const LowerOptions& options) {
-    const uint64_t most_groups = options.caps.max_workgroup_count_x;
+    const uint64_t most_groups = options.caps.max_compute_work_group_count_x;
     const auto has_a_thread_for_each = [&](Dim count) {
-        return !count.per_row && items_each(count, 1, kPartThreads * most_groups) == 1;
+        return !count.is_batch && items_each(count, 1, kPartThreads * most_groups) == 1;
     };
     if (group.kind == GroupKind::kElementwise)
         return has_a_thread_for_each(group.space.element_count());
@@ -216,7 +216,7 @@ bool can_be_batched(const Graph& graph, const Group& group, const LowerOptions& 
         return has_a_thread_for_each(written_rows(graph, group).element_count());
     if (group.kind != GroupKind::kReduction) return false;
     const ReductionLayout layout = reduction_layout(group, options);
-    return !layout.outer.element_count().per_row && !layout.is_looped &&
+    return !layout.outer.element_count().is_batch && !layout.is_looped &&
            layout.lanes * layout.columns == kPartThreads;
 }
 
@@ -235,7 +235,7 @@ std::optional<KernelDraft> batched_kernel(const Graph& graph, std::span<const Gr
                                                                       : rows_part;
         const Expr workgroup = body->new_local("group", LocalKind::kParameter, ScalarType::kI32);
         const KernelPart part = write_part(graph, group, inlined, options, *body, workgroup);
-        HEARTH_ASSERT(part.grid.work.per_row == 0 && part.threads == kPartThreads);
+        HEARTH_ASSERT(part.grid.work.is_batch == 0 && part.threads == kPartThreads);
         writer.add(workgroup, part);
         count += part.grid.groups(1);
         std::vector<ValueId> touched = loads_of(graph, group, inlined);
@@ -243,7 +243,7 @@ std::optional<KernelDraft> batched_kernel(const Graph& graph, std::span<const Gr
         note_part(whole, *body, part, static_cast<uint32_t>(g + 1), touched);
         whole.flops += part.flops;
     }
-    if (count > options.caps.max_workgroup_count_x) return std::nullopt;
+    if (count > options.caps.max_compute_work_group_count_x) return std::nullopt;
     writer.write();
     set_body(whole, body);
     whole.grid[0] = {{count, 0}, 1};

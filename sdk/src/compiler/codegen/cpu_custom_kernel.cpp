@@ -77,7 +77,7 @@ class CpuCustomKernel : CpuKernel {
 
     /// The input's element.
     Expr in_at(size_t input, Expr from) {
-        const Scalar element = arena_.variable(ScalarType::kI32);
+        const Scalar element = arena_.symbol(ScalarType::kI32);
         writer_.bind(element, writer_.let(fresh("from"), from));
         return writer_.emit(expressions_.read(node_.inputs[input], {element, {}}));
     }
@@ -87,8 +87,8 @@ class CpuCustomKernel : CpuKernel {
 
     /// Stores what follows from the output's element.
     void out_at(Expr to, Expr value) {
-        const Scalar element = arena_.variable(ScalarType::kI32);
-        const Scalar content = arena_.variable(scalar_type(graph_.values[node_.outputs[0]].dtype));
+        const Scalar element = arena_.symbol(ScalarType::kI32);
+        const Scalar content = arena_.symbol(scalar_type(graph_.values[node_.outputs[0]].dtype));
         writer_.bind(element, writer_.let(fresh("to"), to));
         writer_.bind(content, writer_.let(fresh("content"), value));
         expressions_.define(node_.outputs[0], content);
@@ -142,8 +142,8 @@ class CpuCustomKernel : CpuKernel {
         if (node_.attrs.flag("descending")) std::swap(a, b);
         if (type(0) != ScalarType::kF32) return a < b;
         const auto is_nan = [&](Expr x) { return body_->operation(ScalarOp::kIsNan, x); };
-        const Expr is_last = both(is_nan(b), body_->operation(ScalarOp::kNot, is_nan(a)));
-        return either(is_last, a < b);
+        const Expr is_last = logical_and(is_nan(b), body_->operation(ScalarOp::kNot, is_nan(a)));
+        return logical_or(is_last, a < b);
     }
 
     /// Merges sorted places [first, middle) and [middle, end), of which none may be empty but the second.
@@ -159,7 +159,7 @@ class CpuCustomKernel : CpuKernel {
         const Expr a = in(0, of_left);
         const Expr b = in(0, of_right);
         const Expr is_right =
-            writer_.let("is_right", both(right < end, either(left >= middle, precedes(b, a))));
+            writer_.let("is_right", logical_and(right < end, logical_or(left >= middle, precedes(b, a))));
         put(k, select(is_right, of_right, of_left));
         writer_.assign(left, left + select(is_right, index(0), index(1)));
         writer_.assign(right, right + select(is_right, index(1), index(0)));
@@ -237,7 +237,7 @@ class CpuCustomKernel : CpuKernel {
         const Expr end = are_distinct ? writer_.let("end", smaller(first + each, rows)) : rows;
         const Expr row = writer_.for_("row", first, [&](Expr at) { return at < end; });
         const Expr place = writer_.let("place", in_at(1, row));
-        writer_.if_(both(place >= index(0), place < places));
+        writer_.if_(logical_and(place >= index(0), place < places));
         const Expr e = writer_.for_("e", index(0), [&](Expr at) { return at < width; });
         out_at(place * width + e, in_at(2, row * width + e));
         writer_.end();
@@ -278,7 +278,7 @@ class CpuCustomKernel : CpuKernel {
                 smaller(a.high[axis], b.high[axis]) - larger(a.low[axis], b.low[axis]), number(0));
         const Expr both_of = writer_.let("both_of", common[0] * common[1]);
         const Expr all = writer_.let("all", area(a) + area(b) - both_of);
-        return both(all > number(0), both_of / all > number(node_.attrs.real("overlap")));
+        return logical_and(all > number(0), both_of / all > number(node_.attrs.real("overlap")));
     }
 
     /// A workgroup for each batch element and class: each round takes the best box that is left, and drops those
@@ -307,8 +307,8 @@ class CpuCustomKernel : CpuKernel {
         const Expr score = writer_.declare("score", ScalarType::kF32, number(0));
         const Expr box = each("box");
         const Expr own = in_at(1, scores + box);
-        const Expr is_better = writer_.let("is_better", both(body_->element(is_left, box) == 1,
-                                                             either(best<index(0), own> score)));
+        const Expr is_better = writer_.let("is_better", logical_and(body_->element(is_left, box) == 1,
+                                                             logical_or(best<index(0), own> score)));
         writer_.assign(score, select(is_better, own, score));
         writer_.assign(best, select(is_better, box, best));
         writer_.end();
@@ -317,7 +317,7 @@ class CpuCustomKernel : CpuKernel {
         const Box chosen = box_at(first, best);
         const Expr other = each("other");
         const Expr is_dropped = writer_.let(
-            "is_dropped", either(other == best, overlaps(box_at(first, other), chosen)));
+            "is_dropped", logical_or(other == best, overlaps(box_at(first, other), chosen)));
         writer_.assign(body_->element(is_left, other),
                        select(is_dropped, index(0), body_->element(is_left, other)));
         writer_.end();

@@ -41,7 +41,7 @@ class DepthwiseKernel : CpuWindowKernel {
         set_body(kernel, body_);
         kernel.is_elementwise.assign(kernel.buffers.values.size(), false);
         const Dim images = shape(0)[0];
-        kernel.grid[0] = {work_of(Dim(images.count * out, images.per_row)), 1};
+        kernel.grid[0] = {work_of(Dim(images.count * out, images.is_batch)), 1};
         const Shape& y = graph_.values[node_.outputs[0]].shape;
         kernel.flops =
             static_cast<uint64_t>(2 * count_of(windows_.window.kernel) *
@@ -78,11 +78,11 @@ class DepthwiseKernel : CpuWindowKernel {
     }
 
     void store_row(Expr row) {
-        const Scalar y = arena_.variable(ScalarType::kI32);
+        const Scalar y = arena_.symbol(ScalarType::kI32);
         writer_.bind(y, row);
         const Expr i = writer_.for_("i", index(0), [&](Expr at) { return at < windows_.count[1]; });
         const Scalar x = bound("to_x", i);
-        const Scalar sum = arena_.variable(ScalarType::kF32);
+        const Scalar sum = arena_.symbol(ScalarType::kF32);
         writer_.bind(sum, writer_.let("total", body_->element(sums_, i)));
         expressions_.define(node_.outputs[0], sum);
         const Shape& space = graph_.values[node_.outputs[0]].shape;

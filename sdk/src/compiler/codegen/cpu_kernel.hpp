@@ -35,7 +35,7 @@ class CpuKernel {
 
     /// A variable of expressions for the value, which is a local of that name.
     Scalar bound(const std::string& name, Expr value) {
-        const Scalar variable = arena_.variable(ScalarType::kI32);
+        const Scalar variable = arena_.symbol(ScalarType::kI32);
         writer_.bind(variable, writer_.let(name, value));
         return variable;
     }

@@ -57,11 +57,11 @@ class CpuMatmul : CpuKernel {
         k_ = extents.k;
         sum_type_ = scalar_type(graph.values[node_.outputs[0]].dtype);
         const auto capacity = static_cast<int64_t>(options.rows_capacity);
-        const int64_t most_rows = std::max<int64_t>(m_.at(capacity), 1);
-        const int64_t most_columns = std::max<int64_t>(n_.at(capacity), 1);
-        batch_index_ = arena_.variable(ScalarType::kI32);
-        block_.inner = std::min(block_.inner, std::max<int64_t>(k_.at(capacity), 1));
-        has_blocks_ = k_.at(capacity) > block_.inner;
+        const int64_t most_rows = std::max<int64_t>(m_.resolve(capacity), 1);
+        const int64_t most_columns = std::max<int64_t>(n_.resolve(capacity), 1);
+        batch_index_ = arena_.symbol(ScalarType::kI32);
+        block_.inner = std::min(block_.inner, std::max<int64_t>(k_.resolve(capacity), 1));
+        has_blocks_ = k_.resolve(capacity) > block_.inner;
         has_inner_lanes_ = most_rows <= kFewRows && are_inner_elements_in_rows();
         if (has_inner_lanes_) {
             tile_.rows = 1;
@@ -100,7 +100,7 @@ class CpuMatmul : CpuKernel {
         kernel.grid[1] = {work_of(m_), static_cast<uint32_t>(block_.rows)};
         kernel.grid[2] = {work_of(batch_.element_count()), 1};
         const auto rows = static_cast<int64_t>(options_.rows_capacity);
-        kernel.flops = static_cast<uint64_t>(2 * m_.at(rows) * n_.at(rows) * k_.at(rows) *
+        kernel.flops = static_cast<uint64_t>(2 * m_.resolve(rows) * n_.resolve(rows) * k_.resolve(rows) *
                                              batch_.element_count(rows));
         return kernel;
     }
@@ -180,9 +180,9 @@ class CpuMatmul : CpuKernel {
 
     /// Whether f32 that follow each other along the inner extent do so in memory, in both operands.
     bool are_inner_elements_in_rows() {
-        if (k_.per_row || k_.count < kSumParts) return false;
-        const Scalar k = arena_.variable(ScalarType::kI32),
-                     other = arena_.variable(ScalarType::kI32);
+        if (k_.is_batch || k_.count < kSumParts) return false;
+        const Scalar k = arena_.symbol(ScalarType::kI32),
+                     other = arena_.symbol(ScalarType::kI32);
         return std::ranges::all_of(std::array{element_of(0, other, k), element_of(1, k, other)},
                                    [&](Scalar element) {
                                        const ScalarNode node = element.node();
@@ -202,8 +202,8 @@ class CpuMatmul : CpuKernel {
     /// The longest part of the inner index, which it is a multiple of, in which quotients of it stay the same.
     void choose_line() {
         constexpr int64_t kLeast = 4;
-        const Scalar k = arena_.variable(ScalarType::kI32),
-                     other = arena_.variable(ScalarType::kI32);
+        const Scalar k = arena_.symbol(ScalarType::kI32),
+                     other = arena_.symbol(ScalarType::kI32);
         const Scalar operands[] = {element_of(0, other, k), element_of(1, k, other)};
         const auto steps = quotient_steps(arena_, operands, k, kLeast);
         if (!steps || steps->empty()) return;
@@ -224,7 +224,7 @@ class CpuMatmul : CpuKernel {
     Inner for_each_inner() { return for_each_inner(whole_inner()); }
     Inner for_each_inner(IndexRange segment) {
         Inner inner;
-        inner.k = arena_.variable(ScalarType::kI32);
+        inner.k = arena_.symbol(ScalarType::kI32);
         const IndexRange whole = whole_inner();
         if (segment.first > whole.first || segment.last < whole.last) {
             const Expr first = larger(index(segment.first) - first_inner_, index(0));
@@ -236,10 +236,10 @@ class CpuMatmul : CpuKernel {
             const Expr count = writer_.let("lines", inner_count_ / line_);
             const Expr before = writer_.let("lines_before", first_inner_ / line_);
             const Expr line = writer_.for_("line", index(0), [&](Expr at) { return at < count; });
-            inner.line = arena_.variable(ScalarType::kI32);
+            inner.line = arena_.symbol(ScalarType::kI32);
             writer_.bind(inner.line, writer_.let("line_index", before + line));
             const Expr place = writer_.for_("p", index(0), [&](Expr at) { return at < line_; });
-            inner.place = arena_.variable(ScalarType::kI32);
+            inner.place = arena_.symbol(ScalarType::kI32);
             writer_.bind(inner.place, place);
             inner.i = writer_.let("i", line * line_ + place);
         }
@@ -255,7 +255,7 @@ class CpuMatmul : CpuKernel {
         if (line_ == 1) return x;
         const auto rows = static_cast<int64_t>(options_.rows_capacity);
         KnownRanges known(arena_);
-        known.set(inner.line, indices_of(k_.at(rows) / line_));
+        known.set(inner.line, indices_of(k_.resolve(rows) / line_));
         known.set(inner.place, {0, line_ - 1});
         known.replace(inner.k, inner.line * arena_.index(line_) + inner.place);
         return known.simplified(x);
@@ -264,7 +264,7 @@ class CpuMatmul : CpuKernel {
     IndexRange whole_inner() const { return below(k_); }
     /// The places of an extent.
     IndexRange below(Dim extent) const {
-        return indices_of(extent.at(static_cast<int64_t>(options_.rows_capacity)));
+        return indices_of(extent.resolve(static_cast<int64_t>(options_.rows_capacity)));
     }
 
     /// The right operand's element, of which `inner` is within the segment.
@@ -284,7 +284,7 @@ class CpuMatmul : CpuKernel {
     void choose_segments() {
         segments_ = {whole_inner()};
         if (line_ > 1) return;
-        const Scalar k = arena_.variable(ScalarType::kI32), n = arena_.variable(ScalarType::kI32);
+        const Scalar k = arena_.symbol(ScalarType::kI32), n = arena_.symbol(ScalarType::kI32);
         segments_ = split(whole_inner(),
                           known_right(k, n, whole_inner()).thresholds(element_of(1, k, n), k));
     }
@@ -293,12 +293,12 @@ class CpuMatmul : CpuKernel {
     /// not begin at a multiple of its columns.
     bool is_in_rows() {
         const int64_t columns = tile_.columns();
-        if (n_.per_row || n_.count < columns) return false;
+        if (n_.is_batch || n_.count < columns) return false;
         // Of places that are multiples of 1 none is known to stay clear of a quotient's next step.
         const int64_t width = n_.count % columns == 0 ? columns : 1;
         return std::ranges::all_of(segments_, [&](IndexRange segment) {
-            const Inner inner{.k = arena_.variable(ScalarType::kI32)};
-            const Scalar n = arena_.variable(ScalarType::kI32);
+            const Inner inner{.k = arena_.symbol(ScalarType::kI32)};
+            const Scalar n = arena_.symbol(ScalarType::kI32);
             const ScalarNode node = right_element(inner, n, segment).node();
             return is_f32_load(node) && step(node, n, columns) == 1 &&
                    (width > 1 || !is_divided(Scalar{&arena_, node.a}, n));
@@ -407,7 +407,7 @@ class CpuMatmul : CpuKernel {
         const Expr panel = panel_of(column);
         const Inner inner = for_each_inner(segment);
         const Expr j = writer_.for_("j", index(0), [&](Expr at) { return at < columns; });
-        const Scalar n = arena_.variable(ScalarType::kI32);
+        const Scalar n = arena_.symbol(ScalarType::kI32);
         writer_.bind(n, writer_.let("n", first_column_ + smaller(column + j, column_count_ - 1)));
         const Expr element = writer_.emit(right_element(inner, n, segment));
         writer_.assign(body_->element(panel_, panel + inner.i * columns + j), element);
@@ -440,7 +440,7 @@ class CpuMatmul : CpuKernel {
         std::vector<Scalar> rows;
         for (uint32_t i = 0; i < tile_.rows; ++i) {
             // Rows beyond the last are the last one again.
-            rows.push_back(arena_.variable(ScalarType::kI32));
+            rows.push_back(arena_.symbol(ScalarType::kI32));
             writer_.bind(rows[i], writer_.let("m" + std::to_string(i),
                                               first_row_ + smaller(row + i, row_count_ - 1)));
             for (uint32_t j = 0; j < vectors; ++j) {
@@ -525,7 +525,7 @@ class CpuMatmul : CpuKernel {
         writer_.end();
         if (whole < inner) {
             const Scalar n = place_column("n", c);
-            const Scalar k = arena_.variable(ScalarType::kI32);
+            const Scalar k = arena_.symbol(ScalarType::kI32);
             writer_.bind(k, writer_.for_("k", index(whole), [&](Expr at) { return at < inner; }));
             const Expr factor = writer_.emit(element_of(0, m, k));
             writer_.assign(total, total + factor * writer_.emit(element_of(1, k, n)));
@@ -549,8 +549,8 @@ class CpuMatmul : CpuKernel {
     }
 
     void multiply_integers() {
-        const Scalar m = arena_.variable(ScalarType::kI32), n = arena_.variable(ScalarType::kI32);
-        const Scalar k = arena_.variable(ScalarType::kI32);
+        const Scalar m = arena_.symbol(ScalarType::kI32), n = arena_.symbol(ScalarType::kI32);
+        const Scalar k = arena_.symbol(ScalarType::kI32);
         store_each(index(0), row_count_, [&](Expr row, Expr column) {
             writer_.bind(m, writer_.let("m", first_row_ + row));
             writer_.bind(n, writer_.let("n", first_column_ + column));
@@ -572,8 +572,8 @@ class CpuMatmul : CpuKernel {
         const Expr row = writer_.for_("r", index(0), [&](Expr at) { return at < count; });
         const Expr column =
             writer_.for_("c", index(0), [&](Expr at) { return at < column_count_; });
-        const Scalar sum = arena_.variable(sum_type_);
-        const Scalar m = arena_.variable(ScalarType::kI32), n = arena_.variable(ScalarType::kI32);
+        const Scalar sum = arena_.symbol(sum_type_);
+        const Scalar m = arena_.symbol(ScalarType::kI32), n = arena_.symbol(ScalarType::kI32);
         writer_.bind(sum, writer_.let("total", sum_of(row, column)));
         writer_.bind(m, writer_.let("to_m", first_row_ + first + row));
         writer_.bind(n, writer_.let("to_n", first_column_ + column));

@@ -14,7 +14,7 @@ class UnfoldKernel : CpuWindowKernel {
   public:
     UnfoldKernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                  const LowerOptions& options)
-        : CpuWindowKernel(graph, group, inlined, options, OpClass::kIndexed, windows_of_unfold) {}
+        : CpuWindowKernel(graph, group, inlined, options, OpClass::kInjective, windows_of_unfold) {}
 
     KernelDraft run() {
         const Dim images = shape(0)[0];
@@ -32,7 +32,7 @@ class UnfoldKernel : CpuWindowKernel {
         body_->statements = writer_.take();
         set_body(kernel, body_);
         kernel.is_elementwise.assign(kernel.buffers.values.size(), false);
-        kernel.grid[0] = {work_of(Dim(images.count * channels, images.per_row)), 1};
+        kernel.grid[0] = {work_of(Dim(images.count * channels, images.is_batch)), 1};
         return kernel;
     }
 

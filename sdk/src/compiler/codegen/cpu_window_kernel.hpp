@@ -75,8 +75,8 @@ class CpuWindowKernel : protected CpuKernel {
         const Expr r = writer_.for_("r", index(0), [&](Expr at) { return at < covered_rows; });
         const Expr from = writer_.let("from_row", first * w.strides[0] + r - w.low[0]);
         const Expr to = writer_.let("to", r * windows_.row_length());
-        writer_.if_(both(from >= index(0), from < windows_.size[0]));
-        const Scalar y = arena_.variable(ScalarType::kI32);
+        writer_.if_(logical_and(from >= index(0), from < windows_.size[0]));
+        const Scalar y = arena_.symbol(ScalarType::kI32);
         writer_.bind(y, from);
         for (int64_t p = 0; p < w.strides[1]; ++p) copy_part(p, y, to);
         writer_.end();

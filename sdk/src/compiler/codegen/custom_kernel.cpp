@@ -21,9 +21,9 @@ namespace hearth {
 
 namespace {
 
-class CustomKernel {
+class CustomKernelWriter {
   public:
-    CustomKernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+    CustomKernelWriter(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                  const LowerOptions& options)
         : graph_(graph),
           group_(group),
@@ -60,12 +60,12 @@ class CustomKernel {
     GridAxis grid_axis(size_t axis) const {
         const auto [items, per_group] = text_.grid[axis];
         if (axis != 0) return {work_of(items), per_group};
-        const uint64_t most = uint64_t{options_.caps.max_workgroup_count_x} * per_group;
+        const uint64_t most = uint64_t{options_.caps.max_compute_work_group_count_x} * per_group;
         return {work_of(items), per_group * items_each(items, options_.rows_capacity, most)};
     }
 
     void bind_finished_code() {
-        HEARTH_ASSERT(node_.op->reads_buffers);
+        HEARTH_ASSERT(node_.op->is_opaque);
         kernel_.spirv = text_.spirv;
         std::vector<uint32_t>& values = kernel_.buffers.values;
         values.assign(node_.inputs.begin(), node_.inputs.end());
@@ -79,7 +79,7 @@ class CustomKernel {
             const std::string name = "in" + std::to_string(k);
             const ValueId value = node_.inputs[k];
             add_extents(name, value);
-            if (node_.op->reads_buffers)
+            if (node_.op->is_opaque)
                 name_buffer(name, value);
             else
                 add_load(name, value);
@@ -105,14 +105,14 @@ class CustomKernel {
     }
 
     bool uses(std::string_view name) const {
-        return std::find(text_.uses.begin(), text_.uses.end(), name) != text_.uses.end();
+        return std::find(text_.helpers.begin(), text_.helpers.end(), name) != text_.helpers.end();
     }
 
     void add_extents(const std::string& name, ValueId value) {
         const Shape& shape = graph_.values[value].shape;
         const auto add = [&](const std::string& extent, Dim count) {
             macros_ += define(name + extent, glsl_count(count));
-            has_rows_ |= count.per_row;
+            has_rows_ |= count.is_batch;
         };
         for (int i = 0; i < shape.rank(); ++i) add("_dim" + std::to_string(i), shape[i]);
         add("_count", shape.element_count());
@@ -142,7 +142,7 @@ class CustomKernel {
 
     /// The value whose buffer holds the elements just as they are read; none if they are computed.
     std::optional<uint32_t> buffer_of(ValueId value) {
-        const Scalar i = arena_.variable(ScalarType::kI32);
+        const Scalar i = arena_.symbol(ScalarType::kI32);
         const ScalarNode load = arena_.node(expressions_.read(value, {i, {}}).id);
         if (load.op != ScalarOp::kLoad || load.a != i.id) return {};
         return load.bits;
@@ -154,7 +154,7 @@ class CustomKernel {
 
     bool is_in_eights(ValueId value) const {
         const Dim count = graph_.values[value].shape.element_count();
-        return held(value) == DType::kF16 && !count.per_row && count.count % 8 == 0;
+        return held(value) == DType::kF16 && !count.is_batch && count.count % 8 == 0;
     }
 
     /// Four elements from the i-th on, a multiple of four: at once where they lie in memory so.
@@ -241,7 +241,7 @@ class CustomKernel {
         const std::vector<ValueId> stores = stores_of(value);
         std::vector<std::vector<Expr>> contents(stores.size());
         for (uint32_t lane = 0; lane < lanes; ++lane) {
-            const Scalar v = arena_.variable(scalar_type(graph_.values[value].dtype));
+            const Scalar v = arena_.symbol(scalar_type(graph_.values[value].dtype));
             f.writer.bind(v, body_->chunk_element(fours[lane / 4], body_->index(lane % 4)));
             expressions_.define(value, v);
             const ScalarPlace place = store_place(value, at, lane);
@@ -297,7 +297,7 @@ class CustomKernel {
     const LowerOptions& options_;
     const Node& node_;
     std::string key_;  ///< of what is computed, for tuning
-    KernelText text_;
+    CustomKernel text_;
     KernelDraft kernel_;
     const std::shared_ptr<Body> body_ = std::make_shared<Body>();
     KernelWriter::Operand operand_;
@@ -312,7 +312,7 @@ class CustomKernel {
 
 KernelDraft custom_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                           const LowerOptions& options) {
-    return CustomKernel(graph, group, inlined, options).run();
+    return CustomKernelWriter(graph, group, inlined, options).run();
 }
 
 }  // namespace hearth

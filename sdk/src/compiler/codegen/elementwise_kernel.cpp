@@ -34,14 +34,14 @@ class ElementwiseKernel {
 
     KernelPart run(Expr workgroup) {
         KernelPart part;
-        element_ = arena_.variable(ScalarType::kI32);
-        first_ = arena_.variable(ScalarType::kI32);
+        element_ = arena_.symbol(ScalarType::kI32);
+        first_ = arena_.symbol(ScalarType::kI32);
         define_replicated_scalars(graph_, group_, expressions_, writer_, body_);
         for (ValueId v : group_.stores) contents_.push_back(expressions_.read(v, {element_, {}}));
         if (is_cpu(options_.caps)) return loop_over_stretch(workgroup);
         choose_width();
         const Dim count = group_.space.element_count();
-        const uint64_t most = uint64_t{kPartThreads} * width_ * options_.caps.max_workgroup_count_x;
+        const uint64_t most = uint64_t{kPartThreads} * width_ * options_.caps.max_compute_work_group_count_x;
         const uint32_t each = items_each(count, options_.rows_capacity, most);
         const Expr total = count_of(count, body_);
         const Expr thread = workgroup * kPartThreads + body_.invocation();
@@ -87,7 +87,7 @@ class ElementwiseKernel {
         const int64_t line = line_length();
         const int64_t each = line == 0 ? kStretch : std::max<int64_t>(kStretch / line, 1);
         const Expr all = line == 0 ? count_of(count, body_)
-                                   : count_of(Dim(count.count / line, count.per_row), body_);
+                                   : count_of(Dim(count.count / line, count.is_batch), body_);
         const Expr first = writer_.let("first", workgroup * each);
         const Expr end = writer_.let("end", body_.operation(ScalarOp::kMin, first + each, all));
         if (line == 0) {
@@ -123,10 +123,10 @@ class ElementwiseKernel {
 
     /// Lines from `first` on; those apart from which on comparisons, as of a concatenation's parts, have other results.
     void store_lines(Expr first, Expr end, int64_t length) {
-        const Scalar line = arena_.variable(ScalarType::kI32),
-                     place = arena_.variable(ScalarType::kI32);
+        const Scalar line = arena_.symbol(ScalarType::kI32),
+                     place = arena_.symbol(ScalarType::kI32);
         const auto rows = static_cast<int64_t>(options_.rows_capacity);
-        const IndexRange all = indices_of(group_.space.element_count().at(rows) / length);
+        const IndexRange all = indices_of(group_.space.element_count().resolve(rows) / length);
         std::set<int64_t> thresholds;
         for (const Scalar content : contents_) {
             KnownRanges known = known_in_line(line, all, place, {0, length - 1}, length);
@@ -157,12 +157,12 @@ class ElementwiseKernel {
 
     /// The elements of a line; those apart at whose places comparisons, as with borders, have other results.
     void store_line(Expr line, IndexRange lines, int64_t length) {
-        const Scalar line_index = arena_.variable(ScalarType::kI32);
+        const Scalar line_index = arena_.symbol(ScalarType::kI32);
         writer_.bind(line_index, line);
         const auto known_in = [&](Scalar place, IndexRange range) {
             return known_in_line(line_index, lines, place, range, length);
         };
-        const Scalar place = arena_.variable(ScalarType::kI32);
+        const Scalar place = arena_.symbol(ScalarType::kI32);
         KnownRanges everywhere = known_in(place, {0, length - 1});
         IndexRange middle{0, length - 1};
         for (Scalar content : contents_) {
@@ -172,7 +172,7 @@ class ElementwiseKernel {
         for (const IndexRange part :
              {IndexRange{0, middle.first - 1}, middle, IndexRange{middle.last + 1, length - 1}}) {
             if (part.first > part.last) continue;
-            const Scalar at = arena_.variable(ScalarType::kI32);
+            const Scalar at = arena_.symbol(ScalarType::kI32);
             KnownRanges known = known_in(at, part);
             const Expr j = writer_.for_("j", body_.index(part.first), [&](Expr counter) {
                 return counter < body_.index(part.last + 1);

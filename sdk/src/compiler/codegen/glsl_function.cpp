@@ -40,7 +40,7 @@ bool is_identifier(std::string_view name) {
 }
 
 bool has_rows(const Shape& shape) {
-    return shape.rank() > 0 && shape[0].per_row;
+    return shape.rank() > 0 && shape[0].is_batch;
 }
 
 /// Whether the function's text has locals of such names: a letter and a number.
@@ -73,7 +73,7 @@ class RowFunctionWriter {
   public:
     RowFunctionWriter(const Graph& graph, const Program& program, const std::string& name)
         : graph_(graph), program_(program), name_(name) {
-        row_ = arena_.variable(ScalarType::kI32);
+        row_ = arena_.symbol(ScalarType::kI32);
         writer_.load_by([this](uint64_t value, Expr element, ScalarType) {
             return load(static_cast<ValueId>(value), element);
         });
@@ -141,7 +141,7 @@ class RowFunctionWriter {
     Status find_first_slot() {
         for (const Value& v : graph_.values) {
             if (v.kind != ValueKind::kParam && v.kind != ValueKind::kState) continue;
-            const Slot* slot = program_.find_slot(v.name);
+            const Variable* slot = program_.find_variable(v.name);
             if (slot == nullptr || slot->shape != v.shape || slot->dtype != v.dtype)
                 return invalid_argument("the program has no weight '" + v.name + "' " +
                                         std::string(name_of(v.dtype)) + to_string(v.shape));
@@ -177,7 +177,7 @@ class RowFunctionWriter {
                 const bool grows =
                     row_elements(graph_.value(out).shape) > row_elements(graph_.value(v).shape);
                 if (is_product || grows || (is_view && is_read_often) ||
-                    (node.op->op_class == OpClass::kIndexed && !is_view))
+                    (node.op->op_class == OpClass::kInjective && !is_view))
                     often[v] = true;
                 if (graph_.value(v).kind == ValueKind::kNode) wanted[graph_.value(v).node] = true;
             }
@@ -251,13 +251,13 @@ class RowFunctionWriter {
         if (op.is_reshape) return reshaped(node, v.shape, place);
         if (op.op_class == OpClass::kMatmul) return product(node, v.shape, place);
         if (op.op_class == OpClass::kReduce) return reduction(node, v, place);
-        if (!op.at || op.op_class == OpClass::kKernel)
+        if (!op.compute || op.op_class == OpClass::kKernel)
             return refuse(node, "has a kernel of its own and no rule for single elements");
         std::vector<Shape> shapes;
         for (ValueId in : node.inputs) shapes.push_back(graph_.value(in).shape);
         NodeReader reader(*this, node);
         GpuAt context(node.attrs, shapes, v.shape, v.dtype, place, reader);
-        return op.at.on_scalars(context);
+        return op.compute.on_scalars(context);
     }
 
     Scalar refuse(const Node& node, const std::string& why) {
@@ -279,7 +279,7 @@ class RowFunctionWriter {
     template <class F>
     Scalar fold(ScalarOp loop, ScalarOp pair, int64_t count, F term) {
         const bool read_before = std::exchange(reads_table_, false);
-        const Scalar counter = arena_.variable(ScalarType::kI32);
+        const Scalar counter = arena_.symbol(ScalarType::kI32);
         Scalar result = term(counter);
         const bool unrolls = reads_table_ && count <= kMostUnrolled;
         reads_table_ = reads_table_ || read_before;
@@ -298,7 +298,7 @@ class RowFunctionWriter {
         const int rank = shape.rank();
         const Shape& left = graph_.value(node.inputs[0]).shape;
         const Dim inner = left[left.rank() - (swaps[0] ? 2 : 1)];
-        if (inner.per_row) return refuse(node, "sums over rows");
+        if (inner.is_batch) return refuse(node, "sums over rows");
         const auto factor = [&](size_t which, Scalar k) {
             const Shape& from = graph_.value(node.inputs[which]).shape;
             Coords<Scalar> coords;
@@ -323,7 +323,7 @@ class RowFunctionWriter {
         const std::vector<int64_t>& axes = node.attrs.integers("axes");
         int64_t count = 1;
         for (int64_t axis : axes) {
-            if (from[static_cast<int>(axis)].per_row) return refuse(node, "folds over rows");
+            if (from[static_cast<int>(axis)].is_batch) return refuse(node, "folds over rows");
             count *= from[static_cast<int>(axis)].count;
         }
         const Coords<Scalar> at = coords_of(arena_, place, out.shape);
@@ -346,7 +346,7 @@ class RowFunctionWriter {
                                 {ScalarOp::kLoopProd, ScalarOp::kMul},
                                 {ScalarOp::kLoopMax, ScalarOp::kMax},
                                 {ScalarOp::kLoopMin, ScalarOp::kMin}};
-        const Ops& ops = kOps[static_cast<size_t>(node.op->fold)];
+        const Ops& ops = kOps[static_cast<size_t>(node.op->reduce)];
         return fold(ops.loop, ops.pair, count, term);
     }
 
@@ -391,7 +391,7 @@ class RowFunctionWriter {
             array = body_.new_local(name, kind, type, length);
         }
         reads_table_ = false;
-        const Scalar counter = arena_.variable(ScalarType::kI32);
+        const Scalar counter = arena_.symbol(ScalarType::kI32);
         const Scalar looped = compute_element(counter);
         HEARTH_TRY(status_);
         if (count > 1 && !(reads_table_ && count <= kMostUnrolled)) {
@@ -460,7 +460,7 @@ class RowFunctionWriter {
         const HeldType& held = held_type(v.dtype, program_.storage);
         const uint64_t bytes = size_bytes(held.dtype);
         const auto first = static_cast<int64_t>(
-            (program_.find_slot(v.name)->offset - first_slot_->offset) / sizeof(uint32_t));
+            (program_.find_variable(v.name)->offset - first_slot_->offset) / sizeof(uint32_t));
         const auto is = [&](DType dtype) { return held.dtype == dtype; };
         if (bytes == sizeof(uint32_t)) {
             const Expr word = body_.load(words_, element + first);
@@ -513,7 +513,7 @@ class RowFunctionWriter {
         char hash[20];
         std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(program_.hash));
         std::string text = "// Made by Hearth from the entry '" + graph_.name + "' of program " +
-                           hash + " (profile " + program_.profile +
+                           hash + " (profile " + program_.device_target +
                            ").\n"
                            "// weights: the device address of the session's slot '" +
                            (first_slot_ != nullptr ? first_slot_->name : "") +
@@ -556,7 +556,7 @@ class RowFunctionWriter {
     const uint32_t words_ = static_cast<uint32_t>(
         body_.new_buffer(kWords, BufferKind::kVariable, DType::kU32, DType::kU32).node().bits);
     Scalar row_;
-    const Slot* first_slot_ = nullptr;
+    const Variable* first_slot_ = nullptr;
     std::vector<bool> kept_;
     std::map<std::vector<uint32_t>, Scalar> known_;  ///< (value, place) -> expression
     std::map<ValueId, Expr> arrays_;  ///< parameters, tables, and values that are kept

@@ -80,7 +80,7 @@ Scalar GroupExpressions::read(ValueId value, const ScalarPlace& place) {
     const Value& v = graph_.values[value];
     const ScalarType type = scalar_type(v.dtype);
     const Dim count = v.shape.element_count();
-    const bool is_single = !count.per_row && count.count == 1;
+    const bool is_single = !count.is_batch && count.count == 1;
     if (v.kind == ValueKind::kConstant && is_single) return arena_.constant(v.data->get(0), type);
     if (!is_computed_here(value) && resident_)
         if (const std::optional<Scalar> found = resident_(value, place)) return *found;
@@ -98,14 +98,14 @@ Scalar GroupExpressions::read(ValueId value, const ScalarPlace& place) {
 Scalar GroupExpressions::compute(ValueId value, const ScalarPlace& place) {
     const Value& v = graph_.values[value];
     const Node& node = graph_.nodes[v.node];
-    HEARTH_ASSERT(node.op->at);
+    HEARTH_ASSERT(node.op->compute);
     std::vector<Shape> shapes;
     for (ValueId in : node.inputs) shapes.push_back(graph_.values[in].shape);
     NodeReader reader(*this, node);
     if (node.op->is_reshape && place.coords && keeps_lead(shapes[0], v.shape))
         return read(node.inputs[0], behind_lead(arena_, *place.coords, v.shape, shapes[0]));
     GpuAt context(node.attrs, shapes, v.shape, v.dtype, place, reader);
-    return node.op->at.on_scalars(context);
+    return node.op->compute.on_scalars(context);
 }
 
 }  // namespace hearth

@@ -20,11 +20,11 @@ namespace hearth {
 
 Extent work_of(Dim count) {
     const auto n = static_cast<uint64_t>(count.count);
-    return count.per_row ? Extent{0, n} : Extent{n, 0};
+    return count.is_batch ? Extent{0, n} : Extent{n, 0};
 }
 
 std::string glsl_count(Dim count) {
-    if (!count.per_row) return std::to_string(count.count);
+    if (!count.is_batch) return std::to_string(count.count);
     return count.count == 1 ? "rows" : "(" + std::to_string(count.count) + " * rows)";
 }
 
@@ -34,7 +34,7 @@ uint32_t items_each(Dim count, uint64_t rows_capacity, uint64_t limit) {
 }
 
 Expr count_of(Dim count, Body& body) {
-    if (!count.per_row) return body.index(count.count);
+    if (!count.is_batch) return body.index(count.count);
     return count.count == 1 ? body.rows() : body.index(count.count) * body.rows();
 }
 
@@ -149,7 +149,7 @@ void define_replicated_scalars(const Graph& graph, const Group& group,
     for (const std::shared_ptr<const Group>& number : group.replicated_scalars)
         for (ValueId v : number->stores) {
             const Scalar variable =
-                expressions.arena().variable(scalar_type(graph.values[v].dtype));
+                expressions.arena().symbol(scalar_type(graph.values[v].dtype));
             writer.bind(variable, replicated_scalar_variable(graph, v, body));
             expressions.define(v, variable);
         }
@@ -164,34 +164,34 @@ void note_replicated_scalar_loads(const Graph& graph, const Group& group,
                 if (body.buffers[b].value == v) is_elementwise[b] = false;
 }
 
-double fold_start(Fold fold, DType dtype) {
+double fold_start(ReduceOp fold, DType dtype) {
     // The ends of the type's range: those of an i8 are no bytes of an i32's.
     const uint32_t bits = 8 * std::min<uint32_t>(size_bytes(dtype), 4);
     const bool is_float = is_floating(dtype), has_sign = !is_unsigned(dtype);
     switch (fold) {
-        case Fold::kSum:
+        case ReduceOp::kSum:
             return 0;
-        case Fold::kProduct:
+        case ReduceOp::kProduct:
             return 1;
-        case Fold::kMax:
+        case ReduceOp::kMax:
             if (is_float) return -HUGE_VAL;
             return has_sign ? -std::ldexp(1, static_cast<int>(bits) - 1) : 0;
-        case Fold::kMin:
+        case ReduceOp::kMin:
             if (is_float) return HUGE_VAL;
             return std::ldexp(1, static_cast<int>(bits - has_sign)) - 1;
     }
     return 0;
 }
 
-Expr fold_step(Fold fold, Expr a, Expr b) {
+Expr fold_step(ReduceOp fold, Expr a, Expr b) {
     switch (fold) {
-        case Fold::kSum:
+        case ReduceOp::kSum:
             return a + b;
-        case Fold::kProduct:
+        case ReduceOp::kProduct:
             return a * b;
-        case Fold::kMax:
+        case ReduceOp::kMax:
             return a.body->operation(ScalarOp::kMax, a, b);
-        case Fold::kMin:
+        case ReduceOp::kMin:
             return a.body->operation(ScalarOp::kMin, a, b);
     }
     return {};
@@ -227,7 +227,7 @@ class ReductionKernel {
 
     KernelPart run(Expr workgroup) {
         KernelPart part;
-        outer_index_ = arena_.variable(ScalarType::kI32);
+        outer_index_ = arena_.symbol(ScalarType::kI32);
         if (is_cpu(options_.caps) && goes_across()) return run_across(workgroup);
         part.grid = open_outer(workgroup);
         fold_rows();
@@ -254,9 +254,9 @@ class ReductionKernel {
         uint32_t known = 0;
         if (body_.find_function(function.name, &known) != nullptr) return known;
         const Dim terms = row_.element_count();
-        lanes_ = terms.per_row || terms.count > kFewTerms ? threads : 1;
+        lanes_ = terms.is_batch || terms.count > kFewTerms ? threads : 1;
         columns_ = 1;
-        outer_index_ = arena_.variable(ScalarType::kI32);
+        outer_index_ = arena_.symbol(ScalarType::kI32);
         writer_.bind(outer_index_, writer_.let("row", body_.index(0)));
         lane_ = writer_.let("lane", body_.invocation());
         fold_rows();
@@ -293,7 +293,7 @@ class ReductionKernel {
             return c;
         };
         const auto for_each_term = [&] {
-            const Scalar k = arena_.variable(ScalarType::kI32);
+            const Scalar k = arena_.symbol(ScalarType::kI32);
             const Expr length = count_of(row_.element_count(), body_);
             writer_.bind(k, writer_.for_("k", body_.index(0), [&](Expr i) { return i < length; }));
             return k;
@@ -302,17 +302,17 @@ class ReductionKernel {
             const Node& node = graph_.nodes[n];
             if (node.op->op_class != OpClass::kReduce) continue;
             const DType dtype = graph_.values[node.outputs[0]].dtype;
-            const Scalar result = arena_.variable(scalar_type(dtype));
+            const Scalar result = arena_.symbol(scalar_type(dtype));
             const Expr array = writer_.declare_array("r" + std::to_string(reductions_++),
                                                      scalar_type(dtype), kResults);
             const Expr c = for_each_result();
             writer_.assign(body_.element(array, c),
-                           body_.constant(fold_start(node.op->fold, dtype), scalar_type(dtype)));
+                           body_.constant(fold_start(node.op->reduce, dtype), scalar_type(dtype)));
             writer_.end();
             const Scalar k = for_each_term();
             const Expr at = body_.element(array, for_each_result());
             const Expr element = writer_.emit(expressions_.read(node.inputs[0], place_of_term(k)));
-            writer_.assign(at, fold_step(node.op->fold, at, element));
+            writer_.assign(at, fold_step(node.op->reduce, at, element));
             writer_.end();
             writer_.end();
             known.emplace_back(result, array);
@@ -364,7 +364,7 @@ class ReductionKernel {
     GridAxis open_outer(Expr workgroup) {
         const Dim outer = outer_.element_count();
         const Expr total = count_of(outer, body_);
-        const uint64_t groups = options_.caps.max_workgroup_count_x;
+        const uint64_t groups = options_.caps.max_compute_work_group_count_x;
         const uint32_t each =
             items_each(outer, options_.rows_capacity, groups * uint64_t{columns_});
         const Expr thread = body_.invocation();
@@ -397,8 +397,8 @@ class ReductionKernel {
         constexpr int64_t kFewTurns = 8, kMoreTurns = 32, kFewResults = 256;
         // Where threads are few, none of the others works while one waits.
         const int64_t results =
-            outer_.element_count().at(static_cast<int64_t>(options_.rows_capacity));
-        return !row_.element_count().per_row && row_.element_count().count > 0 &&
+            outer_.element_count().resolve(static_cast<int64_t>(options_.rows_capacity));
+        return !row_.element_count().is_batch && row_.element_count().count > 0 &&
                turns() <= (results <= kFewResults ? kMoreTurns : kFewTurns) &&
                !is_software(options_.caps);
     }
@@ -411,7 +411,7 @@ class ReductionKernel {
 
     Turn open_row(bool is_reduction) {
         Turn turn;
-        const Scalar k = arena_.variable(ScalarType::kI32);
+        const Scalar k = arena_.symbol(ScalarType::kI32);
         const Expr length = count_of(row_.element_count(), body_);
         const Expr first = lanes_ == 1 ? body_.index(0) : lane_;
         if (has_few_turns() && is_reduction) {
@@ -450,13 +450,13 @@ class ReductionKernel {
     }
 
     void reduce(const Node& node) {
-        const Fold fold = node.op->fold;
+        const ReduceOp fold = node.op->reduce;
         const ValueId out = node.outputs[0];
         const DType dtype = graph_.values[out].dtype;
         const ScalarType type = scalar_type(dtype);
         const Dim length = row_.element_count();
         if (is_cpu(options_.caps) && lanes_ == 1 && type == ScalarType::kF32 &&
-            (length.per_row || length.count >= 2 * kSumParts))
+            (length.is_batch || length.count >= 2 * kSumParts))
             return reduce_in_parts(node);
         const Expr sum = writer_.declare("r" + std::to_string(reductions_++), type,
                                          body_.constant(fold_start(fold, dtype), type));
@@ -466,7 +466,7 @@ class ReductionKernel {
         writer_.assign(sum, turn.inside ? select(turn.inside, folded, sum) : folded);
         writer_.end();
         if (lanes_ > 1) writer_.assign(sum, body_.call(tree(fold, type), sum));
-        const Scalar result = arena_.variable(type);
+        const Scalar result = arena_.symbol(type);
         writer_.bind(result, sum);
         expressions_.define(out, result);
     }
@@ -474,7 +474,7 @@ class ReductionKernel {
     /// For CPUs: each part folds every kSumParts-th term, side by side, of which compilers make vectors; so many on all
     /// CPUs, for the same bits.
     void reduce_in_parts(const Node& node) {
-        const Fold fold = node.op->fold;
+        const ReduceOp fold = node.op->reduce;
         const DType dtype = graph_.values[node.outputs[0]].dtype;
         const std::string name = "r" + std::to_string(reductions_++);
         const Expr start = body_.constant(fold_start(fold, dtype), ScalarType::kF32);
@@ -488,16 +488,16 @@ class ReductionKernel {
         writer_.end();
         const Expr turn = writer_.for_("turn", body_.index(0), [&](Expr at) { return at < turns; });
         const Expr part = for_each_part();
-        const Scalar t = arena_.variable(ScalarType::kI32), p = arena_.variable(ScalarType::kI32);
-        const Scalar k = arena_.variable(ScalarType::kI32);
+        const Scalar t = arena_.symbol(ScalarType::kI32), p = arena_.symbol(ScalarType::kI32);
+        const Scalar k = arena_.symbol(ScalarType::kI32);
         writer_.bind(t, turn);
         writer_.bind(p, part);
         writer_.bind(k, writer_.let("k", turn * kSumParts + part));
         const auto rows = static_cast<int64_t>(options_.rows_capacity);
         KnownRanges known(arena_);
-        known.set(t, indices_of(row_.element_count().at(rows) / kSumParts));
+        known.set(t, indices_of(row_.element_count().resolve(rows) / kSumParts));
         known.set(p, {0, kSumParts - 1});
-        known.set(outer_index_, indices_of(outer_.element_count().at(rows)));
+        known.set(outer_index_, indices_of(outer_.element_count().resolve(rows)));
         known.replace(k, t * arena_.index(kSumParts) + p);
         const Expr one = body_.element(parts, part);
         const Scalar term = expressions_.read(node.inputs[0], place_of_term(k));
@@ -508,19 +508,19 @@ class ReductionKernel {
         const Expr other = for_each_part();
         writer_.assign(sum, fold_step(fold, sum, body_.element(parts, other)));
         writer_.end();
-        const Scalar rest = arena_.variable(ScalarType::kI32);
+        const Scalar rest = arena_.symbol(ScalarType::kI32);
         writer_.bind(rest,
                      writer_.for_("k", turns * kSumParts, [&](Expr i) { return i < length; }));
         const Scalar last = expressions_.read(node.inputs[0], place_of_term(rest));
         writer_.assign(sum, fold_step(fold, sum, writer_.emit(last)));
         writer_.end();
-        const Scalar result = arena_.variable(ScalarType::kF32);
+        const Scalar result = arena_.symbol(ScalarType::kF32);
         writer_.bind(result, sum);
         expressions_.define(node.outputs[0], result);
     }
 
     /// A function that folds one value of each lane and gives every lane the result.
-    uint32_t tree(Fold fold, ScalarType type) {
+    uint32_t tree(ReduceOp fold, ScalarType type) {
         const std::string shape =
             std::string(glsl_type(type)) + std::to_string(columns_) + "x" + std::to_string(lanes_);
         BodyFunction function;
@@ -558,7 +558,7 @@ class ReductionKernel {
     /// `condition` (none: nothing is asked for) of threads that have a result.
     Expr guarded(Expr condition) const {
         if (!all_stay_) return condition;
-        return condition ? both(is_mine_, condition) : is_mine_;
+        return condition ? logical_and(is_mine_, condition) : is_mine_;
     }
 
     void store_where(Expr condition, std::span<const ValueId> values, const ScalarPlace& place,
@@ -595,7 +595,7 @@ class ReductionKernel {
     /// Folds the results of neighbouring threads.  term: this thread's.
     void fold_blocks(const Node& node, Expr term) {
         const ValueId out = node.outputs[0];
-        const Fold fold = node.op->fold;
+        const ReduceOp fold = node.op->reduce;
         const Expr thread = body_.invocation();
         if (outer_.element_count() == Dim(1)) {
             writer_.if_(thread == 0);
@@ -619,7 +619,7 @@ class ReductionKernel {
         writer_.end();
         writer_.barrier();
         writer_.end();
-        writer_.if_(both(both(is_mine_, thread < columns_), thread % block == 0));
+        writer_.if_(logical_and(logical_and(is_mine_, thread < columns_), thread % block == 0));
         writer_.store(operand_(out), row_index_ / block, mine);
         writer_.end();
     }
@@ -659,28 +659,28 @@ ReductionLayout reduction_layout(const Group& group, const LowerOptions& options
     const auto most_rows = static_cast<int64_t>(options.rows_capacity);
     const bool is_across =
         std::find(group.axes.begin(), group.axes.end(), group.space.rank() - 1) == group.axes.end();
-    const bool is_wide = is_across && outer.at(most_rows) >= kManyRows;
+    const bool is_wide = is_across && outer.resolve(most_rows) >= kManyRows;
     // On a CPU threads that wait for each other cost more than adding up alone.
-    const bool is_alone = is_software(options.caps) && row.at(most_rows) <= kMostAlone;
+    const bool is_alone = is_software(options.caps) && row.resolve(most_rows) <= kMostAlone;
     if (is_alone) {
         layout.lanes = 1;
         layout.columns = kPartThreads;
-    } else if (is_across && !row.per_row && !outer.per_row && row.count >= kLeastAcross &&
+    } else if (is_across && !row.is_batch && !outer.is_batch && row.count >= kLeastAcross &&
                outer.count > 1 && outer.count <= kMostAcross) {
         layout.lanes = 8;
         layout.columns = kPartThreads / 8;
-    } else if (!row.per_row && row.count <= (is_wide ? kShortAcross : kShortRow)) {
+    } else if (!row.is_batch && row.count <= (is_wide ? kShortAcross : kShortRow)) {
         layout.lanes = 1;
         layout.columns = kPartThreads;
     } else {
         layout.lanes = 64;
-        const int64_t length = row.at(most_rows);
+        const int64_t length = row.resolve(most_rows);
         while (layout.lanes < 256 && layout.lanes < length / 2) layout.lanes *= 2;
-        if (outer.at(most_rows) <= kFewRows) layout.lanes = kPartThreads;
+        if (outer.resolve(most_rows) <= kFewRows) layout.lanes = kPartThreads;
     }
     layout.is_looped =
         items_each(outer, options.rows_capacity,
-                   uint64_t{options.caps.max_workgroup_count_x} * layout.columns) > 1;
+                   uint64_t{options.caps.max_compute_work_group_count_x} * layout.columns) > 1;
     return layout;
 }
 

@@ -183,8 +183,8 @@ const Node& node_of(const Graph& graph, const Group& group, OpClass op_class);
 uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, uint64_t rows);
 
 /// What a fold of elements of `dtype` starts with; and one step of it.
-double fold_start(Fold fold, DType dtype);
-Expr fold_step(Fold fold, Expr a, Expr b);
+double fold_start(ReduceOp fold, DType dtype);
+Expr fold_step(ReduceOp fold, Expr a, Expr b);
 
 /// Elements as bytes-free work: Extent of a count.
 Extent work_of(Dim count);

@@ -71,7 +71,7 @@ bool set_attr(KernelProblem& problem, std::string_view name, std::string_view te
         if (spec.type == AttrType::kIntegers && integers) problem.attrs.set(name, *integers);
         if (spec.type == AttrType::kInteger && integers && integers->size() == 1)
             problem.attrs.set(name, integers->front());
-        if (spec.type == AttrType::kReal && number) problem.attrs.set(name, *number);
+        if (spec.type == AttrType::kFloat && number) problem.attrs.set(name, *number);
     }
     return problem.attrs.has(name);
 }
@@ -102,7 +102,7 @@ KernelProblem kernel_problem(const Graph& graph, const Node& node, uint64_t rows
         const Value& value = graph.value(v);
         Shape shape;
         for (int axis = 0; axis < value.shape.rank(); ++axis)
-            shape.push_back(Dim(value.shape[axis].at(static_cast<int64_t>(rows_capacity))));
+            shape.push_back(Dim(value.shape[axis].resolve(static_cast<int64_t>(rows_capacity))));
         problem.inputs.push_back({value.dtype, shape});
     }
     return problem;

@@ -189,9 +189,9 @@ BodyRequirements needs_of(const KernelDraft& kernel) {
 }
 
 /// The extension by which a kernel with matrices reaches matrix cores.
-MatrixCores matrix_cores_of(const KernelDraft& kernel, const DeviceCaps& caps) {
-    return kernel.prefers_nv_matrices && caps.nv_matrix_cores ? MatrixCores::kNv
-                                                              : caps.matrix_cores;
+CooperativeMatrixExt matrix_cores_of(const KernelDraft& kernel, const DeviceCaps& caps) {
+    return kernel.prefers_nv_matrices && caps.cooperative_matrix_nv ? CooperativeMatrixExt::kNv
+                                                              : caps.cooperative_matrix;
 }
 
 /// What a text with matrices must say first.
@@ -201,10 +201,10 @@ std::string matrix_head(const KernelDraft& kernel, const DeviceCaps& caps) {
         "#extension GL_KHR_memory_scope_semantics : require\n"
         "#extension GL_KHR_shader_subgroup_basic : require\n"
         "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n";
-    if (matrix_cores_of(kernel, caps) == MatrixCores::kKhr)
+    if (matrix_cores_of(kernel, caps) == CooperativeMatrixExt::kKhr)
         text += "#pragma use_vulkan_memory_model\n#define HEARTH_MATRIX_KHR\n";
     if (kernel.workgroup_matrix) text += "#define HEARTH_MATRIX_WORKGROUP\n";
-    const MatrixShape shape = kernel.workgroup_matrix.value_or(caps.matrix);
+    const MatrixShape shape = kernel.workgroup_matrix.value_or(caps.cooperative_matrix_shape);
     const auto size = [&](const char* name, uint32_t value) {
         text += "#define hearth_matrix_" + std::string(name) + " " + std::to_string(value) + "\n";
     };
@@ -302,7 +302,7 @@ std::vector<uint32_t> computed_values(const Graph& graph, const Group& group,
         stack.pop_back();
         if (wanted[n]) continue;
         wanted[n] = true;
-        if (graph.nodes[n].op->reads_buffers) continue;
+        if (graph.nodes[n].op->is_opaque) continue;
         for (ValueId v : graph.nodes[n].inputs)
             if (const Value& in = graph.values[v];
                 in.kind == ValueKind::kNode && (inlined[in.node] || is_number(v)))
@@ -586,7 +586,7 @@ class Lowerer {
                                " operands, expected at most " + std::to_string(kMaxPushedOperands));
         if (kernel.described != nullptr) {
             const Status status = verify_body(*kernel.described);
-            if (!status.ok()) return status.in("kernel " + kernel.name + " (" + call.label + ")");
+            if (!status.ok()) return status.with_context("kernel " + kernel.name + " (" + call.label + ")");
             (is_text(kernel) ? call.functions : call.body) = kernel.described;
         }
         if (is_cpu(options_.caps)) {
@@ -642,7 +642,7 @@ class Lowerer {
     Status check_lowerable(const Graph& graph, const Group& group) const {
         for (NodeId n : group.nodes) {
             const OpDef& op = *graph.nodes[n].op;
-            const bool has_kernel = op.at || op.op_class == OpClass::kReduce ||
+            const bool has_kernel = op.compute || op.op_class == OpClass::kReduce ||
                                     op.op_class == OpClass::kMatmul ||
                                     op.op_class == OpClass::kKernel;
             if (!has_kernel) return unsupported(std::string(op.name) + " has no kernel");
@@ -712,10 +712,10 @@ class Lowerer {
         if (!is_finished && text.has_matrices) {
             kernel.needs_matrix_cores = matrix_cores_of(text, options_.caps);
             kernel.needs_workgroup_matrices = text.workgroup_matrix.has_value();
-            kernel.matrix = text.workgroup_matrix.value_or(options_.caps.matrix);
+            kernel.matrix = text.workgroup_matrix.value_or(options_.caps.cooperative_matrix_shape);
             kernel.needs_fp16_arithmetic = true;
             kernel.subgroup_size = options_.caps.subgroup_size;
-            if (kernel.needs_matrix_cores == MatrixCores::kKhr) {
+            if (kernel.needs_matrix_cores == CooperativeMatrixExt::kKhr) {
                 HEARTH_ASSIGN(kernel.spirv, to_khr_matrices(kernel.spirv));
             }
         }
@@ -726,8 +726,8 @@ class Lowerer {
         kernel.needs_fp16_storage = holds(graph, text.buffers, storage, 2);
         kernel.needs_int8_storage = holds(graph, text.buffers, storage, 1);
         if (options_.keep_source && !is_finished) kernel.source = source;
-        const uint32_t index = is_shared ? equal_kernel(kernel) : kNone;
-        if (index != kNone) {
+        const uint32_t index = is_shared ? equal_kernel(kernel) : kInvalidId;
+        if (index != kInvalidId) {
             by_source_.emplace(source, index);
             return index;
         }
@@ -753,7 +753,7 @@ class Lowerer {
                    other.needs_fp16_storage == kernel.needs_fp16_storage &&
                    other.needs_int8_storage == kernel.needs_int8_storage;
         });
-        return found == end ? kNone : found->second;
+        return found == end ? kInvalidId : found->second;
     }
 
     LowerOptions options_;
@@ -768,7 +768,7 @@ class Lowerer {
 Result<LoweredProgram> lower(std::span<const Graph> graphs, const LowerOptions& options) {
     Lowerer lowerer(options);
     for (const Graph& graph : graphs)
-        if (Status s = lowerer.add(graph); !s.ok()) return s.in("entry '" + graph.name + "'");
+        if (Status s = lowerer.add(graph); !s.ok()) return s.with_context("entry '" + graph.name + "'");
     if (std::any_of(graphs.begin(), graphs.end(),
                     [](const Graph& g) { return !g.updates.empty(); }))
         HEARTH_TRY(lowerer.add_copy_kernel());

@@ -42,9 +42,9 @@ std::array<const char*, 2> MatmulFunctions::axes_of(size_t input) {
 }
 
 uint32_t MatmulFunctions::add_load(size_t input) {
-    const Scalar batch = arena_.variable(ScalarType::kI32);
-    const Scalar i = arena_.variable(ScalarType::kI32);
-    const Scalar j = arena_.variable(ScalarType::kI32);
+    const Scalar batch = arena_.symbol(ScalarType::kI32);
+    const Scalar i = arena_.symbol(ScalarType::kI32);
+    const Scalar j = arena_.symbol(ScalarType::kI32);
     FunctionWriter f = begin(input == 0 ? "load_a" : "load_b");
     f.bind_parameter("batch", batch);
     f.bind_parameter(axes_of(input)[0], i);
@@ -80,10 +80,10 @@ uint32_t MatmulFunctions::add_gather(std::string name, size_t input, uint32_t lo
 }
 
 void MatmulFunctions::add_results(bool is_early) {
-    const Scalar batch = arena_.variable(ScalarType::kI32);
-    const Scalar m = arena_.variable(ScalarType::kI32);
-    const Scalar n = arena_.variable(ScalarType::kI32);
-    const Scalar sum = arena_.variable(number_type());
+    const Scalar batch = arena_.symbol(ScalarType::kI32);
+    const Scalar m = arena_.symbol(ScalarType::kI32);
+    const Scalar n = arena_.symbol(ScalarType::kI32);
+    const Scalar sum = arena_.symbol(number_type());
     FunctionWriter f = begin("results");
     f.bind_parameter("batch", batch);
     f.bind_parameter("m", m);

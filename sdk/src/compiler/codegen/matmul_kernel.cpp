@@ -68,7 +68,7 @@ class MatmulKernel {
         // Where an invocation stores four elements at most.
         is_early_ =
             tile.family == MatmulFamily::kMatrix && tile.split > 1 &&
-            tile.tm == static_cast<int>(options_.caps.matrix.m) && stores_by_fours() &&
+            tile.tm == static_cast<int>(options_.caps.cooperative_matrix_shape.m) && stores_by_fours() &&
             tile.tm * tile.tn / 4 <= tile.split * static_cast<int>(options_.caps.subgroup_size);
         kernel_.head = constants(tile, problem);
         if (tile.family != MatmulFamily::kTiled) kernel_.head += chunk_types(problem, tile.family);
@@ -85,7 +85,7 @@ class MatmulKernel {
         kernel_.text += shader_text(text_of(tile.family));
         set_functions(kernel_, body_);
         for (const Dim count : {batch_.element_count(), m_, n_, k_})
-            kernel_.buffers.uses_rows |= count.per_row;
+            kernel_.buffers.uses_rows |= count.is_batch;
         if (tile.family == MatmulFamily::kWorkgroup)
             kernel_.workgroup_matrix = {static_cast<uint32_t>(tile.tm),
                                         static_cast<uint32_t>(tile.tn),
@@ -153,9 +153,9 @@ class MatmulKernel {
     MatmulProblem describe(int64_t rows) {
         for (size_t input = 0; input < 2; ++input) views_[input] = memory_view(input);
         MatmulProblem p;
-        p.m = m_.at(rows);
-        p.n = n_.at(rows);
-        p.k = k_.at(rows);
+        p.m = m_.resolve(rows);
+        p.n = n_.resolve(rows);
+        p.k = k_.resolve(rows);
         p.batch = batch_.element_count(rows);
         p.a_k_is_contiguous = !is_swapped(0);
         p.b_k_is_contiguous = is_swapped(1);
@@ -168,10 +168,10 @@ class MatmulKernel {
         p.can_load_vec4 =
             !p.is_integer && loads_by_fours(0) && loads_by_fours(1) && p.n > 16 && p.m > 16;
         // A product with fewer rows or columns than a matrix would mostly multiply zeros.
-        p.can_use_matrices = p.fits_grid && options_.caps.matrix_cores != MatrixCores::kNone &&
+        p.can_use_matrices = p.fits_grid && options_.caps.cooperative_matrix != CooperativeMatrixExt::kNone &&
                              dtype_of(0) == DType::kF16 && dtype_of(1) == DType::kF16 &&
-                             p.m >= options_.caps.matrix.m && p.n >= options_.caps.matrix.n &&
-                             p.k >= options_.caps.matrix.k;
+                             p.m >= options_.caps.cooperative_matrix_shape.m && p.n >= options_.caps.cooperative_matrix_shape.n &&
+                             p.k >= options_.caps.cooperative_matrix_shape.k;
         return p;
     }
 
@@ -212,7 +212,7 @@ class MatmulKernel {
     }
 
     static std::string is_whole(Dim count, int tile) {
-        return !count.per_row && count.count % tile == 0 ? "true" : "false";
+        return !count.is_batch && count.count % tile == 0 ? "true" : "false";
     }
 
     /// The stretch of the inner extent that one workgroup sums.
@@ -274,7 +274,7 @@ class MatmulKernel {
     }
 
     bool loads_vectors(size_t input, int64_t each) const {
-        return views_[input] && !views_[input]->contiguous.per_row &&
+        return views_[input] && !views_[input]->contiguous.is_batch &&
                views_[input]->contiguous.count % each == 0;
     }
 
@@ -399,9 +399,9 @@ class MatmulKernel {
     /// lie in memory; "load_chunk(...)" of b.  has_counts: the text hands over the extents, too.
     void add_chunk_load(size_t input, Chunk chunk, bool has_counts) {
         const auto [first, second] = MatmulFunctions::axes_of(input);
-        const Scalar batch = arena_.variable(ScalarType::kI32);
-        const Scalar i = arena_.variable(ScalarType::kI32);
-        const Scalar j = arena_.variable(ScalarType::kI32);
+        const Scalar batch = arena_.symbol(ScalarType::kI32);
+        const Scalar i = arena_.symbol(ScalarType::kI32);
+        const Scalar j = arena_.symbol(ScalarType::kI32);
         const bool is_row_chunk = is_row_ && input == 1;
         FunctionWriter f = functions_.begin(is_row_chunk ? "load_chunk" : load_name(input, chunk));
         f.bind_parameter("batch", batch);
@@ -495,7 +495,7 @@ class MatmulKernel {
     /// What matmul_matrix.comp wants where FOLDS_ROWS is defined: "make_rows(batch, first_m, m_count,
     /// k_count)", which puts a's slice, whole rows, where products find it.
     void add_prologue(const MatmulTile& tile, const MatmulProblem& problem) {
-        const auto variable = [&](ScalarType type) { return arena_.variable(type); };
+        const auto variable = [&](ScalarType type) { return arena_.symbol(type); };
         RowVariables v{variable(ScalarType::kF32),
                        variable(ScalarType::kI32),
                        variable(ScalarType::kI32),
@@ -519,7 +519,7 @@ class MatmulKernel {
             row_.terms.push_back(add_row_function("term" + std::to_string(i), node.inputs[0],
                                                   row_place(graph_.values[node.inputs[0]].shape, v),
                                                   v, i));
-            row_.folds.push_back(node.op->fold);
+            row_.folds.push_back(node.op->reduce);
             v.folds.push_back(variable(ScalarType::kF32));
             expressions_.define(node.outputs[0], v.folds.back());
         }
@@ -541,7 +541,7 @@ class MatmulKernel {
         uint32_t threads = 0, vectors = 0;
         uint32_t load = 0, operand = 0;
         std::vector<uint32_t> terms, fetches;
-        std::vector<Fold> folds;  ///< one for each of the terms
+        std::vector<ReduceOp> folds;  ///< one for each of the terms
 
         int64_t chunks() const { return (width / 8 + lanes - 1) / lanes; }  ///< of an invocation
     };
@@ -641,7 +641,7 @@ class MatmulKernel {
 
     /// A reduction of the row: each invocation's elements, then what its neighbours have.
     void fold_row(KernelWriter& w, RowNames& names, size_t index, Expr thread, Expr first) {
-        const Fold fold = row_.folds[index];
+        const ReduceOp fold = row_.folds[index];
         const Expr start = body_->constant(fold_start(fold, DType::kF32), ScalarType::kF32);
         const Expr result = w.declare("fold" + std::to_string(index), ScalarType::kF32, start);
         for_each_of_row(w, names, [&](Expr, std::span<const Expr> arguments) {
@@ -724,7 +724,7 @@ class MatmulKernel {
     /// Whether four elements along n that begin at a multiple of four are one vector of each value
     /// that is stored.
     bool stores_by_fours() const {
-        if (n_.per_row || n_.count % 4 != 0) return false;
+        if (n_.is_batch || n_.count % 4 != 0) return false;
         return std::all_of(group_.stores.begin(), group_.stores.end(), [&](ValueId v) {
             const DType dtype = graph_.values[v].dtype;
             return dtype == DType::kF32 || (dtype == DType::kF16 && held(dtype) == DType::kF16);

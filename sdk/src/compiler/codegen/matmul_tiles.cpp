@@ -133,8 +133,8 @@ bool fits(const MatmulTile& t, const MatmulProblem& problem, const DeviceCaps& c
         return whole % static_cast<int>(part) == 0;
     };
     if (t.family == MatmulFamily::kMatrix &&
-        !(divides(t.tm, caps.matrix.m) && divides(t.tn, caps.matrix.n) &&
-          divides(t.bk, static_cast<uint32_t>(t.split) * caps.matrix.k)))
+        !(divides(t.tm, caps.cooperative_matrix_shape.m) && divides(t.tn, caps.cooperative_matrix_shape.n) &&
+          divides(t.bk, static_cast<uint32_t>(t.split) * caps.cooperative_matrix_shape.k)))
         return false;
     const int threads = threads_of(t, caps);
     // Each invocation fetches equally much of each half of a slice.
@@ -142,8 +142,8 @@ bool fits(const MatmulTile& t, const MatmulProblem& problem, const DeviceCaps& c
         !(problem.a_k_is_contiguous && divides(t.bm * t.bk / 8, static_cast<uint32_t>(threads))))
         return false;
     if (t.family == MatmulFamily::kWorkgroup &&
-        std::none_of(caps.workgroup_matrices.begin(), caps.workgroup_matrices.end(),
-                     [&](const WorkgroupMatrix& kind) {
+        std::none_of(caps.workgroup_scope_granularities.begin(), caps.workgroup_scope_granularities.end(),
+                     [&](const WorkgroupMatrixGranularity& kind) {
                          return static_cast<int>(kind.invocations) == threads &&
                                 divides(t.tm, kind.granularity.m) &&
                                 divides(t.tn, kind.granularity.n) &&
@@ -156,10 +156,10 @@ bool fits(const MatmulTile& t, const MatmulProblem& problem, const DeviceCaps& c
           divides(t.bn * t.bk, 4u * static_cast<uint32_t>(threads))))
         return false;
     const uint32_t drivers_bytes =
-        t.family == MatmulFamily::kWorkgroup ? caps.workgroup_matrix_shared_bytes : 0;
-    return shared_bytes_of(t, problem, caps) + drivers_bytes <= caps.shared_memory_bytes &&
-           threads <= static_cast<int>(caps.max_workgroup_invocations) &&
-           threads <= static_cast<int>(caps.max_workgroup_size_x);
+        t.family == MatmulFamily::kWorkgroup ? caps.workgroup_scope_reserved_shared_memory : 0;
+    return shared_bytes_of(t, problem, caps) + drivers_bytes <= caps.max_compute_shared_memory_size &&
+           threads <= static_cast<int>(caps.max_compute_work_group_invocations) &&
+           threads <= static_cast<int>(caps.max_compute_work_group_size_x);
 }
 
 /// The least row kernel that holds all rows, or the largest.
@@ -266,7 +266,7 @@ uint32_t shared_bytes_of(const MatmulTile& t, const MatmulProblem& problem,
     const bool is_workgroup = t.family == MatmulFamily::kWorkgroup;
     const int rows_out =
         is_workgroup ? t.tm
-                     : (t.bm / t.tm) * (t.bn / t.tn) * t.split * static_cast<int>(caps.matrix.m);
+                     : (t.bm / t.tm) * (t.bn / t.tn) * t.split * static_cast<int>(caps.cooperative_matrix_shape.m);
     return static_cast<uint32_t>(std::max(slices, rows_out * (t.tn / 4 + 1)) * 16);
 }
 
@@ -301,7 +301,7 @@ std::optional<MatmulTile> choose_folding_tile(const MatmulProblem& problem,
             std::max(shared_bytes_of(t, problem, caps), shared_bytes_of(t, other, caps)) +
             4 * static_cast<uint32_t>(threads);
         if (t.bm == split_edge(problem, caps) && t.bk >= problem.k && fits(t, problem, caps) &&
-            bytes <= caps.shared_memory_bytes && threads % t.bm == 0)
+            bytes <= caps.max_compute_shared_memory_size && threads % t.bm == 0)
             shortest = t;
     }
     return shortest;

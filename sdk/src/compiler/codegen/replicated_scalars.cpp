@@ -42,7 +42,7 @@ class NumberFolder {
 
     /// The group that stores each value, or kNone.
     std::vector<uint32_t> makers() const {
-        std::vector<uint32_t> maker(graph_.values.size(), kNone);
+        std::vector<uint32_t> maker(graph_.values.size(), kInvalidId);
         for (uint32_t g = 0; g < plan_.groups.size(); ++g)
             for (ValueId v : plan_.groups[g].stores) maker[v] = g;
         return maker;
@@ -54,9 +54,9 @@ class NumberFolder {
         for (size_t b = 0; b < plan_.groups.size();) {
             const Group& blocks = plan_.groups[b];
             const Node& node = graph_.nodes[blocks.nodes[0]];
-            uint32_t host = kNone;
+            uint32_t host = kInvalidId;
             if (blocks.nodes.size() == 1 && is_block_fold(node) &&
-                reads_elements(node.inputs[0], makers(), host) && host != kNone &&
+                reads_elements(node.inputs[0], makers(), host) && host != kInvalidId &&
                 can_fold_blocks(host, node)) {
                 Group& group = plan_.groups[host];
                 const NodeId n = blocks.nodes[0];
@@ -76,7 +76,7 @@ class NumberFolder {
         if (value.kind != ValueKind::kNode) return true;
         const Node& node = graph_.nodes[value.node];
         if (!plan_.inlined[value.node]) {
-            if (maker[v] == kNone || (host != kNone && host != maker[v])) return false;
+            if (maker[v] == kInvalidId || (host != kInvalidId && host != maker[v])) return false;
             host = maker[v];
             return true;
         }
@@ -97,7 +97,7 @@ class NumberFolder {
         const auto block = static_cast<uint32_t>(fold.attrs.integer("block"));
         return graph_.value(fold.inputs[0]).shape.rank() == 1 &&
                outer == graph_.value(fold.inputs[0]).shape.element_count() && !layout.is_looped &&
-               !outer.per_row && (outer.count == 1 || layout.columns % block == 0);
+               !outer.is_batch && (outer.count == 1 || layout.columns % block == 0);
     }
 
     // ------------------------------------------------------------------ updates of single numbers

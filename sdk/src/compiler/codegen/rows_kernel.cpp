@@ -35,12 +35,12 @@ KernelPart rows_part(const Graph& graph, const Group& group, const std::vector<b
     ScalarArena& arena = expressions.arena();
     KernelWriter writer(body, arena, operand);
     const auto in_at = [&](size_t input, Expr at) {
-        const Scalar element = arena.variable(ScalarType::kI32);
+        const Scalar element = arena.symbol(ScalarType::kI32);
         writer.bind(element, at);
         return writer.emit(expressions.read(node.inputs[input], {element, {}}));
     };
 
-    const uint64_t most = uint64_t{kPartThreads} * options.caps.max_workgroup_count_x;
+    const uint64_t most = uint64_t{kPartThreads} * options.caps.max_compute_work_group_count_x;
     const uint32_t each = items_each(count, options.rows_capacity, most);
     const Expr total = count_of(count, body);
     const Expr start = workgroup * kPartThreads + body.invocation();
@@ -53,9 +53,9 @@ KernelPart rows_part(const Graph& graph, const Group& group, const std::vector<b
             "i", start, [&](Expr at) { return at < total; }, body.workgroups() * kPartThreads);
     }
     const Expr place = writer.let("place", in_at(1, writer.let("row", i / width)));
-    writer.if_(both(place >= body.index(0), place < places));
-    const Scalar to = arena.variable(ScalarType::kI32);
-    const Scalar content = arena.variable(scalar_type(graph.value(node.outputs[0]).dtype));
+    writer.if_(logical_and(place >= body.index(0), place < places));
+    const Scalar to = arena.symbol(ScalarType::kI32);
+    const Scalar content = arena.symbol(scalar_type(graph.value(node.outputs[0]).dtype));
     writer.bind(content, writer.let("content", in_at(2, i)));
     writer.bind(to, writer.let("to", place * width + i % width));
     expressions.define(node.outputs[0], content);

@@ -34,15 +34,15 @@ bool may_have_any_operands(const CompileOptions& options) {
 
 bool wants_fused_networks(const CompileOptions& options) {
     // On CPUs calls are cheap, and a fused network has no body.
-    if (!may_have_any_operands(options) || options.caps.cpu != Cpu::kNone) return false;
-    if (options.fused_networks != FusedNetworks::kWherePays)
-        return options.fused_networks == FusedNetworks::kAlways;
+    if (!may_have_any_operands(options) || options.caps.cpu_isa != CpuIsa::kNone) return false;
+    if (options.fuse_mlp != FuseMlp::kAuto)
+        return options.fuse_mlp == FuseMlp::kAlways;
     return !is_software(options.caps);
 }
 
 struct Planned {
     Program program;
-    std::vector<std::string> notes;
+    std::vector<std::string> remarks;
     std::vector<std::string> tunable;
     std::map<std::string, std::vector<std::string>> network_variants;
     std::vector<std::shared_ptr<const Body>> bodies;
@@ -51,37 +51,37 @@ struct Planned {
 /// The variants of the options' tuning if it is for this device; otherwise adds a note with the
 /// reason.
 std::map<std::string, std::string> variants_of(const CompileOptions& options,
-                                               std::vector<std::string>& notes) {
+                                               std::vector<std::string>& remarks) {
     if (options.tuning.empty()) return {};
     Result<Tuning> tuning = parse_tuning(options.tuning);
     const std::string problem = tuning.ok() ? tuning->mismatch(options) : tuning.status().message();
     if (problem.empty()) return std::move(tuning->variants);
-    notes.push_back("tuning is ignored: " + problem);
+    remarks.push_back("tuning is ignored: " + problem);
     return {};
 }
 
 Result<Planned> lower_and_plan(const std::vector<Graph>& graphs, const CompileOptions& options,
                                bool spare_memory = false) {
-    std::vector<std::string> notes;
+    std::vector<std::string> remarks;
     HEARTH_ASSIGN(LoweredProgram lowered,
                   lower(graphs, {.caps = options.caps,
                                  .binding_model = options.binding_model,
-                                 .rows_capacity = options.rows_capacity,
+                                 .rows_capacity = options.max_batch_size,
                                  .fuse = options.fuse,
                                  .fused_networks = wants_fused_networks(options),
                                  .spare_memory = spare_memory,
                                  .keep_source = options.keep_source,
-                                 .variants = variants_of(options, notes)}));
-    notes.insert(notes.end(), lowered.notes.begin(), lowered.notes.end());
+                                 .variants = variants_of(options, remarks)}));
+    remarks.insert(remarks.end(), lowered.notes.begin(), lowered.notes.end());
     std::vector<std::string> tunable = std::move(lowered.tunable);
     std::map<std::string, std::vector<std::string>> network_variants =
         std::move(lowered.network_variants);
     std::vector<std::shared_ptr<const Body>> bodies = std::move(lowered.bodies);
     HEARTH_ASSIGN(Program program, plan(graphs, std::move(lowered),
-                                        {.rows_capacity = options.rows_capacity,
+                                        {.max_batch_size = options.max_batch_size,
                                          .caps = options.caps,
                                          .share_arena = options.share_arena}));
-    return Planned{std::move(program), std::move(notes), std::move(tunable),
+    return Planned{std::move(program), std::move(remarks), std::move(tunable),
                    std::move(network_variants), std::move(bodies)};
 }
 
@@ -101,7 +101,7 @@ std::vector<double> shares_of_memory(const std::vector<Graph>& graphs, const Pas
 Result<Planned> plan_within_budget(std::vector<Graph>& graphs, const CompileOptions& options) {
     HEARTH_ASSIGN(Planned planned, lower_and_plan(graphs, options));
     const uint64_t budget = options.arena_budget_bytes;
-    const PassOptions pass_options{.rows_capacity = options.rows_capacity, .caps = options.caps};
+    const PassOptions pass_options{.max_batch_size = options.max_batch_size, .caps = options.caps};
     const std::vector<Graph> originals = graphs;
     const std::vector<double> shares = shares_of_memory(originals, pass_options);
     uint64_t least = planned.program.arena_bytes;
@@ -127,8 +127,8 @@ Result<Planned> plan_within_budget(std::vector<Graph>& graphs, const CompileOpti
 
 Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileOptions& options) {
     HEARTH_ASSIGN(CompiledProgram compiled, plan_graphs(std::move(graphs), options));
-    if (options.caps.cpu == Cpu::kNone) return compiled;
-    HEARTH_TRY(make_native(compiled.program, compiled.bodies, options.caps.cpu));
+    if (options.caps.cpu_isa == CpuIsa::kNone) return compiled;
+    HEARTH_TRY(make_cpu_program(compiled.program, compiled.bodies, options.caps.cpu_isa));
     if (!options.keep_source)
         for (Kernel& kernel : compiled.program.kernels) kernel.source.clear();
     return compiled;
@@ -140,17 +140,17 @@ Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOpti
     const uint64_t graph_hash = hash_of_graphs(graphs);
     for (Graph& graph : graphs) {
         auto observe = [&](std::string_view stage, const Graph& g) {
-            if (options.observer) options.observer(graph.name, stage, print(g));
+            if (options.on_pass) options.on_pass(graph.name, stage, print(g));
         };
         observe("trace", graph);
         Result<Graph> passed = run_passes(graph,
-                                          {.rows_capacity = options.rows_capacity,
+                                          {.max_batch_size = options.max_batch_size,
                                            .caps = options.caps,
                                            .fused_networks = wants_fused_networks(options),
                                            .any_operands = may_have_any_operands(options),
                                            .precision = options.precision},
                                           observe);
-        if (!passed.ok()) return passed.status().in("entry '" + graph.name + "'");
+        if (!passed.ok()) return passed.status().with_context("entry '" + graph.name + "'");
         graph = std::move(passed).value();
     }
     HEARTH_ASSIGN(Planned planned, options.arena_budget_bytes == 0
@@ -158,7 +158,7 @@ Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOpti
                                        : plan_within_budget(graphs, options));
     planned.program.graph_hash = graph_hash;
     return CompiledProgram{std::move(planned.program), std::move(graphs),
-                           std::move(planned.notes),   std::move(quantized),
+                           std::move(planned.remarks),   std::move(quantized),
                            std::move(planned.tunable), std::move(planned.network_variants),
                            std::move(planned.bodies)};
 }
@@ -166,7 +166,7 @@ Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOpti
 Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries) {
     std::vector<Graph> graphs;
     for (Trace* entry : entries) {
-        HEARTH_ASSIGN(Graph graph, entry->finish());
+        HEARTH_ASSIGN(Graph graph, entry->build());
         if (graph.outputs.empty() && graph.updates.empty())
             return invalid_argument("trace '" + graph.name +
                                     "' has neither outputs nor updates: it would do nothing");
@@ -179,13 +179,13 @@ Compiled describe(const Program& program) {
     Compiled result;
     result.bytes = save_program(program);
     result.hash = program.hash;
-    result.listing = dump(program);
+    result.disassembly = dump(program);
     result.weights_bytes = program.weights_bytes;
     result.arena_bytes = program.arena_bytes;
     result.kernel_count = static_cast<uint32_t>(program.kernels.size());
-    for (const Step& step : program.steps) {
-        result.dispatch_count += step.kind == StepKind::kDispatch;
-        result.barrier_count += step.kind == StepKind::kBarrier;
+    for (const Command& step : program.commands) {
+        result.dispatch_count += step.kind == CommandKind::kDispatch;
+        result.barrier_count += step.kind == CommandKind::kBarrier;
     }
     return result;
 }
@@ -195,9 +195,9 @@ Result<Compiled> compile(std::span<Trace* const> entries, const CompileOptions& 
         HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
         HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(std::move(graphs), options));
         Compiled result = describe(compiled.program);
-        result.notes = std::move(compiled.notes);
+        result.remarks = std::move(compiled.remarks);
         result.quantized = std::move(compiled.quantized);
-        result.tunable = std::move(compiled.tunable);
+        result.tunable_kernels = std::move(compiled.tunable);
         return result;
     });
 }

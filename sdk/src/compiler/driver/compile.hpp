@@ -21,7 +21,7 @@ struct Body;
 struct CompiledProgram {
     Program program;
     std::vector<Graph> graphs;       ///< one for each entry
-    std::vector<std::string> notes;  ///< Compiled::notes
+    std::vector<std::string> remarks;  ///< Compiled::notes
     std::vector<QuantizedWeight> quantized;
     std::vector<std::string> tunable;                                  ///< Compiled::tunable
     std::map<std::string, std::vector<std::string>> network_variants;  ///< LoweredProgram's

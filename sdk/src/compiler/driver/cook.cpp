@@ -34,18 +34,18 @@ Result<uint64_t> shared_bytes_of(const Program& program) {
 
 /// Packs a program with the device requirements of its kernels, which may be below the profile's
 /// caps.
-Result<PackedProfile> pack(const CookProfile& profile, Program program) {
-    PackedProfile packed;
+Result<PackedDeviceTarget> pack(const DeviceTarget& profile, Program program) {
+    PackedDeviceTarget packed;
     packed.name = profile.name;
     const auto any_kernel = [&](bool Kernel::*needs) {
         return std::ranges::any_of(program.kernels, needs);
     };
-    if (profile.options.caps.cpu == Cpu::kNone) {
+    if (profile.options.caps.cpu_isa == CpuIsa::kNone) {
         HEARTH_ASSIGN(const uint64_t shared_bytes, shared_bytes_of(program));
         packed.shared_memory_bytes = static_cast<uint32_t>(shared_bytes);
         // Drivers reserve shared memory for workgroup-scope matrices.
         if (any_kernel(&Kernel::needs_workgroup_matrices))
-            packed.shared_memory_bytes += profile.options.caps.workgroup_matrix_shared_bytes;
+            packed.shared_memory_bytes += profile.options.caps.workgroup_scope_reserved_shared_memory;
     }
     for (const Kernel& kernel : program.kernels)
         packed.subgroup_size = std::max(packed.subgroup_size, kernel.subgroup_size);
@@ -53,12 +53,12 @@ Result<PackedProfile> pack(const CookProfile& profile, Program program) {
     return packed;
 }
 
-CookedProfile describe_profile(const std::string& name, const Program& program) {
-    CookedProfile cooked;
+CookedTarget describe_profile(const std::string& name, const Program& program) {
+    CookedTarget cooked;
     cooked.name = name;
     cooked.compiled = describe(program);
     for (const Kernel& kernel : program.kernels) cooked.spirv_bytes += 4 * kernel.spirv.size();
-    for (const Step& step : program.steps) cooked.operator_count += step.computes.size();
+    for (const Command& step : program.commands) cooked.operator_count += step.computes.size();
     return cooked;
 }
 
@@ -83,7 +83,7 @@ Result<OpenPackage> open_package(std::span<const std::byte> bytes) {
 }  // namespace
 
 Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options) {
-    std::vector<CookProfile> profiles = options.profiles;
+    std::vector<DeviceTarget> profiles = options.device_targets;
     if (profiles.empty()) profiles.emplace_back();
     const auto report = [&](std::string_view profile, size_t done) {
         if (options.progress) options.progress(profile, done, profiles.size());
@@ -92,16 +92,16 @@ Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options
     HEARTH_ASSIGN(cooked.quantized, quantize_weights(graphs, options.quantize));
     PackageContents contents;
     for (size_t i = 0; i < profiles.size(); ++i) {
-        CookProfile& profile = profiles[i];
+        DeviceTarget& profile = profiles[i];
         report(profile.name, i);
         profile.options.caps.name = profile.name;
-        profile.options.rows_capacity = options.rows_capacity;
+        profile.options.max_batch_size = options.max_batch_size;
         Result<CompiledProgram> compiled = compile_graphs(graphs, profile.options);
-        if (!compiled.ok()) return compiled.status().in("profile '" + profile.name + "'");
-        cooked.profiles.push_back(describe_profile(profile.name, compiled->program));
-        cooked.profiles.back().compiled.quantized = std::move(compiled->quantized);
-        HEARTH_ASSIGN(PackedProfile packed, pack(profile, std::move(compiled->program)));
-        contents.profiles.push_back(std::move(packed));
+        if (!compiled.ok()) return compiled.status().with_context("profile '" + profile.name + "'");
+        cooked.device_targets.push_back(describe_profile(profile.name, compiled->program));
+        cooked.device_targets.back().compiled.quantized = std::move(compiled->quantized);
+        HEARTH_ASSIGN(PackedDeviceTarget packed, pack(profile, std::move(compiled->program)));
+        contents.device_targets.push_back(std::move(packed));
     }
     report("", profiles.size());
     contents.graph = save_graphs(
@@ -115,7 +115,7 @@ Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options
     cooked.weights_bytes = package.view.weights().size();
     cooked.graph_bytes = package.view.graph().size();
     for (uint32_t i = 0; i < profiles.size(); ++i)
-        cooked.profiles[i].program_bytes = package.view.program(i).size();
+        cooked.device_targets[i].program_bytes = package.view.program(i).size();
     return cooked;
 }
 

@@ -22,10 +22,10 @@ struct BrainHashes {
 Result<BrainHashes> brain_hashes(const Program& program) {
     Program tables;
     tables.storage = program.storage;
-    tables.rows_capacity = program.rows_capacity;
+    tables.max_batch_size = program.max_batch_size;
     tables.weights_bytes = program.weights_bytes;
     tables.bindings = program.bindings;
-    tables.slots = program.slots;
+    tables.variables = program.variables;
     tables.data = program.data;
     for (const Entry& entry : program.entries) {
         Entry& copy = tables.entries.emplace_back();
@@ -44,13 +44,13 @@ Result<BrainHashes> brain_hashes(const Program& program) {
 
 }  // namespace
 
-Result<CookedC> cook_c_of(std::vector<Graph> graphs, const CookCOptions& options,
+Result<CProgram> cook_c_of(std::vector<Graph> graphs, const CompileToCOptions& options,
                           Program* program) {
-    if (options.cpu == Cpu::kNone) return invalid_argument("cook_c: there is no CPU to cook for");
+    if (options.cpu_isa == CpuIsa::kNone) return invalid_argument("cook_c: there is no CPU to cook for");
     CompileOptions compile_options;
-    compile_options.caps = cpu_caps(options.cpu);
-    compile_options.rows_capacity = options.rows_capacity;
-    compile_options.fused_networks = FusedNetworks::kNever;
+    compile_options.caps = cpu_caps(options.cpu_isa);
+    compile_options.max_batch_size = options.max_batch_size;
+    compile_options.fuse_mlp = FuseMlp::kNever;
     compile_options.share_arena = options.share_arena;
     compile_options.keep_source = false;
     compile_options.quantize = options.quantize;
@@ -60,12 +60,12 @@ Result<CookedC> cook_c_of(std::vector<Graph> graphs, const CookCOptions& options
     HEARTH_ASSIGN(PrintedC printed,
                   print_c_program({.program = compiled.program,
                                    .bodies = compiled.bodies,
-                                   .cpu = options.cpu,
+                                   .cpu = options.cpu_isa,
                                    .name = options.name,
                                    .schema_hash = hashes.schema,
                                    .parent_hash = hashes.parent,
-                                   .has_weights_in_source = options.weights_in_source}));
-    CookedC cooked;
+                                   .has_weights_in_source = options.embed_weights}));
+    CProgram cooked;
     cooked.header = std::move(printed.header);
     cooked.source = std::move(printed.source);
     cooked.weights = std::move(printed.weights);
@@ -74,15 +74,15 @@ Result<CookedC> cook_c_of(std::vector<Graph> graphs, const CookCOptions& options
     cooked.weights_bytes = compiled.program.weights_bytes;
     cooked.arena_bytes = compiled.program.arena_bytes;
     cooked.kernel_count = static_cast<uint32_t>(compiled.program.kernels.size());
-    for (const Step& step : compiled.program.steps)
-        cooked.step_count += step.kind != StepKind::kBarrier;
+    for (const Command& step : compiled.program.commands)
+        cooked.command_count += step.kind != CommandKind::kBarrier;
     cooked.quantized = std::move(compiled.quantized);
     if (program != nullptr) *program = std::move(compiled.program);
     return cooked;
 }
 
-Result<CookedC> cook_c(std::span<Trace* const> entries, const CookCOptions& options) {
-    return or_out_of_memory([&]() -> Result<CookedC> {
+Result<CProgram> compile_to_c(std::span<Trace* const> entries, const CompileToCOptions& options) {
+    return or_out_of_memory([&]() -> Result<CProgram> {
         HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
         return cook_c_of(std::move(graphs), options);
     });

@@ -12,7 +12,7 @@ namespace hearth {
 
 /// cook_c() of graphs instead of traces.  program: if not null, receives the plan, for tests and
 /// tools.
-Result<CookedC> cook_c_of(std::vector<Graph> graphs, const CookCOptions& options,
+Result<CProgram> cook_c_of(std::vector<Graph> graphs, const CompileToCOptions& options,
                           Program* program = nullptr);
 
 }  // namespace hearth

@@ -41,7 +41,7 @@ std::string list(const Items& items, Text text) {
 }
 
 std::string extent_text(Extent extent) {
-    return "[" + number(extent.fixed) + ", " + number(extent.per_row) + "]";
+    return "[" + number(extent.fixed) + ", " + number(extent.is_batch) + "]";
 }
 
 std::string operand_text(const Operand& o) {
@@ -51,12 +51,12 @@ std::string operand_text(const Operand& o) {
            extent_text(o.bytes) + "]";
 }
 
-std::string step_text(const Program& program, const Step& step) {
+std::string step_text(const Program& program, const Command& step) {
     const std::string operands = "\"operands\": " + list(program.operands_of(step), operand_text);
     switch (step.kind) {
-        case StepKind::kCopy:
+        case CommandKind::kCopy:
             return "{\"copy\": true, " + operands + "}";
-        case StepKind::kFill:
+        case CommandKind::kFill:
             return "{\"fill\": " + number(program.words_of(step)[0]) + ", " + operands + "}";
         default:
             return "{\"kernel\": " + number(step.kernel) + ", " + operands + ", \"grid\": " +
@@ -69,13 +69,13 @@ std::string step_text(const Program& program, const Step& step) {
 }
 
 std::string entry_text(const Program& program, const Entry& entry) {
-    std::vector<const Step*> steps;
-    for (const Step& step : program.steps_of(entry))
-        if (step.kind != StepKind::kBarrier) steps.push_back(&step);
+    std::vector<const Command*> steps;
+    for (const Command& step : program.commands_of(entry))
+        if (step.kind != CommandKind::kBarrier) steps.push_back(&step);
     return quoted(entry.name) +
            ": {\"bindings\": " + list(entry.bindings, [](uint32_t b) { return number(b); }) +
            ", \"steps\": " +
-           list(steps, [&](const Step* step) { return "\n  " + step_text(program, *step); }) + "}";
+           list(steps, [&](const Command* step) { return "\n  " + step_text(program, *step); }) + "}";
 }
 
 Result<std::string> plan_text(const CompiledProgram& compiled) {
@@ -83,7 +83,7 @@ Result<std::string> plan_text(const CompiledProgram& compiled) {
     std::string kernels;
     for (size_t k = 0; k < program.kernels.size(); ++k) {
         Result<std::string> code = print_wgsl(*compiled.bodies[k]);
-        if (!code.ok()) return code.status().in("kernel " + program.kernels[k].name);
+        if (!code.ok()) return code.status().with_context("kernel " + program.kernels[k].name);
         kernels += std::string(k == 0 ? "" : ",") +
                    "\n {\"threads\": " + number(compiled.bodies[k]->threads) +
                    ", \"code\": " + quoted(*code) + "}";
@@ -91,7 +91,7 @@ Result<std::string> plan_text(const CompiledProgram& compiled) {
     std::string entries;
     for (const Entry& entry : program.entries)
         entries += (entries.empty() ? "\n " : ",\n ") + entry_text(program, entry);
-    return "{\"rows\": " + number(program.rows_capacity) +
+    return "{\"rows\": " + number(program.max_batch_size) +
            ", \"arena_bytes\": " + number(program.arena_bytes) +
            ", \"weights_bytes\": " + number(program.weights_bytes) + ",\n\"bindings\": " +
            list(program.bindings,
@@ -109,21 +109,21 @@ Result<std::string> plan_text(const CompiledProgram& compiled) {
 
 }  // namespace
 
-Result<std::string> cook_wgsl(std::span<Trace* const> entries, uint64_t rows_capacity) {
+Result<std::string> compile_to_wgsl(std::span<Trace* const> entries, uint64_t max_batch_size) {
     return or_out_of_memory([&]() -> Result<std::string> {
         HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
-        return cook_wgsl_of(std::move(graphs), rows_capacity);
+        return cook_wgsl_of(std::move(graphs), max_batch_size);
     });
 }
 
-Result<std::string> cook_wgsl_of(std::vector<Graph> graphs, uint64_t rows_capacity) {
+Result<std::string> cook_wgsl_of(std::vector<Graph> graphs, uint64_t max_batch_size) {
     return or_out_of_memory([&]() -> Result<std::string> {
         CompileOptions options;
-        options.caps = cpu_caps(Cpu::kWasm128);
-        options.caps.fp16_storage = options.caps.int8_storage = false;  // storage is 32-bit words
+        options.caps = cpu_caps(CpuIsa::kWasm128);
+        options.caps.storage_buffer_16bit_access = options.caps.storage_buffer_8bit_access = false;  // storage is 32-bit words
         options.share_arena = true;
-        options.rows_capacity = rows_capacity;
-        options.fused_networks = FusedNetworks::kNever;
+        options.max_batch_size = max_batch_size;
+        options.fuse_mlp = FuseMlp::kNever;
         options.keep_source = false;
         HEARTH_ASSIGN(const CompiledProgram compiled, plan_graphs(std::move(graphs), options));
         return plan_text(compiled);

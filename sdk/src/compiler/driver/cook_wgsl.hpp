@@ -12,6 +12,6 @@
 namespace hearth {
 
 /// cook_wgsl() of graphs instead of traces.
-Result<std::string> cook_wgsl_of(std::vector<Graph> graphs, uint64_t rows_capacity);
+Result<std::string> cook_wgsl_of(std::vector<Graph> graphs, uint64_t max_batch_size);
 
 }  // namespace hearth

@@ -19,7 +19,7 @@ namespace {
 Result<Graph> graph_of(std::span<const Tensor> tensors) {
     Trace* const trace = tensors[0].trace();
     if (trace == nullptr) return invalid_argument("eval: the tensor belongs to no trace");
-    if (!trace->status().ok()) return trace->status().in("eval");
+    if (!trace->status().ok()) return trace->status().with_context("eval");
     Graph graph = trace->graph();
     graph.inputs.clear();
     graph.outputs.clear();
@@ -57,14 +57,14 @@ Result<NamedTensors> run(Graph graph, const EvalOptions& options) {
         if (const auto given = options.inputs.find(graph.value(v).name);
             given != options.inputs.end())
             inputs.insert(*given);
-    if (!options.runner) {
+    if (!options.backend) {
         NamedTensors weights;
-        return interpret(graph, inputs, weights, options.rows);
+        return interpret(graph, inputs, weights, options.batch_size);
     }
     Trace entry("eval");
     entry.graph() = std::move(graph);
     entry.graph().name = "eval";
-    return options.runner(entry, inputs, options.rows);
+    return options.backend(entry, inputs, options.batch_size);
 }
 
 }  // namespace

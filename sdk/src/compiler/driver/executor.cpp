@@ -27,37 +27,37 @@ std::string described(DType dtype, const Shape& shape) {
     return std::string(name_of(dtype)) + to_string(shape);
 }
 
-Status no_slot(std::string_view slot) {
-    return not_found("there is no param or state '" + std::string(slot) + "'");
+Status no_variable(std::string_view variable) {
+    return not_found("there is no param or state '" + std::string(variable) + "'");
 }
 
 class ReferenceExecutor final : public Executor {
   public:
     std::string_view name() const override { return "cpu"; }
 
-    Status load(std::vector<Graph> entries, int64_t rows_capacity) override {
-        HEARTH_ASSIGN(slots_, first_contents(entries));
+    Status load(std::vector<Graph> entries, int64_t max_batch_size) override {
+        HEARTH_ASSIGN(variables_, initial_values(entries));
         entries_ = std::move(entries);
-        rows_capacity_ = rows_capacity;
+        max_batch_size_ = max_batch_size;
         return {};
     }
     Result<NamedTensors> run(std::string_view entry, const NamedTensors& inputs,
                              int64_t rows) override {
         HEARTH_ASSIGN(const Graph* const graph,
-                      checked_entry(entries_, entry, inputs, rows, rows_capacity_));
-        return interpret(*graph, inputs, slots_, rows);
+                      validate_entry(entries_, entry, inputs, rows, max_batch_size_));
+        return interpret(*graph, inputs, variables_, rows);
     }
-    Result<HostTensor> read(std::string_view slot) override { return checked_read(slots_, slot); }
-    Status write(std::string_view slot, const HostTensor& contents) override {
-        HEARTH_TRY(check_write(slots_, slot, contents));
-        slots_.find(slot)->second = contents;
+    Result<HostTensor> read(std::string_view variable) override { return read_checked(variables_, variable); }
+    Status write(std::string_view variable, const HostTensor& contents) override {
+        HEARTH_TRY(validate_write(variables_, variable, contents));
+        variables_.find(variable)->second = contents;
         return {};
     }
 
   private:
     std::vector<Graph> entries_;
-    int64_t rows_capacity_ = 0;
-    NamedTensors slots_;
+    int64_t max_batch_size_ = 0;
+    NamedTensors variables_;
 };
 
 class ProgramExecutor final : public Executor {
@@ -66,9 +66,9 @@ class ProgramExecutor final : public Executor {
 
     std::string_view name() const override { return "program"; }
 
-    Status load(std::vector<Graph> entries, int64_t rows_capacity) override {
-        HEARTH_ASSIGN(first_, first_contents(entries));
-        options_.rows_capacity = static_cast<uint64_t>(rows_capacity);
+    Status load(std::vector<Graph> entries, int64_t max_batch_size) override {
+        HEARTH_ASSIGN(first_, initial_values(entries));
+        options_.max_batch_size = static_cast<uint64_t>(max_batch_size);
         HEARTH_ASSIGN(compiled_, compile_graphs(entries, options_));
         entries_ = std::move(entries);
         memory_.emplace(compiled_.program);
@@ -77,25 +77,25 @@ class ProgramExecutor final : public Executor {
     Result<NamedTensors> run(std::string_view entry, const NamedTensors& inputs,
                              int64_t rows) override {
         HEARTH_ASSIGN(const Graph* const graph,
-                      checked_entry(entries_, entry, inputs, rows,
-                                    static_cast<int64_t>(options_.rows_capacity)));
+                      validate_entry(entries_, entry, inputs, rows,
+                                    static_cast<int64_t>(options_.max_batch_size)));
         const auto index = static_cast<size_t>(graph - entries_.data());
         return run_program(compiled_.program, entry, compiled_.graphs[index], inputs, *memory_,
                            rows);
     }
-    Result<HostTensor> read(std::string_view slot) override {
-        const Slot* const found = compiled_.program.find_slot(slot);
+    Result<HostTensor> read(std::string_view variable) override {
+        const Variable* const found = compiled_.program.find_variable(variable);
         if (found != nullptr) return memory_->read(*found);
         // Variables that no entry uses are not in the program, and never change.
-        return checked_read(first_, slot);
+        return read_checked(first_, variable);
     }
-    Status write(std::string_view slot, const HostTensor& contents) override {
-        HEARTH_TRY(check_write(first_, slot, contents));
-        const Slot* const found = compiled_.program.find_slot(slot);
+    Status write(std::string_view variable, const HostTensor& contents) override {
+        HEARTH_TRY(validate_write(first_, variable, contents));
+        const Variable* const found = compiled_.program.find_variable(variable);
         if (found != nullptr)
             memory_->write(*found, contents);
         else
-            first_.find(slot)->second = contents;
+            first_.find(variable)->second = contents;
         return {};
     }
 
@@ -152,15 +152,15 @@ std::vector<std::string_view> registered_executors() {
     return names;
 }
 
-Result<Graph> decompose_unknown(const Graph& graph,
-                                const std::function<bool(const Graph&, const Node&)>& knows) {
+Result<Graph> legalize(const Graph& graph,
+                                const std::function<bool(const Graph&, const Node&)>& is_supported) {
     return or_out_of_memory([&]() -> Result<Graph> {
         Graph now = graph;
         for (;;) {
             std::set<std::string_view> lacking;
             bool any = false;
             for (const Node& node : now.nodes) {
-                if (knows(now, node)) continue;
+                if (is_supported(now, node)) continue;
                 any = true;
                 if (node.op->decompose == nullptr) lacking.insert(node.op->name);
             }
@@ -174,8 +174,8 @@ Result<Graph> decompose_unknown(const Graph& graph,
             const auto rule =
                 [&](Trace& trace, const Node& node,
                     std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
-                if (knows(now, node)) return std::nullopt;
-                DecomposeCall call{trace, node.attrs, inputs};
+                if (is_supported(now, node)) return std::nullopt;
+                DecomposeContext call{trace, node.attrs, inputs};
                 return node.op->decompose(call);
             };
             HEARTH_ASSIGN(now, rewrite(now, rule));
@@ -183,28 +183,28 @@ Result<Graph> decompose_unknown(const Graph& graph,
     });
 }
 
-Result<const Graph*> checked_entry(std::span<const Graph> entries, std::string_view entry,
-                                   const NamedTensors& inputs, int64_t rows,
-                                   int64_t rows_capacity) {
+Result<const Graph*> validate_entry(std::span<const Graph> entries, std::string_view entry,
+                                   const NamedTensors& inputs, int64_t batch_size,
+                                   int64_t max_batch_size) {
     const auto found =
         std::ranges::find_if(entries, [&](const Graph& g) { return g.name == entry; });
     if (found == entries.end()) return not_found("no entry '" + std::string(entry) + "' is loaded");
-    if (rows < 1 || rows > rows_capacity)
-        return invalid_argument("rows are " + std::to_string(rows) + ", expected 1 to " +
-                                std::to_string(rows_capacity));
+    if (batch_size < 1 || batch_size > max_batch_size)
+        return invalid_argument("rows are " + std::to_string(batch_size) + ", expected 1 to " +
+                                std::to_string(max_batch_size));
     for (const ValueId id : found->inputs) {
         const Value& v = found->value(id);
         const auto given = inputs.find(v.name);
         if (given == inputs.end()) return invalid_argument("input '" + v.name + "' is missing");
-        if (given->second.dtype() != v.dtype || given->second.shape() != v.shape.at(rows))
+        if (given->second.dtype() != v.dtype || given->second.shape() != v.shape.resolve(batch_size))
             return invalid_argument("input '" + v.name + "' is " +
-                                    described(v.dtype, v.shape.at(rows)) + ", found " +
+                                    described(v.dtype, v.shape.resolve(batch_size)) + ", found " +
                                     described(given->second.dtype(), given->second.shape()));
     }
     return &*found;
 }
 
-Result<NamedTensors> first_contents(std::span<const Graph> entries) {
+Result<NamedTensors> initial_values(std::span<const Graph> entries) {
     NamedTensors all;
     for (const Graph& graph : entries)
         for (auto& [name, contents] : initial_weights(graph)) {
@@ -219,20 +219,20 @@ Result<NamedTensors> first_contents(std::span<const Graph> entries) {
     return all;
 }
 
-Result<HostTensor> checked_read(const NamedTensors& slots, std::string_view slot) {
-    const auto found = slots.find(slot);
-    if (found == slots.end()) return no_slot(slot);
+Result<HostTensor> read_checked(const NamedTensors& variables, std::string_view variable) {
+    const auto found = variables.find(variable);
+    if (found == variables.end()) return no_variable(variable);
     return found->second;
 }
 
-Status check_write(const NamedTensors& slots, std::string_view slot, const HostTensor& contents) {
-    const auto found = slots.find(slot);
-    if (found == slots.end()) return no_slot(slot);
-    if (found->second.dtype() == contents.dtype() && found->second.shape() == contents.shape())
+Status validate_write(const NamedTensors& variables, std::string_view variable, const HostTensor& value) {
+    const auto found = variables.find(variable);
+    if (found == variables.end()) return no_variable(variable);
+    if (found->second.dtype() == value.dtype() && found->second.shape() == value.shape())
         return {};
-    return invalid_argument("'" + std::string(slot) + "' is " +
+    return invalid_argument("'" + std::string(variable) + "' is " +
                             described(found->second.dtype(), found->second.shape()) + ", found " +
-                            described(contents.dtype(), contents.shape()));
+                            described(value.dtype(), value.shape()));
 }
 
 }  // namespace hearth

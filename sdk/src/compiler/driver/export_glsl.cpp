@@ -16,7 +16,7 @@ Result<GlslFunction> export_glsl_of(Graph graph, const Program& program,
     graph.updates.clear();
     graph = canonical(graph);
     // A batch of one: no work is divided among workgroups.
-    Result<Graph> passed = run_passes(std::move(graph), {.rows_capacity = 1,
+    Result<Graph> passed = run_passes(std::move(graph), {.max_batch_size = 1,
                                                          .caps = options.caps,
                                                          .fused_networks = false,
                                                          .precision = options.precision});
@@ -27,11 +27,11 @@ Result<GlslFunction> export_glsl_of(Graph graph, const Program& program,
 Result<GlslFunction> export_glsl(Trace& entry, const Compiled& compiled,
                                  const CompileOptions& options, std::string_view name) {
     return or_out_of_memory([&]() -> Result<GlslFunction> {
-        HEARTH_ASSIGN(Graph graph, entry.finish());
+        HEARTH_ASSIGN(Graph graph, entry.build());
         HEARTH_ASSIGN(const Program program, load_program(compiled.bytes));
         const std::string where = "GLSL of entry '" + graph.name + "'";
         Result<GlslFunction> made = export_glsl_of(std::move(graph), program, options, name);
-        if (!made.ok()) return made.status().in(where);
+        if (!made.ok()) return made.status().with_context(where);
         return made;
     });
 }

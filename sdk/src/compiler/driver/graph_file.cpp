@@ -34,7 +34,7 @@ void write_list(ByteWriter& out, const std::vector<T>& list) {
 
 void write(ByteWriter& out, const Shape& shape) {
     out.number(static_cast<uint32_t>(shape.rank()));
-    for (Dim d : shape.dims()) out.number(d.count).number(static_cast<uint8_t>(d.per_row));
+    for (Dim d : shape.dims()) out.number(d.count).number(static_cast<uint8_t>(d.is_batch));
 }
 
 void write(ByteWriter& out, const Attrs& attrs) {
@@ -52,7 +52,7 @@ void write(ByteWriter& out, const Attrs& attrs) {
 }
 
 void write(ByteWriter& out, const Value& v, const StoreData& store) {
-    out.number(v.is_kept ? static_cast<uint8_t>(v.kind) : kTransientState);
+    out.number(v.is_persistent ? static_cast<uint8_t>(v.kind) : kTransientState);
     out.number(static_cast<uint8_t>(v.dtype));
     write(out, v.shape);
     out.number(v.node).number(v.output).counted_text(v.name);
@@ -73,11 +73,11 @@ void write(ByteWriter& out, const Graph& graph, const StoreData& store) {
     out.number(static_cast<uint32_t>(graph.outputs.size()));
     for (const GraphOutput& o : graph.outputs) {
         out.counted_text(o.name).number(o.value);
-        out.number(static_cast<uint32_t>(o.elements.size()));
-        for (const std::string& name : o.elements) out.counted_text(name);
+        out.number(static_cast<uint32_t>(o.scalars.size()));
+        for (const std::string& name : o.scalars) out.counted_text(name);
     }
     out.number(static_cast<uint32_t>(graph.updates.size()));
-    for (const GraphUpdate& u : graph.updates) out.number(u.target).number(u.value);
+    for (const Assignment& u : graph.updates) out.number(u.target).number(u.value);
 }
 
 /// Reads one file; keeps the first error.
@@ -167,13 +167,13 @@ class Reader {
         switch (static_cast<AttrType>(in_.number<uint8_t>())) {
             case AttrType::kInteger:
                 return in_.number<int64_t>();
-            case AttrType::kReal:
+            case AttrType::kFloat:
                 return in_.number<double>();
-            case AttrType::kText:
+            case AttrType::kString:
                 return std::string(in_.counted_text());
             case AttrType::kIntegers:
                 return read_list<int64_t>();
-            case AttrType::kReals:
+            case AttrType::kFloats:
                 return read_list<double>();
             case AttrType::kDType:
                 return read_dtype();
@@ -198,7 +198,7 @@ class Reader {
     /// The contents of a tensor of this type and shape, stored at `offset`.
     std::shared_ptr<const HostTensor> read_data(DType dtype, const Shape& shape, uint64_t offset) {
         uint64_t bytes = size_bytes(dtype);
-        bool fits = !shape.has_rows() && offset <= data_.size();
+        bool fits = !shape.has_batch() && offset <= data_.size();
         for (Dim d : shape.dims()) {
             const auto count = static_cast<uint64_t>(d.count);
             fits = fits && d.count >= 0 && (count == 0 || bytes <= data_.size() / count);
@@ -223,10 +223,10 @@ class Reader {
     Value read_value() {
         Value v;
         const auto kind = in_.number<uint8_t>();
-        v.is_kept = version_ < 2 || kind != kTransientState;
-        if (v.is_kept && kind > static_cast<uint8_t>(ValueKind::kConstant))
+        v.is_persistent = version_ < 2 || kind != kTransientState;
+        if (v.is_persistent && kind > static_cast<uint8_t>(ValueKind::kConstant))
             fail(corrupt_data("graph: a value of unknown kind"));
-        v.kind = v.is_kept ? static_cast<ValueKind>(kind) : ValueKind::kState;
+        v.kind = v.is_persistent ? static_cast<ValueKind>(kind) : ValueKind::kState;
         v.dtype = read_dtype();
         v.shape = read_shape();
         v.node = in_.number<NodeId>();
@@ -256,7 +256,7 @@ class Reader {
     }
 
     void spend(Budget::Of of, uint64_t amount) {
-        if (Status s = budget_.spend(of, amount); !s.ok()) fail(s.in("graph"));
+        if (Status s = budget_.spend(of, amount); !s.ok()) fail(s.with_context("graph"));
     }
 
     bool goes_on() const { return !in_.failed() && status_.ok(); }
@@ -276,7 +276,7 @@ class Reader {
             if (version_ < 2) continue;
             const uint32_t elements = in_.count(4);
             for (uint32_t e = 0; e < elements; ++e)
-                graph.outputs.back().elements.emplace_back(in_.counted_text());
+                graph.outputs.back().scalars.emplace_back(in_.counted_text());
         }
         const uint32_t updates = in_.count(8);
         for (uint32_t i = 0; i < updates; ++i) {

@@ -23,12 +23,12 @@ constexpr Extent kRunBlockBytes{sizeof(RunBlock), 0};
 /// Appends the run block to the operands of each dispatch.
 void pass_run_block(Program& program) {
     std::vector<Operand> operands;
-    for (Step& step : program.steps) {
+    for (Command& step : program.commands) {
         const std::span<const Operand> given = program.operands_of(step);
         const auto first = static_cast<uint32_t>(operands.size());
         operands.insert(operands.end(), given.begin(), given.end());
         step.first_operand = first;
-        if (step.kind != StepKind::kDispatch) continue;
+        if (step.kind != CommandKind::kDispatch) continue;
         operands.push_back({Region::kRun, Access::kRead, 0, 0, kRunBlockBytes});
         ++step.operand_count;
         if (!step.operand_values.empty()) step.operand_values.push_back(kNoValue);
@@ -38,7 +38,7 @@ void pass_run_block(Program& program) {
 
 /// True if the grid has at most one axis other than one workgroup: functions number workgroups
 /// linearly.
-bool has_one_axis(const Step& step) {
+bool has_one_axis(const Command& step) {
     return std::count_if(step.grid.begin(), step.grid.end(), [](const GridAxis& axis) {
                return axis.tile != 1 || axis.work != Extent{1, 0};
            }) <= 1;
@@ -51,15 +51,15 @@ bool counts_workgroups(const Body& body) {
 
 }  // namespace
 
-Status make_native(Program& program, std::span<const std::shared_ptr<const Body>> bodies, Cpu cpu) {
+Status make_cpu_program(Program& program, std::span<const std::shared_ptr<const Body>> bodies, CpuIsa cpu) {
     HEARTH_ASSERT(bodies.size() == program.kernels.size());
     program.cpu = cpu;
     pass_run_block(program);
     std::vector<bool> is_divisible;
     for (const std::shared_ptr<const Body>& body : bodies)
         is_divisible.push_back(!counts_workgroups(*body));
-    for (const Step& step : program.steps)
-        if (step.kind == StepKind::kDispatch && !has_one_axis(step))
+    for (const Command& step : program.commands)
+        if (step.kind == CommandKind::kDispatch && !has_one_axis(step))
             is_divisible[step.kernel] = false;
     constexpr uint64_t kMostOperands = file::kMaxNativePushBytes / sizeof(uint64_t);
     for (size_t k = 0; k < bodies.size(); ++k) {
@@ -79,8 +79,8 @@ Status make_native(Program& program, std::span<const std::shared_ptr<const Body>
     return {};
 }
 
-Result<std::string> native_kernels_of(const Program& program, std::string_view table) {
-    if (program.cpu == Cpu::kNone)
+Result<std::string> cpu_kernels_of(const Program& program, std::string_view table) {
+    if (program.cpu == CpuIsa::kNone)
         return invalid_argument("native_kernels: the program is for a Vulkan device");
     std::vector<NativeFunctionRef> functions;
     for (const Kernel& kernel : program.kernels) {
@@ -92,10 +92,10 @@ Result<std::string> native_kernels_of(const Program& program, std::string_view t
     return print_native_table(functions, program.cpu, table);
 }
 
-Result<std::string> native_kernels(std::span<const std::byte> program, std::string_view table) {
+Result<std::string> emit_cpu_kernels(std::span<const std::byte> program, std::string_view table) {
     return or_out_of_memory([&]() -> Result<std::string> {
         HEARTH_ASSIGN(const Program loaded, load_program(program));
-        return native_kernels_of(loaded, table);
+        return cpu_kernels_of(loaded, table);
     });
 }
 

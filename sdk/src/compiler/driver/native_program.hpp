@@ -17,9 +17,9 @@ namespace hearth {
 /// kernel gets a NativeCode, its C source, and as last operand the run block, which holds the batch
 /// size.
 /// Errors: as print_c(); kUnsupported for a kernel with more operands than a recording can pass.
-Status make_native(Program& program, std::span<const std::shared_ptr<const Body>> bodies, Cpu cpu);
+Status make_cpu_program(Program& program, std::span<const std::shared_ptr<const Body>> bodies, CpuIsa cpu);
 
 /// native_kernels() of a program.
-Result<std::string> native_kernels_of(const Program& program, std::string_view table);
+Result<std::string> cpu_kernels_of(const Program& program, std::string_view table);
 
 }  // namespace hearth

@@ -74,7 +74,7 @@ NamedTensors random_inputs(const Graph& graph, uint64_t rows) {
         const Value& value = graph.value(v);
         const Init init = is_floating(value.dtype) ? Init::uniform(-1, 1) : Init::constant(0);
         inputs.emplace(value.name, init.make(value.name, value.dtype,
-                                             value.shape.at(static_cast<int64_t>(rows))));
+                                             value.shape.resolve(static_cast<int64_t>(rows))));
     }
     return inputs;
 }
@@ -158,10 +158,10 @@ struct Tuner::State {
     NamedTensors expected;  ///< the shipped variant's results
     double shipped_us = 0, best_us = 0;
     Tuning tuning;
-    std::vector<std::string> notes;
+    std::vector<std::string> remarks;
 
     void note(const std::string& text) {
-        notes.push_back(kernels[kernel].kernel + ", " + trial.variant + ": " + text);
+        remarks.push_back(kernels[kernel].kernel + ", " + trial.variant + ": " + text);
     }
 
     void skip_kernel() {
@@ -188,9 +188,9 @@ struct Tuner::State {
         next.kernel = candidates.kernel;
         next.variant = variant_text;
         next.entry = graphs[0].name;
-        next.rows = with_variant.rows_capacity;
-        next.inputs = random_inputs(graphs[0], next.rows);
-        next.estimated = candidates.estimates[variant];
+        next.batch_size = with_variant.max_batch_size;
+        next.inputs = random_inputs(graphs[0], next.batch_size);
+        next.estimated_cost = candidates.estimates[variant];
         Tuning forced = tuning_for(options);
         forced.variants[candidates.kernel] = variant_text;
         with_variant.tuning = print_tuning(forced);
@@ -200,7 +200,7 @@ struct Tuner::State {
         if (!is_there || (compiled.tunable.size() != 1 && !candidates.is_network))
             return unsupported("alone it is another kernel");
         next.program = describe(compiled.program);
-        next.program.tunable = std::move(compiled.tunable);
+        next.program.tunable_kernels = std::move(compiled.tunable);
         trial = std::move(next);
         is_prepared = true;
         return {};
@@ -216,22 +216,22 @@ struct Tuner::State {
     }
 };
 
-Tuner::Tuner(std::vector<std::string> tunable, const CompileOptions& options,
+Tuner::Tuner(std::vector<std::string> tunable_kernels, const CompileOptions& options,
              std::vector<Graph> entries)
     : state_(std::make_unique<State>()) {
     State& s = *state_;
     s.network_options = options;
     s.network_options.keep_source = false;
-    s.network_options.observer = nullptr;
+    s.network_options.on_pass = nullptr;
     s.options = options;
-    s.options.rows_capacity = 1;
+    s.options.max_batch_size = 1;
     s.options.keep_source = false;
     s.options.tuning.clear();
-    s.options.observer = nullptr;
+    s.options.on_pass = nullptr;
     s.options.quantize = {};
     s.options.precision = Precision::kF32;
     s.tuning = tuning_for(options);
-    const std::set<std::string> unique(tunable.begin(), tunable.end());
+    const std::set<std::string> unique(tunable_kernels.begin(), tunable_kernels.end());
     for (const std::string& kernel : unique) {
         Candidates candidates;
         if (const auto product = parse_matmul_problem(kernel))
@@ -259,8 +259,8 @@ size_t Tuner::trials_done() const {
 size_t Tuner::trial_count() const {
     return state_->count;
 }
-const std::vector<std::string>& Tuner::notes() const {
-    return state_->notes;
+const std::vector<std::string>& Tuner::remarks() const {
+    return state_->remarks;
 }
 std::string Tuner::save() const {
     return print_tuning(state_->tuning);
@@ -332,7 +332,7 @@ Status tune(Tuner& tuner, const RunTrial& run,
     return {};
 }
 
-Status tune_within(Tuner& tuner, const RunTrial& run, std::chrono::microseconds budget) {
+Status tune_for(Tuner& tuner, const RunTrial& run, std::chrono::microseconds budget) {
     const auto start = std::chrono::steady_clock::now();
     while (!tuner.is_done()) {
         run_next(tuner, run);

@@ -74,7 +74,7 @@ std::string Tuning::mismatch(const CompileOptions& options) const {
 Tuning tuning_for(const CompileOptions& options) {
     Tuning tuning;
     tuning.device = options.caps.name;
-    tuning.driver = options.driver;
+    tuning.driver = options.driver_id;
     tuning.version = version_text();
     return tuning;
 }

@@ -24,7 +24,7 @@ const Shape& output_shape(const Graph& graph, const Node& node) {
 
 bool is_single_number(const Shape& shape) {
     const Dim count = shape.element_count();
-    return !count.per_row && count.count == 1;
+    return !count.is_batch && count.count == 1;
 }
 
 bool is_reshape(const Node& node) {
@@ -32,7 +32,7 @@ bool is_reshape(const Node& node) {
 }
 
 bool is_view(const Node& node) {
-    return node.op->op_class == OpClass::kIndexed && node.op->is_view;
+    return node.op->op_class == OpClass::kInjective && node.op->is_view;
 }
 
 bool converts_leaf(const Graph& graph, const Node& node);
@@ -56,7 +56,7 @@ bool converts_leaf(const Graph& graph, const Node& node) {
     const DType to = graph.values[node.outputs[0]].dtype;
     if (is_floating(from.dtype) && is_floating(to)) {
         const Node* maker = graph.producer(node.inputs[0]);
-        return (maker != nullptr && maker->op->reads_buffers) ||
+        return (maker != nullptr && maker->op->is_opaque) ||
                is_read_from_leaves(graph, node.inputs[0]);
     }
     return from.kind != ValueKind::kNode && size_bytes(from.dtype) <= size_bytes(to);
@@ -105,12 +105,12 @@ class Fuser {
           is_stored_(is_stored),
           readers_(readers_of(graph)),
           leaves_(leaves_graph(graph)),
-          group_of_(graph.nodes.size(), kNone) {
+          group_of_(graph.nodes.size(), kInvalidId) {
         plan_.inlined.resize(graph.nodes.size());
         is_prologue_.resize(graph.nodes.size());
         is_update_.resize(graph.values.size());
         find_reads_of_replaced();
-        for (const GraphUpdate& u : graph.updates) is_update_[u.value] = true;
+        for (const Assignment& u : graph.updates) is_update_[u.value] = true;
         options_.spare_memory = options_.spare_memory || spares_memory(graph);
     }
 
@@ -126,7 +126,7 @@ class Fuser {
                      is_ahead_of_rows(n) || (options_.region.has_walks() && feeds_walks(n)));
         break_inlined_chains();
         for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
-            if (group_of_[n] == kNone && (!plan_.inlined[n] || leaves(n) || is_read_as_buffer(n)))
+            if (group_of_[n] == kInvalidId && (!plan_.inlined[n] || leaves(n) || is_read_as_buffer(n)))
                 place(n);
         finish();
         return std::move(plan_);
@@ -188,7 +188,7 @@ class Fuser {
         if (feeds_blocks(node.outputs[0])) return true;
         if (options_.region.has(readers[0]) != options_.region.has(n)) return false;
         const Node& reader = graph_.nodes[readers[0]];
-        if (reader.op->reads_once) return true;
+        if (reader.op->reads_each_element_once) return true;
         return reader.op->op_class == OpClass::kElementwise && plan_.inlined[readers[0]] &&
                output_shape(graph_, reader) == output_shape(graph_, node);
     }
@@ -222,7 +222,7 @@ class Fuser {
             node.outputs.size() != 1 || depth == kMostDepth)
             return false;
         const Dim count = output_shape(graph_, node).element_count();
-        if (count.count > (count.per_row ? kMostColumns : kMostElements)) return false;
+        if (count.count > (count.is_batch ? kMostColumns : kMostElements)) return false;
         return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
             const Value& in = graph_.values[v];
             return in.kind != ValueKind::kNode || is_single_number(in.shape) ||
@@ -297,8 +297,8 @@ class Fuser {
         for (const NodeId r : readers_[node.outputs[0]]) {
             const OpDef& reader = *graph_.nodes[r].op;
             const bool reads_elements =
-                reader.op_class == OpClass::kIndexed || reader.op_class == OpClass::kKernel;
-            if (!reads_elements || reader.reads_buffers) return false;
+                reader.op_class == OpClass::kInjective || reader.op_class == OpClass::kKernel;
+            if (!reads_elements || reader.is_opaque) return false;
             // A reader with more results than this node has elements reads each of them many times.
             // Rows written in place are read once.
             if (!reader.writes_in_place &&
@@ -326,7 +326,7 @@ class Fuser {
     bool is_read_as_buffer(NodeId n) const {
         for (ValueId v : graph_.nodes[n].outputs)
             for (NodeId r : readers_[v])
-                if (graph_.nodes[r].op->reads_buffers) return true;
+                if (graph_.nodes[r].op->is_opaque) return true;
         return false;
     }
 
@@ -392,7 +392,7 @@ class Fuser {
 
     void add_aligned(NodeId origin, ValueId v, std::vector<uint32_t>& groups) const {
         for (NodeId r : readers_[v]) {
-            if (group_of_[r] != kNone && !is_prologue_[r] && reads_aligned(origin, v, r))
+            if (group_of_[r] != kInvalidId && !is_prologue_[r] && reads_aligned(origin, v, r))
                 groups.push_back(group_of_[r]);
             if (is_reshape(graph_.nodes[r]) && plan_.inlined[r])
                 add_aligned(origin, graph_.nodes[r].outputs[0], groups);
@@ -467,7 +467,7 @@ class Fuser {
 
     /// True if `node` is a gather and the group computes element-wise results from it.
     bool is_gathered_for_arithmetic(const Node& node, const Group& group) const {
-        return node.op->op_class == OpClass::kIndexed && !is_view(node) &&
+        return node.op->op_class == OpClass::kInjective && !is_view(node) &&
                group.kind == GroupKind::kElementwise;
     }
 
@@ -479,7 +479,7 @@ class Fuser {
         const Dim count = shape.element_count();
         switch (node.op->op_class) {
             case OpClass::kElementwise:
-            case OpClass::kIndexed:
+            case OpClass::kInjective:
                 if (group.kind != GroupKind::kReduction && count != group.space.element_count())
                     return broadcast_to_rows(node, group);
                 if (group.kind != GroupKind::kReduction) return true;
@@ -490,7 +490,7 @@ class Fuser {
             case OpClass::kKernel:
                 // A custom kernel that reads whole buffers may be finished code that takes no
                 // fusion.
-                if (node.op->reads_buffers || group.kind != GroupKind::kElementwise ||
+                if (node.op->is_opaque || group.kind != GroupKind::kElementwise ||
                     count != group.space.element_count())
                     return false;
                 group.kind =
@@ -528,7 +528,7 @@ class Fuser {
         if (is_single_number(output_shape(graph_, *reduction))) return false;
         const std::vector<int64_t>& axes = reduction->attrs.integers("axes");
         const Dim row = row_length(group.space, axes);
-        if (row.per_row || row.count > kMaxFusedRow) return false;
+        if (row.is_batch || row.count > kMaxFusedRow) return false;
         group.kind = GroupKind::kReduction;
         group.axes = axes;
         return true;
@@ -605,7 +605,7 @@ class Fuser {
             for (NodeId r : readers_[v]) {
                 if (group_of_[r] == g || seen[r]) continue;
                 seen[r] = true;
-                if (plan_.inlined[r] && group_of_[r] == kNone)
+                if (plan_.inlined[r] && group_of_[r] == kInvalidId)
                     values.push_back(graph_.nodes[r].outputs[0]);
                 else
                     stack.push_back(r);
@@ -619,7 +619,7 @@ class Fuser {
             if (options_.region.has(at) && !plan_.groups[g].in_region)
                 for (NodeId member : options_.region.nodes) push_readers(member);
             // A kernel runs as a whole, so waiting for one member means waiting for all.
-            if (group_of_[at] != kNone)
+            if (group_of_[at] != kInvalidId)
                 for (NodeId member : plan_.groups[group_of_[at]].nodes) push_readers(member);
         }
         return false;
@@ -642,7 +642,7 @@ class Fuser {
     bool stores_along_few_rows(const Node& node, const Group& group) const {
         return group.kind == GroupKind::kReduction && node.op->op_class != OpClass::kReduce &&
                output_shape(graph_, node) == group.space &&
-               row_length(group.space, group.axes).per_row &&
+               row_length(group.space, group.axes).is_batch &&
                std::find(group.stores.begin(), group.stores.end(), node.outputs[0]) !=
                    group.stores.end();
     }
@@ -651,7 +651,7 @@ class Fuser {
         group.stores.clear();
         for (NodeId n : group.nodes)
             for (ValueId v : graph_.nodes[n].outputs)
-                if (leaves_[v] || graph_.nodes[n].op->reads_buffers ||
+                if (leaves_[v] || graph_.nodes[n].op->is_opaque ||
                     is_read_outside(v, group.nodes))
                     group.stores.push_back(v);
     }
@@ -659,7 +659,7 @@ class Fuser {
     bool is_read_outside(ValueId v, const std::vector<NodeId>& nodes) const {
         for (NodeId r : readers_[v]) {
             const bool is_member = std::binary_search(nodes.begin(), nodes.end(), r);
-            if (!is_member && (!plan_.inlined[r] || group_of_[r] != kNone)) return true;
+            if (!is_member && (!plan_.inlined[r] || group_of_[r] != kInvalidId)) return true;
             // An inlined member is also recomputed by readers outside of the group.
             if (plan_.inlined[r] && is_read_outside(graph_.nodes[r].outputs[0], nodes)) return true;
         }
@@ -675,13 +675,13 @@ class Fuser {
 
     /// Sorts the groups topologically: each comes after those whose stores it loads.
     void sort_groups() {
-        std::vector<uint32_t> maker(graph_.values.size(), kNone);
+        std::vector<uint32_t> maker(graph_.values.size(), kInvalidId);
         for (uint32_t g = 0; g < plan_.groups.size(); ++g)
             for (ValueId v : plan_.groups[g].stores) maker[v] = g;
         std::vector<Group> ordered;
         std::vector<uint8_t> state(plan_.groups.size());  // 0 unvisited, 1 on the stack, 2 done
         for (NodeId n = 0; n < graph_.nodes.size(); ++n)
-            if (group_of_[n] != kNone) visit(group_of_[n], maker, state, ordered);
+            if (group_of_[n] != kInvalidId) visit(group_of_[n], maker, state, ordered);
         plan_.groups = std::move(ordered);
     }
 
@@ -691,7 +691,7 @@ class Fuser {
         HEARTH_ASSERT(state[g] == 0);  // a cycle between groups: reaches() is wrong
         state[g] = 1;
         for (ValueId v : loads_of(graph_, plan_.groups[g], plan_.inlined))
-            if (maker[v] != kNone) visit(maker[v], maker, state, ordered);
+            if (maker[v] != kInvalidId) visit(maker[v], maker, state, ordered);
         state[g] = 2;
         ordered.push_back(std::move(plan_.groups[g]));
     }
@@ -732,7 +732,7 @@ namespace {
 NodeId widest_inlined(const Graph& graph, const Group& group, const FusionPlan& plan, size_t most) {
     std::vector<bool> seen(graph.nodes.size());
     std::vector<NodeId> stack = group.nodes;
-    NodeId widest = kNone;
+    NodeId widest = kInvalidId;
     size_t width = 1;
     while (!stack.empty()) {
         const Node& node = graph.nodes[stack.back()];
@@ -764,7 +764,7 @@ FusionPlan fuse(const Graph& graph, const FusionOptions& options) {
         for (const Group& group : plan.groups) {
             if (loads_of(graph, group, plan.inlined).size() + group.stores.size() <= most) continue;
             const NodeId stored = widest_inlined(graph, group, plan, most);
-            if (stored == kNone) continue;
+            if (stored == kInvalidId) continue;
             is_stored[stored] = true;
             fits = false;
         }
@@ -786,7 +786,7 @@ std::vector<ValueId> loads_of(const Graph& graph, const Group& group,
             if (seen[v]) continue;
             seen[v] = true;
             const Value& value = graph.values[v];
-            if (graph.nodes[n].op->reads_buffers) {
+            if (graph.nodes[n].op->is_opaque) {
                 loads.push_back(v);
             } else if (value.kind != ValueKind::kNode) {
                 const bool is_literal =

@@ -45,7 +45,7 @@ GroupLevels find_levels(const Graph& graph, std::span<const Group* const> calls,
                 changed = true;
             }
     }
-    std::vector<uint32_t> latest(calls.size(), kNone);
+    std::vector<uint32_t> latest(calls.size(), kInvalidId);
     std::vector<bool> waits(calls.size(), false);
     for (size_t c = 0; c < calls.size(); ++c)
         for (const ValueId v : loads[c]) {
@@ -54,7 +54,7 @@ GroupLevels find_levels(const Graph& graph, std::span<const Group* const> calls,
                 latest[maker[v]] = std::min(latest[maker[v]], levels.depth[c] - 1);
         }
     for (size_t c = 0; c < calls.size(); ++c)
-        if (!fixed[c] && !waits[c] && latest[c] != kNone) levels.depth[c] = latest[c];
+        if (!fixed[c] && !waits[c] && latest[c] != kInvalidId) levels.depth[c] = latest[c];
     return levels;
 }
 

@@ -30,7 +30,7 @@ class PrologueFinder {
         const Node& node = graph_.nodes[product_];
         const Shape& shape = graph_.value(operand_).shape;
         if (node.attrs.flag("transpose_a") || node.attrs.has("parts") || shape.rank() < 2 ||
-            shape[shape.rank() - 1].per_row)
+            shape[shape.rank() - 1].is_batch)
             return std::nullopt;
         columns_ = shape[shape.rank() - 1].count;
         count_ = shape.element_count();
@@ -51,11 +51,11 @@ class PrologueFinder {
     }
     bool is_number_of_each_row(ValueId v) const {
         return graph_.value(v).shape.element_count() ==
-               Dim(count_.count / columns_, count_.per_row);
+               Dim(count_.count / columns_, count_.is_batch);
     }
     bool is_same_for_all_rows(ValueId v) const {
         const Dim count = graph_.value(v).shape.element_count();
-        return !count.per_row && count.count <= columns_;
+        return !count.is_batch && count.count <= columns_;
     }
 
     bool folds_row(const Node& node) const {
@@ -97,7 +97,7 @@ class PrologueFinder {
     /// Full-row tensors that the operand derives from, farthest first.
     std::vector<ValueId> values_above() const {
         std::vector<ValueId> values;
-        (void)for_each_above(kNone, [&](NodeId n) {
+        (void)for_each_above(kInvalidId, [&](NodeId n) {
             if (can_be_part(graph_.nodes[n])) {
                 const std::vector<ValueId>& in = graph_.nodes[n].inputs;
                 values.insert(values.end(), in.begin(), in.end());
@@ -111,7 +111,7 @@ class PrologueFinder {
 
     bool is_raw(ValueId v) const {
         const Node* producer = graph_.producer(v);
-        const bool is_view = producer != nullptr && producer->op->op_class == OpClass::kIndexed;
+        const bool is_view = producer != nullptr && producer->op->op_class == OpClass::kInjective;
         const DType dtype = graph_.value(v).dtype;
         return graph_.value(v).shape.element_count() == count_ && !is_view &&
                (dtype == DType::kF16 || dtype == DType::kF32);

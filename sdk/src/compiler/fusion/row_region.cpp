@@ -24,7 +24,7 @@ enum class Dependence : uint8_t {
 };
 
 bool is_sum(const Node& node) {
-    return (node.op->op_class == OpClass::kReduce && node.op->fold == Fold::kSum) ||
+    return (node.op->op_class == OpClass::kReduce && node.op->reduce == ReduceOp::kSum) ||
            node.op->name == "partial_row_sum";
 }
 
@@ -39,12 +39,12 @@ class RowWatch final : public ScalarReader {
         ScalarPlace place;
         place.coords.emplace();
         for (int i = 0; i < out.shape.rank(); ++i)
-            place.coords->axis.push_back(arena_.variable(ScalarType::kI32));
+            place.coords->axis.push_back(arena_.symbol(ScalarType::kI32));
         row_ = (*place.coords)[0].id;
         std::vector<Shape> shapes;
         for (ValueId in : node_.inputs) shapes.push_back(graph_.value(in).shape);
         GpuAt context(node_.attrs, shapes, out.shape, out.dtype, place, *this);
-        (void)node_.op->at.on_scalars(context);
+        (void)node_.op->compute.on_scalars(context);
         return stays_;
     }
 
@@ -53,7 +53,7 @@ class RowWatch final : public ScalarReader {
         const bool is_same_row =
             place.coords && place.coords->rank() > 0 && (*place.coords)[0].id == row_;
         if (dependence_[v] == Dependence::kAlone && !is_same_row) stays_ = false;
-        return arena_.variable(scalar_type(graph_.value(v).dtype));
+        return arena_.symbol(scalar_type(graph_.value(v).dtype));
     }
     ScalarArena& arena() override { return arena_; }
 
@@ -194,12 +194,12 @@ class RegionFinder {
                 const std::vector<int64_t>& axes = node.attrs.integers("axes");
                 return std::find(axes.begin(), axes.end(), 0) == axes.end();
             }
-            case OpClass::kIndexed:
+            case OpClass::kInjective:
                 // A reshape keeps only the offset in memory; the leading extent too if both sides
                 // have it.
                 if (node.op->is_reshape)
                     return has_rows(node.inputs[0]) || (has_walks_ && !is_alone(node.inputs[0]));
-                return node.op->at && RowWatch(graph_, node, dependence_).stays_in_row();
+                return node.op->compute && RowWatch(graph_, node, dependence_).stays_in_row();
             default:
                 return false;
         }
@@ -283,9 +283,9 @@ bool sums_rows(const Graph& graph, const Node& node, Dim rows) {
 
 bool fits_matrix_cores(const Graph& graph, const RowRegion& region, const DeviceCaps& caps) {
     constexpr int64_t kWidestEdge = 32;
-    if (region.window != 1 || caps.matrix_cores == MatrixCores::kNone || !caps.fp16_storage ||
-        matrix_edge(caps) > kWidestEdge || caps.matrix.n % 8 != 0 || caps.matrix.m % 8 != 0 ||
-        caps.matrix.k % 8 != 0 || caps.subgroup_size < 8)
+    if (region.window != 1 || caps.cooperative_matrix == CooperativeMatrixExt::kNone || !caps.storage_buffer_16bit_access ||
+        matrix_edge(caps) > kWidestEdge || caps.cooperative_matrix_shape.n % 8 != 0 || caps.cooperative_matrix_shape.m % 8 != 0 ||
+        caps.cooperative_matrix_shape.k % 8 != 0 || caps.subgroup_size < 8)
         return false;
     return std::all_of(region.nodes.begin(), region.nodes.end(), [&](NodeId n) {
         const Node& node = graph.nodes[n];
@@ -318,7 +318,7 @@ int64_t kept_bytes(const Graph& graph, const RowRegion& region) {
 
 /// Estimated registers per thread of a kernel that keeps rows from forward to backward.
 int64_t row_registers(const Graph& graph, const RowRegion& region, const DeviceCaps& caps) {
-    const int64_t size = caps.subgroup_size, edge = caps.matrix.m;
+    const int64_t size = caps.subgroup_size, edge = caps.cooperative_matrix_shape.m;
     std::vector<ValueId> kept;
     int64_t halfs = 0, widest = 0, sums = 0;
     for (NodeId n : region.nodes) {
@@ -348,13 +348,13 @@ Status check_shared_rows(const Graph& graph, const RowRegion& region, uint64_t r
     // With many rows a GPU is fully occupied however they are split. What counts then is the reuse
     // of weights in shared memory, which is too low with few rows at a time (0008-fused-network-generator.md).
     constexpr int64_t kManyRows = 16384, kLeastRows = 32;
-    const int64_t rows = region.rows.at(static_cast<int64_t>(rows_capacity));
+    const int64_t rows = region.rows.resolve(static_cast<int64_t>(rows_capacity));
     const int64_t bytes = kept_bytes(graph, region);
-    if (rows > kManyRows && bytes * kLeastRows > int64_t{caps.shared_memory_bytes})
+    if (rows > kManyRows && bytes * kLeastRows > int64_t{caps.max_compute_shared_memory_size})
         return unsupported("of " + std::to_string(rows) + " rows with " + std::to_string(bytes) +
                            " bytes each " + std::to_string(kLeastRows) +
                            " do not fit the shared memory of " +
-                           std::to_string(caps.shared_memory_bytes) + " bytes");
+                           std::to_string(caps.max_compute_shared_memory_size) + " bytes");
     return {};
 }
 
@@ -364,9 +364,9 @@ bool may_keep_in_registers(const Graph& graph, const RowRegion& region, uint64_t
     const bool is_training = std::any_of(region.nodes.begin(), region.nodes.end(), [&](NodeId n) {
         return sums_rows(graph, graph.nodes[n], region.rows);
     });
-    const MatrixShape& shape = caps.matrix;
+    const MatrixShape& shape = caps.cooperative_matrix_shape;
     return fits_matrix_cores(graph, region, caps) && shape.m == shape.n && shape.m == shape.k &&
-           region.rows.at(static_cast<int64_t>(rows_capacity)) >=
+           region.rows.resolve(static_cast<int64_t>(rows_capacity)) >=
                (is_training ? kManyRows : kManyInferred) &&
            row_registers(graph, region, caps) <= kMostRowRegisters;
 }
@@ -385,7 +385,7 @@ Status check_row_layers(const Graph& graph, const RowRegion& region, uint64_t ro
         const Shape& shape = graph.value(node.inputs[1]).shape;
         const bool is_dot = node.attrs.flag("transpose_b");
         const Dim inner = shape[is_dot ? 1 : 0], outer = shape[is_dot ? 0 : 1];
-        if (inner.per_row || outer.per_row || inner.count > kMaxInner || outer.count > kMaxOuter ||
+        if (inner.is_batch || outer.is_batch || inner.count > kMaxInner || outer.count > kMaxOuter ||
             inner.count < 1 || outer.count < 1)
             return unsupported("a layer from " + std::to_string(inner.count) + " to " +
                                std::to_string(outer.count) + " is wider than " +
@@ -400,13 +400,13 @@ RowRegion find_row_region(const Graph& graph) {
     for (ValueId v : graph.inputs) {
         const Shape& shape = graph.value(v).shape;
         if (shape.rank() > 0 && !shape[0].is_one() && shape[0].count > 0)
-            products[{shape[0].per_row, shape[0].count}] = 0;
+            products[{shape[0].is_batch, shape[0].count}] = 0;
     }
     // Rows may come as windows: the steps of inputs whose leading axis is the windows.
     for (const Node& node : graph.nodes) {
         if (!walks_windows(node)) continue;
         const Dim rows = graph.value(node.outputs[0]).shape[0];
-        if (!products.empty() && rows.count > 0) products[{rows.per_row, rows.count}] = 0;
+        if (!products.empty() && rows.count > 0) products[{rows.is_batch, rows.count}] = 0;
     }
     // An entry without inputs learns from rows that it gathers from states. The candidates are then
     // the leading extents of products with weights (params, or states).
@@ -419,12 +419,12 @@ RowRegion find_row_region(const Graph& graph) {
             if (node.op->op_class != OpClass::kMatmul || !persists(node.inputs[1])) continue;
             const Shape& shape = graph.value(node.outputs[0]).shape;
             if (shape.rank() > 0 && !shape[0].is_one() && shape[0].count > 0)
-                products[{shape[0].per_row, shape[0].count}] = 0;
+                products[{shape[0].is_batch, shape[0].count}] = 0;
         }
     for (const Node& node : graph.nodes) {
         if (node.op->op_class != OpClass::kMatmul) continue;
         const Dim lead = graph.value(node.outputs[0]).shape[0];
-        if (auto at = products.find({lead.per_row, lead.count}); at != products.end()) ++at->second;
+        if (auto at = products.find({lead.is_batch, lead.count}); at != products.end()) ++at->second;
     }
     RowRegion best;
     for (const auto& [extent, count] : products) {

@@ -51,14 +51,14 @@ Result<Graphs> build(const TracedFunction& f, std::span<const TensorType> types,
     for (const Tensor& y : f(trace, inputs)) {
         if (!is_floating(y.dtype())) continue;
         const size_t index = graphs.cotangents.size();
-        graphs.cotangents.push_back(random_cotangent(y.shape().at(rows), index));
+        graphs.cotangents.push_back(random_cotangent(y.shape().resolve(rows), index));
         loss = loss + sum(y * trace.input("g" + std::to_string(index), y.shape(), y.dtype()));
     }
     trace.output("loss", loss);
-    HEARTH_ASSIGN(graphs.loss, trace.finish());
+    HEARTH_ASSIGN(graphs.loss, trace.build());
     for (const Tensor& g : grad(loss, wrt))
         trace.output("gradient " + std::to_string(trace.graph().outputs.size()), g);
-    HEARTH_ASSIGN(graphs.gradients, trace.finish());
+    HEARTH_ASSIGN(graphs.gradients, trace.build());
     return graphs;
 }
 

@@ -18,7 +18,7 @@ namespace {
 using Operands = std::span<const HostTensor* const>;
 
 template <class V>
-V at_rule(const AtRule& rule, CpuAt<V>& context) {
+V at_rule(const ComputeRule& rule, CpuAt<V>& context) {
     if constexpr (std::is_same_v<V, double>)
         return rule.on_doubles(context);
     else
@@ -34,23 +34,23 @@ void run_at(const OpDef& op, const Attrs& attrs, Operands inputs, HostTensor& ou
         views.push_back({data[k].data(), inputs[k]->shape()});
     CpuAt<V> context(attrs, views, output.shape(), output.dtype());
     for (int64_t i = 0; i < output.element_count(); ++i) {
-        context.move_to(i);
-        store(output, i, at_rule(op.at, context));
+        context.seek(i);
+        store(output, i, at_rule(op.compute, context));
     }
 }
 
 template <class V>
-V neutral(Fold fold) {
+V neutral(ReduceOp fold) {
     constexpr bool has_infinity = std::numeric_limits<V>::has_infinity;
     switch (fold) {
-        case Fold::kSum:
+        case ReduceOp::kSum:
             return 0;
-        case Fold::kProduct:
+        case ReduceOp::kProduct:
             return 1;
-        case Fold::kMax:
+        case ReduceOp::kMax:
             return has_infinity ? -std::numeric_limits<V>::infinity()
                                 : std::numeric_limits<V>::lowest();
-        case Fold::kMin:
+        case ReduceOp::kMin:
             return has_infinity ? std::numeric_limits<V>::infinity()
                                 : std::numeric_limits<V>::max();
     }
@@ -58,15 +58,15 @@ V neutral(Fold fold) {
 }
 
 template <class V>
-V combine(Fold fold, V a, V b) {
+V combine(ReduceOp fold, V a, V b) {
     switch (fold) {
-        case Fold::kSum:
+        case ReduceOp::kSum:
             return a + b;
-        case Fold::kProduct:
+        case ReduceOp::kProduct:
             return a * b;
-        case Fold::kMax:
+        case ReduceOp::kMax:
             return max(a, b);
-        case Fold::kMin:
+        case ReduceOp::kMin:
             return min(a, b);
     }
     return a;
@@ -76,7 +76,7 @@ template <class V>
 void run_fold(const OpDef& op, const HostTensor& input, HostTensor& output) {
     const Shape &from = input.shape(), &to = output.shape();
     const std::vector<V> data = elements_of<V>(input);
-    std::vector<V> totals(static_cast<size_t>(output.element_count()), neutral<V>(op.fold));
+    std::vector<V> totals(static_cast<size_t>(output.element_count()), neutral<V>(op.reduce));
     for (int64_t i = 0; i < input.element_count(); ++i) {
         int64_t rest = i, at = 0, stride = 1;
         for (int axis = from.rank() - 1; axis >= 0; --axis) {
@@ -85,7 +85,7 @@ void run_fold(const OpDef& op, const HostTensor& input, HostTensor& output) {
             stride *= to[axis].count;
         }
         V& total = totals[static_cast<size_t>(at)];
-        total = combine(op.fold, total, data[static_cast<size_t>(i)]);
+        total = combine(op.reduce, total, data[static_cast<size_t>(i)]);
     }
     const bool is_empty = input.element_count() == 0;
     for (size_t i = 0; i < totals.size(); ++i) {
@@ -101,8 +101,8 @@ bool computes_in_double(const OpDef& op, Operands inputs, const HostTensor& outp
     bool any_floating = is_floating(output.dtype());
     for (const HostTensor* t : inputs) any_floating = any_floating || is_floating(t->dtype());
     if (op.op_class == OpClass::kReduce) return any_floating;
-    if (op.at.on_integers == nullptr) return true;
-    return any_floating && op.at.on_doubles != nullptr;
+    if (op.compute.on_integers == nullptr) return true;
+    return any_floating && op.compute.on_doubles != nullptr;
 }
 
 // Runs a composite as its decomposition, node by node.
@@ -115,10 +115,10 @@ Result<std::vector<HostTensor>> run_decomposition(const OpDef& op, const Attrs& 
         traced.push_back(trace.input(std::to_string(traced.size()), t->shape(), t->dtype()));
         copies.push_back(*t);
     }
-    DecomposeCall call{trace, attrs, traced};
+    DecomposeContext call{trace, attrs, traced};
     const std::vector<Tensor> results = op.decompose(call);
     for (size_t i = 0; i < results.size(); ++i) trace.output(std::to_string(i), results[i]);
-    HEARTH_ASSIGN(const Graph graph, trace.finish());
+    HEARTH_ASSIGN(const Graph graph, trace.build());
     return evaluate(graph, copies);
 }
 
@@ -126,7 +126,7 @@ Result<std::vector<HostTensor>> run_decomposition(const OpDef& op, const Attrs& 
 Attrs at_rows(const Attrs& attrs, int64_t rows) {
     Attrs fixed = attrs;
     for (const Attr& a : attrs.all())
-        if (const auto* shape = std::get_if<Shape>(&a.value)) fixed.set(a.name, shape->at(rows));
+        if (const auto* shape = std::get_if<Shape>(&a.value)) fixed.set(a.name, shape->resolve(rows));
     return fixed;
 }
 
@@ -137,7 +137,7 @@ Result<std::vector<HostTensor>> evaluate_node(const OpDef& op, const Attrs& symb
     const Attrs attrs = at_rows(symbolic_attrs, rows);
     std::vector<TensorType> types, results;
     for (const HostTensor* t : inputs) types.push_back({t->dtype(), t->shape()});
-    if (Status s = infer_types(op, attrs, types, results); !s.ok()) return s.in(op.name);
+    if (Status s = infer_types(op, attrs, types, results); !s.ok()) return s.with_context(op.name);
     if (op.reference == nullptr && op.decompose != nullptr)
         return run_decomposition(op, attrs, inputs);
 
@@ -146,7 +146,7 @@ Result<std::vector<HostTensor>> evaluate_node(const OpDef& op, const Attrs& symb
     if (op.reference != nullptr) {
         std::vector<HostTensor> copies;
         for (const HostTensor* t : inputs) copies.push_back(*t);
-        ReferenceCall call{attrs, copies, outputs};
+        ReferenceContext call{attrs, copies, outputs};
         op.reference(call);
     } else if (computes_in_double(op, inputs, outputs[0])) {
         if (op.op_class == OpClass::kReduce)
@@ -175,7 +175,7 @@ std::string typed(DType dtype, const Shape& shape) {
     return std::string(name_of(dtype)) + to_string(shape);
 }
 
-HostTensor first_contents(const Value& v) {
+HostTensor initial_values(const Value& v) {
     return v.data ? *v.data : HostTensor(v.dtype, v.shape);
 }
 
@@ -192,7 +192,7 @@ class Contents {
     /// Sets an input, param or state to `tensor`, which must outlive this.
     Status set(ValueId id, const HostTensor& tensor) {
         const Value& v = graph_.values[id];
-        if (tensor.dtype() != v.dtype || tensor.shape() != v.shape.at(rows_))
+        if (tensor.dtype() != v.dtype || tensor.shape() != v.shape.resolve(rows_))
             return invalid_argument("'" + v.name + "' is " + typed(v.dtype, v.shape) + " with " +
                                     std::to_string(rows_) + " rows, found " +
                                     typed(tensor.dtype(), tensor.shape()));
@@ -233,7 +233,7 @@ bool persists(const Value& v) {
 NamedTensors initial_weights(const Graph& graph) {
     NamedTensors weights;
     for (const Value& v : graph.values)
-        if (persists(v)) weights.emplace(v.name, first_contents(v));
+        if (persists(v)) weights.emplace(v.name, initial_values(v));
     return weights;
 }
 
@@ -257,7 +257,7 @@ Result<NamedTensors> interpret(const Graph& graph, const NamedTensors& inputs,
     // All new contents are read before the first is written: an update may read another's old
     // value.
     NamedTensors updated;
-    for (const GraphUpdate& u : graph.updates) {
+    for (const Assignment& u : graph.updates) {
         const Value& target = graph.values[u.target];
         NamedTensors& where = target.kind == ValueKind::kInput ? outputs : updated;
         where.emplace(target.name, contents.of(u.value));

@@ -36,21 +36,21 @@ ProgramMemory::ProgramMemory(const Program& program)
     : arena(program.arena_bytes, std::byte{0xff}),
       weights(program.weights_bytes),
       storage(program.storage) {
-    for (const Slot& slot : program.slots)
-        if (slot.data_offset != kZeroFilled)
-            std::copy_n(program.data.begin() + static_cast<ptrdiff_t>(slot.data_offset), slot.bytes,
-                        weights.begin() + static_cast<ptrdiff_t>(slot.offset));
+    for (const Variable& variable : program.variables)
+        if (variable.data_offset != kZeroFilled)
+            std::copy_n(program.data.begin() + static_cast<ptrdiff_t>(variable.data_offset), variable.bytes,
+                        weights.begin() + static_cast<ptrdiff_t>(variable.offset));
 }
 
-HostTensor ProgramMemory::read(const Slot& slot) const {
-    return from_device(std::span(weights).subspan(slot.offset, slot.bytes), slot.dtype, slot.shape,
+HostTensor ProgramMemory::read(const Variable& variable) const {
+    return from_device(std::span(weights).subspan(variable.offset, variable.bytes), variable.dtype, variable.shape,
                        storage);
 }
 
-void ProgramMemory::write(const Slot& slot, const HostTensor& contents) {
-    HEARTH_ASSERT(contents.dtype() == slot.dtype && contents.shape() == slot.shape);
+void ProgramMemory::write(const Variable& variable, const HostTensor& contents) {
+    HEARTH_ASSERT(contents.dtype() == variable.dtype && contents.shape() == variable.shape);
     std::ranges::copy(to_device(contents, storage),
-                      weights.begin() + static_cast<ptrdiff_t>(slot.offset));
+                      weights.begin() + static_cast<ptrdiff_t>(variable.offset));
 }
 
 namespace {
@@ -67,7 +67,7 @@ class EntryRun {
     Status bind(const Entry& entry, const NamedTensors& inputs) {
         for (uint32_t index : entry.bindings) {
             const Binding& binding = program_.bindings[index];
-            const Shape shape = binding.shape.at(rows_);
+            const Shape shape = binding.shape.resolve(rows_);
             external_[index].assign(binding.bytes.at(static_cast<uint64_t>(rows_)),
                                     std::byte{0xff});
             if (binding.direction == Direction::kOutput) continue;
@@ -85,8 +85,8 @@ class EntryRun {
     }
 
     Status run(const Entry& entry) {
-        for (const Step& step : program_.steps_of(entry))
-            if (Status s = run_step(step); !s.ok()) return s.in("step '" + step.label + "'");
+        for (const Command& command : program_.commands_of(entry))
+            if (Status s = run_command(command); !s.ok()) return s.with_context("step '" + command.label + "'");
         return {};
     }
 
@@ -97,22 +97,22 @@ class EntryRun {
             if (binding.direction != Direction::kInput)
                 results.emplace(binding.name,
                                 from_device(external_[index], binding.dtype,
-                                            binding.shape.at(rows_), program_.storage));
+                                            binding.shape.resolve(rows_), program_.storage));
         }
         return results;
     }
 
   private:
-    Status run_step(const Step& step) {
-        switch (step.kind) {
-            case StepKind::kBarrier:
+    Status run_command(const Command& command) {
+        switch (command.kind) {
+            case CommandKind::kBarrier:
                 return {};
-            case StepKind::kCopy:
-                return copy(step);
-            case StepKind::kFill:
-                return fill(step);
-            case StepKind::kDispatch:
-                return dispatch(step);
+            case CommandKind::kCopy:
+                return copy(command);
+            case CommandKind::kFill:
+                return fill(command);
+            case CommandKind::kDispatch:
+                return dispatch(command);
         }
         return internal_error("unknown kind");
     }
@@ -131,8 +131,8 @@ class EntryRun {
         return std::span(*region).subspan(operand.offset, size);
     }
 
-    Status copy(const Step& step) {
-        const auto operands = program_.operands_of(step);
+    Status copy(const Command& command) {
+        const auto operands = program_.operands_of(command);
         HEARTH_ASSIGN(const std::span<std::byte> from, bytes_of(operands[0]));
         HEARTH_ASSIGN(const std::span<std::byte> to, bytes_of(operands[1]));
         if (from.size() != to.size()) return internal_error("a copy between unequal sizes");
@@ -141,24 +141,24 @@ class EntryRun {
         return {};
     }
 
-    Status fill(const Step& step) {
-        HEARTH_ASSIGN(const std::span<std::byte> to, bytes_of(program_.operands_of(step)[0]));
-        const uint32_t word = program_.words_of(step)[0];
+    Status fill(const Command& command) {
+        HEARTH_ASSIGN(const std::span<std::byte> to, bytes_of(program_.operands_of(command)[0]));
+        const uint32_t word = program_.words_of(command)[0];
         for (size_t i = 0; i + sizeof word <= to.size(); i += sizeof word)
             std::memcpy(to.data() + i, &word, sizeof word);
         return {};
     }
 
-    Status dispatch(const Step& step) {
+    Status dispatch(const Command& command) {
         known_.clear();
-        const auto operands = program_.operands_of(step);
+        const auto operands = program_.operands_of(command);
         for (size_t i = 0; i < operands.size(); ++i)
             if (operands[i].access != Access::kWrite && operands[i].region != Region::kRun)
-                HEARTH_TRY(load(operands[i], step.operand_values[i]));
-        for (ValueId v : step.computes) HEARTH_TRY(compute(v));
+                HEARTH_TRY(load(operands[i], command.operand_values[i]));
+        for (ValueId v : command.computes) HEARTH_TRY(compute(v));
         for (size_t i = 0; i < operands.size(); ++i)
             if (operands[i].access != Access::kRead)
-                HEARTH_TRY(store(operands[i], step.operand_values[i]));
+                HEARTH_TRY(store(operands[i], command.operand_values[i]));
         return {};
     }
 
@@ -184,7 +184,7 @@ class EntryRun {
             operand.access == Access::kReadWrite && node != nullptr && node->op->writes_in_place)
             v = node->inputs[0];
         const Value& value = graph_.value(v);
-        const Shape shape = value.shape.at(rows_);
+        const Shape shape = value.shape.resolve(rows_);
         const auto expected = static_cast<uint64_t>(shape.element_count(1)) *
                               size_bytes(device_dtype(value.dtype, program_.storage));
         if (bytes.size() != expected) return unlike(v, bytes.size());
@@ -216,9 +216,9 @@ class EntryRun {
             const ValueId root = root_of(in);
             const Value& value = graph_.value(in);
             if (const auto found = known_.find(root); found != known_.end())
-                operands.push_back(found->second.reshaped(value.shape.at(rows_)));
+                operands.push_back(found->second.reshaped(value.shape.resolve(rows_)));
             else if (graph_.value(root).kind == ValueKind::kConstant)
-                operands.push_back(graph_.value(root).data->reshaped(value.shape.at(rows_)));
+                operands.push_back(graph_.value(root).data->reshaped(value.shape.resolve(rows_)));
             else
                 return internal_error("value %" + std::to_string(v) + " needs %" +
                                       std::to_string(in) +
@@ -245,12 +245,12 @@ Result<NamedTensors> run_program(const Program& program, std::string_view name, 
                                  const NamedTensors& inputs, ProgramMemory& memory, int64_t rows) {
     const Entry* entry = program.find_entry(name);
     if (entry == nullptr) return not_found("entry '" + std::string(name) + "'");
-    if (rows < 0 || static_cast<uint64_t>(rows) > program.rows_capacity)
+    if (rows < 0 || static_cast<uint64_t>(rows) > program.max_batch_size)
         return out_of_range(std::to_string(rows) + " rows, the program's capacity is " +
-                            std::to_string(program.rows_capacity));
+                            std::to_string(program.max_batch_size));
     EntryRun run(program, graph, memory, rows);
     HEARTH_TRY(run.bind(*entry, inputs));
-    if (Status s = run.run(*entry); !s.ok()) return s.in("entry '" + std::string(name) + "'");
+    if (Status s = run.run(*entry); !s.ok()) return s.with_context("entry '" + std::string(name) + "'");
     return run.outputs(*entry);
 }
 

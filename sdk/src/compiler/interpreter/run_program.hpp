@@ -28,8 +28,8 @@ struct ProgramMemory {
     explicit ProgramMemory(const Program& program);
 
     /// The contents of a variable, as its logical type.
-    HostTensor read(const Slot& slot) const;
-    void write(const Slot& slot, const HostTensor& contents);
+    HostTensor read(const Variable& variable) const;
+    void write(const Variable& variable, const HostTensor& contents);
 };
 
 /// Runs one entry.  graph: of the entry, as compiled.  inputs: by name, for a batch of `rows`.

@@ -9,7 +9,7 @@ namespace hearth {
 
 Scalar extent(ScalarArena& arena, Dim dim) {
     const Scalar count = arena.index(dim.count);
-    return dim.per_row ? arena.rows() * count : count;
+    return dim.is_batch ? arena.rows() * count : count;
 }
 
 Coords<Scalar> coords_of(ScalarArena& arena, const ScalarPlace& place, const Shape& shape) {

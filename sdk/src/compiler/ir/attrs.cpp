@@ -67,7 +67,7 @@ const std::string& Attrs::text(std::string_view name) const {
 const std::vector<int64_t>& Attrs::integers(std::string_view name) const {
     return get<std::vector<int64_t>>(*this, name);
 }
-const std::vector<double>& Attrs::reals(std::string_view name) const {
+const std::vector<double>& Attrs::floats(std::string_view name) const {
     return get<std::vector<double>>(*this, name);
 }
 DType Attrs::dtype(std::string_view name) const {
@@ -95,7 +95,7 @@ void add_to(Hash& hash, const Attrs& attrs) {
         if (const auto* t = std::get_if<DType>(&a.value)) hash.number(static_cast<int>(*t));
         if (const auto* shape = std::get_if<Shape>(&a.value)) {
             hash.number(shape->rank());
-            for (Dim d : shape->dims()) hash.number(d.count).number(d.per_row ? 1 : 0);
+            for (Dim d : shape->dims()) hash.number(d.count).number(d.is_batch ? 1 : 0);
         }
     }
 }

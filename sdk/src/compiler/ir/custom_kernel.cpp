@@ -7,7 +7,7 @@
 
 namespace hearth {
 
-std::optional<KernelText> custom_kernel_of(const Graph& graph, const Node& node,
+std::optional<CustomKernel> custom_kernel_of(const Graph& graph, const Node& node,
                                            const DeviceCaps& caps, uint64_t rows_capacity,
                                            std::string_view variant) {
     std::vector<TensorType> inputs, outputs;

@@ -16,7 +16,7 @@ namespace hearth {
 ValueId Graph::find(std::string_view wanted) const {
     for (ValueId id = 0; id < values.size(); ++id)
         if (values[id].kind != ValueKind::kNode && values[id].name == wanted) return id;
-    return kNone;
+    return kInvalidId;
 }
 
 std::vector<std::vector<NodeId>> readers_of(const Graph& graph) {
@@ -30,7 +30,7 @@ std::vector<std::vector<NodeId>> readers_of(const Graph& graph) {
 std::vector<bool> leaves_graph(const Graph& graph) {
     std::vector<bool> leaves(graph.values.size());
     for (const GraphOutput& o : graph.outputs) leaves[o.value] = true;
-    for (const GraphUpdate& u : graph.updates) leaves[u.value] = true;
+    for (const Assignment& u : graph.updates) leaves[u.value] = true;
     return leaves;
 }
 
@@ -42,7 +42,7 @@ bool updates_first_input(const Graph& graph, const Node& node) {
     const ValueId target = node.inputs[0], result = node.outputs[0];
     if (!may_be_updated(graph.values[target].kind)) return false;
     int updates = 0;
-    for (const GraphUpdate& u : graph.updates) {
+    for (const Assignment& u : graph.updates) {
         if (u.value != result) continue;
         if (u.target != target) return false;
         ++updates;
@@ -61,22 +61,22 @@ namespace {
 // graphs (long chains from hostile files) from overflowing the call stack.
 class Canonicalizer {
   public:
-    explicit Canonicalizer(const Graph& from) : from_(from), new_id_(from.values.size(), kNone) {}
+    explicit Canonicalizer(const Graph& from) : from_(from), new_id_(from.values.size(), kInvalidId) {}
 
     Graph run() {
         out_.name = from_.name;
         for (ValueId id : from_.inputs) out_.inputs.push_back(take_leaf(id));
         for (const GraphOutput& o : from_.outputs)
-            out_.outputs.push_back({o.name, take(o.value), o.elements});
-        std::vector<GraphUpdate> updates = from_.updates;
-        for (GraphUpdate& u : updates) u = {take(u.target), take(u.value)};
+            out_.outputs.push_back({o.name, take(o.value), o.scalars});
+        std::vector<Assignment> updates = from_.updates;
+        for (Assignment& u : updates) u = {take(u.target), take(u.value)};
         out_.updates = std::move(updates);
         return std::move(out_);
     }
 
   private:
     ValueId take_leaf(ValueId id) {
-        if (new_id_[id] == kNone) {
+        if (new_id_[id] == kInvalidId) {
             new_id_[id] = static_cast<ValueId>(out_.values.size());
             out_.values.push_back(from_.values[id]);
         }
@@ -88,7 +88,7 @@ class Canonicalizer {
         while (!stack.empty()) {
             const ValueId id = stack.back();
             const Node* node = from_.producer(id);
-            if (new_id_[id] != kNone) {
+            if (new_id_[id] != kInvalidId) {
                 stack.pop_back();
             } else if (node == nullptr) {
                 take_leaf(id);
@@ -104,7 +104,7 @@ class Canonicalizer {
     bool push_missing_inputs(const Node& node, std::vector<ValueId>& stack) const {
         const size_t before = stack.size();
         for (size_t i = node.inputs.size(); i-- > 0;)
-            if (new_id_[node.inputs[i]] == kNone) stack.push_back(node.inputs[i]);
+            if (new_id_[node.inputs[i]] == kInvalidId) stack.push_back(node.inputs[i]);
         return stack.size() > before;
     }
 
@@ -171,9 +171,9 @@ uint64_t content_hash(const Graph& graph) {
     for (const Value& v : graph.values) {
         hash.number(static_cast<int>(v.kind)).number(static_cast<int>(v.dtype)).text(v.name);
         hash.number(v.shape.rank());
-        for (Dim d : v.shape.dims()) hash.number(d.count).number(d.per_row ? 1 : 0);
+        for (Dim d : v.shape.dims()) hash.number(d.count).number(d.is_batch ? 1 : 0);
         if (v.kind == ValueKind::kConstant && v.data) hash.bytes(v.data->bytes());
-        if (!v.is_kept) hash.text("transient");
+        if (!v.is_persistent) hash.text("transient");
     }
     for (const Node& n : graph.nodes) {
         hash.text(n.op->name);
@@ -184,9 +184,9 @@ uint64_t content_hash(const Graph& graph) {
     for (ValueId v : graph.inputs) hash.number(v);
     for (const GraphOutput& o : graph.outputs) {
         hash.text(o.name).number(o.value);
-        for (const std::string& name : o.elements) hash.text(name);
+        for (const std::string& name : o.scalars) hash.text(name);
     }
-    for (const GraphUpdate& u : graph.updates) hash.number(u.target).number(u.value);
+    for (const Assignment& u : graph.updates) hash.number(u.target).number(u.value);
     return hash.value();
 }
 
@@ -195,7 +195,7 @@ std::string print(const Graph& graph) {
     for (ValueId id = 0; id < graph.values.size(); ++id) {
         const Value& v = graph.values[id];
         if (v.kind == ValueKind::kNode) continue;
-        text += "  " + std::string(v.is_kept ? kind_name(v.kind) : "transient") + " " +
+        text += "  " + std::string(v.is_persistent ? kind_name(v.kind) : "transient") + " " +
                 value_name(graph, id) + " : " + typed(v);
         if (v.kind == ValueKind::kConstant && v.data && v.data->element_count() == 1)
             text += " = " + to_string(AttrValue(v.data->get(0)));
@@ -214,9 +214,9 @@ std::string print(const Graph& graph) {
         text += "\n";
     }
     for (const GraphOutput& o : graph.outputs)
-        text += "  output " + o.name + (o.elements.empty() ? "" : " " + to_text(o.elements)) +
+        text += "  output " + o.name + (o.scalars.empty() ? "" : " " + to_text(o.scalars)) +
                 " = " + value_name(graph, o.value) + "\n";
-    for (const GraphUpdate& u : graph.updates)
+    for (const Assignment& u : graph.updates)
         text +=
             "  update " + value_name(graph, u.target) + " := " + value_name(graph, u.value) + "\n";
     return text;
@@ -243,7 +243,7 @@ Status verify_value(const Graph& graph, ValueId id) {
     int symbolic = 0;
     for (Dim d : v.shape.dims()) {
         if (d.count < 0) return internal_error(what + " has a negative extent");
-        symbolic += d.per_row;
+        symbolic += d.is_batch;
     }
     if (symbolic > 1) return internal_error(what + " has more than one symbolic extent");
     return {};
@@ -261,7 +261,7 @@ Status verify_node(const Graph& graph, NodeId index) {
                                   " before it is computed");
         inputs.push_back({in.dtype, in.shape});
     }
-    if (Status s = infer_types(*n.op, n.attrs, inputs, outputs); !s.ok()) return s.in(what);
+    if (Status s = infer_types(*n.op, n.attrs, inputs, outputs); !s.ok()) return s.with_context(what);
     if (outputs.size() != n.outputs.size())
         return internal_error(what + " has " + std::to_string(n.outputs.size()) +
                               " outputs, its rule says " + std::to_string(outputs.size()));
@@ -283,12 +283,12 @@ Status verify(const Graph& graph) {
     for (const GraphOutput& o : graph.outputs) {
         if (o.value >= graph.values.size())
             return internal_error("output '" + o.name + "' names a missing value");
-        const auto count = static_cast<int64_t>(o.elements.size());
+        const auto count = static_cast<int64_t>(o.scalars.size());
         if (count > 0 && graph.values[o.value].shape != Shape{count})
             return internal_error("output '" + o.name + "' has " + std::to_string(count) +
                                   " names for " + to_string(graph.values[o.value].shape));
     }
-    for (const GraphUpdate& u : graph.updates) {
+    for (const Assignment& u : graph.updates) {
         if (u.target >= graph.values.size() || u.value >= graph.values.size())
             return internal_error("an update names a missing value");
         const Value &target = graph.values[u.target], &value = graph.values[u.value];

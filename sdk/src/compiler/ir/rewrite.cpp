@@ -26,8 +26,8 @@ void declare_persistent(const Graph& graph, Trace& trace, std::vector<Tensor>& n
         const Init init = v.data ? Init{Init::Kind::kData, 0, 0, 0, v.data} : Init::zeros();
         if (v.kind == ValueKind::kParam) now[id] = trace.param(v.name, v.shape, init, v.dtype);
         if (v.kind == ValueKind::kState)
-            now[id] = v.is_kept ? trace.state(v.name, v.shape, init, v.dtype)
-                                : trace.transient(v.name, v.shape, init, v.dtype);
+            now[id] = v.is_persistent ? trace.state(v.name, v.shape, init, v.dtype)
+                                : trace.non_persistent_state(v.name, v.shape, init, v.dtype);
         if (v.kind == ValueKind::kConstant) now[id] = trace.constant(*v.data);
     }
 }
@@ -58,15 +58,15 @@ Result<Graph> rewrite(const Graph& graph, const RewriteRule& rule, const LeafRul
     HEARTH_TRY(replay_nodes(graph, trace, rule, now));
     for (const GraphOutput& o : graph.outputs) {
         trace.output(o.name, now[o.value]);
-        if (!trace.graph().outputs.empty()) trace.graph().outputs.back().elements = o.elements;
+        if (!trace.graph().outputs.empty()) trace.graph().outputs.back().scalars = o.scalars;
     }
-    for (const GraphUpdate& u : graph.updates) trace.assign(now[u.target], now[u.value]);
-    return trace.finish();
+    for (const Assignment& u : graph.updates) trace.assign(now[u.target], now[u.value]);
+    return trace.build();
 }
 
 std::vector<Tensor> replay(const Graph& graph, Trace& trace, std::span<const Tensor> inputs) {
     HEARTH_ASSERT(inputs.size() == graph.inputs.size());
-    std::vector<Tensor> now(graph.values.size(), Tensor(&trace, kNone));
+    std::vector<Tensor> now(graph.values.size(), Tensor(&trace, kInvalidId));
     for (size_t i = 0; i < inputs.size(); ++i) now[graph.inputs[i]] = inputs[i];
     declare_persistent(graph, trace, now);
     const RewriteRule keep = [](Trace&, const Node&, std::span<const Tensor>) {
@@ -79,7 +79,7 @@ std::vector<Tensor> replay(const Graph& graph, Trace& trace, std::span<const Ten
 
 bool asks_for_rows(const Attrs& attrs) {
     for (const Attr& a : attrs.all())
-        if (const auto* shape = std::get_if<Shape>(&a.value); shape != nullptr && shape->has_rows())
+        if (const auto* shape = std::get_if<Shape>(&a.value); shape != nullptr && shape->has_batch())
             return true;
     return false;
 }

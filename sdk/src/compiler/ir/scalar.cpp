@@ -149,7 +149,7 @@ size_t ScalarArena::NodeHash::operator()(const ScalarNode& n) const {
 }
 
 Scalar ScalarArena::intern(const ScalarNode& node) {
-    auto [at, is_new] = known_.try_emplace(node, static_cast<uint32_t>(nodes_.size()));
+    auto [at, is_new] = interned_.try_emplace(node, static_cast<uint32_t>(nodes_.size()));
     if (is_new) {
         nodes_.push_back(node);
         const bool is_leaf = node.op <= ScalarOp::kRowCount;
@@ -189,7 +189,7 @@ Scalar ScalarArena::constant(double value, ScalarType type) {
     return intern({ScalarOp::kConst, type, bits});
 }
 
-Scalar ScalarArena::variable(ScalarType type) {
+Scalar ScalarArena::symbol(ScalarType type) {
     return intern({ScalarOp::kVariable, type, variables_++});
 }
 

@@ -79,7 +79,7 @@ struct Trace::Impl {
 };
 
 bool Tensor::ok() const {
-    return trace_ != nullptr && value_ != kNone;
+    return trace_ != nullptr && value_ != kInvalidId;
 }
 Shape Tensor::shape() const {
     return ok() ? trace_->graph().values[value_].shape : Shape();
@@ -110,14 +110,14 @@ const Graph& Trace::graph() const {
     return impl_->graph;
 }
 
-void Trace::set_budget(Budget* budget) {
+void Trace::set_limit(Budget* budget) {
     impl_->budget = budget;
 }
 Budget* Trace::budget() const {
     return impl_->budget;
 }
 
-bool Trace::fits(uint64_t values, uint64_t constant_bytes) {
+bool Trace::has_room(uint64_t values, uint64_t constant_bytes) {
     constexpr uint64_t kMostValues = uint64_t{1} << 24;
     if (!impl_->status.ok()) return false;
     if (const Budget* budget = impl_->budget) {
@@ -134,13 +134,13 @@ namespace {
 
 /// Charges `count` values that are about to be appended; false after failing the trace.
 bool take_values(Trace& trace, uint64_t count) {
-    if (!trace.fits(count)) return false;
+    if (!trace.has_room(count)) return false;
     return trace.budget() == nullptr || trace.budget()->spend(Budget::Of::kValues, count).ok();
 }
 
 Tensor add_leaf(Trace& trace, ValueKind kind, std::string_view name, DType dtype,
                 const Shape& shape) {
-    if (!take_values(trace, 1)) return {&trace, kNone};
+    if (!take_values(trace, 1)) return {&trace, kInvalidId};
     Graph& graph = trace.graph();
     const auto id = static_cast<ValueId>(graph.values.size());
     Value v;
@@ -155,16 +155,16 @@ Tensor add_leaf(Trace& trace, ValueKind kind, std::string_view name, DType dtype
 }  // namespace
 
 Tensor Trace::input(std::string_view name, const Shape& shape, DType dtype) {
-    if (!impl_->by_name.try_emplace(std::string(name), kNone).second) {
+    if (!impl_->by_name.try_emplace(std::string(name), kInvalidId).second) {
         fail(invalid_argument("input '" + std::string(name) + "' is declared twice"));
-        return {this, kNone};
+        return {this, kInvalidId};
     }
     int symbolic = 0;
-    for (Dim d : shape.dims()) symbolic += d.per_row;
+    for (Dim d : shape.dims()) symbolic += d.is_batch;
     if (symbolic > 1) {
         fail(invalid_argument("input '" + std::string(name) + "' has " + to_string(shape) +
                               ": at most one extent may be symbolic"));
-        return {this, kNone};
+        return {this, kInvalidId};
     }
     const Tensor t = add_leaf(*this, ValueKind::kInput, name, dtype, shape);
     if (!t.ok()) return t;
@@ -195,36 +195,36 @@ Tensor persistent(Trace& trace, std::unordered_map<std::string, ValueId>& by_nam
     const std::string what =
         std::string(words_for(p.kind, p.is_kept)) + " '" + std::string(p.name) + "'";
     if (auto known = by_name.find(std::string(p.name)); known != by_name.end()) {
-        if (known->second == kNone) return {&trace, kNone};
+        if (known->second == kInvalidId) return {&trace, kInvalidId};
         const Value& v = trace.graph().values[known->second];
-        if (v.kind == p.kind && v.is_kept == p.is_kept && v.shape == p.shape && v.dtype == p.dtype)
+        if (v.kind == p.kind && v.is_persistent == p.is_kept && v.shape == p.shape && v.dtype == p.dtype)
             return {&trace, known->second};
         trace.fail(
             invalid_argument(what + " " + typed(p.dtype, p.shape) + " is already declared with " +
                              typed(v.dtype, v.shape) +
-                             (v.kind == p.kind && v.is_kept == p.is_kept
+                             (v.kind == p.kind && v.is_persistent == p.is_kept
                                   ? ""
                                   : ", as " + (v.kind == ValueKind::kInput
                                                    ? std::string("input")
-                                                   : std::string(words_for(v.kind, v.is_kept))))));
-        return {&trace, kNone};
+                                                   : std::string(words_for(v.kind, v.is_persistent))))));
+        return {&trace, kInvalidId};
     }
-    if (p.shape.has_rows()) {
+    if (p.shape.has_batch()) {
         trace.fail(invalid_argument(what + " has " + to_string(p.shape) +
                                     ": what persists has a fixed shape"));
-        return {&trace, kNone};
+        return {&trace, kInvalidId};
     }
     const Init& init = p.init;
     if (init.kind == Init::Kind::kData &&
         (init.data->shape() != p.shape || init.data->dtype() != p.dtype)) {
         trace.fail(invalid_argument(what + " is " + typed(p.dtype, p.shape) + ", its data is " +
                                     typed(init.data->dtype(), init.data->shape())));
-        return {&trace, kNone};
+        return {&trace, kInvalidId};
     }
     const Tensor t = add_leaf(trace, p.kind, p.name, p.dtype, p.shape);
     if (!t.ok()) return t;
     Value& value = trace.graph().values[t.value()];
-    value.is_kept = p.is_kept;
+    value.is_persistent = p.is_kept;
     if (init.kind == Init::Kind::kData)
         value.data = init.data;
     else if (init.kind != Init::Kind::kZeros)
@@ -255,12 +255,12 @@ Tensor Trace::state(std::string_view name, const Shape& shape, const Init& init,
                       {ValueKind::kState, true, name, std::string(name), shape, init, dtype});
 }
 
-Tensor Trace::transient(std::string_view name, const Shape& shape, const Init& init, DType dtype) {
+Tensor Trace::non_persistent_state(std::string_view name, const Shape& shape, const Init& init, DType dtype) {
     return persistent(*this, impl_->by_name,
                       {ValueKind::kState, false, name, std::string(name), shape, init, dtype});
 }
 
-void Trace::mirror(std::string_view prefix, std::string_view original) {
+void Trace::target_copy(std::string_view prefix, std::string_view original) {
     if (prefix.empty() || original.empty() || prefix == original)
         return fail(invalid_argument("mirror: '" + std::string(prefix) + "' of '" +
                                      std::string(original) + "': expected two prefixes"));
@@ -286,7 +286,7 @@ Tensor Trace::constant(HostTensor data) {
             return {this, known->second};
     }
     const uint64_t bytes = data.bytes().size();
-    if (!fits(1, bytes)) return {this, kNone};
+    if (!has_room(1, bytes)) return {this, kInvalidId};
     if (impl_->budget != nullptr) (void)impl_->budget->spend(Budget::Of::kCopiedBytes, bytes);
     const Tensor t = add_leaf(*this, ValueKind::kConstant, "", data.dtype(), data.shape());
     if (data.shape().rank() == 0) impl_->scalar_constants[key] = t.value();
@@ -336,10 +336,10 @@ std::vector<Tensor> Trace::params() const {
     return all;
 }
 
-Result<Graph> Trace::finish() {
-    if (!impl_->status.ok()) return impl_->status.in("trace '" + impl_->graph.name + "'");
+Result<Graph> Trace::build() {
+    if (!impl_->status.ok()) return impl_->status.with_context("trace '" + impl_->graph.name + "'");
     Graph graph = canonical(impl_->graph);
-    if (Status s = verify(graph); !s.ok()) return s.in("trace '" + graph.name + "'");
+    if (Status s = verify(graph); !s.ok()) return s.with_context("trace '" + graph.name + "'");
     return graph;
 }
 
@@ -386,9 +386,9 @@ Status check_attrs(const OpDef& op, const Attrs& attrs) {
 
 void add_defaults(const OpDef& op, Attrs& attrs) {
     for (const AttrSpec& s : op.attrs) {
-        if (attrs.has(s.name) || std::isnan(s.fallback)) continue;
-        if (s.type == AttrType::kInteger) attrs.set(s.name, static_cast<int64_t>(s.fallback));
-        if (s.type == AttrType::kReal) attrs.set(s.name, s.fallback);
+        if (attrs.has(s.name) || std::isnan(s.default_value)) continue;
+        if (s.type == AttrType::kInteger) attrs.set(s.name, static_cast<int64_t>(s.default_value));
+        if (s.type == AttrType::kFloat) attrs.set(s.name, s.default_value);
     }
 }
 
@@ -396,7 +396,7 @@ Status infer_types(const OpDef& op, const Attrs& attrs, std::span<const TensorTy
                    std::vector<TensorType>& outputs) {
     HEARTH_TRY(check_operands(op, inputs));
     HEARTH_TRY(check_attrs(op, attrs));
-    InferCall call{attrs, inputs, outputs};
+    InferContext call{attrs, inputs, outputs};
     return op.infer(call);
 }
 
@@ -408,7 +408,7 @@ std::vector<Tensor> apply(const OpDef& op, std::span<const Tensor> inputs, Attrs
         all_ok = all_ok && t.ok();
     }
     // Eight is more than any operator returns; a failed call's outputs are all failed tensors.
-    const std::vector<Tensor> failed(8, Tensor(trace, kNone));
+    const std::vector<Tensor> failed(8, Tensor(trace, kInvalidId));
     if (trace == nullptr || !all_ok) return failed;
 
     std::vector<TensorType> types, results;
@@ -429,7 +429,7 @@ std::vector<Tensor> apply(const OpDef& op, std::span<const Tensor> inputs, Attrs
     }
     // A composite without a gradient rule is replaced by its decomposition.
     if (op.op_class == OpClass::kComposite && op.vjp == nullptr) {
-        DecomposeCall call{*trace, attrs, inputs};
+        DecomposeContext call{*trace, attrs, inputs};
         std::vector<Tensor> outputs = op.decompose(call);
         return trace->status().ok() ? outputs : failed;
     }

@@ -350,10 +350,10 @@ Expr operator&(Expr a, int64_t bits) {
 Expr lesser(Expr a, Expr b) {
     return a.body->operation(ScalarOp::kMin, a, b);
 }
-Expr both(Expr a, Expr b) {
+Expr logical_and(Expr a, Expr b) {
     return a.body->operation(ScalarOp::kAnd, a, b);
 }
-Expr either(Expr a, Expr b) {
+Expr logical_or(Expr a, Expr b) {
     return a.body->operation(ScalarOp::kOr, a, b);
 }
 Expr select(Expr condition, Expr yes, Expr no) {

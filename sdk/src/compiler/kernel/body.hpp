@@ -299,8 +299,8 @@ Expr operator!=(Expr a, Expr b);
 Expr operator>>(Expr a, int64_t bits);
 Expr operator&(Expr a, int64_t bits);
 Expr lesser(Expr a, Expr b);
-Expr both(Expr a, Expr b);
-Expr either(Expr a, Expr b);
+Expr logical_and(Expr a, Expr b);
+Expr logical_or(Expr a, Expr b);
 Expr select(Expr condition, Expr yes, Expr no);
 inline Expr operator+(Expr a, int64_t b) {
     return a + a.body->index(b);

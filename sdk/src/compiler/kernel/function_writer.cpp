@@ -23,7 +23,7 @@ Expr FunctionWriter::add_result(std::string name, ScalarType type) {
 }
 
 Scalar FunctionWriter::add_variable(std::string name, ScalarType type) {
-    const Scalar variable = arena_.variable(type);
+    const Scalar variable = arena_.symbol(type);
     bind_parameter(std::move(name), variable);
     return variable;
 }

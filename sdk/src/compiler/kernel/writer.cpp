@@ -368,7 +368,7 @@ Expr KernelWriter::emit_loop(uint32_t id) {
             const ScalarOp op = larger ? ScalarOp::kMax : ScalarOp::kMin;
             assign(best, select(is_first, value, body_.operation(op, best, value)));
         } else {
-            if_(either(is_first, larger ? value > best : value < best));
+            if_(logical_or(is_first, larger ? value > best : value < best));
             assign(best, value);
             if (is_arg) assign(result, counter);
             end();

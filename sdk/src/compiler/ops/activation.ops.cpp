@@ -35,8 +35,8 @@ constinit const OpDef kOps[] = {
         .summary = "max(x, 0)",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return max(c.x(0), 0.0); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float([](auto& c) { return max(c.x(0), 0.0); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {where(greater(v.out(), 0), v.cotangent(), 0.0)};
         },
         .onnx = {{"Relu", 6}},
@@ -46,13 +46,13 @@ constinit const OpDef kOps[] = {
         .name = "leaky_relu",
         .summary = "x where x >= 0, else alpha * x",
         .inputs = {{"x"}},
-        .attrs = {{"alpha", AttrType::kReal, 0.01}},
+        .attrs = {{"alpha", AttrType::kFloat, 0.01}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             auto x = c.x(0);
             return select(x >= 0.0, x, c.attrs().real("alpha") * x);
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent();
             return {where(greater(v.in(0), 0), g, g * v.attrs.real("alpha"))};
         },
@@ -67,27 +67,27 @@ constinit const OpDef kOps[] = {
         .name = "prelu",
         .summary = "x where x >= 0, else slope * x",
         .inputs = {{"x"}, {"slope"}},
-        .infer = [](InferCall& call) -> Status {
+        .infer = [](InferContext& call) -> Status {
             HEARTH_TRY(broadcast_same_type(call));
             if (call.outputs[0].shape == call.shape(0)) return {};
             return invalid_argument("slope " + to_string(call.shape(1)) +
                                     " does not broadcast to x " + to_string(call.shape(0)));
         },
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             auto x = c.x(0);
             return select(x >= 0.0, x, c.x(1) * x);
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent(), is_positive = greater(v.in(0), 0);
             return {where(is_positive, g, g * v.in(1)),
-                    sum_to(where(is_positive, 0.0, g * v.in(0)), v.in(1).shape())};
+                    sum_to_shape(where(is_positive, 0.0, g * v.in(0)), v.in(1).shape())};
         },
         .onnx = {{"PRelu", 9}},
         .samples =
             [](Samples& s) {
                 s.add({{}, {}});
                 s.add({{7}, {1}});
-                s.add({{kRows, 5}, {5}});
+                s.add({{kBatch, 5}, {5}});
                 s.add({{2, 3, 5}, {3, 1}});
                 s.add({{2, 3, 1, 5}, {2, 3, 1, 5}});
             },
@@ -96,13 +96,13 @@ constinit const OpDef kOps[] = {
         .name = "elu",
         .summary = "x where x >= 0, else alpha * (e^x - 1)",
         .inputs = {{"x"}},
-        .attrs = {{"alpha", AttrType::kReal, 1}},
+        .attrs = {{"alpha", AttrType::kFloat, 1}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             auto x = c.x(0);
             return select(x >= 0.0, x, c.attrs().real("alpha") * (exp(min(x, 0.0)) - 1.0));
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const double alpha = v.attrs.real("alpha");
             const Tensor g = v.cotangent();
             return {where(greater(v.in(0), 0), g, g * (v.out() + alpha))};
@@ -118,15 +118,15 @@ constinit const OpDef kOps[] = {
         .name = "selu",
         .summary = "gamma * x where x >= 0, else gamma * alpha * (e^x - 1)",
         .inputs = {{"x"}},
-        .attrs = {{"alpha", AttrType::kReal, kOnnxSeluAlpha},
-                  {"gamma", AttrType::kReal, kOnnxSeluGamma}},
+        .attrs = {{"alpha", AttrType::kFloat, kOnnxSeluAlpha},
+                  {"gamma", AttrType::kFloat, kOnnxSeluGamma}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             auto x = c.x(0);
             const double gamma = c.attrs().real("gamma"), alpha = c.attrs().real("alpha");
             return select(x >= 0.0, gamma * x, gamma * alpha * (exp(min(x, 0.0)) - 1.0));
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const double gamma = v.attrs.real("gamma"), alpha = v.attrs.real("alpha");
             const Tensor g = v.cotangent();
             return {where(greater(v.in(0), 0), g * gamma, g * (v.out() + gamma * alpha))};
@@ -138,14 +138,14 @@ constinit const OpDef kOps[] = {
         .name = "celu",
         .summary = "max(x, 0) + min(0, alpha * (e^(x / alpha) - 1))",
         .inputs = {{"x"}},
-        .attrs = {{"alpha", AttrType::kReal, 1}},
+        .attrs = {{"alpha", AttrType::kFloat, 1}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             auto x = c.x(0);
             const double alpha = c.attrs().real("alpha");
             return select(x >= 0.0, x, alpha * (exp(min(x, 0.0) / alpha) - 1.0));
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const double alpha = v.attrs.real("alpha");
             const Tensor g = v.cotangent();
             return {where(greater(v.in(0), 0), g, g * (v.out() / alpha + 1.0))};
@@ -162,11 +162,11 @@ constinit const OpDef kOps[] = {
         .summary = "x / 2 * (1 + erf(x / sqrt(2)))",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             auto x = c.x(0);
             return 0.5 * x * (1.0 + erf(x * (1 / std::numbers::sqrt2)));
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor x = v.in(0);
             const Tensor cdf = (erf(x * (1 / std::numbers::sqrt2)) + 1.0) * 0.5;
             const Tensor density = exp(square(x) * -0.5) * (0.5 * kGeluScale);
@@ -180,11 +180,11 @@ constinit const OpDef kOps[] = {
         .summary = "x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             auto x = c.x(0);
             return 0.5 * x * (1.0 + tanh(kGeluScale * (x + kGeluCubic * x * x * x)));
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor x = v.in(0);
             const Tensor t = tanh((x + x * square(x) * kGeluCubic) * kGeluScale);
             const Tensor slope = (square(x) * (3 * kGeluCubic) + 1.0) * kGeluScale;
@@ -197,11 +197,11 @@ constinit const OpDef kOps[] = {
         .summary = "x / (1 + e^-x)",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             auto x = c.x(0);
             return x / (1.0 + exp(-x));
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor s = sigmoid(v.in(0));
             return {v.cotangent() * s * (v.in(0) * (1.0 - s) + 1.0)};
         },
@@ -212,11 +212,11 @@ constinit const OpDef kOps[] = {
         .summary = "x * tanh(softplus(x))",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             auto x = c.x(0);
             return x * tanh(softplus_of(x));
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor x = v.in(0), t = tanh(softplus(x));
             return {v.cotangent() * (t + x * sigmoid(x) * (1.0 - square(t)))};
         },
@@ -228,8 +228,8 @@ constinit const OpDef kOps[] = {
         .summary = "log(1 + e^x)",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return softplus_of(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {v.cotangent() * sigmoid(v.in(0))}; },
+        .compute = compute_float([](auto& c) { return softplus_of(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() * sigmoid(v.in(0))}; },
         .onnx = {{"Softplus", 1}},
         .samples = [](Samples& s) { unary_samples(s, -4, 4); },
     },
@@ -238,11 +238,11 @@ constinit const OpDef kOps[] = {
         .summary = "x / (1 + |x|)",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             auto x = c.x(0);
             return x / (1.0 + abs(x));
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {v.cotangent() / square(abs(v.in(0)) + 1.0)};
         },
         .onnx = {{"Softsign", 1}},
@@ -253,8 +253,8 @@ constinit const OpDef kOps[] = {
         .summary = "1 / (1 + e^-x)",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return 1.0 / (1.0 + exp(-c.x(0))); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float([](auto& c) { return 1.0 / (1.0 + exp(-c.x(0))); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {v.cotangent() * v.out() * (1.0 - v.out())};
         },
         .onnx = {{"Sigmoid", 6}},
@@ -264,13 +264,13 @@ constinit const OpDef kOps[] = {
         .name = "hard_sigmoid",
         .summary = "min(max(alpha * x + beta, 0), 1)",
         .inputs = {{"x"}},
-        .attrs = {{"alpha", AttrType::kReal, 0.2}, {"beta", AttrType::kReal, 0.5}},
+        .attrs = {{"alpha", AttrType::kFloat, 0.2}, {"beta", AttrType::kFloat, 0.5}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             const double alpha = c.attrs().real("alpha"), beta = c.attrs().real("beta");
             return min(max(alpha * c.x(0) + beta, 0.0), 1.0);
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor inside = logical_and(greater(v.out(), 0), less(v.out(), 1));
             return {where(inside, v.cotangent() * v.attrs.real("alpha"), 0.0)};
         },
@@ -286,11 +286,11 @@ constinit const OpDef kOps[] = {
         .summary = "x * min(max(x / 6 + 1/2, 0), 1)",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             auto x = c.x(0);
             return x * min(max(x / 6.0 + 0.5, 0.0), 1.0);
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor x = v.in(0), g = v.cotangent();
             const Tensor inner = where(less_equal(x, -3), 0.0, g * (x / 3.0 + 0.5));
             return {where(greater_equal(x, 3), g, inner)};

@@ -21,7 +21,7 @@ const auto divide_integers = [](auto& c) {
     auto a = c.x(0);
     auto b = c.x(1);
     auto negates = is_minus_one(c);
-    auto divisor = select(either(b == 0, negates), c.value(1), b);
+    auto divisor = select(logical_or(b == 0, negates), c.value(1), b);
     return select(b == 0, c.value(0), select(negates, 0 - a, a / divisor));
 };
 
@@ -29,7 +29,7 @@ const auto divide_integers = [](auto& c) {
 const auto c_remainder = [](auto& c) {
     auto a = c.x(0);
     auto b = c.x(1);
-    auto is_trivial = either(b == 0, is_minus_one(c));
+    auto is_trivial = logical_or(b == 0, is_minus_one(c));
     auto divisor = select(is_trivial, c.value(1), b);
     return select(is_trivial, c.value(0), a - a / divisor * divisor);
 };
@@ -41,17 +41,17 @@ const auto float_remainder = [](auto& c) { return fmod(c.x(0), c.x(1)); };
 template <class C, class V>
 V with_sign_of_divisor(C& c, V rest) {
     auto b = c.x(1);
-    return select(both(rest != 0, exactly_one(rest < 0, b < 0)), rest + b, rest);
+    return select(logical_and(rest != 0, logical_xor(rest < 0, b < 0)), rest + b, rest);
 }
 
 // Gradient of an extremum: goes to the larger (smaller) operand; equal operands split it, as in
 // PyTorch.
-std::vector<Tensor> extremum_vjp(const VjpCall& v, const Tensor& is_first,
+std::vector<Tensor> extremum_vjp(const VjpContext& v, const Tensor& is_first,
                                  const Tensor& is_second) {
     const Tensor g = v.cotangent();
     const Tensor shared = where(equal(v.in(0), v.in(1)), g * 0.5, 0.0);
-    return {sum_to(where(is_first, g, shared), v.in(0).shape()),
-            sum_to(where(is_second, g, shared), v.in(1).shape())};
+    return {sum_to_shape(where(is_first, g, shared), v.in(0).shape()),
+            sum_to_shape(where(is_second, g, shared), v.in(1).shape())};
 }
 
 constinit const OpDef kOps[] = {
@@ -60,9 +60,9 @@ constinit const OpDef kOps[] = {
         .summary = "a + b",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_same_type,
-        .at = at_wrapping([](auto& c) { return c.x(0) + c.x(1); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
-            return {sum_to(v.cotangent(), v.in(0).shape()), sum_to(v.cotangent(), v.in(1).shape())};
+        .compute = at_wrapping([](auto& c) { return c.x(0) + c.x(1); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
+            return {sum_to_shape(v.cotangent(), v.in(0).shape()), sum_to_shape(v.cotangent(), v.in(1).shape())};
         },
         .onnx = {{"Add", 7}},
         .samples =
@@ -77,10 +77,10 @@ constinit const OpDef kOps[] = {
         .summary = "a - b",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_same_type,
-        .at = at_wrapping([](auto& c) { return c.x(0) - c.x(1); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
-            return {sum_to(v.cotangent(), v.in(0).shape()),
-                    neg(sum_to(v.cotangent(), v.in(1).shape()))};
+        .compute = at_wrapping([](auto& c) { return c.x(0) - c.x(1); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
+            return {sum_to_shape(v.cotangent(), v.in(0).shape()),
+                    neg(sum_to_shape(v.cotangent(), v.in(1).shape()))};
         },
         .onnx = {{"Sub", 7}},
         .samples =
@@ -95,10 +95,10 @@ constinit const OpDef kOps[] = {
         .summary = "a * b",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_same_type,
-        .at = at_wrapping([](auto& c) { return c.x(0) * c.x(1); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
-            return {sum_to(v.cotangent() * v.in(1), v.in(0).shape()),
-                    sum_to(v.cotangent() * v.in(0), v.in(1).shape())};
+        .compute = at_wrapping([](auto& c) { return c.x(0) * c.x(1); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
+            return {sum_to_shape(v.cotangent() * v.in(1), v.in(0).shape()),
+                    sum_to_shape(v.cotangent() * v.in(0), v.in(1).shape())};
         },
         .onnx = {{"Mul", 7}},
         .samples =
@@ -113,11 +113,11 @@ constinit const OpDef kOps[] = {
         .summary = "a / b; integers towards zero, and x / 0 = 0",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_same_type,
-        .at = at_by_type([](auto& c) { return c.x(0) / c.x(1); },
+        .compute = at_by_type([](auto& c) { return c.x(0) / c.x(1); },
                          [](auto& c) { return wrap_to_dtype(c, divide_integers(c)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent() / v.in(1);
-            return {sum_to(g, v.in(0).shape()), neg(sum_to(g * v.out(), v.in(1).shape()))};
+            return {sum_to_shape(g, v.in(0).shape()), neg(sum_to_shape(g * v.out(), v.in(1).shape()))};
         },
         .onnx = {{"Div", 7}},
         .samples =
@@ -133,8 +133,8 @@ constinit const OpDef kOps[] = {
         .summary = "-x",
         .inputs = {{"x", TypeClass::kNumber}},
         .infer = same_as_input,
-        .at = at_wrapping([](auto& c) { return -c.x(0); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {neg(v.cotangent())}; },
+        .compute = at_wrapping([](auto& c) { return -c.x(0); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {neg(v.cotangent())}; },
         .onnx = {{"Neg", 6}},
         .samples =
             [](Samples& s) {
@@ -148,14 +148,14 @@ constinit const OpDef kOps[] = {
         .summary = "base ^ exponent; NaN for a negative base and a fractional exponent",
         .inputs = {{"base"}, {"exponent"}},
         .infer = broadcast_same_type,
-        .at = at_float([](auto& c) { return pow(c.x(0), c.x(1)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float([](auto& c) { return pow(c.x(0), c.x(1)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent(), a = v.in(0), b = v.in(1);
             // The limits where the formulas give 0 * infinity, as in PyTorch.
             const Tensor to_base = where(equal(b, 0), 0.0, g * b * pow(a, b - 1.0));
             const Tensor is_flat = logical_and(equal(a, 0), greater_equal(b, 0));
             const Tensor to_exponent = where(is_flat, 0.0, g * v.out() * log(a));
-            return {sum_to(to_base, a.shape()), sum_to(to_exponent, b.shape())};
+            return {sum_to_shape(to_base, a.shape()), sum_to_shape(to_exponent, b.shape())};
         },
         .onnx = {{"Pow", 7, import_pow}},
         .samples = [](Samples& s) { binary_samples(s, 0.25, 3); },
@@ -166,12 +166,12 @@ constinit const OpDef kOps[] = {
         .summary = "a - floor(a / b) * b, with the sign of b",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_same_type,
-        .at = at_by_type([](auto& c) { return with_sign_of_divisor(c, float_remainder(c)); },
+        .compute = at_by_type([](auto& c) { return with_sign_of_divisor(c, float_remainder(c)); },
                          [](auto& c) { return with_sign_of_divisor(c, c_remainder(c)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent();
-            return {sum_to(g, v.in(0).shape()),
-                    neg(sum_to(g * floor(v.in(0) / v.in(1)), v.in(1).shape()))};
+            return {sum_to_shape(g, v.in(0).shape()),
+                    neg(sum_to_shape(g * floor(v.in(0) / v.in(1)), v.in(1).shape()))};
         },
         .onnx = {{"Mod", 10, import_mod}},
         .samples =
@@ -187,11 +187,11 @@ constinit const OpDef kOps[] = {
         .summary = "a - trunc(a / b) * b, with the sign of a",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_same_type,
-        .at = at_by_type(float_remainder, c_remainder),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = at_by_type(float_remainder, c_remainder),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent(), quotient = v.in(0) / v.in(1);
             const Tensor whole = sign(quotient) * floor(abs(quotient));
-            return {sum_to(g, v.in(0).shape()), neg(sum_to(g * whole, v.in(1).shape()))};
+            return {sum_to_shape(g, v.in(0).shape()), neg(sum_to_shape(g * whole, v.in(1).shape()))};
         },
         .samples =
             [](Samples& s) {
@@ -205,8 +205,8 @@ constinit const OpDef kOps[] = {
         .summary = "the smaller operand; NaN if one is NaN",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_same_type,
-        .at = at_any([](auto& c) { return min(c.x(0), c.x(1)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_any([](auto& c) { return min(c.x(0), c.x(1)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return extremum_vjp(v, less(v.in(0), v.in(1)), less(v.in(1), v.in(0)));
         },
         .onnx = {{"Min", 8, import_minimum}},
@@ -221,8 +221,8 @@ constinit const OpDef kOps[] = {
         .summary = "the larger operand; NaN if one is NaN",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_same_type,
-        .at = at_any([](auto& c) { return max(c.x(0), c.x(1)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_any([](auto& c) { return max(c.x(0), c.x(1)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return extremum_vjp(v, less(v.in(1), v.in(0)), less(v.in(0), v.in(1)));
         },
         .onnx = {{"Max", 8, import_maximum}},
@@ -237,8 +237,8 @@ constinit const OpDef kOps[] = {
         .summary = "|x|",
         .inputs = {{"x", TypeClass::kNumber}},
         .infer = same_as_input,
-        .at = at_wrapping([](auto& c) { return abs(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {v.cotangent() * sign(v.in(0))}; },
+        .compute = at_wrapping([](auto& c) { return abs(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() * sign(v.in(0))}; },
         .onnx = {{"Abs", 6}},
         .samples =
             [](Samples& s) {
@@ -252,7 +252,7 @@ constinit const OpDef kOps[] = {
         .summary = "-1, 0 or 1",
         .inputs = {{"x", TypeClass::kNumber}},
         .infer = same_as_input,
-        .at = at_any([](auto& c) { return sign(c.x(0)); }),
+        .compute = compute_any([](auto& c) { return sign(c.x(0)); }),
         .stops_gradient = true,
         .onnx = {{"Sign", 9}},
         .samples =
@@ -266,8 +266,8 @@ constinit const OpDef kOps[] = {
         .summary = "1 / x",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return 1.0 / c.x(0); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float([](auto& c) { return 1.0 / c.x(0); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {neg(v.cotangent() * v.out() * v.out())};
         },
         .onnx = {{"Reciprocal", 6}},
@@ -278,8 +278,8 @@ constinit const OpDef kOps[] = {
         .summary = "the square root",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return sqrt(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {v.cotangent() * 0.5 / v.out()}; },
+        .compute = compute_float([](auto& c) { return sqrt(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() * 0.5 / v.out()}; },
         .onnx = {{"Sqrt", 6}},
         .samples = [](Samples& s) { unary_samples(s, 0.25, 3); },
     },
@@ -288,8 +288,8 @@ constinit const OpDef kOps[] = {
         .summary = "1 / sqrt(x)",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return rsqrt(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float([](auto& c) { return rsqrt(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {v.cotangent() * -0.5 * v.out() / v.in(0)};
         },
         .samples = [](Samples& s) { unary_samples(s, 0.25, 3); },

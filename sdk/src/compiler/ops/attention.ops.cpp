@@ -28,7 +28,7 @@ enum Operand : int { kQuery, kKey, kValue, kForwardCount };
 enum BackwardOperand : int { kCotangent = 3, kLogTotal, kCommonPart, kBackwardCount };
 
 constexpr FixedList<AttrSpec, 12> kAttrs = {
-    {"scale", AttrType::kReal},        {"softcap", AttrType::kReal, 0},
+    {"scale", AttrType::kFloat},        {"softcap", AttrType::kFloat, 0},
     {"causal", AttrType::kInteger, 0}, {"left", AttrType::kInteger, -1},
     {"right", AttrType::kInteger, -1}, {"past", AttrType::kInteger, 0},
     {"mask", AttrType::kInteger, 0},   {"lengths", AttrType::kInteger, 0}};
@@ -48,15 +48,15 @@ Shape scores_shape(const Shape& q, const Shape& k) {
     return {q[0], q[1], q[2], k[2]};
 }
 
-Status check_operands(const InferCall& call, int fixed_count) {
+Status check_operands(const InferContext& call, int fixed_count) {
     const Shape &q = call.shape(kQuery), &k = call.shape(kKey), &v = call.shape(kValue);
     for (const Shape* s : {&q, &k, &v})
         if (s->rank() != 4) return invalid_argument("q, k and v must be [batch, heads, length, n]");
     if (q[0] != k[0] || k[0] != v[0] || k[1] != v[1] || k[2] != v[2] || q[3] != k[3])
         return invalid_argument("q, k and v do not fit together");
-    if (q[1].per_row || k[1].per_row || k[1].count < 1 || q[1].count % k[1].count != 0)
+    if (q[1].is_batch || k[1].is_batch || k[1].count < 1 || q[1].count % k[1].count != 0)
         return invalid_argument("the heads of keys must divide those of queries");
-    if (q[3].per_row || v[3].per_row || q[3].count < 1 || v[3].count < 1)
+    if (q[3].is_batch || v[3].is_batch || q[3].count < 1 || v[3].count < 1)
         return invalid_argument("the width of heads must be fixed and positive");
     HEARTH_TRY(check_shape(scores_shape(q, k)));
     for (int i = kQuery; i <= kValue; ++i)
@@ -86,14 +86,14 @@ Status check_operands(const InferCall& call, int fixed_count) {
     return {};
 }
 
-Status infer_attention(InferCall& call) {
+Status infer_attention(InferContext& call) {
     HEARTH_TRY(check_operands(call, kForwardCount));
     const Shape& q = call.shape(kQuery);
     call.outputs.push_back({call.dtype(kQuery), {q[0], q[1], q[2], call.shape(kValue)[3]}});
     return call.one(wide(call.dtype(kQuery)), {q[0], q[1], q[2]});
 }
 
-Status check_backward(const InferCall& call) {
+Status check_backward(const InferContext& call) {
     HEARTH_TRY(check_operands(call, kBackwardCount));
     const Shape &q = call.shape(kQuery), &v = call.shape(kValue);
     const Shape rows{q[0], q[1], q[2]};
@@ -141,7 +141,7 @@ struct Operands {
 Tensor positions(const Tensor& like, Dim count, int axis) {
     Shape shape{1, 1, 1, 1};
     shape[axis] = count;
-    return iota(*like.trace(), shape);
+    return arange(*like.trace(), shape);
 }
 
 /// Mask of the keys that each query attends to, by position; an empty tensor if unrestricted.
@@ -158,7 +158,7 @@ Tensor visible(const Operands& o) {
     if (has_lengths) {
         const Tensor lengths = unsqueeze(to_dtype(o.lengths, DType::kI32), {1, 2, 3});
         also(less(key, lengths));
-        query = query + (lengths - cast(extent(o.q, {2}), DType::kI32));
+        query = query + (lengths - cast(numel_along(o.q, {2}), DType::kI32));
     } else if (o.attrs.integer("past") != 0) {
         query = query + static_cast<double>(o.attrs.integer("past"));
     }
@@ -186,7 +186,7 @@ Scores scores_of(const Operands& o) {
     return s;
 }
 
-Tensors decompose_attention(DecomposeCall& d) {
+Tensors decompose_attention(DecomposeContext& d) {
     const Operands o(d.attrs, d.inputs, kForwardCount);
     const Tensor shown = scores_of(o).shown;
     const Tensor largest = max(shown, {-1}, true);
@@ -222,13 +222,13 @@ Slopes slopes_of(const Operands& o, std::span<const Tensor> in) {
     return result;
 }
 
-Tensors decompose_backward_queries(DecomposeCall& d) {
+Tensors decompose_backward_queries(DecomposeContext& d) {
     const Operands o(d.attrs, d.inputs, kBackwardCount);
     const Tensor to_q = matmul(slopes_of(o, d.inputs).to_product, o.k);
     return {to_dtype(to_q, d.in(kQuery).dtype())};
 }
 
-Tensors decompose_backward_keys(DecomposeCall& d) {
+Tensors decompose_backward_keys(DecomposeContext& d) {
     const Operands o(d.attrs, d.inputs, kBackwardCount);
     const Slopes slopes = slopes_of(o, d.inputs);
     const int64_t heads = d.in(kKey).dim(1).count;
@@ -240,7 +240,7 @@ Tensors decompose_backward_keys(DecomposeCall& d) {
 
 // --- Gradients ---
 
-Tensors attention_vjp(VjpCall& v) {
+Tensors attention_vjp(VjpContext& v) {
     const Tensor y = to_dtype(v.out(0), wide(v.out(0).dtype()));
     const Tensor g = to_dtype(v.cotangent(0), y.dtype());
     Tensors in{v.in(kQuery),   v.in(kKey), v.in(kValue),
@@ -255,7 +255,7 @@ Tensors attention_vjp(VjpCall& v) {
         // The gradient of an additive mask has the size of the scores. Dead code elimination
         // removes it if unused.
         const Tensor to_mask = slopes_of(Operands(v.attrs, in, kBackwardCount), in).to_shown;
-        all[kForwardCount] = to_dtype(sum_to(to_mask, extra[0].shape()), extra[0].dtype());
+        all[kForwardCount] = to_dtype(sum_to_shape(to_mask, extra[0].shape()), extra[0].dtype());
     }
     return all;
 }
@@ -293,21 +293,21 @@ constexpr TileSizes kWideSizes{{{32, 128},
 /// whole device, or the one with the most workgroups if none does; then the others. Empty if none
 /// fits. rows: the operand (queries or keys) whose sequence the workgroups tile.
 template <class F>
-std::vector<Tiles> tiles_that_fit(const KernelRuleCall& call, int rows,
+std::vector<Tiles> tiles_that_fit(const KernelRuleContext& call, int rows,
                                   std::span<const std::array<int64_t, 2>> sizes, int64_t threads,
                                   F count) {
-    if (call.caps.max_workgroup_invocations < threads) return {};
+    if (call.caps.max_compute_work_group_invocations < threads) return {};
     const int64_t enough_groups = device_model(call.caps).enough_groups();
     const Shape& s = call.shape(rows);
-    const auto live_rows = static_cast<int64_t>(call.rows_capacity);
-    const int64_t pairs = s[0].at(live_rows) * s[1].at(live_rows), length = s[2].at(live_rows);
+    const auto live_rows = static_cast<int64_t>(call.max_batch_size);
+    const int64_t pairs = s[0].resolve(live_rows) * s[1].resolve(live_rows), length = s[2].resolve(live_rows);
     std::vector<Tiles> all;
     size_t chosen = 0;
     int64_t most_groups = 0;
     for (const auto& [tall, wide] : sizes) {
         const Tiles tiles =
             rows == kKey ? Tiles{wide, tall, threads / tall} : Tiles{tall, wide, threads / tall};
-        if (count(tiles) * static_cast<int64_t>(sizeof(float)) > call.caps.shared_memory_bytes)
+        if (count(tiles) * static_cast<int64_t>(sizeof(float)) > call.caps.max_compute_shared_memory_size)
             continue;
         const int64_t groups = pairs * ((length + tall - 1) / tall);
         if (groups > most_groups && most_groups < enough_groups) {
@@ -331,11 +331,11 @@ std::string literal(double value) {
 }
 
 /// Returns `hint` ("[[unroll]]"), or `otherwise` where a driver workaround keeps loops rolled.
-std::string unless_rolled(const KernelRuleCall& call, const char* hint, const char* otherwise) {
+std::string unless_rolled(const KernelRuleContext& call, const char* hint, const char* otherwise) {
     return kRolledLoops.is_needed(call.caps) ? otherwise : hint;
 }
 
-std::string constants(const KernelRuleCall& call, const Tiles& tiles, size_t fixed_count,
+std::string constants(const KernelRuleContext& call, const Tiles& tiles, size_t fixed_count,
                       int rows) {
     const Shape &q = call.shape(kQuery), &k = call.shape(kKey), &v = call.shape(kValue);
     const Attrs& a = call.attrs;
@@ -375,24 +375,24 @@ std::string constants(const KernelRuleCall& call, const Tiles& tiles, size_t fix
 }
 
 /// A kernel with a workgroup for each tile of the sequence of operand `rows` (queries or keys).
-KernelText tiled_kernel(const KernelRuleCall& call, const Tiles& tiles, size_t fixed_count,
+CustomKernel tiled_kernel(const KernelRuleContext& call, const Tiles& tiles, size_t fixed_count,
                         int rows, std::string_view name) {
     const Shape& s = call.shape(rows);
     const int64_t tile = rows == kQuery ? tiles.queries : tiles.keys;
-    KernelText kernel;
+    CustomKernel kernel;
     kernel.name = "attention_" + std::string(name);
     kernel.glsl = constants(call, tiles, fixed_count, rows) +
                   std::string(shader_text("attention/" + std::string(name) + ".comp"));
     // Both backward kernels also read the cotangent; the one for keys stores two results.
-    kernel.uses = {"in0_four_at", "in1_four_at", "in2_four_at", "out0_four_at", "math.glsl"};
-    if (fixed_count == kBackwardCount) kernel.uses.push_back("in3_four_at");
-    if (rows == kKey) kernel.uses.push_back("out1_four_at");
+    kernel.helpers = {"in0_four_at", "in1_four_at", "in2_four_at", "out0_four_at", "math.glsl"};
+    if (fixed_count == kBackwardCount) kernel.helpers.push_back("in3_four_at");
+    if (rows == kKey) kernel.helpers.push_back("out1_four_at");
     kernel.local_size = {static_cast<uint32_t>(tile * tiles.lanes), 1, 1};
-    kernel.grid[0] = {Dim(s[0].count * s[1].count, s[0].per_row), 1};
+    kernel.grid[0] = {Dim(s[0].count * s[1].count, s[0].is_batch), 1};
     kernel.grid[1] = {s[2], static_cast<uint32_t>(tile)};
     const Dim scores = scores_shape(call.shape(kQuery), call.shape(kKey)).element_count();
     const uint64_t count =
-        static_cast<uint64_t>(scores.count) * (scores.per_row ? call.rows_capacity : 1);
+        static_cast<uint64_t>(scores.count) * (scores.is_batch ? call.max_batch_size : 1);
     kernel.flops = 2 * count *
                    static_cast<uint64_t>(call.shape(kQuery)[3].count + call.shape(kValue)[3].count);
     return kernel;
@@ -400,7 +400,7 @@ KernelText tiled_kernel(const KernelRuleCall& call, const Tiles& tiles, size_t f
 
 /// Tiles for one of the kernels, the shipped choice first. rows: kQuery or kKey, the operand whose
 /// sequence the workgroups tile.
-std::vector<Tiles> tiles_for(const KernelRuleCall& call, int rows, bool is_backward) {
+std::vector<Tiles> tiles_for(const KernelRuleContext& call, int rows, bool is_backward) {
     const auto row_floats = [&call](int operand) {
         return (call.shape(operand)[3].count + 3) / 4 * 4 + 4;
     };
@@ -412,13 +412,13 @@ std::vector<Tiles> tiles_for(const KernelRuleCall& call, int rows, bool is_backw
         return both + values + scores + 5 * t.threads(rows);
     };
     const bool is_narrow =
-        hearth::is_software(call.caps) || call.caps.max_workgroup_invocations < kWideThreads;
+        hearth::is_software(call.caps) || call.caps.max_compute_work_group_invocations < kWideThreads;
     return tiles_that_fit(call, rows, is_narrow ? kSizes : kWideSizes,
                           is_narrow ? kThreads : kWideThreads, floats);
 }
 
 /// Returns the kernel with the tiles that the call names, or with the shipped choice.
-std::optional<KernelText> kernel_with_tiles(const KernelRuleCall& call, size_t fixed_count,
+std::optional<CustomKernel> kernel_with_tiles(const KernelRuleContext& call, size_t fixed_count,
                                             int rows, std::string_view name) {
     const std::vector<Tiles> all = tiles_for(call, rows, fixed_count == kBackwardCount);
     if (all.empty()) return {};
@@ -428,21 +428,21 @@ std::optional<KernelText> kernel_with_tiles(const KernelRuleCall& call, size_t f
                            std::to_string(tiles.keys) + " keys");
     const auto named = std::ranges::find(variants, call.variant);
     const auto index = named == variants.end() ? 0 : named - variants.begin();
-    KernelText kernel =
+    CustomKernel kernel =
         tiled_kernel(call, all[static_cast<size_t>(index)], fixed_count, rows, name);
     kernel.variants = std::move(variants);
     return kernel;
 }
 
-std::optional<KernelText> forward_kernel(const KernelRuleCall& call) {
+std::optional<CustomKernel> forward_kernel(const KernelRuleContext& call) {
     return kernel_with_tiles(call, kForwardCount, kQuery, "forward");
 }
 
-std::optional<KernelText> backward_queries_kernel(const KernelRuleCall& call) {
+std::optional<CustomKernel> backward_queries_kernel(const KernelRuleContext& call) {
     return kernel_with_tiles(call, kBackwardCount, kQuery, "backward_queries");
 }
 
-std::optional<KernelText> backward_keys_kernel(const KernelRuleCall& call) {
+std::optional<CustomKernel> backward_keys_kernel(const KernelRuleContext& call) {
     return kernel_with_tiles(call, kBackwardCount, kKey, "backward_keys");
 }
 
@@ -465,7 +465,7 @@ std::vector<Case> cases() {
     return {
         {},
         {.batch = 2, .heads = 2, .key_heads = 2, .queries = 1, .keys = 1, .width = 1},
-        {.batch = kRows,
+        {.batch = kBatch,
          .heads = 2,
          .key_heads = 1,
          .queries = 5,
@@ -511,8 +511,8 @@ std::vector<Case> cases() {
          .width = 9,
          .value_width = 17,
          .attrs = {{"causal", kOn}, {"past", int64_t{4}}}},
-        {.heads = 2, .key_heads = 1, .queries = kRows, .keys = 5, .attrs = {{"causal", kOn}}},
-        {.queries = 2, .keys = kRows, .attrs = {{"mask", kOn}}, .extra = mask({1, 1, 2, 1})},
+        {.heads = 2, .key_heads = 1, .queries = kBatch, .keys = 5, .attrs = {{"causal", kOn}}},
+        {.queries = 2, .keys = kBatch, .attrs = {{"mask", kOn}}, .extra = mask({1, 1, 2, 1})},
         {.queries = 70, .keys = 35, .width = 40, .value_width = 33},
     };
 }
@@ -562,13 +562,13 @@ constinit const OpDef kOps[] = {
         .inputs = kBackwardInputs,
         .attrs = kAttrs,
         .op_class = OpClass::kKernel,
-        .infer = [](InferCall& call) -> Status {
+        .infer = [](InferContext& call) -> Status {
             HEARTH_TRY(check_backward(call));
             return same_as_input(call);
         },
         .decompose = decompose_backward_queries,
         .kernel = backward_queries_kernel,
-        .vjp = [](VjpCall& v) { return vjp_of(decompose_backward_queries, v); },
+        .vjp = [](VjpContext& v) { return vjp_of(decompose_backward_queries, v); },
         .samples = [](Samples& s) { add_samples(s, true); },
         // Sums over all keys or queries of products of sums: rounding errors accumulate.
         .tolerance = {.f32 = 5e-5},
@@ -579,14 +579,14 @@ constinit const OpDef kOps[] = {
         .inputs = kBackwardInputs,
         .attrs = kAttrs,
         .op_class = OpClass::kKernel,
-        .infer = [](InferCall& call) -> Status {
+        .infer = [](InferContext& call) -> Status {
             HEARTH_TRY(check_backward(call));
             for (int i : {kKey, kValue}) call.outputs.push_back({call.dtype(i), call.shape(i)});
             return {};
         },
         .decompose = decompose_backward_keys,
         .kernel = backward_keys_kernel,
-        .vjp = [](VjpCall& v) { return vjp_of(decompose_backward_keys, v); },
+        .vjp = [](VjpContext& v) { return vjp_of(decompose_backward_keys, v); },
         .samples = [](Samples& s) { add_samples(s, true); },
         // Sums over all keys or queries of products of sums: rounding errors accumulate.
         .tolerance = {.f32 = 5e-5},
@@ -629,7 +629,7 @@ std::optional<AttentionCall> attention_call(const Tensor& q, const Tensor& k, co
                   {"causal", int64_t{options.causal}},
                   {"left", options.left_window},
                   {"right", options.right_window},
-                  {"past", options.past}};
+                  {"past", options.kv_cache_length}};
     if (mask.trace() != nullptr) {
         if (!mask.ok()) return {};
         Axes added;

@@ -45,7 +45,7 @@ auto shift_amount(C& c) {
     auto amount = c.x(1);
     auto width = c.value(
         static_cast<double>(std::min(bits_of(c.dtype()), bits_held<std::remove_reference_t<C>>())));
-    auto fits = both(amount >= 0, amount < width);
+    auto fits = logical_and(amount >= 0, amount < width);
     return std::pair(fits, select(fits, amount, c.value(0)));
 }
 
@@ -62,7 +62,7 @@ const auto shift_right_rule = [](auto& c) {
     return select(fits, shift_right(x, amount), select(x < 0, c.value(-1), c.value(0)));
 };
 
-Status infer_bitcast(InferCall& call) {
+Status infer_bitcast(InferContext& call) {
     const DType from = call.dtype(0), to = call.attrs.dtype("to");
     if (size_bytes(from) != size_bytes(to))
         return invalid_argument(std::string(name_of(from)) + " and " + std::string(name_of(to)) +
@@ -70,7 +70,7 @@ Status infer_bitcast(InferCall& call) {
     return call.one(to, call.shape(0));
 }
 
-void reference_bitcast(ReferenceCall& call) {
+void reference_bitcast(ReferenceContext& call) {
     const HostTensor& from = call.inputs[0];
     HostTensor& to = call.outputs[0];
     if (to.dtype() == DType::kBool) {
@@ -91,7 +91,7 @@ constinit const OpDef kOps[] = {
         .summary = "a & b, bit by bit",
         .inputs = {{"a", TypeClass::kInteger}, {"b", TypeClass::kInteger}},
         .infer = broadcast_same_type,
-        .at = at_integer([](auto& c) { return bit_and(c.x(0), c.x(1)); }),
+        .compute = compute_integer([](auto& c) { return bit_and(c.x(0), c.x(1)); }),
         .onnx = {{"BitwiseAnd", 18}},
         .samples = bit_samples,
     },
@@ -100,7 +100,7 @@ constinit const OpDef kOps[] = {
         .summary = "a | b, bit by bit",
         .inputs = {{"a", TypeClass::kInteger}, {"b", TypeClass::kInteger}},
         .infer = broadcast_same_type,
-        .at = at_integer([](auto& c) { return bit_or(c.x(0), c.x(1)); }),
+        .compute = compute_integer([](auto& c) { return bit_or(c.x(0), c.x(1)); }),
         .onnx = {{"BitwiseOr", 18}},
         .samples = bit_samples,
     },
@@ -109,7 +109,7 @@ constinit const OpDef kOps[] = {
         .summary = "a ^ b, bit by bit",
         .inputs = {{"a", TypeClass::kInteger}, {"b", TypeClass::kInteger}},
         .infer = broadcast_same_type,
-        .at = at_integer([](auto& c) { return bit_xor(c.x(0), c.x(1)); }),
+        .compute = compute_integer([](auto& c) { return bit_xor(c.x(0), c.x(1)); }),
         .onnx = {{"BitwiseXor", 18}},
         .samples = bit_samples,
     },
@@ -118,7 +118,7 @@ constinit const OpDef kOps[] = {
         .summary = "~x, bit by bit",
         .inputs = {{"x", TypeClass::kInteger}},
         .infer = same_as_input,
-        .at = at_integer([](auto& c) { return wrap_to_dtype(c, bit_not(c.x(0))); }),
+        .compute = compute_integer([](auto& c) { return wrap_to_dtype(c, bit_not(c.x(0))); }),
         .onnx = {{"BitwiseNot", 18}},
         .samples =
             [](Samples& s) {
@@ -131,7 +131,7 @@ constinit const OpDef kOps[] = {
         .summary = "x * 2^amount modulo 2^bits; 0 for an amount outside [0, bits)",
         .inputs = {{"x", TypeClass::kInteger}, {"amount", TypeClass::kInteger}},
         .infer = broadcast_same_type,
-        .at = at_integer(shift_left_rule),
+        .compute = compute_integer(shift_left_rule),
         .onnx = {{"BitShift", 11, import_bit_shift}},
         .samples = shift_samples,
     },
@@ -140,7 +140,7 @@ constinit const OpDef kOps[] = {
         .summary = "floor(x / 2^amount); 0, or -1 for x < 0, for an amount outside [0, bits)",
         .inputs = {{"x", TypeClass::kInteger}, {"amount", TypeClass::kInteger}},
         .infer = broadcast_same_type,
-        .at = at_integer(shift_right_rule),
+        .compute = compute_integer(shift_right_rule),
         .samples = shift_samples,
     },
     {
@@ -148,14 +148,14 @@ constinit const OpDef kOps[] = {
         .summary = "the bits of x as another type of the same size",
         .inputs = {{"x", TypeClass::kAny}},
         .attrs = {{"to", AttrType::kDType}},
-        .infer = [](InferCall& call) -> Status {
+        .infer = [](InferContext& call) -> Status {
             for (const DType dtype : {call.dtype(0), call.attrs.dtype("to")})
                 if (!device_holds_bits(dtype))
                     return invalid_argument("kernels do not hold the bits of " +
                                             std::string(name_of(dtype)) + ": see bitcast_wide");
             return infer_bitcast(call);
         },
-        .at = {nullptr, nullptr,
+        .compute = {nullptr, nullptr,
                [](GpuAt& c) {
                    const Scalar x = c.x(0);
                    if (c.dtype() == DType::kBool) return c.to_output(x != 0);
@@ -170,7 +170,7 @@ constinit const OpDef kOps[] = {
                 const auto add = [&s](DType from, DType to, const Shape& shape) {
                     s.add_typed({{from, shape}}, {{"to", to}}).high = is_unsigned(from) ? 200 : 2;
                 };
-                add(DType::kF32, DType::kI32, {kRows, 5});
+                add(DType::kF32, DType::kI32, {kBatch, 5});
                 add(DType::kF32, DType::kU32, {3, 1});
                 add(DType::kI32, DType::kU32, {7});
                 add(DType::kU32, DType::kI32, {});
@@ -196,7 +196,7 @@ constinit const OpDef kOps[] = {
                 const auto add = [&s](DType from, DType to, const Shape& shape) {
                     s.add_typed({{from, shape}}, {{"to", to}});
                 };
-                add(DType::kF64, DType::kI64, {kRows, 5});
+                add(DType::kF64, DType::kI64, {kBatch, 5});
                 add(DType::kF64, DType::kU64, {3});
                 add(DType::kF16, DType::kI16, {2, 3});
             },

@@ -18,11 +18,11 @@ constinit const OpDef kOps[] = {
         .attrs = {{"nodes", AttrType::kInteger}},
         .op_class = OpClass::kComposite,
         .infer = same_as_input,
-        .decompose = [](DecomposeCall& c) -> std::vector<Tensor> { return {c.in(0)}; },
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {v.cotangent()}; },
+        .decompose = [](DecomposeContext& c) -> std::vector<Tensor> { return {c.in(0)}; },
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent()}; },
         .samples =
             [](Samples& s) {
-                for (const Shape& shape : {Shape{}, Shape{3, 5}, Shape{kRows, 2}})
+                for (const Shape& shape : {Shape{}, Shape{3, 5}, Shape{kBatch, 2}})
                     s.add({shape}, {{"nodes", int64_t{0}}});
             },
     },
@@ -31,19 +31,19 @@ constinit const OpDef kOps[] = {
         .summary = "x, as a value of its own that is not read before `after` is there: what is "
                    "computed of it is computed then",
         .inputs = {{"x", TypeClass::kAny}, {"after", TypeClass::kAny}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .is_view = true,
         .infer = same_as_input,
-        .at = at_any([](auto& c) { return c.in(0, c.coords()); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_any([](auto& c) { return c.in(0, c.coords()); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {v.cotangent(), Tensor()};
         },
         .samples =
             [](Samples& s) {
                 s.add({{}, {2}});
                 s.add({{3, 5}, {}});
-                s.add({{kRows, 2}, {7}});
-                s.add_typed({{DType::kI32, {4}}, {DType::kF32, {kRows}}});
+                s.add({{kBatch, 2}, {7}});
+                s.add_typed({{DType::kI32, {4}}, {DType::kF32, {kBatch}}});
             },
     },
 };

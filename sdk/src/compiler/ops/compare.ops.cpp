@@ -40,7 +40,7 @@ constinit const OpDef kOps[] = {
         .summary = "a == b",
         .inputs = {{"a", TypeClass::kAny}, {"b", TypeClass::kAny}},
         .infer = broadcast_to_bool,
-        .at = at_any([](auto& c) { return c.x(0) == c.x(1); }),
+        .compute = compute_any([](auto& c) { return c.x(0) == c.x(1); }),
         .onnx = {{"Equal", 7}},
         .samples =
             [](Samples& s) {
@@ -53,7 +53,7 @@ constinit const OpDef kOps[] = {
         .summary = "a != b",
         .inputs = {{"a", TypeClass::kAny}, {"b", TypeClass::kAny}},
         .infer = broadcast_to_bool,
-        .at = at_any([](auto& c) { return c.x(0) != c.x(1); }),
+        .compute = compute_any([](auto& c) { return c.x(0) != c.x(1); }),
         .samples = comparison_samples,
     },
     {
@@ -61,7 +61,7 @@ constinit const OpDef kOps[] = {
         .summary = "a < b",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_to_bool,
-        .at = at_any([](auto& c) { return c.x(0) < c.x(1); }),
+        .compute = compute_any([](auto& c) { return c.x(0) < c.x(1); }),
         .onnx = {{"Less", 7}},
         .samples = comparison_samples,
     },
@@ -70,7 +70,7 @@ constinit const OpDef kOps[] = {
         .summary = "a <= b",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_to_bool,
-        .at = at_any([](auto& c) { return c.x(0) <= c.x(1); }),
+        .compute = compute_any([](auto& c) { return c.x(0) <= c.x(1); }),
         .onnx = {{"LessOrEqual", 12}},
         .samples = comparison_samples,
     },
@@ -79,7 +79,7 @@ constinit const OpDef kOps[] = {
         .summary = "a > b",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_to_bool,
-        .at = at_any([](auto& c) { return c.x(0) > c.x(1); }),
+        .compute = compute_any([](auto& c) { return c.x(0) > c.x(1); }),
         .onnx = {{"Greater", 7}},
         .samples = comparison_samples,
     },
@@ -88,7 +88,7 @@ constinit const OpDef kOps[] = {
         .summary = "a >= b",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_to_bool,
-        .at = at_any([](auto& c) { return c.x(0) >= c.x(1); }),
+        .compute = compute_any([](auto& c) { return c.x(0) >= c.x(1); }),
         .onnx = {{"GreaterOrEqual", 12}},
         .samples = comparison_samples,
     },
@@ -97,7 +97,7 @@ constinit const OpDef kOps[] = {
         .summary = "a and b",
         .inputs = {{"a", TypeClass::kBool}, {"b", TypeClass::kBool}},
         .infer = broadcast_to_bool,
-        .at = at_integer([](auto& c) { return both(c.x(0) != 0, c.x(1) != 0); }),
+        .compute = compute_integer([](auto& c) { return logical_and(c.x(0) != 0, c.x(1) != 0); }),
         .onnx = {{"And", 7}},
         .samples = logic_samples,
     },
@@ -106,7 +106,7 @@ constinit const OpDef kOps[] = {
         .summary = "a or b",
         .inputs = {{"a", TypeClass::kBool}, {"b", TypeClass::kBool}},
         .infer = broadcast_to_bool,
-        .at = at_integer([](auto& c) { return either(c.x(0) != 0, c.x(1) != 0); }),
+        .compute = compute_integer([](auto& c) { return logical_or(c.x(0) != 0, c.x(1) != 0); }),
         .onnx = {{"Or", 7}},
         .samples = logic_samples,
     },
@@ -115,7 +115,7 @@ constinit const OpDef kOps[] = {
         .summary = "a or b, but not both",
         .inputs = {{"a", TypeClass::kBool}, {"b", TypeClass::kBool}},
         .infer = broadcast_to_bool,
-        .at = at_integer([](auto& c) { return exactly_one(c.x(0) != 0, c.x(1) != 0); }),
+        .compute = compute_integer([](auto& c) { return logical_xor(c.x(0) != 0, c.x(1) != 0); }),
         .onnx = {{"Xor", 7}},
         .samples = logic_samples,
     },
@@ -124,7 +124,7 @@ constinit const OpDef kOps[] = {
         .summary = "not x",
         .inputs = {{"x", TypeClass::kBool}},
         .infer = same_as_input,
-        .at = at_integer([](auto& c) { return c.x(0) == 0; }),
+        .compute = compute_integer([](auto& c) { return c.x(0) == 0; }),
         .onnx = {{"Not", 1}},
         .samples = [](Samples& s) { unary_samples_of(s, DType::kBool, 0, 2); },
     },
@@ -133,7 +133,7 @@ constinit const OpDef kOps[] = {
         .summary = "whether x is NaN",
         .inputs = {{"x"}},
         .infer = bool_like_input,
-        .at = at_float([](auto& c) { return is_nan(c.x(0)); }),
+        .compute = compute_float([](auto& c) { return is_nan(c.x(0)); }),
         .onnx = {{"IsNaN", 9}},
         .samples = [](Samples& s) { unary_samples(s); },
     },
@@ -144,12 +144,12 @@ constinit const OpDef kOps[] = {
         .attrs = {{"detect_positive", AttrType::kInteger, 1},
                   {"detect_negative", AttrType::kInteger, 1}},
         .infer = bool_like_input,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             auto x = c.x(0);
-            auto positive = both(is_inf(x), x > 0.0);
-            auto negative = both(is_inf(x), x < 0.0);
-            auto never = both(positive, negative);
-            return either(c.attrs().flag("detect_positive") ? positive : never,
+            auto positive = logical_and(is_inf(x), x > 0.0);
+            auto negative = logical_and(is_inf(x), x < 0.0);
+            auto never = logical_and(positive, negative);
+            return logical_or(c.attrs().flag("detect_positive") ? positive : never,
                           c.attrs().flag("detect_negative") ? negative : never);
         }),
         .onnx = {{"IsInf", 10, import_is_inf}},
@@ -161,7 +161,7 @@ constinit const OpDef kOps[] = {
         .inputs = {{"condition", TypeClass::kBool},
                    {"yes", TypeClass::kAny},
                    {"no", TypeClass::kAny}},
-        .infer = [](InferCall& call) -> Status {
+        .infer = [](InferContext& call) -> Status {
             if (call.dtype(1) != call.dtype(2))
                 return invalid_argument(
                     "element types differ: " + std::string(name_of(call.dtype(1))) + " and " +
@@ -171,10 +171,10 @@ constinit const OpDef kOps[] = {
             HEARTH_TRY(check_shape(shape));
             return call.one(call.dtype(1), shape);
         },
-        .at = at_any([](auto& c) { return select(c.x(0) != 0, c.x(1), c.x(2)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
-            return {Tensor(), sum_to(where(v.in(0), v.cotangent(), 0.0), v.in(1).shape()),
-                    sum_to(where(v.in(0), 0.0, v.cotangent()), v.in(2).shape())};
+        .compute = compute_any([](auto& c) { return select(c.x(0) != 0, c.x(1), c.x(2)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
+            return {Tensor(), sum_to_shape(where(v.in(0), v.cotangent(), 0.0), v.in(1).shape()),
+                    sum_to_shape(where(v.in(0), 0.0, v.cotangent()), v.in(2).shape())};
         },
         .onnx = {{"Where", 9}},
         .samples =
@@ -183,7 +183,7 @@ constinit const OpDef kOps[] = {
                 s.add_typed({{flag, {}}, {real, {}}, {real, {}}});
                 s.add_typed({{flag, {7}}, {real, {7}}, {real, {7}}});
                 s.add_typed({{flag, {3, 1}}, {real, {5}}, {real, {3, 5}}});
-                s.add_typed({{flag, {kRows, 1}}, {real, {kRows, 5}}, {real, {}}});
+                s.add_typed({{flag, {kBatch, 1}}, {real, {kBatch, 5}}, {real, {}}});
                 s.add_typed({{flag, {2, 1, 1, 3}}, {real, {2, 5, 1, 3}}, {real, {4, 1}}});
                 s.add_typed({{flag, {33, 9}}, {whole, {33, 9}}, {whole, {1, 9}}}).high = 9;
             },
@@ -192,12 +192,12 @@ constinit const OpDef kOps[] = {
         .name = "clamp",
         .summary = "min(max(x, low), high)",
         .inputs = {{"x"}},
-        .attrs = {{"low", AttrType::kReal}, {"high", AttrType::kReal}},
+        .attrs = {{"low", AttrType::kFloat}, {"high", AttrType::kFloat}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             return min(max(c.x(0), c.attrs().real("low")), c.attrs().real("high"));
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor inside = logical_and(greater_equal(v.in(0), v.attrs.real("low")),
                                               less_equal(v.in(0), v.attrs.real("high")));
             return {where(inside, v.cotangent(), 0.0)};
@@ -206,7 +206,7 @@ constinit const OpDef kOps[] = {
         .samples =
             [](Samples& s) {
                 const Attrs narrow{{"low", -0.5}, {"high", 0.75}};
-                for (const Shape& shape : {Shape{}, Shape{7}, Shape{kRows, 5}, Shape{2, 3, 1, 5}})
+                for (const Shape& shape : {Shape{}, Shape{7}, Shape{kBatch, 5}, Shape{2, 3, 1, 5}})
                     s.add({shape}, narrow);
                 s.add({{3, 5}}, {{"low", -HUGE_VAL}, {"high", 0.5}});
                 s.add({{1031}}, {{"low", 0.0}, {"high", HUGE_VAL}});
@@ -219,10 +219,10 @@ constinit const OpDef kOps[] = {
         .inputs = {{"x", TypeClass::kAny}},
         .attrs = {{"to", AttrType::kDType}},
         .is_cast = true,
-        .infer = [](InferCall& call) -> Status {
+        .infer = [](InferContext& call) -> Status {
             return call.one(call.attrs.dtype("to"), call.shape(0));
         },
-        .at = {[](CpuAt<double>& c) { return saturate_to_dtype(c, c.x(0)); },
+        .compute = {[](CpuAt<double>& c) { return saturate_to_dtype(c, c.x(0)); },
                [](CpuAt<int64_t>& c) { return wrap_to_dtype(c, c.x(0)); },
                [](GpuAt& c) {
                    const Scalar x = c.x(0);
@@ -232,7 +232,7 @@ constinit const OpDef kOps[] = {
                    if (x.type() == ScalarType::kF32) return c.to_output(saturate_to_dtype(c, x));
                    return wrap_to_dtype(c, c.to_output(x));
                }},
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             if (!is_floating(v.in(0).dtype())) return {Tensor()};
             return {cast(v.cotangent(), v.in(0).dtype())};
         },
@@ -245,14 +245,14 @@ constinit const OpDef kOps[] = {
                     sample.low = low;
                     sample.high = high;
                 };
-                add(DType::kF32, DType::kF32, {kRows, 5}, -2, 2);
+                add(DType::kF32, DType::kF32, {kBatch, 5}, -2, 2);
                 add(DType::kF32, DType::kI32, {3, 5}, -9, 9);
                 add(DType::kF32, DType::kU8, {7}, 0, 300);
                 add(DType::kF32, DType::kI8, {2, 1, 3}, -300, 300);
                 add(DType::kF32, DType::kBool, {}, -2, 2);
                 add(DType::kI32, DType::kF32, {2, 3, 1, 5}, -9, 9);
                 add(DType::kI32, DType::kI8, {1031}, -1000, 1000);
-                add(DType::kI32, DType::kU16, {kRows, 5}, 0, 100000);
+                add(DType::kI32, DType::kU16, {kBatch, 5}, 0, 100000);
                 add(DType::kI64, DType::kI32, {7}, -9, 9);
                 add(DType::kU32, DType::kF32, {3, 5}, 0, 9);
                 add(DType::kI32, DType::kBool, {3, 5}, -1, 2);
@@ -265,8 +265,8 @@ constinit const OpDef kOps[] = {
         .summary = "x",
         .inputs = {{"x", TypeClass::kAny}},
         .infer = same_as_input,
-        .at = at_any([](auto& c) { return c.x(0); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {v.cotangent()}; },
+        .compute = compute_any([](auto& c) { return c.x(0); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent()}; },
         .onnx = {{"Identity", 1, import_identity}},
         .samples =
             [](Samples& s) {
@@ -280,7 +280,7 @@ constinit const OpDef kOps[] = {
         .summary = "x, through which no gradient flows",
         .inputs = {{"x", TypeClass::kAny}},
         .infer = same_as_input,
-        .at = at_any([](auto& c) { return c.x(0); }),
+        .compute = compute_any([](auto& c) { return c.x(0); }),
         .stops_gradient = true,
         .samples = [](Samples& s) { unary_samples(s); },
     },
@@ -377,8 +377,8 @@ Tensor triangle(std::string_view name, const Tensor& x, int64_t k, bool upper) {
     if (x.rank() < 2)
         return fail(x, invalid_argument(std::string(name) + ": x is " + to_string(x.shape()) +
                                         ", expected matrices"));
-    const Tensor row = unsqueeze(iota(*x.trace(), {x.dim(-2)}), {1});
-    const Tensor column = iota(*x.trace(), {x.dim(-1)});
+    const Tensor row = unsqueeze(arange(*x.trace(), {x.dim(-2)}), {1});
+    const Tensor column = arange(*x.trace(), {x.dim(-1)});
     const auto from = static_cast<double>(std::clamp<int64_t>(k, -(int64_t{1} << 30), 1 << 30));
     const Tensor diagonal = row + from;
     return where(upper ? greater_equal(column, diagonal) : less_equal(column, diagonal), x, 0.0);

@@ -64,13 +64,13 @@ Status check_operand(const char* name, const Shape& shape) {
     const int first = name[0] == 'w' ? 0 : 1;  // batches may be symbolic
     bool is_fixed = shape.rank() >= 3 && shape.rank() <= 5;
     for (int i = first; is_fixed && i < shape.rank(); ++i)
-        is_fixed = !shape[i].per_row && shape[i].count > 0;
+        is_fixed = !shape[i].is_batch && shape[i].count > 0;
     if (is_fixed) return {};
     return invalid_argument(std::string(name) + " is " + to_string(shape) +
                             ": expected 1 to 3 fixed, positive spatial extents behind two axes");
 }
 
-Status check_operands(const InferCall& call, const char* first, const char* second) {
+Status check_operands(const InferContext& call, const char* first, const char* second) {
     HEARTH_TRY(check_operand(first, call.shape(0)));
     HEARTH_TRY(check_operand(second, call.shape(1)));
     if (call.dtype(0) != call.dtype(1)) return invalid_argument("element types differ");
@@ -98,7 +98,7 @@ Status check_conv(const Conv& c) {
 }
 
 template <Conv (*make)(const Attrs&, const Shape&, const Shape&), Shape Conv::*result>
-Status infer_conv(InferCall& call, const char* first, const char* second) {
+Status infer_conv(InferContext& call, const char* first, const char* second) {
     HEARTH_TRY(check_operands(call, first, second));
     const Conv c = make(call.attrs, call.shape(0), call.shape(1));
     HEARTH_TRY(check_conv(c));
@@ -182,7 +182,7 @@ enum class Role { kX, kW, kY };
 /// Accumulates into `result` the products of the other two, which the call has in the order x, w,
 /// y.
 template <Role result, class V>
-void sum_products(ReferenceCall& call, const Conv& c) {
+void sum_products(ReferenceContext& call, const Conv& c) {
     const std::vector<V> a = elements_of<V>(call.inputs[0]), b = elements_of<V>(call.inputs[1]);
     std::vector<V> total(static_cast<size_t>(call.outputs[0].element_count()));
     const auto at = [](int64_t i) { return static_cast<size_t>(i); };
@@ -196,7 +196,7 @@ void sum_products(ReferenceCall& call, const Conv& c) {
 }
 
 template <Role result, Conv (*make)(const Attrs&, const Shape&, const Shape&)>
-void reference(ReferenceCall& call) {
+void reference(ReferenceContext& call) {
     const Conv c = make(call.attrs, call.inputs[0].shape(), call.inputs[1].shape());
     if (is_floating(call.outputs[0].dtype()))
         sum_products<result, double>(call, c);
@@ -261,7 +261,7 @@ bool fills_a_tile(DType dtype, int64_t rows, int64_t depth) {
     return is_floating(dtype) && rows >= kLeastRows && depth >= kLeastDepth;
 }
 
-Tensor decompose_conv(const DecomposeCall& call) {
+Tensor decompose_conv(const DecomposeContext& call) {
     const Conv c = conv_from_xw(call.attrs, call.in(0).shape(), call.in(1).shape());
     const int64_t depth = c.in_each() * c.taps();
     if (!fills_a_tile(call.in(0).dtype(), c.out_each(), depth))
@@ -283,7 +283,7 @@ Tensor turned_weights(const Conv& c, const Tensor& w) {
     return reshape(turned, shape);
 }
 
-Tensor decompose_conv_transpose(const DecomposeCall& call) {
+Tensor decompose_conv_transpose(const DecomposeContext& call) {
     const Tensor &y = call.in(0), &w = call.in(1);
     const Conv c = conv_from_yw(call.attrs, y.shape(), w.shape());
     const bool steps_by_one =
@@ -310,7 +310,7 @@ Tensor decompose_conv_transpose(const DecomposeCall& call) {
     return apply_one(op("conv_transpose_direct"), {y, w}, call.attrs);
 }
 
-Tensor decompose_conv_weights(const DecomposeCall& call) {
+Tensor decompose_conv_weights(const DecomposeContext& call) {
     const Tensor &x = call.in(0), &y = call.in(1);
     const Conv c = conv_from_xy(call.attrs, x.shape(), y.shape());
     const Tensor columns = patches(x, c.window, spatial_extents(c.y));
@@ -328,8 +328,8 @@ Tensor decompose_conv_weights(const DecomposeCall& call) {
     return reshape(sum(left * right, {0, 4}), c.w);
 }
 
-template <Tensor (*decompose)(const DecomposeCall&)>
-std::vector<Tensor> one(DecomposeCall& call) {
+template <Tensor (*decompose)(const DecomposeContext&)>
+std::vector<Tensor> one(DecomposeContext& call) {
     return {decompose(call)};
 }
 
@@ -351,12 +351,12 @@ struct ConvCase {
 std::vector<ConvCase> conv_cases() {
     return {
         {2, 3, 4, 1, {7}, {3}, {1}, {1}, {1}, {1}},
-        {kRows, 2, 5, 1, {4, 5}, {3, 2}, {1, 1}, {1, 1}, {1, 0}, {1, 1}},
+        {kBatch, 2, 5, 1, {4, 5}, {3, 2}, {1, 1}, {1, 1}, {1, 0}, {1, 1}},
         {1, 2, 4, 1, {5, 5}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
         {1, 2, 4, 1, {7, 6}, {2, 3}, {2, 1}, {2, 2}, {1, 2}, {0, 2}},
         {2, 4, 8, 2, {4, 3}, {2, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
         {2, 4, 8, 2, {5, 4}, {3, 2}, {2, 3}, {1, 1}, {1, 1}, {1, 1}},
-        {kRows, 3, 3, 3, {5, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+        {kBatch, 3, 3, 3, {5, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
         {1, 2, 4, 2, {6, 5}, {3, 2}, {2, 2}, {1, 2}, {1, 0}, {1, 0}},
         {2, 6, 5, 1, {3, 4}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
         {1, 2, 4, 1, {3, 4, 3}, {2, 3, 2}, {1, 2, 1}, {1, 1, 1}, {0, 1, 1}, {1, 1, 0}},
@@ -440,7 +440,7 @@ constexpr FixedList<AttrSpec, 12> kFoldAttrs = {
     {"dilations", AttrType::kIntegers}, {"low", AttrType::kIntegers},
     {"count", AttrType::kIntegers},     {"extents", AttrType::kIntegers}};
 
-Status infer_unfold(InferCall& call) {
+Status infer_unfold(InferContext& call) {
     HEARTH_TRY(check_operand("x", call.shape(0)));
     const Window w = unfold_window(call.attrs);
     const List& count = call.attrs.integers("extents");
@@ -451,7 +451,7 @@ Status infer_unfold(InferCall& call) {
                                     count_of(count)});
 }
 
-Status infer_fold(InferCall& call) {
+Status infer_fold(InferContext& call) {
     const Shape& p = call.shape(0);
     const Window w = unfold_window(call.attrs);
     const List &count = call.attrs.integers("count"), &size = call.attrs.integers("extents");
@@ -459,7 +459,7 @@ Status infer_fold(InferCall& call) {
         return invalid_argument("needs 1 to 3 extents, found " + to_string(AttrValue(size)));
     HEARTH_TRY(check_window(w, size, count));
     const int64_t taps = count_of(w.kernel);
-    if (p.rank() != 3 || p[1].per_row || p[1].count < 1 || p[1].count % taps != 0 ||
+    if (p.rank() != 3 || p[1].is_batch || p[1].count < 1 || p[1].count % taps != 0 ||
         p[2] != Dim(count_of(count)))
         return invalid_argument("patches are " + to_string(p) + ", expected [N, a multiple of " +
                                 std::to_string(taps) + ", " + std::to_string(count_of(count)) +
@@ -475,13 +475,13 @@ constinit const OpDef kOps[] = {
         .inputs = {{"x", TypeClass::kNumber}, {"w", TypeClass::kNumber}},
         .attrs = kConvAttrs,
         .op_class = OpClass::kKernel,
-        .infer = [](InferCall& call) -> Status {
+        .infer = [](InferContext& call) -> Status {
             return infer_conv<conv_from_xw, &Conv::y>(call, "x", "w");
         },
         .reference = reference<Role::kY, conv_from_xw>,
         .decompose = one<decompose_conv>,
         .kernel = conv_kernel,
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent(), x = v.in(0), w = v.in(1);
             return {conv_node("conv_transpose", g, w, v.attrs, x.shape()),
                     conv_node("conv_weights", x, g, v.attrs, w.shape())};
@@ -498,12 +498,12 @@ constinit const OpDef kOps[] = {
         .inputs = {{"y", TypeClass::kNumber}, {"w", TypeClass::kNumber}},
         .attrs = kConvAttrs,
         .op_class = OpClass::kComposite,
-        .infer = [](InferCall& call) -> Status {
+        .infer = [](InferContext& call) -> Status {
             return infer_conv<conv_from_yw, &Conv::x>(call, "y", "w");
         },
         .reference = reference<Role::kX, conv_from_yw>,
         .decompose = one<decompose_conv_transpose>,
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent(), y = v.in(0), w = v.in(1);
             return {conv_node("conv", g, w, v.attrs, y.shape()),
                     conv_node("conv_weights", g, y, v.attrs, w.shape())};
@@ -519,12 +519,12 @@ constinit const OpDef kOps[] = {
         .inputs = {{"x"}, {"y"}},
         .attrs = kConvAttrs,
         .op_class = OpClass::kComposite,
-        .infer = [](InferCall& call) -> Status {
+        .infer = [](InferContext& call) -> Status {
             return infer_conv<conv_from_xy, &Conv::w>(call, "x", "y");
         },
         .reference = reference<Role::kW, conv_from_xy>,
         .decompose = one<decompose_conv_weights>,
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent(), x = v.in(0), y = v.in(1);
             return {conv_node("conv_transpose", y, g, v.attrs, x.shape()),
                     conv_node("conv", x, g, v.attrs, y.shape())};
@@ -543,11 +543,11 @@ constinit const OpDef kOps[] = {
                    "integers",
         .inputs = {{"x", TypeClass::kNumber}, {"w", TypeClass::kNumber}},
         .attrs = kConvAttrs,
-        .op_class = OpClass::kIndexed,
-        .infer = [](InferCall& call) -> Status {
+        .op_class = OpClass::kInjective,
+        .infer = [](InferContext& call) -> Status {
             return infer_conv<conv_from_xw, &Conv::y>(call, "x", "w");
         },
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const Shape x = c.in_shape(0);
             const Conv conv = conv_from_xw(c.attrs(), x, c.in_shape(1));
             const List size = spatial_extents(x), count = spatial_extents(conv.y);
@@ -572,11 +572,11 @@ constinit const OpDef kOps[] = {
         .summary = "conv_transpose as one loop for each element",
         .inputs = {{"y", TypeClass::kNumber}, {"w", TypeClass::kNumber}},
         .attrs = kConvAttrs,
-        .op_class = OpClass::kIndexed,
-        .infer = [](InferCall& call) -> Status {
+        .op_class = OpClass::kInjective,
+        .infer = [](InferContext& call) -> Status {
             return infer_conv<conv_from_yw, &Conv::x>(call, "y", "w");
         },
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const Shape y = c.in_shape(0);
             const Conv conv = conv_from_yw(c.attrs(), y, c.in_shape(1));
             const List count = spatial_extents(y);
@@ -605,10 +605,10 @@ constinit const OpDef kOps[] = {
         .summary = "patches[n, (c,k), p] = x[n,c, p*stride - low + k*dilation]; zeros outside",
         .inputs = {{"x", TypeClass::kNumber}},
         .attrs = kUnfoldAttrs,
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .is_view = true,
         .infer = infer_unfold,
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const Window w = unfold_window(c.attrs());
             const List size = spatial_extents(c.in_shape(0)), count = c.attrs().integers("extents");
             const auto out = c.coords();
@@ -617,7 +617,7 @@ constinit const OpDef kOps[] = {
                                     place_in(c, w.kernel, out[1] % taps));
             return select(tap.inside, c.in(0, joined(out[0], out[1] / taps, tap.at)), c.value(0));
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {from_patches(v.cotangent(), unfold_window(v.attrs),
                                  spatial_extents(v.in(0).shape()), v.attrs.integers("extents"))};
         },
@@ -634,9 +634,9 @@ constinit const OpDef kOps[] = {
         .summary = "the adjoint of unfold: patches added where they came from",
         .inputs = {{"patches", TypeClass::kNumber}},
         .attrs = kFoldAttrs,
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_fold,
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const Window w = unfold_window(c.attrs());
             const List count = c.attrs().integers("count");
             const auto out = c.coords();
@@ -650,7 +650,7 @@ constinit const OpDef kOps[] = {
                 return select(pair.inside, c.in(0, place), c.value(0));
             });
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {patches(v.cotangent(), unfold_window(v.attrs), v.attrs.integers("count"))};
         },
         .onnx = {{"Col2Im", 18, import_col2im}},
@@ -679,7 +679,7 @@ PaddedWindow conv_window(const Tensor& x, const Tensor& w, const ConvOptions& o,
         fail(x, invalid_argument(std::string(what) + ": x is " + to_string(x.shape()) +
                                  ", weights are " + to_string(w.shape()) +
                                  ": expected equal ranks of 3 to 5"));
-    return padded_window(x, spatial_extents(w.shape()), o.strides, o.dilations, o.low, o.high,
+    return padded_window(x, spatial_extents(w.shape()), o.strides, o.dilations, o.pad_begin, o.pad_end,
                          what);
 }
 
@@ -728,8 +728,8 @@ Tensor unfold(const Tensor& x, const std::vector<int64_t>& kernel, const ConvOpt
     if (x.rank() != static_cast<int>(kernel.size()) + 2)
         return fail(x, invalid_argument("unfold: a kernel of " + std::to_string(kernel.size()) +
                                         " extents for " + to_string(x.shape())));
-    const PaddedWindow w = padded_window(x, kernel, options.strides, options.dilations, options.low,
-                                         options.high, "unfold");
+    const PaddedWindow w = padded_window(x, kernel, options.strides, options.dilations, options.pad_begin,
+                                         options.pad_end, "unfold");
     if (has_failed(x)) return failed_like(x);
     return patches(x, w.window, w.counts(spatial_extents(x.shape())));
 }
@@ -742,7 +742,7 @@ Tensor fold(const Tensor& patches, const std::vector<int64_t>& extents,
                     invalid_argument("fold: " + std::to_string(extents.size()) +
                                      " extents, a kernel of " + std::to_string(kernel.size())));
     const PaddedWindow w = padded_window(patches, kernel, options.strides, options.dilations,
-                                         options.low, options.high, "fold");
+                                         options.pad_begin, options.pad_end, "fold");
     if (has_failed(patches)) return failed_like(patches);
     return from_patches(patches, w.window, extents, w.counts(extents));
 }

@@ -16,7 +16,7 @@ namespace hearth {
 
 namespace {
 
-bool suits(const KernelRuleCall& call) {
+bool suits(const KernelRuleContext& call) {
     constexpr int64_t kMostTaps = 64, kMostSides = 32;
     const Shape &x = call.shape(0), &w = call.shape(1);
     const int64_t groups = call.attrs.integer("groups");
@@ -24,7 +24,7 @@ bool suits(const KernelRuleCall& call) {
     if (x.rank() > 4) return false;
     const List kernel = spatial_extents(w);
     if (count_of(kernel) > kMostTaps || kernel[0] + kernel.back() > kMostSides) return false;
-    const auto rows = static_cast<int64_t>(call.rows_capacity);
+    const auto rows = static_cast<int64_t>(call.max_batch_size);
     return std::max(x.element_count(rows), call.outputs[0].shape.element_count(rows)) <= INT32_MAX;
 }
 
@@ -64,16 +64,16 @@ Defines constants(const ConvProblem& p) {
 }
 
 /// Grid axis for tiles of pixels, whose count depends on the batch size.
-KernelText::Axis tiles_axis(const KernelRuleCall& call, int64_t of_image, int64_t each) {
+CustomKernel::Axis tiles_axis(const KernelRuleContext& call, int64_t of_image, int64_t each) {
     const Dim images = call.shape(0)[0];
-    return {Dim(images.count * of_image, images.per_row), static_cast<uint32_t>(each)};
+    return {Dim(images.count * of_image, images.is_batch), static_cast<uint32_t>(each)};
 }
 
 int64_t parts_of(int64_t count, int64_t part) {
     return (count + part - 1) / part;
 }
 
-KernelText tiled_kernel(const KernelRuleCall& call, const ConvProblem& p, const ConvTile& t) {
+CustomKernel tiled_kernel(const KernelRuleContext& call, const ConvProblem& p, const ConvTile& t) {
     const int64_t chunk = t.shares_weights ? 1 : p.chunk();
     Defines d = constants(p);
     d.number("LANES", t.lanes);
@@ -81,23 +81,23 @@ KernelText tiled_kernel(const KernelRuleCall& call, const ConvProblem& p, const 
     d.number("SLICES", t.slices);
     d.number("PX", t.px);
     d.number("OC", t.oc);
-    const bool all_fit = t.threads() * t.oc * t.px * 4 <= call.caps.shared_memory_bytes;
+    const bool all_fit = t.threads() * t.oc * t.px * 4 <= call.caps.max_compute_shared_memory_size;
     d.number("PX_EACH", all_fit ? t.px : 1);
     d.number("CHUNK", chunk);
     d.number("SLICE_CHANNELS", parts_of(parts_of(p.channels, t.slices), chunk) * chunk);
     d.flag("WEIGHTS_SHARED", t.shares_weights);
     d.flag("WEIGHTS_BY_FOUR", !t.shares_weights && p.has_weights_by_four());
-    KernelText kernel;
+    CustomKernel kernel;
     kernel.name = "conv";
     kernel.glsl = d.all() + std::string(shader_text("conv/conv_tiled.comp"));
-    kernel.uses = {"in1_four", "out0_at"};
+    kernel.helpers = {"in1_four", "out0_at"};
     kernel.local_size[0] = static_cast<uint32_t>(t.threads());
     kernel.grid[0] = tiles_axis(call, count_of(p.count), t.lanes * t.px * t.repeat);
     kernel.grid[1] = {Dim(p.out), static_cast<uint32_t>(t.groups * t.oc)};
     return kernel;
 }
 
-KernelText strips_kernel(const KernelRuleCall& call, const ConvProblem& p, const ConvTile& t) {
+CustomKernel strips_kernel(const KernelRuleContext& call, const ConvProblem& p, const ConvTile& t) {
     Defines d = constants(p);
     d.number("LANES", t.lanes);
     d.number("STRIPS", t.strips);
@@ -111,10 +111,10 @@ KernelText strips_kernel(const KernelRuleCall& call, const ConvProblem& p, const
     d.flag("STORES_FOUR", p.count[1] % 4 == 0);
     d.text("STORE_FOUR(n, o, y, x, v)",
            p.has_one_axis ? "out0_four_at(n, o, x, v)" : "out0_four_at(n, o, y, x, v)");
-    KernelText kernel;
+    CustomKernel kernel;
     kernel.name = "conv_strips";
     kernel.glsl = d.all() + std::string(shader_text("conv/conv_strips.comp"));
-    kernel.uses = {"in0_four", "out0_at", "out0_four_at"};
+    kernel.helpers = {"in0_four", "out0_at", "out0_four_at"};
     kernel.local_size[0] = static_cast<uint32_t>(t.threads());
     const int64_t tiles = parts_of(p.count[0], t.strips * t.px) * parts_of(p.count[1], t.lanes * 4);
     kernel.grid[0] = tiles_axis(call, tiles, t.repeat);
@@ -122,8 +122,8 @@ KernelText strips_kernel(const KernelRuleCall& call, const ConvProblem& p, const
     return kernel;
 }
 
-KernelText matrix_kernel(const KernelRuleCall& call, const ConvProblem& p, const ConvTile& t) {
-    const int64_t rows = t.strips * t.px, columns = t.lanes * call.caps.matrix.n;
+CustomKernel matrix_kernel(const KernelRuleContext& call, const ConvProblem& p, const ConvTile& t) {
+    const int64_t rows = t.strips * t.px, columns = t.lanes * call.caps.cooperative_matrix_shape.n;
     Defines d = constants(p);
     d.number("ACROSS", t.lanes);
     d.number("DOWN", t.strips);
@@ -136,10 +136,10 @@ KernelText matrix_kernel(const KernelRuleCall& call, const ConvProblem& p, const
     d.flag("STORES_EIGHT", p.count[1] % 8 == 0);
     d.text("STORE_EIGHT(n, o, y, x, v, w)",
            p.has_one_axis ? "out0_eight_at(n, o, x, v, w)" : "out0_eight_at(n, o, y, x, v, w)");
-    KernelText kernel;
+    CustomKernel kernel;
     kernel.name = "conv_matrix";
     kernel.glsl = d.all() + std::string(shader_text("conv/conv_matrix.comp"));
-    kernel.uses = {"in0_eight", "out0_at", "out0_eight_at"};
+    kernel.helpers = {"in0_eight", "out0_at", "out0_eight_at"};
     kernel.has_matrices = true;
     kernel.local_size[0] = static_cast<uint32_t>(t.strips * t.lanes) * call.caps.subgroup_size;
     kernel.grid[0] =
@@ -148,7 +148,7 @@ KernelText matrix_kernel(const KernelRuleCall& call, const ConvProblem& p, const
     return kernel;
 }
 
-KernelText slices_kernel(const KernelRuleCall& call, const ConvProblem& p, const ConvTile& t) {
+CustomKernel slices_kernel(const KernelRuleContext& call, const ConvProblem& p, const ConvTile& t) {
     Defines d = constants(p);
     d.number("PIXELS", t.lanes);
     d.number("TILE_OUT", t.oc);
@@ -158,10 +158,10 @@ KernelText slices_kernel(const KernelRuleCall& call, const ConvProblem& p, const
     d.number("STAGE", t.stage);
     d.flag("WEIGHTS_BY_EIGHT", p.depth() % 8 == 0);
     d.number("SUBGROUP", call.caps.subgroup_size);
-    KernelText kernel;
+    CustomKernel kernel;
     kernel.name = "conv_slices";
     kernel.glsl = d.all() + std::string(shader_text("conv/conv_slices.comp"));
-    kernel.uses = {"in0_half", "in1_half", "in1_eight", "out0_at"};
+    kernel.helpers = {"in0_half", "in1_half", "in1_eight", "out0_at"};
     kernel.has_matrices = true;
     kernel.local_size[0] = static_cast<uint32_t>(t.slices) * call.caps.subgroup_size;
     kernel.grid[0] = tiles_axis(call, count_of(p.count), t.lanes);
@@ -169,13 +169,13 @@ KernelText slices_kernel(const KernelRuleCall& call, const ConvProblem& p, const
     return kernel;
 }
 
-KernelText winograd_kernel(const KernelRuleCall& call, const ConvProblem& p) {
+CustomKernel winograd_kernel(const KernelRuleContext& call, const ConvProblem& p) {
     Defines d = constants(p);
     d.number("CHUNK", kWinogradChunk);
-    KernelText kernel;
+    CustomKernel kernel;
     kernel.name = "conv_winograd";
     kernel.glsl = d.all() + std::string(shader_text("conv/conv_winograd.comp"));
-    kernel.uses = {"out0_at"};
+    kernel.helpers = {"out0_at"};
     kernel.local_size[0] = static_cast<uint32_t>(kWinogradThreads);
     kernel.grid[0] =
         tiles_axis(call, parts_of(p.count[0], 2) * parts_of(p.count[1], 2), kWinogradBlocks);
@@ -183,22 +183,22 @@ KernelText winograd_kernel(const KernelRuleCall& call, const ConvProblem& p) {
     return kernel;
 }
 
-KernelText depthwise_kernel(const KernelRuleCall& call, const ConvProblem& p, const ConvTile& t) {
+CustomKernel depthwise_kernel(const KernelRuleContext& call, const ConvProblem& p, const ConvTile& t) {
     Defines d = constants(p);
     d.number("MULTIPLE", p.multiple);
     d.number("PY", t.strips);
     d.number("PX", t.px);
-    KernelText kernel;
+    CustomKernel kernel;
     kernel.name = "conv_depthwise";
     kernel.glsl = d.all() + std::string(shader_text("conv/conv_depthwise.comp"));
-    kernel.uses = {"out0_at"};
+    kernel.helpers = {"out0_at"};
     kernel.local_size[0] = static_cast<uint32_t>(t.lanes);
     kernel.grid[0] = tiles_axis(
         call, p.out * parts_of(p.count[0], t.strips) * parts_of(p.count[1], t.px), t.lanes);
     return kernel;
 }
 
-KernelText kernel_of(const KernelRuleCall& call, const ConvProblem& p, const ConvTile& tile) {
+CustomKernel kernel_of(const KernelRuleContext& call, const ConvProblem& p, const ConvTile& tile) {
     switch (tile.family) {
         case ConvFamily::kTiled:
             break;
@@ -218,7 +218,7 @@ KernelText kernel_of(const KernelRuleCall& call, const ConvProblem& p, const Con
 
 }  // namespace
 
-std::optional<KernelText> conv_kernel(const KernelRuleCall& call) {
+std::optional<CustomKernel> conv_kernel(const KernelRuleContext& call) {
     if (!suits(call)) return {};
     const ConvProblem p(call);
     const std::vector<ConvTile> all = conv_candidates(p, call.caps);
@@ -227,7 +227,7 @@ std::optional<KernelText> conv_kernel(const KernelRuleCall& call) {
     for (const ConvTile& t : all) variants.push_back(to_string(t));
     const auto known = std::find(variants.begin(), variants.end(), call.variant);
     const auto index = known == variants.end() ? 0 : static_cast<size_t>(known - variants.begin());
-    KernelText kernel = kernel_of(call, p, all[index]);
+    CustomKernel kernel = kernel_of(call, p, all[index]);
     kernel.variants = std::move(variants);
     kernel.flops =
         static_cast<uint64_t>(2 * p.pixels * p.out * (p.is_depthwise() ? p.taps() : p.depth()));

@@ -14,6 +14,6 @@ namespace hearth {
 /// Returns a kernel from shaders/conv, as chosen by compiler/ops/conv_tiles.hpp, for one group of
 /// channels or one channel per group, and one or two spatial axes. Returns nothing for other
 /// operands, or if no tile fits.
-std::optional<KernelText> conv_kernel(const KernelRuleCall& call);
+std::optional<CustomKernel> conv_kernel(const KernelRuleContext& call);
 
 }  // namespace hearth

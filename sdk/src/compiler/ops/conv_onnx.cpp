@@ -89,7 +89,7 @@ bool apply_auto_pad(OnnxCall& call, OnnxWindow& w, const List& size) {
 bool has_fixed_space(OnnxCall& call, const Tensor& x) {
     if (has_failed(call)) return false;
     bool is_fixed = x.rank() >= 3 && x.rank() <= 5;
-    for (int i = 2; is_fixed && i < x.rank(); ++i) is_fixed = !x.dim(i).per_row;
+    for (int i = 2; is_fixed && i < x.rank(); ++i) is_fixed = !x.dim(i).is_batch;
     if (!is_fixed)
         call.unsupported("an input of " + to_string(x.shape()) +
                          ": expected batch, channels and 1 to 3 fixed spatial extents");
@@ -240,8 +240,8 @@ std::optional<OnnxPool> read_pool(OnnxCall& call) {
                     kernel,
                     {.strides = w->strides,
                      .dilations = w->dilations,
-                     .low = w->low,
-                     .high = w->high,
+                     .pad_begin = w->low,
+                     .pad_end = w->high,
                      .ceil_mode = is_explicit && call.flag("ceil_mode", false),
                      .count_include_pad = call.flag("count_include_pad", false)}};
 }

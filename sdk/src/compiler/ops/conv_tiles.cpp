@@ -42,13 +42,13 @@ struct Enough {
 
 }  // namespace
 
-ConvProblem::ConvProblem(const KernelRuleCall& call)
+ConvProblem::ConvProblem(const KernelRuleContext& call)
     : window(call.attrs, spatial_extents(call.shape(1))),
       size(spatial_extents(call.shape(0))),
       count(call.attrs.integers("extents")),
       channels(call.shape(0)[1].count),
       out(call.shape(1)[0].count),
-      images(call.shape(0)[0].at(static_cast<int64_t>(call.rows_capacity))),
+      images(call.shape(0)[0].resolve(static_cast<int64_t>(call.max_batch_size))),
       pixels(images * count_of(count)),
       has_one_axis(window.rank() == 1),
       is_half(call.inputs[0].dtype == DType::kF16 && call.inputs[1].dtype == DType::kF16),
@@ -87,12 +87,12 @@ namespace {
 // --- conv_tiled.comp ---
 
 int64_t most_threads(const DeviceCaps& caps) {
-    return std::min<int64_t>(512, caps.max_workgroup_invocations);
+    return std::min<int64_t>(512, caps.max_compute_work_group_invocations);
 }
 
 bool fits_slices(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& t, int64_t slices) {
     const int64_t of_group = std::max<int64_t>(256, kBlock * slices);
-    return of_group <= most_threads(caps) && of_group * t.oc * 4 <= caps.shared_memory_bytes &&
+    return of_group <= most_threads(caps) && of_group * t.oc * 4 <= caps.max_compute_shared_memory_size &&
            p.depth() / slices >= kLeastDepth && 2 * p.channels / slices >= p.chunk() &&
            !p.is_shallow();
 }
@@ -137,7 +137,7 @@ void choose_block(const ConvProblem& p, const DeviceCaps& caps, ConvTile& t) {
     while (t.groups > 1 && t.groups / 2 * t.oc >= p.out) t.groups /= 2;
     t.lanes = block / t.groups;
     const int64_t staged = p.depth() * t.groups * t.oc * 4;
-    t.shares_weights = t.slices == 1 && staged <= caps.shared_memory_bytes && staged <= 24576;
+    t.shares_weights = t.slices == 1 && staged <= caps.max_compute_shared_memory_size && staged <= 24576;
     const int64_t groups = parts_of(p.pixels, t.lanes * t.px) * parts_of(p.out, t.groups * t.oc);
     constexpr int64_t kMostRepeats = 8;
     if (t.shares_weights)
@@ -185,7 +185,7 @@ bool suits_strips(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& 
                           (parts_of(p.patch_extent(1, t.lanes * 4), 4) + 1) * 4;
     const int64_t shared = 4 * ((t.holds_x ? 0 : patch) + p.depth() * outs);
     if (p.taps() > kMostTaps || t.threads() > most_threads(caps) ||
-        shared > std::min<int64_t>(caps.shared_memory_bytes, 49152) ||
+        shared > std::min<int64_t>(caps.max_compute_shared_memory_size, 49152) ||
         strips_tiles(p, t) * parts_of(p.out, outs) < 4 * Enough(caps).groups ||
         (t.turns > 1 && outs >= 2 * p.out))
         return false;
@@ -216,7 +216,7 @@ void add_strips(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
 // --- conv_matrix.comp ---
 
 bool has_matrices(const ConvProblem& p, const DeviceCaps& caps) {
-    return p.is_half && caps.matrix_cores != MatrixCores::kNone && caps.fp16_storage;
+    return p.is_half && caps.cooperative_matrix != CooperativeMatrixExt::kNone && caps.storage_buffer_16bit_access;
 }
 
 int64_t matrix_shared_bytes(const ConvProblem& p, const MatrixShape& m, const ConvTile& t) {
@@ -234,7 +234,7 @@ void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
     // Subgroups across and down, and matrices of each; the fastest first, on an H200.
     constexpr int64_t kTiles[][3] = {{2, 2, 4}, {2, 4, 2}, {4, 2, 2}, {2, 1, 8},
                                      {4, 1, 4}, {2, 2, 2}, {1, 4, 2}, {1, 2, 2}};
-    const MatrixShape& m = caps.matrix;
+    const MatrixShape& m = caps.cooperative_matrix_shape;
     if (!has_matrices(p, caps)) return;
     if (m.k > 16 || 16 % m.k != 0 || m.n > 16 || 16 % m.n != 0 || kMostOut % m.m != 0 ||
         m.n % 8 != 0)
@@ -248,7 +248,7 @@ void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
                               parts_of(p.count[1], columns) * parts_of(p.out, t.oc);
         const int64_t pieces = p.patch_extent(0, rows) * (p.patch_extent(1, columns) / 8 + 2) * 8;
         if (threads > most_threads(caps) || t.oc / m.m * t.px > kMostSums ||
-            matrix_shared_bytes(p, m, t) > std::min<int64_t>(caps.shared_memory_bytes, 49152) ||
+            matrix_shared_bytes(p, m, t) > std::min<int64_t>(caps.max_compute_shared_memory_size, 49152) ||
             pieces > most_loads * threads * (p.size[1] % 8 == 0 ? 1 : 4) ||
             tiles < Enough(caps).groups)
             continue;
@@ -275,7 +275,7 @@ int64_t slices_chunk(const ConvProblem& p) {
 /// Adds every tile with this number of slices and channels that fits; the least memory last.
 void add_slices_of(const ConvProblem& p, const DeviceCaps& caps, ConvTile t,
                    std::vector<ConvTile>& all) {
-    const int64_t shared = std::min<int64_t>(caps.shared_memory_bytes, 49152);
+    const int64_t shared = std::min<int64_t>(caps.max_compute_shared_memory_size, 49152);
     if (t.slices * caps.subgroup_size > most_threads(caps) ||
         (t.slices > 1 && t.slices * t.chunk > p.depth()) || (t.oc > 16 && p.out <= 16))
         return;
@@ -292,7 +292,7 @@ void add_slices(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
     const int64_t groups_at_once = device.in_proportion(264);   // limited by the registers of long
                                                                 // chunks
     constexpr int64_t kGoodStage = 48, kGoodSlices = 10;
-    const MatrixShape& m = caps.matrix;
+    const MatrixShape& m = caps.cooperative_matrix_shape;
     const int64_t chunk = slices_chunk(p);
     if (!has_matrices(p, caps) || chunk == 0 || p.depth() < 16) return;
     if (16 % m.m != 0 || 16 % m.n != 0 || 16 % m.k != 0) return;
@@ -326,8 +326,8 @@ void add_winograd(const ConvProblem& p, const DeviceCaps& caps, std::vector<Conv
                              is_all(p.window.strides, 1) && is_all(p.window.dilations, 1);
     // f16 sums are more accurate without the differences in Winograd's transforms.
     if (!has_windows || p.is_narrow || p.channels < kLeastChannels || p.out < kLeastChannels ||
-        p.pixels < kWinogradBlocks * 4 || caps.max_workgroup_invocations < kWinogradThreads ||
-        caps.shared_memory_bytes < kShared)
+        p.pixels < kWinogradBlocks * 4 || caps.max_compute_work_group_invocations < kWinogradThreads ||
+        caps.max_compute_shared_memory_size < kShared)
         return;
     all.push_back({.family = ConvFamily::kWinograd});
 }

@@ -24,7 +24,7 @@ struct ConvProblem {
     int64_t multiple = 0;    ///< depthwise: results per channel; else 0
     bool has_one_axis, is_half, is_narrow;
 
-    explicit ConvProblem(const KernelRuleCall& call);
+    explicit ConvProblem(const KernelRuleContext& call);
 
     int64_t taps() const { return count_of(window.kernel); }
     int64_t depth() const { return channels * taps(); }

@@ -125,14 +125,14 @@ Result<Dim> extent_of(Label label, const Equation& equation, std::span<const Ten
     return extent;
 }
 
-Status infer_einsum(InferCall& call) {
+Status infer_einsum(InferContext& call) {
     HEARTH_ASSIGN(const Equation equation, read_equation(call.attrs.text("equation"), call.inputs));
     Shape shape;
     if (equation.result.size() > kMaxRank) return out_of_range("the result has too many axes");
     for (const Labels& term : equation.terms)
         for (Label label : term) {
             HEARTH_ASSIGN(const Dim extent, extent_of(label, equation, call.inputs));
-            if (extent.per_row && std::count(term.begin(), term.end(), label) > 1)
+            if (extent.is_batch && std::count(term.begin(), term.end(), label) > 1)
                 return invalid_argument("a diagonal along a symbolic extent");
         }
     for (Label label : equation.result) {
@@ -213,7 +213,7 @@ Tensor arranged(const Named& n, const Labels& order) {
 Dim product_of(const Labels& labels, const std::vector<Dim>& extents) {
     Dim total(1);
     for (size_t i = 0; i < labels.size(); ++i)
-        total = Dim(total.count * extents[i].count, total.per_row || extents[i].per_row);
+        total = Dim(total.count * extents[i].count, total.is_batch || extents[i].is_batch);
     return total;
 }
 
@@ -262,7 +262,7 @@ Named contracted(const Named& a, const Named& b, F needed) {
     return result;
 }
 
-Tensors decompose_einsum(DecomposeCall& d) {
+Tensors decompose_einsum(DecomposeContext& d) {
     std::vector<TensorType> types;
     for (const Tensor& t : d.inputs) types.push_back({t.dtype(), t.shape()});
     const auto equation = read_equation(d.attrs.text("equation"), types);
@@ -306,9 +306,9 @@ void einsum_samples(Samples& s) {
     add("i,i", {{5}, {5}});
     add("i,j->ji", {{3}, {4}});
     add("bij, bjk -> bik", {{2, 3, 4}, {2, 4, 2}});
-    add("ij,kj", {{kRows, 3}, {4, 3}});
-    add("ri,ij->rj", {{kRows, 3}, {3, 4}});
-    add("ri,rj->ij", {{kRows, 3}, {kRows, 2}});
+    add("ij,kj", {{kBatch, 3}, {4, 3}});
+    add("ri,ij->rj", {{kBatch, 3}, {3, 4}});
+    add("ri,rj->ij", {{kBatch, 3}, {kBatch, 2}});
     add("...ij,...jk->...ik", {{2, 1, 2, 3}, {3, 3, 2}});
     add("b...,bc->...c", {{2, 3, 2}, {2, 4}});
     add("ij,jk,kl->il", {{2, 3}, {3, 4}, {4, 2}});
@@ -321,7 +321,7 @@ constinit const OpDef kOps[] = {
         .name = "einsum",
         .summary = "the sum of products over the labels of the equation that its result lacks",
         .inputs = {{"operands", TypeClass::kNumber, true}},
-        .attrs = {{"equation", AttrType::kText}},
+        .attrs = {{"equation", AttrType::kString}},
         .op_class = OpClass::kComposite,
         .infer = infer_einsum,
         .decompose = decompose_einsum,

@@ -50,7 +50,7 @@ struct Levels {
 };
 
 /// Checks x: [..., axes] and the levels' attributes.
-Status check_levels(const InferCall& call) {
+Status check_levels(const InferContext& call) {
     const Shape& x = call.shape(0);
     const int64_t axes = call.attrs.integer("axes");
     if (x.rank() < 1 || axes < 1 || axes > 3 || x[x.rank() - 1] != Dim(axes))
@@ -77,12 +77,12 @@ Status check_levels(const InferCall& call) {
     return {};
 }
 
-Status infer_hash_grid(InferCall& call) {
+Status infer_hash_grid(InferContext& call) {
     HEARTH_TRY(check_levels(call));
     const Shape &x = call.shape(0), &table = call.shape(1);
     if (call.dtype(0) != call.dtype(1)) return invalid_argument("element types differ");
     const Levels levels(call.attrs);
-    if (table.rank() != 2 || table[0] != Dim(levels.entry_count()) || table[1].per_row ||
+    if (table.rank() != 2 || table[0] != Dim(levels.entry_count()) || table[1].is_batch ||
         table[1].count < 1)
         return invalid_argument("table must be [" + std::to_string(levels.entry_count()) +
                                 ", features], found " + to_string(table));
@@ -91,13 +91,13 @@ Status infer_hash_grid(InferCall& call) {
     return call.one(call.dtype(0), shape);
 }
 
-Status infer_hash_grid_gradient(InferCall& call) {
+Status infer_hash_grid_gradient(InferContext& call) {
     HEARTH_TRY(check_levels(call));
     const Shape &x = call.shape(0), &g = call.shape(1);
     if (call.dtype(0) != call.dtype(1)) return invalid_argument("element types differ");
     const Levels levels(call.attrs);
     const auto count = static_cast<int64_t>(levels.all.size());
-    const bool fits = x.rank() == 2 && g.rank() == 2 && x[0] == g[0] && !g[1].per_row &&
+    const bool fits = x.rank() == 2 && g.rank() == 2 && x[0] == g[0] && !g[1].is_batch &&
                       g[1].count >= count && g[1].count % count == 0;
     if (!fits)
         return invalid_argument("expected x [n, axes] and cotangent [n, " + std::to_string(count) +
@@ -307,7 +307,7 @@ Tensor gradient_of_places(const Tensor& x, const Tensor& table, const Tensor& co
     const Levels levels(attrs);
     const Corners corners = corners_of(x, attrs);
     const Tensor of_features = by_level(cotangent, static_cast<int64_t>(levels.all.size()));
-    const Tensor kept = sum(gather(table, corners.entries) * unsqueeze(of_features, {-2}),
+    const Tensor kept = sum(take(table, corners.entries) * unsqueeze(of_features, {-2}),
                             {-1});  // [..., levels, corners]
     std::vector<Along> along;
     for (int k = 0; k < levels.axes; ++k)
@@ -360,17 +360,17 @@ void hash_grid_samples(Samples& s, bool of_gradient) {
         sample.high = 1.1;
     };
     add({5, 1}, 1, 2, {2, 3}, {3, 4});
-    add({kRows, 2}, 2, 3, {2, 4, 6}, {9, 25, 16});
+    add({kBatch, 2}, 2, 3, {2, 4, 6}, {9, 25, 16});
     add({4, 2}, 2, 1, {5, 7}, {4, 8});
-    add({kRows, 3}, 3, 2, {2, 3}, {27, 32});
-    if (!of_gradient) add({2, kRows, 2}, 2, 2, {3, 300}, {16, 65536});
+    add({kBatch, 3}, 3, 2, {2, 3}, {27, 32});
+    if (!of_gradient) add({2, kBatch, 2}, 2, 2, {3, 300}, {16, 65536});
 }
 
-Status infer_hash_grid_entry(InferCall& call) {
+Status infer_hash_grid_entry(InferContext& call) {
     const Shape& cell = call.shape(0);
     const int rank = cell.rank();
     const Dim axes = rank < 2 ? Dim(0) : cell[rank - 1];
-    if (axes.per_row || axes.count < 1 || axes.count > 3 || cell[rank - 2].per_row)
+    if (axes.is_batch || axes.count < 1 || axes.count > 3 || cell[rank - 2].is_batch)
         return invalid_argument("cell must be [..., levels, 1 to 3], found " + to_string(cell));
     if (call.attrs.integer("axes") != axes.count)
         return invalid_argument("axes is " + std::to_string(call.attrs.integer("axes")) +
@@ -394,10 +394,10 @@ constinit const OpDef kOps[] = {
         .attrs = {{"axes", AttrType::kInteger},
                   {"cells", AttrType::kIntegers},
                   {"entries", AttrType::kIntegers}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_hash_grid,
-        .at = at_float(hash_grid_rule),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float(hash_grid_rule),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {gradient_of_places(v.in(0), v.in(1), v.cotangent(), v.attrs),
                     gradient_of_table(v.in(0), v.in(1), v.cotangent(), v.attrs)};
         },
@@ -410,12 +410,12 @@ constinit const OpDef kOps[] = {
         .attrs = {{"axes", AttrType::kInteger},
                   {"cells", AttrType::kIntegers},
                   {"entries", AttrType::kIntegers}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_hash_grid_gradient,
-        .at = at_float(hash_grid_gradient_rule),
+        .compute = compute_float(hash_grid_gradient_rule),
         // Linear in the cotangent with the weights of hash_grid, so the gradient by the cotangent
         // is hash_grid with its own cotangent as the table.
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {gradient_of_places(v.in(0), v.cotangent(), v.in(1), v.attrs),
                     apply_one(op("hash_grid"), {v.in(0), v.cotangent()}, v.attrs)};
         },
@@ -431,9 +431,9 @@ constinit const OpDef kOps[] = {
                    {"first", TypeClass::kInteger},
                    {"hashed", TypeClass::kInteger}},
         .attrs = {{"axes", AttrType::kInteger}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_hash_grid_entry,
-        .at = at_integer([](auto& c) {
+        .compute = compute_integer([](auto& c) {
             const int last = c.rank() - 1;
             auto place = c.coords();
             auto corner = place[last];
@@ -466,8 +466,8 @@ constinit const OpDef kOps[] = {
                 };
                 add({2, 1}, {2}, 1);
                 add({5, 3, 2}, {3}, 2);
-                add({kRows, 4, 3}, {4}, 3);
-                add({2, kRows, 1, 2}, {1}, 2);
+                add({kBatch, 4, 3}, {4}, 3);
+                add({2, kBatch, 1, 2}, {1}, 2);
             },
     },
 };

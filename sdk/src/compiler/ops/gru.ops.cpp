@@ -33,14 +33,14 @@ int64_t length_of(const Attrs& attrs) {
 }
 
 Dim windows_of(const Shape& rows, int64_t length) {
-    return {rows[0].count / length, rows[0].per_row};
+    return {rows[0].count / length, rows[0].is_batch};
 }
 
 /// rows: shape [rows, width]. fixed_count: operands without the resets.
-Status check_windows(const InferCall& call, const Shape& rows, int64_t width, const Shape& weight,
+Status check_windows(const InferContext& call, const Shape& rows, int64_t width, const Shape& weight,
                      size_t fixed_count) {
     const int64_t length = length_of(call.attrs);
-    if (weight.rank() != 2 || weight[0].per_row || weight[1].per_row || weight[1].count < 1 ||
+    if (weight.rank() != 2 || weight[0].is_batch || weight[1].is_batch || weight[1].count < 1 ||
         weight[0].count % 3 != 0 || weight[0].count / 3 != weight[1].count)
         return invalid_argument("the weight is " + to_string(weight) +
                                 ", expected [3 * hidden, hidden]");
@@ -62,7 +62,7 @@ Status check_windows(const InferCall& call, const Shape& rows, int64_t width, co
     return {};
 }
 
-Status infer_window(InferCall& call) {
+Status infer_window(InferContext& call) {
     const Shape &x = call.shape(kGruFromX), &weight = call.shape(kGruWeight);
     HEARTH_TRY(check_windows(call, x, 3, weight, kGruResets));
     const Dim hidden = weight[1];
@@ -78,7 +78,7 @@ Status infer_window(InferCall& call) {
     return {};
 }
 
-Status infer_backward(InferCall& call) {
+Status infer_backward(InferContext& call) {
     const Shape &g = call.shape(kGruCotangent), &weight = call.shape(kGruBackWeight);
     HEARTH_TRY(check_windows(call, g, 1, weight, kGruBackResets));
     const Dim hidden = weight[1];
@@ -121,7 +121,7 @@ class Steps {
     /// Joins [windows, width] of each step: [rows, width].
     Tensor rows(const Tensors& steps) const {
         const Tensor all = stack(steps, 1);
-        return reshape(all, {Dim(windows_.count * length_, windows_.per_row), all.dim(2)});
+        return reshape(all, {Dim(windows_.count * length_, windows_.is_batch), all.dim(2)});
     }
 
   private:
@@ -155,7 +155,7 @@ Tensors thirds(const Tensor& x) {
     return split(x, std::vector<int64_t>(3, x.dim(-1).count / 3), -1);
 }
 
-Tensors decompose_window(DecomposeCall& d) {
+Tensors decompose_window(DecomposeContext& d) {
     const Steps steps(d.attrs, d.in(kGruFromX).shape());
     const Tensors in = widened(d.inputs);
     Tensor h = in[kGruStart];
@@ -175,7 +175,7 @@ Tensors decompose_window(DecomposeCall& d) {
                     d.in(kGruFromX).dtype());
 }
 
-Tensors decompose_backward(DecomposeCall& d) {
+Tensors decompose_backward(DecomposeContext& d) {
     const Steps steps(d.attrs, d.in(kGruCotangent).shape());
     const Tensors in = widened(d.inputs);
     const int64_t hidden = in[kGruBackWeight].dim(1).count;
@@ -213,7 +213,7 @@ bool is_none(const Tensor& cotangent) {
     return value.data != nullptr && value.shape.rank() == 0 && value.data->get(0) == 0;
 }
 
-Tensors window_vjp(VjpCall& v) {
+Tensors window_vjp(VjpContext& v) {
     // The gates are outputs only for the gradient below. If anything else differentiates through
     // them, use the decomposition.
     for (size_t k : {kGruBefore, kGruGates})
@@ -232,25 +232,25 @@ Tensors window_vjp(VjpCall& v) {
 // --- Single kernel ---
 
 /// rows: shape of the first operand.
-std::optional<KernelText> walk_kernel(const KernelRuleCall& call, bool is_backward,
+std::optional<CustomKernel> walk_kernel(const KernelRuleContext& call, bool is_backward,
                                       const Shape& weight, const GruAccess& access) {
     constexpr int64_t kMostThreads = 256;
     const Shape& rows = call.shape(0);
     const int64_t hidden = weight[1].count, length = length_of(call.attrs);
     if (call.inputs[0].dtype == DType::kF64 || hidden > kMostHidden) return {};
     const Dim windows = windows_of(rows, length);
-    const auto capacity = static_cast<int64_t>(call.rows_capacity);
+    const auto capacity = static_cast<int64_t>(call.max_batch_size);
     const auto threads = static_cast<int>(std::min<int64_t>(
-        {kMostThreads, call.caps.max_workgroup_invocations, call.caps.max_workgroup_size_x}));
+        {kMostThreads, call.caps.max_compute_work_group_invocations, call.caps.max_compute_work_group_size_x}));
     // Narrow states leave room for several sequences per workgroup once the device is occupied.
-    const int64_t many = windows.at(capacity) / device_model(call.caps).enough_groups();
+    const int64_t many = windows.resolve(capacity) / device_model(call.caps).enough_groups();
     const auto sequences =
         static_cast<int>(std::clamp<int64_t>(many, 1, std::max<int64_t>(1, threads / hidden)));
     const GruWalk walk = GruWalk::of(is_backward, hidden, length, sequences, threads, call.caps);
     const int64_t bytes = walk.shared_floats() * static_cast<int64_t>(sizeof(float));
-    if (bytes > call.caps.shared_memory_bytes) return {};
+    if (bytes > call.caps.max_compute_shared_memory_size) return {};
 
-    KernelText text;
+    CustomKernel text;
     text.name = is_backward ? "gru_backward" : "gru_forward";
     const std::string tile = std::to_string(sequences * length);
     text.glsl = "#extension GL_EXT_control_flow_attributes : require\n" +
@@ -262,16 +262,16 @@ std::optional<KernelText> walk_kernel(const KernelRuleCall& call, bool is_backwa
                 "    for (int first = int(gl_WorkGroupID.x) * " +
                 tile + "; first <= last_row; first += int(gl_NumWorkGroups.x) * " + tile + ")\n" +
                 gru_walk_text(walk, access, 0) + "}\n";
-    if (!is_backward) text.uses = {"math.glsl"};
+    if (!is_backward) text.helpers = {"math.glsl"};
     text.local_size = {static_cast<uint32_t>(threads), 1, 1};
     text.grid[0] = {windows, static_cast<uint32_t>(sequences)};
-    text.flops = static_cast<uint64_t>(6 * hidden * hidden * rows[0].at(capacity));
+    text.flops = static_cast<uint64_t>(6 * hidden * hidden * rows[0].resolve(capacity));
     return text;
 }
 
 constexpr const char* kReadReset = "is_reset = bool(in4(reset_row));";
 
-std::optional<KernelText> forward_kernel(const KernelRuleCall& call) {
+std::optional<CustomKernel> forward_kernel(const KernelRuleContext& call) {
     GruAccess access;
     access.read_weight = "weight = in1(line * HIDDEN + column);";
     access.read_start = "state = in3(window * HIDDEN + j);";
@@ -285,7 +285,7 @@ std::optional<KernelText> forward_kernel(const KernelRuleCall& call) {
     return walk_kernel(call, false, call.shape(kGruWeight), access);
 }
 
-std::optional<KernelText> backward_kernel(const KernelRuleCall& call) {
+std::optional<CustomKernel> backward_kernel(const KernelRuleContext& call) {
     GruAccess access;
     access.read_weight = "weight = in3(line * HIDDEN + column);";
     access.read_cotangent = "g = in0(row * HIDDEN + j);";
@@ -312,12 +312,12 @@ struct Case {
 void add_samples(Samples& s, bool is_backward) {
     constexpr int64_t kWide = 16;
     const Case cases[] = {
-        {3, 1, 1, false},     {2, 3, 2, true},   {3, 2, 7, true},    {kRows, 2, 3, true},
-        {kRows, 1, 2, false}, {2, 16, 3, false}, {1, 17, 2, true},   {70, 2, 5, true},
+        {3, 1, 1, false},     {2, 3, 2, true},   {3, 2, 7, true},    {kBatch, 2, 3, true},
+        {kBatch, 1, 2, false}, {2, 16, 3, false}, {1, 17, 2, true},   {70, 2, 5, true},
         {2, 3, 64, true},     {3, 2, 65, false}, {1, 2, 256, false}, {260, 2, 9, true},
     };
     for (const Case& c : cases) {
-        const Dim rows(c.windows.count * c.length, c.windows.per_row);
+        const Dim rows(c.windows.count * c.length, c.windows.is_batch);
         const auto wide = [&](Dim lead, int64_t width) {
             return TensorType{DType::kF32, {lead, Dim(width * c.hidden)}};
         };
@@ -371,7 +371,7 @@ constinit const OpDef kOps[] = {
         .infer = infer_backward,
         .decompose = decompose_backward,
         .kernel = backward_kernel,
-        .vjp = [](VjpCall& v) { return vjp_of(decompose_backward, v); },
+        .vjp = [](VjpContext& v) { return vjp_of(decompose_backward, v); },
         .samples = [](Samples& s) { add_samples(s, true); },
         .tolerance = {.f32 = 5e-5},
     },

@@ -26,20 +26,20 @@ AxisTaps taps_of(const Attrs& attrs, int64_t from) {
     const int64_t extent = attrs.integer("extent");
     AxisTaps taps(from, extent, 0);
     taps.indices = attrs.integers("indices");
-    taps.weights = attrs.reals("weights");
+    taps.weights = attrs.floats("weights");
     taps.taps = static_cast<int64_t>(taps.indices.size()) / std::max<int64_t>(extent, 1);
     return taps;
 }
 
-Status infer_resample(InferCall& call) {
+Status infer_resample(InferContext& call) {
     Shape shape = call.shape(0);
     HEARTH_TRY(check_axis(call.attrs, shape.rank()));
     const int axis = static_cast<int>(call.attrs.integer("axis"));
     const int64_t extent = call.attrs.integer("extent");
     const std::vector<int64_t>& indices = call.attrs.integers("indices");
-    if (shape[axis].per_row || extent < 1 || indices.empty() ||
+    if (shape[axis].is_batch || extent < 1 || indices.empty() ||
         static_cast<int64_t>(indices.size()) % extent != 0 ||
-        indices.size() != call.attrs.reals("weights").size())
+        indices.size() != call.attrs.floats("weights").size())
         return invalid_argument("needs as many weights as indices, some for each of " +
                                 std::to_string(extent) + " elements, and a fixed axis " +
                                 std::to_string(axis));
@@ -51,13 +51,13 @@ Status infer_resample(InferCall& call) {
     return call.one(call.dtype(0), shape);
 }
 
-Status infer_weighted_taps(InferCall& call) {
+Status infer_weighted_taps(InferContext& call) {
     Shape shape = call.shape(0);
     HEARTH_TRY(check_axis(call.attrs, shape.rank()));
     const int axis = static_cast<int>(call.attrs.integer("axis"));
     const Shape &indices = call.shape(1), &weights = call.shape(2);
-    if (indices.rank() != 2 || indices.has_rows() || indices != weights ||
-        call.dtype(2) != call.dtype(0) || shape[axis].per_row || shape[axis].count < 1)
+    if (indices.rank() != 2 || indices.has_batch() || indices != weights ||
+        call.dtype(2) != call.dtype(0) || shape[axis].is_batch || shape[axis].count < 1)
         return invalid_argument("needs indices and weights [taps, extent]");
     shape[axis] = indices[1];
     return call.one(call.dtype(0), shape);
@@ -74,7 +74,7 @@ void resample_samples(Samples& s) {
     const ResizeRule cubic{.mode = Interpolation::kCubic, .antialias = true};
     add({7}, 0, resize_taps(linear, {7, 3, 3.0 / 7}));
     add({3, 4}, 1, resize_taps(linear, {4, 9, 9.0 / 4}));
-    add({kRows, 2, 5}, 2, resize_taps(cubic, {5, 8, 8.0 / 5}));
+    add({kBatch, 2, 5}, 2, resize_taps(cubic, {5, 8, 8.0 / 5}));
     add({2, 6, 1, 3}, 1, resize_taps(cubic, {6, 2, 1.0 / 3}));
     add({1, 2, 3, 2, 2}, 2, resize_taps({}, {3, 6, 2}));
     add({4}, 0, resize_taps(linear, {4, 8, 2}).transposed().transposed());
@@ -90,11 +90,11 @@ constexpr int64_t kZeros = static_cast<int64_t>(SamplePadding::kZeros),
 constexpr FixedList<AttrSpec, 12> kSampleAttrs = {{"mode", AttrType::kInteger, 1},
                                                   {"padding", AttrType::kInteger, 0},
                                                   {"align_corners", AttrType::kInteger, 0},
-                                                  {"cubic_a", AttrType::kReal, -0.75},
+                                                  {"cubic_a", AttrType::kFloat, -0.75},
                                                   {"orders", AttrType::kIntegers}};
 constexpr FixedList<AttrSpec, 12> kSpreadAttrs = {
     {"mode", AttrType::kInteger, 1},          {"padding", AttrType::kInteger, 0},
-    {"align_corners", AttrType::kInteger, 0}, {"cubic_a", AttrType::kReal, -0.75},
+    {"align_corners", AttrType::kInteger, 0}, {"cubic_a", AttrType::kFloat, -0.75},
     {"orders", AttrType::kIntegers},          {"extents", AttrType::kIntegers}};
 
 /// Polynomial of the distance d, highest power first, differentiated `order` times.
@@ -112,13 +112,13 @@ V derivative(std::array<double, 4> p, int64_t order, V d) {
 template <class C>
 struct AxisSample {
     using Index = typename C::Index;
-    using Number = typename C::Number;
+    using Number = typename C::Element;
     Index first;
     FixedList<Number, 4> weights;
 };
 
 template <class C>
-AxisSample<C> axis_sample(C& c, typename C::Number at, int64_t order) {
+AxisSample<C> axis_sample(C& c, typename C::Element at, int64_t order) {
     const int64_t mode = c.attrs().integer("mode");
     // Clamps to a position outside every image; NaN maps there too.
     constexpr double kFar = 1 << 24;
@@ -166,7 +166,7 @@ typename C::Index padded_place(C& c, typename C::Index at, int64_t size) {
 
 /// Coordinate `axis` of position p of batch n; the innermost axis comes first in memory.
 template <class C>
-typename C::Number coordinate(C& c, const typename C::Index& batch,
+typename C::Element coordinate(C& c, const typename C::Index& batch,
                               const Coords<typename C::Index>& places, size_t axis, size_t rank) {
     Coords<typename C::Index> at;
     at.axis.push_back(batch);
@@ -177,7 +177,7 @@ typename C::Number coordinate(C& c, const typename C::Index& batch,
 
 /// Sums weight times element over the taps of all axes from `axis` on.
 template <class C>
-typename C::Number sum_taps(C& c, const std::vector<AxisSample<C>>& samples, const List& size,
+typename C::Element sum_taps(C& c, const std::vector<AxisSample<C>>& samples, const List& size,
                             Coords<typename C::Index> place) {
     const auto axis = static_cast<size_t>(place.rank()) - 2;
     if (axis == samples.size()) return c.in(0, place);
@@ -190,7 +190,7 @@ typename C::Number sum_taps(C& c, const std::vector<AxisSample<C>>& samples, con
         next.axis.push_back(padded_place(c, at, size[axis]));
         auto term = s.weights[t] * sum_taps(c, samples, size, next);
         if (has_zeros)
-            term = select(both(c.index(0) <= at, at <= c.index(size[axis] - 1)), term, c.value(0));
+            term = select(logical_and(c.index(0) <= at, at <= c.index(size[axis] - 1)), term, c.value(0));
         total = total + term;
     }
     return total;
@@ -202,7 +202,7 @@ Status check_sample(const Attrs& attrs, const Shape& grid, size_t rank, Dim batc
         return invalid_argument("mode " + std::to_string(mode) + ", padding " +
                                 std::to_string(padding));
     bool is_fixed = grid.rank() >= 3;
-    for (int i = 1; is_fixed && i < grid.rank(); ++i) is_fixed = !grid[i].per_row;
+    for (int i = 1; is_fixed && i < grid.rank(); ++i) is_fixed = !grid[i].is_batch;
     if (rank < 1 || rank > 3 || !is_fixed || attrs.integers("orders").size() != rank ||
         grid[grid.rank() - 1] != Dim(static_cast<int64_t>(rank)) || grid[0] != batch)
         return invalid_argument("expected coordinates [" + to_string(batch) + ", places..., " +
@@ -213,13 +213,13 @@ Status check_sample(const Attrs& attrs, const Shape& grid, size_t rank, Dim batc
 Status check_image(const Shape& x) {
     bool is_fixed = x.rank() >= 3 && x.rank() <= 5;
     for (int i = 1; is_fixed && i < x.rank(); ++i)
-        is_fixed = !x[i].per_row && x[i].count > 0 && x[i].count < 1 << 24;
+        is_fixed = !x[i].is_batch && x[i].count > 0 && x[i].count < 1 << 24;
     if (is_fixed) return {};
     return invalid_argument("x is " + to_string(x) +
                             ", expected [N, C, and 1 to 3 fixed, positive extents]");
 }
 
-Status infer_sample(InferCall& call) {
+Status infer_sample(InferContext& call) {
     const Shape &x = call.shape(0), &grid = call.shape(1);
     HEARTH_TRY(check_image(x));
     if (call.dtype(0) != call.dtype(1)) return invalid_argument("element types differ");
@@ -229,7 +229,7 @@ Status infer_sample(InferCall& call) {
     return call.one(call.dtype(0), shape);
 }
 
-Status infer_sample_spread(InferCall& call) {
+Status infer_sample_spread(InferContext& call) {
     const Shape &y = call.shape(0), &grid = call.shape(1);
     const List& extents = call.attrs.integers("extents");
     if (call.dtype(0) != call.dtype(1)) return invalid_argument("element types differ");
@@ -282,7 +282,7 @@ void each_sample(F add) {
                      {"orders", std::move(orders)}};
     };
     add(Shape{2, 1, 5}, Shape{2, 4, 1}, with(1, 0, 0, {0}));
-    add(Shape{kRows, 2, 3, 4}, Shape{kRows, 2, 3, 2}, with(1, 0, 0, {0, 0}));
+    add(Shape{kBatch, 2, 3, 4}, Shape{kBatch, 2, 3, 2}, with(1, 0, 0, {0, 0}));
     add(Shape{1, 2, 4, 3}, Shape{1, 5, 2}, with(1, 1, 1, {0, 0}));
     add(Shape{1, 1, 4, 5}, Shape{1, 2, 3, 2}, with(1, 2, 0, {0, 0}));
     add(Shape{1, 2, 4, 3}, Shape{1, 2, 2, 2}, with(2, 0, 0, {0, 0}));
@@ -294,10 +294,10 @@ void each_sample(F add) {
 
 // --- Regions of interest ---
 
-Status check_regions(const InferCall& call, int64_t columns) {
+Status check_regions(const InferContext& call, int64_t columns) {
     HEARTH_TRY(check_image(call.shape(0)));
     const Shape &x = call.shape(0), &regions = call.shape(1);
-    if (x.rank() != 4 || x[0].per_row || regions.rank() != 2 || regions[1] != Dim(columns) ||
+    if (x.rank() != 4 || x[0].is_batch || regions.rank() != 2 || regions[1] != Dim(columns) ||
         call.dtype(0) != call.dtype(1) || call.attrs.integer("height") < 1 ||
         call.attrs.integer("width") < 1)
         return invalid_argument("expected x [N, C, H, W] of fixed extents, regions [R, " +
@@ -308,14 +308,14 @@ Status check_regions(const InferCall& call, int64_t columns) {
     return {};
 }
 
-Shape region_shape(const InferCall& call) {
+Shape region_shape(const InferContext& call) {
     return {call.shape(1)[0], call.shape(0)[1], call.attrs.integer("height"),
             call.attrs.integer("width")};
 }
 
 /// Element `column` of a region.
 template <class C>
-typename C::Number region(C& c, typename C::Index which, int64_t column) {
+typename C::Element region(C& c, typename C::Index which, int64_t column) {
     Coords<typename C::Index> at;
     at.axis.push_back(which);
     at.axis.push_back(c.index(column));
@@ -324,14 +324,14 @@ typename C::Number region(C& c, typename C::Index which, int64_t column) {
 
 /// Index of the image that the region refers to, clamped to [0, images).
 template <class C>
-typename C::Index image_index(C& c, typename C::Number batch, typename C::Index images) {
+typename C::Index image_index(C& c, typename C::Element batch, typename C::Index images) {
     return min(max(c.to_index(batch), c.index(0)), images - 1);
 }
 
 /// One axis of a region: its begin, the width of a bin, and the samples per bin.
 template <class C>
 struct RegionAxis {
-    typename C::Number begin, bin;
+    typename C::Element begin, bin;
     typename C::Index samples;
 };
 template <class C>
@@ -353,7 +353,7 @@ RegionAxis<C> region_axis(C& c, typename C::Index which, int64_t low_column, int
 
 /// Position of sample i of a bin.
 template <class C>
-typename C::Number sample_place(C& c, const RegionAxis<C>& axis, typename C::Index bin,
+typename C::Element sample_place(C& c, const RegionAxis<C>& axis, typename C::Index bin,
                                 typename C::Index i) {
     return axis.begin + c.number(bin) * axis.bin +
            (c.number(i) + 0.5) * axis.bin / c.number(axis.samples);
@@ -364,14 +364,14 @@ typename C::Number sample_place(C& c, const RegionAxis<C>& axis, typename C::Ind
 template <class C>
 struct Neighbours {
     typename C::Index low, high;
-    typename C::Number weight;
-    decltype(std::declval<typename C::Number>() < std::declval<typename C::Number>()) inside;
+    typename C::Element weight;
+    decltype(std::declval<typename C::Element>() < std::declval<typename C::Element>()) inside;
 };
 template <class C>
-Neighbours<C> neighbours(C& c, typename C::Number at, typename C::Index extent) {
+Neighbours<C> neighbours(C& c, typename C::Element at, typename C::Index extent) {
     const auto last = extent - 1;
     const auto size = c.number(extent);
-    const auto inside = both(c.value(-1) <= at, at <= size);
+    const auto inside = logical_and(c.value(-1) <= at, at <= size);
     const auto known = select(inside, at, c.value(0));
     const auto clamped = min(max(known, c.value(0)), c.number(last));
     const auto low = min(max(c.to_index(floor(clamped)), c.index(0)), last);
@@ -455,19 +455,19 @@ void max_roi_pool_samples(Samples& s) {
         sample.gradient = false;
     };
     add(4, 2, 1);
-    add(kRows, 3, 0.5);
+    add(kBatch, 3, 0.5);
     add(1, 1, 2);
 }
 
 constexpr FixedList<AttrSpec, 12> kMaxRoiPoolAttrs = {
-    {"height"}, {"width"}, {"spatial_scale", AttrType::kReal, 1}};
+    {"height"}, {"width"}, {"spatial_scale", AttrType::kFloat, 1}};
 
 constexpr FixedList<AttrSpec, 12> kRoiAlignAttrs = {{"height", AttrType::kInteger},
                                                     {"width", AttrType::kInteger},
                                                     {"sampling_ratio", AttrType::kInteger, 0},
                                                     {"half_pixel", AttrType::kInteger, 1},
                                                     {"takes_max", AttrType::kInteger, 0},
-                                                    {"spatial_scale", AttrType::kReal, 1}};
+                                                    {"spatial_scale", AttrType::kFloat, 1}};
 
 constinit const OpDef kOps[] = {
     {
@@ -475,10 +475,10 @@ constinit const OpDef kOps[] = {
         .summary = "element i along the axis is the sum over t of weights[t,i] x[indices[t,i]]",
         .inputs = {{"x", TypeClass::kNumber}},
         .attrs =
-            {{"axis"}, {"extent"}, {"indices", AttrType::kIntegers}, {"weights", AttrType::kReals}},
+            {{"axis"}, {"extent"}, {"indices", AttrType::kIntegers}, {"weights", AttrType::kFloats}},
         .op_class = OpClass::kComposite,
         .infer = infer_resample,
-        .decompose = [](DecomposeCall& call) -> std::vector<Tensor> {
+        .decompose = [](DecomposeContext& call) -> std::vector<Tensor> {
             const Tensor& x = call.in(0);
             const int axis = static_cast<int>(call.attrs.integer("axis"));
             const AxisTaps taps = taps_of(call.attrs, x.dim(axis).count);
@@ -493,7 +493,7 @@ constinit const OpDef kOps[] = {
                                call.trace.constant(std::move(weights))},
                               {{"axis", int64_t{axis}}})};
         },
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const int axis = static_cast<int>(v.attrs.integer("axis"));
             const AxisTaps taps = taps_of(v.attrs, v.in(0).dim(axis).count);
             return {resample(v.cotangent(), axis, taps.transposed())};
@@ -508,9 +508,9 @@ constinit const OpDef kOps[] = {
                    {"indices", TypeClass::kInteger},
                    {"weights", TypeClass::kNumber}},
         .attrs = {{"axis"}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_weighted_taps,
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const int axis = static_cast<int>(c.attrs().integer("axis"));
             auto place = c.coords();
             const auto here = place[axis];
@@ -537,7 +537,7 @@ constinit const OpDef kOps[] = {
                     sample.gradient = false;
                 };
                 add({3}, 0, {2, 5});
-                add({kRows, 4}, 1, {1, 3});
+                add({kBatch, 4}, 1, {1, 3});
                 add({2, 3, 1, 5}, 1, {4, 2});
             },
     },
@@ -547,9 +547,9 @@ constinit const OpDef kOps[] = {
                    "two linear or four cubic taps, differentiated `orders` times",
         .inputs = {{"x"}, {"coordinates"}},
         .attrs = kSampleAttrs,
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_sample,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             const List size = spatial_extents(c.in_shape(0));
             const auto out = c.coords();
             std::vector<AxisSample<std::remove_reference_t<decltype(c)>>> samples;
@@ -562,7 +562,7 @@ constinit const OpDef kOps[] = {
             place.axis.push_back(out[1]);
             return sum_taps(c, samples, size, place);
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent(), x = v.in(0), at = v.in(1);
             return {apply_one(op("sample_spread"), {g, at},
                               spread_attrs(v.attrs, spatial_extents(x.shape()))),
@@ -581,9 +581,9 @@ constinit const OpDef kOps[] = {
         .summary = "the adjoint of sample by x: each y is added to the elements it was made of",
         .inputs = {{"y"}, {"coordinates"}},
         .attrs = kSpreadAttrs,
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_sample_spread,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             const List &size = c.attrs().integers("extents"),
                        places = spatial_extents(c.in_shape(0));
             const bool has_zeros = c.attrs().integer("padding") == kZeros;
@@ -607,7 +607,7 @@ constinit const OpDef kOps[] = {
                 return weight * c.in(0, joined(out[0], out[1], p));
             });
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent(), y = v.in(0), at = v.in(1);
             return {apply_one(op("sample"), {g, at}, sample_attrs(v.attrs)),
                     coordinate_cotangent(y, g, at, v.attrs)};
@@ -628,14 +628,14 @@ constinit const OpDef kOps[] = {
                    "(x1, y1, x2, y2)",
         .inputs = {{"x"}, {"regions"}, {"images", TypeClass::kInteger}},
         .attrs = kRoiAlignAttrs,
-        .op_class = OpClass::kIndexed,
-        .infer = [](InferCall& call) -> Status {
+        .op_class = OpClass::kInjective,
+        .infer = [](InferContext& call) -> Status {
             HEARTH_TRY(check_regions(call, 4));
             if (call.shape(2) != Shape{call.shape(1)[0]})
                 return invalid_argument("expected an image's number for each region");
             return call.one(call.dtype(0), region_shape(call));
         },
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             const auto out = c.coords();
             decltype(c.coords()) first;
             first.axis.push_back(out[0]);
@@ -649,7 +649,7 @@ constinit const OpDef kOps[] = {
                 const auto corner = [&](auto row, auto column, auto weight) {
                     decltype(c.coords()) place;
                     for (const auto& k : {image, out[1], row, column}) place.axis.push_back(k);
-                    return select(both(v.inside, h.inside), c.in(0, place) * weight, c.value(0));
+                    return select(logical_and(v.inside, h.inside), c.in(0, place) * weight, c.value(0));
                 };
                 const auto a = corner(v.low, h.low, (1.0 - v.weight) * (1.0 - h.weight));
                 const auto b = corner(v.low, h.high, (1.0 - v.weight) * h.weight);
@@ -660,8 +660,8 @@ constinit const OpDef kOps[] = {
             };
             const auto count = c.number(y.samples * x.samples);
             if (takes_max) {
-                const auto best = c.largest(y.samples, [&](auto i) {
-                    return c.largest(x.samples, [&](auto j) { return sampled(i, j); });
+                const auto best = c.reduce_max(y.samples, [&](auto i) {
+                    return c.reduce_max(x.samples, [&](auto j) { return sampled(i, j); });
                 });
                 return select(count < 1.0, c.value(0), best);
             }
@@ -670,7 +670,7 @@ constinit const OpDef kOps[] = {
             });
             return total / max(count, c.value(1));
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             if (v.attrs.flag("takes_max"))
                 return {fail(v.in(0), unsupported("roi_align: no gradient of the maximum"))};
             Attrs attrs = v.attrs;
@@ -697,7 +697,7 @@ constinit const OpDef kOps[] = {
                     sample.gradient = false;
                 };
                 add(4, 2, 2, 1, 0, 1);
-                add(kRows, 3, 0, 0, 0, 0.5);
+                add(kBatch, 3, 0, 0, 0, 0.5);
                 add(3, 1, 2, 0, 1, 1);
             },
     },
@@ -711,10 +711,10 @@ constinit const OpDef kOps[] = {
                   {"sampling_ratio", AttrType::kInteger, 0},
                   {"half_pixel", AttrType::kInteger, 1},
                   {"takes_max", AttrType::kInteger, 0},
-                  {"spatial_scale", AttrType::kReal, 1},
+                  {"spatial_scale", AttrType::kFloat, 1},
                   {"shape", AttrType::kShape}},
-        .op_class = OpClass::kIndexed,
-        .infer = [](InferCall& call) -> Status {
+        .op_class = OpClass::kInjective,
+        .infer = [](InferContext& call) -> Status {
             const Shape &y = call.shape(0), &x = call.attrs.shape("shape");
             const bool fits = y.rank() == 4 && x.rank() == 4 && y[1] == x[1] &&
                               y[2] == Dim(call.attrs.integer("height")) &&
@@ -726,7 +726,7 @@ constinit const OpDef kOps[] = {
                     "images [R] for x [N, C, H, W]");
             return call.one(call.dtype(0), x);
         },
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             using C = std::remove_reference_t<decltype(c)>;
             const auto out = c.coords();
             // Total weight of one bin's samples at the element, along one axis.
@@ -759,7 +759,7 @@ constinit const OpDef kOps[] = {
                 return select(is_here, total / count, c.value(0));
             });
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             Attrs attrs;
             for (const AttrSpec& spec : kRoiAlignAttrs)
                 attrs.set(spec.name, *v.attrs.find(spec.name));
@@ -784,7 +784,7 @@ constinit const OpDef kOps[] = {
                     sample.gradient = false;
                 };
                 add(4, 2, 2, 1, 1);
-                add(kRows, 3, 0, 0, 0.5);
+                add(kBatch, 3, 0, 0, 0.5);
                 add(1, 1, 1, 0, 1);
             },
         .tolerance = {.f32 = 2e-5},
@@ -794,17 +794,17 @@ constinit const OpDef kOps[] = {
         .summary = "the largest element of x in each bin of each region (image, x1, y1, x2, y2)",
         .inputs = {{"x"}, {"regions"}},
         .attrs = kMaxRoiPoolAttrs,
-        .op_class = OpClass::kIndexed,
-        .infer = [](InferCall& call) -> Status {
+        .op_class = OpClass::kInjective,
+        .infer = [](InferContext& call) -> Status {
             HEARTH_TRY(check_regions(call, 5));
             return call.one(call.dtype(0), region_shape(call));
         },
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             const auto bin = region_bin(c);
-            const auto best = c.largest(bin.count(), [&](auto i) { return c.in(0, bin.place(i)); });
+            const auto best = c.reduce_max(bin.count(), [&](auto i) { return c.in(0, bin.place(i)); });
             return select(c.number(bin.count()) < 1.0, c.value(0), best);
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {spread_to_largest(v.cotangent(), v.in(0), v.in(1), v.attrs), Tensor()};
         },
         .onnx = {{"MaxRoiPool", 1, import_max_roi_pool}},
@@ -816,8 +816,8 @@ constinit const OpDef kOps[] = {
                    "where the bin is empty",
         .inputs = {{"x"}, {"regions"}},
         .attrs = kMaxRoiPoolAttrs,
-        .op_class = OpClass::kIndexed,
-        .infer = [](InferCall& call) -> Status {
+        .op_class = OpClass::kInjective,
+        .infer = [](InferContext& call) -> Status {
             HEARTH_TRY(check_regions(call, 5));
             constexpr int64_t kMostExact = 1 << 24;  // integers exact in f32
             const Shape& x = call.shape(0);
@@ -826,10 +826,10 @@ constinit const OpDef kOps[] = {
                                    " elements");
             return call.one(DType::kF32, region_shape(call));
         },
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             const auto bin = region_bin(c);
             const auto best = bin.place(c.to_index(
-                c.arg_largest(bin.count(), [&](auto i) { return c.in(0, bin.place(i)); })));
+                c.argmax(bin.count(), [&](auto i) { return c.in(0, bin.place(i)); })));
             const auto index = c.number(best[2] * c.in_dim(0, 3) + best[3]);
             return select(c.number(bin.count()) < 1.0, c.value(-1), index);
         }),
@@ -856,7 +856,7 @@ namespace {
 bool is_image(const Tensor& x, std::string_view what) {
     if (!x.ok()) return false;
     const Status status = check_image(x.shape());
-    if (!status.ok()) x.trace()->fail(status.in(what));
+    if (!status.ok()) x.trace()->fail(status.with_context(what));
     return status.ok();
 }
 
@@ -889,28 +889,28 @@ Tensor interpolate(const Tensor& x, const std::vector<int64_t>& extents,
     return y;
 }
 
-Tensor pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
+Tensor pad(const Tensor& x, const std::vector<int64_t>& pad_begin, const std::vector<int64_t>& pad_end,
            PadMode mode) {
-    if (mode == PadMode::kConstant) return pad(x, low, high, 0.0);
+    if (mode == PadMode::kConstant) return pad(x, pad_begin, pad_end, 0.0);
     if (!x.ok()) return x;
     const auto rank = static_cast<size_t>(x.rank());
-    if (low.size() != rank || high.size() != rank)
+    if (pad_begin.size() != rank || pad_end.size() != rank)
         return fail(
             x, invalid_argument("pad: needs two numbers for each axis of " + to_string(x.shape())));
     const bool is_bool = x.dtype() == DType::kBool;
     Tensor y = is_bool ? cast(x, DType::kI32) : x;
     for (size_t i = 0; i < rank; ++i) {
-        if (low[i] == 0 && high[i] == 0) continue;
+        if (pad_begin[i] == 0 && pad_end[i] == 0) continue;
         const int axis = static_cast<int>(i);
         const Dim extent = x.dim(axis);
-        const int64_t total = extent.count + low[i] + high[i];
-        if (extent.per_row || extent.count == 0 || total < 1 || total > kMostTabulated)
+        const int64_t total = extent.count + pad_begin[i] + pad_end[i];
+        if (extent.is_batch || extent.count == 0 || total < 1 || total > kMostTabulated)
             return fail(x, invalid_argument("pad: axis " + std::to_string(i) + " of " +
                                             to_string(x.shape()) + " to " + std::to_string(total) +
                                             " elements"));
         AxisTaps taps(extent.count, total, 1);
         for (int64_t k = 0; k < total; ++k)
-            taps.set(0, k, padded_index(k - low[i], extent.count, mode), 1);
+            taps.set(0, k, padded_index(k - pad_begin[i], extent.count, mode), 1);
         y = resample(y, axis, taps);
     }
     return is_bool ? cast(y, DType::kBool) : y;
@@ -953,7 +953,7 @@ Tensor affine_grid(const Tensor& theta, const std::vector<int64_t>& extents, boo
                                             std::to_string(rank) +
                                             " extents: expected [N, 2, 3] or [N, 3, 4]"));
     const int64_t count = count_of(extents);
-    if (!theta.trace()->fits(1,
+    if (!theta.trace()->has_room(1,
                              static_cast<uint64_t>(count * (rank + 1)) * size_bytes(theta.dtype())))
         return failed_like(theta);
     HostTensor base(theta.dtype(), Shape{count, rank + 1});
@@ -982,7 +982,7 @@ namespace {
 bool splits_into_squares(const Tensor& x, int64_t factor, bool channels, std::string_view what) {
     if (!x.ok()) return false;
     bool fits = x.rank() == 4 && factor >= 1 && factor <= 1 << 10;
-    for (int i = 1; fits && i < 4; ++i) fits = !x.dim(i).per_row;
+    for (int i = 1; fits && i < 4; ++i) fits = !x.dim(i).is_batch;
     if (fits && channels) fits = x.dim(1).count % (factor * factor) == 0;
     if (fits && !channels) fits = x.dim(2).count % factor == 0 && x.dim(3).count % factor == 0;
     if (!fits)
@@ -1015,7 +1015,7 @@ namespace {
 Tensor tap_places(const Tensor& x, const Window& w, const List& count) {
     const int64_t taps = count_of(w.kernel), windows = count_of(count);
     const auto rank = static_cast<int64_t>(w.rank());
-    if (!x.trace()->fits(1, static_cast<uint64_t>(taps * windows * rank) * size_bytes(x.dtype())))
+    if (!x.trace()->has_room(1, static_cast<uint64_t>(taps * windows * rank) * size_bytes(x.dtype())))
         return failed_like(x);
     HostTensor places(x.dtype(), Shape{taps, windows, rank});
     for (int64_t k = 0; k < taps; ++k) {
@@ -1043,7 +1043,7 @@ Tensor deform_conv(const Tensor& x, const Tensor& weight, const Tensor& offset, 
         return fail(x, invalid_argument("deform_conv: weights are " + to_string(weight.shape())));
     const PaddedWindow padded =
         padded_window(x, spatial_extents(weight.shape()), options.strides, options.dilations,
-                      options.low, options.high, "deform_conv");
+                      options.pad_begin, options.pad_end, "deform_conv");
     if (!x.trace()->status().ok()) return failed_like(x);
     const List size = spatial_extents(x.shape()), count = padded.counts(size);
     Status fits = check_window(padded.window, size, count);
@@ -1051,7 +1051,7 @@ Tensor deform_conv(const Tensor& x, const Tensor& weight, const Tensor& offset, 
     for (size_t i = 0; i < size.size(); ++i)
         places *= static_cast<double>(padded.window.kernel[i]) * static_cast<double>(count[i]);
     if (fits.ok() && places > 1 << 22) fits = unsupported("more than 2^22 places to read");
-    if (!fits.ok()) return fail(x, fits.in("deform_conv"));
+    if (!fits.ok()) return fail(x, fits.with_context("deform_conv"));
     const Dim n = x.dim(0);
     const int64_t taps = count_of(padded.window.kernel), windows = count_of(count);
     const auto rank = static_cast<int64_t>(size.size()), channels = x.dim(1).count;
@@ -1062,7 +1062,7 @@ Tensor deform_conv(const Tensor& x, const Tensor& weight, const Tensor& offset, 
         return fail(x, invalid_argument("deform_conv: offset is " + to_string(offset.shape()) +
                                         ", expected " + to_string(expected) +
                                         ", and as much of a mask for each axis"));
-    const Dim images(n.count * groups, n.per_row);
+    const Dim images(n.count * groups, n.is_batch);
     const Tensor moves =
         flip(transpose(reshape(offset, {images, taps, rank, windows}), {0, 1, 3, 2}), {3});
     Shape split = shape_of(images, Dim(channels / groups), size);

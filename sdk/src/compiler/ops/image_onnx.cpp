@@ -116,7 +116,7 @@ void scale_axes(OnnxCall& call, const std::vector<double>& scales, std::vector<R
     }
     for (size_t i = 0; i < axes.size(); ++i) {
         const Dim extent = x.dim(axes[i].axis);
-        if (extent.per_row && scales[i] != 1) {
+        if (extent.is_batch && scales[i] != 1) {
             call.unsupported("resizing the rows");
             return;
         }
@@ -149,7 +149,7 @@ void size_axes(OnnxCall& call, const std::vector<Dim>& sizes, std::vector<Resize
         const Dim extent = x.dim(axes[i].axis);
         const bool is_kept = sizes[i] == extent;
         if (extent.count < 1 || sizes[i].count < 1 || sizes[i].count > kMostElements ||
-            (!is_kept && (extent.per_row || sizes[i].per_row))) {
+            (!is_kept && (extent.is_batch || sizes[i].is_batch))) {
             call.unsupported("resizing " + to_string(extent) + " elements to " +
                              to_string(sizes[i]));
             return;
@@ -214,7 +214,7 @@ Tensor resized(OnnxCall& call, const Tensor& x, const ResizeRule& rule,
         const double reach =
             rule.mode == Interpolation::kNearest ? 1 : 4 / std::min(a.to.scale, 1.0) + 2;
         const double taps = reach * static_cast<double>(a.to.to);
-        if (!call.trace.fits(2, saturate_cast<uint64_t>(taps) * 2 * sizeof(double))) return y;
+        if (!call.trace.has_room(2, saturate_cast<uint64_t>(taps) * 2 * sizeof(double))) return y;
         y = resample(y, a.axis, resize_taps(rule, a.to));
         if (is_crop) y = extrapolated(call, y, rule, a, value);
     }
@@ -285,7 +285,7 @@ Tensors import_affine_grid(OnnxCall& call) {
     if (has_failed(call)) return {};
     std::vector<int64_t> extents;
     for (size_t i = 2; i < size.size(); ++i) {
-        if (size[i].per_row) return call.unsupported("a grid as large as there are rows");
+        if (size[i].is_batch) return call.unsupported("a grid as large as there are rows");
         extents.push_back(size[i].count);
     }
     return {affine_grid(theta, extents, call.flag("align_corners", false))};
@@ -304,7 +304,7 @@ Tensors import_center_crop_pad(OnnxCall& call) {
     for (size_t i = 0; i < axes.size(); ++i) {
         const Dim from = x.dim(axes[i]), to = wanted[i];
         if (from == to) continue;
-        if (from.per_row || to.per_row || to.count < 0 || to.count > kMostElements)
+        if (from.is_batch || to.is_batch || to.count < 0 || to.count > kMostElements)
             return call.unsupported(to_string(from) + " elements to " + to_string(to));
         const auto at = static_cast<size_t>(axes[i]);
         const int64_t added = std::abs(to.count - from.count),

@@ -23,14 +23,14 @@ I in_bounds(I index, I count) {
     return min(max(from_front, count - count), count - 1);
 }
 
-Status check_gather_axis(const InferCall& call) {
+Status check_gather_axis(const InferContext& call) {
     HEARTH_TRY(check_axis(call.attrs, call.shape(0).rank()));
     if (call.shape(0)[static_cast<int>(call.attrs.integer("axis"))].count == 0)
         return invalid_argument("the axis to read from is empty");
     return {};
 }
 
-Status infer_gather(InferCall& call) {
+Status infer_gather(InferContext& call) {
     HEARTH_TRY(check_gather_axis(call));
     const int axis = static_cast<int>(call.attrs.integer("axis"));
     if (call.shape(0).rank() - 1 + call.shape(1).rank() > kMaxRank)
@@ -46,13 +46,13 @@ Status infer_gather(InferCall& call) {
 Status check_elements(const Shape& x, const Shape& indices, int axis) {
     bool fits = x.rank() == indices.rank();
     for (int i = 0; fits && i < x.rank(); ++i)
-        fits = i == axis || (indices[i].per_row == x[i].per_row && indices[i].count <= x[i].count);
+        fits = i == axis || (indices[i].is_batch == x[i].is_batch && indices[i].count <= x[i].count);
     if (fits) return {};
     return invalid_argument("indices must lie within x's extents except along axis " +
                             std::to_string(axis));
 }
 
-Status infer_index_sum(InferCall& call) {
+Status infer_index_sum(InferContext& call) {
     const Shape& shape = call.attrs.shape("shape");
     HEARTH_TRY(check_axis(call.attrs, shape.rank()));
     HEARTH_TRY(check_shape(shape));
@@ -65,7 +65,7 @@ Status infer_index_sum(InferCall& call) {
     return call.one(call.dtype(0), shape);
 }
 
-void reference_index_sum(ReferenceCall& call) {
+void reference_index_sum(ReferenceContext& call) {
     const HostTensor &source = call.inputs[0], &indices = call.inputs[1];
     HostTensor& out = call.outputs[0];
     const Lines from(source.shape(), static_cast<int>(call.attrs.integer("axis")));
@@ -90,17 +90,17 @@ void reference_index_sum(ReferenceCall& call) {
 }
 
 /// Loops over all indices, or sorts them, whichever costs less.
-std::vector<Tensor> index_sum_by_cost(DecomposeCall& call) {
+std::vector<Tensor> index_sum_by_cost(DecomposeContext& call) {
     const Tensor source = call.in(0);
     const Shape& shape = call.attrs.shape("shape");
     const int axis = static_cast<int>(call.attrs.integer("axis"));
-    if (shape[axis].per_row || !should_sort(shape, call.in(1).dim(0)))
+    if (shape[axis].is_batch || !should_sort(shape, call.in(1).dim(0)))
         return {apply_one(op("index_sum_scan"), {source, call.in(1)}, call.attrs)};
     Dim before(1), after(1);
     for (int i = 0; i < shape.rank(); ++i) {
         if (i == axis) continue;
         Dim& d = i < axis ? before : after;
-        d = Dim(d.count * shape[i].count, d.per_row || shape[i].per_row);
+        d = Dim(d.count * shape[i].count, d.is_batch || shape[i].is_batch);
     }
     const auto count = static_cast<double>(shape[axis].count);
     const Tensor i = cast(call.in(1), DType::kI64);
@@ -111,7 +111,7 @@ std::vector<Tensor> index_sum_by_cost(DecomposeCall& call) {
         shape)};
 }
 
-Status infer_one_hot(InferCall& call) {
+Status infer_one_hot(InferContext& call) {
     Shape shape = call.shape(0);
     const int64_t depth = call.attrs.integer("depth"), axis = call.attrs.integer("axis");
     if (axis < 0 || axis > shape.rank() || shape.rank() == kMaxRank)
@@ -138,9 +138,9 @@ void gather_samples(Samples& s) {
     add({7}, {}, 0, 7);
     add({7}, {5}, 0, 7);
     add({3, 5}, {2, 3}, 1, 5);
-    add({4, 5}, {kRows}, 0, 4);
-    add({kRows, 5}, {3}, 1, 5);
-    add({kRows, 5}, {4}, 0, 3);
+    add({4, 5}, {kBatch}, 0, 4);
+    add({kBatch, 5}, {3}, 1, 5);
+    add({kBatch, 5}, {4}, 0, 3);
     add({2, 1, 3}, {1}, 1, 1);
     add({2, 3, 1, 5}, {4, 1}, 3, 5);
 }
@@ -156,8 +156,8 @@ void index_sum_samples(Samples& s, bool differentiable) {
     };
     add({5}, {5}, 0, {7}, 7);
     add({3, 6}, {6}, 1, {3, 4}, 4);
-    add({kRows, 5}, {kRows}, 0, {4, 5}, 4);
-    add({4, 5}, {4}, 0, {kRows, 5}, 3);
+    add({kBatch, 5}, {kBatch}, 0, {4, 5}, 4);
+    add({4, 5}, {4}, 0, {kBatch, 5}, 3);
     add({2, 1, 3}, {1}, 1, {2, 3, 3}, 3);
     // Enough to be sorted.
     if (differentiable) add({2, 600, 3}, {600}, 1, {2, 400, 3}, 400);
@@ -173,7 +173,7 @@ void gather_elements_samples(Samples& s) {
     add({3, 5}, {3, 1}, 1, 5);
     add({3, 5}, {4, 5}, 0, 3);
     add({3, 5}, {2, 4}, 1, 5);
-    add({kRows, 5}, {kRows, 2}, 1, 5);
+    add({kBatch, 5}, {kBatch, 2}, 1, 5);
     add({2, 1, 3}, {2, 1, 7}, 2, 3);
     add({2, 3, 1, 5}, {2, 3, 1, 5}, 1, 3);
 }
@@ -184,9 +184,9 @@ constinit const OpDef kOps[] = {
         .summary = "slices of x along the axis, at the indices",
         .inputs = {{"x", TypeClass::kAny}, {"indices", TypeClass::kInteger}},
         .attrs = {{"axis", AttrType::kInteger, 0}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_gather,
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const int axis = static_cast<int>(c.attrs().integer("axis")), added = c.in_rank(1);
             auto out = c.coords();
             decltype(out) index_place, place;
@@ -197,7 +197,7 @@ constinit const OpDef kOps[] = {
             for (int i = axis + added; i < c.rank(); ++i) place.axis.push_back(out[i]);
             return c.in(0, place);
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             // The axes of the indices are flattened into one.
             const int64_t axis = v.attrs.integer("axis");
             Shape shape = v.in(0).shape();
@@ -219,8 +219,8 @@ constinit const OpDef kOps[] = {
         .infer = infer_index_sum,
         .reference = reference_index_sum,
         .decompose = index_sum_by_cost,
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
-            return {gather(v.cotangent(), v.in(1), v.attrs.integer("axis")), Tensor()};
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
+            return {take(v.cotangent(), v.in(1), v.attrs.integer("axis")), Tensor()};
         },
         .samples = [](Samples& s) { index_sum_samples(s, true); },
     },
@@ -229,9 +229,9 @@ constinit const OpDef kOps[] = {
         .summary = "index_sum, each element looking at all indices; made by its decomposition",
         .inputs = {{"source", TypeClass::kNumber}, {"indices", TypeClass::kInteger}},
         .attrs = {{"axis", AttrType::kInteger}, {"shape", AttrType::kShape}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_index_sum,
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const int axis = static_cast<int>(c.attrs().integer("axis"));
             auto place = c.coords();
             auto here = place[axis];
@@ -250,20 +250,20 @@ constinit const OpDef kOps[] = {
         .summary = "out[.., i, ..] = x[.., indices[.., i, ..], ..]",
         .inputs = {{"x", TypeClass::kAny}, {"indices", TypeClass::kInteger}},
         .attrs = {{"axis", AttrType::kInteger, 0}},
-        .op_class = OpClass::kIndexed,
-        .infer = [](InferCall& call) -> Status {
+        .op_class = OpClass::kInjective,
+        .infer = [](InferContext& call) -> Status {
             HEARTH_TRY(check_gather_axis(call));
             HEARTH_TRY(check_elements(call.shape(0), call.shape(1),
                                       static_cast<int>(call.attrs.integer("axis"))));
             return call.one(call.dtype(0), call.shape(1));
         },
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const int axis = static_cast<int>(c.attrs().integer("axis"));
             auto place = c.coords();
             place[axis] = in_bounds(c.to_index(c.in(1, place)), c.in_dim(0, axis));
             return c.in(0, place);
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {scatter_elements(zeros_like(v.in(0)), v.in(1), v.cotangent(),
                                      v.attrs.integer("axis"), "add"),
                     Tensor()};
@@ -278,9 +278,9 @@ constinit const OpDef kOps[] = {
         .attrs = {{"depth", AttrType::kInteger},
                   {"axis", AttrType::kInteger},
                   {"dtype", AttrType::kDType}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_one_hot,
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const int axis = static_cast<int>(c.attrs().integer("axis"));
             auto out = c.coords();
             decltype(out) place;
@@ -304,8 +304,8 @@ constinit const OpDef kOps[] = {
                 };
                 add({}, 3, 0, DType::kF32);
                 add({7}, 5, 1, DType::kF32);
-                add({kRows}, 5, 1, DType::kF32);
-                add({kRows, 1}, 4, 0, DType::kF32);
+                add({kBatch}, 5, 1, DType::kF32);
+                add({kBatch, 1}, 4, 0, DType::kF32);
                 add({2, 1, 3}, 1, 2, DType::kI32);
             },
     },
@@ -320,13 +320,13 @@ namespace {
 Tensor gather_along(std::string_view name, const Tensor& x, const Tensor& indices, int64_t axis) {
     if (!x.ok() || !indices.ok()) return failed_like(x);
     const Result<int> at = normalize_axis(axis, x.rank());
-    if (!at.ok()) return fail(x, at.status().in(name));
+    if (!at.ok()) return fail(x, at.status().with_context(name));
     return apply_one(op(name), {x, indices}, {{"axis", int64_t{*at}}});
 }
 
 }  // namespace
 
-Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis) {
+Tensor take(const Tensor& x, const Tensor& indices, int64_t axis) {
     return gather_along("gather", x, indices, axis);
 }
 
@@ -337,7 +337,7 @@ Tensor gather_elements(const Tensor& x, const Tensor& indices, int64_t axis) {
 Tensor one_hot(const Tensor& indices, int64_t depth, int64_t axis, DType dtype) {
     if (!indices.ok()) return indices;
     const Result<int> at = normalize_axis(axis, indices.rank() + 1);
-    if (!at.ok()) return fail(indices, at.status().in("one_hot"));
+    if (!at.ok()) return fail(indices, at.status().with_context("one_hot"));
     return apply_one(op("one_hot"), {indices},
                      {{"depth", depth}, {"axis", int64_t{*at}}, {"dtype", dtype}});
 }

@@ -11,7 +11,7 @@ namespace {
 
 /// The matrices [.., m, m] with row 0 and row `other` [.., 1, 1] swapped.
 Tensor with_swapped_rows(const Tensor& a, const Tensor& other) {
-    const Tensor rows = unsqueeze(iota(*a.trace(), {a.dim(-2)}, other.dtype()), {-1});
+    const Tensor rows = unsqueeze(arange(*a.trace(), {a.dim(-2)}, other.dtype()), {-1});
     const Tensor first_or_own = where(equal(rows, other), 0.0, rows);
     const Tensor from = where(equal(rows, 0), other, first_or_own);
     return gather_elements(a, expand(from, a.shape()), -2);
@@ -24,7 +24,7 @@ Tensor det(const Tensor& x) {
     constexpr int64_t kLargest = 64;
     if (!x.ok()) return x;
     const int rank = x.rank();
-    if (rank < 2 || x.dim(-1) != x.dim(-2) || x.dim(-1).per_row || x.dim(-1).count < 1 ||
+    if (rank < 2 || x.dim(-1) != x.dim(-2) || x.dim(-1).is_batch || x.dim(-1).count < 1 ||
         x.dim(-1).count > kLargest)
         return fail(x, invalid_argument("det: x is " + to_string(x.shape()) +
                                         ", expected square matrices of at most " +

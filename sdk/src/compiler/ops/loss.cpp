@@ -21,7 +21,7 @@ Tensor reduced(const Tensor& loss, Reduction reduction) {
             return mean(loss);
         case Reduction::kSum:
             return sum(loss);
-        case Reduction::kElements:
+        case Reduction::kNone:
             break;
     }
     return loss;
@@ -53,7 +53,7 @@ Tensor mse_loss(const Tensor& prediction, const Tensor& target, Reduction reduct
     return reduced(square(prediction - target), reduction);
 }
 
-Tensor mae_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
+Tensor l1_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
     if (!have_one_shape("mae_loss", prediction, {target})) return failed_like(prediction);
     return reduced(abs(prediction - target), reduction);
 }
@@ -69,7 +69,7 @@ Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta,
 Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, double beta,
                       Reduction reduction) {
     if (!have_one_shape("smooth_l1_loss", prediction, {target})) return failed_like(prediction);
-    if (beta == 0) return mae_loss(prediction, target, reduction);
+    if (beta == 0) return l1_loss(prediction, target, reduction);
     return huber_loss(prediction, target, beta, reduction) / beta;
 }
 
@@ -80,7 +80,7 @@ Tensor relative_l2_loss(const Tensor& prediction, const Tensor& target, double e
     return reduced(square(prediction - target) / scale, reduction);
 }
 
-Tensor poisson_loss(const Tensor& log_rate, const Tensor& target, Reduction reduction) {
+Tensor poisson_nll_loss(const Tensor& log_rate, const Tensor& target, Reduction reduction) {
     if (!have_one_shape("poisson_loss", log_rate, {target})) return failed_like(log_rate);
     return reduced(exp(log_rate) - target * log_rate, reduction);
 }
@@ -90,7 +90,7 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis, double 
     return sum(a * b, {axis}) * rsqrt(maximum(lengths, epsilon * epsilon));
 }
 
-Tensor cosine_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
+Tensor cosine_distance(const Tensor& prediction, const Tensor& target, Reduction reduction) {
     if (!have_one_shape("cosine_loss", prediction, {target})) return failed_like(prediction);
     return reduced(1.0 - cosine_similarity(prediction, target), reduction);
 }
@@ -101,41 +101,41 @@ Tensor soft_nll(const Tensor& log_probabilities, const Tensor& target,
                 const CrossEntropyOptions& options) {
     const auto classes = static_cast<double>(log_probabilities.dim(-1).count);
     Tensor t = target;
-    if (options.smoothing != 0) t = t * (1 - options.smoothing) + options.smoothing / classes;
-    if (options.weights.trace() != nullptr) t = t * options.weights;
+    if (options.label_smoothing != 0) t = t * (1 - options.label_smoothing) + options.label_smoothing / classes;
+    if (options.weight.trace() != nullptr) t = t * options.weight;
     return reduced(neg(sum(t * log_probabilities, {-1})), options.reduction);
 }
 
 }  // namespace
 
-Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target,
+Tensor nll_loss(const Tensor& log_probs, const Tensor& target,
                 const CrossEntropyOptions& options) {
-    if (!log_probabilities.ok() || !target.ok()) return failed_like(log_probabilities);
-    if (log_probabilities.rank() == 0 || log_probabilities.dim(-1).per_row)
-        return fail(log_probabilities,
+    if (!log_probs.ok() || !target.ok()) return failed_like(log_probs);
+    if (log_probs.rank() == 0 || log_probs.dim(-1).is_batch)
+        return fail(log_probs,
                     invalid_argument("nll_loss: the last extent must be the number of classes, "
                                      "found " +
-                                     to_string(log_probabilities.shape())));
+                                     to_string(log_probs.shape())));
     if (is_floating(target.dtype())) {
-        if (!have_one_shape("nll_loss", log_probabilities, {target}))
-            return failed_like(log_probabilities);
-        return soft_nll(log_probabilities, target, options);
+        if (!have_one_shape("nll_loss", log_probs, {target}))
+            return failed_like(log_probs);
+        return soft_nll(log_probs, target, options);
     }
-    const bool is_weighted = options.weights.trace() != nullptr;
-    const double smoothing = options.smoothing;
-    Tensor loss = neg(picked(log_probabilities, target));
+    const bool is_weighted = options.weight.trace() != nullptr;
+    const double smoothing = options.label_smoothing;
+    Tensor loss = neg(picked(log_probs, target));
     Tensor weight;
     if (is_weighted) {
-        weight = gather(options.weights, target);
+        weight = take(options.weight, target);
         loss = loss * weight;
     }
     if (smoothing != 0) {
-        const auto classes = static_cast<double>(log_probabilities.dim(-1).count);
-        const Tensor all = is_weighted ? log_probabilities * options.weights : log_probabilities;
+        const auto classes = static_cast<double>(log_probs.dim(-1).count);
+        const Tensor all = is_weighted ? log_probs * options.weight : log_probs;
         loss = loss * (1 - smoothing) - sum(all, {-1}) * (smoothing / classes);
     }
-    if (options.ignored_label) {
-        const Tensor counts = not_equal(target, static_cast<double>(*options.ignored_label));
+    if (options.ignore_index) {
+        const Tensor counts = not_equal(target, static_cast<double>(*options.ignore_index));
         weight = is_weighted ? where(counts, weight, 0.0) : cast(counts, loss.dtype());
         loss = where(counts, loss, 0.0);
     }
@@ -150,23 +150,23 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target,
     return nll_loss(log_softmax(logits, -1), target, options);
 }
 
-Tensor bce_loss(const Tensor& probability, const Tensor& target, Reduction reduction) {
+Tensor binary_cross_entropy(const Tensor& probability, const Tensor& target, Reduction reduction) {
     if (!have_one_shape("bce_loss", probability, {target})) return failed_like(probability);
     const Tensor yes = maximum(log(probability), -100), no = maximum(log(1.0 - probability), -100);
     return reduced((target - 1.0) * no - target * yes, reduction);
 }
 
-Tensor bce_with_logits(const Tensor& logits, const Tensor& target, Reduction reduction,
-                       double positive_weight) {
+Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target, Reduction reduction,
+                       double pos_weight) {
     if (!have_one_shape("bce_with_logits", logits, {target})) return failed_like(logits);
     // -t log(s) - (1 - t) log(1 - s) with s = sigmoid(x) is softplus(x) - x t; with the weight w of
     // the first term it is (1 - t) x + (1 + (w - 1) t) softplus(-x).
-    if (positive_weight == 1) return reduced(softplus(logits) - logits * target, reduction);
-    const Tensor weight = target * (positive_weight - 1) + 1.0;
+    if (pos_weight == 1) return reduced(softplus(logits) - logits * target, reduction);
+    const Tensor weight = target * (pos_weight - 1) + 1.0;
     return reduced((1.0 - target) * logits + weight * softplus(neg(logits)), reduction);
 }
 
-Tensor kl_loss(const Tensor& log_prediction, const Tensor& target, Reduction reduction) {
+Tensor kl_div(const Tensor& log_prediction, const Tensor& target, Reduction reduction) {
     if (!have_one_shape("kl_loss", log_prediction, {target})) return failed_like(log_prediction);
     const Tensor is_zero = equal(target, 0);
     const Tensor entropy = where(is_zero, 0.0, target * log(where(is_zero, 1.0, target)));
@@ -178,8 +178,8 @@ Tensor hinge_loss(const Tensor& score, const Tensor& target, double margin, Redu
     return reduced(maximum(margin - target * score, 0), reduction);
 }
 
-Tensor categorical_log_probability(const Tensor& logits, const Tensor& action) {
-    if (!logits.ok() || !action.ok() || logits.rank() == 0 || logits.dim(-1).per_row)
+Tensor categorical_log_prob(const Tensor& logits, const Tensor& action) {
+    if (!logits.ok() || !action.ok() || logits.rank() == 0 || logits.dim(-1).is_batch)
         return picked(log_softmax(logits, -1), action);
     // Gathering would clamp an invalid action to the nearest valid one.
     const Tensor is_action = logical_and(greater_equal(action, 0),
@@ -191,15 +191,15 @@ Tensor categorical_entropy(const Tensor& logits) {
     return neg(sum(softmax(logits, -1) * log_softmax(logits, -1), {-1}));
 }
 
-Tensor normal_log_probability(const Tensor& value, const Tensor& mean,
-                              const Tensor& log_deviation) {
+Tensor normal_log_prob(const Tensor& value, const Tensor& mean,
+                              const Tensor& log_std) {
     const double log_root_two_pi = 0.5 * std::log(2 * std::numbers::pi);
-    const Tensor distance = (value - mean) * exp(neg(log_deviation));
-    return neg(sum(square(distance) * 0.5 + log_deviation + log_root_two_pi, {-1}));
+    const Tensor distance = (value - mean) * exp(neg(log_std));
+    return neg(sum(square(distance) * 0.5 + log_std + log_root_two_pi, {-1}));
 }
 
-Tensor normal_entropy(const Tensor& log_deviation) {
-    return sum(log_deviation + 0.5 * std::log(2 * std::numbers::pi * std::numbers::e), {-1});
+Tensor normal_entropy(const Tensor& log_std) {
+    return sum(log_std + 0.5 * std::log(2 * std::numbers::pi * std::numbers::e), {-1});
 }
 
 namespace {
@@ -219,21 +219,21 @@ Tensor limited_to(const Tensor& x, const Tensor& low, const Tensor& high) {
 
 }  // namespace
 
-Tensor ppo_clip_loss(const Tensor& log_probability, const Tensor& old_log_probability,
+Tensor ppo_clip_loss(const Tensor& log_prob, const Tensor& old_log_prob,
                      const Tensor& advantage, double clip, Reduction reduction) {
-    if (!have_one_shape("ppo_clip_loss", log_probability, {old_log_probability, advantage}))
-        return failed_like(log_probability);
-    const Tensor ratio = exp(log_probability - old_log_probability);
+    if (!have_one_shape("ppo_clip_loss", log_prob, {old_log_prob, advantage}))
+        return failed_like(log_prob);
+    const Tensor ratio = exp(log_prob - old_log_prob);
     const Tensor limited = clamp(ratio, 1 - clip, 1 + clip);
     return reduced(maximum(neg(advantage * ratio), neg(advantage * limited)), reduction);
 }
 
-Tensor ppo_clip_loss(const Tensor& log_probability, const Tensor& old_log_probability,
+Tensor ppo_clip_loss(const Tensor& log_prob, const Tensor& old_log_prob,
                      const Tensor& advantage, const Tensor& clip, Reduction reduction) {
-    if (!have_one_shape("ppo_clip_loss", log_probability, {old_log_probability, advantage}) ||
+    if (!have_one_shape("ppo_clip_loss", log_prob, {old_log_prob, advantage}) ||
         !is_limit("ppo_clip_loss", clip))
-        return failed_like(log_probability);
-    const Tensor ratio = exp(log_probability - old_log_probability);
+        return failed_like(log_prob);
+    const Tensor ratio = exp(log_prob - old_log_prob);
     const Tensor limited = limited_to(ratio, 1.0 - clip, 1.0 + clip);
     return reduced(maximum(neg(advantage * ratio), neg(advantage * limited)), reduction);
 }

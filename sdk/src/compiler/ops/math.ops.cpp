@@ -28,8 +28,8 @@ constinit const OpDef kOps[] = {
         .summary = "e ^ x",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return exp(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {v.cotangent() * v.out()}; },
+        .compute = compute_float([](auto& c) { return exp(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() * v.out()}; },
         .onnx = {{"Exp", 6}},
         .samples = [](Samples& s) { unary_samples(s); },
     },
@@ -38,8 +38,8 @@ constinit const OpDef kOps[] = {
         .summary = "the natural logarithm",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return log(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {v.cotangent() / v.in(0)}; },
+        .compute = compute_float([](auto& c) { return log(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() / v.in(0)}; },
         .onnx = {{"Log", 6}},
         .samples = [](Samples& s) { unary_samples(s, 0.1, 9); },
     },
@@ -48,8 +48,8 @@ constinit const OpDef kOps[] = {
         .summary = "sin(x), x in radians",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return sin(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {v.cotangent() * cos(v.in(0))}; },
+        .compute = compute_float([](auto& c) { return sin(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() * cos(v.in(0))}; },
         .onnx = {{"Sin", 7}},
         .samples = angle_samples,
     },
@@ -58,8 +58,8 @@ constinit const OpDef kOps[] = {
         .summary = "cos(x), x in radians",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return cos(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float([](auto& c) { return cos(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {neg(v.cotangent() * sin(v.in(0)))};
         },
         .onnx = {{"Cos", 7}},
@@ -70,8 +70,8 @@ constinit const OpDef kOps[] = {
         .summary = "tan(x), x in radians",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return tan(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float([](auto& c) { return tan(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {v.cotangent() * (square(v.out()) + 1.0)};
         },
         .onnx = {{"Tan", 7}},
@@ -82,8 +82,8 @@ constinit const OpDef kOps[] = {
         .summary = "the angle in [-pi/2, pi/2] whose sine is x",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return asin(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float([](auto& c) { return asin(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {v.cotangent() * rsqrt(1.0 - square(v.in(0)))};
         },
         .onnx = {{"Asin", 7}},
@@ -94,8 +94,8 @@ constinit const OpDef kOps[] = {
         .summary = "the angle in [0, pi] whose cosine is x",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return acos(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float([](auto& c) { return acos(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {neg(v.cotangent() * rsqrt(1.0 - square(v.in(0))))};
         },
         .onnx = {{"Acos", 7}},
@@ -106,8 +106,8 @@ constinit const OpDef kOps[] = {
         .summary = "the angle in (-pi/2, pi/2) whose tangent is x",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return atan(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float([](auto& c) { return atan(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {v.cotangent() / (square(v.in(0)) + 1.0)};
         },
         .onnx = {{"Atan", 7}},
@@ -118,11 +118,11 @@ constinit const OpDef kOps[] = {
         .summary = "the angle of the point (x, y) from the x axis, in [-pi, pi]",
         .inputs = {{"y"}, {"x"}},
         .infer = broadcast_same_type,
-        .at = at_float([](auto& c) { return atan2(c.x(0), c.x(1)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float([](auto& c) { return atan2(c.x(0), c.x(1)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor y = v.in(0), x = v.in(1);
             const Tensor g = v.cotangent() / (square(x) + square(y));
-            return {sum_to(g * x, y.shape()), neg(sum_to(g * y, x.shape()))};
+            return {sum_to_shape(g * x, y.shape()), neg(sum_to_shape(g * y, x.shape()))};
         },
         .samples = [](Samples& s) { binary_samples(s, 0.25, 2); },
     },
@@ -131,14 +131,14 @@ constinit const OpDef kOps[] = {
         .summary = "log(e^a + e^b), without overflow",
         .inputs = {{"a"}, {"b"}},
         .infer = broadcast_same_type,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             auto a = c.x(0), b = c.x(1);
             return max(a, b) + log1p_of_fraction(exp(-abs(a - b)));
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor a = v.in(0), b = v.in(1), share = sigmoid(a - b);
-            return {sum_to(v.cotangent() * share, a.shape()),
-                    sum_to(v.cotangent() * (1.0 - share), b.shape())};
+            return {sum_to_shape(v.cotangent() * share, a.shape()),
+                    sum_to_shape(v.cotangent() * (1.0 - share), b.shape())};
         },
         .samples = [](Samples& s) { binary_samples(s, -3, 3); },
     },
@@ -147,8 +147,8 @@ constinit const OpDef kOps[] = {
         .summary = "(e^x - e^-x) / 2",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return sinh(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {v.cotangent() * cosh(v.in(0))}; },
+        .compute = compute_float([](auto& c) { return sinh(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() * cosh(v.in(0))}; },
         .onnx = {{"Sinh", 9}},
         .samples = [](Samples& s) { unary_samples(s); },
     },
@@ -157,8 +157,8 @@ constinit const OpDef kOps[] = {
         .summary = "(e^x + e^-x) / 2",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return cosh(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {v.cotangent() * sinh(v.in(0))}; },
+        .compute = compute_float([](auto& c) { return cosh(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() * sinh(v.in(0))}; },
         .onnx = {{"Cosh", 9}},
         .samples = [](Samples& s) { unary_samples(s); },
     },
@@ -167,8 +167,8 @@ constinit const OpDef kOps[] = {
         .summary = "sinh(x) / cosh(x)",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return tanh(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float([](auto& c) { return tanh(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {v.cotangent() * (1.0 - square(v.out()))};
         },
         .onnx = {{"Tanh", 6}},
@@ -179,8 +179,8 @@ constinit const OpDef kOps[] = {
         .summary = "the number whose sinh is x",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return asinh(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float([](auto& c) { return asinh(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {v.cotangent() * rsqrt(square(v.in(0)) + 1.0)};
         },
         .onnx = {{"Asinh", 9}},
@@ -191,8 +191,8 @@ constinit const OpDef kOps[] = {
         .summary = "the number >= 0 whose cosh is x",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return acosh(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float([](auto& c) { return acosh(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {v.cotangent() * rsqrt(square(v.in(0)) - 1.0)};
         },
         .onnx = {{"Acosh", 9}},
@@ -203,8 +203,8 @@ constinit const OpDef kOps[] = {
         .summary = "the number whose tanh is x",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return atanh(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float([](auto& c) { return atanh(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {v.cotangent() / (1.0 - square(v.in(0)))};
         },
         .onnx = {{"Atanh", 9}},
@@ -215,8 +215,8 @@ constinit const OpDef kOps[] = {
         .summary = "2 / sqrt(pi) * the integral of e^(-t^2) from 0 to x",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return erf(c.x(0)); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float([](auto& c) { return erf(c.x(0)); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor slope = exp(neg(square(v.in(0)))) * (2 * std::numbers::inv_sqrtpi);
             return {v.cotangent() * slope};
         },
@@ -228,7 +228,7 @@ constinit const OpDef kOps[] = {
         .summary = "the largest whole number <= x",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return floor(c.x(0)); }),
+        .compute = compute_float([](auto& c) { return floor(c.x(0)); }),
         .stops_gradient = true,
         .onnx = {{"Floor", 6}},
         .samples = [](Samples& s) { unary_samples(s, -9, 9); },
@@ -238,7 +238,7 @@ constinit const OpDef kOps[] = {
         .summary = "the smallest whole number >= x",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return ceil(c.x(0)); }),
+        .compute = compute_float([](auto& c) { return ceil(c.x(0)); }),
         .stops_gradient = true,
         .onnx = {{"Ceil", 6}},
         .samples = [](Samples& s) { unary_samples(s, -9, 9); },
@@ -248,7 +248,7 @@ constinit const OpDef kOps[] = {
         .summary = "the nearest whole number, halves to the even one",
         .inputs = {{"x"}},
         .infer = same_as_input,
-        .at = at_float([](auto& c) { return round_even(c.x(0)); }),
+        .compute = compute_float([](auto& c) { return round_even(c.x(0)); }),
         .stops_gradient = true,
         .onnx = {{"Round", 11}},
         .samples = [](Samples& s) { unary_samples(s, -9, 9); },

@@ -31,7 +31,7 @@ Shape batch_of(const Shape& shape) {
     return batch;
 }
 
-Status infer_matmul(InferCall& call) {
+Status infer_matmul(InferContext& call) {
     const Shape &a = call.shape(0), &b = call.shape(1);
     if (a.rank() < 2 || b.rank() < 2) return invalid_argument("operands need two axes or more");
     if (call.dtype(0) != call.dtype(1)) return invalid_argument("element types differ");
@@ -64,7 +64,7 @@ int64_t matrix_of(int64_t index, const Shape& result_batch, const Shape& batch) 
 }
 
 template <class V>
-void multiply(ReferenceCall& call) {
+void multiply(ReferenceContext& call) {
     const Shape &a_shape = call.inputs[0].shape(), &b_shape = call.inputs[1].shape();
     HostTensor& result = call.outputs[0];
     const Extents extents(call.attrs, a_shape, b_shape);
@@ -98,17 +98,17 @@ void matmul_samples(Samples& s) {
     add({5, 3}, {5, 7}, true, false);
     add({3, 5}, {7, 5}, false, true);
     add({5, 3}, {7, 5}, true, true);
-    add({kRows, 5}, {5, 7});
-    add({kRows, 5}, {7, 5}, false, true);
-    add({kRows, 5}, {kRows, 7}, true, false);
+    add({kBatch, 5}, {5, 7});
+    add({kBatch, 5}, {7, 5}, false, true);
+    add({kBatch, 5}, {kBatch, 7}, true, false);
     add({1, 33}, {33, 1});
     add({33, 1}, {1, 17});
     add({2, 3, 4}, {2, 4, 5});
     add({2, 3, 4}, {4, 5});
     add({3, 4}, {2, 1, 4, 5});
     add({2, 1, 3, 4}, {3, 4, 5}, false, false);
-    add({kRows, 2, 3}, {3, 2});
-    add({kRows, 2, 3}, {kRows, 4, 3}, false, true);
+    add({kBatch, 2, 3}, {3, 2});
+    add({kBatch, 2, 3}, {kBatch, 4, 3}, false, true);
     add({1, 2, 1, 2, 3}, {3, 1, 2, 3, 2});
     add({67, 70}, {70, 65});
     add({70, 67}, {65, 70}, true, true);
@@ -116,8 +116,8 @@ void matmul_samples(Samples& s) {
     add({20, 36}, {36, 24});
     add({36, 68}, {36, 36}, true)->gradient = false;
     add({2, 20, 36}, {3, 1, 44, 36}, false, true)->gradient = false;
-    Sample& rows = *add({kRows, 36}, {20, 36}, false, true);
-    rows.rows = 19;
+    Sample& rows = *add({kBatch, 36}, {20, 36}, false, true);
+    rows.batch_size = 19;
     rows.gradient = false;
 
     const auto add_wide = [&s](DType dtype, const Shape& a, const Shape& b, int64_t swap_a,
@@ -125,10 +125,10 @@ void matmul_samples(Samples& s) {
         s.add_typed({{dtype, a}, {dtype, b}},
                     {{"transpose_a", swap_a}, {"transpose_b", swap_b}, {"wide", int64_t{1}}});
     };
-    add_wide(DType::kF32, {kRows, 5}, {7, 5}, 0, 1);
+    add_wide(DType::kF32, {kBatch, 5}, {7, 5}, 0, 1);
     add_wide(DType::kF16, {3, 5}, {5, 7}, 0, 0);
     add_wide(DType::kF16, {20, 36}, {24, 36}, 0, 1);
-    add_wide(DType::kF16, {kRows, 6}, {kRows, 7}, 1, 0);
+    add_wide(DType::kF16, {kBatch, 6}, {kBatch, 7}, 1, 0);
     add_wide(DType::kBF16, {2, 3, 4}, {4, 5}, 0, 0);
 }
 
@@ -161,13 +161,13 @@ constinit const OpDef kOps[] = {
         .op_class = OpClass::kMatmul,
         .infer = infer_matmul,
         .reference =
-            [](ReferenceCall& call) {
+            [](ReferenceContext& call) {
                 if (is_floating(call.outputs[0].dtype()))
                     multiply<double>(call);
                 else
                     multiply<int64_t>(call);
             },
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const bool swap_a = v.attrs.flag("transpose_a"), swap_b = v.attrs.flag("transpose_b");
             const Tensor a = v.in(0), b = v.in(1), g = cast(v.cotangent(), a.dtype());
             const auto product = [&](const Tensor& x, const Tensor& y, bool swap_x, bool swap_y) {
@@ -177,8 +177,8 @@ constinit const OpDef kOps[] = {
                 swap_a ? product(b, g, swap_b, true) : product(g, b, false, !swap_b);
             const Tensor to_b =
                 swap_b ? product(g, a, true, swap_a) : product(a, g, !swap_a, false);
-            return {cast(sum_to(to_a, a.shape()), a.dtype()),
-                    cast(sum_to(to_b, b.shape()), b.dtype())};
+            return {cast(sum_to_shape(to_a, a.shape()), a.dtype()),
+                    cast(sum_to_shape(to_b, b.shape()), b.dtype())};
         },
         .onnx = {{"MatMul", 1, import_matmul}},
         .samples = matmul_samples,

@@ -16,7 +16,7 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-Status infer_over_axes(InferCall& call) {
+Status infer_over_axes(InferContext& call) {
     HEARTH_TRY(check_axes(call.attrs, call.shape(0).rank()));
     return same_as_input(call);
 }
@@ -46,7 +46,7 @@ Moments moments_of(const Tensor& x, const Attrs& attrs) {
     return moments(x, attrs.integers("axes"), attrs.flag("centred"));
 }
 
-Tensors decompose_normalize(DecomposeCall& d) {
+Tensors decompose_normalize(DecomposeContext& d) {
     const Tensor x = widened(d.in(0));
     const Moments m = moments_of(x, d.attrs);
     const Tensor inverse = m.inverse_deviation(d.attrs.real("epsilon"));
@@ -55,7 +55,7 @@ Tensors decompose_normalize(DecomposeCall& d) {
 
 // Projects out the cotangent's component along the result and, if centred, along constants; divides
 // the rest by the standard deviation.
-Tensors normalize_vjp(VjpCall& v) {
+Tensors normalize_vjp(VjpContext& v) {
     const Axes& axes = v.attrs.integers("axes");
     const Tensor x = widened(v.in(0)), y = widened(v.out()), g = widened(v.cotangent());
     Tensor rest = g - y * mean(g * y, axes, true);
@@ -73,9 +73,9 @@ void axes_samples(Samples& s, const Attrs& common) {
     add({7}, {0});
     add({3, 5}, {1});
     add({3, 5}, {0});
-    add({kRows, 5}, {1});
-    add({kRows, 5}, {0});
-    add({kRows, 3, 2}, {0, 2});
+    add({kBatch, 5}, {1});
+    add({kBatch, 5}, {0});
+    add({kBatch, 3, 2}, {0, 2});
     add({2, 3, 2, 2}, {2, 3});
     add({2, 3, 2, 3}, {0, 2, 3});
     add({2, 1, 3, 2, 2}, {1, 2, 3, 4});
@@ -129,7 +129,7 @@ Tensors import_group_normalization(OnnxCall& call) {
     if (call.has_failed()) return {};
     if (call.opset < 21) {
         if (groups < 1 || scale.shape() != Shape{groups} || bias.shape() != Shape{groups} ||
-            x.rank() < 2 || x.dim(1).per_row || x.dim(1).count % groups != 0)
+            x.rank() < 2 || x.dim(1).is_batch || x.dim(1).count % groups != 0)
             return call.invalid(to_string(x.shape()) + " in " + std::to_string(groups) +
                                 " groups, scale is " + to_string(scale.shape()));
         const int64_t size = x.dim(1).count / groups;
@@ -178,7 +178,7 @@ Tensors import_batch_normalization(OnnxCall& call) {
 // std is zero.
 Tensors import_mean_variance_normalization(OnnxCall& call) {
     constexpr double kEpsilon = 1e-9 * 1e-9;
-    return {normalize(call.in(0), call.integers("axes", {0, 2, 3}), kEpsilon)};
+    return {standardize(call.in(0), call.integers("axes", {0, 2, 3}), kEpsilon)};
 }
 
 Tensors import_lp_normalization(OnnxCall& call) {
@@ -194,7 +194,7 @@ constinit const OpDef kOps[] = {
                    "zero in place of the mean if not centred",
         .inputs = {{"x"}},
         .attrs = {{"axes", AttrType::kIntegers},
-                  {"epsilon", AttrType::kReal, 1e-5},
+                  {"epsilon", AttrType::kFloat, 1e-5},
                   {"centred", AttrType::kInteger, 1}},
         .op_class = OpClass::kComposite,
         .infer = infer_over_axes,
@@ -216,15 +216,15 @@ constinit const OpDef kOps[] = {
         .name = "standardize",
         .summary = "(x - mean) / sqrt(variance + epsilon) with given moments, element by element",
         .inputs = {{"x"}, {"mean"}, {"variance"}},
-        .attrs = {{"epsilon", AttrType::kReal, 1e-5}},
+        .attrs = {{"epsilon", AttrType::kFloat, 1e-5}},
         .infer = broadcast_same_type,
-        .at = at_float(
+        .compute = compute_float(
             [](auto& c) { return (c.x(0) - c.x(1)) * rsqrt(c.x(2) + c.attrs().real("epsilon")); }),
-        .vjp = [](VjpCall& v) -> Tensors {
+        .vjp = [](VjpContext& v) -> Tensors {
             const Tensor inverse = rsqrt(v.in(2) + v.attrs.real("epsilon"));
             const Tensor to_x = v.cotangent() * inverse;
-            return {sum_to(to_x, v.in(0).shape()), neg(sum_to(to_x, v.in(1).shape())),
-                    sum_to(to_x * v.out() * inverse * -0.5, v.in(2).shape())};
+            return {sum_to_shape(to_x, v.in(0).shape()), neg(sum_to_shape(to_x, v.in(1).shape())),
+                    sum_to_shape(to_x * v.out() * inverse * -0.5, v.in(2).shape())};
         },
         .samples =
             [](Samples& s) {
@@ -235,7 +235,7 @@ constinit const OpDef kOps[] = {
                 add({}, {});
                 add({7}, {1});
                 add({2, 3, 4}, {3, 1});
-                add({kRows, 3, 2, 2}, {3, 1, 1});
+                add({kBatch, 3, 2, 2}, {3, 1, 1});
                 add({2, 3, 1, 5}, {2, 3, 1, 5});
             },
     },
@@ -246,10 +246,10 @@ constinit const OpDef kOps[] = {
         .inputs = {{"x"}},
         .attrs = {{"axes", AttrType::kIntegers},
                   {"p", AttrType::kInteger, 2},
-                  {"epsilon", AttrType::kReal, 1e-12}},
+                  {"epsilon", AttrType::kFloat, 1e-12}},
         .op_class = OpClass::kComposite,
         .infer = infer_over_axes,
-        .decompose = [](DecomposeCall& d) -> Tensors {
+        .decompose = [](DecomposeContext& d) -> Tensors {
             const Tensor x = widened(d.in(0));
             const int64_t p = d.attrs.integer("p");
             const double epsilon = d.attrs.real("epsilon");
@@ -263,7 +263,7 @@ constinit const OpDef kOps[] = {
             [](Samples& s) {
                 axes_samples(s, {});
                 s.add({{3, 5}}, {{"axes", Axes{1}}, {"p", int64_t{1}}});
-                s.add({{kRows, 5}}, {{"axes", Axes{0}}, {"p", int64_t{1}}});
+                s.add({{kBatch, 5}}, {{"axes", Axes{0}}, {"p", int64_t{1}}});
             },
     },
 };
@@ -320,7 +320,7 @@ std::vector<Tensor> import_lrn(OnnxCall& call) {
 
 extern constinit const std::span<const OpDef> norm_ops{kOps};
 
-Tensor normalize(const Tensor& x, const Axes& axes, double epsilon) {
+Tensor standardize(const Tensor& x, const Axes& axes, double epsilon) {
     return normalize_over("normalize", x, axes, epsilon, true);
 }
 
@@ -349,7 +349,7 @@ Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& scale, const Te
                   double epsilon) {
     if (!x.ok()) return x;
     if (Status s = check_channels("group_norm", x, {scale, bias}); !s.ok()) return fail(x, s);
-    if (groups < 1 || x.dim(1).per_row || x.dim(1).count % groups != 0)
+    if (groups < 1 || x.dim(1).is_batch || x.dim(1).count % groups != 0)
         return fail(x, invalid_argument("group_norm: " + to_string(x.shape()) + " in " +
                                         std::to_string(groups) + " groups"));
     // Scaled before it is reshaped back, so that all of it is one kernel.
@@ -416,8 +416,8 @@ Tensor local_response_norm(const Tensor& x, int64_t size, double alpha, double b
     // Mean over windows of the channels, which a reshape turns into image rows.
     Shape image{x.dim(0), 1, x.dim(1), 1};
     for (int i = 2; i < x.rank(); ++i)
-        image[3] = Dim(image[3].count * x.dim(i).count, image[3].per_row || x.dim(i).per_row);
-    const PoolOptions window{.strides = {1, 1}, .low = {(size - 1) / 2, 0}, .high = {size / 2, 0}};
+        image[3] = Dim(image[3].count * x.dim(i).count, image[3].is_batch || x.dim(i).is_batch);
+    const PoolOptions window{.strides = {1, 1}, .pad_begin = {(size - 1) / 2, 0}, .pad_end = {size / 2, 0}};
     const Tensor mean_square =
         reshape(avg_pool(reshape(square(x), image), {size, 1}, window), x.shape());
     return x / pow(mean_square * alpha + bias, beta);

@@ -62,9 +62,9 @@ class RecurrentImport {
         Tensor x = call_.in(0);
         if (call_.has_failed()) return {};
         if (x.rank() != 3) return call_.invalid("X is " + to_string(x.shape()));
-        if (x.dim(is_batch_first ? 1 : 0).per_row)
+        if (x.dim(is_batch_first ? 1 : 0).is_batch)
             return call_.unsupported("a sequence along the rows");
-        if (is_batch_first) x = swap_axes(x, 0, 1);
+        if (is_batch_first) x = swapaxes(x, 0, 1);
         if (!read_directions() || !read_cells()) return {};
         Tensors outputs, last, last_cells;
         for (size_t d = 0; d < directions_.size(); ++d) {

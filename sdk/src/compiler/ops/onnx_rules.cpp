@@ -71,7 +71,7 @@ std::vector<Tensor> import_gather(OnnxCall& call) {
     if (x.rank() + indices.rank() - 1 > kMaxRank)
         return call.unsupported("a result of rank " +
                                 std::to_string(x.rank() + indices.rank() - 1));
-    return {gather(x, indices, call.integer("axis", 0))};
+    return {take(x, indices, call.integer("axis", 0))};
 }
 
 std::vector<Tensor> import_gather_elements(OnnxCall& call) {
@@ -164,8 +164,8 @@ std::vector<Tensor> import_pad(OnnxCall& call) {
     constexpr std::pair<std::string_view, PadMode> kModes[] = {
         {"constant", PadMode::kConstant},
         {"reflect", PadMode::kReflect},
-        {"edge", PadMode::kEdge},
-        {"wrap", PadMode::kWrap},
+        {"edge", PadMode::kReplicate},
+        {"wrap", PadMode::kCircular},
     };
     const auto* how = std::ranges::find(kModes, mode, [](const auto& m) { return m.first; });
     if (how == std::end(kModes)) return call.invalid("mode is '" + mode + "'");
@@ -223,15 +223,15 @@ std::vector<Tensor> import_reshape(OnnxCall& call) {
         if (d.count < 0) return call.invalid("extent " + std::to_string(d.count));
         if (__builtin_mul_overflow(known.count, d.count, &known.count) || known.count > kMaxExtent)
             return call.invalid("more elements than " + to_string(x.shape()) + " has");
-        if (known.per_row && d.per_row) return call.unsupported("rows times rows as a shape");
-        known.per_row = known.per_row || d.per_row;
+        if (known.is_batch && d.is_batch) return call.unsupported("rows times rows as a shape");
+        known.is_batch = known.is_batch || d.is_batch;
     }
     if (open) {
         const bool fits =
-            known.count > 0 && total.count % known.count == 0 && (total.per_row || !known.per_row);
+            known.count > 0 && total.count % known.count == 0 && (total.is_batch || !known.is_batch);
         if (!fits)
             return call.invalid(to_string(x.shape()) + " does not divide into " + to_string(known));
-        dims[*open] = Dim(total.count / known.count, total.per_row && !known.per_row);
+        dims[*open] = Dim(total.count / known.count, total.is_batch && !known.is_batch);
     }
     const std::optional<Shape> shape = call.shape(dims);
     if (!shape) return {};
@@ -251,9 +251,9 @@ std::vector<Dim> bounds_in(OnnxCall& call, std::string_view name, size_t k) {
 
 /// True if a slice covers an axis completely, for any batch size.
 bool takes_all(Dim extent, Dim start, Dim end, int64_t step) {
-    const bool to_end = end.per_row ? extent.per_row && end.count >= extent.count
-                                    : end.count >= (extent.per_row ? INT32_MAX : extent.count);
-    const bool from_begin = start == Dim(0) || (!start.per_row && start.count <= INT32_MIN);
+    const bool to_end = end.is_batch ? extent.is_batch && end.count >= extent.count
+                                    : end.count >= (extent.is_batch ? INT32_MAX : extent.count);
+    const bool from_begin = start == Dim(0) || (!start.is_batch && start.count <= INT32_MIN);
     return from_begin && to_end && step == 1;
 }
 
@@ -281,7 +281,7 @@ std::vector<Tensor> import_slice(OnnxCall& call) {
         const bool flips = start == Dim(-1) && steps[i] == -1 && end.count <= INT32_MIN;
         if (flips) {
             x = flip(x, {axis});
-        } else if (start.per_row || end.per_row) {
+        } else if (start.is_batch || end.is_batch) {
             return call.unsupported("from " + to_string(start) + " to " + to_string(end) + " of " +
                                     to_string(extent) + " elements");
         } else {
@@ -305,7 +305,7 @@ std::vector<Tensor> import_arg(OnnxCall& call, Tensor (*function)(const Tensor&,
     if (!call.flag("select_last_index", false)) return {function(x, axis, keep_dims)};
     // The last of equal elements is the first in the flipped tensor.
     const Dim extent = x.dim(axis);
-    if (extent.per_row) return call.unsupported("the last of equal elements along the rows");
+    if (extent.is_batch) return call.unsupported("the last of equal elements along the rows");
     const Tensor from_back = function(flip(x, {axis}), axis, keep_dims);
     return {static_cast<double>(extent.count - 1) - from_back};
 }

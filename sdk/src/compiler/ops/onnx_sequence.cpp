@@ -18,7 +18,7 @@ using Tensors = std::vector<Tensor>;
 /// [batch, length, heads * n] as [batch, heads, length, n]; fails the trace if n is not an integer.
 Tensor unpacked(OnnxCall& call, const Tensor& x, int64_t heads) {
     if (!x.ok()) return x;
-    if (x.rank() != 3 || heads < 1 || x.dim(2).per_row || x.dim(2).count % heads != 0) {
+    if (x.rank() != 3 || heads < 1 || x.dim(2).is_batch || x.dim(2).count % heads != 0) {
         call.invalid(to_string(x.shape()) + " in " + std::to_string(heads) + " heads");
         return failed_like(x);
     }
@@ -37,7 +37,7 @@ Tensor whole_mask(OnnxCall& call, Tensor mask, const Tensor& q, Dim keys) {
     if (is_integer(mask.dtype())) mask = cast(mask, q.dtype());
     const Dim columns = mask.dim(-1);
     if (columns == keys) return mask;
-    if (columns.per_row || keys.per_row || columns.count > keys.count) {
+    if (columns.is_batch || keys.is_batch || columns.count > keys.count) {
         call.invalid("the mask is " + to_string(mask.shape()) + " for " + to_string(keys) +
                      " keys");
         return failed_like(mask);
@@ -73,10 +73,10 @@ Tensors import_attention(OnnxCall& call) {
     k = appended(call, k, 4);
     v = appended(call, v, 5);
     if (call.has_failed()) return {};
-    if (before.per_row || k.dim(2).per_row) {
+    if (before.is_batch || k.dim(2).is_batch) {
         if (call.has(4)) return call.unsupported("a cache along the rows");
     } else {
-        options.past = k.dim(2).count - before.count;
+        options.kv_cache_length = k.dim(2).count - before.count;
     }
     if (call.attrs.has("scale")) options.scale = call.real("scale", 0);
     options.softcap = call.real("softcap", 0);
@@ -108,8 +108,8 @@ Tensors import_rotary_embedding(OnnxCall& call) {
     if (heads.rank() != 4) return call.invalid("X is " + to_string(x.shape()));
     if (call.has(3)) {
         const Tensor positions = call.in(3);
-        cosines = gather(cosines, positions, 0);
-        sines = gather(sines, positions, 0);
+        cosines = take(cosines, positions, 0);
+        sines = take(sines, positions, 0);
     }
     if (cosines.rank() != 3) return call.invalid("the caches are " + to_string(cosines.shape()));
     int64_t width = call.integer("rotary_embedding_dim", 0);

@@ -18,10 +18,10 @@ struct Packing {
 };
 
 Dim parts_of(Dim count, int64_t each) {
-    return {(count.count + each - 1) / each, count.per_row};
+    return {(count.count + each - 1) / each, count.is_batch};
 }
 
-Status infer_unpack(InferCall& call) {
+Status infer_unpack(InferContext& call) {
     const int64_t bits = call.attrs.integer("bits");
     if (bits != 4 && bits != 8)
         return invalid_argument("bits are " + std::to_string(bits) + ", expected 4 or 8");
@@ -31,7 +31,7 @@ Status infer_unpack(InferCall& call) {
     const Shape& shape = call.attrs.shape("shape");
     HEARTH_TRY(check_shape(shape));
     const Dim count = shape.element_count();
-    if (count.per_row && (count.count % p.per_word != 0 || count.count % p.block != 0))
+    if (count.is_batch && (count.count % p.per_word != 0 || count.count % p.block != 0))
         return invalid_argument("rows of " + to_string(shape) + " end within a word or a block");
     const Shape words{parts_of(count, p.per_word)}, scales{parts_of(count, p.block)};
     if (call.dtype(0) != DType::kU32 || call.shape(0) != words)
@@ -75,11 +75,11 @@ constinit const OpDef kOps[] = {
                   {"block", AttrType::kInteger, 32},
                   {"shape", AttrType::kShape},
                   {"to", AttrType::kDType}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .is_view = true,  // recomputed by each reader: storing the unpacked elements would lose the
                           // saving
         .infer = infer_unpack,
-        .at = {unpack_on_doubles, nullptr, unpack_on_scalars},
+        .compute = {unpack_on_doubles, nullptr, unpack_on_scalars},
         .stops_gradient = true,
         .samples =
             [](Samples& s) {
@@ -97,7 +97,7 @@ constinit const OpDef kOps[] = {
                 add({4, 64}, 4, 32);
                 add({3, 5, 7}, 8, 32);
                 add({33, 31}, 4, 32);
-                add({kRows, 96}, 4, 16);
+                add({kBatch, 96}, 4, 16);
                 add({1}, 4, 32);
                 add({7}, 8, 3);
                 add({1031}, 4, 16, DType::kBF16);

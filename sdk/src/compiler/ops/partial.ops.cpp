@@ -39,7 +39,7 @@ Status check_parts(const Attrs& attrs) {
     return {};
 }
 
-Status infer_matmul_partial(InferCall& call) {
+Status infer_matmul_partial(InferContext& call) {
     const Shape &a = call.shape(0), &b = call.shape(1);
     if (a.rank() != 2 || b.rank() != 2) return invalid_argument("a and b must be of rank 2");
     const bool ta = call.attrs.flag("transpose_a"), tb = call.attrs.flag("transpose_b");
@@ -50,7 +50,7 @@ Status infer_matmul_partial(InferCall& call) {
                     {Dim(call.attrs.integer("parts")), a[ta ? 1 : 0], b[tb ? 0 : 1]});
 }
 
-void reference_matmul_partial(ReferenceCall& call) {
+void reference_matmul_partial(ReferenceContext& call) {
     const HostTensor &a = call.inputs[0], &b = call.inputs[1];
     const bool ta = call.attrs.flag("transpose_a"), tb = call.attrs.flag("transpose_b");
     const int64_t parts = call.attrs.integer("parts");
@@ -71,18 +71,18 @@ void reference_matmul_partial(ReferenceCall& call) {
 
 /// Computes each part as the full product with the other parts' terms zeroed, for targets without
 /// the kernel.
-std::vector<Tensor> decompose_matmul_partial(DecomposeCall& call) {
+std::vector<Tensor> decompose_matmul_partial(DecomposeContext& call) {
     const Tensor &a = call.in(0), &b = call.in(1);
     const bool ta = call.attrs.flag("transpose_a"), tb = call.attrs.flag("transpose_b");
     const int64_t parts = call.attrs.integer("parts"), granule = call.attrs.integer("granule");
     const int inner_of_a = ta ? 0 : 1, inner_of_b = tb ? 1 : 0;
-    const Tensor count = cast(extent(a, {inner_of_a}), DType::kI32);
+    const Tensor count = cast(numel_along(a, {inner_of_a}), DType::kI32);
     const auto whole = [&](int64_t value) {
         return call.trace.constant(static_cast<double>(value), DType::kI32);
     };
     const Tensor least = (count + whole(parts - 1)) / whole(parts);
     const Tensor each = (least + whole(granule - 1)) / whole(granule) * whole(granule);
-    const Tensor part = iota(call.trace, Shape{a.dim(inner_of_a)}, DType::kI32) / each;
+    const Tensor part = arange(call.trace, Shape{a.dim(inner_of_a)}, DType::kI32) / each;
     Attrs attrs{{"transpose_a", int64_t{ta}}, {"transpose_b", int64_t{tb}}};
     attrs.set("wide", int64_t{sum_type(a.dtype()) != a.dtype()});
     std::vector<Tensor> products;
@@ -97,11 +97,11 @@ std::vector<Tensor> decompose_matmul_partial(DecomposeCall& call) {
     return {stack(products, 0)};
 }
 
-Status infer_blocks(InferCall& call) {
+Status infer_blocks(InferContext& call) {
     const int64_t block = call.attrs.integer("block");
     if (block < 1) return invalid_argument("block must be at least 1");
     Shape shape = call.shape(0);
-    if (shape.rank() < 1 || shape[shape.rank() - 1].per_row || shape[shape.rank() - 1].count < 1)
+    if (shape.rank() < 1 || shape[shape.rank() - 1].is_batch || shape[shape.rank() - 1].count < 1)
         return invalid_argument("x must have a last axis, of a fixed extent");
     Dim& last = shape[shape.rank() - 1];
     last = Dim((last.count + block - 1) / block);
@@ -111,7 +111,7 @@ Status infer_blocks(InferCall& call) {
 void block_samples(Samples& s) {
     s.add({{7}}, {{"block", int64_t{3}}}).gradient = false;
     s.add({{2, 8}}, {{"block", int64_t{4}}}).gradient = false;
-    s.add({{kRows, 5}}, {{"block", int64_t{32}}}).gradient = false;
+    s.add({{kBatch, 5}}, {{"block", int64_t{32}}}).gradient = false;
     s.add({{100}}, {{"block", int64_t{32}}}).gradient = false;
 }
 
@@ -130,11 +130,11 @@ constinit const OpDef kOps[] = {
         .summary = "sums of `block` neighbours on the last axis each; the last of what is left",
         .inputs = {{"x"}},
         .attrs = {{"block"}},
-        .op_class = OpClass::kIndexed,
-        .reads_once = true,
-        .fold = Fold::kSum,
+        .op_class = OpClass::kInjective,
+        .reads_each_element_once = true,
+        .reduce = ReduceOp::kSum,
         .infer = infer_blocks,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             const auto block = c.index(c.attrs().integer("block"));
             const int axis = c.coords().rank() - 1;
             const auto first = c.coords()[axis] * block;
@@ -150,14 +150,14 @@ constinit const OpDef kOps[] = {
         .summary = "the largest of `block` neighbours on the last axis each; NaN if there is one",
         .inputs = {{"x"}},
         .attrs = {{"block"}},
-        .op_class = OpClass::kIndexed,
-        .reads_once = true,
-        .fold = Fold::kMax,
+        .op_class = OpClass::kInjective,
+        .reads_each_element_once = true,
+        .reduce = ReduceOp::kMax,
         .infer = infer_blocks,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             const auto block = c.index(c.attrs().integer("block"));
             const auto first = c.coords()[c.coords().rank() - 1] * block;
-            return c.largest(block, [&](auto j) { return element_of_block(c, first + j); });
+            return c.reduce_max(block, [&](auto j) { return element_of_block(c, first + j); });
         }),
         .samples = block_samples,
     },
@@ -166,14 +166,14 @@ constinit const OpDef kOps[] = {
         .summary = "sums over every parts-th element along `axes`, from each of the first `parts`",
         .inputs = {{"x"}},
         .attrs = {{"axes", AttrType::kIntegers}, {"parts"}},
-        .op_class = OpClass::kIndexed,
-        .reads_once = true,
-        .infer = [](InferCall& call) -> Status {
+        .op_class = OpClass::kInjective,
+        .reads_each_element_once = true,
+        .infer = [](InferContext& call) -> Status {
             if (call.attrs.integer("parts") < 1)
                 return invalid_argument("parts must be at least 1");
             return call.one(sum_type(call.dtype(0)), partial_shape(call.shape(0), call.attrs));
         },
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             auto at = c.coords();
             auto from = c.coords();
             const auto& axes = c.attrs().integers("axes");
@@ -201,7 +201,7 @@ constinit const OpDef kOps[] = {
                     .gradient = false;
                 s.add({{3, 1, 4}}, {{"axes", std::vector<int64_t>{0, 2}}, {"parts", int64_t{5}}})
                     .gradient = false;
-                s.add({{kRows, 5}}, {{"axes", std::vector<int64_t>{0, 1}}, {"parts", int64_t{4}}})
+                s.add({{kBatch, 5}}, {{"axes", std::vector<int64_t>{0, 1}}, {"parts", int64_t{4}}})
                     .gradient = false;
                 s.add({{6}}, {{"axes", std::vector<int64_t>{0}}, {"parts", int64_t{16}}}).gradient =
                     false;
@@ -227,18 +227,18 @@ constinit const OpDef kOps[] = {
                     Sample& sample =
                         s.add({a, b}, {{"transpose_a", ta}, {"transpose_b", tb}, {"parts", parts}});
                     sample.gradient = false;
-                    sample.rows = 19;
+                    sample.batch_size = 19;
                 };
                 add({3, 40}, {40, 5}, 0, 0, 4);
-                add({kRows, 6}, {kRows, 7}, 1, 0, 3);
-                add({5, kRows}, {9, kRows}, 0, 1, 8);
+                add({kBatch, 6}, {kBatch, 7}, 1, 0, 3);
+                add({5, kBatch}, {9, kBatch}, 0, 1, 8);
                 add({20, 44}, {24, 44}, 0, 1, 3);
-                add({kRows, 36}, {kRows, 20}, 1, 0, 4);
+                add({kBatch, 36}, {kBatch, 20}, 1, 0, 4);
                 Sample& coarse = s.add(
-                    {{kRows, 6}, {kRows, 7}},
+                    {{kBatch, 6}, {kBatch, 7}},
                     {{"transpose_a", int64_t{1}}, {"parts", int64_t{3}}, {"granule", int64_t{8}}});
                 coarse.gradient = false;
-                coarse.rows = 19;
+                coarse.batch_size = 19;
             },
     },
     {
@@ -247,15 +247,15 @@ constinit const OpDef kOps[] = {
                    "last stretches are equal multiples of `granule` long",
         .inputs = {{"x"}},
         .attrs = {{"axes", AttrType::kIntegers}, {"parts"}, {"granule", AttrType::kInteger, 1}},
-        .op_class = OpClass::kIndexed,
-        .reads_once = true,
-        .infer = [](InferCall& call) -> Status {
+        .op_class = OpClass::kInjective,
+        .reads_each_element_once = true,
+        .infer = [](InferContext& call) -> Status {
             HEARTH_TRY(check_parts(call.attrs));
             const std::vector<int64_t>& axes = call.attrs.integers("axes");
             if (axes.empty() || axes[0] != 0) return invalid_argument("axes must begin with 0");
             return call.one(sum_type(call.dtype(0)), partial_shape(call.shape(0), call.attrs));
         },
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             const auto& axes = c.attrs().integers("axes");
             const auto parts = c.index(c.attrs().integer("parts"));
             const auto granule = c.index(c.attrs().integer("granule"));
@@ -290,11 +290,11 @@ constinit const OpDef kOps[] = {
                         s.add({shape},
                               {{"axes", std::move(axes)}, {"parts", parts}, {"granule", granule}});
                     sample.gradient = false;
-                    sample.rows = 11;
+                    sample.batch_size = 11;
                 };
-                add({kRows, 5}, {0}, 3, 1);
-                add({kRows, 5}, {0, 1}, 4, 2);
-                add({kRows, 2, 3}, {0, 2}, 2, 4);
+                add({kBatch, 5}, {0}, 3, 1);
+                add({kBatch, 5}, {0, 1}, 4, 2);
+                add({kBatch, 2, 3}, {0, 2}, 2, 4);
                 add({7, 3}, {0, 1}, 16, 1);
             },
     },

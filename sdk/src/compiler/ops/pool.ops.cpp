@@ -49,12 +49,12 @@ Attrs back_attrs(const Window& w, const List& count, const List& size) {
 
 Status check_spatial(const Shape& x) {
     bool is_fixed = x.rank() >= 3 && x.rank() <= 5;
-    for (int i = 2; is_fixed && i < x.rank(); ++i) is_fixed = !x[i].per_row && x[i].count > 0;
+    for (int i = 2; is_fixed && i < x.rank(); ++i) is_fixed = !x[i].is_batch && x[i].count > 0;
     if (is_fixed) return {};
     return invalid_argument("expected batch, channels and 1 to 3 fixed, positive spatial extents");
 }
 
-Status infer_pool_as(InferCall& call, DType dtype) {
+Status infer_pool_as(InferContext& call, DType dtype) {
     const Shape& x = call.shape(0);
     HEARTH_TRY(check_spatial(x));
     const List& count = call.attrs.integers("extents");
@@ -62,11 +62,11 @@ Status infer_pool_as(InferCall& call, DType dtype) {
     return call.one(dtype, shape_of(x[0], x[1], count));
 }
 
-Status infer_pool(InferCall& call) {
+Status infer_pool(InferContext& call) {
     return infer_pool_as(call, call.dtype(0));
 }
 
-Status infer_back(InferCall& call) {
+Status infer_back(InferContext& call) {
     const Shape& y = call.shape(0);
     HEARTH_TRY(check_spatial(y));
     const List &size = call.attrs.integers("extents"), &count = call.attrs.integers("count");
@@ -105,11 +105,11 @@ void each_pool(F add) {
         add(w.window, x, w.counts(spatial_extents(x)));
     };
     pool({2, 3, 9}, {3}, {2}, {1}, {0}, {0});
-    pool({kRows, 2, 4, 6}, {2, 2}, {2, 2}, {1, 1}, {0, 0}, {0, 0});
+    pool({kBatch, 2, 4, 6}, {2, 2}, {2, 2}, {1, 1}, {0, 0}, {0, 0});
     pool({1, 2, 7, 6}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1});
     pool({1, 2, 7, 6}, {3, 2}, {1, 3}, {2, 1}, {1, 0}, {2, 0});
     pool({2, 1, 5, 5}, {2, 3}, {2, 2}, {2, 2}, {0, 2}, {1, 1});
-    pool({kRows, 1, 3, 4, 3}, {2, 3, 2}, {1, 2, 1}, {1, 1, 1}, {0, 1, 1}, {1, 1, 0});
+    pool({kBatch, 1, 3, 4, 3}, {2, 3, 2}, {1, 2, 1}, {1, 1, 1}, {0, 1, 1}, {1, 1, 0});
     pool({1, 1, 2, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0});
     pool({3, 5, 17, 16}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1});
 }
@@ -138,9 +138,9 @@ constinit const OpDef kOps[] = {
         .summary = "the largest element of each window; padding counts as minus infinity",
         .inputs = {{"x", TypeClass::kNumber}},
         .attrs = kWindowAttrs,
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_pool,
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const Window w = pool_window(c.attrs());
             const List size = spatial_extents(c.in_shape(0)), count = c.attrs().integers("extents");
             const auto out = c.coords();
@@ -150,7 +150,7 @@ constinit const OpDef kOps[] = {
                 return select(tap.inside, x, least_like(x));
             });
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor index = apply_one(op("max_pool_index"), {v.in(0)}, v.attrs);
             return {apply_one(op("window_scatter"), {v.cotangent(), index},
                               back_attrs(pool_window(v.attrs), v.attrs.integers("extents"),
@@ -165,16 +165,16 @@ constinit const OpDef kOps[] = {
                    "in the whole tensor",
         .inputs = {{"x", TypeClass::kNumber}},
         .attrs = kIndexAttrs,
-        .op_class = OpClass::kIndexed,
-        .infer = [](InferCall& call) -> Status { return infer_pool_as(call, DType::kI64); },
-        .at = at_any([](auto& c) {
+        .op_class = OpClass::kInjective,
+        .infer = [](InferContext& call) -> Status { return infer_pool_as(call, DType::kI64); },
+        .compute = compute_any([](auto& c) {
             const Window w = pool_window(c.attrs());
             const List size = spatial_extents(c.in_shape(0)), count = c.attrs().integers("extents");
             const auto out = c.coords();
             const auto tap_at = [&](auto i) {
                 return tap_of(c, w, size, count, spatial_part(out), place_in(c, w.kernel, i));
             };
-            const auto best = c.to_index(c.arg_largest(c.index(count_of(w.kernel)), [&](auto i) {
+            const auto best = c.to_index(c.argmax(c.index(count_of(w.kernel)), [&](auto i) {
                 const auto tap = tap_at(i);
                 const auto x = c.in(0, joined(out[0], out[1], tap.at));
                 return select(tap.inside, x, least_like(x));
@@ -206,13 +206,13 @@ constinit const OpDef kOps[] = {
         .summary = "x[n,c,q] = sum of y[n,c,p] over the windows p that reach q and have index q",
         .inputs = {{"y", TypeClass::kNumber}, {"indices", TypeClass::kInteger}},
         .attrs = kBackAttrs,
-        .op_class = OpClass::kIndexed,
-        .infer = [](InferCall& call) -> Status {
+        .op_class = OpClass::kInjective,
+        .infer = [](InferContext& call) -> Status {
             if (call.shape(0) != call.shape(1))
                 return invalid_argument("indices must have the shape of y");
             return infer_back(call);
         },
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const Window w = pool_window(c.attrs());
             const List count = c.attrs().integers("count");
             const auto out = c.coords();
@@ -221,10 +221,10 @@ constinit const OpDef kOps[] = {
                 const auto pair = pair_of(c, w, count, spatial_part(out), j);
                 const auto from = joined(out[0], out[1], pair.window);
                 const auto is_here = c.to_index(c.in(1, from)) == here;
-                return select(both(pair.inside, is_here), c.in(0, from), c.value(0));
+                return select(logical_and(pair.inside, is_here), c.in(0, from), c.value(0));
             });
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const auto planes = [](const Tensor& x) { return flatten(x, 2, -1); };
             const Tensor picked = gather_elements(planes(v.cotangent()), planes(v.in(1)), 2);
             return {reshape(picked, v.in(0).shape()), Tensor()};
@@ -248,7 +248,7 @@ constinit const OpDef kOps[] = {
                     sample.high = static_cast<double>(count_of(size));
                 };
                 add(2, {5}, {3});
-                add(kRows, {4, 3}, {2, 2});
+                add(kBatch, {4, 3}, {2, 2});
                 add(1, {3, 2, 2}, {2, 2, 1});
             },
     },
@@ -257,9 +257,9 @@ constinit const OpDef kOps[] = {
         .summary = "the sum of each window; padding counts as zero",
         .inputs = {{"x", TypeClass::kNumber}},
         .attrs = kWindowAttrs,
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_pool,
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const Window w = pool_window(c.attrs());
             const List size = spatial_extents(c.in_shape(0)), count = c.attrs().integers("extents");
             const auto out = c.coords();
@@ -268,7 +268,7 @@ constinit const OpDef kOps[] = {
                 return select(tap.inside, c.in(0, joined(out[0], out[1], tap.at)), c.value(0));
             });
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {apply_one(op("window_spread"), {v.cotangent()},
                               back_attrs(pool_window(v.attrs), v.attrs.integers("extents"),
                                          spatial_extents(v.in(0).shape())))};
@@ -282,9 +282,9 @@ constinit const OpDef kOps[] = {
             "the adjoint of window_sum: each element is the sum of the windows that reach it",
         .inputs = {{"y", TypeClass::kNumber}},
         .attrs = kBackAttrs,
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_back,
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const Window w = pool_window(c.attrs());
             const List count = c.attrs().integers("count");
             const auto out = c.coords();
@@ -294,7 +294,7 @@ constinit const OpDef kOps[] = {
                               c.value(0));
             });
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {apply_one(op("window_sum"), {v.cotangent()},
                               window_attrs(pool_window(v.attrs), v.attrs.integers("count")))};
         },
@@ -332,7 +332,7 @@ std::optional<Pool> pool_over(const Tensor& x, const List& kernel, const PoolOpt
     pool.size = spatial_extents(x.shape());
     const List extents = for_each_axis(x, kernel, pool.size.size(), 1, what);
     pool.padded = padded_window(x, extents, o.strides.empty() ? extents : o.strides, o.dilations,
-                                o.low, o.high, what);
+                                o.pad_begin, o.pad_end, what);
     if (!x.trace()->status().ok()) return {};
     const Window& w = pool.padded.window;
     pool.count = pool.padded.counts(pool.size);
@@ -384,7 +384,7 @@ Tensor window_elements(const Tensor& x, const Pool& pool, bool include_padding) 
         }
         Shape shape{pool.count[i]};
         for (size_t k = i + 1; k < pool.count.size(); ++k) shape.push_back(Dim(1));
-        if (!x.trace()->fits(1, counts.size() * size_bytes(x.dtype()))) return failed_like(x);
+        if (!x.trace()->has_room(1, counts.size() * size_bytes(x.dtype()))) return failed_like(x);
         HostTensor along(x.dtype(), shape);
         // A window of only padding has sum zero, and so average zero: avoid the division by zero.
         for (size_t p = 0; p < counts.size(); ++p)
@@ -414,7 +414,7 @@ Tensor pool_adaptively(const Tensor& x, const List& extents, std::string_view wh
                        Tensor (*fold)(const Tensor&, const Axes&, bool)) {
     if (!x.ok()) return x;
     const Status status = check_spatial(x.shape());
-    if (!status.ok()) return fail(x, status.in(what));
+    if (!status.ok()) return fail(x, status.with_context(what));
     const List counts = for_each_axis(x, extents, static_cast<size_t>(x.rank() - 2), 1, what);
     if (!x.trace()->status().ok()) return failed_like(x);
     Tensor y = x;

@@ -24,7 +24,7 @@ Tensor stretched(const Tensor& parameter, const Tensor& x, int64_t axis, int64_t
         return fail(x, invalid_argument("a scale or zero point is " + to_string(from) + ", not [" +
                                         to_string(to[*at]) + "]"));
     }
-    bool fits = from.rank() == to.rank() && block > 0 && !to[*at].per_row;
+    bool fits = from.rank() == to.rank() && block > 0 && !to[*at].is_batch;
     for (int i = 0; fits && i < to.rank(); ++i)
         fits = i == *at ? from[i] == Dim((to[i].count + block - 1) / block) : from[i] == to[i];
     if (!fits)
@@ -47,20 +47,20 @@ Tensor widened(const Tensor& x) {
 }  // namespace
 
 Tensor quantize_linear(const Tensor& x, const Tensor& scale, const Tensor& zero_point, DType dtype,
-                       int64_t axis, int64_t block) {
+                       int64_t axis, int64_t group_size) {
     if (!x.ok() || !scale.ok()) return failed_like(x);
     const Tensor wide = widened(x);
-    Tensor q = round(wide / cast(stretched(scale, x, axis, block), wide.dtype()));
-    if (zero_point.ok()) q = q + cast(stretched(zero_point, x, axis, block), wide.dtype());
+    Tensor q = round(wide / cast(stretched(scale, x, axis, group_size), wide.dtype()));
+    if (zero_point.ok()) q = q + cast(stretched(zero_point, x, axis, group_size), wide.dtype());
     return cast(q, dtype);
 }
 
 Tensor dequantize_linear(const Tensor& x, const Tensor& scale, const Tensor& zero_point,
-                         int64_t axis, int64_t block) {
+                         int64_t axis, int64_t group_size) {
     if (!x.ok() || !scale.ok()) return failed_like(x);
-    const Tensor wide_scale = widened(stretched(scale, x, axis, block));
+    const Tensor wide_scale = widened(stretched(scale, x, axis, group_size));
     Tensor y = cast(x, wide_scale.dtype());
-    if (zero_point.ok()) y = y - cast(stretched(zero_point, x, axis, block), wide_scale.dtype());
+    if (zero_point.ok()) y = y - cast(stretched(zero_point, x, axis, group_size), wide_scale.dtype());
     return cast(y * wide_scale, scale.dtype());
 }
 

@@ -14,7 +14,7 @@ namespace hearth {
 
 namespace {
 
-Status infer_random(InferCall& call) {
+Status infer_random(InferContext& call) {
     if (call.shape(0).rank() != 0)
         return invalid_argument("counter must be a scalar, found " + to_string(call.shape(0)));
     if (!is_floating(call.attrs.dtype("dtype")))
@@ -37,7 +37,7 @@ uint64_t second_key(uint64_t key) {
 
 void random_samples(Samples& s, const char* first, const char* second) {
     int64_t key = 1;
-    for (const Shape& shape : {Shape{}, Shape{1}, Shape{7}, Shape{3, 5}, Shape{kRows, 5},
+    for (const Shape& shape : {Shape{}, Shape{1}, Shape{7}, Shape{3, 5}, Shape{kBatch, 5},
                                Shape{2, 3, 1, 5}, Shape{1, 2, 3, 2, 2}, Shape{1031}}) {
         Sample& sample = s.add_typed(
             {{DType::kU32, {}}},
@@ -55,11 +55,11 @@ constinit const OpDef kOps[] = {
         .inputs = {{"counter", TypeClass::kInteger}},
         .attrs = {{"key", AttrType::kInteger},
                   {"shape", AttrType::kShape},
-                  {"low", AttrType::kReal, 0},
-                  {"high", AttrType::kReal, 1},
+                  {"low", AttrType::kFloat, 0},
+                  {"high", AttrType::kFloat, 1},
                   {"dtype", AttrType::kDType}},
         .infer = infer_random,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             const double low = c.attrs().real("low"), high = c.attrs().real("high");
             return low + (high - low) * c.uniform(key_of(c.attrs()), c.x(0));
         }),
@@ -72,11 +72,11 @@ constinit const OpDef kOps[] = {
         .inputs = {{"counter", TypeClass::kInteger}},
         .attrs = {{"key", AttrType::kInteger},
                   {"shape", AttrType::kShape},
-                  {"mean", AttrType::kReal, 0},
-                  {"deviation", AttrType::kReal, 1},
+                  {"mean", AttrType::kFloat, 0},
+                  {"deviation", AttrType::kFloat, 1},
                   {"dtype", AttrType::kDType}},
         .infer = infer_random,
-        .at = at_float([](auto& c) {
+        .compute = compute_float([](auto& c) {
             const uint64_t key = key_of(c.attrs());
             auto u = c.uniform(key, c.x(0));
             auto v = c.uniform(second_key(key), c.x(0));
@@ -137,14 +137,14 @@ Tensor random_permutation(const Tensor& counter, uint64_t key, int64_t count) {
     return argsort(random_uniform(counter, key, {count}), 0);
 }
 
-uint64_t random_key(std::string_view name, uint64_t seed) {
+uint64_t rng_key(std::string_view name, uint64_t seed) {
     return stream_key(name, seed);
 }
 
-Tensor run_counter(Trace& trace, std::string_view name) {
+Tensor global_step(Trace& trace, std::string_view name) {
     const Tensor runs = trace.state(name, {}, Init::zeros(), DType::kU32);
     if (!runs.ok()) return runs;
-    for (const GraphUpdate& u : trace.graph().updates)
+    for (const Assignment& u : trace.graph().updates)
         if (u.target == runs.value()) return runs;
     trace.assign(runs, runs + 1);
     return runs;

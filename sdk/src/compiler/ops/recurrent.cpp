@@ -198,7 +198,7 @@ RecurrentRun run_recurrent(const RecurrentCell& cell, const RecurrentWeights& we
         return failed;
     const Recurrence recurrence(cell, weights);
     Status status = recurrence.check(x);
-    if (status.ok() && (x.rank() != 3 || x.dim(0).per_row || x.dim(0).count < 1))
+    if (status.ok() && (x.rank() != 3 || x.dim(0).is_batch || x.dim(0).count < 1))
         status = invalid_argument("recurrent network: x is " + to_string(x.shape()) +
                                   ", expected [length, n, in] with a fixed length");
     if (status.ok() && is_given(resets) &&
@@ -213,7 +213,7 @@ RecurrentRun run_recurrent(const RecurrentCell& cell, const RecurrentWeights& we
     const int64_t length = x.dim(0).count;
     // The simplest cell has at least these values per step: product, sum, activation.
     constexpr uint64_t kLeastValues = 4;
-    if (!x.trace()->fits(kLeastValues * static_cast<uint64_t>(length))) return failed;
+    if (!x.trace()->has_room(kLeastValues * static_cast<uint64_t>(length))) return failed;
     const Tensors elements =
         split(recurrence.projected(x), std::vector<int64_t>(static_cast<size_t>(length), 1), 0);
     Tensors outputs(elements.size());
@@ -244,29 +244,29 @@ RecurrentRun run_recurrent(const RecurrentCell& cell, const RecurrentWeights& we
 
 Tensor gru(const Tensor& x, const Tensor& h, const Tensor& input_weight,
            const Tensor& hidden_weight, const Tensor& input_bias, const Tensor& hidden_bias,
-           const Tensor& resets) {
+           const Tensor& episode_starts) {
     const RecurrentWeights weights{input_weight, hidden_weight, input_bias, hidden_bias, {}};
-    if (!all_ok(weights, x, {h, {}}) || (is_given(resets) && !resets.ok())) return failed_like(x);
+    if (!all_ok(weights, x, {h, {}}) || (is_given(episode_starts) && !episode_starts.ok())) return failed_like(x);
     const auto type_of = [](const Tensor& t) {
         return std::string(name_of(t.dtype())) + to_string(t.shape());
     };
-    if (x.rank() != 3 || x.dim(1).per_row || x.dim(1).count < 1)
+    if (x.rank() != 3 || x.dim(1).is_batch || x.dim(1).count < 1)
         return fail(x, invalid_argument("gru: x is " + type_of(x) +
                                         ", expected [n, length, in] with a fixed length"));
     const Dim n = x.dim(0), length = x.dim(1), hidden = hidden_weight.dim(-1);
-    const Dim rows(n.count * length.count, n.per_row);
-    if (is_given(resets) && (resets.dtype() != DType::kBool || resets.shape() != Shape{n, length}))
-        return fail(x, invalid_argument("gru: the resets are " + type_of(resets) +
+    const Dim rows(n.count * length.count, n.is_batch);
+    if (is_given(episode_starts) && (episode_starts.dtype() != DType::kBool || episode_starts.shape() != Shape{n, length}))
+        return fail(x, invalid_argument("gru: the resets are " + type_of(episode_starts) +
                                         ", expected bool" + to_string(Shape{n, length})));
     // A device without room for the operator's kernel runs it step by step.
     constexpr uint64_t kLeastValues = 4;
-    if (!x.trace()->fits(kLeastValues * static_cast<uint64_t>(length.count))) return failed_like(x);
+    if (!x.trace()->has_room(kLeastValues * static_cast<uint64_t>(length.count))) return failed_like(x);
     const auto zeros = [&](const Shape& shape) { return expand(constant_like(x, 0), shape); };
     Tensors in{linear(reshape(x, {rows, x.dim(2)}), input_weight, input_bias), hidden_weight,
                is_given(hidden_bias) ? hidden_bias : zeros({hidden_weight.dim(0)}),
                is_given(h) ? h : zeros({n, hidden})};
-    if (is_given(resets)) in.push_back(reshape(resets, {rows}));
-    const Attrs attrs{{"length", length.count}, {"resets", int64_t{is_given(resets)}}};
+    if (is_given(episode_starts)) in.push_back(reshape(episode_starts, {rows}));
+    const Attrs attrs{{"length", length.count}, {"resets", int64_t{is_given(episode_starts)}}};
     const Tensor states = apply(op(kGruWindow), in, attrs)[kGruH];
     return states.ok() ? reshape(states, {n, length, hidden}) : states;
 }

@@ -14,7 +14,7 @@ namespace hearth {
 namespace {
 
 // Gradient of an extremum: the elements that attain it share it, as in PyTorch's amax.
-std::vector<Tensor> reduce_extremum_vjp(VjpCall& v) {
+std::vector<Tensor> reduce_extremum_vjp(VjpContext& v) {
     const std::vector<int64_t>& axes = v.attrs.integers("axes");
     const Tensor reaches = cast(equal(v.in(0), v.out()), v.in(0).dtype());
     return {reaches * (v.cotangent() / sum(reaches, axes, true))};
@@ -27,7 +27,7 @@ Tensor product_of_others(const Tensor& x, int64_t axis) {
 }
 
 // Output type of arg_largest and arg_smallest.
-Status infer_arg(InferCall& call) {
+Status infer_arg(InferContext& call) {
     Shape shape = call.shape(0);
     HEARTH_TRY(check_axis(call.attrs, shape.rank()));
     const auto axis = static_cast<int>(call.attrs.integer("axis"));
@@ -47,8 +47,8 @@ void arg_samples(Samples& s) {
     add({3, 5}, 0);
     add({3, 5}, 1);
     add({2, 1, 3}, 1);
-    add({kRows, 5}, 0);
-    add({kRows, 5}, 1);
+    add({kBatch, 5}, 0);
+    add({kBatch, 5}, 1);
     add({2, 3, 1, 5}, 3);
     add({1, 2, 3, 2, 2}, 2);
     add({3, 257}, 1, DType::kI32);
@@ -61,9 +61,9 @@ constinit const OpDef kOps[] = {
         .inputs = {{"x", TypeClass::kNumber}},
         .attrs = {{"axes", AttrType::kIntegers}},
         .op_class = OpClass::kReduce,
-        .fold = Fold::kSum,
+        .reduce = ReduceOp::kSum,
         .infer = reduce_axes,
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {expand(v.cotangent(), v.in(0).shape())};
         },
         .onnx = {{"ReduceSum", 1, import_reduce_sum}},
@@ -79,9 +79,9 @@ constinit const OpDef kOps[] = {
         .inputs = {{"x", TypeClass::kNumber}},
         .attrs = {{"axes", AttrType::kIntegers}},
         .op_class = OpClass::kReduce,
-        .fold = Fold::kProduct,
+        .reduce = ReduceOp::kProduct,
         .infer = reduce_axes,
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             // One axis at a time; the chain rule from the last one back.
             std::vector<Tensor> partial{v.in(0)};
             const std::vector<int64_t>& axes = v.attrs.integers("axes");
@@ -99,7 +99,7 @@ constinit const OpDef kOps[] = {
         .inputs = {{"x", TypeClass::kNumber}},
         .attrs = {{"axes", AttrType::kIntegers}},
         .op_class = OpClass::kReduce,
-        .fold = Fold::kMax,
+        .reduce = ReduceOp::kMax,
         .infer = reduce_axes,
         .vjp = reduce_extremum_vjp,
         .onnx = {{"ReduceMax", 1, import_reduce_max}},
@@ -115,7 +115,7 @@ constinit const OpDef kOps[] = {
         .inputs = {{"x", TypeClass::kNumber}},
         .attrs = {{"axes", AttrType::kIntegers}},
         .op_class = OpClass::kReduce,
-        .fold = Fold::kMin,
+        .reduce = ReduceOp::kMin,
         .infer = reduce_axes,
         .vjp = reduce_extremum_vjp,
         .onnx = {{"ReduceMin", 1, import_reduce_min}},
@@ -130,12 +130,12 @@ constinit const OpDef kOps[] = {
         .summary = "for each element the product of all others along the axis",
         .inputs = {{"x", TypeClass::kNumber}},
         .attrs = {{"axis", AttrType::kInteger}},
-        .op_class = OpClass::kIndexed,
-        .infer = [](InferCall& call) -> Status {
+        .op_class = OpClass::kInjective,
+        .infer = [](InferContext& call) -> Status {
             HEARTH_TRY(check_axis(call.attrs, call.shape(0).rank()));
             return same_as_input(call);
         },
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const int axis = static_cast<int>(c.attrs().integer("axis"));
             auto place = c.coords();
             auto here = place[axis];
@@ -144,14 +144,14 @@ constinit const OpDef kOps[] = {
                 return select(i == here, c.value(1), c.in(0, place));
             });
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {apply_one(op("sum_of_products_of_others"), {v.in(0), v.cotangent()},
                               {{"axis", v.attrs.integer("axis")}})};
         },
         .samples =
             [](Samples& s) {
                 for (int64_t axis : {0, 1, 2}) s.add({{2, 1, 3}}, {{"axis", axis}});
-                s.add({{kRows, 5}}, {{"axis", int64_t{0}}});
+                s.add({{kBatch, 5}}, {{"axis", int64_t{0}}});
                 s.add({{7}}, {{"axis", int64_t{0}}});
             },
     },
@@ -161,14 +161,14 @@ constinit const OpDef kOps[] = {
                    "product of all x but x_i and x_k",
         .inputs = {{"x", TypeClass::kNumber}, {"g", TypeClass::kNumber}},
         .attrs = {{"axis", AttrType::kInteger}},
-        .op_class = OpClass::kIndexed,
-        .infer = [](InferCall& call) -> Status {
+        .op_class = OpClass::kInjective,
+        .infer = [](InferContext& call) -> Status {
             HEARTH_TRY(check_axis(call.attrs, call.shape(0).rank()));
             if (call.shape(1) != call.shape(0) || call.dtype(1) != call.dtype(0))
                 return invalid_argument("x and g must have one type and shape");
             return same_as_input(call);
         },
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const int axis = static_cast<int>(c.attrs().integer("axis"));
             auto place = c.coords();
             auto here = place[axis];
@@ -177,7 +177,7 @@ constinit const OpDef kOps[] = {
                 auto g = c.in(1, place);
                 auto others = c.product(c.dim(axis), [&](auto j) {
                     place[axis] = j;
-                    return select(either(j == here, j == i), c.value(1), c.in(0, place));
+                    return select(logical_or(j == here, j == i), c.value(1), c.in(0, place));
                 });
                 return select(i == here, c.value(0), g * others);
             });
@@ -185,7 +185,7 @@ constinit const OpDef kOps[] = {
         .samples =
             [](Samples& s) {
                 for (int64_t axis : {0, 1, 2}) s.add({{2, 1, 3}, {2, 1, 3}}, {{"axis", axis}});
-                s.add({{kRows, 5}, {kRows, 5}}, {{"axis", int64_t{0}}});
+                s.add({{kBatch, 5}, {kBatch, 5}}, {{"axis", int64_t{0}}});
                 s.add({{7}, {7}}, {{"axis", int64_t{0}}});
             },
     },
@@ -194,12 +194,12 @@ constinit const OpDef kOps[] = {
         .summary = "index of the first largest element along the axis, kept with extent 1",
         .inputs = {{"x", TypeClass::kNumber}},
         .attrs = {{"axis", AttrType::kInteger}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_arg,
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const int axis = static_cast<int>(c.attrs().integer("axis"));
             auto place = c.coords();
-            return c.arg_largest(c.in_dim(0, axis), [&](auto i) {
+            return c.argmax(c.in_dim(0, axis), [&](auto i) {
                 place[axis] = i;
                 return c.in(0, place);
             });
@@ -212,12 +212,12 @@ constinit const OpDef kOps[] = {
         .summary = "index of the first smallest element along the axis, kept with extent 1",
         .inputs = {{"x", TypeClass::kNumber}},
         .attrs = {{"axis", AttrType::kInteger}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_arg,
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const int axis = static_cast<int>(c.attrs().integer("axis"));
             auto place = c.coords();
-            return c.arg_smallest(c.in_dim(0, axis), [&](auto i) {
+            return c.argmin(c.in_dim(0, axis), [&](auto i) {
                 place[axis] = i;
                 return c.in(0, place);
             });
@@ -229,9 +229,9 @@ constinit const OpDef kOps[] = {
         .name = "extent",
         .summary = "number of elements of a shape, symbolic extents included",
         .attrs = {{"shape", AttrType::kShape}, {"dtype", AttrType::kDType}},
-        .op_class = OpClass::kIndexed,
-        .infer = [](InferCall& call) -> Status { return call.one(call.attrs.dtype("dtype"), {}); },
-        .at = at_float([](auto& c) { return c.number(c.count_of(c.attrs().shape("shape"))); }),
+        .op_class = OpClass::kInjective,
+        .infer = [](InferContext& call) -> Status { return call.one(call.attrs.dtype("dtype"), {}); },
+        .compute = compute_float([](auto& c) { return c.number(c.count_of(c.attrs().shape("shape"))); }),
         .stops_gradient = true,
         .samples =
             [](Samples& s) {
@@ -302,21 +302,21 @@ Tensor argmin(const Tensor& x, int64_t axis, bool keep_dims) {
     return arg_extremum("argmin", x, axis, keep_dims);
 }
 
-Tensor extent(const Tensor& x, const Axes& axes) {
+Tensor numel_along(const Tensor& x, const Axes& axes) {
     const std::vector<int64_t> all = normalize_axes(x, axes, "extent");
     Dim count(1);
     for (int64_t axis : all) {
         const Dim d = x.shape()[static_cast<int>(axis)];
-        count = Dim(count.count * d.count, count.per_row || d.per_row);
+        count = Dim(count.count * d.count, count.is_batch || d.is_batch);
     }
     if (!x.ok()) return x;
     const DType dtype = is_floating(x.dtype()) ? x.dtype() : DType::kF32;
-    if (!count.per_row) return x.trace()->constant(static_cast<double>(count.count), dtype);
+    if (!count.is_batch) return x.trace()->constant(static_cast<double>(count.count), dtype);
     return apply(op("extent"), {}, {{"shape", Shape{count}}, {"dtype", dtype}}, x.trace())[0];
 }
 
 Tensor mean(const Tensor& x, const Axes& axes, bool keep_dims) {
-    return sum(x, axes, keep_dims) / extent(x, axes);
+    return sum(x, axes, keep_dims) / numel_along(x, axes);
 }
 
 Tensor logsumexp(const Tensor& x, const Axes& axes, bool keep_dims) {
@@ -332,11 +332,11 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, bool keep_dims) {
 
 Tensor var(const Tensor& x, const Axes& axes, bool keep_dims, double correction) {
     const Tensor squares = sum(square(x - mean(x, axes, true)), axes, keep_dims);
-    const Tensor count = extent(x, axes);
+    const Tensor count = numel_along(x, axes);
     return squares / (correction == 0 ? count : count - correction);
 }
 
-Tensor sum_to(const Tensor& x, const Shape& shape) {
+Tensor sum_to_shape(const Tensor& x, const Shape& shape) {
     if (!x.ok() || x.shape() == shape) return x;
     const int added = x.rank() - shape.rank();
     std::vector<int64_t> stretched;

@@ -119,8 +119,8 @@ AxisTaps resize_taps(const ResizeRule& rule, const ResizeAxis& axis) {
 }
 
 int64_t padded_index(int64_t at, int64_t n, PadMode mode) {
-    if (mode == PadMode::kEdge) return std::clamp<int64_t>(at, 0, n - 1);
-    if (mode == PadMode::kWrap) return ((at % n) + n) % n;
+    if (mode == PadMode::kReplicate) return std::clamp<int64_t>(at, 0, n - 1);
+    if (mode == PadMode::kCircular) return ((at % n) + n) % n;
     if (n == 1) return 0;
     const int64_t period = 2 * (n - 1);  // the border element itself is not repeated
     const int64_t phase = ((at % period) + period) % period;

@@ -38,10 +38,10 @@ struct RowLayout {
     }
 };
 
-Status infer_write_rows(InferCall& call) {
+Status infer_write_rows(InferContext& call) {
     const Shape &x = call.shape(0), &indices = call.shape(1);
     const int64_t depth = call.attrs.integer("depth");
-    if (x.has_rows() || depth < 1 || depth > x.rank() || indices.rank() != 1)
+    if (x.has_batch() || depth < 1 || depth > x.rank() || indices.rank() != 1)
         return invalid_argument(
             "expected x of a fixed shape, indices of [M] and a depth from 1 to "
             "x's rank, found " +
@@ -60,7 +60,7 @@ Status infer_write_rows(InferCall& call) {
     return call.one(call.dtype(0), x);
 }
 
-void reference_write_rows(ReferenceCall& call) {
+void reference_write_rows(ReferenceContext& call) {
     const RowLayout layout(call.attrs, call.inputs[0].shape());
     call.outputs[0] = call.inputs[0];
     const auto bytes = static_cast<size_t>(layout.width) * size_bytes(call.inputs[0].dtype());
@@ -73,7 +73,7 @@ void reference_write_rows(ReferenceCall& call) {
     }
 }
 
-std::vector<Tensor> scatter_rows(DecomposeCall& call) {
+std::vector<Tensor> scatter_rows(DecomposeContext& call) {
     const Tensor x = call.in(0), indices = cast(call.in(1), DType::kI32), rows = call.in(2);
     const RowLayout layout(call.attrs, x.shape());
     // scatter_nd wraps negative indices; here they are out of range.
@@ -82,11 +82,11 @@ std::vector<Tensor> scatter_rows(DecomposeCall& call) {
     return {reshape(scatter_nd(flat, unsqueeze(places, {-1}), rows), x.shape())};
 }
 
-std::optional<KernelText> write_rows_kernel(const KernelRuleCall& call) {
+std::optional<CustomKernel> write_rows_kernel(const KernelRuleContext& call) {
     constexpr uint32_t kThreads = 64;  // workgroup size of the shader; rows_kernel.cpp handles
                                        // distinct rows
     const RowLayout layout(call.attrs, call.shape(0));
-    KernelText text;
+    CustomKernel text;
     text.name = "write_rows";
     text.glsl = define("COUNT", layout.count) + define("WIDTH", layout.width);
     text.glsl += shader_text("rows/write_rows.comp");
@@ -103,7 +103,7 @@ constinit const OpDef kOps[] = {{
     .inputs = {{"x", TypeClass::kAny}, {"indices", TypeClass::kInteger}, {"rows", TypeClass::kAny}},
     .attrs = {{"depth", AttrType::kInteger, 1}, {"distinct", AttrType::kInteger, 0}},
     .op_class = OpClass::kKernel,
-    .reads_once = true,
+    .reads_each_element_once = true,
     .writes_in_place = true,
     .infer = infer_write_rows,
     .reference = reference_write_rows,
@@ -124,7 +124,7 @@ constinit const OpDef kOps[] = {{
             add({5, 3}, 4, 1, DType::kF32);
             add({7}, 9, 1, DType::kI32);
             add({3, 4, 5}, 6, 2, DType::kF32);
-            add({6, 3}, kRows, 1, DType::kF32);
+            add({6, 3}, kBatch, 1, DType::kF32);
             add({6, 1, 5}, 5, 1, DType::kU8);
             add({3, 3}, 2, 2, DType::kF16);
         },
@@ -139,7 +139,7 @@ Status check_assign_rows(const Tensor& target, const Tensor& indices, const Tens
         return invalid_argument("the indices are " + std::string(name_of(indices.dtype())) +
                                 ", expected integers");
     const int64_t depth = i.rank() == 2 ? i[1].count : 1;
-    if (i.rank() < 1 || i.rank() > 2 || (i.rank() == 2 && i[1].per_row) || depth < 1 ||
+    if (i.rank() < 1 || i.rank() > 2 || (i.rank() == 2 && i[1].is_batch) || depth < 1 ||
         depth > x.rank())
         return invalid_argument("the indices are " + to_string(i) +
                                 ", expected [M] or [M, K] with K "
@@ -182,18 +182,18 @@ Tensor flat_row_places(const Tensor& indices, const Shape& x, int depth) {
     return where(is_inside, flat, -1.0);
 }
 
-void assign_rows(const Tensor& target, const Tensor& indices, const Tensor& rows,
+void index_copy_(const Tensor& target, const Tensor& indices, const Tensor& rows,
                  bool are_distinct) {
     if (!target.ok() || !indices.ok() || !rows.ok()) return;
     if (Status s = check_assign_rows(target, indices, rows); !s.ok()) {
-        (void)fail(target, s.in("assign_rows"));
+        (void)fail(target, s.with_context("assign_rows"));
         return;
     }
     const int depth = indices.rank() == 2 ? static_cast<int>(indices.dim(1).count) : 1;
     write_rows(target, flat_row_places(indices, target.shape(), depth), rows, depth, are_distinct);
 }
 
-Tensor assign_ring(const Tensor& target, const Tensor& begin, const Tensor& rows) {
+Tensor ring_buffer_push(const Tensor& target, const Tensor& begin, const Tensor& rows) {
     if (!target.ok() || !begin.ok() || !rows.ok()) return failed_like(target);
     if (begin.trace() != target.trace() || rows.trace() != target.trace())
         return fail(target,
@@ -211,14 +211,14 @@ Tensor assign_ring(const Tensor& target, const Tensor& begin, const Tensor& rows
     Trace& trace = *target.trace();
     const auto size = static_cast<double>(n);
     const Tensor start = mod(begin, constant_like(begin, size));
-    const Tensor number = iota(trace, Shape{m});
+    const Tensor number = arange(trace, Shape{m});
     const Tensor at = number + cast(start, DType::kI32);
     Tensor places = mod(at, constant_like(at, size));
-    const Tensor count = m.per_row ? cast(extent(rows, {0}), DType::kI32)
+    const Tensor count = m.is_batch ? cast(numel_along(rows, {0}), DType::kI32)
                                    : constant_like(at, static_cast<double>(m.count));
     // With more rows than the ring holds, only the last ones are written; the others would be
     // overwritten.
-    if (m.per_row || m.count > n)
+    if (m.is_batch || m.count > n)
         places = where(less(number, count - constant_like(at, size)), -1.0, places);
     write_rows(target, places, rows, 1, /*are_distinct=*/true);
     return cast(mod(cast(start, DType::kI32) + count, constant_like(at, size)), begin.dtype());
@@ -238,7 +238,7 @@ void output_scalars(std::string_view name, std::span<const NamedScalar> scalars)
         if (s.value.trace() != trace)
             return trace->fail(invalid_argument(what + ": '" + label + "' is of another trace"));
         const Dim count = s.value.shape().element_count();
-        if (count.per_row || count.count != 1)
+        if (count.is_batch || count.count != 1)
             return trace->fail(invalid_argument(what + ": '" + label + "' is " +
                                                 to_string(s.value.shape()) +
                                                 ", expected a single number"));
@@ -252,7 +252,7 @@ void output_scalars(std::string_view name, std::span<const NamedScalar> scalars)
     for (const NamedScalar& s : scalars) parts.push_back(reshape(cast(s.value, dtype), {1}));
     trace->output(name, concat(parts, 0));
     if (!trace->status().ok()) return;
-    trace->graph().outputs.back().elements = std::move(names);
+    trace->graph().outputs.back().scalars = std::move(names);
 }
 
 void output_scalars(std::string_view name, std::initializer_list<NamedScalar> scalars) {

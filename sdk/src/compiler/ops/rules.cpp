@@ -13,13 +13,13 @@
 
 namespace hearth {
 
-Status same_as_input(InferCall& call) {
+Status same_as_input(InferContext& call) {
     return call.one(call.dtype(0), call.shape(0));
 }
 
 namespace {
 
-Result<Shape> broadcast_all(const InferCall& call) {
+Result<Shape> broadcast_all(const InferContext& call) {
     Shape shape = call.shape(0);
     for (size_t k = 1; k < call.inputs.size(); ++k) {
         HEARTH_ASSIGN(shape, broadcast(shape, call.inputs[k].shape));
@@ -33,17 +33,17 @@ Result<Shape> broadcast_all(const InferCall& call) {
 
 }  // namespace
 
-Status broadcast_same_type(InferCall& call) {
+Status broadcast_same_type(InferContext& call) {
     HEARTH_ASSIGN(const Shape shape, broadcast_all(call));
     return call.one(call.dtype(0), shape);
 }
 
-Status broadcast_to_bool(InferCall& call) {
+Status broadcast_to_bool(InferContext& call) {
     HEARTH_ASSIGN(const Shape shape, broadcast_all(call));
     return call.one(DType::kBool, shape);
 }
 
-Status bool_like_input(InferCall& call) {
+Status bool_like_input(InferContext& call) {
     return call.one(DType::kBool, call.shape(0));
 }
 
@@ -71,14 +71,14 @@ Status check_shape(const Shape& shape) {
     int symbolic = 0;
     for (Dim d : shape.dims()) {
         if (d.count < 0) return invalid_argument("negative extent in " + to_string(shape));
-        symbolic += d.per_row;
+        symbolic += d.is_batch;
     }
     if (symbolic > 1)
         return invalid_argument("more than one symbolic extent in " + to_string(shape));
     return {};
 }
 
-Status reduce_axes(InferCall& call) {
+Status reduce_axes(InferContext& call) {
     Shape shape = call.shape(0);
     HEARTH_TRY(check_axes(call.attrs, shape.rank()));
     for (int64_t axis : call.attrs.integers("axes")) shape[static_cast<int>(axis)] = Dim(1);
@@ -95,7 +95,7 @@ std::vector<int64_t> normalize_axes(const Tensor& x, const Axes& axes, std::stri
         if (!at.ok() || std::find(all.begin(), all.end(), *at) != all.end()) {
             x.trace()->fail(at.ok() ? invalid_argument(std::string(op_name) + ": axis " +
                                                        std::to_string(axis) + " is given twice")
-                                    : at.status().in(op_name));
+                                    : at.status().with_context(op_name));
             return {};
         }
         all.push_back(*at);
@@ -105,7 +105,7 @@ std::vector<int64_t> normalize_axes(const Tensor& x, const Axes& axes, std::stri
 }
 
 Tensor failed_like(const Tensor& x) {
-    return {x.trace(), kNone};
+    return {x.trace(), kInvalidId};
 }
 
 Tensor fail(const Tensor& x, Status status) {
@@ -121,14 +121,14 @@ Tensor zeros_like(const Tensor& x) {
     return expand(constant_like(x, 0), x.shape());
 }
 
-std::vector<Tensor> vjp_of(std::vector<Tensor> (*decompose)(DecomposeCall&), VjpCall& call) {
+std::vector<Tensor> vjp_of(std::vector<Tensor> (*decompose)(DecomposeContext&), VjpContext& call) {
     // Copies inputs, so that one derived from another does not pass cotangents on to it.
     std::vector<Tensor> inputs, floating;
     for (const Tensor& t : call.inputs) {
         inputs.push_back(is_floating(t.dtype()) ? identity(t) : t);
         if (is_floating(t.dtype())) floating.push_back(inputs.back());
     }
-    DecomposeCall parts{call.trace, call.attrs, inputs};
+    DecomposeContext parts{call.trace, call.attrs, inputs};
     const std::vector<Tensor> outputs = decompose(parts);
     const std::vector<Tensor> found = vjp(outputs, call.cotangents, floating);
     std::vector<Tensor> all;
@@ -146,7 +146,7 @@ const Shape kUnaryShapes[] = {{},
                               {7},
                               {3, 5},
                               {2, 1, 3},
-                              {kRows, 5},
+                              {kBatch, 5},
                               {Dim(2, true), 3},
                               {2, 3, 1, 5},
                               {1, 2, 3, 2, 2},
@@ -154,7 +154,7 @@ const Shape kUnaryShapes[] = {{},
 const Shape kBinaryShapes[][2] = {
     {{}, {}},          {{5}, {5}},           {{3, 1}, {5}},
     {{2, 3, 4}, {}},   {{1}, {2, 1, 3}},     {{2, 1, 4}, {3, 1}},
-    {{kRows, 3}, {3}}, {{kRows, 1}, {1, 4}}, {{2, 1, 2, 1, 3}, {1, 3, 1, 2, 1}},
+    {{kBatch, 3}, {3}}, {{kBatch, 1}, {1, 4}}, {{2, 1, 2, 1, 3}, {1, 3, 1, 2, 1}},
     {{33, 9}, {33, 9}}};
 
 }  // namespace
@@ -203,8 +203,8 @@ void reduce_samples(Samples& samples) {
     samples.add({{3, 5}}, {{"axes", Axis{0, 1}}});
     samples.add({{2, 1, 3}}, {{"axes", Axis{1}}});
     samples.add({{2, 3, 4}}, {{"axes", Axis{0, 2}}});
-    samples.add({{kRows, 5}}, {{"axes", Axis{0}}});
-    samples.add({{kRows, 5}}, {{"axes", Axis{1}}});
+    samples.add({{kBatch, 5}}, {{"axes", Axis{0}}});
+    samples.add({{kBatch, 5}}, {{"axes", Axis{1}}});
     samples.add({{Dim(2, true), 3}}, {{"axes", Axis{0, 1}}});
     samples.add({{2, 3, 1, 5}}, {{"axes", Axis{1, 3}}});
     samples.add({{1, 2, 3, 2, 2}}, {{"axes", Axis{2, 4}}});

@@ -21,15 +21,15 @@ namespace hearth {
 // --- Shape rules ---
 
 /// One output with the type and shape of the first input.
-Status same_as_input(InferCall& call);
+Status same_as_input(InferContext& call);
 /// One output: all inputs broadcast; they must have one element type, which the output has too.
-Status broadcast_same_type(InferCall& call);
+Status broadcast_same_type(InferContext& call);
 /// As above, but the output is bool.
-Status broadcast_to_bool(InferCall& call);
+Status broadcast_to_bool(InferContext& call);
 /// One bool output with the shape of the first input.
-Status bool_like_input(InferCall& call);
+Status bool_like_input(InferContext& call);
 /// `axes` (normalized, sorted, distinct) of the first input become extents of 1.
-Status reduce_axes(InferCall& call);
+Status reduce_axes(InferContext& call);
 
 /// Error unless the attribute `axis` lies in [0, rank).
 Status check_axis(const Attrs& attrs, int rank);
@@ -65,13 +65,13 @@ Tensor fold_sorted(const Tensor& data, const Tensor& updates, const Tensor& targ
 /// operator write_rows: i32 [M], counted from the front; out-of-range indices stay out of range.
 Tensor flat_row_places(const Tensor& indices, const Shape& x, int depth);
 /// Differentiates an operator through its decomposition, which is rebuilt here.
-std::vector<Tensor> vjp_of(std::vector<Tensor> (*decompose)(DecomposeCall&), VjpCall& call);
+std::vector<Tensor> vjp_of(std::vector<Tensor> (*decompose)(DecomposeContext&), VjpContext& call);
 
 // --- `at` rules ---
 
 /// One rule for floats, another for integers and bools, selected by the output's type.
 template <class F, class G>
-constexpr AtRule at_by_type(F, G) {
+constexpr ComputeRule at_by_type(F, G) {
     return {[](CpuAt<double>& c) { return static_cast<double>(F{}(c)); },
             [](CpuAt<int64_t>& c) { return static_cast<int64_t>(G{}(c)); },
             [](GpuAt& c) { return is_floating(c.dtype()) ? F{}(c) : G{}(c); }};
@@ -90,7 +90,7 @@ V wrap_to_dtype(C& c, V x) {
 
 /// One rule for floats and integers; narrow integers wrap.
 template <class F>
-constexpr AtRule at_wrapping(F) {
+constexpr ComputeRule at_wrapping(F) {
     return at_by_type(F{}, [](auto& c) { return wrap_to_dtype(c, F{}(c)); });
 }
 

@@ -18,13 +18,13 @@ int axis_of(const Attrs& attrs) {
     return static_cast<int>(attrs.integer("axis"));
 }
 
-Status infer_scan(InferCall& call) {
+Status infer_scan(InferContext& call) {
     HEARTH_TRY(check_axis(call.attrs, call.shape(0).rank()));
     return same_as_input(call);
 }
 
 template <class V>
-void scan_lines(ReferenceCall& call, V neutral, V (*combine)(V, V)) {
+void scan_lines(ReferenceContext& call, V neutral, V (*combine)(V, V)) {
     const HostTensor& x = call.inputs[0];
     const Lines lines(x.shape(), axis_of(call.attrs));
     const bool is_reverse = call.attrs.flag("reverse"), excludes = call.attrs.flag("exclusive");
@@ -58,7 +58,7 @@ struct Product {
 };
 
 template <class F>
-void reference_scan(ReferenceCall& call) {
+void reference_scan(ReferenceContext& call) {
     if (is_floating(call.inputs[0].dtype()))
         scan_lines<double>(call, F::kNeutral, F::of);
     else
@@ -66,15 +66,15 @@ void reference_scan(ReferenceCall& call) {
 }
 
 /// One workgroup per line, or one thread if lines are short or many.
-std::optional<KernelText> scan_kernel(const KernelRuleCall& call, const char* combine,
+std::optional<CustomKernel> scan_kernel(const KernelRuleContext& call, const char* combine,
                                       const char* neutral) {
     constexpr int64_t kShort = 32, kMany = 4096;
     const Shape& x = call.shape(0);
     const int axis = axis_of(call.attrs);
-    const auto rows = static_cast<int64_t>(call.rows_capacity);
+    const auto rows = static_cast<int64_t>(call.max_batch_size);
     const Dim lines = line_count(x, axis);
-    const bool is_short = x[axis].at(rows) <= kShort || lines.at(rows) >= kMany;
-    KernelText text;
+    const bool is_short = x[axis].resolve(rows) <= kShort || lines.resolve(rows) >= kMany;
+    CustomKernel text;
     text.name = "scan";
     text.glsl = define("T", kernel_type(call.inputs[0].dtype)) +
                 define("COMBINE(a, b)", "((a) " + std::string(combine) + " (b))") +
@@ -99,7 +99,7 @@ Attrs reversed(const Attrs& attrs) {
 // The gradient at element k is the sum, over the results that contain it, of their cotangents times
 // the product of their other factors: the reverse cumulative sum of g * y, divided by x[k]. Where
 // x[k] is zero, only the line's first zero has a gradient, and its products use 1 in its place.
-std::vector<Tensor> cumprod_vjp(VjpCall& v) {
+std::vector<Tensor> cumprod_vjp(VjpContext& v) {
     const Tensor x = v.in(0), g = v.cotangent();
     Attrs inclusive = v.attrs;
     inclusive.set("exclusive", int64_t{0});
@@ -119,14 +119,14 @@ std::vector<Tensor> cumprod_vjp(VjpCall& v) {
 // `previous` selects the factor: of the element itself, or of the one before it in scan direction.
 // The gradient of one kind is a reverse scan of the other.
 
-Status infer_recurrence(InferCall& call) {
+Status infer_recurrence(InferContext& call) {
     HEARTH_TRY(check_axis(call.attrs, call.shape(0).rank()));
     if (call.shape(1) != call.shape(0) || call.dtype(1) != call.dtype(0))
         return invalid_argument("x and factor must have one shape and type");
     return same_as_input(call);
 }
 
-void reference_recurrence(ReferenceCall& call) {
+void reference_recurrence(ReferenceContext& call) {
     const Lines lines(call.inputs[0].shape(), axis_of(call.attrs));
     const bool is_reverse = call.attrs.flag("reverse"), is_previous = call.attrs.flag("previous");
     const std::vector<double> x = elements_of<double>(call.inputs[0]);
@@ -145,14 +145,14 @@ void reference_recurrence(ReferenceCall& call) {
     }
 }
 
-std::optional<KernelText> recurrence_kernel(const KernelRuleCall& call) {
+std::optional<CustomKernel> recurrence_kernel(const KernelRuleContext& call) {
     constexpr int64_t kShort = 32, kMany = 4096;  // as for cumulative sums
     const Shape& x = call.shape(0);
     const int axis = axis_of(call.attrs);
-    const auto rows = static_cast<int64_t>(call.rows_capacity);
+    const auto rows = static_cast<int64_t>(call.max_batch_size);
     const Dim lines = line_count(x, axis);
-    const bool is_short = x[axis].at(rows) <= kShort || lines.at(rows) >= kMany;
-    KernelText text;
+    const bool is_short = x[axis].resolve(rows) <= kShort || lines.resolve(rows) >= kMany;
+    CustomKernel text;
     text.name = "linear_scan";
     text.glsl = define("REVERSE", call.attrs.flag("reverse") ? "true" : "false") +
                 define("PREVIOUS", int64_t{call.attrs.flag("previous")}) + line_macros(x, axis);
@@ -175,7 +175,7 @@ Tensor moved(const Tensor& x, int axis, bool reverse) {
     return concat(parts, axis);
 }
 
-std::vector<Tensor> recurrence_vjp(VjpCall& v) {
+std::vector<Tensor> recurrence_vjp(VjpContext& v) {
     Attrs back = v.attrs;
     const bool is_reverse = v.attrs.flag("reverse"), is_previous = v.attrs.flag("previous");
     back.set("reverse", int64_t{!is_reverse});
@@ -183,7 +183,7 @@ std::vector<Tensor> recurrence_vjp(VjpCall& v) {
     const Tensor gradient = apply_one(op("linear_scan"), {v.cotangent(), v.in(1)}, back);
     // The batch axis cannot be shifted yet: it has no fixed extent.
     const int axis = axis_of(v.attrs);
-    if (v.in(0).dim(axis).per_row) return {gradient, Tensor()};
+    if (v.in(0).dim(axis).is_batch) return {gradient, Tensor()};
     return {gradient, is_previous ? moved(gradient, axis, !is_reverse) * v.out()
                                   : gradient * moved(v.out(), axis, is_reverse)};
 }
@@ -200,7 +200,7 @@ void recurrence_samples(Samples& s) {
     add({1}, 0, 1);
     add({3, 5}, 1, 1);
     add({3, 5}, 0, 0, 1);
-    add({kRows, 5}, 1, 1, 1);
+    add({kBatch, 5}, 1, 1, 1);
     add({2, 3, 1, 5}, 1, 0);
     add({3, 40}, 1, 1);
     add({2, 300, 2}, 1, 1);
@@ -220,8 +220,8 @@ void scan_samples(Samples& s, double low, double high) {
     add({1}, 0, 1, 0);
     add({3, 5}, 1, 1, 0);
     add({3, 5}, 0, 0, 1);
-    add({kRows, 5}, 0, 1, 1);
-    add({kRows, 5}, 1, 0, 1);
+    add({kBatch, 5}, 0, 1, 1);
+    add({kBatch, 5}, 1, 0, 1);
     add({2, 3, 1, 5}, 1, 0, 0);
     add({3, 40}, 1, 1, 1);
     add({2, 300, 2}, 1, 0, 0);
@@ -242,11 +242,11 @@ constinit const OpDef kOps[] = {
         .inputs = {{"x", TypeClass::kNumber}},
         .attrs = kScanAttrs,
         .op_class = OpClass::kKernel,
-        .reads_once = true,
+        .reads_each_element_once = true,
         .infer = infer_scan,
         .reference = reference_scan<Sum>,
-        .kernel = [](const KernelRuleCall& call) { return scan_kernel(call, "+", "0"); },
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .kernel = [](const KernelRuleContext& call) { return scan_kernel(call, "+", "0"); },
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {apply_one(op("cumsum"), {v.cotangent()}, reversed(v.attrs))};
         },
         .onnx = {{"CumSum", 11, import_cumsum}},
@@ -259,10 +259,10 @@ constinit const OpDef kOps[] = {
         .inputs = {{"x", TypeClass::kNumber}},
         .attrs = kScanAttrs,
         .op_class = OpClass::kKernel,
-        .reads_once = true,
+        .reads_each_element_once = true,
         .infer = infer_scan,
         .reference = reference_scan<Product>,
-        .kernel = [](const KernelRuleCall& call) { return scan_kernel(call, "*", "1"); },
+        .kernel = [](const KernelRuleContext& call) { return scan_kernel(call, "*", "1"); },
         .vjp = cumprod_vjp,
         .onnx = {{"CumProd", 26, import_cumprod}},
         // Near 1, to keep long products in range.
@@ -278,7 +278,7 @@ constinit const OpDef kOps[] = {
                   {"reverse", AttrType::kInteger, 0},
                   {"previous", AttrType::kInteger, 0}},
         .op_class = OpClass::kKernel,
-        .reads_once = true,
+        .reads_each_element_once = true,
         .infer = infer_recurrence,
         .reference = reference_recurrence,
         .kernel = recurrence_kernel,
@@ -291,7 +291,7 @@ constinit const OpDef kOps[] = {
 Tensor scan(std::string_view name, const Tensor& x, int64_t axis, bool exclusive, bool reverse) {
     if (!x.ok()) return x;
     const Result<int> at = normalize_axis(axis, x.rank());
-    if (!at.ok()) return fail(x, at.status().in(name));
+    if (!at.ok()) return fail(x, at.status().with_context(name));
     if (x.shape().element_count().count == 0) return x;
     return apply_one(
         op(name), {x},
@@ -318,26 +318,26 @@ Tensor cumprod(const Tensor& x, int64_t axis, bool exclusive, bool reverse) {
     return scan("cumprod", x, axis, exclusive, reverse);
 }
 
-Tensor linear_scan(const Tensor& x, const Tensor& factor, int64_t axis, bool reverse) {
+Tensor linear_recurrence(const Tensor& x, const Tensor& factor, int64_t axis, bool reverse) {
     if (!x.ok()) return x;
     const Result<int> at = normalize_axis(axis, x.rank());
-    if (!at.ok()) return fail(x, at.status().in("linear_scan"));
+    if (!at.ok()) return fail(x, at.status().with_context("linear_scan"));
     if (x.shape().element_count().count == 0) return x;
     return apply_one(op("linear_scan"), {x, factor},
                      {{"axis", int64_t{*at}}, {"reverse", int64_t{reverse}}});
 }
 
-Tensor discounted_sum(const Tensor& x, const Tensor& discount, const Tensor& ends, int64_t axis,
+Tensor discounted_cumsum(const Tensor& x, const Tensor& discount, const Tensor& dones, int64_t axis,
                       bool reverse) {
-    if (!x.ok() || !discount.ok() || !ends.ok()) return failed_like(x);
-    const Tensor goes_on = 1.0 - cast(ends, x.dtype());
-    return linear_scan(x, expand(cast(discount, x.dtype()) * goes_on, x.shape()), axis, reverse);
+    if (!x.ok() || !discount.ok() || !dones.ok()) return failed_like(x);
+    const Tensor goes_on = 1.0 - cast(dones, x.dtype());
+    return linear_recurrence(x, expand(cast(discount, x.dtype()) * goes_on, x.shape()), axis, reverse);
 }
 
-Tensor discounted_sum(const Tensor& x, double discount, const Tensor& ends, int64_t axis,
+Tensor discounted_cumsum(const Tensor& x, double discount, const Tensor& dones, int64_t axis,
                       bool reverse) {
     if (!x.ok()) return x;
-    return discounted_sum(x, constant_like(x, discount), ends, axis, reverse);
+    return discounted_cumsum(x, constant_like(x, discount), dones, axis, reverse);
 }
 
 std::vector<Tensor> import_cumsum(OnnxCall& call) {

@@ -24,7 +24,7 @@ Status check_reduction(const Attrs& attrs) {
     return invalid_argument("reduction is '" + name + "', expected none, add, mul, max or min");
 }
 
-Status check_types(const InferCall& call, size_t data, size_t updates) {
+Status check_types(const InferContext& call, size_t data, size_t updates) {
     if (call.inputs[data].dtype == call.inputs[updates].dtype) return {};
     return invalid_argument("data is " + std::string(name_of(call.inputs[data].dtype)) +
                             ", updates are " + std::string(name_of(call.inputs[updates].dtype)));
@@ -53,17 +53,17 @@ V fold_updates(C& c, V old, I count, M matches, U update) {
     // A candidate without a match is `old`, which leaves the extrema unchanged. The loop over no
     // updates has no candidate, hence the select.
     const auto candidate = [&](auto i) { return select(matches(i), update(i), old); };
-    if (reduction == "max") return max(old, select(count > 0, c.largest(count, candidate), old));
-    if (reduction == "min") return min(old, select(count > 0, c.smallest(count, candidate), old));
+    if (reduction == "max") return max(old, select(count > 0, c.reduce_max(count, candidate), old));
+    if (reduction == "min") return min(old, select(count > 0, c.reduce_min(count, candidate), old));
     // The last one wins. Its number, from 1, is found in the output's type.
     auto last = c.to_index(
-        c.largest(count, [&](auto i) { return select(matches(i), c.number(i + 1), c.value(0)); }));
+        c.reduce_max(count, [&](auto i) { return select(matches(i), c.number(i + 1), c.value(0)); }));
     return select(last > 0, update(max(last - 1, count - count)), old);
 }
 
 // --- By coordinates along one axis ---
 
-Status infer_scatter_elements(InferCall& call) {
+Status infer_scatter_elements(InferContext& call) {
     const Shape &data = call.shape(0), &indices = call.shape(1);
     HEARTH_TRY(check_axis(call.attrs, data.rank()));
     HEARTH_TRY(check_reduction(call.attrs));
@@ -73,7 +73,7 @@ Status infer_scatter_elements(InferCall& call) {
     for (int i = 0; fits && i < data.rank(); ++i)
         fits = indices[i].count > 0 &&
                (i == axis || indices[i] == data[i] ||
-                (indices[i].per_row == data[i].per_row && indices[i].count <= data[i].count));
+                (indices[i].is_batch == data[i].is_batch && indices[i].count <= data[i].count));
     if (!fits)
         return invalid_argument(
             "indices and updates must have one shape, within data's except along axis " +
@@ -97,13 +97,13 @@ const auto scatter_elements_rule = [](auto& c) {
     auto is_covered = c.index(0) == c.index(0);
     for (int i = 0; i < c.rank(); ++i) {
         if (i == axis || is_same(c.in_dim(1, i), c.dim(i))) continue;
-        is_covered = both(is_covered, here[i] < c.in_dim(1, i));
+        is_covered = logical_and(is_covered, here[i] < c.in_dim(1, i));
         place[i] = clamped(here[i], c.in_dim(1, i));
     }
     const auto matches = [&](auto i) {
         place[axis] = i;
         auto target = from_front(c.to_index(c.in(1, place)), c.dim(axis));
-        return both(is_covered, target == here[axis]);
+        return logical_and(is_covered, target == here[axis]);
     };
     const auto update = [&](auto i) {
         place[axis] = i;
@@ -125,7 +125,7 @@ struct Tuples {
 
 Status check_tuples(const Attrs& attrs, const Shape& x, const Shape& indices) {
     const int64_t batch = attrs.integer("batch_dims");
-    if (indices.rank() < 1 || indices[indices.rank() - 1].per_row || batch < 0 ||
+    if (indices.rank() < 1 || indices[indices.rank() - 1].is_batch || batch < 0 ||
         batch >= indices.rank())
         return invalid_argument("indices are " + to_string(indices) + " with " +
                                 std::to_string(batch) + " batch axes");
@@ -146,7 +146,7 @@ Shape picked_shape(const Attrs& attrs, const Shape& x, const Shape& indices) {
     return shape;
 }
 
-Status infer_gather_nd(InferCall& call) {
+Status infer_gather_nd(InferContext& call) {
     const Shape &x = call.shape(0), &indices = call.shape(1);
     HEARTH_TRY(check_tuples(call.attrs, x, indices));
     const Tuples t(call.attrs, indices);
@@ -159,7 +159,7 @@ Status infer_gather_nd(InferCall& call) {
     return call.one(call.dtype(0), shape);
 }
 
-Status infer_scatter_nd(InferCall& call) {
+Status infer_scatter_nd(InferContext& call) {
     const Shape &data = call.shape(0), &indices = call.shape(1);
     HEARTH_TRY(check_reduction(call.attrs));
     HEARTH_TRY(check_types(call, 0, 2));
@@ -219,7 +219,7 @@ const auto scatter_nd_rule = [](auto& c) {
         for (int k = 0; k < depth; ++k) {
             tuple[tuple_rank] = c.index(k);
             auto target = from_front(c.to_index(c.in(1, tuple)), c.dim(batch + k));
-            all = both(all, target == here[batch + k]);
+            all = logical_and(all, target == here[batch + k]);
         }
         return all;
     };
@@ -234,14 +234,14 @@ const auto scatter_nd_rule = [](auto& c) {
 
 /// data: [A, N, B], updates: [A, M, B], order: [M] (updates sorted by target), begins: [N + 1]
 /// (offset of each target's segment of `order`).
-Status infer_segment_fold(InferCall& call) {
+Status infer_segment_fold(InferContext& call) {
     const Shape &data = call.shape(0), &updates = call.shape(1);
     HEARTH_TRY(check_reduction(call.attrs));
     HEARTH_TRY(check_types(call, 0, 1));
     const bool fits = data.rank() == 3 && updates.rank() == 3 && data[0] == updates[0] &&
                       data[2] == updates[2] && call.shape(2) == Shape{updates[1]} &&
                       call.shape(3).rank() == 1 &&
-                      (data[1].per_row || call.shape(3)[0] == Dim(data[1].count + 1));
+                      (data[1].is_batch || call.shape(3)[0] == Dim(data[1].count + 1));
     if (!fits) return invalid_argument("expected [A, N, B], [A, M, B], [M] and [N + 1]");
     if (updates[1] == Dim(0)) return invalid_argument("no updates: their axis 1 is empty");
     return call.one(call.dtype(0), data);
@@ -278,7 +278,7 @@ V fold(std::string_view reduction, V old, V update) {
 
 /// target(i): target of element i of the updates, or -1.
 template <class F>
-void fold_in_order(ReferenceCall& call, F target) {
+void fold_in_order(ReferenceContext& call, F target) {
     const HostTensor &data = call.inputs[0], &updates = call.inputs[2];
     HostTensor& out = call.outputs[0];
     const std::string& reduction = call.attrs.text("reduction");
@@ -304,7 +304,7 @@ int64_t valid_index(int64_t index, int64_t count) {
     return index >= 0 && index < count ? index : -1;
 }
 
-void reference_scatter_elements(ReferenceCall& call) {
+void reference_scatter_elements(ReferenceContext& call) {
     const Shape &data = call.inputs[0].shape(), &indices = call.inputs[1].shape();
     const int axis = static_cast<int>(call.attrs.integer("axis"));
     fold_in_order(call, [&](int64_t i) {
@@ -320,7 +320,7 @@ void reference_scatter_elements(ReferenceCall& call) {
     });
 }
 
-void reference_scatter_nd(ReferenceCall& call) {
+void reference_scatter_nd(ReferenceContext& call) {
     const Shape &data = call.inputs[0].shape(), &indices = call.inputs[1].shape();
     const Tuples t(call.attrs, indices);
     int64_t slice = 1, tuples = 1;  // elements of a slice, tuples of one batch element
@@ -350,15 +350,15 @@ Tensor valid_indices(const Tensor& indices, int64_t count) {
     return where(is_valid, from_front, -1.0);
 }
 
-std::vector<Tensor> scatter_elements_by_cost(DecomposeCall& call) {
+std::vector<Tensor> scatter_elements_by_cost(DecomposeContext& call) {
     const Tensor data = call.in(0), indices = call.in(1), updates = call.in(2);
     const int axis = static_cast<int>(call.attrs.integer("axis"));
     const Shape shape = data.shape();
-    if (shape.has_rows() || !should_sort(shape, indices.dim(axis)))
+    if (shape.has_batch() || !should_sort(shape, indices.dim(axis)))
         return {apply_one(op("scatter_elements_scan"), {data, indices, updates}, call.attrs)};
     // The tensor is flattened to one axis; updates go to origin + index * stride there.
     const int64_t total = shape.element_count(1);
-    Tensor origin = reshape(iota(call.trace, {total}, DType::kI64), shape);
+    Tensor origin = reshape(arange(call.trace, {total}, DType::kI64), shape);
     int64_t stride = 1;
     for (int a = 0; a < shape.rank(); ++a) {
         origin = slice(origin, a, 0, a == axis ? 1 : indices.dim(a).count);
@@ -373,14 +373,14 @@ std::vector<Tensor> scatter_elements_by_cost(DecomposeCall& call) {
     return {reshape(result, shape)};
 }
 
-std::vector<Tensor> scatter_nd_by_cost(DecomposeCall& call) {
+std::vector<Tensor> scatter_nd_by_cost(DecomposeContext& call) {
     const Tensor data = call.in(0), indices = call.in(1), updates = call.in(2);
     const Shape shape = data.shape(), from = indices.shape();
     const Tuples t(call.attrs, from);
     Dim tuples(1);
     for (int a = t.batch; a < t.rank; ++a)
-        tuples = Dim(tuples.count * from[a].count, tuples.per_row || from[a].per_row);
-    if (t.batch > 0 || shape.has_rows() || !should_sort(shape, tuples))
+        tuples = Dim(tuples.count * from[a].count, tuples.is_batch || from[a].is_batch);
+    if (t.batch > 0 || shape.has_batch() || !should_sort(shape, tuples))
         return {apply_one(op("scatter_nd_scan"), {data, indices, updates}, call.attrs)};
     int64_t slices = 1, elements = 1;
     for (int a = 0; a < shape.rank(); ++a) (a < t.depth ? slices : elements) *= shape[a].count;
@@ -419,14 +419,14 @@ struct Address {
 /// True per index if it is in bounds of x's axis.
 Tensor is_within(const Tensor& indices, const Tensor& x, int axis) {
     const Dim extent = x.dim(axis);
-    const Tensor count = extent.per_row ? cast(hearth::extent(x, {axis}), indices.dtype())
+    const Tensor count = extent.is_batch ? cast(hearth::numel_along(x, {axis}), indices.dtype())
                                         : constant_like(indices, static_cast<double>(extent.count));
     const Tensor from_front = where(less(indices, 0), indices + count, indices);
     return logical_and(greater_equal(from_front, 0), less(from_front, count));
 }
 
 /// True per update if it has a target.
-Tensor has_target(const VjpCall& v, const Address& at) {
+Tensor has_target(const VjpContext& v, const Address& at) {
     const Tensor data = v.in(0), indices = at.indices, updates = v.in(2);
     if (at.attrs.has("axis"))
         return is_within(indices, data, static_cast<int>(at.attrs.integer("axis")));
@@ -468,7 +468,7 @@ std::vector<Tensor> product_vjp(const Address& at, const Tensor& g, const Tensor
             gradient(updates, at.gather(product), at.gather(zeros), at.gather(g))};
 }
 
-std::vector<Tensor> vjp_with_targets(VjpCall& v, const Address& at) {
+std::vector<Tensor> vjp_with_targets(VjpContext& v, const Address& at) {
     const Tensor g = v.cotangent(), data = v.in(0), updates = v.in(2);
     const std::string& reduction = v.attrs.text("reduction");
     if (reduction == "add") return {g, Tensor(), at.gather(g)};
@@ -488,7 +488,7 @@ std::vector<Tensor> vjp_with_targets(VjpCall& v, const Address& at) {
     return {reach_data * share, Tensor(), reach_updates * at.gather(share)};
 }
 
-std::vector<Tensor> scatter_vjp(VjpCall& v, const Address& at) {
+std::vector<Tensor> scatter_vjp(VjpContext& v, const Address& at) {
     std::vector<Tensor> gradients = vjp_with_targets(v, at);
     gradients[2] = where(has_target(v, at), gradients[2], 0.0);
     return gradients;
@@ -516,8 +516,8 @@ void scatter_elements_samples(Samples& s, bool differentiable) {
     add({7}, {5}, 0, "none", 7);
     add({3, 5}, {2, 4}, 1, "none", 5);
     add({3, 5}, {4, 5}, 0, "add", 3);
-    add({kRows, 5}, {kRows, 2}, 1, "add", 5);
-    add({kRows, 3}, {kRows, 4}, 1, "none", 3);
+    add({kBatch, 5}, {kBatch, 2}, 1, "add", 5);
+    add({kBatch, 3}, {kBatch, 4}, 1, "none", 3);
     add({2, 3, 1, 5}, {2, 6, 1, 4}, 1, "mul", 3);
     add({2, 1, 3}, {2, 1, 7}, 2, "max", 3);
     add({2, 1, 3}, {2, 1, 7}, 2, "min", 3);
@@ -545,13 +545,13 @@ void scatter_nd_samples(Samples& s, bool differentiable) {
     add({8}, {5, 1}, {5}, 0, "none", 8);
     add({4, 3}, {3, 2}, {3}, 0, "add", 3);
     add({4, 3}, {2, 3, 1}, {2, 3, 3}, 0, "add", 4);
-    add({kRows, 3}, {kRows, 2, 1}, {kRows, 2}, 1, "add", 3);
+    add({kBatch, 3}, {kBatch, 2, 1}, {kBatch, 2}, 1, "add", 3);
     add({2, 3, 4}, {2, 5, 1}, {2, 5, 4}, 1, "none", 3);
     add({3, 2, 2}, {4, 2}, {4, 2}, 0, "mul", 2);
     add({3, 2, 2}, {4, 2}, {4, 2}, 0, "max", 2);
     add({3, 2, 2}, {4, 3}, {4}, 0, "min", 2);
     // Enough to be sorted.
-    if (differentiable) add({40, 30, 2}, {kRows, 150, 2}, {kRows, 150, 2}, 0, "add", 40);
+    if (differentiable) add({40, 30, 2}, {kBatch, 150, 2}, {kBatch, 150, 2}, 0, "add", 40);
 }
 
 void gather_nd_samples(Samples& s) {
@@ -563,20 +563,20 @@ void gather_nd_samples(Samples& s) {
     add({7}, {5, 1}, 0, 7);
     add({2, 3}, {4, 2}, 0, 2);
     add({2, 3, 4}, {3, 1}, 0, 2);
-    add({kRows, 3}, {kRows, 2, 1}, 1, 3);
+    add({kBatch, 3}, {kBatch, 2, 1}, 1, 3);
     add({2, 3, 4}, {2, 2, 1}, 1, 3);
     add({2, 2, 3, 2}, {2, 2, 3, 1}, 2, 3);
 }
 
 // --- One window per batch element ---
 
-Status infer_tensor_scatter(InferCall& call) {
+Status infer_tensor_scatter(InferContext& call) {
     const Shape &cache = call.shape(0), &update = call.shape(1), &begins = call.shape(2);
     HEARTH_TRY(check_axis(call.attrs, cache.rank()));
     HEARTH_TRY(check_types(call, 0, 1));
     const int axis = static_cast<int>(call.attrs.integer("axis"));
     bool fits = axis > 0 && update.rank() == cache.rank() && begins.rank() == 1 &&
-                begins[0] == cache[0] && !cache[axis].per_row && !update[axis].per_row &&
+                begins[0] == cache[0] && !cache[axis].is_batch && !update[axis].is_batch &&
                 update[axis].count > 0 && update[axis].count <= cache[axis].count;
     for (int i = 0; fits && i < cache.rank(); ++i) fits = i == axis || update[i] == cache[i];
     if (!fits)
@@ -600,7 +600,7 @@ const auto tensor_scatter_rule = [](auto& c) {
         offset = here[axis] - begin;
         offset = select(offset < 0, offset + c.dim(axis), offset);
     }
-    auto is_inside = both(offset >= 0, offset < length);
+    auto is_inside = logical_and(offset >= 0, offset < length);
     auto place = here;
     place[axis] = clamped(offset, length);
     return select(is_inside, c.in(1, place), c.in(0, here));
@@ -615,10 +615,10 @@ constinit const OpDef kOps[] = {
         .summary = "slices of x at tuples of indices, after `batch_dims` axes in common",
         .inputs = {{"x", TypeClass::kAny}, {"indices", TypeClass::kInteger}},
         .attrs = {{"batch_dims", AttrType::kInteger, 0}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_gather_nd,
-        .at = at_any(gather_nd_rule),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_any(gather_nd_rule),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             Attrs attrs = v.attrs;
             attrs.set("reduction", std::string("add"));
             return {
@@ -632,12 +632,12 @@ constinit const OpDef kOps[] = {
         .name = "scatter_nd",
         .summary = "data with slices replaced by, or combined with, updates at tuples of indices",
         .inputs = kScatterInputs,
-        .attrs = {{"batch_dims", AttrType::kInteger, 0}, {"reduction", AttrType::kText}},
+        .attrs = {{"batch_dims", AttrType::kInteger, 0}, {"reduction", AttrType::kString}},
         .op_class = OpClass::kComposite,
         .infer = infer_scatter_nd,
         .reference = reference_scatter_nd,
         .decompose = scatter_nd_by_cost,
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return scatter_vjp(v, {"scatter_nd",
                                    "gather_nd",
                                    v.in(1),
@@ -651,12 +651,12 @@ constinit const OpDef kOps[] = {
         .summary =
             "data with elements replaced by, or combined with, updates at indices along axis",
         .inputs = kScatterInputs,
-        .attrs = {{"axis", AttrType::kInteger, 0}, {"reduction", AttrType::kText}},
+        .attrs = {{"axis", AttrType::kInteger, 0}, {"reduction", AttrType::kString}},
         .op_class = OpClass::kComposite,
         .infer = infer_scatter_elements,
         .reference = reference_scatter_elements,
         .decompose = scatter_elements_by_cost,
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return scatter_vjp(v, {"scatter_elements",
                                    "gather_elements",
                                    v.in(1),
@@ -670,10 +670,10 @@ constinit const OpDef kOps[] = {
         .name = "scatter_nd_scan",
         .summary = "scatter_nd, each element looking at all updates; made by its decomposition",
         .inputs = kScatterInputs,
-        .attrs = {{"batch_dims", AttrType::kInteger, 0}, {"reduction", AttrType::kText}},
-        .op_class = OpClass::kIndexed,
+        .attrs = {{"batch_dims", AttrType::kInteger, 0}, {"reduction", AttrType::kString}},
+        .op_class = OpClass::kInjective,
         .infer = infer_scatter_nd,
-        .at = at_wrapping(scatter_nd_rule),
+        .compute = at_wrapping(scatter_nd_rule),
         .samples = [](Samples& s) { scatter_nd_samples(s, false); },
     },
     {
@@ -681,10 +681,10 @@ constinit const OpDef kOps[] = {
         .summary = "scatter_elements, each element looking at all updates; made by its "
                    "decomposition",
         .inputs = kScatterInputs,
-        .attrs = {{"axis", AttrType::kInteger, 0}, {"reduction", AttrType::kText}},
-        .op_class = OpClass::kIndexed,
+        .attrs = {{"axis", AttrType::kInteger, 0}, {"reduction", AttrType::kString}},
+        .op_class = OpClass::kInjective,
         .infer = infer_scatter_elements,
-        .at = at_wrapping(scatter_elements_rule),
+        .compute = at_wrapping(scatter_elements_rule),
         .samples = [](Samples& s) { scatter_elements_samples(s, false); },
     },
     {
@@ -695,10 +695,10 @@ constinit const OpDef kOps[] = {
                    {"updates", TypeClass::kAny},
                    {"order", TypeClass::kInteger},
                    {"begins", TypeClass::kInteger}},
-        .attrs = {{"reduction", AttrType::kText}},
-        .op_class = OpClass::kIndexed,
+        .attrs = {{"reduction", AttrType::kString}},
+        .op_class = OpClass::kInjective,
         .infer = infer_segment_fold,
-        .at = at_wrapping(segment_fold_rule),
+        .compute = at_wrapping(segment_fold_rule),
         .samples =
             [](Samples& s) {
                 // Random begins would not ascend; scatter_nd's large samples have real ones.
@@ -712,8 +712,8 @@ constinit const OpDef kOps[] = {
                     sample.gradient = false;
                 };
                 add({2, 3, 4}, {2, 5, 4}, "add");
-                add({1, 7, 1}, {1, kRows, 1}, "none");
-                add({1, 3, kRows}, {1, 2, kRows}, "add");
+                add({1, 7, 1}, {1, kBatch, 1}, "none");
+                add({1, 3, kBatch}, {1, 2, kBatch}, "add");
             },
     },
     {
@@ -724,10 +724,10 @@ constinit const OpDef kOps[] = {
                    {"update", TypeClass::kAny},
                    {"begins", TypeClass::kInteger}},
         .attrs = {{"axis", AttrType::kInteger}, {"circular", AttrType::kInteger, 0}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_tensor_scatter,
-        .at = at_any(tensor_scatter_rule),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_any(tensor_scatter_rule),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const int axis = static_cast<int>(v.attrs.integer("axis"));
             const Tensor update = v.in(1);
             const auto axes_of_begins = [&] {
@@ -763,25 +763,25 @@ constinit const OpDef kOps[] = {
                 };
                 add({3, 4, 5}, {3, 2, 5}, 1, 0, 3);
                 add({2, 1, 4, 5}, {2, 1, 2, 5}, 2, 1, 4);
-                add({kRows, 4}, {kRows, 3}, 1, 1, 4);
-                add({kRows, 6, 2}, {kRows, 1, 2}, 1, 0, 6);
+                add({kBatch, 4}, {kBatch, 3}, 1, 1, 4);
+                add({kBatch, 6, 2}, {kBatch, 1, 2}, 1, 0, 6);
             },
     },
     {
         .name = "iota",
         .summary = "the number of each element, in row-major order",
         .attrs = {{"shape", AttrType::kShape}, {"dtype", AttrType::kDType}},
-        .op_class = OpClass::kIndexed,
-        .infer = [](InferCall& call) -> Status {
+        .op_class = OpClass::kInjective,
+        .infer = [](InferContext& call) -> Status {
             HEARTH_TRY(check_shape(call.attrs.shape("shape")));
             return call.one(call.attrs.dtype("dtype"), call.attrs.shape("shape"));
         },
-        .at = at_any([](auto& c) { return c.number(c.linear()); }),
+        .compute = compute_any([](auto& c) { return c.number(c.linear()); }),
         .stops_gradient = true,
         .samples =
             [](Samples& s) {
                 s.add({}, {{"shape", Shape{7}}, {"dtype", DType::kF32}});
-                s.add({}, {{"shape", Shape{kRows, 5}}, {"dtype", DType::kI32}});
+                s.add({}, {{"shape", Shape{kBatch, 5}}, {"dtype", DType::kI32}});
                 s.add({}, {{"shape", Shape{2, 1, 3}}, {"dtype", DType::kI64}});
             },
     },
@@ -794,7 +794,7 @@ extern constinit const std::span<const OpDef> scatter_ops{kOps};
 bool should_sort(const Shape& shape, Dim looks) {
     constexpr int64_t kManyReads = 1 << 20, kUsualRows = 1024;
     return shape.element_count(kUsualRows) >
-           kManyReads / std::max<int64_t>(looks.at(kUsualRows), 1);
+           kManyReads / std::max<int64_t>(looks.resolve(kUsualRows), 1);
 }
 
 Tensor fold_sorted(const Tensor& data, const Tensor& updates, const Tensor& targets,
@@ -802,7 +802,7 @@ Tensor fold_sorted(const Tensor& data, const Tensor& updates, const Tensor& targ
     const Dim ends(data.dim(1).count + 1);
     const Tensor order = argsort(targets, 0);
     const Tensor begins =
-        search_sorted(gather(targets, order), iota(*data.trace(), {ends}, DType::kI64));
+        searchsorted(take(targets, order), arange(*data.trace(), {ends}, DType::kI64));
     return apply_one(op("segment_fold"), {data, updates, order, begins},
                      {{"reduction", reduction}});
 }
@@ -830,7 +830,7 @@ Tensor scatter_elements(const Tensor& data, const Tensor& indices, const Tensor&
                         int64_t axis, std::string_view reduction) {
     if (!data.ok() || !indices.ok()) return failed_like(data);
     const Result<int> at = normalize_axis(axis, data.rank());
-    if (!at.ok()) return fail(data, at.status().in("scatter_elements"));
+    if (!at.ok()) return fail(data, at.status().with_context("scatter_elements"));
     if (is_empty(indices)) return data;
     return apply_one(op("scatter_elements"), {data, indices, updates},
                      {{"axis", int64_t{*at}}, {"reduction", std::string(reduction)}});
@@ -840,12 +840,12 @@ Tensor tensor_scatter(const Tensor& cache, const Tensor& update, const Tensor& b
                       bool circular) {
     if (!cache.ok()) return cache;
     const Result<int> at = normalize_axis(axis, cache.rank());
-    if (!at.ok()) return fail(cache, at.status().in("tensor_scatter"));
+    if (!at.ok()) return fail(cache, at.status().with_context("tensor_scatter"));
     return apply_one(op("tensor_scatter"), {cache, update, begins},
                      {{"axis", int64_t{*at}}, {"circular", int64_t{circular}}});
 }
 
-Tensor iota(Trace& trace, const Shape& shape, DType dtype) {
+Tensor arange(Trace& trace, const Shape& shape, DType dtype) {
     return apply(op("iota"), {}, {{"shape", shape}, {"dtype", dtype}}, &trace)[0];
 }
 

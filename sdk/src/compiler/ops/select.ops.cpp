@@ -19,7 +19,7 @@ namespace {
 
 // --- reverse_sequence ---
 
-Status infer_reverse_sequence(InferCall& call) {
+Status infer_reverse_sequence(InferContext& call) {
     const Shape &x = call.shape(0), &lengths = call.shape(1);
     const int64_t time = call.attrs.integer("time_axis"), batch = call.attrs.integer("batch_axis");
     if (time < 0 || batch < 0 || time >= x.rank() || batch >= x.rank() || time == batch)
@@ -54,12 +54,12 @@ const auto row_ranks_rule = [](auto& c) {
             place.axis.push_back(column);
             return c.in(0, place);
         };
-        auto differs = c.to_index(c.arg_largest(c.in_dim(0, 1), [&](auto column) {
+        auto differs = c.to_index(c.argmax(c.in_dim(0, 1), [&](auto column) {
             return select(at(other, column) != at(here, column), c.value(1), c.value(0));
         }));
         auto theirs = at(other, differs);
         auto own = at(here, differs);
-        auto is_before = either(theirs < own, both(theirs == own, other < here));
+        auto is_before = logical_or(theirs < own, logical_and(theirs == own, other < here));
         return select(is_before, c.value(1), c.value(0));
     });
 };
@@ -68,10 +68,10 @@ const auto row_ranks_rule = [](auto& c) {
 
 constexpr int64_t kMostBoxes = 65536;  // one bit per box in shared memory
 
-Status infer_nms(InferCall& call) {
+Status infer_nms(InferContext& call) {
     const Shape &boxes = call.shape(0), &scores = call.shape(1);
     const bool fits = boxes.rank() == 3 && scores.rank() == 3 && boxes[2] == Dim(4) &&
-                      boxes[0] == scores[0] && boxes[1] == scores[2] && !boxes[1].per_row;
+                      boxes[0] == scores[0] && boxes[1] == scores[2] && !boxes[1].is_batch;
     if (!fits)
         return invalid_argument("expected boxes [B, N, 4] and scores [B, C, N], found " +
                                 to_string(boxes) + " and " + to_string(scores));
@@ -105,7 +105,7 @@ double overlap(const Box& a, const Box& b) {
     return all > 0 ? common / all : 0;
 }
 
-void reference_nms(ReferenceCall& call) {
+void reference_nms(ReferenceContext& call) {
     const HostTensor &boxes = call.inputs[0], &scores = call.inputs[1];
     const int64_t count = call.attrs.integer("count"), n = boxes.shape()[1].count;
     const int64_t classes = scores.shape()[1].count;
@@ -131,7 +131,7 @@ void reference_nms(ReferenceCall& call) {
     }
 }
 
-std::optional<KernelText> nms_kernel(const KernelRuleCall& call) {
+std::optional<CustomKernel> nms_kernel(const KernelRuleContext& call) {
     const auto literal = [](double value) {
         char text[40];
         std::snprintf(text, sizeof text, "%.9e", value);
@@ -139,7 +139,7 @@ std::optional<KernelText> nms_kernel(const KernelRuleCall& call) {
     };
     const auto flag = [&](const char* name) { return call.attrs.flag(name) ? "true" : "false"; };
     const Shape& scores = call.shape(1);
-    KernelText text;
+    CustomKernel text;
     text.name = "nms";
     text.glsl = define("COUNT", call.attrs.integer("count")) +
                 define("WORDS", (call.shape(0)[1].count + 8191) / 8192) +
@@ -160,10 +160,10 @@ constinit const OpDef kOps[] = {
         .summary = "x with the first lengths[b] elements along time_axis backwards, for each b",
         .inputs = {{"x", TypeClass::kAny}, {"lengths", TypeClass::kInteger}},
         .attrs = {{"time_axis", AttrType::kInteger}, {"batch_axis", AttrType::kInteger}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_reverse_sequence,
-        .at = at_any(reverse_sequence_rule),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_any(reverse_sequence_rule),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {apply_one(op("reverse_sequence"), {v.cotangent(), v.in(1)}, v.attrs), Tensor()};
         },
         .onnx = {{"ReverseSequence", 10, import_reverse_sequence}},
@@ -177,7 +177,7 @@ constinit const OpDef kOps[] = {
                     sample.high = longest + 1;
                 };
                 add({4, 4}, 0, 1, 4);
-                add({kRows, 5}, 1, 0, 5);
+                add({kBatch, 5}, 1, 0, 5);
                 add({3, 2, 7}, 2, 1, 7);
             },
     },
@@ -185,19 +185,19 @@ constinit const OpDef kOps[] = {
         .name = "row_ranks",
         .summary = "how many rows of a matrix come before each, in the order of dictionaries",
         .inputs = {{"x", TypeClass::kAny}},
-        .op_class = OpClass::kIndexed,
-        .infer = [](InferCall& call) -> Status {
+        .op_class = OpClass::kInjective,
+        .infer = [](InferContext& call) -> Status {
             if (call.shape(0).rank() != 2 || call.shape(0)[1].count < 1)
                 return invalid_argument("x is " + to_string(call.shape(0)) + ", expected a matrix");
             return call.one(DType::kI64, {call.shape(0)[0]});
         },
-        .at = at_any(row_ranks_rule),
+        .compute = compute_any(row_ranks_rule),
         .stops_gradient = true,
         .samples =
             [](Samples& s) {
                 s.add_typed({{DType::kI32, {7, 2}}});
                 s.add_typed({{DType::kI32, {5, 3}}}).high = 1;
-                s.add({{kRows, 4}});
+                s.add({{kBatch, 4}});
             },
     },
     {
@@ -205,12 +205,12 @@ constinit const OpDef kOps[] = {
         .summary = "indices of the best boxes of each class that overlap no better one; -1 behind",
         .inputs = {{"boxes"}, {"scores"}},
         .attrs = {{"count", AttrType::kInteger},
-                  {"overlap", AttrType::kReal, 0},
+                  {"overlap", AttrType::kFloat, 0},
                   {"has_score", AttrType::kInteger, 0},
-                  {"score", AttrType::kReal, 0},
+                  {"score", AttrType::kFloat, 0},
                   {"centered", AttrType::kInteger, 0}},
         .op_class = OpClass::kKernel,
-        .reads_buffers = true,
+        .is_opaque = true,
         .infer = infer_nms,
         .reference = reference_nms,
         .kernel = nms_kernel,
@@ -230,7 +230,7 @@ constinit const OpDef kOps[] = {
                 };
                 add({1, 6, 4}, 1, 3, 0.5, 0);
                 add({2, 40, 4}, 3, 50, 0.3, 1);
-                add({kRows, 7, 4}, 2, 4, 0.1, 0);
+                add({kBatch, 7, 4}, 2, 4, 0.1, 0);
                 add({1, 600, 4}, 1, 30, 0.4, 0);
             },
     },
@@ -245,8 +245,8 @@ Tensor reverse_sequence(const Tensor& x, const Tensor& lengths, int64_t time_axi
     if (!x.ok()) return x;
     const Result<int> time = normalize_axis(time_axis, x.rank());
     const Result<int> batch = normalize_axis(batch_axis, x.rank());
-    if (!time.ok()) return fail(x, time.status().in("reverse_sequence"));
-    if (!batch.ok()) return fail(x, batch.status().in("reverse_sequence"));
+    if (!time.ok()) return fail(x, time.status().with_context("reverse_sequence"));
+    if (!batch.ok()) return fail(x, batch.status().with_context("reverse_sequence"));
     return apply_one(op("reverse_sequence"), {x, lengths},
                      {{"time_axis", int64_t{*time}}, {"batch_axis", int64_t{*batch}}});
 }
@@ -261,7 +261,7 @@ NonZero nonzero(const Tensor& x, int64_t capacity) {
     if (!x.ok()) return failed;
     const Shape shape = x.shape();
     bool suits = shape.rank() >= 1 && shape.element_count().count > 0 && capacity >= 1;
-    for (int i = 1; i < shape.rank(); ++i) suits = suits && !shape[i].per_row;
+    for (int i = 1; i < shape.rank(); ++i) suits = suits && !shape[i].is_batch;
     if (!suits) {
         fail(x, invalid_argument("nonzero: capacity " + std::to_string(capacity) + " for " +
                                  to_string(shape) +
@@ -273,8 +273,8 @@ NonZero nonzero(const Tensor& x, int64_t capacity) {
     const Tensor so_far = cumsum(reshape(flags, {Dim(-1)}), 0);
     const Tensor count = sum(flags);
     // The j-th selected element is where the running count first exceeds j.
-    const Tensor number = iota(*x.trace(), {capacity}, DType::kI64);
-    const Tensor place = search_sorted(so_far, number, true);
+    const Tensor number = arange(*x.trace(), {capacity}, DType::kI64);
+    const Tensor place = searchsorted(so_far, number, true);
     std::vector<Tensor> coordinates;
     Tensor rest = place;
     for (int i = shape.rank() - 1; i >= 0; --i) {
@@ -291,8 +291,8 @@ namespace {
 
 /// True where a row (or element) of sorted differs from the one before; false for the first.
 Tensor differs_from_last(const Tensor& sorted) {
-    const Tensor number = iota(*sorted.trace(), {sorted.dim(0)}, DType::kI64);
-    const Tensor last = gather(sorted, maximum(number - 1.0, 0), 0);
+    const Tensor number = arange(*sorted.trace(), {sorted.dim(0)}, DType::kI64);
+    const Tensor last = take(sorted, maximum(number - 1.0, 0), 0);
     Tensor differs = not_equal(sorted, last);
     if (is_floating(sorted.dtype()))
         differs = logical_and(differs, logical_not(logical_and(is_nan(sorted), is_nan(last))));
@@ -310,7 +310,7 @@ Unique unique(const Tensor& x, int64_t capacity, std::optional<int64_t> axis, bo
     if (!at.ok() || capacity < 1 || x.shape().element_count().count == 0) {
         fail(x, at.ok() ? invalid_argument("unique: capacity " + std::to_string(capacity) +
                                            " for " + to_string(x.shape()))
-                        : at.status().in("unique"));
+                        : at.status().with_context("unique"));
         return failed;
     }
     // Slices become rows; without an axis, single elements.
@@ -320,21 +320,21 @@ Unique unique(const Tensor& x, int64_t capacity, std::optional<int64_t> axis, bo
     Tensor rows = axis ? transpose(x, leading) : reshape(x, {Dim(-1)});
     if (rows.rank() > 1) rows = flatten(rows, 1, -1);
     const Tensor order = argsort(rows.rank() == 1 ? rows : apply_one(op("row_ranks"), {rows}), 0);
-    const Tensor group = cumsum(cast(differs_from_last(gather(rows, order, 0)), DType::kI64), 0);
+    const Tensor group = cumsum(cast(differs_from_last(take(rows, order, 0)), DType::kI64), 0);
     const Tensor count = max(group) + 1.0;
-    const Tensor number = iota(*x.trace(), {capacity}, DType::kI64);
+    const Tensor number = arange(*x.trace(), {capacity}, DType::kI64);
     const Tensor is_used = less(number, count);
-    const Tensor begin = search_sorted(group, number), end = search_sorted(group, number, true);
+    const Tensor begin = searchsorted(group, number), end = searchsorted(group, number, true);
     Tensor counts = end - begin;
-    Tensor first = where(is_used, gather(order, begin, 0), -1.0);
-    Tensor inverse = gather(group, argsort(order, 0), 0);
+    Tensor first = where(is_used, take(order, begin, 0), -1.0);
+    Tensor inverse = take(group, argsort(order, 0), 0);
     if (!sorted) {
         const Tensor by_place = argsort(where(is_used, first, static_cast<double>(INT32_MAX)), 0);
-        counts = gather(counts, by_place, 0);
-        first = gather(first, by_place, 0);
-        inverse = gather(argsort(by_place, 0), inverse, 0);
+        counts = take(counts, by_place, 0);
+        first = take(first, by_place, 0);
+        inverse = take(argsort(by_place, 0), inverse, 0);
     }
-    Tensor values = gather(axis ? x : reshape(x, {Dim(-1)}), maximum(first, 0), *at);
+    Tensor values = take(axis ? x : reshape(x, {Dim(-1)}), maximum(first, 0), *at);
     return {values, first, inverse, counts, count};
 }
 

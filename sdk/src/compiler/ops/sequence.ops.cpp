@@ -16,12 +16,12 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-Status infer_rotary(InferCall& call) {
+Status infer_rotary(InferContext& call) {
     const Shape &x = call.shape(0), &table = call.shape(1);
     if (table != call.shape(2) || table.rank() < 1 || table.rank() > x.rank())
         return invalid_argument("cosines and sines must have one shape, of x's rank or less");
     const Dim half = table[table.rank() - 1], width = x[x.rank() - 1];
-    if (half.per_row || width.per_row || 2 * half.count > width.count)
+    if (half.is_batch || width.is_batch || 2 * half.count > width.count)
         return invalid_argument("the tables are wider than half of x");
     Shape leading = x, of_table = table;
     leading[x.rank() - 1] = of_table[table.rank() - 1] = Dim(1);
@@ -33,7 +33,7 @@ Status infer_rotary(InferCall& call) {
 }
 
 // Su et al., "RoFormer: Enhanced transformer with rotary position embedding", 2021.
-Tensors decompose_rotary(DecomposeCall& d) {
+Tensors decompose_rotary(DecomposeContext& d) {
     const Tensor x = d.in(0), cosines = d.in(1), sines = d.in(2);
     const int64_t half = cosines.dim(-1).count, width = x.dim(-1).count;
     const bool interleaved = d.attrs.flag("interleaved");
@@ -63,7 +63,7 @@ constinit const OpDef kOps[] = {
                     const Attrs attrs{{"interleaved", interleaved}};
                     s.add({{4}, {2}, {2}}, attrs);
                     s.add({{3, 6}, {3, 2}, {3, 2}}, attrs);
-                    s.add({{kRows, 2, 3, 4}, {3, 2}, {3, 2}}, attrs);
+                    s.add({{kBatch, 2, 3, 4}, {3, 2}, {3, 2}}, attrs);
                     s.add({{2, 2, 3, 7}, {2, 1, 3, 3}, {2, 1, 3, 3}}, attrs);
                 }
             },
@@ -123,7 +123,7 @@ class LinearAttentionSteps {
     /// Within a chunk, attention without softmax; across chunks, through the state.
     Tensor chunk(const Tensor& q, const Tensor& k, const Tensor& v) {
         const Dim length = k.dim(2);
-        const Tensor row = iota(*k.trace(), {length, 1}), column = iota(*k.trace(), {1, length});
+        const Tensor row = arange(*k.trace(), {length, 1}), column = arange(*k.trace(), {1, length});
         const Tensor keys = unsqueeze(k, {2}), values = unsqueeze(v, {2});
         const Tensor products = matmul(q, keys, false, true);
         const Tensor seen = where(less_equal(column, row), products, 0.0);
@@ -135,10 +135,10 @@ class LinearAttentionSteps {
     /// One element of the sequence.  Yang et al., "Gated delta networks", 2024, equation 10.
     Tensor step(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& decay,
                 const Tensor& beta) {
-        if (decay.trace() != nullptr) state_ = state_ * swap_axes(exp(decay), 2, 3);
+        if (decay.trace() != nullptr) state_ = state_ * swapaxes(exp(decay), 2, 3);
         Tensor written = v;
         if (beta.trace() != nullptr) written = beta * (v - matmul(k, state_));
-        state_ = state_ + swap_axes(k, 2, 3) * written;
+        state_ = state_ + swapaxes(k, 2, 3) * written;
         // The queries of all heads that share this state form the rows of one product.
         return unsqueeze(matmul(squeeze(q, {3}), state_), {3});
     }
@@ -155,7 +155,7 @@ Status check_linear(const Tensor& q, const Tensor& k, const Tensor& v,
                ", v " + to_string(v.shape());
     };
     for (const Tensor& t : {q, k, v})
-        if (t.rank() != 4 || t.dim(2).per_row || t.dim(1).per_row || t.dim(0) != q.dim(0) ||
+        if (t.rank() != 4 || t.dim(2).is_batch || t.dim(1).is_batch || t.dim(0) != q.dim(0) ||
             t.dim(2) != q.dim(2))
             return invalid_argument(text() + " must be [batch, heads, length, n]");
     if (k.dim(1) != v.dim(1) || k.dim(1).count < 1 || q.dim(1).count % k.dim(1).count != 0 ||
@@ -191,7 +191,7 @@ CausalConv causal_conv(const Tensor& x, const Tensor& weight, const Tensor& bias
                        const Tensor& past) {
     if (!x.ok() || !weight.ok()) return {failed_like(x), failed_like(x)};
     const bool fits = x.rank() == 3 && weight.rank() == 3 && weight.dim(0) == x.dim(1) &&
-                      weight.dim(1).is_one() && weight.dim(2).count >= 1 && !x.dim(2).per_row;
+                      weight.dim(1).is_one() && weight.dim(2).count >= 1 && !x.dim(2).is_batch;
     const Shape before{x.dim(0), x.dim(1), weight.dim(-1).count - 1};
     if (!fits || (past.trace() != nullptr && past.ok() && past.shape() != before)) {
         const Tensor failed = fail(

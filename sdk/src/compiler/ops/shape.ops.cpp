@@ -36,7 +36,7 @@ Tensor take_rows(const Tensor& x, int64_t axis, Dim rows) {
                       {"shape", shape}});
 }
 
-Status infer_reshape(InferCall& call) {
+Status infer_reshape(InferContext& call) {
     const Shape& shape = call.attrs.shape("shape");
     HEARTH_TRY(check_shape(shape));
     if (shape.element_count() != call.shape(0).element_count())
@@ -47,7 +47,7 @@ Status infer_reshape(InferCall& call) {
     return call.one(call.dtype(0), shape);
 }
 
-Status infer_transpose(InferCall& call) {
+Status infer_transpose(InferContext& call) {
     const std::vector<int64_t>& perm = call.attrs.integers("perm");
     const int rank = call.shape(0).rank();
     std::vector<int64_t> sorted = perm;
@@ -63,7 +63,7 @@ Status infer_transpose(InferCall& call) {
     return call.one(call.dtype(0), shape);
 }
 
-Status infer_expand(InferCall& call) {
+Status infer_expand(InferContext& call) {
     const Shape& shape = call.attrs.shape("shape");
     HEARTH_TRY(check_shape(shape));
     HEARTH_ASSIGN(const Shape both, broadcast(call.shape(0), shape));
@@ -73,7 +73,7 @@ Status infer_expand(InferCall& call) {
     return call.one(call.dtype(0), shape);
 }
 
-Status infer_split(InferCall& call) {
+Status infer_split(InferContext& call) {
     HEARTH_TRY(check_axis(call.attrs, call.shape(0).rank()));
     Shape piece = call.shape(0);
     Dim& along = piece[static_cast<int>(call.attrs.integer("axis"))];
@@ -100,18 +100,18 @@ int64_t count_behind(const Shape& shape, int axis) {
 /// True if parts like this one, concatenated along `axis`, are contiguous in memory.
 bool lies_in_turn(const Shape& part, int axis) {
     for (int i = 0; i < part.rank(); ++i)
-        if (i < axis ? !part[i].is_one() : i > axis && part[i].per_row) return false;
+        if (i < axis ? !part[i].is_one() : i > axis && part[i].is_batch) return false;
     return true;
 }
 
-Status infer_concat(InferCall& call) {
+Status infer_concat(InferContext& call) {
     Shape shape = call.shape(0);
     HEARTH_TRY(check_axis(call.attrs, shape.rank()));
     const int axis = static_cast<int>(call.attrs.integer("axis"));
     for (size_t k = 1; k < call.inputs.size(); ++k) {
         const Shape& next = call.inputs[k].shape;
         bool agrees = next.rank() == shape.rank() && call.inputs[k].dtype == call.dtype(0) &&
-                      next[axis].per_row == shape[axis].per_row;
+                      next[axis].is_batch == shape[axis].is_batch;
         for (int i = 0; agrees && i < shape.rank(); ++i) agrees = i == axis || next[i] == shape[i];
         if (!agrees)
             return invalid_argument("part " + std::to_string(k) + " differs in more than axis " +
@@ -124,7 +124,7 @@ Status infer_concat(InferCall& call) {
 }
 
 // begins, steps: one per axis; shape: that of the result.
-Status infer_slice(InferCall& call) {
+Status infer_slice(InferContext& call) {
     const std::vector<int64_t>&begins = call.attrs.integers("begins"),
           &steps = call.attrs.integers("steps");
     const Shape &from = call.shape(0), &to = call.attrs.shape("shape");
@@ -137,10 +137,10 @@ Status infer_slice(InferCall& call) {
         // A slice of a symbolic axis must be a leading part that scales with it: nothing else stays
         // in bounds for every batch size.
         const bool fits =
-            from[i].per_row
-                ? to[i].per_row && begin == 0 && step == 1 && to[i].count >= 0 &&
+            from[i].is_batch
+                ? to[i].is_batch && begin == 0 && step == 1 && to[i].count >= 0 &&
                       to[i].count <= from[i].count
-                : !to[i].per_row && begin >= 0 && step >= 1 && to[i].count >= 0 &&
+                : !to[i].is_batch && begin >= 0 && step >= 1 && to[i].count >= 0 &&
                       begin <= from[i].count && step <= INT32_MAX && to[i].count <= from[i].count &&
                       (to[i].count == 0 || begin + (to[i].count - 1) * step < from[i].count);
         if (!fits)
@@ -152,7 +152,7 @@ Status infer_slice(InferCall& call) {
 }
 
 // low: elements before; interior: elements between neighbours; shape: that of the result.
-Status infer_pad(InferCall& call) {
+Status infer_pad(InferContext& call) {
     const std::vector<int64_t>&low = call.attrs.integers("low"),
           &interior = call.attrs.integers("interior");
     const Shape &from = call.shape(0), &to = call.attrs.shape("shape");
@@ -163,8 +163,8 @@ Status infer_pad(InferCall& call) {
     for (int i = 0; i < from.rank(); ++i) {
         const int64_t before = low[static_cast<size_t>(i)],
                       between = interior[static_cast<size_t>(i)];
-        const bool is_same = from[i].per_row == to[i].per_row;
-        const bool fits = from[i].per_row
+        const bool is_same = from[i].is_batch == to[i].is_batch;
+        const bool fits = from[i].is_batch
                               ? before == 0 && between == 0 && to[i].count >= from[i].count
                               : before >= 0 && between >= 0 && before <= INT32_MAX &&
                                     between < INT32_MAX && from[i].count > 0 &&
@@ -186,12 +186,12 @@ constinit const OpDef kOps[] = {
         .summary = "the same elements in the same order under another shape",
         .inputs = {{"x", TypeClass::kAny}},
         .attrs = {{"shape", AttrType::kShape}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .is_view = true,
         .is_reshape = true,
         .infer = infer_reshape,
-        .at = at_any([](auto& c) { return c.in_linear(0, c.linear()); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_any([](auto& c) { return c.in_linear(0, c.linear()); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {reshape(v.cotangent(), v.in(0).shape())};
         },
         .onnx = {{"Reshape", 5, import_reshape}},
@@ -200,9 +200,9 @@ constinit const OpDef kOps[] = {
                 s.add({{}}, {{"shape", Shape{1}}});
                 s.add({{1, 1}}, {{"shape", Shape{}}});
                 s.add({{2, 3, 4}}, {{"shape", Shape{4, 6}}});
-                s.add({{kRows, 4}}, {{"shape", Shape{kRows, 2, 2}}});
-                s.add({{kRows, 4}}, {{"shape", Shape{Dim(4, true)}}});
-                s.add({{Dim(4, true)}}, {{"shape", Shape{2, kRows, 2}}});
+                s.add({{kBatch, 4}}, {{"shape", Shape{kBatch, 2, 2}}});
+                s.add({{kBatch, 4}}, {{"shape", Shape{Dim(4, true)}}});
+                s.add({{Dim(4, true)}}, {{"shape", Shape{2, kBatch, 2}}});
                 s.add({{1, 2, 3, 2, 2}}, {{"shape", Shape{24}}});
                 s.add_typed({{DType::kI32, {33, 9}}}, {{"shape", Shape{9, 33}}});
             },
@@ -212,17 +212,17 @@ constinit const OpDef kOps[] = {
         .summary = "axis i of the result is axis perm[i] of x",
         .inputs = {{"x", TypeClass::kAny}},
         .attrs = {{"perm", AttrType::kIntegers}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .is_view = true,
         .infer = infer_transpose,
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             auto place = c.coords();
             const std::vector<int64_t>& perm = c.attrs().integers("perm");
             for (int i = 0; i < c.rank(); ++i)
                 place[static_cast<int>(perm[static_cast<size_t>(i)])] = c.coord(i);
             return c.in(0, place);
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {transpose(v.cotangent(), inverse(v.attrs.integers("perm")))};
         },
         .onnx = {{"Transpose", 1, import_transpose}},
@@ -231,7 +231,7 @@ constinit const OpDef kOps[] = {
                 s.add({{}}, {{"perm", List{}}});
                 s.add({{7}}, {{"perm", List{0}}});
                 s.add({{3, 5}}, {{"perm", List{1, 0}}});
-                s.add({{kRows, 5}}, {{"perm", List{1, 0}}});
+                s.add({{kBatch, 5}}, {{"perm", List{1, 0}}});
                 s.add({{2, 1, 3}}, {{"perm", List{2, 0, 1}}});
                 s.add({{2, 3, 1, 5}}, {{"perm", List{0, 3, 1, 2}}});
                 s.add({{1, 2, 3, 2, 2}}, {{"perm", List{4, 2, 0, 1, 3}}});
@@ -243,12 +243,12 @@ constinit const OpDef kOps[] = {
         .summary = "x broadcast to a shape",
         .inputs = {{"x", TypeClass::kAny}},
         .attrs = {{"shape", AttrType::kShape}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .is_view = true,
         .infer = infer_expand,
-        .at = at_any([](auto& c) { return c.x(0); }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
-            return {sum_to(v.cotangent(), v.in(0).shape())};
+        .compute = compute_any([](auto& c) { return c.x(0); }),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
+            return {sum_to_shape(v.cotangent(), v.in(0).shape())};
         },
         .onnx = {{"Expand", 8, import_expand}},
         .samples =
@@ -257,8 +257,8 @@ constinit const OpDef kOps[] = {
                 s.add({{}}, {{"shape", Shape{3, 5}}});
                 s.add({{1}}, {{"shape", Shape{7}}});
                 s.add({{3, 1}}, {{"shape", Shape{2, 3, 5}}});
-                s.add({{5}}, {{"shape", Shape{kRows, 5}}});
-                s.add({{kRows, 1}}, {{"shape", Shape{2, kRows, 3}}});
+                s.add({{5}}, {{"shape", Shape{kBatch, 5}}});
+                s.add({{kBatch, 1}}, {{"shape", Shape{2, kBatch, 3}}});
                 s.add({{1, 2, 1, 2, 2}}, {{"shape", Shape{3, 2, 4, 2, 2}}});
             },
     },
@@ -269,7 +269,7 @@ constinit const OpDef kOps[] = {
         .attrs = {{"axis", AttrType::kInteger}, {"extents", AttrType::kIntegers}},
         .op_class = OpClass::kComposite,
         .infer = infer_split,
-        .decompose = [](DecomposeCall& d) -> std::vector<Tensor> {
+        .decompose = [](DecomposeContext& d) -> std::vector<Tensor> {
             std::vector<Tensor> pieces;
             int64_t begin = 0;
             for (int64_t extent : d.attrs.integers("extents")) {
@@ -280,15 +280,15 @@ constinit const OpDef kOps[] = {
             return pieces;
         },
         // One concatenation, where separate slices would each give a padded tensor.
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {concat(v.cotangents, v.attrs.integer("axis"))};
         },
         .samples =
             [](Samples& s) {
                 s.add({{7}}, {{"axis", int64_t{0}}, {"extents", List{3, 4}}});
                 s.add({{3, 5}}, {{"axis", int64_t{1}}, {"extents", List{1, 2, 2}}});
-                s.add({{kRows, 4, 2}}, {{"axis", int64_t{1}}, {"extents", List{4}}});
-                s.add({{kRows, 3}}, {{"axis", int64_t{1}}, {"extents", List{2, 1}}});
+                s.add({{kBatch, 4, 2}}, {{"axis", int64_t{1}}, {"extents", List{4}}});
+                s.add({{kBatch, 3}}, {{"axis", int64_t{1}}, {"extents", List{2, 1}}});
             },
     },
     {
@@ -296,13 +296,13 @@ constinit const OpDef kOps[] = {
         .summary = "x read backwards along the axes",
         .inputs = {{"x", TypeClass::kAny}},
         .attrs = {{"axes", AttrType::kIntegers}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .is_view = true,
-        .infer = [](InferCall& call) -> Status {
+        .infer = [](InferContext& call) -> Status {
             HEARTH_TRY(check_axes(call.attrs, call.shape(0).rank()));
             return same_as_input(call);
         },
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             auto place = c.coords();
             for (int64_t axis : c.attrs().integers("axes")) {
                 const int i = static_cast<int>(axis);
@@ -310,14 +310,14 @@ constinit const OpDef kOps[] = {
             }
             return c.in(0, place);
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {flip(v.cotangent(), v.attrs.integers("axes"))};
         },
         .samples =
             [](Samples& s) {
                 s.add({{7}}, {{"axes", List{0}}});
                 s.add({{3, 5}}, {{"axes", List{0, 1}}});
-                s.add({{kRows, 5}}, {{"axes", List{0}}});
+                s.add({{kBatch, 5}}, {{"axes", List{0}}});
                 s.add({{2, 3, 1, 5}}, {{"axes", List{1, 2, 3}}});
             },
     },
@@ -328,17 +328,17 @@ constinit const OpDef kOps[] = {
         .attrs = {{"begins", AttrType::kIntegers},
                   {"steps", AttrType::kIntegers},
                   {"shape", AttrType::kShape}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .is_view = true,
         .infer = infer_slice,
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             auto place = c.coords();
             for (int i = 0; i < c.rank(); ++i)
                 place[i] = place[i] * c.index(c.attrs().integers("steps")[static_cast<size_t>(i)]) +
                            c.index(c.attrs().integers("begins")[static_cast<size_t>(i)]);
             return c.in(0, place);
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             if (is_empty(v.out().shape())) return {zeros_like(v.in(0))};
             List interior = v.attrs.integers("steps");
             for (int64_t& step : interior) --step;
@@ -357,8 +357,8 @@ constinit const OpDef kOps[] = {
                 add({}, {}, {}, {});
                 add({7}, {2}, {1}, {3});
                 add({3, 7}, {0, 1}, {1, 2}, {3, 3});
-                add({kRows, 5}, {0, 4}, {1, 1}, {kRows, 1});
-                add({Dim(2, true), 3}, {0, 0}, {1, 2}, {kRows, 2});
+                add({kBatch, 5}, {0, 4}, {1, 1}, {kBatch, 1});
+                add({Dim(2, true), 3}, {0, 0}, {1, 2}, {kBatch, 2});
                 add({2, 3, 1, 5}, {1, 0, 0, 1}, {1, 2, 1, 3}, {1, 2, 1, 2});
                 add({1, 2, 3, 2, 2}, {0, 1, 2, 0, 1}, {1, 1, 1, 1, 1}, {1, 1, 1, 2, 1});
             },
@@ -370,10 +370,10 @@ constinit const OpDef kOps[] = {
         .attrs = {{"low", AttrType::kIntegers},
                   {"interior", AttrType::kIntegers},
                   {"shape", AttrType::kShape},
-                  {"value", AttrType::kReal, 0}},
-        .op_class = OpClass::kIndexed,
+                  {"value", AttrType::kFloat, 0}},
+        .op_class = OpClass::kInjective,
         .infer = infer_pad,
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             auto place = c.coords();
             auto is_inside = c.index(0) == c.index(0);
             for (int i = 0; i < c.rank(); ++i) {
@@ -386,14 +386,14 @@ constinit const OpDef kOps[] = {
                 auto beyond = place[i] - c.index(low);
                 auto from = max(beyond, c.index(0)) / c.index(step);
                 auto last = c.in_dim(0, i) - 1;
-                is_inside = both(is_inside, from * c.index(step) == beyond);
-                is_inside = both(is_inside, from <= last);
+                is_inside = logical_and(is_inside, from * c.index(step) == beyond);
+                is_inside = logical_and(is_inside, from <= last);
                 place[i] = min(from, last);
             }
             auto value = c.value(c.attrs().real("value"));
             return select(is_inside, c.in(0, place), value);
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             List steps = v.attrs.integers("interior");
             for (int64_t& step : steps) ++step;
             return {apply_one(op("slice"), {v.cotangent()},
@@ -411,8 +411,8 @@ constinit const OpDef kOps[] = {
                 add({}, {}, {}, {});
                 add({1}, {2}, {0}, {7});
                 add({3}, {1}, {2}, {9});
-                add({kRows, 5}, {0, 2}, {0, 0}, {kRows, 7});
-                add({kRows, 2}, {0, 0}, {0, 1}, {Dim(2, true), 3});
+                add({kBatch, 5}, {0, 2}, {0, 0}, {kBatch, 7});
+                add({kBatch, 2}, {0, 0}, {0, 1}, {Dim(2, true), 3});
                 add({2, 3, 1, 5}, {1, 0, 0, 3}, {0, 1, 0, 0}, {3, 5, 2, 8});
                 add({1, 2, 3, 2, 2}, {0, 1, 0, 0, 1}, {0, 0, 0, 0, 0}, {1, 3, 4, 2, 3});
             },
@@ -422,9 +422,9 @@ constinit const OpDef kOps[] = {
         .summary = "the parts one after another along the axis",
         .inputs = {{"parts", TypeClass::kAny, true}},
         .attrs = {{"axis", AttrType::kInteger}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_concat,
-        .at = at_any([](auto& c) {
+        .compute = compute_any([](auto& c) {
             const int axis = static_cast<int>(c.attrs().integer("axis"));
             if (lies_in_turn(c.in_shape(0), axis)) {
                 const auto count = [&](int k) {
@@ -454,10 +454,10 @@ constinit const OpDef kOps[] = {
             }
             return result;
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const int64_t axis = v.attrs.integer("axis");
             std::vector<Tensor> parts;
-            if (v.out().shape()[static_cast<int>(axis)].per_row) {
+            if (v.out().shape()[static_cast<int>(axis)].is_batch) {
                 // A symbolic axis can only be sliced from its begin. Flipping reaches the rest: the
                 // elements after the first k parts lead the flipped tensor.
                 Tensor rest = v.cotangent();
@@ -484,8 +484,8 @@ constinit const OpDef kOps[] = {
                 s.add({{1}, {6}}, {{"axis", int64_t{0}}});
                 s.add({{3, 5}}, {{"axis", int64_t{1}}});
                 s.add({{3, 5}, {3, 1}, {3, 2}}, {{"axis", int64_t{1}}});
-                s.add({{kRows, 5}, {kRows, 3}}, {{"axis", int64_t{1}}});
-                s.add({{kRows, 2}, {Dim(2, true), 2}}, {{"axis", int64_t{0}}});
+                s.add({{kBatch, 5}, {kBatch, 3}}, {{"axis", int64_t{1}}});
+                s.add({{kBatch, 2}, {Dim(2, true), 2}}, {{"axis", int64_t{0}}});
                 s.add({{2, 3, 1, 5}, {2, 4, 1, 5}}, {{"axis", int64_t{1}}});
                 s.add({{1, 2, 3, 2, 2}, {1, 2, 3, 2, 2}, {1, 2, 3, 2, 2}, {1, 2, 3, 2, 2}},
                       {{"axis", int64_t{4}}});
@@ -508,13 +508,13 @@ Tensor reshape(const Tensor& x, const Shape& wanted) {
             open = i;
         else
             known = Dim(saturated_product(known.count, shape[i].count),
-                        known.per_row || shape[i].per_row);
+                        known.is_batch || shape[i].is_batch);
     }
     if (open >= 0) {
-        if (known.count <= 0 || total.count % known.count != 0 || (known.per_row && !total.per_row))
+        if (known.count <= 0 || total.count % known.count != 0 || (known.is_batch && !total.is_batch))
             return fail(x, invalid_argument("reshape: " + to_string(x.shape()) +
                                             " does not divide into " + to_string(wanted)));
-        shape[open] = Dim(total.count / known.count, total.per_row && !known.per_row);
+        shape[open] = Dim(total.count / known.count, total.is_batch && !known.is_batch);
     }
     return apply_one(op("reshape"), {x}, {{"shape", shape}});
 }
@@ -523,8 +523,8 @@ Tensor flatten(const Tensor& x, int64_t first, int64_t last) {
     if (!x.ok()) return x;
     if (x.rank() == 0) return reshape(x, {1});
     const Result<int> from = normalize_axis(first, x.rank()), to = normalize_axis(last, x.rank());
-    if (!from.ok()) return fail(x, from.status().in("flatten"));
-    if (!to.ok()) return fail(x, to.status().in("flatten"));
+    if (!from.ok()) return fail(x, from.status().with_context("flatten"));
+    if (!to.ok()) return fail(x, to.status().with_context("flatten"));
     Shape shape;
     Dim joined(1);
     for (int i = 0; i < x.rank(); ++i) {
@@ -533,7 +533,7 @@ Tensor flatten(const Tensor& x, int64_t first, int64_t last) {
             shape.push_back(d);
             continue;
         }
-        joined = Dim(joined.count * d.count, joined.per_row || d.per_row);
+        joined = Dim(joined.count * d.count, joined.is_batch || d.is_batch);
         if (i == *to) shape.push_back(joined);
     }
     return reshape(x, shape);
@@ -563,7 +563,7 @@ Tensor unsqueeze(const Tensor& x, const Axes& axes) {
     std::vector<int> added;
     for (int64_t axis : axes) {
         const Result<int> at = normalize_axis(axis, rank);
-        if (!at.ok()) return fail(x, at.status().in("unsqueeze"));
+        if (!at.ok()) return fail(x, at.status().with_context("unsqueeze"));
         added.push_back(*at);
     }
     std::sort(added.begin(), added.end());
@@ -584,11 +584,11 @@ Tensor transpose(const Tensor& x, const Axes& permutation) {
     return apply_one(op("transpose"), {x}, {{"perm", perm}});
 }
 
-Tensor swap_axes(const Tensor& x, int64_t a, int64_t b) {
+Tensor swapaxes(const Tensor& x, int64_t a, int64_t b) {
     if (!x.ok()) return x;
     const Result<int> first = normalize_axis(a, x.rank()), second = normalize_axis(b, x.rank());
-    if (!first.ok()) return fail(x, first.status().in("swap_axes"));
-    if (!second.ok()) return fail(x, second.status().in("swap_axes"));
+    if (!first.ok()) return fail(x, first.status().with_context("swap_axes"));
+    if (!second.ok()) return fail(x, second.status().with_context("swap_axes"));
     if (*first == *second) return x;
     std::vector<int64_t> perm;
     for (int i = 0; i < x.rank(); ++i) perm.push_back(i);
@@ -630,9 +630,9 @@ Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats) {
 Tensor roll(const Tensor& x, int64_t shift, int64_t axis) {
     if (!x.ok()) return x;
     const Result<int> at = normalize_axis(axis, x.rank());
-    if (!at.ok()) return fail(x, at.status().in("roll"));
+    if (!at.ok()) return fail(x, at.status().with_context("roll"));
     const Dim extent = x.dim(*at);
-    if (extent.per_row)
+    if (extent.is_batch)
         return fail(x, invalid_argument("roll: axis " + std::to_string(*at) + " of " +
                                         to_string(x.shape()) + " is symbolic"));
     if (extent.count == 0) return x;
@@ -644,7 +644,7 @@ Tensor roll(const Tensor& x, int64_t shift, int64_t axis) {
 Tensor concat(std::span<const Tensor> parts, int64_t axis) {
     if (parts.empty() || !parts[0].ok()) return parts.empty() ? Tensor() : parts[0];
     const Result<int> at = normalize_axis(axis, parts[0].rank());
-    if (!at.ok()) return fail(parts[0], at.status().in("concat"));
+    if (!at.ok()) return fail(parts[0], at.status().with_context("concat"));
     // Empty parts are skipped, and one kernel takes a limited number.
     constexpr size_t kMostParts = 8;
     std::vector<Tensor> group, groups;
@@ -675,11 +675,11 @@ Tensor stack(std::span<const Tensor> parts, int64_t axis) {
 Tensor slice(const Tensor& x, int64_t axis, int64_t begin, int64_t end, int64_t step) {
     if (!x.ok()) return x;
     const Result<int> at = normalize_axis(axis, x.rank());
-    if (!at.ok()) return fail(x, at.status().in("slice"));
+    if (!at.ok()) return fail(x, at.status().with_context("slice"));
     const Dim extent = x.dim(*at);
     const bool is_whole = begin == 0 && step == 1 && end >= INT32_MAX;
-    if (extent.per_row && is_whole) return x;
-    if (step == 0 || extent.per_row)
+    if (extent.is_batch && is_whole) return x;
+    if (step == 0 || extent.is_batch)
         return fail(x, invalid_argument(step == 0 ? "slice: the step is zero"
                                                   : "slice: axis " + std::to_string(*at) + " of " +
                                                         to_string(x.shape()) +
@@ -717,7 +717,7 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& extents, 
         fail(x, at.ok() ? invalid_argument("split: the pieces hold " + std::to_string(total) +
                                            " elements, axis " + std::to_string(*at) + " of " +
                                            to_string(x.shape()) + " holds " + to_string(x.dim(*at)))
-                        : at.status().in("split"));
+                        : at.status().with_context("split"));
         return failed;
     }
     if (extents.empty()) return {};
@@ -727,11 +727,11 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& extents, 
     return pieces;
 }
 
-Tensor pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
+Tensor pad(const Tensor& x, const std::vector<int64_t>& pad_begin, const std::vector<int64_t>& pad_end,
            double value) {
     if (!x.ok()) return x;
     const auto rank = static_cast<size_t>(x.rank());
-    if (low.size() != rank || high.size() != rank)
+    if (pad_begin.size() != rank || pad_end.size() != rank)
         return fail(
             x, invalid_argument("pad: needs two numbers for each axis of " + to_string(x.shape())));
     // Negative padding is cropped first.
@@ -741,12 +741,12 @@ Tensor pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<i
     bool grows = false;
     for (size_t i = 0; i < rank; ++i) {
         const int axis = static_cast<int>(i);
-        if (low[i] < 0 || high[i] < 0)
-            cut = slice(cut, axis, std::max<int64_t>(-low[i], 0),
-                        x.dim(axis).count - std::max<int64_t>(-high[i], 0));
-        before[i] = std::max<int64_t>(low[i], 0);
-        const int64_t added = before[i] + std::max<int64_t>(high[i], 0);
-        if (added > 0 && x.dim(axis).per_row)
+        if (pad_begin[i] < 0 || pad_end[i] < 0)
+            cut = slice(cut, axis, std::max<int64_t>(-pad_begin[i], 0),
+                        x.dim(axis).count - std::max<int64_t>(-pad_end[i], 0));
+        before[i] = std::max<int64_t>(pad_begin[i], 0);
+        const int64_t added = before[i] + std::max<int64_t>(pad_end[i], 0);
+        if (added > 0 && x.dim(axis).is_batch)
             return fail(x, invalid_argument("pad: axis " + std::to_string(i) + " of " +
                                             to_string(x.shape()) + " is symbolic"));
         shape[axis].count = cut.dim(axis).count + added;

@@ -21,12 +21,12 @@ namespace {
 // Element index times frequency index must fit 32 bits.
 constexpr int64_t kLongestTransform = 46340;
 
-Status infer_dft(InferCall& call) {
+Status infer_dft(InferContext& call) {
     const Shape& x = call.shape(0);
     HEARTH_TRY(check_axis(call.attrs, x.rank()));
     const int axis = static_cast<int>(call.attrs.integer("axis"));
     const int64_t length = call.attrs.integer("length"), count = call.attrs.integer("count");
-    if (axis == x.rank() - 1 || x[x.rank() - 1] != Dim(2) || x[axis].per_row)
+    if (axis == x.rank() - 1 || x[x.rank() - 1] != Dim(2) || x[axis].is_batch)
         return invalid_argument("x is " + to_string(x) +
                                 ", expected complex numbers in the last axis");
     if (length < 1 || length > kLongestTransform || count < 1 || x[axis].count < 1)
@@ -75,11 +75,11 @@ constinit const OpDef kOps[] = {
                   {"length", AttrType::kInteger},
                   {"count", AttrType::kInteger},
                   {"inverse", AttrType::kInteger, 0},
-                  {"scale", AttrType::kReal, 1}},
-        .op_class = OpClass::kIndexed,
+                  {"scale", AttrType::kFloat, 1}},
+        .op_class = OpClass::kInjective,
         .infer = infer_dft,
-        .at = at_float(dft_rule),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .compute = compute_float(dft_rule),
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             Attrs adjoint = v.attrs;
             const int axis = static_cast<int>(v.attrs.integer("axis"));
             adjoint.set("count", v.in(0).dim(axis).count);
@@ -98,7 +98,7 @@ constinit const OpDef kOps[] = {
                 };
                 add({8, 2}, 0, 8, 8, 0);
                 add({3, 7, 2}, 1, 7, 4, 0);
-                add({kRows, 5, 2}, 1, 5, 5, 1);
+                add({kBatch, 5, 2}, 1, 5, 5, 1);
                 add({2, 6, 3, 2}, 1, 9, 9, 1);
                 add({2, 6, 2}, 1, 4, 3, 0);
                 add({1, 300, 2}, 1, 300, 151, 0);
@@ -114,9 +114,9 @@ extern constinit const std::span<const OpDef> signal_ops{kOps};
 Tensor dft(const Tensor& x, int64_t axis, const DftOptions& options) {
     if (!x.ok()) return x;
     const Result<int> at = normalize_axis(axis, x.rank());
-    if (!at.ok()) return fail(x, at.status().in("dft"));
+    if (!at.ok()) return fail(x, at.status().with_context("dft"));
     const Dim parts = x.dim(-1), extent = x.dim(*at);
-    if (*at == x.rank() - 1 || (parts != Dim(1) && parts != Dim(2)) || extent.per_row)
+    if (*at == x.rank() - 1 || (parts != Dim(1) && parts != Dim(2)) || extent.is_batch)
         return fail(x, invalid_argument("dft: x is " + to_string(x.shape()) +
                                         ", expected one or two parts in the last axis, and a " +
                                         "length that is no number of rows"));
@@ -152,7 +152,7 @@ Tensor dft(const Tensor& x, int64_t axis, const DftOptions& options) {
 Tensor stft(const Tensor& x, int64_t frame_length, int64_t frame_step, const Tensor& window,
             bool onesided) {
     if (!x.ok()) return x;
-    const int64_t length = x.rank() == 3 && !x.dim(1).per_row ? x.dim(1).count : 0;
+    const int64_t length = x.rank() == 3 && !x.dim(1).is_batch ? x.dim(1).count : 0;
     if (frame_length < 1 || frame_step < 1 || frame_length > length)
         return fail(
             x, invalid_argument("stft: frames of " + std::to_string(frame_length) + ", every " +
@@ -164,11 +164,11 @@ Tensor stft(const Tensor& x, int64_t frame_length, int64_t frame_step, const Ten
         return fail(x, out_of_range("stft: " + std::to_string(frames) + " frames of " +
                                     std::to_string(frame_length)));
     const auto places_bytes = static_cast<uint64_t>(frames * frame_length) * sizeof(int64_t);
-    if (!x.trace()->fits(1, places_bytes)) return failed_like(x);
+    if (!x.trace()->has_room(1, places_bytes)) return failed_like(x);
     HostTensor places(DType::kI64, Shape{frames, frame_length});
     for (int64_t i = 0; i < places.element_count(); ++i)
         places.set_int(i, i / frame_length * frame_step + i % frame_length);
-    Tensor framed = gather(x, x.trace()->constant(std::move(places)), 1);
+    Tensor framed = take(x, x.trace()->constant(std::move(places)), 1);
     if (window.ok()) framed = framed * unsqueeze(window, {-1});
     return dft(framed, 2, {.onesided = onesided});
 }
@@ -180,9 +180,9 @@ Tensor cosine_window(Trace& trace, int64_t size, bool periodic, DType dtype, dou
                      double a2) {
     if (size < 0 || size > INT32_MAX) {
         trace.fail(out_of_range("a window of " + std::to_string(size) + " elements"));
-        return {&trace, kNone};
+        return {&trace, kInvalidId};
     }
-    if (!trace.fits(1, static_cast<uint64_t>(size) * size_bytes(dtype))) return {&trace, kNone};
+    if (!trace.has_room(1, static_cast<uint64_t>(size) * size_bytes(dtype))) return {&trace, kInvalidId};
     HostTensor window(dtype, Shape{size});
     const double turn =
         2 * std::numbers::pi / std::max(1.0, static_cast<double>(periodic ? size : size - 1));
@@ -224,11 +224,11 @@ Tensor mel_weight_matrix(Trace& trace, const MelOptions& options, DType dtype) {
             std::to_string(options.upper_hertz) + " Hz at " + std::to_string(options.sample_rate) +
             " samples a second; expected 0 <= from <= to <= samples, all of them finite, and at " +
             "most 2^24 weights"));
-        return {&trace, kNone};
+        return {&trace, kInvalidId};
     }
     const int64_t spectrum = length / 2 + 1;
-    if (!trace.fits(1, static_cast<uint64_t>(spectrum * bins) * size_bytes(dtype)))
-        return {&trace, kNone};
+    if (!trace.has_room(1, static_cast<uint64_t>(spectrum * bins) * size_bytes(dtype)))
+        return {&trace, kInvalidId};
     // O'Shaughnessy's formula for the mel scale, 1987.
     const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
     const double low = mel(options.lower_hertz), high = mel(options.upper_hertz);

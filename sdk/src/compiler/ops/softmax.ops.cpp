@@ -12,7 +12,7 @@ namespace hearth {
 
 namespace {
 
-Status infer_softmax(InferCall& call) {
+Status infer_softmax(InferContext& call) {
     HEARTH_TRY(check_axis(call.attrs, call.shape(0).rank()));
     return same_as_input(call);
 }
@@ -26,7 +26,7 @@ Tensor shift_of(const Tensor& x, int64_t axis) {
 
 // Calls body(x, y) for each slice along the axis, in double.
 template <class F>
-void for_each_slice(ReferenceCall& call, F body) {
+void for_each_slice(ReferenceContext& call, F body) {
     const HostTensor& x = call.inputs[0];
     const int axis = static_cast<int>(call.attrs.integer("axis"));
     const int64_t count = x.shape()[axis].count;
@@ -54,7 +54,7 @@ double exp_sum(const std::vector<double>& list, double shift) {
     return total;
 }
 
-void softmax_reference(ReferenceCall& call) {
+void softmax_reference(ReferenceContext& call) {
     for_each_slice(call, [](const std::vector<double>& x, std::vector<double>& y) {
         const double shift = largest_of(x);
         const double total = exp_sum(x, shift);
@@ -63,7 +63,7 @@ void softmax_reference(ReferenceCall& call) {
     });
 }
 
-void log_softmax_reference(ReferenceCall& call) {
+void log_softmax_reference(ReferenceContext& call) {
     for_each_slice(call, [](const std::vector<double>& x, std::vector<double>& y) {
         const double shift = largest_of(x);
         const double log_total = shift == -HUGE_VAL ? 0 : std::log(exp_sum(x, shift)) + shift;
@@ -79,8 +79,8 @@ void softmax_samples(Samples& s) {
     add({7}, 0);
     add({3, 5}, 0);
     add({3, 5}, 1);
-    add({kRows, 5}, 1);
-    add({kRows, 5}, 0);
+    add({kBatch, 5}, 1);
+    add({kBatch, 5}, 0);
     add({2, 1, 3}, 1);
     add({2, 3, 1, 5}, 3);
     add({1, 2, 3, 2, 2}, 2);
@@ -99,13 +99,13 @@ constinit const OpDef kOps[] = {
         .op_class = OpClass::kComposite,
         .infer = infer_softmax,
         .reference = softmax_reference,
-        .decompose = [](DecomposeCall& d) -> std::vector<Tensor> {
+        .decompose = [](DecomposeContext& d) -> std::vector<Tensor> {
             const int64_t axis = d.attrs.integer("axis");
             const Tensor e = exp(d.in(0) - shift_of(d.in(0), axis));
             const Tensor total = sum(e, {axis}, true);
             return {e / where(equal(total, 0), 1.0, total)};
         },
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor weighted = v.cotangent() * v.out();
             return {weighted - v.out() * sum(weighted, {v.attrs.integer("axis")}, true)};
         },
@@ -120,13 +120,13 @@ constinit const OpDef kOps[] = {
         .op_class = OpClass::kComposite,
         .infer = infer_softmax,
         .reference = log_softmax_reference,
-        .decompose = [](DecomposeCall& d) -> std::vector<Tensor> {
+        .decompose = [](DecomposeContext& d) -> std::vector<Tensor> {
             const int64_t axis = d.attrs.integer("axis");
             const Tensor shifted = d.in(0) - shift_of(d.in(0), axis);
             const Tensor total = sum(exp(shifted), {axis}, true);
             return {shifted - log(where(equal(total, 0), 1.0, total))};
         },
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor total = sum(v.cotangent(), {v.attrs.integer("axis")}, true);
             return {v.cotangent() - exp(v.out()) * total};
         },
@@ -138,7 +138,7 @@ constinit const OpDef kOps[] = {
 Tensor along(std::string_view name, const Tensor& x, int64_t axis) {
     if (!x.ok()) return x;
     const Result<int> at = normalize_axis(axis, x.rank());
-    if (!at.ok()) return fail(x, at.status().in(name));
+    if (!at.ok()) return fail(x, at.status().with_context(name));
     return apply_one(op(name), {x}, {{"axis", int64_t{*at}}});
 }
 

@@ -54,7 +54,7 @@ void for_each_line(const HostTensor& x, const Lines& lines, F work) {
 }
 
 /// Indices of each line's elements, sorted within runs of `run` elements.
-void sort_in_runs(ReferenceCall& call, int64_t run) {
+void sort_in_runs(ReferenceContext& call, int64_t run) {
     const Lines lines(call.inputs[0].shape(), axis_of(call.attrs));
     const bool is_descending = call.attrs.flag("descending");
     std::vector<int64_t> places(static_cast<size_t>(lines.extent));
@@ -70,7 +70,7 @@ void sort_in_runs(ReferenceCall& call, int64_t run) {
     });
 }
 
-void reference_merge_runs(ReferenceCall& call) {
+void reference_merge_runs(ReferenceContext& call) {
     const Lines lines(call.inputs[0].shape(), axis_of(call.attrs));
     const bool is_descending = call.attrs.flag("descending");
     const int64_t run = call.attrs.integer("run");
@@ -95,7 +95,7 @@ void reference_merge_runs(ReferenceCall& call) {
 
 // --- In kernels ---
 
-std::string sort_macros(const KernelRuleCall& call) {
+std::string sort_macros(const KernelRuleContext& call) {
     return define("DESCENDING", call.attrs.flag("descending") ? "true" : "false") +
            define("T", kernel_type(call.inputs[0].dtype)) +
            define("RUN", call.attrs.integer("run")) +
@@ -103,18 +103,18 @@ std::string sort_macros(const KernelRuleCall& call) {
            std::string(shader_text("sort/order.glsl"));
 }
 
-std::optional<KernelText> sort_runs_kernel(const KernelRuleCall& call) {
+std::optional<CustomKernel> sort_runs_kernel(const KernelRuleContext& call) {
     const int64_t run = call.attrs.integer("run");
     const Shape& x = call.shape(0);
     const int axis = axis_of(call.attrs);
     const int64_t threads = std::clamp<int64_t>(run / 2, 32, 256);
     // Runs of a symbolic axis are counted at full capacity; the kernel loops over them, so this is
     // only a bound.
-    const auto rows = static_cast<int64_t>(call.rows_capacity);
-    const int64_t runs = (x[axis].at(rows) + run - 1) / run;
+    const auto rows = static_cast<int64_t>(call.max_batch_size);
+    const int64_t runs = (x[axis].resolve(rows) + run - 1) / run;
     Dim work = line_count(x, axis);
     work.count *= runs;
-    KernelText text;
+    CustomKernel text;
     text.name = "sort_runs";
     text.glsl = sort_macros(call) + define("THREADS", threads);
     text.glsl += shader_text("sort/sort_runs.comp");
@@ -125,9 +125,9 @@ std::optional<KernelText> sort_runs_kernel(const KernelRuleCall& call) {
     return text;
 }
 
-std::optional<KernelText> merge_runs_kernel(const KernelRuleCall& call) {
+std::optional<CustomKernel> merge_runs_kernel(const KernelRuleContext& call) {
     const Shape& x = call.shape(0);
-    KernelText text;
+    CustomKernel text;
     text.name = "merge_runs";
     text.glsl = sort_macros(call) + std::string(shader_text("sort/merge_runs.comp"));
     text.local_size = {256, 1, 1};
@@ -135,43 +135,43 @@ std::optional<KernelText> merge_runs_kernel(const KernelRuleCall& call) {
     const auto run = static_cast<uint64_t>(call.attrs.integer("run"));
     const uint64_t steps = std::bit_width(run);
     text.flops =
-        static_cast<uint64_t>(x.element_count(static_cast<int64_t>(call.rows_capacity))) * steps;
+        static_cast<uint64_t>(x.element_count(static_cast<int64_t>(call.max_batch_size))) * steps;
     return text;
 }
 
 // --- The composition ---
 
-Status infer_places(InferCall& call) {
+Status infer_places(InferContext& call) {
     HEARTH_TRY(check_axis(call.attrs, call.shape(0).rank()));
     return call.one(DType::kI64, call.shape(0));
 }
 
-Status infer_runs(InferCall& call) {
+Status infer_runs(InferContext& call) {
     const int64_t run = call.attrs.integer("run");
     if (run < 2 || run > INT32_MAX || !std::has_single_bit(static_cast<uint64_t>(run)))
         return invalid_argument("a run of " + std::to_string(run) + ", expected a power of two");
     return infer_places(call);
 }
 
-Status infer_sort_runs(InferCall& call) {
+Status infer_sort_runs(InferContext& call) {
     if (call.attrs.integer("run") > kLongestRun)
         return out_of_range("runs are at most " + std::to_string(kLongestRun));
     return infer_runs(call);
 }
 
-Status infer_merge_runs(InferCall& call) {
+Status infer_merge_runs(InferContext& call) {
     if (call.shape(1) != call.shape(0) || call.dtype(1) != DType::kI64)
         return invalid_argument("places must be i64, one for each element of x");
     return infer_runs(call);
 }
 
 /// Merge sort: runs that fit shared memory are merged until one run is the whole line.
-std::vector<Tensor> sort_by_merging(DecomposeCall& call) {
+std::vector<Tensor> sort_by_merging(DecomposeContext& call) {
     const Tensor x = call.in(0);
     const Dim extent = x.dim(axis_of(call.attrs));
     // The batch size is unknown, so the runs are merged for the largest one; merges of runs longer
     // than the line only copy.
-    const int64_t length = extent.per_row ? int64_t{INT32_MAX} : extent.count;
+    const int64_t length = extent.is_batch ? int64_t{INT32_MAX} : extent.count;
     int64_t run = 2;
     while (run < length && run < kLongestRun) run *= 2;
     Attrs attrs = call.attrs;
@@ -184,7 +184,7 @@ std::vector<Tensor> sort_by_merging(DecomposeCall& call) {
     return {places};
 }
 
-std::vector<Tensor> no_gradient(VjpCall& v) {
+std::vector<Tensor> no_gradient(VjpContext& v) {
     return std::vector<Tensor>(v.inputs.size());
 }
 
@@ -200,10 +200,10 @@ struct SearchRule {
         for (int64_t reach = c.attrs().integer("steps"); reach > 0; --reach) {
             auto middle = (low + high) / c.index(2);
             auto here = c.in_linear(0, min(middle, c.in_count(0) - 1));
-            auto is_before = kRight ? negate(value < here) : here < value;
+            auto is_before = kRight ? logical_not(value < here) : here < value;
             auto is_open = low < high;
-            auto goes_up = both(is_open, is_before);
-            high = select(both(is_open, negate(is_before)), middle, high);
+            auto goes_up = logical_and(is_open, is_before);
+            high = select(logical_and(is_open, logical_not(is_before)), middle, high);
             low = select(goes_up, middle + c.index(1), low);
         }
         return c.number(low);
@@ -215,12 +215,12 @@ void search_samples(Samples& s) {
         s.add_typed({{dtype, sorted}, {dtype, values}}, {{"steps", steps}});
     };
     add({1}, {7}, 1, DType::kF32);
-    add({5}, {kRows, 3}, 3, DType::kF32);
-    add({kRows}, {4}, 31, DType::kF32);
+    add({5}, {kBatch, 3}, 3, DType::kF32);
+    add({kBatch}, {4}, 31, DType::kF32);
     add({70}, {2, 1, 3}, 7, DType::kI32);
 }
 
-Status infer_search(InferCall& call) {
+Status infer_search(InferContext& call) {
     if (call.shape(0).rank() != 1 || call.shape(0)[0].count < 1)
         return invalid_argument("sorted is " + to_string(call.shape(0)) + ", expected one axis");
     if (call.dtype(0) != call.dtype(1)) return invalid_argument("element types differ");
@@ -239,8 +239,8 @@ void sort_samples(Samples& s) {
     add({7}, 0, 0);
     add({3, 5}, 1, 1);
     add({3, 5}, 0, 0);
-    add({kRows, 5}, 1, 0);
-    add({kRows, 5}, 0, 1);
+    add({kBatch, 5}, 1, 0);
+    add({kBatch, 5}, 0, 1);
     add({2, 70, 3}, 1, 1, DType::kI32);
     add({2, 2500}, 1, 0, DType::kI32);
     add({2500}, 0, 1);
@@ -261,8 +261,8 @@ void runs_samples(Samples& s, bool merges) {
     };
     add({7}, 0, 4, 0);
     add({3, 70}, 1, 32, 1);
-    add({kRows, 5}, 1, 2, 0);
-    add({5, kRows}, 1, 2, 1);
+    add({kBatch, 5}, 1, 2, 0);
+    add({5, kBatch}, 1, 2, 1);
 }
 
 constinit const OpDef kOps[] = {
@@ -273,7 +273,7 @@ constinit const OpDef kOps[] = {
         .attrs = {{"axis", AttrType::kInteger}, {"descending", AttrType::kInteger, 0}},
         .op_class = OpClass::kComposite,
         .infer = infer_places,
-        .reference = [](ReferenceCall& call) { sort_in_runs(call, INT32_MAX); },
+        .reference = [](ReferenceContext& call) { sort_in_runs(call, INT32_MAX); },
         .decompose = sort_by_merging,
         .vjp = no_gradient,
         .stops_gradient = true,
@@ -288,9 +288,9 @@ constinit const OpDef kOps[] = {
                   {"run", AttrType::kInteger},
                   {"descending", AttrType::kInteger, 0}},
         .op_class = OpClass::kKernel,
-        .reads_once = true,
+        .reads_each_element_once = true,
         .infer = infer_sort_runs,
-        .reference = [](ReferenceCall& call) { sort_in_runs(call, call.attrs.integer("run")); },
+        .reference = [](ReferenceContext& call) { sort_in_runs(call, call.attrs.integer("run")); },
         .kernel = sort_runs_kernel,
         .stops_gradient = true,
         .samples = [](Samples& s) { runs_samples(s, false); },
@@ -303,7 +303,7 @@ constinit const OpDef kOps[] = {
                   {"run", AttrType::kInteger},
                   {"descending", AttrType::kInteger, 0}},
         .op_class = OpClass::kKernel,
-        .reads_buffers = true,
+        .is_opaque = true,
         .infer = infer_merge_runs,
         .reference = reference_merge_runs,
         .kernel = merge_runs_kernel,
@@ -315,9 +315,9 @@ constinit const OpDef kOps[] = {
         .summary = "how many elements of `sorted` are less than the value",
         .inputs = {{"sorted", TypeClass::kNumber}, {"values", TypeClass::kNumber}},
         .attrs = {{"steps", AttrType::kInteger}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_search,
-        .at = at_any(SearchRule<false>{}),
+        .compute = compute_any(SearchRule<false>{}),
         .stops_gradient = true,
         .samples = search_samples,
     },
@@ -326,9 +326,9 @@ constinit const OpDef kOps[] = {
         .summary = "how many elements of `sorted` are less than the value or equal to it",
         .inputs = {{"sorted", TypeClass::kNumber}, {"values", TypeClass::kNumber}},
         .attrs = {{"steps", AttrType::kInteger}},
-        .op_class = OpClass::kIndexed,
+        .op_class = OpClass::kInjective,
         .infer = infer_search,
-        .at = at_any(SearchRule<true>{}),
+        .compute = compute_any(SearchRule<true>{}),
         .stops_gradient = true,
         .samples = search_samples,
     },
@@ -341,7 +341,7 @@ extern constinit const std::span<const OpDef> sort_ops{kOps};
 Tensor argsort(const Tensor& x, int64_t axis, bool descending) {
     if (!x.ok()) return x;
     const Result<int> at = normalize_axis(axis, x.rank());
-    if (!at.ok()) return fail(x, at.status().in("argsort"));
+    if (!at.ok()) return fail(x, at.status().with_context("argsort"));
     return apply_one(op("argsort"), {x},
                      {{"axis", int64_t{*at}}, {"descending", int64_t{descending}}});
 }
@@ -350,16 +350,16 @@ Tensor sort(const Tensor& x, int64_t axis, bool descending) {
     return gather_elements(x, argsort(x, axis, descending), axis);
 }
 
-TopK top_k(const Tensor& x, int64_t k, int64_t axis, bool largest) {
+TopK topk(const Tensor& x, int64_t k, int64_t axis, bool largest) {
     const TopK failed{failed_like(x), failed_like(x)};
     if (!x.ok()) return failed;
     const Result<int> at = normalize_axis(axis, x.rank());
     if (!at.ok()) {
-        fail(x, at.status().in("top_k"));
+        fail(x, at.status().with_context("top_k"));
         return failed;
     }
     const Dim extent = x.dim(*at);
-    if (k < 0 || extent.per_row || k > extent.count) {
+    if (k < 0 || extent.is_batch || k > extent.count) {
         fail(x, invalid_argument("top_k: " + std::to_string(k) + " of " + to_string(extent) +
                                  " elements"));
         return failed;
@@ -369,10 +369,10 @@ TopK top_k(const Tensor& x, int64_t k, int64_t axis, bool largest) {
     return {gather_elements(x, places, *at), places};
 }
 
-Tensor search_sorted(const Tensor& sorted, const Tensor& values, bool right) {
+Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
     if (!sorted.ok() || !values.ok()) return failed_like(sorted);
     const Dim extent = sorted.rank() == 1 ? sorted.dim(0) : Dim(1);
-    const auto most = extent.per_row ? uint64_t{INT32_MAX} : static_cast<uint64_t>(extent.count);
+    const auto most = extent.is_batch ? uint64_t{INT32_MAX} : static_cast<uint64_t>(extent.count);
     return apply_one(op(right ? "search_right" : "search_left"), {sorted, values},
                      {{"steps", static_cast<int64_t>(std::bit_width(most))}});
 }
@@ -384,8 +384,8 @@ std::vector<Tensor> import_top_k(OnnxCall& call) {
     if (!call.trace.status().ok()) return {};
     if (!k && !call.attrs.has("k")) return call.invalid("needs k");
     const int64_t count = k && !k->empty() ? (*k)[0] : call.integer("k", 0);
-    const TopK top = top_k(x, count, call.integer("axis", -1), call.flag("largest", true));
-    return {top.values, top.places};
+    const TopK top = topk(x, count, call.integer("axis", -1), call.flag("largest", true));
+    return {top.values, top.indices};
 }
 
 }  // namespace hearth

@@ -88,7 +88,7 @@ struct Tap {
 /// Folds body(k) over all positions k in a box of these extents; loop(extent, f) folds f(0), f(1),
 /// ...
 template <class C, class Loop, class F>
-typename C::Number fold_over(C& c, const List& extents, Loop loop, F body,
+typename C::Element fold_over(C& c, const List& extents, Loop loop, F body,
                              Coords<typename C::Index> place = {}) {
     const auto axis = static_cast<size_t>(place.rank());
     if (axis == extents.size()) return body(place);
@@ -100,14 +100,14 @@ typename C::Number fold_over(C& c, const List& extents, Loop loop, F body,
     return extents[axis] == 1 ? inner(c.index(0)) : loop(c.index(extents[axis]), inner);
 }
 template <class C, class F>
-typename C::Number sum_over(C& c, const List& extents, F body) {
+typename C::Element sum_over(C& c, const List& extents, F body) {
     return fold_over(
         c, extents, [&](auto extent, auto f) { return c.sum(extent, f); }, body);
 }
 template <class C, class F>
-typename C::Number largest_over(C& c, const List& extents, F body) {
+typename C::Element largest_over(C& c, const List& extents, F body) {
     return fold_over(
-        c, extents, [&](auto extent, auto f) { return c.largest(extent, f); }, body);
+        c, extents, [&](auto extent, auto f) { return c.reduce_max(extent, f); }, body);
 }
 
 /// Coordinates of element `linear` in a box of these extents.
@@ -135,11 +135,11 @@ Tap<C> tap_of(C& c, const Window& w, const List& size, const List& count,
             p[axis] * c.index(w.strides[i]) + k[axis] * c.index(w.dilations[i]) - c.index(w.low[i]);
         const auto last = c.index(size[i] - 1);
         if (w.starts_outside(i)) {
-            tap.inside = both(tap.inside, c.index(0) <= at);
+            tap.inside = logical_and(tap.inside, c.index(0) <= at);
             at = max(at, c.index(0));
         }
         if (w.ends_outside(i, count[i], size[i])) {
-            tap.inside = both(tap.inside, at <= last);
+            tap.inside = logical_and(tap.inside, at <= last);
             at = min(at, last);
         }
         tap.at.axis.push_back(at);
@@ -166,7 +166,7 @@ WindowTap<C> pair_of(C& c, const Window& w, const List& count, const Coords<type
         const auto stride = c.index(w.strides[i]), zero = c.index(0);
         auto from = q[axis] + c.index(w.low[i]);
         if (w.low[i] < 0) {
-            pair.inside = both(pair.inside, zero <= from);
+            pair.inside = logical_and(pair.inside, zero <= from);
             from = max(from, zero);
         }
         auto tap = j[axis], window = from;
@@ -174,18 +174,18 @@ WindowTap<C> pair_of(C& c, const Window& w, const List& count, const Coords<type
             // Every stride-th tap can be here: k = from mod stride + j * stride.
             tap = from % stride + j[axis] * stride;
             window = from / stride - j[axis];
-            pair.inside = both(pair.inside, tap < c.index(w.kernel[i]));
+            pair.inside = logical_and(pair.inside, tap < c.index(w.kernel[i]));
             tap = min(tap, c.index(w.kernel[i] - 1));
-            pair.inside = both(pair.inside, zero <= window);
+            pair.inside = logical_and(pair.inside, zero <= window);
             window = max(window, zero);
         } else {
             auto distance = from - tap * c.index(w.dilations[i]);
-            pair.inside = both(pair.inside, zero <= distance);
+            pair.inside = logical_and(pair.inside, zero <= distance);
             distance = max(distance, zero);
             window = distance / stride;
-            pair.inside = both(pair.inside, window * stride == distance);
+            pair.inside = logical_and(pair.inside, window * stride == distance);
         }
-        pair.inside = both(pair.inside, window < c.index(count[i]));
+        pair.inside = logical_and(pair.inside, window < c.index(count[i]));
         pair.window.axis.push_back(min(window, c.index(count[i] - 1)));
         pair.tap.axis.push_back(tap);
     }

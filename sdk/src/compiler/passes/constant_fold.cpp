@@ -39,7 +39,7 @@ bool may_fold(const Graph& graph, const Node& node) {
     if (node.inputs.empty() || asks_for_rows(node.attrs)) return false;
     for (ValueId v : node.outputs) {
         const Shape& shape = graph.values[v].shape;
-        if (shape.has_rows() || shape.element_count(1) > kLargestFolded) return false;
+        if (shape.has_batch() || shape.element_count(1) > kLargestFolded) return false;
     }
     return !grows(graph, node);
 }

@@ -28,7 +28,7 @@ bool must_decompose(const Graph& graph, const Node& node, const PassOptions& opt
     // CPUs have only these custom kernels: in-place writes and depthwise convolutions.
     if (is_cpu(options.caps))
         return !node.op->writes_in_place && !is_cpu_depthwise(graph, node, options.caps);
-    return !custom_kernel_of(graph, node, options.caps, options.rows_capacity);
+    return !custom_kernel_of(graph, node, options.caps, options.max_batch_size);
 }
 
 /// Rewrites assign(state, scatter_nd(state, indices, rows)) as rows written in place, where it
@@ -36,7 +36,7 @@ bool must_decompose(const Graph& graph, const Node& node, const PassOptions& opt
 std::optional<Tensor> as_written_rows(const Node& scatter, std::span<const Tensor> inputs) {
     const Shape &x = inputs[0].shape(), &indices = inputs[1].shape(), &updates = inputs[2].shape();
     if (scatter.attrs.text("reduction") != "none" || scatter.attrs.integer("batch_dims") != 0 ||
-        indices.rank() != 2 || x.has_rows() || x.element_count().count == 0 ||
+        indices.rank() != 2 || x.has_batch() || x.element_count().count == 0 ||
         updates.element_count().count == 0)
         return {};
     const int64_t depth = indices[1].count;
@@ -64,7 +64,7 @@ Result<Graph> decompose(const Graph& graph, const PassOptions& options) {
             if (node.op->name == "scatter_nd" && updates_first_input(now, node))
                 if (std::optional<Tensor> rows = as_written_rows(node, inputs))
                     return std::vector<Tensor>{*rows};
-            DecomposeCall call{trace, node.attrs, inputs};
+            DecomposeContext call{trace, node.attrs, inputs};
             return node.op->decompose(call);
         };
         HEARTH_ASSIGN(now, rewrite(now, decompose_node));

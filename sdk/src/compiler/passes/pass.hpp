@@ -16,7 +16,7 @@
 namespace hearth {
 
 struct PassOptions {
-    uint64_t rows_capacity = 1;
+    uint64_t max_batch_size = 1;
     DeviceCaps caps = {};
     bool fused_networks = true;  ///< true if code generation will try them
     bool any_operands = true;    ///< true if kernels may use more operands than push constants hold

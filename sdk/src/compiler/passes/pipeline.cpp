@@ -25,9 +25,9 @@ std::span<const Pass> passes() {
 Result<Graph> run_passes(Graph graph, const PassOptions& options, const PassObserver& observer) {
     for (const Pass& pass : passes()) {
         Result<Graph> next = pass.run(graph, options);
-        if (!next.ok()) return next.status().in(pass.name);
+        if (!next.ok()) return next.status().with_context(pass.name);
         graph = std::move(next).value();
-        if (Status s = verify(graph); !s.ok()) return s.in(pass.name);
+        if (Status s = verify(graph); !s.ok()) return s.with_context(pass.name);
         if (observer) observer(pass.name, graph);
     }
     return graph;

@@ -110,7 +110,7 @@ class Quantizer {
     Status run(std::span<Graph> graphs) {
         for (const Graph& graph : graphs) HEARTH_TRY(find_weights(graph));
         for (const Graph& graph : graphs)
-            for (const GraphUpdate& update : graph.updates)
+            for (const Assignment& update : graph.updates)
                 weights_.erase(key_of_leaf(graph.values[update.target]));
         for (Graph& graph : graphs) {
             HEARTH_ASSIGN(graph, convert(graph));
@@ -154,7 +154,7 @@ class Quantizer {
         const Value& leaf = graph.values[v];
         const std::string key = key_of_leaf(leaf);
         if (key.empty() || leaf.data == nullptr || leaf.dtype != DType::kF32) return;
-        if (leaf.shape.has_rows()) return;
+        if (leaf.shape.has_batch()) return;
         if (static_cast<uint64_t>(leaf.shape.element_count(1)) >= options_.min_elements)
             weights_.insert(key);
     }
@@ -201,11 +201,11 @@ class Quantizer {
 
     std::optional<Tensor> to_integers(Trace& trace, const Value& leaf) {
         const int bits = options_.format == WeightFormat::kInt8 ? 8 : 4;
-        PackedWeights packed = pack_weights(*leaf.data, bits, options_.block, options_.scale_type);
+        PackedWeights packed = pack_weights(*leaf.data, bits, options_.group_size, options_.scale_type);
         for (int64_t i = 0; i < packed.scales.element_count(); ++i)
             if (std::isinf(packed.scales.get(i))) {
                 // Weights in the millions: their scale overflows f16.
-                packed = pack_weights(*leaf.data, bits, options_.block, DType::kF32);
+                packed = pack_weights(*leaf.data, bits, options_.group_size, DType::kF32);
                 break;
             }
         add_report(leaf, unpacked(packed, leaf.shape, bits),
@@ -215,7 +215,7 @@ class Quantizer {
         const Tensor scales = declare(trace, leaf, ".scale", std::move(packed.scales));
         return apply_one(op("unpack_weights"), {words, scales},
                          {{"bits", int64_t{bits}},
-                          {"block", options_.block},
+                          {"block", options_.group_size},
                           {"shape", leaf.shape},
                           {"to", DType::kF32}});
     }
@@ -227,7 +227,7 @@ class Quantizer {
             const auto word = packed.words.as<uint32_t>()[static_cast<size_t>(i / per_word)];
             const uint32_t top = word << (32 - bits - i % per_word * bits);
             values.set(i, (static_cast<int32_t>(top) >> (32 - bits)) *
-                              packed.scales.get(i / options_.block));
+                              packed.scales.get(i / options_.group_size));
         }
         return values;
     }
@@ -260,14 +260,14 @@ class Quantizer {
 
 Result<std::vector<QuantizedWeight>> quantize_weights(std::span<Graph> graphs,
                                                       const QuantizeOptions& options) {
-    if (options.format == WeightFormat::kAsTraced) return std::vector<QuantizedWeight>();
-    if (options.block < 1 ||
+    if (options.format == WeightFormat::kUnchanged) return std::vector<QuantizedWeight>();
+    if (options.group_size < 1 ||
         (options.scale_type != DType::kF16 && options.scale_type != DType::kF32))
-        return invalid_argument("quantize: block is " + std::to_string(options.block) +
+        return invalid_argument("quantize: block is " + std::to_string(options.group_size) +
                                 ", scale_type " + std::string(name_of(options.scale_type)) +
                                 "; expected 1 or more, and f16 or f32");
     Quantizer quantizer(options);
-    HEARTH_TRY(quantizer.run(graphs).in("quantize_weights"));
+    HEARTH_TRY(quantizer.run(graphs).with_context("quantize_weights"));
     return quantizer.take_report();
 }
 

@@ -32,17 +32,17 @@ class Timeline {
   public:
     Timeline(const Graph& graph, const PassOptions& options)
         : graph_(graph),
-          rows_(static_cast<int64_t>(options.rows_capacity)),
+          rows_(static_cast<int64_t>(options.max_batch_size)),
           narrow_(options.caps.narrow_storage()),
           plan_(fuse(graph, {.spare_memory = true})),
-          group_of_(graph.nodes.size(), kNone),
-          first_(graph.values.size(), kNone),
+          group_of_(graph.nodes.size(), kInvalidId),
+          first_(graph.values.size(), kInvalidId),
           last_(graph.values.size(), 0) {
         find_levels();
         find_lifetimes();
         live_.assign(level_count_, 0);
         for (ValueId v = 0; v < graph.values.size(); ++v)
-            for (uint32_t l = first_[v]; l != kNone && l <= last_[v]; ++l) live_[l] += bytes(v);
+            for (uint32_t l = first_[v]; l != kInvalidId && l <= last_[v]; ++l) live_[l] += bytes(v);
     }
 
     uint64_t peak_bytes() const {
@@ -51,7 +51,7 @@ class Timeline {
     uint32_t peak_level() const {
         return static_cast<uint32_t>(std::max_element(live_.begin(), live_.end()) - live_.begin());
     }
-    bool is_stored(ValueId v) const { return first_[v] != kNone; }
+    bool is_stored(ValueId v) const { return first_[v] != kInvalidId; }
     uint32_t first_level(ValueId v) const { return first_[v]; }
     uint32_t last_level(ValueId v) const { return last_[v]; }
     uint64_t bytes(ValueId v) const {
@@ -62,18 +62,18 @@ class Timeline {
     int64_t elements(ValueId v) const { return graph_.value(v).shape.element_count(rows_); }
     /// Level of the node's kernel; if it is inlined, of its first reader.
     uint32_t level_of(NodeId n) const { return node_level_[n]; }
-    bool is_inlined(NodeId n) const { return plan_.inlined[n] && group_of_[n] == kNone; }
+    bool is_inlined(NodeId n) const { return plan_.inlined[n] && group_of_[n] == kInvalidId; }
 
   private:
     void find_levels() {
-        std::vector<uint32_t> maker(graph_.values.size(), kNone);
-        node_level_.assign(graph_.nodes.size(), kNone);
+        std::vector<uint32_t> maker(graph_.values.size(), kInvalidId);
+        node_level_.assign(graph_.nodes.size(), kInvalidId);
         for (uint32_t g = 0; g < plan_.groups.size(); ++g) {
             const Group& group = plan_.groups[g];
             uint32_t level = 0;
             loads_.push_back(loads_of(graph_, group, plan_.inlined));
             for (ValueId v : loads_.back())
-                if (maker[v] != kNone) level = std::max(level, level_[maker[v]] + 1);
+                if (maker[v] != kInvalidId) level = std::max(level, level_[maker[v]] + 1);
             level_.push_back(level);
             level_count_ = std::max(level_count_, level + 1);
             for (ValueId v : group.stores) maker[v] = g;
@@ -87,7 +87,7 @@ class Timeline {
         for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
             for (ValueId v : graph_.nodes[n].outputs)
                 for (NodeId r : readers[v])
-                    if (group_of_[n] == kNone)
+                    if (group_of_[n] == kInvalidId)
                         node_level_[n] = std::min(node_level_[n], node_level_[r]);
     }
 
@@ -95,12 +95,12 @@ class Timeline {
         for (uint32_t g = 0; g < plan_.groups.size(); ++g) {
             for (ValueId v : plan_.groups[g].stores) first_[v] = last_[v] = level_[g];
             for (ValueId v : loads_[g])
-                if (first_[v] != kNone) last_[v] = std::max(last_[v], level_[g]);
+                if (first_[v] != kInvalidId) last_[v] = std::max(last_[v], level_[g]);
         }
-        for (const GraphUpdate& u : graph_.updates)
-            if (first_[u.value] != kNone) last_[u.value] = level_count_ - 1;
+        for (const Assignment& u : graph_.updates)
+            if (first_[u.value] != kInvalidId) last_[u.value] = level_count_ - 1;
         // Outputs are written to the application's buffers.
-        for (const GraphOutput& o : graph_.outputs) first_[o.value] = kNone;
+        for (const GraphOutput& o : graph_.outputs) first_[o.value] = kInvalidId;
     }
 
     const Graph& graph_;
@@ -129,7 +129,7 @@ double operations_of(const Graph& graph, const Timeline& time, const Node& node)
             const Shape& a = graph.value(node.inputs[0]).shape;
             const int inner = a.rank() - (node.attrs.flag("transpose_a") ? 2 : 1);
             const int64_t rows = time.elements(node.inputs[0]);
-            const auto inner_count = a[inner].per_row ? rows : std::max<int64_t>(1, a[inner].count);
+            const auto inner_count = a[inner].is_batch ? rows : std::max<int64_t>(1, a[inner].count);
             return 2 * out * static_cast<double>(inner_count);
         }
         default:
@@ -139,8 +139,8 @@ double operations_of(const Graph& graph, const Timeline& time, const Node& node)
 
 /// A value to recompute.
 struct Choice {
-    ValueId value = kNone;
-    ValueId after = kNone;
+    ValueId value = kInvalidId;
+    ValueId after = kInvalidId;
     uint32_t peak = 0;
     std::set<NodeId> again;
     double score = 0;
@@ -166,17 +166,17 @@ class Chooser {
   private:
     bool is_updated(ValueId v) const {
         return std::any_of(graph_.updates.begin(), graph_.updates.end(),
-                           [v](const GraphUpdate& u) { return u.value == v; });
+                           [v](const Assignment& u) { return u.value == v; });
     }
 
     std::optional<Choice> consider(ValueId v, uint32_t peak) const {
-        Choice choice{v, kNone, peak, {}, 0};
+        Choice choice{v, kInvalidId, peak, {}, 0};
         const NodeId reader = first_late_reader(v, peak);
-        if (reader == kNone) return std::nullopt;
+        if (reader == kInvalidId) return std::nullopt;
         const uint32_t late = time_.level_of(reader);
         if (!repeat(v, v, late, choice.again)) return std::nullopt;
         choice.after = last_value_before(reader, peak, late);
-        if (choice.after == kNone) return std::nullopt;
+        if (choice.after == kInvalidId) return std::nullopt;
         double operations = 1;
         for (NodeId n : choice.again) operations += operations_of(graph_, time_, graph_.nodes[n]);
         choice.score = static_cast<double>(time_.bytes(v)) / operations;
@@ -192,11 +192,11 @@ class Chooser {
             const bool reads = std::any_of(node.inputs.begin(), node.inputs.end(),
                                            [&](ValueId in) { return leads_to[in]; });
             if (!reads) continue;
-            if (time_.level_of(n) != kNone && time_.level_of(n) > peak) return n;
+            if (time_.level_of(n) != kInvalidId && time_.level_of(n) > peak) return n;
             if (time_.is_inlined(n))
                 for (ValueId out : node.outputs) leads_to[out] = true;
         }
-        return kNone;
+        return kInvalidId;
     }
 
     /// Collects the nodes to recompute for `u`, stopping at values that are alive at level `late`
@@ -213,13 +213,13 @@ class Chooser {
     }
 
     ValueId last_value_before(NodeId reader, uint32_t peak, uint32_t late) const {
-        ValueId best = kNone;
+        ValueId best = kInvalidId;
         for (NodeId n = 0; n < reader; ++n)
             for (ValueId v : graph_.nodes[n].outputs) {
                 if (!time_.is_stored(v)) continue;
                 const uint32_t level = time_.first_level(v);
                 if (level < peak || level >= late) continue;
-                if (best == kNone || level > time_.first_level(best)) best = v;
+                if (best == kInvalidId || level > time_.first_level(best)) best = v;
             }
         return best;
     }
@@ -252,7 +252,7 @@ class Repeater {
     std::vector<Tensor> visit(Trace& trace, const Node& node, std::span<const Tensor> inputs) {
         const auto index = static_cast<NodeId>(&node - graph_.nodes.data());
         const uint32_t level = time_.level_of(index);
-        const bool is_late = level != kNone && level > choice_.peak;
+        const bool is_late = level != kInvalidId && level > choice_.peak;
         std::vector<Tensor> operands(inputs.begin(), inputs.end());
         bool reads = false;
         for (size_t i = 0; i < operands.size(); ++i) {

@@ -32,7 +32,7 @@ class NormFinder {
     NormFinder(const Graph& graph, bool in_blocks)
         : graph_(graph), readers_(readers_of(graph)), in_blocks_(in_blocks) {
         for (NodeId n = 0; n < graph.nodes.size(); ++n)
-            if (const std::optional<Fold> fold = fold_of_numbers(n); fold && is_root(n, *fold)) {
+            if (const std::optional<ReduceOp> fold = fold_of_numbers(n); fold && is_root(n, *fold)) {
                 std::vector<ValueId> terms;
                 collect(n, *fold, terms);
                 const bool is_any_norm = std::any_of(terms.begin(), terms.end(),
@@ -43,7 +43,7 @@ class NormFinder {
     }
 
     struct Root {
-        Fold fold = Fold::kSum;
+        ReduceOp fold = ReduceOp::kSum;
         std::vector<ValueId> terms;  ///< scalars
     };
     const Root* root(NodeId n) const {
@@ -53,7 +53,7 @@ class NormFinder {
 
     /// True if the scalar reduces all elements of a tensor that derives, element by element, from
     /// sums of partial results.
-    bool is_norm(ValueId v, Fold fold) const {
+    bool is_norm(ValueId v, ReduceOp fold) const {
         if (!in_blocks_) return false;
         const Node* node = graph_.producer(v);
         while (node != nullptr && is_plain_view(*node)) node = graph_.producer(node->inputs[0]);
@@ -72,29 +72,29 @@ class NormFinder {
     bool is_number(ValueId v) const { return graph_.value(v).shape.element_count() == Dim(1); }
     bool is_plain_view(const Node& node) const { return node.op->is_reshape; }
 
-    bool is_full_fold(const Node& node, Fold fold) const {
-        if (node.op->op_class != OpClass::kReduce || node.op->fold != fold) return false;
+    bool is_full_fold(const Node& node, ReduceOp fold) const {
+        if (node.op->op_class != OpClass::kReduce || node.op->reduce != fold) return false;
         const Value& x = graph_.value(node.inputs[0]);
-        return is_number(node.outputs[0]) && !x.shape.element_count().per_row &&
+        return is_number(node.outputs[0]) && !x.shape.element_count().is_batch &&
                x.dtype == DType::kF32;
     }
 
     /// The reduction of a node that combines two scalars, or all elements of a tensor, into a
     /// scalar.
-    std::optional<Fold> fold_of_numbers(NodeId n) const {
+    std::optional<ReduceOp> fold_of_numbers(NodeId n) const {
         const Node& node = graph_.nodes[n];
         if (node.outputs.size() != 1 || !is_number(node.outputs[0]) ||
             graph_.value(node.outputs[0]).dtype != DType::kF32)
             return std::nullopt;
-        for (const Fold fold : {Fold::kSum, Fold::kMax})
-            if (node.op->name == (fold == Fold::kSum ? "add" : "maximum") ||
+        for (const ReduceOp fold : {ReduceOp::kSum, ReduceOp::kMax})
+            if (node.op->name == (fold == ReduceOp::kSum ? "add" : "maximum") ||
                 is_full_fold(node, fold))
                 return fold;
         return std::nullopt;
     }
 
     /// True if no reader continues a reduction of the same kind.
-    bool is_root(NodeId n, Fold fold) const {
+    bool is_root(NodeId n, ReduceOp fold) const {
         const ValueId v = graph_.nodes[n].outputs[0];
         const std::vector<NodeId>& readers = readers_[v];
         if (readers.size() != 1) return true;
@@ -103,7 +103,7 @@ class NormFinder {
         return fold_of_numbers(readers[0]) != fold;
     }
 
-    void collect(NodeId n, Fold fold, std::vector<ValueId>& terms) const {
+    void collect(NodeId n, ReduceOp fold, std::vector<ValueId>& terms) const {
         const Node& node = graph_.nodes[n];
         if (node.op->op_class == OpClass::kReduce && !is_number(node.inputs[0])) {
             terms.push_back(node.outputs[0]);
@@ -144,9 +144,9 @@ class NormFinder {
     std::map<NodeId, Root> roots_;
 };
 
-Tensor in_blocks(const Tensor& x, Fold fold) {
+Tensor in_blocks(const Tensor& x, ReduceOp fold) {
     const int64_t count = x.shape().element_count().count;
-    return apply_one(op(fold == Fold::kSum ? "block_sum" : "block_max"),
+    return apply_one(op(fold == ReduceOp::kSum ? "block_sum" : "block_max"),
                      {apply_one(op("reshape"), {x}, {{"shape", Shape{Dim(count)}}})},
                      {{"block", kBlock}});
 }
@@ -176,7 +176,7 @@ Result<Graph> split_norms(const Graph& graph, const PassOptions& options) {
                                    ? parts[0]
                                    : apply(op("concat"), parts, {{"axis", int64_t{0}}})[0];
             const Tensor number =
-                apply_one(op(root->fold == Fold::kSum ? "reduce_sum" : "reduce_max"), {all},
+                apply_one(op(root->fold == ReduceOp::kSum ? "reduce_sum" : "reduce_max"), {all},
                           {{"axes", std::vector<int64_t>{0}}});
             return std::vector<Tensor>{apply_one(op("reshape"), {number},
                                                  {{"shape", graph.value(node.outputs[0]).shape}})};

@@ -34,9 +34,9 @@ Tensor sum_of_parts(const Tensor& parts, const Shape& shape, DType dtype) {
 
 std::optional<std::vector<Tensor>> split_sum(const Node& node, const Tensor& x, const Shape& result,
                                              const PassOptions& options) {
-    const auto rows = static_cast<int64_t>(options.rows_capacity);
+    const auto rows = static_cast<int64_t>(options.max_batch_size);
     const int64_t many_threads = device_model(options.caps).in_proportion(kManyThreads);
-    if (node.op->fold != Fold::kSum || !is_floating(x.dtype()) || x.rank() == kMaxRank)
+    if (node.op->reduce != ReduceOp::kSum || !is_floating(x.dtype()) || x.rank() == kMaxRank)
         return std::nullopt;
     const int64_t results = std::max<int64_t>(1, result.element_count(rows));
     const int64_t terms = x.shape().element_count(rows) / results;
@@ -54,16 +54,16 @@ bool is_split_inside(std::span<const Tensor> inputs, const Shape& result, int64_
                      const PassOptions& options) {
     constexpr int64_t kMostTerms = 512, kMostMatrixTerms = 2048;
     const DeviceCaps& caps = options.caps;
-    const auto rows = static_cast<int64_t>(options.rows_capacity);
-    const int64_t m = result[0].at(rows), n = result[1].at(rows);
+    const auto rows = static_cast<int64_t>(options.max_batch_size);
+    const int64_t m = result[0].resolve(rows), n = result[1].resolve(rows);
     const auto are = [&](DType dtype) {
         return inputs[0].dtype() == dtype && inputs[1].dtype() == dtype;
     };
-    if (caps.matrix_cores != MatrixCores::kNone && are(DType::kF16))
-        return terms <= kMostMatrixTerms && m >= caps.matrix.m && n >= caps.matrix.n;
+    if (caps.cooperative_matrix != CooperativeMatrixExt::kNone && are(DType::kF16))
+        return terms <= kMostMatrixTerms && m >= caps.cooperative_matrix_shape.m && n >= caps.cooperative_matrix_shape.n;
     // True if rows can be loaded as vec4.
     const auto has_fours = [](const Tensor& x) {
-        return !x.dim(-1).per_row && x.dim(-1).count % 4 == 0;
+        return !x.dim(-1).is_batch && x.dim(-1).count % 4 == 0;
     };
     return terms <= kMostTerms && !is_software(caps) && are(DType::kF32) && m > 16 && n > 16 &&
            has_fours(inputs[0]) && has_fours(inputs[1]);
@@ -71,17 +71,17 @@ bool is_split_inside(std::span<const Tensor> inputs, const Shape& result, int64_
 
 std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<const Tensor> inputs,
                                                  const Value& product, const PassOptions& options) {
-    const auto rows = static_cast<int64_t>(options.rows_capacity);
+    const auto rows = static_cast<int64_t>(options.max_batch_size);
     const Shape& result = product.shape;
     if (node.op->name != "matmul" || !is_floating(product.dtype) || inputs[0].rank() != 2 ||
         inputs[1].rank() != 2)
         return std::nullopt;
     constexpr int64_t kTile = 64, kFewRows = 16;
-    const int64_t m = result[0].at(rows), n = result[1].at(rows);
+    const int64_t m = result[0].resolve(rows), n = result[1].resolve(rows);
     // With few rows, a workgroup computes four columns (compiler/codegen/matmul_tiles.cpp).
     const int64_t columns = m <= kFewRows ? 4 : kTile;
     const int64_t tiles = ((m + kTile - 1) / kTile) * ((n + columns - 1) / columns);
-    const int64_t terms = inputs[0].shape()[node.attrs.flag("transpose_a") ? 0 : 1].at(rows);
+    const int64_t terms = inputs[0].shape()[node.attrs.flag("transpose_a") ? 0 : 1].resolve(rows);
     const int64_t many_groups = device_model(options.caps).in_proportion(kManyGroups);
     if (terms <= kShortProduct || 4 * tiles > many_groups ||
         is_split_inside(inputs, result, terms, options))
@@ -166,9 +166,9 @@ Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
     if (!options.fused_networks) return graph;
     const RowRegion region = find_row_region(graph);
     if (region.empty() ||
-        !check_row_layers(graph, region, options.rows_capacity, options.caps).ok())
+        !check_row_layers(graph, region, options.max_batch_size, options.caps).ok())
         return graph;
-    const int64_t rows = region.rows.at(static_cast<int64_t>(options.rows_capacity));
+    const int64_t rows = region.rows.resolve(static_cast<int64_t>(options.max_batch_size));
     const bool on_matrix_cores = fits_matrix_cores(graph, region, options.caps);
     int64_t granule = on_matrix_cores ? matrix_granule_for(rows, options.caps) : granule_for(rows);
     granule = std::max<int64_t>(granule / region.window, 1) * region.window;
@@ -207,7 +207,7 @@ Result<Graph> split_sums(const Graph& graph, const PassOptions& options) {
     RowRegion region;
     if (options.fused_networks) region = find_row_region(graph);
     if (!region.empty() &&
-        !check_row_layers(graph, region, options.rows_capacity, options.caps).ok())
+        !check_row_layers(graph, region, options.max_batch_size, options.caps).ok())
         region = {};
     return rewrite(graph,
                    [&](Trace&, const Node& node,

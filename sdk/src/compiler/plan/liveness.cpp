@@ -21,7 +21,7 @@ class BlockFinder {
         : plan_(plan),
           options_(options),
           lifetimes_(plan.storages.size()),
-          block_of_(plan.storages.size(), kNone) {}
+          block_of_(plan.storages.size(), kInvalidId) {}
 
     std::vector<Block> find() {
         for (const Operation& op : plan_.operations)
@@ -30,7 +30,7 @@ class BlockFinder {
         // In operation order, so that a chain of in-place writes grows from its start.
         for (const Operation& op : plan_.operations)
             for (const StorageUse& use : op.uses)
-                if (in_arena(use) && use.writes() && block_of_[use.storage] == kNone)
+                if (in_arena(use) && use.writes() && block_of_[use.storage] == kInvalidId)
                     assign(op, use.storage);
         return std::move(blocks_);
     }
@@ -52,7 +52,7 @@ class BlockFinder {
                 return;
             }
         block_of_[storage] = static_cast<uint32_t>(blocks_.size());
-        blocks_.push_back({plan_.storages[storage].bytes.at(options_.rows_capacity),
+        blocks_.push_back({plan_.storages[storage].bytes.at(options_.max_batch_size),
                            lifetimes_[storage],
                            {storage}});
     }

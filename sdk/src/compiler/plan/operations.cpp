@@ -16,18 +16,18 @@
 
 namespace hearth::planning {
 
-uint32_t EntryPlan::storage_for(ValueId id, std::span<const Slot> slots) {
+uint32_t EntryPlan::storage_for(ValueId id, std::span<const Variable> variables) {
     const ValueId root = tables->root_of[id];
     uint32_t& storage = storage_of[root];
-    if (storage != kNone) return storage;
+    if (storage != kInvalidId) return storage;
     const Value& value = graph->value(root);
     Storage made;
     made.bytes = extent_of(value, tables->narrow);
     if (value.kind != ValueKind::kNode) {
         made.region = value.kind == ValueKind::kInput ? Region::kExternal : Region::kWeights;
         made.index = tables->place_of[root];
-        HEARTH_ASSERT(made.index != kNone);
-        if (made.region == Region::kWeights) made.offset = slots[made.index].offset;
+        HEARTH_ASSERT(made.index != kInvalidId);
+        if (made.region == Region::kWeights) made.offset = variables[made.index].offset;
     }
     storage = static_cast<uint32_t>(storages.size());
     storages.push_back(made);
@@ -40,20 +40,20 @@ class OperationMaker {
   public:
     OperationMaker(const Graph& graph, const LoweredEntry& lowered, const Tables& tables,
                    size_t entry_index)
-        : graph_(graph), lowered_(lowered), slots_(tables.slots) {
+        : graph_(graph), lowered_(lowered), variables_(tables.variables) {
         plan_.graph = &graph;
         plan_.lowered = &lowered;
         plan_.tables = &tables.entries[entry_index];
-        plan_.storage_of.assign(graph.values.size(), kNone);
+        plan_.storage_of.assign(graph.values.size(), kInvalidId);
         is_written_.assign(graph.values.size(), false);
     }
 
     Result<EntryPlan> make(std::span<const Kernel> kernels) {
         claim_outputs();
         for (uint32_t c = 0; c < lowered_.calls.size(); ++c)
-            HEARTH_TRY(add_call(c, kernels).in(name_of_call(c)));
+            HEARTH_TRY(add_call(c, kernels).with_context(name_of_call(c)));
         HEARTH_TRY(copy_outputs());
-        for (const GraphUpdate& update : graph_.updates) HEARTH_TRY(check_update(update));
+        for (const Assignment& update : graph_.updates) HEARTH_TRY(check_update(update));
         return std::move(plan_);
     }
 
@@ -69,7 +69,7 @@ class OperationMaker {
     void claim_outputs() {
         for (size_t i = 0; i < graph_.outputs.size(); ++i) {
             const ValueId root = root_of(graph_.outputs[i].value);
-            const bool is_claimed = plan_.storage_of[root] != kNone;
+            const bool is_claimed = plan_.storage_of[root] != kInvalidId;
             if (graph_.value(root).kind != ValueKind::kNode || is_claimed) {
                 copied_outputs_.push_back(i);
             } else {
@@ -102,7 +102,7 @@ class OperationMaker {
         for (const CallOperand& operand : call.operands) {
             HEARTH_TRY(check_operand(operand, op));
             const uint32_t storage =
-                operand.value == kNoValue ? kRunStorage : plan_.storage_for(operand.value, slots_);
+                operand.value == kNoValue ? kRunStorage : plan_.storage_for(operand.value, variables_);
             op.uses.push_back(
                 {storage, operand.value, operand.access, operand.is_elementwise, operand.part});
         }
@@ -122,7 +122,7 @@ class OperationMaker {
         const std::string what = "value %" + std::to_string(operand.value);
         if (graph_.value(root).kind != ValueKind::kNode) {
             if (graph_.value(root).kind == ValueKind::kInput &&
-                plan_.tables->place_of[root] == kNone)
+                plan_.tables->place_of[root] == kInvalidId)
                 return invalid_argument(what + " is not among the inputs of the graph");
             if (writes && !updates_in_place(operand))
                 return invalid_argument(what + " ('" + graph_.value(root).name +
@@ -159,7 +159,7 @@ class OperationMaker {
         const Value& value = graph_.value(root);
         const bool is_there = value.kind == ValueKind::kNode ? is_written_[root]
                               : value.kind == ValueKind::kInput
-                                  ? plan_.tables->place_of[root] != kNone
+                                  ? plan_.tables->place_of[root] != kInvalidId
                                   : true;
         if (is_there) return {};
         return invalid_argument("entry '" + lowered_.name + "': " + what + " is value %" +
@@ -173,14 +173,14 @@ class OperationMaker {
             const ValueId id = graph_.outputs[i].value;
             Operation op;
             op.label = "copy to output " + graph_.outputs[i].name;
-            op.uses = {{plan_.storage_for(id, slots_), id, Access::kRead, true},
+            op.uses = {{plan_.storage_for(id, variables_), id, Access::kRead, true},
                        {external_storage(i), id, Access::kWrite, true}};
             plan_.operations.push_back(std::move(op));
         }
         return {};
     }
 
-    Status check_update(const GraphUpdate& update) {
+    Status check_update(const Assignment& update) {
         const std::string where = "entry '" + lowered_.name + "': ";
         if (update.target >= graph_.values.size() || update.value >= graph_.values.size())
             return invalid_argument(where + "an update without target or value");
@@ -194,7 +194,7 @@ class OperationMaker {
             return invalid_argument(where + what + " " + to_string(target.shape) +
                                     " is a value of " + to_string(value.shape) +
                                     " or of another type");
-        for (const GraphUpdate& other : graph_.updates)
+        for (const Assignment& other : graph_.updates)
             if (&other != &update && other.target == update.target)
                 return invalid_argument(where + what + " is stated twice");
         return check_is_there(update.value, what);
@@ -202,7 +202,7 @@ class OperationMaker {
 
     const Graph& graph_;
     const LoweredEntry& lowered_;
-    std::span<const Slot> slots_;
+    std::span<const Variable> variables_;
     EntryPlan plan_;
     std::vector<bool> is_written_;        ///< per root value
     std::vector<size_t> copied_outputs_;  ///< outputs that no call writes into the bound buffer

@@ -22,12 +22,12 @@ Status check_arguments(std::span<const Graph> graphs, const LoweredProgram& lowe
     if (graphs.size() != lowered.entries.size())
         return invalid_argument("there are " + std::to_string(graphs.size()) + " graphs for " +
                                 std::to_string(lowered.entries.size()) + " entries");
-    if (options.rows_capacity == 0 || options.rows_capacity > 0xffffffffu)
-        return invalid_argument("the capacity of rows is " + std::to_string(options.rows_capacity) +
+    if (options.max_batch_size == 0 || options.max_batch_size > 0xffffffffu)
+        return invalid_argument("the capacity of rows is " + std::to_string(options.max_batch_size) +
                                 "; it must be from 1 to 4294967295");
-    if (!std::has_single_bit(options.caps.buffer_alignment))
+    if (!std::has_single_bit(options.caps.min_storage_buffer_offset_alignment))
         return invalid_argument("the buffer alignment is " +
-                                std::to_string(options.caps.buffer_alignment) +
+                                std::to_string(options.caps.min_storage_buffer_offset_alignment) +
                                 "; it must be a power of two");
     for (size_t e = 0; e < lowered.entries.size(); ++e)
         for (size_t other = 0; other < e; ++other)
@@ -40,7 +40,7 @@ Status check_arguments(std::span<const Graph> graphs, const LoweredProgram& lowe
 void place_storages(EntryPlan& entry, const PlanOptions& options) {
     const std::vector<planning::Block> blocks = planning::find_blocks(entry, options);
     const planning::ArenaLayout layout =
-        planning::place_in_arena(blocks, options.caps.buffer_alignment);
+        planning::place_in_arena(blocks, options.caps.min_storage_buffer_offset_alignment);
     for (size_t b = 0; b < blocks.size(); ++b)
         for (uint32_t storage : blocks[b].storages)
             entry.storages[storage].offset = layout.offsets[b];
@@ -52,8 +52,8 @@ void leave_out_unused_copy(Program& program) {
     if (program.kernels.empty() || program.kernels.back().name != kCopyKernel) return;
     const auto last = static_cast<uint32_t>(program.kernels.size() - 1);
     const bool is_used =
-        std::any_of(program.steps.begin(), program.steps.end(), [last](const Step& step) {
-            return step.kind == StepKind::kDispatch && step.kernel == last;
+        std::any_of(program.commands.begin(), program.commands.end(), [last](const Command& command) {
+            return command.kind == CommandKind::kDispatch && command.kernel == last;
         });
     if (!is_used) program.kernels.pop_back();
 }
@@ -62,35 +62,35 @@ void leave_out_unused_copy(Program& program) {
 
 Result<Program> plan(std::span<const Graph> graphs, LoweredProgram lowered,
                      const PlanOptions& options) {
-    HEARTH_TRY(check_arguments(graphs, lowered, options).in("plan"));
+    HEARTH_TRY(check_arguments(graphs, lowered, options).with_context("plan"));
     auto tables = planning::make_tables(graphs, lowered.entries, options);
-    if (!tables.ok()) return tables.status().in("plan");
+    if (!tables.ok()) return tables.status().with_context("plan");
 
     Program program;
-    program.profile = lowered.profile;
+    program.device_target = lowered.profile;
     program.binding_model = lowered.binding_model;
     program.storage = options.caps.narrow_storage();
-    program.rows_capacity = options.rows_capacity;
+    program.max_batch_size = options.max_batch_size;
     program.weights_bytes = tables->weights_bytes;
-    program.slots = tables->slots;
+    program.variables = tables->variables;
     program.bindings = tables->bindings;
     program.data = std::move(tables->data);
     program.kernels = std::move(lowered.kernels);
     for (size_t e = 0; e < graphs.size(); ++e) {
         auto entry =
             planning::make_operations(graphs[e], lowered.entries[e], program.kernels, *tables, e);
-        if (!entry.ok()) return entry.status().in("plan");
+        if (!entry.ok()) return entry.status().with_context("plan");
         planning::add_updates(*entry, *tables, options);
         planning::schedule(*entry, options);
         place_storages(*entry, options);
 
         const uint64_t arena_offset = options.share_arena ? 0 : program.arena_bytes;
         program.arena_bytes = std::max(program.arena_bytes, arena_offset + entry->arena_bytes);
-        if (program.arena_bytes > options.caps.max_buffer_bytes)
+        if (program.arena_bytes > options.caps.max_storage_buffer_range)
             return out_of_range("plan: the arena with entry '" + lowered.entries[e].name +
                                 "' takes " + std::to_string(program.arena_bytes) +
                                 " bytes, the largest buffer has " +
-                                std::to_string(options.caps.max_buffer_bytes));
+                                std::to_string(options.caps.max_storage_buffer_range));
         planning::emit_entry(*entry, arena_offset, program);
     }
     leave_out_unused_copy(program);

@@ -21,7 +21,7 @@ namespace hearth {
 
 struct PlanOptions {
     /// Largest batch size of a recording; every tensor with a batch dimension is allocated for it.
-    uint64_t rows_capacity = 1;
+    uint64_t max_batch_size = 1;
     /// Source of the alignment of values and of the largest arena and weights region.
     DeviceCaps caps = baseline_caps();
     /// Lets all entries use the same arena bytes.  Then no entry may be recorded between two slices

@@ -21,7 +21,7 @@ namespace hearth::planning {
 
 std::vector<std::vector<uint32_t>> dependencies_of(const EntryPlan& plan) {
     struct History {
-        uint32_t writer = kNone;
+        uint32_t writer = kInvalidId;
         std::vector<uint32_t> readers_since;
     };
     std::vector<History> history(plan.storages.size());
@@ -32,7 +32,7 @@ std::vector<std::vector<uint32_t>> dependencies_of(const EntryPlan& plan) {
         for (const StorageUse& use : uses) {
             if (use.storage == kRunStorage) continue;
             const History& h = history[use.storage];
-            if (h.writer != kNone) before.push_back(h.writer);
+            if (h.writer != kInvalidId) before.push_back(h.writer);
             if (use.writes())
                 before.insert(before.end(), h.readers_since.begin(), h.readers_since.end());
         }
@@ -76,7 +76,7 @@ class IntervalSearch {
             for (uint32_t b : before_[i]) after_[b].push_back(i);
         for (const Storage& storage : plan.storages)
             size_.push_back(
-                storage.region == Region::kArena ? storage.bytes.at(options.rows_capacity) : 0);
+                storage.region == Region::kArena ? storage.bytes.at(options.max_batch_size) : 0);
         users_.resize(size_.size());
         for (uint32_t i = 0; i < plan.operations.size(); ++i)
             for (uint32_t s : arena_storages(i)) users_[s].push_back(i);
@@ -128,7 +128,7 @@ class IntervalSearch {
         interval_ = start;
         live_.assign(interval_count_, 0);
         for (uint32_t s = 0; s < users_.size(); ++s)
-            if (size_[s] > 0) add(lifetime_without(s, kNone), size_[s], live_);
+            if (size_[s] > 0) add(lifetime_without(s, kInvalidId), size_[s], live_);
         for (int sweep = 0; sweep < kSweeps; ++sweep) {
             bool changed = false;
             // Backwards, so that a consumer that frees its inputs moves before their producers.
@@ -140,7 +140,7 @@ class IntervalSearch {
     }
 
     static void add(const Lifetime& lifetime, uint64_t size, std::vector<uint64_t>& live) {
-        if (lifetime.first == kNone) return;
+        if (lifetime.first == kInvalidId) return;
         for (uint32_t t = lifetime.first; t <= lifetime.last; ++t) live[t] += size;
     }
 

@@ -33,7 +33,7 @@ Result<std::vector<ValueId>> resolve_aliases(const Graph& graph, const LoweredEn
 
 /// Tables shared by all entries of a Program.
 struct Tables {
-    std::vector<Slot> slots;
+    std::vector<Variable> variables;
     std::vector<std::byte> data;
     std::vector<Binding> bindings;
     uint64_t weights_bytes = 0;
@@ -64,8 +64,8 @@ struct Storage {
 inline constexpr uint32_t kRunStorage = 0xfffffffeu;
 
 struct StorageUse {
-    uint32_t storage = kNone;  ///< index into EntryPlan::storages, or kRunStorage
-    ValueId value = kNone;     ///< the value held there; kNone for the run block
+    uint32_t storage = kInvalidId;  ///< index into EntryPlan::storages, or kRunStorage
+    ValueId value = kInvalidId;     ///< the value held there; kNone for the run block
     Access access = Access::kRead;
     bool is_elementwise = false;
     uint32_t part = 0;  ///< see CallOperand
@@ -76,13 +76,13 @@ struct StorageUse {
 
 /// A kernel call, or a copy (uses[0] to uses[1]).
 struct Operation {
-    uint32_t call = kNone;  ///< index into LoweredEntry::calls; kNone: a copy
+    uint32_t call = kInvalidId;  ///< index into LoweredEntry::calls; kNone: a copy
     std::vector<StorageUse> uses;
     std::string label;
     bool publishes = false;  ///< updates a param, state or input, after the last barrier
     uint32_t interval = 0;   ///< number of barriers before it
 
-    bool is_copy() const { return call == kNone; }
+    bool is_copy() const { return call == kInvalidId; }
 };
 
 /// Planning state of one entry.
@@ -97,7 +97,7 @@ struct EntryPlan {
     uint64_t arena_bytes = 0;
 
     /// Returns the storage of the value, creating it on first use.
-    uint32_t storage_for(ValueId value, std::span<const Slot> slots);
+    uint32_t storage_for(ValueId value, std::span<const Variable> variables);
 };
 
 /// Makes the operations of an entry: its calls with a storage for each operand, and a copy for each

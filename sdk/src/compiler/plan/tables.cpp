@@ -18,7 +18,7 @@ Extent extent_of(const Value& value, NarrowStorage narrow) {
     const Dim count = value.shape.element_count();
     const uint64_t bytes =
         static_cast<uint64_t>(count.count) * size_bytes(device_dtype(value.dtype, narrow));
-    return count.per_row ? Extent{0, bytes} : Extent{bytes, 0};
+    return count.is_batch ? Extent{0, bytes} : Extent{bytes, 0};
 }
 
 Result<std::vector<ValueId>> resolve_aliases(const Graph& graph, const LoweredEntry& entry,
@@ -32,8 +32,8 @@ Result<std::vector<ValueId>> resolve_aliases(const Graph& graph, const LoweredEn
     for (ValueId id = 0; id < count; ++id) {
         const std::string what = where + ": value %" + std::to_string(id);
         ValueId root = id;
-        for (size_t steps = 0; root < count && entry.alias_of[root] != root; ++steps) {
-            if (steps == count) return invalid_argument(what + " is an alias of itself");
+        for (size_t commands = 0; root < count && entry.alias_of[root] != root; ++commands) {
+            if (commands == count) return invalid_argument(what + " is an alias of itself");
             root = entry.alias_of[root];
         }
         if (root >= count) return invalid_argument(what + " is an alias of no value of the graph");
@@ -51,15 +51,15 @@ Result<std::vector<ValueId>> resolve_aliases(const Graph& graph, const LoweredEn
 
 namespace {
 
-std::string_view name_of(SlotKind kind) {
+std::string_view name_of(VariableKind kind) {
     switch (kind) {
-        case SlotKind::kParam:
+        case VariableKind::kParam:
             return "param";
-        case SlotKind::kState:
+        case VariableKind::kState:
             return "state";
-        case SlotKind::kConstant:
+        case VariableKind::kConstant:
             return "constant";
-        case SlotKind::kTransient:
+        case VariableKind::kTransient:
             return "transient state";
     }
     return "";
@@ -72,24 +72,24 @@ std::string describe(DType dtype, const Shape& shape) {
 // Checks that the planner can size the shape: at most one batch dimension, no negative extent, and
 // at most max_buffer_bytes at rows_capacity.
 Status check_size(const Value& value, const PlanOptions& options, const std::string& what) {
-    uint64_t limit = options.caps.max_buffer_bytes /
+    uint64_t limit = options.caps.max_storage_buffer_range /
                      size_bytes(device_dtype(value.dtype, options.caps.narrow_storage()));
     bool has_rows = false, is_empty = false;
     for (Dim d : value.shape.dims()) {
-        if (d.count < 0 || (d.per_row && has_rows))
+        if (d.count < 0 || (d.is_batch && has_rows))
             return invalid_argument(what + " has no size: " + to_string(value.shape));
-        has_rows = has_rows || d.per_row;
+        has_rows = has_rows || d.is_batch;
         is_empty = is_empty || d.count == 0;
     }
     if (is_empty) return {};
     for (Dim d : value.shape.dims()) {
         limit /= static_cast<uint64_t>(d.count);
-        if (d.per_row) limit /= options.rows_capacity;
+        if (d.is_batch) limit /= options.max_batch_size;
     }
     if (limit > 0) return {};
     return out_of_range(what + " " + to_string(value.shape) + " with rows = " +
-                        std::to_string(options.rows_capacity) + " is larger than " +
-                        std::to_string(options.caps.max_buffer_bytes) + " bytes");
+                        std::to_string(options.max_batch_size) + " is larger than " +
+                        std::to_string(options.caps.max_storage_buffer_range) + " bytes");
 }
 
 /// Initial value of `value` as it lies in device memory; empty if it has none.
@@ -97,7 +97,7 @@ Result<std::vector<std::byte>> device_bytes(const Value& value, const std::strin
                                             const PlanOptions& options) {
     if (!value.data) return std::vector<std::byte>();
     const HostTensor& data = *value.data;
-    const Shape shape = value.shape.at(static_cast<int64_t>(options.rows_capacity));
+    const Shape shape = value.shape.resolve(static_cast<int64_t>(options.max_batch_size));
     if (data.dtype() != value.dtype || data.shape() != shape)
         return invalid_argument(what + " is " + describe(value.dtype, shape) +
                                 ", but its contents are " + describe(data.dtype(), data.shape()));
@@ -140,8 +140,8 @@ class TableMaker {
             for (size_t e = 0; e < graphs_.size(); ++e)
                 for (ValueId id = 0; id < graphs_[e].values.size(); ++id)
                     if (graphs_[e].value(id).kind == kind && is_needed(e, id))
-                        HEARTH_TRY(add_slot(e, id));
-        HEARTH_TRY(place_slots());
+                        HEARTH_TRY(add_variable(e, id));
+        HEARTH_TRY(place_variables());
         for (size_t e = 0; e < graphs_.size(); ++e) HEARTH_TRY(add_bindings(e));
         return std::move(tables_);
     }
@@ -157,7 +157,7 @@ class TableMaker {
         Tables::EntryTables entry;
         entry.narrow = options_.caps.narrow_storage();
         HEARTH_ASSIGN(entry.root_of, resolve_aliases(graph, entries_[e], entry.narrow));
-        entry.place_of.assign(graph.values.size(), kNone);
+        entry.place_of.assign(graph.values.size(), kInvalidId);
 
         std::vector<bool> used(graph.values.size(), false);
         const auto mark = [&](ValueId id) {
@@ -166,7 +166,7 @@ class TableMaker {
         for (const KernelCall& call : entries_[e].calls)
             for (const CallOperand& operand : call.operands) mark(operand.value);
         for (const GraphOutput& output : graph.outputs) mark(output.value);
-        for (const GraphUpdate& update : graph.updates) mark(update.value);
+        for (const Assignment& update : graph.updates) mark(update.value);
         used_.push_back(std::move(used));
         tables_.entries.push_back(std::move(entry));
         return {};
@@ -178,63 +178,63 @@ class TableMaker {
         return graphs_[e].value(id).kind != ValueKind::kConstant || used_[e][id];
     }
 
-    Status add_slot(size_t e, ValueId id) {
+    Status add_variable(size_t e, ValueId id) {
         const Value& value = graphs_[e].value(id);
-        const SlotKind kind = value.kind == ValueKind::kParam      ? SlotKind::kParam
-                              : value.kind == ValueKind::kConstant ? SlotKind::kConstant
-                              : value.is_kept                      ? SlotKind::kState
-                                                                   : SlotKind::kTransient;
+        const VariableKind kind = value.kind == ValueKind::kParam      ? VariableKind::kParam
+                              : value.kind == ValueKind::kConstant ? VariableKind::kConstant
+                              : value.is_persistent                      ? VariableKind::kState
+                                                                   : VariableKind::kTransient;
         std::string what =
             entry_name(e) + ": " + std::string(name_of(kind)) + " '" + value.name + "'";
-        if (value.name.empty() && kind != SlotKind::kConstant)
+        if (value.name.empty() && kind != VariableKind::kConstant)
             return invalid_argument(what + " needs a name");
         HEARTH_ASSIGN(std::vector<std::byte> contents, device_bytes(value, what, options_));
         const std::string name =
             value.name.empty() ? name_by_contents(value, contents) : value.name;
 
         const auto [known, is_new] =
-            slot_by_name_.try_emplace(name, static_cast<uint32_t>(tables_.slots.size()));
+            variable_by_name_.try_emplace(name, static_cast<uint32_t>(tables_.variables.size()));
         const uint32_t index = known->second;
         tables_.entries[e].place_of[id] = index;
         if (is_new) {
-            Slot slot;
-            slot.name = name;
-            slot.kind = kind;
-            slot.dtype = value.dtype;
-            slot.shape = value.shape.at(static_cast<int64_t>(options_.rows_capacity));
-            slot.bytes =
-                extent_of(value, options_.caps.narrow_storage()).at(options_.rows_capacity);
-            tables_.slots.push_back(slot);
+            Variable variable;
+            variable.name = name;
+            variable.kind = kind;
+            variable.dtype = value.dtype;
+            variable.shape = value.shape.resolve(static_cast<int64_t>(options_.max_batch_size));
+            variable.bytes =
+                extent_of(value, options_.caps.narrow_storage()).at(options_.max_batch_size);
+            tables_.variables.push_back(variable);
             shapes_.push_back(value.shape);
             contents_.push_back(std::move(contents));
             first_entry_.push_back(e);
             return {};
         }
-        const Slot& slot = tables_.slots[index];
+        const Variable& variable = tables_.variables[index];
         const std::string first = entry_name(first_entry_[index]);
-        if (slot.kind != kind || slot.dtype != value.dtype || shapes_[index] != value.shape)
+        if (variable.kind != kind || variable.dtype != value.dtype || shapes_[index] != value.shape)
             return invalid_argument(what + " is " + describe(value.dtype, value.shape) + ", but " +
-                                    first + " has a " + std::string(name_of(slot.kind)) + " of " +
-                                    describe(slot.dtype, shapes_[index]));
+                                    first + " has a " + std::string(name_of(variable.kind)) + " of " +
+                                    describe(variable.dtype, shapes_[index]));
         // An entry may leave a param's initial value to another entry.
-        if (!contents.empty() && contents_[index].empty() && kind != SlotKind::kConstant)
+        if (!contents.empty() && contents_[index].empty() && kind != VariableKind::kConstant)
             contents_[index] = std::move(contents);
-        else if (contents != contents_[index] && (!contents.empty() || kind == SlotKind::kConstant))
+        else if (contents != contents_[index] && (!contents.empty() || kind == VariableKind::kConstant))
             return invalid_argument(what + " has other contents than in " + first);
         return {};
     }
 
-    Status place_slots() {
-        const uint64_t limit = options_.caps.max_buffer_bytes;
-        for (size_t s = 0; s < tables_.slots.size(); ++s) {
-            Slot& slot = tables_.slots[s];
-            slot.offset = tables_.weights_bytes;
-            tables_.weights_bytes += align_up(slot.bytes, options_.caps.buffer_alignment);
+    Status place_variables() {
+        const uint64_t limit = options_.caps.max_storage_buffer_range;
+        for (size_t s = 0; s < tables_.variables.size(); ++s) {
+            Variable& variable = tables_.variables[s];
+            variable.offset = tables_.weights_bytes;
+            tables_.weights_bytes += align_up(variable.bytes, options_.caps.min_storage_buffer_offset_alignment);
             if (tables_.weights_bytes > limit)
                 return out_of_range("the weights are larger than " + std::to_string(limit) +
                                     " bytes, the largest buffer");
             if (contents_[s].empty()) continue;
-            slot.data_offset = tables_.data.size();
+            variable.data_offset = tables_.data.size();
             tables_.data.insert(tables_.data.end(), contents_[s].begin(), contents_[s].end());
             tables_.data.resize(align_up(tables_.data.size(), sizeof(uint64_t)));
         }
@@ -251,10 +251,10 @@ class TableMaker {
             HEARTH_ASSIGN(entry.place_of[id],
                           add_binding(e, Direction::kInput, graph.value(id).name, graph.value(id)));
         }
-        for (const GraphUpdate& update : graph.updates)
+        for (const Assignment& update : graph.updates)
             if (update.target < graph.values.size() &&
                 graph.value(update.target).kind == ValueKind::kInput &&
-                entry.place_of[update.target] != kNone)
+                entry.place_of[update.target] != kInvalidId)
                 tables_.bindings[entry.place_of[update.target]].direction = Direction::kInOut;
         for (const GraphOutput& output : graph.outputs) {
             if (output.value >= graph.values.size())
@@ -262,7 +262,7 @@ class TableMaker {
                                         "' has no value");
             HEARTH_ASSIGN(const uint32_t binding,
                           add_binding(e, Direction::kOutput, output.name, graph.value(output.value),
-                                      output.elements));
+                                      output.scalars));
             entry.output_bindings.push_back(binding);
         }
         return {};
@@ -304,7 +304,7 @@ class TableMaker {
     std::vector<Shape> shapes_;                     ///< per variable, with a symbolic batch size
     std::vector<std::vector<std::byte>> contents_;  ///< per variable
     std::vector<size_t> first_entry_;               ///< per variable
-    std::map<std::string, uint32_t> slot_by_name_;
+    std::map<std::string, uint32_t> variable_by_name_;
     struct Declared {
         uint32_t binding;
         size_t last_entry;  ///< the last entry that declared it

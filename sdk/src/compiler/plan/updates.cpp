@@ -34,12 +34,12 @@ constexpr uint64_t kKeepInsteadOfBarrierBytes = uint64_t{1} << 20;
 
 class UpdateMaker {
   public:
-    UpdateMaker(EntryPlan& plan, const Tables& tables, uint64_t rows_capacity)
-        : plan_(plan), tables_(tables), rows_capacity_(rows_capacity) {}
+    UpdateMaker(EntryPlan& plan, const Tables& tables, uint64_t max_batch_size)
+        : plan_(plan), tables_(tables), max_batch_size_(max_batch_size) {}
 
     void make() {
         const bool any_in_place = publish_in_place();
-        for (const GraphUpdate& update : plan_.graph->updates)
+        for (const Assignment& update : plan_.graph->updates)
             if (plan_.tables->root_of[update.value] != update.target)
                 updates_.push_back(pending(update));
         if (updates_.empty() && !any_in_place) return;
@@ -47,23 +47,23 @@ class UpdateMaker {
         add_copies();
         const std::vector<uint32_t> levels = levels_of(dependencies_of(plan_));
         for (size_t i = 0; i < levels.size(); ++i) plan_.operations[i].interval = levels[i];
-        write_slots();
+        write_variables();
         keep_old_contents();
     }
 
   private:
     struct Pending {
-        GraphUpdate update;
-        uint32_t value_storage = kNone;
-        uint32_t slot_storage = kNone;
-        uint32_t writer = kNone;  ///< operation that writes the variable; kNone: a copy does
+        Assignment update;
+        uint32_t value_storage = kInvalidId;
+        uint32_t variable_storage = kInvalidId;
+        uint32_t writer = kInvalidId;  ///< operation that writes the variable; kNone: a copy does
     };
 
     /// Moves calls that change variables in place to the end, so that they depend on all readers of
     /// the old contents and no operation depends on them.  Returns true if there are any.
     bool publish_in_place() {
         bool any = false;
-        for (const GraphUpdate& update : plan_.graph->updates) {
+        for (const Assignment& update : plan_.graph->updates) {
             if (plan_.tables->root_of[update.value] != update.target) continue;
             for (Operation& op : plan_.operations)
                 for (const StorageUse& use : op.uses)
@@ -78,16 +78,16 @@ class UpdateMaker {
         return any;
     }
 
-    void mark_updated(uint32_t slot_storage) {
+    void mark_updated(uint32_t variable_storage) {
         is_updated_.resize(plan_.storages.size(), false);
-        is_updated_[slot_storage] = true;
+        is_updated_[variable_storage] = true;
     }
 
-    Pending pending(const GraphUpdate& update) {
+    Pending pending(const Assignment& update) {
         Pending p{.update = update};
-        p.value_storage = plan_.storage_for(update.value, tables_.slots);
-        p.slot_storage = plan_.storage_for(update.target, tables_.slots);
-        mark_updated(p.slot_storage);
+        p.value_storage = plan_.storage_for(update.value, tables_.variables);
+        p.variable_storage = plan_.storage_for(update.target, tables_.variables);
+        mark_updated(p.variable_storage);
         if (plan_.storages[p.value_storage].region != Region::kArena) return p;
         for (const Pending& other : updates_)
             if (other.value_storage == p.value_storage) return p;
@@ -97,11 +97,11 @@ class UpdateMaker {
 
     // The only operation that uses the storage, or kNone if there are several.
     uint32_t only_user(uint32_t storage) const {
-        uint32_t user = kNone;
+        uint32_t user = kInvalidId;
         for (uint32_t i = 0; i < plan_.operations.size(); ++i)
             for (const StorageUse& use : plan_.operations[i].uses) {
                 if (use.storage != storage) continue;
-                if (user != kNone && user != i) return kNone;
+                if (user != kInvalidId && user != i) return kInvalidId;
                 user = i;
             }
         return user;
@@ -117,14 +117,14 @@ class UpdateMaker {
         for (bool changed = true; changed;) {
             changed = false;
             for (const Pending& p : updates_)
-                if (p.writer == kNone) is_copied[p.value_storage] = true;
+                if (p.writer == kInvalidId) is_copied[p.value_storage] = true;
             for (Pending& p : updates_) {
-                if (p.writer == kNone) continue;
+                if (p.writer == kInvalidId) continue;
                 bool rejected = is_followed[p.writer];
                 for (const StorageUse& use : plan_.operations[p.writer].uses)
                     rejected = rejected || (use.writes() && is_copied[use.storage]);
                 if (!rejected) continue;
-                p.writer = kNone;
+                p.writer = kInvalidId;
                 changed = true;
             }
         }
@@ -133,7 +133,7 @@ class UpdateMaker {
     // Copies do not write their variables yet: levels must ignore the hazards on the variables.
     void add_copies() {
         for (Pending& p : updates_) {
-            if (p.writer != kNone) {
+            if (p.writer != kInvalidId) {
                 plan_.operations[p.writer].publishes = true;
                 continue;
             }
@@ -146,16 +146,16 @@ class UpdateMaker {
         }
     }
 
-    void write_slots() {
+    void write_variables() {
         for (const Pending& p : updates_) {
             Operation& op = plan_.operations[p.writer];
             if (op.is_copy()) {
-                op.uses.push_back({p.slot_storage, p.update.value, Access::kWrite, true});
+                op.uses.push_back({p.variable_storage, p.update.value, Access::kWrite, true});
                 continue;
             }
             for (StorageUse& use : op.uses)
-                if (use.storage == p.value_storage) use.storage = p.slot_storage;
-            plan_.storage_of[plan_.tables->root_of[p.update.value]] = p.slot_storage;
+                if (use.storage == p.value_storage) use.storage = p.variable_storage;
+            plan_.storage_of[plan_.tables->root_of[p.update.value]] = p.variable_storage;
         }
         // Publishing operations have no successors, so the order still respects data flow.
         std::stable_partition(plan_.operations.begin(), plan_.operations.end(),
@@ -215,14 +215,14 @@ class UpdateMaker {
         std::sort(storages.begin(), storages.end());
         storages.erase(std::unique(storages.begin(), storages.end()), storages.end());
         uint64_t bytes = 0;
-        for (uint32_t storage : storages) bytes += plan_.storages[storage].bytes.at(rows_capacity_);
+        for (uint32_t storage : storages) bytes += plan_.storages[storage].bytes.at(max_batch_size_);
         return bytes;
     }
 
     Operation keep(uint32_t storage) {
         const auto update = std::find_if(
             plan_.graph->updates.begin(), plan_.graph->updates.end(),
-            [&](const GraphUpdate& u) { return plan_.storage_of[u.target] == storage; });
+            [&](const Assignment& u) { return plan_.storage_of[u.target] == storage; });
         const ValueId target = update->target;
         Operation copy;
         copy.label = "keep old " + plan_.graph->value(target).name;
@@ -234,7 +234,7 @@ class UpdateMaker {
 
     EntryPlan& plan_;
     const Tables& tables_;
-    uint64_t rows_capacity_;
+    uint64_t max_batch_size_;
     std::vector<Pending> updates_;
     std::vector<bool> is_updated_;  ///< per storage that existed before any kept copy
 };
@@ -242,7 +242,7 @@ class UpdateMaker {
 }  // namespace
 
 void add_updates(EntryPlan& plan, const Tables& tables, const PlanOptions& options) {
-    UpdateMaker(plan, tables, options.rows_capacity).make();
+    UpdateMaker(plan, tables, options.max_batch_size).make();
 }
 
 }  // namespace hearth::planning

@@ -31,7 +31,7 @@ namespace {
 /// Contents of a byte range: the root value that owns the bytes (kNone: unknown), and its version,
 /// the number of writes so far.
 struct Content {
-    ValueId root = kNone;
+    ValueId root = kInvalidId;
     uint32_t version = 0;
     friend bool operator==(const Content&, const Content&) = default;
 };
@@ -103,26 +103,26 @@ class EntryProof {
         number_versions();
         HEARTH_TRY(place_sources());
         was_run_.assign(lowered_.calls.size(), false);
-        for (step_ = 0; step_ < entry_.step_count; ++step_)
-            HEARTH_TRY(run_step(program_.steps_of(entry_)[step_]));
+        for (command_ = 0; command_ < entry_.command_count; ++command_)
+            HEARTH_TRY(run_command(program_.commands_of(entry_)[command_]));
         for (size_t c = 0; c < was_run_.size(); ++c)
             if (!was_run_[c]) return fail("call '" + lowered_.calls[c].label + "' is missing");
         HEARTH_TRY(check_outputs());
-        return check_slots();
+        return check_variables();
     }
 
   private:
     struct Touch {
         Range range;
         bool is_written = false;
-        uint32_t step = 0;
+        uint32_t command = 0;
     };
 
     Status fail(const std::string& rule) const {
         std::string where = "entry '" + entry_.name + "'";
-        if (step_ < entry_.step_count)
-            where += ", step " + std::to_string(step_) + " (" +
-                     program_.steps_of(entry_)[step_].label + ")";
+        if (command_ < entry_.command_count)
+            where += ", step " + std::to_string(command_) + " (" +
+                     program_.commands_of(entry_)[command_].label + ")";
         return internal_error(where + ": " + rule);
     }
 
@@ -152,29 +152,29 @@ class EntryProof {
     /// True if an update of the graph states this in-place change of a param, state or input.
     bool is_stated_update(ValueId id, Access access) const {
         return access == Access::kReadWrite &&
-               std::any_of(graph_.updates.begin(), graph_.updates.end(), [&](const GraphUpdate& u) {
+               std::any_of(graph_.updates.begin(), graph_.updates.end(), [&](const Assignment& u) {
                    return u.value == id && u.target == root_of_[id] && u.target != id;
                });
     }
 
     // For a constant, returns every variable with its contents: it does not matter which one is
     // read.
-    std::vector<const Slot*> slots_of(const Value& value, const HostTensor& contents) const {
-        const Shape shape = value.shape.at(static_cast<int64_t>(program_.rows_capacity));
-        std::vector<const Slot*> slots;
-        for (const Slot& slot : program_.slots) {
-            if (slot.dtype != value.dtype || slot.shape != shape) continue;
+    std::vector<const Variable*> variables_of(const Value& value, const HostTensor& contents) const {
+        const Shape shape = value.shape.resolve(static_cast<int64_t>(program_.max_batch_size));
+        std::vector<const Variable*> variables;
+        for (const Variable& variable : program_.variables) {
+            if (variable.dtype != value.dtype || variable.shape != shape) continue;
             if (value.kind == ValueKind::kConstant
-                    ? slot.kind == SlotKind::kConstant && has_contents(slot, contents)
-                    : slot.name == value.name)
-                slots.push_back(&slot);
+                    ? variable.kind == VariableKind::kConstant && has_contents(variable, contents)
+                    : variable.name == value.name)
+                variables.push_back(&variable);
         }
-        return slots;
+        return variables;
     }
 
-    bool has_contents(const Slot& slot, const HostTensor& contents) const {
-        if (slot.data_offset == kZeroFilled) return contents.bytes().empty();
-        const auto stored = std::span(program_.data).subspan(slot.data_offset, slot.bytes);
+    bool has_contents(const Variable& variable, const HostTensor& contents) const {
+        if (variable.data_offset == kZeroFilled) return contents.bytes().empty();
+        const auto stored = std::span(program_.data).subspan(variable.data_offset, variable.bytes);
         return std::equal(contents.bytes().begin(), contents.bytes().end(), stored.begin(),
                           stored.end());
     }
@@ -193,7 +193,7 @@ class EntryProof {
 
     // True if `bytes` is the size of the tensor at every batch size, in which it is linear.
     bool is_size_of(const Extent& bytes, DType dtype, const Shape& shape) const {
-        for (uint64_t rows : {uint64_t{0}, uint64_t{1}, program_.rows_capacity})
+        for (uint64_t rows : {uint64_t{0}, uint64_t{1}, program_.max_batch_size})
             if (bytes.at(rows) !=
                 static_cast<uint64_t>(shape.element_count(static_cast<int64_t>(rows))) *
                     size_bytes(device_dtype(dtype, program_.storage)))
@@ -225,19 +225,19 @@ class EntryProof {
             const HostTensor contents =
                 value.data ? value.data->cast(device_dtype(value.dtype, program_.storage))
                            : HostTensor();
-            const std::vector<const Slot*> slots = slots_of(value, contents);
+            const std::vector<const Variable*> variables = variables_of(value, contents);
             // A constant that no call reads has no variable; a call that does read it fails later.
-            if (slots.empty() && value.kind != ValueKind::kConstant)
+            if (variables.empty() && value.kind != ValueKind::kConstant)
                 return fail("'" + value.name + "' has no slot of its shape and type");
-            for (const Slot* slot : slots) {
-                if (value.data && !has_contents(*slot, contents))
-                    return fail("slot '" + slot->name + "' has other first contents");
-                const Range range{Region::kWeights, 0, slot->offset, slot->offset + slot->bytes};
+            for (const Variable* variable : variables) {
+                if (value.data && !has_contents(*variable, contents))
+                    return fail("slot '" + variable->name + "' has other first contents");
+                const Range range{Region::kWeights, 0, variable->offset, variable->offset + variable->bytes};
                 // Constants with equal contents share the root of the first one.
-                if (const Content known = memory_.content_of(range); known.root != kNone)
+                if (const Content known = memory_.content_of(range); known.root != kInvalidId)
                     root_of_[id] = known.root;
                 memory_.write(range, {root_of_[id], 0});
-                final_.push_back({range, {root_of_[id], 0}, "slot '" + slot->name + "'"});
+                final_.push_back({range, {root_of_[id], 0}, "slot '" + variable->name + "'"});
             }
         }
         // Redirects aliases of such constants.
@@ -245,12 +245,12 @@ class EntryProof {
         return {};
     }
 
-    uint64_t size_of(const Extent& bytes) const { return bytes.at(program_.rows_capacity); }
+    uint64_t size_of(const Extent& bytes) const { return bytes.at(program_.max_batch_size); }
 
     Result<Range> range_of(const Operand& operand) const {
         const Range range{operand.region, operand.region == Region::kExternal ? operand.binding : 0,
                           operand.offset, operand.offset + size_of(operand.bytes)};
-        if (operand.offset % options_.caps.buffer_alignment != 0)
+        if (operand.offset % options_.caps.min_storage_buffer_offset_alignment != 0)
             return fail("an unaligned operand");
         if (range.end < range.begin) return fail("an operand that wraps around");
         const bool writes = operand.access != Access::kRead;
@@ -261,9 +261,9 @@ class EntryProof {
                     return fail("an operand outside the entry's part of the arena");
                 return range;
             case Region::kWeights:
-                for (const Slot& slot : program_.slots)
-                    if (slot.offset == range.begin && slot.offset + slot.bytes == range.end &&
-                        !(writes && slot.kind == SlotKind::kConstant))
+                for (const Variable& variable : program_.variables)
+                    if (variable.offset == range.begin && variable.offset + variable.bytes == range.end &&
+                        !(writes && variable.kind == VariableKind::kConstant))
                         return range;
                 return fail("an operand in the weights that is no slot, or a written constant");
             case Region::kExternal: {
@@ -285,25 +285,25 @@ class EntryProof {
         return fail("an operand in no region");
     }
 
-    Status run_step(const Step& step) {
-        if (step.kind == StepKind::kBarrier) {
+    Status run_command(const Command& command) {
+        if (command.kind == CommandKind::kBarrier) {
             if (has_published_) return fail("a barrier after weights were written");
             since_barrier_.clear();
             return {};
         }
-        if (step.operand_values.size() != step.operand_count)
+        if (command.operand_values.size() != command.operand_count)
             return fail("a debug table that does not fit the operands");
         std::vector<Range> ranges;
-        for (const Operand& operand : program_.operands_of(step)) {
+        for (const Operand& operand : program_.operands_of(command)) {
             HEARTH_ASSIGN(const Range range, range_of(operand));
             ranges.push_back(range);
         }
-        HEARTH_TRY(check_hazards(step, ranges));
-        switch (step.kind) {
-            case StepKind::kDispatch:
-                return run_dispatch(step, ranges);
-            case StepKind::kCopy:
-                return run_copy(step, ranges);
+        HEARTH_TRY(check_hazards(command, ranges));
+        switch (command.kind) {
+            case CommandKind::kDispatch:
+                return run_dispatch(command, ranges);
+            case CommandKind::kCopy:
+                return run_copy(command, ranges);
             default:
                 return fail("a step that plans do not have");
         }
@@ -316,16 +316,16 @@ class EntryProof {
     }
 
     // Checks the command against all commands since the last barrier, then adds it to them.
-    Status check_hazards(const Step& step, std::span<const Range> ranges) {
-        const std::span<const Operand> operands = program_.operands_of(step);
+    Status check_hazards(const Command& command, std::span<const Range> ranges) {
+        const std::span<const Operand> operands = program_.operands_of(command);
         std::vector<Touch> touches;
         for (size_t i = 0; i < ranges.size(); ++i) {
             const bool writes = operands[i].access != Access::kRead;
             if (writes && is_published(operands[i])) has_published_ = true;
-            touches.push_back({ranges[i], writes, step_});
+            touches.push_back({ranges[i], writes, command_});
             for (const Touch& earlier : since_barrier_)
                 if ((writes || earlier.is_written) && ranges[i].overlaps(earlier.range))
-                    return fail("races with step " + std::to_string(earlier.step) +
+                    return fail("races with step " + std::to_string(earlier.command) +
                                 ": no barrier in between");
         }
         since_barrier_.insert(since_barrier_.end(), touches.begin(), touches.end());
@@ -333,22 +333,22 @@ class EntryProof {
     }
 
     // Finds the call that the command claims to run and marks it as run; each call runs once.
-    const KernelCall* find_call(const Step& step, size_t& index) {
+    const KernelCall* find_call(const Command& command, size_t& index) {
         for (size_t c = 0; c < lowered_.calls.size(); ++c) {
             const KernelCall& call = lowered_.calls[c];
-            if (was_run_[c] || call.kernel != step.kernel || call.label != step.label ||
-                call.computes != step.computes || call.operands.size() != step.operand_count)
+            if (was_run_[c] || call.kernel != command.kernel || call.label != command.label ||
+                call.computes != command.computes || call.operands.size() != command.operand_count)
                 continue;
-            const auto words = program_.words_of(step);
+            const auto words = program_.words_of(command);
             if (!std::equal(words.begin(), words.end(), call.words.begin(), call.words.end()))
                 continue;
             bool same = true;
             for (size_t axis = 0; axis < 3; ++axis)
-                same = same && call.grid[axis].work == step.grid[axis].work &&
-                       call.grid[axis].tile == step.grid[axis].tile;
+                same = same && call.grid[axis].work == command.grid[axis].work &&
+                       call.grid[axis].tile == command.grid[axis].tile;
             for (size_t i = 0; i < call.operands.size(); ++i)
-                same = same && call.operands[i].value == step.operand_values[i] &&
-                       call.operands[i].access == program_.operands_of(step)[i].access;
+                same = same && call.operands[i].value == command.operand_values[i] &&
+                       call.operands[i].access == program_.operands_of(command)[i].access;
             if (!same) continue;
             was_run_[c] = true;
             index = c;
@@ -357,15 +357,15 @@ class EntryProof {
         return nullptr;
     }
 
-    Status run_dispatch(const Step& step, std::span<const Range> ranges) {
-        if (program_.kernels[step.kernel].name == kCopyKernel) return run_kernel_copy(step, ranges);
+    Status run_dispatch(const Command& command, std::span<const Range> ranges) {
+        if (program_.kernels[command.kernel].name == kCopyKernel) return run_kernel_copy(command, ranges);
         size_t index = 0;
-        const KernelCall* call = find_call(step, index);
+        const KernelCall* call = find_call(command, index);
         if (call == nullptr) return fail("it is none of the calls that are left");
-        const std::span<const Operand> operands = program_.operands_of(step);
-        HEARTH_TRY(check_located(program_.kernels[step.kernel], operands));
+        const std::span<const Operand> operands = program_.operands_of(command);
+        HEARTH_TRY(check_located(program_.kernels[command.kernel], operands));
         for (size_t i = 0; i < ranges.size(); ++i) {
-            const ValueId id = step.operand_values[i];
+            const ValueId id = command.operand_values[i];
             if ((id == kNoValue) != (operands[i].region == Region::kRun))
                 return fail("operand " + std::to_string(i) + " mistakes the run block for a value");
             if (id == kNoValue) continue;
@@ -385,7 +385,7 @@ class EntryProof {
         for (size_t i = 0; i < ranges.size(); ++i)
             if (operands[i].access != Access::kRead)
                 memory_.write(ranges[i],
-                              {root_of_[step.operand_values[i]], versions_before_[index][i] + 1});
+                              {root_of_[command.operand_values[i]], versions_before_[index][i] + 1});
         return {};
     }
 
@@ -393,8 +393,8 @@ class EntryProof {
     Status check_located(const Kernel& kernel, std::span<const Operand> operands) const {
         if (kernel.located_count == 0) return {};
         uint32_t calls = 0;
-        for (const Step& step : program_.steps)
-            calls += step.kind == StepKind::kDispatch && &program_.kernels[step.kernel] == &kernel;
+        for (const Command& command : program_.commands)
+            calls += command.kind == CommandKind::kDispatch && &program_.kernels[command.kernel] == &kernel;
         if (calls != 1) return fail("its kernel locates operands, but has several steps");
         if (kernel.spec_constants.size() != kernel.located_count)
             return fail("its kernel has not one constant for each operand that it locates");
@@ -428,8 +428,8 @@ class EntryProof {
         return {};
     }
 
-    Status run_copy(const Step& step, std::span<const Range> ranges) {
-        const std::span<const Operand> operands = program_.operands_of(step);
+    Status run_copy(const Command& command, std::span<const Range> ranges) {
+        const std::span<const Operand> operands = program_.operands_of(command);
         if (operands.size() != 2 || operands[0].access != Access::kRead ||
             operands[1].access != Access::kWrite || operands[0].bytes != operands[1].bytes ||
             operands[0].region == Region::kRun || ranges[0].overlaps(ranges[1]))
@@ -438,14 +438,14 @@ class EntryProof {
         return {};
     }
 
-    Status run_kernel_copy(const Step& step, std::span<const Range> ranges) {
-        const std::span<const uint32_t> words = program_.words_of(step);
-        const GridAxis& axis = step.grid[0];
+    Status run_kernel_copy(const Command& command, std::span<const Range> ranges) {
+        const std::span<const uint32_t> words = program_.words_of(command);
+        const GridAxis& axis = command.grid[0];
         if (words.size() != 1 || axis.work != Extent{words[0], 0} ||
-            axis.tile != program_.kernels[step.kernel].local_size[0] || ranges.empty() ||
-            program_.operands_of(step)[0].bytes != Extent{uint64_t{words[0]} * 4, 0})
+            axis.tile != program_.kernels[command.kernel].local_size[0] || ranges.empty() ||
+            program_.operands_of(command)[0].bytes != Extent{uint64_t{words[0]} * 4, 0})
             return fail("a kernel that does not copy all words");
-        return run_copy(step, ranges);
+        return run_copy(command, ranges);
     }
 
     Status check_outputs() const {
@@ -468,10 +468,10 @@ class EntryProof {
         return {root_of_[id], is_numbered ? versions_[root_of_[id]] : 0};
     }
 
-    Status check_slots() const {
+    Status check_variables() const {
         for (const auto& [range, first_content, name] : final_) {
             Content expected = first_content;
-            for (const GraphUpdate& update : graph_.updates)
+            for (const Assignment& update : graph_.updates)
                 if (update.target == first_content.root) expected = last_content(update.value);
             if (!memory_.holds(range, expected))
                 return fail(name + " does not hold what it should at the end");
@@ -499,25 +499,25 @@ class EntryProof {
     SymbolicMemory memory_;
     std::vector<Touch> since_barrier_;
     bool has_published_ = false;
-    uint32_t step_ = ~0u;
+    uint32_t command_ = ~0u;
 };
 
-Status check_slots_apart(const Program& program, const PlanOptions& options) {
-    for (size_t s = 0; s < program.slots.size(); ++s) {
-        const Slot& slot = program.slots[s];
-        const std::string what = "slot '" + slot.name + "'";
-        if (slot.offset % options.caps.buffer_alignment != 0 ||
-            slot.bytes > program.weights_bytes || slot.offset > program.weights_bytes - slot.bytes)
+Status check_variables_apart(const Program& program, const PlanOptions& options) {
+    for (size_t s = 0; s < program.variables.size(); ++s) {
+        const Variable& variable = program.variables[s];
+        const std::string what = "slot '" + variable.name + "'";
+        if (variable.offset % options.caps.min_storage_buffer_offset_alignment != 0 ||
+            variable.bytes > program.weights_bytes || variable.offset > program.weights_bytes - variable.bytes)
             return internal_error(what + " is unaligned or outside the weights");
-        if (slot.data_offset != kZeroFilled &&
-            (slot.bytes > program.data.size() ||
-             slot.data_offset > program.data.size() - slot.bytes))
+        if (variable.data_offset != kZeroFilled &&
+            (variable.bytes > program.data.size() ||
+             variable.data_offset > program.data.size() - variable.bytes))
             return internal_error(what + " has its contents outside the data");
         for (size_t other = 0; other < s; ++other)
-            if (program.slots[other].name == slot.name ||
-                (slot.offset < program.slots[other].offset + program.slots[other].bytes &&
-                 program.slots[other].offset < slot.offset + slot.bytes))
-                return internal_error(what + " overlaps '" + program.slots[other].name + "'");
+            if (program.variables[other].name == variable.name ||
+                (variable.offset < program.variables[other].offset + program.variables[other].bytes &&
+                 program.variables[other].offset < variable.offset + variable.bytes))
+                return internal_error(what + " overlaps '" + program.variables[other].name + "'");
     }
     return {};
 }
@@ -546,14 +546,14 @@ Status verify_plan(const Program& program, std::span<const Graph> graphs,
     const auto proof = [&]() -> Status {
         if (program.entries.size() != graphs.size() || entries.size() != graphs.size())
             return internal_error("entries and graphs differ in number");
-        HEARTH_TRY(check_slots_apart(program, options));
+        HEARTH_TRY(check_variables_apart(program, options));
         HEARTH_TRY(check_entries_apart(program, options));
         for (size_t e = 0; e < graphs.size(); ++e)
             HEARTH_TRY(
                 EntryProof(program, program.entries[e], graphs[e], entries[e], options).run());
         return {};
     };
-    return proof().in("verify_plan");
+    return proof().with_context("verify_plan");
 }
 
 }  // namespace hearth

@@ -22,7 +22,7 @@ namespace hearth {
 std::string_view c_prelude();
 
 /// Vector registers of the CPU, for kernels whose bodies have lanes; behind the prelude.
-std::string_view c_lanes(Cpu cpu);
+std::string_view c_lanes(CpuIsa cpu);
 
 /// A function
 ///

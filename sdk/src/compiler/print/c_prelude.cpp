@@ -222,9 +222,9 @@ HEARTH_FUNCTION uint32_t hearth_philox(uint32_t key0, uint32_t key1, uint32_t st
 )";
 }
 
-std::string_view c_lanes(Cpu cpu) {
+std::string_view c_lanes(CpuIsa cpu) {
     switch (cpu) {
-        case Cpu::kX86_64V3:
+        case CpuIsa::kX86_64V3:
             return R"(#if !defined(__AVX2__) || !defined(__FMA__)
 #error "cooked for x86-64-v3: compile with -march=x86-64-v3, or cook for another CPU"
 #endif
@@ -232,7 +232,7 @@ std::string_view c_lanes(Cpu cpu) {
 HEARTH_FMA_LANES(4, __m128, _mm_fmadd_ps)
 HEARTH_FMA_LANES(8, __m256, _mm256_fmadd_ps)
 )";
-        case Cpu::kX86_64V4:
+        case CpuIsa::kX86_64V4:
             return R"(#if !defined(__AVX512F__) || !defined(__FMA__)
 #error "cooked for x86-64-v4: compile with -march=x86-64-v4, or cook for another CPU"
 #endif
@@ -241,7 +241,7 @@ HEARTH_FMA_LANES(4, __m128, _mm_fmadd_ps)
 HEARTH_FMA_LANES(8, __m256, _mm256_fmadd_ps)
 HEARTH_FMA_LANES(16, __m512, _mm512_fmadd_ps)
 )";
-        case Cpu::kNeon:
+        case CpuIsa::kNeon:
             return R"(#if !defined(__aarch64__)
 #error "cooked for NEON of AArch64: cook for another CPU"
 #endif

@@ -76,8 +76,8 @@ std::string hex(uint64_t value) {
 }
 
 std::string count_text(Extent extent) {
-    if (extent.per_row == 0) return std::to_string(extent.fixed) + "u";
-    const std::string rows = std::to_string(extent.per_row) + "u * (size_t)rows";
+    if (extent.is_batch == 0) return std::to_string(extent.fixed) + "u";
+    const std::string rows = std::to_string(extent.is_batch) + "u * (size_t)rows";
     return extent.fixed == 0 ? rows : std::to_string(extent.fixed) + "u + " + rows;
 }
 
@@ -106,7 +106,7 @@ std::string_view element_text(DType held) {
 
 class ProgramPrinter {
   public:
-    explicit ProgramPrinter(const CProgram& of)
+    explicit ProgramPrinter(const CProgramText& of)
         : of_(of), program_(of.program), name_(of.name), upper_(upper(of.name)) {}
 
     Result<PrintedC> print() {
@@ -127,10 +127,10 @@ class ProgramPrinter {
     // ------------------------------------------------------------------------ tables
 
     void order_slots() {
-        slots_.resize(program_.slots.size());
+        slots_.resize(program_.variables.size());
         std::iota(slots_.begin(), slots_.end(), size_t{0});
         std::sort(slots_.begin(), slots_.end(), [&](size_t a, size_t b) {
-            return program_.slots[a].name < program_.slots[b].name;
+            return program_.variables[a].name < program_.variables[b].name;
         });
     }
 
@@ -151,14 +151,14 @@ class ProgramPrinter {
 
     uint64_t brain_bytes() const {
         uint64_t count = 0, at = 96;  // sizeof(file::BrainHeader), and of each tensor's record
-        for (const Slot& s : program_.slots)
+        for (const Variable& s : program_.variables)
             if (is_learned(s.kind)) {
                 ++count;
                 at += 128 + s.name.size();
             }
         for (const size_t i : slots_)
-            if (is_learned(program_.slots[i].kind))
-                at = (at + 15) / 16 * 16 + program_.slots[i].bytes;
+            if (is_learned(program_.variables[i].kind))
+                at = (at + 15) / 16 * 16 + program_.variables[i].bytes;
         return count == 0 ? at : (at + 15) / 16 * 16;
     }
 
@@ -232,7 +232,7 @@ class ProgramPrinter {
             "_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n" +
             "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n" + std::string(c_shared_types()) + "\n";
         text +=
-            define("ROWS", std::to_string(program_.rows_capacity) + "u", "the most of one call");
+            define("ROWS", std::to_string(program_.max_batch_size) + "u", "the most of one call");
         text += define("ALIGNMENT", std::to_string(kAlignment) + "u", "of weights and arena");
         text += define("WEIGHTS_BYTES", std::to_string(program_.weights_bytes) + "u");
         text += define("ARENA_BYTES", std::to_string(program_.arena_bytes) + "u",
@@ -251,8 +251,8 @@ class ProgramPrinter {
         text += "\n/* Where params and states lie in the weights, in bytes. */\n";
         std::set<std::string> known;
         for (const size_t i : slots_) {
-            const Slot& s = program_.slots[i];
-            if (s.kind == SlotKind::kConstant) continue;
+            const Variable& s = program_.variables[i];
+            if (s.kind == VariableKind::kConstant) continue;
             std::string name = "AT_" + upper(identifier(s.name));
             while (!known.insert(name).second) name += "_";
             text += define(name, std::to_string(s.offset) + "u",
@@ -381,7 +381,7 @@ class ProgramPrinter {
     std::string slots() const {
         std::string text = "\nstatic const hearth_slot " + name_ + "_slots[] = {\n";
         for (const size_t i : slots_) {
-            const Slot& s = program_.slots[i];
+            const Variable& s = program_.variables[i];
             text += "    {" + quoted(s.name) + ", " + std::to_string(s.name.size()) + ", " +
                     std::to_string(static_cast<int>(s.kind)) + ", " +
                     std::to_string(static_cast<int>(held(s.dtype))) + ", " +
@@ -430,10 +430,10 @@ class ProgramPrinter {
     // ------------------------------------------------------------------------ entries
 
     /// Steps between barriers: they may run at the same time.
-    std::vector<std::vector<const Step*>> phases_of(const Entry& entry) const {
-        std::vector<std::vector<const Step*>> phases(1);
-        for (const Step& step : program_.steps_of(entry)) {
-            if (step.kind != StepKind::kBarrier)
+    std::vector<std::vector<const Command*>> phases_of(const Entry& entry) const {
+        std::vector<std::vector<const Command*>> phases(1);
+        for (const Command& step : program_.commands_of(entry)) {
+            if (step.kind != CommandKind::kBarrier)
                 phases.back().push_back(&step);
             else if (!phases.back().empty())
                 phases.emplace_back();
@@ -442,8 +442,8 @@ class ProgramPrinter {
         return phases;
     }
 
-    std::string groups_text(const Step& step) const {
-        if (step.kind == StepKind::kCopy || step.kind == StepKind::kFill)
+    std::string groups_text(const Command& step) const {
+        if (step.kind == CommandKind::kCopy || step.kind == CommandKind::kFill)
             return "(uint32_t)((" + count_text(program_.operands_of(step)[0].bytes) + " + " +
                    std::to_string(kCopyBytes - 1) + "u) / " + std::to_string(kCopyBytes) + "u)";
         std::string text;
@@ -478,9 +478,9 @@ class ProgramPrinter {
     }
 
     /// One step, of which [first, end) of `groups` jobs run.
-    std::string step_text(size_t entry, const Step& step) const {
+    std::string step_text(size_t entry, const Command& step) const {
         const std::span<const Operand> operands = program_.operands_of(step);
-        if (step.kind == StepKind::kDispatch) {
+        if (step.kind == CommandKind::kDispatch) {
             std::string list;
             for (const Operand& o : operands)
                 list += (list.empty() ? "" : ", ") + address(entry, o);
@@ -494,7 +494,7 @@ class ProgramPrinter {
                            ";\n"
                            "                const size_t stop = (size_t)to * " +
                            chunk + " < bytes ? (size_t)to * " + chunk + " : bytes;\n";
-        if (step.kind == StepKind::kCopy)
+        if (step.kind == CommandKind::kCopy)
             return text + "                memcpy((unsigned char*)" + address(entry, operands[1]) +
                    " + begin, (const unsigned char*)" + address(entry, operands[0]) +
                    " + begin, stop - begin);\n";
@@ -530,7 +530,7 @@ class ProgramPrinter {
             "(void)to;\n    (void)first, (void)end;\n    switch (phase) {\n";
         for (size_t p = 0; p < phases.size(); ++p) {
             text += "        case " + std::to_string(p) + ": {\n            uint32_t before = 0;\n";
-            for (const Step* step : phases[p])
+            for (const Command* step : phases[p])
                 text += "            /* " + in_comment(step->label) +
                         " */\n            groups = " + groups_text(*step) +
                         ";\n            from = first > before ? first - before : 0;\n"
@@ -551,7 +551,7 @@ class ProgramPrinter {
                 quoted(entry.name + ": there are ") +
                 ");\n        hearth_add_number(&text, rows);\n"
                 "        hearth_add_text(&text, \" rows, expected 1 to " +
-                std::to_string(program_.rows_capacity) +
+                std::to_string(program_.max_batch_size) +
                 "\");\n        return HEARTH_C_OUT_OF_RANGE;\n    }\n";
         if (entry.bindings.empty())
             text += "    (void)tensors;\n";
@@ -576,7 +576,7 @@ class ProgramPrinter {
         return text;
     }
 
-    const CProgram& of_;
+    const CProgramText& of_;
     const Program& program_;
     const std::string name_, upper_;
     std::vector<size_t> slots_;  ///< in ascending order of names
@@ -586,7 +586,7 @@ class ProgramPrinter {
 
 }  // namespace
 
-Result<PrintedC> print_c_program(const CProgram& program) {
+Result<PrintedC> print_c_program(const CProgramText& program) {
     return ProgramPrinter(program).print();
 }
 

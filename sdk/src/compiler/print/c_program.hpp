@@ -19,10 +19,10 @@
 
 namespace hearth {
 
-struct CProgram {
+struct CProgramText {
     const Program& program;
     std::span<const std::shared_ptr<const Body>> bodies;  ///< of each kernel of the program
-    Cpu cpu = Cpu::kScalar;
+    CpuIsa cpu = CpuIsa::kScalar;
     std::string name;                           ///< begins all names: "net"
     uint64_t schema_hash = 0, parent_hash = 0;  ///< of brains
     bool has_weights_in_source = true;
@@ -35,7 +35,7 @@ struct PrintedC {
 };
 
 /// Errors: kUnsupported naming a kernel that C cannot have, or a name that is no identifier.
-Result<PrintedC> print_c_program(const CProgram& program);
+Result<PrintedC> print_c_program(const CProgramText& program);
 
 /// Types that all cooked networks share.
 std::string_view c_shared_types();

@@ -30,7 +30,7 @@ constexpr std::string_view kParameters =
 
 }  // namespace
 
-Result<NativeFunction> print_native_function(const Body& body, Cpu cpu) {
+Result<NativeFunction> print_native_function(const Body& body, CpuIsa cpu) {
     // What prelude and vector registers are in the file is part of what a function does.
     HEARTH_ASSIGN(const std::string text, print_c(body, "hearth_kernel"));
     Hash hash;
@@ -41,7 +41,7 @@ Result<NativeFunction> print_native_function(const Body& body, Cpu cpu) {
     return function;
 }
 
-std::string print_native_table(std::span<const NativeFunctionRef> functions, Cpu cpu,
+std::string print_native_table(std::span<const NativeFunctionRef> functions, CpuIsa cpu,
                                std::string_view table) {
     std::vector<NativeFunctionRef> sorted(functions.begin(), functions.end());
     const auto by_hash = [](const NativeFunctionRef& a, const NativeFunctionRef& b) {

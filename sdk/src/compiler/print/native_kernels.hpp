@@ -22,7 +22,7 @@ struct NativeFunction {
 };
 
 /// Errors: as print_c().
-Result<NativeFunction> print_native_function(const Body& body, Cpu cpu);
+Result<NativeFunction> print_native_function(const Body& body, CpuIsa cpu);
 
 /// A function's hash and text, borrowed.
 struct NativeFunctionRef {
@@ -32,7 +32,7 @@ struct NativeFunctionRef {
 
 /// A file of C11 with `functions`, each once, and the table of them: `const hearth_native_kernels TABLE`.
 /// table  an identifier of C.
-std::string print_native_table(std::span<const NativeFunctionRef> functions, Cpu cpu,
+std::string print_native_table(std::span<const NativeFunctionRef> functions, CpuIsa cpu,
                                std::string_view table);
 
 }  // namespace hearth

@@ -102,9 +102,9 @@ uint32_t unary_float(ScalarOp op, uint32_t bits) {
         case ScalarOp::kToBool:
             return a != 0;
         case ScalarOp::kRoundF16:
-            return rounded(f16_to(f16_from(x)));
+            return rounded(half_to_float(float_to_half(x)));
         case ScalarOp::kRoundBF16:
-            return rounded(bf16_to(bf16_from(x)));
+            return rounded(bfloat16_to_float(float_to_bfloat16(x)));
         default:
             return bits;  // reinterpreted
     }

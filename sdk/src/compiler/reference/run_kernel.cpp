@@ -451,10 +451,10 @@ class KernelRun {
     /// Unpacks one of the two f16 of a word.
     static uint32_t half_of(uint32_t word, uint32_t which) {
         const auto bits = static_cast<uint16_t>(word >> (16 * which));
-        return std::bit_cast<uint32_t>(static_cast<float>(f16_to(bits)));
+        return std::bit_cast<uint32_t>(static_cast<float>(half_to_float(bits)));
     }
     static uint32_t bits_of_half(uint32_t number) {
-        return f16_from(static_cast<double>(std::bit_cast<float>(number)));
+        return float_to_half(static_cast<double>(std::bit_cast<float>(number)));
     }
 
     // ------------------------------------------------------------------------ fragments

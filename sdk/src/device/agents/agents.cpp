@@ -14,14 +14,14 @@
 using namespace hearth;
 using namespace hearth::agents;
 
-static_assert(HEARTH_AGENTS_DIAGNOSTICS == kDiagnosticCount);
+static_assert(HEARTH_AGENTS_METRICS == kMetricCount);
 static_assert(HEARTH_AGENTS_COUNTERS == kCounterCount);
-static_assert(HEARTH_AGENTS_LEASH == static_cast<int>(Diagnostic::kLeash) &&
-              HEARTH_AGENTS_EPISODE_LENGTH == static_cast<int>(Diagnostic::kEpisodeLength) &&
-              HEARTH_AGENTS_PUBLICATIONS_REFUSED ==
-                  static_cast<int>(Counter::kPublicationsRefused) &&
+static_assert(HEARTH_AGENTS_REFERENCE_KL == static_cast<int>(AgentMetric::kReferenceKl) &&
+              HEARTH_AGENTS_EPISODE_LENGTH == static_cast<int>(AgentMetric::kEpisodeLength) &&
+              HEARTH_AGENTS_PUBLICATIONS_REJECTED ==
+                  static_cast<int>(Counter::kPublicationsRejected) &&
               HEARTH_AGENTS_PUBLICATIONS_FAR == static_cast<int>(Counter::kPublicationsFar) &&
-              HEARTH_AGENTS_LEARN_STEPS == static_cast<int>(Counter::kLearnSteps));
+              HEARTH_AGENTS_GRADIENT_STEPS == static_cast<int>(Counter::kGradientSteps));
 
 namespace hearth::agents {
 
@@ -59,12 +59,12 @@ bool is_handle(const hearth_agents* agents) {
     }
 
 hearth_result hearth_agents_create(hearth_context* context, const hearth_agents_create_info* info,
-                                   hearth_agents** out, hearth_report* report) {
+                                   hearth_agents** out, hearth_messages* messages) {
     std::string why;
     const auto fail = [&](hearth_result result) {
-        if (report != nullptr) {
-            report->problem_count = 1;
-            std::snprintf(report->text, sizeof report->text, "%s", why.c_str());
+        if (messages != nullptr) {
+            messages->message_count = 1;
+            std::snprintf(messages->text, sizeof messages->text, "%s", why.c_str());
         }
         return result;
     };
@@ -76,7 +76,7 @@ hearth_result hearth_agents_create(hearth_context* context, const hearth_agents_
     const void* bytes = info->manifest;
     uint64_t byte_count = info->manifest_bytes;
     if (bytes == nullptr) {
-        const auto result = hearth_program_get_agents(info->program, &bytes, &byte_count);
+        const auto result = hearth_program_get_agent_manifest(info->program, &bytes, &byte_count);
         if (result != HEARTH_OK) {
             why = info->program == nullptr ? "the program is missing"
                                            : hearth_program_error(info->program);
@@ -161,35 +161,35 @@ uint32_t hearth_agents_count(const hearth_agents* agents) {
     return agents->alive;
 }
 
-hearth_result hearth_agents_find_field(hearth_agents* agents, const char* path, uint32_t* begin,
-                                       uint32_t* width) {
+hearth_result hearth_agents_find_observation(hearth_agents* agents, const char* path, uint32_t* offset,
+                                       uint32_t* size) {
     HEARTH_CHECK_AGENTS(agents);
     HEARTH_CHECK_POINTER(path);
-    HEARTH_CHECK_POINTER(begin);
-    HEARTH_CHECK_POINTER(width);
+    HEARTH_CHECK_POINTER(offset);
+    HEARTH_CHECK_POINTER(size);
     const auto place = agents->manifest.schema.find(path);
     if (!place.ok()) {
         agents->error.set("%s", place.status().message().c_str());
         return HEARTH_ERROR_NOT_FOUND;
     }
-    *begin = static_cast<uint32_t>(place->begin);
-    *width = static_cast<uint32_t>(place->width);
+    *offset = static_cast<uint32_t>(place->offset);
+    *size = static_cast<uint32_t>(place->size);
     return HEARTH_OK;
 }
 
-hearth_result hearth_agents_find_action(hearth_agents* agents, const char* name, uint32_t* begin,
-                                        uint32_t* width) {
+hearth_result hearth_agents_find_action(hearth_agents* agents, const char* name, uint32_t* offset,
+                                        uint32_t* size) {
     HEARTH_CHECK_AGENTS(agents);
     HEARTH_CHECK_POINTER(name);
-    HEARTH_CHECK_POINTER(begin);
-    HEARTH_CHECK_POINTER(width);
+    HEARTH_CHECK_POINTER(offset);
+    HEARTH_CHECK_POINTER(size);
     const std::vector<Action>& actions = agents->manifest.schema.actions();
     uint32_t at = 0;
     for (const Action& a : actions) {
-        const auto floats = a.is_choice ? 1u : static_cast<uint32_t>(a.count);
+        const auto floats = a.is_discrete ? 1u : static_cast<uint32_t>(a.count);
         if (a.name == name) {
-            *begin = at;
-            *width = floats;
+            *offset = at;
+            *size = floats;
             return HEARTH_OK;
         }
         at += floats;
@@ -203,13 +203,13 @@ hearth_result hearth_agents_find_action(hearth_agents* agents, const char* name,
 const char* hearth_agents_observation_name(const hearth_agents* agents, uint32_t index) {
     if (!is_handle(agents)) return "";
     agents->shown_name =
-        index < agents->frame_seen ? agents->manifest.schema.name_of_observation(index) : "";
+        index < agents->frame_seen ? agents->manifest.schema.observation_name(index) : "";
     return agents->shown_name.c_str();
 }
 
 const char* hearth_agents_action_name(const hearth_agents* agents, uint32_t index) {
     if (!is_handle(agents)) return "";
-    agents->shown_name = index < agents->acted ? agents->manifest.schema.name_of_action(index) : "";
+    agents->shown_name = index < agents->acted ? agents->manifest.schema.action_name(index) : "";
     return agents->shown_name.c_str();
 }
 
@@ -218,12 +218,12 @@ uint64_t hearth_agents_schema_hash(const hearth_agents* agents) {
     return agents->manifest.schema.hash();
 }
 
-uint32_t hearth_agents_observation_width(const hearth_agents* agents) {
+uint32_t hearth_agents_observation_size(const hearth_agents* agents) {
     if (!is_handle(agents)) return 0;
     return static_cast<uint32_t>(agents->frame_seen);
 }
 
-uint32_t hearth_agents_action_width(const hearth_agents* agents) {
+uint32_t hearth_agents_action_size(const hearth_agents* agents) {
     if (!is_handle(agents)) return 0;
     return static_cast<uint32_t>(agents->acted);
 }
@@ -234,13 +234,13 @@ float* hearth_agents_observation(hearth_agents* agents, hearth_agent agent) {
                                           : &agents->observations[agent.index * agents->seen];
 }
 
-float* hearth_agents_mask(hearth_agents* agents, hearth_agent agent) {
+float* hearth_agents_action_mask(hearth_agents* agents, hearth_agent agent) {
     if (!is_handle(agents)) return nullptr;
     if (agents->masked == 0 || agents->find(agent) == nullptr) return nullptr;
     return &agents->masks[agent.index * agents->masked];
 }
 
-hearth_result hearth_agents_reward(hearth_agents* agents, hearth_agent agent, float amount) {
+hearth_result hearth_agents_add_reward(hearth_agents* agents, hearth_agent agent, float amount) {
     HEARTH_CHECK_AGENTS(agents);
     Agent* const a = agents->find(agent);
     if (a == nullptr) return agents->stale(agent);
@@ -253,16 +253,16 @@ hearth_result hearth_agents_reward(hearth_agents* agents, hearth_agent agent, fl
     return HEARTH_OK;
 }
 
-hearth_result hearth_agents_end(hearth_agents* agents, hearth_agent agent,
-                                hearth_agents_ending ending, const float* final_observation) {
+hearth_result hearth_agents_end_episode(hearth_agents* agents, hearth_agent agent,
+                                hearth_agents_episode_end episode_end, const float* final_observation) {
     HEARTH_CHECK_AGENTS(agents);
     Agent* const a = agents->find(agent);
     if (a == nullptr) return agents->stale(agent);
-    if (ending != HEARTH_AGENTS_OVER && ending != HEARTH_AGENTS_CUT_OFF) {
-        agents->error.set("ending is %d, expected OVER or CUT_OFF", static_cast<int>(ending));
+    if (episode_end != HEARTH_AGENTS_TERMINATED && episode_end != HEARTH_AGENTS_TRUNCATED) {
+        agents->error.set("ending is %d, expected OVER or CUT_OFF", static_cast<int>(episode_end));
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
-    a->end = static_cast<float>(ending);
+    a->end = static_cast<float>(episode_end);
     const size_t seen = agents->seen, frame = agents->frame_seen, at = agent.index * seen;
     // The frame stack of the final observation is that of the ending episode.
     std::memcpy(&agents->finals[at], &agents->observations[at], seen * sizeof(float));
@@ -272,13 +272,13 @@ hearth_result hearth_agents_end(hearth_agents* agents, hearth_agent agent,
     return HEARTH_OK;
 }
 
-hearth_result hearth_agents_demonstrate(hearth_agents* agents, hearth_agent agent,
+hearth_result hearth_agents_add_demonstration(hearth_agents* agents, hearth_agent agent,
                                         const float* action) {
-    return hearth_agents_demonstrate_as(agents, agent, action, 0);
+    return hearth_agents_add_demonstration_from(agents, agent, action, 0);
 }
 
-hearth_result hearth_agents_demonstrate_as(hearth_agents* agents, hearth_agent agent,
-                                           const float* action, uint32_t source) {
+hearth_result hearth_agents_add_demonstration_from(hearth_agents* agents, hearth_agent agent,
+                                           const float* action, uint32_t demonstrator) {
     HEARTH_CHECK_AGENTS(agents);
     HEARTH_CHECK_POINTER(action);
     if (!agents->store.exists) {
@@ -286,16 +286,16 @@ hearth_result hearth_agents_demonstrate_as(hearth_agents* agents, hearth_agent a
             "the learner takes no demonstrations; expected Clone, or PPO with Ppo::demonstrations");
         return HEARTH_ERROR_UNSUPPORTED;
     }
-    if (source != 0 && !agents->has_sources) {
-        agents->error.set("source %u: the learner was made without a source_share", source);
+    if (demonstrator != 0 && !agents->has_sources) {
+        agents->error.set("source %u: the learner was made without a source_share", demonstrator);
         return HEARTH_ERROR_UNSUPPORTED;
     }
-    if (source > kMostSources) {
-        agents->error.set("source %u, expected at most %u", source, kMostSources);
+    if (demonstrator > kMostSources) {
+        agents->error.set("source %u, expected at most %u", demonstrator, kMostSources);
         return HEARTH_ERROR_OUT_OF_RANGE;
     }
     if (agents->find(agent) == nullptr) return agents->stale(agent);
-    agents->demonstrated_by[agent.index] = static_cast<float>(source);
+    agents->demonstrated_by[agent.index] = static_cast<float>(demonstrator);
     std::memcpy(&agents->demonstrations[agent.index * agents->acted], action,
                 agents->acted * sizeof(float));
     agents->shown[agent.index] = hearth_agents::Shown::kGiven;
@@ -317,16 +317,16 @@ const float* hearth_agents_action(const hearth_agents* agents, hearth_agent agen
 hearth_result hearth_agents_record(hearth_agents* agents, const hearth_agents_record_info* info) {
     HEARTH_CHECK_AGENTS(agents);
     if (info == nullptr || info->type != HEARTH_STRUCT_AGENTS_RECORD_INFO ||
-        info->size != sizeof *info || !std::isfinite(info->explore) ||
-        !(info->learn_us >= 0 && info->learn_us <= 1e9)) {
+        info->size != sizeof *info || !std::isfinite(info->exploration) ||
+        !(info->learning_budget_us >= 0 && info->learning_budget_us <= 1e9)) {
         agents->error.set(
             "info is missing or was not made with its _default(), explore is not finite, or "
             "learn_us is not within 0 and 1e9");
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
-    if (static_cast<uint32_t>(info->preference) > HEARTH_AGENTS_PREFER_LEARNING) {
+    if (static_cast<uint32_t>(info->priority) > HEARTH_AGENTS_PRIORITY_LEARNING) {
         agents->error.set("preference is %u, expected 0 to 2",
-                          static_cast<unsigned>(info->preference));
+                          static_cast<unsigned>(info->priority));
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     if ((info->input_count > 0 && info->inputs == nullptr) ||
@@ -335,7 +335,7 @@ hearth_result hearth_agents_record(hearth_agents* agents, const hearth_agents_re
                           agents->frame.sources.size());
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
-    if (info->learn_command_buffer != nullptr && !agents->is_apart()) {
+    if (info->learning_command_buffer != nullptr && !agents->is_apart()) {
         agents->error.set(
             "learn_command_buffer is given, but the agents were not made with learns_apart");
         return HEARTH_ERROR_INVALID_ARGUMENT;
@@ -364,26 +364,26 @@ hearth_result hearth_agents_find_input(hearth_agents* agents, const char* name, 
     return HEARTH_ERROR_NOT_FOUND;
 }
 
-hearth_result hearth_agents_set(hearth_agents* agents, const char* setting, double value) {
+hearth_result hearth_agents_set_hyperparameter(hearth_agents* agents, const char* name, double value) {
     HEARTH_CHECK_AGENTS(agents);
-    HEARTH_CHECK_POINTER(setting);
-    const std::vector<LiveSetting>& known = agents->manifest.settings;
+    HEARTH_CHECK_POINTER(name);
+    const std::vector<RuntimeHyperparameter>& known = agents->manifest.hyperparameters;
     for (size_t i = 0; i < known.size(); ++i) {
-        if (known[i].name != setting) continue;
+        if (known[i].name != name) continue;
         if (!std::isfinite(value)) {
-            agents->error.set("'%s': a value that is not finite", setting);
+            agents->error.set("'%s': a value that is not finite", name);
             return HEARTH_ERROR_INVALID_ARGUMENT;
         }
-        agents->settings[i] = static_cast<float>(value);
+        agents->hyperparameters[i] = static_cast<float>(value);
         return HEARTH_OK;
     }
-    agents->error.set("no live setting '%s'; there %s", setting, known.empty() ? "is none" : "are");
+    agents->error.set("no live setting '%s'; there %s", name, known.empty() ? "is none" : "are");
     for (size_t i = 0; i < known.size(); ++i)
         agents->error.append("%s '%s'", i == 0 ? "" : ",", known[i].name.c_str());
     return HEARTH_ERROR_NOT_FOUND;
 }
 
-hearth_result hearth_agents_adapt(hearth_agents* agents, double strength) {
+hearth_result hearth_agents_shrink_and_perturb(hearth_agents* agents, double strength) {
     HEARTH_CHECK_AGENTS(agents);
     if (!agents->adapt.exists || !(strength >= 0 && strength <= 1)) {
         agents->error.set(agents->adapt.exists ? "strength is not within 0 and 1"
@@ -396,12 +396,12 @@ hearth_result hearth_agents_adapt(hearth_agents* agents, double strength) {
     return HEARTH_OK;
 }
 
-void hearth_agents_flush(hearth_agents* agents) {
+void hearth_agents_finish_update(hearth_agents* agents) {
     if (!is_handle(agents)) return;
     agents->wants_flush = agents->is_learning;
 }
 
-hearth_result hearth_agents_score(hearth_agents* agents, float amount) {
+hearth_result hearth_agents_report_score(hearth_agents* agents, float amount) {
     HEARTH_CHECK_AGENTS(agents);
     if (!std::isfinite(amount)) {
         agents->error.set("a score that is not finite");
@@ -414,7 +414,7 @@ hearth_result hearth_agents_score(hearth_agents* agents, float amount) {
 
 // --- Snapshots and brains ---
 
-hearth_result hearth_agents_keep(hearth_agents* agents) {
+hearth_result hearth_agents_take_snapshot(hearth_agents* agents) {
     HEARTH_CHECK_AGENTS(agents);
     if (agents->snapshots.empty()) {
         agents->error.set("the agents were made with a snapshot_count of 0");
@@ -429,7 +429,7 @@ uint32_t hearth_agents_snapshot_count(const hearth_agents* agents) {
     return agents->snapshot_count;
 }
 
-hearth_result hearth_agents_rewind(hearth_agents* agents, uint32_t snapshot) {
+hearth_result hearth_agents_restore_snapshot(hearth_agents* agents, uint32_t snapshot) {
     HEARTH_CHECK_AGENTS(agents);
     return agents->load_snapshot(*agents, snapshot);
 }
@@ -444,7 +444,7 @@ hearth_result hearth_agents_load_snapshot(hearth_agents* agents, const hearth_ag
     return agents->load_snapshot(*from, snapshot);
 }
 
-void hearth_agents_forget(hearth_agents* agents) {
+void hearth_agents_reset_brain(hearth_agents* agents) {
     if (!is_handle(agents)) return;
     for (Brain& b : agents->snapshots) {
         std::fill(b.bytes.begin(), b.bytes.end(), std::byte{0});
@@ -491,9 +491,9 @@ hearth_result hearth_agents_save(const hearth_agents* agents, uint32_t snapshot,
 }
 
 hearth_result hearth_agents_load(hearth_agents* agents, const void* bytes, uint64_t byte_count,
-                                 hearth_report* report) {
+                                 hearth_messages* messages) {
     HEARTH_CHECK_AGENTS(agents);
-    return agents->load(bytes, byte_count, report);
+    return agents->load(bytes, byte_count, messages);
 }
 
 hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agents_status* out) {
@@ -502,39 +502,39 @@ hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agent
         agents->error.set("out is missing or was not made with its _default()");
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
-    out->phase = agents->is_learning ? HEARTH_AGENTS_LEARNING : HEARTH_AGENTS_COLLECTING;
+    out->phase = agents->is_learning ? HEARTH_AGENTS_UPDATE : HEARTH_AGENTS_ROLLOUT;
     out->agents = agents->alive;
-    out->items = agents->manifest.items;
-    out->items_done = agents->is_learning ? agents->manifest.items - agents->items_left : 0;
-    out->learn_us_p95 = agents->learn.cost.us();
-    out->decide_us_p95 = agents->frame.cost.us();
-    out->learn_frames = agents->learn_frames;
-    out->learn_frames_over = agents->learn_frames_over;
+    out->minibatches = agents->manifest.updates_per_rollout;
+    out->minibatches_done = agents->is_learning ? agents->manifest.updates_per_rollout - agents->items_left : 0;
+    out->minibatch_us_p95 = agents->learn.cost.us();
+    out->decision_us_p95 = agents->frame.cost.us();
+    out->update_frames = agents->learn_frames;
+    out->update_frames_over_budget = agents->learn_frames_over;
     out->frozen = agents->is_frozen ? 1 : 0;
     out->snapshots = agents->snapshot_count;
-    out->stuck = agents->progress.is_stuck() ? 1 : 0;
-    out->rules_changed = agents->progress.has_changed() ? 1 : 0;
+    out->is_plateaued = agents->progress.is_stuck() ? 1 : 0;
+    out->reward_shift_detected = agents->progress.has_changed() ? 1 : 0;
     out->score = agents->progress.score();
-    out->first_score = agents->progress.first_score();
+    out->initial_score = agents->progress.first_score();
     out->rollbacks = agents->rollbacks;
-    out->snapshots_refused = agents->snapshots_refused;
+    out->snapshots_rejected = agents->snapshots_refused;
     out->snapshots_taken = agents->snapshots_taken;
-    out->snapshot_phase = agents->wants_snapshot  ? HEARTH_AGENTS_SNAPSHOT_WANTED
-                          : agents->snapshot != 0 ? HEARTH_AGENTS_SNAPSHOT_ON_ITS_WAY
+    out->snapshot_phase = agents->wants_snapshot  ? HEARTH_AGENTS_SNAPSHOT_PENDING
+                          : agents->snapshot != 0 ? HEARTH_AGENTS_SNAPSHOT_IN_FLIGHT
                                                   : HEARTH_AGENTS_SNAPSHOT_NONE;
-    out->frames = agents->frames;
-    out->windows = agents->windows;
-    out->rewards_refused = agents->rewards_refused;
-    out->serial = agents->status_serial;
+    out->decisions = agents->frames;
+    out->rollouts = agents->windows;
+    out->rewards_rejected = agents->rewards_refused;
+    out->frame_number = agents->status_frame_number;
     const StatusView view(agents->status);
-    for (size_t i = 0; i < kDiagnosticCount; ++i)
-        out->diagnostics[i] = view[static_cast<Diagnostic>(i)];
+    for (size_t i = 0; i < kMetricCount; ++i)
+        out->metrics[i] = view[static_cast<AgentMetric>(i)];
     for (size_t i = 0; i < kCounterCount; ++i) out->counters[i] = view[static_cast<Counter>(i)];
     return HEARTH_OK;
 }
 
-const char* hearth_agents_diagnostic_name(uint32_t index) {
-    return index < kDiagnosticCount ? kDiagnosticNames[index].data() : nullptr;
+const char* hearth_agents_metric_name(uint32_t index) {
+    return index < kMetricCount ? kMetricNames[index].data() : nullptr;
 }
 
 const char* hearth_agents_counter_name(uint32_t index) {

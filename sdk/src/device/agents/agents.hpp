@@ -39,17 +39,17 @@ inline constexpr uint32_t kMostRecordings = kMostItemsPerFrame + 5;  ///< record
 hearth_result result_of(const Status& status);
 
 /// Time budget per frame of all learning slices: half of learn_us, all of it, or twice as much.
-inline double budget_us(double learn_us, hearth_agents_preference preference) {
-    return preference == HEARTH_AGENTS_PREFER_GRAPHICS   ? learn_us / 2
-           : preference == HEARTH_AGENTS_PREFER_LEARNING ? learn_us * 2
+inline double budget_us(double learn_us, hearth_agents_priority preference) {
+    return preference == HEARTH_AGENTS_PRIORITY_GRAPHICS   ? learn_us / 2
+           : preference == HEARTH_AGENTS_PRIORITY_LEARNING ? learn_us * 2
                                                          : learn_us;
 }
 
 /// hearth_record_info::occupancy_priority for learning: the low and high values of
 /// VK_NV_compute_occupancy_priority, or 0 to keep the priority that the application has set.
-inline float occupancy_priority(hearth_agents_preference preference) {
-    return preference == HEARTH_AGENTS_PREFER_GRAPHICS   ? 0.25f
-           : preference == HEARTH_AGENTS_PREFER_LEARNING ? 0.75f
+inline float occupancy_priority(hearth_agents_priority preference) {
+    return preference == HEARTH_AGENTS_PRIORITY_GRAPHICS   ? 0.25f
+           : preference == HEARTH_AGENTS_PRIORITY_LEARNING ? 0.75f
                                                          : 0.0f;
 }
 
@@ -68,7 +68,7 @@ struct Role {
     uint32_t entry = 0;
     uint32_t dispatches = 1, steps = 1;
     std::vector<Source> sources;
-    std::vector<CostMeter::Step> step_costs;  ///< input of `cost`
+    std::vector<CostMeter::Command> step_costs;  ///< input of `cost`
     CostMeter cost;
 };
 
@@ -113,10 +113,10 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth_context* context = nullptr;
     uint32_t learn_queue_family = 0;
     Turn turn = Turn::kActing;                 ///< owner of the learner's session, or the next
-    uint64_t turn_serial = 0;                  ///< frame number of the hand-over
+    uint64_t turn_frame_number = 0;                  ///< frame number of the hand-over
     VkCommandBuffer learn_commands = nullptr;  ///< learning queue's, for this frame
-    std::vector<uint32_t> sampled_slots, learned_slots;
-    std::vector<std::string> taken_slots;  ///< sampled ones that learning writes, too
+    std::vector<uint32_t> sampled_variables, learned_variables;
+    std::vector<std::string> taken_variables;  ///< sampled ones that learning writes, too
     bool is_apart() const { return learner != session; }
     size_t seen = 0, frame_seen = 0, masked = 0, acted = 0;  ///< floats per agent
     bool has_memory = false;
@@ -143,16 +143,16 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
 
     Role frame, prepare, learn, publish, adapt;
     Role store;  ///< for demonstrations
-    std::vector<hearth_bound> bound;
-    uint32_t action_slot = 0, status_slot = 0;
+    std::vector<hearth_tensor_binding> bound;
+    uint32_t action_variable = 0, status_variable = 0;
 
     // The decision in progress: one that is not completely recorded yet.
     bool is_deciding = false;
-    hearth_cursor frame_cursor{};
+    hearth_run_cursor frame_cursor{};
     uint32_t frame_rows = 0;
-    std::vector<hearth_bound> frame_inputs;  ///< bound by the application
+    std::vector<hearth_tensor_binding> frame_inputs;  ///< bound by the application
     uint32_t frame_input_count = 0;
-    hearth_bound frame_row_count{};
+    hearth_tensor_binding frame_row_count{};
     bool has_row_count = false;
     uint32_t frames_left = 1;     ///< remaining, of the latency that the application allows
     bool has_transition = false;  ///< it stores a transition
@@ -162,16 +162,16 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     uint32_t collected = 0, items_left = 0, since_publication = 0;
     bool needs_prepare =
         false;  ///< is_learning, but advantages (`prepare`) are not completely recorded yet
-    hearth_cursor cursor{}, prepare_cursor{};
-    std::vector<float> settings;       ///< as set by the application
-    std::vector<float> item_settings;  ///< of the minibatch being recorded
+    hearth_run_cursor cursor{}, prepare_cursor{};
+    std::vector<float> hyperparameters;       ///< as set by the application
+    std::vector<float> item_hyperparameters;  ///< of the minibatch being recorded
     double tokens_us = 0;
     double publish_us = 0;                                         ///< cost of the last publication
     double frame_budget_us = 0;                                    ///< of the last frame
-    hearth_agents_preference preference = HEARTH_AGENTS_BALANCED;  ///< of the last frame, too
+    hearth_agents_priority preference = HEARTH_AGENTS_PRIORITY_BALANCED;  ///< of the last frame, too
     double caution = 1;          ///< divisor applied to the budget when planning
-    uint64_t learn_serial = 0;   ///< newest frame number with measured times
-    double learn_serial_us = 0;  ///< learning time in that frame
+    uint64_t learn_frame_number = 0;   ///< newest frame number with measured times
+    double learn_frame_number_us = 0;  ///< learning time in that frame
     uint64_t learn_frames = 0, learn_frames_over = 0;
 
     // Snapshots and loading.
@@ -200,7 +200,7 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     std::vector<float> actions;
     uint64_t actions_frame = 0;
     std::array<uint32_t, hearth::agents::kStatusWords> status{};
-    uint64_t status_serial = 0;
+    uint64_t status_frame_number = 0;
     uint64_t frames = 0, windows = 0, rewards_refused = 0;
 
     hearth::agents::ProgressMonitor progress;
@@ -234,7 +234,7 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     // record.cpp
     hearth_result record(const hearth_agents_record_info& info);
     hearth_result run(VkCommandBuffer commands, const Role& role, uint64_t rows,
-                      hearth_cursor* at = nullptr, hearth::Limits limits = {});
+                      hearth_run_cursor* at = nullptr, hearth::Limits limits = {});
     hearth_result begin_frame(const hearth_agents_record_info& info);
     hearth_result record_frame(VkCommandBuffer commands);
     void take_over();
@@ -243,8 +243,8 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth_result record_learning(VkCommandBuffer commands, bool may_learn, bool has_samples);
     hearth_result record_prepare(VkCommandBuffer commands, bool is_whole);
     hearth_result record_items(VkCommandBuffer commands);
-    void count_learning(uint64_t serial, double us);
-    static hearth::Limits slice_limits(const hearth::CostMeter& cost, const hearth_cursor& at,
+    void count_learning(uint64_t frame_number, double us);
+    static hearth::Limits slice_limits(const hearth::CostMeter& cost, const hearth_run_cursor& at,
                                        double us);
     bool is_publication_next() const;
     void be_cautious(bool was_over);
@@ -257,7 +257,7 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     // apart.cpp
     hearth_result set_up_apart(const hearth_agents_create_info& info,
                                const hearth_session_create_info& create, std::string& why);
-    std::vector<uint32_t> slots_written_by(std::initializer_list<const Role*> roles) const;
+    std::vector<uint32_t> variables_written_by(std::initializer_list<const Role*> roles) const;
     hearth_result record_turn(VkCommandBuffer commands);
     hearth_result transfer(VkCommandBuffer commands, bool to_learning);
     hearth_result hand_over(VkCommandBuffer commands, Turn to);
@@ -272,7 +272,7 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth_result record_snapshot(VkCommandBuffer commands);
     void poll_snapshot();
     void look_at_publications(uint64_t frame_of_status);
-    hearth_result load(const void* bytes, uint64_t byte_count, hearth_report* report);
+    hearth_result load(const void* bytes, uint64_t byte_count, hearth_messages* report);
     hearth_result load_snapshot(const hearth_agents& from, uint32_t index);
     void begin_anew(uint32_t samples);
     const Brain* snapshot_at(uint32_t index) const {

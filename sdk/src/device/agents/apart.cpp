@@ -21,15 +21,15 @@
 using namespace hearth;
 using namespace hearth::agents;
 
-std::vector<uint32_t> hearth_agents::slots_written_by(
+std::vector<uint32_t> hearth_agents::variables_written_by(
     std::initializer_list<const Role*> roles) const {
     std::vector<uint32_t> all;
     for (const Role* role : roles) {
         if (!role->exists) continue;
         uint32_t count = 0;
-        (void)hearth_program_get_written_slots(program, role->entry, nullptr, &count);
+        (void)hearth_program_get_mutated_variables(program, role->entry, nullptr, &count);
         std::vector<uint32_t> written(count);
-        (void)hearth_program_get_written_slots(program, role->entry, written.data(), &count);
+        (void)hearth_program_get_mutated_variables(program, role->entry, written.data(), &count);
         all.insert(all.end(), written.begin(), written.end());
     }
     std::sort(all.begin(), all.end());
@@ -41,16 +41,16 @@ hearth_result hearth_agents::set_up_apart(const hearth_agents_create_info& info,
                                           const hearth_session_create_info& create,
                                           std::string& why) {
     learner = session;
-    if (info.learns_apart == 0) return HEARTH_OK;
-    if (manifest.horizon == 0) {
-        why = "learns_apart: " + std::string(name_of(manifest.kind)) +
+    if (info.use_separate_learning_queue == 0) return HEARTH_OK;
+    if (manifest.n_steps == 0) {
+        why = "learns_apart: " + std::string(name_of(manifest.algorithm)) +
               " learns from each frame's samples; expected a learner with windows";
         return HEARTH_ERROR_UNSUPPORTED;
     }
-    learn_queue_family = info.learn_queue_family;
+    learn_queue_family = info.learning_queue_family;
     hearth_session_create_info second = create;
     second.readback_bytes = 0;
-    second.upload_bytes = hearth_program_snapshot_bytes(program) + (1u << 16);
+    second.upload_bytes = hearth_program_get_brain_size(program) + (1u << 16);
     if (const auto r = hearth_session_create(context, &second, &learner); r != HEARTH_OK) {
         learner = session;
         why = hearth_context_error(context);
@@ -60,14 +60,14 @@ hearth_result hearth_agents::set_up_apart(const hearth_agents_create_info& info,
 
     // Both sides write the rollout's fill position; `prepare` resets it, so it travels with the
     // samples.
-    sampled_slots = slots_written_by({&frame, &store});
-    for (const uint32_t index : slots_written_by({&prepare, &learn, &publish, &adapt})) {
-        hearth_slot_info slot = hearth_slot_info_default();
-        (void)hearth_program_get_slot(program, index, &slot);
-        if (std::binary_search(sampled_slots.begin(), sampled_slots.end(), index))
-            taken_slots.push_back(slot.name);
-        else if (slot.kind != HEARTH_SLOT_TRANSIENT)
-            learned_slots.push_back(index);
+    sampled_variables = variables_written_by({&frame, &store});
+    for (const uint32_t index : variables_written_by({&prepare, &learn, &publish, &adapt})) {
+        hearth_variable_info variable = hearth_variable_info_default();
+        (void)hearth_program_get_variable(program, index, &variable);
+        if (std::binary_search(sampled_variables.begin(), sampled_variables.end(), index))
+            taken_variables.push_back(variable.name);
+        else if (variable.kind != HEARTH_VARIABLE_NON_PERSISTENT)
+            learned_variables.push_back(index);
     }
     return HEARTH_OK;
 }
@@ -76,7 +76,7 @@ hearth_result hearth_agents::set_up_apart(const hearth_agents_create_info& info,
 bool hearth_agents::has_arrived() const {
     hearth_context_stats stats = hearth_context_stats_default();
     return hearth_context_get_stats(context, &stats) == HEARTH_OK &&
-           stats.completed_serial >= turn_serial;
+           stats.completed_frame_number >= turn_frame_number;
 }
 
 /// Records one half of a queue ownership transfer: the release or the acquire.
@@ -96,7 +96,7 @@ hearth_result hearth_agents::hand_over(VkCommandBuffer commands, Turn to) {
     const bool to_learning = to == Turn::kToLearning;
     if (const auto r = transfer(commands, to_learning); r != HEARTH_OK) return r;
     turn = to;
-    turn_serial = stats.serial;
+    turn_frame_number = stats.frame_number;
     return HEARTH_OK;
 }
 
@@ -120,23 +120,23 @@ hearth_result hearth_agents::record_turn(VkCommandBuffer commands) {
 /// Copies the learned variables to the acting session, after learning or when it is abandoned for a
 /// load.
 hearth_result hearth_agents::publish_to_acting(VkCommandBuffer commands) {
-    const auto r = hearth_record_copy_slots(session, learner, commands, learned_slots.data(),
-                                            static_cast<uint32_t>(learned_slots.size()));
+    const auto r = hearth_record_copy_variables(session, learner, commands, learned_variables.data(),
+                                            static_cast<uint32_t>(learned_variables.size()));
     if (r != HEARTH_OK) error.set("%s", hearth_session_error(session));
     return r;
 }
 
 /// Copies a full rollout to the learner and starts a new one.
 hearth_result hearth_agents::hand_samples_over(VkCommandBuffer commands) {
-    const auto count = static_cast<uint32_t>(sampled_slots.size());
+    const auto count = static_cast<uint32_t>(sampled_variables.size());
     hearth_result r =
-        hearth_record_copy_slots(learner, session, commands, sampled_slots.data(), count);
+        hearth_record_copy_variables(learner, session, commands, sampled_variables.data(), count);
     if (r != HEARTH_OK) {
         error.set("%s", hearth_session_error(learner));
         return r;
     }
-    for (const std::string& name : taken_slots) {
-        r = hearth_record_forget(session, commands, name.c_str(), nullptr);
+    for (const std::string& name : taken_variables) {
+        r = hearth_record_reset_variables(session, commands, name.c_str(), nullptr);
         if (r == HEARTH_OK) continue;
         error.set("%s", hearth_session_error(session));
         return r;

@@ -16,8 +16,8 @@ using namespace hearth::agents;
 
 namespace {
 
-Position position_of(const hearth_cursor& cursor) {
-    return {cursor.next_step, cursor.next_part};
+Position position_of(const hearth_run_cursor& cursor) {
+    return {cursor.next_command, cursor.next_sub_dispatch};
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ uint32_t hearth_agents::fill_rows() {
             std::memcpy(&row_mask[row * masked], &masks[i * masked], masked * sizeof(float));
         row_reward[row] = stores ? a.reward : 0.0f;
         const bool is_cut = a.is_leaving || is_closing;
-        row_end[row] = is_cut && a.end == 0 ? static_cast<float>(HEARTH_AGENTS_CUT_OFF) : a.end;
+        row_end[row] = is_cut && a.end == 0 ? static_cast<float>(HEARTH_AGENTS_TRUNCATED) : a.end;
         if (!stores) row_end[row] = 0;
         row_begins[row] = a.has_decided && !a.is_possessed && stores ? 0.0f : 1.0f;
         ++row;
@@ -54,7 +54,7 @@ uint32_t hearth_agents::fill_rows() {
 // --- Recording ---
 
 hearth_result hearth_agents::run(VkCommandBuffer commands, const Role& role, uint64_t rows,
-                                 hearth_cursor* at, Limits limits) {
+                                 hearth_run_cursor* at, Limits limits) {
     for (size_t i = 0; i < role.sources.size(); ++i) {
         const Source& s = role.sources[i];
         bound[i] = hearth_bind_bytes(s.binding, s.data, s.bytes_fixed + s.bytes_per_row * rows);
@@ -65,12 +65,12 @@ hearth_result hearth_agents::run(VkCommandBuffer commands, const Role& role, uin
     hearth_record_info record = hearth_record_info_default();
     record.command_buffer = commands;
     record.entry = role.entry;
-    record.bound = bound.data();
-    record.bound_count = static_cast<uint32_t>(role.sources.size());
-    record.rows = std::max<uint64_t>(rows, 1);
+    record.bindings = bound.data();
+    record.binding_count = static_cast<uint32_t>(role.sources.size());
+    record.batch_size = std::max<uint64_t>(rows, 1);
     record.max_dispatches = limits.dispatches;
     record.max_workgroups = limits.workgroups;
-    if (&role == &frame && has_row_count) record.run_block = &frame_row_count;
+    if (&role == &frame && has_row_count) record.indirect_batch_buffer = &frame_row_count;
     if (&role == &learn || &role == &prepare)
         record.occupancy_priority = occupancy_priority(preference);
     hearth_session* const used = role.is_learners ? learner : session;
@@ -84,11 +84,11 @@ hearth_result hearth_agents::begin_frame(const hearth_agents_record_info& info) 
     frame_input_count = 0;
     has_row_count = false;
     for (uint32_t i = 0; i < info.input_count; ++i) {
-        const hearth_bound& given = info.inputs[i];
+        const hearth_tensor_binding& given = info.inputs[i];
         const bool is_known =
             std::any_of(frame.sources.begin(), frame.sources.end(),
                         [&](const Source& s) { return s.binding == given.binding; });
-        const bool is_twice = std::any_of(info.inputs, info.inputs + i, [&](const hearth_bound& b) {
+        const bool is_twice = std::any_of(info.inputs, info.inputs + i, [&](const hearth_tensor_binding& b) {
             return b.binding == given.binding;
         });
         if (!is_known || is_twice) {
@@ -101,10 +101,10 @@ hearth_result hearth_agents::begin_frame(const hearth_agents_record_info& info) 
         for (const Source& s : frame.sources)
             if (s.name == name)
                 return std::any_of(info.inputs, info.inputs + info.input_count,
-                                   [&](const hearth_bound& b) { return b.binding == s.binding; });
+                                   [&](const hearth_tensor_binding& b) { return b.binding == s.binding; });
         return false;
     };
-    if (info.row_count != nullptr)
+    if (info.indirect_agent_count_buffer != nullptr)
         for (const Source& s : frame.sources)
             if (s.bytes_per_row > 0 && !is_given(s.name.c_str())) {
                 error.set("the GPU counts the rows: '%s' must be a buffer, too", s.name.c_str());
@@ -114,10 +114,10 @@ hearth_result hearth_agents::begin_frame(const hearth_agents_record_info& info) 
     if (frame_rows == 0) return HEARTH_OK;
     std::copy_n(info.inputs, info.input_count, frame_inputs.begin());
     frame_input_count = info.input_count;
-    has_row_count = info.row_count != nullptr;
-    if (has_row_count) frame_row_count = *info.row_count;
-    explore = info.explore;
-    frames_left = info.decide_within;
+    has_row_count = info.indirect_agent_count_buffer != nullptr;
+    if (has_row_count) frame_row_count = *info.indirect_agent_count_buffer;
+    explore = info.exploration;
+    frames_left = info.max_decision_frames;
     frame_cursor = {};
     is_deciding = true;
 
@@ -141,14 +141,14 @@ hearth_result hearth_agents::begin_frame(const hearth_agents_record_info& info) 
 /// Records a decision or its next slice.
 hearth_result hearth_agents::record_frame(VkCommandBuffer commands) {
     const Position before = position_of(frame_cursor);
-    const bool is_whenever = frames_left == HEARTH_AGENTS_WHENEVER;
+    const bool is_whenever = frames_left == HEARTH_AGENTS_BEST_EFFORT;
     Limits limits;
     if (is_whenever) {
         limits = slice_limits(frame.cost, frame_cursor, tokens_us);
         if (limits.is_nothing()) return HEARTH_OK;
     } else if (frames_left > 1) {
         const double left =
-            static_cast<double>(frame.dispatches) * (frame.steps - before.step) / frame.steps;
+            static_cast<double>(frame.dispatches) * (frame.steps - before.command) / frame.steps;
         limits.dispatches = static_cast<uint32_t>(std::ceil(left / frames_left));
         --frames_left;
     }
@@ -169,7 +169,7 @@ hearth_result hearth_agents::record_frame(VkCommandBuffer commands) {
 }
 
 /// Limits of a slice that fits within `us`; a small fixed slice before anything was measured.
-Limits hearth_agents::slice_limits(const CostMeter& cost, const hearth_cursor& at, double us) {
+Limits hearth_agents::slice_limits(const CostMeter& cost, const hearth_run_cursor& at, double us) {
     return cost.is_known() ? cost.within(position_of(at), us) : Limits{.dispatches = 4};
 }
 
@@ -200,8 +200,8 @@ void hearth_agents::end_frame() {
     is_deciding = false;
     is_closing = false;
     ++frames;
-    if (has_transition && manifest.horizon > 0)
-        collected = std::min(collected + 1, manifest.horizon);
+    if (has_transition && manifest.n_steps > 0)
+        collected = std::min(collected + 1, manifest.n_steps);
     for (uint32_t r = 0; r < frame_rows; ++r) {
         Agent& a = agents[row_id[r]];
         if (!a.is_alive || a.generation != row_generation[r]) continue;
@@ -219,7 +219,7 @@ void hearth_agents::end_frame() {
 hearth_result hearth_agents::record_demonstrations(VkCommandBuffer commands) {
     for (uint32_t i = 0; i < capacity; ++i) {
         if (shown[i] != Shown::kGiven) continue;
-        agents[i].is_possessed = manifest.kind != LearnerKind::kClone;
+        agents[i].is_possessed = manifest.algorithm != Algorithm::kBehaviorCloning;
         shown[i] = is_frozen ? Shown::kNothing : Shown::kSeen;
         std::memcpy(&demonstrated_observations[i * seen], &observations[i * seen],
                     seen * sizeof(float));
@@ -249,17 +249,17 @@ hearth_result hearth_agents::record_demonstrations(VkCommandBuffer commands) {
 }
 
 void hearth_agents::measure() {
-    hearth_profile profile = hearth_profile_default();
+    hearth_timings profile = hearth_timings_default();
     for (hearth_session* const used : {session, learner}) {
-        while (hearth_profile_next(used, &profile) == HEARTH_OK) {
+        while (hearth_session_next_timings(used, &profile) == HEARTH_OK) {
             const bool is_prepare = prepare.exists && profile.entry == prepare.entry;
             if (is_prepare || profile.entry == learn.entry || profile.entry == publish.entry)
-                count_learning(profile.serial, profile.total_ns * 1e-3);
+                count_learning(profile.frame_number, profile.total_ns * 1e-3);
             if (profile.entry == publish.entry) publish_us = profile.total_ns * 1e-3;
             for (Role* const role : {&frame, &prepare, &learn})
                 if (role->exists && profile.entry == role->entry)
-                    role->cost.measure({profile.first_step, profile.first_part},
-                                       {profile.end_step, profile.end_part},
+                    role->cost.measure({profile.first_command, profile.first_sub_dispatch},
+                                       {profile.end_command, profile.end_sub_dispatch},
                                        profile.total_ns * 1e-3);
         }
         if (!is_apart()) return;
@@ -267,18 +267,18 @@ void hearth_agents::measure() {
 }
 
 /// Accumulates learning time per frame: one frame may have several recordings.
-void hearth_agents::count_learning(uint64_t serial, double us) {
-    if (serial != learn_serial) {
-        const bool is_over = learn_serial_us > frame_budget_us;
-        if (learn_serial_us > 0) {
+void hearth_agents::count_learning(uint64_t frame_number, double us) {
+    if (frame_number != learn_frame_number) {
+        const bool is_over = learn_frame_number_us > frame_budget_us;
+        if (learn_frame_number_us > 0) {
             ++learn_frames;
             be_cautious(is_over);
         }
         if (is_over) ++learn_frames_over;
-        learn_serial = serial;
-        learn_serial_us = 0;
+        learn_frame_number = frame_number;
+        learn_frame_number_us = 0;
     }
-    learn_serial_us += us;
+    learn_frame_number_us += us;
 }
 
 /// Tracks the quantile of frames that may exceed the budget (stochastic approximation, Robbins and
@@ -292,7 +292,7 @@ void hearth_agents::be_cautious(bool was_over) {
 
 hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_learn,
                                              bool has_samples) {
-    const bool has_window = manifest.horizon > 0;
+    const bool has_window = manifest.n_steps > 0;
     // A sliced decision reads published weights and writes samples. Updates from a rollout touch
     // neither; `adapt`, replay buffer updates and hand-overs do.
     const bool stands_apart = !is_deciding;
@@ -307,7 +307,7 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
     }
     if (!may_learn || (!has_window && !stands_apart)) return HEARTH_OK;
     if (!is_learning) {
-        const bool is_full = collected >= manifest.horizon && stands_apart && is_here;
+        const bool is_full = collected >= manifest.n_steps && stands_apart && is_here;
         if (has_window ? !is_full : !has_samples) return HEARTH_OK;
         if (is_apart()) {
             if (const auto r = hand_samples_over(commands); r != HEARTH_OK) return r;
@@ -319,7 +319,7 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
             ++windows;
         }
         is_learning = true;
-        items_left = manifest.items;
+        items_left = manifest.updates_per_rollout;
         cursor = prepare_cursor = {};
     } else if (is_apart() && is_here) {
         // The load that called the learner's session back was rejected: resume learning.
@@ -352,7 +352,7 @@ hearth_result hearth_agents::record_prepare(VkCommandBuffer commands, bool is_wh
 
 /// Records as many learning updates as the budget allows, and `publish` after the last one.
 hearth_result hearth_agents::record_items(VkCommandBuffer commands) {
-    const bool has_window = manifest.horizon > 0;
+    const bool has_window = manifest.n_steps > 0;
     // A rollout does not change during learning, so its updates may be sliced anywhere. A replay
     // buffer changes in every frame: updates from it are recorded whole.
     for (uint32_t n = 0; n < kMostItemsPerFrame && is_learning; ++n) {
@@ -368,7 +368,7 @@ hearth_result hearth_agents::record_items(VkCommandBuffer commands) {
         }
         // The last update is followed at once by publish, which must wait for a sliced decision.
         if (items_left == 1 && is_deciding && !is_apart()) break;
-        if (position_of(cursor).is_start()) item_settings = settings;  // equal sizes: no allocation
+        if (position_of(cursor).is_start()) item_hyperparameters = hyperparameters;  // equal sizes: no allocation
         const Position before = position_of(cursor);
         const hearth_result result = run(commands, learn, 1, &cursor, limits);
         if (result != HEARTH_OK && result != HEARTH_INCOMPLETE) return result;
@@ -380,7 +380,7 @@ hearth_result hearth_agents::record_items(VkCommandBuffer commands) {
         ++since_publication;
         const bool is_last = items_left == 0;
         if (is_last) is_learning = wants_flush = false;
-        if (has_window ? is_last : since_publication >= manifest.publish_period) {
+        if (has_window ? is_last : since_publication >= manifest.sync_interval) {
             since_publication = 0;
             if (const auto r = run(commands, publish, 1); r != HEARTH_OK) return r;
             tokens_us -= publish_us;
@@ -392,18 +392,18 @@ hearth_result hearth_agents::record_items(VkCommandBuffer commands) {
 
 /// True if `publish` follows the update in progress.
 bool hearth_agents::is_publication_next() const {
-    return manifest.horizon > 0 ? items_left == 1
-                                : since_publication + 1 >= manifest.publish_period;
+    return manifest.n_steps > 0 ? items_left == 1
+                                : since_publication + 1 >= manifest.sync_interval;
 }
 
 /// Minimum cost of the next slice in us; 0 if unknown.
 double hearth_agents::unit_us() const {
     double unit = learn.cost.us();
-    if (manifest.horizon > 0)
+    if (manifest.n_steps > 0)
         unit = needs_prepare ? prepare.cost.us_of_least(position_of(prepare_cursor))
                              : learn.cost.us_of_least(position_of(cursor));
     if (!needs_prepare && is_publication_next()) unit += publish_us;
-    if (is_deciding && frames_left == HEARTH_AGENTS_WHENEVER)
+    if (is_deciding && frames_left == HEARTH_AGENTS_BEST_EFFORT)
         unit = std::max(unit, frame.cost.us_of_least(position_of(frame_cursor)));
     return unit;
 }
@@ -411,12 +411,12 @@ double hearth_agents::unit_us() const {
 hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
     const VkCommandBuffer commands = info.command_buffer;
     poll();
-    learn_commands = info.learn_command_buffer;
+    learn_commands = info.learning_command_buffer;
     for (hearth_session* const used : {session, learner}) {
         hearth_session_status about = hearth_session_status_default();
         (void)hearth_session_get_status(used, &about);
-        if (about.setup_recorded != 0) continue;
-        if (const auto r = hearth_record_setup(used, commands); r != HEARTH_OK) {
+        if (about.is_initialized != 0) continue;
+        if (const auto r = hearth_record_initialize(used, commands); r != HEARTH_OK) {
             error.set("%s", hearth_session_error(used));
             return r;
         }
@@ -424,10 +424,10 @@ hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
     if (const auto r = record_turn(commands); r != HEARTH_OK) return r;
     if (const auto r = record_wishes(commands); r != HEARTH_OK) return r;
 
-    preference = info.preference;
-    frame_budget_us = budget_us(info.learn_us, preference);
+    preference = info.priority;
+    frame_budget_us = budget_us(info.learning_budget_us, preference);
     const double budget = frame_budget_us / caution;
-    if (budget > 0 && manifest.horizon > 0) {
+    if (budget > 0 && manifest.n_steps > 0) {
         learn.cost.set_budget(budget);
         prepare.cost.set_budget(budget);
     }
@@ -437,18 +437,18 @@ hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
 
     const uint64_t before = frames;
     // `prepare` may change state that decisions read, so it is completed before the next decision.
-    if (needs_prepare && !is_apart() && !is_deciding && info.decide != 0)
+    if (needs_prepare && !is_apart() && !is_deciding && info.request_decision != 0)
         if (const auto r = record_prepare(commands, true); r != HEARTH_OK) return r;
-    if (!is_deciding && info.decide != 0)
+    if (!is_deciding && info.request_decision != 0)
         if (const auto r = begin_frame(info); r != HEARTH_OK) return r;
-    if (is_deciding && (info.learn_us > 0 || frames_left != HEARTH_AGENTS_WHENEVER))
+    if (is_deciding && (info.learning_budget_us > 0 || frames_left != HEARTH_AGENTS_BEST_EFFORT))
         if (const auto r = record_frame(commands); r != HEARTH_OK) return r;
     bool has_samples = frames != before;
     if (store.exists)
         if (const auto r = record_demonstrations(commands); r != HEARTH_OK) return r;
     // Behavior cloning goes on learning from the replay buffer while nobody demonstrates.
-    has_samples = has_samples || manifest.kind == LearnerKind::kClone;
-    const bool may_learn = !is_frozen && (info.learn_us > 0 || (wants_flush && is_learning));
+    has_samples = has_samples || manifest.algorithm == Algorithm::kBehaviorCloning;
+    const bool may_learn = !is_frozen && (info.learning_budget_us > 0 || (wants_flush && is_learning));
     if (const auto r = record_learning(commands, may_learn, has_samples); r != HEARTH_OK) return r;
     if (const auto r = record_snapshot(commands); r != HEARTH_OK) return r;
     if (frames != before) read_back(commands);
@@ -462,9 +462,9 @@ void hearth_agents::read_back(VkCommandBuffer commands) {
     r.frame = frames;
     hearth_readback_info info = hearth_readback_info_default();
     info.command_buffer = commands;
-    info.slot = action_slot;
+    info.variable = action_variable;
     if (hearth_record_readback(session, &info, &r.actions) != HEARTH_OK) return;
-    info.slot = status_slot;
+    info.variable = status_variable;
     if (hearth_record_readback(session, &info, &r.status) != HEARTH_OK) r.status = 0;
     readbacks[(readback_begin + readback_count++) % readbacks.size()] = r;
 }
@@ -475,9 +475,9 @@ void hearth_agents::poll() {
     while (readback_count > 0) {
         Readback& r = readbacks[readback_begin];
         const void* data = nullptr;
-        uint64_t bytes = 0, serial = 0;
+        uint64_t bytes = 0, frame_number = 0;
         const hearth_result result =
-            hearth_readback_poll(session, r.actions, &data, &bytes, &serial);
+            hearth_readback_poll(session, r.actions, &data, &bytes, &frame_number);
         if (result == HEARTH_NOT_READY) return;
         if (result == HEARTH_OK) {
             std::memcpy(actions.data(), data,
@@ -486,9 +486,9 @@ void hearth_agents::poll() {
         }
         hearth_readback_release(session, r.actions);
         if (r.status != 0 &&
-            hearth_readback_poll(session, r.status, &data, &bytes, &serial) == HEARTH_OK) {
+            hearth_readback_poll(session, r.status, &data, &bytes, &frame_number) == HEARTH_OK) {
             std::memcpy(status.data(), data, std::min<uint64_t>(bytes, sizeof status));
-            status_serial = serial;
+            status_frame_number = frame_number;
             look_at_publications(r.frame);
         }
         hearth_readback_release(session, r.status);

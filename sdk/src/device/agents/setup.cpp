@@ -17,10 +17,10 @@ namespace {
 void set_up_cost(const hearth_program* program, Role& role) {
     role.step_costs.resize(role.steps);
     for (uint32_t i = 0; i < role.steps; ++i) {
-        hearth_step_info step = hearth_step_info_default();
-        if (hearth_program_get_step(program, role.entry, i, &step) != HEARTH_OK) continue;
-        role.step_costs[i].is_barrier = step.kind == HEARTH_STEP_BARRIER;
-        role.step_costs[i].part_count = step.part_count;
+        hearth_command_info step = hearth_command_info_default();
+        if (hearth_program_get_command(program, role.entry, i, &step) != HEARTH_OK) continue;
+        role.step_costs[i].is_barrier = step.kind == HEARTH_COMMAND_BARRIER;
+        role.step_costs[i].part_count = step.sub_dispatch_count;
         role.step_costs[i].workgroups = step.workgroups;
     }
     role.cost.set_up(role.step_costs);
@@ -43,8 +43,8 @@ const float* hearth_agents::source_of(const char* name) const {
     if (wanted == "id") return reinterpret_cast<const float*>(row_id.data());
     if (wanted == "explore") return &explore;
     if (wanted == "strength") return &strength;
-    for (size_t i = 0; i < manifest.settings.size(); ++i)
-        if (wanted == manifest.settings[i].name) return &item_settings[i];
+    for (size_t i = 0; i < manifest.hyperparameters.size(); ++i)
+        if (wanted == manifest.hyperparameters[i].name) return &item_hyperparameters[i];
     return nullptr;
 }
 
@@ -53,20 +53,20 @@ hearth_result hearth_agents::find_role(const char* name, bool is_needed, Role& r
     if (hearth_program_find_entry(program, name, &role.entry) != HEARTH_OK) {
         if (!is_needed) return HEARTH_OK;
         why = "the program has no entry '" + std::string(name) + "'";
-        return HEARTH_ERROR_MISMATCH;
+        return HEARTH_ERROR_INCOMPATIBLE;
     }
     role.exists = true;
     hearth_entry_info entry = hearth_entry_info_default();
     (void)hearth_program_get_entry(program, role.entry, &entry);
     role.dispatches = std::max(entry.dispatch_count, 1u);
-    role.steps = std::max(entry.step_count, 1u);
+    role.steps = std::max(entry.command_count, 1u);
     for (uint32_t i = 0; i < entry.binding_count; ++i) {
         hearth_binding_info b = hearth_binding_info_default();
         (void)hearth_program_get_binding(program, entry.bindings[i], &b);
         const std::string where = "entry '" + std::string(name) + "', '" + b.name + "': ";
         if (b.is_output != 0) {
             why = where + "an output; expected that results are states";
-            return HEARTH_ERROR_MISMATCH;
+            return HEARTH_ERROR_INCOMPATIBLE;
         }
         const void* data = source_of(b.name);
         const bool is_store = &role == &store;
@@ -80,56 +80,56 @@ hearth_result hearth_agents::find_role(const char* name, bool is_needed, Role& r
         }
         if (data == nullptr) {
             why = where + "an input that the manifest does not know";
-            return HEARTH_ERROR_MISMATCH;
+            return HEARTH_ERROR_INCOMPATIBLE;
         }
         const auto expect_row = [&](const char* input, size_t floats) {
-            if (std::string_view(b.name) != input || b.bytes_per_row == 4 * floats) return true;
-            why = where + std::to_string(b.bytes_per_row / 4) + " floats in the program, " +
+            if (std::string_view(b.name) != input || b.bytes_per_item == 4 * floats) return true;
+            why = where + std::to_string(b.bytes_per_item / 4) + " floats in the program, " +
                   std::to_string(floats) + " in the manifest's schema";
             return false;
         };
         if (!expect_row("observation", seen) || !expect_row("final_observation", seen) ||
             !expect_row("mask", masked) || !expect_row("action", acted))
-            return HEARTH_ERROR_MISMATCH;
-        role.sources.push_back({entry.bindings[i], data, b.bytes_fixed, b.bytes_per_row, b.name});
+            return HEARTH_ERROR_INCOMPATIBLE;
+        role.sources.push_back({entry.bindings[i], data, b.bytes_fixed, b.bytes_per_item, b.name});
     }
     return HEARTH_OK;
 }
 
 hearth_result hearth_agents::set_up(hearth_context* used_context,
                                     const hearth_agents_create_info& info, std::string& why) {
-    const AgentSchema& schema = manifest.schema;
+    const AgentSpec& schema = manifest.schema;
     context = used_context;
     program = info.program;
     schema_hash = schema.hash();
     if (info.schema != nullptr) {
-        const auto expected = AgentSchema::load(
+        const auto expected = AgentSpec::load(
             {static_cast<const std::byte*>(info.schema), static_cast<size_t>(info.schema_bytes)});
         if (!expected.ok()) {
             why = expected.status().message();
             return result_of(expected.status());
         }
-        if (std::string text = expected->difference(schema); !text.empty()) {
+        if (std::string text = expected->diff(schema); !text.empty()) {
             why = "the game's schema (here) is not that of the agents (there): " + text;
-            return HEARTH_ERROR_MISMATCH;
+            return HEARTH_ERROR_INCOMPATIBLE;
         }
     }
-    capacity = manifest.agents;
-    frame_seen = static_cast<size_t>(schema.frame_width());
-    seen = static_cast<size_t>(schema.observation_width());
-    masked = static_cast<size_t>(schema.mask_width());
-    acted = static_cast<size_t>(schema.action_width());
+    capacity = manifest.n_agents;
+    frame_seen = static_cast<size_t>(schema.frame_size());
+    seen = static_cast<size_t>(schema.observation_size());
+    masked = static_cast<size_t>(schema.mask_size());
+    acted = static_cast<size_t>(schema.action_size());
 
     hearth_program_info about = hearth_program_info_default();
     if (hearth_program_get_info(program, &about) != HEARTH_OK) {
         why = "the program is missing";
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
-    if (about.rows_capacity < capacity) {
-        why = "the program has room for " + std::to_string(about.rows_capacity) +
+    if (about.max_batch_size < capacity) {
+        why = "the program has room for " + std::to_string(about.max_batch_size) +
               " rows, the learner was made for " + std::to_string(capacity) +
               " agents: compile it with that rows_capacity";
-        return HEARTH_ERROR_MISMATCH;
+        return HEARTH_ERROR_INCOMPATIBLE;
     }
     agents.resize(capacity);
     observations.resize(capacity * seen);
@@ -154,34 +154,34 @@ hearth_result hearth_agents::set_up(hearth_context* used_context,
     row_demonstration.resize(capacity * acted);
     row_demonstrated_observation.resize(capacity * seen);
     row_demonstrated_mask.resize(std::max<size_t>(capacity * masked, 1));
-    for (const LiveSetting& s : manifest.settings) settings.push_back(static_cast<float>(s.value));
-    item_settings = settings;
-    uint32_t memory_slot = 0;
-    has_memory = hearth_program_find_slot(program, "memory", &memory_slot) == HEARTH_OK;
-    progress = ProgressMonitor(info.watched_decisions);
+    for (const RuntimeHyperparameter& s : manifest.hyperparameters) hyperparameters.push_back(static_cast<float>(s.value));
+    item_hyperparameters = hyperparameters;
+    uint32_t memory_variable = 0;
+    has_memory = hearth_program_find_variable(program, "memory", &memory_variable) == HEARTH_OK;
+    progress = ProgressMonitor(info.progress_window);
 
-    const bool has_window = manifest.horizon > 0;
-    const bool is_clone = manifest.kind == LearnerKind::kClone;
+    const bool has_window = manifest.n_steps > 0;
+    const bool is_clone = manifest.algorithm == Algorithm::kBehaviorCloning;
     struct Wanted {
         const char* name;
         bool is_needed;
         Role* role;
     };
-    const AgentNames& names = manifest.names;
+    const EntryNames& names = manifest.names;
     const Wanted roles[] = {{names.frame.c_str(), true, &frame},
                             {names.learn.c_str(), true, &learn},
                             {names.publish.c_str(), true, &publish},
-                            {names.prepare.c_str(), has_window, &prepare},
-                            {names.adapt.c_str(), false, &adapt}};
+                            {names.compute_advantages.c_str(), has_window, &prepare},
+                            {names.shrink_and_perturb.c_str(), false, &adapt}};
     for (const Wanted& w : roles)
         if (const auto r = find_role(w.name, w.is_needed, *w.role, why); r != HEARTH_OK) return r;
-    const std::string& stores = is_clone ? names.store : names.demonstrate;
+    const std::string& stores = is_clone ? names.store : names.add_demonstrations;
     if (const auto r = find_role(stores.c_str(), is_clone, store, why); r != HEARTH_OK) return r;
-    for (const auto& [name, slot] :
-         {std::pair(&names.last_action, &action_slot), std::pair(&names.status, &status_slot)})
-        if (hearth_program_find_slot(program, name->c_str(), slot) != HEARTH_OK) {
+    for (const auto& [name, variable] :
+         {std::pair(&names.last_action, &action_variable), std::pair(&names.status, &status_variable)})
+        if (hearth_program_find_variable(program, name->c_str(), variable) != HEARTH_OK) {
             why = "the program has no state '" + *name + "'";
-            return HEARTH_ERROR_MISMATCH;
+            return HEARTH_ERROR_INCOMPATIBLE;
         }
 
     // The inputs of all agents go inline if they are small, else through the upload ring.
@@ -212,13 +212,13 @@ hearth_result hearth_agents::set_up(hearth_context* used_context,
     hearth_session_create_info create = hearth_session_create_info_default();
     create.program = program;
     create.name = info.name;
-    create.flags = HEARTH_SESSION_PROFILE_ENTRIES | HEARTH_SESSION_CUT_DISPATCHES;
+    create.flags = HEARTH_SESSION_TIMESTAMP_RUNS | HEARTH_SESSION_SPLIT_DISPATCHES;
     create.recordings_in_flight = in_flight * kMostRecordings;
-    create.inline_bytes = static_cast<uint32_t>(is_staged ? most_fixed : most_inline);
-    const uint64_t snapshot_bytes = hearth_program_snapshot_bytes(program);
+    create.max_inline_bytes = static_cast<uint32_t>(is_staged ? most_fixed : most_inline);
+    const uint64_t snapshot_bytes = hearth_program_get_brain_size(program);
     create.upload_bytes = snapshot_bytes + (1u << 16);
     if (is_staged) {
-        create.flags |= HEARTH_SESSION_COPY_BINDINGS;
+        create.flags |= HEARTH_SESSION_ALLOW_STAGING_COPIES;
         // Wherever the inputs in flight lie in the ring, a brain fits on one side of them.
         create.upload_bytes += snapshot_bytes + in_flight * staged_a_frame;
         create.upload_count += 2 * in_flight;
@@ -228,7 +228,7 @@ hearth_result hearth_agents::set_up(hearth_context* used_context,
     const uint64_t frame_bytes = capacity * acted * 4 + 4 * kStatusWords + 1024;
     create.readback_bytes = 2 * snapshot_bytes + 3 * in_flight * frame_bytes;
     create.readback_count = 2 * in_flight + 4;
-    create.profile_recordings = in_flight * kMostRecordings;
+    create.max_pending_timings = in_flight * kMostRecordings;
     if (const auto r = hearth_session_create(used_context, &create, &session); r != HEARTH_OK) {
         why = hearth_context_error(used_context);
         return r;

@@ -36,10 +36,10 @@ runtime::Arena* unwrap(hearth_arena* a) {
 const runtime::Arena* unwrap(const hearth_arena* a) {
     return reinterpret_cast<const runtime::Arena*>(a);
 }
-runtime::Converter* unwrap(hearth_converter* c) {
+runtime::Converter* unwrap(hearth_image_converter* c) {
     return reinterpret_cast<runtime::Converter*>(c);
 }
-const runtime::Converter* unwrap(const hearth_converter* c) {
+const runtime::Converter* unwrap(const hearth_image_converter* c) {
     return reinterpret_cast<const runtime::Converter*>(c);
 }
 runtime::Session* unwrap(hearth_session* s) {
@@ -50,16 +50,16 @@ runtime::Session* unwrap(const hearth_session* s) {
     return reinterpret_cast<runtime::Session*>(const_cast<hearth_session*>(s));
 }
 
-void write_report(hearth_report* report, const gpu::Problems& problems) {
+void write_report(hearth_messages* report, const gpu::Problems& problems) {
     if (report == nullptr) return;
-    report->problem_count = problems.count;
+    report->message_count = problems.count;
     std::memcpy(report->text, problems.text.c_str(), sizeof report->text);
 }
 
 void fill_dims(const file::ShapeRecord& shape, uint32_t& rank, hearth_dim* dims) {
     rank = shape.rank;
     for (uint32_t i = 0; i < shape.rank; ++i)
-        dims[i] = {shape.counts[i], shape.per_row_mask >> i & 1, 0};
+        dims[i] = {shape.counts[i], shape.batch_mask >> i & 1, 0};
 }
 
 hearth_dtype device_type(uint32_t dtype, const ProgramView& view) {
@@ -188,8 +188,8 @@ hearth_result find_named(const ProgramQuery& query, const char* what, const Prog
                       records.empty() ? "none" : known.c_str());
 }
 
-bool is_known(hearth_trust trust) {
-    return trust == HEARTH_TRUST_HOST || trust == HEARTH_TRUST_FOREIGN;
+bool is_known(hearth_trust_level trust) {
+    return trust == HEARTH_TRUST_TRUSTED || trust == HEARTH_TRUST_UNTRUSTED;
 }
 
 hearth_result open_brain(const void* bytes, uint64_t byte_count, BrainView& brain,
@@ -212,7 +212,7 @@ hearth_result create_context(const char* function, const char* type, const Info*
                              const Info& defaults,
                              hearth_result (*create)(const Info&, runtime::Context**,
                                                      gpu::Problems&),
-                             hearth_context** out, hearth_report* report) {
+                             hearth_context** out, hearth_messages* report) {
     gpu::Problems problems;
     hearth_result result = HEARTH_ERROR_INVALID_ARGUMENT;
     if (out == nullptr) {
@@ -271,7 +271,7 @@ const char* hearth_feature_name(hearth_features one_bit) {
     return "";
 }
 
-hearth_result hearth_query_instance(hearth_requirements* out) {
+hearth_result hearth_get_instance_requirements(hearth_requirements* out) {
     if (!is_made(out, hearth_requirements_default())) return HEARTH_ERROR_INVALID_ARGUMENT;
     hearth_requirements value = hearth_requirements_default();
     value.min_api_version = VK_API_VERSION_1_2;
@@ -280,30 +280,30 @@ hearth_result hearth_query_instance(hearth_requirements* out) {
     return HEARTH_OK;
 }
 
-hearth_result hearth_query_device(const hearth_device_query* query, hearth_requirements* out,
-                                  hearth_report* report) {
+hearth_result hearth_get_device_requirements(const hearth_device_requirements_info* query, hearth_requirements* out,
+                                  hearth_messages* messages) {
     gpu::Problems problems;
     hearth_result result = check_struct(problems, __func__, "query", "hearth_device_query", query,
-                                        hearth_device_query_default());
+                                        hearth_device_requirements_info_default());
     if (result == HEARTH_OK)
         result = check_struct(problems, __func__, "out", "hearth_requirements", out,
                               hearth_requirements_default());
     if (result == HEARTH_OK) {
         hearth_requirements value = hearth_requirements_default();
-        result = gpu::query_requirements(read_struct(query, hearth_device_query_default()), value,
+        result = gpu::query_requirements(read_struct(query, hearth_device_requirements_info_default()), value,
                                          problems);
         write_struct(out, value);
     }
-    write_report(report, problems);
+    write_report(messages, problems);
     return result;
 }
 
-hearth_features hearth_read_features(const void* chain, const void* enabled_features) {
+hearth_features hearth_get_enabled_features(const void* chain, const void* enabled_features) {
     return gpu::read_features(static_cast<const VkBaseInStructure*>(chain),
                               static_cast<const VkPhysicalDeviceFeatures*>(enabled_features));
 }
 
-hearth_result hearth_patch_features(hearth_features features, uint32_t, void* features2,
+hearth_result hearth_enable_features(hearth_features features, uint32_t, void* features2,
                                     void* storage, size_t* storage_bytes) {
     auto* chain = static_cast<VkPhysicalDeviceFeatures2*>(features2);
     if (chain == nullptr || chain->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2 ||
@@ -312,12 +312,12 @@ hearth_result hearth_patch_features(hearth_features features, uint32_t, void* fe
     return gpu::patch_features(features, chain, storage, storage_bytes);
 }
 
-hearth_result hearth_query_caps(const hearth_device_query* query, hearth_features enabled,
+hearth_result hearth_get_device_caps(const hearth_device_requirements_info* query, hearth_features enabled,
                                 hearth_device_caps* out) {
-    if (!is_made(query, hearth_device_query_default()) ||
+    if (!is_made(query, hearth_device_requirements_info_default()) ||
         !is_made(out, hearth_device_caps_default()))
         return HEARTH_ERROR_INVALID_ARGUMENT;
-    const hearth_device_query q = read_struct(query, hearth_device_query_default());
+    const hearth_device_requirements_info q = read_struct(query, hearth_device_requirements_info_default());
     if (q.get_instance_proc_addr == nullptr || q.physical_device == VK_NULL_HANDLE)
         return HEARTH_ERROR_INVALID_ARGUMENT;
     gpu::Problems problems;
@@ -333,23 +333,23 @@ hearth_result hearth_query_caps(const hearth_device_query* query, hearth_feature
 
 // ------------------------------------------------------------------------------------ context
 
-hearth_result hearth_context_create(const hearth_host_info* info, hearth_context** out,
-                                    hearth_report* report) {
-    return create_context(__func__, "hearth_host_info", info, hearth_host_info_default(),
-                          runtime::Context::create, out, report);
+hearth_result hearth_context_create(const hearth_context_create_info* info, hearth_context** out,
+                                    hearth_messages* messages) {
+    return create_context(__func__, "hearth_host_info", info, hearth_context_create_info_default(),
+                          runtime::Context::create, out, messages);
 }
 
-hearth_cpu hearth_native_cpu(void) {
-    return static_cast<hearth_cpu>(native::machine_cpu());
+hearth_cpu_isa hearth_detect_cpu_isa(void) {
+    return static_cast<hearth_cpu_isa>(native::machine_cpu());
 }
 
-hearth_result hearth_context_create_native(const hearth_native_info* info, hearth_context** out,
-                                           hearth_report* report) {
-    return create_context(__func__, "hearth_native_info", info, hearth_native_info_default(),
-                          runtime::Context::create_native, out, report);
+hearth_result hearth_context_create_cpu(const hearth_cpu_context_create_info* info, hearth_context** out,
+                                           hearth_messages* messages) {
+    return create_context(__func__, "hearth_native_info", info, hearth_cpu_context_create_info_default(),
+                          runtime::Context::create_cpu, out, messages);
 }
 
-hearth_result hearth_native_commands_create(hearth_context* context, VkCommandBuffer* out) {
+hearth_result hearth_cpu_command_buffer_create(hearth_context* context, VkCommandBuffer* out) {
     if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
     runtime::Context& owner = *unwrap(context);
     HEARTH_CHECK_POINTER(owner, out);
@@ -360,12 +360,12 @@ hearth_result hearth_native_commands_create(hearth_context* context, VkCommandBu
     return owner.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "%s: out of host memory", __func__);
 }
 
-void hearth_native_commands_destroy(hearth_context* context, VkCommandBuffer commands) {
+void hearth_cpu_command_buffer_destroy(hearth_context* context, VkCommandBuffer commands) {
     if (is_handle(context) && unwrap(context)->native() != nullptr)
         native::destroy_commands(commands);
 }
 
-hearth_result hearth_native_commands_run(hearth_context* context, VkCommandBuffer commands) {
+hearth_result hearth_cpu_command_buffer_execute(hearth_context* context, VkCommandBuffer commands) {
     if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
     runtime::Context& owner = *unwrap(context);
     if (owner.device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
@@ -379,7 +379,7 @@ hearth_result hearth_native_commands_run(hearth_context* context, VkCommandBuffe
                       __func__);
 }
 
-hearth_result hearth_native_commands_reset(hearth_context* context, VkCommandBuffer commands) {
+hearth_result hearth_cpu_command_buffer_reset(hearth_context* context, VkCommandBuffer commands) {
     if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
     runtime::Context& owner = *unwrap(context);
     HEARTH_CHECK_NATIVE(owner);
@@ -388,7 +388,7 @@ hearth_result hearth_native_commands_reset(hearth_context* context, VkCommandBuf
     return HEARTH_OK;
 }
 
-hearth_result hearth_native_buffer_create(hearth_context* context, void* memory,
+hearth_result hearth_cpu_buffer_import(hearth_context* context, void* memory,
                                           uint64_t byte_count, VkBuffer* out) {
     if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
     runtime::Context& owner = *unwrap(context);
@@ -405,7 +405,7 @@ hearth_result hearth_native_buffer_create(hearth_context* context, void* memory,
     return owner.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "%s: out of host memory", __func__);
 }
 
-void hearth_native_buffer_destroy(hearth_context* context, VkBuffer buffer) {
+void hearth_cpu_buffer_destroy(hearth_context* context, VkBuffer buffer) {
     if (!is_handle(context) || unwrap(context)->native() == nullptr) return;
     const gpu::Device& device = unwrap(context)->device();
     device.vk().DestroyBuffer(device.handle(), buffer, device.callbacks());
@@ -416,22 +416,22 @@ hearth_result hearth_context_destroy(hearth_context* context) {
     return is_handle(context) ? unwrap(context)->destroy() : HEARTH_ERROR_INVALID_ARGUMENT;
 }
 
-hearth_result hearth_begin_frame(hearth_context* context, uint64_t serial,
-                                 uint64_t completed_serial) {
+hearth_result hearth_begin_frame(hearth_context* context, uint64_t frame_number,
+                                 uint64_t completed_frame_number) {
     if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
-    return unwrap(context)->begin_frame(serial, completed_serial);
+    return unwrap(context)->begin_frame(frame_number, completed_frame_number);
 }
 
-hearth_result hearth_frame_dropped(hearth_context* context, uint64_t serial,
-                                   hearth_report* report) {
+hearth_result hearth_discard_frame(hearth_context* context, uint64_t frame_number,
+                                   hearth_messages* messages) {
     if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
     gpu::Problems lost;
-    const hearth_result result = unwrap(context)->drop_frame(serial, lost);
-    write_report(report, lost);
+    const hearth_result result = unwrap(context)->drop_frame(frame_number, lost);
+    write_report(messages, lost);
     return result;
 }
 
-void hearth_context_device_lost(hearth_context* context) {
+void hearth_context_notify_device_lost(hearth_context* context) {
     if (is_handle(context)) unwrap(context)->device().set_lost();
 }
 
@@ -439,7 +439,7 @@ const char* hearth_context_error(const hearth_context* context) {
     return is_handle(context) ? unwrap(context)->error() : "";
 }
 
-hearth_result hearth_context_caps(const hearth_context* context, hearth_device_caps* out) {
+hearth_result hearth_context_get_device_caps(const hearth_context* context, hearth_device_caps* out) {
     if (!is_handle(context) || !is_made(out, hearth_device_caps_default()))
         return HEARTH_ERROR_INVALID_ARGUMENT;
     write_struct(out, unwrap(context)->device().caps());
@@ -461,8 +461,8 @@ hearth_result hearth_context_get_stats(const hearth_context* context, hearth_con
     value.session_count = c.session_count();
     value.pipeline_count = c.pipelines().count();
     value.pipeline_cache_used = c.pipeline_cache().is_filled() ? 1 : 0;
-    value.serial = c.serial();
-    value.completed_serial = c.completed_serial();
+    value.frame_number = c.frame_number();
+    value.completed_frame_number = c.completed_frame_number();
     write_struct(out, value);
     return HEARTH_OK;
 }
@@ -530,13 +530,13 @@ hearth_result hearth_package_load(hearth_context* context, const hearth_package_
     const hearth_result result = runtime::LoadedProgram::load_package(
         *unwrap(context),
         {static_cast<const std::byte*>(i.bytes), static_cast<size_t>(i.byte_count)}, i.borrow != 0,
-        i.trust, i.profile, &program);
+        i.trust, i.device_target, &program);
     *out = reinterpret_cast<hearth_program*>(program);
     return result;
 }
 
 hearth_result hearth_package_get_info(const void* bytes, uint64_t byte_count,
-                                      hearth_package_info* out, hearth_report* report) {
+                                      hearth_package_info* out, hearth_messages* messages) {
     gpu::Problems problems;
     hearth_result result = check_struct(problems, __func__, "out", "hearth_package_info", out,
                                         hearth_package_info_default());
@@ -546,7 +546,7 @@ hearth_result hearth_package_get_info(const void* bytes, uint64_t byte_count,
         result = HEARTH_ERROR_INVALID_ARGUMENT;
     }
     if (result != HEARTH_OK) {
-        write_report(report, problems);
+        write_report(messages, problems);
         return result;
     }
     PackageView package;
@@ -554,15 +554,15 @@ hearth_result hearth_package_get_info(const void* bytes, uint64_t byte_count,
     const bool is_open =
         package.open(std::span(static_cast<const std::byte*>(bytes), byte_count), &error);
     if (!is_open) problems.add("%s", error.text.c_str());
-    write_report(report, problems);
+    write_report(messages, problems);
     if (!is_open) return runtime::result_of(error.code);
     hearth_package_info value = hearth_package_info_default();
     value.graph_hash = package.header().graph_hash;
     value.graph_bytes = package.graph().size();
     value.weights_bytes = package.weights().size();
-    value.profile_count = static_cast<uint32_t>(package.profiles().size());
-    for (uint32_t i = 0; i < value.profile_count; ++i) {
-        value.profiles[i] = package.profiles()[i].name;
+    value.device_target_count = static_cast<uint32_t>(package.device_targets().size());
+    for (uint32_t i = 0; i < value.device_target_count; ++i) {
+        value.device_targets[i] = package.device_targets()[i].name;
         value.program_bytes[i] = package.program(i).size();
     }
     write_struct(out, value);
@@ -581,16 +581,16 @@ hearth_result hearth_program_get_info(const hearth_program* program, hearth_prog
     const file::FileHeader& header = view.header();
     hearth_program_info value = hearth_program_info_default();
     value.hash = header.content_hash;
-    value.profile = view.text(header.profile);
-    value.rows_capacity = header.rows_capacity;
+    value.device_target = view.text(header.device_target);
+    value.max_batch_size = header.max_batch_size;
     value.arena_bytes = header.arena_bytes;
     value.weights_bytes = header.weights_bytes;
     value.binding_model = static_cast<hearth_binding_model>(header.binding_model);
     value.kernel_count = static_cast<uint32_t>(view.kernels().size());
     value.entry_count = static_cast<uint32_t>(view.entries().size());
     value.binding_count = static_cast<uint32_t>(view.bindings().size());
-    value.slot_count = static_cast<uint32_t>(view.slots().size());
-    value.step_count = static_cast<uint32_t>(view.steps().size());
+    value.variable_count = static_cast<uint32_t>(view.variables().size());
+    value.command_count = static_cast<uint32_t>(view.commands().size());
     value.graph_hash = header.graph_hash;
     write_struct(out, value);
     return HEARTH_OK;
@@ -609,79 +609,79 @@ hearth_result hearth_program_get_entry(const hearth_program* program, uint32_t i
     value.name = view.text(entry.name);
     value.bindings = view.bindings_of(entry).data();
     value.binding_count = entry.bindings.count;
-    value.step_count = entry.steps.count;
+    value.command_count = entry.commands.count;
     value.arena_bytes = entry.arena_bytes;
-    for (const file::StepRecord& step : view.steps_of(entry)) {
-        value.dispatch_count += step.kind == static_cast<uint32_t>(StepKind::kDispatch);
-        value.barrier_count += step.kind == static_cast<uint32_t>(StepKind::kBarrier);
-        value.flops = (Checked(value.flops) + step.flops).or_most();
-        value.bytes_moved = (Checked(value.bytes_moved) + step.bytes_moved).or_most();
+    for (const file::CommandRecord& command : view.commands_of(entry)) {
+        value.dispatch_count += command.kind == static_cast<uint32_t>(CommandKind::kDispatch);
+        value.barrier_count += command.kind == static_cast<uint32_t>(CommandKind::kBarrier);
+        value.flops = (Checked(value.flops) + command.flops).or_most();
+        value.bytes_moved = (Checked(value.bytes_moved) + command.bytes_moved).or_most();
     }
     write_struct(out, value);
     return HEARTH_OK;
 }
 
-static_assert(HEARTH_STEP_DISPATCH == static_cast<int>(StepKind::kDispatch) &&
-              HEARTH_STEP_COPY == static_cast<int>(StepKind::kCopy) &&
-              HEARTH_STEP_FILL == static_cast<int>(StepKind::kFill) &&
-              HEARTH_STEP_BARRIER == static_cast<int>(StepKind::kBarrier));
+static_assert(HEARTH_COMMAND_DISPATCH == static_cast<int>(CommandKind::kDispatch) &&
+              HEARTH_COMMAND_COPY == static_cast<int>(CommandKind::kCopy) &&
+              HEARTH_COMMAND_FILL == static_cast<int>(CommandKind::kFill) &&
+              HEARTH_COMMAND_BARRIER == static_cast<int>(CommandKind::kBarrier));
 
-hearth_result hearth_program_get_step(const hearth_program* program, uint32_t entry, uint32_t index,
-                                      hearth_step_info* out) {
+hearth_result hearth_program_get_command(const hearth_program* program, uint32_t entry, uint32_t index,
+                                      hearth_command_info* out) {
     const ProgramQuery query{program};
     if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
-    HEARTH_CHECK_STRUCT(query, hearth_step_info, out);
+    HEARTH_CHECK_STRUCT(query, hearth_command_info, out);
     const ProgramView& view = unwrap(program)->view();
     if (entry >= view.entries().size())
         return query.fail(HEARTH_ERROR_NOT_FOUND, "entry %u of %zu", entry, view.entries().size());
-    const std::span<const file::StepRecord> steps = view.steps_of(view.entries()[entry]);
-    if (index >= steps.size())
-        return query.fail(HEARTH_ERROR_NOT_FOUND, "step %u of %zu of entry %s", index, steps.size(),
+    const std::span<const file::CommandRecord> commands = view.commands_of(view.entries()[entry]);
+    if (index >= commands.size())
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "step %u of %zu of entry %s", index, commands.size(),
                           view.text(view.entries()[entry].name));
-    const file::StepRecord& step = steps[index];
-    hearth_step_info value = hearth_step_info_default();
-    value.kind = static_cast<hearth_step_kind>(step.kind);
-    value.label = view.text(step.label);
-    value.flops = step.flops;
-    value.bytes_moved = step.bytes_moved;
-    value.part_count = 1;
-    if (step.kind == static_cast<uint32_t>(StepKind::kDispatch)) {
-        const Grid grid = grid_at(step, view.header().rows_capacity);
+    const file::CommandRecord& command = commands[index];
+    hearth_command_info value = hearth_command_info_default();
+    value.kind = static_cast<hearth_command_kind>(command.kind);
+    value.label = view.text(command.label);
+    value.flops = command.flops;
+    value.bytes_moved = command.bytes_moved;
+    value.sub_dispatch_count = 1;
+    if (command.kind == static_cast<uint32_t>(CommandKind::kDispatch)) {
+        const Grid grid = grid_at(command, view.header().max_batch_size);
         value.workgroups = grid.workgroups(grid.part_count()).or_most();
-        if (unwrap(program)->is_divisible(step.kernel)) value.part_count = grid.part_count();
+        if (unwrap(program)->is_divisible(command.kernel)) value.sub_dispatch_count = grid.part_count();
     }
     write_struct(out, value);
     return HEARTH_OK;
 }
 
-hearth_result hearth_program_get_written_slots(const hearth_program* program, uint32_t entry,
-                                               uint32_t* slots, uint32_t* count) {
+hearth_result hearth_program_get_mutated_variables(const hearth_program* program, uint32_t entry,
+                                               uint32_t* variables, uint32_t* count) {
     const ProgramQuery query{program};
     if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
     HEARTH_CHECK_POINTER(query, count);
     const ProgramView& view = unwrap(program)->view();
     if (entry >= view.entries().size())
         return query.fail(HEARTH_ERROR_NOT_FOUND, "entry %u of %zu", entry, view.entries().size());
-    const auto is_written = [&](const file::SlotRecord& slot) {
-        for (const file::StepRecord& step : view.steps_of(view.entries()[entry]))
-            for (const file::OperandRecord& operand : view.operands_of(step))
+    const auto is_written = [&](const file::VariableRecord& variable) {
+        for (const file::CommandRecord& command : view.commands_of(view.entries()[entry]))
+            for (const file::OperandRecord& operand : view.operands_of(command))
                 if (operand.region == static_cast<uint32_t>(Region::kWeights) &&
                     (operand.access & static_cast<uint32_t>(Access::kWrite)) != 0 &&
-                    operand.offset < slot.offset + slot.bytes &&
-                    slot.offset <
-                        operand.offset + extent_at(operand.bytes, view.header().rows_capacity))
+                    operand.offset < variable.offset + variable.bytes &&
+                    variable.offset <
+                        operand.offset + extent_at(operand.bytes, view.header().max_batch_size))
                     return true;
         return false;
     };
-    const uint32_t capacity = slots == nullptr ? 0 : *count;
+    const uint32_t capacity = variables == nullptr ? 0 : *count;
     uint32_t found = 0;
-    for (uint32_t i = 0; i < view.slots().size(); ++i) {
-        if (!is_written(view.slots()[i])) continue;
-        if (found < capacity) slots[found] = i;
+    for (uint32_t i = 0; i < view.variables().size(); ++i) {
+        if (!is_written(view.variables()[i])) continue;
+        if (found < capacity) variables[found] = i;
         ++found;
     }
     *count = found;
-    if (slots == nullptr || found <= capacity) return HEARTH_OK;
+    if (variables == nullptr || found <= capacity) return HEARTH_OK;
     return query.fail(HEARTH_ERROR_OUT_OF_RANGE, "entry %u writes %u slots, there is room for %u",
                       entry, found, capacity);
 }
@@ -699,33 +699,33 @@ hearth_result hearth_program_get_binding(const hearth_program* program, uint32_t
     hearth_binding_info value = hearth_binding_info_default();
     value.name = view.text(binding.name);
     value.is_output = binding.direction == static_cast<uint32_t>(Direction::kOutput);
-    value.is_in_place = binding.direction == static_cast<uint32_t>(Direction::kInOut);
+    value.is_inout = binding.direction == static_cast<uint32_t>(Direction::kInOut);
     value.dtype = static_cast<hearth_dtype>(binding.dtype);
     value.device_dtype = device_type(binding.dtype, view);
     fill_dims(binding.shape, value.rank, value.dims);
     value.bytes_fixed = binding.bytes.fixed;
-    value.bytes_per_row = binding.bytes.per_row;
-    value.element_count = binding.elements.count;
+    value.bytes_per_item = binding.bytes.is_batch;
+    value.scalar_count = binding.elements.count;
     write_struct(out, value);
     return HEARTH_OK;
 }
 
-hearth_result hearth_program_get_slot(const hearth_program* program, uint32_t index,
-                                      hearth_slot_info* out) {
+hearth_result hearth_program_get_variable(const hearth_program* program, uint32_t index,
+                                      hearth_variable_info* out) {
     const ProgramQuery query{program};
     if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
-    HEARTH_CHECK_STRUCT(query, hearth_slot_info, out);
+    HEARTH_CHECK_STRUCT(query, hearth_variable_info, out);
     const ProgramView& view = unwrap(program)->view();
-    if (index >= view.slots().size())
-        return query.fail(HEARTH_ERROR_NOT_FOUND, "slot %u of %zu", index, view.slots().size());
-    const file::SlotRecord& slot = view.slots()[index];
-    hearth_slot_info value = hearth_slot_info_default();
-    value.name = view.text(slot.name);
-    value.kind = static_cast<hearth_slot_kind>(slot.kind);
-    value.dtype = static_cast<hearth_dtype>(slot.dtype);
-    value.device_dtype = device_type(slot.dtype, view);
-    fill_dims(slot.shape, value.rank, value.dims);
-    value.bytes = slot.bytes;
+    if (index >= view.variables().size())
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "slot %u of %zu", index, view.variables().size());
+    const file::VariableRecord& variable = view.variables()[index];
+    hearth_variable_info value = hearth_variable_info_default();
+    value.name = view.text(variable.name);
+    value.kind = static_cast<hearth_variable_kind>(variable.kind);
+    value.dtype = static_cast<hearth_dtype>(variable.dtype);
+    value.device_dtype = device_type(variable.dtype, view);
+    fill_dims(variable.shape, value.rank, value.dims);
+    value.bytes = variable.bytes;
     write_struct(out, value);
     return HEARTH_OK;
 }
@@ -763,7 +763,7 @@ hearth_result hearth_program_find_binding(const hearth_program* program, uint32_
     return result;
 }
 
-hearth_result hearth_program_find_slot(const hearth_program* program, const char* name,
+hearth_result hearth_program_find_variable(const hearth_program* program, const char* name,
                                        uint32_t* index) {
     const ProgramQuery query{program};
     if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
@@ -771,15 +771,15 @@ hearth_result hearth_program_find_slot(const hearth_program* program, const char
     HEARTH_CHECK_POINTER(query, index);
     const ProgramView& view = unwrap(program)->view();
     return find_named(
-        query, "slot", view, view.slots(), name,
-        [](const file::SlotRecord& slot) { return slot.name; }, index);
+        query, "slot", view, view.variables(), name,
+        [](const file::VariableRecord& variable) { return variable.name; }, index);
 }
 
 const char* hearth_program_error(const hearth_program* program) {
     return program != nullptr && program_error.program == program ? program_error.text.c_str() : "";
 }
 
-hearth_result hearth_program_get_element(const hearth_program* program, uint32_t binding,
+hearth_result hearth_program_get_scalar(const hearth_program* program, uint32_t binding,
                                          uint32_t index, const char** name) {
     const ProgramQuery query{program};
     if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
@@ -796,7 +796,7 @@ hearth_result hearth_program_get_element(const hearth_program* program, uint32_t
     return HEARTH_OK;
 }
 
-hearth_result hearth_program_find_element(const hearth_program* program, uint32_t binding,
+hearth_result hearth_program_find_scalar(const hearth_program* program, uint32_t binding,
                                           const char* name, uint32_t* index) {
     const ProgramQuery query{program};
     if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
@@ -813,7 +813,7 @@ hearth_result hearth_program_find_element(const hearth_program* program, uint32_
         [](const file::TextRef& element) { return element; }, index);
 }
 
-hearth_result hearth_program_get_agents(const hearth_program* program, const void** bytes,
+hearth_result hearth_program_get_agent_manifest(const hearth_program* program, const void** bytes,
                                         uint64_t* byte_count) {
     const ProgramQuery query{program};
     if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
@@ -830,18 +830,18 @@ hearth_result hearth_program_get_agents(const hearth_program* program, const voi
 
 // ----------------------------------------------------------------------------------- sessions
 
-hearth_result hearth_session_query_memory(hearth_context* context,
+hearth_result hearth_session_get_memory_requirements(hearth_context* context,
                                           const hearth_session_create_info* info,
-                                          hearth_memory_needs* out) {
+                                          hearth_memory_requirements* out) {
     if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
     runtime::Context& owner = *unwrap(context);
     if (owner.device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
     HEARTH_CHECK_STRUCT(owner, hearth_session_create_info, info);
-    HEARTH_CHECK_STRUCT(owner, hearth_memory_needs, out);
+    HEARTH_CHECK_STRUCT(owner, hearth_memory_requirements, out);
     const hearth_session_create_info i = read_struct(info, hearth_session_create_info_default());
     if (const hearth_result r = check_program(owner, i.program, __func__); r != HEARTH_OK) return r;
     if (const hearth_result r = check_arena(owner, i.arena, __func__); r != HEARTH_OK) return r;
-    hearth_memory_needs value = hearth_memory_needs_default();
+    hearth_memory_requirements value = hearth_memory_requirements_default();
     const hearth_result result =
         runtime::Session::query_memory(*unwrap(context), i, *unwrap(i.program), value);
     if (result == HEARTH_OK) write_struct(out, value);
@@ -891,12 +891,12 @@ const char* hearth_session_error(const hearth_session* session) {
     return is_handle(session) ? unwrap(session)->error() : "";
 }
 
-hearth_result hearth_session_build(hearth_session* session, uint32_t max_pipelines) {
+hearth_result hearth_session_create_pipelines(hearth_session* session, uint32_t max_pipelines) {
     HEARTH_CHECK_SESSION(session);
     return unwrap(session)->build(max_pipelines);
 }
 
-hearth_result hearth_session_build_async(hearth_session* session) {
+hearth_result hearth_session_create_pipelines_async(hearth_session* session) {
     HEARTH_CHECK_SESSION(session);
     return unwrap(session)->build_async();
 }
@@ -910,19 +910,19 @@ hearth_result hearth_session_get_status(const hearth_session* session, hearth_se
     return HEARTH_OK;
 }
 
-hearth_result hearth_session_get_slot_buffer(const hearth_session* session, uint32_t slot,
+hearth_result hearth_session_get_variable_buffer(const hearth_session* session, uint32_t variable,
                                              hearth_buffer_range* out) {
     HEARTH_CHECK_SESSION(session);
     HEARTH_CHECK_STRUCT(*unwrap(session), hearth_buffer_range, out);
     hearth_buffer_range value = hearth_buffer_range_default();
-    const hearth_result result = unwrap(session)->slot_buffer(slot, value);
+    const hearth_result result = unwrap(session)->variable_buffer(variable, value);
     if (result == HEARTH_OK) write_struct(out, value);
     return result;
 }
 
 hearth_result hearth_session_get_binding_scope(const hearth_session* session, uint32_t entry,
                                                uint32_t binding, uint32_t buffer_usage,
-                                               hearth_scope* out) {
+                                               hearth_sync_scope* out) {
     HEARTH_CHECK_SESSION(session);
     HEARTH_CHECK_POINTER(*unwrap(session), out);
     return unwrap(session)->binding_scope(entry, binding, buffer_usage, *out);
@@ -930,64 +930,64 @@ hearth_result hearth_session_get_binding_scope(const hearth_session* session, ui
 
 // ----------------------------------------------------------------------------------- converters
 
-hearth_result hearth_converter_create(hearth_context* context,
-                                      const hearth_converter_create_info* info,
-                                      hearth_converter** out) {
+hearth_result hearth_image_converter_create(hearth_context* context,
+                                      const hearth_image_converter_create_info* info,
+                                      hearth_image_converter** out) {
     if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
     HEARTH_CHECK_POINTER(*unwrap(context), out);
     *out = nullptr;
-    HEARTH_CHECK_STRUCT(*unwrap(context), hearth_converter_create_info, info);
+    HEARTH_CHECK_STRUCT(*unwrap(context), hearth_image_converter_create_info, info);
     runtime::Converter* converter = nullptr;
     const hearth_result result = runtime::Converter::create(
-        *unwrap(context), read_struct(info, hearth_converter_create_info_default()), &converter);
-    *out = reinterpret_cast<hearth_converter*>(converter);
+        *unwrap(context), read_struct(info, hearth_image_converter_create_info_default()), &converter);
+    *out = reinterpret_cast<hearth_image_converter*>(converter);
     return result;
 }
 
-void hearth_converter_destroy(hearth_converter* converter) {
+void hearth_image_converter_destroy(hearth_image_converter* converter) {
     if (is_handle(converter)) unwrap(converter)->context().retire(*unwrap(converter));
 }
 
-const char* hearth_converter_error(const hearth_converter* converter) {
+const char* hearth_image_converter_error(const hearth_image_converter* converter) {
     return is_handle(converter) ? unwrap(converter)->error() : "";
 }
 
-hearth_result hearth_record_conversion(hearth_converter* converter,
-                                       const hearth_conversion_info* info) {
+hearth_result hearth_record_convert_image(hearth_image_converter* converter,
+                                       const hearth_image_conversion_info* info) {
     if (!is_handle(converter)) return HEARTH_ERROR_INVALID_ARGUMENT;
     runtime::Converter& to = *unwrap(converter);
     if (to.is_retired())
         return to.fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: the converter was destroyed", __func__);
-    HEARTH_CHECK_STRUCT(to, hearth_conversion_info, info);
-    return to.record(read_struct(info, hearth_conversion_info_default()));
+    HEARTH_CHECK_STRUCT(to, hearth_image_conversion_info, info);
+    return to.record(read_struct(info, hearth_image_conversion_info_default()));
 }
 
 // ---------------------------------------------------------------------------------- recording
 
 hearth_result hearth_record(hearth_session* session, const hearth_record_info* info,
-                            hearth_cursor* cursor) {
+                            hearth_run_cursor* cursor) {
     HEARTH_CHECK_SESSION(session);
     HEARTH_CHECK_STRUCT(*unwrap(session), hearth_record_info, info);
     return unwrap(session)->record(read_struct(info, hearth_record_info_default()), cursor);
 }
 
-hearth_result hearth_session_predict(hearth_session* session, uint32_t entry, uint64_t rows,
-                                     const hearth_cursor* cursor, double* us) {
+hearth_result hearth_session_estimate_gpu_time(hearth_session* session, uint32_t entry, uint64_t batch_size,
+                                     const hearth_run_cursor* cursor, double* us) {
     HEARTH_CHECK_SESSION(session);
     HEARTH_CHECK_POINTER(*unwrap(session), us);
-    return unwrap(session)->predict(entry, rows, cursor, *us);
+    return unwrap(session)->predict(entry, batch_size, cursor, *us);
 }
 
-hearth_result hearth_record_setup(hearth_session* session, VkCommandBuffer command_buffer) {
+hearth_result hearth_record_initialize(hearth_session* session, VkCommandBuffer command_buffer) {
     HEARTH_CHECK_SESSION(session);
     return unwrap(session)->record_setup(command_buffer);
 }
 
-hearth_result hearth_record_upload(hearth_session* session, VkCommandBuffer command_buffer,
-                                   uint32_t slot, uint64_t offset, const void* data,
+hearth_result hearth_record_update_variable(hearth_session* session, VkCommandBuffer command_buffer,
+                                   uint32_t variable, uint64_t offset, const void* data,
                                    uint64_t byte_count) {
     HEARTH_CHECK_SESSION(session);
-    return unwrap(session)->record_upload(command_buffer, slot, offset, data, byte_count);
+    return unwrap(session)->record_upload(command_buffer, variable, offset, data, byte_count);
 }
 
 hearth_result hearth_record_readback(hearth_session* session, const hearth_readback_info* info,
@@ -999,12 +999,12 @@ hearth_result hearth_record_readback(hearth_session* session, const hearth_readb
 }
 
 hearth_result hearth_readback_poll(hearth_session* session, hearth_readback readback,
-                                   const void** data, uint64_t* byte_count, uint64_t* serial) {
+                                   const void** data, uint64_t* byte_count, uint64_t* frame_number) {
     HEARTH_CHECK_SESSION(session);
     HEARTH_CHECK_POINTER(*unwrap(session), data);
     HEARTH_CHECK_POINTER(*unwrap(session), byte_count);
-    HEARTH_CHECK_POINTER(*unwrap(session), serial);
-    return unwrap(session)->poll(readback, data, byte_count, serial);
+    HEARTH_CHECK_POINTER(*unwrap(session), frame_number);
+    return unwrap(session)->poll(readback, data, byte_count, frame_number);
 }
 
 void hearth_readback_release(hearth_session* session, hearth_readback readback) {
@@ -1012,21 +1012,21 @@ void hearth_readback_release(hearth_session* session, hearth_readback readback) 
 }
 
 hearth_result hearth_record_dump(hearth_session* session, const hearth_record_info* info,
-                                 uint32_t step, hearth_readback* out) {
+                                 uint32_t command, hearth_readback* out) {
     HEARTH_CHECK_SESSION(session);
     HEARTH_CHECK_STRUCT(*unwrap(session), hearth_record_info, info);
     HEARTH_CHECK_POINTER(*unwrap(session), out);
-    return unwrap(session)->record_dump(read_struct(info, hearth_record_info_default()), step, out);
+    return unwrap(session)->record_dump(read_struct(info, hearth_record_info_default()), command, out);
 }
 
-uint64_t hearth_program_dump_bytes(const hearth_program* program, uint32_t entry, uint64_t rows,
-                                   uint32_t step) {
+uint64_t hearth_program_get_dump_size(const hearth_program* program, uint32_t entry, uint64_t batch_size,
+                                   uint32_t command) {
     if (!is_handle(program)) return 0;
     const ProgramView& view = unwrap(program)->view();
-    if (entry >= view.entries().size() || rows == 0 || rows > view.header().rows_capacity ||
-        !runtime::is_dump_step(view, view.entries()[entry], step))
+    if (entry >= view.entries().size() || batch_size == 0 || batch_size > view.header().max_batch_size ||
+        !runtime::is_dump_command(view, view.entries()[entry], command))
         return 0;
-    return runtime::for_each_dumped(view, entry, rows, step, [](const runtime::DumpItem&) {});
+    return runtime::for_each_dumped(view, entry, batch_size, command, [](const runtime::DumpItem&) {});
 }
 
 hearth_result hearth_dump_encode(hearth_session* session, const hearth_dump_info* info, void* out,
@@ -1045,40 +1045,40 @@ hearth_result hearth_session_dump(hearth_session* session, const hearth_session_
 }
 
 hearth_result hearth_brain_get_info(const void* bytes, uint64_t byte_count, hearth_brain_info* out,
-                                    hearth_report* report) {
+                                    hearth_messages* messages) {
     BrainView brain;
     gpu::Problems problems;
     hearth_result result = check_struct(problems, __func__, "out", "hearth_brain_info", out,
                                         hearth_brain_info_default());
     if (result == HEARTH_OK) result = open_brain(bytes, byte_count, brain, problems, __func__);
-    write_report(report, problems);
+    write_report(messages, problems);
     if (result != HEARTH_OK) return result;
     hearth_brain_info value = hearth_brain_info_default();
     const file::BrainHeader& header = brain.header();
     value.graph_hash = header.graph_hash;
     value.schema_hash = header.schema_hash;
-    value.parent_hash = header.parent_hash;
-    value.host_schema_hash = header.host_schema_hash;
+    value.base_hash = header.parent_hash;
+    value.user_schema_hash = header.host_schema_hash;
     value.tensor_count = header.tensor_count;
     for (const file::BrainTensorRecord& tensor : brain.tensors())
         value.changed_count +=
             tensor.encoding != static_cast<uint32_t>(file::BrainEncoding::kParent);
     value.is_delta = brain.is_delta() ? 1 : 0;
     value.format_version = header.format_version;
-    value.host_data = brain.host_data().data();
-    value.host_bytes = brain.host_data().size();
+    value.user_data = brain.host_data().data();
+    value.user_data_size = brain.host_data().size();
     write_struct(out, value);
     return HEARTH_OK;
 }
 
-hearth_result hearth_record_snapshot(hearth_session* session, VkCommandBuffer command_buffer,
+hearth_result hearth_record_save_brain(hearth_session* session, VkCommandBuffer command_buffer,
                                      hearth_readback* out) {
     HEARTH_CHECK_SESSION(session);
     HEARTH_CHECK_POINTER(*unwrap(session), out);
     return unwrap(session)->record_snapshot(command_buffer, out);
 }
 
-uint64_t hearth_program_snapshot_bytes(const hearth_program* program) {
+uint64_t hearth_program_get_brain_size(const hearth_program* program) {
     return is_handle(program) ? runtime::snapshot_bytes(*unwrap(program)) : 0;
 }
 
@@ -1098,20 +1098,20 @@ hearth_result hearth_brain_encode(const hearth_program* program, const hearth_br
 
 hearth_result hearth_brain_check(const hearth_program* program, const void* bytes,
                                  uint64_t byte_count, hearth_brain_flags flags,
-                                 hearth_report* report) {
+                                 hearth_messages* messages) {
     if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
     BrainView brain;
     gpu::Problems problems;
     hearth_result result = open_brain(bytes, byte_count, brain, problems, __func__);
     if (result == HEARTH_OK)
         result = runtime::check_brain(*unwrap(program), brain, flags, problems);
-    write_report(report, problems);
+    write_report(messages, problems);
     return result;
 }
 
-hearth_result hearth_record_brain(hearth_session* session, VkCommandBuffer command_buffer,
+hearth_result hearth_record_load_brain(hearth_session* session, VkCommandBuffer command_buffer,
                                   const void* bytes, uint64_t byte_count, hearth_brain_flags flags,
-                                  hearth_report* report) {
+                                  hearth_messages* messages) {
     HEARTH_CHECK_SESSION(session);
     if (unwrap(session)->context().device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
     BrainView brain;
@@ -1121,23 +1121,23 @@ hearth_result hearth_record_brain(hearth_session* session, VkCommandBuffer comma
         result = unwrap(session)->record_brain(command_buffer, brain, flags, problems);
     else
         (void)unwrap(session)->fail(result, "%.500s", problems.text.c_str());
-    write_report(report, problems);
+    write_report(messages, problems);
     return result;
 }
 
-hearth_result hearth_record_forget(hearth_session* session, VkCommandBuffer command_buffer,
+hearth_result hearth_record_reset_variables(hearth_session* session, VkCommandBuffer command_buffer,
                                    const char* pattern, uint32_t* count) {
     HEARTH_CHECK_SESSION(session);
     return unwrap(session)->record_forget(command_buffer, pattern, count);
 }
 
-hearth_result hearth_record_copy_slots(hearth_session* to, hearth_session* from,
-                                       VkCommandBuffer command_buffer, const uint32_t* slots,
+hearth_result hearth_record_copy_variables(hearth_session* to, hearth_session* from,
+                                       VkCommandBuffer command_buffer, const uint32_t* variables,
                                        uint32_t count) {
     HEARTH_CHECK_SESSION(to);
     HEARTH_CHECK_SESSION(from);
-    if (count > 0) HEARTH_CHECK_POINTER(*unwrap(to), slots);
-    return unwrap(to)->record_copy_slots(*unwrap(from), command_buffer, {slots, count});
+    if (count > 0) HEARTH_CHECK_POINTER(*unwrap(to), variables);
+    return unwrap(to)->record_copy_variables(*unwrap(from), command_buffer, {variables, count});
 }
 
 hearth_result hearth_record_queue_transfer(hearth_session* session, VkCommandBuffer command_buffer,
@@ -1146,16 +1146,16 @@ hearth_result hearth_record_queue_transfer(hearth_session* session, VkCommandBuf
     return unwrap(session)->record_queue_transfer(command_buffer, from_family, to_family);
 }
 
-hearth_result hearth_profile_next(hearth_session* session, hearth_profile* out) {
+hearth_result hearth_session_next_timings(hearth_session* session, hearth_timings* out) {
     HEARTH_CHECK_SESSION(session);
-    HEARTH_CHECK_STRUCT(*unwrap(session), hearth_profile, out);
-    hearth_profile value = hearth_profile_default();
-    const hearth_result result = unwrap(session)->next_profile(value);
+    HEARTH_CHECK_STRUCT(*unwrap(session), hearth_timings, out);
+    hearth_timings value = hearth_timings_default();
+    const hearth_result result = unwrap(session)->next_timings(value);
     if (result == HEARTH_OK) write_struct(out, value);
     return result;
 }
 
-hearth_result hearth_session_describe(hearth_session* session, char* out, uint64_t* byte_count) {
+hearth_result hearth_session_to_json(hearth_session* session, char* out, uint64_t* byte_count) {
     HEARTH_CHECK_SESSION(session);
     HEARTH_CHECK_POINTER(*unwrap(session), byte_count);
     return unwrap(session)->describe(out, byte_count);

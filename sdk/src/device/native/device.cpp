@@ -12,13 +12,13 @@
 
 namespace hearth::native {
 
-bool Device::init(const hearth_native_info& info, gpu::Problems& problems) {
+bool Device::init(const hearth_cpu_context_create_info& info, gpu::Problems& problems) {
     const uint32_t before = problems.count;
     machine_ = machine_cpu();
-    cpu_ = info.cpu == HEARTH_CPU_NONE ? machine_ : static_cast<Cpu>(info.cpu);
-    if (cpu_ > Cpu::kWasm128)
+    cpu_ = info.cpu_isa == HEARTH_CPU_ISA_NONE ? machine_ : static_cast<CpuIsa>(info.cpu_isa);
+    if (cpu_ > CpuIsa::kWasm128)
         problems.add("hearth_native_info::cpu is %u, which is no hearth_cpu",
-                     static_cast<unsigned>(info.cpu));
+                     static_cast<unsigned>(info.cpu_isa));
     else if (!runs_on(cpu_, machine_))
         problems.add("hearth_native_info::cpu is %s, this machine runs up to %s", name_of(cpu_),
                      name_of(machine_));
@@ -31,23 +31,23 @@ bool Device::init(const hearth_native_info& info, gpu::Problems& problems) {
             else
                 (void)add(*info.tables[i], problems);
         }
-    if (info.parallel != nullptr && info.thread_count == 0)
+    if (info.parallel_for != nullptr && info.thread_count == 0)
         problems.add("hearth_native_info::thread_count is 0, and parallel is given");
-    build_ = info.build;
-    parallel_ = info.parallel;
+    build_ = info.compile;
+    parallel_ = info.parallel_for;
     thread_count_ = std::max(info.thread_count, 1u);
     user_data_ = info.callback_user_data;
     return problems.count == before;
 }
 
-bool Device::add(const hearth_native_kernels& table, gpu::Problems& problems) {
+bool Device::add(const hearth_cpu_kernel_table& table, gpu::Problems& problems) {
     const size_t count = table_count_.load(std::memory_order_relaxed);
-    const auto cpu = static_cast<Cpu>(table.cpu);
+    const auto cpu = static_cast<CpuIsa>(table.cpu_isa);
     if (count == kMostTables) {
         problems.add("there are over %zu tables of kernels", kMostTables);
     } else if (table.count > 0 && table.kernels == nullptr) {
         problems.add("a table has %u kernels, and kernels is null", table.count);
-    } else if (cpu == Cpu::kNone || cpu > Cpu::kWasm128 || !runs_on(cpu, machine_)) {
+    } else if (cpu == CpuIsa::kNone || cpu > CpuIsa::kWasm128 || !runs_on(cpu, machine_)) {
         problems.add("a table has kernels for %s, this machine runs up to %s", name_of(cpu),
                      name_of(machine_));
     } else {
@@ -61,19 +61,19 @@ bool Device::add(const hearth_native_kernels& table, gpu::Problems& problems) {
 Function* Device::find(uint64_t hash) const {
     const size_t count = table_count_.load(std::memory_order_acquire);
     for (size_t i = 0; i < count; ++i) {
-        const std::span<const hearth_native_kernel> kernels(tables_[i]->kernels, tables_[i]->count);
+        const std::span<const hearth_cpu_kernel> kernels(tables_[i]->kernels, tables_[i]->count);
         const auto found =
             std::lower_bound(kernels.begin(), kernels.end(), hash,
-                             [](const hearth_native_kernel& k, uint64_t h) { return k.hash < h; });
+                             [](const hearth_cpu_kernel& k, uint64_t h) { return k.hash < h; });
         if (found != kernels.end() && found->hash == hash) return found->function;
     }
     return nullptr;
 }
 
-void Device::build(Cpu cpu, std::span<const hearth_native_source> sources) {
+void Device::build(CpuIsa cpu, std::span<const hearth_cpu_kernel_source> sources) {
     if (build_ == nullptr || sources.empty()) return;
-    const hearth_native_kernels* const table =
-        build_(user_data_, static_cast<hearth_cpu>(cpu), sources.data(),
+    const hearth_cpu_kernel_table* const table =
+        build_(user_data_, static_cast<hearth_cpu_isa>(cpu), sources.data(),
                static_cast<uint32_t>(sources.size()));
     gpu::Problems ignored;  // the caller reports kernels that are still missing
     if (table != nullptr) (void)add(*table, ignored);

@@ -22,28 +22,28 @@
 namespace hearth::native {
 
 /// Returns the widest instruction set that this machine runs.
-Cpu machine_cpu();
+CpuIsa machine_cpu();
 /// True if functions compiled for `wanted` run on a machine whose widest instruction set is
 /// `given`.
-bool runs_on(Cpu wanted, Cpu given);
+bool runs_on(CpuIsa wanted, CpuIsa given);
 
-using Function = hearth_native_function;
+using Function = hearth_cpu_kernel_fn;
 
 class Device {
   public:
     /// Applies `info`, which must be complete; its tables and callbacks must outlive the device.
     /// Returns false and adds to `problems` on failure.
-    [[nodiscard]] bool init(const hearth_native_info& info, gpu::Problems& problems);
+    [[nodiscard]] bool init(const hearth_cpu_context_create_info& info, gpu::Problems& problems);
 
     /// The instruction set to compile programs for; programs for narrower ones run, too.
-    Cpu cpu() const { return cpu_; }
+    CpuIsa cpu() const { return cpu_; }
 
     /// Returns the function with this hash, or null. Any thread.
     Function* find(uint64_t hash) const;
     bool can_build() const { return build_ != nullptr; }
     /// Calls the application's build callback for kernels missing from the tables. find() then
     /// returns those that were built.
-    void build(Cpu cpu, std::span<const hearth_native_source> sources);
+    void build(CpuIsa cpu, std::span<const hearth_cpu_kernel_source> sources);
 
     /// Runs job(data, i) for 0 <= i < count on the application's threads; returns when all are
     /// done.
@@ -59,15 +59,15 @@ class Device {
     static hearth_features features();
 
   private:
-    [[nodiscard]] bool add(const hearth_native_kernels& table, gpu::Problems& problems);
+    [[nodiscard]] bool add(const hearth_cpu_kernel_table& table, gpu::Problems& problems);
 
     static constexpr size_t kMostTables = 4096;
-    Cpu cpu_ = Cpu::kScalar, machine_ = Cpu::kScalar;
-    std::array<const hearth_native_kernels*, kMostTables> tables_{};
+    CpuIsa cpu_ = CpuIsa::kScalar, machine_ = CpuIsa::kScalar;
+    std::array<const hearth_cpu_kernel_table*, kMostTables> tables_{};
     /// Atomic: tables are added while other threads look up functions.
     std::atomic<size_t> table_count_{0};
-    hearth_native_build_callback build_ = nullptr;
-    hearth_parallel_callback parallel_ = nullptr;
+    hearth_cpu_compile_callback build_ = nullptr;
+    hearth_parallel_for_callback parallel_ = nullptr;
     uint32_t thread_count_ = 1;
     void* user_data_ = nullptr;
 };

@@ -33,9 +33,9 @@ template <class Visit>
 uint64_t for_each_learned(const LoadedProgram& program, Visit visit) {
     uint64_t at = 0;
     for (uint32_t index : program.learned()) {
-        const file::SlotRecord& slot = program.view().slots()[index];
-        visit(slot, at);
-        at += align_up(slot.bytes);
+        const file::VariableRecord& variable = program.view().variables()[index];
+        visit(variable, at);
+        at += align_up(variable.bytes);
     }
     return at;
 }
@@ -48,11 +48,11 @@ uint64_t for_each_match(const LoadedProgram& program, const BrainView& brain, Vi
                         Stray stray) {
     const std::span<const file::BrainTensorRecord> tensors = brain.tensors();
     size_t next = 0;
-    const uint64_t end = for_each_learned(program, [&](const file::SlotRecord& slot, uint64_t at) {
-        const std::string_view name = program.view().text_view(slot.name);
+    const uint64_t end = for_each_learned(program, [&](const file::VariableRecord& variable, uint64_t at) {
+        const std::string_view name = program.view().text_view(variable.name);
         while (next < tensors.size() && brain.name(tensors[next]) < name) stray(tensors[next++]);
         const bool is_there = next < tensors.size() && brain.name(tensors[next]) == name;
-        visit(slot, at, is_there ? &tensors[next++] : nullptr);
+        visit(variable, at, is_there ? &tensors[next++] : nullptr);
     });
     while (next < tensors.size()) stray(tensors[next++]);
     return end;
@@ -69,14 +69,14 @@ double load_float(DType dtype, const std::byte* at) {
     float single = 0;
     if (dtype == DType::kF32) return std::memcpy(&single, at, sizeof single), single;
     std::memcpy(&half, at, sizeof half);
-    return dtype == DType::kF16 ? f16_to(half) : bf16_to(half);
+    return dtype == DType::kF16 ? half_to_float(half) : bfloat16_to_float(half);
 }
 
 /// Calls visit(slot) for each transient state.
 template <class Visit>
 void for_each_transient(const ProgramView& view, Visit visit) {
-    for (const file::SlotRecord& slot : view.slots())
-        if (slot.kind == static_cast<uint32_t>(SlotKind::kTransient)) visit(slot);
+    for (const file::VariableRecord& variable : view.variables())
+        if (variable.kind == static_cast<uint32_t>(VariableKind::kTransient)) visit(variable);
 }
 
 /// Presents a snapshot as the items that write_brain writes.
@@ -89,19 +89,19 @@ class SnapshotItems final : public BrainItems {
 
     BrainItem item(size_t index) const override {
         const ProgramView& view = program_.view();
-        const file::SlotRecord& slot = view.slots()[program_.learned()[index]];
+        const file::VariableRecord& variable = view.variables()[program_.learned()[index]];
         // Items are requested in order, repeatedly: the search continues from the last one.
         if (index < index_) index_ = 0, offset_ = 0;
         for (; index_ < index; ++index_)
-            offset_ += align_up(view.slots()[program_.learned()[index_]].bytes);
+            offset_ += align_up(view.variables()[program_.learned()[index_]].bytes);
         BrainItem item;
-        item.name = view.text_view(slot.name);
-        item.kind = static_cast<SlotKind>(slot.kind);
-        item.dtype = view.held_dtype(slot);
-        item.shape = slot.shape;
-        item.bytes = std::span(snapshot_ + offset_, slot.bytes);
+        item.name = view.text_view(variable.name);
+        item.kind = static_cast<VariableKind>(variable.kind);
+        item.dtype = view.held_dtype(variable);
+        item.shape = variable.shape;
+        item.bytes = std::span(snapshot_ + offset_, variable.bytes);
         item.has_parent = is_delta_;
-        if (is_delta_) item.parent = first_contents(view, slot);
+        if (is_delta_) item.parent = initial_values(view, variable);
         return item;
     }
 
@@ -128,7 +128,7 @@ void store_float(DType dtype, double value, std::byte* at) {
         std::memcpy(at, &single, sizeof single);
         return;
     }
-    const uint16_t half = dtype == DType::kF16 ? f16_from(value) : bf16_from(value);
+    const uint16_t half = dtype == DType::kF16 ? float_to_half(value) : float_to_bfloat16(value);
     std::memcpy(at, &half, sizeof half);
 }
 
@@ -155,43 +155,43 @@ FixedText<128> typed(DType dtype, const file::ShapeRecord& shape) {
     return text;
 }
 
-void check_tensor(const ProgramView& view, const file::SlotRecord& slot,
+void check_tensor(const ProgramView& view, const file::VariableRecord& variable,
                   const file::BrainTensorRecord& tensor, gpu::Problems& problems) {
-    const char* const name = view.text(slot.name);
+    const char* const name = view.text(variable.name);
     const auto dtype = static_cast<DType>(tensor.dtype);
-    if (!same_shape(tensor.shape, slot.shape) || !can_become(dtype, view.held_dtype(slot)))
+    if (!same_shape(tensor.shape, variable.shape) || !can_become(dtype, view.held_dtype(variable)))
         problems.add("'%s' is %s here, the brain has %s", name,
-                     typed(view.held_dtype(slot), slot.shape).c_str(),
+                     typed(view.held_dtype(variable), variable.shape).c_str(),
                      typed(dtype, tensor.shape).c_str());
-    else if (tensor.kind != slot.kind)
+    else if (tensor.kind != variable.kind)
         problems.add("'%s' is a param on one side and a state on the other", name);
-    else if (is_delta(tensor) && dtype != view.held_dtype(slot))
+    else if (is_delta(tensor) && dtype != view.held_dtype(variable))
         problems.add("'%s' is a difference of %s elements, here they are %s", name,
-                     name_of(dtype).data(), name_of(view.held_dtype(slot)).data());
+                     name_of(dtype).data(), name_of(view.held_dtype(variable)).data());
 }
 
 }  // namespace
 
 uint64_t snapshot_bytes(const LoadedProgram& program) {
-    return for_each_learned(program, [](const file::SlotRecord&, uint64_t) {});
+    return for_each_learned(program, [](const file::VariableRecord&, uint64_t) {});
 }
 
 hearth_result encode_brain(const LoadedProgram& program, const hearth_brain_save_info& info,
                            std::byte* out, uint64_t* byte_count, gpu::Problems& problems) {
-    if ((info.flags & ~(HEARTH_BRAIN_DELTA | HEARTH_BRAIN_ALLOW_NONFINITE)) != 0 ||
-        (info.host_data == nullptr && info.host_bytes > 0))
+    if ((info.flags & ~(HEARTH_BRAIN_DELTA | HEARTH_BRAIN_ALLOW_NON_FINITE)) != 0 ||
+        (info.user_data == nullptr && info.user_data_size > 0))
         return HEARTH_ERROR_INVALID_ARGUMENT;
     const auto* snapshot = static_cast<const std::byte*>(info.snapshot);
     if (info.snapshot_bytes != snapshot_bytes(program) ||
         (snapshot == nullptr && info.snapshot_bytes > 0))
         return HEARTH_ERROR_INVALID_ARGUMENT;
     const SnapshotItems items(program, snapshot, (info.flags & HEARTH_BRAIN_DELTA) != 0);
-    if (info.host_bytes > SIZE_MAX / 2) return HEARTH_ERROR_INVALID_ARGUMENT;
-    const uint64_t bound = brain_bound(items, info.host_bytes);
+    if (info.user_data_size > SIZE_MAX / 2) return HEARTH_ERROR_INVALID_ARGUMENT;
+    const uint64_t bound = brain_bound(items, info.user_data_size);
     if (out == nullptr) return *byte_count = bound, HEARTH_OK;
     if (*byte_count < bound) return HEARTH_ERROR_OUT_OF_RANGE;
     const ProgramView& view = program.view();
-    if ((info.flags & HEARTH_BRAIN_ALLOW_NONFINITE) == 0)
+    if ((info.flags & HEARTH_BRAIN_ALLOW_NON_FINITE) == 0)
         for (size_t i = 0; i < items.count(); ++i) {
             const BrainItem item = items.item(i);
             const int64_t at = first_nonfinite(item.dtype, item.bytes);
@@ -199,13 +199,13 @@ hearth_result encode_brain(const LoadedProgram& program, const hearth_brain_save
             problems.add("'%.*s': element %lld is NaN or infinite",
                          static_cast<int>(std::min<size_t>(item.name.size(), 200)),
                          item.name.data(), static_cast<long long>(at));
-            return HEARTH_ERROR_NOT_FINITE;
+            return HEARTH_ERROR_NON_FINITE;
         }
     *byte_count = write_brain(
         items,
         {view.header().graph_hash, program.schema_hash(), program.parent_hash(),
-         info.host_schema_hash},
-        {static_cast<const std::byte*>(info.host_data), static_cast<size_t>(info.host_bytes)},
+         info.user_schema_hash},
+        {static_cast<const std::byte*>(info.user_data), static_cast<size_t>(info.user_data_size)},
         std::span(out, *byte_count));
     return HEARTH_OK;
 }
@@ -214,12 +214,12 @@ hearth_result check_brain(const LoadedProgram& program, const BrainView& brain,
                           hearth_brain_flags flags, gpu::Problems& problems) {
     const ProgramView& view = program.view();
     const file::BrainHeader& header = brain.header();
-    const bool partial = (flags & HEARTH_BRAIN_ALLOW_PARTIAL) != 0;
+    const bool partial = (flags & HEARTH_BRAIN_NON_STRICT) != 0;
     if (!partial && header.schema_hash != program.schema_hash())
         problems.add(
             "schema %016llx is not this program's, %016llx: it has other inputs or outputs",
             wide(header.schema_hash), wide(program.schema_hash()));
-    if ((flags & HEARTH_BRAIN_SAME_GRAPH) != 0 && header.graph_hash != view.header().graph_hash)
+    if ((flags & HEARTH_BRAIN_REQUIRE_SAME_GRAPH) != 0 && header.graph_hash != view.header().graph_hash)
         problems.add("graph %016llx is not this program's, %016llx", wide(header.graph_hash),
                      wide(view.header().graph_hash));
     if (brain.is_delta() && header.parent_hash != program.parent_hash())
@@ -229,12 +229,12 @@ hearth_result check_brain(const LoadedProgram& program, const BrainView& brain,
     size_t found = 0;
     for_each_match(
         program, brain,
-        [&](const file::SlotRecord& slot, uint64_t, const file::BrainTensorRecord* tensor) {
+        [&](const file::VariableRecord& variable, uint64_t, const file::BrainTensorRecord* tensor) {
             if (tensor != nullptr) {
                 ++found;
-                check_tensor(view, slot, *tensor, problems);
+                check_tensor(view, variable, *tensor, problems);
             } else if (!partial) {
-                problems.add("the brain has no '%s'", view.text(slot.name));
+                problems.add("the brain has no '%s'", view.text(variable.name));
             }
         },
         [&](const file::BrainTensorRecord& tensor) {
@@ -244,18 +244,18 @@ hearth_result check_brain(const LoadedProgram& program, const BrainView& brain,
                          static_cast<int>(std::min<size_t>(name.size(), 200)), name.data());
         });
     if (found == 0 && !program.learned().empty()) problems.add("the brain has nothing that fits");
-    if (problems.count != 0) return HEARTH_ERROR_MISMATCH;
-    if ((flags & HEARTH_BRAIN_ALLOW_NONFINITE) != 0) return HEARTH_OK;
+    if (problems.count != 0) return HEARTH_ERROR_INCOMPATIBLE;
+    if ((flags & HEARTH_BRAIN_ALLOW_NON_FINITE) != 0) return HEARTH_OK;
     for_each_match(
         program, brain,
-        [&](const file::SlotRecord& slot, uint64_t, const file::BrainTensorRecord* tensor) {
+        [&](const file::VariableRecord& variable, uint64_t, const file::BrainTensorRecord* tensor) {
             if (tensor == nullptr) return;
-            const int64_t at = brain.first_nonfinite(*tensor, first_contents(view, slot));
+            const int64_t at = brain.first_nonfinite(*tensor, initial_values(view, variable));
             if (at >= 0)
-                problems.add("'%s': element %lld is NaN or infinite", view.text(slot.name),
+                problems.add("'%s': element %lld is NaN or infinite", view.text(variable.name),
                              static_cast<long long>(at));
         });
-    return problems.count == 0 ? HEARTH_OK : HEARTH_ERROR_NOT_FINITE;
+    return problems.count == 0 ? HEARTH_OK : HEARTH_ERROR_NON_FINITE;
 }
 
 void Session::abandon_slices() {
@@ -289,9 +289,9 @@ hearth_result Session::record_snapshot(VkCommandBuffer commands, hearth_readback
                                                   buffers_[kReadbackBuffer].handle, count, regions);
         count = 0;
     };
-    for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t at) {
-        if (slot.bytes == 0) return;
-        regions[count++] = {slot.offset, base + at, slot.bytes};
+    for_each_learned(*program_, [&](const file::VariableRecord& variable, uint64_t at) {
+        if (variable.bytes == 0) return;
+        regions[count++] = {variable.offset, base + at, variable.bytes};
         if (count == kCopiesAtOnce) flush();
     });
     flush();
@@ -302,8 +302,8 @@ hearth_result Session::record_snapshot(VkCommandBuffer commands, hearth_readback
 
 /// Zeroes the padding between a snapshot's tensors, which no copy writes.
 void Session::clear_gaps(std::byte* snapshot) const {
-    for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t at) {
-        std::memset(snapshot + at + slot.bytes, 0, align_up(slot.bytes) - slot.bytes);
+    for_each_learned(*program_, [&](const file::VariableRecord& variable, uint64_t at) {
+        std::memset(snapshot + at + variable.bytes, 0, align_up(variable.bytes) - variable.bytes);
     });
 }
 
@@ -318,21 +318,21 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
     uint64_t most_converted = 0;
     const uint64_t held = for_each_match(
         *program_, brain,
-        [&](const file::SlotRecord& slot, uint64_t, const file::BrainTensorRecord* tensor) {
-            if (tensor != nullptr && static_cast<DType>(tensor->dtype) != view().held_dtype(slot))
+        [&](const file::VariableRecord& variable, uint64_t, const file::BrainTensorRecord* tensor) {
+            if (tensor != nullptr && static_cast<DType>(tensor->dtype) != view().held_dtype(variable))
                 most_converted = std::max(most_converted, tensor->bytes);
         });
     Checked first_bytes = 0;  // of transient states
-    for_each_transient(view(), [&](const file::SlotRecord& slot) {
-        first_bytes += align_up(first_contents(view(), slot).size());
+    for_each_transient(view(), [&](const file::VariableRecord& variable) {
+        first_bytes += align_up(initial_values(view(), variable).size());
     });
     const Checked converted_at = Checked(held) + first_bytes;
     const Checked room = converted_at + most_converted;
     const int64_t segment =
-        upload_ring_.allocate(std::max<uint64_t>(room.or_most(), 4), context_->serial(), false,
-                              context_->completed_serial(), kBrainUpload);
+        upload_ring_.allocate(std::max<uint64_t>(room.or_most(), 4), context_->frame_number(), false,
+                              context_->completed_frame_number(), kBrainUpload);
     if (segment < 0)
-        return fail(HEARTH_ERROR_RING_FULL,
+        return fail(HEARTH_ERROR_TOO_MANY_IN_FLIGHT,
                     "brain: no room for %llu bytes; see upload_bytes and upload_count",
                     wide(room.or_most()));
     const gpu::Buffer& staging = buffers_[kUploadBuffer];
@@ -341,24 +341,24 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
     hearth_result result = HEARTH_OK;
     for_each_match(
         *program_, brain,
-        [&](const file::SlotRecord& slot, uint64_t at, const file::BrainTensorRecord* tensor) {
+        [&](const file::VariableRecord& variable, uint64_t at, const file::BrainTensorRecord* tensor) {
             if (tensor == nullptr) return;
             const auto dtype = static_cast<DType>(tensor->dtype);
-            const DType held_dtype = view().held_dtype(slot);
-            const std::span<std::byte> place(staging.mapped + base + at, slot.bytes);
+            const DType held_dtype = view().held_dtype(variable);
+            const std::span<std::byte> place(staging.mapped + base + at, variable.bytes);
             const bool converts = dtype != held_dtype;
             const std::span<std::byte> decoded = converts ? saved.first(tensor->bytes) : place;
-            if (!brain.decode(*tensor, first_contents(view(), slot), decoded)) {
-                problems.add("the bytes of '%s' are damaged", view().text(slot.name));
+            if (!brain.decode(*tensor, initial_values(view(), variable), decoded)) {
+                problems.add("the bytes of '%s' are damaged", view().text(variable.name));
                 result = HEARTH_ERROR_CORRUPT_DATA;
             } else if (converts) {
                 convert(dtype, decoded, held_dtype, place);
-                const bool is_checked = (flags & HEARTH_BRAIN_ALLOW_NONFINITE) == 0;
+                const bool is_checked = (flags & HEARTH_BRAIN_ALLOW_NON_FINITE) == 0;
                 const int64_t lost = is_checked ? first_nonfinite(held_dtype, place) : -1;
                 if (lost < 0) return;
-                problems.add("'%s': element %lld is too large for %s", view().text(slot.name),
+                problems.add("'%s': element %lld is too large for %s", view().text(variable.name),
                              static_cast<long long>(lost), name_of(held_dtype).data());
-                result = result == HEARTH_OK ? HEARTH_ERROR_NOT_FINITE : result;
+                result = result == HEARTH_OK ? HEARTH_ERROR_NON_FINITE : result;
             }
         });
     if (result != HEARTH_OK) return fail_brain(result, problems);
@@ -367,35 +367,35 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
     transfer_barrier(commands);
     for_each_match(
         *program_, brain,
-        [&](const file::SlotRecord& slot, uint64_t at, const file::BrainTensorRecord* tensor) {
-            if (slot.bytes == 0 || tensor == nullptr) return;
-            const VkBufferCopy region{base + at, slot.offset, slot.bytes};
+        [&](const file::VariableRecord& variable, uint64_t at, const file::BrainTensorRecord* tensor) {
+            if (variable.bytes == 0 || tensor == nullptr) return;
+            const VkBufferCopy region{base + at, variable.offset, variable.bytes};
             context_->device().vk().CmdCopyBuffer(commands, staging.handle,
                                                   buffers_[kWeightsBuffer].handle, 1, &region);
         });
     uint64_t at = base + held;
-    for_each_transient(view(), [&](const file::SlotRecord& slot) {
-        at += record_first_contents(commands, slot, at);
+    for_each_transient(view(), [&](const file::VariableRecord& variable) {
+        at += record_initial_values(commands, variable, at);
     });
     return HEARTH_OK;
 }
 
 /// Resets a variable to its initial value, through the upload ring's bytes from `at` on. Returns
 /// the number of bytes used.
-uint64_t Session::record_first_contents(VkCommandBuffer commands, const file::SlotRecord& slot,
+uint64_t Session::record_initial_values(VkCommandBuffer commands, const file::VariableRecord& variable,
                                         uint64_t at) {
-    if (slot.bytes == 0) return 0;
+    if (variable.bytes == 0) return 0;
     const gpu::DeviceFunctions& vk = context_->device().vk();
     const VkBuffer weights = buffers_[kWeightsBuffer].handle;
-    const std::span<const std::byte> first = first_contents(view(), slot);
+    const std::span<const std::byte> first = initial_values(view(), variable);
     if (first.empty()) {
         // Rounded up to words: variables begin at multiples of four, and so does the end of the
         // buffer.
-        vk.CmdFillBuffer(commands, weights, slot.offset, (slot.bytes + 3) / 4 * 4, 0);
+        vk.CmdFillBuffer(commands, weights, variable.offset, (variable.bytes + 3) / 4 * 4, 0);
         return 0;
     }
     std::memcpy(buffers_[kUploadBuffer].mapped + at, first.data(), first.size());
-    const VkBufferCopy region{at, slot.offset, slot.bytes};
+    const VkBufferCopy region{at, variable.offset, variable.bytes};
     vk.CmdCopyBuffer(commands, buffers_[kUploadBuffer].handle, weights, 1, &region);
     return align_up(first.size());
 }
@@ -412,36 +412,36 @@ hearth_result Session::record_forget(VkCommandBuffer commands, const char* patte
     if (const hearth_result r = check_transfer(commands, "forget"); r != HEARTH_OK) return r;
     if (!is_set_up()) return fail_without_setup("forget");
     const auto for_each_meant = [&](const auto& visit) {
-        for (const file::SlotRecord& slot : view().slots())
-            if (slot.kind != static_cast<uint32_t>(SlotKind::kConstant) &&
-                (pattern == nullptr || matches(pattern, view().text_view(slot.name))))
-                visit(slot);
+        for (const file::VariableRecord& variable : view().variables())
+            if (variable.kind != static_cast<uint32_t>(VariableKind::kConstant) &&
+                (pattern == nullptr || matches(pattern, view().text_view(variable.name))))
+                visit(variable);
     };
     uint32_t found = 0;
     uint64_t bytes = 0;
-    for_each_meant([&](const file::SlotRecord& slot) {
+    for_each_meant([&](const file::VariableRecord& variable) {
         ++found;
-        bytes += align_up(first_contents(view(), slot).size());
+        bytes += align_up(initial_values(view(), variable).size());
     });
     if (found == 0)
         return fail(HEARTH_ERROR_NOT_FOUND, "forget: no param or state matches '%s'",
                     pattern != nullptr ? pattern : "*");
     uint64_t at = 0;
     if (bytes > 0) {
-        const int64_t segment = upload_ring_.allocate(bytes, context_->serial(), false,
-                                                      context_->completed_serial(), kForgetUpload);
+        const int64_t segment = upload_ring_.allocate(bytes, context_->frame_number(), false,
+                                                      context_->completed_frame_number(), kForgetUpload);
         if (segment < 0)
-            return fail(HEARTH_ERROR_RING_FULL,
+            return fail(HEARTH_ERROR_TOO_MANY_IN_FLIGHT,
                         "forget: no room for %llu bytes; see upload_bytes and upload_count",
                         wide(bytes));
         at = upload_ring_.segment(static_cast<size_t>(segment)).offset;
     } else {
-        cleared_serial_ = context_->serial();
+        cleared_frame_number_ = context_->frame_number();
     }
     abandon_slices();
     transfer_barrier(commands);
     for_each_meant(
-        [&](const file::SlotRecord& slot) { at += record_first_contents(commands, slot, at); });
+        [&](const file::VariableRecord& variable) { at += record_initial_values(commands, variable, at); });
     if (count != nullptr) *count = found;
     return HEARTH_OK;
 }

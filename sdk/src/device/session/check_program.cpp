@@ -68,7 +68,7 @@ namespace {
 
 class ProgramChecker {
   public:
-    ProgramChecker(const gpu::Device& device, const ProgramView& view, hearth_trust trust,
+    ProgramChecker(const gpu::Device& device, const ProgramView& view, hearth_trust_level trust,
                    FixedText<512>& error)
         : device_(device), view_(view), trust_(trust), error_(error) {}
 
@@ -85,10 +85,10 @@ class ProgramChecker {
                         VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
         }
         const uint64_t largest = std::max(view_.header().arena_bytes, view_.header().weights_bytes);
-        if (largest > device_.caps().max_buffer_bytes)
+        if (largest > device_.caps().max_storage_buffer_range)
             return fail(HEARTH_ERROR_UNSUPPORTED,
                         "the program needs a buffer of %llu bytes, the device allows %llu",
-                        wide(largest), wide(device_.caps().max_buffer_bytes));
+                        wide(largest), wide(device_.caps().max_storage_buffer_range));
         if (const hearth_result r = check_bindings(); r != HEARTH_OK) return r;
         for (const file::KernelRecord& kernel : view_.kernels())
             if (const hearth_result r = check_kernel(kernel); r != HEARTH_OK) return r;
@@ -101,16 +101,16 @@ class ProgramChecker {
     }
 
     hearth_result check_target() {
-        const auto device_cpu = static_cast<Cpu>(device_.caps().cpu);
-        if (device_cpu == Cpu::kNone && view_.cpu() != Cpu::kNone)
+        const auto device_cpu = static_cast<CpuIsa>(device_.caps().cpu_isa);
+        if (device_cpu == CpuIsa::kNone && view_.cpu() != CpuIsa::kNone)
             return fail(HEARTH_ERROR_UNSUPPORTED,
                         "it is for a native device (%s), and this is a Vulkan device",
                         name_of(view_.cpu()));
-        if (device_cpu != Cpu::kNone && view_.cpu() == Cpu::kNone)
+        if (device_cpu != CpuIsa::kNone && view_.cpu() == CpuIsa::kNone)
             return fail(HEARTH_ERROR_UNSUPPORTED,
                         "it is for a Vulkan device, and this is a native device (%s)",
                         name_of(device_cpu));
-        if (view_.cpu() != Cpu::kNone && !native::runs_on(view_.cpu(), device_cpu))
+        if (view_.cpu() != CpuIsa::kNone && !native::runs_on(view_.cpu(), device_cpu))
             return fail(HEARTH_ERROR_UNSUPPORTED, "it is for %s, and the device runs up to %s",
                         name_of(view_.cpu()), name_of(device_cpu));
         return HEARTH_OK;
@@ -118,15 +118,15 @@ class ProgramChecker {
 
     /// An untrusted kernel must never obtain an address, nor access memory beyond its descriptors.
     hearth_result check_trust() {
-        if (trust_ != HEARTH_TRUST_FOREIGN) return HEARTH_OK;
-        if (view_.cpu() != Cpu::kNone)
+        if (trust_ != HEARTH_TRUST_UNTRUSTED) return HEARTH_OK;
+        if (view_.cpu() != CpuIsa::kNone)
             return fail(HEARTH_ERROR_UNSUPPORTED,
                         "a foreign program must use descriptors, one for a native device cannot");
         if (view_.binding_model() == BindingModel::kDeviceAddress)
             return fail(HEARTH_ERROR_UNSUPPORTED,
                         "a foreign program must use descriptors, this one uses addresses");
         for (const gpu::Feature& feature : gpu::all_features())
-            if (feature.needed_for_foreign && !device_.has(feature.bit))
+            if (feature.needed_for_untrusted && !device_.has(feature.bit))
                 return fail(HEARTH_ERROR_UNSUPPORTED,
                             "a foreign program needs feature %s, which is not enabled",
                             feature.name);
@@ -138,7 +138,7 @@ class ProgramChecker {
         if (view_.binding_model() == BindingModel::kDescriptor)
             limit = std::min<uint64_t>(limit, device_.limits().maxStorageBufferRange);
         for (const file::BindingRecord& binding : view_.bindings()) {
-            const uint64_t bytes = extent_at(binding.bytes, view_.header().rows_capacity);
+            const uint64_t bytes = extent_at(binding.bytes, view_.header().max_batch_size);
             if (bytes > limit)
                 return fail(HEARTH_ERROR_UNSUPPORTED,
                             "binding %s: %llu bytes at capacity, the device allows %llu in a "
@@ -175,7 +175,7 @@ class ProgramChecker {
         }
         if (const hearth_result r = check_matrices(kernel, name); r != HEARTH_OK) return r;
 
-        if (view_.cpu() != Cpu::kNone) return HEARTH_OK;
+        if (view_.cpu() != CpuIsa::kNone) return HEARTH_OK;
         // The declarations in the code decide; the manifest's flags are informative. The whole
         // module is scanned, because drivers may accept capabilities that are declared late.
         constexpr uint32_t kOpCapability = 17, kHeaderWords = 5;
@@ -207,24 +207,24 @@ class ProgramChecker {
         constexpr uint32_t kMatrixCores = file::kNeedsNvMatrixCores | file::kNeedsKhrMatrixCores;
         if ((kernel.flags & kMatrixCores) == 0) return HEARTH_OK;
         const hearth_device_caps& caps = device_.caps();
-        if (caps.matrix_cores == HEARTH_MATRIX_CORES_NONE)
+        if (caps.cooperative_matrix == HEARTH_COOPERATIVE_MATRIX_EXT_NONE)
             return fail(HEARTH_ERROR_UNSUPPORTED,
                         "kernel %s: needs matrix cores (feature cooperativeMatrix, f16 into f32), "
                         "which are not enabled",
                         name);
         if ((kernel.flags & file::kNeedsWorkgroupMatrices) != 0)
             return check_workgroup_matrices(kernel, name);
-        if (caps.matrix_m != kernel.matrix_m || caps.matrix_n != kernel.matrix_n ||
-            caps.matrix_k != kernel.matrix_k)
+        if (caps.cooperative_matrix_m != kernel.matrix_m || caps.cooperative_matrix_n != kernel.matrix_n ||
+            caps.cooperative_matrix_k != kernel.matrix_k)
             return fail(HEARTH_ERROR_UNSUPPORTED,
                         "kernel %s: is for matrices of %ux%ux%u, the device multiplies %ux%ux%u",
-                        name, kernel.matrix_m, kernel.matrix_n, kernel.matrix_k, caps.matrix_m,
-                        caps.matrix_n, caps.matrix_k);
+                        name, kernel.matrix_m, kernel.matrix_n, kernel.matrix_k, caps.cooperative_matrix_m,
+                        caps.cooperative_matrix_n, caps.cooperative_matrix_k);
         return HEARTH_OK;
     }
 
     hearth_result check_workgroup_matrices(const file::KernelRecord& kernel, const char* name) {
-        for (const hearth_workgroup_matrix& kind : device_.caps().workgroup_matrices)
+        for (const hearth_workgroup_scope_granularity& kind : device_.caps().workgroup_scope_granularities)
             if (kind.invocations == kernel.local_size[0] && kernel.matrix_m % kind.m == 0 &&
                 kernel.matrix_n % kind.n == 0 && kernel.matrix_k % kind.k == 0)
                 return HEARTH_OK;
@@ -239,18 +239,18 @@ class ProgramChecker {
         const VkPhysicalDeviceLimits& limits = device_.limits();
         const bool descriptors = view_.binding_model() == BindingModel::kDescriptor;
         const uint64_t alignment = limits.minStorageBufferOffsetAlignment;
-        for (const file::StepRecord& step : view_.steps()) {
-            if (step.kind != static_cast<uint32_t>(StepKind::kDispatch)) continue;
-            const char* name = view_.text(view_.kernels()[step.kernel].name);
+        for (const file::CommandRecord& command : view_.commands()) {
+            if (command.kind != static_cast<uint32_t>(CommandKind::kDispatch)) continue;
+            const char* name = view_.text(view_.kernels()[command.kernel].name);
             for (uint32_t i = 0; i < 3; ++i) {
-                const uint32_t groups = groups_at(step.grid[i], view_.header().rows_capacity);
+                const uint32_t groups = groups_at(command.grid[i], view_.header().max_batch_size);
                 if (groups > limits.maxComputeWorkGroupCount[i])
                     return fail(HEARTH_ERROR_UNSUPPORTED,
                                 "kernel %s: %u workgroups along axis %u at capacity, the device "
                                 "allows %u",
                                 name, groups, i, limits.maxComputeWorkGroupCount[i]);
             }
-            for (const file::OperandRecord& operand : view_.operands_of(step))
+            for (const file::OperandRecord& operand : view_.operands_of(command))
                 if (descriptors && operand.offset % alignment != 0)
                     return fail(
                         HEARTH_ERROR_UNSUPPORTED,
@@ -273,18 +273,18 @@ class ProgramChecker {
 
     const gpu::Device& device_;
     const ProgramView& view_;
-    hearth_trust trust_;
+    hearth_trust_level trust_;
     FixedText<512>& error_;
 };
 
 }  // namespace
 
-hearth_result check_loading(const gpu::Device& device, const ProgramView& view, hearth_trust trust,
+hearth_result check_loading(const gpu::Device& device, const ProgramView& view, hearth_trust_level trust,
                             FixedText<512>& error) {
     return ProgramChecker(device, view, trust, error).check_loading();
 }
 
-hearth_result check_program(const gpu::Device& device, const ProgramView& view, hearth_trust trust,
+hearth_result check_program(const gpu::Device& device, const ProgramView& view, hearth_trust_level trust,
                             FixedText<512>& error) {
     return ProgramChecker(device, view, trust, error).run();
 }

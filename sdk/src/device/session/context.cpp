@@ -35,13 +35,13 @@ Context::Context(const VkAllocationCallbacks* callbacks)
     : callbacks_(callbacks != nullptr ? *callbacks : VkAllocationCallbacks{}),
       allocator_(allocator_over(&callbacks_)) {}
 
-hearth_result Context::create(const hearth_host_info& info, Context** out,
+hearth_result Context::create(const hearth_context_create_info& info, Context** out,
                               gpu::Problems& problems) {
     // adopt() reports callbacks that are null, together with all other problems.
     VkAllocationCallbacks callbacks{};
-    if (info.cpu_allocation != nullptr && info.cpu_allocation->pfnAllocation != nullptr &&
-        info.cpu_allocation->pfnFree != nullptr)
-        callbacks = *info.cpu_allocation;
+    if (info.allocation_callbacks != nullptr && info.allocation_callbacks->pfnAllocation != nullptr &&
+        info.allocation_callbacks->pfnFree != nullptr)
+        callbacks = *info.allocation_callbacks;
     // The context itself is allocated with the callbacks, before its own allocator exists.
     HostAllocator bootstrap = allocator_over(&callbacks);
     auto* context = bootstrap.make<Context>(&callbacks);
@@ -54,15 +54,15 @@ hearth_result Context::create(const hearth_host_info& info, Context** out,
         bootstrap.destroy(context);
         return r;
     }
-    if (context->device_.caps().cpu != HEARTH_CPU_NONE)
+    if (context->device_.caps().cpu_isa != HEARTH_CPU_ISA_NONE)
         context->native_ = reinterpret_cast<native::Device*>(info.device);
     context->memory_.init(context->device_, info);
     context->pipelines_.init(context->device_, context->allocator_);
     context->log_ = info.log;
-    context->run_job_ = info.run_job;
+    context->run_job_ = info.submit_task;
     context->verify_ = info.verify;
     context->callback_user_ = info.callback_user_data;
-    context->frame_semaphore_ = info.frame_semaphore;
+    context->frame_semaphore_ = info.timeline_semaphore;
     if (info.pipeline_cache == VK_NULL_HANDLE)
         if (const hearth_result r = context->create_pipeline_cache(info); r != HEARTH_OK) {
             problems.add("no pipeline cache: %s", gpu::name_of(r));
@@ -74,10 +74,10 @@ hearth_result Context::create(const hearth_host_info& info, Context** out,
     return HEARTH_OK;
 }
 
-hearth_result Context::create_native(const hearth_native_info& info, Context** out,
+hearth_result Context::create_cpu(const hearth_cpu_context_create_info& info, Context** out,
                                      gpu::Problems& problems) {
     VkAllocationCallbacks callbacks{};
-    if (info.cpu_allocation != nullptr) callbacks = *info.cpu_allocation;
+    if (info.allocation_callbacks != nullptr) callbacks = *info.allocation_callbacks;
     if ((callbacks.pfnAllocation == nullptr) != (callbacks.pfnFree == nullptr)) {
         problems.add("hearth_native_info::cpu_allocation has not both functions");
         return HEARTH_ERROR_INVALID_ARGUMENT;
@@ -90,17 +90,17 @@ hearth_result Context::create_native(const hearth_native_info& info, Context** o
     }
     hearth_result result = HEARTH_ERROR_UNSUPPORTED;
     if (device->init(info, problems)) {
-        hearth_host_info host = hearth_host_info_default();
+        hearth_context_create_info host = hearth_context_create_info_default();
         host.instance = device->instance();
         host.physical_device = device->physical_device();
         host.device = device->handle();
         host.get_instance_proc_addr = native::get_instance_proc;
         host.api_version = VK_API_VERSION_1_2;
         host.features = native::Device::features();
-        host.cpu_allocation = info.cpu_allocation;
+        host.allocation_callbacks = info.allocation_callbacks;
         host.device_memory_budget = info.device_memory_budget;
         host.log = info.log;
-        host.run_job = info.run_job;
+        host.submit_task = info.submit_task;
         host.callback_user_data = info.callback_user_data;
         host.verify = info.verify;
         result = create(host, out, problems);
@@ -113,7 +113,7 @@ hearth_result Context::create_native(const hearth_native_info& info, Context** o
     return HEARTH_OK;
 }
 
-hearth_result Context::create_pipeline_cache(const hearth_host_info& info) {
+hearth_result Context::create_pipeline_cache(const hearth_context_create_info& info) {
     const hearth_result result =
         pipeline_cache_.create(device_, device_.properties(),
                                {static_cast<const std::byte*>(info.pipeline_cache_data),
@@ -129,15 +129,15 @@ hearth_result Context::create_pipeline_cache(const hearth_host_info& info) {
 
 hearth_result Context::destroy() {
     if (live_sessions_ > 0 || programs_ > 0)
-        return fail(HEARTH_ERROR_WRONG_ORDER, "%u sessions and %u programs are still alive",
+        return fail(HEARTH_ERROR_INVALID_STATE, "%u sessions and %u programs are still alive",
                     live_sessions_, programs_);
     if (live_converters_ > 0)
-        return fail(HEARTH_ERROR_WRONG_ORDER, "%u converters are still alive", live_converters_);
+        return fail(HEARTH_ERROR_INVALID_STATE, "%u converters are still alive", live_converters_);
     for (Session* s = sessions_; s != nullptr; s = s->next)
-        if (s->has_jobs()) return fail(HEARTH_ERROR_WRONG_ORDER, "a pipeline job is still running");
+        if (s->has_jobs()) return fail(HEARTH_ERROR_INVALID_STATE, "a pipeline job is still running");
     while (sessions_ != nullptr) free_session(*sessions_);
     while (converters_ != nullptr) free_converter(*converters_);
-    if (arenas_ > 0) return fail(HEARTH_ERROR_WRONG_ORDER, "%u arenas are still alive", arenas_);
+    if (arenas_ > 0) return fail(HEARTH_ERROR_INVALID_STATE, "%u arenas are still alive", arenas_);
     VkAllocationCallbacks callbacks = callbacks_;
     HostAllocator survivor = allocator_over(&callbacks);
     native::Device* const native = owns_native_ ? native_ : nullptr;
@@ -146,30 +146,30 @@ hearth_result Context::destroy() {
     return HEARTH_OK;
 }
 
-hearth_result Context::begin_frame(uint64_t serial, uint64_t completed_serial) {
+hearth_result Context::begin_frame(uint64_t frame_number, uint64_t completed_frame_number) {
     if (device_.is_lost()) return HEARTH_ERROR_DEVICE_LOST;
-    if (completed_serial == HEARTH_COMPLETED_BY_SEMAPHORE) {
+    if (completed_frame_number == HEARTH_COMPLETED_FROM_TIMELINE) {
         if (frame_semaphore_ == VK_NULL_HANDLE)
             return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                         "begin_frame: hearth_host_info::frame_semaphore was not given");
         if (const hearth_result r = device_.check(device_.vk().GetSemaphoreCounterValue(
-                device_.handle(), frame_semaphore_, &completed_serial));
+                device_.handle(), frame_semaphore_, &completed_frame_number));
             r != HEARTH_OK)
             return fail(r, "begin_frame: cannot read frame_semaphore");
     }
-    if (serial < serial_ || completed_serial < completed_ || completed_serial >= serial)
+    if (frame_number < frame_number_ || completed_frame_number < completed_ || completed_frame_number >= frame_number)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "begin_frame(%llu, %llu) after (%llu, %llu): serials must not decrease, and "
                     "the completed one must be smaller",
-                    static_cast<unsigned long long>(serial),
-                    static_cast<unsigned long long>(completed_serial),
-                    static_cast<unsigned long long>(serial_),
+                    static_cast<unsigned long long>(frame_number),
+                    static_cast<unsigned long long>(completed_frame_number),
+                    static_cast<unsigned long long>(frame_number_),
                     static_cast<unsigned long long>(completed_));
-    serial_ = serial;
-    completed_ = completed_serial;
+    frame_number_ = frame_number;
+    completed_ = completed_frame_number;
     for (Session* s = sessions_; s != nullptr;) {
         Session* next = s->next;
-        if (s->is_retired() && s->retired_serial() <= completed_ && !s->has_jobs())
+        if (s->is_retired() && s->retired_frame_number() <= completed_ && !s->has_jobs())
             free_session(*s);
         else
             s->collect();
@@ -177,23 +177,23 @@ hearth_result Context::begin_frame(uint64_t serial, uint64_t completed_serial) {
     }
     for (Converter* c = converters_; c != nullptr;) {
         Converter* next = c->next;
-        if (c->is_retired() && c->retired_serial() <= completed_) free_converter(*c);
+        if (c->is_retired() && c->retired_frame_number() <= completed_) free_converter(*c);
         c = next;
     }
     return HEARTH_OK;
 }
 
-hearth_result Context::drop_frame(uint64_t serial, gpu::Problems& lost) {
+hearth_result Context::drop_frame(uint64_t frame_number, gpu::Problems& lost) {
     if (device_.is_lost()) return HEARTH_ERROR_DEVICE_LOST;
-    if (serial > serial_ || serial <= completed_)
+    if (frame_number > frame_number_ || frame_number <= completed_)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "frame_dropped(%llu): begin_frame has told of serials up to %llu, of which "
                     "those up to %llu have completed",
-                    static_cast<unsigned long long>(serial),
-                    static_cast<unsigned long long>(serial_),
+                    static_cast<unsigned long long>(frame_number),
+                    static_cast<unsigned long long>(frame_number_),
                     static_cast<unsigned long long>(completed_));
-    for (Session* s = sessions_; s != nullptr; s = s->next) s->take_back(serial, lost);
-    for (Converter* c = converters_; c != nullptr; c = c->next) c->take_back(serial);
+    for (Session* s = sessions_; s != nullptr; s = s->next) s->take_back(frame_number, lost);
+    for (Converter* c = converters_; c != nullptr; c = c->next) c->take_back(frame_number);
     return HEARTH_OK;
 }
 
@@ -208,12 +208,12 @@ hearth_result Context::fail(hearth_result result, const char* format, ...) {
 }
 
 hearth_result Context::verify(std::span<const std::byte> bytes, bool is_package,
-                              hearth_trust trust) {
+                              hearth_trust_level trust) {
     if (verify_ == nullptr) return HEARTH_OK;
     const hearth_load_request request{bytes.data(), bytes.size(), is_package ? 1u : 0u, trust};
     const hearth_result result = verify_(callback_user_, &request);
     if (result == HEARTH_OK) return HEARTH_OK;
-    return fail(HEARTH_ERROR_UNTRUSTED, "%s: the host's verify callback refused it with %s (%d)",
+    return fail(HEARTH_ERROR_VERIFICATION_FAILED, "%s: the host's verify callback refused it with %s (%d)",
                 is_package ? "package" : "program", gpu::name_of(result), static_cast<int>(result));
 }
 
@@ -234,8 +234,8 @@ void Context::add(Converter& converter) {
 void Context::retire(Converter& converter) {
     if (converter.is_retired()) return;
     --live_converters_;
-    converter.retire(serial_);
-    if (serial_ <= completed_) free_converter(converter);
+    converter.retire(frame_number_);
+    if (frame_number_ <= completed_) free_converter(converter);
 }
 
 void Context::free_converter(Converter& converter) {
@@ -247,8 +247,8 @@ void Context::free_converter(Converter& converter) {
 void Context::retire(Session& session) {
     if (session.is_retired()) return;
     --live_sessions_;
-    session.retire(serial_);
-    if (session.retired_serial() <= completed_ && !session.has_jobs()) free_session(session);
+    session.retire(frame_number_);
+    if (session.retired_frame_number() <= completed_ && !session.has_jobs()) free_session(session);
 }
 
 void Context::free_session(Session& session) {

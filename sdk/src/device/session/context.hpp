@@ -20,19 +20,19 @@ class Session;
 class Context : public HandleTag<0x48435458> {
   public:
     /// `info` is complete; its arrays need not outlive the call.
-    static hearth_result create(const hearth_host_info& info, Context** out,
+    static hearth_result create(const hearth_context_create_info& info, Context** out,
                                 gpu::Problems& problems);
     /// As above, for this machine's CPU.
-    static hearth_result create_native(const hearth_native_info& info, Context** out,
+    static hearth_result create_cpu(const hearth_cpu_context_create_info& info, Context** out,
                                        gpu::Problems& problems);
     hearth_result destroy();
 
-    hearth_result begin_frame(uint64_t serial, uint64_t completed_serial);
+    hearth_result begin_frame(uint64_t frame_number, uint64_t completed_frame_number);
     /// Undoes what was recorded in frame `serial`; adds a line per lost item to `lost`.
-    hearth_result drop_frame(uint64_t serial, gpu::Problems& lost);
+    hearth_result drop_frame(uint64_t frame_number, gpu::Problems& lost);
     /// Current frame number; 0 before the first begin_frame.
-    uint64_t serial() const { return serial_; }
-    uint64_t completed_serial() const { return completed_; }
+    uint64_t frame_number() const { return frame_number_; }
+    uint64_t completed_frame_number() const { return completed_; }
 
     gpu::Device& device() { return device_; }
     const gpu::Device& device() const { return device_; }
@@ -52,7 +52,7 @@ class Context : public HandleTag<0x48435458> {
     const char* error() const { return error_.c_str(); }
 
     /// Calls the application's verify callback to decide whether the bytes may be loaded.
-    hearth_result verify(std::span<const std::byte> bytes, bool is_package, hearth_trust trust);
+    hearth_result verify(std::span<const std::byte> bytes, bool is_package, hearth_trust_level trust);
 
     bool has_jobs() const { return run_job_ != nullptr; }
     void run_job(void (*job)(void*), void* data) const { run_job_(callback_user_, job, data); }
@@ -63,7 +63,7 @@ class Context : public HandleTag<0x48435458> {
     /// Frees the session now, or in the first begin_frame that finds it unused.
     void retire(Session& session);
     /// Returns an id that is unique among the context's untrusted programs.
-    uint64_t next_foreign_owner() { return ++foreign_programs_; }
+    uint64_t next_untrusted_owner() { return ++untrusted_programs_; }
     void count_program(int change) { programs_ += static_cast<uint32_t>(change); }
     void count_arena(int change) { arenas_ += static_cast<uint32_t>(change); }
     uint32_t session_count() const { return live_sessions_; }
@@ -74,7 +74,7 @@ class Context : public HandleTag<0x48435458> {
     ~Context() = default;
     void free_session(Session& session);
     void free_converter(Converter& converter);
-    hearth_result create_pipeline_cache(const hearth_host_info& info);
+    hearth_result create_pipeline_cache(const hearth_context_create_info& info);
 
     VkAllocationCallbacks callbacks_{};
     HostAllocator allocator_;
@@ -85,12 +85,12 @@ class Context : public HandleTag<0x48435458> {
     gpu::PipelineCache pipeline_cache_;
     gpu::PipelineTable pipelines_;
     hearth_log_callback log_ = nullptr;
-    hearth_job_callback run_job_ = nullptr;
+    hearth_task_callback run_job_ = nullptr;
     hearth_verify_callback verify_ = nullptr;
-    uint64_t foreign_programs_ = 0;  ///< loaded so far
+    uint64_t untrusted_programs_ = 0;  ///< loaded so far
     void* callback_user_ = nullptr;
     VkSemaphore frame_semaphore_ = VK_NULL_HANDLE;
-    uint64_t serial_ = 0, completed_ = 0;
+    uint64_t frame_number_ = 0, completed_ = 0;
     Session* sessions_ = nullptr;      ///< live and retired
     Converter* converters_ = nullptr;  ///< live and retired
     uint32_t live_sessions_ = 0, live_converters_ = 0, programs_ = 0, arenas_ = 0;

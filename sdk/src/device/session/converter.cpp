@@ -27,8 +27,8 @@ static_assert(sizeof(Push) == 80);
 
 constexpr uint32_t kTile = 8;  // local size of both kernels, along both axes
 constexpr uint32_t kMostExtent = 1 << 15;
-constexpr hearth_conversion_flags kKnownFlags =
-    HEARTH_CONVERSION_CHANNELS_LAST | HEARTH_CONVERSION_LINEAR | HEARTH_CONVERSION_FLIP_X |
+constexpr hearth_image_conversion_flags kKnownFlags =
+    HEARTH_CONVERSION_CHANNELS_LAST | HEARTH_CONVERSION_FILTER_LINEAR | HEARTH_CONVERSION_FLIP_X |
     HEARTH_CONVERSION_FLIP_Y | HEARTH_CONVERSION_SRGB;
 
 /// Returns the kernel that reads images of this format: float, uint or int. Empty if unsupported.
@@ -92,12 +92,12 @@ unsigned long long wide(uint64_t value) {
     return value;
 }
 
-uint64_t tensor_bytes(const hearth_conversion_info& info) {
+uint64_t tensor_bytes(const hearth_image_conversion_info& info) {
     return uint64_t{info.tensor_width} * info.tensor_height * info.channels * sizeof(float);
 }
 
 /// Returns the image region to convert; the whole level if none is given.
-VkRect2D region_of(const hearth_conversion_info& info) {
+VkRect2D region_of(const hearth_image_conversion_info& info) {
     if (info.region_width == 0 && info.region_height == 0)
         return {{0, 0}, {info.image_width, info.image_height}};
     return {{static_cast<int32_t>(info.region_x), static_cast<int32_t>(info.region_y)},
@@ -106,7 +106,7 @@ VkRect2D region_of(const hearth_conversion_info& info) {
 
 }  // namespace
 
-hearth_result Converter::create(Context& context, const hearth_converter_create_info& info,
+hearth_result Converter::create(Context& context, const hearth_image_converter_create_info& info,
                                 Converter** out) {
     auto* converter = context.allocator().make<Converter>(context);
     if (converter == nullptr)
@@ -121,7 +121,7 @@ hearth_result Converter::create(Context& context, const hearth_converter_create_
     return HEARTH_OK;
 }
 
-hearth_result Converter::init(const hearth_converter_create_info& info) {
+hearth_result Converter::init(const hearth_image_converter_create_info& info) {
     if (context_->device().is_lost())
         return fail(HEARTH_ERROR_DEVICE_LOST, "converter: the device is lost");
     if (context_->native() != nullptr)
@@ -214,7 +214,7 @@ hearth_result Converter::create_pipeline(std::span<const uint32_t> spirv) {
     }
     pipeline_ = VK_NULL_HANDLE;
     const hearth_result r = device.check(result);
-    return r == HEARTH_ERROR_INTERNAL ? HEARTH_ERROR_PIPELINE : r;
+    return r == HEARTH_ERROR_INTERNAL ? HEARTH_ERROR_PIPELINE_CREATION_FAILED : r;
 }
 
 hearth_result Converter::create_sets(uint32_t count) {
@@ -258,12 +258,12 @@ Converter::~Converter() {
         vk.DestroyDescriptorSetLayout(device.handle(), set_layout_, device.callbacks());
 }
 
-void Converter::take_back(uint64_t serial) {
+void Converter::take_back(uint64_t frame_number) {
     for (size_t i = 0; i < slots_.size(); ++i)
-        if (slots_[i].serial == serial) slots_[i].serial = 0;
+        if (slots_[i].frame_number == frame_number) slots_[i].frame_number = 0;
 }
 
-VkImageLayout Converter::used_layout(const hearth_conversion_info& info) const {
+VkImageLayout Converter::used_layout(const hearth_image_conversion_info& info) const {
     const auto given = static_cast<VkImageLayout>(info.image_layout_before);
     if (given == VK_IMAGE_LAYOUT_GENERAL || !to_tensor()) return VK_IMAGE_LAYOUT_GENERAL;
     const bool is_readable = given == VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL ||
@@ -280,14 +280,14 @@ gpu::Scope Converter::tensor_scope() const {
             to_tensor() ? VK_ACCESS_SHADER_WRITE_BIT : VK_ACCESS_SHADER_READ_BIT};
 }
 
-hearth_result Converter::check(const hearth_conversion_info& info) {
+hearth_result Converter::check(const hearth_image_conversion_info& info) {
     if (context_->device().is_lost())
         return fail(HEARTH_ERROR_DEVICE_LOST, "conversion: the device is lost");
-    if (context_->serial() == 0)
-        return fail(HEARTH_ERROR_WRONG_ORDER, "conversion: before the first hearth_begin_frame");
+    if (context_->frame_number() == 0)
+        return fail(HEARTH_ERROR_INVALID_STATE, "conversion: before the first hearth_begin_frame");
     if (info.command_buffer == VK_NULL_HANDLE)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "conversion: command_buffer is null");
-    if (info.barriers != HEARTH_BARRIERS_SDK && info.barriers != HEARTH_BARRIERS_HOST)
+    if (info.barriers != HEARTH_BARRIERS_AUTOMATIC && info.barriers != HEARTH_BARRIERS_MANUAL)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "conversion: barriers is %d, expected 0 or 1",
                     static_cast<int>(info.barriers));
     if ((info.flags & ~kKnownFlags) != 0)
@@ -297,7 +297,7 @@ hearth_result Converter::check(const hearth_conversion_info& info) {
     return check_tensor(info);
 }
 
-hearth_result Converter::check_image(const hearth_conversion_info& info) {
+hearth_result Converter::check_image(const hearth_image_conversion_info& info) {
     if (info.image == VK_NULL_HANDLE || info.view == VK_NULL_HANDLE)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "conversion: %s is null",
                     info.image == VK_NULL_HANDLE ? "image" : "view");
@@ -316,7 +316,7 @@ hearth_result Converter::check_image(const hearth_conversion_info& info) {
                     "conversion: the region %ux%u at (%u, %u) is not within the image of %ux%u",
                     info.region_width, info.region_height, info.region_x, info.region_y,
                     info.image_width, info.image_height);
-    if (info.barriers == HEARTH_BARRIERS_HOST &&
+    if (info.barriers == HEARTH_BARRIERS_MANUAL &&
         used_layout(info) != static_cast<VkImageLayout>(info.image_layout_before))
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "conversion: with HEARTH_BARRIERS_HOST the image must be in %s, it is in "
@@ -328,7 +328,7 @@ hearth_result Converter::check_image(const hearth_conversion_info& info) {
     return HEARTH_OK;
 }
 
-hearth_result Converter::check_tensor(const hearth_conversion_info& info) {
+hearth_result Converter::check_tensor(const hearth_image_conversion_info& info) {
     constexpr uint32_t kMostChannels = 4, kZero = HEARTH_SWIZZLE_ZERO, kOne = HEARTH_SWIZZLE_ONE;
     if (info.tensor_width == 0 || info.tensor_height == 0 || info.tensor_width > kMostExtent ||
         info.tensor_height > kMostExtent || info.channels == 0 || info.channels > kMostChannels)
@@ -344,7 +344,7 @@ hearth_result Converter::check_tensor(const hearth_conversion_info& info) {
                 HEARTH_ERROR_INVALID_ARGUMENT,
                 "conversion: swizzle[%u] is %u, expected 0..%u, HEARTH_SWIZZLE_ZERO or _ONE", i,
                 info.swizzle[i], sources - 1);
-    const hearth_bound& tensor = info.tensor;
+    const hearth_tensor_binding& tensor = info.tensor;
     const uint64_t bytes = tensor_bytes(info);
     const VkPhysicalDeviceLimits& limits = context_->device().limits();
     if (tensor.buffer == VK_NULL_HANDLE)
@@ -366,14 +366,14 @@ hearth_result Converter::check_tensor(const hearth_conversion_info& info) {
     return HEARTH_OK;
 }
 
-void Converter::record_edge(const hearth_conversion_info& info, bool is_leading) const {
+void Converter::record_edge(const hearth_image_conversion_info& info, bool is_leading) const {
     const gpu::Device& device = context_->device();
     const uint32_t own = device.queue_family();
-    const auto foreign = [&](const hearth_scope& scope) {
+    const auto untrusted = [&](const hearth_sync_scope& scope) {
         return scope.queue_family != HEARTH_QUEUE_FAMILY_SAME && scope.queue_family != own;
     };
-    const hearth_scope& image = is_leading ? info.image_before : info.image_after;
-    const hearth_scope& tensor = is_leading ? info.tensor.before : info.tensor.after;
+    const hearth_sync_scope& image = is_leading ? info.image_acquire_scope : info.image_release_scope;
+    const hearth_sync_scope& tensor = is_leading ? info.tensor.acquire_scope : info.tensor.release_scope;
     const gpu::Scope image_host{image.stages, image.access};
     gpu::ImageBarrier change;
     change.image = info.image;
@@ -387,7 +387,7 @@ void Converter::record_edge(const hearth_conversion_info& info, bool is_leading)
     const VkImageLayout host = !is_leading && given == VK_IMAGE_LAYOUT_UNDEFINED ? used : given;
     change.old_layout = is_leading ? host : used;
     change.new_layout = is_leading ? used : host;
-    if (foreign(image)) {
+    if (untrusted(image)) {
         change.from_family = is_leading ? image.queue_family : own;
         change.to_family = is_leading ? own : image.queue_family;
     }
@@ -398,7 +398,7 @@ void Converter::record_edge(const hearth_conversion_info& info, bool is_leading)
                                     is_leading ? own : tensor.queue_family,
                                     is_leading ? gpu::Scope{} : tensor_scope(),
                                     is_leading ? tensor_scope() : gpu::Scope{}};
-    const bool transfers = foreign(tensor);
+    const bool transfers = untrusted(tensor);
     const gpu::Scope tensor_host =
         transfers ? gpu::Scope{} : gpu::Scope{tensor.stages, tensor.access};
     gpu::record_barrier(device, info.command_buffer, is_leading ? tensor_host : tensor_scope(),
@@ -407,7 +407,7 @@ void Converter::record_edge(const hearth_conversion_info& info, bool is_leading)
     gpu::record_image_barrier(device, info.command_buffer, change);
 }
 
-void Converter::update(const Slot& slot, const hearth_conversion_info& info) const {
+void Converter::update(const Slot& slot, const hearth_image_conversion_info& info) const {
     const VkDescriptorBufferInfo buffer{info.tensor.buffer, info.tensor.offset, tensor_bytes(info)};
     const VkDescriptorImageInfo image{VK_NULL_HANDLE, info.view, used_layout(info)};
     VkWriteDescriptorSet writes[2]{};
@@ -426,13 +426,13 @@ void Converter::update(const Slot& slot, const hearth_conversion_info& info) con
     device.vk().UpdateDescriptorSets(device.handle(), 2, writes, 0, nullptr);
 }
 
-hearth_result Converter::record(const hearth_conversion_info& info) {
+hearth_result Converter::record(const hearth_image_conversion_info& info) {
     if (const hearth_result r = check(info); r != HEARTH_OK) return r;
     Slot& slot = slots_[next_slot_];
-    if (slot.serial > context_->completed_serial())
-        return fail(HEARTH_ERROR_RING_FULL,
+    if (slot.frame_number > context_->completed_frame_number())
+        return fail(HEARTH_ERROR_TOO_MANY_IN_FLIGHT,
                     "conversion: all %zu recordings_in_flight are in flight", slots_.size());
-    slot.serial = context_->serial();
+    slot.frame_number = context_->frame_number();
     next_slot_ = (next_slot_ + 1) % slots_.size();
     update(slot, info);
 
@@ -440,7 +440,7 @@ hearth_result Converter::record(const hearth_conversion_info& info) {
     const gpu::DeviceFunctions& vk = device.vk();
     const VkCommandBuffer commands = info.command_buffer;
     gpu::begin_label(device, commands, to_tensor() ? "image to tensor" : "tensor to image");
-    if (info.barriers == HEARTH_BARRIERS_SDK) record_edge(info, /*is_leading=*/true);
+    if (info.barriers == HEARTH_BARRIERS_AUTOMATIC) record_edge(info, /*is_leading=*/true);
     const VkRect2D region = region_of(info);
     Push push{};
     push.region[0] = region.offset.x;
@@ -463,7 +463,7 @@ hearth_result Converter::record(const hearth_conversion_info& info) {
         vk.CmdDispatch(commands, tiles(info.tensor_width), tiles(info.tensor_height), 1);
     else
         vk.CmdDispatch(commands, tiles(region.extent.width), tiles(region.extent.height), 1);
-    if (info.barriers == HEARTH_BARRIERS_SDK) record_edge(info, /*is_leading=*/false);
+    if (info.barriers == HEARTH_BARRIERS_AUTOMATIC) record_edge(info, /*is_leading=*/false);
     gpu::end_label(device, commands);
     return HEARTH_OK;
 }

@@ -15,21 +15,21 @@ namespace hearth::runtime {
 class Converter : public HandleTag<0x48434e56> {
   public:
     /// `info` is complete.
-    static hearth_result create(Context& context, const hearth_converter_create_info& info,
+    static hearth_result create(Context& context, const hearth_image_converter_create_info& info,
                                 Converter** out);
     explicit Converter(Context& context) : context_(&context) {}
     ~Converter();
 
-    hearth_result record(const hearth_conversion_info& info);
+    hearth_result record(const hearth_image_conversion_info& info);
 
     /// Undoes what was recorded in frame `serial`, which will never be executed.
-    void take_back(uint64_t serial);
-    void retire(uint64_t serial) {
+    void take_back(uint64_t frame_number);
+    void retire(uint64_t frame_number) {
         is_retired_ = true;
-        retired_serial_ = serial;
+        retired_frame_number_ = frame_number;
     }
     bool is_retired() const { return is_retired_; }
-    uint64_t retired_serial() const { return retired_serial_; }
+    uint64_t retired_frame_number() const { return retired_frame_number_; }
     Context& context() const { return *context_; }
 
     HEARTH_PRINTF(3, 4) hearth_result fail(hearth_result result, const char* format, ...);
@@ -42,26 +42,26 @@ class Converter : public HandleTag<0x48434e56> {
     /// A descriptor set and the frame number that uses it.
     struct Slot {
         VkDescriptorSet set = VK_NULL_HANDLE;
-        uint64_t serial = 0;
+        uint64_t frame_number = 0;
     };
-    hearth_result init(const hearth_converter_create_info& info);
+    hearth_result init(const hearth_image_converter_create_info& info);
     hearth_result create_layouts();
     hearth_result create_pipeline(std::span<const uint32_t> spirv);
     hearth_result create_sets(uint32_t count);
-    hearth_result check(const hearth_conversion_info& info);
-    hearth_result check_image(const hearth_conversion_info& info);
-    hearth_result check_tensor(const hearth_conversion_info& info);
+    hearth_result check(const hearth_image_conversion_info& info);
+    hearth_result check_image(const hearth_image_conversion_info& info);
+    hearth_result check_tensor(const hearth_image_conversion_info& info);
     bool to_tensor() const { return direction_ == HEARTH_IMAGE_TO_TENSOR; }
     /// Returns the layout of the image during the conversion.
-    VkImageLayout used_layout(const hearth_conversion_info& info) const;
+    VkImageLayout used_layout(const hearth_image_conversion_info& info) const;
     gpu::Scope image_scope() const;
     gpu::Scope tensor_scope() const;
     /// is_leading: from the application's use to the kernel's; else the reverse.
-    void record_edge(const hearth_conversion_info& info, bool is_leading) const;
-    void update(const Slot& slot, const hearth_conversion_info& info) const;
+    void record_edge(const hearth_image_conversion_info& info, bool is_leading) const;
+    void update(const Slot& slot, const hearth_image_conversion_info& info) const;
 
     Context* context_;
-    hearth_conversion_direction direction_ = HEARTH_IMAGE_TO_TENSOR;
+    hearth_image_conversion_direction direction_ = HEARTH_IMAGE_TO_TENSOR;
     VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
     VkPipelineLayout layout_ = VK_NULL_HANDLE;
     VkPipeline pipeline_ = VK_NULL_HANDLE;
@@ -69,7 +69,7 @@ class Converter : public HandleTag<0x48434e56> {
     Array<Slot> slots_;
     size_t next_slot_ = 0;
     bool is_retired_ = false;
-    uint64_t retired_serial_ = 0;
+    uint64_t retired_frame_number_ = 0;
     FixedText<512> error_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 /// Assumed speed before anything is measured. It is lower than most devices', because a first slice
 /// that is too long causes a stutter, and one that is too short does not.
 struct Speed {
-    double us_per_step, flops_per_us, bytes_per_us;
+    double us_per_command, flops_per_us, bytes_per_us;
 };
 constexpr Speed kSmallGpu{2, 5e5, 3e4}, kCpu{10, 5e3, 5e3};
 
@@ -25,22 +25,22 @@ unsigned long long wide(uint64_t value) {
 }  // namespace
 
 hearth_result Session::init_costs() {
-    if ((flags_ & HEARTH_SESSION_MEASURE_COSTS) == 0) return HEARTH_OK;
+    if ((flags_ & HEARTH_SESSION_COLLECT_GPU_TIMINGS) == 0) return HEARTH_OK;
     HostAllocator& allocator = context_->allocator();
-    size_t steps = 0;
-    for (const file::EntryRecord& entry : view().entries()) steps += entry.steps.count;
-    if (!costs_.resize(allocator, entries_.size()) || !step_costs_.resize(allocator, steps))
+    size_t commands = 0;
+    for (const file::EntryRecord& entry : view().entries()) commands += entry.commands.count;
+    if (!costs_.resize(allocator, entries_.size()) || !command_costs_.resize(allocator, commands))
         return fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
-    std::span<CostMeter::Step> left = step_costs_;
+    std::span<CostMeter::Command> left = command_costs_;
     for (size_t e = 0; e < costs_.size(); ++e) {
-        const std::span<const file::StepRecord> records = view().steps_of(view().entries()[e]);
-        const std::span<CostMeter::Step> own = left.first(records.size());
+        const std::span<const file::CommandRecord> records = view().commands_of(view().entries()[e]);
+        const std::span<CostMeter::Command> own = left.first(records.size());
         left = left.subspan(records.size());
         for (size_t i = 0; i < own.size(); ++i)
-            own[i].is_barrier = records[i].kind == static_cast<uint32_t>(StepKind::kBarrier);
+            own[i].is_barrier = records[i].kind == static_cast<uint32_t>(CommandKind::kBarrier);
         costs_[e].meter.set_up(own);
-        (void)meter(static_cast<uint32_t>(e), view().header().rows_capacity);
-        for (CostMeter::Step& step : own) step.us = step.is_barrier ? 0 : step.estimate;
+        (void)meter(static_cast<uint32_t>(e), view().header().max_batch_size);
+        for (CostMeter::Command& command : own) command.us = command.is_barrier ? 0 : command.estimate;
     }
     return HEARTH_OK;
 }
@@ -55,13 +55,13 @@ CostMeter& Session::meter(uint32_t e, uint64_t rows) {
                        : std::max(1.0, static_cast<double>(rows) / static_cast<double>(cost.rows));
     cost.rows = rows;
     uint32_t index = 0;
-    for (const file::StepRecord& step : view().steps_of(view().entries()[e])) {
+    for (const file::CommandRecord& command : view().commands_of(view().entries()[e])) {
         const uint32_t at = index++;
-        if (step.kind == static_cast<uint32_t>(StepKind::kBarrier)) continue;
-        const Grid grid = grid_at(step, rows);
-        const bool is_dispatch = step.kind == static_cast<uint32_t>(StepKind::kDispatch);
-        cost.meter.rescale(at, factor, estimate_us(step, rows),
-                           is_divisible(step) ? grid.part_count() : 1,
+        if (command.kind == static_cast<uint32_t>(CommandKind::kBarrier)) continue;
+        const Grid grid = grid_at(command, rows);
+        const bool is_dispatch = command.kind == static_cast<uint32_t>(CommandKind::kDispatch);
+        cost.meter.rescale(at, factor, estimate_us(command, rows),
+                           is_divisible(command) ? grid.part_count() : 1,
                            is_dispatch ? grid.workgroups(grid.part_count()).or_most() : 0);
     }
     return cost.meter;
@@ -69,31 +69,31 @@ CostMeter& Session::meter(uint32_t e, uint64_t rows) {
 
 /// Estimates a command's time from its flops and bytes, which are given for the maximum batch size,
 /// scaled by its grid or byte count at `rows`.
-double Session::estimate_us(const file::StepRecord& step, uint64_t rows) const {
-    const uint64_t most_rows = view().header().rows_capacity;
+double Session::estimate_us(const file::CommandRecord& command, uint64_t rows) const {
+    const uint64_t most_rows = view().header().max_batch_size;
     double share = 1;
-    if (step.kind == static_cast<uint32_t>(StepKind::kDispatch)) {
+    if (command.kind == static_cast<uint32_t>(CommandKind::kDispatch)) {
         const auto workgroups = [&](uint64_t r) {
-            const Grid grid = grid_at(step, r);
+            const Grid grid = grid_at(command, r);
             return static_cast<double>(grid.workgroups(grid.part_count()).or_most());
         };
         if (const double most = workgroups(most_rows); most > 0) share = workgroups(rows) / most;
-    } else if (step.operands.count > 0) {
-        const file::ExtentRecord& bytes = view().operands_of(step)[0].bytes;
+    } else if (command.operands.count > 0) {
+        const file::ExtentRecord& bytes = view().operands_of(command)[0].bytes;
         if (const uint64_t most = extent_at(bytes, most_rows); most > 0)
             share = static_cast<double>(extent_at(bytes, rows)) / static_cast<double>(most);
     }
     const hearth_device_caps& caps = context_->device().caps();
-    const Speed& speed = caps.is_software != 0 || caps.cpu != HEARTH_CPU_NONE ? kCpu : kSmallGpu;
-    return speed.us_per_step +
-           share * std::max(static_cast<double>(step.flops) / speed.flops_per_us,
-                            static_cast<double>(step.bytes_moved) / speed.bytes_per_us);
+    const Speed& speed = caps.is_software != 0 || caps.cpu_isa != HEARTH_CPU_ISA_NONE ? kCpu : kSmallGpu;
+    return speed.us_per_command +
+           share * std::max(static_cast<double>(command.flops) / speed.flops_per_us,
+                            static_cast<double>(command.bytes_moved) / speed.bytes_per_us);
 }
 
 void Session::limit_by_costs(hearth_record_info& info, Position first) {
-    CostMeter& meter = this->meter(info.entry, info.rows);
-    meter.set_budget(info.max_us);
-    Limits limits = meter.within(first, info.max_us);
+    CostMeter& meter = this->meter(info.entry, info.batch_size);
+    meter.set_budget(info.gpu_time_budget_us);
+    Limits limits = meter.within(first, info.gpu_time_budget_us);
     if (limits.is_nothing()) limits = meter.least(first);
     const auto lower = [](uint32_t& limit, uint32_t most) {
         if (most != 0 && (limit == 0 || most < limit)) limit = most;
@@ -103,31 +103,31 @@ void Session::limit_by_costs(hearth_record_info& info, Position first) {
 }
 
 void Session::measure_costs() {
-    if (costs_.empty() || profile_slots_.empty()) return;
-    while (metered_profiles_ < pending_profiles_) {
-        const size_t index = (oldest_profile_ + metered_profiles_) % profile_slots_.size();
-        const ProfileSlot& slot = profile_slots_[index];
-        if (!slot.is_dropped && slot.serial > context_->completed_serial()) return;
-        if (!slot.is_dropped && read_timestamps(index) == HEARTH_OK)
-            meter(slot.entry, slot.rows)
-                .measure(slot.first, slot.end, elapsed_ns(0, slot.query_count - 1) * 1e-3);
-        ++metered_profiles_;
-        if (!is_profile_read_by_host()) free_oldest_profile();
+    if (costs_.empty() || timings_slots_.empty()) return;
+    while (metered_timings_ < pending_timings_) {
+        const size_t index = (oldest_timings_ + metered_timings_) % timings_slots_.size();
+        const TimingSlot& variable = timings_slots_[index];
+        if (!variable.is_dropped && variable.frame_number > context_->completed_frame_number()) return;
+        if (!variable.is_dropped && read_timestamps(index) == HEARTH_OK)
+            meter(variable.entry, variable.rows)
+                .measure(variable.first, variable.end, elapsed_ns(0, variable.query_count - 1) * 1e-3);
+        ++metered_timings_;
+        if (!is_timings_read_by_host()) free_oldest_timings();
     }
 }
 
-hearth_result Session::predict(uint32_t e, uint64_t rows, const hearth_cursor* cursor, double& us) {
+hearth_result Session::predict(uint32_t e, uint64_t rows, const hearth_run_cursor* cursor, double& us) {
     if (costs_.empty())
         return fail(HEARTH_ERROR_UNSUPPORTED,
                     "predict: the session was created without HEARTH_SESSION_MEASURE_COSTS");
     if (e >= entries_.size())
         return fail(HEARTH_ERROR_NOT_FOUND, "predict: entry %u of %zu", e, entries_.size());
     const char* name = view().text(view().entries()[e].name);
-    if (rows == 0 || rows > view().header().rows_capacity)
+    if (rows == 0 || rows > view().header().max_batch_size)
         return fail(HEARTH_ERROR_OUT_OF_RANGE, "predict: entry %s: %llu rows, expected 1..%llu",
-                    name, wide(rows), wide(view().header().rows_capacity));
+                    name, wide(rows), wide(view().header().max_batch_size));
     Position first;
-    if (cursor != nullptr) first = {cursor->next_step, cursor->next_part};
+    if (cursor != nullptr) first = {cursor->next_command, cursor->next_sub_dispatch};
     if (!first.is_start() && !is_own(*cursor, e, rows))
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "predict: entry %s: the cursor is not one of its own", name);

@@ -14,15 +14,15 @@ namespace {
 constexpr const char* kUsageNames[HEARTH_MEMORY_USAGE_COUNT] = {"weights", "arena",    "run",
                                                                 "staging", "readback", "shadow"};
 
-const char* name_of_slot(uint32_t kind) {
-    switch (static_cast<SlotKind>(kind)) {
-        case SlotKind::kParam:
+const char* name_of_variable(uint32_t kind) {
+    switch (static_cast<VariableKind>(kind)) {
+        case VariableKind::kParam:
             return "param";
-        case SlotKind::kState:
+        case VariableKind::kState:
             return "state";
-        case SlotKind::kConstant:
+        case VariableKind::kConstant:
             return "constant";
-        case SlotKind::kTransient:
+        case VariableKind::kTransient:
             break;
     }
     return "transient";
@@ -81,7 +81,7 @@ class JsonWriter {
         for (uint32_t i = 0; i < shape.rank; ++i) {
             next();
             const auto count = static_cast<uint64_t>(shape.counts[i]);
-            if ((shape.per_row_mask >> i & 1) == 0) {
+            if ((shape.batch_mask >> i & 1) == 0) {
                 sink_.number(count);
                 continue;
             }
@@ -120,8 +120,8 @@ uint64_t Session::write_description(std::byte* out) const {
     json.text("device", context_->device().caps().name);
     json.hash("program", view.header().content_hash);
     json.hash("graph", view.header().graph_hash);
-    json.text("profile", view.text_view(view.header().profile));
-    json.number("rows_capacity", view.header().rows_capacity);
+    json.text("profile", view.text_view(view.header().device_target));
+    json.number("rows_capacity", view.header().max_batch_size);
     uint64_t bytes[HEARTH_MEMORY_USAGE_COUNT] = {};
     for (const gpu::Buffer& buffer : buffers_) bytes[buffer.usage] += buffer.allocated_bytes;
     json.key("device_bytes");
@@ -134,13 +134,13 @@ uint64_t Session::write_description(std::byte* out) const {
     json.number("pipelines_ready", ready);
 
     json.objects("slots");
-    for (const file::SlotRecord& slot : view.slots()) {
+    for (const file::VariableRecord& variable : view.variables()) {
         json.object();
-        json.text("name", view.text_view(slot.name));
-        json.text("kind", name_of_slot(slot.kind));
-        json.text("dtype", hearth::name_of(static_cast<DType>(slot.dtype)));
-        json.shape(slot.shape);
-        json.number("bytes", slot.bytes);
+        json.text("name", view.text_view(variable.name));
+        json.text("kind", name_of_variable(variable.kind));
+        json.text("dtype", hearth::name_of(static_cast<DType>(variable.dtype)));
+        json.shape(variable.shape);
+        json.number("bytes", variable.bytes);
         json.close('}');
     }
     json.close(']');
@@ -166,20 +166,20 @@ uint64_t Session::write_description(std::byte* out) const {
         json.close(']');
         uint64_t dispatches = 0, barriers = 0, flops = 0, bytes_moved = 0;
         json.objects("steps");
-        for (const file::StepRecord& step : view.steps_of(entry)) {
-            const auto kind = static_cast<StepKind>(step.kind);
-            dispatches += kind == StepKind::kDispatch;
-            barriers += kind == StepKind::kBarrier;
-            flops += step.flops;
-            bytes_moved += step.bytes_moved;
+        for (const file::CommandRecord& command : view.commands_of(entry)) {
+            const auto kind = static_cast<CommandKind>(command.kind);
+            dispatches += kind == CommandKind::kDispatch;
+            barriers += kind == CommandKind::kBarrier;
+            flops += command.flops;
+            bytes_moved += command.bytes_moved;
             json.object();
             json.text("kind", name_of(kind));
-            if (kind == StepKind::kDispatch)
-                json.text("kernel", view.text_view(view.kernels()[step.kernel].name));
-            if (kind != StepKind::kBarrier) {
-                json.text("label", view.text_view(step.label));
-                json.number("flops", step.flops);
-                json.number("bytes_moved", step.bytes_moved);
+            if (kind == CommandKind::kDispatch)
+                json.text("kernel", view.text_view(view.kernels()[command.kernel].name));
+            if (kind != CommandKind::kBarrier) {
+                json.text("label", view.text_view(command.label));
+                json.number("flops", command.flops);
+                json.number("bytes_moved", command.bytes_moved);
             }
             json.close('}');
         }

@@ -16,36 +16,36 @@ unsigned long long wide(uint64_t value) {
 
 }  // namespace
 
-void Session::take_back(uint64_t serial, gpu::Problems& lost) {
+void Session::take_back(uint64_t frame_number, gpu::Problems& lost) {
     const uint32_t before = lost.count;
     const auto tell = [&](const char* what) { lost.add("session %s: %s", name_.c_str(), what); };
-    if (setup_serial_ == serial) {
-        setup_serial_ = earlier_setup_;
+    if (setup_frame_number_ == frame_number) {
+        setup_frame_number_ = earlier_setup_;
         earlier_setup_ = 0;
         ++dropped_setups_;
         tell(is_set_up() ? "a repeated setup is lost" : "setup is due again");
-    } else if (earlier_setup_ == serial) {
+    } else if (earlier_setup_ == frame_number) {
         earlier_setup_ = 0;
     }
 
-    upload_ring_.take_back(serial, [&](const ByteRing::Segment& segment) {
+    upload_ring_.take_back(frame_number, [&](const ByteRing::Segment& segment) {
         if (segment.tag == kInputUpload) return;  // its entry must be recorded again: see below
         ++dropped_uploads_;
         if (segment.tag == kBrainUpload) return tell("a brain is lost");
         if (segment.tag == kForgetUpload) return tell("a forgetting is lost");
         lost.add("session %s: an upload of %llu bytes to %s is lost", name_.c_str(),
-                 wide(segment.bytes), view().text(view().slots()[segment.tag].name));
+                 wide(segment.bytes), view().text(view().variables()[segment.tag].name));
     });
-    if (cleared_serial_ == serial) {
-        cleared_serial_ = 0;
+    if (cleared_frame_number_ == frame_number) {
+        cleared_frame_number_ = 0;
         ++dropped_uploads_;
         tell("a forgetting is lost");
     }
 
     // A released readback is no longer in readbacks_; its bytes are freed here.
-    readback_ring_.take_back(serial, [&](const ByteRing::Segment&) { ++dropped_readbacks_; });
+    readback_ring_.take_back(frame_number, [&](const ByteRing::Segment&) { ++dropped_readbacks_; });
     for (Readback& readback : readbacks_) {
-        if (!readback.is_active || readback.serial != serial || readback.is_dropped) continue;
+        if (!readback.is_active || readback.frame_number != frame_number || readback.is_dropped) continue;
         readback.is_dropped = true;
         lost.add("session %s: a readback of %llu bytes is lost", name_.c_str(),
                  wide(readback.bytes));
@@ -53,24 +53,24 @@ void Session::take_back(uint64_t serial, gpu::Problems& lost) {
 
     for (size_t e = 0; e < entries_.size(); ++e) {
         EntryFacts& entry = entries_[e];
-        if (entry.last_serial == 0 || serial < entry.first_serial || serial > entry.last_serial)
+        if (entry.last_frame_number == 0 || frame_number < entry.first_frame_number || frame_number > entry.last_frame_number)
             continue;
         // Slices recorded after `serial` depended on the dropped one.
-        entry.open = serial == entry.last_serial ? entry.last_start : Position{};
+        entry.open = frame_number == entry.last_frame_number ? entry.last_start : Position{};
         entry.is_taken_back = true;
         lost.add("session %s: entry %s is to be recorded again, from step %u on", name_.c_str(),
-                 view().text(view().entries()[e].name), entry.open.step);
+                 view().text(view().entries()[e].name), entry.open.command);
         // For earlier slices only the range of frame numbers is known.
-        if (entry.open.is_start()) entry.first_serial = 0;
-        entry.last_serial = entry.open.is_start() ? 0 : serial - 1;
+        if (entry.open.is_start()) entry.first_frame_number = 0;
+        entry.last_frame_number = entry.open.is_start() ? 0 : frame_number - 1;
         entry.last_start = {};
     }
 
-    for (RunSlot& slot : run_slots_)
-        if (slot.serial == serial) slot = {};
-    for (ProfileSlot& slot : profile_slots_)
-        if (slot.serial == serial) slot.is_dropped = true;
-    if (lost.count != before) dropped_serial_ = serial;
+    for (RunSlot& variable : run_slots_)
+        if (variable.frame_number == frame_number) variable = {};
+    for (TimingSlot& variable : timings_slots_)
+        if (variable.frame_number == frame_number) variable.is_dropped = true;
+    if (lost.count != before) dropped_frame_number_ = frame_number;
 }
 
 }  // namespace hearth::runtime

@@ -43,23 +43,23 @@ struct Hexadecimal {
 };
 
 /// Writes one line per command: "3 dispatch mix: t2".
-void write_steps(JsonSink& json, const ProgramView& view, const file::EntryRecord& entry) {
+void write_commands(JsonSink& json, const ProgramView& view, const file::EntryRecord& entry) {
     const auto put = [&](std::string_view text) {
         for (const char c : text) json.escaped(c);
     };
     json.raw("\"");
     uint32_t index = 0;
-    for (const file::StepRecord& step : view.steps_of(entry)) {
+    for (const file::CommandRecord& command : view.commands_of(entry)) {
         if (index > 0) put("\n");
         put(Digits(index++));
         put(" ");
-        put(name_of(static_cast<StepKind>(step.kind)));
-        if (step.kind == static_cast<uint32_t>(StepKind::kDispatch)) {
+        put(name_of(static_cast<CommandKind>(command.kind)));
+        if (command.kind == static_cast<uint32_t>(CommandKind::kDispatch)) {
             put(" ");
-            put(view.text_view(view.kernels()[step.kernel].name));
+            put(view.text_view(view.kernels()[command.kernel].name));
         }
-        if (step.label.size > 0) put(": ");
-        put(view.text_view(step.label));
+        if (command.label.size > 0) put(": ");
+        put(view.text_view(command.label));
     }
     json.raw("\"");
 }
@@ -84,17 +84,17 @@ void write_metadata(JsonSink& json, Session& session, const hearth_dump_info& in
     put("device", session.context().device().caps().name);
     put("program", Hexadecimal(view.header().content_hash));
     put("graph", Hexadecimal(view.header().graph_hash));
-    put("profile", view.text_view(view.header().profile));
+    put("profile", view.text_view(view.header().device_target));
     put("session", session.name());
     put("entry", view.text_view(entry.name));
-    put("rows", Digits(info.rows));
-    if (info.step != HEARTH_NO_STEP) put("step", Digits(info.step));
-    put("serial", Digits(info.serial));
+    put("rows", Digits(info.batch_size));
+    if (info.command != HEARTH_NO_COMMAND) put("step", Digits(info.command));
+    put("serial", Digits(info.frame_number));
     put("session_error", session.error());
     put("context_error", session.context().error());
     if (info.note != nullptr) put("note", info.note);
     key("steps");
-    write_steps(json, view, entry);
+    write_commands(json, view, entry);
     json.raw("}");
 }
 
@@ -119,17 +119,17 @@ void write_item(JsonSink& json, const ProgramView& view, const hearth_dump_info&
         write_tensor(json, {prefix, view.text_view(name)}, held, begin, begin + item.bytes);
         for (uint32_t i = 0; i < shape.rank; ++i) {
             if (i > 0) json.raw(",");
-            const bool per_row = (shape.per_row_mask >> i & 1) != 0;
-            json.number(static_cast<uint64_t>(shape.counts[i]) * (per_row ? info.rows : 1));
+            const bool per_row = (shape.batch_mask >> i & 1) != 0;
+            json.number(static_cast<uint64_t>(shape.counts[i]) * (per_row ? info.batch_size : 1));
         }
         json.raw("]}");
     };
     switch (item.part) {
-        case DumpPart::kSlotBefore:
-        case DumpPart::kSlotAfter: {
-            const file::SlotRecord& slot = view.slots()[item.index];
-            return shaped(item.part == DumpPart::kSlotBefore ? "slot/" : "slot_after/", slot.name,
-                          slot.dtype, slot.shape);
+        case DumpPart::kVariableBefore:
+        case DumpPart::kVariableAfter: {
+            const file::VariableRecord& variable = view.variables()[item.index];
+            return shaped(item.part == DumpPart::kVariableBefore ? "slot/" : "slot_after/", variable.name,
+                          variable.dtype, variable.shape);
         }
         case DumpPart::kInput:
         case DumpPart::kOutput: {
@@ -137,11 +137,11 @@ void write_item(JsonSink& json, const ProgramView& view, const hearth_dump_info&
             return shaped(item.part == DumpPart::kInput ? "input/" : "output/", binding.name,
                           binding.dtype, binding.shape);
         }
-        case DumpPart::kStep:
+        case DumpPart::kCommand:
             break;
     }
     // A program knows the size of intermediate buffers, not their element type.
-    write_tensor(json, {"step/", Digits(info.step), "/", Digits(item.index)}, DType::kU8, begin,
+    write_tensor(json, {"step/", Digits(info.command), "/", Digits(item.index)}, DType::kU8, begin,
                  begin + item.bytes);
     json.number(item.bytes);
     json.raw("]}");
@@ -149,14 +149,14 @@ void write_item(JsonSink& json, const ProgramView& view, const hearth_dump_info&
 
 }  // namespace
 
-bool writes_slot(const ProgramView& view, const file::EntryRecord& entry,
-                 const file::SlotRecord& slot) {
-    for (const file::StepRecord& step : view.steps_of(entry))
-        for (const file::OperandRecord& operand : view.operands_of(step))
+bool writes_variable(const ProgramView& view, const file::EntryRecord& entry,
+                 const file::VariableRecord& variable) {
+    for (const file::CommandRecord& command : view.commands_of(entry))
+        for (const file::OperandRecord& operand : view.operands_of(command))
             if (operand.region == static_cast<uint32_t>(Region::kWeights) &&
                 (operand.access & static_cast<uint32_t>(Access::kWrite)) != 0 &&
-                operand.offset < slot.offset + slot.bytes &&
-                slot.offset < operand.offset + operand.bytes.fixed)
+                operand.offset < variable.offset + variable.bytes &&
+                variable.offset < operand.offset + operand.bytes.fixed)
                 return true;
     return false;
 }
@@ -164,8 +164,8 @@ bool writes_slot(const ProgramView& view, const file::EntryRecord& entry,
 bool writes_binding(const ProgramView& view, const file::EntryRecord& entry, uint32_t binding) {
     if (view.bindings()[binding].direction == static_cast<uint32_t>(Direction::kOutput))
         return true;
-    for (const file::StepRecord& step : view.steps_of(entry))
-        for (const file::OperandRecord& operand : view.operands_of(step))
+    for (const file::CommandRecord& command : view.commands_of(entry))
+        for (const file::OperandRecord& operand : view.operands_of(command))
             if (operand.region == static_cast<uint32_t>(Region::kExternal) &&
                 operand.binding == binding &&
                 (operand.access & static_cast<uint32_t>(Access::kWrite)) != 0)
@@ -180,18 +180,18 @@ hearth_result encode_dump(Session& session, const hearth_dump_info& info, std::b
         return session.fail(HEARTH_ERROR_NOT_FOUND, "dump: entry %u of %zu", info.entry,
                             view.entries().size());
     const file::EntryRecord& entry = view.entries()[info.entry];
-    if (info.rows == 0 || info.rows > view.header().rows_capacity)
+    if (info.batch_size == 0 || info.batch_size > view.header().max_batch_size)
         return session.fail(HEARTH_ERROR_OUT_OF_RANGE, "dump: %llu rows, expected 1..%llu",
-                            wide(info.rows), wide(view.header().rows_capacity));
-    if (!is_dump_step(view, entry, info.step))
+                            wide(info.batch_size), wide(view.header().max_batch_size));
+    if (!is_dump_command(view, entry, info.command))
         return session.fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                            "dump: step %u of %u is none, or a barrier", info.step,
-                            entry.steps.count);
+                            "dump: step %u of %u is none, or a barrier", info.command,
+                            entry.commands.count);
     if ((info.flags & ~HEARTH_DUMP_PROGRAM) != 0)
         return session.fail(HEARTH_ERROR_INVALID_ARGUMENT, "dump: flags 0x%x are unknown",
                             info.flags & ~HEARTH_DUMP_PROGRAM);
     const uint64_t expected =
-        for_each_dumped(view, info.entry, info.rows, info.step, [](const DumpItem&) {});
+        for_each_dumped(view, info.entry, info.batch_size, info.command, [](const DumpItem&) {});
     const auto* const data = static_cast<const std::byte*>(info.data);
     if (data != nullptr && info.data_bytes != expected)
         return session.fail(HEARTH_ERROR_INVALID_ARGUMENT,
@@ -201,7 +201,7 @@ hearth_result encode_dump(Session& session, const hearth_dump_info& info, std::b
 
     const auto for_each = [&](auto visit) {
         if (data == nullptr) return;
-        for_each_dumped(view, info.entry, info.rows, info.step, visit);
+        for_each_dumped(view, info.entry, info.batch_size, info.command, visit);
     };
     const bool has_program = (info.flags & HEARTH_DUMP_PROGRAM) != 0;
     uint64_t data_size = 0;
@@ -255,7 +255,7 @@ hearth_result Session::dump_next(const hearth_session_dump_info& info) {
     uint64_t least = UINT64_MAX;
     for (uint32_t e = 0; e < entries_.size(); ++e)
         least =
-            std::min(least, for_each_dumped(view(), e, 1, HEARTH_NO_STEP, [](const DumpItem&) {}));
+            std::min(least, for_each_dumped(view(), e, 1, HEARTH_NO_COMMAND, [](const DumpItem&) {}));
     const uint64_t room = buffers_[kReadbackBuffer].bytes;
     if (info.count > 0 && least > room)
         return fail(HEARTH_ERROR_OUT_OF_RANGE,
@@ -275,20 +275,20 @@ hearth_result Session::dump_next(const hearth_session_dump_info& info) {
     return HEARTH_OK;
 }
 
-bool Session::is_dumped(const hearth_record_info& info, const hearth_cursor* cursor) const {
+bool Session::is_dumped(const hearth_record_info& info, const hearth_run_cursor* cursor) const {
     const bool is_whole =
         cursor == nullptr ||
-        (cursor->next_step == 0 && cursor->next_part == 0 &&
+        (cursor->next_command == 0 && cursor->next_sub_dispatch == 0 &&
          (info.max_dispatches | info.max_workgroups | info.max_flops | info.max_bytes_moved) == 0);
-    return dump_info_.count > 0 && is_whole && info.run_block == nullptr &&
-           for_each_dumped(view(), info.entry, info.rows, HEARTH_NO_STEP, [](const DumpItem&) {}) >
+    return dump_info_.count > 0 && is_whole && info.indirect_batch_buffer == nullptr &&
+           for_each_dumped(view(), info.entry, info.batch_size, HEARTH_NO_COMMAND, [](const DumpItem&) {}) >
                0;
 }
 
 void Session::keep_dump(const hearth_record_info& info, hearth_readback id) {
     // There are at most as many as readbacks.
     pending_dumps_[(oldest_dump_ + pending_dump_count_) % pending_dumps_.size()] = {
-        id, info.rows, next_dump_++, info.entry};
+        id, info.batch_size, next_dump_++, info.entry};
     ++pending_dump_count_;
     --dump_info_.count;
 }
@@ -299,7 +299,7 @@ void Session::hand_over_dumps() {
         const PendingDump& dump = pending_dumps_[oldest_dump_];
         const Readback& readback = readbacks_[(dump.id & 0xffffffffu) - 1];
         if (!readback.is_dropped) {
-            if (readback.serial > context_->completed_serial()) return;
+            if (readback.frame_number > context_->completed_frame_number()) return;
             if (!hand_over(dump))
                 (void)fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY,
                            "session_dump: out of host memory, dump %llu is missing",
@@ -316,9 +316,9 @@ void Session::hand_over_dumps() {
 bool Session::hand_over(const PendingDump& dump) {
     hearth_dump_info info = hearth_dump_info_default();
     info.entry = dump.entry;
-    info.rows = dump.rows;
+    info.batch_size = dump.rows;
     info.flags = dump_info_.flags;
-    if (poll(dump.id, &info.data, &info.data_bytes, &info.serial) != HEARTH_OK) return true;
+    if (poll(dump.id, &info.data, &info.data_bytes, &info.frame_number) != HEARTH_OK) return true;
     uint64_t byte_count = 0;
     (void)encode_dump(*this, info, nullptr, &byte_count);
     Array<std::byte> bytes;

@@ -54,15 +54,15 @@ class JsonSink {
     uint64_t size_ = 0;
 };
 
-constexpr const char* name_of(StepKind kind) {
+constexpr const char* name_of(CommandKind kind) {
     switch (kind) {
-        case StepKind::kDispatch:
+        case CommandKind::kDispatch:
             return "dispatch";
-        case StepKind::kCopy:
+        case CommandKind::kCopy:
             return "copy";
-        case StepKind::kFill:
+        case CommandKind::kFill:
             return "fill";
-        case StepKind::kBarrier:
+        case CommandKind::kBarrier:
             break;
     }
     return "barrier";

@@ -24,18 +24,18 @@ namespace {
 /// Checks whether the device can run a device target of an open package; `why` receives what is
 /// missing.
 hearth_result check_profile(const Context& context, const PackageView& package, uint32_t index,
-                            hearth_trust trust, FixedText<512>& why) {
+                            hearth_trust_level trust, FixedText<512>& why) {
     ProgramView view;
     ViewError error;
     if (!view.open(package.program(index), &error, package.weights())) {
         why.set("%s", error.text.c_str());
         return result_of(error.code);
     }
-    const file::ProfileRecord& profile = package.profiles()[index];
+    const file::DeviceTargetRecord& profile = package.device_targets()[index];
     const hearth_device_caps& caps = context.device().caps();
-    if (profile.shared_memory_bytes > caps.shared_memory_bytes) {
+    if (profile.shared_memory_bytes > caps.max_compute_shared_memory_size) {
         why.set("needs %u bytes of shared memory, the device has %u", profile.shared_memory_bytes,
-                caps.shared_memory_bytes);
+                caps.max_compute_shared_memory_size);
         return HEARTH_ERROR_UNSUPPORTED;
     }
     if (profile.subgroup_size != 0 &&
@@ -57,7 +57,7 @@ size_t words(size_t bytes) {
 hearth_result LoadedProgram::adopt(Context& context, std::span<const std::byte> bytes,
                                    std::span<const std::byte> outside,
                                    std::span<const std::byte> agents, bool borrow,
-                                   hearth_trust trust, uint64_t shared_limit, LoadedProgram** out) {
+                                   hearth_trust_level trust, uint64_t shared_limit, LoadedProgram** out) {
     HostAllocator& allocator = context.allocator();
     auto* program = allocator.make<LoadedProgram>(context);
     if (program == nullptr)
@@ -93,7 +93,7 @@ hearth_result LoadedProgram::adopt(Context& context, std::span<const std::byte> 
         return context.fail(r, "program: %s", why.c_str());
     }
     program->trust_ = trust;
-    if (trust == HEARTH_TRUST_FOREIGN) program->owner_ = context.next_foreign_owner();
+    if (trust == HEARTH_TRUST_UNTRUSTED) program->owner_ = context.next_untrusted_owner();
     if (const hearth_result r = program->read_code(shared_limit); r != HEARTH_OK) {
         allocator.destroy(program);
         return r;
@@ -111,7 +111,7 @@ hearth_result LoadedProgram::adopt(Context& context, std::span<const std::byte> 
 hearth_result LoadedProgram::find_functions() {
     native::Device& device = *context_->native();
     const std::span<const file::KernelRecord> kernels = view_.kernels();
-    Array<hearth_native_source> missing;
+    Array<hearth_cpu_kernel_source> missing;
     if (!missing.resize(context_->allocator(), kernels.size()) ||
         !is_divisible_.resize(context_->allocator(), kernels.size()))
         return context_->fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "program: out of host memory");
@@ -123,9 +123,9 @@ hearth_result LoadedProgram::find_functions() {
             missing[missing_count++] = {code.hash, view_.text(kernels[k].name),
                                         view_.text(kernels[k].source)};
     }
-    const std::span<const hearth_native_source> all(missing.data(), missing_count);
+    const std::span<const hearth_cpu_kernel_source> all(missing.data(), missing_count);
     device.build(view_.cpu(), all);
-    for (const hearth_native_source& source : all)
+    for (const hearth_cpu_kernel_source& source : all)
         if (device.find(source.hash) == nullptr)
             return context_->fail(
                 HEARTH_ERROR_NOT_FOUND,
@@ -136,7 +136,7 @@ hearth_result LoadedProgram::find_functions() {
 }
 
 hearth_result LoadedProgram::read_code(uint64_t shared_limit) {
-    if (view_.cpu() != Cpu::kNone) return find_functions();
+    if (view_.cpu() != CpuIsa::kNone) return find_functions();
     uint32_t most_ids = 0;
     for (const file::KernelRecord& kernel : view_.kernels())
         most_ids = std::max(most_ids, spirv_bound(view_.spirv_of(kernel)));
@@ -185,15 +185,15 @@ hearth_result LoadedProgram::check_needs(FixedText<512>& error) const {
 }
 
 bool LoadedProgram::list_learned() {
-    const std::span<const file::SlotRecord> slots = view_.slots();
-    const auto is_learned_slot = [&](uint32_t slot) {
-        return is_learned(static_cast<SlotKind>(slots[slot].kind));
+    const std::span<const file::VariableRecord> variables = view_.variables();
+    const auto is_learned_variable = [&](uint32_t variable) {
+        return is_learned(static_cast<VariableKind>(variables[variable].kind));
     };
-    const std::span<const uint32_t> order = view_.slots_by_name();
+    const std::span<const uint32_t> order = view_.variables_by_name();
     const auto count =
-        static_cast<size_t>(std::count_if(order.begin(), order.end(), is_learned_slot));
+        static_cast<size_t>(std::count_if(order.begin(), order.end(), is_learned_variable));
     if (!learned_.resize(context_->allocator(), count)) return false;
-    std::copy_if(order.begin(), order.end(), learned_.begin(), is_learned_slot);
+    std::copy_if(order.begin(), order.end(), learned_.begin(), is_learned_variable);
     return true;
 }
 
@@ -207,13 +207,13 @@ uint64_t LoadedProgram::parent_hash() const {
 }
 
 hearth_result LoadedProgram::load(Context& context, std::span<const std::byte> bytes, bool borrow,
-                                  hearth_trust trust, LoadedProgram** out) {
+                                  hearth_trust_level trust, LoadedProgram** out) {
     if (const hearth_result r = context.verify(bytes, false, trust); r != HEARTH_OK) return r;
     return adopt(context, bytes, {}, {}, borrow, trust, UINT64_MAX, out);
 }
 
 hearth_result LoadedProgram::load_package(Context& context, std::span<const std::byte> bytes,
-                                          bool borrow, hearth_trust trust, const char* profile,
+                                          bool borrow, hearth_trust_level trust, const char* timings,
                                           LoadedProgram** out) {
     if (const hearth_result r = context.verify(bytes, true, trust); r != HEARTH_OK) return r;
     PackageView package;
@@ -222,14 +222,14 @@ hearth_result LoadedProgram::load_package(Context& context, std::span<const std:
         return context.fail(result_of(error.code), "%s", error.text.c_str());
     FixedText<1024> problems;
     hearth_result result = HEARTH_ERROR_NOT_FOUND;
-    for (uint32_t i = 0; i < package.profiles().size(); ++i) {
-        const char* name = package.profiles()[i].name;
-        if (profile != nullptr && std::strcmp(name, profile) != 0) continue;
+    for (uint32_t i = 0; i < package.device_targets().size(); ++i) {
+        const char* name = package.device_targets()[i].name;
+        if (timings != nullptr && std::strcmp(name, timings) != 0) continue;
         FixedText<512> why;
         result = check_profile(context, package, i, trust, why);
         if (result == HEARTH_OK) {
             result = adopt(context, package.program(i), package.weights(), package.agents(), borrow,
-                           trust, package.profiles()[i].shared_memory_bytes, out);
+                           trust, package.device_targets()[i].shared_memory_bytes, out);
             if (result == HEARTH_OK) result = (*out)->check_needs(why);
             if (result == HEARTH_OK) return result;
             if (*out == nullptr) return result;
@@ -238,7 +238,7 @@ hearth_result LoadedProgram::load_package(Context& context, std::span<const std:
         }
         problems.append("%sprofile %s: %s", problems.empty() ? "" : "; ", name, why.c_str());
     }
-    if (problems.empty()) return context.fail(result, "package: no profile is named '%s'", profile);
+    if (problems.empty()) return context.fail(result, "package: no profile is named '%s'", timings);
     return context.fail(result, "package: %s", problems.c_str());
 }
 

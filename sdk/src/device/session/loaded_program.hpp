@@ -18,11 +18,11 @@ hearth_result result_of(StatusCode code);
 class LoadedProgram : public HandleTag<0x4850524f> {
   public:
     static hearth_result load(Context& context, std::span<const std::byte> bytes, bool borrow,
-                              hearth_trust trust, LoadedProgram** out);
+                              hearth_trust_level trust, LoadedProgram** out);
     /// Loads the first device target of a package that the context's device can run, or the named
     /// one. borrow: as for load(); otherwise the program and the weights are copied.
     static hearth_result load_package(Context& context, std::span<const std::byte> bytes,
-                                      bool borrow, hearth_trust trust, const char* profile,
+                                      bool borrow, hearth_trust_level trust, const char* timings,
                                       LoadedProgram** out);
     /// The handle and each session hold one reference.
     void retain() { ++uses_; }
@@ -32,7 +32,7 @@ class LoadedProgram : public HandleTag<0x4850524f> {
     bool is_closed() const { return is_closed_; }
 
     const ProgramView& view() const { return view_; }
-    hearth_trust trust() const { return trust_; }
+    hearth_trust_level trust() const { return trust_; }
     /// Owner of its pipelines; see gpu::PipelineSource.
     uint64_t owner() const { return owner_; }
     /// Returns HEARTH_OK, or HEARTH_ERROR_UNSUPPORTED with what the kernels' code needs and the
@@ -56,7 +56,7 @@ class LoadedProgram : public HandleTag<0x4850524f> {
     /// the program. shared_limit: see read_code().
     static hearth_result adopt(Context& context, std::span<const std::byte> program,
                                std::span<const std::byte> outside,
-                               std::span<const std::byte> agents, bool borrow, hearth_trust trust,
+                               std::span<const std::byte> agents, bool borrow, hearth_trust_level trust,
                                uint64_t shared_limit, LoadedProgram** out);
 
     Context* context_;
@@ -71,7 +71,7 @@ class LoadedProgram : public HandleTag<0x4850524f> {
     Array<bool> is_divisible_;  ///< one for each kernel
     std::span<const std::byte> agents_;
     ProgramView view_;
-    hearth_trust trust_ = HEARTH_TRUST_HOST;
+    hearth_trust_level trust_ = HEARTH_TRUST_TRUSTED;
     uint64_t owner_ = 0;
     uint64_t schema_hash_ = 0;
     uint64_t shared_bytes_ = 0;   ///< maximum of all kernels

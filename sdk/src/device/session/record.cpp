@@ -37,18 +37,18 @@ unsigned long long wide(uint64_t value) {
     return value;
 }
 
-gpu::Scope to_scope(const hearth_scope& scope) {
+gpu::Scope to_scope(const hearth_sync_scope& scope) {
     return {scope.stages, scope.access};
 }
 
-Position position_of(const hearth_cursor& cursor) {
-    return {cursor.next_step, cursor.next_part};
+Position position_of(const hearth_run_cursor& cursor) {
+    return {cursor.next_command, cursor.next_sub_dispatch};
 }
 
 bool is_limited(const hearth_record_info& info) {
     return (info.max_dispatches | info.max_workgroups | info.max_flops | info.max_bytes_moved) !=
                0 ||
-           info.max_us > 0;
+           info.gpu_time_budget_us > 0;
 }
 
 }  // namespace
@@ -72,18 +72,18 @@ class Recorder {
         gpu::begin_label(device_, commands_, view_.text(entry_.name));
         leading_barrier();
         if (first.is_start()) copy_shadows(/*in=*/true);
-        copy_dump({DumpPart::kSlotBefore, DumpPart::kInput});
-        profile_ = session_.begin_profile(commands_, info_, first);
+        copy_dump({DumpPart::kVariableBefore, DumpPart::kInput});
+        timings_ = session_.begin_timings(commands_, info_, first);
         occupy(info_.occupancy_priority);
-        const Position next = record_steps(first);
+        const Position next = record_commands(first);
         occupy(gpu::kNormalOccupancyPriority);
-        copy_dump({DumpPart::kOutput, DumpPart::kSlotAfter});
+        copy_dump({DumpPart::kOutput, DumpPart::kVariableAfter});
         if (next.is_start()) copy_shadows(/*in=*/false);
-        if (profile_ >= 0 && !has_step_times()) session_.write_timestamp(commands_, profile_);
-        if (profile_ >= 0) {
-            Session::ProfileSlot& slot = session_.profile_slots_[static_cast<size_t>(profile_)];
-            slot.is_whole = first.is_start() && next.is_start();
-            slot.end = next.is_start() ? Position{entry_.steps.count} : next;
+        if (timings_ >= 0 && !has_command_times()) session_.write_timestamp(commands_, timings_);
+        if (timings_ >= 0) {
+            Session::TimingSlot& variable = session_.timings_slots_[static_cast<size_t>(timings_)];
+            variable.is_whole = first.is_start() && next.is_start();
+            variable.end = next.is_start() ? Position{entry_.commands.count} : next;
         }
         closing_barrier();
         gpu::end_label(device_, commands_);
@@ -119,7 +119,7 @@ class Recorder {
         parameters.occupancyPriority = priority;
         device_.vk().CmdSetComputeOccupancyPriorityNV(commands_, &parameters);
     }
-    bool has_step_times() const { return (session_.flags_ & HEARTH_SESSION_PROFILE_STEPS) != 0; }
+    bool has_command_times() const { return (session_.flags_ & HEARTH_SESSION_TIMESTAMP_COMMANDS) != 0; }
     bool has_shadows() const {
         for (uint32_t binding : view_.bindings_of(entry_))
             if (session_.resolved_[binding].is_shadow) return true;
@@ -127,18 +127,18 @@ class Recorder {
     }
 
     void leading_barrier() {
-        edge_barrier(session_.earlier_scope(), work_scope(), &hearth_bound::before, true);
+        edge_barrier(session_.earlier_scope(), work_scope(), &hearth_tensor_binding::acquire_scope, true);
     }
-    void closing_barrier() { edge_barrier(work_scope(), {}, &hearth_bound::after, false); }
+    void closing_barrier() { edge_barrier(work_scope(), {}, &hearth_tensor_binding::release_scope, false); }
 
     /// Records the barrier between the application's work and this recording. The bindings' `scope`
     /// joins one side.
-    void edge_barrier(gpu::Scope before, gpu::Scope after, hearth_scope hearth_bound::*scope,
+    void edge_barrier(gpu::Scope before, gpu::Scope after, hearth_sync_scope hearth_tensor_binding::*scope,
                       bool is_leading) {
         gpu::OwnershipTransfer transfers[gpu::kMaxTransfers];
         size_t transfer_count = 0;
         const auto add = [&](const Session::Resolved& resolved) {
-            const hearth_scope& host = resolved.bound->*scope;
+            const hearth_sync_scope& host = resolved.bound->*scope;
             const uint32_t family = device_.queue_family();
             if (host.queue_family != HEARTH_QUEUE_FAMILY_SAME && host.queue_family != family) {
                 gpu::OwnershipTransfer& t = transfers[transfer_count++];
@@ -153,7 +153,7 @@ class Recorder {
                 (is_leading ? before : after) |= to_scope(host);
             }
         };
-        if (info_.barriers == HEARTH_BARRIERS_SDK) {
+        if (info_.barriers == HEARTH_BARRIERS_AUTOMATIC) {
             for (uint32_t binding : view_.bindings_of(entry_))
                 if (!session_.resolved_[binding].is_value()) add(session_.resolved_[binding]);
             if (session_.run_block_.bound != nullptr) add(session_.run_block_);
@@ -188,7 +188,7 @@ class Recorder {
         uint32_t count = 0;
         for (uint64_t row = 0; row < rows; ++row) {
             const uint64_t packed = r.offset + row * row_bytes;
-            const uint64_t apart = host_offset + row * r.bound->row_stride;
+            const uint64_t apart = host_offset + row * r.bound->item_stride;
             regions[count++] = {in ? apart : packed, in ? packed : apart, row_bytes};
             if (count < std::size(regions) && row + 1 < rows) continue;
             device_.vk().CmdCopyBuffer(commands_, in ? host : r.buffer, in ? r.buffer : host, count,
@@ -202,7 +202,7 @@ class Recorder {
         if (dump_ == nullptr) return;
         const gpu::Buffer& readbacks = session_.buffers_[kReadbackBuffer];
         gpu::record_barrier(device_, commands_, work_scope(), gpu::kTransferScope);
-        for_each_dumped(view_, info_.entry, info_.rows, dump_->step, [&](const DumpItem& item) {
+        for_each_dumped(view_, info_.entry, info_.batch_size, dump_->command, [&](const DumpItem& item) {
             if (std::find(parts.begin(), parts.end(), item.part) == parts.end()) return;
             const uint64_t to = dump_->offset + item.offset;
             if (item.part == DumpPart::kInput && session_.resolved_[item.index].is_value()) {
@@ -217,20 +217,20 @@ class Recorder {
         gpu::record_barrier(device_, commands_, gpu::kTransferScope, work_scope());
     }
 
-    Position record_steps(Position first) {
-        const std::span<const file::StepRecord> steps = view_.steps_of(entry_);
+    Position record_commands(Position first) {
+        const std::span<const file::CommandRecord> commands = view_.commands_of(entry_);
         const bool is_limited = runtime::is_limited(info_);
         const gpu::Scope scope = session_.entries_[info_.entry].scope;
         Cost spent;
         bool needs_barrier = false;  // something was recorded since the last one
         // If the first interval exceeds a limit alone, it is cut before the next barrier.
-        bool is_cut = is_limited && exceeds(interval_cost(steps, first));
-        for (Position at = first; at.step < steps.size(); at = {at.step + 1}) {
-            const file::StepRecord& step = steps[at.step];
-            if (step.kind == static_cast<uint32_t>(StepKind::kBarrier)) {
-                const Position next{at.step + 1};
-                const Cost ahead = is_limited ? interval_cost(steps, next) : Cost{};
-                if (is_limited && needs_barrier && next.step < steps.size() &&
+        bool is_cut = is_limited && exceeds(interval_cost(commands, first));
+        for (Position at = first; at.command < commands.size(); at = {at.command + 1}) {
+            const file::CommandRecord& command = commands[at.command];
+            if (command.kind == static_cast<uint32_t>(CommandKind::kBarrier)) {
+                const Position next{at.command + 1};
+                const Cost ahead = is_limited ? interval_cost(commands, next) : Cost{};
+                if (is_limited && needs_barrier && next.command < commands.size() &&
                     exceeds(plus(spent, ahead)))
                     return next;
                 if (needs_barrier) gpu::record_barrier(device_, commands_, scope, scope);
@@ -238,57 +238,57 @@ class Recorder {
                 is_cut = is_limited && spent.dispatches == 0 && exceeds(ahead);
                 continue;
             }
-            const uint32_t part_count = this->part_count(step);
+            const uint32_t part_count = this->part_count(command);
             uint32_t end = part_count;
             if (is_cut) {
-                end = end_within(spent, step, at.part, part_count);
+                end = end_within(spent, command, at.part, part_count);
                 if (end == at.part && needs_barrier) return at;
                 end = std::max(end, at.part + 1);
             }
-            record_step(step, at.part, end);
-            if (dump_ != nullptr && dump_->step == at.step) copy_dump({DumpPart::kStep});
-            spent = plus(spent, cost_of(step, end - at.part, part_count));
+            record_command(command, at.part, end);
+            if (dump_ != nullptr && dump_->command == at.command) copy_dump({DumpPart::kCommand});
+            spent = plus(spent, cost_of(command, end - at.part, part_count));
             needs_barrier = true;
-            if (end < part_count) return {at.step, end};
+            if (end < part_count) return {at.command, end};
         }
         return {};
     }
 
     /// Returns the number of sub-dispatches that the command may be split into; 1: indivisible.
-    uint32_t part_count(const file::StepRecord& step) const {
-        return session_.is_divisible(step) ? grid_at(step, info_.rows).part_count() : 1;
+    uint32_t part_count(const file::CommandRecord& command) const {
+        return session_.is_divisible(command) ? grid_at(command, info_.batch_size).part_count() : 1;
     }
-    Cost cost_of(const file::StepRecord& step, uint32_t parts, uint32_t part_count) const {
+    Cost cost_of(const file::CommandRecord& command, uint32_t parts, uint32_t part_count) const {
         const auto share = [&](uint64_t whole) {
             return whole / part_count * parts + whole % part_count * parts / part_count;
         };
-        Cost cost{1, 0, share(step.flops), share(step.bytes_moved)};
-        if (step.kind == static_cast<uint32_t>(StepKind::kDispatch)) {
-            const Grid grid = grid_at(step, info_.rows);
+        Cost cost{1, 0, share(command.flops), share(command.bytes_moved)};
+        if (command.kind == static_cast<uint32_t>(CommandKind::kDispatch)) {
+            const Grid grid = grid_at(command, info_.batch_size);
             cost.workgroups = grid.workgroups(part_count > 1 ? parts : grid.part_count()).or_most();
         }
         return cost;
     }
     /// Cost of the commands between `first` and the next barrier.
-    Cost interval_cost(std::span<const file::StepRecord> steps, Position first) const {
+    Cost interval_cost(std::span<const file::CommandRecord> commands, Position first) const {
         Cost cost;
-        for (Position at = first; at.step < steps.size(); at = {at.step + 1}) {
-            const file::StepRecord& step = steps[at.step];
-            if (step.kind == static_cast<uint32_t>(StepKind::kBarrier)) break;
-            const uint32_t part_count = this->part_count(step);
-            cost = plus(cost, cost_of(step, part_count - at.part, part_count));
+        for (Position at = first; at.command < commands.size(); at = {at.command + 1}) {
+            const file::CommandRecord& command = commands[at.command];
+            if (command.kind == static_cast<uint32_t>(CommandKind::kBarrier)) break;
+            const uint32_t part_count = this->part_count(command);
+            cost = plus(cost, cost_of(command, part_count - at.part, part_count));
         }
         return cost;
     }
     /// Returns the last sub-dispatch + 1 that fits within the limits, counting from `first`, on top
     /// of `spent`.
-    uint32_t end_within(const Cost& spent, const file::StepRecord& step, uint32_t first,
+    uint32_t end_within(const Cost& spent, const file::CommandRecord& command, uint32_t first,
                         uint32_t part_count) const {
         uint64_t fits = first, exceeds_at = uint64_t{part_count} + 1;
         while (exceeds_at - fits > 1) {
             const uint64_t middle = (fits + exceeds_at) / 2;
             const auto parts = static_cast<uint32_t>(middle - first);
-            (exceeds(plus(spent, cost_of(step, parts, part_count))) ? exceeds_at : fits) = middle;
+            (exceeds(plus(spent, cost_of(command, parts, part_count))) ? exceeds_at : fits) = middle;
         }
         return static_cast<uint32_t>(fits);
     }
@@ -307,40 +307,40 @@ class Recorder {
     }
 
     /// Records sub-dispatches [first, end) of a command.
-    void record_step(const file::StepRecord& step, uint32_t first, uint32_t end) {
-        gpu::begin_label(device_, commands_, view_.text(step.label));
-        switch (static_cast<StepKind>(step.kind)) {
-            case StepKind::kDispatch:
-                dispatch(step, first, end);
+    void record_command(const file::CommandRecord& command, uint32_t first, uint32_t end) {
+        gpu::begin_label(device_, commands_, view_.text(command.label));
+        switch (static_cast<CommandKind>(command.kind)) {
+            case CommandKind::kDispatch:
+                dispatch(command, first, end);
                 break;
-            case StepKind::kCopy:
-                copy(step);
+            case CommandKind::kCopy:
+                copy(command);
                 break;
-            case StepKind::kFill:
-                fill(step);
+            case CommandKind::kFill:
+                fill(command);
                 break;
-            case StepKind::kBarrier:
+            case CommandKind::kBarrier:
                 break;
         }
-        if (profile_ >= 0 && has_step_times()) session_.write_timestamp(commands_, profile_);
+        if (timings_ >= 0 && has_command_times()) session_.write_timestamp(commands_, timings_);
         gpu::end_label(device_, commands_);
     }
 
-    void dispatch(const file::StepRecord& step, uint32_t first, uint32_t end) {
-        Grid grid = grid_at(step, info_.rows);
+    void dispatch(const file::CommandRecord& command, uint32_t first, uint32_t end) {
+        Grid grid = grid_at(command, info_.batch_size);
         if (grid.is_empty()) return;
         uint32_t base[3] = {};
-        if (session_.is_divisible(step)) {
+        if (session_.is_divisible(command)) {
             base[grid.axis] = first;
             grid.groups[grid.axis] = end - first;
         }
-        const gpu::Pipeline* pipeline = session_.pipelines_[step.kernel];
+        const gpu::Pipeline* pipeline = session_.pipelines_[command.kernel];
         if (pipeline != bound_) {
             device_.vk().CmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE,
                                          pipeline->handle());
             bound_ = pipeline;
         }
-        const std::span<const uint32_t> words = view_.words_of(step);
+        const std::span<const uint32_t> words = view_.words_of(command);
         const bool addresses = view_.binding_model() == BindingModel::kDeviceAddress;
         std::byte push[file::kMaxNativePushBytes];  // the view refuses more
         size_t push_bytes = 0;
@@ -349,16 +349,16 @@ class Recorder {
                 std::memcpy(push + push_bytes, &address, sizeof address);
                 push_bytes += sizeof address;
             };
-            const uint32_t located_count = view_.kernels()[step.kernel].located_count;
+            const uint32_t located_count = view_.kernels()[command.kernel].located_count;
             if (located_count > 0) {
                 push_address(session_.buffers_[kArenaBuffer].address);
                 push_address(session_.buffers_[kWeightsBuffer].address);
             }
             for (const file::OperandRecord& operand :
-                 view_.operands_of(step).subspan(located_count))
+                 view_.operands_of(command).subspan(located_count))
                 push_address(place_of(operand).address);
         } else {
-            push_descriptors(step, pipeline->layout());
+            push_descriptors(command, pipeline->layout());
         }
         if (!words.empty()) std::memcpy(push + push_bytes, words.data(), words.size_bytes());
         push_bytes += words.size_bytes();
@@ -373,11 +373,11 @@ class Recorder {
                                          grid.groups[1], grid.groups[2]);
     }
 
-    void push_descriptors(const file::StepRecord& step, VkPipelineLayout layout) {
+    void push_descriptors(const file::CommandRecord& command, VkPipelineLayout layout) {
         VkDescriptorBufferInfo buffers[32];  // the view refuses more
         VkWriteDescriptorSet writes[32];
         uint32_t count = 0;
-        for (const file::OperandRecord& operand : view_.operands_of(step)) {
+        for (const file::OperandRecord& operand : view_.operands_of(command)) {
             const Place place = place_of(operand);
             buffers[count] = {place.buffer, place.offset, bytes_at(operand)};
             writes[count] = {};
@@ -393,30 +393,30 @@ class Recorder {
                                                  0, count, writes);
     }
 
-    void copy(const file::StepRecord& step) {
-        const std::span<const file::OperandRecord> operands = view_.operands_of(step);
+    void copy(const file::CommandRecord& command) {
+        const std::span<const file::OperandRecord> operands = view_.operands_of(command);
         const Place from = place_of(operands[0]), to = place_of(operands[1]);
-        const VkBufferCopy region{from.offset, to.offset, extent_at(operands[0].bytes, info_.rows)};
+        const VkBufferCopy region{from.offset, to.offset, extent_at(operands[0].bytes, info_.batch_size)};
         if (region.size > 0)
             device_.vk().CmdCopyBuffer(commands_, from.buffer, to.buffer, 1, &region);
     }
 
-    void fill(const file::StepRecord& step) {
-        const file::OperandRecord& operand = view_.operands_of(step)[0];
+    void fill(const file::CommandRecord& command) {
+        const file::OperandRecord& operand = view_.operands_of(command)[0];
         const Place to = place_of(operand);
-        const uint64_t bytes = extent_at(operand.bytes, info_.rows);
+        const uint64_t bytes = extent_at(operand.bytes, info_.batch_size);
         if (bytes > 0)
             device_.vk().CmdFillBuffer(commands_, to.buffer, to.offset, bytes,
-                                       view_.words_of(step)[0]);
+                                       view_.words_of(command)[0]);
     }
 
     /// A descriptor must not be empty, nor start at its region's end. Kernels do not access an
     /// empty operand, so the run block stands in for it.
     bool is_empty(const file::OperandRecord& operand) const {
-        return extent_at(operand.bytes, info_.rows) == 0;
+        return extent_at(operand.bytes, info_.batch_size) == 0;
     }
     uint64_t bytes_at(const file::OperandRecord& operand) const {
-        return is_empty(operand) ? sizeof(RunBlock) : extent_at(operand.bytes, info_.rows);
+        return is_empty(operand) ? sizeof(RunBlock) : extent_at(operand.bytes, info_.batch_size);
     }
     Place place_of(const file::OperandRecord& operand) const {
         if (is_empty(operand)) return place_of(session_.run_block_);
@@ -437,13 +437,13 @@ class Recorder {
             case DumpPart::kInput:
             case DumpPart::kOutput:
                 return place_of(session_.resolved_[item.index]);
-            case DumpPart::kStep:
-                return place_of(view_.operands_of(view_.steps_of(entry_)[dump_->step])[item.index]);
-            case DumpPart::kSlotBefore:
-            case DumpPart::kSlotAfter:
+            case DumpPart::kCommand:
+                return place_of(view_.operands_of(view_.commands_of(entry_)[dump_->command])[item.index]);
+            case DumpPart::kVariableBefore:
+            case DumpPart::kVariableAfter:
                 break;
         }
-        return place_in(session_.buffers_[kWeightsBuffer], view_.slots()[item.index].offset);
+        return place_in(session_.buffers_[kWeightsBuffer], view_.variables()[item.index].offset);
     }
     static Place place_in(const gpu::Buffer& buffer, uint64_t offset) {
         return {buffer.handle, offset, buffer.address + offset};
@@ -458,19 +458,19 @@ class Recorder {
     const file::EntryRecord& entry_;
     const Session::DumpTarget* dump_;
     const gpu::Pipeline* bound_ = nullptr;
-    int64_t profile_ = -1;
+    int64_t timings_ = -1;
 };
 
-hearth_result Session::record(const hearth_record_info& given, hearth_cursor* cursor) {
+hearth_result Session::record(const hearth_record_info& given, hearth_run_cursor* cursor) {
     if (const hearth_result r = prepare(given, cursor); r != HEARTH_OK) return r;
     hearth_record_info info = given;
     const Position first = first_of(entries_[info.entry], cursor);
-    if (info.max_us > 0) limit_by_costs(info, first);
+    if (info.gpu_time_budget_us > 0) limit_by_costs(info, first);
     DumpTarget target;
     Readback* dump = nullptr;
     if (is_dumped(info, cursor))
-        if (const hearth_result r = begin_dump(info, HEARTH_NO_STEP, &dump, target);
-            r != HEARTH_OK && r != HEARTH_ERROR_RING_FULL)
+        if (const hearth_result r = begin_dump(info, HEARTH_NO_COMMAND, &dump, target);
+            r != HEARTH_OK && r != HEARTH_ERROR_TOO_MANY_IN_FLIGHT)
             return r;
     const EntryFacts& entry = entries_[info.entry];
     const Position end = record_prepared(info, first, dump != nullptr ? &target : nullptr);
@@ -478,29 +478,29 @@ hearth_result Session::record(const hearth_record_info& given, hearth_cursor* cu
     if (cursor == nullptr) return HEARTH_OK;
     *cursor = {};
     if (end.is_start()) return HEARTH_OK;
-    *cursor = {info.entry, end.step, end.part, 0, entry.epoch, fingerprint(info)};
+    *cursor = {info.entry, end.command, end.part, 0, entry.epoch, fingerprint(info)};
     return HEARTH_INCOMPLETE;
 }
 
-hearth_result Session::record_dump(const hearth_record_info& info, uint32_t step,
+hearth_result Session::record_dump(const hearth_record_info& info, uint32_t command,
                                    hearth_readback* out) {
     if (const hearth_result r = prepare(info, nullptr); r != HEARTH_OK) return r;
     DumpTarget target;
     Readback* readback = nullptr;
-    if (const hearth_result r = begin_dump(info, step, &readback, target); r != HEARTH_OK) return r;
+    if (const hearth_result r = begin_dump(info, command, &readback, target); r != HEARTH_OK) return r;
     (void)record_prepared(info, {}, &target);
     *out = finish_readback(info.command_buffer, *readback);
     return HEARTH_OK;
 }
 
-hearth_result Session::begin_dump(const hearth_record_info& info, uint32_t step,
+hearth_result Session::begin_dump(const hearth_record_info& info, uint32_t command,
                                   Readback** readback, DumpTarget& target) {
     const file::EntryRecord& entry = view().entries()[info.entry];
     const char* name = view().text(entry.name);
-    if (!is_dump_step(view(), entry, step))
+    if (!is_dump_command(view(), entry, command))
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "dump of entry %s: step %u is %s, expected HEARTH_NO_STEP or another of its %u",
-                    name, step, step < entry.steps.count ? "a barrier" : "none", entry.steps.count);
+                    name, command, command < entry.commands.count ? "a barrier" : "none", entry.commands.count);
     for (const uint32_t binding : view().bindings_of(entry)) {
         const Resolved& r = resolved_[binding];
         if (r.is_value() || r.is_shadow || r.bytes == 0 ||
@@ -512,12 +512,12 @@ hearth_result Session::begin_dump(const hearth_record_info& info, uint32_t step,
                     name, view().text(view().bindings()[binding].name), r.bound->usage);
     }
     const uint64_t bytes =
-        for_each_dumped(view(), info.entry, info.rows, step, [](const DumpItem&) {});
+        for_each_dumped(view(), info.entry, info.batch_size, command, [](const DumpItem&) {});
     if (bytes == 0)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "dump of entry %s: it has nothing to dump",
                     name);
     if (const hearth_result r = begin_readback(bytes, readback); r != HEARTH_OK) return r;
-    target = {step, readback_ring_.segment((*readback)->segment).offset};
+    target = {command, readback_ring_.segment((*readback)->segment).offset};
     return HEARTH_OK;
 }
 
@@ -526,13 +526,13 @@ Position Session::record_prepared(const hearth_record_info& info, Position first
     EntryFacts& entry = entries_[info.entry];
     if (first.is_start()) {
         ++entry.epoch;
-        entry.first_serial = context_->serial();
+        entry.first_frame_number = context_->frame_number();
     }
-    if (first.is_start() || entry.last_serial != context_->serial()) entry.last_start = first;
-    entry.last_serial = context_->serial();
+    if (first.is_start() || entry.last_frame_number != context_->frame_number()) entry.last_start = first;
+    entry.last_frame_number = context_->frame_number();
     entry.is_taken_back = false;
     if (uses_run_slot_) {
-        run_slots_[next_run_slot_] = {context_->serial(), true};
+        run_slots_[next_run_slot_] = {context_->frame_number(), true};
         next_run_slot_ = (next_run_slot_ + 1) % static_cast<uint32_t>(run_slots_.size());
     }
     entry.open = Recorder(*this, info, dump).record(first);
@@ -543,26 +543,26 @@ Position Session::record_prepared(const hearth_record_info& info, Position first
 
 /// Returns where the recording begins: at the start, at the cursor, or at the first dropped slice
 /// of the run.
-Position Session::first_of(const EntryFacts& entry, const hearth_cursor* cursor) const {
+Position Session::first_of(const EntryFacts& entry, const hearth_run_cursor* cursor) const {
     if (cursor == nullptr) return {};
     const Position at = position_of(*cursor);
     return entry.is_taken_back ? std::min(at, entry.open) : at;
 }
 
-bool Session::is_divisible(const file::StepRecord& step) const {
-    return step.kind == static_cast<uint32_t>(StepKind::kDispatch) && may_be_cut(step.kernel);
+bool Session::is_divisible(const file::CommandRecord& command) const {
+    return command.kind == static_cast<uint32_t>(CommandKind::kDispatch) && may_be_cut(command.kernel);
 }
 
 /// True if the cursor is a valid position in the entry at this batch size.
-bool Session::is_own(const hearth_cursor& cursor, uint32_t entry, uint64_t rows) const {
-    const std::span<const file::StepRecord> steps = view().steps_of(view().entries()[entry]);
-    if (cursor.entry != entry || cursor.next_step >= steps.size()) return false;
-    const file::StepRecord& step = steps[cursor.next_step];
-    return cursor.next_part == 0 ||
-           (is_divisible(step) && cursor.next_part < grid_at(step, rows).part_count());
+bool Session::is_own(const hearth_run_cursor& cursor, uint32_t entry, uint64_t rows) const {
+    const std::span<const file::CommandRecord> commands = view().commands_of(view().entries()[entry]);
+    if (cursor.entry != entry || cursor.next_command >= commands.size()) return false;
+    const file::CommandRecord& command = commands[cursor.next_command];
+    return cursor.next_sub_dispatch == 0 ||
+           (is_divisible(command) && cursor.next_sub_dispatch < grid_at(command, rows).part_count());
 }
 
-hearth_result Session::prepare(const hearth_record_info& info, const hearth_cursor* cursor) {
+hearth_result Session::prepare(const hearth_record_info& info, const hearth_run_cursor* cursor) {
     if (const hearth_result r = check_transfer(info.command_buffer, "record"); r != HEARTH_OK)
         return r;
     if (!is_set_up()) return fail_without_setup("record");
@@ -570,30 +570,30 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
         return fail(HEARTH_ERROR_NOT_FOUND, "record: entry %u of %zu", info.entry, entries_.size());
     const file::EntryRecord& entry = view().entries()[info.entry];
     const char* name = view().text(entry.name);
-    if (info.rows == 0 || info.rows > view().header().rows_capacity)
+    if (info.batch_size == 0 || info.batch_size > view().header().max_batch_size)
         return fail(HEARTH_ERROR_OUT_OF_RANGE, "entry %s: %llu rows, expected 1..%llu", name,
-                    wide(info.rows), wide(view().header().rows_capacity));
+                    wide(info.batch_size), wide(view().header().max_batch_size));
     const bool resumes = cursor != nullptr && !position_of(*cursor).is_start();
-    if (resumes && !is_own(*cursor, info.entry, info.rows))
+    if (resumes && !is_own(*cursor, info.entry, info.batch_size))
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: the cursor is not one of its own",
                     name);
-    if (resumes && cursor->epoch != entries_[info.entry].epoch)
-        return fail(HEARTH_ERROR_WRONG_ORDER,
+    if (resumes && cursor->generation != entries_[info.entry].epoch)
+        return fail(HEARTH_ERROR_INVALID_STATE,
                     "entry %s: it was started anew after the slice that the cursor continues",
                     name);
     if (resumes && arena_ != nullptr && !arena_->is_turn(entries_[info.entry].arena_turn))
-        return fail(HEARTH_ERROR_WRONG_ORDER,
+        return fail(HEARTH_ERROR_INVALID_STATE,
                     "entry %s: another session has used the shared arena after the slice that the "
                     "cursor continues",
                     name);
-    if (!(info.max_us >= 0))
+    if (!(info.gpu_time_budget_us >= 0))
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: max_us is %g, expected 0 or more",
-                    name, info.max_us);
-    if (info.max_us > 0 && costs_.empty())
+                    name, info.gpu_time_budget_us);
+    if (info.gpu_time_budget_us > 0 && costs_.empty())
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "entry %s: max_us is %g, but the session was created without "
                     "HEARTH_SESSION_MEASURE_COSTS",
-                    name, info.max_us);
+                    name, info.gpu_time_budget_us);
     if (!(info.occupancy_priority >= 0 && info.occupancy_priority <= 1))
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "entry %s: occupancy_priority is %g, expected 0..1", name,
@@ -609,19 +609,19 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
                 resolve(info, view().bindings_of(entry)[i], entry.bindings.first + i);
             r != HEARTH_OK)
             return r;
-    uses_run_slot_ = info.run_block == nullptr || inline_used_ > 0;
+    uses_run_slot_ = info.indirect_batch_buffer == nullptr || inline_used_ > 0;
     if (uses_run_slot_) {
-        const RunSlot& slot = run_slots_[next_run_slot_];
-        if (slot.is_used && slot.serial > context_->completed_serial())
-            return fail(HEARTH_ERROR_RING_FULL,
+        const RunSlot& variable = run_slots_[next_run_slot_];
+        if (variable.is_used && variable.frame_number > context_->completed_frame_number())
+            return fail(HEARTH_ERROR_TOO_MANY_IN_FLIGHT,
                         "entry %s: all %zu recordings_in_flight are in flight", name,
                         run_slots_.size());
     }
     if (const hearth_result r = resolve_run_block(info); r != HEARTH_OK) return r;
     if (const hearth_result r = check_overlaps(info); r != HEARTH_OK) return r;
-    if ((flags_ & HEARTH_SESSION_CHECK_BINDINGS) != 0)
+    if ((flags_ & HEARTH_SESSION_VALIDATE_BINDINGS) != 0)
         if (const hearth_result r = check_ranges(info); r != HEARTH_OK) return r;
-    if (resumes && cursor->fingerprint != fingerprint(info))
+    if (resumes && cursor->bindings_hash != fingerprint(info))
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "entry %s: rows and bindings differ from those of the slice before", name);
 
@@ -636,8 +636,8 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
             std::memcpy(buffers_[kRunBuffer].mapped + r.offset, r.bound->data,
                         static_cast<size_t>(r.bytes));
     }
-    if (info.run_block == nullptr) {
-        const RunBlock block{static_cast<uint32_t>(info.rows), {0, 0, 0}};
+    if (info.indirect_batch_buffer == nullptr) {
+        const RunBlock block{static_cast<uint32_t>(info.batch_size), {0, 0, 0}};
         std::memcpy(buffers_[kRunBuffer].mapped + run_block_.offset, &block, sizeof block);
     }
     return HEARTH_OK;
@@ -646,10 +646,10 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
 /// Places values that are too large to go inline in one segment of the upload ring, to be copied
 /// from.
 hearth_result Session::stage_inputs(const file::EntryRecord& entry) {
-    const int64_t segment = upload_ring_.allocate(staged_used_, context_->serial(), false,
-                                                  context_->completed_serial(), kInputUpload);
+    const int64_t segment = upload_ring_.allocate(staged_used_, context_->frame_number(), false,
+                                                  context_->completed_frame_number(), kInputUpload);
     if (segment < 0)
-        return fail(HEARTH_ERROR_RING_FULL,
+        return fail(HEARTH_ERROR_TOO_MANY_IN_FLIGHT,
                     "entry %s: no room for %llu bytes of inputs by value; see upload_bytes and "
                     "upload_count",
                     view().text(entry.name), wide(staged_used_));
@@ -667,13 +667,13 @@ hearth_result Session::stage_inputs(const file::EntryRecord& entry) {
 
 hearth_result Session::check_ready(uint32_t e) {
     if (entries_[e].is_ready) return HEARTH_OK;
-    for (const file::StepRecord& step : view().steps_of(view().entries()[e])) {
-        if (step.kind != static_cast<uint32_t>(StepKind::kDispatch)) continue;
-        const hearth_result status = pipelines_[step.kernel]->status();
+    for (const file::CommandRecord& command : view().commands_of(view().entries()[e])) {
+        if (command.kind != static_cast<uint32_t>(CommandKind::kDispatch)) continue;
+        const hearth_result status = pipelines_[command.kernel]->status();
         if (status == HEARTH_OK) continue;
         return fail(status, "entry %s: the pipeline of kernel %s is not ready",
                     view().text(view().entries()[e].name),
-                    view().text(view().kernels()[step.kernel].name));
+                    view().text(view().kernels()[command.kernel].name));
     }
     entries_[e].is_ready = true;
     return HEARTH_OK;
@@ -683,17 +683,17 @@ hearth_result Session::check_ready(uint32_t e) {
 hearth_result Session::check_bound(const hearth_record_info& info) {
     const file::EntryRecord& entry = view().entries()[info.entry];
     const char* name = view().text(entry.name);
-    if (static_cast<uint32_t>(info.barriers) > HEARTH_BARRIERS_HOST)
+    if (static_cast<uint32_t>(info.barriers) > HEARTH_BARRIERS_MANUAL)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: barriers is %u, expected 0 or 1",
                     name, static_cast<unsigned>(info.barriers));
-    if (info.bound_count != entry.bindings.count)
+    if (info.binding_count != entry.bindings.count)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: %u bindings given, %u expected", name,
-                    info.bound_count, entry.bindings.count);
-    if (info.bound_count > 0 && info.bound == nullptr)
+                    info.binding_count, entry.bindings.count);
+    if (info.binding_count > 0 && info.bindings == nullptr)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: bound is null", name);
     const std::span<const uint32_t> list = view().bindings_of(entry);
-    for (uint32_t i = 0; i < info.bound_count; ++i) {
-        const uint32_t binding = info.bound[i].binding;
+    for (uint32_t i = 0; i < info.binding_count; ++i) {
+        const uint32_t binding = info.bindings[i].binding;
         if (std::find(list.begin(), list.end(), binding) == list.end()) {
             FixedText<300> known;
             for (const uint32_t b : list)
@@ -704,7 +704,7 @@ hearth_result Session::check_bound(const hearth_record_info& info) {
                         name, i, binding, known.c_str());
         }
         for (uint32_t k = 0; k < i; ++k)
-            if (info.bound[k].binding == binding)
+            if (info.bindings[k].binding == binding)
                 return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                             "entry %s: binding %s (%u) is given twice", name,
                             view().text(view().bindings()[binding].name), binding);
@@ -712,7 +712,7 @@ hearth_result Session::check_bound(const hearth_record_info& info) {
     return HEARTH_OK;
 }
 
-hearth_result Session::check_range(const char* name, const hearth_bound& bound, uint64_t bytes) {
+hearth_result Session::check_range(const char* name, const hearth_tensor_binding& bound, uint64_t bytes) {
     const gpu::Device& device = context_->device();
     VkMemoryRequirements needs{};
     device.vk().GetBufferMemoryRequirements(device.handle(), bound.buffer, &needs);
@@ -744,12 +744,12 @@ hearth_result Session::check_overlaps(const hearth_record_info& info) {
     const auto name_of = [&](uint32_t b) { return view().text(view().bindings()[b].name); };
     // Rows of equal strides may interleave.
     const auto interleave = [](const Resolved& a, const Resolved& b) {
-        const uint64_t stride = a.bound->row_stride;
-        if (a.row_bytes == 0 || b.row_bytes == 0 || b.bound->row_stride != stride) return false;
+        const uint64_t stride = a.bound->item_stride;
+        if (a.row_bytes == 0 || b.row_bytes == 0 || b.bound->item_stride != stride) return false;
         const uint64_t from_a = (b.bound->offset + stride - a.bound->offset % stride) % stride;
         return from_a >= a.row_bytes && from_a + b.row_bytes <= stride;
     };
-    const auto overlap = [](const hearth_bound& a, uint64_t a_bytes, const hearth_bound& b,
+    const auto overlap = [](const hearth_tensor_binding& a, uint64_t a_bytes, const hearth_tensor_binding& b,
                             uint64_t b_bytes) {
         return a.buffer == b.buffer && a_bytes > 0 && b_bytes > 0 &&
                (Checked(b.offset) + b_bytes).or_most() > a.offset &&
@@ -772,8 +772,8 @@ hearth_result Session::check_overlaps(const hearth_record_info& info) {
                         wide(r.bound->offset), wide(r.host_bytes),
                         name_of(r.is_output ? binding : other));
         }
-        if (info.run_block != nullptr && r.is_output &&
-            overlap(*r.bound, r.host_bytes, *info.run_block, sizeof(RunBlock)))
+        if (info.indirect_batch_buffer != nullptr && r.is_output &&
+            overlap(*r.bound, r.host_bytes, *info.indirect_batch_buffer, sizeof(RunBlock)))
             return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                         "binding %.120s is an output and shares bytes with run_block",
                         name_of(binding));
@@ -791,7 +791,7 @@ hearth_result Session::check_ranges(const hearth_record_info& info) {
             result != HEARTH_OK)
             return result;
     }
-    return info.run_block != nullptr ? check_range("run_block", *info.run_block, sizeof(RunBlock))
+    return info.indirect_batch_buffer != nullptr ? check_range("run_block", *info.indirect_batch_buffer, sizeof(RunBlock))
                                      : HEARTH_OK;
 }
 
@@ -799,21 +799,21 @@ hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
                                uint32_t list_index) {
     const file::BindingRecord& record = view().bindings()[binding];
     const char* name = view().text(record.name);
-    const hearth_bound* bound = nullptr;
-    for (uint32_t i = 0; i < info.bound_count; ++i)
-        if (info.bound[i].binding == binding) bound = &info.bound[i];
+    const hearth_tensor_binding* bound = nullptr;
+    for (uint32_t i = 0; i < info.binding_count; ++i)
+        if (info.bindings[i].binding == binding) bound = &info.bindings[i];
     if (bound == nullptr)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "binding %s (%u) is not given", name, binding);
     Resolved& out = resolved_[binding];
     out = {};
-    out.bytes = out.host_bytes = extent_at(record.bytes, info.rows);
-    if (bound->row_stride != 0)
+    out.bytes = out.host_bytes = extent_at(record.bytes, info.batch_size);
+    if (bound->item_stride != 0)
         if (const hearth_result r = resolve_stride(info, *bound, record, out); r != HEARTH_OK)
             return r;
     if (bound->bytes < out.host_bytes)
         return fail(HEARTH_ERROR_OUT_OF_RANGE,
                     "binding %s: %llu bytes given, %llu needed for %llu rows", name,
-                    wide(bound->bytes), wide(out.host_bytes), wide(info.rows));
+                    wide(bound->bytes), wide(out.host_bytes), wide(info.batch_size));
     const BindingFacts& facts = binding_facts_[list_index];
     out.is_input = record.direction != static_cast<uint32_t>(Direction::kOutput);
     out.is_output = !out.is_input || facts.is_written || facts.is_copied_to;
@@ -829,7 +829,7 @@ hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
             (out.bytes + kInlineAlignment - 1) / kInlineAlignment * kInlineAlignment;
         out.bound = bound;
         if (room > inline_bytes_ - inline_used_) {
-            if ((flags_ & HEARTH_SESSION_COPY_BINDINGS) == 0)
+            if ((flags_ & HEARTH_SESSION_ALLOW_STAGING_COPIES) == 0)
                 return fail(HEARTH_ERROR_OUT_OF_RANGE,
                             "binding %s: %llu bytes by value, %llu of inline_bytes are left; "
                             "HEARTH_SESSION_COPY_BINDINGS takes more through the upload ring",
@@ -868,7 +868,7 @@ hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
     }
     VkBufferUsageFlags needed = out.is_input ? VK_BUFFER_USAGE_TRANSFER_SRC_BIT : 0;
     if (out.is_output) needed |= VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-    if ((flags_ & HEARTH_SESSION_COPY_BINDINGS) == 0 || (bound->usage & needed) != needed)
+    if ((flags_ & HEARTH_SESSION_ALLOW_STAGING_COPIES) == 0 || (bound->usage & needed) != needed)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "binding %s: kernels cannot reach a buffer of usage 0x%x at offset %llu%s; it "
                     "needs %s usage and a multiple of %llu, or HEARTH_SESSION_COPY_BINDINGS and %s "
@@ -897,29 +897,29 @@ void Session::use_shadow(Resolved& out, uint32_t list_index) const {
 }
 
 /// Resolves a binding whose rows are strided in the application's buffer.
-hearth_result Session::resolve_stride(const hearth_record_info& info, const hearth_bound& bound,
+hearth_result Session::resolve_stride(const hearth_record_info& info, const hearth_tensor_binding& bound,
                                       const file::BindingRecord& record, Resolved& out) {
     const char* name = view().text(record.name);
-    const uint64_t row_bytes = record.bytes.per_row;
+    const uint64_t row_bytes = record.bytes.is_batch;
     if (record.bytes.fixed != 0 || row_bytes == 0)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "binding %s: row_stride %llu, but it has no rows", name,
-                    wide(bound.row_stride));
+                    wide(bound.item_stride));
     if (bound.buffer == VK_NULL_HANDLE)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "binding %s: row_stride %llu of bytes by value, which are packed", name,
-                    wide(bound.row_stride));
-    if (bound.row_stride < row_bytes)
+                    wide(bound.item_stride));
+    if (bound.item_stride < row_bytes)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "binding %s: row_stride is %llu, a row has %llu bytes", name,
-                    wide(bound.row_stride), wide(row_bytes));
-    if (bound.row_stride == row_bytes) return HEARTH_OK;
+                    wide(bound.item_stride), wide(row_bytes));
+    if (bound.item_stride == row_bytes) return HEARTH_OK;
     out.row_bytes = row_bytes;
-    out.host_bytes = (Checked(bound.row_stride) * (info.rows - 1) + row_bytes).or_most();
+    out.host_bytes = (Checked(bound.item_stride) * (info.batch_size - 1) + row_bytes).or_most();
     return HEARTH_OK;
 }
 
-bool Session::is_direct(const hearth_bound& bound, const BindingFacts& facts) const {
+bool Session::is_direct(const hearth_tensor_binding& bound, const BindingFacts& facts) const {
     const bool addresses = view().binding_model() == BindingModel::kDeviceAddress;
     VkBufferUsageFlags needed = 0;
     uint64_t alignment = 4;
@@ -938,14 +938,14 @@ bool Session::is_direct(const hearth_bound& bound, const BindingFacts& facts) co
 hearth_result Session::resolve_run_block(const hearth_record_info& info) {
     run_block_ = {};
     run_block_.bytes = sizeof(RunBlock);
-    if (info.run_block == nullptr) {
+    if (info.indirect_batch_buffer == nullptr) {
         const gpu::Buffer& run = buffers_[kRunBuffer];
         run_block_.buffer = run.handle;
         run_block_.offset = next_run_slot_ * run_slot_bytes();
         run_block_.address = run.address + run_block_.offset;
         return HEARTH_OK;
     }
-    const hearth_bound& bound = *info.run_block;
+    const hearth_tensor_binding& bound = *info.indirect_batch_buffer;
     const BindingFacts read_by_kernels{.is_read = true};
     if (bound.buffer == VK_NULL_HANDLE || bound.bytes < sizeof(RunBlock) ||
         bound.offset % kRunBlockAlignment != 0 || !is_direct(bound, read_by_kernels))
@@ -970,10 +970,10 @@ hearth_result Session::resolve_run_block(const hearth_record_info& info) {
 
 uint64_t Session::fingerprint(const hearth_record_info& info) const {
     Hash hash;
-    hash.number(info.rows);
-    const auto add_bound = [&](const hearth_bound& bound) {
+    hash.number(info.batch_size);
+    const auto add_bound = [&](const hearth_tensor_binding& bound) {
         hash.number(gpu::handle_bits(bound.buffer)).number(bound.offset).number(bound.bytes);
-        hash.number(bound.row_stride);
+        hash.number(bound.item_stride);
     };
     for (uint32_t binding : view().bindings_of(view().entries()[info.entry])) {
         const Resolved& r = resolved_[binding];
@@ -982,12 +982,12 @@ uint64_t Session::fingerprint(const hearth_record_info& info) const {
             hash.bytes(
                 {static_cast<const std::byte*>(r.bound->data), static_cast<size_t>(r.bytes)});
     }
-    if (info.run_block != nullptr) add_bound(*info.run_block);
+    if (info.indirect_batch_buffer != nullptr) add_bound(*info.indirect_batch_buffer);
     return hash.value();
 }
 
 hearth_result Session::binding_scope(uint32_t e, uint32_t binding, uint32_t buffer_usage,
-                                     hearth_scope& out) {
+                                     hearth_sync_scope& out) {
     if (e >= entries_.size())
         return fail(HEARTH_ERROR_NOT_FOUND, "entry %u of %zu", e, entries_.size());
     const file::EntryRecord& entry = view().entries()[e];
@@ -998,14 +998,14 @@ hearth_result Session::binding_scope(uint32_t e, uint32_t binding, uint32_t buff
                     binding);
     BindingFacts facts =
         binding_facts_[entry.bindings.first + static_cast<size_t>(found - list.begin())];
-    hearth_bound aligned = hearth_bind_buffer(binding, VK_NULL_HANDLE, 0, 0, buffer_usage);
+    hearth_tensor_binding aligned = hearth_bind_buffer(binding, VK_NULL_HANDLE, 0, 0, buffer_usage);
     if (!is_direct(aligned, facts)) {
         const bool is_input =
             view().bindings()[binding].direction != static_cast<uint32_t>(Direction::kOutput);
         const bool is_output = !is_input || facts.is_written || facts.is_copied_to;
         facts = {.is_copied_from = is_input, .is_copied_to = is_output};
     }
-    out = hearth_make_scope(0, 0);
+    out = hearth_make_sync_scope(0, 0);
     const auto add = [&](bool used, uint64_t stages, uint64_t access) {
         if (used) out.stages |= stages, out.access |= access;
     };

@@ -13,7 +13,7 @@ class ByteRing {
   public:
     struct Segment {
         uint64_t offset = 0, bytes = 0;
-        uint64_t serial = 0;   ///< in use by the GPU until this frame number completes
+        uint64_t frame_number = 0;   ///< in use by the GPU until this frame number completes
         bool is_held = false;  ///< in use by the application until release()
         uint32_t tag = 0;      ///< for the caller's use
     };
@@ -26,32 +26,32 @@ class ByteRing {
     }
 
     /// Returns the index of a new segment of `bytes` > 0, or -1 if there is no room.
-    int64_t allocate(uint64_t bytes, uint64_t serial, bool is_held, uint64_t completed_serial,
+    int64_t allocate(uint64_t bytes, uint64_t frame_number, bool is_held, uint64_t completed_frame_number,
                      uint32_t tag = 0) {
-        reclaim(completed_serial);
+        reclaim(completed_frame_number);
         uint64_t offset = 0;
         if (count_ == segments_.size() || !find_room(bytes, &offset)) return -1;
         const size_t index = (first_ + count_++) % segments_.size();
-        segments_[index] = {offset, bytes, serial, is_held, tag};
+        segments_[index] = {offset, bytes, frame_number, is_held, tag};
         return static_cast<int64_t>(index);
     }
     const Segment& segment(size_t index) const { return segments_[index]; }
     void release(size_t index) { segments_[index].is_held = false; }
     /// Marks the segments of frame `serial` as unused; calls visit(segment) for each, oldest first.
     template <class Visit>
-    void take_back(uint64_t serial, Visit visit) {
+    void take_back(uint64_t frame_number, Visit visit) {
         for (size_t i = 0; i < count_; ++i) {
             Segment& segment = segments_[(first_ + i) % segments_.size()];
-            if (segment.serial != serial) continue;
+            if (segment.frame_number != frame_number) continue;
             visit(segment);
-            segment.serial = 0;
+            segment.frame_number = 0;
         }
     }
 
   private:
-    void reclaim(uint64_t completed_serial) {
+    void reclaim(uint64_t completed_frame_number) {
         while (count_ > 0 && !segments_[first_].is_held &&
-               segments_[first_].serial <= completed_serial) {
+               segments_[first_].frame_number <= completed_frame_number) {
             first_ = (first_ + 1) % segments_.size();
             --count_;
         }

@@ -23,11 +23,11 @@ struct BufferFacts {
 constexpr BufferFacts kBuffers[kBufferCount] = {
     {HEARTH_MEMORY_WEIGHTS, "hearth weights"},
     {HEARTH_MEMORY_ARENA, "hearth arena"},
-    {HEARTH_MEMORY_RUN, "hearth run blocks"},
+    {HEARTH_MEMORY_PER_RECORDING, "hearth run blocks"},
     {HEARTH_MEMORY_STAGING, "hearth initial weights"},
     {HEARTH_MEMORY_STAGING, "hearth uploads"},
     {HEARTH_MEMORY_READBACK, "hearth readbacks"},
-    {HEARTH_MEMORY_SHADOW, "hearth shadow bindings"},
+    {HEARTH_MEMORY_BOUNCE, "hearth shadow bindings"},
 };
 
 constexpr uint64_t kShadowAlignment = 256;
@@ -37,7 +37,7 @@ uint64_t align_up(uint64_t bytes, uint64_t alignment) {
 }
 
 uint64_t inline_capacity(const hearth_session_create_info& info) {
-    return align_up(info.inline_bytes, 256);
+    return align_up(info.max_inline_bytes, 256);
 }
 
 /// Calls visit(list_index, binding) for each element of each entry's list of bindings.
@@ -53,7 +53,7 @@ size_t entry_binding_count(const ProgramView& view) {
 }
 
 Checked shadow_bytes(const ProgramView& view, uint32_t binding) {
-    return Checked(extent_at(view.bindings()[binding].bytes, view.header().rows_capacity))
+    return Checked(extent_at(view.bindings()[binding].bytes, view.header().max_batch_size))
         .aligned(kShadowAlignment);
 }
 
@@ -67,13 +67,13 @@ hearth_session_create_info with_rings(hearth_session_create_info info, const Pro
     Checked weights(view.header().weights_bytes), inputs, outputs;
     for (const file::BindingRecord& binding : view.bindings())
         (binding.direction == static_cast<uint32_t>(Direction::kOutput) ? outputs : inputs) +=
-            extent_at(binding.bytes, view.header().rows_capacity);
+            extent_at(binding.bytes, view.header().max_batch_size);
     const auto ring = [&](const Checked& bytes) {
         return std::min((bytes * 2 + kLeast).or_most(), kMost);
     };
-    if (info.upload_bytes == HEARTH_AUTOMATIC_BYTES)
+    if (info.upload_bytes == HEARTH_SIZE_AUTO)
         info.upload_bytes = ring(weights + inputs.or_most());
-    if (info.readback_bytes == HEARTH_AUTOMATIC_BYTES)
+    if (info.readback_bytes == HEARTH_SIZE_AUTO)
         info.readback_bytes = ring(weights + outputs.or_most());
     return info;
 }
@@ -88,12 +88,12 @@ hearth_result Session::plan_memory(const gpu::Device& device, const ProgramView&
     if (info.arena == nullptr)
         out.bytes[kArenaBuffer] = Checked(view.header().arena_bytes).aligned(4);
     out.bytes[kRunBuffer] = Checked(info.recordings_in_flight) * (256 + inline_capacity(info));
-    for_each_initial(view, [&](const file::SlotRecord& slot, uint64_t at) {
-        out.bytes[kInitialBuffer] = Checked(at) + slot.bytes;
+    for_each_initial(view, [&](const file::VariableRecord& variable, uint64_t at) {
+        out.bytes[kInitialBuffer] = Checked(at) + variable.bytes;
     });
     out.bytes[kUploadBuffer] = info.upload_bytes;
     out.bytes[kReadbackBuffer] = info.readback_bytes;
-    if ((info.flags & HEARTH_SESSION_COPY_BINDINGS) != 0)
+    if ((info.flags & HEARTH_SESSION_ALLOW_STAGING_COPIES) != 0)
         for_each_entry_binding(view, [&](uint32_t, uint32_t binding) {
             out.bytes[kShadowBuffer] += shadow_bytes(view, binding);
         });
@@ -130,7 +130,7 @@ Session::~Session() {
 }
 
 hearth_result Session::query_memory(Context& context, const hearth_session_create_info& info,
-                                    const LoadedProgram& program, hearth_memory_needs& out) {
+                                    const LoadedProgram& program, hearth_memory_requirements& out) {
     MemoryPlan plan;
     FixedText<512> why;
     if (const hearth_result r = plan_memory(context.device(), program.view(),
@@ -177,8 +177,8 @@ hearth_result Session::init(const hearth_session_create_info& info) {
     if (info.recordings_in_flight == 0)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "recordings_in_flight is 0");
     constexpr uint32_t kMaxInline = 1u << 16;
-    if (info.inline_bytes > kMaxInline)
-        return fail(HEARTH_ERROR_OUT_OF_RANGE, "inline_bytes is %u, at most %u", info.inline_bytes,
+    if (info.max_inline_bytes > kMaxInline)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "inline_bytes is %u, at most %u", info.max_inline_bytes,
                     kMaxInline);
     if (const hearth_result r =
             check_program(context_->device(), view(), program_->trust(), error_);
@@ -189,7 +189,7 @@ hearth_result Session::init(const hearth_session_create_info& info) {
     if (const hearth_result r = allocate_buffers(info); r != HEARTH_OK) return r;
     if (const hearth_result r = acquire_pipelines(); r != HEARTH_OK) return r;
     if (const hearth_result r = init_costs(); r != HEARTH_OK) return r;
-    return init_profile(info);
+    return init_timings(info);
 }
 
 hearth_result Session::gather_facts() {
@@ -201,19 +201,19 @@ hearth_result Session::gather_facts() {
     for (size_t e = 0; e < entries_.size(); ++e) {
         const file::EntryRecord& entry = view().entries()[e];
         EntryFacts& facts = entries_[e];
-        uint32_t step_index = 0;  // index + 1 of the command
-        for (const file::StepRecord& step : view().steps_of(entry)) {
-            const auto kind = static_cast<StepKind>(step.kind);
-            ++step_index;
-            if (kind == StepKind::kBarrier) continue;
-            ++facts.timed_steps;
-            const bool is_dispatch = kind == StepKind::kDispatch;
+        uint32_t command_index = 0;  // index + 1 of the command
+        for (const file::CommandRecord& command : view().commands_of(entry)) {
+            const auto kind = static_cast<CommandKind>(command.kind);
+            ++command_index;
+            if (kind == CommandKind::kBarrier) continue;
+            ++facts.timed_commands;
+            const bool is_dispatch = kind == CommandKind::kDispatch;
             facts.scope |= is_dispatch ? gpu::kComputeScope : gpu::kTransferScope;
-            for (const file::OperandRecord& operand : view().operands_of(step)) {
+            for (const file::OperandRecord& operand : view().operands_of(command)) {
                 if (operand.region == static_cast<uint32_t>(Region::kWeights) &&
                     (operand.access & static_cast<uint32_t>(Access::kWrite)) != 0) {
-                    if (facts.writes_end == 0) facts.first_write = step_index - 1;
-                    facts.writes_end = step_index;
+                    if (facts.writes_end == 0) facts.first_write = command_index - 1;
+                    facts.writes_end = command_index;
                 }
                 if (operand.region != static_cast<uint32_t>(Region::kExternal)) continue;
                 const std::span<const uint32_t> list = view().bindings_of(entry);
@@ -250,15 +250,15 @@ hearth_result Session::allocate_buffers(const hearth_session_create_info& info) 
         const BufferFacts& facts = kBuffers[i];
         const hearth_result r =
             context_->memory().create(facts.usage, bytes, facts.name, buffers_[i]);
-        if (r == HEARTH_ERROR_BUDGET)
+        if (r == HEARTH_ERROR_BUDGET_EXCEEDED)
             return fail(r, "%s: %llu bytes on top of %llu exceed the host's budget of %llu",
                         facts.name, wide(bytes), wide(context_->memory().held_total()),
                         wide(context_->memory().budget()));
         if (r != HEARTH_OK) return fail(r, "%s: no memory for %llu bytes", facts.name, wide(bytes));
     }
-    for_each_initial(view(), [&](const file::SlotRecord& slot, uint64_t at) {
-        std::memcpy(buffers_[kInitialBuffer].mapped + at, view().data().data() + slot.data_offset,
-                    static_cast<size_t>(slot.bytes));
+    for_each_initial(view(), [&](const file::VariableRecord& variable, uint64_t at) {
+        std::memcpy(buffers_[kInitialBuffer].mapped + at, view().data().data() + variable.data_offset,
+                    static_cast<size_t>(variable.bytes));
     });
     Checked shadow_end;  // used only if there is a shadow buffer; its size
     for_each_entry_binding(view(), [&](uint32_t list_index, uint32_t binding) {
@@ -288,7 +288,7 @@ hearth_result Session::use_arena(const hearth_session_create_info& info) {
 /// makes the modules distinct.
 hearth_result Session::gather_spirv() {
     const std::span<const file::KernelRecord> kernels = view().kernels();
-    const bool is_native = view().cpu() != Cpu::kNone;
+    const bool is_native = view().cpu() != CpuIsa::kNone;
     size_t words = 0;
     for (uint32_t k = 0; k < kernels.size(); ++k)
         if (may_be_cut(k) && !is_native) words += view().spirv_of(kernels[k]).size();
@@ -355,17 +355,17 @@ gpu::PipelineSource Session::pipeline_source(uint32_t k) const {
 }
 
 void Session::collect() {
-    const bool keeps = (flags_ & HEARTH_SESSION_KEEP_INITIAL) != 0;
-    if (is_set_up() && !keeps && setup_serial_ <= context_->completed_serial())
+    const bool keeps = (flags_ & HEARTH_SESSION_KEEP_INITIAL_WEIGHTS) != 0;
+    if (is_set_up() && !keeps && setup_frame_number_ <= context_->completed_frame_number())
         context_->memory().destroy(buffers_[kInitialBuffer]);
     measure_costs();
     hand_over_dumps();
 }
 
-hearth_result Session::slot_buffer(uint32_t slot, hearth_buffer_range& out) {
-    if (slot >= view().slots().size())
-        return fail(HEARTH_ERROR_NOT_FOUND, "slot %u of %zu", slot, view().slots().size());
-    const file::SlotRecord& record = view().slots()[slot];
+hearth_result Session::variable_buffer(uint32_t variable, hearth_buffer_range& out) {
+    if (variable >= view().variables().size())
+        return fail(HEARTH_ERROR_NOT_FOUND, "slot %u of %zu", variable, view().variables().size());
+    const file::VariableRecord& record = view().variables()[variable];
     const gpu::Buffer& weights = buffers_[kWeightsBuffer];
     out.buffer = weights.handle;
     out.offset = record.offset;
@@ -377,15 +377,15 @@ hearth_result Session::slot_buffer(uint32_t slot, hearth_buffer_range& out) {
 void Session::fill_status(hearth_session_status& out) const {
     out.pipelines = pipelines_status(&out.pipelines_ready);
     out.pipeline_count = static_cast<uint32_t>(pipelines_.size());
-    out.setup_recorded = is_set_up();
-    out.setup_serial = setup_serial_;
-    for (const RunSlot& slot : run_slots_)
-        out.recordings_in_flight += slot.is_used && slot.serial > context_->completed_serial();
+    out.is_initialized = is_set_up();
+    out.initialized_frame = setup_frame_number_;
+    for (const RunSlot& variable : run_slots_)
+        out.recordings_in_flight += variable.is_used && variable.frame_number > context_->completed_frame_number();
     for (const Readback& readback : readbacks_) out.readbacks_in_flight += readback.is_active;
-    out.dropped_serial = dropped_serial_;
-    out.dropped_setups = dropped_setups_;
-    out.dropped_uploads = dropped_uploads_;
-    out.dropped_readbacks = dropped_readbacks_;
+    out.discarded_frame = dropped_frame_number_;
+    out.discarded_initializations = dropped_setups_;
+    out.discarded_uploads = dropped_uploads_;
+    out.discarded_readbacks = dropped_readbacks_;
 }
 
 hearth_result Session::fail(hearth_result result, const char* format, ...) {

@@ -43,10 +43,10 @@ struct MemoryPlan {
 template <class Visit>
 void for_each_initial(const ProgramView& view, Visit visit) {
     uint64_t at = 0;
-    for (const file::SlotRecord& slot : view.slots()) {
-        if (slot.data_offset == kZeroFilled || slot.bytes == 0) continue;
-        visit(slot, at);
-        at += (slot.bytes + 15) / 16 * 16;
+    for (const file::VariableRecord& variable : view.variables()) {
+        if (variable.data_offset == kZeroFilled || variable.bytes == 0) continue;
+        visit(variable, at);
+        at += (variable.bytes + 15) / 16 * 16;
     }
 }
 
@@ -57,7 +57,7 @@ class Session : public HandleTag<0x48534553> {
                                      const hearth_session_create_info& info, MemoryPlan& out,
                                      FixedText<512>& error);
     static hearth_result query_memory(Context& context, const hearth_session_create_info& info,
-                                      const LoadedProgram& program, hearth_memory_needs& out);
+                                      const LoadedProgram& program, hearth_memory_requirements& out);
     static hearth_result create(Context& context, const hearth_session_create_info& info,
                                 LoadedProgram& program, Session** out);
 
@@ -68,11 +68,11 @@ class Session : public HandleTag<0x48534553> {
     hearth_result pipelines_status(uint32_t* ready_count) const;
 
     // record.cpp
-    hearth_result record(const hearth_record_info& info, hearth_cursor* cursor);
+    hearth_result record(const hearth_record_info& info, hearth_run_cursor* cursor);
     /// Records a whole entry and copies its dump (dump.hpp) into a readback.
-    hearth_result record_dump(const hearth_record_info& info, uint32_t step, hearth_readback* out);
+    hearth_result record_dump(const hearth_record_info& info, uint32_t command, hearth_readback* out);
     hearth_result binding_scope(uint32_t entry, uint32_t binding, uint32_t buffer_usage,
-                                hearth_scope& out);
+                                hearth_sync_scope& out);
 
     // dump.cpp
     /// Dumps later recordings; hand_over_dumps() passes them to the application.
@@ -80,13 +80,13 @@ class Session : public HandleTag<0x48534553> {
 
     // transfer.cpp
     hearth_result record_setup(VkCommandBuffer commands);
-    hearth_result record_upload(VkCommandBuffer commands, uint32_t slot, uint64_t offset,
+    hearth_result record_upload(VkCommandBuffer commands, uint32_t variable, uint64_t offset,
                                 const void* data, uint64_t bytes);
     hearth_result record_readback(const hearth_readback_info& info, hearth_readback* out);
-    hearth_result poll(hearth_readback id, const void** data, uint64_t* bytes, uint64_t* serial);
+    hearth_result poll(hearth_readback id, const void** data, uint64_t* bytes, uint64_t* frame_number);
     void release(hearth_readback id);
-    hearth_result record_copy_slots(Session& from, VkCommandBuffer commands,
-                                    std::span<const uint32_t> slots);
+    hearth_result record_copy_variables(Session& from, VkCommandBuffer commands,
+                                    std::span<const uint32_t> variables);
     hearth_result record_queue_transfer(VkCommandBuffer commands, uint32_t from_family,
                                         uint32_t to_family);
 
@@ -98,11 +98,11 @@ class Session : public HandleTag<0x48534553> {
     hearth_result record_forget(VkCommandBuffer commands, const char* pattern, uint32_t* count);
 
     // profile.cpp
-    hearth_result next_profile(hearth_profile& out);
+    hearth_result next_timings(hearth_timings& out);
 
     // cost.cpp
     /// hearth_session_predict.
-    hearth_result predict(uint32_t entry, uint64_t rows, const hearth_cursor* cursor, double& us);
+    hearth_result predict(uint32_t entry, uint64_t rows, const hearth_run_cursor* cursor, double& us);
 
     // describe.cpp
     /// hearth_session_describe.
@@ -111,11 +111,11 @@ class Session : public HandleTag<0x48534553> {
     // dropped.cpp
     /// Undoes what was recorded in frame `serial`, whose command buffers will never be submitted.
     /// Adds a line per lost item to `lost`.
-    void take_back(uint64_t serial, gpu::Problems& lost);
+    void take_back(uint64_t frame_number, gpu::Problems& lost);
 
     /// Stores the message for hearth_session_error and returns `result`.
     HEARTH_PRINTF(3, 4) hearth_result fail(hearth_result result, const char* format, ...);
-    hearth_result slot_buffer(uint32_t slot, hearth_buffer_range& out);
+    hearth_result variable_buffer(uint32_t variable, hearth_buffer_range& out);
     void fill_status(hearth_session_status& out) const;
     const char* error() const { return error_.c_str(); }
     const char* name() const { return name_.c_str(); }
@@ -123,9 +123,9 @@ class Session : public HandleTag<0x48534553> {
     const ProgramView& view() const { return program_->view(); }
 
     // Used by the context.
-    void retire(uint64_t serial) { is_retired_ = true, retired_serial_ = serial; }
+    void retire(uint64_t frame_number) { is_retired_ = true, retired_frame_number_ = frame_number; }
     bool is_retired() const { return is_retired_; }
-    uint64_t retired_serial() const { return retired_serial_; }
+    uint64_t retired_frame_number() const { return retired_frame_number_; }
     bool has_jobs() const { return pending_jobs_.load(std::memory_order_acquire) > 0; }
     /// Frees resources that only completed frames used, and hands over dumps that have arrived.
     void collect();
@@ -144,13 +144,13 @@ class Session : public HandleTag<0x48534553> {
         uint64_t epoch = 0;  ///< counts the runs started
         gpu::Scope scope;    ///< union over all its commands
         bool is_ready = false;
-        uint32_t timed_steps = 0;  ///< all but barriers
+        uint32_t timed_commands = 0;  ///< all but barriers
         /// First command, and last command + 1, that write parameters or states.
         uint32_t first_write = 0, writes_end = 0;
         Position open;  ///< where a sliced run continues; the start: none is open
         // The run of `epoch`: its first and last frame numbers, and its position before the last
         // slice.
-        uint64_t first_serial = 0, last_serial = 0;
+        uint64_t first_frame_number = 0, last_frame_number = 0;
         Position last_start;
         uint64_t arena_turn = 0;     ///< of the last slice; see Arena
         bool is_taken_back = false;  ///< from `open` on; a cursor beyond it continues from there
@@ -164,7 +164,7 @@ class Session : public HandleTag<0x48534553> {
     };
     /// A binding of the recording being prepared.
     struct Resolved {
-        const hearth_bound* bound = nullptr;
+        const hearth_tensor_binding* bound = nullptr;
         VkBuffer buffer = VK_NULL_HANDLE;
         uint64_t offset = 0;
         uint64_t address = 0;     ///< of `offset`
@@ -180,7 +180,7 @@ class Session : public HandleTag<0x48534553> {
         bool is_value() const { return is_inline || is_staged; }
     };
     struct RunSlot {
-        uint64_t serial = 0;
+        uint64_t frame_number = 0;
         bool is_used = false;
     };
     struct Readback {
@@ -189,7 +189,7 @@ class Session : public HandleTag<0x48534553> {
         bool is_snapshot = false;
         uint32_t segment = 0;
         uint64_t bytes = 0;
-        uint64_t serial = 0;
+        uint64_t frame_number = 0;
         bool is_dropped = false;
     };
     /// A dump requested by dump_next() that has not arrived yet.
@@ -198,8 +198,8 @@ class Session : public HandleTag<0x48534553> {
         uint64_t rows = 0, index = 0;
         uint32_t entry = 0;
     };
-    struct ProfileSlot {
-        uint64_t serial = 0, rows = 0;
+    struct TimingSlot {
+        uint64_t frame_number = 0, rows = 0;
         uint32_t entry = 0;
         Position first, end;
         uint32_t query_count = 0;
@@ -218,37 +218,37 @@ class Session : public HandleTag<0x48534553> {
     hearth_result gather_spirv();
     hearth_result acquire_pipelines();
     gpu::PipelineSource pipeline_source(uint32_t kernel) const;
-    hearth_result init_profile(const hearth_session_create_info& info);
+    hearth_result init_timings(const hearth_session_create_info& info);
 
     // build.cpp
     static void run_job(void* job);
 
     // record.cpp
-    hearth_result prepare(const hearth_record_info& info, const hearth_cursor* cursor);
+    hearth_result prepare(const hearth_record_info& info, const hearth_run_cursor* cursor);
     struct DumpTarget {
-        uint32_t step = HEARTH_NO_STEP;
+        uint32_t command = HEARTH_NO_COMMAND;
         uint64_t offset = 0;  ///< in the readback buffer
     };
     /// Checks that the prepared recording can be dumped, and reserves the readback.
-    hearth_result begin_dump(const hearth_record_info& info, uint32_t step, Readback** readback,
+    hearth_result begin_dump(const hearth_record_info& info, uint32_t command, Readback** readback,
                              DumpTarget& target);
     /// Records a prepared recording from `first` on. Returns where to continue, or the start if
     /// complete.
     Position record_prepared(const hearth_record_info& info, Position first,
                              const DumpTarget* dump);
-    bool is_own(const hearth_cursor& cursor, uint32_t entry, uint64_t rows) const;
+    bool is_own(const hearth_run_cursor& cursor, uint32_t entry, uint64_t rows) const;
     /// True if dispatches of the kernel may be split.
     bool may_be_cut(uint32_t kernel) const {
         constexpr hearth_session_flags kCuts =
-            HEARTH_SESSION_CUT_DISPATCHES | HEARTH_SESSION_MEASURE_COSTS;
+            HEARTH_SESSION_SPLIT_DISPATCHES | HEARTH_SESSION_COLLECT_GPU_TIMINGS;
         return (flags_ & kCuts) != 0 && program_->is_divisible(kernel);
     }
     /// True for a dispatch that may be split.
-    bool is_divisible(const file::StepRecord& step) const;
+    bool is_divisible(const file::CommandRecord& command) const;
     hearth_result check_ready(uint32_t entry);
     hearth_result resolve(const hearth_record_info& info, uint32_t binding, uint32_t list_index);
     void use_shadow(Resolved& out, uint32_t list_index) const;
-    hearth_result resolve_stride(const hearth_record_info& info, const hearth_bound& bound,
+    hearth_result resolve_stride(const hearth_record_info& info, const hearth_tensor_binding& bound,
                                  const file::BindingRecord& record, Resolved& out);
     hearth_result resolve_run_block(const hearth_record_info& info);
     hearth_result stage_inputs(const file::EntryRecord& entry);
@@ -258,9 +258,9 @@ class Session : public HandleTag<0x48534553> {
     /// HEARTH_SESSION_CHECK_BINDINGS: checks the given sizes against what Vulkan reports of the
     /// buffers.
     hearth_result check_ranges(const hearth_record_info& info);
-    hearth_result check_range(const char* name, const hearth_bound& bound, uint64_t bytes);
-    Position first_of(const EntryFacts& entry, const hearth_cursor* cursor) const;
-    bool is_direct(const hearth_bound& bound, const BindingFacts& facts) const;
+    hearth_result check_range(const char* name, const hearth_tensor_binding& bound, uint64_t bytes);
+    Position first_of(const EntryFacts& entry, const hearth_run_cursor* cursor) const;
+    bool is_direct(const hearth_tensor_binding& bound, const BindingFacts& facts) const;
     uint64_t fingerprint(const hearth_record_info& info) const;
     const BindingFacts& facts_of(uint32_t entry, uint32_t list_index) const;
 
@@ -270,7 +270,7 @@ class Session : public HandleTag<0x48534553> {
 
     // dump.cpp
     /// True if dump_next() requested this recording.
-    bool is_dumped(const hearth_record_info& info, const hearth_cursor* cursor) const;
+    bool is_dumped(const hearth_record_info& info, const hearth_run_cursor* cursor) const;
     void keep_dump(const hearth_record_info& info, hearth_readback id);
     void hand_over_dumps();
     bool hand_over(const PendingDump& dump);
@@ -282,38 +282,38 @@ class Session : public HandleTag<0x48534553> {
     void abandon_slices();
 
     // transfer.cpp
-    bool is_set_up() const { return setup_serial_ != 0; }
+    bool is_set_up() const { return setup_frame_number_ != 0; }
     /// Sets the error of a call that requires setup.
     hearth_result fail_without_setup(const char* what);
     struct CopySource {
         VkBuffer buffer = VK_NULL_HANDLE;
         uint64_t offset = 0, bytes = 0;
     };
-    hearth_result resolve_part(const hearth_readback_part& part, const char* what, CopySource& out,
+    hearth_result resolve_part(const hearth_readback_region& part, const char* what, CopySource& out,
                                gpu::Scope& before);
     hearth_result begin_readback(uint64_t bytes, Readback** readback);
     void clear_gaps(std::byte* snapshot) const;
-    uint64_t record_first_contents(VkCommandBuffer commands, const file::SlotRecord& slot,
+    uint64_t record_initial_values(VkCommandBuffer commands, const file::VariableRecord& variable,
                                    uint64_t at);
     hearth_readback finish_readback(VkCommandBuffer commands, const Readback& readback);
 
     // profile.cpp
-    bool is_profile_read_by_host() const {
-        return (flags_ & (HEARTH_SESSION_PROFILE_ENTRIES | HEARTH_SESSION_PROFILE_STEPS)) != 0;
+    bool is_timings_read_by_host() const {
+        return (flags_ & (HEARTH_SESSION_TIMESTAMP_RUNS | HEARTH_SESSION_TIMESTAMP_COMMANDS)) != 0;
     }
-    int64_t begin_profile(VkCommandBuffer commands, const hearth_record_info& info, Position first);
-    void write_timestamp(VkCommandBuffer commands, int64_t profile);
+    int64_t begin_timings(VkCommandBuffer commands, const hearth_record_info& info, Position first);
+    void write_timestamp(VkCommandBuffer commands, int64_t timings);
     /// Reads the timestamps of profile_slots_[index] into timestamps_.
     hearth_result read_timestamps(size_t index);
     double elapsed_ns(uint32_t from, uint32_t to) const;
-    void report_profile(const ProfileSlot& slot, hearth_profile& out);
-    void free_oldest_profile();
+    void report_timings(const TimingSlot& variable, hearth_timings& out);
+    void free_oldest_timings();
 
     // cost.cpp
     hearth_result init_costs();
     /// Returns the cost meter of an entry, adapted to this batch size.
     CostMeter& meter(uint32_t entry, uint64_t rows);
-    double estimate_us(const file::StepRecord& step, uint64_t rows) const;
+    double estimate_us(const file::CommandRecord& command, uint64_t rows) const;
     /// Lowers the other limits of `info` to what max_us allows from `first` on.
     void limit_by_costs(hearth_record_info& info, Position first);
     /// Updates the costs from the timestamps that have arrived.
@@ -334,7 +334,7 @@ class Session : public HandleTag<0x48534553> {
     FixedText<512> error_;
     hearth_session_flags flags_ = 0;
     bool is_retired_ = false;
-    uint64_t retired_serial_ = 0;
+    uint64_t retired_frame_number_ = 0;
 
     gpu::Buffer buffers_[kBufferCount];
     Arena* arena_ = nullptr;                  ///< shared; provides buffers_[kArenaBuffer]
@@ -362,10 +362,10 @@ class Session : public HandleTag<0x48534553> {
     uint32_t next_run_slot_ = 0;
 
     bool has_recorded_ = false;
-    uint64_t setup_serial_ = 0;    ///< 0: none, or dropped
+    uint64_t setup_frame_number_ = 0;    ///< 0: none, or dropped
     uint64_t earlier_setup_ = 0;   ///< setup_serial_ reverts to it if dropped
-    uint64_t cleared_serial_ = 0;  ///< frame of the last reset that staged nothing
-    uint64_t dropped_serial_ = 0;
+    uint64_t cleared_frame_number_ = 0;  ///< frame of the last reset that staged nothing
+    uint64_t dropped_frame_number_ = 0;
     uint32_t dropped_setups_ = 0, dropped_uploads_ = 0, dropped_readbacks_ = 0;
     ByteRing upload_ring_, readback_ring_;
     Array<Readback> readbacks_;
@@ -378,12 +378,12 @@ class Session : public HandleTag<0x48534553> {
     VkQueryPool query_pool_ = VK_NULL_HANDLE;
     bool owns_query_pool_ = false;
     uint32_t first_query_ = 0, queries_per_slot_ = 0;
-    Array<ProfileSlot> profile_slots_;
-    uint32_t oldest_profile_ = 0, pending_profiles_ = 0;
-    uint32_t metered_profiles_ = 0;  ///< oldest pending ones already in costs_
+    Array<TimingSlot> timings_slots_;
+    uint32_t oldest_timings_ = 0, pending_timings_ = 0;
+    uint32_t metered_timings_ = 0;  ///< oldest pending ones already in costs_
     Array<uint64_t> timestamps_;
-    Array<double> step_ns_;
-    Array<const char*> step_labels_;
+    Array<double> command_ns_;
+    Array<const char*> command_labels_;
 
     // HEARTH_SESSION_MEASURE_COSTS.
     struct EntryCost {
@@ -391,7 +391,7 @@ class Session : public HandleTag<0x48534553> {
         uint64_t rows = 0;  ///< batch size of the meter
     };
     Array<EntryCost> costs_;  ///< one per entry
-    Array<CostMeter::Step> step_costs_;
+    Array<CostMeter::Command> command_costs_;
 };
 
 }  // namespace hearth::runtime

@@ -22,8 +22,8 @@ unsigned long long wide(uint64_t value) {
 
 hearth_result Session::check_transfer(VkCommandBuffer commands, const char* what) {
     if (context_->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
-    if (context_->serial() == 0)
-        return fail(HEARTH_ERROR_WRONG_ORDER, "%s: hearth_begin_frame must come first", what);
+    if (context_->frame_number() == 0)
+        return fail(HEARTH_ERROR_INVALID_STATE, "%s: hearth_begin_frame must come first", what);
     if (commands == VK_NULL_HANDLE)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: command_buffer is null", what);
     return HEARTH_OK;
@@ -42,9 +42,9 @@ hearth_result Session::record_setup(VkCommandBuffer commands) {
     const gpu::Buffer& weights = buffers_[kWeightsBuffer];
     const gpu::Buffer& initial = buffers_[kInitialBuffer];
     bool had_initial = false;
-    for_each_initial(view(), [&](const file::SlotRecord&, uint64_t) { had_initial = true; });
+    for_each_initial(view(), [&](const file::VariableRecord&, uint64_t) { had_initial = true; });
     if (had_initial && initial.handle == VK_NULL_HANDLE)
-        return fail(HEARTH_ERROR_WRONG_ORDER,
+        return fail(HEARTH_ERROR_INVALID_STATE,
                     "setup: the initial weights are gone; HEARTH_SESSION_KEEP_INITIAL keeps them");
     const gpu::Device& device = context_->device();
     if (weights.handle != VK_NULL_HANDLE) {
@@ -60,34 +60,34 @@ hearth_result Session::record_setup(VkCommandBuffer commands) {
                 device.vk().CmdCopyBuffer(commands, initial.handle, weights.handle, count, regions);
             count = 0;
         };
-        for_each_initial(view(), [&](const file::SlotRecord& slot, uint64_t at) {
-            regions[count++] = {at, slot.offset, slot.bytes};
+        for_each_initial(view(), [&](const file::VariableRecord& variable, uint64_t at) {
+            regions[count++] = {at, variable.offset, variable.bytes};
             if (count == kCopiesAtOnce) flush();
         });
         flush();
     }
     has_recorded_ = true;
     abandon_slices();
-    if (setup_serial_ != context_->serial()) earlier_setup_ = setup_serial_;
-    setup_serial_ = context_->serial();
+    if (setup_frame_number_ != context_->frame_number()) earlier_setup_ = setup_frame_number_;
+    setup_frame_number_ = context_->frame_number();
     return HEARTH_OK;
 }
 
 hearth_result Session::fail_without_setup(const char* what) {
     if (dropped_setups_ == 0)
-        return fail(HEARTH_ERROR_WRONG_ORDER, "%s: hearth_record_setup must come first", what);
-    return fail(HEARTH_ERROR_WRONG_ORDER,
+        return fail(HEARTH_ERROR_INVALID_STATE, "%s: hearth_record_setup must come first", what);
+    return fail(HEARTH_ERROR_INVALID_STATE,
                 "%s: hearth_record_setup must come first; the one before was in a dropped frame",
                 what);
 }
 
-hearth_result Session::record_upload(VkCommandBuffer commands, uint32_t slot, uint64_t offset,
+hearth_result Session::record_upload(VkCommandBuffer commands, uint32_t variable, uint64_t offset,
                                      const void* data, uint64_t bytes) {
     if (const hearth_result r = check_transfer(commands, "upload"); r != HEARTH_OK) return r;
     if (!is_set_up()) return fail_without_setup("upload");
-    if (slot >= view().slots().size())
-        return fail(HEARTH_ERROR_NOT_FOUND, "upload: slot %u of %zu", slot, view().slots().size());
-    const file::SlotRecord& record = view().slots()[slot];
+    if (variable >= view().variables().size())
+        return fail(HEARTH_ERROR_NOT_FOUND, "upload: slot %u of %zu", variable, view().variables().size());
+    const file::VariableRecord& record = view().variables()[variable];
     const uint32_t element =
         size_bytes(device_dtype(static_cast<DType>(record.dtype), view().storage()));
     if (data == nullptr)
@@ -101,9 +101,9 @@ hearth_result Session::record_upload(VkCommandBuffer commands, uint32_t slot, ui
         return fail(HEARTH_ERROR_OUT_OF_RANGE, "upload to %s: [%llu, +%llu) of %llu bytes",
                     view().text(record.name), wide(offset), wide(bytes), wide(record.bytes));
     const int64_t segment =
-        upload_ring_.allocate(bytes, context_->serial(), false, context_->completed_serial(), slot);
+        upload_ring_.allocate(bytes, context_->frame_number(), false, context_->completed_frame_number(), variable);
     if (segment < 0)
-        return fail(HEARTH_ERROR_RING_FULL,
+        return fail(HEARTH_ERROR_TOO_MANY_IN_FLIGHT,
                     "upload to %s: no room for %llu bytes; see upload_bytes and upload_count",
                     view().text(record.name), wide(bytes));
     const uint64_t from = upload_ring_.segment(static_cast<size_t>(segment)).offset;
@@ -118,19 +118,19 @@ hearth_result Session::record_upload(VkCommandBuffer commands, uint32_t slot, ui
 }
 
 /// Resolves a region of a readback to a memory range, and adds the scope to wait for to `before`.
-hearth_result Session::resolve_part(const hearth_readback_part& part, const char* what,
+hearth_result Session::resolve_part(const hearth_readback_region& part, const char* what,
                                     CopySource& out, gpu::Scope& before) {
     if (part.buffer != VK_NULL_HANDLE) {
         if (part.byte_count == 0) return fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: no bytes", what);
         out = {part.buffer, part.offset, part.byte_count};
-        before |= {part.before.stages, part.before.access};
+        before |= {part.acquire_scope.stages, part.acquire_scope.access};
         return HEARTH_OK;
     }
     if (!is_set_up()) return fail_without_setup(what);
-    if (part.slot >= view().slots().size())
-        return fail(HEARTH_ERROR_NOT_FOUND, "%s: slot %u of %zu", what, part.slot,
-                    view().slots().size());
-    const file::SlotRecord& record = view().slots()[part.slot];
+    if (part.variable >= view().variables().size())
+        return fail(HEARTH_ERROR_NOT_FOUND, "%s: slot %u of %zu", what, part.variable,
+                    view().variables().size());
+    const file::VariableRecord& record = view().variables()[part.variable];
     uint64_t bytes = part.byte_count;
     if (part.offset <= record.bytes && bytes == 0) bytes = record.bytes - part.offset;
     if (part.offset > record.bytes || bytes > record.bytes - part.offset)
@@ -144,14 +144,14 @@ hearth_result Session::resolve_part(const hearth_readback_part& part, const char
 hearth_result Session::record_readback(const hearth_readback_info& info, hearth_readback* out) {
     if (const hearth_result r = check_transfer(info.command_buffer, "readback"); r != HEARTH_OK)
         return r;
-    const hearth_readback_part only{info.buffer, info.slot,       0,
-                                    info.offset, info.byte_count, info.before};
-    const bool has_parts = info.part_count > 0;
-    if (has_parts && info.parts == nullptr)
+    const hearth_readback_region only{info.buffer, info.variable,       0,
+                                    info.offset, info.byte_count, info.acquire_scope};
+    const bool has_parts = info.region_count > 0;
+    if (has_parts && info.regions == nullptr)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "readback: %u parts, but parts is null",
-                    info.part_count);
-    const std::span<const hearth_readback_part> parts(has_parts ? info.parts : &only,
-                                                      has_parts ? info.part_count : 1);
+                    info.region_count);
+    const std::span<const hearth_readback_region> parts(has_parts ? info.regions : &only,
+                                                      has_parts ? info.region_count : 1);
     // Resolved twice, to count and to copy, so that no list has to be kept.
     gpu::Scope before;
     CopySource source;
@@ -181,7 +181,7 @@ hearth_result Session::record_readback(const hearth_readback_info& info, hearth_
                              regions);
         count = 0;
     };
-    for (const hearth_readback_part& part : parts) {
+    for (const hearth_readback_region& part : parts) {
         (void)resolve_part(part, "readback", source, before);
         if (source.buffer != from || count == kCopiesAtOnce) flush();
         from = source.buffer;
@@ -194,24 +194,24 @@ hearth_result Session::record_readback(const hearth_readback_info& info, hearth_
 }
 
 hearth_result Session::begin_readback(uint64_t bytes, Readback** readback) {
-    const auto free_slot = std::find_if(readbacks_.begin(), readbacks_.end(),
+    const auto free_variable = std::find_if(readbacks_.begin(), readbacks_.end(),
                                         [](const Readback& r) { return !r.is_active; });
-    const int64_t segment = free_slot == readbacks_.end()
+    const int64_t segment = free_variable == readbacks_.end()
                                 ? -1
-                                : readback_ring_.allocate(bytes, context_->serial(), true,
-                                                          context_->completed_serial());
+                                : readback_ring_.allocate(bytes, context_->frame_number(), true,
+                                                          context_->completed_frame_number());
     if (segment < 0)
-        return fail(HEARTH_ERROR_RING_FULL,
+        return fail(HEARTH_ERROR_TOO_MANY_IN_FLIGHT,
                     "readback: no room for %llu bytes; see readback_bytes and readback_count",
                     wide(bytes));
-    free_slot->is_active = true;
-    free_slot->is_snapshot = false;
-    ++free_slot->generation;
-    free_slot->segment = static_cast<uint32_t>(segment);
-    free_slot->bytes = bytes;
-    free_slot->serial = context_->serial();
-    free_slot->is_dropped = false;
-    *readback = free_slot;
+    free_variable->is_active = true;
+    free_variable->is_snapshot = false;
+    ++free_variable->generation;
+    free_variable->segment = static_cast<uint32_t>(segment);
+    free_variable->bytes = bytes;
+    free_variable->frame_number = context_->frame_number();
+    free_variable->is_dropped = false;
+    *readback = free_variable;
     return HEARTH_OK;
 }
 
@@ -225,7 +225,7 @@ hearth_readback Session::finish_readback(VkCommandBuffer commands, const Readbac
 }
 
 hearth_result Session::poll(hearth_readback id, const void** data, uint64_t* bytes,
-                            uint64_t* serial) {
+                            uint64_t* frame_number) {
     if (context_->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
     const uint64_t index = (id & 0xffffffffu) - 1;
     if (index >= readbacks_.size() || !readbacks_[index].is_active ||
@@ -234,30 +234,30 @@ hearth_result Session::poll(hearth_readback id, const void** data, uint64_t* byt
                     wide(id));
     const Readback& readback = readbacks_[index];
     if (readback.is_dropped)
-        return fail(HEARTH_ERROR_DROPPED, "readback: its frame, serial %llu, was dropped",
-                    wide(readback.serial));
-    if (readback.serial > context_->completed_serial()) return HEARTH_NOT_READY;
+        return fail(HEARTH_ERROR_DISCARDED, "readback: its frame, serial %llu, was dropped",
+                    wide(readback.frame_number));
+    if (readback.frame_number > context_->completed_frame_number()) return HEARTH_NOT_READY;
     std::byte* bytes_read =
         buffers_[kReadbackBuffer].mapped + readback_ring_.segment(readback.segment).offset;
     if (readback.is_snapshot) clear_gaps(bytes_read);
     *data = bytes_read;
     *bytes = readback.bytes;
-    *serial = readback.serial;
+    *frame_number = readback.frame_number;
     return HEARTH_OK;
 }
 
-hearth_result Session::record_copy_slots(Session& from, VkCommandBuffer commands,
-                                         std::span<const uint32_t> slots) {
+hearth_result Session::record_copy_variables(Session& from, VkCommandBuffer commands,
+                                         std::span<const uint32_t> variables) {
     if (const hearth_result r = check_transfer(commands, "copy_slots"); r != HEARTH_OK) return r;
     if (&from == this || from.program_ != program_)
-        return fail(HEARTH_ERROR_MISMATCH, "copy_slots: %s",
+        return fail(HEARTH_ERROR_INCOMPATIBLE, "copy_slots: %s",
                     &from == this ? "from and to are one session"
                                   : "the sessions are of different programs");
     if (!is_set_up() || !from.is_set_up()) return fail_without_setup("copy_slots");
-    for (const uint32_t slot : slots)
-        if (slot >= view().slots().size())
-            return fail(HEARTH_ERROR_NOT_FOUND, "copy_slots: slot %u of %zu", slot,
-                        view().slots().size());
+    for (const uint32_t variable : variables)
+        if (variable >= view().variables().size())
+            return fail(HEARTH_ERROR_NOT_FOUND, "copy_slots: slot %u of %zu", variable,
+                        view().variables().size());
     from.transfer_barrier(commands, earlier_scope());
     has_recorded_ = true;
     const gpu::DeviceFunctions& vk = context_->device().vk();
@@ -269,8 +269,8 @@ hearth_result Session::record_copy_slots(Session& from, VkCommandBuffer commands
                              buffers_[kWeightsBuffer].handle, count, regions);
         count = 0;
     };
-    for (const uint32_t slot : slots) {
-        const file::SlotRecord& record = view().slots()[slot];
+    for (const uint32_t variable : variables) {
+        const file::VariableRecord& record = view().variables()[variable];
         if (record.bytes == 0) continue;
         regions[count++] = {record.offset, record.offset, record.bytes};
         if (count == kCopiesAtOnce) flush();

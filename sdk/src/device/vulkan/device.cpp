@@ -24,7 +24,7 @@ hearth_result to_result(VkResult result) {
         case VK_ERROR_DEVICE_LOST:
             return HEARTH_ERROR_DEVICE_LOST;
         case VK_ERROR_INVALID_SHADER_NV:
-            return HEARTH_ERROR_PIPELINE;
+            return HEARTH_ERROR_PIPELINE_CREATION_FAILED;
         default:
             return HEARTH_ERROR_INTERNAL;
     }
@@ -50,27 +50,27 @@ const char* name_of(hearth_result result) {
             return "HEARTH_ERROR_VERSION_MISMATCH";
         case HEARTH_ERROR_OUT_OF_RANGE:
             return "HEARTH_ERROR_OUT_OF_RANGE";
-        case HEARTH_ERROR_WRONG_ORDER:
+        case HEARTH_ERROR_INVALID_STATE:
             return "HEARTH_ERROR_WRONG_ORDER";
-        case HEARTH_ERROR_RING_FULL:
+        case HEARTH_ERROR_TOO_MANY_IN_FLIGHT:
             return "HEARTH_ERROR_RING_FULL";
-        case HEARTH_ERROR_BUDGET:
+        case HEARTH_ERROR_BUDGET_EXCEEDED:
             return "HEARTH_ERROR_BUDGET";
         case HEARTH_ERROR_OUT_OF_HOST_MEMORY:
             return "HEARTH_ERROR_OUT_OF_HOST_MEMORY";
         case HEARTH_ERROR_OUT_OF_DEVICE_MEMORY:
             return "HEARTH_ERROR_OUT_OF_DEVICE_MEMORY";
-        case HEARTH_ERROR_PIPELINE:
+        case HEARTH_ERROR_PIPELINE_CREATION_FAILED:
             return "HEARTH_ERROR_PIPELINE";
         case HEARTH_ERROR_DEVICE_LOST:
             return "HEARTH_ERROR_DEVICE_LOST";
-        case HEARTH_ERROR_MISMATCH:
+        case HEARTH_ERROR_INCOMPATIBLE:
             return "HEARTH_ERROR_MISMATCH";
-        case HEARTH_ERROR_DROPPED:
+        case HEARTH_ERROR_DISCARDED:
             return "HEARTH_ERROR_DROPPED";
-        case HEARTH_ERROR_NOT_FINITE:
+        case HEARTH_ERROR_NON_FINITE:
             return "HEARTH_ERROR_NOT_FINITE";
-        case HEARTH_ERROR_UNTRUSTED:
+        case HEARTH_ERROR_VERIFICATION_FAILED:
             return "HEARTH_ERROR_UNTRUSTED";
         case HEARTH_ERROR_INTERNAL:
             return "HEARTH_ERROR_INTERNAL";
@@ -88,7 +88,7 @@ bool Device::can_have_subgroups_of(uint32_t size, uint32_t invocations) const {
            invocations <= uint64_t{size} * p.max_workgroup_subgroups;
 }
 
-hearth_result Device::adopt(const hearth_host_info& info, Problems& problems) {
+hearth_result Device::adopt(const hearth_context_create_info& info, Problems& problems) {
     // Each check runs as far as it can, so that all problems are reported together.
     check_handles(info, problems);
     handle_ = info.device;
@@ -96,8 +96,8 @@ hearth_result Device::adopt(const hearth_host_info& info, Problems& problems) {
     features_ = info.features;
     queue_family_ = info.queue_family_index;
     api_version_ = info.api_version;
-    has_callbacks_ = info.cpu_allocation != nullptr;
-    if (has_callbacks_) callbacks_ = *info.cpu_allocation;
+    has_callbacks_ = info.allocation_callbacks != nullptr;
+    if (has_callbacks_) callbacks_ = *info.allocation_callbacks;
     InstanceFunctions vk;
     bool has_functions = false;
     if (info.get_instance_proc_addr != nullptr && info.instance != VK_NULL_HANDLE) {
@@ -118,7 +118,7 @@ hearth_result Device::adopt(const hearth_host_info& info, Problems& problems) {
         problems.add("the device does not list its extensions: %s", name_of(result));
         return result;
     }
-    caps_.timestamps = timestamp_valid_bits_ != 0;
+    caps_.timestamp_supported = timestamp_valid_bits_ != 0;
     properties_ = query_properties(vk, info.physical_device, features_);
     vk.GetPhysicalDeviceMemoryProperties(info.physical_device, &memory_);
     return HEARTH_OK;
@@ -132,7 +132,7 @@ std::span<const char* const> names(const char* const* list, uint32_t count) {
 
 }  // namespace
 
-void Device::check_handles(const hearth_host_info& info, Problems& problems) {
+void Device::check_handles(const hearth_context_create_info& info, Problems& problems) {
     const auto need = [&](bool given, const char* field) {
         if (!given) problems.add("hearth_host_info::%s is null", field);
     };
@@ -146,9 +146,9 @@ void Device::check_handles(const hearth_host_info& info, Problems& problems) {
          "device_extensions");
     need(info.pipeline_cache_bytes == 0 || info.pipeline_cache_data != nullptr,
          "pipeline_cache_data");
-    if (info.memory_hooks != nullptr) {
-        need(info.memory_hooks->allocate != nullptr, "memory_hooks->allocate");
-        need(info.memory_hooks->free != nullptr, "memory_hooks->free");
+    if (info.device_memory_callbacks != nullptr) {
+        need(info.device_memory_callbacks->allocate != nullptr, "memory_hooks->allocate");
+        need(info.device_memory_callbacks->free != nullptr, "memory_hooks->free");
         for (uint32_t heap = 0; heap < HEARTH_HEAP_COUNT; ++heap)
             if (info.heap_budgets[heap] != 0)
                 problems.add(
@@ -156,9 +156,9 @@ void Device::check_handles(const hearth_host_info& info, Problems& problems) {
                     "the heap",
                     heap, static_cast<unsigned long long>(info.heap_budgets[heap]));
     }
-    if (info.cpu_allocation != nullptr) {
-        need(info.cpu_allocation->pfnAllocation != nullptr, "cpu_allocation->pfnAllocation");
-        need(info.cpu_allocation->pfnFree != nullptr, "cpu_allocation->pfnFree");
+    if (info.allocation_callbacks != nullptr) {
+        need(info.allocation_callbacks->pfnAllocation != nullptr, "cpu_allocation->pfnAllocation");
+        need(info.allocation_callbacks->pfnFree != nullptr, "cpu_allocation->pfnFree");
     }
     if (info.api_version < kMinApiVersion)
         problems.add("Vulkan 1.1 is required, hearth_host_info::api_version is %u.%u",
@@ -167,14 +167,14 @@ void Device::check_handles(const hearth_host_info& info, Problems& problems) {
     if (info.binding_model > HEARTH_BINDING_PUSH_DESCRIPTOR)
         problems.add("hearth_host_info::binding_model is %u, expected 0 or 1",
                      static_cast<unsigned>(info.binding_model));
-    if (info.frame_semaphore != VK_NULL_HANDLE &&
+    if (info.timeline_semaphore != VK_NULL_HANDLE &&
         (info.features & HEARTH_FEATURE_TIMELINE_SEMAPHORE) == 0)
         problems.add(
             "hearth_host_info::frame_semaphore is given, but feature timelineSemaphore is "
             "not in the list of enabled ones");
 }
 
-void Device::check_features(const hearth_host_info& info, const InstanceFunctions* vk,
+void Device::check_features(const hearth_context_create_info& info, const InstanceFunctions* vk,
                             Problems& problems) {
     const auto extensions = names(info.device_extensions, info.device_extension_count);
     if (const char* name = required_extension(info.binding_model);
@@ -216,7 +216,7 @@ void Device::check_features(const hearth_host_info& info, const InstanceFunction
         problems.add("hearth_host_info::features has bits that this version does not know");
 }
 
-void Device::check_queue(const hearth_host_info& info, const InstanceFunctions& vk,
+void Device::check_queue(const hearth_context_create_info& info, const InstanceFunctions& vk,
                          Problems& problems) {
     constexpr uint32_t kMaxFamilies = 32;
     VkQueueFamilyProperties families[kMaxFamilies];
@@ -232,7 +232,7 @@ void Device::check_queue(const hearth_host_info& info, const InstanceFunctions& 
     timestamp_valid_bits_ = families[queue_family_].timestampValidBits;
 }
 
-void Device::load_functions(const hearth_host_info& info, const InstanceFunctions& vk,
+void Device::load_functions(const hearth_context_create_info& info, const InstanceFunctions& vk,
                             Problems& problems) {
     const PFN_vkGetDeviceProcAddr get_proc =
         info.get_device_proc_addr != nullptr ? info.get_device_proc_addr : vk.GetDeviceProcAddr;

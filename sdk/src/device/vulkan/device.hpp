@@ -23,7 +23,7 @@ class Device {
   public:
     /// Checks the handshake and loads the functions; a failure leaves every problem in `problems`.
     /// `info` must be complete (see read_struct); its arrays need not outlive the call.
-    [[nodiscard]] hearth_result adopt(const hearth_host_info& info, Problems& problems);
+    [[nodiscard]] hearth_result adopt(const hearth_context_create_info& info, Problems& problems);
 
     const DeviceFunctions& vk() const { return vk_; }
     VkDevice handle() const { return handle_; }
@@ -63,12 +63,12 @@ class Device {
     void set_name(VkObjectType type, uint64_t handle, const char* name) const;
 
   private:
-    void check_handles(const hearth_host_info& info, Problems& problems);
+    void check_handles(const hearth_context_create_info& info, Problems& problems);
     /// vk: null if there is no physical device to query.
-    void check_features(const hearth_host_info& info, const InstanceFunctions* vk,
+    void check_features(const hearth_context_create_info& info, const InstanceFunctions* vk,
                         Problems& problems);
-    void check_queue(const hearth_host_info& info, const InstanceFunctions& vk, Problems& problems);
-    void load_functions(const hearth_host_info& info, const InstanceFunctions& vk,
+    void check_queue(const hearth_context_create_info& info, const InstanceFunctions& vk, Problems& problems);
+    void load_functions(const hearth_context_create_info& info, const InstanceFunctions& vk,
                         Problems& problems);
 
     DeviceFunctions vk_;

@@ -28,7 +28,7 @@ constexpr VkBufferUsageFlags kStorageAndCopies = VK_BUFFER_USAGE_STORAGE_BUFFER_
 
 UsageFacts facts(hearth_memory_usage usage) {
     switch (usage) {
-        case HEARTH_MEMORY_RUN:
+        case HEARTH_MEMORY_PER_RECORDING:
             return {kMapped, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
                     VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, true};
         case HEARTH_MEMORY_STAGING:
@@ -43,10 +43,10 @@ UsageFacts facts(hearth_memory_usage usage) {
 
 }  // namespace
 
-void DeviceMemory::init(Device& device, const hearth_host_info& info) {
+void DeviceMemory::init(Device& device, const hearth_context_create_info& info) {
     device_ = &device;
-    has_hooks_ = info.memory_hooks != nullptr;
-    if (has_hooks_) hooks_ = *info.memory_hooks;
+    has_hooks_ = info.device_memory_callbacks != nullptr;
+    if (has_hooks_) hooks_ = *info.device_memory_callbacks;
     budget_ = info.device_memory_budget;
     std::copy(std::begin(info.heap_budgets), std::end(info.heap_budgets), heap_budgets_);
 }
@@ -86,7 +86,7 @@ hearth_result DeviceMemory::create(hearth_memory_usage usage, uint64_t bytes, co
     VkMemoryRequirements needs{};
     device_->vk().GetBufferMemoryRequirements(device_->handle(), out.handle, &needs);
     const UsageFacts f = facts(usage);
-    hearth_memory_request request{};
+    hearth_device_memory_allocate_info request{};
     request.size_bytes = needs.size;
     request.alignment = needs.alignment;
     request.memory_type_bits = needs.memoryTypeBits;
@@ -133,15 +133,15 @@ void DeviceMemory::destroy(Buffer& buffer) {
     buffer = {};
 }
 
-hearth_result DeviceMemory::allocate(const hearth_memory_request& request, Buffer& out) {
+hearth_result DeviceMemory::allocate(const hearth_device_memory_allocate_info& request, Buffer& out) {
     if (budget_ != 0 &&
         (request.size_bytes > budget_ || held_total_ > budget_ - request.size_bytes))
-        return HEARTH_ERROR_BUDGET;
+        return HEARTH_ERROR_BUDGET_EXCEEDED;
     return has_hooks_ ? allocate_from_hooks(request, out.block)
                       : allocate_from_device(request, out);
 }
 
-hearth_result DeviceMemory::allocate_from_hooks(const hearth_memory_request& request,
+hearth_result DeviceMemory::allocate_from_hooks(const hearth_device_memory_allocate_info& request,
                                                 hearth_memory_block& out) {
     const hearth_result result = hooks_.allocate(hooks_.user_data, &request, &out);
     if (result > 0) return HEARTH_ERROR_INTERNAL;  // hooks either succeed or fail
@@ -159,7 +159,7 @@ bool DeviceMemory::has_room(uint32_t heap, uint64_t bytes) const {
     return budget == 0 || (bytes <= budget && held_of_heap_[heap] <= budget - bytes);
 }
 
-uint32_t DeviceMemory::find_type(const hearth_memory_request& request,
+uint32_t DeviceMemory::find_type(const hearth_device_memory_allocate_info& request,
                                  VkMemoryPropertyFlags wanted) const {
     const VkPhysicalDeviceMemoryProperties& memory = device_->memory();
     for (uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
@@ -171,7 +171,7 @@ uint32_t DeviceMemory::find_type(const hearth_memory_request& request,
     return kNoType;
 }
 
-hearth_result DeviceMemory::allocate_from_device(const hearth_memory_request& request,
+hearth_result DeviceMemory::allocate_from_device(const hearth_device_memory_allocate_info& request,
                                                  Buffer& buffer) {
     const VkPhysicalDeviceMemoryProperties& memory = device_->memory();
     uint32_t type = find_type(request, request.required_properties | request.preferred_properties);
@@ -182,7 +182,7 @@ hearth_result DeviceMemory::allocate_from_device(const hearth_memory_request& re
             if ((request.memory_type_bits >> i & 1) != 0 &&
                 (memory.memoryTypes[i].propertyFlags & request.required_properties) ==
                     request.required_properties)
-                return HEARTH_ERROR_BUDGET;
+                return HEARTH_ERROR_BUDGET_EXCEEDED;
         return HEARTH_ERROR_UNSUPPORTED;
     }
     buffer.heap = memory.memoryTypes[type].heapIndex;

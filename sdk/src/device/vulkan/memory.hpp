@@ -25,7 +25,7 @@ struct Buffer {
 /// Allocates the sessions' memory; tracks usage and the application's budgets.
 class DeviceMemory {
   public:
-    void init(Device& device, const hearth_host_info& info);
+    void init(Device& device, const hearth_context_create_info& info);
 
     /// Queries the memory that create() with the same arguments needs.
     hearth_result query(hearth_memory_usage usage, uint64_t bytes, VkMemoryRequirements& out);
@@ -42,18 +42,18 @@ class DeviceMemory {
   private:
     hearth_result create_handle(hearth_memory_usage usage, uint64_t bytes, VkBuffer& out);
     /// Allocates out.block and sets out.heap.
-    hearth_result allocate(const hearth_memory_request& request, Buffer& out);
-    hearth_result allocate_from_hooks(const hearth_memory_request& request,
+    hearth_result allocate(const hearth_device_memory_allocate_info& request, Buffer& out);
+    hearth_result allocate_from_hooks(const hearth_device_memory_allocate_info& request,
                                       hearth_memory_block& out);
-    hearth_result allocate_from_device(const hearth_memory_request& request, Buffer& out);
+    hearth_result allocate_from_device(const hearth_device_memory_allocate_info& request, Buffer& out);
     /// Returns the first type that the request allows, has all `wanted` properties, and whose heap
     /// has room.
-    uint32_t find_type(const hearth_memory_request& request, VkMemoryPropertyFlags wanted) const;
+    uint32_t find_type(const hearth_device_memory_allocate_info& request, VkMemoryPropertyFlags wanted) const;
     bool has_room(uint32_t heap, uint64_t bytes) const;
     void free(const hearth_memory_block& block);
 
     Device* device_ = nullptr;
-    hearth_memory_hooks hooks_{};
+    hearth_device_memory_callbacks hooks_{};
     bool has_hooks_ = false;
     uint64_t budget_ = 0;                            ///< over all heaps
     uint64_t heap_budgets_[HEARTH_HEAP_COUNT] = {};  ///< 0: no limit

@@ -103,7 +103,7 @@ hearth_result Pipeline::build_locked(const PipelineSource& source) {
     if (result != VK_SUCCESS) {
         handle_ = VK_NULL_HANDLE;
         const hearth_result r = device_->check(result);
-        return r == HEARTH_ERROR_INTERNAL ? HEARTH_ERROR_PIPELINE : r;
+        return r == HEARTH_ERROR_INTERNAL ? HEARTH_ERROR_PIPELINE_CREATION_FAILED : r;
     }
     device_->set_name(VK_OBJECT_TYPE_PIPELINE, handle_bits(handle_), source.name);
     return HEARTH_OK;

@@ -253,21 +253,21 @@ void query_workgroup_matrices(const InstanceFunctions& vk, VkPhysicalDevice phys
     properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
     properties.pNext = &limits;
     vk.GetPhysicalDeviceProperties2(physical_device, &properties);
-    caps.workgroup_matrix_shared_bytes = limits.cooperativeMatrixWorkgroupScopeReservedSharedMemory;
+    caps.workgroup_scope_reserved_shared_memory = limits.cooperativeMatrixWorkgroupScopeReservedSharedMemory;
     uint32_t count = 0;
     for_each_kind(vk.GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV,
                   physical_device, kNvFlexibleDimensionsPropertiesType,
                   [&](const NvFlexibleDimensionsProperties& p) {
-                      if (count == HEARTH_MAX_WORKGROUP_MATRICES || !is_mixed(p, p.ResultType) ||
+                      if (count == HEARTH_MAX_WORKGROUP_SCOPE_GRANULARITIES || !is_mixed(p, p.ResultType) ||
                           p.scope != VK_SCOPE_WORKGROUP_NV || p.saturatingAccumulation == VK_TRUE)
                           return;
-                      caps.workgroup_matrices[count++] = {p.workgroupInvocations, p.MGranularity,
+                      caps.workgroup_scope_granularities[count++] = {p.workgroupInvocations, p.MGranularity,
                                                           p.NGranularity, p.KGranularity};
                   });
 }
 
 /// Fills in the matrix core support with these enabled features.
-void query_matrix_cores(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
+void query_cooperative_matrix(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
                         hearth_features enabled, hearth_device_caps& caps) {
     constexpr hearth_features kKhr =
         HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR | HEARTH_FEATURE_VULKAN_MEMORY_MODEL;
@@ -284,14 +284,14 @@ void query_matrix_cores(const InstanceFunctions& vk, VkPhysicalDevice physical_d
     // KHR first: the same product takes 14 % less time with it on an H200 (driver 580).
     const MatrixKind& kind = khr.m != 0 ? khr : nv;
     if (kind.m == 0) return;
-    caps.matrix_cores = khr.m != 0 ? HEARTH_MATRIX_CORES_KHR : HEARTH_MATRIX_CORES_NV;
-    caps.matrix_m = kind.m;
-    caps.matrix_n = kind.n;
-    caps.matrix_k = kind.k;
-    caps.nv_matrix_cores = nv.m == kind.m && nv.n == kind.n && nv.k == kind.k ? 1 : 0;
+    caps.cooperative_matrix = khr.m != 0 ? HEARTH_COOPERATIVE_MATRIX_EXT_KHR : HEARTH_COOPERATIVE_MATRIX_EXT_NV;
+    caps.cooperative_matrix_m = kind.m;
+    caps.cooperative_matrix_n = kind.n;
+    caps.cooperative_matrix_k = kind.k;
+    caps.cooperative_matrix_nv = nv.m == kind.m && nv.n == kind.n && nv.k == kind.k ? 1 : 0;
     constexpr hearth_features kWorkgroup = HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE |
                                            HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS;
-    if (caps.matrix_cores == HEARTH_MATRIX_CORES_KHR && (enabled & kWorkgroup) == kWorkgroup)
+    if (caps.cooperative_matrix == HEARTH_COOPERATIVE_MATRIX_EXT_KHR && (enabled & kWorkgroup) == kWorkgroup)
         query_workgroup_matrices(vk, physical_device, caps);
 }
 
@@ -331,10 +331,10 @@ hearth_features required_features(hearth_binding_model model) {
     return bits;
 }
 
-hearth_features foreign_features() {
+hearth_features untrusted_features() {
     hearth_features bits = 0;
     for (const Feature& feature : kFeatures)
-        if (feature.needed_for_foreign) bits |= feature.bit;
+        if (feature.needed_for_untrusted) bits |= feature.bit;
     return bits;
 }
 
@@ -459,28 +459,28 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
     caps.is_software = properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     caps.is_integrated = properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
     caps.compute_units = query_compute_units(vk, physical_device, result);
-    caps.max_workgroup_invocations = limits.maxComputeWorkGroupInvocations;
-    caps.max_workgroup_size_x = limits.maxComputeWorkGroupSize[0];
-    caps.max_workgroup_count_x = limits.maxComputeWorkGroupCount[0];
-    caps.shared_memory_bytes = limits.maxComputeSharedMemorySize;
-    caps.push_constant_bytes = limits.maxPushConstantsSize;
+    caps.max_compute_work_group_invocations = limits.maxComputeWorkGroupInvocations;
+    caps.max_compute_work_group_size_x = limits.maxComputeWorkGroupSize[0];
+    caps.max_compute_work_group_count_x = limits.maxComputeWorkGroupCount[0];
+    caps.max_compute_shared_memory_size = limits.maxComputeSharedMemorySize;
+    caps.max_push_constants_size = limits.maxPushConstantsSize;
     // 256 is the largest minStorageBufferOffsetAlignment that Vulkan allows.
-    caps.buffer_alignment = std::max<uint64_t>(256, limits.minStorageBufferOffsetAlignment);
-    caps.max_buffer_bytes = found.max_allocation_bytes;
+    caps.min_storage_buffer_offset_alignment = std::max<uint64_t>(256, limits.minStorageBufferOffsetAlignment);
+    caps.max_storage_buffer_range = found.max_allocation_bytes;
     if (model == HEARTH_BINDING_PUSH_DESCRIPTOR)
-        caps.max_buffer_bytes =
-            std::min<uint64_t>(caps.max_buffer_bytes, limits.maxStorageBufferRange);
-    caps.fp16_arithmetic = (enabled & HEARTH_FEATURE_SHADER_FLOAT16) != 0;
-    caps.fp16_storage = (enabled & HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS) != 0;
-    caps.int8_storage = (enabled & HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS) != 0;
+        caps.max_storage_buffer_range =
+            std::min<uint64_t>(caps.max_storage_buffer_range, limits.maxStorageBufferRange);
+    caps.shader_float16 = (enabled & HEARTH_FEATURE_SHADER_FLOAT16) != 0;
+    caps.storage_buffer_16bit_access = (enabled & HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS) != 0;
+    caps.storage_buffer_8bit_access = (enabled & HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS) != 0;
     caps.subgroup_arithmetic =
         (found.subgroup_operations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
-    if (properties.vendorID == kNativeVendor) caps.cpu = properties.deviceID;
-    query_matrix_cores(vk, physical_device, enabled, caps);
+    if (properties.vendorID == kNativeVendor) caps.cpu_isa = properties.deviceID;
+    query_cooperative_matrix(vk, physical_device, enabled, caps);
     return caps;
 }
 
-hearth_result query_requirements(const hearth_device_query& query, hearth_requirements& out,
+hearth_result query_requirements(const hearth_device_requirements_info& query, hearth_requirements& out,
                                  Problems& problems) {
     out.min_api_version = kMinApiVersion;
     out.compute_queue_count = 1;
@@ -503,7 +503,7 @@ hearth_result query_requirements(const hearth_device_query& query, hearth_requir
     ExtensionNames available;
     if (const VkResult r = available.load(vk, query.physical_device); r != VK_SUCCESS)
         return to_result(r);
-    const bool is_foreign = query.foreign_programs != 0;
+    const bool is_untrusted = query.allow_untrusted_programs != 0;
     const auto require = [&](const char* name) {
         out.required_extensions[out.required_extension_count++] = name;
         if (!contains(available.names(), name))
@@ -511,14 +511,14 @@ hearth_result query_requirements(const hearth_device_query& query, hearth_requir
     };
     // Untrusted programs use descriptors, whatever the application's own programs use.
     if (const char* name =
-            required_extension(is_foreign ? HEARTH_BINDING_PUSH_DESCRIPTOR : query.binding_model);
+            required_extension(is_untrusted ? HEARTH_BINDING_PUSH_DESCRIPTOR : query.binding_model);
         name != nullptr)
         require(name);
     out.required_features = required_features(query.binding_model);
-    if (is_foreign) out.required_features |= foreign_features();
+    if (is_untrusted) out.required_features |= untrusted_features();
     const hearth_features supported =
         supported_features(vk, query.physical_device, query.api_version, available.names());
-    out.optional_features = supported & ~out.required_features & ~foreign_features();
+    out.optional_features = supported & ~out.required_features & ~untrusted_features();
     for (const Feature& feature : kFeatures) {
         const bool is_required = (out.required_features & feature.bit) != 0;
         const bool needs_extension = query.api_version < feature.core_version;

@@ -19,7 +19,7 @@ namespace hearth::gpu {
 /// All problems of a handshake, one per line.
 struct Problems {
     uint32_t count = 0;
-    FixedText<sizeof(hearth_report::text)> text;
+    FixedText<sizeof(hearth_messages::text)> text;
 
     HEARTH_PRINTF(2, 3) void add(const char* format, ...);
 };
@@ -42,7 +42,7 @@ struct Feature {
     const char* extension;      ///< needed below `core_version`; null if none
     uint32_t core_version;
     /// Required to run untrusted programs; otherwise not even optional.
-    bool needed_for_foreign = false;
+    bool needed_for_untrusted = false;
 };
 
 std::span<const Feature> all_features();
@@ -50,7 +50,7 @@ std::span<const Feature> all_features();
 /// The features that programs of this binding model require.
 hearth_features required_features(hearth_binding_model model);
 /// The features that untrusted programs require.
-hearth_features foreign_features();
+hearth_features untrusted_features();
 /// The extension that programs of this binding model require, or null.
 const char* required_extension(hearth_binding_model model);
 
@@ -83,7 +83,7 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
                               hearth_binding_model model, hearth_result& result);
 
 /// Implements hearth_query_device.
-hearth_result query_requirements(const hearth_device_query& query, hearth_requirements& out,
+hearth_result query_requirements(const hearth_device_requirements_info& query, hearth_requirements& out,
                                  Problems& problems);
 
 /// Implements hearth_read_features.

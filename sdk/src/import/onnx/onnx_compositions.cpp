@@ -37,7 +37,7 @@ std::optional<int> axis_of(OnnxCall& call, int64_t axis, int rank) {
 
 Dim product(std::span<const Dim> dims) {
     Dim total(1);
-    for (Dim d : dims) total = Dim(total.count * d.count, total.per_row || d.per_row);
+    for (Dim d : dims) total = Dim(total.count * d.count, total.is_batch || d.is_batch);
     return total;
 }
 
@@ -134,7 +134,7 @@ Tensors import_split(OnnxCall& call) {
     if (!extents) {
         const Dim whole = x.dim(*axis);
         const auto parts = call.integer("num_outputs", static_cast<int64_t>(call.output_count));
-        if (parts < 1 || parts > 1 << 16 || whole.per_row)
+        if (parts < 1 || parts > 1 << 16 || whole.is_batch)
             return call.unsupported("splitting " + to_string(whole) + " elements into " +
                                     std::to_string(parts) + " parts");
         const int64_t each = (whole.count + parts - 1) / parts;
@@ -157,7 +157,7 @@ Tensors import_depth_to_space(OnnxCall& call) {
     const int64_t block = call.integer("blocksize", 0);
     const std::string mode = call.text("mode", "DCR");
     if (has_failed(call)) return {};
-    if (x.rank() != 4 || block < 1 || block > 1 << 10 || x.dim(1).per_row ||
+    if (x.rank() != 4 || block < 1 || block > 1 << 10 || x.dim(1).is_batch ||
         x.dim(1).count % (block * block) != 0)
         return call.invalid(to_string(x.shape()) + " with blocks of " + std::to_string(block));
     const Dim n = x.dim(0), c = x.dim(1).count / (block * block), h = x.dim(2), w = x.dim(3);
@@ -172,7 +172,7 @@ Tensors import_space_to_depth(OnnxCall& call) {
     const int64_t block = call.integer("blocksize", 0);
     const std::string mode = call.text("mode", "DCR");
     if (has_failed(call)) return {};
-    if (x.rank() != 4 || block < 1 || block > 1 << 10 || x.dim(2).per_row || x.dim(3).per_row ||
+    if (x.rank() != 4 || block < 1 || block > 1 << 10 || x.dim(2).is_batch || x.dim(3).is_batch ||
         x.dim(2).count % block != 0 || x.dim(3).count % block != 0)
         return call.invalid(to_string(x.shape()) + " with blocks of " + std::to_string(block));
     const Dim n = x.dim(0), c = x.dim(1), h = x.dim(2).count / block, w = x.dim(3).count / block;
@@ -197,7 +197,7 @@ Tensors import_range(OnnxCall& call) {
     const double count = std::max(0.0, std::ceil((limit->get(0) - from) / step));
     if (!(count <= kLongestRange)) return call.unsupported("a range of " + std::to_string(count));
     const auto length = saturate_cast<int64_t>(count);
-    if (!call.trace.fits(1, static_cast<uint64_t>(length) * size_bytes(start->dtype()))) return {};
+    if (!call.trace.has_room(1, static_cast<uint64_t>(length) * size_bytes(start->dtype()))) return {};
     HostTensor range(start->dtype(), Shape{length});
     for (int64_t i = 0; i < range.element_count(); ++i)
         range.set(i, from + static_cast<double>(i) * step);
@@ -220,7 +220,7 @@ Tensors import_hardmax(OnnxCall& call) {
     if (!axis) return {};
     const Tensor whole = call.opset >= 13 ? x : flatten(x, *axis, -1);
     const Dim classes = whole.dim(*axis);
-    if (classes.per_row) return call.unsupported("along the rows");
+    if (classes.is_batch) return call.unsupported("along the rows");
     return {reshape(one_hot(argmax(whole, *axis), classes.count, *axis, x.dtype()), x.shape())};
 }
 
@@ -291,9 +291,9 @@ Tensor class_loss(OnnxCall& call, const Tensor& log_probabilities) {
     const Tensor target = call.in(1);
     const std::string reduction = call.text("reduction", "mean");
     CrossEntropyOptions options;
-    if (call.has(2)) options.weights = call.in(2);
-    if (call.attrs.has("ignore_index")) options.ignored_label = call.integer("ignore_index", 0);
-    options.reduction = reduction == "none"  ? Reduction::kElements
+    if (call.has(2)) options.weight = call.in(2);
+    if (call.attrs.has("ignore_index")) options.ignore_index = call.integer("ignore_index", 0);
+    options.reduction = reduction == "none"  ? Reduction::kNone
                         : reduction == "sum" ? Reduction::kSum
                                              : Reduction::kMean;
     if (has_failed(call)) return log_probabilities;

@@ -170,7 +170,7 @@ Tensors import_matmul_nbits(OnnxCall& call) {
         return call.invalid("weights " + to_string(packed->shape()) + " with scales " +
                             to_string(scales->shape()) + " do not hold " + std::to_string(n) +
                             " rows of " + std::to_string(blocks) + " blocks");
-    if (!call.trace.fits(1, static_cast<uint64_t>(n * k) * size_bytes(DType::kF32))) return {};
+    if (!call.trace.has_room(1, static_cast<uint64_t>(n * k) * size_bytes(DType::kF32))) return {};
     const auto number = [&](const HostTensor& from, int64_t byte, int64_t at) {
         return (from.get_int(byte + at / per_byte) >> (bits * (at % per_byte))) &
                ((int64_t{1} << bits) - 1);

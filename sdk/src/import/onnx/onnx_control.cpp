@@ -139,7 +139,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_if(const OnnxNode& node, const
     if (inputs[0].extents) return unsupported("its condition depends on the number of rows");
     const Tensor condition = inputs[0].tensor;
     if (condition.dtype() != DType::kBool || condition.shape().element_count(1) != 1 ||
-        condition.shape().has_rows())
+        condition.shape().has_batch())
         return invalid_argument("its condition is " + typed(condition) + ", expected one bool");
     if (const HostTensor* known = contents(condition))
         return import_body(known->get_int(0) != 0 ? *then : *otherwise, {}, scope);
@@ -152,7 +152,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_if(const OnnxNode& node, const
         return Status(results.status().code(),
                       results.status().message() + "; whether this branch is taken depends on " +
                           by + ": if it never is, give the contents, " +
-                          std::string(options_.value_option) + " NAME=...");
+                          std::string(options_.value_flag_name) + " NAME=...");
     };
     HEARTH_ASSIGN(const Knowns yes, import_branch(*then));
     HEARTH_ASSIGN(const Knowns no, import_branch(*otherwise));
@@ -259,7 +259,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_batched_scan(const OnnxNode& n
     for (const Known& known : all) {
         if (!known.tensor.ok()) return unsupported("reads what depends on the rows");
         const Shape shape = known.tensor.shape();
-        if (shape.rank() == 0 || shape[0].per_row || (batch >= 0 && shape[0].count != batch))
+        if (shape.rank() == 0 || shape[0].is_batch || (batch >= 0 && shape[0].count != batch))
             return unsupported("an input of " + to_string(shape) +
                                " where a fixed number of sequences is expected");
         batch = shape[0].count;
@@ -304,7 +304,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::run_scan(const OnnxNode& node, const 
         HEARTH_ASSIGN(const int axis,
                       normalize_axis(list_attr(node, "scan_input_axes", k), whole.rank()));
         const Dim extent = whole.dim(axis);
-        if (extent.per_row) return unsupported("runs along the rows");
+        if (extent.is_batch) return unsupported("runs along the rows");
         if (turns >= 0 && turns != extent.count)
             return invalid_argument("reads " + std::to_string(turns) + " and " +
                                     std::to_string(extent.count) + " slices");

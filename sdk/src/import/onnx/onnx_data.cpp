@@ -71,7 +71,7 @@ std::optional<int64_t> known_count(OnnxCall& call, size_t inputs, int64_t work, 
         known.push_back(trace.constant(*call.inputs[k].value));
     }
     trace.output("count", count(known));
-    const Result<Graph> graph = trace.finish();
+    const Result<Graph> graph = trace.build();
     Result<std::vector<HostTensor>> result =
         graph.ok() ? evaluate(*graph, {}, 1) : Result<std::vector<HostTensor>>(graph.status());
     if (result.ok()) return (*result)[0].get_int(0);
@@ -92,7 +92,7 @@ Tensors import_nonzero(OnnxCall& call) {
                                    [](const Tensors& in) { return nonzero(in[0], 1).count; });
     if (!count) return {};
     if (*count == 0) return {nothing(call, DType::kI64, {x.rank(), 0})};
-    return {nonzero(x, *count).places};
+    return {nonzero(x, *count).indices};
 }
 
 // The condition may be shorter than the axis.
@@ -114,7 +114,7 @@ Tensors import_compress(OnnxCall& call) {
     for (int64_t i = 0; i < flags->element_count(); ++i) count += flags->get_int(i) != 0;
     if (has_failed(call)) return {};
     if (count == 0) return {slice(x, axis, 0, 0)};
-    return {gather(x, reshape(nonzero(condition, count).places, {Dim(count)}), axis)};
+    return {take(x, reshape(nonzero(condition, count).indices, {Dim(count)}), axis)};
 }
 
 Tensors import_unique(OnnxCall& call) {
@@ -134,7 +134,7 @@ Tensors import_unique(OnnxCall& call) {
         call, 1, work, [&](const Tensors& in) { return unique(in[0], 1, axis, is_sorted).count; });
     if (!count) return {};
     const Unique u = unique(x, *count, axis, is_sorted);
-    return {u.values, u.first, u.inverse, u.counts};
+    return {u.values, u.first_index, u.inverse, u.counts};
 }
 
 struct BoxSelection {
@@ -156,7 +156,7 @@ Tensors import_nms(OnnxCall& call) {
     if (call.has(4)) selection.options.score_threshold = call.real_in(4, 0);
     selection.options.centered = call.flag("center_point_box", false);
     if (has_failed(call)) return {};
-    if (scores.rank() != 3 || scores.shape().has_rows())
+    if (scores.rank() != 3 || scores.shape().has_batch())
         return call.unsupported("scores of " + to_string(scores.shape()));
     const int64_t classes = scores.dim(1).count, n = scores.dim(2).count;
     selection.count = std::clamp<int64_t>(most, 0, n);
@@ -173,11 +173,11 @@ Tensors import_nms(OnnxCall& call) {
     if (!count) return {};
     if (*count == 0) return {nothing(call, DType::kI64, {0, 3})};
     const Tensor selected = selection.boxes(boxes, scores);
-    const Tensor place = reshape(nonzero(kept(selected), *count).places, {*count});
+    const Tensor place = reshape(nonzero(kept(selected), *count).indices, {*count});
     const Tensor line = place / static_cast<double>(selection.count);
     const auto class_count = static_cast<double>(classes);
     const Tensor batch = line / class_count;
-    return {stack(Tensors{batch, line - batch * class_count, gather(selected, place)}, 1)};
+    return {stack(Tensors{batch, line - batch * class_count, take(selected, place)}, 1)};
 }
 
 // --- Quantization ---
@@ -296,10 +296,10 @@ Tensors import_eye_like(OnnxCall& call) {
     if (call.attrs.has("dtype")) dtype = dtype_of(call, "dtype", 1);
     if (!dtype) return {};
     constexpr int64_t kMost = 1 << 24;
-    if (x.rank() != 2 || x.shape().has_rows() || x.shape().element_count().count > kMost)
+    if (x.rank() != 2 || x.shape().has_batch() || x.shape().element_count().count > kMost)
         return call.unsupported("like " + to_string(x.shape()));
     const auto bytes = static_cast<uint64_t>(x.shape().element_count(1)) * size_bytes(*dtype);
-    if (!call.trace.fits(1, bytes)) return {};
+    if (!call.trace.has_room(1, bytes)) return {};
     HostTensor eye(*dtype, x.shape());
     const int64_t width = x.dim(1).count;
     for (int64_t i = 0; i < eye.element_count(); ++i) eye.set_int(i, i % width - i / width == k);
@@ -323,7 +323,7 @@ uint64_t stream_of(OnnxCall& call) {
         std::string(call.op_type) + " " + std::to_string(call.trace.graph().values.size());
     const AttrValue* seed = call.attrs.find("seed");
     const int64_t* whole = seed != nullptr ? std::get_if<int64_t>(seed) : nullptr;  // Dropout's
-    return random_key(
+    return rng_key(
         name, static_cast<uint64_t>(
                   whole != nullptr ? *whole : saturate_cast<int64_t>(call.real("seed", 0))));
 }
@@ -448,7 +448,7 @@ Tensors import_tf_idf_vectorizer(OnnxCall& call) {
     const std::string mode = call.text("mode", "TF");
     const std::optional<GramOptions> o = gram_options(call);
     if (!o) return {};
-    if (input.rank() < 1 || input.rank() > 2 || input.dim(-1).per_row)
+    if (input.rank() < 1 || input.rank() > 2 || input.dim(-1).is_batch)
         return call.unsupported("on " + to_string(input.shape()));
     const Tensor x = cast(input.rank() == 1 ? unsqueeze(input, {0}) : input, DType::kI64);
     const auto width = 1 + *std::max_element(o->outputs.begin(), o->outputs.end());
@@ -468,7 +468,7 @@ Tensors import_tf_idf_vectorizer(OnnxCall& call) {
         if (count > kMostWeights / width)
             return call.unsupported(std::to_string(count) + " n-grams for " +
                                     std::to_string(width) + " outputs");
-        if (!call.trace.fits(1, static_cast<uint64_t>(count * (n * 8 + width * 4)))) return {};
+        if (!call.trace.has_room(1, static_cast<uint64_t>(count * (n * 8 + width * 4)))) return {};
         HostTensor grams(DType::kI64, Shape{count, n});
         HostTensor places(DType::kF32, Shape{count, width});
         for (int64_t i = 0; i < grams.element_count(); ++i)

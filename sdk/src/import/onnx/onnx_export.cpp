@@ -45,7 +45,7 @@ class Decomposition {
             is_layer_normalization(node.attrs, inputs[0].dtype(), inputs[0].shape()))
             return {};
         if (is_plain_attention(node, inputs)) return attention_by_softmax(node.attrs, inputs);
-        DecomposeCall call{trace, node.attrs, inputs};
+        DecomposeContext call{trace, node.attrs, inputs};
         return node.op->decompose(call);
     }
 
@@ -69,7 +69,7 @@ class Decomposition {
         options.softcap = attrs.real("softcap");
         options.causal = attrs.flag("causal");
         options.right_window = attrs.integer("right");
-        options.past = attrs.integer("past");
+        options.kv_cache_length = attrs.integer("past");
         const Tensor v = wide(inputs[2]);
         const Tensor scores = attention_scores(wide(inputs[0]), wide(inputs[1]), v, {}, options,
                                                AttentionStage::kMasked);
@@ -180,7 +180,7 @@ class Exporter {
     }
 
     std::string input_name(ValueId id, bool is_flat) {
-        if (id == kNone) return {};
+        if (id == kInvalidId) return {};
         const Value& v = graph_.values[id];
         if (!is_flat || v.kind != ValueKind::kConstant) return name_of_value(id);
         return writer_.constant(v.data->reshaped({v.data->element_count()}));
@@ -215,12 +215,12 @@ class Exporter {
 Result<std::vector<std::byte>> export_onnx(const Graph& graph, const NamedTensors& weights) {
     HEARTH_ASSIGN(const Graph simple, Decomposition::of(graph));
     Result<std::vector<std::byte>> bytes = Exporter(simple, weights).run();
-    if (!bytes.ok()) return bytes.status().in("export of " + quoted(graph.name));
+    if (!bytes.ok()) return bytes.status().with_context("export of " + quoted(graph.name));
     return bytes;
 }
 
 Result<std::vector<std::byte>> export_onnx(Trace& trace, const NamedTensors& weights) {
-    HEARTH_ASSIGN(const Graph graph, trace.finish());
+    HEARTH_ASSIGN(const Graph graph, trace.build());
     return export_onnx(graph, weights);
 }
 

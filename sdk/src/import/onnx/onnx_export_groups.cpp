@@ -131,14 +131,14 @@ class Finder {
     /// Returns the [channels] vector that v broadcasts over x: v itself if x has rank 2 or v is
     /// constant, otherwise the vector that v is a reshape of; or kNone.
     ValueId channels_of(ValueId v, const Shape& x) {
-        if (x.rank() < 2 || x[1].per_row) return kNone;
+        if (x.rank() < 2 || x[1].is_batch) return kInvalidId;
         const Shape channels{x[1]};
-        if (x.rank() == 2) return shape(v) == channels ? v : kNone;
-        if (shape(v) != per_channel_shape(x)) return kNone;
+        if (x.rank() == 2) return shape(v) == channels ? v : kInvalidId;
+        if (shape(v) != per_channel_shape(x)) return kInvalidId;
         if (graph_.values[v].kind == ValueKind::kConstant) return v;
         const Node* view = graph_.producer(v);
         if (view == nullptr || !view->op->is_reshape || shape(view->inputs[0]) != channels)
-            return kNone;
+            return kInvalidId;
         only(v, "reshape");
         return view->inputs[0];
     }
@@ -153,7 +153,7 @@ class Finder {
                 const Node* core = only(y, name);
                 if (core == nullptr) continue;
                 const ValueId b = bias_of(*core, bias);
-                if (b != kNone)
+                if (b != kInvalidId)
                     return OnnxGroup{id_of(*core),
                                      {core->inputs[0], core->inputs[1], b},
                                      2,
@@ -168,12 +168,12 @@ class Finder {
     /// The operand that Gemm or Conv can take as bias, or kNone.
     ValueId bias_of(const Node& core, ValueId bias) {
         const Shape& y = shape(core.outputs[0]);
-        if (!is_floating(dtype(core.outputs[0]))) return kNone;
+        if (!is_floating(dtype(core.outputs[0]))) return kInvalidId;
         if (core.op->name != "matmul") return channels_of(bias, y);
         const bool is_gemm = y.rank() == 2 && shape(core.inputs[0]).rank() == 2 &&
                              shape(core.inputs[1]).rank() == 2 && !core.attrs.flag("wide") &&
-                             !y[1].per_row;
-        return is_gemm && shape(bias) == Shape{y[1]} ? bias : kNone;
+                             !y[1].is_batch;
+        return is_gemm && shape(bias) == Shape{y[1]} ? bias : kInvalidId;
     }
 
     // --- Normalizations
@@ -181,7 +181,7 @@ class Finder {
     /// y * scale + bias; scale and bias are optional.
     struct Scaled {
         const Node* core = nullptr;
-        ValueId scale = kNone, bias = kNone;
+        ValueId scale = kInvalidId, bias = kInvalidId;
     };
 
     std::optional<OnnxGroup> normalization(const Node& last) {
@@ -200,7 +200,7 @@ class Finder {
     }
 
     Scaled scaled(const Node& last, std::string_view name) {
-        if (last.op->name == name) return {&last, kNone, kNone};
+        if (last.op->name == name) return {&last, kInvalidId, kInvalidId};
         Scaled found;
         const bool has_bias = last.op->name == "add";
         for (size_t k : {0, 1}) {
@@ -228,7 +228,7 @@ class Finder {
         const Shape wanted =
             trailing_shape(shape(x), static_cast<int>(s.core->attrs.integers("axes")[0]));
         for (ValueId v : {s.scale, s.bias})
-            if (v != kNone && (shape(v) != wanted || dtype(v) != dtype(x))) return {};
+            if (v != kInvalidId && (shape(v) != wanted || dtype(v) != dtype(x))) return {};
         return OnnxGroup{
             id_of(*s.core), {x, s.scale, s.bias}, SIZE_MAX, {}, write_layer_normalization};
     }
@@ -248,7 +248,7 @@ class Finder {
         std::vector<ValueId> moments;
         for (size_t k : {1, 2}) {
             moments.push_back(channels_of(s.core->inputs[k], shape(x)));
-            if (moments.back() == kNone) return {};
+            if (moments.back() == kInvalidId) return {};
         }
         return per_channel(s, moments, write_batch_normalization);
     }
@@ -258,8 +258,8 @@ class Finder {
         const ValueId x = s.core->inputs[0];
         OnnxGroup group{id_of(*s.core), {x}, 1, {}, write};
         for (ValueId v : {s.scale, s.bias}) {
-            const ValueId channels = v == kNone ? kNone : channels_of(v, shape(x));
-            if (v != kNone && (channels == kNone || dtype(v) != dtype(x))) return {};
+            const ValueId channels = v == kInvalidId ? kInvalidId : channels_of(v, shape(x));
+            if (v != kInvalidId && (channels == kInvalidId || dtype(v) != dtype(x))) return {};
             group.inputs.push_back(channels);
         }
         group.inputs.insert(group.inputs.end(), more.begin(), more.end());
@@ -271,7 +271,7 @@ class Finder {
     /// True if v is this number of elements, which may be a multiple of the batch size.
     bool is_count(ValueId v, Dim count) const {
         const Value& value = graph_.values[v];
-        if (!count.per_row)
+        if (!count.is_batch)
             return value.kind == ValueKind::kConstant && value.data && value.shape.rank() == 0 &&
                    value.data->get(0) == static_cast<double>(count.count);
         const Node* node = graph_.producer(v);
@@ -294,12 +294,12 @@ class Finder {
             if (std::ranges::find(axes, i) == axes.end())
                 rest.push_back(x[i]);
             else
-                count = Dim(count.count * x[i].count, count.per_row || x[i].per_row);
+                count = Dim(count.count * x[i].count, count.is_batch || x[i].is_batch);
         }
         if (axes.empty() || !is_count(div.inputs[1], count) ||
             (view != nullptr && shape(total) != rest))
             return {};
-        if (count.per_row) only(div.inputs[1], "extent");
+        if (count.is_batch) only(div.inputs[1], "extent");
         const bool keeps = view == nullptr;
         return OnnxGroup{
             id_of(*sum), {sum->inputs[0]}, SIZE_MAX, {}, [axes, keeps](OnnxExportCall& c) {
@@ -330,7 +330,7 @@ bool is_layer_normalization(const Attrs& attrs, DType dtype, const Shape& x) {
     const List& axes = attrs.integers("axes");
     if (axes.empty() || !attrs.flag("centred") || !is_single_or_half(dtype)) return false;
     return are_trailing(axes, x.rank(), static_cast<int>(axes[0])) &&
-           !trailing_shape(x, static_cast<int>(axes[0])).has_rows();
+           !trailing_shape(x, static_cast<int>(axes[0])).has_batch();
 }
 
 std::unordered_map<NodeId, OnnxGroup> find_onnx_groups(const Graph& graph) {

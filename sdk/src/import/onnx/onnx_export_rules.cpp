@@ -157,7 +157,7 @@ bool reshape(Call& c) {
     bool has_zero = false;
     for (Dim d : shape.dims()) {
         has_zero = has_zero || d.count == 0;
-        extents.push_back(d.per_row ? -1 : d.count);
+        extents.push_back(d.is_batch ? -1 : d.count);
     }
     if (has_zero)
         c.write("Reshape", {c.in(0), c.to.extents(shape.dims())}, {{"allowzero", int64_t{1}}});
@@ -187,7 +187,7 @@ bool slice(Call& c) {
     for (int i = 0; i < shape.rank(); ++i) {
         const auto k = static_cast<size_t>(i);
         if (shape[i] == c.shape(0)[i] && begins[k] == 0 && all_steps[k] == 1) continue;
-        if (shape[i].per_row) return false;
+        if (shape[i].is_batch) return false;
         const int64_t end = begins[k] + shape[i].count * all_steps[k];
         starts.push_back(begins[k]);
         ends.push_back(end < 0 ? INT64_MIN : end);
@@ -221,14 +221,14 @@ bool pad(Call& c) {
     Shape shape = c.shape(0);
     std::string x = c.in(0);
     for (int i = 0; i < rank; ++i)
-        if (interior[static_cast<size_t>(i)] > 0 && (out[i].per_row || rank == kMaxRank))
+        if (interior[static_cast<size_t>(i)] > 0 && (out[i].is_batch || rank == kMaxRank))
             return false;
     for (int i = 0; i < rank; ++i)
         if (interior[static_cast<size_t>(i)] > 0)
             x = spread(c, x, shape, i, interior[static_cast<size_t>(i)], value);
     List pads = low;
     for (int i = 0; i < rank; ++i)
-        if (out[i].per_row && out[i] != shape[i]) return false;
+        if (out[i].is_batch && out[i] != shape[i]) return false;
     for (int i = 0; i < rank; ++i)
         pads.push_back(out[i].count - shape[i].count - low[static_cast<size_t>(i)]);
     c.write("Pad", {x, c.to.list(pads), value});
@@ -312,7 +312,7 @@ bool cumprod(Call& c) {
 bool argsort(Call& c) {
     const int64_t axis = c.attrs().integer("axis");
     const Dim extent = c.shape(0)[static_cast<int>(axis)];
-    if (extent.per_row) return false;
+    if (extent.is_batch) return false;
     c.to.node("TopK", {c.in(0), c.to.list({extent.count})}, {c.to.fresh_name(), c.outputs[0]},
               {{"axis", axis}, {"largest", c.attrs().integer("descending")}});
     return true;
@@ -383,7 +383,7 @@ bool conv_transpose(Call& c) {
 // A fixed shape is written as constant data.
 bool iota(Call& c) {
     const Shape& shape = c.attrs().shape("shape");
-    if (shape.has_rows()) return false;
+    if (shape.has_batch()) return false;
     HostTensor numbers(c.attrs().dtype("dtype"), shape);
     for (int64_t i = 0; i < numbers.element_count(); ++i) numbers.set(i, static_cast<double>(i));
     c.write("Identity", {c.to.constant(numbers)});
@@ -409,7 +409,7 @@ bool window_sum(Call& c) {
     const Dim channels = c.shape(0)[1];
     std::optional<Attrs> attrs =
         window(c.attrs(), spatial(c.shape(0)), spatial(c.out_shape()), kernel);
-    if (!attrs || channels.per_row || !is_floating(c.dtype(0))) return false;
+    if (!attrs || channels.is_batch || !is_floating(c.dtype(0))) return false;
     Shape shape{channels, 1};
     for (int64_t k : kernel) shape.push_back(Dim(k));
     HostTensor ones(c.dtype(0), shape);

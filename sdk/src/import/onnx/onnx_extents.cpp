@@ -79,26 +79,26 @@ std::optional<Extents> slice(const OnnxNode& node, Operands in) {
 
 /// a * b if at most one of them depends on the batch size; nothing if the product overflows.
 std::optional<Dim> times(Dim a, Dim b) {
-    if (a.per_row && b.per_row) return {};
+    if (a.is_batch && b.is_batch) return {};
     int64_t product = 0;
     if (__builtin_mul_overflow(a.count, b.count, &product)) return {};
-    return Dim(product, a.per_row || b.per_row);
+    return Dim(product, a.is_batch || b.is_batch);
 }
 
 std::optional<Dim> arithmetic(std::string_view op, Dim a, Dim b) {
     int64_t result = 0;
     if (op == "Mul") return times(a, b);
     if (op == "Div") {
-        if (b.per_row && a.per_row && b.count > 0 && a.count % b.count == 0)
+        if (b.is_batch && a.is_batch && b.count > 0 && a.count % b.count == 0)
             return Dim(a.count / b.count);
-        if (b.per_row || b.count <= 0 || a.count % b.count != 0) return {};
-        return Dim(a.count / b.count, a.per_row);
+        if (b.is_batch || b.count <= 0 || a.count % b.count != 0) return {};
+        return Dim(a.count / b.count, a.is_batch);
     }
-    if (a.per_row != b.per_row) return {};
+    if (a.is_batch != b.is_batch) return {};
     const bool overflows = op == "Add" ? __builtin_add_overflow(a.count, b.count, &result)
                                        : __builtin_sub_overflow(a.count, b.count, &result);
     if (overflows) return {};
-    return Dim(result, a.per_row);
+    return Dim(result, a.is_batch);
 }
 
 std::optional<Extents> elementwise(std::string_view op, Operands in) {
@@ -133,7 +133,7 @@ std::optional<Extents> product(Operands in) {
 }  // namespace
 
 bool Extents::has_rows() const {
-    return std::any_of(dims.begin(), dims.end(), [](Dim d) { return d.per_row; });
+    return std::any_of(dims.begin(), dims.end(), [](Dim d) { return d.is_batch; });
 }
 
 HostTensor Extents::as_tensor() const {

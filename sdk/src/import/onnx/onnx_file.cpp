@@ -79,7 +79,7 @@ Result<std::vector<std::byte>> read_below(const fs::path& folder, const std::str
 
 }  // namespace
 
-ExternalData files_below(const std::string& folder) {
+ExternalData directory_loader(const std::string& folder) {
     return [folder](const std::string& location, uint64_t offset,
                     uint64_t size) -> Result<std::vector<std::byte>> {
         std::error_code error;
@@ -94,7 +94,7 @@ Result<ImportedModel> import_onnx_file(const std::string& path, ImportOptions op
     return or_out_of_memory([&]() -> Result<ImportedModel> {
         HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_file(path_of(path)));
         if (!options.external_data)
-            options.external_data = files_below(path_of(path).parent_path().string());
+            options.external_data = directory_loader(path_of(path).parent_path().string());
         return import_onnx(bytes, options);
     });
 }

@@ -174,7 +174,7 @@ Result<Shape> declared_shape(const OnnxPort& port, const OnnxDim*& leading, Dim 
 /// Converts input contents from the application to the input's type and shape.
 Result<HostTensor> contents_for(const OnnxPort& port, const Shape& shape, const HostTensor& given) {
     if (given.dtype() == port.dtype && given.shape() == shape) return given;
-    if (shape.has_rows() || given.element_count() != shape.element_count(1))
+    if (shape.has_batch() || given.element_count() != shape.element_count(1))
         return invalid_argument("input " + quoted(port.name) + " is " + to_string(shape) +
                                 ", its given contents are " + to_string(given.shape()));
     HostTensor contents(port.dtype, shape);
@@ -216,7 +216,7 @@ OnnxImporter::OnnxImporter(const OnnxModel& model, const ImportOptions& options,
       missing_(model),
       trace_(model.graph.name.empty() ? "model" : model.graph.name),
       budget_(budget) {
-    trace_.set_budget(&budget);
+    trace_.set_limit(&budget);
 }
 
 Result<ImportedModel> OnnxImporter::run() {
@@ -228,7 +228,7 @@ Result<ImportedModel> OnnxImporter::run() {
     HEARTH_TRY(declare_inputs(scope));
     HEARTH_TRY(import_nodes(scope));
     HEARTH_TRY(name_outputs(scope));
-    HEARTH_ASSIGN(Graph graph, trace_.finish());
+    HEARTH_ASSIGN(Graph graph, trace_.build());
     Status fits = fits_device(graph);
     return ImportedModel(std::make_shared<const Graph>(std::move(graph)), std::move(fits));
 }
@@ -244,17 +244,17 @@ Status OnnxImporter::declare_inputs(Scope& scope) {
                          ", which is no input of the model; there are: " + input_names());
     };
     for (const NamedShape& given : options_.input_shapes)
-        HEARTH_TRY(check_name(given.name, options_.shape_option));
-    for (const NamedTensor& given : options_.input_values)
+        HEARTH_TRY(check_name(given.name, options_.shape_flag_name));
+    for (const NamedTensor& given : options_.constant_inputs)
         HEARTH_TRY(check_name(given.name, "input_values"));
-    if (options_.rows < 0) return out_of_range("rows is " + std::to_string(options_.rows));
-    const Dim rows = options_.rows > 0 ? Dim(options_.rows) : kRows;
+    if (options_.batch_size < 0) return out_of_range("rows is " + std::to_string(options_.batch_size));
+    const Dim rows = options_.batch_size > 0 ? Dim(options_.batch_size) : kBatch;
     for (const OnnxPort& port : model_.graph.inputs) {
         const NamedShape* given = given_for(port, options_.input_shapes);
         Shape shape;
         if (given != nullptr) {
             shape = given->shape;
-            HEARTH_TRY(check_given(port, shape, options_.shape_option));
+            HEARTH_TRY(check_given(port, shape, options_.shape_flag_name));
         } else {
             Result<Shape> declared = declared_shape(port, leading, rows);
             if (!declared.ok())
@@ -262,11 +262,11 @@ Status OnnxImporter::declare_inputs(Scope& scope) {
                                         missing_shapes());
             shape = *declared;
         }
-        if (Status s = check_extents(shape); !s.ok()) return s.in("input " + quoted(port.name));
+        if (Status s = check_extents(shape); !s.ok()) return s.with_context("input " + quoted(port.name));
         const Tensor input = trace_.input(port.name, shape, port.dtype);
         HEARTH_TRY(trace_.status());
         scope.values[port.name] = {input, {}};
-        const NamedTensor* value = given_for(port, options_.input_values);
+        const NamedTensor* value = given_for(port, options_.constant_inputs);
         if (value == nullptr) continue;
         HEARTH_ASSIGN(HostTensor contents, contents_for(port, shape, value->tensor));
         known_contents_[input.value()] = std::make_shared<const HostTensor>(std::move(contents));
@@ -287,7 +287,7 @@ std::string OnnxImporter::missing_shapes() const {
     std::map<std::string, int64_t> named;
     for (const OnnxPort& port : model_.graph.inputs)
         if (is_open(port) && given_for(port, options_.input_shapes) == nullptr)
-            text += (text.empty() ? "" : " ") + std::string(options_.shape_option) + " " +
+            text += (text.empty() ? "" : " ") + std::string(options_.shape_flag_name) + " " +
                     example_of(port, named);
     return text;
 }
@@ -341,7 +341,7 @@ Status OnnxImporter::import_nodes(Scope& scope) {
     for (const OnnxNode* node : needed) {
         HEARTH_TRY(
             budget_.spend(Budget::Of::kVisits, 1 + node->inputs.size() + node->outputs.size()));
-        if (Status s = import_node(*node, scope); !s.ok()) return s.in(node->label());
+        if (Status s = import_node(*node, scope); !s.ok()) return s.with_context(node->label());
     }
     return {};
 }
@@ -434,7 +434,7 @@ Status OnnxImporter::define(const OnnxNode& node, const Knowns& outputs, Scope& 
 /// Contents known at import: of constants, initial values of params, and values computed from
 /// options.input_values.
 const HostTensor* OnnxImporter::contents(ValueId id) const {
-    if (id == kNone) return nullptr;
+    if (id == kInvalidId) return nullptr;
     if (const HostTensor* data = trace_.graph().values[id].data.get()) return data;
     const auto at = known_contents_.find(id);
     return at != known_contents_.end() ? at->second.get() : nullptr;
@@ -577,7 +577,7 @@ Status OnnxImporter::fold(NodeId id) {
     uint64_t work = 0, bytes = 0;
     for (ValueId v : node.outputs) {
         const Value& out = graph.values[v];
-        if (out.shape.has_rows()) return {};
+        if (out.shape.has_batch()) return {};
         const int64_t count = out.shape.element_count(1);
         if (count > (is_floating(out.dtype) ? kMostFloats : kMostIntegers)) return {};
         // An upper bound for any operator: each output element may read all inputs.
@@ -601,7 +601,7 @@ Status OnnxImporter::fold(NodeId id) {
         }
         Value& out = graph.values[node.outputs[i]];
         out.kind = ValueKind::kConstant;
-        out.node = kNone;
+        out.node = kInvalidId;
         out.data = std::move(data);
     }
     return {};
@@ -627,18 +627,18 @@ Status OnnxImporter::name_outputs(Scope& scope) {
     return {};
 }
 
-ImportedModel::ImportedModel(std::shared_ptr<const Graph> graph, Status fits_device)
-    : graph_(std::move(graph)), fits_device_(std::move(fits_device)) {
+ImportedModel::ImportedModel(std::shared_ptr<const Graph> graph, Status device_support)
+    : graph_(std::move(graph)), device_support_(std::move(device_support)) {
     const auto port = [&](std::string_view name, ValueId id) {
         const Value& v = graph_->values[id];
-        return ModelPort{std::string(name), v.dtype, v.shape};
+        return TensorSpec{std::string(name), v.dtype, v.shape};
     };
     for (ValueId id : graph_->inputs) inputs_.push_back(port(graph_->values[id].name, id));
     for (const GraphOutput& o : graph_->outputs) outputs_.push_back(port(o.name, o.value));
 }
 
-std::vector<Tensor> ImportedModel::apply(Trace& trace, std::span<const Tensor> inputs) const {
-    const std::vector<Tensor> failed(outputs_.size(), Tensor(&trace, kNone));
+std::vector<Tensor> ImportedModel::call(Trace& trace, std::span<const Tensor> inputs) const {
+    const std::vector<Tensor> failed(outputs_.size(), Tensor(&trace, kInvalidId));
     if (inputs.size() != inputs_.size()) {
         trace.fail(invalid_argument("model " + quoted(graph_->name) + " takes " +
                                     std::to_string(inputs_.size()) + " inputs, found " +
@@ -663,16 +663,16 @@ std::vector<Tensor> ImportedModel::apply(Trace& trace, std::span<const Tensor> i
 
 Result<ImportedModel> import_onnx(std::span<const std::byte> bytes, const ImportOptions& options) {
     return or_out_of_memory([&]() -> Result<ImportedModel> {
-        if (!(options.budget >= 0))
-            return invalid_argument("the budget is " + std::to_string(options.budget));
+        if (!(options.expansion_limit >= 0))
+            return invalid_argument("the budget is " + std::to_string(options.expansion_limit));
         uint64_t size = bytes.size();
         // Input contents from the application count as part of the model's size.
-        for (const NamedTensor& value : options.input_values) size += value.tensor.bytes().size();
-        Budget budget(size, options.budget);
+        for (const NamedTensor& value : options.constant_inputs) size += value.tensor.bytes().size();
+        Budget budget(size, options.expansion_limit);
         HEARTH_ASSIGN(OnnxModel model, read_onnx_model(bytes, options.external_data, budget));
         if (options.batch_norm == BatchNormImport::kFolded) fold_batch_norms(model);
         Result<ImportedModel> imported = OnnxImporter(model, options, budget).run();
-        if (!imported.ok()) return imported.status().in("ONNX model " + quoted(model.graph.name));
+        if (!imported.ok()) return imported.status().with_context("ONNX model " + quoted(model.graph.name));
         return imported;
     });
 }

@@ -281,7 +281,7 @@ class ModelReader {
         HEARTH_TRY(read_defaults(proto, kDefaultAttributes, defaults));
         for (const onnx::NodeProto& node : proto.node())
             if (Status s = read_node(node, function.body.nodes); !s.ok())
-                return s.in("function " + quoted(proto.name()));
+                return s.with_context("function " + quoted(proto.name()));
         const std::string key = defaults.function_key();
         if (!model_.functions.emplace(key, std::move(function)).second)
             return corrupt_data("the function " + quoted(key) + " is there twice");
@@ -324,7 +324,7 @@ class ModelReader {
                 note_unsupported(what + ": " + tensor.status().message());
                 odd.insert(initializer.name());
             } else if (!tensor.ok()) {
-                return tensor.status().in(what);
+                return tensor.status().with_context(what);
             } else if (!graph.initializers.emplace(initializer.name(), std::move(*tensor)).second) {
                 return corrupt_data(what + " is there twice");
             }
@@ -398,7 +398,7 @@ class ModelReader {
         std::vector<Attr> attrs;
         for (const onnx::AttributeProto& attr : proto.attribute())
             if (Status s = read_attribute(attr, node, attrs); !s.ok())
-                return s.in(node.label() + ": attribute " + quoted(attr.name()));
+                return s.with_context(node.label() + ": attribute " + quoted(attr.name()));
         node.attrs = Attrs(std::move(attrs));
         nodes.push_back(std::move(node));
         return {};
@@ -656,7 +656,7 @@ Result<NamedTensor> read_onnx_tensor(std::span<const std::byte> bytes) {
         const ExternalData none;
         ExternalFiles files(none, nullptr);
         Result<HostTensor> tensor = read_tensor(proto, files);
-        if (!tensor.ok()) return tensor.status().in("tensor " + quoted(proto.name()));
+        if (!tensor.ok()) return tensor.status().with_context("tensor " + quoted(proto.name()));
         return NamedTensor{proto.name(), std::move(*tensor)};
     });
 }

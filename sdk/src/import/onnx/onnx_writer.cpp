@@ -34,7 +34,7 @@ void set_port(const std::string& name, DType dtype, const Shape& shape,
     type.set_elem_type(onnx_type_of(dtype));
     type.mutable_shape();
     for (Dim d : shape.dims()) {
-        if (d.per_row)
+        if (d.is_batch)
             type.mutable_shape()->add_dim()->set_dim_param(to_string(d));
         else
             type.mutable_shape()->add_dim()->set_dim_value(d.count);
@@ -97,7 +97,7 @@ OnnxWriter::~OnnxWriter() = default;
 void OnnxWriter::input(const std::string& name, DType dtype, const Shape& shape) {
     set_port(name, dtype, shape, *impl_->graph().add_input());
     for (int i = 0; i < shape.rank() && impl_->rows_input.empty(); ++i) {
-        if (!shape[i].per_row || shape[i].count == 0) continue;
+        if (!shape[i].is_batch || shape[i].count == 0) continue;
         impl_->rows_input = name;
         impl_->rows_axis = i;
         impl_->rows_count = shape[i].count;
@@ -183,8 +183,8 @@ std::string OnnxWriter::extents(std::span<const Dim> dims) {
         fixed.clear();
     };
     for (Dim d : dims) {
-        if (d.per_row && impl_->rows_input.empty()) impl_->lacks_rows = true;
-        if (!d.per_row || impl_->rows_input.empty()) {
+        if (d.is_batch && impl_->rows_input.empty()) impl_->lacks_rows = true;
+        if (!d.is_batch || impl_->rows_input.empty()) {
             fixed.push_back(d.count);
             continue;
         }

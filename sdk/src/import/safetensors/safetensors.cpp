@@ -80,7 +80,7 @@ Result<std::vector<Entry>> read_header(std::string_view header, Metadata* metada
                 return {};
             });
         Result<Entry> entry = read_entry(json, name);
-        if (!entry.ok()) return entry.status().in("tensor " + quoted(name));
+        if (!entry.ok()) return entry.status().with_context("tensor " + quoted(name));
         entries.push_back(std::move(*entry));
         return {};
     }));
@@ -136,7 +136,7 @@ Result<NamedTensors> read_file(std::span<const std::byte> bytes, Metadata* metad
     NamedTensors tensors;
     for (const Entry& entry : entries) {
         Result<HostTensor> tensor = read_tensor(entry, data);
-        if (!tensor.ok()) return tensor.status().in("tensor " + quoted(entry.name));
+        if (!tensor.ok()) return tensor.status().with_context("tensor " + quoted(entry.name));
         tensors.emplace(entry.name, std::move(*tensor));
     }
     return tensors;
@@ -147,7 +147,7 @@ Result<NamedTensors> read_file(std::span<const std::byte> bytes, Metadata* metad
 Result<NamedTensors> read_safetensors(std::span<const std::byte> bytes, Metadata* metadata) {
     return or_out_of_memory([&]() -> Result<NamedTensors> {
         Result<NamedTensors> tensors = read_file(bytes, metadata);
-        if (!tensors.ok()) return tensors.status().in("safetensors");
+        if (!tensors.ok()) return tensors.status().with_context("safetensors");
         return tensors;
     });
 }

@@ -38,7 +38,7 @@ class Machine {
             if (s.ok() && reader_.failed()) s = corrupt_data("is cut off");
             if (s.ok() && pickle_.values.size() > most_values_)
                 s = out_of_range("more than " + std::to_string(most_values_) + " values");
-            if (!s.ok()) return s.in("at byte " + std::to_string(reader_.position()));
+            if (!s.ok()) return s.with_context("at byte " + std::to_string(reader_.position()));
         }
         return std::move(pickle_);
     }
@@ -336,7 +336,7 @@ class Machine {
 
 Result<Pickle> read_pickle(ByteReader& reader, Budget& budget) {
     Result<Pickle> pickle = Machine(reader, budget).run();
-    if (!pickle.ok()) return pickle.status().in("pickle");
+    if (!pickle.ok()) return pickle.status().with_context("pickle");
     return pickle;
 }
 

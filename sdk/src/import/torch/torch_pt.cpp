@@ -80,7 +80,7 @@ class TensorReader {
     Status visit(Id id, const std::string& name, int depth) {
         if (depth > kDeepest) return out_of_range("nested deeper than " + std::to_string(kDeepest));
         if (Status s = budget_.spend(Budget::Of::kVisits); !s.ok())
-            return s.in("its shared values unfold too far");
+            return s.with_context("its shared values unfold too far");
         const PickleValue& v = pickle_[id];
         switch (v.kind) {
             case Kind::kDict:
@@ -209,7 +209,7 @@ class TensorReader {
         // The name may be long and is copied into the map.
         HEARTH_TRY(budget_.spend(Budget::Of::kCopiedBytes, 2 * sizeof(HostTensor) + name.size()));
         Result<HostTensor> tensor = read(arguments, dtype);
-        if (!tensor.ok()) return tensor.status().in("tensor " + quoted(name));
+        if (!tensor.ok()) return tensor.status().with_context("tensor " + quoted(name));
         if (!tensors_.emplace(name, std::move(*tensor)).second)
             return corrupt_data("two tensors are called " + quoted(name));
         return {};
@@ -248,7 +248,7 @@ class TensorReader {
         const uint64_t held = from.size() / size;
         HEARTH_TRY(check_reach(held, shape, offset, strides));
         if (Status s = budget_.spend(Budget::Of::kCopiedBytes, count * size); !s.ok())
-            return s.in(to_string(shape) + " and the tensors before it");
+            return s.with_context(to_string(shape) + " and the tensors before it");
         HostTensor tensor(dtype, shape);
         if (is_contiguous(shape, strides)) {
             const auto run = from.subspan(count == 0 ? 0 : static_cast<size_t>(offset) * size);
@@ -313,7 +313,7 @@ class TensorReader {
 
 Result<NamedTensors> read_archive(std::span<const std::byte> bytes) {
     Result<ZipEntries> entries = read_zip(bytes);
-    if (!entries.ok()) return entries.status().in("zip archive");
+    if (!entries.ok()) return entries.status().with_context("zip archive");
     constexpr std::string_view kPickle = "data.pkl";
     const auto at = std::find_if(entries->begin(), entries->end(), [&](const auto& e) {
         return e.first.ends_with(kPickle) && (e.first.size() == kPickle.size() ||
@@ -393,7 +393,7 @@ Result<NamedTensors> read_torch(std::span<const std::byte> bytes) {
     return or_out_of_memory([&]() -> Result<NamedTensors> {
         Result<NamedTensors> tensors =
             looks_like_zip(bytes) ? read_archive(bytes) : read_legacy(bytes);
-        if (!tensors.ok()) return tensors.status().in("torch file");
+        if (!tensors.ok()) return tensors.status().with_context("torch file");
         return tensors;
     });
 }

@@ -169,7 +169,7 @@ Result<ZipEntries> read_zip(std::span<const std::byte> bytes) {
             return corrupt_data("its entries take more bytes than there are");
         checked += entry.size;
         Result<std::span<const std::byte>> data = contents(bytes, entry);
-        if (!data.ok()) return data.status().in("entry " + quoted(entry.name));
+        if (!data.ok()) return data.status().with_context("entry " + quoted(entry.name));
         if (!entries.emplace(entry.name, *data).second)
             return corrupt_data("entry " + quoted(entry.name) + " is there twice");
     }

@@ -36,11 +36,11 @@ struct Match {
 /// Renaming rules with their patterns compiled.
 class Renamer {
   public:
-    static Result<Renamer> make(std::span<const NameRule> rules) {
+    static Result<Renamer> make(std::span<const KeyRule> rules) {
         Renamer renamer;
         renamer.rules_ = rules;
-        for (const NameRule& rule : rules) {
-            const bool is_pattern = rule.kind == NameRule::Kind::kReplace;
+        for (const KeyRule& rule : rules) {
+            const bool is_pattern = rule.kind == KeyRule::Kind::kReplace;
             HEARTH_ASSIGN(Pattern pattern, Pattern::parse(is_pattern ? rule.pattern : ""));
             renamer.patterns_.push_back(std::move(pattern));
         }
@@ -50,15 +50,15 @@ class Renamer {
     Result<std::string> apply(std::string_view from) const {
         std::string name(from);
         for (size_t i = 0; i < rules_.size(); ++i) {
-            const NameRule& rule = rules_[i];
+            const KeyRule& rule = rules_[i];
             switch (rule.kind) {
-                case NameRule::Kind::kStripPrefix:
+                case KeyRule::Kind::kStripPrefix:
                     if (name.starts_with(rule.pattern)) name.erase(0, rule.pattern.size());
                     break;
-                case NameRule::Kind::kAddPrefix:
+                case KeyRule::Kind::kAddPrefix:
                     name = rule.pattern + name;
                     break;
-                case NameRule::Kind::kReplace: {
+                case KeyRule::Kind::kReplace: {
                     HEARTH_ASSIGN(name, patterns_[i].replace(name, rule.replacement));
                     break;
                 }
@@ -68,7 +68,7 @@ class Renamer {
     }
 
   private:
-    std::span<const NameRule> rules_;
+    std::span<const KeyRule> rules_;
     std::vector<Pattern> patterns_;
 };
 
@@ -91,7 +91,7 @@ Result<Match> match(const NamedTensors& file, const Targets& targets, const Load
         if (target == targets.end())
             match.report.unexpected.push_back(name);
         else if (!fits(tensor, target->second, options.convert))
-            match.report.misfits.push_back({name, typed(target->second.dtype, target->second.shape),
+            match.report.mismatched.push_back({name, typed(target->second.dtype, target->second.shape),
                                             typed(tensor.dtype(), tensor.shape())});
         else
             match.contents.emplace(name, tensor.cast(target->second.dtype));
@@ -100,7 +100,7 @@ Result<Match> match(const NamedTensors& file, const Targets& targets, const Load
         if (target.is_required && !seen.contains(name)) match.report.missing.push_back(name);
     for (const auto& [name, tensor] : match.contents) match.report.loaded.push_back(name);
     std::sort(match.report.unexpected.begin(), match.report.unexpected.end());
-    std::sort(match.report.misfits.begin(), match.report.misfits.end(),
+    std::sort(match.report.mismatched.begin(), match.report.mismatched.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });
     if (options.strict && !match.report.is_complete())
         return invalid_argument("the weights do not fit: " + match.report.text("; "));
@@ -125,13 +125,13 @@ std::string LoadReport::text(std::string_view separator) const {
     line(missing.size(), "missing", list(missing));
     line(unexpected.size(), "unexpected", list(unexpected));
     std::vector<std::string> shapes;
-    for (const Misfit& m : misfits)
+    for (const Mismatch& m : mismatched)
         shapes.push_back(m.name + " (expected " + m.expected + ", found " + m.found + ")");
-    line(misfits.size(), "misshapen", list(shapes));
+    line(mismatched.size(), "misshapen", list(shapes));
     return text;
 }
 
-Result<std::string> apply_rules(std::span<const NameRule> rules, std::string_view name) {
+Result<std::string> remap_key(std::span<const KeyRule> rules, std::string_view name) {
     HEARTH_ASSIGN(const Renamer renamer, Renamer::make(rules));
     return renamer.apply(name);
 }
@@ -161,7 +161,7 @@ Result<LoadReport> load_weights(const NamedTensors& file, Trace& trace,
     return found.report;
 }
 
-NamedTensors weights_of(const Trace& trace, bool with_states) {
+NamedTensors state_dict(const Trace& trace, bool with_states) {
     NamedTensors weights;
     for (const Value& v : trace.graph().values)
         if (v.kind == ValueKind::kParam || (with_states && v.kind == ValueKind::kState))

@@ -40,15 +40,15 @@ Tensor column(const Tensor& x, int64_t index, int64_t width = 1) {
 }
 
 /// Scales and shifts actions [rows, width] column by column.
-Tensor affine(const AgentSchema& schema, const Tensor& x, bool to_game) {
+Tensor affine(const AgentSpec& schema, const Tensor& x, bool to_game) {
     if (!x.ok()) return x;
     std::vector<Tensor> parts;
     int64_t at = 0;
     for (const Action& a : schema.actions()) {
-        const int64_t width = a.is_choice ? 1 : a.count;
+        const int64_t width = a.is_discrete ? 1 : a.count;
         const Tensor part = column(x, at, width);
         at += width;
-        if (a.is_choice) {
+        if (a.is_discrete) {
             parts.push_back(part);
             continue;
         }
@@ -68,55 +68,55 @@ bool is_width(const Tensor& x, int64_t width) {
 
 }  // namespace
 
-Tensor game_action(const AgentSchema& schema, const Tensor& action) {
+Tensor unscale_action(const AgentSpec& schema, const Tensor& action) {
     return affine(schema, action, true);
 }
 
-Tensor policy_action(const AgentSchema& schema, const Tensor& action) {
+Tensor scale_action(const AgentSpec& schema, const Tensor& action) {
     return affine(schema, action, false);
 }
 
-int64_t ActionDistribution::head_width(const AgentSchema& schema) {
+int64_t ActionDistribution::param_size(const AgentSpec& schema) {
     int64_t width = 0;
     for (const Action& a : schema.actions()) width += a.count;
     return width;
 }
 
-int64_t ActionDistribution::number_count(const AgentSchema& schema) {
+int64_t ActionDistribution::continuous_size(const AgentSpec& schema) {
     int64_t count = 0;
-    for (const Action& a : schema.actions()) count += a.is_choice ? 0 : a.count;
+    for (const Action& a : schema.actions()) count += a.is_discrete ? 0 : a.count;
     return count;
 }
 
-ActionDistribution::ActionDistribution(const AgentSchema& schema, const Tensor& head,
-                                       const Tensor& mask, const Tensor& log_deviation,
-                                       NumberKind kind)
+ActionDistribution::ActionDistribution(const AgentSpec& schema, const Tensor& logits_and_means,
+                                       const Tensor& mask, const Tensor& log_std,
+                                       ContinuousDistribution kind)
     : kind_(kind) {
-    if (!head.ok()) return;
-    Trace& trace = *head.trace();
-    const int64_t numbers = number_count(schema);
+    if (!logits_and_means.ok()) return;
+    Trace& trace = *logits_and_means.trace();
+    const int64_t numbers = continuous_size(schema);
     const auto expect = [&](const Tensor& x, int64_t width, const char* what) {
         if (width == 0 || is_width(x, width)) return;
         trace.fail(invalid_argument(std::string("distribution of actions: ") + what + " is " +
                                     (x.ok() ? to_string(x.shape()) : std::string("missing")) +
                                     ", expected a last extent of " + std::to_string(width)));
     };
-    expect(head, head_width(schema), "the head");
-    expect(mask, schema.mask_width(), "the mask");
-    expect(log_deviation, numbers, "the log-deviation");
+    expect(logits_and_means, param_size(schema), "the head");
+    expect(mask, schema.mask_size(), "the mask");
+    expect(log_std, numbers, "the log-deviation");
     int64_t head_at = 0, mask_at = 0, number_at = 0;
     for (const Action& a : schema.actions()) {
-        Part part;
-        part.is_choice = a.is_choice;
+        Head part;
+        part.is_discrete = a.is_discrete;
         part.name = a.name;
-        part.width = a.is_choice ? 1 : a.count;
-        const Tensor own = column(head, head_at, a.count);
+        part.size = a.is_discrete ? 1 : a.count;
+        const Tensor own = column(logits_and_means, head_at, a.count);
         head_at += a.count;
-        if (!a.is_choice) {
+        if (!a.is_discrete) {
             part.mean = own;
-            part.log_deviation = numbers == a.count && log_deviation.ok()
-                                     ? log_deviation
-                                     : column(log_deviation, number_at, a.count);
+            part.log_std = numbers == a.count && log_std.ok()
+                                     ? log_std
+                                     : column(log_std, number_at, a.count);
             number_at += a.count;
         } else if (!a.masked) {
             part.logits = own;
@@ -126,7 +126,7 @@ ActionDistribution::ActionDistribution(const AgentSchema& schema, const Tensor& 
             const Tensor is_any = greater(max(there, {-1}, true), 0);
             part.logits = where(logical_or(greater(there, 0), logical_not(is_any)), own, kAbsent);
         }
-        parts_.push_back(std::move(part));
+        heads_.push_back(std::move(part));
     }
 }
 
@@ -139,23 +139,23 @@ ActionSample ActionDistribution::sample(const Tensor& counter, uint64_t key) con
     std::vector<Tensor> actions;
     Tensor total;
     const auto add = [&](const Tensor& term) { total = total.ok() ? total + term : term; };
-    for (const Part& p : parts_) {
-        const uint64_t stream = random_key(p.name, key);
-        if (p.is_choice) {
+    for (const Head& p : heads_) {
+        const uint64_t stream = rng_key(p.name, key);
+        if (p.is_discrete) {
             if (!p.logits.ok()) return {p.logits, p.logits};
             const Tensor choice = categorical(counter, stream, p.logits);
             actions.push_back(unsqueeze(cast(choice, p.logits.dtype()), {-1}));
-            add(categorical_log_probability(p.logits, choice));
+            add(categorical_log_prob(p.logits, choice));
             continue;
         }
         if (!p.mean.ok()) return {p.mean, p.mean};
         const Tensor noise = random_normal(counter, stream, p.mean.shape(), 0, 1, p.mean.dtype());
-        const Tensor u = p.mean + exp(p.log_deviation) * noise;
+        const Tensor u = p.mean + exp(p.log_std) * noise;
         // From the noise itself: (u - mean) / deviation would round.
         const double log_root_two_pi = 0.5 * std::log(2 * std::numbers::pi);
-        add(neg(sum(square(noise) * 0.5 + p.log_deviation + log_root_two_pi, {-1})));
-        if (kind_ == NumberKind::kTanhNormal) add(neg(log_slope(u)));
-        actions.push_back(kind_ == NumberKind::kTanhNormal ? tanh(u) : u);
+        add(neg(sum(square(noise) * 0.5 + p.log_std + log_root_two_pi, {-1})));
+        if (kind_ == ContinuousDistribution::kSquashedGaussian) add(neg(log_slope(u)));
+        actions.push_back(kind_ == ContinuousDistribution::kSquashedGaussian ? tanh(u) : u);
     }
     if (actions.empty()) return {};
     return {actions.size() == 1 ? actions[0] : concat(actions, -1), total};
@@ -163,34 +163,34 @@ ActionSample ActionDistribution::sample(const Tensor& counter, uint64_t key) con
 
 Tensor ActionDistribution::mode() const {
     std::vector<Tensor> actions;
-    for (const Part& p : parts_) {
-        if (p.is_choice)
+    for (const Head& p : heads_) {
+        if (p.is_discrete)
             actions.push_back(p.logits.ok() ? cast(argmax(p.logits, -1, true), p.logits.dtype())
                                             : p.logits);
         else
-            actions.push_back(kind_ == NumberKind::kTanhNormal ? tanh(p.mean) : p.mean);
+            actions.push_back(kind_ == ContinuousDistribution::kSquashedGaussian ? tanh(p.mean) : p.mean);
     }
     if (actions.empty()) return {};
     return actions.size() == 1 ? actions[0] : concat(actions, -1);
 }
 
-Tensor ActionDistribution::log_probability(const Tensor& action) const {
+Tensor ActionDistribution::log_prob(const Tensor& action) const {
     Tensor total;
     int64_t at = 0;
-    for (const Part& p : parts_) {
-        const Tensor own = column(action, at, p.width);
-        at += p.width;
+    for (const Head& p : heads_) {
+        const Tensor own = column(action, at, p.size);
+        at += p.size;
         Tensor term;
-        if (p.is_choice) {
+        if (p.is_discrete) {
             const Tensor index = clamp(round(squeeze(own, {-1})), 0,
                                        static_cast<double>(p.logits.dim(-1).count - 1));
-            term = categorical_log_probability(p.logits, cast(index, DType::kI32));
-        } else if (kind_ == NumberKind::kNormal) {
-            term = normal_log_probability(own, p.mean, p.log_deviation);
+            term = categorical_log_prob(p.logits, cast(index, DType::kI32));
+        } else if (kind_ == ContinuousDistribution::kGaussian) {
+            term = normal_log_prob(own, p.mean, p.log_std);
         } else {
             // Clamped one f32 step inside the ends, where the inverse is infinite.
             const Tensor u = atanh(clamp(own, -0.9999999, 0.9999999));
-            term = normal_log_probability(u, p.mean, p.log_deviation) - log_slope(u);
+            term = normal_log_prob(u, p.mean, p.log_std) - log_slope(u);
         }
         total = total.ok() ? total + term : term;
     }
@@ -199,19 +199,19 @@ Tensor ActionDistribution::log_probability(const Tensor& action) const {
 
 Tensor ActionDistribution::entropy() const {
     Tensor total;
-    for (const Part& p : parts_) {
+    for (const Head& p : heads_) {
         Tensor term;
-        if (p.is_choice) {
+        if (p.is_discrete) {
             term = categorical_entropy(p.logits);
         } else {
             // Broadcasts to one value per row, also if the deviations are the same for all.
-            term = normal_entropy(p.log_deviation + p.mean * 0.0);
-            if (kind_ == NumberKind::kTanhNormal) {
+            term = normal_entropy(p.log_std + p.mean * 0.0);
+            if (kind_ == ContinuousDistribution::kSquashedGaussian) {
                 const double root_two = std::numbers::sqrt2;
                 const double inverse_root_pi = std::numbers::inv_sqrtpi;
                 for (const Node& node : kHermite)
                     for (const double side : {-1.0, 1.0})
-                        term = term + log_slope(p.mean + exp(p.log_deviation) *
+                        term = term + log_slope(p.mean + exp(p.log_std) *
                                                              (side * root_two * node.place)) *
                                           (node.weight * inverse_root_pi);
             }
@@ -223,16 +223,16 @@ Tensor ActionDistribution::entropy() const {
 
 Tensor ActionDistribution::kl(const ActionDistribution& other) const {
     Tensor total;
-    for (size_t i = 0; i < parts_.size() && i < other.parts_.size(); ++i) {
-        const Part &p = parts_[i], &q = other.parts_[i];
+    for (size_t i = 0; i < heads_.size() && i < other.heads_.size(); ++i) {
+        const Head &p = heads_[i], &q = other.heads_[i];
         Tensor term;
-        if (p.is_choice) {
+        if (p.is_discrete) {
             term = sum(softmax(p.logits) * (log_softmax(p.logits) - log_softmax(q.logits)), {-1});
         } else {
             // KL divergence of the normals: tanh changes both densities alike.
-            const Tensor ratio = square(exp(p.log_deviation - q.log_deviation));
-            const Tensor apart = square((p.mean - q.mean) * exp(neg(q.log_deviation)));
-            term = sum((ratio + apart - 1.0) * 0.5 + q.log_deviation - p.log_deviation, {-1});
+            const Tensor ratio = square(exp(p.log_std - q.log_std));
+            const Tensor apart = square((p.mean - q.mean) * exp(neg(q.log_std)));
+            term = sum((ratio + apart - 1.0) * 0.5 + q.log_std - p.log_std, {-1});
         }
         total = total.ok() ? total + term : term;
     }

@@ -21,26 +21,26 @@ constexpr double kAbsent = -1e8;
 using Values = std::vector<Tensor>;
 
 struct ChoiceNet {
-    const AgentSchema& schema;
-    const Network& network;
+    const AgentSpec& schema;
+    const PolicyNetwork& network;
     uint64_t seed;
     bool is_dueling;
     double limit;
 
     Values values(Trace& trace, const std::string& prefix, const Tensor& observation,
-                  const Normalizer& normalizer) const {
+                  const RunningMeanStd& normalizer) const {
         EncodeOptions options;
         options.normalizer = normalizer;
-        options.limit = limit;
+        options.clip = limit;
         const Tensor features = encode(trace, prefix, schema, observation, options);
-        const NetworkResult net = network.call(trace, prefix, features, {});
+        const PolicyOutput net = network.forward(trace, prefix, features, {});
         Values values;
         Tensor base;
         if (is_dueling)
-            base = dense(trace, prefix + ".value", net.features, 1, 1, seed, network.heads);
+            base = dense(trace, prefix + ".value", net.features, 1, 1, seed, network.head_init);
         for (const Action& a : schema.actions()) {
             const Tensor own = dense(trace, prefix + ".choices." + a.name, net.features, a.count,
-                                     is_dueling ? 0.01 : 1, seed, network.heads);
+                                     is_dueling ? 0.01 : 1, seed, network.head_init);
             values.push_back(is_dueling ? base + own - mean(own, {-1}, true) : own);
         }
         return values;
@@ -93,14 +93,14 @@ struct ChoiceNet {
         const Values values = masked(this->values(trace, prefix, observation,
                                                   published_normalizer(trace, schema, normalizes)),
                                      mask);
-        const Tensor counter = run_counter(trace, "act.steps");
-        const Tensor draw = random_uniform(counter, random_key("act.explore", seed), {kRows, 1});
+        const Tensor counter = global_step(trace, "act.steps");
+        const Tensor draw = random_uniform(counter, rng_key("act.explore", seed), {kBatch, 1});
         const Tensor is_random = less(draw, explore);
         std::vector<Tensor> columns;
         for (size_t i = 0; i < values.size(); ++i) {
             const Tensor even = where(less_equal(values[i], kAbsent), kAbsent, values[i] * 0.0);
             const Tensor any =
-                categorical(counter, random_key("act." + schema.actions()[i].name, seed), even);
+                categorical(counter, rng_key("act." + schema.actions()[i].name, seed), even);
             columns.push_back(where(is_random, unsqueeze(cast(any, DType::kF32), {-1}),
                                     cast(argmax(values[i], -1, true), DType::kF32)));
         }
@@ -108,9 +108,9 @@ struct ChoiceNet {
     }
 
     void act(Trace& trace, const std::string& prefix, bool normalizes) const {
-        const Tensor observation = trace.input("observation", {kRows, schema.observation_width()});
+        const Tensor observation = trace.input("observation", {kBatch, schema.observation_size()});
         const Tensor mask =
-            schema.mask_width() > 0 ? trace.input("mask", {kRows, schema.mask_width()}) : Tensor();
+            schema.mask_size() > 0 ? trace.input("mask", {kBatch, schema.mask_size()}) : Tensor();
         const Tensor explore = trace.input("explore", {});
         output_decision(trace, schema,
                         decide(trace, prefix, normalizes, observation, mask, explore));
@@ -129,69 +129,69 @@ struct ChoiceNet {
     Status check(const char* learner) const {
         HEARTH_TRY(schema.status());
         for (const Action& a : schema.actions())
-            if (!a.is_choice)
+            if (!a.is_discrete)
                 return invalid_argument(std::string(learner) + ": action '" + a.name +
                                         "' is numbers; expected choices");
-        if (network.memory_width > 0)
+        if (network.recurrent_state_size > 0)
             return unsupported(std::string(learner) +
                                ": networks with memory; expected one without");
         return {};
     }
 };
 
-void store_observations(Trace& trace, StatusWriter& status, const AgentSchema& schema,
+void store_observations(Trace& trace, StatusWriter& status, const AgentSpec& schema,
                         const Transition& t, bool normalizes, double limit) {
-    const Normalizer normalizer = own_normalizer(trace, schema, normalizes);
+    const RunningMeanStd normalizer = own_normalizer(trace, schema, normalizes);
     count_limited_observations(status, schema, t.observation, normalizer, limit);
     if (!normalizer.mean.ok()) return;
     RunningStatistics::declare(trace, "observations", encoded_width(schema))
-        .merge(encode_frame(schema, slice(t.observation, -1, 0, schema.frame_width())),
+        .merge(encode_frame(schema, slice(t.observation, -1, 0, schema.frame_size())),
                number(t.is_sound));
 }
 
 // --- DQN ---
 
 struct DqnBuilder {
-    const AgentSchema& schema;
+    const AgentSpec& schema;
     const Dqn& dqn;
     uint64_t seed;
     ChoiceNet net;
 
-    bool has_mask() const { return schema.mask_width() > 0; }
-    bool has_priority() const { return dqn.priority > 0; }
+    bool has_mask() const { return schema.mask_size() > 0; }
+    bool has_priority() const { return dqn.prioritized_alpha > 0; }
     /// The largest priority so far, which new samples get.
     static Tensor most_priority(Trace& trace) {
-        return trace.transient("replay.most_priority", {}, Init::constant(1));
+        return trace.non_persistent_state("replay.most_priority", {}, Init::constant(1));
     }
 
     /// Accumulates n-step returns in place: adds each new reward, discounted, to the samples of up
     /// to steps - 1 decisions ago.  Each stored return is valid at any time.
     StatusTensors keep(Trace& trace, const Transition& t) const {
         StatusWriter status(trace, "store");
-        const Replay& replay = dqn.replay;
+        const ReplayOptions& replay = dqn.replay;
         const Tensor reward = limited_rewards(status, t.reward * replay.reward_scale, t.is_sound,
-                                              dqn.rails.reward_limit);
-        ReplayRing ring(trace, replay.capacity);
+                                              dqn.limits.clip_reward);
+        ReplayBuffer ring(trace, replay.buffer_size);
         const Tensor place = ring.push(t.is_sound);
-        assign_rows(ring.column("observation", schema.observation_width()), place, t.observation);
-        assign_rows(ring.column("decision", schema.action_width()), place, t.decision);
+        index_copy_(ring.column("observation", schema.observation_size()), place, t.observation);
+        index_copy_(ring.column("decision", schema.action_size()), place, t.decision);
         const Tensor rewards = ring.column("reward"), discounts = ring.column("discount");
         const Tensor ends = ring.column("end");
-        const Tensor next = ring.column("next_observation", schema.observation_width());
+        const Tensor next = ring.column("next_observation", schema.observation_size());
 
         std::vector<Tensor> places{place}, returns{reward}, powers, next_rows, end_rows, mask_rows;
         const Tensor ones = number(t.is_sound) * 0.0 + 1.0;
         powers.push_back(ones * dqn.gamma);
-        const AgentChains chains(trace, replay.agents, dqn.steps - 1);
-        for (int64_t back = 0; back + 1 < dqn.steps; ++back) {
+        const AgentChains chains(trace, replay.n_agents, dqn.return_steps - 1);
+        for (int64_t back = 0; back + 1 < dqn.return_steps; ++back) {
             const AgentChains::Link link = chains.link(t.id, back);
             const Tensor nowhere =
-                trace.constant(static_cast<double>(replay.capacity), DType::kI32);
+                trace.constant(static_cast<double>(replay.buffer_size), DType::kI32);
             const Tensor before =
                 where(logical_and(link.exists, t.is_sound), ring.place_of(link.serial), nowhere);
             const double discount = std::pow(dqn.gamma, static_cast<double>(back + 1));
             places.push_back(before);
-            returns.push_back(gather(rewards, before) + reward * discount);
+            returns.push_back(take(rewards, before) + reward * discount);
             powers.push_back(ones * (discount * dqn.gamma));
         }
         for (size_t i = 0; i < places.size(); ++i) {
@@ -203,31 +203,31 @@ struct DqnBuilder {
             return parts.size() == 1 ? parts[0] : concat(parts, 0);
         };
         const Tensor all = joined(places);
-        assign_rows(rewards, all, joined(returns));
-        assign_rows(discounts, all, joined(powers));
-        assign_rows(ends, all, joined(end_rows));
-        assign_rows(next, all, joined(next_rows));
+        index_copy_(rewards, all, joined(returns));
+        index_copy_(discounts, all, joined(powers));
+        index_copy_(ends, all, joined(end_rows));
+        index_copy_(next, all, joined(next_rows));
         if (has_mask())
-            assign_rows(ring.column("next_mask", schema.mask_width()), all, joined(mask_rows));
-        if (dqn.steps > 1)
+            index_copy_(ring.column("next_mask", schema.mask_size()), all, joined(mask_rows));
+        if (dqn.return_steps > 1)
             chains.append(t.id, ring.serials(), logical_and(t.is_sound, less(t.end, 0.5)));
         if (has_priority()) {
-            assign_rows(ring.column("priority"), place, ones * most_priority(trace));
+            index_copy_(ring.column("priority"), place, ones * most_priority(trace));
         }
         status.add(Counter::kSamples, sum(number(t.is_sound)));
-        status.add(Counter::kSamplesRefused, t.refused());
+        status.add(Counter::kSamplesRejected, t.refused());
         store_observations(trace, status, schema, t, replay.normalize_observations,
-                           dqn.rails.observation_limit);
-        t.track_episodes(status, replay.agents);
+                           dqn.limits.clip_obs);
+        t.track_episodes(status, replay.n_agents);
         return status.finish();
     }
 
     void store(Trace& trace) const {
-        (void)keep(trace, Transition::declare(trace, schema, dqn.replay.agents, {}));
+        (void)keep(trace, Transition::declare(trace, schema, dqn.replay.n_agents, {}));
     }
 
     void frame(Trace& trace) const {
-        const Frame f = Frame::declare(trace, schema, dqn.replay.agents);
+        const Frame f = Frame::declare(trace, schema, dqn.replay.n_agents);
         gather_status(trace, keep(trace, f.transition));
         net.finish_frame(trace, f, "q", dqn.replay.normalize_observations);
     }
@@ -237,10 +237,10 @@ struct DqnBuilder {
         Tensor weight;  ///< importance weights [batch], at most 1
     };
 
-    Draw draw(Trace& trace, const ReplayRing& ring) const {
-        const int64_t batch = dqn.replay.batch;
-        const Tensor counter = run_counter(trace, "learn.draws");
-        const uint64_t key = random_key("replay", seed);
+    Draw draw(Trace& trace, const ReplayBuffer& ring) const {
+        const int64_t batch = dqn.replay.batch_size;
+        const Tensor counter = global_step(trace, "learn.draws");
+        const uint64_t key = rng_key("replay", seed);
         if (!has_priority())
             return {ring.draw(counter, key, batch),
                     trace.constant(HostTensor::of(
@@ -250,37 +250,37 @@ struct DqnBuilder {
         const Tensor up_to = cumsum(priorities, 0);
         const Tensor total = slice(up_to, 0, ring.capacity() - 1, ring.capacity());
         const Tensor part =
-            (cast(iota(trace, {batch}), DType::kF32) + random_uniform(counter, key, {batch})) *
+            (cast(arange(trace, {batch}), DType::kF32) + random_uniform(counter, key, {batch})) *
             (1.0 / static_cast<double>(batch));
         const Tensor last =
             maximum(ring.size() - trace.constant(1, DType::kI32), trace.constant(0, DType::kI32));
         const Tensor place =
-            minimum(cast(search_sorted(up_to, part * total, true), DType::kI32), last);
+            minimum(cast(searchsorted(up_to, part * total, true), DType::kI32), last);
         const Tensor probability =
-            maximum(gather(priorities, place), 1e-12) / maximum(total, 1e-12);
-        const Tensor beta = setting(trace, "correction", dqn.correction);
+            maximum(take(priorities, place), 1e-12) / maximum(total, 1e-12);
+        const Tensor beta = hyperparameter(trace, "correction", dqn.prioritized_beta);
         const Tensor raw = exp(neg(beta) * log(probability * cast(ring.size(), DType::kF32)));
         return {place, raw / max(raw)};
     }
 
     void learn(Trace& trace) const {
         StatusWriter status(trace, "learn");
-        const ReplayRing ring(trace, dqn.replay.capacity);
+        const ReplayBuffer ring(trace, dqn.replay.buffer_size);
         const Draw drawn = draw(trace, ring);
-        const Normalizer normalizer =
+        const RunningMeanStd normalizer =
             own_normalizer(trace, schema, dqn.replay.normalize_observations);
         const auto picked = [&](const char* name, int64_t width = 0) {
-            return gather(ring.column(name, width), drawn.place);
+            return take(ring.column(name, width), drawn.place);
         };
-        const Tensor observation = picked("observation", schema.observation_width());
-        const Tensor next = picked("next_observation", schema.observation_width());
-        const Tensor decision = picked("decision", schema.action_width());
-        const Tensor next_mask = has_mask() ? picked("next_mask", schema.mask_width()) : Tensor();
+        const Tensor observation = picked("observation", schema.observation_size());
+        const Tensor next = picked("next_observation", schema.observation_size());
+        const Tensor decision = picked("decision", schema.action_size());
+        const Tensor next_mask = has_mask() ? picked("next_mask", schema.mask_size()) : Tensor();
 
-        trace.mirror("target.q", "q");
+        trace.target_copy("target.q", "q");
         const Values now = net.values(trace, "q", observation, normalizer);
         const Values later = net.values(trace, "target.q", next, normalizer);
-        const Values judge = dqn.is_double ? net.values(trace, "q", next, normalizer) : later;
+        const Values judge = dqn.double_q ? net.values(trace, "q", next, normalizer) : later;
         const Tensor choice = ChoiceNet::best(net.masked(judge, next_mask));
         const Tensor next_value = ChoiceNet::mean_of(net.at(later, choice));
         const Tensor end = picked("end");
@@ -290,8 +290,8 @@ struct DqnBuilder {
 
         Tensor losses, surprise;
         for (const Tensor& value : net.at(now, decision)) {
-            const Tensor term = dqn.huber > 0
-                                    ? huber_loss(value, wanted, dqn.huber, Reduction::kElements)
+            const Tensor term = dqn.huber_delta > 0
+                                    ? huber_loss(value, wanted, dqn.huber_delta, Reduction::kNone)
                                     : square(value - wanted);
             const Tensor off = abs(value - wanted);
             losses = losses.ok() ? losses + term : term;
@@ -301,45 +301,45 @@ struct DqnBuilder {
         const Tensor loss = mean(losses * drawn.weight) / branches;
         const auto also = [&] {
             if (has_priority()) {
-                const Tensor priority = exp(log(surprise / branches + 1e-6) * dqn.priority);
-                assign_rows(ring.column("priority"), drawn.place, priority);
+                const Tensor priority = exp(log(surprise / branches + 1e-6) * dqn.prioritized_alpha);
+                index_copy_(ring.column("priority"), drawn.place, priority);
                 const Tensor most = most_priority(trace);
                 trace.assign(most, maximum(most, max(priority)));
             }
-            if (dqn.target_period == 1) return follow(trace, "target.q", "q", dqn.target_rate);
+            if (dqn.target_update_interval == 1) return polyak_update(trace, "target.q", "q", dqn.tau);
             const Tensor since = trace.state("learn.since_target", {}, {}, DType::kI32);
             const Tensor count = since + 1.0;
             // Tied to the loss, so `since` is read before it changes and needs no copy.
             const Tensor moves = logical_and(
-                is_finite(loss), greater_equal(count, static_cast<double>(dqn.target_period)));
+                is_finite(loss), greater_equal(count, static_cast<double>(dqn.target_update_interval)));
             trace.assign(since, where(moves, trace.constant(0, DType::kI32), count));
-            follow(trace, "target.q", "q", Rate(number(moves) * dqn.target_rate));
+            polyak_update(trace, "target.q", "q", ScalarOrTensor(number(moves) * dqn.tau));
         };
         guarded_step(
             status,
             {.groups = {{.loss = loss,
-                         .params = nn::params_under(trace, {"q"}),
+                         .params = nn::parameters_with_prefix(trace, {"q"}),
                          .optimizer = "adam",
                          .learning_rate = rate_of(trace, "learning_rate", dqn.learning_rate)}},
-             .rails = dqn.rails,
-             .may_learn = greater_equal(ring.size(), static_cast<double>(dqn.replay.warmup)),
+             .rails = dqn.limits,
+             .may_learn = greater_equal(ring.size(), static_cast<double>(dqn.replay.learning_starts)),
              .also = also});
-        status.set(Diagnostic::kLoss, loss);
-        status.set(Diagnostic::kValueLoss, loss);
+        status.set(AgentMetric::kLoss, loss);
+        status.set(AgentMetric::kValueLoss, loss);
         (void)status.finish();
     }
 };
 
 // --- Praise (TAMER) ---
 
-struct PraiseBuilder {
-    const AgentSchema& schema;
-    const Praise& praise;
+struct TamerBuilder {
+    const AgentSpec& schema;
+    const Tamer& praise;
     uint64_t seed;
     ChoiceNet net;
 
     /// The number of judged decisions.
-    static Tensor judged_count(Trace& trace) { return trace.transient("praise.count", {}); }
+    static Tensor judged_count(Trace& trace) { return trace.non_persistent_state("praise.count", {}); }
 
     // The label of a decision is the mean of the praise that it received, weighted by credit.
     //
@@ -351,79 +351,79 @@ struct PraiseBuilder {
         status.add(Counter::kRewardsClamped, sum(number(greater(abs(said), 1.0))));
         const Tensor amount = clamp(where(is_said, said, 0.0), -1, 1);
 
-        ReplayRing ring(trace, praise.capacity);
+        ReplayBuffer ring(trace, praise.buffer_size);
         const Tensor place = ring.push(t.is_sound);
-        assign_rows(ring.column("observation", schema.observation_width()), place, t.observation);
-        assign_rows(ring.column("decision", schema.action_width()), place, t.decision);
+        index_copy_(ring.column("observation", schema.observation_size()), place, t.observation);
+        index_copy_(ring.column("decision", schema.action_size()), place, t.decision);
         const Tensor labels = ring.column("label"), weights = ring.column("weight");
-        const auto length = static_cast<int64_t>(praise.credit.size());
-        const AgentChains chains(trace, praise.agents, length);
+        const auto length = static_cast<int64_t>(praise.credit_window.size());
+        const AgentChains chains(trace, praise.n_agents, length);
         const Tensor zeros = amount * 0.0;
         std::vector<Tensor> places{place}, label_rows{zeros}, weight_rows{zeros};
         if (is_after) {
-            label_rows[0] = amount * praise.credit[0];
-            weight_rows[0] = number(is_said) * praise.credit[0];
+            label_rows[0] = amount * praise.credit_window[0];
+            weight_rows[0] = number(is_said) * praise.credit_window[0];
         }
         const int64_t skipped = is_after ? 1 : 0;
         const Tensor is_agent =
-            logical_and(greater_equal(t.id, 0), less(t.id, static_cast<double>(praise.agents)));
+            logical_and(greater_equal(t.id, 0), less(t.id, static_cast<double>(praise.n_agents)));
         for (int64_t back = 0; back + skipped < length; ++back) {
             const AgentChains::Link link = chains.link(t.id, back);
             const Tensor nowhere =
-                trace.constant(static_cast<double>(praise.capacity), DType::kI32);
+                trace.constant(static_cast<double>(praise.buffer_size), DType::kI32);
             const Tensor meant = logical_and(is_agent, logical_and(link.exists, is_said));
             const Tensor before = where(meant, ring.place_of(link.serial), nowhere);
-            const double credit = praise.credit[static_cast<size_t>(back + skipped)];
+            const double credit = praise.credit_window[static_cast<size_t>(back + skipped)];
             places.push_back(before);
-            label_rows.push_back(gather(labels, before) + amount * credit);
-            weight_rows.push_back(gather(weights, before) + zeros + credit);
+            label_rows.push_back(take(labels, before) + amount * credit);
+            weight_rows.push_back(take(weights, before) + zeros + credit);
         }
         const Tensor all = concat(places, 0);
-        assign_rows(labels, all, concat(label_rows, 0));
-        assign_rows(weights, all, concat(weight_rows, 0));
+        index_copy_(labels, all, concat(label_rows, 0));
+        index_copy_(weights, all, concat(weight_rows, 0));
         chains.append(t.id, ring.serials(), t.is_sound);
         const Tensor judged = judged_count(trace);
         trace.assign(judged, minimum(judged + sum(number(is_said)), 1e6));
         status.add(Counter::kSamples, sum(number(t.is_sound)));
-        status.add(Counter::kSamplesRefused, t.refused());
+        status.add(Counter::kSamplesRejected, t.refused());
         store_observations(trace, status, schema, t, praise.normalize_observations,
-                           praise.rails.observation_limit);
+                           praise.limits.clip_obs);
         return status.finish();
     }
 
     void store(Trace& trace) const {
-        const Transition t = Transition::declare(trace, schema, praise.agents,
+        const Transition t = Transition::declare(trace, schema, praise.n_agents,
                                                  {.outcome = false, .next_mask = false});
-        (void)keep(trace, t, trace.input("praise", {kRows}), false);
+        (void)keep(trace, t, trace.input("praise", {kBatch}), false);
     }
 
     void frame(Trace& trace) const {
-        const Frame f = Frame::declare(trace, schema, praise.agents, "praise");
+        const Frame f = Frame::declare(trace, schema, praise.n_agents, "praise");
         Transition t = f.transition;
         const Tensor said = t.reward;
         t.reward = {};
-        t.check(schema, praise.agents);  // praise does not affect whether a decision is valid
+        t.check(schema, praise.n_agents);  // praise does not affect whether a decision is valid
         gather_status(trace, keep(trace, t, said, true));
         net.finish_frame(trace, f, "judge", praise.normalize_observations);
     }
 
     void learn(Trace& trace) const {
         StatusWriter status(trace, "learn");
-        const ReplayRing ring(trace, praise.capacity);
+        const ReplayBuffer ring(trace, praise.buffer_size);
         const Tensor weights = ring.column("weight"), labels = ring.column("label");
         // Samples judged decisions only, with probability proportional to their credit.
         const Tensor up_to = cumsum(weights, 0);
-        const Tensor total = slice(up_to, 0, praise.capacity - 1, praise.capacity);
-        const Tensor u = random_uniform(run_counter(trace, "learn.draws"),
-                                        random_key("replay", seed), {praise.batch});
+        const Tensor total = slice(up_to, 0, praise.buffer_size - 1, praise.buffer_size);
+        const Tensor u = random_uniform(global_step(trace, "learn.draws"),
+                                        rng_key("replay", seed), {praise.batch_size});
         const Tensor place =
-            minimum(cast(search_sorted(up_to, u * total, true), DType::kI32),
-                    trace.constant(static_cast<double>(praise.capacity - 1), DType::kI32));
-        const Tensor weight = gather(weights, place);
-        const Tensor label = gather(labels, place) / maximum(weight, 1e-6);
+            minimum(cast(searchsorted(up_to, u * total, true), DType::kI32),
+                    trace.constant(static_cast<double>(praise.buffer_size - 1), DType::kI32));
+        const Tensor weight = take(weights, place);
+        const Tensor label = take(labels, place) / maximum(weight, 1e-6);
         const Tensor observation =
-            gather(ring.column("observation", schema.observation_width()), place);
-        const Tensor decision = gather(ring.column("decision", schema.action_width()), place);
+            take(ring.column("observation", schema.observation_size()), place);
+        const Tensor decision = take(ring.column("decision", schema.action_size()), place);
         const Values values =
             net.values(trace, "judge", observation,
                        own_normalizer(trace, schema, praise.normalize_observations));
@@ -431,68 +431,68 @@ struct PraiseBuilder {
         guarded_step(
             status,
             {.groups = {{.loss = loss,
-                         .params = nn::params_under(trace, {"judge"}),
+                         .params = nn::parameters_with_prefix(trace, {"judge"}),
                          .optimizer = "adam",
                          .learning_rate = rate_of(trace, "learning_rate", praise.learning_rate)}},
-             .rails = praise.rails,
+             .rails = praise.limits,
              .may_learn =
-                 logical_and(greater_equal(judged_count(trace), static_cast<double>(praise.warmup)),
+                 logical_and(greater_equal(judged_count(trace), static_cast<double>(praise.learning_starts)),
                              greater(reshape(total, {}), 0))});
-        status.set(Diagnostic::kLoss, loss);
+        status.set(AgentMetric::kLoss, loss);
         (void)status.finish();
     }
 };
 
 }  // namespace
 
-Traces trace_agents(const AgentSchema& schema, const Network& network, const Dqn& dqn,
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Dqn& dqn,
                     uint64_t seed) {
-    const ChoiceNet net{schema, network, seed, dqn.is_dueling, dqn.rails.observation_limit};
+    const ChoiceNet net{schema, network, seed, dqn.dueling, dqn.limits.clip_obs};
     const auto check = [&]() -> Status {
         HEARTH_TRY(net.check("DQN"));
         HEARTH_TRY(check_replay("DQN", dqn.replay));
-        HEARTH_TRY(check_positive("DQN", "target_period", dqn.target_period));
-        if (dqn.steps < 1 || dqn.steps > 16)
-            return invalid_argument("DQN: returns of " + std::to_string(dqn.steps) +
+        HEARTH_TRY(check_positive("DQN", "target_period", dqn.target_update_interval));
+        if (dqn.return_steps < 1 || dqn.return_steps > 16)
+            return invalid_argument("DQN: returns of " + std::to_string(dqn.return_steps) +
                                     " steps, expected 1 to 16");
-        if (dqn.replay.capacity < 2 * dqn.steps * dqn.replay.agents)
-            return invalid_argument("DQN: a ring of " + std::to_string(dqn.replay.capacity) +
-                                    " is too small for " + std::to_string(dqn.replay.agents) +
-                                    " agents and returns of " + std::to_string(dqn.steps) +
+        if (dqn.replay.buffer_size < 2 * dqn.return_steps * dqn.replay.n_agents)
+            return invalid_argument("DQN: a ring of " + std::to_string(dqn.replay.buffer_size) +
+                                    " is too small for " + std::to_string(dqn.replay.n_agents) +
+                                    " agents and returns of " + std::to_string(dqn.return_steps) +
                                     " steps");
         return {};
     };
     const DqnBuilder b{schema, dqn, seed, net};
     return trace_entries(
-        check(), seed, dqn.rails,
+        check(), seed, dqn.limits,
         {{"act", [&](Trace& t) { net.act(t, "q", dqn.replay.normalize_observations); }},
          {"store", [&](Trace& t) { b.store(t); }},
          {"frame", [&](Trace& t) { b.frame(t); }},
          {"learn", [&](Trace& t) { b.learn(t); }}});
 }
 
-Traces trace_agents(const AgentSchema& schema, const Network& network, const Praise& praise,
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Tamer& tamer,
                     uint64_t seed) {
-    const ChoiceNet net{schema, network, seed, false, praise.rails.observation_limit};
+    const ChoiceNet net{schema, network, seed, false, tamer.limits.clip_obs};
     const auto check = [&]() -> Status {
         HEARTH_TRY(net.check("praise"));
-        HEARTH_TRY(check_replay("praise", {.agents = praise.agents,
-                                           .capacity = praise.capacity,
-                                           .batch = praise.batch,
-                                           .warmup = praise.warmup}));
-        if (praise.credit.empty() || praise.credit.size() > 64)
-            return invalid_argument("praise: credit for " + std::to_string(praise.credit.size()) +
+        HEARTH_TRY(check_replay("praise", {.n_agents = tamer.n_agents,
+                                           .buffer_size = tamer.buffer_size,
+                                           .batch_size = tamer.batch_size,
+                                           .learning_starts = tamer.learning_starts}));
+        if (tamer.credit_window.empty() || tamer.credit_window.size() > 64)
+            return invalid_argument("praise: credit for " + std::to_string(tamer.credit_window.size()) +
                                     " decisions, expected 1 to 64");
-        for (const double c : praise.credit)
+        for (const double c : tamer.credit_window)
             if (!(c > 0 && c <= 100))
                 return invalid_argument("praise: a credit of " + std::to_string(c) +
                                         ", expected more than 0, at most 100");
         return {};
     };
-    const PraiseBuilder b{schema, praise, seed, net};
+    const TamerBuilder b{schema, tamer, seed, net};
     return trace_entries(
-        check(), seed, praise.rails,
-        {{"act", [&](Trace& t) { net.act(t, "judge", praise.normalize_observations); }},
+        check(), seed, tamer.limits,
+        {{"act", [&](Trace& t) { net.act(t, "judge", tamer.normalize_observations); }},
          {"store", [&](Trace& t) { b.store(t); }},
          {"frame", [&](Trace& t) { b.frame(t); }},
          {"learn", [&](Trace& t) { b.learn(t); }}});

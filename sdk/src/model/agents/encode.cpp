@@ -41,43 +41,43 @@ Tensor rotation_columns(const Tensor& q) {
 void encode_list(const Tensor& raw, std::span<const Field> list, std::vector<Tensor>& out) {
     int64_t at = 0;
     for (const Field& f : list) {
-        const Tensor own = columns(raw, at, f.raw_width());
-        at += f.raw_width();
+        const Tensor own = columns(raw, at, f.raw_size());
+        at += f.raw_size();
         switch (f.kind) {
-            case FieldKind::kNumbers:
-            case FieldKind::kLocation: {
+            case FieldKind::kBox:
+            case FieldKind::kPosition: {
                 const double middle = (f.range.low + f.range.high) / 2;
                 const double scale = 2 / (f.range.high - f.range.low);
                 const Tensor centred = middle == 0 ? own : own - middle;
                 out.push_back(scale == 1 ? centred : centred * scale);
                 break;
             }
-            case FieldKind::kOneHot:
+            case FieldKind::kDiscrete:
                 // An index out of range matches none, whatever integer it would be cast to.
                 out.push_back(
-                    cast(equal(round(own), cast(iota(*own.trace(), {f.count}), own.dtype())),
+                    cast(equal(round(own), cast(arange(*own.trace(), {f.count}), own.dtype())),
                          own.dtype()));
                 break;
-            case FieldKind::kDirection:
+            case FieldKind::kUnitVector:
                 out.push_back(lp_normalize(own, {-1}, 2, 1e-6));
                 break;
             case FieldKind::kAngle:
                 out.push_back(sin(own));
                 out.push_back(cos(own));
                 break;
-            case FieldKind::kRotation:
+            case FieldKind::kQuaternion:
                 out.push_back(rotation_columns(own));
                 break;
-            case FieldKind::kGroup:
-                encode_list(own, f.parts, out);
+            case FieldKind::kDict:
+                encode_list(own, f.fields, out);
                 break;
             case FieldKind::kArray: {
                 const int64_t width = own.dim(-1).count / f.count;
                 for (int64_t i = 0; i < f.count; ++i)
-                    encode_list(columns(own, i * width, width), f.parts, out);
+                    encode_list(columns(own, i * width, width), f.fields, out);
                 break;
             }
-            case FieldKind::kSet:
+            case FieldKind::kEntities:
                 break;
         }
     }
@@ -87,18 +87,18 @@ void find_sets(std::span<const Field> list, const std::string& path, int64_t beg
                std::vector<SetPlace>& out) {
     for (const Field& f : list) {
         const std::string own = path.empty() ? f.name : path + "." + f.name;
-        if (f.kind == FieldKind::kSet) out.push_back({&f, own, begin});
-        if (f.kind == FieldKind::kGroup) find_sets(f.parts, own, begin, out);
-        begin += f.raw_width();
+        if (f.kind == FieldKind::kEntities) out.push_back({&f, own, begin});
+        if (f.kind == FieldKind::kDict) find_sets(f.fields, own, begin, out);
+        begin += f.raw_size();
     }
 }
 
 void mark_normalized(std::span<const Field> list, std::vector<float>& out) {
     for (const Field& f : list) {
-        if (f.kind == FieldKind::kGroup || f.kind == FieldKind::kArray) {
-            for (int64_t i = 0; i < f.count; ++i) mark_normalized(f.parts, out);
+        if (f.kind == FieldKind::kDict || f.kind == FieldKind::kArray) {
+            for (int64_t i = 0; i < f.count; ++i) mark_normalized(f.fields, out);
         } else {
-            out.insert(out.end(), static_cast<size_t>(f.encoded_width()),
+            out.insert(out.end(), static_cast<size_t>(f.encoded_size()),
                        f.normalized ? 1.0f : 0.0f);
         }
     }
@@ -119,17 +119,17 @@ Tensor joined(std::vector<Tensor> parts) {
 Tensor pooled(Trace& trace, const std::string& name, const Field& set, const Tensor& frame,
               int64_t begin, const EncodeOptions& options) {
     int64_t width = 0;
-    for (const Field& f : set.parts) width += f.raw_width();
+    for (const Field& f : set.fields) width += f.raw_size();
     const Tensor how_many = columns(frame, begin, 1);
     const Tensor raw = columns(frame, begin + 1, set.count * width);
     Shape shape{frame.dim(0), set.count, width};
     std::vector<Tensor> parts;
-    encode_list(reshape(raw, shape), set.parts, parts);
-    const Tensor elements = clamp(joined(std::move(parts)), -options.limit, options.limit);
-    const Tensor hidden = relu(nn::linear(trace, name, elements, options.set_features,
+    encode_list(reshape(raw, shape), set.fields, parts);
+    const Tensor elements = clamp(joined(std::move(parts)), -options.clip, options.clip);
+    const Tensor hidden = relu(nn::linear(trace, name, elements, options.entity_features,
                                           {.init = nn::WeightInit::kOrthogonal}));
     // [rows, capacity, 1]: 1 for present elements.  relu is never below the zero of absent ones.
-    const Tensor places = cast(iota(trace, {set.count}), frame.dtype());
+    const Tensor places = cast(arange(trace, {set.count}), frame.dtype());
     const Tensor is_there = unsqueeze(cast(less(places, how_many), frame.dtype()), {-1});
     const Tensor seen = hidden * is_there;
     const Tensor count = maximum(clamp(how_many, 0, static_cast<double>(set.count)), 1.0);
@@ -138,7 +138,7 @@ Tensor pooled(Trace& trace, const std::string& name, const Field& set, const Ten
 
 }  // namespace
 
-Tensor encode_frame(const AgentSchema& schema, const Tensor& frame) {
+Tensor encode_frame(const AgentSpec& schema, const Tensor& frame) {
     if (!frame.ok()) return frame;
     std::vector<Tensor> parts;
     encode_list(sound(frame), schema.observations(), parts);
@@ -146,48 +146,48 @@ Tensor encode_frame(const AgentSchema& schema, const Tensor& frame) {
     return clamp(joined(std::move(parts)), -kFarthest, kFarthest);
 }
 
-Tensor normalized_places(Trace& trace, const AgentSchema& schema) {
+Tensor normalized_mask(Trace& trace, const AgentSpec& schema) {
     std::vector<float> marks;
     mark_normalized(schema.observations(), marks);
     return trace.constant(HostTensor::of({static_cast<int64_t>(marks.size())}, marks));
 }
 
-Tensor normalized_frame(const AgentSchema& schema, const Tensor& frame,
-                        const Normalizer& normalizer) {
+Tensor normalize_frame(const AgentSpec& schema, const Tensor& frame,
+                        const RunningMeanStd& normalizer) {
     const Tensor seen = encode_frame(schema, frame);
     if (!seen.ok() || !normalizer.mean.ok()) return seen;
-    const Tensor is_normalized = greater(normalized_places(*seen.trace(), schema), 0);
+    const Tensor is_normalized = greater(normalized_mask(*seen.trace(), schema), 0);
     const Tensor scaled = (seen - normalizer.mean) * rsqrt(normalizer.variance + 1e-8);
     return where(is_normalized, scaled, seen);
 }
 
-Tensor encode(Trace& trace, std::string_view prefix, const AgentSchema& schema,
+Tensor encode(Trace& trace, std::string_view prefix, const AgentSpec& schema,
               const Tensor& observation, const EncodeOptions& options) {
     if (!observation.ok()) return observation;
     if (!schema.status().ok()) {
         trace.fail(schema.status());
         return {};
     }
-    if (observation.rank() != 2 || observation.dim(1) != Dim(schema.observation_width())) {
+    if (observation.rank() != 2 || observation.dim(1) != Dim(schema.observation_size())) {
         trace.fail(invalid_argument("encode: observation is " + to_string(observation.shape()) +
                                     ", expected [rows, " +
-                                    std::to_string(schema.observation_width()) + "]"));
+                                    std::to_string(schema.observation_size()) + "]"));
         return {};
     }
     int64_t encoded_width = 0;
-    for (const Field& f : schema.observations()) encoded_width += f.encoded_width();
+    for (const Field& f : schema.observations()) encoded_width += f.encoded_size();
     std::vector<Tensor> parts;
-    for (int64_t i = 0; i < schema.stack() && encoded_width > 0; ++i) {
-        const Tensor frame = columns(observation, i * schema.frame_width(), schema.frame_width());
-        const Tensor seen = normalized_frame(schema, frame, options.normalizer);
-        parts.push_back(clamp(seen, -options.limit, options.limit));
+    for (int64_t i = 0; i < schema.frame_stack() && encoded_width > 0; ++i) {
+        const Tensor frame = columns(observation, i * schema.frame_size(), schema.frame_size());
+        const Tensor seen = normalize_frame(schema, frame, options.normalizer);
+        parts.push_back(clamp(seen, -options.clip, options.clip));
     }
     std::vector<SetPlace> sets;
     find_sets(schema.observations(), "", 0, sets);
-    const Tensor newest = sound(columns(observation, 0, schema.frame_width()));
+    const Tensor newest = sound(columns(observation, 0, schema.frame_size()));
     for (const SetPlace& s : sets)
         parts.push_back(
-            pooled(trace, nn::join(prefix, "sets." + s.path), *s.field, newest, s.begin, options));
+            pooled(trace, nn::join_name(prefix, "sets." + s.path), *s.field, newest, s.begin, options));
     return joined(std::move(parts));
 }
 

@@ -59,12 +59,12 @@ Tensor dense(Trace& trace, const std::string& name, const Tensor& x, int64_t wid
                   trace.param(name + ".bias", {width}, nn::bias_init(init, shape, seed)));
 }
 
-Tensor setting(Trace& trace, std::string_view name, const Setting& s) {
-    return s.is_live() ? trace.input(name, {}) : trace.constant(s.value());
+Tensor hyperparameter(Trace& trace, std::string_view name, const Hyperparameter& s) {
+    return s.is_tunable() ? trace.input(name, {}) : trace.constant(s.value());
 }
 
-Rate rate_of(Trace& trace, std::string_view name, const Setting& s) {
-    if (s.is_live()) return trace.input(name, {});
+ScalarOrTensor rate_of(Trace& trace, std::string_view name, const Hyperparameter& s) {
+    if (s.is_tunable()) return trace.input(name, {});
     return s.value();
 }
 
@@ -134,14 +134,14 @@ std::vector<CopiedTensor> declare_copies(Trace& trace, const Trace& reader,
 // last kernel updates all three in place.
 StatusTensors StatusTensors::declare(Trace& trace, std::string_view role) {
     const std::string name(role);
-    constexpr auto kDiagnostics = static_cast<int64_t>(kDiagnosticCount);
+    constexpr auto kDiagnostics = static_cast<int64_t>(kMetricCount);
     constexpr auto kCounters = static_cast<int64_t>(kCounterCount);
     return {trace.state("agents.status." + name, {kDiagnostics}),
             trace.state("agents.counters." + name, {kCounters}, {}, DType::kU32),
             trace.state("agents.carries." + name, {kCounters}, {}, DType::kU32)};
 }
 
-Tensor StatusWriter::value(Diagnostic d) const {
+Tensor StatusWriter::value(AgentMetric d) const {
     const auto at = static_cast<int64_t>(d);
     return reshape(slice(before_.diagnostics, 0, at, at + 1), {});
 }
@@ -150,10 +150,10 @@ StatusTensors StatusWriter::finish() {
     Trace& trace = *trace_;
     if (!trace.status().ok()) return {};
     // Selects by index, in one kernel; concatenating scalars would need a level for every few.
-    const Tensor diagnostic = iota(trace, before_.diagnostics.shape());
-    const Tensor counter = iota(trace, before_.low.shape());
+    const Tensor diagnostic = arange(trace, before_.diagnostics.shape());
+    const Tensor counter = arange(trace, before_.low.shape());
     StatusTensors next = before_;
-    for (size_t i = 0; i < kDiagnosticCount; ++i)
+    for (size_t i = 0; i < kMetricCount; ++i)
         if (values_[i].ok())
             next.diagnostics =
                 where(equal(diagnostic, static_cast<double>(i)), values_[i], next.diagnostics);
@@ -207,7 +207,7 @@ void trace_publish(Trace& trace, const Trace& act, double drift_limit) {
     for (const CopiedTensor& c : copies) published.push_back(c.from);
     StatusWriter status(trace, "publish");
     if (!published.empty()) {
-        UpdateGuard guard(trace);
+        ConditionalUpdate guard(trace);
         const Tensor is_sound = all_finite(published);
         Tensor may_publish = is_sound;
         if (drift_limit > 0) {
@@ -216,25 +216,25 @@ void trace_publish(Trace& trace, const Trace& act, double drift_limit) {
             status.add(Counter::kPublicationsFar, logical_and(is_sound, logical_not(is_near)));
         }
         for (const CopiedTensor& c : copies) trace.assign(c.to, c.from);
-        (void)run_counter(trace, "published.version");
-        guard.apply_if(may_publish);
+        (void)global_step(trace, "published.version");
+        guard.commit_if(may_publish);
         status.add(Counter::kPublications, may_publish);
-        status.add(Counter::kPublicationsRefused, logical_not(is_sound));
+        status.add(Counter::kPublicationsRejected, logical_not(is_sound));
     }
     (void)status.finish();
 }
 
-std::vector<Trace*> entries_of(const Traces& traces) {
+std::vector<Trace*> all_entries(const AgentGraphs& traces) {
     std::vector<Trace*> out;
     for (const auto& trace : traces) out.push_back(trace.get());
     return out;
 }
 
-std::vector<Trace*> driven_entries_of(const Traces& traces, const AgentManifest& manifest) {
+std::vector<Trace*> runtime_entries(const AgentGraphs& traces, const AgentManifest& manifest) {
     std::vector<Trace*> out;
     for (const auto& trace : traces) {
         const std::string& name = trace->graph().name;
-        const bool is_stored_apart = manifest.kind == LearnerKind::kClone;
+        const bool is_stored_apart = manifest.algorithm == Algorithm::kBehaviorCloning;
         if (name == "act" && traces.size() > 1) continue;
         if (name == "store" && !is_stored_apart) continue;
         out.push_back(trace.get());
@@ -242,7 +242,7 @@ std::vector<Trace*> driven_entries_of(const Traces& traces, const AgentManifest&
     return out;
 }
 
-std::vector<Trace*> simulated_entries_of(const Traces& traces) {
+std::vector<Trace*> simulation_entries(const AgentGraphs& traces) {
     std::vector<Trace*> out;
     for (const auto& trace : traces)
         if (trace->graph().name != "adapt") out.push_back(trace.get());
@@ -251,92 +251,92 @@ std::vector<Trace*> simulated_entries_of(const Traces& traces) {
 
 namespace {
 
-AgentManifest manifest_with(const AgentSchema& schema, LearnerKind kind, int64_t agents,
+AgentManifest manifest_with(const AgentSpec& schema, Algorithm kind, int64_t agents,
                             int64_t ring,
-                            std::initializer_list<std::pair<const char*, Setting>> settings) {
+                            std::initializer_list<std::pair<const char*, Hyperparameter>> settings) {
     AgentManifest m;
     m.schema = schema;
-    m.kind = kind;
-    m.agents = static_cast<uint32_t>(agents);
-    m.ring = static_cast<uint32_t>(ring);
-    for (const auto& [name, setting] : settings)
-        if (setting.is_live()) m.settings.push_back({name, setting.value()});
+    m.algorithm = kind;
+    m.n_agents = static_cast<uint32_t>(agents);
+    m.replay_capacity = static_cast<uint32_t>(ring);
+    for (const auto& [name, hyperparameter] : settings)
+        if (hyperparameter.is_tunable()) m.hyperparameters.push_back({name, hyperparameter.value()});
     return m;
 }
 
 }  // namespace
 
-AgentManifest manifest_of(const AgentSchema& schema, const Ppo& ppo) {
-    AgentManifest m = manifest_with(schema, LearnerKind::kPpo, ppo.agents, 0,
+AgentManifest make_manifest(const AgentSpec& schema, const Ppo& ppo) {
+    AgentManifest m = manifest_with(schema, Algorithm::kPpo, ppo.n_agents, 0,
                                     {{"learning_rate", ppo.learning_rate},
-                                     {"clip", ppo.clip},
-                                     {"entropy", ppo.entropy},
-                                     {"leash", ppo.leash},
-                                     {"cloning", ppo.cloning}});
-    m.horizon = static_cast<uint32_t>(ppo.horizon);
-    m.items = static_cast<uint32_t>(ppo.epochs * ppo.minibatches);
+                                     {"clip", ppo.clip_range},
+                                     {"entropy", ppo.ent_coef},
+                                     {"leash", ppo.reference_kl_coef},
+                                     {"cloning", ppo.bc_coef}});
+    m.n_steps = static_cast<uint32_t>(ppo.n_steps);
+    m.updates_per_rollout = static_cast<uint32_t>(ppo.n_epochs * ppo.n_minibatches);
     return m;
 }
 
-AgentManifest manifest_of(const AgentSchema& schema, const Dqn& dqn) {
-    return manifest_with(schema, LearnerKind::kDqn, dqn.replay.agents, dqn.replay.capacity,
-                         {{"learning_rate", dqn.learning_rate}, {"correction", dqn.correction}});
+AgentManifest make_manifest(const AgentSpec& schema, const Dqn& dqn) {
+    return manifest_with(schema, Algorithm::kDqn, dqn.replay.n_agents, dqn.replay.buffer_size,
+                         {{"learning_rate", dqn.learning_rate}, {"correction", dqn.prioritized_beta}});
 }
 
-AgentManifest manifest_of(const AgentSchema& schema, const Sac& sac) {
-    return manifest_with(schema, LearnerKind::kSac, sac.replay.agents, sac.replay.capacity,
+AgentManifest make_manifest(const AgentSpec& schema, const Sac& sac) {
+    return manifest_with(schema, Algorithm::kSac, sac.replay.n_agents, sac.replay.buffer_size,
                          {{"learning_rate", sac.learning_rate}});
 }
 
-AgentManifest manifest_of(const AgentSchema& schema, const Clone& clone) {
-    return manifest_with(schema, LearnerKind::kClone, clone.agents, clone.capacity,
-                         {{"learning_rate", clone.learning_rate}});
+AgentManifest make_manifest(const AgentSpec& schema, const BehaviorCloning& behavior_cloning) {
+    return manifest_with(schema, Algorithm::kBehaviorCloning, behavior_cloning.n_agents, behavior_cloning.buffer_size,
+                         {{"learning_rate", behavior_cloning.learning_rate}});
 }
 
-AgentManifest manifest_of(const AgentSchema& schema, const Praise& praise) {
-    return manifest_with(schema, LearnerKind::kPraise, praise.agents, praise.capacity,
-                         {{"learning_rate", praise.learning_rate}});
+AgentManifest make_manifest(const AgentSpec& schema, const Tamer& tamer) {
+    return manifest_with(schema, Algorithm::kTamer, tamer.n_agents, tamer.buffer_size,
+                         {{"learning_rate", tamer.learning_rate}});
 }
 
 // --- Networks ---
 
-Network mlp_network(std::vector<int64_t> widths, Tensor (*activation)(const Tensor&), uint64_t seed,
+PolicyNetwork mlp_network(std::vector<int64_t> widths, Tensor (*activation)(const Tensor&), uint64_t seed,
                     nn::WeightInit init) {
-    Network network;
-    network.heads = init;
-    network.call = [=](Trace& trace, std::string_view prefix, const Tensor& features,
+    PolicyNetwork network;
+    network.head_init = init;
+    network.forward = [=](Trace& trace, std::string_view prefix, const Tensor& features,
                        const Tensor&) {
         Tensor x = features;
         for (size_t i = 0; i < widths.size(); ++i)
             x = activation(
-                dense(trace, nn::join(prefix, i), x, widths[i], std::numbers::sqrt2, seed, init));
-        return NetworkResult{x, {}};
+                dense(trace, nn::join_name(prefix, i), x, widths[i], std::numbers::sqrt2, seed, init));
+        return PolicyOutput{x, {}};
     };
     return network;
 }
 
-Network gru_network(int64_t width, uint64_t seed) {
-    Network network;
-    network.memory_width = width;
-    network.call = [=](Trace& trace, std::string_view prefix, const Tensor& features,
+PolicyNetwork gru_network(int64_t hidden_size, uint64_t seed) {
+    PolicyNetwork network;
+    network.recurrent_state_size = hidden_size;
+    network.forward = [=](Trace& trace, std::string_view prefix, const Tensor& features,
                        const Tensor& memory) {
         const Tensor x =
-            tanh(dense(trace, nn::join(prefix, "in"), features, width, std::numbers::sqrt2, seed));
+            tanh(dense(trace, nn::join_name(prefix, "in"), features, hidden_size, std::numbers::sqrt2, seed));
         const Tensor next =
-            nn::gru_cell(trace, nn::join(prefix, "gru"), x, memory, width, {.seed = seed});
-        return NetworkResult{next, next};
+            nn::gru_cell(trace, nn::join_name(prefix, "gru"), x, memory, hidden_size, {.seed = seed});
+        return PolicyOutput{next, next};
     };
     // The part that does not depend on the recurrent state is one product for all steps.
-    network.sequence = [=](Trace& trace, std::string_view prefix, const Tensor& features,
+    network.forward_sequence = [=](Trace& trace, std::string_view prefix, const Tensor& features,
                            const Tensor& memory, const Tensor& resets) {
         if (!features.ok()) return features;
         const Dim windows = features.dim(0), length = features.dim(1);
-        const Dim rows(windows.count * length.count, windows.per_row);
+        const Dim rows(windows.count * length.count, windows.is_batch);
         const Tensor x =
-            tanh(dense(trace, nn::join(prefix, "in"), reshape(features, {rows, features.dim(2)}),
-                       width, std::numbers::sqrt2, seed));
-        return nn::gru(trace, nn::join(prefix, "gru"), reshape(x, {windows, length, Dim(width)}),
-                       width, {.seed = seed, .h = unsqueeze(memory, {0}), .resets = resets})
+            tanh(dense(trace, nn::join_name(prefix, "in"), reshape(features, {rows, features.dim(2)}),
+                       hidden_size, std::numbers::sqrt2, seed));
+        return nn::gru(trace, nn::join_name(prefix, "gru"), reshape(x, {windows, length, Dim(hidden_size)}),
+                       hidden_size, {.seed = seed, .h = unsqueeze(memory, {0}), .episode_starts = resets})
             .output;
     };
     return network;

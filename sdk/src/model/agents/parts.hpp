@@ -36,8 +36,8 @@ Tensor dense(Trace& trace, const std::string& name, const Tensor& x, int64_t wid
              uint64_t seed, nn::WeightInit init = nn::WeightInit::kOrthogonal);
 
 /// The value as a constant or, if the setting is live, as an input [] of this name.
-Tensor setting(Trace& trace, std::string_view name, const Setting& s);
-Rate rate_of(Trace& trace, std::string_view name, const Setting& s);
+Tensor hyperparameter(Trace& trace, std::string_view name, const Hyperparameter& s);
+ScalarOrTensor rate_of(Trace& trace, std::string_view name, const Hyperparameter& s);
 
 // --- States ---
 
@@ -83,18 +83,18 @@ class StatusWriter {
     StatusWriter(Trace& trace, std::string_view role)
         : trace_(&trace), before_(StatusTensors::declare(trace, role)) {}
     /// value: f32 [].  A value that is not finite is ignored.
-    void set(Diagnostic d, const Tensor& value) { values_[static_cast<size_t>(d)] = value; }
+    void set(AgentMetric d, const Tensor& value) { values_[static_cast<size_t>(d)] = value; }
     /// Increment: bool or f32 [] (at most 2^24 at once).
     void add(Counter c, const Tensor& amount) { amounts_[static_cast<size_t>(c)] = amount; }
     /// The old value of a diagnostic.
-    Tensor value(Diagnostic d) const;
+    Tensor value(AgentMetric d) const;
     /// Assigns the states; returns their new values.
     StatusTensors finish();
 
   private:
     Trace* trace_;
     StatusTensors before_;
-    std::array<Tensor, kDiagnosticCount> values_;
+    std::array<Tensor, kMetricCount> values_;
     std::array<Tensor, kCounterCount> amounts_;
 };
 

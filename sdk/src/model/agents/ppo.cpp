@@ -26,7 +26,7 @@ void zero(const Tensor& state) {
 
 class PpoBuilder {
   public:
-    PpoBuilder(const AgentSchema& schema, const Network& network, const Ppo& ppo, uint64_t seed)
+    PpoBuilder(const AgentSpec& schema, const PolicyNetwork& network, const Ppo& ppo, uint64_t seed)
         : schema_(schema), network_(network), ppo_(ppo), seed_(seed) {
         encoded_ = encoded_width(schema);
     }
@@ -43,14 +43,14 @@ class PpoBuilder {
     /// gradient: the finished trace of that entry, which declares the params.
     void step(Trace& trace, const Trace& gradient) const;
     void demonstrate(Trace& trace) const;
-    Status check_rollout(const Simulation& simulation, const RolloutOptions& options) const;
-    void rollout(Trace& trace, const Simulation& simulation, const RolloutOptions& options) const;
-    bool has_demonstrations() const { return ppo_.demonstrations > 0; }
+    Status check_rollout(const VectorEnv& simulation, const RolloutOptions& options) const;
+    void rollout(Trace& trace, const VectorEnv& simulation, const RolloutOptions& options) const;
+    bool has_demonstrations() const { return ppo_.demo_capacity > 0; }
 
   private:
     /// Columns of a rollout.
     struct Columns {
-        Tensor observation, mask, decision, log_probability, memory;
+        Tensor observation, mask, decision, log_prob, memory;
         Tensor reward, end, valid, next_observation;  ///< of scope "rollout" alone
         Tensor advantage, returns;                    ///< of scope "batch" alone
     };
@@ -58,7 +58,7 @@ class PpoBuilder {
 
     /// A decision, and the recurrent state that it was made with.
     struct Said {
-        Tensor decision, log_probability, memory;
+        Tensor decision, log_prob, memory;
     };
     Said decide(Trace& trace, const Tensor& observation, const Tensor& mask, const Tensor& explore,
                 const Tensor& id, const Tensor& is_first) const;
@@ -67,7 +67,7 @@ class PpoBuilder {
         Columns columns;  ///< reward: as returned by the simulation; valid: not yet set
         Tensor discounted, episode_return, episode_length;
     };
-    Played play(Trace& trace, const Simulation& simulation, const RolloutOptions& options,
+    Played play(Trace& trace, const VectorEnv& simulation, const RolloutOptions& options,
                 int64_t steps) const;
     Played declare_played(Trace& trace) const;
     /// The columns of a recorded rollout with soundness checked and rewards scaled.  Counts samples
@@ -75,7 +75,7 @@ class PpoBuilder {
     Columns reviewed(Trace& trace, StatusWriter& status) const;
     void prepare(Trace& trace, StatusWriter& status, const Columns& ring) const;
     /// Writes transitions into the rollout.
-    StatusTensors keep(Trace& trace, Transition t, const Tensor& log_probability,
+    StatusTensors keep(Trace& trace, Transition t, const Tensor& log_prob,
                        const Tensor& memory) const;
 
     struct Policy {
@@ -84,19 +84,19 @@ class PpoBuilder {
     };
     /// prefix: "actor", or that of a copy.
     Policy policy(Trace& trace, const std::string& prefix, const Tensor& observation,
-                  const Tensor& mask, const Tensor& memory, const Normalizer& normalizer) const;
+                  const Tensor& mask, const Tensor& memory, const RunningMeanStd& normalizer) const;
     ActionDistribution distribution(Trace& trace, const std::string& prefix, const Tensor& features,
                                     const Tensor& mask) const;
     /// observation, memory -> values [rows] and the next recurrent state.
-    NetworkResult critic(Trace& trace, const Tensor& observation, const Tensor& memory,
-                         const Normalizer& normalizer) const;
+    PolicyOutput critic(Trace& trace, const Tensor& observation, const Tensor& memory,
+                         const RunningMeanStd& normalizer) const;
     Tensor value_head(Trace& trace, const Tensor& features) const;
-    EncodeOptions encode_options(const Normalizer& normalizer) const;
+    EncodeOptions encode_options(const RunningMeanStd& normalizer) const;
     /// The observation statistics by which the agents acted that made the samples.
-    Normalizer published_normalizer(Trace& trace) const;
+    RunningMeanStd published_normalizer(Trace& trace) const;
 
     struct Terms {
-        Tensor loss, policy_loss, value_loss, entropy, kl, clip_fraction, leash;
+        Tensor loss, policy_loss, value_loss, entropy, kl, clip_fraction, reference_kl;
     };
     /// The scalar terms, in the order in which `gradient` outputs them.
     static std::vector<Tensor*> parts_of(Terms& terms);
@@ -109,29 +109,29 @@ class PpoBuilder {
     /// Progress of an update: the order of its sequences over all epochs, the position of the next
     /// minibatch, and whether the KL limit has stopped it.
     Tensor order(Trace& trace) const {
-        return trace.transient("learn.order", {ppo_.epochs * sequences()}, {}, DType::kI32);
+        return trace.non_persistent_state("learn.order", {ppo_.n_epochs * sequences()}, {}, DType::kI32);
     }
     /// For each minibatch: its number of samples, and the mean and std of their advantages.
     Tensor minibatches(Trace& trace) const {
-        return trace.transient("learn.minibatches", {ppo_.epochs * ppo_.minibatches, 3});
+        return trace.non_persistent_state("learn.minibatches", {ppo_.n_epochs * ppo_.n_minibatches, 3});
     }
     /// Samples of these sequences, time first.  sequence: i32 [..., n] -> [length, ..., n], or
     /// unchanged if a sequence is one sample.
     Tensor samples_of(Trace& trace, const Tensor& sequence) const;
     Tensor first_sample_of(Trace& trace, const Tensor& sequence) const;
     static Tensor cursor(Trace& trace) {
-        return trace.transient("learn.cursor", {}, {}, DType::kI32);
+        return trace.non_persistent_state("learn.cursor", {}, {}, DType::kI32);
     }
-    static Tensor has_stopped(Trace& trace) { return trace.transient("learn.has_stopped", {}); }
+    static Tensor has_stopped(Trace& trace) { return trace.non_persistent_state("learn.has_stopped", {}); }
 
-    int64_t memory_width() const { return 2 * network_.memory_width; }
-    int64_t samples() const { return ppo_.horizon * ppo_.agents; }
-    int64_t sequences() const { return samples() / ppo_.sequence; }
-    bool has_mask() const { return schema_.mask_width() > 0; }
-    bool has_leash() const { return ppo_.leash.is_live() || ppo_.leash.value() != 0; }
+    int64_t recurrent_state_size() const { return 2 * network_.recurrent_state_size; }
+    int64_t samples() const { return ppo_.n_steps * ppo_.n_agents; }
+    int64_t sequences() const { return samples() / ppo_.bptt_length; }
+    bool has_mask() const { return schema_.mask_size() > 0; }
+    bool has_reference_kl() const { return ppo_.reference_kl_coef.is_tunable() || ppo_.reference_kl_coef.value() != 0; }
 
-    const AgentSchema& schema_;
-    const Network& network_;
+    const AgentSpec& schema_;
+    const PolicyNetwork& network_;
     const Ppo& ppo_;
     uint64_t seed_;
     int64_t encoded_ = 0;
@@ -144,27 +144,27 @@ Status PpoBuilder::check() const {
         return invalid_argument(std::string("PPO: ") + name + " is " + std::to_string(value) +
                                 ", expected 1 or more");
     };
-    HEARTH_TRY(positive("agents", ppo_.agents));
-    HEARTH_TRY(positive("horizon", ppo_.horizon));
-    HEARTH_TRY(positive("minibatches", ppo_.minibatches));
-    HEARTH_TRY(positive("epochs", ppo_.epochs));
-    HEARTH_TRY(positive("sequence", ppo_.sequence));
-    if (ppo_.horizon % ppo_.sequence != 0)
-        return invalid_argument("PPO: sequences of " + std::to_string(ppo_.sequence) +
-                                " do not divide the horizon of " + std::to_string(ppo_.horizon));
-    if (sequences() % ppo_.minibatches != 0)
-        return invalid_argument("PPO: " + std::to_string(ppo_.minibatches) +
+    HEARTH_TRY(positive("agents", ppo_.n_agents));
+    HEARTH_TRY(positive("horizon", ppo_.n_steps));
+    HEARTH_TRY(positive("minibatches", ppo_.n_minibatches));
+    HEARTH_TRY(positive("epochs", ppo_.n_epochs));
+    HEARTH_TRY(positive("sequence", ppo_.bptt_length));
+    if (ppo_.n_steps % ppo_.bptt_length != 0)
+        return invalid_argument("PPO: sequences of " + std::to_string(ppo_.bptt_length) +
+                                " do not divide the horizon of " + std::to_string(ppo_.n_steps));
+    if (sequences() % ppo_.n_minibatches != 0)
+        return invalid_argument("PPO: " + std::to_string(ppo_.n_minibatches) +
                                 " minibatches do not divide the window's " +
                                 std::to_string(sequences()) + " sequences");
-    if (ppo_.sequence > 1 && network_.memory_width == 0)
-        return invalid_argument("PPO: sequences of " + std::to_string(ppo_.sequence) +
+    if (ppo_.bptt_length > 1 && network_.recurrent_state_size == 0)
+        return invalid_argument("PPO: sequences of " + std::to_string(ppo_.bptt_length) +
                                 " for a network without memory; expected 1");
-    if (ppo_.demonstrations < 0 || ppo_.demonstrations > (int64_t{1} << 24))
-        return invalid_argument("PPO: a ring of " + std::to_string(ppo_.demonstrations) +
+    if (ppo_.demo_capacity < 0 || ppo_.demo_capacity > (int64_t{1} << 24))
+        return invalid_argument("PPO: a ring of " + std::to_string(ppo_.demo_capacity) +
                                 " demonstrations, expected 0 to 2^24");
-    if (has_demonstrations() && network_.memory_width > 0)
+    if (has_demonstrations() && network_.recurrent_state_size > 0)
         return unsupported("PPO: demonstrations for a network with memory; expected one without");
-    if (!(ppo_.least_log_deviation < ppo_.most_log_deviation))
+    if (!(ppo_.log_std_min < ppo_.log_std_max))
         return invalid_argument("PPO: the bounds of the log-deviation are empty");
     return {};
 }
@@ -172,22 +172,22 @@ Status PpoBuilder::check() const {
 PpoBuilder::Columns PpoBuilder::declare(Trace& trace, const std::string& scope) const {
     const bool is_ring = scope == "rollout";
     const auto rows = [&](const char* name, int64_t width) {
-        return trace.transient(scope + "." + name, {samples(), width});
+        return trace.non_persistent_state(scope + "." + name, {samples(), width});
     };
     const auto column = [&](const char* name) {
-        return trace.transient(scope + "." + name, {samples()});
+        return trace.non_persistent_state(scope + "." + name, {samples()});
     };
     Columns c;
-    c.observation = rows("observation", schema_.observation_width());
-    if (has_mask()) c.mask = rows("mask", schema_.mask_width());
-    c.decision = rows("decision", schema_.action_width());
-    if (memory_width() > 0) c.memory = rows("memory", memory_width());
-    c.log_probability = column("log_probability");
+    c.observation = rows("observation", schema_.observation_size());
+    if (has_mask()) c.mask = rows("mask", schema_.mask_size());
+    c.decision = rows("decision", schema_.action_size());
+    if (recurrent_state_size() > 0) c.memory = rows("memory", recurrent_state_size());
+    c.log_prob = column("log_probability");
     c.end = column("end");
     c.valid = column("valid");
     if (is_ring) {
         c.reward = column("reward");
-        c.next_observation = rows("next_observation", schema_.observation_width());
+        c.next_observation = rows("next_observation", schema_.observation_size());
     } else {
         c.advantage = column("advantage");
         c.returns = column("returns");
@@ -195,59 +195,59 @@ PpoBuilder::Columns PpoBuilder::declare(Trace& trace, const std::string& scope) 
     return c;
 }
 
-EncodeOptions PpoBuilder::encode_options(const Normalizer& normalizer) const {
+EncodeOptions PpoBuilder::encode_options(const RunningMeanStd& normalizer) const {
     EncodeOptions options;
     options.normalizer = normalizer;
-    options.limit = ppo_.rails.observation_limit;
+    options.clip = ppo_.limits.clip_obs;
     return options;
 }
 
-Normalizer PpoBuilder::published_normalizer(Trace& trace) const {
+RunningMeanStd PpoBuilder::published_normalizer(Trace& trace) const {
     return agents::published_normalizer(trace, schema_, ppo_.normalize_observations);
 }
 
 ActionDistribution PpoBuilder::distribution(Trace& trace, const std::string& prefix,
                                             const Tensor& features, const Tensor& mask) const {
     const Tensor head = dense(trace, prefix + ".head", features,
-                              ActionDistribution::head_width(schema_), 0.01, seed_);
-    Tensor log_deviation;
-    if (const int64_t count = ActionDistribution::number_count(schema_); count > 0)
-        log_deviation = clamp(trace.param(prefix + ".log_deviation", {count},
-                                          Init::constant(ppo_.first_log_deviation)),
-                              ppo_.least_log_deviation, ppo_.most_log_deviation);
-    return ActionDistribution(schema_, head, mask, log_deviation);
+                              ActionDistribution::param_size(schema_), 0.01, seed_);
+    Tensor log_std;
+    if (const int64_t count = ActionDistribution::continuous_size(schema_); count > 0)
+        log_std = clamp(trace.param(prefix + ".log_deviation", {count},
+                                          Init::constant(ppo_.log_std_init)),
+                              ppo_.log_std_min, ppo_.log_std_max);
+    return ActionDistribution(schema_, head, mask, log_std);
 }
 
 PpoBuilder::Policy PpoBuilder::policy(Trace& trace, const std::string& prefix,
                                       const Tensor& observation, const Tensor& mask,
-                                      const Tensor& memory, const Normalizer& normalizer) const {
+                                      const Tensor& memory, const RunningMeanStd& normalizer) const {
     const Tensor features = encode(trace, prefix, schema_, observation, encode_options(normalizer));
-    const NetworkResult net = network_.call(trace, prefix, features, memory);
-    return {distribution(trace, prefix, net.features, mask), net.memory};
+    const PolicyOutput net = network_.forward(trace, prefix, features, memory);
+    return {distribution(trace, prefix, net.features, mask), net.recurrent_state};
 }
 
 Tensor PpoBuilder::value_head(Trace& trace, const Tensor& features) const {
     return squeeze(dense(trace, "critic.head", features, 1, 1, seed_), {-1});
 }
 
-NetworkResult PpoBuilder::critic(Trace& trace, const Tensor& observation, const Tensor& memory,
-                                 const Normalizer& normalizer) const {
+PolicyOutput PpoBuilder::critic(Trace& trace, const Tensor& observation, const Tensor& memory,
+                                 const RunningMeanStd& normalizer) const {
     const Tensor features =
         encode(trace, "critic", schema_, observation, encode_options(normalizer));
-    const NetworkResult net = network_.call(trace, "critic", features, memory);
-    return {value_head(trace, net.features), net.memory};
+    const PolicyOutput net = network_.forward(trace, "critic", features, memory);
+    return {value_head(trace, net.features), net.recurrent_state};
 }
 
 PpoBuilder::Said PpoBuilder::decide(Trace& trace, const Tensor& observation, const Tensor& mask,
                                     const Tensor& explore, const Tensor& id,
                                     const Tensor& is_first) const {
-    const Normalizer normalizer = published_normalizer(trace);
+    const RunningMeanStd normalizer = published_normalizer(trace);
     Said said;
     Tensor actor_memory, memory;
-    const int64_t half = network_.memory_width;
+    const int64_t half = network_.recurrent_state_size;
     if (half > 0) {
-        memory = trace.transient("memory", {ppo_.agents, memory_width()});
-        said.memory = where(unsqueeze(is_first, {-1}), 0.0, gather(memory, id));
+        memory = trace.non_persistent_state("memory", {ppo_.n_agents, recurrent_state_size()});
+        said.memory = where(unsqueeze(is_first, {-1}), 0.0, take(memory, id));
         actor_memory = slice(said.memory, -1, 0, half);
     }
     const Policy p = policy(trace, "actor", observation, mask, actor_memory, normalizer);
@@ -256,30 +256,30 @@ PpoBuilder::Said PpoBuilder::decide(Trace& trace, const Tensor& observation, con
         const Tensor seen =
             encode(trace, "critic", schema_, observation, encode_options(normalizer));
         const Tensor critic_memory =
-            network_.call(trace, "critic", seen, slice(said.memory, -1, half, 2 * half)).memory;
-        assign_rows(memory, id, concat({p.memory, critic_memory}, -1));
+            network_.forward(trace, "critic", seen, slice(said.memory, -1, half, 2 * half)).recurrent_state;
+        index_copy_(memory, id, concat({p.memory, critic_memory}, -1));
     }
     const ActionSample sample =
-        p.distribution.sample(run_counter(trace, "act.steps"), random_key("act", seed_));
+        p.distribution.sample(global_step(trace, "act.steps"), rng_key("act", seed_));
     const Tensor likeliest = p.distribution.mode();
     const Tensor explores = greater(explore, 0.5);
     said.decision = where(explores, sample.action, likeliest);
-    said.log_probability =
-        where(explores, sample.log_probability, p.distribution.log_probability(likeliest));
+    said.log_prob =
+        where(explores, sample.log_prob, p.distribution.log_prob(likeliest));
     return said;
 }
 
 void PpoBuilder::act(Trace& trace) const {
-    const Tensor observation = trace.input("observation", {kRows, schema_.observation_width()});
-    const Tensor mask = has_mask() ? trace.input("mask", {kRows, schema_.mask_width()}) : Tensor();
+    const Tensor observation = trace.input("observation", {kBatch, schema_.observation_size()});
+    const Tensor mask = has_mask() ? trace.input("mask", {kBatch, schema_.mask_size()}) : Tensor();
     const Tensor explore = trace.input("explore", {});
     Tensor id, is_first;
-    if (memory_width() > 0) {
-        id = cast(trace.input("id", {kRows}, DType::kU32), DType::kI32);
-        is_first = greater(trace.input("is_first", {kRows}), 0.5);
+    if (recurrent_state_size() > 0) {
+        id = cast(trace.input("id", {kBatch}, DType::kU32), DType::kI32);
+        is_first = greater(trace.input("is_first", {kBatch}), 0.5);
     }
     const Said said = decide(trace, observation, mask, explore, id, is_first);
-    output_decision(trace, schema_, said.decision, said.log_probability);
+    output_decision(trace, schema_, said.decision, said.log_prob);
     if (said.memory.ok()) trace.output("memory", said.memory);
     const std::string read[] = {"actor", "critic"};
     read_copies(trace, kPublished, read);
@@ -287,76 +287,76 @@ void PpoBuilder::act(Trace& trace) const {
 
 void PpoBuilder::store(Trace& trace) const {
     const Transition t =
-        Transition::declare(trace, schema_, ppo_.agents, {.outcome = true, .next_mask = false});
-    const Tensor log_probability = trace.input("log_probability", {kRows});
+        Transition::declare(trace, schema_, ppo_.n_agents, {.outcome = true, .next_mask = false});
+    const Tensor log_prob = trace.input("log_probability", {kBatch});
     const Tensor memory =
-        memory_width() > 0 ? trace.input("memory", {kRows, memory_width()}) : Tensor();
-    (void)keep(trace, t, log_probability, memory);
+        recurrent_state_size() > 0 ? trace.input("memory", {kBatch, recurrent_state_size()}) : Tensor();
+    (void)keep(trace, t, log_prob, memory);
 }
 
 void PpoBuilder::frame(Trace& trace) const {
-    const Frame f = Frame::declare(trace, schema_, ppo_.agents);
+    const Frame f = Frame::declare(trace, schema_, ppo_.n_agents);
     const StatusTensors stored =
         keep(trace, f.transition, f.last(trace, "log_probability", 0),
-             memory_width() > 0 ? f.last(trace, "memory", memory_width()) : Tensor());
+             recurrent_state_size() > 0 ? f.last(trace, "memory", recurrent_state_size()) : Tensor());
     if (has_demonstrations())
         gather_status(trace, stored, {"prepare", "learn", "publish", "demonstrate"});
     else
         gather_status(trace, stored);
     const Said said = decide(trace, f.observation, f.mask, f.explore, f.id, f.is_first);
     f.remember(trace, schema_, said.decision);
-    f.remember(trace, "log_probability", said.log_probability);
+    f.remember(trace, "log_probability", said.log_prob);
     f.remember(trace, "memory", said.memory);
     const std::string read[] = {"actor", "critic"};
     read_copies(trace, kPublished, read);
 }
 
-StatusTensors PpoBuilder::keep(Trace& trace, Transition t, const Tensor& log_probability,
+StatusTensors PpoBuilder::keep(Trace& trace, Transition t, const Tensor& log_prob,
                                const Tensor& memory) const {
     StatusWriter status(trace, "store");
-    t.is_sound = logical_and(t.is_sound, rows_are_finite(unsqueeze(log_probability, {-1})));
+    t.is_sound = logical_and(t.is_sound, rows_are_finite(unsqueeze(log_prob, {-1})));
     if (memory.ok()) t.is_sound = logical_and(t.is_sound, rows_are_finite(memory));
     const Tensor& is_sound = t.is_sound;
-    const Tensor step = trace.transient("rollout.step", {}, {}, DType::kI32);
-    const Tensor has_room = less(step, static_cast<double>(ppo_.horizon));
+    const Tensor step = trace.non_persistent_state("rollout.step", {}, {}, DType::kI32);
+    const Tensor has_room = less(step, static_cast<double>(ppo_.n_steps));
     const Tensor is_stored = logical_and(is_sound, has_room);
 
     // Rewards: scaled by the std of discounted returns, then clamped.
     Tensor scaled = where(is_sound, t.reward, 0.0) * ppo_.reward_scale;
     if (ppo_.normalize_rewards) {
-        const Tensor discounted = trace.transient("rewards.discounted", {ppo_.agents});
+        const Tensor discounted = trace.non_persistent_state("rewards.discounted", {ppo_.n_agents});
         const auto statistics = RunningStatistics::declare(trace, "rewards", 1);
         // Clamped, so that a reward of 1e30 does not scale all others to zero for good.
         const Tensor limited = clamp(scaled, -1e4, 1e4);
-        const Tensor now = gather(discounted, t.id) * ppo_.gamma + limited;
+        const Tensor now = take(discounted, t.id) * ppo_.gamma + limited;
         statistics.merge(unsqueeze(now, {-1}), number(is_stored));
-        assign_rows(discounted, t.id, where(greater(t.end, 0.5), 0.0, now));
+        index_copy_(discounted, t.id, where(greater(t.end, 0.5), 0.0, now));
         scaled = scaled * rsqrt(reshape(statistics.variance, {}) + 1e-8);
     }
-    const Tensor reward = limited_rewards(status, scaled, is_sound, ppo_.rails.reward_limit);
+    const Tensor reward = limited_rewards(status, scaled, is_sound, ppo_.limits.clip_reward);
 
     const Columns ring = declare(trace, "rollout");
-    const Tensor place = where(is_stored, step * static_cast<double>(ppo_.agents) + t.id,
+    const Tensor place = where(is_stored, step * static_cast<double>(ppo_.n_agents) + t.id,
                                trace.constant(static_cast<double>(samples()), DType::kI32));
-    assign_rows(ring.observation, place, t.observation);
-    if (has_mask()) assign_rows(ring.mask, place, t.mask);
-    assign_rows(ring.decision, place, t.decision);
-    if (memory.ok()) assign_rows(ring.memory, place, memory);
-    assign_rows(ring.log_probability, place, log_probability);
-    assign_rows(ring.reward, place, reward);
-    assign_rows(ring.end, place, t.end);
-    assign_rows(ring.next_observation, place, t.next_observation);
-    assign_rows(ring.valid, place, number(is_stored));
+    index_copy_(ring.observation, place, t.observation);
+    if (has_mask()) index_copy_(ring.mask, place, t.mask);
+    index_copy_(ring.decision, place, t.decision);
+    if (memory.ok()) index_copy_(ring.memory, place, memory);
+    index_copy_(ring.log_prob, place, log_prob);
+    index_copy_(ring.reward, place, reward);
+    index_copy_(ring.end, place, t.end);
+    index_copy_(ring.next_observation, place, t.next_observation);
+    index_copy_(ring.valid, place, number(is_stored));
     // A frame in which all agents only begin an episode takes no step of the rollout.
     trace.assign(step, step + (t.exists.ok() ? cast(any(t.exists), DType::kI32)
                                              : trace.constant(1, DType::kI32)));
 
     status.add(Counter::kSamples, sum(number(is_stored)));
-    status.add(Counter::kSamplesRefused, t.refused());
+    status.add(Counter::kSamplesRejected, t.refused());
     status.add(Counter::kSamplesDropped, sum(number(logical_and(is_sound, logical_not(has_room)))));
     count_limited_observations(status, schema_, t.observation, published_normalizer(trace),
-                               ppo_.rails.observation_limit);
-    t.track_episodes(status, ppo_.agents);
+                               ppo_.limits.clip_obs);
+    t.track_episodes(status, ppo_.n_agents);
     return status.finish();
 }
 
@@ -378,19 +378,19 @@ void PpoBuilder::prepare_played(Trace& trace) const {
 
 void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring) const {
     const Columns batch = declare(trace, "batch");
-    const Normalizer normalizer = published_normalizer(trace);
-    const Shape window{ppo_.horizon, ppo_.agents};
+    const RunningMeanStd normalizer = published_normalizer(trace);
+    const Shape window{ppo_.n_steps, ppo_.n_agents};
 
     Tensor value, next_value;
-    if (memory_width() > 0) {
-        const int64_t half = network_.memory_width;
-        const NetworkResult now =
+    if (recurrent_state_size() > 0) {
+        const int64_t half = network_.recurrent_state_size;
+        const PolicyOutput now =
             critic(trace, ring.observation, slice(ring.memory, -1, half, 2 * half), normalizer);
         value = now.features;
-        next_value = critic(trace, ring.next_observation, now.memory, normalizer).features;
+        next_value = critic(trace, ring.next_observation, now.recurrent_state, normalizer).features;
     } else {
         // Both observations in one batch, so that the weights are read once.
-        const NetworkResult both =
+        const PolicyOutput both =
             critic(trace, concat({ring.observation, ring.next_observation}, 0), {}, normalizer);
         value = slice(both.features, 0, 0, samples());
         next_value = slice(both.features, 0, samples(), 2 * samples());
@@ -403,17 +403,17 @@ void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring
     // An advantage propagates from the next decision of the same agent's episode.
     const Tensor goes_on = number(logical_and(is_valid, less(ring.end, 0.5)));
     const Tensor next_valid =
-        pad(slice(reshape(ring.valid, window), 0, 1, ppo_.horizon), {0, 0}, {1, 0});
-    const Tensor decay = reshape(goes_on, window) * next_valid * (ppo_.gamma * ppo_.lambda);
+        pad(slice(reshape(ring.valid, window), 0, 1, ppo_.n_steps), {0, 0}, {1, 0});
+    const Tensor decay = reshape(goes_on, window) * next_valid * (ppo_.gamma * ppo_.gae_lambda);
     const Tensor advantage =
-        reshape(linear_scan(reshape(delta, window), decay, 0, true), {samples()});
+        reshape(linear_recurrence(reshape(delta, window), decay, 0, true), {samples()});
     const Tensor returns = advantage + value;
 
     trace.assign(batch.observation, ring.observation);
     if (has_mask()) trace.assign(batch.mask, ring.mask);
     trace.assign(batch.decision, ring.decision);
-    if (memory_width() > 0) trace.assign(batch.memory, ring.memory);
-    trace.assign(batch.log_probability, ring.log_probability);
+    if (recurrent_state_size() > 0) trace.assign(batch.memory, ring.memory);
+    trace.assign(batch.log_prob, ring.log_prob);
     trace.assign(batch.end, ring.end);
     trace.assign(batch.valid, ring.valid);
     trace.assign(batch.advantage, advantage);
@@ -421,31 +421,31 @@ void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring
 
     // The order of sequences over all epochs.  If one minibatch is the whole rollout, there is
     // nothing to draw, and all minibatches are equal.
-    const bool is_whole = ppo_.minibatches == 1;
-    const int64_t items = ppo_.epochs * ppo_.minibatches;
+    const bool is_whole = ppo_.n_minibatches == 1;
+    const int64_t items = ppo_.n_epochs * ppo_.n_minibatches;
     Tensor of_items;
     if (is_whole) {
         const Tensor count = trace.constant(static_cast<double>(sequences()), DType::kI32);
-        trace.assign(order(trace), mod(iota(trace, {ppo_.epochs * sequences()}), count));
+        trace.assign(order(trace), mod(arange(trace, {ppo_.n_epochs * sequences()}), count));
     } else {
-        const Tensor counter = run_counter(trace, "prepare.steps");
+        const Tensor counter = global_step(trace, "prepare.steps");
         std::vector<Tensor> orders;
-        for (int64_t e = 0; e < ppo_.epochs; ++e)
+        for (int64_t e = 0; e < ppo_.n_epochs; ++e)
             orders.push_back(
-                cast(random_permutation(counter, random_key("order." + std::to_string(e), seed_),
+                cast(random_permutation(counter, rng_key("order." + std::to_string(e), seed_),
                                         sequences()),
                      DType::kI32));
         const Tensor all_orders = orders.size() == 1 ? orders[0] : concat(orders, 0);
         trace.assign(order(trace), all_orders);
-        of_items = samples_of(trace, reshape(all_orders, {items, sequences() / ppo_.minibatches}));
+        of_items = samples_of(trace, reshape(all_orders, {items, sequences() / ppo_.n_minibatches}));
     }
 
     // Reductions over each minibatch, precomputed so that learn treats each sample on its own.
     const std::vector<int64_t> axes =
-        !is_whole && ppo_.sequence > 1 ? std::vector<int64_t>{0, 2} : std::vector<int64_t>{1};
+        !is_whole && ppo_.bptt_length > 1 ? std::vector<int64_t>{0, 2} : std::vector<int64_t>{1};
     const auto total = [&](const Tensor& x) { return sum(x, axes, true); };
     const auto of_each = [&](const Tensor& x) {
-        return is_whole ? reshape(x, {1, samples()}) : gather(x, of_items);
+        return is_whole ? reshape(x, {1, samples()}) : take(x, of_items);
     };
     const Tensor item_weight = of_each(ring.valid);
     const Tensor item_advantage = where(greater(item_weight, 0.5), of_each(advantage), 0.0);
@@ -464,63 +464,63 @@ void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring
     if (ppo_.normalize_observations && encoded_ > 0) {
         // New observations take effect with the next publication: until then all see the same
         // statistics.
-        const Tensor newest = slice(ring.observation, -1, 0, schema_.frame_width());
+        const Tensor newest = slice(ring.observation, -1, 0, schema_.frame_size());
         RunningStatistics::declare(trace, "observations", encoded_)
             .merge(encode_frame(schema_, newest), ring.valid);
     }
-    zero(trace.transient("rollout.step", {}, {}, DType::kI32));
+    zero(trace.non_persistent_state("rollout.step", {}, {}, DType::kI32));
     zero(cursor(trace));
     zero(has_stopped(trace));
 
     const auto variance = [&](const Tensor& x) {
         return weighted_mean(square(x - weighted_mean(x, ring.valid)), ring.valid);
     };
-    status.set(Diagnostic::kExplainedVariance,
+    status.set(AgentMetric::kExplainedVariance,
                1.0 - variance(where(is_valid, advantage, 0.0)) /
                          (variance(where(is_valid, returns, 0.0)) + 1e-8));
 }
 
 // Sequence q belongs to agent q % agents and begins at decision q / agents * length.
 Tensor PpoBuilder::first_sample_of(Trace& trace, const Tensor& sequence) const {
-    const auto agents = static_cast<double>(ppo_.agents);
+    const auto agents = static_cast<double>(ppo_.n_agents);
     const Tensor all = trace.constant(agents, DType::kI32);
-    return div(sequence, all) * (agents * static_cast<double>(ppo_.sequence)) + mod(sequence, all);
+    return div(sequence, all) * (agents * static_cast<double>(ppo_.bptt_length)) + mod(sequence, all);
 }
 
 Tensor PpoBuilder::samples_of(Trace& trace, const Tensor& sequence) const {
-    const int64_t length = ppo_.sequence;
+    const int64_t length = ppo_.bptt_length;
     if (length == 1 || !sequence.ok()) return sequence;
-    const auto agents = static_cast<double>(ppo_.agents);
+    const auto agents = static_cast<double>(ppo_.n_agents);
     Shape steps{length};
     for (int i = 0; i < sequence.rank(); ++i) steps.push_back(Dim(1));
     return unsqueeze(first_sample_of(trace, sequence), {0}) +
-           reshape(iota(trace, {length}), steps) * agents;
+           reshape(arange(trace, {length}), steps) * agents;
 }
 
 PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
     const Columns batch = declare(trace, "batch");
-    const Normalizer normalizer = published_normalizer(trace);
-    const int64_t count = sequences() / ppo_.minibatches, length = ppo_.sequence;
+    const RunningMeanStd normalizer = published_normalizer(trace);
+    const int64_t count = sequences() / ppo_.n_minibatches, length = ppo_.bptt_length;
 
     // The samples of each sequence are contiguous, so that a sequence is a window of rows.  A
     // minibatch that is the whole rollout uses the natural order, which saves two dependent loads.
-    const bool is_whole = ppo_.minibatches == 1;
+    const bool is_whole = ppo_.n_minibatches == 1;
     const auto sequences_at = [&](const Tensor& place) {
         if (is_whole) return place;
-        return gather(order(trace), cursor(trace) * static_cast<double>(count) + place);
+        return take(order(trace), cursor(trace) * static_cast<double>(count) + place);
     };
-    const auto agents = static_cast<double>(ppo_.agents);
+    const auto agents = static_cast<double>(ppo_.n_agents);
     Tensor rows, step;
     if (length == 1) {
-        rows = sequences_at(iota(trace, {count}));
+        rows = sequences_at(arange(trace, {count}));
     } else {
-        const Tensor place = iota(trace, {count * length});
+        const Tensor place = arange(trace, {count * length});
         const Tensor of_one = trace.constant(static_cast<double>(length), DType::kI32);
         step = mod(place, of_one);
         rows = first_sample_of(trace, sequences_at(div(place, of_one))) + step * agents;
     }
     const auto picked = [&](const Tensor& column) {
-        return column.ok() ? gather(column, rows) : Tensor();
+        return column.ok() ? take(column, rows) : Tensor();
     };
     const Tensor observation = picked(batch.observation), mask = picked(batch.mask);
     const Tensor weight = picked(batch.valid), advantage = picked(batch.advantage);
@@ -528,23 +528,23 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
 
     const auto features_of = [&](const std::string& prefix, int64_t memory_begin) {
         const Tensor seen = encode(trace, prefix, schema_, observation, encode_options(normalizer));
-        if (network_.memory_width == 0) return network_.call(trace, prefix, seen, {}).features;
+        if (network_.recurrent_state_size == 0) return network_.forward(trace, prefix, seen, {}).features;
         const auto part = [&](const Tensor& memory) {
-            return slice(memory, -1, memory_begin, memory_begin + network_.memory_width);
+            return slice(memory, -1, memory_begin, memory_begin + network_.recurrent_state_size);
         };
         if (length == 1)
-            return network_.call(trace, prefix, seen, part(picked(batch.memory))).features;
+            return network_.forward(trace, prefix, seen, part(picked(batch.memory))).features;
         Tensor memory =
-            part(gather(batch.memory, first_sample_of(trace, sequences_at(iota(trace, {count})))));
+            part(take(batch.memory, first_sample_of(trace, sequences_at(arange(trace, {count})))));
         // Resets the recurrent state if the step before ended an episode or has no sample.
         const Tensor before = maximum(rows - agents, 0.0);
-        const Tensor is_broken = logical_or(greater(gather(batch.end, before), 0.5),
-                                            less(gather(batch.valid, before), 0.5));
+        const Tensor is_broken = logical_or(greater(take(batch.end, before), 0.5),
+                                            less(take(batch.valid, before), 0.5));
         const Tensor resets = reshape(logical_and(greater(step, 0.0), is_broken), {count, length});
         const Tensor by_step = reshape(seen, {count, length, seen.dim(-1).count});
         Tensor features;
-        if (network_.sequence) {
-            features = network_.sequence(trace, prefix, by_step, memory, resets);
+        if (network_.forward_sequence) {
+            features = network_.forward_sequence(trace, prefix, by_step, memory, resets);
         } else {
             std::vector<Tensor> steps;
             const auto at = [](const Tensor& x, int64_t t) {
@@ -552,8 +552,8 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
             };
             for (int64_t t = 0; t < length; ++t) {
                 if (t > 0) memory = where(unsqueeze(at(resets, t), {-1}), 0.0, memory);
-                const NetworkResult net = network_.call(trace, prefix, at(by_step, t), memory);
-                memory = net.memory;
+                const PolicyOutput net = network_.forward(trace, prefix, at(by_step, t), memory);
+                memory = net.recurrent_state;
                 steps.push_back(net.features);
             }
             features = stack(steps, 1);
@@ -564,11 +564,11 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
 
     Terms terms;
     const ActionDistribution p = distribution(trace, "actor", features_of("actor", 0), mask);
-    const Tensor value = value_head(trace, features_of("critic", network_.memory_width));
+    const Tensor value = value_head(trace, features_of("critic", network_.recurrent_state_size));
 
     // Broadcasts the three scalars to all samples, so that a fused network reads them like samples.
     const Tensor item = is_whole ? slice(minibatches(trace), 0, 0, 1)
-                                 : gather(minibatches(trace), rows * 0.0 + cursor(trace));
+                                 : take(minibatches(trace), rows * 0.0 + cursor(trace));
     const auto item_column = [&](int64_t i) { return squeeze(slice(item, 1, i, i + 1), {1}); };
     const Tensor share = weight / item_column(0);
     const auto mean_of = [&](const Tensor& x) { return sum(x * share); };
@@ -577,46 +577,46 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
                               : advantage;
     const Tensor log_ratio =
         where(greater(weight, 0.5),
-              p.log_probability(picked(batch.decision)) - picked(batch.log_probability), 0.0);
+              p.log_prob(picked(batch.decision)) - picked(batch.log_prob), 0.0);
     const Tensor ratio = exp(log_ratio);
-    const Tensor clip = setting(trace, "clip", ppo_.clip);
+    const Tensor clip = hyperparameter(trace, "clip", ppo_.clip_range);
     const Tensor limited = minimum(maximum(ratio, 1.0 - clip), 1.0 + clip);
     terms.policy_loss = mean_of(maximum(neg(scaled * ratio), neg(scaled * limited)));
     terms.entropy = mean_of(p.entropy());
     Tensor error = square(value - returns);
-    if (ppo_.value_clip > 0) {
+    if (ppo_.clip_range_vf > 0) {
         const Tensor old = returns - advantage;
-        const Tensor near = old + clamp(value - old, -ppo_.value_clip, ppo_.value_clip);
+        const Tensor near = old + clamp(value - old, -ppo_.clip_range_vf, ppo_.clip_range_vf);
         error = maximum(error, square(near - returns));
     }
     terms.value_loss = mean_of(where(greater(weight, 0.5), error, 0.0)) * 0.5;
     // Schulman, "Approximating KL Divergence", 2020: the estimator k3.
     terms.kl = mean_of(ratio - 1.0 - log_ratio);
     terms.clip_fraction = mean_of(number(greater(abs(ratio - 1.0), clip)));
-    terms.loss = terms.policy_loss - terms.entropy * setting(trace, "entropy", ppo_.entropy) +
-                 terms.value_loss * ppo_.value_weight;
-    if (has_leash()) {
-        trace.mirror("shipped.actor", "actor");
+    terms.loss = terms.policy_loss - terms.entropy * hyperparameter(trace, "entropy", ppo_.ent_coef) +
+                 terms.value_loss * ppo_.vf_coef;
+    if (has_reference_kl()) {
+        trace.target_copy("shipped.actor", "actor");
         const ActionDistribution shipped =
             distribution(trace, "shipped.actor", features_of("shipped.actor", 0), mask);
-        terms.leash = mean_of(p.kl(shipped));
-        terms.loss = terms.loss + terms.leash * setting(trace, "leash", ppo_.leash);
+        terms.reference_kl = mean_of(p.kl(shipped));
+        terms.loss = terms.loss + terms.reference_kl * hyperparameter(trace, "leash", ppo_.reference_kl_coef);
     }
     if (has_demonstrations()) {
         // As many as the minibatch has samples, so that both run in one kernel.
-        const ReplayRing ring(trace, ppo_.demonstrations, "demonstration");
-        const Tensor place = ring.draw(run_counter(trace, "learn.draws"),
-                                       random_key("demonstration", seed_), length * count);
+        const ReplayBuffer ring(trace, ppo_.demo_capacity, "demonstration");
+        const Tensor place = ring.draw(global_step(trace, "learn.draws"),
+                                       rng_key("demonstration", seed_), length * count);
         const auto shown = [&](const char* name, int64_t width) {
-            return gather(ring.column(name, width), place);
+            return take(ring.column(name, width), place);
         };
         const Policy imitated =
-            policy(trace, "actor", shown("observation", schema_.observation_width()),
-                   has_mask() ? shown("mask", schema_.mask_width()) : Tensor(), {}, normalizer);
+            policy(trace, "actor", shown("observation", schema_.observation_size()),
+                   has_mask() ? shown("mask", schema_.mask_size()) : Tensor(), {}, normalizer);
         const Tensor likelihood =
-            mean(imitated.distribution.log_probability(shown("decision", schema_.action_width())));
+            mean(imitated.distribution.log_prob(shown("decision", schema_.action_size())));
         const Tensor is_any = number(greater(ring.size(), 0));
-        terms.loss = terms.loss - likelihood * is_any * setting(trace, "cloning", ppo_.cloning);
+        terms.loss = terms.loss - likelihood * is_any * hyperparameter(trace, "cloning", ppo_.bc_coef);
     }
     return terms;
 }
@@ -624,85 +624,85 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
 void PpoBuilder::demonstrate(Trace& trace) const {
     StatusWriter status(trace, "demonstrate");
     const Demonstration shown = Demonstration::declare(trace, schema_);
-    ReplayRing ring(trace, ppo_.demonstrations, "demonstration");
+    ReplayBuffer ring(trace, ppo_.demo_capacity, "demonstration");
     (void)shown.store(status, schema_, ring);
     (void)status.finish();
 }
 
-Status PpoBuilder::check_rollout(const Simulation& simulation,
+Status PpoBuilder::check_rollout(const VectorEnv& simulation,
                                  const RolloutOptions& options) const {
     HEARTH_TRY(check());
-    if (!simulation.begin || !simulation.observe || !simulation.step)
+    if (!simulation.reset || !simulation.observe || !simulation.step)
         return invalid_argument("rollout: a simulation has begin, observe and step");
-    if (simulation.agents < 1 || ppo_.agents % simulation.agents != 0)
-        return invalid_argument("rollout: " + std::to_string(ppo_.agents) +
+    if (simulation.n_agents < 1 || ppo_.n_agents % simulation.n_agents != 0)
+        return invalid_argument("rollout: " + std::to_string(ppo_.n_agents) +
                                 " agents do not fill worlds of " +
-                                std::to_string(simulation.agents));
-    if (simulation.state_width < 1 || simulation.step_limit < 0)
-        return invalid_argument("rollout: a state of " + std::to_string(simulation.state_width) +
-                                " floats and a limit of " + std::to_string(simulation.step_limit) +
+                                std::to_string(simulation.n_agents));
+    if (simulation.state_size < 1 || simulation.max_episode_steps < 0)
+        return invalid_argument("rollout: a state of " + std::to_string(simulation.state_size) +
+                                " floats and a limit of " + std::to_string(simulation.max_episode_steps) +
                                 " steps, expected 1 or more, and 0 or more");
-    if (options.steps < 0 || (options.steps > 0 && ppo_.horizon % options.steps != 0))
-        return invalid_argument("rollout: recordings of " + std::to_string(options.steps) +
+    if (options.steps_per_recording < 0 || (options.steps_per_recording > 0 && ppo_.n_steps % options.steps_per_recording != 0))
+        return invalid_argument("rollout: recordings of " + std::to_string(options.steps_per_recording) +
                                 " steps do not divide the horizon of " +
-                                std::to_string(ppo_.horizon));
+                                std::to_string(ppo_.n_steps));
     if (has_mask()) return unsupported("rollout: masked choices");
-    if (memory_width() > 0) return unsupported("rollout: a network with memory");
+    if (recurrent_state_size() > 0) return unsupported("rollout: a network with memory");
     return {};
 }
 
-PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
+PpoBuilder::Played PpoBuilder::play(Trace& trace, const VectorEnv& simulation,
                                     const RolloutOptions& options, int64_t steps) const {
-    const int64_t in_each = simulation.agents, worlds = ppo_.agents / in_each;
-    const Tensor runs = run_counter(trace, "rollout.runs");
-    const Tensor id = iota(trace, {worlds});
-    const Tensor agent_id = in_each == 1 ? id : iota(trace, {ppo_.agents});
+    const int64_t in_each = simulation.n_agents, worlds = ppo_.n_agents / in_each;
+    const Tensor runs = global_step(trace, "rollout.runs");
+    const Tensor id = arange(trace, {worlds});
+    const Tensor agent_id = in_each == 1 ? id : arange(trace, {ppo_.n_agents});
     const auto stored = [&](const char* name, int64_t count) {
-        return trace.transient(name, {count});
+        return trace.non_persistent_state(name, {count});
     };
     /// Broadcasts a value per world to its agents.
     const auto of_agents = [&](const Tensor& of_worlds) {
         if (in_each == 1) return of_worlds;
-        return reshape(expand(unsqueeze(of_worlds, {-1}), {worlds, in_each}), {ppo_.agents});
+        return reshape(expand(unsqueeze(of_worlds, {-1}), {worlds, in_each}), {ppo_.n_agents});
     };
-    const Tensor worlds_state = trace.transient("worlds.state", {worlds, simulation.state_width});
+    const Tensor worlds_state = trace.non_persistent_state("worlds.state", {worlds, simulation.state_size});
     const Tensor worlds_begun = stored("worlds.begun", worlds);
     const Tensor worlds_age = stored("worlds.age", worlds);
-    const Tensor worlds_return = stored("worlds.return", ppo_.agents);
-    const Tensor worlds_discounted = stored("rewards.discounted", ppo_.agents);
+    const Tensor worlds_return = stored("worlds.return", ppo_.n_agents);
+    const Tensor worlds_discounted = stored("rewards.discounted", ppo_.n_agents);
     /// Random draws depend on the step alone, however a rollout is split into recordings.
     const auto counter_of = [&](int64_t t) {
         return runs * static_cast<double>(steps) + static_cast<double>(t);
     };
     const auto begin = [&](const std::string& stream, const Tensor& counter) {
-        return simulation.begin(counter, random_key("worlds." + stream, options.seed), worlds);
+        return simulation.reset(counter, rng_key("worlds." + stream, options.seed), worlds);
     };
 
-    const Tensor is_begun = greater(gather(worlds_begun, id), 0.5);
+    const Tensor is_begun = greater(take(worlds_begun, id), 0.5);
     Tensor state =
-        where(unsqueeze(is_begun, {-1}), gather(worlds_state, id), begin("first", counter_of(0)));
-    Tensor age = gather(worlds_age, id), sum = gather(worlds_return, agent_id);
-    Tensor discounted = gather(worlds_discounted, agent_id);
-    const Normalizer normalizer = published_normalizer(trace);
+        where(unsqueeze(is_begun, {-1}), take(worlds_state, id), begin("first", counter_of(0)));
+    Tensor age = take(worlds_age, id), sum = take(worlds_return, agent_id);
+    Tensor discounted = take(worlds_discounted, agent_id);
+    const RunningMeanStd normalizer = published_normalizer(trace);
     std::vector<Tensor> observations, decisions, log_probabilities, rewards, ends, next, varies,
         sums, ages;
     for (int64_t t = 0; t < steps; ++t) {
         const Tensor counter = counter_of(t);
         const Tensor seen = simulation.observe(state);
         const Policy p = policy(trace, "actor", seen, {}, {}, normalizer);
-        const ActionSample said = p.distribution.sample(counter, random_key("act", options.seed));
-        const SimulationStep s = simulation.step(state, game_action(schema_, said.action), counter,
-                                                 random_key("worlds.step", options.seed));
-        if (!s.state.ok() || !s.reward.ok() || !s.is_over.ok()) {
+        const ActionSample said = p.distribution.sample(counter, rng_key("act", options.seed));
+        const StepResult s = simulation.step(state, unscale_action(schema_, said.action), counter,
+                                                 rng_key("worlds.step", options.seed));
+        if (!s.state.ok() || !s.reward.ok() || !s.terminated.ok()) {
             trace.fail(invalid_argument("rollout: the simulation's step gave nothing"));
             return {};
         }
         age = age + 1.0;
         sum = sum + s.reward;
-        Tensor end = number(s.is_over);
-        if (simulation.step_limit > 0) {
-            const Tensor is_late = greater(age, static_cast<double>(simulation.step_limit) - 0.5);
-            end = where(s.is_over, 1.0, number(is_late) * 2.0);
+        Tensor end = number(s.terminated);
+        if (simulation.max_episode_steps > 0) {
+            const Tensor is_late = greater(age, static_cast<double>(simulation.max_episode_steps) - 0.5);
+            end = where(s.terminated, 1.0, number(is_late) * 2.0);
         }
         const Tensor has_ended = greater(end, 0.5);
         const Tensor end_of_agents = of_agents(end);
@@ -711,7 +711,7 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
             discounted = discounted * ppo_.gamma + clamp(s.reward * ppo_.reward_scale, -1e4, 1e4);
         observations.push_back(seen);
         decisions.push_back(said.action);
-        log_probabilities.push_back(said.log_probability);
+        log_probabilities.push_back(said.log_prob);
         rewards.push_back(s.reward);
         ends.push_back(end_of_agents);
         next.push_back(simulation.observe(s.state));
@@ -725,7 +725,7 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
     }
     // Written as rows in place, like those of the rollout, so that they share a kernel.
     const auto keep = [](const Tensor& target, const Tensor& rows, const Tensor& value) {
-        assign_rows(target, rows, value, /*are_distinct=*/true);
+        index_copy_(target, rows, value, /*are_distinct=*/true);
     };
     keep(worlds_state, id, state);
     keep(worlds_begun, id, age * 0.0 + 1.0);
@@ -735,7 +735,7 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
     Columns& c = played.columns;
     c.observation = concat(observations, 0);
     c.decision = concat(decisions, 0);
-    c.log_probability = concat(log_probabilities, 0);
+    c.log_prob = concat(log_probabilities, 0);
     c.reward = concat(rewards, 0);
     c.end = concat(ends, 0);
     c.next_observation = concat(next, 0);
@@ -751,32 +751,32 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
 PpoBuilder::Played PpoBuilder::declare_played(Trace& trace) const {
     Played p;
     p.columns = declare(trace, "rollout");
-    if (ppo_.normalize_rewards) p.discounted = trace.transient("rollout.discounted", {samples()});
-    p.episode_return = trace.transient("rollout.episode_return", {samples()});
-    p.episode_length = trace.transient("rollout.episode_length", {samples()});
+    if (ppo_.normalize_rewards) p.discounted = trace.non_persistent_state("rollout.discounted", {samples()});
+    p.episode_return = trace.non_persistent_state("rollout.episode_return", {samples()});
+    p.episode_length = trace.non_persistent_state("rollout.episode_length", {samples()});
     return p;
 }
 
 // Counts and scales, which need all samples of a rollout, are left to `prepare`: here they would
 // cost a barrier per reduction in every recording, and would depend on the number of recordings.
-void PpoBuilder::rollout(Trace& trace, const Simulation& simulation,
+void PpoBuilder::rollout(Trace& trace, const VectorEnv& simulation,
                          const RolloutOptions& options) const {
-    const int64_t steps = options.steps == 0 ? ppo_.horizon : options.steps;
-    const int64_t count = steps * ppo_.agents;
+    const int64_t steps = options.steps_per_recording == 0 ? ppo_.n_steps : options.steps_per_recording;
+    const int64_t count = steps * ppo_.n_agents;
     const Played now = play(trace, simulation, options, steps);
     if (!trace.status().ok()) return;
     const Played window = declare_played(trace);
-    const Tensor step = trace.transient("rollout.step", {}, {}, DType::kI32);
-    const Tensor place = iota(trace, {count}) + step * static_cast<double>(ppo_.agents);
+    const Tensor step = trace.non_persistent_state("rollout.step", {}, {}, DType::kI32);
+    const Tensor place = arange(trace, {count}) + step * static_cast<double>(ppo_.n_agents);
     const auto keep = [&](const Tensor& column, const Tensor& value) {
-        if (steps == ppo_.horizon)
+        if (steps == ppo_.n_steps)
             trace.assign(column, value);
         else
-            assign_rows(column, place, value, /*are_distinct=*/true);
+            index_copy_(column, place, value, /*are_distinct=*/true);
     };
     keep(window.columns.observation, now.columns.observation);
     keep(window.columns.decision, now.columns.decision);
-    keep(window.columns.log_probability, now.columns.log_probability);
+    keep(window.columns.log_prob, now.columns.log_prob);
     keep(window.columns.reward, now.columns.reward);
     keep(window.columns.end, now.columns.end);
     keep(window.columns.next_observation, now.columns.next_observation);
@@ -785,7 +785,7 @@ void PpoBuilder::rollout(Trace& trace, const Simulation& simulation,
     keep(window.episode_length, now.episode_length);
     // A rollout that is recorded again before prepare starts over.
     trace.assign(step, mod(step + static_cast<double>(steps),
-                           trace.constant(static_cast<double>(ppo_.horizon), DType::kI32)));
+                           trace.constant(static_cast<double>(ppo_.n_steps), DType::kI32)));
     const std::string read[] = {"actor", "critic"};
     read_copies(trace, kPublished, read);
 }
@@ -797,7 +797,7 @@ PpoBuilder::Columns PpoBuilder::reviewed(Trace& trace, StatusWriter& status) con
         logical_and(rows_are_finite(c.observation), rows_are_finite(c.next_observation));
     is_sound = logical_and(is_sound, rows_are_finite(c.decision));
     is_sound =
-        logical_and(is_sound, logical_and(is_finite(c.reward), is_finite(c.log_probability)));
+        logical_and(is_sound, logical_and(is_finite(c.reward), is_finite(c.log_prob)));
     Tensor scaled = where(is_sound, c.reward, 0.0) * ppo_.reward_scale;
     if (ppo_.normalize_rewards) {
         // Scaled by the statistics from before this rollout.
@@ -805,13 +805,13 @@ PpoBuilder::Columns PpoBuilder::reviewed(Trace& trace, StatusWriter& status) con
         statistics.merge(unsqueeze(played.discounted, {-1}), number(is_sound));
         scaled = scaled * rsqrt(reshape(statistics.variance, {}) + 1e-8);
     }
-    c.reward = limited_rewards(status, scaled, is_sound, ppo_.rails.reward_limit);
+    c.reward = limited_rewards(status, scaled, is_sound, ppo_.limits.clip_reward);
     c.valid = number(is_sound);
 
     status.add(Counter::kSamples, sum(c.valid));
-    status.add(Counter::kSamplesRefused, sum(number(logical_not(is_sound))));
+    status.add(Counter::kSamplesRejected, sum(number(logical_not(is_sound))));
     count_limited_observations(status, schema_, c.observation, published_normalizer(trace),
-                               ppo_.rails.observation_limit);
+                               ppo_.limits.clip_obs);
     const Tensor is_over = greater(c.end, 0.5);
     average_episodes(status, is_over, sum(number(is_over)), played.episode_return,
                      played.episode_length);
@@ -822,7 +822,7 @@ void PpoBuilder::learn(Trace& trace) const {
     StatusWriter status(trace, "learn");
     const Terms terms = loss_of(trace);
     if (!trace.status().ok()) return;
-    take_step(trace, status, terms, nn::params_under(trace, {"actor", "critic"}), {});
+    take_step(trace, status, terms, nn::parameters_with_prefix(trace, {"actor", "critic"}), {});
 }
 
 std::vector<Tensor*> PpoBuilder::parts_of(Terms& terms) {
@@ -834,10 +834,10 @@ void PpoBuilder::gradient(Trace& trace) const {
     Terms terms = loss_of(trace);
     if (!trace.status().ok()) return;
     std::vector<Tensor> sums;
-    for (const Tensor& g : grad(terms.loss, nn::params_under(trace, {"actor", "critic"})))
+    for (const Tensor& g : grad(terms.loss, nn::parameters_with_prefix(trace, {"actor", "critic"})))
         sums.push_back(reshape(g, {g.shape().element_count(1)}));
     for (const Tensor* part : parts_of(terms)) sums.push_back(reshape(*part, {1}));
-    if (has_leash()) sums.push_back(reshape(terms.leash, {1}));
+    if (has_reference_kl()) sums.push_back(reshape(terms.reference_kl, {1}));
     trace.output("sums", concat(sums, 0));
 }
 
@@ -845,13 +845,13 @@ void PpoBuilder::step(Trace& trace, const Trace& gradient) const {
     StatusWriter status(trace, "learn");
     std::vector<Tensor> params;
     int64_t count = 0;
-    for (const Tensor& of : nn::params_under(gradient, {"actor", "critic"})) {
+    for (const Tensor& of : nn::parameters_with_prefix(gradient, {"actor", "critic"})) {
         params.push_back(redeclared_param(trace, of));
         count += of.shape().element_count(1);
     }
     Terms terms;
     std::vector<Tensor*> parts = parts_of(terms);
-    if (has_leash()) parts.push_back(&terms.leash);
+    if (has_reference_kl()) parts.push_back(&terms.reference_kl);
     const Tensor sums = trace.input("sums", {count + static_cast<int64_t>(parts.size())});
     int64_t at = 0;
     const auto next = [&](const Shape& shape) {
@@ -870,10 +870,10 @@ void PpoBuilder::take_step(Trace& trace, StatusWriter& status, const Terms& term
     if (!trace.status().ok()) return;
     // The KL limit stops further steps on these samples once the policy has moved too far.
     Tensor may_learn;
-    if (ppo_.rails.kl_stop > 0) {
+    if (ppo_.limits.target_kl > 0) {
         const Tensor stopped = has_stopped(trace);
         const Tensor is_far =
-            logical_or(greater(terms.kl, ppo_.rails.kl_stop), greater(stopped, 0.5));
+            logical_or(greater(terms.kl, ppo_.limits.target_kl), greater(stopped, 0.5));
         may_learn = logical_not(is_far);
         status.add(Counter::kSkippedKl, is_far);
         trace.assign(stopped, number(is_far));
@@ -884,24 +884,24 @@ void PpoBuilder::take_step(Trace& trace, StatusWriter& status, const Terms& term
                               .params = std::move(params),
                               .optimizer = "adam",
                               .learning_rate = rate_of(trace, "learning_rate", ppo_.learning_rate),
-                              .epsilon = ppo_.adam_epsilon,
+                              .epsilon = ppo_.adam_eps,
                               .gradients = std::move(gradients)}},
-                  .rails = ppo_.rails,
+                  .rails = ppo_.limits,
                   .may_learn = may_learn});
 
-    status.set(Diagnostic::kLoss, terms.loss);
-    status.set(Diagnostic::kPolicyLoss, terms.policy_loss);
-    status.set(Diagnostic::kValueLoss, terms.value_loss);
-    status.set(Diagnostic::kEntropy, terms.entropy);
-    status.set(Diagnostic::kKl, terms.kl);
-    status.set(Diagnostic::kClipFraction, terms.clip_fraction);
-    if (terms.leash.ok()) status.set(Diagnostic::kLeash, terms.leash);
+    status.set(AgentMetric::kLoss, terms.loss);
+    status.set(AgentMetric::kPolicyLoss, terms.policy_loss);
+    status.set(AgentMetric::kValueLoss, terms.value_loss);
+    status.set(AgentMetric::kEntropy, terms.entropy);
+    status.set(AgentMetric::kKl, terms.kl);
+    status.set(AgentMetric::kClipFraction, terms.clip_fraction);
+    if (terms.reference_kl.ok()) status.set(AgentMetric::kReferenceKl, terms.reference_kl);
     (void)status.finish();
 }
 
 }  // namespace
 
-Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Ppo& ppo,
                     uint64_t seed) {
     const PpoBuilder b(schema, network, ppo, seed);
     std::vector<EntryBody> entries = {{"act", [&](Trace& t) { b.act(t); }},
@@ -909,13 +909,13 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo
                                       {"frame", [&](Trace& t) { b.frame(t); }},
                                       {"prepare", [&](Trace& t) { b.prepare(t); }},
                                       {"learn", [&](Trace& t) { b.learn(t); }}};
-    if (ppo.demonstrations > 0)
+    if (ppo.demo_capacity > 0)
         entries.push_back({"demonstrate", [&](Trace& t) { b.demonstrate(t); }});
-    return trace_entries(b.check(), seed, ppo.rails, std::move(entries));
+    return trace_entries(b.check(), seed, ppo.limits, std::move(entries));
 }
 
-Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
-                    const Simulation& simulation, const RolloutOptions& options, uint64_t seed) {
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Ppo& ppo,
+                    const VectorEnv& simulation, const RolloutOptions& options, uint64_t seed) {
     const PpoBuilder b(schema, network, ppo, seed);
     std::vector<EntryBody> entries = {
         {"act", [&](Trace& t) { b.act(t); }},
@@ -931,7 +931,7 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo
     } else {
         entries.push_back({"learn", [&](Trace& t) { b.learn(t); }});
     }
-    return trace_entries(b.check_rollout(simulation, options), seed, ppo.rails, std::move(entries));
+    return trace_entries(b.check_rollout(simulation, options), seed, ppo.limits, std::move(entries));
 }
 
 }  // namespace hearth::agents

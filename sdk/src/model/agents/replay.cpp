@@ -17,21 +17,21 @@ namespace hearth::agents {
 
 // --- Replay buffers ---
 
-ReplayRing::ReplayRing(Trace& trace, int64_t capacity, std::string scope)
+ReplayBuffer::ReplayBuffer(Trace& trace, int64_t capacity, std::string scope)
     : trace_(&trace),
       scope_(std::move(scope)),
       capacity_(capacity),
-      cursor_(trace.transient(scope_ + ".cursor", {}, {}, DType::kI32)),
-      size_(trace.transient(scope_ + ".size", {}, {}, DType::kI32)),
-      serial_(trace.transient(scope_ + ".serial", {}, {}, DType::kU32)) {}
+      cursor_(trace.non_persistent_state(scope_ + ".cursor", {}, {}, DType::kI32)),
+      size_(trace.non_persistent_state(scope_ + ".size", {}, {}, DType::kI32)),
+      serial_(trace.non_persistent_state(scope_ + ".serial", {}, {}, DType::kU32)) {}
 
-Tensor ReplayRing::column(const std::string& name, int64_t width, DType dtype,
+Tensor ReplayBuffer::column(const std::string& name, int64_t width, DType dtype,
                           const Init& init) const {
     const Shape shape = width == 0 ? Shape{capacity_} : Shape{capacity_, width};
-    return trace_->transient(scope_ + "." + name, shape, init, dtype);
+    return trace_->non_persistent_state(scope_ + "." + name, shape, init, dtype);
 }
 
-Tensor ReplayRing::push(const Tensor& is_sound) {
+Tensor ReplayBuffer::push(const Tensor& is_sound) {
     if (!is_sound.ok()) return is_sound;
     const Tensor one = cast(is_sound, DType::kI32);
     const Tensor before = cumsum(one, 0, true), count = sum(one);
@@ -44,7 +44,7 @@ Tensor ReplayRing::push(const Tensor& is_sound) {
 }
 
 // Ages are differences of u32 serials, which stay correct when the sample count wraps around 2^32.
-Tensor ReplayRing::place_of(const Tensor& serials) const {
+Tensor ReplayBuffer::place_of(const Tensor& serials) const {
     const Tensor capacity = trace_->constant(static_cast<double>(capacity_), DType::kI32);
     const Tensor age = serial_ - serials;
     const Tensor is_there = logical_and(less_equal(age, cast(size_, DType::kU32)), greater(age, 0));
@@ -52,7 +52,7 @@ Tensor ReplayRing::place_of(const Tensor& serials) const {
     return where(is_there, mod(cursor_ - back + capacity, capacity), capacity);
 }
 
-Tensor ReplayRing::draw(const Tensor& counter, uint64_t key, int64_t count) const {
+Tensor ReplayBuffer::draw(const Tensor& counter, uint64_t key, int64_t count) const {
     const Tensor u = random_uniform(counter, key, {count});
     const Tensor last =
         maximum(size_ - trace_->constant(1, DType::kI32), trace_->constant(0, DType::kI32));
@@ -62,62 +62,62 @@ Tensor ReplayRing::draw(const Tensor& counter, uint64_t key, int64_t count) cons
 AgentChains::AgentChains(Trace& trace, int64_t agents, int64_t length)
     : length_(length),
       serials_(
-          trace.transient("replay.chain", {agents, std::max<int64_t>(length, 1)}, {}, DType::kU32)),
-      lengths_(trace.transient("replay.chain_length", {agents}, {}, DType::kI32)) {}
+          trace.non_persistent_state("replay.chain", {agents, std::max<int64_t>(length, 1)}, {}, DType::kU32)),
+      lengths_(trace.non_persistent_state("replay.chain_length", {agents}, {}, DType::kI32)) {}
 
 AgentChains::Link AgentChains::link(const Tensor& id, int64_t back) const {
     const Tensor all = squeeze(slice(serials_, 1, back, back + 1), {1});
-    return {gather(all, id), greater(gather(lengths_, id), static_cast<double>(back))};
+    return {take(all, id), greater(take(lengths_, id), static_cast<double>(back))};
 }
 
 void AgentChains::append(const Tensor& id, const Tensor& serials, const Tensor& goes_on) const {
     if (!id.ok() || !serials.ok()) return;
     const Tensor now = unsqueeze(serials, {-1});
     const Tensor next =
-        length_ > 1 ? concat({now, slice(gather(serials_, id), 1, 0, length_ - 1)}, 1) : now;
-    assign_rows(serials_, id, next);
-    const Tensor longer = clamp(gather(lengths_, id) + 1.0, 0, static_cast<double>(length_));
-    assign_rows(lengths_, id, where(goes_on, longer, 0.0));
+        length_ > 1 ? concat({now, slice(take(serials_, id), 1, 0, length_ - 1)}, 1) : now;
+    index_copy_(serials_, id, next);
+    const Tensor longer = clamp(take(lengths_, id) + 1.0, 0, static_cast<double>(length_));
+    index_copy_(lengths_, id, where(goes_on, longer, 0.0));
 }
 
 // --- Stored samples ---
 
-Tensor is_possible(const AgentSchema& schema, const Tensor& decision) {
+Tensor is_possible(const AgentSpec& schema, const Tensor& decision) {
     Tensor sound = rows_are_finite(decision);
     int64_t at = 0;
     for (const Action& a : schema.actions()) {
-        if (a.is_choice) {
+        if (a.is_discrete) {
             const Tensor index = squeeze(slice(decision, -1, at, at + 1), {-1});
             sound = logical_and(sound, logical_and(greater_equal(index, 0),
                                                    less(index, static_cast<double>(a.count))));
         }
-        at += a.is_choice ? 1 : a.count;
+        at += a.is_discrete ? 1 : a.count;
     }
     return sound;
 }
 
-Transition Transition::declare(Trace& trace, const AgentSchema& schema, int64_t agents,
+Transition Transition::declare(Trace& trace, const AgentSpec& schema, int64_t agents,
                                Parts parts) {
     const auto rows = [&](const char* name, int64_t width) {
-        return trace.input(name, {kRows, width});
+        return trace.input(name, {kBatch, width});
     };
-    const bool has_mask = schema.mask_width() > 0;
+    const bool has_mask = schema.mask_size() > 0;
     Transition t;
-    t.id = cast(trace.input("id", {kRows}, DType::kU32), DType::kI32);
-    t.observation = rows("observation", schema.observation_width());
-    if (has_mask) t.mask = rows("mask", schema.mask_width());
-    t.decision = rows("decision", schema.action_width());
+    t.id = cast(trace.input("id", {kBatch}, DType::kU32), DType::kI32);
+    t.observation = rows("observation", schema.observation_size());
+    if (has_mask) t.mask = rows("mask", schema.mask_size());
+    t.decision = rows("decision", schema.action_size());
     if (parts.outcome) {
-        t.reward = trace.input("reward", {kRows});
-        t.end = trace.input("end", {kRows});
-        t.next_observation = rows("next_observation", schema.observation_width());
-        if (has_mask && parts.next_mask) t.next_mask = rows("next_mask", schema.mask_width());
+        t.reward = trace.input("reward", {kBatch});
+        t.end = trace.input("end", {kBatch});
+        t.next_observation = rows("next_observation", schema.observation_size());
+        if (has_mask && parts.next_mask) t.next_mask = rows("next_mask", schema.mask_size());
     }
     t.check(schema, agents);
     return t;
 }
 
-void Transition::check(const AgentSchema& schema, int64_t agents) {
+void Transition::check(const AgentSpec& schema, int64_t agents) {
     is_sound = logical_and(rows_are_finite(observation), is_possible(schema, decision));
     if (next_observation.ok()) is_sound = logical_and(is_sound, rows_are_finite(next_observation));
     if (reward.ok() && end.ok())
@@ -128,24 +128,24 @@ void Transition::check(const AgentSchema& schema, int64_t agents) {
     is_sound = logical_and(is_sound, is_real);
 }
 
-Demonstration Demonstration::declare(Trace& trace, const AgentSchema& schema) {
+Demonstration Demonstration::declare(Trace& trace, const AgentSpec& schema) {
     Demonstration d;
-    d.observation = trace.input("observation", {kRows, schema.observation_width()});
-    if (schema.mask_width() > 0) d.mask = trace.input("mask", {kRows, schema.mask_width()});
-    d.action = trace.input("action", {kRows, schema.action_width()});
+    d.observation = trace.input("observation", {kBatch, schema.observation_size()});
+    if (schema.mask_size() > 0) d.mask = trace.input("mask", {kBatch, schema.mask_size()});
+    d.action = trace.input("action", {kBatch, schema.action_size()});
     d.is_sound = logical_and(rows_are_finite(d.observation), is_possible(schema, d.action));
     return d;
 }
 
-Tensor Demonstration::store(StatusWriter& status, const AgentSchema& schema,
-                            ReplayRing& ring) const {
+Tensor Demonstration::store(StatusWriter& status, const AgentSpec& schema,
+                            ReplayBuffer& ring) const {
     const Tensor place = ring.push(is_sound);
-    assign_rows(ring.column("observation", schema.observation_width()), place, observation);
-    assign_rows(ring.column("decision", schema.action_width()), place,
-                policy_action(schema, action));
-    if (mask.ok()) assign_rows(ring.column("mask", schema.mask_width()), place, mask);
+    index_copy_(ring.column("observation", schema.observation_size()), place, observation);
+    index_copy_(ring.column("decision", schema.action_size()), place,
+                scale_action(schema, action));
+    if (mask.ok()) index_copy_(ring.column("mask", schema.mask_size()), place, mask);
     status.add(Counter::kSamples, sum(number(is_sound)));
-    status.add(Counter::kSamplesRefused, sum(number(logical_not(is_sound))));
+    status.add(Counter::kSamplesRejected, sum(number(logical_not(is_sound))));
     return place;
 }
 
@@ -157,14 +157,14 @@ Tensor Transition::refused() const {
 void Transition::track_episodes(StatusWriter& status, int64_t agents) const {
     if (!id.ok() || !end.ok()) return;
     Trace& trace = *id.trace();
-    const Tensor returns = trace.transient("episodes.return", {agents});
-    const Tensor lengths = trace.transient("episodes.length", {agents});
-    const Tensor sum_now = where(is_real, gather(returns, id) + where(is_sound, reward, 0.0), 0.0);
-    const Tensor length_now = where(is_real, gather(lengths, id) + 1.0, 0.0);
+    const Tensor returns = trace.non_persistent_state("episodes.return", {agents});
+    const Tensor lengths = trace.non_persistent_state("episodes.length", {agents});
+    const Tensor sum_now = where(is_real, take(returns, id) + where(is_sound, reward, 0.0), 0.0);
+    const Tensor length_now = where(is_real, take(lengths, id) + 1.0, 0.0);
     const Tensor is_over = logical_and(greater(end, 0.5), is_real);
     const Tensor finished = sum(number(is_over));
-    assign_rows(returns, id, where(is_over, 0.0, sum_now));
-    assign_rows(lengths, id, where(is_over, 0.0, length_now));
+    index_copy_(returns, id, where(is_over, 0.0, sum_now));
+    index_copy_(lengths, id, where(is_over, 0.0, length_now));
     average_episodes(status, is_over, finished, sum_now, length_now);
 }
 
@@ -177,38 +177,38 @@ void average_episodes(StatusWriter& status, const Tensor& is_over, const Tensor&
     const Tensor all = seen + finished;
     trace.assign(seen, minimum(all, 20.0));
     const Tensor weight = finished / maximum(all, 1.0);
-    const auto average = [&](Diagnostic d, const Tensor& values) {
+    const auto average = [&](AgentMetric d, const Tensor& values) {
         const Tensor mean_now = sum(where(is_over, values, 0.0)) / maximum(finished, 1.0);
         const Tensor before = status.value(d);
         status.set(d, before + (mean_now - before) * weight);
     };
-    average(Diagnostic::kReturn, returns);
-    average(Diagnostic::kEpisodeLength, lengths);
+    average(AgentMetric::kEpisodeReturn, returns);
+    average(AgentMetric::kEpisodeLength, lengths);
     status.add(Counter::kEpisodes, finished);
 }
 
-Frame Frame::declare(Trace& trace, const AgentSchema& schema, int64_t agents, const char* said) {
-    const bool has_mask = schema.mask_width() > 0;
-    const int64_t width = schema.observation_width();
+Frame Frame::declare(Trace& trace, const AgentSpec& schema, int64_t agents, const char* said) {
+    const bool has_mask = schema.mask_size() > 0;
+    const int64_t width = schema.observation_size();
     const bool has_reward = std::string_view(said) == "reward";
     Frame f;
     f.agents = agents;
-    f.id = cast(trace.input("id", {kRows}, DType::kU32), DType::kI32);
-    f.observation = trace.input("observation", {kRows, width});
-    if (has_mask) f.mask = trace.input("mask", {kRows, schema.mask_width()});
+    f.id = cast(trace.input("id", {kBatch}, DType::kU32), DType::kI32);
+    f.observation = trace.input("observation", {kBatch, width});
+    if (has_mask) f.mask = trace.input("mask", {kBatch, schema.mask_size()});
     f.explore = trace.input("explore", {});
     Transition& t = f.transition;
     t.id = f.id;
-    t.reward = trace.input(said, {kRows});
-    t.end = trace.input("end", {kRows});
-    const Tensor begins = trace.input("begins", {kRows});
+    t.reward = trace.input(said, {kBatch});
+    t.end = trace.input("end", {kBatch});
+    const Tensor begins = trace.input("begins", {kBatch});
     f.is_first = logical_or(greater(begins, 0.5), greater(t.end, 0.5));
     t.exists = logical_and(less(begins, 0.5), greater(f.last(trace, "exists", 0), 0.5));
     t.observation = f.last(trace, "observation", width);
-    if (has_mask) t.mask = f.last(trace, "mask", schema.mask_width());
-    t.decision = f.last(trace, "decision", schema.action_width());
+    if (has_mask) t.mask = f.last(trace, "mask", schema.mask_size());
+    t.decision = f.last(trace, "decision", schema.action_size());
     if (has_reward) {
-        const Tensor final_observation = trace.input("final_observation", {kRows, width});
+        const Tensor final_observation = trace.input("final_observation", {kBatch, width});
         const Tensor is_cut = unsqueeze(greater(t.end, 1.5), {-1});
         // Truncated episodes bootstrap from the final observation.  After a termination there is no
         // next state: `end` masks the observation of the new episode.
@@ -221,27 +221,27 @@ Frame Frame::declare(Trace& trace, const AgentSchema& schema, int64_t agents, co
 
 Tensor Frame::last(Trace& trace, const char* name, int64_t width) const {
     const Shape shape = width == 0 ? Shape{agents} : Shape{agents, width};
-    return gather(trace.transient("last." + std::string(name), shape), id);
+    return take(trace.non_persistent_state("last." + std::string(name), shape), id);
 }
 
 void Frame::remember(Trace& trace, const char* name, const Tensor& rows) const {
     if (!rows.ok()) return;
     Shape shape{agents};
     if (rows.rank() == 2) shape.push_back(rows.dim(1));
-    assign_rows(trace.transient("last." + std::string(name), shape), id, rows);
+    index_copy_(trace.non_persistent_state("last." + std::string(name), shape), id, rows);
 }
 
-void Frame::remember(Trace& trace, const AgentSchema& schema, const Tensor& decision) const {
+void Frame::remember(Trace& trace, const AgentSpec& schema, const Tensor& decision) const {
     remember(trace, "observation", observation);
     if (mask.ok()) remember(trace, "mask", mask);
     remember(trace, "decision", decision);
-    remember(trace, "action", game_action(schema, decision));
+    remember(trace, "action", unscale_action(schema, decision));
     remember(trace, "exists", number(greater_equal(id, 0)));
 }
 
-int64_t encoded_width(const AgentSchema& schema) {
+int64_t encoded_width(const AgentSpec& schema) {
     int64_t width = 0;
-    for (const Field& f : schema.observations()) width += f.encoded_width();
+    for (const Field& f : schema.observations()) width += f.encoded_size();
     return width;
 }
 
@@ -252,16 +252,16 @@ Tensor limited_rewards(StatusWriter& status, const Tensor& reward, const Tensor&
     return clamp(where(is_sound, reward, 0.0), -limit, limit);
 }
 
-void count_limited_observations(StatusWriter& status, const AgentSchema& schema,
-                                const Tensor& observation, const Normalizer& normalizer,
+void count_limited_observations(StatusWriter& status, const AgentSpec& schema,
+                                const Tensor& observation, const RunningMeanStd& normalizer,
                                 double limit) {
     if (encoded_width(schema) == 0) return;
-    const Tensor newest = slice(observation, -1, 0, schema.frame_width());
-    const Tensor seen = normalized_frame(schema, newest, normalizer);
+    const Tensor newest = slice(observation, -1, 0, schema.frame_size());
+    const Tensor seen = normalize_frame(schema, newest, normalizer);
     status.add(Counter::kObservationsClamped, sum(number(greater(abs(seen), limit))));
 }
 
-Normalizer published_normalizer(Trace& trace, const AgentSchema& schema, bool is_used) {
+RunningMeanStd published_normalizer(Trace& trace, const AgentSpec& schema, bool is_used) {
     const int64_t width = encoded_width(schema);
     if (!is_used || width == 0) return {};
     const std::string name = std::string(kPublished) + ".state.observations";
@@ -269,15 +269,15 @@ Normalizer published_normalizer(Trace& trace, const AgentSchema& schema, bool is
             trace.state(name + ".variance", {width}, Init::constant(1))};
 }
 
-void output_decision(Trace& trace, const AgentSchema& schema, const Tensor& decision,
-                     const Tensor& log_probability) {
-    trace.output("action", game_action(schema, decision));
+void output_decision(Trace& trace, const AgentSpec& schema, const Tensor& decision,
+                     const Tensor& log_prob) {
+    trace.output("action", unscale_action(schema, decision));
     trace.output("decision", identity(decision));
-    if (log_probability.ok()) trace.output("log_probability", log_probability);
+    if (log_prob.ok()) trace.output("log_probability", log_prob);
     trace.output("version", identity(trace.state("published.version", {}, {}, DType::kU32)));
 }
 
-Normalizer own_normalizer(Trace& trace, const AgentSchema& schema, bool is_used) {
+RunningMeanStd own_normalizer(Trace& trace, const AgentSpec& schema, bool is_used) {
     if (!is_used || encoded_width(schema) == 0) return {};
     const auto statistics =
         RunningStatistics::declare(trace, "observations", encoded_width(schema));
@@ -289,7 +289,7 @@ Normalizer own_normalizer(Trace& trace, const AgentSchema& schema, bool is_used)
 namespace {
 
 Tensor next_value(const Tensor& param) {
-    for (const GraphUpdate& u : param.trace()->graph().updates)
+    for (const Assignment& u : param.trace()->graph().updates)
         if (u.target == param.value()) return {param.trace(), u.value};
     return param;
 }
@@ -317,7 +317,7 @@ void guarded_step(StatusWriter& status, const LearnStep& step) {
         return a.ok() ? logical_and(a, b) : b;
     };
     if (step.groups.empty() || !step.groups[0].loss.ok()) return;
-    UpdateGuard guard(*step.groups[0].loss.trace());
+    ConditionalUpdate guard(*step.groups[0].loss.trace());
     Tensor is_sound, largest_norm;
     for (const LearnGroup& g : step.groups) {
         const std::vector<Tensor> gradients =
@@ -326,26 +326,26 @@ void guarded_step(StatusWriter& status, const LearnStep& step) {
         const Tensor norm = global_norm(gradients);
         is_sound = both(is_sound, logical_and(is_finite(g.loss), is_finite(norm)));
         largest_norm = largest_norm.ok() ? maximum(largest_norm, norm) : norm;
-        adam(g.params, clip_by_global_norm(gradients, step.rails.gradient_norm),
+        adam(g.params, clip_by_global_norm(gradients, step.rails.max_grad_norm),
              AdamOptions{
                  .learning_rate = g.learning_rate, .epsilon = g.epsilon, .name = g.optimizer});
     }
     // Each limit counts only steps that passed the limits before it, so one skip is counted once.
     Tensor may_step = both(step.may_learn, is_sound);
     const Tensor fails = logical_not(is_sound);
-    status.add(Counter::kSkippedNotFinite,
+    status.add(Counter::kSkippedNonFinite,
                step.may_learn.ok() ? logical_and(step.may_learn, fails) : fails);
-    if (step.rails.update_ratio > 0) {
+    if (step.rails.max_update_ratio > 0) {
         const Tensor ratio = largest_update_ratio(step.groups);
-        const Tensor is_small = less_equal(ratio, step.rails.update_ratio);
-        status.set(Diagnostic::kUpdateRatio, ratio);
+        const Tensor is_small = less_equal(ratio, step.rails.max_update_ratio);
+        status.set(AgentMetric::kUpdateToWeightRatio, ratio);
         status.add(Counter::kSkippedRatio, logical_and(may_step, logical_not(is_small)));
         may_step = logical_and(may_step, is_small);
     }
     if (step.also) step.also();
-    guard.apply_if(may_step);
-    status.add(Counter::kLearnSteps, may_step);
-    status.set(Diagnostic::kGradientNorm, largest_norm);
+    guard.commit_if(may_step);
+    status.add(Counter::kGradientSteps, may_step);
+    status.set(AgentMetric::kGradientNorm, largest_norm);
 }
 
 // --- adapt ---
@@ -356,10 +356,10 @@ namespace {
 void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
     const Graph& graph = learn.graph();
     const Tensor strength = clamp(trace.input("strength", {}), 0, 1);
-    const Tensor counter = run_counter(trace, "adapt.steps");
+    const Tensor counter = global_step(trace, "adapt.steps");
     const auto is_trained = [&](ValueId id) {
         return std::ranges::any_of(graph.updates,
-                                   [&](const GraphUpdate& u) { return u.target == id; });
+                                   [&](const Assignment& u) { return u.target == id; });
     };
     const auto init_of = [](const Value& v) {
         return v.data ? Init{Init::Kind::kData, 0, 0, 0, v.data} : Init::zeros();
@@ -379,12 +379,12 @@ void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
                 squares += v.data->get(i) * v.data->get(i);
             const double size = std::sqrt(
                 squares / static_cast<double>(std::max<int64_t>(v.data->element_count(), 1)));
-            fresh = random_normal(counter, random_key("adapt." + v.name, seed), v.shape, 0, size,
+            fresh = random_normal(counter, rng_key("adapt." + v.name, seed), v.shape, 0, size,
                                   v.dtype);
         }
         const Tensor next = blend(param, fresh);
         trace.assign(param, next);
-        if (const ValueId target = graph.find("target." + v.name); target != kNone) {
+        if (const ValueId target = graph.find("target." + v.name); target != kInvalidId) {
             const Value& t = graph.values[target];
             trace.assign(trace.state(t.name, t.shape, init_of(t), t.dtype), next);
         }
@@ -396,7 +396,7 @@ void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
         const bool is_correction =
             v.name.ends_with(".correction1") || v.name.ends_with(".correction2");
         const bool is_moment = (v.name.ends_with(".m") || v.name.ends_with(".v")) &&
-                               graph.find(v.name.substr(0, v.name.size() - 2)) != kNone;
+                               graph.find(v.name.substr(0, v.name.size() - 2)) != kInvalidId;
         if (!is_correction && !is_moment) continue;
         trace.assign(trace.state(v.name, v.shape, init_of(v), v.dtype),
                      trace.constant(HostTensor(v.dtype, v.shape)));
@@ -405,9 +405,9 @@ void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
 
 }  // namespace
 
-Traces trace_entries(const Status& check, uint64_t seed, const Rails& rails,
+AgentGraphs trace_entries(const Status& check, uint64_t seed, const SafetyLimits& rails,
                      std::vector<EntryBody> entries) {
-    Traces traces;
+    AgentGraphs traces;
     const auto add = [&](const char* name) -> Trace& {
         traces.push_back(std::make_unique<Trace>(name));
         return *traces.back();
@@ -422,7 +422,7 @@ Traces trace_entries(const Status& check, uint64_t seed, const Rails& rails,
         if (std::string_view(e.name) == "learn" || std::string_view(e.name) == "step")
             learn = traces.back().get();
     }
-    trace_publish(add("publish"), *traces[0], rails.drift_limit);
+    trace_publish(add("publish"), *traces[0], rails.max_weight_drift);
     trace_adapt(add("adapt"), *learn, seed);
     return traces;
 }
@@ -435,15 +435,15 @@ Status check_positive(const char* learner, const char* name, int64_t value) {
                             ", expected 1 or more");
 }
 
-Status check_replay(const char* learner, const Replay& replay) {
-    HEARTH_TRY(check_positive(learner, "agents", replay.agents));
-    HEARTH_TRY(check_positive(learner, "capacity", replay.capacity));
-    HEARTH_TRY(check_positive(learner, "batch", replay.batch));
-    HEARTH_TRY(check_positive(learner, "warmup", replay.warmup));
-    if (replay.capacity > (int64_t{1} << 24) || replay.warmup > replay.capacity)
+Status check_replay(const char* learner, const ReplayOptions& replay) {
+    HEARTH_TRY(check_positive(learner, "agents", replay.n_agents));
+    HEARTH_TRY(check_positive(learner, "capacity", replay.buffer_size));
+    HEARTH_TRY(check_positive(learner, "batch", replay.batch_size));
+    HEARTH_TRY(check_positive(learner, "warmup", replay.learning_starts));
+    if (replay.buffer_size > (int64_t{1} << 24) || replay.learning_starts > replay.buffer_size)
         return invalid_argument(std::string(learner) + ": a ring of " +
-                                std::to_string(replay.capacity) + " samples and a warm-up of " +
-                                std::to_string(replay.warmup) +
+                                std::to_string(replay.buffer_size) + " samples and a warm-up of " +
+                                std::to_string(replay.learning_starts) +
                                 "; expected warmup <= capacity <= 2^24");
     return {};
 }

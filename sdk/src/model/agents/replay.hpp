@@ -15,9 +15,9 @@ namespace hearth::agents {
 
 /// A replay buffer: write position, size and total count in SCOPE.cursor, SCOPE.size and
 /// SCOPE.serial; columns are "SCOPE.NAME" of [capacity, ...].  All are transient states.
-class ReplayRing {
+class ReplayBuffer {
   public:
-    ReplayRing(Trace& trace, int64_t capacity, std::string scope = "replay");
+    ReplayBuffer(Trace& trace, int64_t capacity, std::string scope = "replay");
 
     Tensor column(const std::string& name, int64_t width = 0, DType dtype = DType::kF32,
                   const Init& init = {}) const;
@@ -75,9 +75,9 @@ struct Transition {
         bool next_mask = true;  ///< only where choices are masked
     };
     /// Declares the inputs of an entry.
-    static Transition declare(Trace& trace, const AgentSchema& schema, int64_t agents, Parts parts);
+    static Transition declare(Trace& trace, const AgentSpec& schema, int64_t agents, Parts parts);
     /// Sets is_real and is_sound.
-    void check(const AgentSchema& schema, int64_t agents);
+    void check(const AgentSpec& schema, int64_t agents);
     /// Number of transitions that exist but are not sound: f32 [].
     Tensor refused() const;
     /// Updates the mean return and length of episodes from all transitions, stored or not.  An
@@ -99,12 +99,12 @@ struct Frame {
     Transition transition;
 
     /// said: the input besides `end` with the outcome of a decision: "reward" or "praise".
-    static Frame declare(Trace& trace, const AgentSchema& schema, int64_t agents,
+    static Frame declare(Trace& trace, const AgentSpec& schema, int64_t agents,
                          const char* said = "reward");
     /// The value kept of the last decision under this name: [rows] or [rows, width].
     Tensor last(Trace& trace, const char* name, int64_t width) const;
     /// Keeps the decisions, and other values that a learner needs of them, for the next frame.
-    void remember(Trace& trace, const AgentSchema& schema, const Tensor& decision) const;
+    void remember(Trace& trace, const AgentSpec& schema, const Tensor& decision) const;
     void remember(Trace& trace, const char* name, const Tensor& rows) const;
 
     int64_t agents = 0;
@@ -115,38 +115,38 @@ struct Frame {
 struct Demonstration {
     Tensor observation, mask, action;
     Tensor is_sound;  ///< bool [rows]
-    static Demonstration declare(Trace& trace, const AgentSchema& schema);
+    static Demonstration declare(Trace& trace, const AgentSpec& schema);
     /// Appends the sound ones to the columns observation, decision and mask, and counts.  Returns
     /// the positions of ReplayRing::push().
-    Tensor store(StatusWriter& status, const AgentSchema& schema, ReplayRing& ring) const;
+    Tensor store(StatusWriter& status, const AgentSpec& schema, ReplayBuffer& ring) const;
 };
 
 /// True where choices exist and numbers are finite.  decision: [rows, action width] -> bool [rows].
-Tensor is_possible(const AgentSchema& schema, const Tensor& decision);
+Tensor is_possible(const AgentSpec& schema, const Tensor& decision);
 
 /// Number of floats that the fields of a frame are encoded to, sets excluded.
-int64_t encoded_width(const AgentSchema& schema);
+int64_t encoded_width(const AgentSpec& schema);
 
 /// Counts and clamps rewards.  reward: [rows], already scaled -> [rows].
 Tensor limited_rewards(StatusWriter& status, const Tensor& reward, const Tensor& is_sound,
                        double limit);
 /// Counts the elements of the newest frames that exceed the observation limit.
-void count_limited_observations(StatusWriter& status, const AgentSchema& schema,
-                                const Tensor& observation, const Normalizer& normalizer,
+void count_limited_observations(StatusWriter& status, const AgentSpec& schema,
+                                const Tensor& observation, const RunningMeanStd& normalizer,
                                 double limit);
 
 /// The observation statistics that agents act by.
-Normalizer published_normalizer(Trace& trace, const AgentSchema& schema, bool is_used);
+RunningMeanStd published_normalizer(Trace& trace, const AgentSpec& schema, bool is_used);
 
 /// The learner's own current observation statistics, or none.
-Normalizer own_normalizer(Trace& trace, const AgentSchema& schema, bool is_used);
+RunningMeanStd own_normalizer(Trace& trace, const AgentSpec& schema, bool is_used);
 
 /// A loss, and the params that Adam updates to minimize it.
 struct LearnGroup {
     Tensor loss;
     std::vector<Tensor> params;
     std::string optimizer;  ///< the name of its states
-    Rate learning_rate = 1e-3;
+    ScalarOrTensor learning_rate = 1e-3;
     double epsilon = 1e-8;
     /// Gradients of the loss by the params; empty: computed by grad().
     std::vector<Tensor> gradients = {};
@@ -155,7 +155,7 @@ struct LearnGroup {
 /// One optimizer step of all groups, subject to all safety limits.
 struct LearnStep {
     std::vector<LearnGroup> groups;
-    const Rails& rails;
+    const SafetyLimits& rails;
     Tensor may_learn;  ///< bool [], or empty
     std::function<void()> also =
         {};  ///< further updates that happen only with the step, after Adam's
@@ -164,8 +164,8 @@ struct LearnStep {
 void guarded_step(StatusWriter& status, const LearnStep& step);
 
 /// Declares a policy's decision as outputs of `act`.
-void output_decision(Trace& trace, const AgentSchema& schema, const Tensor& decision,
-                     const Tensor& log_probability = {});
+void output_decision(Trace& trace, const AgentSpec& schema, const Tensor& decision,
+                     const Tensor& log_prob = {});
 
 /// Builder of an entry's trace.
 struct EntryBody {
@@ -174,11 +174,11 @@ struct EntryBody {
 };
 /// Traces these entries, of which the first one acts and "learn" or "step" learns, and the entries
 /// of all learners, publish and adapt.  If `check` failed: a single trace that fails with it.
-Traces trace_entries(const Status& check, uint64_t seed, const Rails& rails,
+AgentGraphs trace_entries(const Status& check, uint64_t seed, const SafetyLimits& rails,
                      std::vector<EntryBody> entries);
 
 /// Range checks shared by learners: OK, or an error naming the setting.
 Status check_positive(const char* learner, const char* name, int64_t value);
-Status check_replay(const char* learner, const Replay& replay);
+Status check_replay(const char* learner, const ReplayOptions& replay);
 
 }  // namespace hearth::agents

@@ -16,39 +16,39 @@ namespace hearth::agents {
 namespace {
 
 struct SacBuilder {
-    const AgentSchema& schema;
-    const Network& network;
+    const AgentSpec& schema;
+    const PolicyNetwork& network;
     const Sac& sac;
     uint64_t seed;
 
-    EncodeOptions encode_options(const Normalizer& normalizer) const {
+    EncodeOptions encode_options(const RunningMeanStd& normalizer) const {
         EncodeOptions options;
         options.normalizer = normalizer;
-        options.limit = sac.rails.observation_limit;
+        options.clip = sac.limits.clip_obs;
         return options;
     }
 
     ActionDistribution policy(Trace& trace, const Tensor& observation,
-                              const Normalizer& normalizer) const {
+                              const RunningMeanStd& normalizer) const {
         const Tensor features =
             encode(trace, "actor", schema, observation, encode_options(normalizer));
-        const NetworkResult net = network.call(trace, "actor", features, {});
-        const int64_t count = ActionDistribution::number_count(schema);
+        const PolicyOutput net = network.forward(trace, "actor", features, {});
+        const int64_t count = ActionDistribution::continuous_size(schema);
         const Tensor head =
-            dense(trace, "actor.head", net.features, 2 * count, 0.1, seed, network.heads);
-        const Tensor log_deviation = clamp(slice(head, -1, count, 2 * count),
-                                           sac.least_log_deviation, sac.most_log_deviation);
-        return ActionDistribution(schema, slice(head, -1, 0, count), {}, log_deviation,
-                                  NumberKind::kTanhNormal);
+            dense(trace, "actor.head", net.features, 2 * count, 0.1, seed, network.head_init);
+        const Tensor log_std = clamp(slice(head, -1, count, 2 * count),
+                                           sac.log_std_min, sac.log_std_max);
+        return ActionDistribution(schema, slice(head, -1, 0, count), {}, log_std,
+                                  ContinuousDistribution::kSquashedGaussian);
     }
 
     /// prefix: "critic1", or that of its target copy. -> [rows]
     Tensor critic(Trace& trace, const std::string& prefix, const Tensor& observation,
-                  const Tensor& action, const Normalizer& normalizer) const {
+                  const Tensor& action, const RunningMeanStd& normalizer) const {
         const Tensor features =
             encode(trace, prefix, schema, observation, encode_options(normalizer));
-        const NetworkResult net = network.call(trace, prefix, concat({features, action}, -1), {});
-        return squeeze(dense(trace, prefix + ".head", net.features, 1, 1, seed, network.heads),
+        const PolicyOutput net = network.forward(trace, prefix, concat({features, action}, -1), {});
+        return squeeze(dense(trace, prefix + ".head", net.features, 1, 1, seed, network.head_init),
                        {-1});
     }
 
@@ -57,23 +57,23 @@ struct SacBuilder {
             policy(trace, observation,
                    published_normalizer(trace, schema, sac.replay.normalize_observations));
         return where(greater(explore, 0.5),
-                     p.sample(run_counter(trace, "act.steps"), random_key("act", seed)).action,
+                     p.sample(global_step(trace, "act.steps"), rng_key("act", seed)).action,
                      p.mode());
     }
 
     void act(Trace& trace) const {
-        const Tensor observation = trace.input("observation", {kRows, schema.observation_width()});
+        const Tensor observation = trace.input("observation", {kBatch, schema.observation_size()});
         output_decision(trace, schema, decide(trace, observation, trace.input("explore", {})));
         const std::string read[] = {"actor"};
         read_copies(trace, kPublished, read);
     }
 
     void store(Trace& trace) const {
-        (void)keep(trace, Transition::declare(trace, schema, sac.replay.agents, {}));
+        (void)keep(trace, Transition::declare(trace, schema, sac.replay.n_agents, {}));
     }
 
     void frame(Trace& trace) const {
-        const Frame f = Frame::declare(trace, schema, sac.replay.agents);
+        const Frame f = Frame::declare(trace, schema, sac.replay.n_agents);
         gather_status(trace, keep(trace, f.transition));
         f.remember(trace, schema, decide(trace, f.observation, f.explore));
         const std::string read[] = {"actor"};
@@ -82,122 +82,122 @@ struct SacBuilder {
 
     StatusTensors keep(Trace& trace, const Transition& t) const {
         StatusWriter status(trace, "store");
-        const Replay& replay = sac.replay;
+        const ReplayOptions& replay = sac.replay;
         const Tensor reward = limited_rewards(status, t.reward * replay.reward_scale, t.is_sound,
-                                              sac.rails.reward_limit);
-        ReplayRing ring(trace, replay.capacity);
+                                              sac.limits.clip_reward);
+        ReplayBuffer ring(trace, replay.buffer_size);
         const Tensor place = ring.push(t.is_sound);
-        const int64_t width = schema.observation_width();
-        assign_rows(ring.column("observation", width), place, t.observation);
-        assign_rows(ring.column("decision", schema.action_width()), place,
+        const int64_t width = schema.observation_size();
+        index_copy_(ring.column("observation", width), place, t.observation);
+        index_copy_(ring.column("decision", schema.action_size()), place,
                     clamp(t.decision, -1, 1));
-        assign_rows(ring.column("reward"), place, reward);
-        assign_rows(ring.column("end"), place, t.end);
-        assign_rows(ring.column("next_observation", width), place, t.next_observation);
+        index_copy_(ring.column("reward"), place, reward);
+        index_copy_(ring.column("end"), place, t.end);
+        index_copy_(ring.column("next_observation", width), place, t.next_observation);
         status.add(Counter::kSamples, sum(number(t.is_sound)));
-        status.add(Counter::kSamplesRefused, t.refused());
-        const Normalizer normalizer = own_normalizer(trace, schema, replay.normalize_observations);
+        status.add(Counter::kSamplesRejected, t.refused());
+        const RunningMeanStd normalizer = own_normalizer(trace, schema, replay.normalize_observations);
         count_limited_observations(status, schema, t.observation, normalizer,
-                                   sac.rails.observation_limit);
+                                   sac.limits.clip_obs);
         if (normalizer.mean.ok())
             RunningStatistics::declare(trace, "observations", encoded_width(schema))
-                .merge(encode_frame(schema, slice(t.observation, -1, 0, schema.frame_width())),
+                .merge(encode_frame(schema, slice(t.observation, -1, 0, schema.frame_size())),
                        number(t.is_sound));
-        t.track_episodes(status, replay.agents);
+        t.track_episodes(status, replay.n_agents);
         return status.finish();
     }
 
     // Actor, critics and temperature learn at once, each from the old values of the others.
     void learn(Trace& trace) const {
         StatusWriter status(trace, "learn");
-        const ReplayRing ring(trace, sac.replay.capacity);
-        const Tensor counter = run_counter(trace, "learn.draws");
-        const Tensor place = ring.draw(counter, random_key("replay", seed), sac.replay.batch);
-        const Normalizer normalizer =
+        const ReplayBuffer ring(trace, sac.replay.buffer_size);
+        const Tensor counter = global_step(trace, "learn.draws");
+        const Tensor place = ring.draw(counter, rng_key("replay", seed), sac.replay.batch_size);
+        const RunningMeanStd normalizer =
             own_normalizer(trace, schema, sac.replay.normalize_observations);
         const auto picked = [&](const char* name, int64_t width = 0) {
-            return gather(ring.column(name, width), place);
+            return take(ring.column(name, width), place);
         };
-        const Tensor observation = picked("observation", schema.observation_width());
-        const Tensor next = picked("next_observation", schema.observation_width());
-        const Tensor decision = picked("decision", schema.action_width());
+        const Tensor observation = picked("observation", schema.observation_size());
+        const Tensor next = picked("next_observation", schema.observation_size());
+        const Tensor decision = picked("decision", schema.action_size());
         const Tensor end = picked("end");
         const Tensor log_temperature =
-            trace.param("temperature.log", {}, Init::constant(std::log(sac.first_temperature)));
+            trace.param("temperature.log", {}, Init::constant(std::log(sac.ent_coef_init)));
         const Tensor temperature = exp(stop_gradient(log_temperature));
 
         const ActionSample later =
-            policy(trace, next, normalizer).sample(counter, random_key("learn.next", seed));
+            policy(trace, next, normalizer).sample(counter, rng_key("learn.next", seed));
         const ActionSample now =
-            policy(trace, observation, normalizer).sample(counter, random_key("learn.now", seed));
-        trace.mirror("target.critic1", "critic1");
-        trace.mirror("target.critic2", "critic2");
+            policy(trace, observation, normalizer).sample(counter, rng_key("learn.now", seed));
+        trace.target_copy("target.critic1", "critic1");
+        trace.target_copy("target.critic2", "critic2");
         const Tensor q1 = critic(trace, "critic1", observation, decision, normalizer);
         const Tensor q2 = critic(trace, "critic2", observation, decision, normalizer);
         const Tensor t1 = critic(trace, "target.critic1", next, later.action, normalizer);
         const Tensor t2 = critic(trace, "target.critic2", next, later.action, normalizer);
 
         const Tensor is_over = logical_and(greater(end, 0.5), less(end, 1.5));
-        const Tensor next_value = minimum(t1, t2) - temperature * later.log_probability;
+        const Tensor next_value = minimum(t1, t2) - temperature * later.log_prob;
         const Tensor wanted =
             stop_gradient(picked("reward") + where(is_over, 0.0, next_value) * sac.gamma);
         const Tensor critic_loss = (mse_loss(q1, wanted) + mse_loss(q2, wanted)) * 0.5;
         const Tensor judged =
             minimum(critic(trace, "critic1", observation, now.action, normalizer),
                     critic(trace, "critic2", observation, now.action, normalizer));
-        const Tensor actor_loss = mean(temperature * now.log_probability - judged);
+        const Tensor actor_loss = mean(temperature * now.log_prob - judged);
         const double target = std::isnan(sac.target_entropy)
-                                  ? -static_cast<double>(ActionDistribution::number_count(schema))
+                                  ? -static_cast<double>(ActionDistribution::continuous_size(schema))
                                   : sac.target_entropy;
         const Tensor temperature_loss =
-            neg(log_temperature * stop_gradient(mean(now.log_probability) + target));
+            neg(log_temperature * stop_gradient(mean(now.log_prob) + target));
 
-        const Rate rate = rate_of(trace, "learning_rate", sac.learning_rate);
+        const ScalarOrTensor rate = rate_of(trace, "learning_rate", sac.learning_rate);
         const auto under = [&](std::initializer_list<std::string_view> paths) {
-            return nn::params_under(trace, paths);
+            return nn::parameters_with_prefix(trace, paths);
         };
         guarded_step(
             status,
             {.groups = {{critic_loss, under({"critic1", "critic2"}), "adam.critic", rate},
                         {actor_loss, under({"actor"}), "adam.actor", rate},
                         {temperature_loss, under({"temperature"}), "adam.temperature", rate}},
-             .rails = sac.rails,
-             .may_learn = greater_equal(ring.size(), static_cast<double>(sac.replay.warmup)),
+             .rails = sac.limits,
+             .may_learn = greater_equal(ring.size(), static_cast<double>(sac.replay.learning_starts)),
              .also = [&] {
-                 follow(trace, "target.critic1", "critic1", sac.target_rate);
-                 follow(trace, "target.critic2", "critic2", sac.target_rate);
+                 polyak_update(trace, "target.critic1", "critic1", sac.tau);
+                 polyak_update(trace, "target.critic2", "critic2", sac.tau);
              }});
-        status.set(Diagnostic::kLoss, critic_loss + actor_loss);
-        status.set(Diagnostic::kPolicyLoss, actor_loss);
-        status.set(Diagnostic::kValueLoss, critic_loss);
-        status.set(Diagnostic::kEntropy, neg(mean(now.log_probability)));
+        status.set(AgentMetric::kLoss, critic_loss + actor_loss);
+        status.set(AgentMetric::kPolicyLoss, actor_loss);
+        status.set(AgentMetric::kValueLoss, critic_loss);
+        status.set(AgentMetric::kEntropy, neg(mean(now.log_prob)));
         // Tied to the loss, so it is read before the temperature changes and needs no copy.
-        status.set(Diagnostic::kTemperature, where(is_finite(critic_loss), temperature, 0.0));
+        status.set(AgentMetric::kEntCoef, where(is_finite(critic_loss), temperature, 0.0));
         (void)status.finish();
     }
 };
 
 }  // namespace
 
-Traces trace_agents(const AgentSchema& schema, const Network& network, const Sac& sac,
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Sac& sac,
                     uint64_t seed) {
     const auto check = [&]() -> Status {
         HEARTH_TRY(schema.status());
         for (const Action& a : schema.actions())
-            if (a.is_choice)
+            if (a.is_discrete)
                 return invalid_argument("SAC: action '" + a.name +
                                         "' is a choice; expected numbers (PPO takes both)");
         HEARTH_TRY(check_replay("SAC", sac.replay));
-        if (network.memory_width > 0)
+        if (network.recurrent_state_size > 0)
             return unsupported("SAC: networks with memory; expected one without");
-        if (!(sac.first_temperature > 0))
+        if (!(sac.ent_coef_init > 0))
             return invalid_argument("SAC: a temperature of " +
-                                    std::to_string(sac.first_temperature) +
+                                    std::to_string(sac.ent_coef_init) +
                                     ", expected more than 0");
         return {};
     };
     const SacBuilder b{schema, network, sac, seed};
-    return trace_entries(check(), seed, sac.rails,
+    return trace_entries(check(), seed, sac.limits,
                          {{"act", [&](Trace& t) { b.act(t); }},
                           {"store", [&](Trace& t) { b.store(t); }},
                           {"frame", [&](Trace& t) { b.frame(t); }},

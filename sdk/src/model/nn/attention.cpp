@@ -24,15 +24,15 @@ Status check(std::string_view name, const Tensor& x, const Tensor& memory,
              const AttentionLayerOptions& options, int64_t key_heads) {
     const Dim width = x.dim(-1);
     const bool has_positions =
-        !options.rotary || (!x.dim(1).per_row && !memory.dim(1).per_row &&
-                            width.count % (2 * std::max<int64_t>(options.heads, 1)) == 0);
-    if (has_positions && x.rank() == 3 && memory.rank() == 3 && !width.per_row &&
-        memory.dim(2) == width && options.heads > 0 && width.count % options.heads == 0 &&
-        key_heads > 0 && options.heads % key_heads == 0)
+        !options.rotary || (!x.dim(1).is_batch && !memory.dim(1).is_batch &&
+                            width.count % (2 * std::max<int64_t>(options.num_heads, 1)) == 0);
+    if (has_positions && x.rank() == 3 && memory.rank() == 3 && !width.is_batch &&
+        memory.dim(2) == width && options.num_heads > 0 && width.count % options.num_heads == 0 &&
+        key_heads > 0 && options.num_heads % key_heads == 0)
         return {};
     return invalid_argument(
         "attention '" + std::string(name) + "': x is " + to_string(x.shape()) + ", memory " +
-        to_string(memory.shape()) + ", " + std::to_string(options.heads) + " heads and " +
+        to_string(memory.shape()) + ", " + std::to_string(options.num_heads) + " heads and " +
         std::to_string(key_heads) +
         " of keys; expected [n, length, width] with a width that the heads divide, and for "
         "rotary positions a fixed length and heads of even width");
@@ -42,7 +42,7 @@ Status check(std::string_view name, const Tensor& x, const Tensor& memory,
 Tensor rotated(Trace& trace, const Tensor& heads, const AttentionLayerOptions& options) {
     if (!options.rotary) return heads;
     const RotaryTables tables =
-        rotary_tables(trace, heads.dim(2).count, heads.dim(3).count, options.rotary_base);
+        rotary_tables(trace, heads.dim(2).count, heads.dim(3).count, options.rope_theta);
     const auto of_type = [&](const Tensor& t) {
         return t.dtype() == heads.dtype() ? t : cast(t, heads.dtype());
     };
@@ -52,10 +52,10 @@ Tensor rotated(Trace& trace, const Tensor& heads, const AttentionLayerOptions& o
 Tensor feed_forward(Trace& trace, std::string_view name, const Tensor& x,
                     const TransformerOptions& options) {
     const Tensor inner =
-        options.activation(linear(trace, join(name, "linear1"), x, options.hidden));
+        options.activation(linear(trace, join_name(name, "linear1"), x, options.dim_feedforward));
     const Tensor dropped =
-        dropout(trace, join(name, "dropout"), inner, options.dropout, {options.training});
-    return linear(trace, join(name, "linear2"), dropped, x.dim(-1).count);
+        dropout(trace, join_name(name, "dropout"), inner, options.dropout, {options.training});
+    return linear(trace, join_name(name, "linear2"), dropped, x.dim(-1).count);
 }
 
 /// Residual connection x + part(x), with normalization before or after.
@@ -64,17 +64,17 @@ Tensor residual(Trace& trace, std::string_view name, int index, const Tensor& x,
                 const TransformerOptions& options, F part) {
     const std::string number = std::to_string(index);
     const auto norm = [&](const Tensor& t) {
-        return layer_norm(trace, join(name, "norm" + number), t);
+        return layer_norm(trace, join_name(name, "norm" + number), t);
     };
     const Tensor added =
-        dropout(trace, join(name, "dropout" + number), part(options.norm_first ? norm(x) : x),
+        dropout(trace, join_name(name, "dropout" + number), part(options.norm_first ? norm(x) : x),
                 options.dropout, {options.training});
     return options.norm_first ? x + added : norm(x + added);
 }
 
 AttentionLayerOptions self_options(const TransformerOptions& options) {
-    return {.heads = options.heads,
-            .key_heads = options.key_heads,
+    return {.num_heads = options.num_heads,
+            .num_kv_heads = options.num_kv_heads,
             .causal = options.causal,
             .rotary = options.rotary};
 }
@@ -86,20 +86,20 @@ Tensor multi_head_attention(Trace& trace, std::string_view name, const Tensor& x
                             const Tensor& mask) {
     const bool is_self = memory_or_none.trace() == nullptr;
     const Tensor memory = is_self ? x : memory_or_none;
-    const Tensor failed(&trace, kNone);
+    const Tensor failed(&trace, kInvalidId);
     if (!x.ok() || !memory.ok()) return failed;
-    const int64_t key_heads = options.key_heads != 0 ? options.key_heads : options.heads;
+    const int64_t key_heads = options.num_kv_heads != 0 ? options.num_kv_heads : options.num_heads;
     if (Status s = check(name, x, memory, options, key_heads); !s.ok()) {
         trace.fail(std::move(s));
         return failed;
     }
-    const int64_t width = x.dim(2).count, key_width = width / options.heads * key_heads;
+    const int64_t width = x.dim(2).count, key_width = width / options.num_heads * key_heads;
     const int64_t rows = width + 2 * key_width;
     const Tensor weight =
-        trace.param(join(name, "in_proj_weight"), {rows, width},
+        trace.param(join_name(name, "in_proj_weight"), {rows, width},
                     weight_init(WeightInit::kXavier, width, rows, options.seed), x.dtype());
     const Tensor bias =
-        options.bias ? trace.param(join(name, "in_proj_bias"), {rows}, Init::zeros(), x.dtype())
+        options.bias ? trace.param(join_name(name, "in_proj_bias"), {rows}, Init::zeros(), x.dtype())
                      : Tensor();
     std::vector<Tensor> parts;  // queries, keys, values
     if (is_self) {
@@ -111,18 +111,18 @@ Tensor multi_head_attention(Trace& trace, std::string_view name, const Tensor& x
         parts = split(hearth::linear(memory, weights[1], biases[1]), {key_width, key_width}, -1);
         parts.insert(parts.begin(), hearth::linear(x, weights[0], biases[0]));
     }
-    const Tensor q = rotated(trace, in_heads(parts[0], options.heads), options);
+    const Tensor q = rotated(trace, in_heads(parts[0], options.num_heads), options);
     const Tensor k = rotated(trace, in_heads(parts[1], key_heads), options);
     const Tensor y = attention(q, k, in_heads(parts[2], key_heads), mask,
-                               {.causal = options.causal, .left_window = options.window});
-    return linear(trace, join(name, "out_proj"), flatten(transpose(y, {0, 2, 1, 3}), 2, 3), width,
+                               {.causal = options.causal, .left_window = options.attention_window});
+    return linear(trace, join_name(name, "out_proj"), flatten(transpose(y, {0, 2, 1, 3}), 2, 3), width,
                   {.bias = options.bias, .seed = options.seed});
 }
 
 Tensor transformer_encoder_layer(Trace& trace, std::string_view name, const Tensor& x,
                                  const TransformerOptions& options, const Tensor& mask) {
     const Tensor attended = residual(trace, name, 1, x, options, [&](const Tensor& t) {
-        return multi_head_attention(trace, join(name, "self_attn"), t, {}, self_options(options),
+        return multi_head_attention(trace, join_name(name, "self_attn"), t, {}, self_options(options),
                                     mask);
     });
     return residual(trace, name, 2, attended, options,
@@ -133,12 +133,12 @@ Tensor transformer_decoder_layer(Trace& trace, std::string_view name, const Tens
                                  const Tensor& memory, const TransformerOptions& options,
                                  const Tensor& mask, const Tensor& memory_mask) {
     const Tensor attended = residual(trace, name, 1, x, options, [&](const Tensor& t) {
-        return multi_head_attention(trace, join(name, "self_attn"), t, {}, self_options(options),
+        return multi_head_attention(trace, join_name(name, "self_attn"), t, {}, self_options(options),
                                     mask);
     });
     const Tensor informed = residual(trace, name, 2, attended, options, [&](const Tensor& t) {
-        const AttentionLayerOptions cross{.heads = options.heads, .key_heads = options.key_heads};
-        return multi_head_attention(trace, join(name, "multihead_attn"), t, memory, cross,
+        const AttentionLayerOptions cross{.num_heads = options.num_heads, .num_kv_heads = options.num_kv_heads};
+        return multi_head_attention(trace, join_name(name, "multihead_attn"), t, memory, cross,
                                     memory_mask);
     });
     return residual(trace, name, 3, informed, options,
@@ -149,7 +149,7 @@ Tensor transformer_encoder(Trace& trace, std::string_view name, const Tensor& x,
                            const TransformerOptions& options, const Tensor& mask) {
     Tensor y = x;
     for (int i = 0; i < layers; ++i)
-        y = transformer_encoder_layer(trace, join(join(name, "layers"), static_cast<size_t>(i)), y,
+        y = transformer_encoder_layer(trace, join_name(join_name(name, "layers"), static_cast<size_t>(i)), y,
                                       options, mask);
     return y;
 }
@@ -168,7 +168,7 @@ Tensor sinusoidal_positions(Trace& trace, int64_t length, int64_t width) {
 
 Tensor learned_positions(Trace& trace, std::string_view name, int64_t length, int64_t width,
                          uint64_t seed) {
-    return trace.param(join(name, "weight"), {length, width}, Init::normal(0, 0.02, seed));
+    return trace.param(join_name(name, "weight"), {length, width}, Init::normal(0, 0.02, seed));
 }
 
 RotaryTables rotary_tables(Trace& trace, int64_t length, int64_t width, double base) {

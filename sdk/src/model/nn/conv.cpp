@@ -29,7 +29,7 @@ std::string misfit(const Kind& kind, const Tensor& x, int64_t out_channels, cons
                    int64_t groups) {
     if (x.rank() != kind.axes + 2)
         return "expected " + std::to_string(kind.axes) + " axes behind batch and channels";
-    if (x.dim(1).per_row || x.dim(1).count < 1) return "the channels must be fixed";
+    if (x.dim(1).is_batch || x.dim(1).count < 1) return "the channels must be fixed";
     if (groups < 1 || out_channels < 1 || x.dim(1).count % groups != 0 ||
         out_channels % groups != 0)
         return "to " + std::to_string(out_channels) + " channels in " + std::to_string(groups) +
@@ -49,17 +49,17 @@ Tensor conv_layer(const Kind& kind, Trace& trace, std::string_view name, const T
     if (const std::string why = misfit(kind, x, out_channels, kernel, groups); !why.empty()) {
         trace.fail(invalid_argument(std::string(kind.name) + " '" + path + "' on " +
                                     to_string(x.shape()) + ": " + why));
-        return {&trace, kNone};
+        return {&trace, kInvalidId};
     }
     const int64_t in_channels = x.dim(1).count;
     Shape shape = kind.is_transposed ? Shape{in_channels, out_channels / groups}
                                      : Shape{out_channels, in_channels / groups};
     for (int i = 0; i < kind.axes; ++i)
         shape.push_back(Dim(kernel[kernel.size() == 1 ? 0 : static_cast<size_t>(i)]));
-    const Tensor weight = trace.param(join(path, "weight"), shape,
+    const Tensor weight = trace.param(join_name(path, "weight"), shape,
                                       weight_init(options.init, shape, options.seed), x.dtype());
     const Tensor bias = options.bias
-                            ? trace.param(join(path, "bias"), {out_channels},
+                            ? trace.param(join_name(path, "bias"), {out_channels},
                                           bias_init(options.init, shape, options.seed), x.dtype())
                             : Tensor();
     return kind.is_transposed

@@ -32,7 +32,7 @@ Shape with_last(const Tensor& x, int64_t count) {
 int64_t coordinates_of(const Tensor& x, int64_t most, const char* what) {
     if (!x.ok()) return 0;
     const Dim last = x.rank() == 0 ? Dim(0) : x.dim(-1);
-    if (is_floating(x.dtype()) && !last.per_row && last.count >= 1 && last.count <= most)
+    if (is_floating(x.dtype()) && !last.is_batch && last.count >= 1 && last.count <= most)
         return last.count;
     x.trace()->fail(invalid_argument(std::string(what) + ": x is " +
                                      std::string(name_of(x.dtype())) + to_string(x.shape()) +
@@ -136,8 +136,8 @@ Tensor hash_grid(Trace& trace, std::string_view name, const Tensor& x,
     if (axes == 0) return failed_like(x);
     if (Status s = check(options); !s.ok()) return fail(x, std::move(s));
     const HashLevels levels = levels_of(options, axes);
-    const double bound = options.first_contents;
-    const Tensor table = trace.param(join(name, "table"), {levels.entry_count, options.features},
+    const double bound = options.init_range;
+    const Tensor table = trace.param(join_name(name, "table"), {levels.entry_count, options.features},
                                      Init::uniform(-bound, bound, options.seed), x.dtype());
 
     return apply_one(op("hash_grid"), {x, table},

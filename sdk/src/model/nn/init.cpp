@@ -51,7 +51,7 @@ Init xavier_normal(const Shape& weight, double gain, uint64_t seed) {
 
 Init weight_init(WeightInit rule, const Shape& weight, uint64_t seed, double gain) {
     switch (rule) {
-        case WeightInit::kFanIn:
+        case WeightInit::kPyTorchDefault:
             return uniform_within(gain / std::sqrt(fan(weight, Fan::kIn)), seed);
         case WeightInit::kKaiming:
             return kaiming_uniform(weight, Fan::kIn, gain * std::sqrt(2.0), seed);
@@ -76,7 +76,7 @@ Init weight_init(WeightInit rule, int64_t in_features, int64_t out_features, uin
 }
 
 Init bias_init(WeightInit rule, const Shape& weight, uint64_t seed) {
-    return rule == WeightInit::kFanIn ? weight_init(rule, weight, seed) : Init::zeros();
+    return rule == WeightInit::kPyTorchDefault ? weight_init(rule, weight, seed) : Init::zeros();
 }
 
 }  // namespace hearth::nn

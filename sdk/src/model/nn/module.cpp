@@ -11,33 +11,33 @@
 
 namespace hearth::nn {
 
-std::string join(std::string_view path, std::string_view part) {
+std::string join_name(std::string_view path, std::string_view part) {
     std::string joined(path);
     if (!joined.empty()) joined += '.';
     return joined += part;
 }
 
-std::string join(std::string_view path, size_t index) {
-    return join(path, std::to_string(index));
+std::string join_name(std::string_view path, size_t index) {
+    return join_name(path, std::to_string(index));
 }
 
 Tensor Sequential::operator()(Trace& trace, std::string_view name, const Tensor& x) const {
     Tensor y = x;
-    for (size_t i = 0; i < layers_.size(); ++i) y = layers_[i](trace, join(name, i), y);
+    for (size_t i = 0; i < layers_.size(); ++i) y = layers_[i](trace, join_name(name, i), y);
     return y;
 }
 
-std::vector<NamedParam> named_params(const Trace& trace) {
-    std::vector<NamedParam> named;
+std::vector<NamedParameter> named_parameters(const Trace& trace) {
+    std::vector<NamedParameter> named;
     for (const Tensor& t : trace.params())
         named.push_back({trace.graph().value(t.value()).name, t});
     return named;
 }
 
-std::vector<Tensor> params_where(const Trace& trace,
+std::vector<Tensor> filter_parameters(const Trace& trace,
                                  const std::function<bool(std::string_view)>& wanted) {
     std::vector<Tensor> found;
-    for (const NamedParam& p : named_params(trace))
+    for (const NamedParameter& p : named_parameters(trace))
         if (wanted(p.name)) found.push_back(p.tensor);
     return found;
 }
@@ -66,18 +66,18 @@ void add_product(HostTensor& weight, const HostTensor& b, const HostTensor& a, d
 
 }  // namespace
 
-std::vector<Tensor> params_under(const Trace& trace,
+std::vector<Tensor> parameters_with_prefix(const Trace& trace,
                                  std::initializer_list<std::string_view> paths) {
-    return params_where(trace, [paths](std::string_view name) { return is_under(name, paths); });
+    return filter_parameters(trace, [paths](std::string_view name) { return is_under(name, paths); });
 }
 
-std::vector<Tensor> params_except(const Trace& trace,
+std::vector<Tensor> parameters_except(const Trace& trace,
                                   std::initializer_list<std::string_view> paths) {
-    return params_where(trace, [paths](std::string_view name) { return !is_under(name, paths); });
+    return filter_parameters(trace, [paths](std::string_view name) { return !is_under(name, paths); });
 }
 
 std::vector<Tensor> lora_params(const Trace& trace) {
-    return params_where(trace, [](std::string_view name) {
+    return filter_parameters(trace, [](std::string_view name) {
         return name.ends_with(kLoraA) || name.ends_with(kLoraB);
     });
 }

@@ -22,7 +22,7 @@ RecurrentWeights weights_of(Trace& trace, std::string_view name, const std::stri
     const int64_t rows = cell.gate_count() * hidden;
     const double bound = 1 / std::sqrt(static_cast<double>(hidden));
     const auto param = [&](const char* what, const Shape& shape) {
-        return trace.param(join(name, what + suffix), shape,
+        return trace.param(join_name(name, what + suffix), shape,
                            Init::uniform(-bound, bound, options.seed), x.dtype());
     };
     RecurrentWeights w;
@@ -37,7 +37,7 @@ RecurrentWeights weights_of(Trace& trace, std::string_view name, const std::stri
 
 bool is_sound(Trace& trace, std::string_view name, const Tensor& x, int rank, int64_t hidden) {
     if (!x.ok()) return false;
-    if (x.rank() == rank && !x.dim(-1).per_row && hidden > 0) return true;
+    if (x.rank() == rank && !x.dim(-1).is_batch && hidden > 0) return true;
     trace.fail(invalid_argument("recurrent layer '" + std::string(name) + "': x is " +
                                 to_string(x.shape()) + ", hidden " + std::to_string(hidden) +
                                 "; expected rank " + std::to_string(rank) +
@@ -54,7 +54,7 @@ RecurrentState where_kept(const Tensor& resets, const Tensor& x, const Recurrent
             s.trace()->fail(invalid_argument(
                 "recurrent layer: the resets are " + std::string(name_of(resets.dtype())) +
                 to_string(resets.shape()) + ", expected bool" + to_string(Shape{x.dim(0)})));
-            return Tensor(s.trace(), kNone);
+            return Tensor(s.trace(), kInvalidId);
         }
         return where(unsqueeze(resets, {1}), 0.0, s);
     };
@@ -64,9 +64,9 @@ RecurrentState where_kept(const Tensor& resets, const Tensor& x, const Recurrent
 RecurrentState one_step(Trace& trace, std::string_view name, const Tensor& x, int64_t hidden,
                         RecurrentKind kind, const RecurrentState& state,
                         const RecurrentOptions& options) {
-    if (!is_sound(trace, name, x, 2, hidden)) return {{&trace, kNone}, {&trace, kNone}};
+    if (!is_sound(trace, name, x, 2, hidden)) return {{&trace, kInvalidId}, {&trace, kInvalidId}};
     const RecurrentCell cell = RecurrentCell::of(kind);
-    const RecurrentState begin = where_kept(options.resets, x, state);
+    const RecurrentState begin = where_kept(options.episode_starts, x, state);
     return recurrent_step(cell, weights_of(trace, name, "_l0", cell, x, hidden, options), x, begin);
 }
 
@@ -84,7 +84,7 @@ RecurrentResult gru_windows(Trace& trace, std::string_view name, const Tensor& x
                                  ? Tensor()
                                  : squeeze(slice(options.h, 0, layer, layer + 1), {0});
         sequence = hearth::gru(sequence, start, weights.input, weights.hidden, weights.input_bias,
-                               weights.hidden_bias, options.resets);
+                               weights.hidden_bias, options.episode_starts);
         if (!sequence.ok()) return {sequence, sequence, sequence};
         last.push_back(squeeze(slice(sequence, 1, length - 1, length), {1}));
     }
@@ -93,15 +93,15 @@ RecurrentResult gru_windows(Trace& trace, std::string_view name, const Tensor& x
 
 RecurrentResult whole_sequence(Trace& trace, std::string_view name, const Tensor& x, int64_t hidden,
                                RecurrentKind kind, const RecurrentOptions& options) {
-    const Tensor failed(&trace, kNone);
+    const Tensor failed(&trace, kInvalidId);
     if (!is_sound(trace, name, x, 3, hidden)) return {failed, failed, failed};
     if (kind == RecurrentKind::kGru && !options.bidirectional && options.layers > 0 &&
-        options.lengths.trace() == nullptr && !x.dim(1).per_row && x.dim(1).count > 1)
+        options.lengths.trace() == nullptr && !x.dim(1).is_batch && x.dim(1).count > 1)
         return gru_windows(trace, name, x, hidden, options);
     const RecurrentCell cell = RecurrentCell::of(kind);
     const bool is_lstm = kind == RecurrentKind::kLstm;
     std::vector<Tensor> last_h, last_c;
-    Tensor sequence = swap_axes(x, 0, 1);
+    Tensor sequence = swapaxes(x, 0, 1);
     for (int layer = 0; layer < options.layers; ++layer) {
         std::vector<Tensor> outputs;
         for (const bool reverse : {false, true}) {
@@ -115,14 +115,14 @@ RecurrentResult whole_sequence(Trace& trace, std::string_view name, const Tensor
             const RecurrentRun run = run_recurrent(
                 cell, weights_of(trace, name, suffix, cell, sequence, hidden, options), sequence,
                 {part(options.h), is_lstm ? part(options.c) : Tensor()}, options.lengths, reverse,
-                options.resets);
+                options.episode_starts);
             outputs.push_back(run.output);
             last_h.push_back(run.last.h);
             if (is_lstm) last_c.push_back(run.last.c);
         }
         sequence = outputs.size() == 1 ? outputs[0] : concat(outputs, -1);
     }
-    return {swap_axes(sequence, 0, 1), stack(last_h), is_lstm ? stack(last_c) : Tensor()};
+    return {swapaxes(sequence, 0, 1), stack(last_h), is_lstm ? stack(last_c) : Tensor()};
 }
 
 }  // namespace

@@ -15,9 +15,9 @@ namespace {
 constexpr std::string_view kSuffix = ".average";
 
 Tensor next_value(const Tensor& param) {
-    for (const GraphUpdate& u : param.trace()->graph().updates)
+    for (const Assignment& u : param.trace()->graph().updates)
         if (u.target == param.value()) return {param.trace(), u.value};
-    return {param.trace(), kNone};
+    return {param.trace(), kInvalidId};
 }
 
 bool is_under(std::string_view name, std::string_view prefix) {
@@ -27,7 +27,7 @@ bool is_under(std::string_view name, std::string_view prefix) {
 
 }  // namespace
 
-void track_averages(std::span<const Tensor> params, double decay) {
+void update_ema(std::span<const Tensor> params, double decay) {
     for (const Tensor& param : params) {
         if (!param.ok()) return;
         Trace& trace = *param.trace();
@@ -43,7 +43,7 @@ void track_averages(std::span<const Tensor> params, double decay) {
     }
 }
 
-void use_averages(Trace& trace, std::string_view prefix) {
+void use_ema(Trace& trace, std::string_view prefix) {
     bool any = false;
     for (Value& v : trace.graph().values) {
         if (v.kind != ValueKind::kParam || !is_under(v.name, prefix)) continue;
@@ -56,7 +56,7 @@ void use_averages(Trace& trace, std::string_view prefix) {
                                     "' has no param under '" + std::string(prefix) + "'"));
 }
 
-void follow(Trace& trace, std::string_view prefix, std::string_view original, const Rate& rate) {
+void polyak_update(Trace& trace, std::string_view prefix, std::string_view original, const ScalarOrTensor& rate) {
     if (!trace.status().ok()) return;
     const std::string who = "follow: '" + std::string(prefix) + "' of '" + std::string(original);
     bool any = false;
@@ -67,7 +67,7 @@ void follow(Trace& trace, std::string_view prefix, std::string_view original, co
         any = true;
         const std::string name = std::string(original) + v.name.substr(prefix.size());
         const ValueId from = trace.graph().find(name);
-        if (from == kNone || trace.graph().value(from).shape != v.shape ||
+        if (from == kInvalidId || trace.graph().value(from).shape != v.shape ||
             trace.graph().value(from).dtype != v.dtype)
             return trace.fail(invalid_argument(who + "': trace '" + trace.graph().name +
                                                "' has no '" + name + "' like '" + v.name + "'"));

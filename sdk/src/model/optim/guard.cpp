@@ -52,7 +52,7 @@ Tensor largest_of(std::vector<Tensor> numbers) {
 
 /// The guarded value of an update.  For rows that are written in place, invalid indices drop the
 /// rows instead: a select between all old and new contents would copy them.
-Tensor guarded(Trace& trace, const GraphUpdate& update, const Tensor& condition) {
+Tensor guarded(Trace& trace, const Assignment& update, const Tensor& condition) {
     Graph& graph = trace.graph();
     const Tensor before(&trace, update.target), after(&trace, update.value);
     const Node* node = graph.producer(update.value);
@@ -81,25 +81,25 @@ Tensor all_finite(std::span<const Tensor> tensors) {
     Trace* trace = nullptr;
     for (const Tensor& t : tensors) {
         if (trace == nullptr) trace = t.trace();
-        if (!t.ok()) return {t.trace(), kNone};
+        if (!t.ok()) return {t.trace(), kInvalidId};
         if (t.shape().element_count(1) > 0) magnitudes.push_back(largest_magnitude(t));
     }
     if (!magnitudes.empty()) return is_finite_magnitude(std::move(magnitudes));
     if (trace != nullptr)
         trace->fail(invalid_argument("all_finite: there are no elements to look at"));
-    return {trace, kNone};
+    return {trace, kInvalidId};
 }
 
 Tensor all_finite(std::initializer_list<Tensor> tensors) {
     return all_finite(std::span(tensors.begin(), tensors.size()));
 }
 
-UpdateGuard::UpdateGuard(Trace& trace)
+ConditionalUpdate::ConditionalUpdate(Trace& trace)
     : trace_(&trace), first_update_(trace.graph().updates.size()) {}
 
 // Redirects readers of an updated value to the guarded one unless the condition depends on them:
 // the step of a param then reads its guarded moments, and all of them are one kernel.
-void UpdateGuard::apply_if(const Tensor& condition) {
+void ConditionalUpdate::commit_if(const Tensor& condition) {
     if (!trace_->status().ok()) return;
     Graph& graph = trace_->graph();
     if (is_done_)
@@ -115,7 +115,7 @@ void UpdateGuard::apply_if(const Tensor& condition) {
     is_done_ = true;
     const std::vector<bool> is_before = needed_for(graph, condition.value());
     for (size_t i = first_update_; i < graph.updates.size(); ++i) {
-        const GraphUpdate update = graph.updates[i];
+        const Assignment update = graph.updates[i];
         const Tensor kept = guarded(*trace_, update, condition);
         if (!kept.ok()) return;
         graph.updates[i].value = kept.value();

@@ -14,28 +14,28 @@ namespace hearth {
 
 namespace {
 
-Status check(const LossScaleOptions& o) {
-    const bool is_sound = o.least > 0 && o.least <= o.first && o.first <= o.most && o.growth >= 1 &&
+Status check(const GradScalerOptions& o) {
+    const bool is_sound = o.min_scale > 0 && o.min_scale <= o.init_scale && o.init_scale <= o.max_scale && o.growth >= 1 &&
                           o.backoff > 0 && o.backoff < 1 && o.growth_interval >= 1;
     if (is_sound) return {};
     return invalid_argument(
         "loss scale '" + o.name +
         "': expected 0 < least <= first <= most, growth >= 1, 0 < backoff < 1 and growth_interval "
         ">= 1, found least " +
-        std::to_string(o.least) + ", first " + std::to_string(o.first) + ", most " +
-        std::to_string(o.most) + ", growth " + std::to_string(o.growth) + ", backoff " +
+        std::to_string(o.min_scale) + ", first " + std::to_string(o.init_scale) + ", most " +
+        std::to_string(o.max_scale) + ", growth " + std::to_string(o.growth) + ", backoff " +
         std::to_string(o.backoff) + ", growth_interval " + std::to_string(o.growth_interval));
 }
 
 }  // namespace
 
-LossScale::LossScale(Trace& trace, const LossScaleOptions& options)
+GradScaler::GradScaler(Trace& trace, const GradScalerOptions& options)
     : trace_(&trace), options_(options), guard_(trace) {
     if (Status s = check(options); !s.ok()) trace.fail(s);
-    scale_ = trace.state(options.name, {}, Init::constant(options.first));
+    scale_ = trace.state(options.name, {}, Init::constant(options.init_scale));
 }
 
-std::vector<Tensor> LossScale::grad(const Tensor& loss, std::span<const Tensor> params) {
+std::vector<Tensor> GradScaler::grad(const Tensor& loss, std::span<const Tensor> params) {
     if (!loss.ok() || !scale_.ok()) return std::vector<Tensor>(params.size(), loss);
     std::vector<Tensor> gradients = hearth::grad(loss * cast(scale_, loss.dtype()), params);
     for (Tensor& g : gradients) {
@@ -47,26 +47,26 @@ std::vector<Tensor> LossScale::grad(const Tensor& loss, std::span<const Tensor> 
     return gradients;
 }
 
-Tensor LossScale::finish() {
+Tensor GradScaler::update() {
     if (!trace_->status().ok()) return scale_;
     if (largest_.empty()) {
         trace_->fail(invalid_argument("loss scale '" + options_.name +
                                       "': finish() needs gradients from grad() before"));
-        return {trace_, kNone};
+        return {trace_, kInvalidId};
     }
     const Tensor is_finite = is_finite_magnitude(largest_);
-    guard_.apply_if(is_finite);
+    guard_.commit_if(is_finite);
     adjust_scale(is_finite);
     return is_finite;
 }
 
-void LossScale::adjust_scale(const Tensor& is_finite) {
+void GradScaler::adjust_scale(const Tensor& is_finite) {
     const Tensor good = trace_->state(options_.name + ".good_steps", {}, {}, DType::kU32);
     const Tensor skipped = trace_->state(options_.name + ".skipped_steps", {}, {}, DType::kU32);
     const Tensor next_good = good + 1.0;
     const Tensor grows = greater_equal(next_good, static_cast<double>(options_.growth_interval));
-    const Tensor grown = where(grows, minimum(scale_ * options_.growth, options_.most), scale_);
-    const Tensor reduced = maximum(scale_ * options_.backoff, options_.least);
+    const Tensor grown = where(grows, minimum(scale_ * options_.growth, options_.max_scale), scale_);
+    const Tensor reduced = maximum(scale_ * options_.backoff, options_.min_scale);
     const Tensor zero = trace_->constant(0, DType::kU32);
     trace_->assign(scale_, where(is_finite, grown, reduced));
     trace_->assign(good, where(is_finite, where(grows, zero, next_good), zero));

@@ -12,8 +12,8 @@
 
 namespace hearth {
 
-Rate scheduled(Trace& trace, const Schedule& schedule, std::string_view name) {
-    return schedule(run_counter(trace, name));
+ScalarOrTensor with_schedule(Trace& trace, const Schedule& schedule, std::string_view name) {
+    return schedule(global_step(trace, name));
 }
 
 namespace schedules {
@@ -40,7 +40,7 @@ Schedule constant(double rate) {
     return [rate](const Tensor& step) { return step.trace()->constant(rate); };
 }
 
-Schedule stepwise(double rate, int64_t every, double factor) {
+Schedule step_lr(double rate, int64_t every, double factor) {
     // Integer division: a floating-point quotient may lie an ulp below the integer.
     return [=](const Tensor& step) {
         const Tensor falls = real(step / whole(step, std::max<int64_t>(every, 1)));
@@ -56,7 +56,7 @@ Schedule exponential(double rate, double factor) {
     return [=](const Tensor& step) { return exp(real(step) * std::log(factor)) * rate; };
 }
 
-Schedule cosine(double first, int64_t steps, double last) {
+Schedule cosine_annealing(double first, int64_t steps, double last) {
     return [=](const Tensor& step) {
         const Tensor fall = cos(progress(step, steps) * std::numbers::pi) + 1.0;
         return fall * ((first - last) / 2) + last;
@@ -71,11 +71,11 @@ Schedule noam(int64_t width, int64_t warmup, double scale) {
     };
 }
 
-Schedule joined(std::vector<Part> parts) {
-    return [parts = std::move(parts)](const Tensor& step) {
+Schedule sequential(std::vector<Segment> segments) {
+    return [parts = std::move(segments)](const Tensor& step) {
         Tensor rate;
         int64_t begin = 0;
-        for (const Part& part : parts) {
+        for (const Segment& part : parts) {
             const Tensor start = whole(step, begin);
             const Tensor here = part.schedule(maximum(step, start) - start);
             rate = begin == 0 ? here : where(less(step, start), rate, here);
@@ -85,7 +85,7 @@ Schedule joined(std::vector<Part> parts) {
     };
 }
 
-Schedule product(Schedule a, Schedule b) {
+Schedule multiplied(Schedule a, Schedule b) {
     return [a = std::move(a), b = std::move(b)](const Tensor& step) { return a(step) * b(step); };
 }
 

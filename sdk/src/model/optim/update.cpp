@@ -13,7 +13,7 @@
 
 namespace hearth {
 
-Tensor Rate::as_tensor(const Tensor& x) const {
+Tensor ScalarOrTensor::as_tensor(const Tensor& x) const {
     if (!x.ok()) return x;
     if (!tensor_) return x.trace()->constant(value_, x.dtype());
     return tensor_->dtype() == x.dtype() ? *tensor_ : cast(*tensor_, x.dtype());

@@ -190,7 +190,7 @@ void FragmentMemory::mask_rows(Expr sums) {
     const Expr e = each_element(to_, sums);
     const Expr line = body_.chunk_element(down, e), own = body_.chunk_element(sums, e);
     const Expr counts =
-        both(line >= to_float(frame_.blocks.skip), line < to_float(frame_.blocks.stop));
+        logical_and(line >= to_float(frame_.blocks.skip), line < to_float(frame_.blocks.stop));
     to_.assign(own, select(counts, own, frame_.zero()));
     to_.end();
     to_.end();
@@ -225,8 +225,8 @@ void FragmentMemory::store_elements(ValueId v, Expr fragment) {
     const Expr r = to_.let("r", position(down, e));
     const Expr n = to_.let("n", place_.c * columns() + position(across, e));
     const Expr is_mine =
-        frame_.slides() ? both(r >= frame_.blocks.skip, r < frame_.blocks.stop) : r < rows_left();
-    to_.if_(both(is_mine, n < width));
+        frame_.slides() ? logical_and(r >= frame_.blocks.skip, r < frame_.blocks.stop) : r < rows_left();
+    to_.if_(logical_and(is_mine, n < width));
     const Expr row = first_row() + (frame_.slides() ? r * frame_.blocks.apart : r);
     to_.store(frame_.buffer(v), row * width + n, body_.chunk_element(wide, e));
     to_.end();
@@ -262,7 +262,7 @@ std::optional<Scalar> FragmentScope::resident(uint32_t level, ValueId v, const S
         needs_places_ = true;
         return std::nullopt;
     }
-    const Scalar variable = arena.variable(scalar_type(value.dtype));
+    const Scalar variable = arena.symbol(scalar_type(value.dtype));
     near_.emplace(v, variable);
     read_.emplace_back(variable, sums);
     return variable;
@@ -304,11 +304,11 @@ Expr FragmentScope::near(uint32_t level, ValueId v) {
 std::optional<std::vector<Expr>> FragmentScope::work_out(std::span<const ValueId> values,
                                                          Expr sums) {
     const Graph& graph = frame_.graph;
-    inner_ = arena.variable(ScalarType::kI32);
+    inner_ = arena.symbol(ScalarType::kI32);
     is_one_wide_ = frame_.row_width(values[0]) == 1;
     std::optional<Scalar> sum_element;
     if (sums) {
-        sum_element = arena.variable(ScalarType::kF32);
+        sum_element = arena.symbol(ScalarType::kF32);
         const bool has_bias = frame_.plan.in_registers && bias_of(frame_, stage_) != nullptr;
         expressions.define(has_bias ? sum_with_bias(frame_, stage_) : stage_.node->outputs[0],
                            *sum_element);
@@ -408,19 +408,19 @@ bool is_summed_over_rows(const NetworkPlan& plan, ValueId v) {
 
 ValueId sum_with_bias(const NetworkFrame& frame, const NetworkStage& product) {
     const ValueId v = product.node->outputs[0];
-    if (frame.leaves[v] || frame.readers[v].size() != 1) return kNone;
+    if (frame.leaves[v] || frame.readers[v].size() != 1) return kInvalidId;
     const NodeId reader = frame.readers[v][0];
     const Node& node = frame.graph.nodes[reader];
     const std::vector<NodeId>& within = product.group->nodes;
     return std::find(within.begin(), within.end(), reader) != within.end() &&
                    node.op->name == "add" && node.inputs[0] != node.inputs[1]
                ? node.outputs[0]
-               : kNone;
+               : kInvalidId;
 }
 
 const RowVector* bias_of(const NetworkFrame& frame, const NetworkStage& product) {
     const ValueId sum = sum_with_bias(frame, product);
-    if (sum == kNone) return nullptr;
+    if (sum == kInvalidId) return nullptr;
     for (const RowVector& v : frame.plan.vectors)
         for (const ValueId in : frame.graph.producer(sum)->inputs)
             if (in == v.value && frame.graph.value(in).shape.rank() == 1 &&

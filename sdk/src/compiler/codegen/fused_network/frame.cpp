@@ -40,7 +40,7 @@ NetworkFrame::NetworkFrame(const Graph& graph_in, const RowRegion& region_in, Ne
     }
     body->threads = static_cast<uint32_t>(plan.threads);
     if (has_matrices()) {
-        body->matrix = options.caps.matrix;
+        body->matrix = options.caps.cooperative_matrix_shape;
         body->subgroup_size = static_cast<uint32_t>(plan.threads / plan.subgroups);
     }
     pool = body->global("pool", LocalKind::kShared,

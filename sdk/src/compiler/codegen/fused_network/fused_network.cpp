@@ -27,13 +27,13 @@ static uint64_t flops_of_region(const Graph& graph, const RowRegion& region, uin
             const Shape& out = graph.values[node.outputs[0]].shape;
             const Dim columns = out[out.rank() - 1];
             flops += 2 * count(node.inputs[0]) *
-                     static_cast<uint64_t>(columns.at(static_cast<int64_t>(rows)));
+                     static_cast<uint64_t>(columns.resolve(static_cast<int64_t>(rows)));
         } else if (walks_windows(node)) {
             const bool is_backward = node.op->name == kGruWindowBackward;
             const ValueId weight =
                 node.inputs[is_backward ? size_t{kGruBackWeight} : size_t{kGruWeight}];
             flops += 2 * count(weight) *
-                     static_cast<uint64_t>(region.rows.at(static_cast<int64_t>(rows)));
+                     static_cast<uint64_t>(region.rows.resolve(static_cast<int64_t>(rows)));
         } else {
             flops +=
                 count(node.op->op_class == OpClass::kReduce ? node.inputs[0] : node.outputs[0]);

@@ -97,14 +97,14 @@ class RowPlanner {
   private:
     Status add_groups() {
         for (const Group* group : groups_)
-            for (ValueId v : group->stores) stage_of_[v] = kNone;
+            for (ValueId v : group->stores) stage_of_[v] = kInvalidId;
         for (const Group* group : groups_) HEARTH_TRY(add_group(*group));
         return {};
     }
 
     Status add_networks() {
         for (const Group* group : groups_)
-            for (ValueId v : group->stores) stage_of_[v] = kNone;
+            for (ValueId v : group->stores) stage_of_[v] = kInvalidId;
         const std::vector<size_t> networks = networks_of_groups();
         for (size_t network = 0; network <= groups_.size(); ++network) {
             if (network > 0)
@@ -326,7 +326,7 @@ class RowPlanner {
             value.kind == ValueKind::kConstant ||
             (value.kind == ValueKind::kNode && !region_.has(value.node) && plan_.edge == 0);
         const Dim count = value.shape.element_count();
-        if (!is_weight || value.dtype != DType::kF32 || count.per_row || count.count < 1 ||
+        if (!is_weight || value.dtype != DType::kF32 || count.is_batch || count.count < 1 ||
             count.count > kMostElements || is_multiplied(v))
             return;
         int64_t in_all = count.count;
@@ -406,7 +406,7 @@ class RowPlanner {
 
     Status place() {
         const auto capacity = static_cast<int64_t>(options_.rows_capacity);
-        const int64_t rows = region_.rows.at(capacity);
+        const int64_t rows = region_.rows.resolve(capacity);
         const auto window = static_cast<int>(region_.window);
         const int least = std::max({plan_.edge, window, 1});
         int wanted = plan_.parts != 0    ? plan_.granule
@@ -429,7 +429,7 @@ class RowPlanner {
         if (all.empty())
             return unsupported("the activations of one row and " + std::to_string(kLeastChunk) +
                                " lines of each layer's weights do not fit " +
-                               std::to_string(options_.caps.shared_memory_bytes) +
+                               std::to_string(options_.caps.max_compute_shared_memory_size) +
                                " bytes of shared memory");
         for (int tile_rows = 2 * wanted; tile_rows <= kMostTileRows; tile_rows *= 2) add(tile_rows);
         size_t chosen = 0;
@@ -467,7 +467,7 @@ class RowPlanner {
     bool place_with(int tile_rows, RowWeights mode) {
         plan_.tile_rows = tile_rows;
         plan_.mode = mode;
-        const uint32_t most = options_.caps.max_workgroup_invocations;
+        const uint32_t most = options_.caps.max_compute_work_group_invocations;
         plan_.threads = static_cast<int>(std::min<uint32_t>(tile_rows <= 8 ? 128 : 256, most));
         if (plan_.edge != 0) {
             // A matrix of a 64 wide layer for each subgroup.
@@ -494,7 +494,7 @@ class RowPlanner {
         const int wanted = widest > kWideWeights ? 512 : 256;
         plan_.threads = static_cast<int>(
             std::min<uint32_t>(static_cast<uint32_t>(wanted),
-                               std::bit_floor(options_.caps.max_workgroup_invocations)));
+                               std::bit_floor(options_.caps.max_compute_work_group_invocations)));
         for (RowWeight& w : plan_.weights) {
             w.slices = 1;
             while (2 * w.slices * w.outer <= plan_.threads && 2 * w.slices <= w.inner_quads())
@@ -528,9 +528,9 @@ class RowPlanner {
         const uint32_t end = plan_.levels;
         blocks.push_back({round_up(plan_.threads, 4), 0, end, &plan_.scratch_offset});
         if (plan_.edge != 0) {
-            plan_.matrix_stride = static_cast<int>(options_.caps.matrix.n) + 4;
+            plan_.matrix_stride = static_cast<int>(options_.caps.cooperative_matrix_shape.n) + 4;
             blocks.push_back(
-                {plan_.subgroups * plan_.matrix_stride * static_cast<int>(options_.caps.matrix.m),
+                {plan_.subgroups * plan_.matrix_stride * static_cast<int>(options_.caps.cooperative_matrix_shape.m),
                  0, end, &plan_.matrix_offset});
         }
         for (RowVector& v : plan_.vectors)
@@ -542,7 +542,7 @@ class RowPlanner {
             w.walk = GruWalk::of(w.is_backward, w.hidden, region_.window,
                                  plan_.tile_rows / static_cast<int>(region_.window), plan_.threads,
                                  options_.caps);
-            if (w.walk.shared_floats() * 4 > options_.caps.shared_memory_bytes) return false;
+            if (w.walk.shared_floats() * 4 > options_.caps.max_compute_shared_memory_size) return false;
             blocks.push_back({round_up(static_cast<int>(w.walk.shared_floats()), 4), w.level,
                               w.level, &w.offset});
         }
@@ -576,7 +576,7 @@ class RowPlanner {
         const bool has_numbers =
             std::any_of(groups_.begin(), groups_.end(),
                         [](const Group* group) { return !group->replicated_scalars.empty(); });
-        const auto limit = static_cast<int>(options_.caps.shared_memory_bytes / 4) -
+        const auto limit = static_cast<int>(options_.caps.max_compute_shared_memory_size / 4) -
                            (has_numbers ? plan_.threads : 0);
         plan_.shared_floats = static_cast<int>(placement.size);
         if (plan_.shared_floats > limit) return false;

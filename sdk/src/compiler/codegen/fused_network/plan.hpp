@@ -22,12 +22,12 @@ namespace hearth {
 /// A tile's rows of one value in shared memory.  Sizes and offsets are in floats; a width counts
 /// elements.
 struct RowTile {
-    ValueId value = kNone;
+    ValueId value = kInvalidId;
     int width = 0;           ///< elements of one row
     int stride = 0;          ///< of its place; what is beyond the width is zero up to `padded()`
     bool is_factor = false;  ///< read several elements at a time, so padded with zeros
     int half_edge = 0;       ///< not 0: elements are f16, padded to multiples of this
-    uint32_t first_level = kNone, last_level = 0;
+    uint32_t first_level = kInvalidId, last_level = 0;
     int offset = 0;
 
     bool is_half() const { return half_edge != 0; }
@@ -39,14 +39,14 @@ struct RowTile {
 
 /// A small tensor that is the same for all rows (a bias), in shared memory from the start.
 struct RowVector {
-    ValueId value = kNone;
+    ValueId value = kInvalidId;
     int count = 0;
     int offset = 0;
 };
 
 /// The weights of one product in shared memory, as they lie in the tensor: lines of its last axis.
 struct RowWeight {
-    ValueId value = kNone;
+    ValueId value = kInvalidId;
     bool is_dot = false;       ///< the last axis is summed over
     int inner = 0;             ///< extent that is summed over
     int outer = 0;             ///< extent of the result

@@ -134,12 +134,12 @@ class RegisterPlanner {
     }
 
     void set_threads() {
-        const auto most = static_cast<int>(options_.caps.max_workgroup_invocations);
+        const auto most = static_cast<int>(options_.caps.max_compute_work_group_invocations);
         const auto size = static_cast<int>(options_.caps.subgroup_size);
         plan_.subgroups = std::min(kRegisterSubgroups, most / size);
         plan_.threads = plan_.subgroups * size;
         plan_.blocks = plan_.parts != 0 ? 1 : 2;
-        plan_.tile_rows = plan_.subgroups * plan_.blocks * static_cast<int>(options_.caps.matrix.m);
+        plan_.tile_rows = plan_.subgroups * plan_.blocks * static_cast<int>(options_.caps.cooperative_matrix_shape.m);
     }
 
     // ------------------------------------------------------------------------------- registers
@@ -217,14 +217,14 @@ class RegisterPlanner {
     int size_of(const RowWeight& w) const { return w.stride * w.padded_lines(); }
 
     Status place() {
-        const auto limit = static_cast<int>(options_.caps.shared_memory_bytes / 4);
+        const auto limit = static_cast<int>(options_.caps.max_compute_shared_memory_size / 4);
         int base = round_up(plan_.edge, 4);
         plan_.positions_offset = 0;
         for (RowVector& v : plan_.vectors) {
             v.offset = base;
             base += round_up(v.count, plan_.edge);
         }
-        if (options_.caps.matrix_cores == MatrixCores::kKhr && !options_.caps.nv_matrix_cores) {
+        if (options_.caps.cooperative_matrix == CooperativeMatrixExt::kKhr && !options_.caps.cooperative_matrix_nv) {
             for (const NetworkStage& s : plan_.stages)
                 if (s.kind == NetworkStageKind::kProduct)
                     plan_.own_stride =

@@ -22,8 +22,8 @@ NetworkScope::NetworkScope(NetworkFrame& frame, const NetworkStage& stage)
     : expressions(frame.graph, stage.group != nullptr ? *stage.group : nothing_, frame.inlined),
       arena(expressions.arena()),
       writer(*frame.body, arena, frame.operand),
-      row(arena.variable(ScalarType::kI32)),
-      local(arena.variable(ScalarType::kI32)),
+      row(arena.symbol(ScalarType::kI32)),
+      local(arena.symbol(ScalarType::kI32)),
       frame_(frame) {
     if (kRolledLoops.is_needed(frame.options.caps)) writer.keep_rolled();
     writer.load_by([&frame](uint64_t value, Expr element, ScalarType type) {
@@ -59,7 +59,7 @@ std::optional<Scalar> NetworkScope::number(ValueId v) {
     for (const std::shared_ptr<const Group>& number : frame_.replicated_scalars) {
         if (std::find(number->stores.begin(), number->stores.end(), v) == number->stores.end())
             continue;
-        const Scalar variable = arena.variable(scalar_type(frame_.graph.value(v).dtype));
+        const Scalar variable = arena.symbol(scalar_type(frame_.graph.value(v).dtype));
         writer.bind(variable, replicated_scalar_variable(frame_.graph, v, *frame_.body));
         return variable;
     }
@@ -124,7 +124,7 @@ void NetworkScope::store_outside(ValueId v, Expr content, Expr inner, Expr insid
     if (!is_stored_outside(v)) return;
     frame_.note_store(v);
     const Expr is_there = in_tile_ < frame_.count;
-    writer.if_(inside ? both(is_there, inside) : is_there);
+    writer.if_(inside ? logical_and(is_there, inside) : is_there);
     writer.store(frame_.buffer(v), in_whole_ * frame_.row_width(v) + inner, content);
     writer.end();
 }

@@ -42,7 +42,7 @@ std::vector<Statement> write_elements(NetworkFrame& frame, const NetworkStage& s
     const NetworkFrame::Tasks tasks = frame.each_task(writer, lane, count);
     const Expr r = writer.let("r", tasks.task / padded), j = writer.let("j", tasks.task % padded);
     scope.open_row(r);
-    const Scalar inner = scope.arena.variable(ScalarType::kI32);
+    const Scalar inner = scope.arena.symbol(ScalarType::kI32);
     if (padded == width) {
         writer.bind(inner, j);
         scope.store_row(values, inner, j);
@@ -64,7 +64,7 @@ std::vector<Statement> copy_eights(NetworkFrame& frame, const RowTile& tile) {
     const Expr e = writer.for_(
         "e", lane, [&](Expr next) { return next < count; }, frame.index(frame.plan.threads));
     const Expr r = writer.let("r", e / eights), q = writer.let("q", e % eights);
-    const Expr is_there = inside < eights ? both(r < frame.count, q < inside) : r < frame.count;
+    const Expr is_there = inside < eights ? logical_and(r < frame.count, q < inside) : r < frame.count;
     const Expr halves = body.load_chunk_at(Chunk::kHalves, frame.buffer(tile.value),
                                            (frame.first + r) * inside + q);
     writer.assign(
@@ -139,7 +139,7 @@ std::vector<Statement> ReductionStage::write() {
     in_tile_ = writer.let("r", task / outer_count_);
     outer_name_ = writer.let("o", task % outer_count_);
     scope_.open_row(in_tile_);
-    outer_index_ = scope_.arena.variable(ScalarType::kI32);
+    outer_index_ = scope_.arena.symbol(ScalarType::kI32);
     writer.bind(outer_index_, outer_name_);
     outer_at_ = coords_of(scope_.arena, {outer_index_, {}}, outer_);
 
@@ -151,13 +151,13 @@ std::vector<Statement> ReductionStage::write() {
         const ScalarType type = scalar_type(dtype);
         const Expr sum =
             writer.declare("sum" + std::to_string(reductions++), type,
-                           frame_.body->constant(fold_start(node.op->fold, dtype), type));
+                           frame_.body->constant(fold_start(node.op->reduce, dtype), type));
         const ScalarPlace place = open_line();
         const Expr element = writer.emit(scope_.expressions.read(node.inputs[0], place));
-        writer.assign(sum, fold_step(node.op->fold, sum, element));
+        writer.assign(sum, fold_step(node.op->reduce, sum, element));
         writer.end();
-        if (lanes_ > 1) fold_lanes(node.op->fold, sum);
-        const Scalar result = scope_.arena.variable(type);
+        if (lanes_ > 1) fold_lanes(node.op->reduce, sum);
+        const Scalar result = scope_.arena.symbol(type);
         writer.bind(result, sum);
         scope_.expressions.define(node.outputs[0], result);
     }
@@ -169,7 +169,7 @@ std::vector<Statement> ReductionStage::write() {
 /// Opens a thread's turns over the elements that are reduced, and gives the place of one.
 ScalarPlace ReductionStage::open_line() {
     const Group& group = *stage_.group;
-    const Scalar k = scope_.arena.variable(ScalarType::kI32);
+    const Scalar k = scope_.arena.symbol(ScalarType::kI32);
     scope_.writer.bind(
         k, scope_.writer.for_(
                "k", sub_, [&](Expr next) { return next < length_; }, frame_.index(lanes_)));
@@ -187,7 +187,7 @@ ScalarPlace ReductionStage::open_line() {
 }
 
 /// Folds the numbers of neighbouring threads and gives each of them the result.
-void ReductionStage::fold_lanes(Fold fold, Expr sum) {
+void ReductionStage::fold_lanes(ReduceOp fold, Expr sum) {
     KernelWriter& writer = scope_.writer;
     const Expr own = frame_.index(frame_.plan.scratch_offset) + frame_.thread;
     frame_.put_shared(writer, own, sum);
@@ -222,10 +222,10 @@ void ReductionStage::store_results() {
         writer.end();
         writer.end();
         for (ValueId v : full)
-            put_zeros_behind(v, both(both(is_mine_, sub_ == 0), outer_name_ == 0));
+            put_zeros_behind(v, logical_and(logical_and(is_mine_, sub_ == 0), outer_name_ == 0));
     }
     if (single.empty()) return;
-    writer.if_(both(is_mine_, sub_ == 0));
+    writer.if_(logical_and(is_mine_, sub_ == 0));
     scope_.store_row(single, outer_index_, outer_name_);
     for (ValueId v : single) put_zeros_behind(v, outer_name_ == 0);
     writer.end();

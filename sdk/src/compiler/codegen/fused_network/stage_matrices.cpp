@@ -187,7 +187,7 @@ void MatrixProductStage::store_elements(Expr own) {
     const int m = matrix_m(frame_), n = matrix_n(frame_), eights = n / 8;
     EightScope scope(frame_, stage_);
     KernelWriter& writer = scope.writer;
-    const Scalar result = scope.arena.variable(ScalarType::kF32);
+    const Scalar result = scope.arena.symbol(ScalarType::kF32);
     scope.expressions.define(stage_.node->outputs[0], result);
     const Expr e = writer.for_(
         "e", frame_.subgroup_lane, [&](Expr next) { return next < m * eights; },
@@ -343,7 +343,7 @@ void MatrixGradientStage::store(KernelWriter& to, Expr own) {
     const Expr i = to.let("i", task.line * m + e / n), j = to.let("j", task.column * n + e % n);
     const Expr at = to.let("to", (frame_.group * lines + i) * width + j);
     const Expr sum = frame_.shared(spread.line(e / n) + e % n);
-    to.if_(both(i < lines, j < width));
+    to.if_(logical_and(i < lines, j < width));
     to.store(buffer, at,
              adds ? select(frame_.first != frame_.begin, body.load(buffer, at) + sum, sum) : sum);
     to.end();

@@ -103,8 +103,8 @@ void SharedProductStage::store_results(Expr lane) {
     const DealtTask task = open_tasks(frame_, writer_, deal_, lane);
     NetworkScope scope(frame_, stage_);
     KernelWriter& writer = scope.writer;
-    const Scalar sum = scope.arena.variable(ScalarType::kF32);
-    const Scalar inner = scope.arena.variable(ScalarType::kI32);
+    const Scalar sum = scope.arena.symbol(ScalarType::kF32);
+    const Scalar inner = scope.arena.symbol(ScalarType::kI32);
     scope.expressions.define(stage_.node->outputs[0], sum);
     const bool is_padded = weight_.outer % 4 != 0;
     const Expr t = writer.unrolled_for_("t", 4);

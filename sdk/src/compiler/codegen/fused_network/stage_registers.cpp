@@ -16,8 +16,8 @@ RegisterProductStage::RegisterProductStage(NetworkFrame& frame, const NetworkSta
       weights_(weights),
       weight_(frame.plan.weights[static_cast<size_t>(stage.weight)]),
       scope_(frame, stage),
-      sum_(scope_.arena.variable(ScalarType::kF32)),
-      inner_(scope_.arena.variable(ScalarType::kI32)) {
+      sum_(scope_.arena.symbol(ScalarType::kF32)),
+      inner_(scope_.arena.symbol(ScalarType::kI32)) {
     scope_.expressions.define(stage.node->outputs[0], sum_);
 }
 

@@ -156,8 +156,8 @@ std::vector<Statement> RowSumStage::write() {
     });
     totals_ = kept.sums;
 
-    const Scalar column = scope_.arena.variable(ScalarType::kI32);
-    const Scalar k = scope_.arena.variable(ScalarType::kI32);
+    const Scalar column = scope_.arena.symbol(ScalarType::kI32);
+    const Scalar k = scope_.arena.symbol(ScalarType::kI32);
     const int first_thread =
         frame_.take_threads(is_single_ ? frame_.plan.threads : columns_ * slices_);
     const int scopes = open_terms(frame_.let_lane(writer, first_thread));

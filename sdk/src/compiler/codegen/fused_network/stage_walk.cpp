@@ -53,7 +53,7 @@ void WalkStage::read(size_t input, std::initializer_list<Expr> place_at, Expr to
     at.coords.emplace();
     for (const Expr coordinate : place_at) {
         const bool is_row = coordinate.id == row.in_whole.id;
-        const Scalar axis = is_row ? scope.row : scope.arena.variable(ScalarType::kI32);
+        const Scalar axis = is_row ? scope.row : scope.arena.symbol(ScalarType::kI32);
         if (!is_row) scope.writer.bind(axis, coordinate);
         at.coords->axis.push_back(axis);
     }

@@ -93,7 +93,7 @@ class ReductionStage final : public Stage {
 
   private:
     ScalarPlace open_line();
-    void fold_lanes(Fold fold, Expr sum);
+    void fold_lanes(ReduceOp fold, Expr sum);
     void store_results();
     void put_zeros_behind(ValueId v, Expr condition);
 

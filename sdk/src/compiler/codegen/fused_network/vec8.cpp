@@ -37,7 +37,7 @@ std::optional<Scalar> EightScope::read_eight(uint32_t level, ValueId v, const Sc
     const Value& value = frame_.graph.value(v);
     const int rank = value.shape.rank();
     if (!is_floating(value.dtype) || !at.coords || rank == 0 || at.coords->rank() != rank ||
-        value.shape[rank - 1].per_row || value.shape[rank - 1].count % 8 != 0 ||
+        value.shape[rank - 1].is_batch || value.shape[rank - 1].count % 8 != 0 ||
         (*at.coords)[rank - 1].id != inner_->id)
         return std::nullopt;
     const bool has_row =
@@ -51,7 +51,7 @@ std::optional<Scalar> EightScope::read_eight(uint32_t level, ValueId v, const Sc
         near = writer.declare_array(numbered("near", v), ScalarType::kF32, 8);
         writer.spread(near, from);
     });
-    const Scalar element = arena.variable(ScalarType::kF32);
+    const Scalar element = arena.symbol(ScalarType::kF32);
     writer.bind(element, frame_.body->element(near, t_));
     read_.emplace(v, element);
     return element;
@@ -108,7 +108,7 @@ void EightScope::store_eight(std::span<const ValueId> values, Expr first, int wi
     t_ = writer.unrolled_for_("t", 8);
     const Expr n = writer.let("n", first + t_);
     const Expr inside = n < width;
-    inner_ = arena.variable(ScalarType::kI32);
+    inner_ = arena.symbol(ScalarType::kI32);
     writer.bind(*inner_, writer.let("nn", lesser(n, frame_.index(width - 1))));
     if (sums != nullptr) writer.bind(sums->variable, frame_.body->element(sums->eight, t_));
     std::vector<Expr> contents;
@@ -153,7 +153,7 @@ void EightScope::store_eight_outside(ValueId v, Expr eight) {
     const int width = frame_.row_width(v);
     const uint32_t buffer = frame_.buffer(v);
     const Expr element = in_whole_ * width + first_;
-    writer.if_(both(in_tile_ < frame_.count, first_ < width));
+    writer.if_(logical_and(in_tile_ < frame_.count, first_ < width));
     if (frame_.graph.value(v).dtype == DType::kF16)
         writer.store_chunk(buffer, element / 8, frame_.body->pack(eight));
     else

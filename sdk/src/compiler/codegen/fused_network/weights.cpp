@@ -62,7 +62,7 @@ Expr RowWeightCopies::eight_halves(size_t index, Expr i, Expr j) {
     Expr value;
     if (j_end % 8 == 0 && frame_.is_plain_half(w.value)) {
         value = body.load_chunk_at(Chunk::kHalves, frame_.buffer(w.value), element >> 3);
-    } else if (j_end % 8 == 0 && wide != kNone) {
+    } else if (j_end % 8 == 0 && wide != kInvalidId) {
         value = body.join(Chunk::kHalves, frame_.load_four(wide, element >> 2),
                           frame_.load_four(wide, (element >> 2) + 1));
     } else {
@@ -73,15 +73,15 @@ Expr RowWeightCopies::eight_halves(size_t index, Expr i, Expr j) {
     Expr inside;
     if (w.padded_lines() != i_end || !w.is_whole()) inside = i < i_end;
     if (w.line_width() != j_end || !w.is_whole())
-        inside = inside ? both(inside, j < j_end) : j < j_end;
+        inside = inside ? logical_and(inside, j < j_end) : j < j_end;
     return inside ? select(inside, value, body.fill(Chunk::kHalves, frame_.zero())) : value;
 }
 
 ValueId RowWeightCopies::rounded_from(ValueId v) const {
     const Value& value = frame_.graph.value(v);
-    if (value.kind != ValueKind::kNode || !frame_.inlined[value.node]) return kNone;
+    if (value.kind != ValueKind::kNode || !frame_.inlined[value.node]) return kInvalidId;
     const Node& node = frame_.graph.nodes[value.node];
-    return node.op->is_cast && frame_.is_plain(node.inputs[0]) ? node.inputs[0] : kNone;
+    return node.op->is_cast && frame_.is_plain(node.inputs[0]) ? node.inputs[0] : kInvalidId;
 }
 
 void RowWeightCopies::load(KernelWriter& to, size_t index, Expr from) {
@@ -218,7 +218,7 @@ const RowWeightCopies::Functions& RowWeightCopies::functions_of(size_t index) {
     ScalarPlace place;
     place.coords.emplace();
     for (const Expr at : {i, j}) {
-        const Scalar axis = scope.arena.variable(ScalarType::kI32);
+        const Scalar axis = scope.arena.symbol(ScalarType::kI32);
         scope.writer.bind(axis, at);
         place.coords->axis.push_back(axis);
     }
@@ -234,7 +234,7 @@ const RowWeightCopies::Functions& RowWeightCopies::functions_of(size_t index) {
     KernelWriter writer = frame_.writer();
     const Expr v = writer.declare_chunk("v", Chunk::kFour, frame_.four_zeros());
     const Expr t = writer.unrolled_for_("t", 4);
-    writer.if_(both(line < lines_of(w), first + t < line_length_of(w)));
+    writer.if_(logical_and(line < lines_of(w), first + t < line_length_of(w)));
     const Expr at[] = {line, first + t};
     writer.assign(body.chunk_element(v, t), body.call(made.element, at));
     writer.end();
