@@ -125,16 +125,16 @@ void visit_ppo(agents::Ppo& ppo, Visitor& v) {
     v.read("clip", ppo.clip_range, 0, 1);
     v.read("gamma", ppo.gamma, 0, 1);
     v.read("lambda", ppo.gae_lambda, 0, 1);
-    v.read("value_weight", ppo.vf_coef, 0, 1000);
-    v.read("first_log_deviation", ppo.log_std_init, -20, 2);
+    v.read("vf_coef", ppo.vf_coef, 0, 1000);
+    v.read("log_std_init", ppo.log_std_init, -20, 2);
     v.read("reward_scale", ppo.reward_scale, 0, 1e6);
     v.read("normalize_observations", ppo.normalize_observations);
     v.read("normalize_rewards", ppo.normalize_rewards);
     v.read("normalize_advantages", ppo.normalize_advantages);
-    v.read("kl_stop", ppo.limits.target_kl, 0, 1000);
+    v.read("target_kl", ppo.limits.target_kl, 0, 1000);
     v.read("gradient_norm", ppo.limits.max_grad_norm, 0, 1e9);
-    v.read("reward_limit", ppo.limits.clip_reward, 0, 1e9);
-    v.read("update_ratio", ppo.limits.max_update_ratio, 0, 1e9);
+    v.read("clip_reward", ppo.limits.clip_reward, 0, 1e9);
+    v.read("max_update_ratio", ppo.limits.max_update_ratio, 0, 1e9);
 }
 
 /// Visitor that writes the keys of visit_ppo() into an object.

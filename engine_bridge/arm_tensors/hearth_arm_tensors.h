@@ -66,7 +66,7 @@ HEARTH_ARM_INLINE VkFormat hearth_arm_format_of(hearth_dtype dtype, uint32_t* by
 }
 
 /* rows        current batch size; the shape of a VkTensorARM is fixed
- * row_stride  hearth_bound::row_stride: bytes from one row to the next; 0: packed
+ * row_stride  hearth_tensor_binding::item_stride: bytes from one row to the next; 0: packed
  * Errors: HEARTH_ERROR_UNSUPPORTED for an element type without a format;
  * HEARTH_ERROR_INVALID_ARGUMENT for a stride if the first dimension is not the batch, or smaller
  * than a row. */

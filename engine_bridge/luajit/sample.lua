@@ -11,7 +11,7 @@ local hearth = require("hearth")
 
 local path, program_path, entry_name, rows = arg[1], arg[2], arg[3], tonumber(arg[4] or 1)
 local lib = hearth.load(path)
-local report = ffi.new("hearth_report")
+local report = ffi.new("hearth_messages")
 
 local function created(kind) return ffi.new(kind .. "*[1]") end
 
@@ -34,14 +34,14 @@ hearth.check(lib.hearth_session_create(context, hearth.new("hearth_session_creat
     session_out), "session", lib.hearth_context_error(context))
 local session = session_out[0]
 local function ok(result, what) return hearth.check(result, what, lib.hearth_session_error(session)) end
-ok(lib.hearth_session_build(session, 0), "build")
+ok(lib.hearth_session_create_pipelines(session, 0), "build")
 
 -- The entry's bindings, each with a buffer.
 local index = ffi.new("uint32_t[1]")
 hearth.check(lib.hearth_program_find_entry(program, entry_name, index), "entry", lib.hearth_program_error(program))
 local entry = hearth.new("hearth_entry_info")
 hearth.check(lib.hearth_program_get_entry(program, index[0], entry), "entry")
-local bound = ffi.new("hearth_bound[?]", entry.binding_count)
+local bound = ffi.new("hearth_tensor_binding[?]", entry.binding_count)
 local outputs = {}
 for i = 0, entry.binding_count - 1 do
     local info = hearth.new("hearth_binding_info")
@@ -65,7 +65,7 @@ end
 -- One frame.
 local commands = ffi.new("VkCommandBuffer[1]")
 hearth.check(lib.hearth_headless_begin(host, commands), "begin", lib.hearth_headless_error(host))
-ok(lib.hearth_record_setup(session, commands[0]), "setup")
+ok(lib.hearth_record_initialize(session, commands[0]), "setup")
 ok(lib.hearth_record(session, hearth.new("hearth_record_info", {command_buffer = commands[0], entry = index[0],
     bound = bound, bound_count = entry.binding_count, rows = rows}), nil), "record")
 hearth.check(lib.hearth_headless_submit(host), "submit", lib.hearth_headless_error(host))

@@ -14,7 +14,7 @@
  *     hearth_begin_frame(context, serial, completed);
  *     hearth_record(session, ...commands...);
  *     if (hearth_submitter_end(&submitter, NULL) != VK_SUCCESS)
- *         hearth_frame_dropped(context, serial, NULL);
+ *         hearth_discard_frame(context, serial, NULL);
  *
  * It provides the context's frame numbers, so all recordings of a context go through one submitter.
  * begin and end never block; hearth_submitter_wait does. Threads: externally synchronized on the
@@ -171,7 +171,7 @@ HEARTH_SUBMIT_INLINE VkResult hearth_submitter_begin(hearth_submitter* s, VkComm
 
 /* Submits what was recorded since begin.
  * with  optional: adds its semaphores and pNext to the submission; its command buffers are ignored
- * On error nothing was submitted: call hearth_frame_dropped, and begin again with the same frame
+ * On error nothing was submitted: call hearth_discard_frame, and begin again with the same frame
  * number. */
 HEARTH_SUBMIT_INLINE VkResult hearth_submitter_end(hearth_submitter* s, const VkSubmitInfo* with) {
     const hearth_queue_access* a = &s->access;

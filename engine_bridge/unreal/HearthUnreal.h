@@ -49,7 +49,7 @@ class FHearthUnreal {
     const std::string& Error() const { return LastError; }
 
     /// Records on the RHI thread, outside a render pass. Info's pointees and Result must live until
-    /// then. bWithSetup: calls hearth_record_setup first; in the first frame, and after a dropped
+    /// then. bWithSetup: calls hearth_record_initialize first; in the first frame, and after a dropped
     /// one.
     void Record(FRHICommandListImmediate& List, hearth_session* Session,
                 const hearth_record_info& Info, bool bWithSetup, hearth_result* Result);

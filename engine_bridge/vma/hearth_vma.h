@@ -4,8 +4,8 @@
 /* Allocates Hearth's device memory with the game's Vulkan Memory Allocator (VMA 3.0 and later). C
  * and C++; compiled in the game, against its own vk_mem_alloc.h:
  *
- *     hearth_memory_hooks hooks = hearth_vma_hooks(allocator);
- *     info.memory_hooks = &hooks;                       // of hearth_host_info; copied
+ *     hearth_device_memory_callbacks hooks = hearth_vma_hooks(allocator);
+ *     info.device_memory_callbacks = &hooks;                       // of hearth_context_create_info; copied
  *
  * The allocator must outlive the context. Create it with
  * VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT if the context's programs use addresses
@@ -29,7 +29,7 @@
 #define HEARTH_VMA_CAST(type, value) ((type)(value))
 #endif
 
-/* Implements hearth_memory_hooks::allocate; user_data is the VmaAllocator. */
+/* Implements hearth_device_memory_callbacks::allocate; user_data is the VmaAllocator. */
 HEARTH_VMA_INLINE hearth_result hearth_vma_allocate(void* user_data,
                                                     const hearth_device_memory_allocate_info* request,
                                                     hearth_memory_block* out) {
@@ -59,7 +59,7 @@ HEARTH_VMA_INLINE hearth_result hearth_vma_allocate(void* user_data,
     return HEARTH_OK;
 }
 
-/* Implements hearth_memory_hooks::free. */
+/* Implements hearth_device_memory_callbacks::free. */
 HEARTH_VMA_INLINE void hearth_vma_free(void* user_data, const hearth_memory_block* block) {
     vmaFreeMemory(HEARTH_VMA_CAST(VmaAllocator, user_data),
                   HEARTH_VMA_CAST(VmaAllocation, block->user_data));

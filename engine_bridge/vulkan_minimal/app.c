@@ -143,7 +143,7 @@ static void make_device(void) {
     VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
     app_check(hearth_enable_features(requirements.required_features, api_version, &features, storage,
                                     &storage_bytes),
-              "hearth_patch_features", "");
+              "hearth_enable_features", "");
     float priority = 1.0f;
     VkDeviceQueueCreateInfo queue_info = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                           .queueFamilyIndex = queue_family,

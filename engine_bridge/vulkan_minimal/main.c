@@ -110,14 +110,14 @@ int main(int argc, char** argv) {
     hearth_session* session;
     app_check(hearth_session_create(context, &create, &session), "hearth_session_create",
               hearth_context_error(context));
-    app_check(hearth_session_create_pipelines(session, 0), "hearth_session_build",
+    app_check(hearth_session_create_pipelines(session, 0), "hearth_session_create_pipelines",
               hearth_session_error(session));
 
     /* Frame 1 uploads the initial weights; each entry then runs in frames of its own. */
     app_check(hearth_begin_frame(context, 1, 0), "hearth_begin_frame",
               hearth_context_error(context));
     VkCommandBuffer commands = app_begin_commands();
-    app_check(hearth_record_initialize(session, commands), "hearth_record_setup",
+    app_check(hearth_record_initialize(session, commands), "hearth_record_initialize",
               hearth_session_error(session));
     app_submit_and_wait(commands);
     const uint64_t rows = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;

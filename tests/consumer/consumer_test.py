@@ -27,7 +27,7 @@ CPP17_HOST = """
 #include <hearth/network.hpp>
 #include <array>
 using namespace hearth;
-Status host(const hearth_host_info& info, VkCommandBuffer commands) {
+Status host(const hearth_context_create_info& info, VkCommandBuffer commands) {
     HEARTH_ASSIGN(Context context, Context::create(info));
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file("net.hearth"));
     HEARTH_ASSIGN(LoadedProgram program, LoadedProgram::load_package(context, bytes, true, "baseline"));
@@ -38,7 +38,7 @@ Status host(const hearth_host_info& info, VkCommandBuffer commands) {
     const std::array<float, 2> pair{1, 2};
     const float list[] = {1, 2, 3};
     std::vector<int> numbers(4);
-    const hearth_bound bound[] = {bind_values(0, span<const float>(pair)),
+    const hearth_tensor_binding bound[] = {bind_values(0, span<const float>(pair)),
                                   bind_values(1, span<const float>(list)),
                                   bind_values(2, span<const int>(numbers))};
     HEARTH_TRY(session.record(commands, 0, 1, bound).status());

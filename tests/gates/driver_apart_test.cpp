@@ -405,7 +405,7 @@ TEST_F(DriverApartTest, LearnersWithoutWindowsAndAgentsThatLearnTogetherRefuseTh
     ASSERT_NE(host, nullptr);
     VkCommandBuffer any = reinterpret_cast<VkCommandBuffer>(uintptr_t{1});
     const Status refused = host->frame({.learning_command_buffer = any});
-    EXPECT_NE(refused.message().find("not made with learns_apart"), std::string::npos);
+    EXPECT_NE(refused.message().find("not made with use_separate_learning_queue"), std::string::npos);
 }
 
 // On a device with two queue families: how much of learning runs beside acting.  Prints it.

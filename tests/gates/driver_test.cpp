@@ -482,7 +482,7 @@ TEST_F(DriverTest, DemonstrationsForALearnerThatTakesNoneAreRefused) {
     ASSERT_NE(host, nullptr);
     const AgentId id = *host->agents.add();
     const float action[2] = {};
-    EXPECT_NE(host->agents.add_demonstration(id, action).message().find("PPO with Ppo::demonstrations"),
+    EXPECT_NE(host->agents.add_demonstration(id, action).message().find("PPO with Ppo::demo_capacity"),
               std::string::npos);
 }
 

@@ -147,7 +147,7 @@ TEST_F(Adopt, ADeviceOfVulkan11WithoutTheExtensionsIsRefusedWithEverythingThatIs
     EXPECT_NE(
         text.find("device extension VK_KHR_push_descriptor is required and not in the list of "
                   "enabled ones\n"
-                  "hearth_host_info::queue_family_index is 77, the device has "),
+                  "hearth_context_create_info::queue_family_index is 77, the device has "),
         std::string::npos)
         << text;
     info.binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
@@ -241,8 +241,8 @@ TEST_F(Adopt, AllProblemsOfAHandshakeAreReportedTogether) {
     info.device = VK_NULL_HANDLE;
     info.api_version = VK_API_VERSION_1_0;
     EXPECT_EQ(problems_of(info),
-              "hearth_host_info::device is null\n"
-              "Vulkan 1.1 is required, hearth_host_info::api_version is 1.0");
+              "hearth_context_create_info::device is null\n"
+              "Vulkan 1.1 is required, hearth_context_create_info::api_version is 1.0");
 
     info = device().host_info();
     info.binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
@@ -251,8 +251,8 @@ TEST_F(Adopt, AllProblemsOfAHandshakeAreReportedTogether) {
     const std::string text = problems_of(info);
     for (const char* problem :
          {"feature bufferDeviceAddress is required and not in the list of enabled ones\n",
-          "hearth_host_info::features has bits that this version does not know\n"
-          "hearth_host_info::queue_family_index is 77, the device has "})
+          "hearth_context_create_info::features has bits that this version does not know\n"
+          "hearth_context_create_info::queue_family_index is 77, the device has "})
         EXPECT_NE(text.find(problem), std::string::npos) << problem << "in\n" << text;
 }
 
@@ -541,7 +541,7 @@ TEST_F(Adopt, ABudgetIsKeptBeforeTheDriverIsAsked) {
         const auto session = Session::create(context, program);
         EXPECT_EQ(session.ok(), budget >= needed) << budget;
         if (session.ok()) continue;
-        EXPECT_NE(session.status().message().find("HEARTH_ERROR_BUDGET: session: hearth "),
+        EXPECT_NE(session.status().message().find("HEARTH_ERROR_BUDGET_EXCEEDED: session: hearth "),
                   std::string::npos)
             << session.status().message();
         EXPECT_EQ(context.stats().device_bytes_total, 0u);
@@ -628,7 +628,7 @@ TEST_F(Adopt, TheBudgetOfAHeapIsKeptAndAnotherHeapTakesWhatItHasNoRoomFor) {
         const auto session = Session::create(context, program);
         EXPECT_EQ(session.ok(), expected);
         if (!session.ok()) {
-            EXPECT_NE(session.status().message().find("HEARTH_ERROR_BUDGET"), std::string::npos)
+            EXPECT_NE(session.status().message().find("HEARTH_ERROR_BUDGET_EXCEEDED"), std::string::npos)
                 << session.status().message();
         }
         const hearth_context_stats stats = context.stats();
@@ -663,7 +663,7 @@ TEST_F(Adopt, TheBudgetOfAHeapIsKeptAndAnotherHeapTakesWhatItHasNoRoomFor) {
     const auto context = Context::create(info);
     ASSERT_FALSE(context.ok());
     EXPECT_NE(context.status().message().find(
-                  "hearth_host_info::heap_budgets[3] is 7, but memory_hooks choose the heap"),
+                  "hearth_context_create_info::heap_budgets[3] is 7, but device_memory_callbacks choose the heap"),
               std::string::npos)
         << context.status().message();
 }

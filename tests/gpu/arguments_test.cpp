@@ -95,12 +95,12 @@ TEST_F(Arguments, ADestroyedSessionIsRefusedFromTheSameFrameOn) {
             {"build_async", hearth_session_create_pipelines_async(session)},
             {"predict", hearth_session_estimate_gpu_time(session, kAct, 1, nullptr, &us)},
             {"status", hearth_session_get_status(session, &status)},
-            {"slot_buffer", hearth_session_get_variable_buffer(session, kStateVariable, &range)},
+            {"variable_buffer", hearth_session_get_variable_buffer(session, kStateVariable, &range)},
             {"scope", hearth_session_get_binding_scope(session, kAct, kActX, 0, &scope)},
             {"profile", hearth_session_next_timings(session, &profile)},
         };
         for (const auto& [call, result] : results) EXPECT_EQ(result, kInvalid) << call;
-        EXPECT_EQ(rig->session.error(), "hearth_profile_next: the session was destroyed");
+        EXPECT_EQ(rig->session.error(), "hearth_session_next_timings: the session was destroyed");
         EXPECT_EQ(rig->context.stats().session_count, 0u);
         hearth_session_destroy(session);  // a second time: nothing happens
         EXPECT_EQ(rig->context.stats().session_count, 0u);
@@ -167,7 +167,7 @@ TEST_F(Arguments, ZerosAreRefusedByEachFunction) {
     ASSERT_TRUE(rig);
     expect_zeros_are_refused<hearth_context>(rig->context.handle(), {}, 10);
     expect_zeros_are_refused<hearth_program>(rig->program.handle(), {}, 14);
-    expect_zeros_are_refused<hearth_session>(rig->session.handle(), {"hearth_session_build"}, 16);
+    expect_zeros_are_refused<hearth_session>(rig->session.handle(), {"hearth_session_create_pipelines"}, 16);
 }
 
 TEST_F(Arguments, ANullArgumentIsNamed) {
@@ -199,7 +199,7 @@ TEST_F(Arguments, ANullArgumentIsNamed) {
         session_says(hearth_record_readback(session, &read, nullptr),
                      "hearth_record_readback: out is null");
         session_says(hearth_record_save_brain(session, commands, nullptr),
-                     "hearth_record_snapshot: out is null");
+                     "hearth_record_save_brain: out is null");
         session_says(hearth_readback_poll(session, 1, nullptr, &bytes, &serial),
                      "hearth_readback_poll: data is null");
         session_says(hearth_readback_poll(session, 1, &data, nullptr, &serial),
@@ -209,12 +209,12 @@ TEST_F(Arguments, ANullArgumentIsNamed) {
         session_says(hearth_record_update_variable(session, commands, kStateVariable, 0, nullptr, 4),
                      "upload to state: data is null");
         session_says(hearth_record_load_brain(session, commands, nullptr, 8, 0, nullptr),
-                     "hearth_record_brain: bytes is null");
+                     "hearth_record_load_brain: bytes is null");
         session_says(hearth_session_get_status(session, nullptr),
                      "hearth_session_get_status: out is null");
         session_says(hearth_session_estimate_gpu_time(session, kAct, 1, nullptr, nullptr),
-                     "hearth_session_predict: us is null");
-        session_says(hearth_session_next_timings(session, nullptr), "hearth_profile_next: out is null");
+                     "hearth_session_estimate_gpu_time: us is null");
+        session_says(hearth_session_next_timings(session, nullptr), "hearth_session_next_timings: out is null");
         context_says(hearth_session_create(context, nullptr, &other),
                      "hearth_session_create: info is null");
         context_says(hearth_session_create(context, &create, nullptr),
@@ -248,7 +248,7 @@ TEST_F(Arguments, AProgramOfAnotherContextIsNamedAsThat) {
     hearth_memory_requirements needs = hearth_memory_requirements_default();
     EXPECT_EQ(hearth_session_get_memory_requirements(rig->context.handle(), &create, &needs), kInvalid);
     EXPECT_EQ(rig->context.error(),
-              "hearth_session_query_memory: info->program is of another context");
+              "hearth_session_get_memory_requirements: info->program is of another context");
 }
 
 TEST_F(Arguments, AHandleOfAnotherKindIsRefused) {
@@ -580,8 +580,8 @@ TEST_F(Arguments, AllProblemsOfAHandshakeComeAtOnceWhateverIsNull) {
     info.features |= uint64_t{1} << 40;
     const std::string text = problems(info);
     for (const char* expected :
-         {"hearth_host_info::device is null", "Vulkan 1.1 is required",
-          "cpu_allocation->pfnAllocation is null", "queue_family_index is 77",
+         {"hearth_context_create_info::device is null", "Vulkan 1.1 is required",
+          "allocation_callbacks->pfnAllocation is null", "queue_family_index is 77",
           "features has bits that this version does not know"})
         EXPECT_NE(text.find(expected), std::string::npos) << expected << " in:\n" << text;
 
@@ -596,7 +596,7 @@ TEST_F(Arguments, AllProblemsOfAHandshakeComeAtOnceWhateverIsNull) {
     };
     const std::string without_device = problems(info);
     for (const char* expected :
-         {"hearth_host_info::physical_device is null", "device_extensions is null",
+         {"hearth_context_create_info::physical_device is null", "device_extensions is null",
           "feature bufferDeviceAddress is required", "get_device_proc_addr: no vkAllocateMemory"})
         EXPECT_NE(without_device.find(expected), std::string::npos) << expected << " in:\n"
                                                                     << without_device;

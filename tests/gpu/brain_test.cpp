@@ -250,7 +250,7 @@ TEST_F(BrainOfSession, WithoutRoomOrOrderItSaysSo) {
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
     const std::vector<std::byte> bytes = *save_brain(shipped());
-    EXPECT_NE(load(*rig, bytes).message().find("hearth_record_setup must come first"),
+    EXPECT_NE(load(*rig, bytes).message().find("hearth_record_initialize must come first"),
               std::string::npos);
     rig->frame(
         [&](VkCommandBuffer commands) { ASSERT_TRUE(rig->session.record_initialize(commands).ok()); });
@@ -315,7 +315,7 @@ TEST_F(BrainOfSession, WithoutSetupOrAnythingToLearnThereIsNoSnapshot) {
                       is_set_up ? HEARTH_ERROR_NOT_FOUND : HEARTH_ERROR_INVALID_STATE);
             EXPECT_EQ(rig->session.error(), is_set_up
                                                 ? "snapshot: there is nothing to learn here"
-                                                : "snapshot: hearth_record_setup must come first");
+                                                : "snapshot: hearth_record_initialize must come first");
         });
         if (!is_set_up) continue;
         // The brain of nothing is one, too.
@@ -347,7 +347,7 @@ TEST_F(BrainOfSession, OneThatIsNotFiniteIsLoadedOnlyOnRequest) {
                     *save_brain(with_element(parent, value, dtype), from, NonFinite::kAllow);
                 const Status checked = rig->program.validate_brain(bytes);
                 EXPECT_EQ(checked.message(),
-                          "HEARTH_ERROR_NOT_FINITE: 'state': element 7 is NaN or infinite");
+                          "HEARTH_ERROR_NON_FINITE: 'state': element 7 is NaN or infinite");
                 EXPECT_EQ(load(*rig, bytes).message(), checked.message());
                 EXPECT_EQ(rig->read_slot(kStateVariable), TestReference::initial_state());
                 EXPECT_TRUE(rig->program.validate_brain(bytes, HEARTH_BRAIN_ALLOW_NON_FINITE).ok());
@@ -365,7 +365,7 @@ TEST_F(BrainOfSession, OneThatIsNotFiniteIsLoadedOnlyOnRequest) {
     const std::span<const std::byte> snapshot = (*rig->session.poll(*id))->bytes;
     EXPECT_EQ(
         rig->program.serialize_brain(snapshot).status().message(),
-        "HEARTH_ERROR_NOT_FINITE: hearth_brain_encode: 'state': element 7 is NaN or infinite");
+        "HEARTH_ERROR_NON_FINITE: hearth_brain_encode: 'state': element 7 is NaN or infinite");
     EXPECT_TRUE(rig->program.serialize_brain(snapshot, HEARTH_BRAIN_ALLOW_NON_FINITE).ok());
     EXPECT_TRUE(
         rig->program.serialize_brain(snapshot, HEARTH_BRAIN_ALLOW_NON_FINITE | HEARTH_BRAIN_DELTA)
@@ -380,7 +380,7 @@ TEST_F(BrainOfSession, AParamIsNotTakenForAState) {
         Brain brain = shipped();
         brain.find(name)->is_state ^= true;
         const Status loaded = load(*rig, *save_brain(brain));
-        EXPECT_EQ(loaded.message(), std::string("HEARTH_ERROR_MISMATCH: '") + name +
+        EXPECT_EQ(loaded.message(), std::string("HEARTH_ERROR_INCOMPATIBLE: '") + name +
                                         "' is a param on one side and a state on the other");
         EXPECT_FALSE(load(*rig, *save_brain(brain), HEARTH_BRAIN_NON_STRICT).ok());
     }
@@ -400,7 +400,7 @@ TEST_F(BrainOfSession, ADifferenceOfAnotherTypeIsRefused) {
     header.checksum = checksum(std::span(bytes).subspan(24));
     std::memcpy(bytes.data(), &header, sizeof header);
     EXPECT_EQ(load(*rig, bytes).message(),
-              "HEARTH_ERROR_MISMATCH: 'state' is a difference of f16 elements, here they are f32");
+              "HEARTH_ERROR_INCOMPATIBLE: 'state' is a difference of f16 elements, here they are f32");
 }
 
 TEST_F(BrainOfSession, StrangeTensorsWithoutNumberAreToldInNoTimeAndBounded) {

@@ -339,10 +339,10 @@ TEST_F(Microseconds, WhatIsWrongIsNamed) {
     EXPECT_EQ(says(*rig, 0, 1.5f, true), "entry learn: occupancy_priority is 1.5, expected 0..1");
     EXPECT_EQ(says(*without, 100, 0, true),
               "entry learn: max_us is 100, but the session was created without "
-              "HEARTH_SESSION_MEASURE_COSTS");
+              "HEARTH_SESSION_COLLECT_GPU_TIMINGS");
     EXPECT_FALSE(without->session.estimate_gpu_us(kLearn, 1).ok());
     EXPECT_EQ(without->session.error(),
-              "predict: the session was created without HEARTH_SESSION_MEASURE_COSTS");
+              "predict: the session was created without HEARTH_SESSION_COLLECT_GPU_TIMINGS");
     EXPECT_FALSE(rig->session.estimate_gpu_us(7, 1).ok());
     EXPECT_EQ(rig->session.error(), "predict: entry 7 of 2");
     EXPECT_FALSE(rig->session.estimate_gpu_us(kLearn, 9).ok());

@@ -51,7 +51,7 @@ TEST_F(Dropped, SetupIsDueAgainAndItsWeightsAreStillThere) {
     rig->frame([&](VkCommandBuffer commands) {
         EXPECT_EQ(record_act(*rig, commands), HEARTH_ERROR_INVALID_STATE);
         EXPECT_EQ(rig->session.error(),
-                  "record: hearth_record_setup must come first; the one before was in a dropped "
+                  "record: hearth_record_initialize must come first; the one before was in a dropped "
                   "frame");
         EXPECT_EQ(hearth_record_reset_variables(rig->session.handle(), commands, nullptr, nullptr),
                   HEARTH_ERROR_INVALID_STATE);
@@ -302,7 +302,7 @@ TEST_F(Dropped, SerialsThatCannotHaveBeenDroppedAreRefused) {
     hearth_context* const context = rig->context.handle();
     EXPECT_EQ(hearth_discard_frame(context, 101, nullptr), HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(rig->context.error(),
-              "frame_dropped(101): begin_frame has told of serials up to 100, of which those up to "
+              "discard_frame(101): begin_frame has told of serials up to 100, of which those up to "
               "50 have completed");
     EXPECT_EQ(hearth_discard_frame(context, 50, nullptr), HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(hearth_discard_frame(context, 0, nullptr), HEARTH_ERROR_INVALID_ARGUMENT);
@@ -390,7 +390,7 @@ class ForgetfulHost {
         (void)rig_.drop(record);
         if (read != 0) {
             const auto data = rig_.session.poll(read);
-            EXPECT_EQ(data.status().code(), StatusCode::kNotFound);  // HEARTH_ERROR_DROPPED
+            EXPECT_EQ(data.status().code(), StatusCode::kNotFound);  // HEARTH_ERROR_DISCARDED
             rig_.session.release(read);
         }
         // Only a run that was finished has to be told where it was.

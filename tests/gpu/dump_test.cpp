@@ -204,10 +204,10 @@ TEST_F(DumpOfSession, IsRefusedWithTheReasonAndRecordsNothing) {
             return std::string(rig->session.error());
         };
         EXPECT_EQ(refused(2),
-                  "dump of entry learn: step 2 is a barrier, expected HEARTH_NO_STEP or "
+                  "dump of entry learn: step 2 is a barrier, expected HEARTH_NO_COMMAND or "
                   "another of its 11");
         EXPECT_EQ(refused(99),
-                  "dump of entry learn: step 99 is none, expected HEARTH_NO_STEP or "
+                  "dump of entry learn: step 99 is none, expected HEARTH_NO_COMMAND or "
                   "another of its 11");
         info.max_dispatches = 1;
         EXPECT_EQ(refused(0), "entry learn: a limit needs a cursor");

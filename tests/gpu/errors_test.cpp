@@ -89,7 +89,7 @@ TEST_F(Errors, ABufferThatKernelsCannotReachIsRefusedWithWhatItNeeds) {
                                       : "STORAGE_BUFFER";
         EXPECT_NE(rig->session.error().find("it needs " + usage + " usage"), std::string::npos)
             << rig->session.error();
-        EXPECT_NE(rig->session.error().find("HEARTH_SESSION_COPY_BINDINGS"), std::string::npos);
+        EXPECT_NE(rig->session.error().find("HEARTH_SESSION_ALLOW_STAGING_COPIES"), std::string::npos);
     });
 }
 
@@ -108,7 +108,7 @@ TEST_F(Errors, CallsInTheWrongOrderAreRefused) {
                     })
                     .ok());
     expect_act_refused(*rig, HEARTH_ERROR_INVALID_STATE,
-                       "record: hearth_record_setup must come first",
+                       "record: hearth_record_initialize must come first",
                        [](hearth_record_info&, std::array<hearth_tensor_binding, 2>&) {});
     EXPECT_EQ(hearth_context_destroy(rig->context.handle()), HEARTH_ERROR_INVALID_STATE);
     EXPECT_EQ(rig->context.error(), "1 sessions and 1 programs are still alive");
@@ -154,8 +154,8 @@ TEST_F(Errors, ByValueBindingsBeyondTheAgreedBytesAreRefused) {
     ASSERT_TRUE(rig);
     static const float values[2 * kWidth] = {};
     expect_act_refused(*rig, HEARTH_ERROR_OUT_OF_RANGE,
-                       "binding x: 768 bytes by value, 512 of inline_bytes are left; "
-                       "HEARTH_SESSION_COPY_BINDINGS takes more through the upload ring",
+                       "binding x: 768 bytes by value, 512 of max_inline_bytes are left; "
+                       "HEARTH_SESSION_ALLOW_STAGING_COPIES takes more through the upload ring",
                        [](hearth_record_info&, std::array<hearth_tensor_binding, 2>& bounds) {
                            bounds[0] = hearth_bind_bytes(kActX, values, sizeof values);
                        });
@@ -215,7 +215,7 @@ TEST_F(Errors, StructsWithoutTheirDefaultsAreRefused) {
     EXPECT_EQ(hearth_context_create(&host, &context, &report), HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT_STREQ(report.text,
                  "hearth_context_create: info->type is 0, expected 4: make it with "
-                 "hearth_host_info_default()");
+                 "hearth_context_create_info_default()");
 }
 
 TEST_F(Errors, AProgramThatNeedsWhatIsNotEnabledIsRefusedByName) {
@@ -403,7 +403,7 @@ TEST_F(Errors, SettingsOfASessionOutOfRangeAreRefused) {
               "HEARTH_ERROR_INVALID_ARGUMENT: session: recordings_in_flight is 0");
     EXPECT_EQ(refusal([](Info& info) { info.max_inline_bytes = 65536; }), "none");
     EXPECT_EQ(refusal([](Info& info) { info.max_inline_bytes = 65537; }),
-              "HEARTH_ERROR_OUT_OF_RANGE: session: inline_bytes is 65537, at most 65536");
+              "HEARTH_ERROR_OUT_OF_RANGE: session: max_inline_bytes is 65537, at most 65536");
 }
 
 TEST_F(Errors, AContextWithAProgramAloneIsNotDestroyed) {

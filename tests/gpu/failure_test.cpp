@@ -213,7 +213,7 @@ class Life {
         (void)call("begin_frame", [&] { return hearth_begin_frame(context_, 4, 3); });
         if (!is_lost_)
             (void)device_.run([&](VkCommandBuffer) {});  // a command buffer that holds nothing
-        (void)call("frame_dropped", [&] { return hearth_discard_frame(context_, 4, nullptr); });
+        (void)call("discard_frame", [&] { return hearth_discard_frame(context_, 4, nullptr); });
         // However the frames before went, the session is whole: it acts on what was uploaded last,
         // which the brain brought back.
         bool has_acted = false;
@@ -344,7 +344,7 @@ TEST_F(Failure, ASemaphoreThatCannotBeReadBeginsNoFrame) {
         shim.fallible_calls_left = 0;
         EXPECT_EQ(hearth_begin_frame(context.handle(), 1, HEARTH_COMPLETED_FROM_TIMELINE),
                   HEARTH_ERROR_OUT_OF_DEVICE_MEMORY);
-        EXPECT_EQ(context.error(), "begin_frame: cannot read frame_semaphore");
+        EXPECT_EQ(context.error(), "begin_frame: cannot read timeline_semaphore");
         EXPECT_EQ(hearth_begin_frame(context.handle(), 1, HEARTH_COMPLETED_FROM_TIMELINE),
                   HEARTH_OK);
         shim.failure = VK_ERROR_DEVICE_LOST;
@@ -494,7 +494,7 @@ TEST_F(Failure, ADriverThatRefusesAPipelineLeavesTheRestUsable) {
     // Layout, module, then the pipeline; descriptors have a set layout first.
     shim.fallible_calls_left = binding_model(device()) == BindingModel::kDescriptor ? 3 : 2;
     EXPECT_EQ(hearth_session_create_pipelines(rig->session.handle(), 0), HEARTH_ERROR_PIPELINE_CREATION_FAILED);
-    EXPECT_EQ(rig->session.error(), "kernel mix: HEARTH_ERROR_PIPELINE");
+    EXPECT_EQ(rig->session.error(), "kernel mix: HEARTH_ERROR_PIPELINE_CREATION_FAILED");
     EXPECT_EQ(rig->session.status().pipelines, HEARTH_ERROR_PIPELINE_CREATION_FAILED);
     rig->frame([&](VkCommandBuffer commands) {
         const float rate = 0;

@@ -795,7 +795,7 @@ TEST_F(Images, WhatAHostGetsWrongIsNamedAndRecordsNothing) {
         {"at offset 1;", [](Info& i) { i.tensor.offset = 1; }},
         {"flags 0x400", [](Info& i) { i.flags = 0x400; }},
         {"barriers is 7", [](Info& i) { i.barriers = static_cast<hearth_barriers>(7); }},
-        {"make it with hearth_conversion_info_default",
+        {"make it with hearth_image_conversion_info_default",
          [](Info& i) { i.type = HEARTH_STRUCT_NONE; }},
     };
     for (const auto& test : kCases) {
@@ -830,7 +830,7 @@ TEST_F(Images, MoreThanAgreedInFlightIsRefusedAndADroppedFrameGivesItBack) {
                         third = reader.record(info);
                     })
                     .ok());
-    EXPECT_NE(third.message().find("HEARTH_ERROR_RING_FULL"), std::string::npos) << third.message();
+    EXPECT_NE(third.message().find("HEARTH_ERROR_TOO_MANY_IN_FLIGHT"), std::string::npos) << third.message();
     // Had it not been submitted, there would be room again at once.
     ASSERT_TRUE(context_.discard_frame(2).ok());
     run(reader, info);

@@ -248,7 +248,7 @@ TEST_F(InFlight, WithoutASemaphoreTheClockIsTheHosts) {
     ASSERT_TRUE(rig);
     EXPECT_EQ(hearth_begin_frame(rig->context.handle(), 50, HEARTH_COMPLETED_FROM_TIMELINE),
               HEARTH_ERROR_INVALID_ARGUMENT);
-    EXPECT_EQ(rig->context.error(), "begin_frame: hearth_host_info::frame_semaphore was not given");
+    EXPECT_EQ(rig->context.error(), "begin_frame: hearth_context_create_info::timeline_semaphore was not given");
     hearth_context_create_info info = device().host_info();
     info.features &= ~HEARTH_FEATURE_TIMELINE_SEMAPHORE;
     info.timeline_semaphore = reinterpret_cast<VkSemaphore>(uintptr_t{8});

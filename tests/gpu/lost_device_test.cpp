@@ -92,7 +92,7 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
     // What would use the device.
     const std::map<std::string_view, Call> refused = {
         {"hearth_begin_frame", [&] { return hearth_begin_frame(context, serial + 1, serial); }},
-        {"hearth_frame_dropped", [&] { return hearth_discard_frame(context, serial, nullptr); }},
+        {"hearth_discard_frame", [&] { return hearth_discard_frame(context, serial, nullptr); }},
         {"hearth_context_save_pipeline_cache",
          [&] {
              uint64_t bytes = 0;
@@ -114,7 +114,7 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              hearth_program* out = nullptr;
              return hearth_package_load(context, &info, &out);
          }},
-        {"hearth_session_query_memory",
+        {"hearth_session_get_memory_requirements",
          [&] {
              hearth_session_create_info info = hearth_session_create_info_default();
              info.program = program;
@@ -133,26 +133,26 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              hearth_session* out = nullptr;
              return hearth_session_create(context, &info, &out);
          }},
-        {"hearth_converter_create",
+        {"hearth_image_converter_create",
          [&] {
              hearth_image_converter* out = nullptr;
              return hearth_image_converter_create(context, &reader, &out);
          }},
-        {"hearth_record_conversion",
+        {"hearth_record_convert_image",
          [&] {
              const hearth_image_conversion_info info = hearth_image_conversion_info_default();
              return hearth_record_convert_image(converter, &info);
          }},
-        {"hearth_session_build", [&] { return hearth_session_create_pipelines(session, 0); }},
-        {"hearth_session_build_async", [&] { return hearth_session_create_pipelines_async(session); }},
+        {"hearth_session_create_pipelines", [&] { return hearth_session_create_pipelines(session, 0); }},
+        {"hearth_session_create_pipelines_async", [&] { return hearth_session_create_pipelines_async(session); }},
         {"hearth_record",
          [&] {
              std::array<hearth_tensor_binding, 2> bounds;
              const hearth_record_info info = rig->act_info(commands, 1, bounds);
              return hearth_record(session, &info, nullptr);
          }},
-        {"hearth_record_setup", [&] { return hearth_record_initialize(session, commands); }},
-        {"hearth_record_upload",
+        {"hearth_record_initialize", [&] { return hearth_record_initialize(session, commands); }},
+        {"hearth_record_update_variable",
          [&] {
              const float value = 0;
              return hearth_record_update_variable(session, commands, kStateVariable, 0, &value, 4);
@@ -172,16 +172,16 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
                        HEARTH_ERROR_DEVICE_LOST);
              return hearth_readback_poll(session, arrived, &data, &bytes, &of);
          }},
-        {"hearth_record_snapshot",
+        {"hearth_record_save_brain",
          [&] {
              hearth_readback out = 0;
              return hearth_record_save_brain(session, commands, &out);
          }},
-        {"hearth_record_brain",
+        {"hearth_record_load_brain",
          [&] {
              return hearth_record_load_brain(session, commands, brain.data(), brain.size(), 0, nullptr);
          }},
-        {"hearth_record_copy_slots",
+        {"hearth_record_copy_variables",
          [&] { return hearth_record_copy_variables(session, session, commands, nullptr, 0); }},
         {"hearth_record_queue_transfer",
          [&] {
@@ -200,11 +200,11 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              const hearth_session_dump_info info = hearth_session_dump_info_default();
              return hearth_session_dump(session, &info);
          }},
-        {"hearth_record_forget",
+        {"hearth_record_reset_variables",
          [&] { return hearth_record_reset_variables(session, commands, nullptr, nullptr); }},
-        {"hearth_native_commands_run",
+        {"hearth_cpu_command_buffer_execute",
          [&] { return hearth_cpu_command_buffer_execute(context, commands); }},
-        {"hearth_profile_next",
+        {"hearth_session_next_timings",
          [&] {
              hearth_timings profile = hearth_timings_default();
              return hearth_session_next_timings(session, &profile);
@@ -221,7 +221,7 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
     const char* element = nullptr;
     // What is known without it.  The last ones end things.
     const std::vector<std::pair<std::string_view, Call>> answered = {
-        {"hearth_context_device_lost",
+        {"hearth_context_notify_device_lost",
          [&] { return hearth_context_notify_device_lost(context), HEARTH_OK; }},
         {"hearth_result_name", [&] { return said(hearth_result_name(HEARTH_OK)); }},
         {"hearth_version",
@@ -229,31 +229,31 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
         {"hearth_check_version", [] { return hearth_check_version(HEARTH_VERSION); }},
         {"hearth_build_info", [&] { return said(hearth_build_info()); }},
         {"hearth_feature_name", [&] { return said(hearth_feature_name(1)); }},
-        {"hearth_query_instance",
+        {"hearth_get_instance_requirements",
          [] {
              hearth_requirements out = hearth_requirements_default();
              return hearth_get_instance_requirements(&out);
          }},
-        {"hearth_query_device",
+        {"hearth_get_device_requirements",
          [&] {
              hearth_requirements out = hearth_requirements_default();
              return hearth_get_device_requirements(&query, &out, nullptr);
          }},
-        {"hearth_read_features", [&] { return hearth_get_enabled_features(nullptr, nullptr), HEARTH_OK; }},
-        {"hearth_patch_features",
+        {"hearth_get_enabled_features", [&] { return hearth_get_enabled_features(nullptr, nullptr), HEARTH_OK; }},
+        {"hearth_enable_features",
          [] {
              VkPhysicalDeviceFeatures2 chain{};
              chain.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
              size_t bytes = 0;
              return hearth_enable_features(1, VK_API_VERSION_1_2, &chain, nullptr, &bytes);
          }},
-        {"hearth_query_caps",
+        {"hearth_get_device_caps",
          [&] {
              hearth_device_caps out = hearth_device_caps_default();
              return hearth_get_device_caps(&query, 0, &out);
          }},
         {"hearth_context_error", [&] { return said(hearth_context_error(context)); }},
-        {"hearth_context_caps",
+        {"hearth_context_get_device_caps",
          [&] {
              hearth_device_caps out = hearth_device_caps_default();
              return hearth_context_get_device_caps(context, &out);
@@ -279,24 +279,24 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              hearth_entry_info out = hearth_entry_info_default();
              return hearth_program_get_entry(program, 0, &out);
          }},
-        {"hearth_program_get_step",
+        {"hearth_program_get_command",
          [&] {
              hearth_command_info out = hearth_command_info_default();
              return hearth_program_get_command(program, kAct, 0, &out);
          }},
-        {"hearth_program_get_written_slots",
+        {"hearth_program_get_mutated_variables",
          [&] { return hearth_program_get_mutated_variables(program, kAct, nullptr, &index); }},
         {"hearth_program_get_binding",
          [&] {
              hearth_binding_info out = hearth_binding_info_default();
              return hearth_program_get_binding(program, 0, &out);
          }},
-        {"hearth_program_get_slot",
+        {"hearth_program_get_variable",
          [&] {
              hearth_variable_info out = hearth_variable_info_default();
              return hearth_program_get_variable(program, 0, &out);
          }},
-        {"hearth_program_get_agents",
+        {"hearth_program_get_agent_manifest",
          [&] {
              const void* bytes = nullptr;
              uint64_t byte_count = 0;
@@ -307,18 +307,18 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          [&] { return hearth_program_find_entry(program, "act", &index); }},
         {"hearth_program_find_binding",
          [&] { return hearth_program_find_binding(program, kAct, "x", &index); }},
-        {"hearth_program_find_slot",
+        {"hearth_program_find_variable",
          [&] { return hearth_program_find_variable(program, "state", &index); }},
-        {"hearth_program_get_element",
+        {"hearth_program_get_scalar",
          [&] { return not_found(hearth_program_get_scalar(program, 0, 0, &element)); }},
-        {"hearth_program_find_element",
+        {"hearth_program_find_scalar",
          [&] { return not_found(hearth_program_find_scalar(program, 0, "loss", &index)); }},
         {"hearth_program_error", [&] { return said(hearth_program_error(program)); }},
-        {"hearth_program_snapshot_bytes",
+        {"hearth_program_get_brain_size",
          [&] {
              return hearth_program_get_brain_size(program) > 0 ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
          }},
-        {"hearth_program_dump_bytes",
+        {"hearth_program_get_dump_size",
          [&] {
              return hearth_program_get_dump_size(program, kAct, 1, HEARTH_NO_COMMAND) > 0
                         ? HEARTH_OK
@@ -330,14 +330,14 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              uint64_t bytes = 0;
              return hearth_dump_encode(session, &info, nullptr, &bytes);
          }},
-        {"hearth_converter_error", [&] { return said(hearth_image_converter_error(converter)); }},
+        {"hearth_image_converter_error", [&] { return said(hearth_image_converter_error(converter)); }},
         {"hearth_session_error", [&] { return said(hearth_session_error(session)); }},
-        {"hearth_session_describe",
+        {"hearth_session_to_json",
          [&] {
              uint64_t bytes = 0;
              return hearth_session_to_json(session, nullptr, &bytes);
          }},
-        {"hearth_session_predict",
+        {"hearth_session_estimate_gpu_time",
          [&] {
              double us = 0;
              return hearth_session_estimate_gpu_time(session, kAct, 1, nullptr, &us);
@@ -347,7 +347,7 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              hearth_session_status out = hearth_session_status_default();
              return hearth_session_get_status(session, &out);
          }},
-        {"hearth_session_get_slot_buffer",
+        {"hearth_session_get_variable_buffer",
          [&] {
              hearth_buffer_range out = hearth_buffer_range_default();
              return hearth_session_get_variable_buffer(session, kStateVariable, &out);
@@ -390,13 +390,13 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              return result;
          }},
         // A CPU is never lost, but a host may say that it is.
-        {"hearth_native_cpu",
+        {"hearth_detect_cpu_isa",
          [&] {
              return hearth_detect_cpu_isa() != HEARTH_CPU_ISA_NONE ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
          }},
-        {"hearth_context_create_native",
+        {"hearth_context_create_cpu",
          [&] { return on_lost_cpu([](auto*) { return HEARTH_OK; }); }},
-        {"hearth_native_commands_create",
+        {"hearth_cpu_command_buffer_create",
          [&] {
              return on_lost_cpu([](hearth_context* cpu) {
                  VkCommandBuffer own = nullptr;
@@ -405,14 +405,14 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
                  return result;
              });
          }},
-        {"hearth_native_commands_destroy",
+        {"hearth_cpu_command_buffer_destroy",
          [&] {
              return on_lost_cpu([](hearth_context* cpu) {
                  hearth_cpu_command_buffer_destroy(cpu, nullptr);
                  return HEARTH_OK;
              });
          }},
-        {"hearth_native_commands_reset",
+        {"hearth_cpu_command_buffer_reset",
          [&] {
              return on_lost_cpu([](hearth_context* cpu) {
                  VkCommandBuffer own = nullptr;
@@ -433,7 +433,7 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
                  return result;
              });
          }},
-        {"hearth_native_buffer_destroy",
+        {"hearth_cpu_buffer_destroy",
          [&] {
              return on_lost_cpu([](hearth_context* cpu) {
                  hearth_cpu_buffer_destroy(cpu, VK_NULL_HANDLE);
@@ -441,7 +441,7 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              });
          }},
         {"hearth_arena_destroy", [&] { return hearth_arena_destroy(arena), HEARTH_OK; }},
-        {"hearth_converter_destroy",
+        {"hearth_image_converter_destroy",
          [&] { return hearth_image_converter_destroy(converter), HEARTH_OK; }},
         {"hearth_session_destroy",
          [&] {

@@ -48,7 +48,7 @@ class Rig {
     /// One frame: waits for the one frames_in_flight ago, tells begin_frame so, lets `record` write
     /// a command buffer and submits it.
     void frame(const std::function<void(VkCommandBuffer)>& record);
-    /// The same, but the command buffer is not submitted: what hearth_frame_dropped tells is lost.
+    /// The same, but the command buffer is not submitted: what hearth_discard_frame tells is lost.
     std::string drop(const std::function<void(VkCommandBuffer)>& record);
     /// Waits for the GPU without telling Hearth.
     void finish();

@@ -256,10 +256,10 @@ TEST_F(Trust, TheHostIsAskedAboutAllThatIsLoadedBeforeItIsRead) {
     const std::byte garbage[8] = {};
     const auto refused = LoadedProgram::load(rig->context, garbage);
     EXPECT_EQ(refused.status().message(),
-              "HEARTH_ERROR_UNTRUSTED: program: the host's verify callback refused it with "
+              "HEARTH_ERROR_VERIFICATION_FAILED: program: the host's verify callback refused it with "
               "HEARTH_ERROR_NOT_FOUND (-2)");
     EXPECT_EQ(LoadedProgram::load_package(rig->context, bytes).status().message(),
-              "HEARTH_ERROR_UNTRUSTED: package: the host's verify callback refused it with "
+              "HEARTH_ERROR_VERIFICATION_FAILED: package: the host's verify callback refused it with "
               "HEARTH_ERROR_NOT_FOUND (-2)");
     // "Not an error" is no yes either.
     verifier.answer = HEARTH_NOT_READY;

@@ -252,7 +252,7 @@ TEST_F(AgentStates, ALostNetIsNotSavedUnlessAskedFor) {
     bad.set(1, std::numeric_limits<double>::quiet_NaN());
     ASSERT_TRUE(runner_->run("store", 1, {{"x", bad}}).ok());
     EXPECT_EQ(encoded(0).message(),
-              "HEARTH_ERROR_NOT_FINITE: hearth_brain_encode: 'w': element 1 is NaN or infinite");
+              "HEARTH_ERROR_NON_FINITE: hearth_brain_encode: 'w': element 1 is NaN or infinite");
     EXPECT_TRUE(encoded(HEARTH_BRAIN_ALLOW_NON_FINITE).ok());
 }
 

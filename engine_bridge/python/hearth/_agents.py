@@ -48,12 +48,12 @@ class Agents(LoadedPackage):
         check(lib().hearth_agents_create(self._device._context, ctypes.byref(info), ctypes.byref(self._agents),
                                          ctypes.byref(report)), lambda: report.text)
         session = lib().hearth_agents_get_session(self._agents)
-        check(lib().hearth_session_build(session, 0), lambda: lib().hearth_session_error(session))
+        check(lib().hearth_session_create_pipelines(session, 0), lambda: lib().hearth_session_error(session))
         self._ids = (c.Agent * count)()
         for i in range(count):
             self._check(lib().hearth_agents_add(self._agents, ctypes.byref(self._ids[i])))
-        self._width = lib().hearth_agents_observation_width(self._agents)
-        self._action_width = lib().hearth_agents_action_width(self._agents)
+        self._width = lib().hearth_agents_observation_size(self._agents)
+        self._action_width = lib().hearth_agents_action_size(self._agents)
         # An agent's observation keeps its row during the agent's lifetime.
         self._seen = [np.ctypeslib.as_array(lib().hearth_agents_observation(self._agents, agent), (self._width,))
                       for agent in self._ids]
@@ -90,7 +90,7 @@ class Agents(LoadedPackage):
         seen = self._floats("observations", observations, (count, self._width))
         if rewards is not None:
             for agent, reward in zip(self._ids, self._floats("rewards", rewards, (count,))):
-                self._check(lib().hearth_agents_reward(self._agents, agent, float(reward)))
+                self._check(lib().hearth_agents_add_reward(self._agents, agent, float(reward)))
         finals = None if final_observations is None else self._floats("final_observations", final_observations,
                                                                       (count, self._width))
         # The last observation of a truncated agent is read from its row, so end() comes before new
@@ -102,7 +102,7 @@ class Agents(LoadedPackage):
                 last = None
                 if ending == 2 and finals is not None:
                     last = finals[i].ctypes.data_as(ctypes.POINTER(ctypes.c_float))
-                self._check(lib().hearth_agents_end(self._agents, self._ids[i], ending, last))
+                self._check(lib().hearth_agents_end_episode(self._agents, self._ids[i], ending, last))
         for place, row in zip(self._seen, seen):
             place[:] = row
         with self._device._commands() as commands:
@@ -136,18 +136,18 @@ class Agents(LoadedPackage):
         status = self._status()
         told: dict[str, float] = {}
         for i in range(13):
-            told[lib().hearth_agents_diagnostic_name(i).decode()] = status.diagnostics[i]
+            told[lib().hearth_agents_metric_name(i).decode()] = status.diagnostics[i]
             told[lib().hearth_agents_counter_name(i).decode()] = status.counters[i]
         told.update(frames=status.frames, windows=status.windows, rollbacks=status.rollbacks)
         return told
 
     def set(self, setting: str, value: float) -> None:
         """Sets a runtime hyperparameter.  Error: HEARTH_ERROR_NOT_FOUND listing the known ones."""
-        self._check(lib().hearth_agents_set(self._agents, setting.encode(), value))
+        self._check(lib().hearth_agents_set_hyperparameter(self._agents, setting.encode(), value))
 
     def adapt(self, strength: float) -> None:
         """Adapts to changed rules: 0 clears the optimizer, 1 resets the brain."""
-        self._check(lib().hearth_agents_adapt(self._agents, strength))
+        self._check(lib().hearth_agents_shrink_and_perturb(self._agents, strength))
 
     def freeze(self, frozen: bool = True) -> None:
         """Stops or resumes learning."""
@@ -156,10 +156,10 @@ class Agents(LoadedPackage):
     def save_brain(self) -> bytes:
         """Returns a snapshot as a brain.  Runs frames without decisions."""
         taken = self._status().snapshots_taken
-        self._check(lib().hearth_agents_keep(self._agents))
+        self._check(lib().hearth_agents_take_snapshot(self._agents))
         # Snapshots are taken only between updates: learning in progress is finished first.
         for _ in range(1000):
-            lib().hearth_agents_flush(self._agents)
+            lib().hearth_agents_finish_update(self._agents)
             self._idle_frame()
             if self._status().snapshots_taken > taken:
                 break

@@ -75,7 +75,7 @@ class Device:
         self.close()
 
     def close(self) -> None:
-        """Destroys the device.  Error: HEARTH_ERROR_WRONG_ORDER while a model or agents of it are open."""
+        """Destroys the device.  Error: HEARTH_ERROR_INVALID_STATE while a model or agents of it are open."""
         if self._handle:
             self._check(lib().hearth_headless_destroy(self._handle))
             self._handle = ctypes.c_void_p()

@@ -130,7 +130,7 @@ class LoadedPackage:
         self._slots: dict[str, tuple[int, c.SlotInfo]] = {}
         for index in range(self._info.slot_count):
             slot = c.SlotInfo()
-            self._check_program(lib().hearth_program_get_slot(self._program, index, ctypes.byref(slot)))
+            self._check_program(lib().hearth_program_get_variable(self._program, index, ctypes.byref(slot)))
             self._slots[slot.name.decode()] = (index, slot)
 
     def _check_program(self, code: int) -> int:
@@ -346,7 +346,7 @@ class Model(LoadedPackage):
         for index, array in ready:
             # One per frame, so that the upload ring need not hold all of them.
             with self._device._commands() as commands:
-                self._check_session(lib().hearth_record_upload(self._session, commands, index, 0, array.ctypes.data,
+                self._check_session(lib().hearth_record_update_variable(self._session, commands, index, 0, array.ctypes.data,
                                                                array.nbytes))
 
     def _arrived(self, readback: ctypes.c_uint64) -> bytes:
@@ -363,11 +363,11 @@ class Model(LoadedPackage):
         """Returns all parameters and states as a brain: a file that loads on any device and profile of the model.
 
         delta: only the difference from the package's initial values.
-        Error: HEARTH_ERROR_NOT_FINITE if any value is NaN or infinite.
+        Error: HEARTH_ERROR_NON_FINITE if any value is NaN or infinite.
         """
         readback = ctypes.c_uint64()
         with self._device._commands() as commands:
-            code = lib().hearth_record_snapshot(self._session, commands, ctypes.byref(readback))
+            code = lib().hearth_record_save_brain(self._session, commands, ctypes.byref(readback))
             if self._check_session(code) != 0:
                 raise error(code, "learning is under way: run again when it has finished")
         snapshot = self._arrived(readback)
@@ -390,7 +390,7 @@ class Model(LoadedPackage):
         words = _aligned(data)
         report = c.Report()
         with self._device._commands() as commands:
-            check(lib().hearth_record_brain(self._session, commands, words, len(data), 1 if partial else 0,
+            check(lib().hearth_record_load_brain(self._session, commands, words, len(data), 1 if partial else 0,
                                             ctypes.byref(report)),
                   lambda: report.text or lib().hearth_session_error(self._session))
 
@@ -399,12 +399,12 @@ class Model(LoadedPackage):
         Returns their number."""
         count = ctypes.c_uint32()
         with self._device._commands() as commands:
-            self._check_session(lib().hearth_record_forget(
+            self._check_session(lib().hearth_record_reset_variables(
                 self._session, commands, pattern.encode() if pattern is not None else None, ctypes.byref(count)))
         return count.value
 
     def _new_session(self) -> None:
-        snapshot = lib().hearth_program_snapshot_bytes(self._program)
+        snapshot = lib().hearth_program_get_brain_size(self._program)
         largest = max((slot.bytes for _, slot in self._slots.values()), default=0)
         room = max(snapshot, largest, 1 << 20) + (1 << 16)
         info = c.SessionCreateInfo(program=self._program, recordings_in_flight=64, inline_bytes=1024, upload_count=64,
@@ -412,9 +412,9 @@ class Model(LoadedPackage):
                                    profile_recordings=16)
         check(lib().hearth_session_create(self._device._context, ctypes.byref(info), ctypes.byref(self._session)),
               lambda: lib().hearth_context_error(self._device._context))
-        self._check_session(lib().hearth_session_build(self._session, 0))
+        self._check_session(lib().hearth_session_create_pipelines(self._session, 0))
         with self._device._commands() as commands:
-            self._check_session(lib().hearth_record_setup(self._session, commands))
+            self._check_session(lib().hearth_record_initialize(self._session, commands))
 
     def _check_session(self, code: int) -> int:
         return check(code, lambda: lib().hearth_session_error(self._session))

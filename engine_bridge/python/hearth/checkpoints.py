@@ -110,7 +110,7 @@ class Checkpoint:
                         values[name] = value
                 if link.ours not in values:
                     raise HearthError(f"the package has no '{link.ours}' for the checkpoint's '{link.theirs}'", -15,
-                                      "HEARTH_ERROR_MISMATCH")
+                                      "HEARTH_ERROR_INCOMPATIBLE")
             model.write(values)
             return model.save_brain()
 
@@ -127,7 +127,7 @@ class Checkpoint:
                 value = link.to_theirs(model.read(link.ours), self.state[link.theirs].shape)
                 if link.theirs in taken and not np.array_equal(taken[link.theirs], value):
                     raise HearthError(f"actor and critic share '{link.theirs}' in the checkpoint, but have learned "
-                                      "apart in the brain", -15, "HEARTH_ERROR_MISMATCH")
+                                      "apart in the brain", -15, "HEARTH_ERROR_INCOMPATIBLE")
                 taken[link.theirs] = state[link.theirs] = value
         return state
 
@@ -169,7 +169,7 @@ class Checkpoint:
                     worst = max(worst, float((np.abs(a - b) / np.maximum(1, np.abs(b))).max()))
         if not worst <= tolerance:
             raise HearthError(f"{passes} forward passes differ by up to {worst:.3g}, expected {tolerance:.3g} at most",
-                              -15, "HEARTH_ERROR_MISMATCH")
+                              -15, "HEARTH_ERROR_INCOMPATIBLE")
         return worst
 
     def save(self, path: str | os.PathLike[str], state: Mapping[str, Array]) -> None:
@@ -356,7 +356,7 @@ def from_state(origin: str, state: Mapping[str, Any], *, actions: Sequence[Mappi
     outputs = sum(a["count"] if a["kind"] == "choose" else a.get("width", 1) for a in described)
     if outputs != head.shape[0]:
         raise HearthError(f"the actions take {outputs} outputs, but '{nets[0].head}' has {head.shape[0]}", -15,
-                          "HEARTH_ERROR_MISMATCH")
+                          "HEARTH_ERROR_INCOMPATIBLE")
     if is_dqn and len(described) != 1:
         raise HearthError(f"DQN's checkpoints have one choice, found {len(described)} actions")
     checkpoint = Checkpoint(origin, learner, [{"name": "observation", "kind": "numbers", "width": width}], described,

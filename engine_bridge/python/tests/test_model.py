@@ -215,7 +215,7 @@ def test_a_device_refuses_to_go_while_models_live(layer):
     model = hearth.Model(hearth.cook_onnx(linear_onnx(*layer)), device)
     with pytest.raises(hearth.HearthError) as told:
         device.close()
-    assert told.value.name == "HEARTH_ERROR_WRONG_ORDER"
+    assert told.value.name == "HEARTH_ERROR_INVALID_STATE"
     model.close()
     device.close()
 

@@ -30,7 +30,7 @@ namespace hearth::agents {
 
 using AgentId = hearth_agent;
 
-/// End of an episode: terminated (kOver) or truncated (kCutOff).
+/// End of an episode: terminated (kTerminated) or truncated (kTruncated).
 enum class EpisodeEnd { kTerminated = HEARTH_AGENTS_TERMINATED, kTruncated = HEARTH_AGENTS_TRUNCATED };
 
 /// Options of Agents::record(); see hearth_agents_record_info.
@@ -39,11 +39,11 @@ struct RecordOptions {
     hearth_agents_priority priority = HEARTH_AGENTS_PRIORITY_BALANCED;
     float exploration = 1;   ///< PPO, SAC, cloning: above 0.5 samples, else mode; others: epsilon
     bool request_decision = true;  ///< false: agents only learn in this frame
-    /// Maximum frames that a decision may be spread over; HEARTH_AGENTS_WHENEVER: best effort.
+    /// Maximum frames that a decision may be spread over; HEARTH_AGENTS_BEST_EFFORT: best effort.
     uint32_t max_decision_frames = 1;
     std::span<const hearth_tensor_binding> inputs;      ///< the game's own buffers; see Agents::find_input
     const hearth_tensor_binding* indirect_agent_count_buffer = nullptr;   ///< the GPU determines how many agents decide
-    VkCommandBuffer learning_command_buffer = nullptr;  ///< required by AgentsOptions::learns_apart
+    VkCommandBuffer learning_command_buffer = nullptr;  ///< required by AgentsOptions::use_separate_learning_queue
 };
 
 /// Status as of the last poll.
@@ -55,13 +55,13 @@ struct AgentsStatus : hearth_agents_status {
 /// Options of Agents::create(); see hearth_agents_create_info.
 struct AgentsOptions {
     std::span<const std::byte> manifest;  ///< AgentManifest::save(); empty: that of the package
-    /// AgentSchema::save() of the schema that the game was built for; a different one is an error.
+    /// AgentSpec::save() of the schema that the game was built for; a different one is an error.
     std::span<const std::byte> schema;
     const char* name = nullptr;  ///< for debug labels and messages
     uint32_t frames_in_flight = 3;
     uint32_t max_snapshots = 3;       ///< newest snapshots to keep, besides the initial weights
     uint32_t snapshot_interval = 3600;   ///< records between automatic snapshots; 0: none
-    uint32_t progress_window = 225;  ///< window of `stuck` and `rules_changed`; 0: not computed
+    uint32_t progress_window = 225;  ///< window of `stuck` and `reward_shift_detected`; 0: not computed
     bool use_separate_learning_queue = false;         ///< learning has its own command buffers, for a second queue
     uint32_t learning_queue_family = HEARTH_QUEUE_FAMILY_SAME;
 };
@@ -152,7 +152,7 @@ class Agents {
             hearth_agents_end_episode(handle_, id, static_cast<hearth_agents_episode_end>(episode_end),
                               final_observation.empty() ? nullptr : final_observation.data()));
     }
-    /// Adds to the score that `stuck` and `rules_changed` monitor; until it is called they use
+    /// Adds to the score that `stuck` and `reward_shift_detected` monitor; until it is called they use
     /// rewards.
     Status report_score(float amount) { return check(hearth_agents_report_score(handle_, amount)); }
     /// Adds a demonstration.  source  the demonstrator, numbered from 1; 0: the game itself
@@ -191,18 +191,18 @@ class Agents {
     Status set_hyperparameter(const char* name, double value) {
         return check(hearth_agents_set_hyperparameter(handle_, name, value));
     }
-    /// Shrinks and perturbs the weights; see hearth_agents_adapt.
+    /// Shrinks and perturbs the weights; see hearth_agents_shrink_and_perturb.
     Status shrink_and_perturb(double strength) { return check(hearth_agents_shrink_and_perturb(handle_, strength)); }
     /// Finishes the update in progress regardless of the budget, for loading screens.
     void finish_update() { hearth_agents_finish_update(handle_); }
-    /// Returns the binding of an input of the entry frame, for AgentsFrame::inputs.
+    /// Returns the binding of an input of the entry frame, for RecordOptions::inputs.
     Result<uint32_t> find_input(const char* name) {
         uint32_t binding = 0;
         HEARTH_TRY(check(hearth_agents_find_input(handle_, name, &binding)));
         return binding;
     }
 
-    // Snapshots.  Index 0 is the newest; HEARTH_AGENTS_FACTORY stands for the initial values.
+    // Snapshots.  Index 0 is the newest; HEARTH_AGENTS_INITIAL_WEIGHTS stands for the initial values.
     /// Requests a snapshot.
     Status take_snapshot() { return check(hearth_agents_take_snapshot(handle_)); }
     uint32_t snapshot_count() const { return hearth_agents_snapshot_count(handle_); }

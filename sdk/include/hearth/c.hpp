@@ -37,7 +37,7 @@ struct CompileToCOptions {
 struct CProgram {
     std::string header, source;  ///< NAME.h, NAME.c
     std::vector<std::byte>
-        weights;              ///< the initial weights; also in the source with weights_in_source
+        weights;              ///< the initial weights; also in the source with embed_weights
     uint64_t graph_hash = 0;  ///< Cooked::graph_hash
     uint64_t weights_bytes = 0, arena_bytes = 0, brain_bytes = 0;
     uint32_t kernel_count = 0, command_count = 0;  ///< functions, and calls of them over all entries
@@ -60,7 +60,7 @@ inline Result<CProgram> compile_to_c(std::initializer_list<Trace*> entries, cons
 }
 
 /// Returns the functions of a program for a native device (compile() with cpu_caps()) as a C11
-/// source file, with the table for hearth_native_info::tables: `const hearth_native_kernels TABLE`.
+/// source file, with the table for hearth_cpu_context_create_info::tables: `const hearth_cpu_kernel_table TABLE`.
 /// The application compiles it for the program's CPU, with the flags in docs/how-to/cooked_c.md,
 /// and links it; it then needs no compiler at run time.
 ///

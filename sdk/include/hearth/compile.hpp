@@ -59,7 +59,7 @@ enum class Precision : uint8_t {
     kF32,
     /// Operands rounded to f16, with f32 accumulators and f32 for all other arithmetic; params and
     /// states keep their types.  Results are accurate to about three digits, and operands beyond
-    /// 65,504 become infinite: train with a LossScale (hearth/optim.hpp).  Halves the bytes read,
+    /// 65,504 become infinite: train with a GradScaler (hearth/optim.hpp).  Halves the bytes read,
     /// and uses cooperative matrices where the device has them; without 16-bit storage, f32
     /// elements hold the rounded values.
     kF16,

@@ -111,7 +111,7 @@ inline Result<os::FileInfo> replaceable(const std::string& path) {
     return info;
 }
 
-/// A temporary file next to `path`, removed unless put_in_place() succeeds.
+/// A temporary file next to `path`, removed unless replace_file() succeeds.
 class Replacement {
   public:
     Replacement() = default;

@@ -28,7 +28,7 @@ struct GlslFunction {
 ///
 ///     void NAME(uvec2 weights, vec2 place, ..., out vec3 colour, ...);
 ///
-/// weights  device address of GlslFunction::slot, from hearth_session_get_slot_buffer, low word
+/// weights  device address of GlslFunction::slot, from hearth_session_get_variable_buffer, low word
 ///          first.  The application records the barrier between the recording that learns and the
 ///          shader, as for any use of a variable's bytes.
 /// others   one item of each input in the order of declaration, then of each output: a float, int

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The dataflow graph: static single assignment, nodes in topological order.  Trace::finish() makes
+// The dataflow graph: static single assignment, nodes in topological order.  Trace::build() makes
 // it; executors (hearth/executor.hpp) run it.
 
 #pragma once
@@ -32,7 +32,7 @@ enum class ValueKind : uint8_t {
     kConstant,  ///< fixed when the graph is built
 };
 
-/// True if a GraphUpdate may assign values of this kind.
+/// True if a Assignment may assign values of this kind.
 constexpr bool may_be_updated(ValueKind kind) {
     return kind == ValueKind::kParam || kind == ValueKind::kState || kind == ValueKind::kInput;
 }

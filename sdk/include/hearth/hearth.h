@@ -24,7 +24,7 @@
  *             neither do recordings of different sessions of one context.
  *   Serials   are frame numbers, and hearth_begin_frame(serial, completed) is the only clock.  Work
  *             recorded after begin_frame(N, ...) belongs to frame N; it counts as complete once a
- *             begin_frame reports completed >= N.  hearth_frame_dropped(N) reports that frame N was
+ *             begin_frame reports completed >= N.  hearth_discard_frame(N) reports that frame N was
  *             never submitted.
  *
  * This header is self-contained, compiles as C11 and as C++, and may be included before or after
@@ -124,11 +124,11 @@ typedef enum hearth_result {
     HEARTH_ERROR_INCOMPATIBLE = -15,   /* a brain of another graph, schema or base */
     HEARTH_ERROR_DISCARDED = -16,    /* recorded in a frame that was never submitted */
     HEARTH_ERROR_NON_FINITE = -17, /* a brain contains NaN or infinity */
-    HEARTH_ERROR_VERIFICATION_FAILED = -18,  /* rejected by hearth_host_info::verify */
+    HEARTH_ERROR_VERIFICATION_FAILED = -18,  /* rejected by hearth_context_create_info::verify */
     HEARTH_RESULT_FORCE_32_BITS = 0x7fffffff
 } hearth_result;
 
-/* Name of a result code, such as "HEARTH_ERROR_RING_FULL"; never NULL.  Any thread. */
+/* Name of a result code, such as "HEARTH_ERROR_TOO_MANY_IN_FLIGHT"; never NULL.  Any thread. */
 HEARTH_API const char* hearth_result_name(hearth_result result);
 
 /* Returns HEARTH_VERSION of the loaded library.  Any thread. */
@@ -207,9 +207,9 @@ typedef uint64_t hearth_features;
 /* Both from VK_NV_cooperative_matrix2: workgroup-scope matrices. */
 #define HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE (UINT64_C(1) << 11)
 #define HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS (UINT64_C(1) << 12)
-/* Allows hearth_begin_frame to read hearth_host_info::frame_semaphore. */
+/* Allows hearth_begin_frame to read hearth_context_create_info::timeline_semaphore. */
 #define HEARTH_FEATURE_TIMELINE_SEMAPHORE (UINT64_C(1) << 13)
-/* Needed only by untrusted programs; see HEARTH_TRUST_FOREIGN.  robustBufferAccess is a Vulkan
+/* Needed only by untrusted programs; see HEARTH_TRUST_UNTRUSTED.  robustBufferAccess is a Vulkan
  * 1.0 feature that robustBufferAccess2, of VK_EXT_robustness2, depends on. */
 #define HEARTH_FEATURE_ROBUST_BUFFER_ACCESS (UINT64_C(1) << 14)
 #define HEARTH_FEATURE_ROBUST_BUFFER_ACCESS_2 (UINT64_C(1) << 15)
@@ -231,7 +231,7 @@ typedef enum hearth_binding_model {
     HEARTH_BINDING_MODEL_FORCE_32_BITS = 0x7fffffff
 } hearth_binding_model;
 
-/* Input of hearth_query_device and hearth_query_caps. */
+/* Input of hearth_get_device_requirements and hearth_get_device_caps. */
 typedef struct hearth_device_requirements_info {
     hearth_struct_type type;
     uint32_t size;
@@ -241,7 +241,7 @@ typedef struct hearth_device_requirements_info {
     /* The version in use: the smaller of VkApplicationInfo::apiVersion and the device's version. */
     uint32_t api_version;
     hearth_binding_model binding_model; /* of the programs that will run */
-    /* Non-zero: untrusted programs will run too (HEARTH_TRUST_FOREIGN), so what they need is
+    /* Non-zero: untrusted programs will run too (HEARTH_TRUST_UNTRUSTED), so what they need is
      * required.  Otherwise it is not even listed as optional, because it slows all shaders down
      * a little. */
     uint32_t allow_untrusted_programs;
@@ -284,8 +284,8 @@ HEARTH_API hearth_result hearth_enable_features(hearth_features features, uint32
                                                void* features2, void* storage,
                                                size_t* storage_bytes);
 
-/* Returns the features that a device was created with, for hearth_host_info::features: the
- * inverse of hearth_patch_features.
+/* Returns the features that a device was created with, for hearth_context_create_info::features: the
+ * inverse of hearth_enable_features.
  *
  * chain             VkDeviceCreateInfo::pNext or a tail of it, for example a
  *                   VkPhysicalDeviceFeatures2; NULL for none.  Structs without features that Hearth
@@ -340,18 +340,18 @@ typedef struct hearth_device_caps {
     uint32_t shader_float16;
     uint32_t storage_buffer_16bit_access;
     uint32_t subgroup_arithmetic;
-    uint32_t timestamp_supported; /* supported by the queue family (only set by hearth_context_caps) */
+    uint32_t timestamp_supported; /* supported by the queue family (only set by hearth_context_get_device_caps) */
     uint32_t storage_buffer_8bit_access;
-    uint32_t cooperative_matrix; /* a hearth_matrix_cores, for f16 operands and f32 accumulators */
+    uint32_t cooperative_matrix; /* a hearth_cooperative_matrix_ext, for f16 operands and f32 accumulators */
     /* Subgroup-scope tile: [m, k] times [k, n].  16x16x16 if the device supports it. */
     uint32_t cooperative_matrix_m, cooperative_matrix_n, cooperative_matrix_k;
     /* Shared memory that the driver reserves in kernels with workgroup-scope matrices, in bytes. */
     uint32_t workgroup_scope_reserved_shared_memory;
     /* From VK_NV_cooperative_matrix2, for f16 operands and f32 accumulators. */
     hearth_workgroup_scope_granularity workgroup_scope_granularities[HEARTH_MAX_WORKGROUP_SCOPE_GRANULARITIES];
-    /* Kernels may use VK_NV_cooperative_matrix, whatever `matrix_cores` says. */
+    /* Kernels may use VK_NV_cooperative_matrix, whatever `cooperative_matrix` says. */
     uint32_t cooperative_matrix_nv;
-    uint32_t cpu_isa; /* a hearth_cpu; not NONE for a CPU device, for which programs are compiled */
+    uint32_t cpu_isa; /* a hearth_cpu_isa; not NONE for a CPU device, for which programs are compiled */
     uint32_t is_software; /* the driver runs on the CPU */
     /* Newest supported SPIR-V version, encoded as in modules: 0x00010300 is 1.3, the minimum
      * that Vulkan 1.1 guarantees. */
@@ -388,7 +388,7 @@ typedef enum hearth_memory_usage {
     HEARTH_MEMORY_USAGE_FORCE_32_BITS = 0x7fffffff
 } hearth_memory_usage;
 
-/* A device memory allocation that Hearth requests from hearth_memory_hooks. */
+/* A device memory allocation that Hearth requests from hearth_device_memory_callbacks. */
 typedef struct hearth_device_memory_allocate_info {
     uint64_t size_bytes;
     uint64_t alignment;
@@ -400,7 +400,7 @@ typedef struct hearth_device_memory_allocate_info {
     const char* name; /* valid during the call */
 } hearth_device_memory_allocate_info;
 
-/* An allocation made by hearth_memory_hooks. */
+/* An allocation made by hearth_device_memory_callbacks. */
 typedef struct hearth_memory_block {
     VkDeviceMemory memory;
     uint64_t offset;
@@ -472,14 +472,14 @@ typedef struct hearth_context_create_info {
     const char* const* instance_extensions;
     const char* const* device_extensions;
     hearth_features features;
-    hearth_binding_model binding_model; /* of the programs that will run; see hearth_device_query */
+    hearth_binding_model binding_model; /* of the programs that will run; see hearth_device_requirements_info */
     uint32_t reserved;
     VkPipelineCache pipeline_cache; /* optional; not destroyed; used by every building thread */
     const VkAllocationCallbacks* allocation_callbacks; /* optional; copied; for Hearth and the driver */
     const hearth_device_memory_callbacks* device_memory_callbacks;     /* optional; copied */
     uint64_t device_memory_budget;               /* in bytes, over all heaps; 0: no limit */
     hearth_log_callback log;                     /* optional */
-    hearth_task_callback submit_task;                 /* optional; see hearth_session_build_async */
+    hearth_task_callback submit_task;                 /* optional; see hearth_session_create_pipelines_async */
     void* callback_user_data;                    /* for log and run_job */
     /* Optional, if pipeline_cache is null: data from hearth_context_save_pipeline_cache of an
      * earlier run; not needed after the call.  Data of another device, driver or library and
@@ -487,7 +487,7 @@ typedef struct hearth_context_create_info {
     const void* pipeline_cache_data;
     uint64_t pipeline_cache_bytes;
     /* Optional: a timeline semaphore whose value is the last completed frame number, for
-     * HEARTH_COMPLETED_BY_SEMAPHORE.  Requires HEARTH_FEATURE_TIMELINE_SEMAPHORE; must outlive
+     * HEARTH_COMPLETED_FROM_TIMELINE.  Requires HEARTH_FEATURE_TIMELINE_SEMAPHORE; must outlive
      * the context, which does not destroy it. */
     VkSemaphore timeline_semaphore;
     /* Optional: called by every hearth_program_load and hearth_package_load of the context with
@@ -495,7 +495,7 @@ typedef struct hearth_context_create_info {
     hearth_verify_callback verify;
     /* Maximum bytes that Hearth allocates from each memory heap, by heap index; 0: no limit.
      * Memory types whose heap has no room left are skipped; if no suitable type remains, the
-     * call returns HEARTH_ERROR_BUDGET without calling the driver.  Not used with memory_hooks,
+     * call returns HEARTH_ERROR_BUDGET_EXCEEDED without calling the driver.  Not used with device_memory_callbacks,
      * which choose the heap. */
     uint64_t heap_budgets[HEARTH_HEAP_COUNT];
 } hearth_context_create_info;
@@ -507,7 +507,7 @@ HEARTH_API hearth_result hearth_context_create(const hearth_context_create_info*
                                                hearth_messages* messages);
 
 /* Frees everything immediately.  The application guarantees that all recorded work has finished
- * executing and that no job is running.  Returns HEARTH_ERROR_WRONG_ORDER if any session or
+ * executing and that no job is running.  Returns HEARTH_ERROR_INVALID_STATE if any session or
  * program still exists.  Threads: externally synchronized on `context` and all objects created
  * from it. */
 HEARTH_API hearth_result hearth_context_destroy(hearth_context* context);
@@ -516,13 +516,13 @@ HEARTH_API hearth_result hearth_context_destroy(hearth_context* context);
  * CPU device: the CPU in place of a GPU, for servers, tools, tests and machines without a GPU
  *
  * The rest of this header works as on a Vulkan device, in the same order of calls: programs
- * (compiled for hearth_device_caps::cpu), sessions, bindings, slices, readbacks, brains, agents.
+ * (compiled for hearth_device_caps::cpu_isa), sessions, bindings, slices, readbacks, brains, agents.
  * Differences:
  *
- *   command buffers  are created by hearth_native_commands_create; hearth_native_commands_run
+ *   command buffers  are created by hearth_cpu_command_buffer_create; hearth_cpu_command_buffer_execute
  *                    replaces the queue submission
  *   buffers          wrap application memory (hearth_native_buffer_create)
- *   images           are not supported: there is no hearth_converter
+ *   images           are not supported: there is no hearth_image_converter
  *   trust            untrusted programs are rejected
  *
  * Kernels are compiled C functions.  A game links the C file that `hearth cook --kernels` generates
@@ -534,7 +534,7 @@ HEARTH_API hearth_result hearth_context_destroy(hearth_context* context);
 typedef void hearth_cpu_kernel_fn(void* const* operands, int32_t batch_size, int32_t first, int32_t end,
                                     int32_t workgroups);
 
-/* An entry of hearth_native_kernels. */
+/* An entry of hearth_cpu_kernel_table. */
 typedef struct hearth_cpu_kernel {
     uint64_t hash; /* identifies the kernel in programs */
     hearth_cpu_kernel_fn* function;
@@ -542,12 +542,12 @@ typedef struct hearth_cpu_kernel {
 
 /* A table of kernels, in ascending order of hashes.  Generated by `hearth cook`. */
 typedef struct hearth_cpu_kernel_table {
-    uint32_t cpu_isa; /* a hearth_cpu */
+    uint32_t cpu_isa; /* a hearth_cpu_isa */
     uint32_t count;
     const hearth_cpu_kernel* kernels;
 } hearth_cpu_kernel_table;
 
-/* A kernel that is in no table, for hearth_native_build_callback. */
+/* A kernel that is in no table, for hearth_cpu_compile_callback. */
 typedef struct hearth_cpu_kernel_source {
     uint64_t hash;
     const char* name; /* its name in the program */
@@ -566,22 +566,22 @@ typedef void (*hearth_parallel_for_callback)(void* user_data, uint32_t count,
                                          void (*job)(void* job_data, uint32_t index),
                                          void* job_data);
 
-/* Parameters of hearth_context_create_native. */
+/* Parameters of hearth_context_create_cpu. */
 typedef struct hearth_cpu_context_create_info {
     hearth_struct_type type;
     uint32_t size;
-    /* The instruction set that hearth_context_caps reports to the compiler; programs for
-     * narrower ones run too.  NONE: the widest that this machine supports, hearth_native_cpu(). */
+    /* The instruction set that hearth_context_get_device_caps reports to the compiler; programs for
+     * narrower ones run too.  NONE: the widest that this machine supports, hearth_detect_cpu_isa(). */
     hearth_cpu_isa cpu_isa;
     uint32_t table_count;
     const hearth_cpu_kernel_table* const* tables; /* each lives as long as the context */
     hearth_cpu_compile_callback compile;         /* optional */
-    /* Optional: used by hearth_native_commands_run.  Results are bitwise equal with and without
+    /* Optional: used by hearth_cpu_command_buffer_execute.  Results are bitwise equal with and without
      * it. */
     hearth_parallel_for_callback parallel_for;
     uint32_t thread_count; /* number of threads that `parallel` uses */
     uint32_t reserved;
-    const VkAllocationCallbacks* allocation_callbacks; /* from here on as in hearth_host_info */
+    const VkAllocationCallbacks* allocation_callbacks; /* from here on as in hearth_context_create_info */
     uint64_t device_memory_budget;
     hearth_log_callback log;
     hearth_task_callback submit_task;
@@ -611,17 +611,17 @@ HEARTH_API void hearth_cpu_command_buffer_destroy(hearth_context* context, VkCom
  * completed.
  * Allocates nothing.
  * Errors: HEARTH_ERROR_OUT_OF_HOST_MEMORY if an earlier recording ran out of memory; nothing was
- * executed: call hearth_frame_dropped.
+ * executed: call hearth_discard_frame.
  * Threads: externally synchronized on `commands` and the sessions recorded into it. */
 HEARTH_API hearth_result hearth_cpu_command_buffer_execute(hearth_context* context,
                                                     VkCommandBuffer commands);
-/* Empties the command buffer without executing it; call hearth_frame_dropped afterwards. */
+/* Empties the command buffer without executing it; call hearth_discard_frame afterwards. */
 HEARTH_API hearth_result hearth_cpu_command_buffer_reset(hearth_context* context,
                                                       VkCommandBuffer commands);
 
 /* Wraps application memory as a buffer that can be bound, at offsets that are multiples of 16
  * bytes.  The application keeps ownership and may access the memory whenever no work that uses
- * it is running.  Bind it with usage HEARTH_NATIVE_BUFFER_USAGE. */
+ * it is running.  Bind it with usage HEARTH_CPU_BUFFER_USAGE. */
 HEARTH_API hearth_result hearth_cpu_buffer_import(hearth_context* context, void* memory,
                                                      uint64_t byte_count, VkBuffer* out);
 /* Destroys the buffer object, not the memory.  No work that uses it may be pending. */
@@ -634,17 +634,17 @@ HEARTH_API void hearth_cpu_buffer_destroy(hearth_context* context, VkBuffer buff
  * Context, continued: frames
  * --------------------------------------------------------------------------------------------- */
 
-/* As completed_serial of hearth_begin_frame: use the value of hearth_host_info::frame_semaphore,
+/* As completed_serial of hearth_begin_frame: use the value of hearth_context_create_info::timeline_semaphore,
  * which each frame's submission signals with its frame number. */
 #define HEARTH_COMPLETED_FROM_TIMELINE UINT64_MAX
 
 /* Begins a frame.  `serial` is the number of the frame that is about to be recorded, from 1; it
  * never decreases, but may repeat or skip values.  completed_serial, less than `serial`, reports
  * that all work of frames <= completed_serial has finished executing, except for frames passed
- * to hearth_frame_dropped.  Frees destroyed objects that are no longer in use.  Allocates
+ * to hearth_discard_frame.  Frees destroyed objects that are no longer in use.  Allocates
  * nothing, except while a hearth_session_dump is pending.
  * Errors: HEARTH_ERROR_INVALID_ARGUMENT if frame numbers decrease, if completed_serial >=
- * serial, or for HEARTH_COMPLETED_BY_SEMAPHORE without a semaphore.
+ * serial, or for HEARTH_COMPLETED_FROM_TIMELINE without a semaphore.
  * Threads: externally synchronized on `context` and all objects created from it. */
 HEARTH_API hearth_result hearth_begin_frame(hearth_context* context, uint64_t frame_number,
                                             uint64_t completed_frame_number);
@@ -656,7 +656,7 @@ HEARTH_API hearth_result hearth_begin_frame(hearth_context* context, uint64_t fr
  *   setup       must be recorded again, unless an earlier one stands; else hearth_record fails
  *   uploads     as well as brain loads and resets are lost: record them again.
  *               hearth_session_status counts them
- *   readbacks   and snapshots: hearth_readback_poll returns HEARTH_ERROR_DROPPED; release them
+ *   readbacks   and snapshots: hearth_readback_poll returns HEARTH_ERROR_DISCARDED; release them
  *   recordings  must be recorded again.  A sliced recording continues from its first lost slice:
  *               hearth_record rewinds its cursor, current or older, to that point.  (If the last
  *               slice is lost, only a copy of the cursor from before it works, because the cursor
@@ -698,18 +698,18 @@ typedef struct hearth_context_stats {
     uint64_t device_bytes_total;
     uint32_t session_count;
     uint32_t pipeline_count;      /* shared between sessions by content hash */
-    uint32_t pipeline_cache_used; /* non-zero: hearth_host_info::pipeline_cache_data was accepted */
+    uint32_t pipeline_cache_used; /* non-zero: hearth_context_create_info::pipeline_cache_data was accepted */
     uint32_t reserved;
     uint64_t frame_number; /* frame number of the last hearth_begin_frame; 0: none yet */
     uint64_t completed_frame_number;
-    uint64_t heap_bytes[HEARTH_HEAP_COUNT]; /* currently allocated, by heap; 0 with memory_hooks */
+    uint64_t heap_bytes[HEARTH_HEAP_COUNT]; /* currently allocated, by heap; 0 with device_memory_callbacks */
 } hearth_context_stats;
 
 /* Returns the current statistics.  Threads: externally synchronized on `context`. */
 HEARTH_API hearth_result hearth_context_get_stats(const hearth_context* context,
                                                   hearth_context_stats* out);
 
-/* Serializes the pipeline cache, for hearth_host_info::pipeline_cache_data of the next run.
+/* Serializes the pipeline cache, for hearth_context_create_info::pipeline_cache_data of the next run.
  * *byte_count is the capacity of `out` on entry and the size on return; if `out` is NULL it is
  * set to a sufficient capacity.
  * Errors: HEARTH_ERROR_NOT_FOUND if the application passed its own VkPipelineCache;
@@ -733,12 +733,12 @@ HEARTH_API hearth_result hearth_context_save_pipeline_cache(hearth_context* cont
  * or trigger a bug in the driver's compiler.  Checksums detect corruption, not tampering.
  *
  * Applications should therefore load programs and packages only from places that they would load a
- * shared library from: their own installation, or signed.  HEARTH_TRUST_HOST, the default, asserts
- * this.  hearth_host_info::verify is the place to check signatures, since every load calls it;
+ * shared library from: their own installation, or signed.  HEARTH_TRUST_TRUSTED, the default, asserts
+ * this.  hearth_context_create_info::verify is the place to check signatures, since every load calls it;
  * hearth_sha256 computes the hash.  Verified bytes must not change afterwards: if others can write
  * the file, read it into memory instead of mapping it.
  *
- * Load files from players with HEARTH_TRUST_FOREIGN.  Such a program is accepted only if its
+ * Load files from players with HEARTH_TRUST_UNTRUSTED.  Such a program is accepted only if its
  * operands are descriptors (HEARTH_BINDING_PUSH_DESCRIPTOR, so that kernels have no addresses;
  * applications that use addresses for their own programs additionally enable
  * VK_KHR_push_descriptor) and if robustBufferAccess2 is enabled: each kernel can then reach only
@@ -750,7 +750,7 @@ HEARTH_API hearth_result hearth_context_save_pipeline_cache(hearth_context* cont
  * brains are data, fully validated, and execute nothing.  See docs/explanation/security.md for details.
  * --------------------------------------------------------------------------------------------- */
 
-/* Computes the SHA-256 of bytes (FIPS 180-4), for hearth_host_info::verify.  Any thread. */
+/* Computes the SHA-256 of bytes (FIPS 180-4), for hearth_context_create_info::verify.  Any thread. */
 HEARTH_API void hearth_sha256(const void* bytes, uint64_t byte_count, uint8_t hash[32]);
 
 /* ------------------------------------------------------------------------------------------------
@@ -773,7 +773,7 @@ typedef struct hearth_program_load_info {
 } hearth_program_load_info;
 
 /* Validates bytes as described under "Trust" above and creates a program from them.
- * Errors: HEARTH_ERROR_UNTRUSTED, HEARTH_ERROR_CORRUPT_DATA, HEARTH_ERROR_VERSION_MISMATCH,
+ * Errors: HEARTH_ERROR_VERIFICATION_FAILED, HEARTH_ERROR_CORRUPT_DATA, HEARTH_ERROR_VERSION_MISMATCH,
  * HEARTH_ERROR_OUT_OF_HOST_MEMORY; HEARTH_ERROR_UNSUPPORTED for an untrusted program that uses
  * device addresses, or if the application has not enabled what untrusted programs need.
  * Threads: externally synchronized on `context`. */
@@ -791,7 +791,7 @@ typedef struct hearth_package_load_info {
     /* Non-zero: `bytes` stays valid and unchanged until the program and all its sessions are
      * destroyed; weights are then used in place.  Zero: the needed parts are copied. */
     uint32_t borrow;
-    /* HEARTH_TRUST_FOREIGN: profiles that use device addresses are skipped. */
+    /* HEARTH_TRUST_UNTRUSTED: profiles that use device addresses are skipped. */
     hearth_trust_level trust;
     /* NULL: the first profile, in package order, that the device can run. */
     const char* device_target;
@@ -907,7 +907,7 @@ typedef struct hearth_command_info {
     uint32_t size;
     hearth_command_kind kind;
     /* Number of sub-dispatches, of equally many workgroups each, that a dispatch can be split
-     * into (HEARTH_SESSION_CUT_DISPATCHES): its extent along its longest axis.  1: not
+     * into (HEARTH_SESSION_SPLIT_DISPATCHES): its extent along its longest axis.  1: not
      * divisible, because its kernel depends on the number of workgroups or uses atomics, or
      * because it is no dispatch. */
     uint32_t sub_dispatch_count;
@@ -1011,28 +1011,28 @@ typedef struct hearth_session hearth_session;
 typedef uint32_t hearth_session_flags;
 /* Allows bindings that kernels cannot access directly: buffers without a device address,
  * unaligned offsets and strided rows are copied in and out through session memory; by-value data
- * that exceeds inline_bytes goes through the upload ring, as one upload.  Without this flag they
+ * that exceeds max_inline_bytes goes through the upload ring, as one upload.  Without this flag they
  * are errors. */
 #define HEARTH_SESSION_ALLOW_STAGING_COPIES 0x1u
-/* Records timestamps around each recording; see hearth_profile_next. */
+/* Records timestamps around each recording; see hearth_session_next_timings. */
 #define HEARTH_SESSION_TIMESTAMP_RUNS 0x2u
 /* Also records timestamps around each command.  They prevent commands from overlapping, so the
  * times are upper bounds. */
 #define HEARTH_SESSION_TIMESTAMP_COMMANDS 0x4u
-/* Keeps the initial weights staged, so that hearth_record_setup can be recorded again to reset. */
+/* Keeps the initial weights staged, so that hearth_record_initialize can be recorded again to reset. */
 #define HEARTH_SESSION_KEEP_INITIAL_WEIGHTS 0x8u
 /* For development: validates the buffers of each recording against Vulkan.  A range that ends
  * beyond its VkBuffer (as far as vkGetBufferMemoryRequirements shows, which rounds up) and a
  * device_address that differs from the buffer's are then errors that name the binding.  (An
  * output that aliases another binding is an error even without this flag.) */
 #define HEARTH_SESSION_VALIDATE_BINDINGS 0x10u
-/* For hearth_record_info::max_us: records timestamps around each recording, which
+/* For hearth_record_info::gpu_time_budget_us: records timestamps around each recording, which
  * hearth_begin_frame reads once they are available.  Until then each occupies one of
- * profile_recordings; with HEARTH_SESSION_PROFILE_ENTRIES or _STEPS, until hearth_profile_next
+ * max_pending_timings; with HEARTH_SESSION_TIMESTAMP_RUNS or _STEPS, until hearth_session_next_timings
  * has returned it as well. */
 #define HEARTH_SESSION_COLLECT_GPU_TIMINGS 0x20u
 /* Lets the limits of a recording split a dispatch that exceeds one by itself
- * (hearth_record_info); implied by HEARTH_SESSION_MEASURE_COSTS.  Not the default, because
+ * (hearth_record_info); implied by HEARTH_SESSION_COLLECT_GPU_TIMINGS.  Not the default, because
  * pipelines for vkCmdDispatchBase cost 0.3 us per dispatch on an H100, whether split or not. */
 #define HEARTH_SESSION_SPLIT_DISPATCHES 0x40u
 
@@ -1043,7 +1043,7 @@ typedef uint32_t hearth_session_flags;
  * a recording of another session is abandoned: its cursor is rejected. */
 typedef struct hearth_arena hearth_arena;
 
-/* Errors: HEARTH_ERROR_OUT_OF_RANGE, HEARTH_ERROR_BUDGET, HEARTH_ERROR_OUT_OF_HOST_MEMORY,
+/* Errors: HEARTH_ERROR_OUT_OF_RANGE, HEARTH_ERROR_BUDGET_EXCEEDED, HEARTH_ERROR_OUT_OF_HOST_MEMORY,
  * HEARTH_ERROR_OUT_OF_DEVICE_MEMORY; hearth_context_error gives details.
  * Threads: externally synchronized on `context`; sessions that share an arena are externally
  * synchronized with each other. */
@@ -1068,10 +1068,10 @@ typedef struct hearth_session_create_info {
     uint32_t recordings_in_flight;
     /* Maximum bytes of by-value bindings per recording, up to 65536; each is rounded up to 256. */
     uint32_t max_inline_bytes;
-    /* Ring buffers.  HEARTH_AUTOMATIC_BYTES, the default of both sizes: space for two brains and
+    /* Ring buffers.  HEARTH_SIZE_AUTO, the default of both sizes: space for two brains and
      * twice all inputs (upload), or two snapshots and twice all outputs (readback), plus 16 KiB;
      * at most 1 MiB. */
-    uint32_t upload_count;   /* hearth_record_upload calls in flight */
+    uint32_t upload_count;   /* hearth_record_update_variable calls in flight */
     uint64_t upload_bytes;   /* bytes of uploads in flight; 0: no uploads */
     uint64_t readback_bytes; /* bytes of unreleased readbacks; 0: no readbacks */
     uint32_t readback_count;
@@ -1120,8 +1120,8 @@ HEARTH_API const char* hearth_session_error(const hearth_session* session);
  * Threads: any; not while the session is being created or destroyed. */
 HEARTH_API hearth_result hearth_session_create_pipelines(hearth_session* session, uint32_t max_pipelines);
 
-/* Creates pipelines through hearth_host_info::run_job, one job per pipeline.
- * HEARTH_ERROR_WRONG_ORDER if run_job is NULL.  Threads: as hearth_session_build. */
+/* Creates pipelines through hearth_context_create_info::submit_task, one job per pipeline.
+ * HEARTH_ERROR_INVALID_STATE if run_job is NULL.  Threads: as hearth_session_create_pipelines. */
 HEARTH_API hearth_result hearth_session_create_pipelines_async(hearth_session* session);
 
 /* Status of a session. */
@@ -1131,14 +1131,14 @@ typedef struct hearth_session_status {
     hearth_result pipelines; /* HEARTH_OK, HEARTH_NOT_READY, or the driver's error */
     uint32_t pipeline_count;
     uint32_t pipelines_ready;
-    uint32_t is_initialized; /* non-zero after hearth_record_setup, unless its frame was dropped */
+    uint32_t is_initialized; /* non-zero after hearth_record_initialize, unless its frame was dropped */
     uint64_t initialized_frame;
     uint32_t recordings_in_flight;
     uint32_t readbacks_in_flight;
-    /* Effects of hearth_frame_dropped since the session was created. */
+    /* Effects of hearth_discard_frame since the session was created. */
     uint64_t discarded_frame; /* the last frame in which something was undone; 0: none */
     uint32_t discarded_initializations;
-    uint32_t discarded_uploads;   /* hearth_record_upload, _brain and _forget */
+    uint32_t discarded_uploads;   /* hearth_record_update_variable, _brain and _forget */
     uint32_t discarded_readbacks; /* readbacks and snapshots, released or not */
     uint32_t reserved;
 } hearth_session_status;
@@ -1166,7 +1166,7 @@ HEARTH_API hearth_result hearth_session_get_variable_buffer(const hearth_session
  * Recording
  *
  * Precondition of every hearth_record... function: `command_buffer` is in the recording state,
- * outside a render pass, and from a pool of the family hearth_host_info::queue_family_index.  It
+ * outside a render pass, and from a pool of the family hearth_context_create_info::queue_family_index.  It
  * may be primary or secondary.  Afterwards the compute bind point's pipeline, descriptor sets and
  * push constants are undefined; all other state is unchanged.
  *
@@ -1175,7 +1175,7 @@ HEARTH_API hearth_result hearth_session_get_variable_buffer(const hearth_session
  * accesses to the session's own memory; the application never needs a barrier for it.
  *
  * These functions allocate nothing, take no locks and call no driver function but vkCmd... and
- * vkGetBufferDeviceAddress (and vkGetBufferMemoryRequirements, with HEARTH_SESSION_CHECK_BINDINGS).
+ * vkGetBufferDeviceAddress (and vkGetBufferMemoryRequirements, with HEARTH_SESSION_VALIDATE_BINDINGS).
  *
  * Threads: externally synchronized on `session` and the command buffer; not during
  * hearth_begin_frame.  Different sessions may record concurrently.
@@ -1204,10 +1204,10 @@ typedef struct hearth_tensor_binding {
     /* Distance in bytes between consecutive batch items in the buffer, for a binding whose size
      * is proportional to the batch size, such as a component in an array of structs.  0: tightly
      * packed.  Strided data, and data at an offset that kernels cannot address, is copied in and
-     * out (HEARTH_SESSION_COPY_BINDINGS); the stride may be any number of bytes. */
+     * out (HEARTH_SESSION_ALLOW_STAGING_COPIES); the stride may be any number of bytes. */
     uint64_t item_stride;
     const void* data;    /* by value, inputs only: buffer is null; copied during the call */
-    hearth_sync_scope acquire_scope; /* HEARTH_BARRIERS_SDK: the application's previous use */
+    hearth_sync_scope acquire_scope; /* HEARTH_BARRIERS_AUTOMATIC: the application's previous use */
     hearth_sync_scope release_scope;  /* and its next use */
 } hearth_tensor_binding;
 
@@ -1240,7 +1240,7 @@ typedef struct hearth_record_info {
     /* Limits of a slice (0: no limit): recording stops at the last barrier before a limit would
      * be exceeded.  If the commands between two barriers exceed a limit by themselves, the slice
      * starts with them and ends between commands or, in sessions with
-     * HEARTH_SESSION_CUT_DISPATCHES, between sub-dispatches (hearth_step_info).  Results are
+     * HEARTH_SESSION_SPLIT_DISPATCHES, between sub-dispatches (hearth_command_info).  Results are
      * bitwise equal wherever slices end.  Readers that run between two slices may see partially
      * written tensors.  Only a single sub-dispatch, or a single command that cannot be split,
      * may exceed a limit. */
@@ -1249,7 +1249,7 @@ typedef struct hearth_record_info {
     uint64_t max_flops;
     uint64_t max_bytes_moved;
     /* Limit of a slice in estimated GPU microseconds (0: no limit), for sessions with
-     * HEARTH_SESSION_MEASURE_COSTS.  A slice takes as much as is estimated to fit, or the
+     * HEARTH_SESSION_COLLECT_GPU_TIMINGS.  A slice takes as much as is estimated to fit, or the
      * minimum that can be recorded, which may take longer.  The estimate of a command is its
      * time in earlier slices, raised by a margin where slices took longer than estimated; for a
      * command not yet measured, its flops and bytes_moved scaled by the measured ones; before
@@ -1283,8 +1283,8 @@ typedef struct hearth_run_cursor {
  * Returns HEARTH_INCOMPLETE if a limit was reached: call again with the same cursor, batch size
  * and bindings, into a later command buffer.
  * Returns HEARTH_NOT_READY if a pipeline is not built yet; nothing is recorded.
- * Errors: HEARTH_ERROR_WRONG_ORDER before setup (or after its frame was dropped) or begin_frame,
- * or for a cursor whose entry has been restarted since; HEARTH_ERROR_RING_FULL;
+ * Errors: HEARTH_ERROR_INVALID_STATE before setup (or after its frame was dropped) or begin_frame,
+ * or for a cursor whose entry has been restarted since; HEARTH_ERROR_TOO_MANY_IN_FLIGHT;
  * HEARTH_ERROR_OUT_OF_RANGE for the batch size or a buffer that is too small;
  * HEARTH_ERROR_INVALID_ARGUMENT. */
 HEARTH_API hearth_result hearth_record(hearth_session* session, const hearth_record_info* info,
@@ -1292,7 +1292,7 @@ HEARTH_API hearth_result hearth_record(hearth_session* session, const hearth_rec
 
 /* Estimates the GPU time in microseconds of the rest of an entry from `cursor` (NULL: of the
  * whole entry) at this batch size, as hearth_record does for max_us.
- * Errors: HEARTH_ERROR_UNSUPPORTED for a session without HEARTH_SESSION_MEASURE_COSTS;
+ * Errors: HEARTH_ERROR_UNSUPPORTED for a session without HEARTH_SESSION_COLLECT_GPU_TIMINGS;
  * HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_OUT_OF_RANGE; HEARTH_ERROR_INVALID_ARGUMENT for another
  * entry's cursor.
  * Threads: externally synchronized on `session`. */
@@ -1314,7 +1314,7 @@ HEARTH_API hearth_result hearth_record_update_variable(hearth_session* session,
                                               uint64_t byte_count);
 
 /* Returns the stages and accesses with which recordings of `entry` use `binding` when it is
- * bound to a buffer with these usage flags.  With HEARTH_BARRIERS_HOST the application must make
+ * bound to a buffer with these usage flags.  With HEARTH_BARRIERS_MANUAL the application must make
  * the buffer visible to this scope before the recording, and may wait for this scope after it.
  * For a binding that is copied because of its offset or row_stride, pass TRANSFER usage alone. */
 HEARTH_API hearth_result hearth_session_get_binding_scope(const hearth_session* session,
@@ -1328,7 +1328,7 @@ HEARTH_API hearth_result hearth_session_get_binding_scope(const hearth_session* 
 /* A readback request; never 0.  Ids of released requests are detected. */
 typedef uint64_t hearth_readback;
 
-/* A range to read back.  Create it with hearth_part_of_slot or hearth_part_of_buffer. */
+/* A range to read back.  Create it with hearth_readback_of_variable or hearth_readback_of_buffer. */
 typedef struct hearth_readback_region {
     VkBuffer buffer; /* an application buffer with TRANSFER_SRC usage; null: a variable */
     uint32_t variable;
@@ -1343,7 +1343,7 @@ typedef struct hearth_readback_info {
     hearth_struct_type type;
     uint32_t size;
     VkCommandBuffer command_buffer;
-    /* A single range, with the fields of hearth_readback_part; ignored if `parts` is used. */
+    /* A single range, with the fields of hearth_readback_region; ignored if `parts` is used. */
     VkBuffer buffer;
     uint32_t variable;
     uint32_t reserved;
@@ -1359,7 +1359,7 @@ typedef struct hearth_readback_info {
 
 /* Records the copy of one range, or of all parts after a single barrier.
  * Errors: HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_OUT_OF_RANGE and HEARTH_ERROR_INVALID_ARGUMENT,
- * naming the part; HEARTH_ERROR_RING_FULL; HEARTH_ERROR_WRONG_ORDER before begin_frame or, for
+ * naming the part; HEARTH_ERROR_TOO_MANY_IN_FLIGHT; HEARTH_ERROR_INVALID_STATE before begin_frame or, for
  * variables, before setup. */
 HEARTH_API hearth_result hearth_record_readback(hearth_session* session,
                                                 const hearth_readback_info* info,
@@ -1369,7 +1369,7 @@ HEARTH_API hearth_result hearth_record_readback(hearth_session* session,
  * HEARTH_OK: *data and *byte_count are the bytes, valid until released; *serial is the frame
  * that they were recorded in.  HEARTH_NOT_READY: not available yet.  HEARTH_ERROR_NOT_FOUND: no
  * such request.
- * HEARTH_ERROR_DROPPED: its frame was dropped, so the data will never arrive; release it.
+ * HEARTH_ERROR_DISCARDED: its frame was dropped, so the data will never arrive; release it.
  * Threads: externally synchronized on `session`. */
 HEARTH_API hearth_result hearth_readback_poll(hearth_session* session, hearth_readback readback,
                                               const void** data, uint64_t* byte_count,
@@ -1406,10 +1406,10 @@ HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback
  * hearth_readback_release.  Results are bitwise equal to those of hearth_record; a few barriers
  * are added.
  *
- * step  HEARTH_NO_STEP, or a command of the entry (hearth_program_get_step) that is not a barrier.
+ * step  HEARTH_NO_COMMAND, or a command of the entry (hearth_program_get_command) that is not a barrier.
  *
- * Uses hearth_program_dump_bytes of readback_bytes.  Bound buffers need TRANSFER_SRC usage; with
- * HEARTH_BARRIERS_HOST the application's barriers must cover TRANSFER reads of them, before and
+ * Uses hearth_program_get_dump_size of readback_bytes.  Bound buffers need TRANSFER_SRC usage; with
+ * HEARTH_BARRIERS_MANUAL the application's barriers must cover TRANSFER reads of them, before and
  * after.
  * Errors: those of hearth_record and hearth_record_readback; HEARTH_ERROR_INVALID_ARGUMENT for a
  * bad `step`, for a limit, and for a buffer without TRANSFER_SRC, which it names. */
@@ -1484,7 +1484,7 @@ typedef struct hearth_session_dump_info {
  *
  * Skipped and not counted are slices (a cursor with a limit), recordings with a run_block, whose
  * command buffer may be executed repeatedly, and recordings that find no space in
- * readback_bytes, of which each recording in flight takes hearth_program_dump_bytes.  Until the
+ * readback_bytes, of which each recording in flight takes hearth_program_get_dump_size.  Until the
  * last dump is delivered hearth_begin_frame allocates CPU memory for each; if that fails the
  * dump is missing, which is logged.
  * Errors: HEARTH_ERROR_OUT_OF_RANGE if no entry's dump fits into readback_bytes;
@@ -1512,7 +1512,7 @@ hearth_session_dump(hearth_session* session, const hearth_session_dump_info* inf
  *             HEARTH_CONVERSION_SRGB.
  *
  * Pixel i of n covers the interval [i / n, (i + 1) / n).  Resampling evaluates the source at the
- * center of the target pixel: nearest neighbor by default, bilinear with HEARTH_CONVERSION_LINEAR;
+ * center of the target pixel: nearest neighbor by default, bilinear with HEARTH_CONVERSION_FILTER_LINEAR;
  * coordinates outside the region are clamped to its edge.  Neither averages: for downscaling by
  * more than two, use mip levels.
  * --------------------------------------------------------------------------------------------- */
@@ -1526,13 +1526,13 @@ typedef enum hearth_image_conversion_direction {
     HEARTH_CONVERSION_DIRECTION_FORCE_32_BITS = 0x7fffffff
 } hearth_image_conversion_direction;
 
-/* Parameters of hearth_converter_create. */
+/* Parameters of hearth_image_converter_create. */
 typedef struct hearth_image_converter_create_info {
     hearth_struct_type type;
     uint32_t size;
     hearth_image_conversion_direction direction;
     uint32_t format;               /* VkFormat of the image views */
-    uint32_t recordings_in_flight; /* hearth_record_conversion calls, over all frames: 1..16384 */
+    uint32_t recordings_in_flight; /* hearth_record_convert_image calls, over all frames: 1..16384 */
     uint32_t reserved;
 } hearth_image_converter_create_info;
 
@@ -1566,7 +1566,7 @@ typedef uint32_t hearth_image_conversion_flags;
 
 /* Reading: tensor channel c = image component swizzle[c] * scale[c] + bias[c].
  * Writing: image component k = tensor channel swizzle[k] * scale[k] + bias[k].
- * Default (hearth_conversion_info_default()): the first three channels, unchanged. */
+ * Default (hearth_image_conversion_info_default()): the first three channels, unchanged. */
 typedef struct hearth_image_conversion_info {
     hearth_struct_type type;
     uint32_t size;
@@ -1582,10 +1582,10 @@ typedef struct hearth_image_conversion_info {
     uint32_t region_y;
     uint32_t region_width;
     uint32_t region_height;
-    /* VkImageLayouts.  HEARTH_BARRIERS_SDK: the image is transitioned from `before` to `after`;
+    /* VkImageLayouts.  HEARTH_BARRIERS_AUTOMATIC: the image is transitioned from `before` to `after`;
      * if `after` is UNDEFINED it stays in the layout that the kernel used: GENERAL or, for
      * reading, `before` if that layout can be read, else SHADER_READ_ONLY_OPTIMAL.  `before` may
-     * be UNDEFINED for an image that is written completely.  HEARTH_BARRIERS_HOST: the image is
+     * be UNDEFINED for an image that is written completely.  HEARTH_BARRIERS_MANUAL: the image is
      * and stays in `before`, which is GENERAL or, for reading, a readable layout. */
     uint32_t image_layout_before;
     uint32_t image_layout_after;
@@ -1609,8 +1609,8 @@ typedef struct hearth_image_conversion_info {
 /* Records a conversion.  Requirements on the command buffer: see "Recording".  Afterwards the
  * compute bind point's pipeline, descriptor sets and push constants are undefined.  Allocates
  * nothing.
- * Errors: HEARTH_ERROR_RING_FULL; HEARTH_ERROR_INVALID_ARGUMENT, HEARTH_ERROR_OUT_OF_RANGE;
- * HEARTH_ERROR_WRONG_ORDER before begin_frame.
+ * Errors: HEARTH_ERROR_TOO_MANY_IN_FLIGHT; HEARTH_ERROR_INVALID_ARGUMENT, HEARTH_ERROR_OUT_OF_RANGE;
+ * HEARTH_ERROR_INVALID_STATE before begin_frame.
  * Threads: externally synchronized on `converter` and the command buffer; not during
  * hearth_begin_frame. */
 HEARTH_API hearth_result hearth_record_convert_image(hearth_image_converter* converter,
@@ -1622,7 +1622,7 @@ HEARTH_API hearth_result hearth_record_convert_image(hearth_image_converter* con
  * A brain is a checkpoint: the bytes of a file that holds all parameters and states of a program by
  * name (weights, optimizer moments, counters, random state, statistics), but not its transient
  * states (replay buffers, recurrent states), which return to their initial values when a brain is
- * loaded.  A brain loads on any device and profile.  Hearth opens no files: hearth_record_snapshot
+ * loaded.  A brain loads on any device and profile.  Hearth opens no files: hearth_record_save_brain
  * copies the memory in the command buffer, at one point between recordings; once its frame has
  * completed, hearth_brain_encode encodes the copy on any thread, and the application writes the
  * bytes (hearth/brain_file.hpp does so atomically).  Loading validates everything before it changes
@@ -1639,7 +1639,7 @@ typedef uint32_t hearth_brain_flags;
  * loads only into programs with the same initial values. */
 #define HEARTH_BRAIN_DELTA 0x4u
 /* Loading and saving: accept NaN and infinities.  Without this flag they are
- * HEARTH_ERROR_NOT_FINITE: they spread through training, and a network does not recover from
+ * HEARTH_ERROR_NON_FINITE: they spread through training, and a network does not recover from
  * them. */
 #define HEARTH_BRAIN_ALLOW_NON_FINITE 0x8u
 
@@ -1666,7 +1666,7 @@ HEARTH_API hearth_result hearth_brain_get_info(const void* bytes, uint64_t byte_
 
 /* Records a copy of everything that a brain contains into the readback ring, as one consistent
  * state; finish with hearth_readback_poll and hearth_readback_release.  Uses
- * hearth_program_snapshot_bytes of readback_bytes.  Padding between tensors is zero, so equal
+ * hearth_program_get_brain_size of readback_bytes.  Padding between tensors is zero, so equal
  * contents give equal bytes.
  * HEARTH_NOT_READY: a sliced entry is between its first and its last write; nothing was
  * recorded.  Try again when it has finished. */
@@ -1682,7 +1682,7 @@ HEARTH_API uint64_t hearth_program_get_brain_size(const hearth_program* program)
 typedef struct hearth_brain_save_info {
     hearth_struct_type type;
     uint32_t size;
-    const void* snapshot; /* from hearth_readback_poll, for hearth_record_snapshot */
+    const void* snapshot; /* from hearth_readback_poll, for hearth_record_save_brain */
     uint64_t snapshot_bytes;
     hearth_brain_flags flags;
     uint32_t reserved;
@@ -1693,7 +1693,7 @@ typedef struct hearth_brain_save_info {
 
 /* Encodes a snapshot as a brain.  *byte_count is the capacity of `out` on entry and the size on
  * return; if `out` is NULL it is set to a sufficient capacity.
- * Errors: HEARTH_ERROR_NOT_FINITE unless the flags allow it; HEARTH_ERROR_OUT_OF_RANGE if `out`
+ * Errors: HEARTH_ERROR_NON_FINITE unless the flags allow it; HEARTH_ERROR_OUT_OF_RANGE if `out`
  * is too small.
  * Allocates nothing.  Any thread, as long as `program` and the snapshot live. */
 HEARTH_API hearth_result hearth_brain_encode(const hearth_program* program,
@@ -1702,15 +1702,15 @@ HEARTH_API hearth_result hearth_brain_encode(const hearth_program* program,
 
 /* Returns HEARTH_OK if the brain can be loaded into this program; `report`, optional, lists all
  * reasons against it.
- * Errors: HEARTH_ERROR_CORRUPT_DATA, HEARTH_ERROR_VERSION_MISMATCH, HEARTH_ERROR_MISMATCH,
- * HEARTH_ERROR_NOT_FINITE.  Any thread. */
+ * Errors: HEARTH_ERROR_CORRUPT_DATA, HEARTH_ERROR_VERSION_MISMATCH, HEARTH_ERROR_INCOMPATIBLE,
+ * HEARTH_ERROR_NON_FINITE.  Any thread. */
 HEARTH_API hearth_result hearth_brain_check(const hearth_program* program, const void* bytes,
                                             uint64_t byte_count, hearth_brain_flags flags,
                                             hearth_messages* messages);
 
 /* Validates the brain, decodes it completely into the upload ring, and only then records the
  * copies.  Unfinished sliced recordings are abandoned.  Errors: as hearth_brain_check, and
- * HEARTH_ERROR_RING_FULL. */
+ * HEARTH_ERROR_TOO_MANY_IN_FLIGHT. */
 HEARTH_API hearth_result hearth_record_load_brain(hearth_session* session,
                                              VkCommandBuffer command_buffer, const void* bytes,
                                              uint64_t byte_count, hearth_brain_flags flags,
@@ -1719,7 +1719,7 @@ HEARTH_API hearth_result hearth_record_load_brain(hearth_session* session,
 /* Resets parameters and states, transient ones included, to the program's initial values: those
  * whose names match `pattern`, in which '*' matches any characters (NULL: all).  *count,
  * optional, is set to the number of matching variables.
- * Errors: HEARTH_ERROR_NOT_FOUND if none match; HEARTH_ERROR_RING_FULL. */
+ * Errors: HEARTH_ERROR_NOT_FOUND if none match; HEARTH_ERROR_TOO_MANY_IN_FLIGHT. */
 HEARTH_API hearth_result hearth_record_reset_variables(hearth_session* session,
                                               VkCommandBuffer command_buffer, const char* pattern,
                                               uint32_t* count);
@@ -1732,7 +1732,7 @@ HEARTH_API hearth_result hearth_record_reset_variables(hearth_session* session,
  * same program and context.  Waits for earlier recordings of both sessions on this queue, and
  * makes the copies visible to later ones.  Work of either session on another queue must have
  * completed before this executes, and may start there again after it has completed.
- * Errors: HEARTH_ERROR_MISMATCH for sessions of different programs, HEARTH_ERROR_NOT_FOUND for a
+ * Errors: HEARTH_ERROR_INCOMPATIBLE for sessions of different programs, HEARTH_ERROR_NOT_FOUND for a
  * variable index. */
 HEARTH_API hearth_result hearth_record_copy_variables(hearth_session* to, hearth_session* from,
                                                   VkCommandBuffer command_buffer,
@@ -1758,7 +1758,7 @@ typedef struct hearth_timings {
     uint64_t batch_size;
     uint32_t entry;
     uint32_t first_command; /* first command of the slice, within the entry */
-    uint32_t command_count; /* of step_ns and step_labels; 0 without HEARTH_SESSION_PROFILE_STEPS */
+    uint32_t command_count; /* of command_ns and command_labels; 0 without HEARTH_SESSION_TIMESTAMP_COMMANDS */
     uint32_t first_sub_dispatch; /* sub-dispatch of that command at which the slice starts */
     double total_ns;
     const double* command_ns; /* valid until the next call on the session */
@@ -1771,13 +1771,13 @@ typedef struct hearth_timings {
 
 /* Returns the oldest recording with available and unread timestamps.
  * HEARTH_NOT_READY: none.  HEARTH_ERROR_UNSUPPORTED: the queue family has no timestamps.
- * While profile_recordings recordings are unread, further recordings are not measured. */
+ * While max_pending_timings recordings are unread, further recordings are not measured. */
 HEARTH_API hearth_result hearth_session_next_timings(hearth_session* session, hearth_timings* out);
 
 /* Describes the session as zero-terminated JSON, for a game's developer tools (experimental):
  * device_bytes by usage, pipelines, variables, and for each entry its bindings, its commands
  * with their estimated flops and bytes_moved, the sums of these, and measured_us of the last
- * complete recording that hearth_profile_next returned (with measured_rows).  An extent that
+ * complete recording that hearth_session_next_timings returned (with measured_rows).  An extent that
  * depends on the batch size is "rows" or "4*rows".  *byte_count is the capacity of `out` on
  * entry and the size including the terminating zero on return; if `out` is NULL it is set to the
  * required size.  Allocates nothing.

@@ -62,20 +62,20 @@ typedef struct hearth_agents_create_info {
     const char* name;          /* optional; for debug labels and messages; copied */
     uint32_t frames_in_flight; /* maximum frames recorded and not yet completed; at least 1 */
     /* Non-zero: learning is recorded into its own command buffers
-     * (hearth_agents_record_info::learn_command_buffer), for a second queue.  Allocates a second
+     * (hearth_agents_record_info::learning_command_buffer), for a second queue.  Allocates a second
      * session.  HEARTH_ERROR_UNSUPPORTED for learners with a replay buffer, which get new
      * samples every frame. */
     uint32_t use_separate_learning_queue;
-    /* Optional: AgentSchema::save() of the schema that the game was built for.  If the
-     * manifest's schema differs, creation fails with HEARTH_ERROR_MISMATCH and the report names
+    /* Optional: AgentSpec::save() of the schema that the game was built for.  If the
+     * manifest's schema differs, creation fails with HEARTH_ERROR_INCOMPATIBLE and the report names
      * the differing field. */
     const void* schema;
     uint64_t schema_bytes;
     /* Number of newest snapshots to keep, besides the initial weights; each takes the size of a
-     * brain.  0: none, and hearth_agents_keep and _save are unsupported. */
+     * brain.  0: none, and hearth_agents_take_snapshot and _save are unsupported. */
     uint32_t max_snapshots;
     uint32_t snapshot_interval; /* records between automatic snapshots; 0: none */
-    /* Decisions per window over which `stuck` and `rules_changed` average the score; 0: not
+    /* Decisions per window over which `stuck` and `reward_shift_detected` average the score; 0: not
      * computed. */
     uint32_t progress_window;
     uint32_t learning_queue_family; /* HEARTH_QUEUE_FAMILY_SAME: that of the context */
@@ -94,7 +94,7 @@ static inline hearth_agents_create_info hearth_agents_create_info_default(void) 
 /* Creates agents and allocates everything that they will ever use, including a session.
  * `report`, optional, describes what is wrong.
  * Errors: HEARTH_ERROR_NOT_FOUND if neither `info` nor the package has a manifest;
- * HEARTH_ERROR_CORRUPT_DATA for an invalid manifest; HEARTH_ERROR_MISMATCH for a manifest of
+ * HEARTH_ERROR_CORRUPT_DATA for an invalid manifest; HEARTH_ERROR_INCOMPATIBLE for a manifest of
  * another program or schema, naming the difference; those of hearth_session_create. */
 HEARTH_API hearth_result hearth_agents_create(hearth_context* context,
                                               const hearth_agents_create_info* info,
@@ -105,7 +105,7 @@ HEARTH_API void hearth_agents_destroy(hearth_agents* agents);
 /* The last error of a call on these agents; "" if there was none.  Valid until the next call. */
 HEARTH_API const char* hearth_agents_error(const hearth_agents* agents);
 
-/* The session of the agents, for building its pipelines (hearth_session_build), saving and
+/* The session of the agents, for building its pipelines (hearth_session_create_pipelines), saving and
  * loading brains, and inspecting variables.  The state last.action [agents, action width] holds
  * the newest actions on the GPU, indexed by hearth_agent::index.  Only hearth_agents_record may
  * record the session's entries. */
@@ -116,7 +116,7 @@ HEARTH_API hearth_session* hearth_agents_get_session(hearth_agents* agents);
 /* Adds an agent.  HEARTH_ERROR_OUT_OF_RANGE if the learner's maximum number of agents is
  * reached. */
 HEARTH_API hearth_result hearth_agents_add(hearth_agents* agents, hearth_agent* out);
-/* Removes an agent.  The next record stores its last decision; if hearth_agents_end was not
+/* Removes an agent.  The next record stores its last decision; if hearth_agents_end_episode was not
  * called, its episode counts as truncated here. */
 HEARTH_API hearth_result hearth_agents_remove(hearth_agents* agents, hearth_agent agent);
 /* Returns the number of live agents. */
@@ -129,7 +129,7 @@ HEARTH_API uint32_t hearth_agents_count(const hearth_agents* agents);
  * HEARTH_ERROR_NOT_FOUND: no such field; hearth_agents_error lists the existing ones. */
 HEARTH_API hearth_result hearth_agents_find_observation(hearth_agents* agents, const char* path,
                                                   uint32_t* offset, uint32_t* size);
-/* As hearth_agents_find_field, for an action by name. */
+/* As hearth_agents_find_observation, for an action by name. */
 HEARTH_API hearth_result hearth_agents_find_action(hearth_agents* agents, const char* name,
                                                    uint32_t* offset, uint32_t* size);
 /* Floats of a single observation (without frame stacking), and of an action. */
@@ -151,7 +151,7 @@ HEARTH_API float* hearth_agents_action_mask(hearth_agents* agents, hearth_agent 
 
 /* Adds to the reward (or human feedback) of the agent's last decision.  Non-finite amounts are
  * rejected with HEARTH_ERROR_INVALID_ARGUMENT and counted in
- * hearth_agents_status::rewards_refused. */
+ * hearth_agents_status::rewards_rejected. */
 HEARTH_API hearth_result hearth_agents_add_reward(hearth_agents* agents, hearth_agent agent,
                                               float amount);
 
@@ -169,7 +169,7 @@ HEARTH_API hearth_result hearth_agents_end_episode(hearth_agents* agents, hearth
                                            hearth_agents_episode_end episode_end,
                                            const float* final_observation);
 
-/* Adds to the game's own score of progress, used only for `stuck` and `rules_changed`: summed
+/* Adds to the game's own score of progress, used only for `stuck` and `reward_shift_detected`: summed
  * over all agents since the last decision.  Once this has been called, scores are monitored
  * instead of rewards. */
 HEARTH_API hearth_result hearth_agents_report_score(hearth_agents* agents, float amount);
@@ -181,8 +181,8 @@ HEARTH_API hearth_result hearth_agents_report_score(hearth_agents* agents, float
  * not executed.  HEARTH_ERROR_UNSUPPORTED for other learners. */
 HEARTH_API hearth_result hearth_agents_add_demonstration(hearth_agents* agents, hearth_agent agent,
                                                    const float* action);
-/* As hearth_agents_demonstrate, for one of several demonstrators, numbered from 1 (to 2^24):
- * none gets more than the fraction Clone::source_share of a batch.  0 is the game itself,
+/* As hearth_agents_add_demonstration, for one of several demonstrators, numbered from 1 (to 2^24):
+ * none gets more than the fraction BehaviorCloning::max_demonstrator_fraction of a batch.  0 is the game itself,
  * without a limit.  HEARTH_ERROR_UNSUPPORTED if the learner was made without source_share. */
 HEARTH_API hearth_result hearth_agents_add_demonstration_from(hearth_agents* agents, hearth_agent agent,
                                                       const float* action, uint32_t demonstrator);
@@ -198,7 +198,7 @@ HEARTH_API const float* hearth_agents_action(const hearth_agents* agents, hearth
 
 /* --- Recording a frame --- */
 
-/* hearth_agents_record_info::decide_within: best effort, whenever learn_us leaves time for it. */
+/* hearth_agents_record_info::max_decision_frames: best effort, whenever learn_us leaves time for it. */
 #define HEARTH_AGENTS_BEST_EFFORT 0u
 
 /* Priority of learning relative to the game's own GPU work: scales the duration of learning
@@ -224,7 +224,7 @@ typedef struct hearth_agents_record_info {
     hearth_agents_priority priority;
     uint32_t reserved;
     /* Maximum number of frames that a decision may be spread over, split at barriers: 1: this
-     * frame; N: finished in the Nth frame at the latest; HEARTH_AGENTS_WHENEVER: best effort.
+     * frame; N: finished in the Nth frame at the latest; HEARTH_AGENTS_BEST_EFFORT: best effort.
      * It uses the observations of the frame in which it starts; the next decision starts after
      * it has finished. */
     uint32_t max_decision_frames;
@@ -234,14 +234,14 @@ typedef struct hearth_agents_record_info {
      * finished. */
     uint32_t input_count;
     const hearth_tensor_binding* inputs;
-    /* Optional: the GPU determines how many agents decide, as in hearth_record_info::run_block,
+    /* Optional: the GPU determines how many agents decide, as in hearth_record_info::indirect_batch_buffer,
      * and the input `id` which ones; at most the number of live agents.  All batched inputs must
      * then be buffers. */
     const hearth_tensor_binding* indirect_agent_count_buffer;
-    /* With learns_apart: command buffer for learning; if NULL, nothing is learned in this frame.
+    /* With use_separate_learning_queue: command buffer for learning; if NULL, nothing is learned in this frame.
      * Submit it to the learning queue, in order; it needs no semaphore with the other queue, and
      * may run before, after or concurrently with it.  A frame is complete when both of its
-     * command buffers are.  Both must be submitted: with learns_apart hearth_frame_dropped is
+     * command buffers are.  Both must be submitted: with use_separate_learning_queue hearth_discard_frame is
      * not supported. */
     VkCommandBuffer learning_command_buffer;
 } hearth_agents_record_info;
@@ -256,7 +256,7 @@ static inline hearth_agents_record_info hearth_agents_record_info_default(void) 
 }
 
 /* Returns the binding of an input of the entry frame, for hearth_agents_record_info::inputs:
- * "observation", "reward", "end" (hearth_agents_ending; 0: the episode continues), "begins" (1:
+ * "observation", "reward", "end" (hearth_agents_episode_end; 0: the episode continues), "begins" (1:
  * the agent's first decision), "id" (u32), "mask", "final_observation".
  * HEARTH_ERROR_NOT_FOUND: no such input; hearth_agents_error lists the existing ones. */
 HEARTH_API hearth_result hearth_agents_find_input(hearth_agents* agents, const char* name,
@@ -265,7 +265,7 @@ HEARTH_API hearth_result hearth_agents_find_input(hearth_agents* agents, const c
 /* Records one frame of all agents: stores the outcome of their last decisions, decides, and
  * learns as far as the budget allows.  Learning continues in a later frame where it stopped, at
  * a barrier or within a dispatch that exceeds the budget; the resulting weights do not depend on
- * where it stopped.  With learns_apart each rollout is copied to the learning queue's session
+ * where it stopped.  With use_separate_learning_queue each rollout is copied to the learning queue's session
  * and the learned weights are copied back, between two decisions, by commands in command_buffer,
  * frames_in_flight frames after the work that they depend on; loading, restoring and resetting
  * wait for that too.
@@ -289,7 +289,7 @@ HEARTH_API void hearth_agents_finish_update(hearth_agents* agents);
  *
  * Agents act with a published copy of the weights that are being learned.  It is updated by one
  * recorded copy between two decisions, if the GPU finds all weights finite (and within
- * Rails::drift_limit).  If some are not finite, the newest snapshot is restored, which is
+ * SafetyLimits::max_weight_drift).  If some are not finite, the newest snapshot is restored, which is
  * counted in hearth_agents_status::rollbacks.
  *
  * A snapshot is a brain (hearth.h); index 0 is the newest.  It is taken immediately after a
@@ -307,7 +307,7 @@ HEARTH_API hearth_result hearth_agents_take_snapshot(hearth_agents* agents);
 HEARTH_API uint32_t hearth_agents_snapshot_count(const hearth_agents* agents);
 /* Restores a snapshot of these agents, or loads one of other agents of the same program, for
  * example for opponents that act with past snapshots of the learning agents.  `from` is not
- * changed.  HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_MISMATCH. */
+ * changed.  HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_INCOMPATIBLE. */
 HEARTH_API hearth_result hearth_agents_restore_snapshot(hearth_agents* agents, uint32_t snapshot);
 HEARTH_API hearth_result hearth_agents_load_snapshot(hearth_agents* agents,
                                                      const hearth_agents* from, uint32_t snapshot);
@@ -319,11 +319,11 @@ HEARTH_API void hearth_agents_freeze(hearth_agents* agents, uint32_t frozen);
 
 /* Copies a snapshot, for saving to a file.  *byte_count is the capacity of `out` on entry and
  * the size on return; if `out` is NULL it is set to the size.
- * HEARTH_ERROR_NOT_FOUND, also for HEARTH_AGENTS_FACTORY; HEARTH_ERROR_OUT_OF_RANGE. */
+ * HEARTH_ERROR_NOT_FOUND, also for HEARTH_AGENTS_INITIAL_WEIGHTS; HEARTH_ERROR_OUT_OF_RANGE. */
 HEARTH_API hearth_result hearth_agents_save(const hearth_agents* agents, uint32_t snapshot,
                                             void* out, uint64_t* byte_count);
 /* Validates a brain (8-byte aligned), which the next record loads.  For a brain of another
- * schema it returns HEARTH_ERROR_MISMATCH and `report`, optional, names the field.  Allocates
+ * schema it returns HEARTH_ERROR_INCOMPATIBLE and `report`, optional, names the field.  Allocates
  * memory.
  * Errors: as hearth_brain_check. */
 HEARTH_API hearth_result hearth_agents_load(hearth_agents* agents, const void* bytes,
@@ -380,7 +380,7 @@ typedef enum hearth_agents_counter {
 /* Progress of the current snapshot. */
 typedef enum hearth_agents_snapshot_phase {
     HEARTH_AGENTS_SNAPSHOT_NONE = 0,
-    HEARTH_AGENTS_SNAPSHOT_PENDING = 1,     /* requested by hearth_agents_keep, not recorded yet */
+    HEARTH_AGENTS_SNAPSHOT_PENDING = 1,     /* requested by hearth_agents_take_snapshot, not recorded yet */
     HEARTH_AGENTS_SNAPSHOT_IN_FLIGHT = 2, /* recorded; arrives with a later poll */
     HEARTH_AGENTS_SNAPSHOT_PHASE_FORCE_32_BITS = 0x7fffffff
 } hearth_agents_snapshot_phase;
@@ -396,7 +396,7 @@ typedef struct hearth_agents_status {
     double minibatch_us_p95;      /* GPU time per minibatch, a high estimate; 0: not measured */
     uint64_t decisions;          /* recorded frames in which agents decided */
     uint64_t rollouts;         /* rollouts learned from, including the current one */
-    uint64_t rewards_rejected; /* by hearth_agents_reward */
+    uint64_t rewards_rejected; /* by hearth_agents_add_reward */
     uint64_t frame_number;          /* frame number that the values below belong to */
     float metrics[HEARTH_AGENTS_METRICS];
     uint64_t counters[HEARTH_AGENTS_COUNTERS];
@@ -404,7 +404,7 @@ typedef struct hearth_agents_status {
     uint32_t frozen;
     uint32_t snapshots; /* as hearth_agents_snapshot_count */
     /* Progress monitor: compares the score (or reward) per decision and agent, averaged over
-     * windows of watched_decisions.  Informative only. */
+     * windows of progress_window.  Informative only. */
     uint32_t
         is_plateaued; /* four windows in a row below 1/4 of the first: try adapt(1) or other rewards */
     uint32_t reward_shift_detected;     /* the score dropped suddenly and stays low: try adapt(0.6) */

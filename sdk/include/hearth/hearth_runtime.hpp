@@ -165,7 +165,7 @@ class Context {
         return check(hearth_begin_frame(handle_, frame_number, completed_frame_number));
     }
     /// Reports that a frame was never submitted; returns what was lost, one item per line (see
-    /// hearth_frame_dropped).
+    /// hearth_discard_frame).
     Result<std::string> discard_frame(uint64_t frame_number) {
         hearth_messages messages{};
         HEARTH_TRY(check(hearth_discard_frame(handle_, frame_number, &messages)));
@@ -178,7 +178,7 @@ class Context {
         return to_caps(caps);
     }
 #endif
-    /// Serializes the pipeline cache, for hearth_host_info::pipeline_cache_data of the next run.
+    /// Serializes the pipeline cache, for hearth_context_create_info::pipeline_cache_data of the next run.
     Result<std::vector<std::byte>> save_pipeline_cache() {
         uint64_t bytes = 0;
         HEARTH_TRY(to_status(hearth_context_save_pipeline_cache(handle_, nullptr, &bytes), "size"));
@@ -231,7 +231,7 @@ class CpuCommandBuffer {
         const hearth_result result = hearth_cpu_command_buffer_execute(context_, commands_);
         return result == HEARTH_OK ? Status() : to_status(result, hearth_context_error(context_));
     }
-    /// Empties the command buffer without executing it; call Context::frame_dropped() afterwards.
+    /// Empties the command buffer without executing it; call Context::discard_frame() afterwards.
     void reset() { (void)hearth_cpu_command_buffer_reset(context_, commands_); }
 
   private:
@@ -295,7 +295,7 @@ inline Result<hearth_brain_info> brain_info(span<const std::byte> bytes) {
     return out;
 }
 
-/// Computes a SHA-256 hash, for hearth_host_info::verify.
+/// Computes a SHA-256 hash, for hearth_context_create_info::verify.
 inline std::array<uint8_t, 32> sha256_of(span<const std::byte> bytes) {
     std::array<uint8_t, 32> hash{};
     hearth_sha256(bytes.data(), bytes.size(), hash.data());
@@ -306,7 +306,7 @@ inline std::array<uint8_t, 32> sha256_of(span<const std::byte> bytes) {
 struct ProgramLoadOptions {
     bool borrow = false;  ///< the bytes outlive the program and its sessions: no copy is made
     const char* device_target = nullptr;  ///< of a package; null: the first the device can run
-    /// HEARTH_TRUST_FOREIGN for files from players; see "Trust" in hearth.h.
+    /// HEARTH_TRUST_UNTRUSTED for files from players; see "Trust" in hearth.h.
     hearth_trust_level trust = HEARTH_TRUST_TRUSTED;
 };
 
@@ -522,7 +522,7 @@ class Session {
 
     /// Creates all pipelines on the calling thread, which can take seconds.
     Status create_pipelines() { return check(hearth_session_create_pipelines(handle_, 0)); }
-    /// Creates pipelines through hearth_host_info::run_job; poll status().pipelines.
+    /// Creates pipelines through hearth_context_create_info::submit_task; poll status().pipelines.
     Status create_pipelines_async() { return check(hearth_session_create_pipelines_async(handle_)); }
     hearth_session_status status() const {
         hearth_session_status status = hearth_session_status_default();
@@ -559,7 +559,7 @@ class Session {
     }
 
     /// Estimates the GPU microseconds from the cursor to the end of the entry, or of the whole
-    /// entry without a cursor.  For sessions with HEARTH_SESSION_MEASURE_COSTS.
+    /// entry without a cursor.  For sessions with HEARTH_SESSION_COLLECT_GPU_TIMINGS.
     Result<double> estimate_gpu_us(uint32_t entry, uint64_t batch_size,
                               const hearth_run_cursor* cursor = nullptr) {
         double us = 0;
@@ -579,8 +579,8 @@ class Session {
         info.variable = variable;
         return record_readback(info);
     }
-    /// Reads back several ranges at the same point, packed in this order; see hearth_part_of_slot
-    /// and hearth_part_of_buffer.
+    /// Reads back several ranges at the same point, packed in this order; see hearth_readback_of_variable
+    /// and hearth_readback_of_buffer.
     Result<hearth_readback> record_readback(VkCommandBuffer command_buffer,
                                             span<const hearth_readback_region> regions) {
         hearth_readback_info info = hearth_readback_info_default();
@@ -624,7 +624,7 @@ class Session {
         HEARTH_TRY(check(hearth_dump_encode(handle_, &info, out.data(), &bytes)));
         return out;
     }
-    /// Describes the session as JSON; see hearth_session_describe.
+    /// Describes the session as JSON; see hearth_session_to_json.
     HEARTH_EXPERIMENTAL Result<std::string> to_json() {
         uint64_t bytes = 0;
         HEARTH_TRY(check(hearth_session_to_json(handle_, nullptr, &bytes)));

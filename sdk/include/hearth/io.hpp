@@ -70,8 +70,8 @@ struct ImportOptions {
     /// model is correct for these contents only.  As many elements as the input has, of any type
     /// that holds them.
     std::vector<NamedTensor> constant_inputs;
-    /// Name of input_values in error messages.
-    std::string_view value_flag_name = "input_values";
+    /// Name of constant_inputs in error messages.
+    std::string_view value_flag_name = "constant_inputs";
     /// True: floating-point weights (initializers of rank 1 and more) become params, which can be
     /// trained and saved; false: constants.
     bool trainable = true;
@@ -132,7 +132,7 @@ class ImportedModel {
 /// for a model that breaks ONNX's rules, or input_shapes that do not fit it; kUnsupported naming
 /// all missing operators and types and the nodes that use them; kOutOfRange for loops of more than
 /// 1024 iterations, for models that expand far more than a file of their size should (see
-/// ImportOptions::budget; a few tens of thousands of values for the smallest), and out of memory.
+/// ImportOptions::expansion_limit; a few tens of thousands of values for the smallest), and out of memory.
 Result<ImportedModel> import_onnx(std::span<const std::byte> bytes,
                                   const ImportOptions& options = {});
 
@@ -140,7 +140,7 @@ Result<ImportedModel> import_onnx(std::span<const std::byte> bytes,
 /// Symbolic links that lead out of the folder are rejected.
 ExternalData directory_loader(const std::string& folder);
 
-/// Reads a model file; external data comes from files_below its folder.  Errors: also kNotFound for
+/// Reads a model file; external data comes from directory_loader its folder.  Errors: also kNotFound for
 /// files that are absent or cannot be read.
 Result<ImportedModel> import_onnx_file(const std::string& path, ImportOptions options = {});
 

@@ -33,7 +33,7 @@ Tensor l1_loss(const Tensor& prediction, const Tensor& target,
 /// With d = p - t: d^2 / 2 where |d| <= delta, else delta * (|d| - delta / 2).
 Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta = 1,
                   Reduction reduction = Reduction::kMean);
-/// huber_loss with delta = beta, divided by beta; beta = 0 is mae_loss.
+/// huber_loss with delta = beta, divided by beta; beta = 0 is l1_loss.
 Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, double beta = 1,
                       Reduction reduction = Reduction::kMean);
 /// (p - t)^2 / (p^2 + epsilon), with the divisor detached: for radiance, whose bright pixels would
@@ -76,7 +76,7 @@ Tensor nll_loss(const Tensor& log_probs, const Tensor& target,
 /// [0, 1].
 Tensor binary_cross_entropy(const Tensor& probability, const Tensor& target,
                 Reduction reduction = Reduction::kMean);
-/// bce_loss of sigmoid(logits), without overflow.  Positive targets have the weight
+/// binary_cross_entropy of sigmoid(logits), without overflow.  Positive targets have the weight
 /// `positive_weight`.
 Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
                        Reduction reduction = Reduction::kMean, double pos_weight = 1);

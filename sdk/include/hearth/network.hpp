@@ -26,13 +26,13 @@ struct NamedBinding {
 };
 
 /// Binds bytes by value (inputs only), which are copied during the call; at most
-/// hearth_session_create_info::inline_bytes.
+/// hearth_session_create_info::max_inline_bytes.
 inline NamedBinding bind_value(const char* name, const void* data, uint64_t byte_count) {
     return {name, hearth_bind_bytes(0, data, byte_count)};
 }
 
 /// Binds bytes [offset, offset + byte_count) of a buffer created with `usage` (VkBufferUsageFlags).
-/// before, after  the application's previous and next use of the buffer; see hearth_bound
+/// before, after  the application's previous and next use of the buffer; see hearth_tensor_binding
 inline NamedBinding bind_buffer(const char* name, VkBuffer buffer, uint64_t offset,
                               uint64_t byte_count, uint32_t usage,
                               hearth_sync_scope before = hearth_make_sync_scope(0, 0),

@@ -114,7 +114,7 @@ Tensor embedding(Trace& trace, std::string_view name, const Tensor& indices, int
 struct DropoutOptions {
     bool training = true;  ///< false: returns x
     uint64_t seed = 0;
-    std::string_view counter = "steps";  ///< name of the run_counter that numbers the draws
+    std::string_view counter = "steps";  ///< name of the global_step that numbers the draws
 };
 
 /// Zero with probability `rate` in [0, 1], otherwise x / (1 - rate) (Srivastava et al., 2014).

@@ -391,7 +391,7 @@ Tensor tensor_scatter(const Tensor& cache, const Tensor& update, const Tensor& b
 /// that is assigned already.
 void index_copy_(const Tensor& target, const Tensor& indices, const Tensor& rows,
                  bool are_distinct = false);
-/// assign_rows for a ring buffer [N, R...]: row i of `rows` [M, R...] goes to (begin + i) mod N.
+/// index_copy_ for a ring buffer [N, R...]: row i of `rows` [M, R...] goes to (begin + i) mod N.
 /// begin: integer [], not negative.  If M exceeds N, the last N rows are kept.  Returns the
 /// position for the next rows, (begin + M) mod N, of begin's type.
 Tensor ring_buffer_push(const Tensor& target, const Tensor& begin, const Tensor& rows);
@@ -402,8 +402,8 @@ struct NamedScalar {
     Tensor value;  ///< [], or one element
 };
 /// Joins named scalars into one output, `name` [count], so that one buffer and one readback carry
-/// all metrics of an entry.  The program holds their names: hearth_program_find_element,
-/// LoadedProgram::find_element.  Element type: the common type of the scalars, otherwise f32.
+/// all metrics of an entry.  The program holds their names: hearth_program_find_scalar,
+/// LoadedProgram::find_scalar.  Element type: the common type of the scalars, otherwise f32.
 /// Errors, kept by the trace: no scalars, equal or empty names, a tensor of more than one element.
 void output_scalars(std::string_view name, std::span<const NamedScalar> scalars);
 void output_scalars(std::string_view name, std::initializer_list<NamedScalar> scalars);

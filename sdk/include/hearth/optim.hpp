@@ -183,11 +183,11 @@ Tensor all_finite(std::initializer_list<Tensor> tensors);
 
 /// Applies updates only if a condition holds: a finite loss, a KL within bounds, "learning is on".
 ///
-///     UpdateGuard guard(trace);
+///     ConditionalUpdate guard(trace);
 ///     const std::vector<Tensor> gradients = minimize(loss, trace.params(), AdamOptions{});
-///     guard.apply_if(logical_and(all_finite(gradients), less(kl, 0.03)));
+///     guard.commit_if(logical_and(all_finite(gradients), less(kl, 0.03)));
 ///
-/// Everything assigned between the construction and apply_if() (params, moments, step counts, rows)
+/// Everything assigned between the construction and commit_if() (params, moments, step counts, rows)
 /// keeps its bits if the condition is false, even if the new values are NaN.  The cost is a select
 /// in the kernels that write the updates, not a dispatch.  Guards may be nested, and follow each
 /// other.
@@ -226,7 +226,7 @@ struct GradScalerOptions {
 /// every param and state assigned between the construction and finish() keeps its bits, and the
 /// scale is reduced; after growth_interval steps without an overflow it grows.
 ///
-///     LossScale scale(trace);
+///     GradScaler scale(trace);
 ///     const Tensor loss = mse_loss(net(x), target);
 ///     adam(params, clip_by_global_norm(scale.grad(loss, params), 1), {});
 ///     scale.finish();
@@ -309,7 +309,7 @@ void use_ema(Trace& trace, std::string_view prefix = {});
 
 /// Polyak update of target networks: moves each state under `prefix` towards its original, state <-
 /// (1 - rate) * state + rate * original, with the original's next value if this trace updates it,
-/// otherwise its present one.  `prefix` and `original` as in Trace::mirror().  A rate of 1 copies.
+/// otherwise its present one.  `prefix` and `original` as in Trace::target_copy().  A rate of 1 copies.
 /// Errors, kept by the trace: no state under the prefix, one without an original in this trace.
 void polyak_update(Trace& trace, std::string_view prefix, std::string_view original, const ScalarOrTensor& rate);
 

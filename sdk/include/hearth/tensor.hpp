@@ -122,11 +122,11 @@ class Trace {
     /// twice, a tensor of another trace.
     void output(std::string_view name, const Tensor& value);
     /// After the recording runs, `target` (a param, a state or an input) holds `value`.  Reads of
-    /// `target` in this trace see the old contents.  To change only some rows: assign_rows
+    /// `target` in this trace see the old contents.  To change only some rows: index_copy_
     /// (hearth/ops.hpp).
     ///
     /// For an input, the buffer that the application binds is written in place (the recurrent state
-    /// of a policy, a simulation's positions): one binding, hearth_binding_info::is_in_place, that
+    /// of a policy, a simulation's positions): one binding, hearth_binding_info::is_inout, that
     /// cannot be given by value.  On the CPU the new contents are a result of the input's name.
     void assign(const Tensor& target, const Tensor& value);
 

@@ -31,7 +31,7 @@ namespace hearth {
 
 /// One variant of one kernel, to be run once or more.
 struct TuningTrial {
-    std::string kernel;   ///< the problem to compute: an element of Compiled::tunable
+    std::string kernel;   ///< the problem to compute: an element of Compiled::tunable_kernels
     std::string variant;  ///< the implementation to try
     Compiled program;
     std::string entry;     ///< of the program: the entry to run
@@ -50,9 +50,9 @@ struct TuningResult {
 /// apart from the reported times.
 class Tuner {
   public:
-    /// tunable   Compiled::tunable of one or more programs.
+    /// tunable   Compiled::tunable_kernels of one or more programs.
     /// options   that they were compiled with: the caps and `driver` are the tuning's key.
-    /// entries   graphs of their entries (Trace::finish), in which fused networks are tried; the
+    /// entries   graphs of their entries (Trace::build), in which fused networks are tried; the
     ///           fused networks of other entries are not tuned.
     Tuner(std::vector<std::string> tunable_kernels, const CompileOptions& options,
           std::vector<Graph> entries = {});

@@ -6,7 +6,7 @@
 //
 //     auto file = read_torch(bytes);
 //     if (!file.ok()) return file.status();
-//     auto report = load_weights(*file, trace, {.rules = {NameRule::strip_prefix("module.")}});
+//     auto report = load_weights(*file, trace, {.rules = {KeyRule::strip_prefix("module.")}});
 //     if (!report.ok()) return report.status();  // names all that is missing, left over, misshapen
 
 #pragma once

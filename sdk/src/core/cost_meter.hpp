@@ -46,7 +46,7 @@ class CostMeter {
         bool is_barrier = false, is_known = false;
         double us = 0;            ///< time of all sub-dispatches
         double estimate = 1;      ///< estimated time of all sub-dispatches, in the caller's unit
-        uint32_t part_count = 1;  ///< hearth_step_info
+        uint32_t part_count = 1;  ///< hearth_command_info
         uint64_t workgroups = 0;
         uint32_t pieces = 1;      ///< pieces it is recorded in if it exceeds the budget
         bool is_settled = false;  ///< more pieces did not help: the number of pieces is final

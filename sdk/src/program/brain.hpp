@@ -43,7 +43,7 @@ struct BrainHeader {
 /// Follow the header, in ascending order of names.
 struct BrainTensorRecord {
     TextRef name;
-    uint32_t kind;   ///< SlotKind: param or state
+    uint32_t kind;   ///< VariableKind: param or state
     uint32_t dtype;  ///< of the stored elements
     uint32_t encoding;
     uint32_t reserved;

@@ -50,7 +50,7 @@ struct DeviceTargetRecord {
     uint32_t reserved;
 };
 
-/// Followed by section_count PackageSectionRecords and profile_count ProfileRecords.
+/// Followed by section_count PackageSectionRecords and device_target_count ProfileRecords.
 struct PackageHeader {
     uint32_t magic, format_version;
     uint64_t total_bytes;

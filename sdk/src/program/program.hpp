@@ -35,7 +35,7 @@ enum class Region : uint8_t {
 /// Small per-recording values in a buffer that kernels read, so that a recorded command buffer can
 /// be replayed.
 struct RunBlock {
-    uint32_t rows;  ///< batch size, at most Program::rows_capacity
+    uint32_t rows;  ///< batch size, at most Program::max_batch_size
     uint32_t reserved[3];
 };
 

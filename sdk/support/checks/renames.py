@@ -6,7 +6,7 @@
 sdk/support/renames.tsv lists each renamed symbol: kind, file, old, new, separated by tabs; `#` begins a comment line.
 A refused row has `-` for new, and the reason in a fifth column. No old symbol of a public header may still be declared
 in sdk/include/hearth, except by `= delete`, or where another row gives its name to something else. Symbols are
-qualified (hearth::agents::Ppo::clip) or of C (hearth_slot_info, hearth_slot_info::name)."""
+qualified (hearth::agents::Ppo::clip) or of C (hearth_variable_info, hearth_variable_info::name)."""
 
 import re
 import sys

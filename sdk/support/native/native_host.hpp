@@ -30,7 +30,7 @@ class Host {
     Host(const Host&) = delete;
     Host& operator=(const Host&) = delete;
 
-    /// For hearth_context_create_native and standalone::Instance::create_native.
+    /// For hearth_context_create_cpu and standalone::Instance::create_native.
     hearth_cpu_context_create_info info();
     /// Reason why kernels could not be built; empty if they could.
     const std::string& error() const { return error_; }

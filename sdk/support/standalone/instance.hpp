@@ -57,7 +57,7 @@ class Instance {
     static Result<std::unique_ptr<Instance>> create(const InstanceOptions& options = {});
     /// Uses this machine's CPU instead of a Vulkan driver: one physical device, and no loader is
     /// opened.
-    /// Errors: as hearth_context_create_native.
+    /// Errors: as hearth_context_create_cpu.
     static Result<std::unique_ptr<Instance>> create_native(
         const hearth_cpu_context_create_info& info = hearth_cpu_context_create_info_default());
     ~Instance();

@@ -46,7 +46,7 @@ class ProgramRunner {
                              const std::function<void(hearth_record_info&)>& limit = {});
 
     /// Runs the entry once on a copy of all variables, which stay unchanged, and returns its dump
-    /// ("Dumps" in hearth.h), with the program. step: HEARTH_NO_STEP, or a command whose results to
+    /// ("Dumps" in hearth.h), with the program. step: HEARTH_NO_COMMAND, or a command whose results to
     /// include.
     Result<std::vector<std::byte>> dump(const char* entry, int64_t rows, const NamedTensors& inputs,
                                         uint32_t step);
@@ -97,7 +97,7 @@ class ProgramRunner {
     VkCommandPool pool_ = VK_NULL_HANDLE;
     std::vector<VkCommandBuffer> commands_;
     std::map<uint32_t, Buffer> buffers_;  ///< by binding
-    /// Jobs of hearth_session_build_async.
+    /// Jobs of hearth_session_create_pipelines_async.
     struct Job {
         void (*run)(void*);
         void* data;

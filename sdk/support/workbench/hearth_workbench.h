@@ -53,7 +53,7 @@ HEARTH_API hearth_result hearth_headless_devices(char (*names)[256], uint32_t* c
  * listing the devices. */
 HEARTH_API hearth_result hearth_headless_create(const char* device, hearth_headless_flags flags,
                                                 hearth_headless** out, hearth_messages* report);
-/* Returns HEARTH_ERROR_WRONG_ORDER and destroys nothing while sessions, agents or programs of the
+/* Returns HEARTH_ERROR_INVALID_STATE and destroys nothing while sessions, agents or programs of the
  * context exist. NULL is allowed. */
 HEARTH_API hearth_result hearth_headless_destroy(hearth_headless* host);
 
@@ -64,13 +64,13 @@ HEARTH_API uint32_t hearth_headless_messages(const hearth_headless* host);
 /* Error of the last failed call on this host, "" if there was none. Valid until the next call. */
 HEARTH_API const char* hearth_headless_error(const hearth_headless* host);
 
-/* Begins the host's only command buffer, for hearth_record etc. HEARTH_ERROR_WRONG_ORDER: it was
+/* Begins the host's only command buffer, for hearth_record etc. HEARTH_ERROR_INVALID_STATE: it was
  * begun and not submitted. */
 HEARTH_API hearth_result hearth_headless_begin(hearth_headless* host, VkCommandBuffer* out);
 /* Submits it and waits; begins the next frame, so that readbacks have arrived.
  * HEARTH_ERROR_DEVICE_LOST: the context is notified, too. */
 HEARTH_API hearth_result hearth_headless_submit(hearth_headless* host);
-/* Discards what was recorded since begin, and notifies the context (hearth_frame_dropped). */
+/* Discards what was recorded since begin, and notifies the context (hearth_discard_frame). */
 HEARTH_API hearth_result hearth_headless_drop(hearth_headless* host);
 
 typedef enum hearth_headless_memory {

@@ -165,7 +165,7 @@ class HeaderWriter {
         if (is_same)
             define(own, fmt::format("{}u", index));
         else
-            text_ += "/* Its index differs by profile: hearth_program_find_slot. */\n";
+            text_ += "/* Its index differs by profile: hearth_program_find_variable. */\n";
         define(own + "_NAME", c_string(s.name));
         shape(own, s.shape);
     }

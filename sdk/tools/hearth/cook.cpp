@@ -470,7 +470,7 @@ void add_cook(CLI::App& app, int& exit_code) {
     command->add_option(
         "--kernels", options->kernels,
         "For profiles of CPUs: write their functions, too, as PREFIX_PROFILE.c, which "
-        "the game links for hearth_native_info::tables (docs/how-to/native_device.md).");
+        "the game links for hearth_cpu_context_create_info::tables (docs/how-to/native_device.md).");
     command->add_option("--tuning", options->tuning,
                         "For the profile 'device': what `hearth tune` measured.");
     command->add_flag("--strip", options->strip, "Leave the kernels' GLSL out.");

@@ -120,12 +120,12 @@ Json describe(standalone::Instance& instance, int index) {
                  {"compute_units", caps->compute_units},
                  {"tiles_of", device_model(*caps).name},
                  {"subgroup_size", caps->subgroup_size},
-                 {"matrix_cores", matrix_text(*caps)},
-                 {"workgroup_matrices", workgroup_matrix_text(*caps)},
-                 {"max_workgroup_invocations", caps->max_compute_work_group_invocations},
+                 {"cooperative_matrix", matrix_text(*caps)},
+                 {"workgroup_scope_granularities", workgroup_matrix_text(*caps)},
+                 {"max_compute_work_group_invocations", caps->max_compute_work_group_invocations},
                  {"shared_memory_bytes", caps->max_compute_shared_memory_size},
                  {"push_constant_bytes", caps->max_push_constants_size},
-                 {"max_buffer_bytes", caps->max_storage_buffer_range},
+                 {"max_storage_buffer_range", caps->max_storage_buffer_range},
                  {"profile", profile_for(*caps)}});
     return json;
 }
@@ -146,14 +146,14 @@ void print_device(const Json& d) {
     fmt::print(
         "  subgroups of {}, workgroups up to {}, {} KiB shared, {} bytes of push constants, "
         "buffers up to {} MiB\n",
-        number("subgroup_size"), number("max_workgroup_invocations"),
+        number("subgroup_size"), number("max_compute_work_group_invocations"),
         number("shared_memory_bytes") / 1024, number("push_constant_bytes"),
-        number("max_buffer_bytes") >> 20);
+        number("max_storage_buffer_range") >> 20);
     fmt::print("  compute units: {}, tiles as for {}\n",
                number("compute_units") != 0 ? std::to_string(number("compute_units")) : "not known",
                text("tiles_of"));
-    fmt::print("  matrix cores: {}\n", text("matrix_cores"));
-    fmt::print("  matrices of a workgroup: {}\n", text("workgroup_matrices"));
+    fmt::print("  matrix cores: {}\n", text("cooperative_matrix"));
+    fmt::print("  matrices of a workgroup: {}\n", text("workgroup_scope_granularities"));
     fmt::print("  profile: {}\n", text("profile"));
 }
 

@@ -44,7 +44,7 @@ class Runner {
                                              const std::string& entry, const NamedTensors& inputs,
                                              int64_t rows, const char* profile = nullptr) = 0;
     /// Stores a dump ("Dumps" in hearth.h) of each following run in `bytes`.
-    /// step  a command of the entry whose results are included, or HEARTH_NO_STEP.
+    /// step  a command of the entry whose results are included, or HEARTH_NO_COMMAND.
     virtual Status keep_dump(uint32_t step, std::vector<std::byte>* bytes);
     /// Options that run_graph compiles with.
     virtual CompileOptions compile_options() const { return {}; }

@@ -13,7 +13,7 @@
 
 namespace hearth::tool {
 
-/// The value of CompileOptions::driver for this device.
+/// The value of CompileOptions::driver_id for this device.
 std::string driver_text(const standalone::Device& device);
 
 /// Sets the options' driver, and their tuning to the contents of `path` if it is not empty.

@@ -483,7 +483,7 @@ TEST(Averages, NeedAnUpdateToFollow) {
     const Tensor w = trace.param("w", {2});
     update_ema(std::span(&w, 1));
     EXPECT_EQ(trace.status().message(),
-              "track_averages: 'w' is not updated in this trace; call it after the update rule");
+              "update_ema: 'w' is not updated in this trace; call it after the update rule");
 }
 
 TEST(Optimizer, RefusesWhatItCannotUpdate) {

@@ -125,7 +125,7 @@ constexpr LevelsCase kCases[] = {
     {"Ppo", ppo_as_is},
     {"PpoWithNormalizedAdvantages", ppo_normalized},
     {"Heads", heads},
-    {"LossScale", scaled},
+    {"GradScaler", scaled},
 };
 
 CompiledProgram compile_step(const LevelsCase& step, uint32_t shared_memory_bytes) {

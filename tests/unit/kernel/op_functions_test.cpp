@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The functions by which hand-written kernels reach their operands (op/op_def.hpp, KernelText), of every
+// The functions by which hand-written kernels reach their operands (op/op_def.hpp, CustomKernel), of every
 // operator's samples: each is called for all elements on the CPU, and gives what the interpreter gives.
 
 #include "compiler/kernel/writer.hpp"

@@ -323,7 +323,7 @@ TEST(NativeContext, AGameThatLinksItsKernelsNeedsNoCompiler) {
     ASSERT_TRUE(context.ok());
     const auto program = LoadedProgram::load(*context, compiled.bytes);
     ASSERT_FALSE(program.ok());
-    EXPECT_NE(program.status().message().find("is in no table of hearth_native_info"),
+    EXPECT_NE(program.status().message().find("is in no table of hearth_cpu_context_create_info"),
               std::string::npos)
         << program.status().message();
 }
@@ -345,7 +345,7 @@ TEST(NativeContext, ProgramsForOtherDevicesAreRefusedByName) {
     foreign.cpu_isa = HEARTH_CPU_ISA_WASM128;
     const auto none = Context::create_cpu(foreign);
     ASSERT_FALSE(none.ok());
-    EXPECT_NE(none.status().message().find("hearth_native_info::cpu is wasm128, this machine runs"),
+    EXPECT_NE(none.status().message().find("hearth_cpu_context_create_info::cpu_isa is wasm128, this machine runs"),
               std::string::npos)
         << none.status().message();
 }

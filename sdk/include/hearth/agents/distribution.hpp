@@ -5,7 +5,7 @@
 // code for learners and for entries that a game traces itself.
 //
 // Actions are in *policy units*: discrete actions as an index, continuous ones scaled so that their
-// range is [-1, 1] (a Gaussian sample may exceed it).  game_action() converts them for the game.
+// range is [-1, 1] (a Gaussian sample may exceed it).  unscale_action() converts them for the game.
 
 #pragma once
 
@@ -43,7 +43,7 @@ struct ActionSample {
 /// (reparameterized), but not discrete ones.
 class ActionDistribution {
   public:
-    /// head           [rows, head_width(schema)]: logits and means, in the schema's order
+    /// head           [rows, param_size(schema)]: logits and means, in the schema's order
     /// mask           [rows, mask width], or empty if no action is maskable: above 0 where an
     ///                option is available.  If none is, all are.
     /// log_deviation  log std of continuous actions: [numbers] or [rows, numbers]; empty if there

@@ -5,7 +5,7 @@
 // (docs/design/0012-agents.md).
 //
 //     const auto traces = trace_agents(schema, mlp_network({64, 64}), Ppo{.agents = 16});
-//     const auto compiled = compile(entries_of(traces), {.caps = caps, .rows_capacity = 16});
+//     const auto compiled = compile(all_entries(traces), {.caps = caps, .rows_capacity = 16});
 //
 // Entries with their inputs and outputs (rows is the batch of acting agents; floats are f32; memory
 // is the recurrent state, if the network has one):
@@ -76,7 +76,7 @@ struct PolicyOutput {
 };
 
 /// The trunk of actor and critic networks, to which learners add the heads.  A function of (trace,
-/// prefix, features [rows, n], memory [rows, memory_width] or empty) that declares its parameters
+/// prefix, features [rows, n], memory [rows, recurrent_state_size] or empty) that declares its parameters
 /// under the prefix.  It is called once per network or, if recurrent, once per step of a rollout.
 struct PolicyNetwork {
     std::function<PolicyOutput(Trace& trace, std::string_view prefix, const Tensor& features,
@@ -85,7 +85,7 @@ struct PolicyNetwork {
     int64_t recurrent_state_size = 0;
     /// Optional: evaluates whole sequences with the parameters of `call`, which is otherwise called
     /// per step.
-    /// features: [n, length, width], memory: [n, memory_width] at the first step, resets: bool [n,
+    /// features: [n, length, width], memory: [n, recurrent_state_size] at the first step, resets: bool [n,
     /// length], true where the recurrent state is zeroed before the step.  -> features [n, length,
     /// any width]
     std::function<Tensor(Trace& trace, std::string_view prefix, const Tensor& features,
@@ -97,7 +97,7 @@ struct PolicyNetwork {
 
 /// Linear layers of these sizes, each followed by `activation`.
 /// init  of the layers and of `heads`; kOrthogonal: gain sqrt 2 and zero biases, as usual for PPO;
-///       kFanIn: as in most implementations of SAC and DQN
+///       kPyTorchDefault: as in most implementations of SAC and DQN
 PolicyNetwork mlp_network(std::vector<int64_t> widths, Tensor (*activation)(const Tensor&) = tanh,
                     uint64_t seed = 0, nn::WeightInit init = nn::WeightInit::kOrthogonal);
 /// A linear layer followed by a GRU, both of size `width`.
@@ -199,7 +199,7 @@ struct Dqn {
 };
 
 /// Soft actor-critic (Haarnoja et al., 2018) for continuous actions, with automatic entropy
-/// coefficient.  Reference implementations initialize with nn::WeightInit::kFanIn, which is also
+/// coefficient.  Reference implementations initialize with nn::WeightInit::kPyTorchDefault, which is also
 /// more reliable here (docs/reference/gates.md).
 struct Sac {
     ReplayOptions replay{.n_agents = 16, .buffer_size = 50'000, .batch_size = 128, .learning_starts = 100};
@@ -262,8 +262,8 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
 AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Tamer& tamer,
                     uint64_t seed = 0);
 
-/// Online regression from streaming samples.  Entries predict (input [rows, input_width] -> output
-/// [rows, output_width]), store (input, target), learn, publish, adapt.
+/// Online regression from streaming samples.  Entries predict (input [rows, input_size] -> output
+/// [rows, output_size]), store (input, target), learn, publish, adapt.
 struct Regression {
     int64_t input_size = 1, output_size = 1;
     int64_t buffer_size = 20'000;

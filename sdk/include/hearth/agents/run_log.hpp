@@ -77,7 +77,7 @@ std::string sample_line(const AnyStatus& status, double x) {
 /// Returns a line with all diagnostics and counters at position `at`, which must not decrease.
 inline std::string run_log_sample(const AgentsStatus& status, double x) {
     return detail::sample_line(status, x) +
-           ",\"learn_us_p95\":" + detail::json_number(status.minibatch_us_p95) + "}\n";
+           ",\"minibatch_us_p95\":" + detail::json_number(status.minibatch_us_p95) + "}\n";
 }
 /// As above from the state agents.status, for programs that record entries without the driver.
 inline std::string run_log_sample(const StatusView& status, double x) {

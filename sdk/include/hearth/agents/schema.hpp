@@ -5,12 +5,12 @@
 // each value in messages, and is hashed into brains, so that a brain of another game is rejected by
 // field.
 //
-//     const AgentSchema schema(Fields()
+//     const AgentSpec schema(ObservationSpec()
 //                                  .numbers("speed", 1, {0, 30})
 //                                  .numbers("rays", 8)
 //                                  .set("enemies", 6,
-//                                       Fields().location("place", 2, 50).flag("armed")),
-//                              Actions().choose("move", 4).drive("aim", 2));
+//                                       ObservationSpec().location("place", 2, 50).flag("armed")),
+//                              ActionSpec().choose("move", 4).drive("aim", 2));
 //
 // Games pass observations as raw floats in this order: Hearth scales, encodes and normalizes them.
 // Needs no compiler and no tensors.

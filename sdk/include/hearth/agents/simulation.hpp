@@ -23,7 +23,7 @@ namespace hearth::agents {
 struct StepResult {
     Tensor state;    ///< f32 [worlds, state width]
     Tensor reward;   ///< f32 [worlds * agents per world]
-    Tensor terminated;  ///< bool [worlds]: terminated; time limits are Simulation::step_limit's
+    Tensor terminated;  ///< bool [worlds]: terminated; time limits are VectorEnv::max_episode_steps's
 };
 
 /// An environment of one or several agents, batched over worlds.  Agents are ordered world by

@@ -37,7 +37,7 @@ enum class AgentMetric : uint32_t {
 inline constexpr size_t kMetricCount = static_cast<size_t>(AgentMetric::kCount);
 inline constexpr std::array<std::string_view, kMetricCount> kMetricNames = {
     "loss",           "policy_loss",        "value_loss",    "entropy",      "kl",
-    "clip_fraction",  "explained_variance", "gradient_norm", "update_ratio", "return",
+    "clip_fraction",  "explained_variance", "gradient_norm", "max_update_ratio", "return",
     "episode_length", "temperature",        "leash"};
 
 enum class Counter : uint32_t {
@@ -53,7 +53,7 @@ enum class Counter : uint32_t {
     kSkippedRatio,      ///< steps not taken: they would change a weight too much
     kPublications,
     kPublicationsRejected,  ///< weights not finite
-    kPublicationsFar,      ///< beyond Rails::drift_limit
+    kPublicationsFar,      ///< beyond SafetyLimits::max_weight_drift
     kCount,
 };
 inline constexpr size_t kCounterCount = static_cast<size_t>(Counter::kCount);

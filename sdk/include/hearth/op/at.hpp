@@ -8,7 +8,7 @@
 // the same source: with double and with int64_t it is the CPU reference, with Scalar it is the GPU
 // lowering, in which reads of other fused nodes become their expressions.
 //
-//     .at = at_float([](auto& c) { auto x = c.x(0); return x / (1.0 + exp(-x)); })
+//     .at = compute_float([](auto& c) { auto x = c.x(0); return x / (1.0 + exp(-x)); })
 
 #pragma once
 

@@ -105,7 +105,7 @@ struct KernelRuleContext {
     std::span<const TensorType> inputs, outputs;
     const DeviceCaps& caps;
     uint64_t max_batch_size = 1;
-    std::string_view variant = {};  ///< an element of KernelText::variants; if unknown, the first
+    std::string_view variant = {};  ///< an element of CustomKernel::variants; if unknown, the first
 
     const Shape& shape(int k) const { return inputs[static_cast<size_t>(k)].shape; }
 };
@@ -130,7 +130,7 @@ struct KernelRuleContext {
 ///                               multiples of four
 ///     void outk_eight_at(..., vec4 v, vec4 after)       likewise for eight elements
 ///
-/// T is float, int or uint (bool is uint).  If OpDef::reads_buffers is set, `ink` is a buffer
+/// T is float, int or uint (bool is uint).  If OpDef::is_opaque is set, `ink` is a buffer
 /// instead: ink_load(i) is element i as T, and ink.at[i] the element as stored, which may have 16
 /// or 8 bits (device_dtype).  From shaders/common, narrow.glsl is in scope, coopmat.glsl if
 /// `has_matrices`, and math.glsl (hearth_tanh ...) if `uses` names it.  The text declares the
@@ -152,7 +152,7 @@ struct CustomKernel {
     std::array<Axis, 3> grid;
     uint64_t flops = 0;
     /// Instead of glsl: SPIR-V, bound to inputs, outputs and, if `spirv_reads_rows`, the run block,
-    /// in this order; requires reads_buffers.
+    /// in this order; requires is_opaque.
     std::vector<uint32_t> spirv;
     bool spirv_reads_rows = false;
     /// All equivalent implementations for this device, for tuning; the shipped one first.  The
@@ -224,9 +224,9 @@ struct OpDef {
     FixedList<AttrSpec, 12> attrs;
     OpClass op_class = OpClass::kElementwise;
     bool is_cast = false;     ///< kElementwise: converts the input to the type `to`
-    bool is_view = false;     ///< kIndexed: cheaper to recompute in each reader than to store
+    bool is_view = false;     ///< kInjective: cheaper to recompute in each reader than to store
     bool is_reshape = false;  ///< a view of all elements in the same order
-    bool reads_each_element_once = false;  ///< kIndexed, kKernel: reads each input element at most once
+    bool reads_each_element_once = false;  ///< kInjective, kKernel: reads each input element at most once
     /// kKernel: reads inputs as buffers, so each must be stored; nothing is fused with it.
     bool is_opaque = false;
     /// kKernel: the kernel leaves elements of output 0 that it does not write unchanged, and input

@@ -62,7 +62,7 @@ struct KernelDraft {
     uint64_t flops = 0;
     /// Its matrices are sums and factors at once, which only VK_NV_cooperative_matrix has.
     bool prefers_nv_matrices = false;
-    std::string tunable;                ///< Compiled::tunable; empty: there is one variant
+    std::string tunable;                ///< Compiled::tunable_kernels; empty: there is one variant
     std::vector<std::string> variants;  ///< of a fused network, the shipped one first
 };
 

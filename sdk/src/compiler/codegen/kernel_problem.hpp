@@ -32,7 +32,7 @@ KernelProblem kernel_problem(const Graph& graph, const Node& node, uint64_t rows
 /// Nothing if the text is of no operator with a kernel rule.
 std::optional<KernelProblem> parse_kernel_problem(std::string_view key);
 
-/// KernelText::variants; none if the rule declines.
+/// CustomKernel::variants; none if the rule declines.
 std::vector<std::string> variants_of(const KernelProblem& problem, const DeviceCaps& caps);
 
 }  // namespace hearth

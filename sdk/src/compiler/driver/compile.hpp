@@ -21,9 +21,9 @@ struct Body;
 struct CompiledProgram {
     Program program;
     std::vector<Graph> graphs;       ///< one for each entry
-    std::vector<std::string> remarks;  ///< Compiled::notes
+    std::vector<std::string> remarks;  ///< Compiled::remarks
     std::vector<QuantizedWeight> quantized;
-    std::vector<std::string> tunable;                                  ///< Compiled::tunable
+    std::vector<std::string> tunable;                                  ///< Compiled::tunable_kernels
     std::map<std::string, std::vector<std::string>> network_variants;  ///< LoweredProgram's
     /// For CPUs: the body of each kernel, which has no SPIR-V (LoweredProgram::bodies).
     std::vector<std::shared_ptr<const Body>> bodies;

@@ -81,11 +81,11 @@ Status make_cpu_program(Program& program, std::span<const std::shared_ptr<const 
 
 Result<std::string> cpu_kernels_of(const Program& program, std::string_view table) {
     if (program.cpu == CpuIsa::kNone)
-        return invalid_argument("native_kernels: the program is for a Vulkan device");
+        return invalid_argument("emit_cpu_kernels: the program is for a Vulkan device");
     std::vector<NativeFunctionRef> functions;
     for (const Kernel& kernel : program.kernels) {
         if (kernel.source.empty())
-            return not_found("native_kernels: the program was stripped of the text of kernel " +
+            return not_found("emit_cpu_kernels: the program was stripped of the text of kernel " +
                              kernel.name);
         functions.push_back({native_code(kernel.spirv).hash, kernel.source});
     }

@@ -19,7 +19,7 @@ namespace hearth {
 /// Errors: as print_c(); kUnsupported for a kernel with more operands than a recording can pass.
 Status make_cpu_program(Program& program, std::span<const std::shared_ptr<const Body>> bodies, CpuIsa cpu);
 
-/// native_kernels() of a program.
+/// emit_cpu_kernels() of a program.
 Result<std::string> cpu_kernels_of(const Program& program, std::string_view table);
 
 }  // namespace hearth

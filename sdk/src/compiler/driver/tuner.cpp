@@ -99,7 +99,7 @@ double difference(const HostTensor& found, const HostTensor& expected) {
 struct Candidates {
     std::string kernel;
     std::vector<std::string> variants;
-    std::vector<double> estimates;  ///< TuningTrial::estimated
+    std::vector<double> estimates;  ///< TuningTrial::estimated_cost
     std::function<Result<std::vector<Graph>>()> trial_graph;
     bool is_network = false;  ///< tried within its entry, with the program's options
 };

@@ -64,7 +64,7 @@ struct FusionOptions {
     /// Materializes the image windows (unfold) that products read, for devices on which computing
     /// an element's address takes longer than storing the element.
     bool store_windows = false;
-    /// Stores gathered values (kIndexed) instead of consuming them in the same loop, for devices
+    /// Stores gathered values (kInjective) instead of consuming them in the same loop, for devices
     /// whose compiler vectorizes a loop only if all its loads are contiguous.
     bool store_gathered = false;
     /// Per node: true if the kernel of this product can reduce rows of its left operand (mean and

@@ -54,7 +54,7 @@ Tensor mse_loss(const Tensor& prediction, const Tensor& target, Reduction reduct
 }
 
 Tensor l1_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
-    if (!have_one_shape("mae_loss", prediction, {target})) return failed_like(prediction);
+    if (!have_one_shape("l1_loss", prediction, {target})) return failed_like(prediction);
     return reduced(abs(prediction - target), reduction);
 }
 
@@ -81,7 +81,7 @@ Tensor relative_l2_loss(const Tensor& prediction, const Tensor& target, double e
 }
 
 Tensor poisson_nll_loss(const Tensor& log_rate, const Tensor& target, Reduction reduction) {
-    if (!have_one_shape("poisson_loss", log_rate, {target})) return failed_like(log_rate);
+    if (!have_one_shape("poisson_nll_loss", log_rate, {target})) return failed_like(log_rate);
     return reduced(exp(log_rate) - target * log_rate, reduction);
 }
 
@@ -91,7 +91,7 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis, double 
 }
 
 Tensor cosine_distance(const Tensor& prediction, const Tensor& target, Reduction reduction) {
-    if (!have_one_shape("cosine_loss", prediction, {target})) return failed_like(prediction);
+    if (!have_one_shape("cosine_distance", prediction, {target})) return failed_like(prediction);
     return reduced(1.0 - cosine_similarity(prediction, target), reduction);
 }
 
@@ -151,7 +151,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target,
 }
 
 Tensor binary_cross_entropy(const Tensor& probability, const Tensor& target, Reduction reduction) {
-    if (!have_one_shape("bce_loss", probability, {target})) return failed_like(probability);
+    if (!have_one_shape("binary_cross_entropy", probability, {target})) return failed_like(probability);
     const Tensor yes = maximum(log(probability), -100), no = maximum(log(1.0 - probability), -100);
     return reduced((target - 1.0) * no - target * yes, reduction);
 }
@@ -167,7 +167,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
 }
 
 Tensor kl_div(const Tensor& log_prediction, const Tensor& target, Reduction reduction) {
-    if (!have_one_shape("kl_loss", log_prediction, {target})) return failed_like(log_prediction);
+    if (!have_one_shape("kl_div", log_prediction, {target})) return failed_like(log_prediction);
     const Tensor is_zero = equal(target, 0);
     const Tensor entropy = where(is_zero, 0.0, target * log(where(is_zero, 1.0, target)));
     return reduced(sum(entropy - target * log_prediction, {-1}), reduction);

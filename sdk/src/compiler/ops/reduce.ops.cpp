@@ -26,7 +26,7 @@ Tensor product_of_others(const Tensor& x, int64_t axis) {
     return apply_one(op("product_of_others"), {x}, {{"axis", axis}});
 }
 
-// Output type of arg_largest and arg_smallest.
+// Output type of argmax and argmin.
 Status infer_arg(InferContext& call) {
     Shape shape = call.shape(0);
     HEARTH_TRY(check_axis(call.attrs, shape.rank()));

@@ -186,7 +186,7 @@ void index_copy_(const Tensor& target, const Tensor& indices, const Tensor& rows
                  bool are_distinct) {
     if (!target.ok() || !indices.ok() || !rows.ok()) return;
     if (Status s = check_assign_rows(target, indices, rows); !s.ok()) {
-        (void)fail(target, s.with_context("assign_rows"));
+        (void)fail(target, s.with_context("index_copy_"));
         return;
     }
     const int depth = indices.rank() == 2 ? static_cast<int>(indices.dim(1).count) : 1;
@@ -197,17 +197,17 @@ Tensor ring_buffer_push(const Tensor& target, const Tensor& begin, const Tensor&
     if (!target.ok() || !begin.ok() || !rows.ok()) return failed_like(target);
     if (begin.trace() != target.trace() || rows.trace() != target.trace())
         return fail(target,
-                    invalid_argument("assign_ring: the tensors come from different traces"));
+                    invalid_argument("ring_buffer_push: the tensors come from different traces"));
     if (!is_integer(begin.dtype()) || begin.rank() != 0 || target.rank() < 1 || rows.rank() < 1)
         return fail(
             target,
-            invalid_argument("assign_ring: expected a ring and rows of rank 1 or "
+            invalid_argument("ring_buffer_push: expected a ring and rows of rank 1 or "
                              "more and an integer begin of [], found " +
                              to_string(target.shape()) + ", " + to_string(rows.shape()) + " and " +
                              std::string(name_of(begin.dtype())) + to_string(begin.shape())));
     const Dim m = rows.dim(0);
     const int64_t n = target.dim(0).count;
-    if (n < 1) return fail(target, invalid_argument("assign_ring: the ring has no rows"));
+    if (n < 1) return fail(target, invalid_argument("ring_buffer_push: the ring has no rows"));
     Trace& trace = *target.trace();
     const auto size = static_cast<double>(n);
     const Tensor start = mod(begin, constant_like(begin, size));

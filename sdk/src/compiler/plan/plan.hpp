@@ -45,7 +45,7 @@ struct PlanOptions {
 ///
 /// Errors: kInvalidArgument for graphs that disagree about a name, for calls that read a value that
 /// no call writes, for contents that the device type cannot hold; kOutOfRange for memory beyond
-/// `caps.max_buffer_bytes`.  Deterministic: equal inputs give equal Programs on every platform.
+/// `caps.max_storage_buffer_range`.  Deterministic: equal inputs give equal Programs on every platform.
 Result<Program> plan(std::span<const Graph> graphs, LoweredProgram lowered,
                      const PlanOptions& options);
 

@@ -70,7 +70,7 @@ std::string describe(DType dtype, const Shape& shape) {
 }
 
 // Checks that the planner can size the shape: at most one batch dimension, no negative extent, and
-// at most max_buffer_bytes at rows_capacity.
+// at most max_storage_buffer_range at rows_capacity.
 Status check_size(const Value& value, const PlanOptions& options, const std::string& what) {
     uint64_t limit = options.caps.max_storage_buffer_range /
                      size_bytes(device_dtype(value.dtype, options.caps.narrow_storage()));

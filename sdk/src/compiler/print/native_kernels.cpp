@@ -61,12 +61,12 @@ std::string print_native_table(std::span<const NativeFunctionRef> functions, Cpu
         std::string(c_prelude()) + "\n" + std::string(c_lanes(cpu));
     text +=
         "\n#ifndef HEARTH_H_ /* as in hearth.h */\n"
-        "typedef void hearth_native_function(void* const* operands, int32_t rows, int32_t first,\n"
+        "typedef void hearth_cpu_kernel_fn(void* const* operands, int32_t rows, int32_t first,\n"
         "                                    int32_t end, int32_t workgroups);\n"
-        "typedef struct hearth_native_kernel {\n    uint64_t hash;\n"
-        "    hearth_native_function* function;\n} hearth_native_kernel;\n"
-        "typedef struct hearth_native_kernels {\n    uint32_t cpu;\n    uint32_t count;\n"
-        "    const hearth_native_kernel* kernels;\n} hearth_native_kernels;\n#endif\n"
+        "typedef struct hearth_cpu_kernel {\n    uint64_t hash;\n"
+        "    hearth_cpu_kernel_fn* function;\n} hearth_cpu_kernel;\n"
+        "typedef struct hearth_cpu_kernel_table {\n    uint32_t cpu;\n    uint32_t count;\n"
+        "    const hearth_cpu_kernel* kernels;\n} hearth_cpu_kernel_table;\n#endif\n"
         "\n#if defined(__GNUC__)\n#pragma GCC diagnostic push\n"
         "#pragma GCC diagnostic ignored \"-Wunused-variable\"\n"
         "#pragma GCC diagnostic ignored \"-Wtautological-compare\"\n#endif\n";
@@ -74,12 +74,12 @@ std::string print_native_table(std::span<const NativeFunctionRef> functions, Cpu
         text += "\nstatic void " + name_of(f.hash) + std::string(kParameters) + ";\n" +
                 std::string(f.text);
     text += "\n#if defined(__GNUC__)\n#pragma GCC diagnostic pop\n#endif\n";
-    text += "\nstatic const hearth_native_kernel " + std::string(table) + "_list[] = {\n";
+    text += "\nstatic const hearth_cpu_kernel " + std::string(table) + "_list[] = {\n";
     for (const NativeFunctionRef& f : sorted)
         text += "    {UINT64_C(0x" + hex(f.hash) + "), " + name_of(f.hash) + "},\n";
     if (sorted.empty()) text += "    {0, 0},\n";
-    return text + "};\nextern const hearth_native_kernels " + std::string(table) +
-           ";\nconst hearth_native_kernels " + std::string(table) + " = {" +
+    return text + "};\nextern const hearth_cpu_kernel_table " + std::string(table) +
+           ";\nconst hearth_cpu_kernel_table " + std::string(table) + " = {" +
            std::to_string(static_cast<int>(cpu)) + ", " + std::to_string(sorted.size()) + ", " +
            std::string(table) + "_list};\n";
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Kernels of a native device as a file of C: functions, and the table by which hearth_native_info finds them.
+// Kernels of a native device as a file of C: functions, and the table by which hearth_cpu_context_create_info finds them.
 
 #pragma once
 
@@ -30,7 +30,7 @@ struct NativeFunctionRef {
     std::string_view text;
 };
 
-/// A file of C11 with `functions`, each once, and the table of them: `const hearth_native_kernels TABLE`.
+/// A file of C11 with `functions`, each once, and the table of them: `const hearth_cpu_kernel_table TABLE`.
 /// table  an identifier of C.
 std::string print_native_table(std::span<const NativeFunctionRef> functions, CpuIsa cpu,
                                std::string_view table);

@@ -283,7 +283,7 @@ hearth_result hearth_agents_add_demonstration_from(hearth_agents* agents, hearth
     HEARTH_CHECK_POINTER(action);
     if (!agents->store.exists) {
         agents->error.set(
-            "the learner takes no demonstrations; expected Clone, or PPO with Ppo::demonstrations");
+            "the learner takes no demonstrations; expected Clone, or PPO with Ppo::demo_capacity");
         return HEARTH_ERROR_UNSUPPORTED;
     }
     if (demonstrator != 0 && !agents->has_sources) {
@@ -337,13 +337,13 @@ hearth_result hearth_agents_record(hearth_agents* agents, const hearth_agents_re
     }
     if (info->learning_command_buffer != nullptr && !agents->is_apart()) {
         agents->error.set(
-            "learn_command_buffer is given, but the agents were not made with learns_apart");
+            "learning_command_buffer is given, but the agents were not made with use_separate_learning_queue");
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     hearth_session_status session = hearth_session_status_default();
     (void)hearth_session_get_status(agents->session, &session);
     if (session.pipelines != HEARTH_OK) {
-        agents->error.set("pipelines are not built: hearth_session_build on the agents' session");
+        agents->error.set("pipelines are not built: hearth_session_create_pipelines on the agents' session");
         return session.pipelines;
     }
     return agents->record(*info);

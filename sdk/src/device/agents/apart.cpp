@@ -43,7 +43,7 @@ hearth_result hearth_agents::set_up_apart(const hearth_agents_create_info& info,
     learner = session;
     if (info.use_separate_learning_queue == 0) return HEARTH_OK;
     if (manifest.n_steps == 0) {
-        why = "learns_apart: " + std::string(name_of(manifest.algorithm)) +
+        why = "use_separate_learning_queue: " + std::string(name_of(manifest.algorithm)) +
               " learns from each frame's samples; expected a learner with windows";
         return HEARTH_ERROR_UNSUPPORTED;
     }

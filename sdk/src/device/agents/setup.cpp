@@ -185,7 +185,7 @@ hearth_result hearth_agents::set_up(hearth_context* used_context,
         }
 
     // The inputs of all agents go inline if they are small, else through the upload ring.
-    constexpr uint64_t kMostInline = 1u << 16;  // hearth_session_create_info::inline_bytes
+    constexpr uint64_t kMostInline = 1u << 16;  // hearth_session_create_info::max_inline_bytes
     uint64_t most_inline = 256, most_fixed = 256, staged_a_frame = 0;
     size_t most_sources = 1;
     for (const Role* r : {&frame, &store, &learn, &adapt}) {

@@ -283,7 +283,7 @@ hearth_result hearth_get_instance_requirements(hearth_requirements* out) {
 hearth_result hearth_get_device_requirements(const hearth_device_requirements_info* query, hearth_requirements* out,
                                   hearth_messages* messages) {
     gpu::Problems problems;
-    hearth_result result = check_struct(problems, __func__, "query", "hearth_device_query", query,
+    hearth_result result = check_struct(problems, __func__, "query", "hearth_device_requirements_info", query,
                                         hearth_device_requirements_info_default());
     if (result == HEARTH_OK)
         result = check_struct(problems, __func__, "out", "hearth_requirements", out,
@@ -335,7 +335,7 @@ hearth_result hearth_get_device_caps(const hearth_device_requirements_info* quer
 
 hearth_result hearth_context_create(const hearth_context_create_info* info, hearth_context** out,
                                     hearth_messages* messages) {
-    return create_context(__func__, "hearth_host_info", info, hearth_context_create_info_default(),
+    return create_context(__func__, "hearth_context_create_info", info, hearth_context_create_info_default(),
                           runtime::Context::create, out, messages);
 }
 
@@ -345,7 +345,7 @@ hearth_cpu_isa hearth_detect_cpu_isa(void) {
 
 hearth_result hearth_context_create_cpu(const hearth_cpu_context_create_info* info, hearth_context** out,
                                            hearth_messages* messages) {
-    return create_context(__func__, "hearth_native_info", info, hearth_cpu_context_create_info_default(),
+    return create_context(__func__, "hearth_cpu_context_create_info", info, hearth_cpu_context_create_info_default(),
                           runtime::Context::create_cpu, out, messages);
 }
 

@@ -17,22 +17,22 @@ bool Device::init(const hearth_cpu_context_create_info& info, gpu::Problems& pro
     machine_ = machine_cpu();
     cpu_ = info.cpu_isa == HEARTH_CPU_ISA_NONE ? machine_ : static_cast<CpuIsa>(info.cpu_isa);
     if (cpu_ > CpuIsa::kWasm128)
-        problems.add("hearth_native_info::cpu is %u, which is no hearth_cpu",
+        problems.add("hearth_cpu_context_create_info::cpu_isa is %u, which is no hearth_cpu_isa",
                      static_cast<unsigned>(info.cpu_isa));
     else if (!runs_on(cpu_, machine_))
-        problems.add("hearth_native_info::cpu is %s, this machine runs up to %s", name_of(cpu_),
+        problems.add("hearth_cpu_context_create_info::cpu_isa is %s, this machine runs up to %s", name_of(cpu_),
                      name_of(machine_));
     if (info.table_count > 0 && info.tables == nullptr)
-        problems.add("hearth_native_info::tables is null, and there are %u", info.table_count);
+        problems.add("hearth_cpu_context_create_info::tables is null, and there are %u", info.table_count);
     else
         for (uint32_t i = 0; i < info.table_count; ++i) {
             if (info.tables[i] == nullptr)
-                problems.add("hearth_native_info::tables[%u] is null", i);
+                problems.add("hearth_cpu_context_create_info::tables[%u] is null", i);
             else
                 (void)add(*info.tables[i], problems);
         }
     if (info.parallel_for != nullptr && info.thread_count == 0)
-        problems.add("hearth_native_info::thread_count is 0, and parallel is given");
+        problems.add("hearth_cpu_context_create_info::thread_count is 0, and parallel is given");
     build_ = info.compile;
     parallel_ = info.parallel_for;
     thread_count_ = std::max(info.thread_count, 1u);

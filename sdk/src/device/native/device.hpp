@@ -55,7 +55,7 @@ class Device {
     VkPhysicalDevice physical_device() { return reinterpret_cast<VkPhysicalDevice>(this); }
     VkDevice handle() { return reinterpret_cast<VkDevice>(this); }
 
-    /// For hearth_host_info: the supported features, all of which are enabled.
+    /// For hearth_context_create_info: the supported features, all of which are enabled.
     static hearth_features features();
 
   private:

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Brains of a program: the layout of a snapshot, and the check that a brain fits. brain.cpp also
-// implements Session::record_snapshot, record_brain and record_forget.
+// implements Session::record_save_brain, record_brain and record_forget.
 
 #pragma once
 
@@ -18,7 +18,7 @@ uint64_t snapshot_bytes(const LoadedProgram& program);
 hearth_result encode_brain(const LoadedProgram& program, const hearth_brain_save_info& info,
                            std::byte* out, uint64_t* byte_count, gpu::Problems& problems);
 
-/// Returns HEARTH_OK or HEARTH_ERROR_MISMATCH, with all mismatches in `problems`.
+/// Returns HEARTH_OK or HEARTH_ERROR_INCOMPATIBLE, with all mismatches in `problems`.
 hearth_result check_brain(const LoadedProgram& program, const BrainView& brain,
                           hearth_brain_flags flags, gpu::Problems& problems);
 

@@ -79,7 +79,7 @@ hearth_result Context::create_cpu(const hearth_cpu_context_create_info& info, Co
     VkAllocationCallbacks callbacks{};
     if (info.allocation_callbacks != nullptr) callbacks = *info.allocation_callbacks;
     if ((callbacks.pfnAllocation == nullptr) != (callbacks.pfnFree == nullptr)) {
-        problems.add("hearth_native_info::cpu_allocation has not both functions");
+        problems.add("hearth_cpu_context_create_info::allocation_callbacks has not both functions");
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     HostAllocator bootstrap = allocator_over(&callbacks);
@@ -151,11 +151,11 @@ hearth_result Context::begin_frame(uint64_t frame_number, uint64_t completed_fra
     if (completed_frame_number == HEARTH_COMPLETED_FROM_TIMELINE) {
         if (frame_semaphore_ == VK_NULL_HANDLE)
             return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                        "begin_frame: hearth_host_info::frame_semaphore was not given");
+                        "begin_frame: hearth_context_create_info::timeline_semaphore was not given");
         if (const hearth_result r = device_.check(device_.vk().GetSemaphoreCounterValue(
                 device_.handle(), frame_semaphore_, &completed_frame_number));
             r != HEARTH_OK)
-            return fail(r, "begin_frame: cannot read frame_semaphore");
+            return fail(r, "begin_frame: cannot read timeline_semaphore");
     }
     if (frame_number < frame_number_ || completed_frame_number < completed_ || completed_frame_number >= frame_number)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
@@ -187,7 +187,7 @@ hearth_result Context::drop_frame(uint64_t frame_number, gpu::Problems& lost) {
     if (device_.is_lost()) return HEARTH_ERROR_DEVICE_LOST;
     if (frame_number > frame_number_ || frame_number <= completed_)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "frame_dropped(%llu): begin_frame has told of serials up to %llu, of which "
+                    "discard_frame(%llu): begin_frame has told of serials up to %llu, of which "
                     "those up to %llu have completed",
                     static_cast<unsigned long long>(frame_number),
                     static_cast<unsigned long long>(frame_number_),

@@ -319,7 +319,7 @@ hearth_result Converter::check_image(const hearth_image_conversion_info& info) {
     if (info.barriers == HEARTH_BARRIERS_MANUAL &&
         used_layout(info) != static_cast<VkImageLayout>(info.image_layout_before))
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "conversion: with HEARTH_BARRIERS_HOST the image must be in %s, it is in "
+                    "conversion: with HEARTH_BARRIERS_MANUAL the image must be in %s, it is in "
                     "VkImageLayout %u",
                     to_tensor() ? "SHADER_READ_ONLY_OPTIMAL, DEPTH_STENCIL_READ_ONLY_OPTIMAL or "
                                   "GENERAL"

@@ -119,7 +119,7 @@ void Session::measure_costs() {
 hearth_result Session::predict(uint32_t e, uint64_t rows, const hearth_run_cursor* cursor, double& us) {
     if (costs_.empty())
         return fail(HEARTH_ERROR_UNSUPPORTED,
-                    "predict: the session was created without HEARTH_SESSION_MEASURE_COSTS");
+                    "predict: the session was created without HEARTH_SESSION_COLLECT_GPU_TIMINGS");
     if (e >= entries_.size())
         return fail(HEARTH_ERROR_NOT_FOUND, "predict: entry %u of %zu", e, entries_.size());
     const char* name = view().text(view().entries()[e].name);

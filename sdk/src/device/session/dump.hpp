@@ -30,7 +30,7 @@ struct DumpItem {
     uint64_t bytes = 0;
 };
 
-/// True if a dump can hold the results of `step`: any command but a barrier, or HEARTH_NO_STEP.
+/// True if a dump can hold the results of `step`: any command but a barrier, or HEARTH_NO_COMMAND.
 inline bool is_dump_command(const ProgramView& view, const file::EntryRecord& entry, uint32_t command) {
     return command == HEARTH_NO_COMMAND ||
            (command < entry.commands.count &&
@@ -44,7 +44,7 @@ bool writes_variable(const ProgramView& view, const file::EntryRecord& entry,
 bool writes_binding(const ProgramView& view, const file::EntryRecord& entry, uint32_t binding);
 
 /// Calls visit(DumpItem) for each item of a dump of the entry at batch size `rows`. Returns its
-/// size. step: HEARTH_NO_STEP, or one that is_dump_step() allows.
+/// size. step: HEARTH_NO_COMMAND, or one that is_dump_command() allows.
 template <class Visit>
 uint64_t for_each_dumped(const ProgramView& view, uint32_t entry_index, uint64_t rows,
                          uint32_t command, Visit visit) {

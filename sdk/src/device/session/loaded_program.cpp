@@ -129,7 +129,7 @@ hearth_result LoadedProgram::find_functions() {
         if (device.find(source.hash) == nullptr)
             return context_->fail(
                 HEARTH_ERROR_NOT_FOUND,
-                "program: kernel %s (%016llx for %s) is in no table of hearth_native_info%s",
+                "program: kernel %s (%016llx for %s) is in no table of hearth_cpu_context_create_info%s",
                 source.name, static_cast<unsigned long long>(source.hash), name_of(view_.cpu()),
                 device.can_build() ? ", and could not be built" : "");
     return HEARTH_OK;

@@ -499,7 +499,7 @@ hearth_result Session::begin_dump(const hearth_record_info& info, uint32_t comma
     const char* name = view().text(entry.name);
     if (!is_dump_command(view(), entry, command))
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "dump of entry %s: step %u is %s, expected HEARTH_NO_STEP or another of its %u",
+                    "dump of entry %s: step %u is %s, expected HEARTH_NO_COMMAND or another of its %u",
                     name, command, command < entry.commands.count ? "a barrier" : "none", entry.commands.count);
     for (const uint32_t binding : view().bindings_of(entry)) {
         const Resolved& r = resolved_[binding];
@@ -592,7 +592,7 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_run_
     if (info.gpu_time_budget_us > 0 && costs_.empty())
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "entry %s: max_us is %g, but the session was created without "
-                    "HEARTH_SESSION_MEASURE_COSTS",
+                    "HEARTH_SESSION_COLLECT_GPU_TIMINGS",
                     name, info.gpu_time_budget_us);
     if (!(info.occupancy_priority >= 0 && info.occupancy_priority <= 1))
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
@@ -831,8 +831,8 @@ hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
         if (room > inline_bytes_ - inline_used_) {
             if ((flags_ & HEARTH_SESSION_ALLOW_STAGING_COPIES) == 0)
                 return fail(HEARTH_ERROR_OUT_OF_RANGE,
-                            "binding %s: %llu bytes by value, %llu of inline_bytes are left; "
-                            "HEARTH_SESSION_COPY_BINDINGS takes more through the upload ring",
+                            "binding %s: %llu bytes by value, %llu of max_inline_bytes are left; "
+                            "HEARTH_SESSION_ALLOW_STAGING_COPIES takes more through the upload ring",
                             name, wide(out.bytes), wide(inline_bytes_ - inline_used_));
             out.is_staged = true;
             out.staged_at = staged_used_;
@@ -871,7 +871,7 @@ hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
     if ((flags_ & HEARTH_SESSION_ALLOW_STAGING_COPIES) == 0 || (bound->usage & needed) != needed)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "binding %s: kernels cannot reach a buffer of usage 0x%x at offset %llu%s; it "
-                    "needs %s usage and a multiple of %llu, or HEARTH_SESSION_COPY_BINDINGS and %s "
+                    "needs %s usage and a multiple of %llu, or HEARTH_SESSION_ALLOW_STAGING_COPIES and %s "
                     "usage",
                     name, bound->usage, wide(bound->offset),
                     out.row_bytes != 0 ? " with a row_stride" : "",

@@ -178,7 +178,7 @@ hearth_result Session::init(const hearth_session_create_info& info) {
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "recordings_in_flight is 0");
     constexpr uint32_t kMaxInline = 1u << 16;
     if (info.max_inline_bytes > kMaxInline)
-        return fail(HEARTH_ERROR_OUT_OF_RANGE, "inline_bytes is %u, at most %u", info.max_inline_bytes,
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "max_inline_bytes is %u, at most %u", info.max_inline_bytes,
                     kMaxInline);
     if (const hearth_result r =
             check_program(context_->device(), view(), program_->trust(), error_);

@@ -101,11 +101,11 @@ class Session : public HandleTag<0x48534553> {
     hearth_result next_timings(hearth_timings& out);
 
     // cost.cpp
-    /// hearth_session_predict.
+    /// hearth_session_estimate_gpu_time.
     hearth_result predict(uint32_t entry, uint64_t rows, const hearth_run_cursor* cursor, double& us);
 
     // describe.cpp
-    /// hearth_session_describe.
+    /// hearth_session_to_json.
     hearth_result describe(char* out, uint64_t* byte_count);
 
     // dropped.cpp
@@ -254,8 +254,8 @@ class Session : public HandleTag<0x48534553> {
     hearth_result stage_inputs(const file::EntryRecord& entry);
     hearth_result check_bound(const hearth_record_info& info);
     hearth_result check_overlaps(const hearth_record_info& info);
-    /// HEARTH_SESSION_CHECK_BINDINGS: checks the application's ranges against Vulkan's memory
-    /// HEARTH_SESSION_CHECK_BINDINGS: checks the given sizes against what Vulkan reports of the
+    /// HEARTH_SESSION_VALIDATE_BINDINGS: checks the application's ranges against Vulkan's memory
+    /// HEARTH_SESSION_VALIDATE_BINDINGS: checks the given sizes against what Vulkan reports of the
     /// buffers.
     hearth_result check_ranges(const hearth_record_info& info);
     hearth_result check_range(const char* name, const hearth_tensor_binding& bound, uint64_t bytes);
@@ -385,7 +385,7 @@ class Session : public HandleTag<0x48534553> {
     Array<double> command_ns_;
     Array<const char*> command_labels_;
 
-    // HEARTH_SESSION_MEASURE_COSTS.
+    // HEARTH_SESSION_COLLECT_GPU_TIMINGS.
     struct EntryCost {
         CostMeter meter;
         uint64_t rows = 0;  ///< batch size of the meter

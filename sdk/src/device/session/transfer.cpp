@@ -45,7 +45,7 @@ hearth_result Session::record_setup(VkCommandBuffer commands) {
     for_each_initial(view(), [&](const file::VariableRecord&, uint64_t) { had_initial = true; });
     if (had_initial && initial.handle == VK_NULL_HANDLE)
         return fail(HEARTH_ERROR_INVALID_STATE,
-                    "setup: the initial weights are gone; HEARTH_SESSION_KEEP_INITIAL keeps them");
+                    "setup: the initial weights are gone; HEARTH_SESSION_KEEP_INITIAL_WEIGHTS keeps them");
     const gpu::Device& device = context_->device();
     if (weights.handle != VK_NULL_HANDLE) {
         transfer_barrier(commands);
@@ -75,9 +75,9 @@ hearth_result Session::record_setup(VkCommandBuffer commands) {
 
 hearth_result Session::fail_without_setup(const char* what) {
     if (dropped_setups_ == 0)
-        return fail(HEARTH_ERROR_INVALID_STATE, "%s: hearth_record_setup must come first", what);
+        return fail(HEARTH_ERROR_INVALID_STATE, "%s: hearth_record_initialize must come first", what);
     return fail(HEARTH_ERROR_INVALID_STATE,
-                "%s: hearth_record_setup must come first; the one before was in a dropped frame",
+                "%s: hearth_record_initialize must come first; the one before was in a dropped frame",
                 what);
 }
 

@@ -51,27 +51,27 @@ const char* name_of(hearth_result result) {
         case HEARTH_ERROR_OUT_OF_RANGE:
             return "HEARTH_ERROR_OUT_OF_RANGE";
         case HEARTH_ERROR_INVALID_STATE:
-            return "HEARTH_ERROR_WRONG_ORDER";
+            return "HEARTH_ERROR_INVALID_STATE";
         case HEARTH_ERROR_TOO_MANY_IN_FLIGHT:
-            return "HEARTH_ERROR_RING_FULL";
+            return "HEARTH_ERROR_TOO_MANY_IN_FLIGHT";
         case HEARTH_ERROR_BUDGET_EXCEEDED:
-            return "HEARTH_ERROR_BUDGET";
+            return "HEARTH_ERROR_BUDGET_EXCEEDED";
         case HEARTH_ERROR_OUT_OF_HOST_MEMORY:
             return "HEARTH_ERROR_OUT_OF_HOST_MEMORY";
         case HEARTH_ERROR_OUT_OF_DEVICE_MEMORY:
             return "HEARTH_ERROR_OUT_OF_DEVICE_MEMORY";
         case HEARTH_ERROR_PIPELINE_CREATION_FAILED:
-            return "HEARTH_ERROR_PIPELINE";
+            return "HEARTH_ERROR_PIPELINE_CREATION_FAILED";
         case HEARTH_ERROR_DEVICE_LOST:
             return "HEARTH_ERROR_DEVICE_LOST";
         case HEARTH_ERROR_INCOMPATIBLE:
-            return "HEARTH_ERROR_MISMATCH";
+            return "HEARTH_ERROR_INCOMPATIBLE";
         case HEARTH_ERROR_DISCARDED:
-            return "HEARTH_ERROR_DROPPED";
+            return "HEARTH_ERROR_DISCARDED";
         case HEARTH_ERROR_NON_FINITE:
-            return "HEARTH_ERROR_NOT_FINITE";
+            return "HEARTH_ERROR_NON_FINITE";
         case HEARTH_ERROR_VERIFICATION_FAILED:
-            return "HEARTH_ERROR_UNTRUSTED";
+            return "HEARTH_ERROR_VERIFICATION_FAILED";
         case HEARTH_ERROR_INTERNAL:
             return "HEARTH_ERROR_INTERNAL";
         case HEARTH_RESULT_FORCE_32_BITS:
@@ -134,7 +134,7 @@ std::span<const char* const> names(const char* const* list, uint32_t count) {
 
 void Device::check_handles(const hearth_context_create_info& info, Problems& problems) {
     const auto need = [&](bool given, const char* field) {
-        if (!given) problems.add("hearth_host_info::%s is null", field);
+        if (!given) problems.add("hearth_context_create_info::%s is null", field);
     };
     need(info.instance != VK_NULL_HANDLE, "instance");
     need(info.physical_device != VK_NULL_HANDLE, "physical_device");
@@ -147,30 +147,30 @@ void Device::check_handles(const hearth_context_create_info& info, Problems& pro
     need(info.pipeline_cache_bytes == 0 || info.pipeline_cache_data != nullptr,
          "pipeline_cache_data");
     if (info.device_memory_callbacks != nullptr) {
-        need(info.device_memory_callbacks->allocate != nullptr, "memory_hooks->allocate");
-        need(info.device_memory_callbacks->free != nullptr, "memory_hooks->free");
+        need(info.device_memory_callbacks->allocate != nullptr, "device_memory_callbacks->allocate");
+        need(info.device_memory_callbacks->free != nullptr, "device_memory_callbacks->free");
         for (uint32_t heap = 0; heap < HEARTH_HEAP_COUNT; ++heap)
             if (info.heap_budgets[heap] != 0)
                 problems.add(
-                    "hearth_host_info::heap_budgets[%u] is %llu, but memory_hooks choose "
+                    "hearth_context_create_info::heap_budgets[%u] is %llu, but device_memory_callbacks choose "
                     "the heap",
                     heap, static_cast<unsigned long long>(info.heap_budgets[heap]));
     }
     if (info.allocation_callbacks != nullptr) {
-        need(info.allocation_callbacks->pfnAllocation != nullptr, "cpu_allocation->pfnAllocation");
-        need(info.allocation_callbacks->pfnFree != nullptr, "cpu_allocation->pfnFree");
+        need(info.allocation_callbacks->pfnAllocation != nullptr, "allocation_callbacks->pfnAllocation");
+        need(info.allocation_callbacks->pfnFree != nullptr, "allocation_callbacks->pfnFree");
     }
     if (info.api_version < kMinApiVersion)
-        problems.add("Vulkan 1.1 is required, hearth_host_info::api_version is %u.%u",
+        problems.add("Vulkan 1.1 is required, hearth_context_create_info::api_version is %u.%u",
                      VK_API_VERSION_MAJOR(info.api_version),
                      VK_API_VERSION_MINOR(info.api_version));
     if (info.binding_model > HEARTH_BINDING_PUSH_DESCRIPTOR)
-        problems.add("hearth_host_info::binding_model is %u, expected 0 or 1",
+        problems.add("hearth_context_create_info::binding_model is %u, expected 0 or 1",
                      static_cast<unsigned>(info.binding_model));
     if (info.timeline_semaphore != VK_NULL_HANDLE &&
         (info.features & HEARTH_FEATURE_TIMELINE_SEMAPHORE) == 0)
         problems.add(
-            "hearth_host_info::frame_semaphore is given, but feature timelineSemaphore is "
+            "hearth_context_create_info::timeline_semaphore is given, but feature timelineSemaphore is "
             "not in the list of enabled ones");
 }
 
@@ -213,7 +213,7 @@ void Device::check_features(const hearth_context_create_info& info, const Instan
             "feature robustBufferAccess2 is listed as enabled, but robustBufferAccess, "
             "which it needs, is not");
     if ((features_ >> HEARTH_FEATURE_COUNT) != 0)
-        problems.add("hearth_host_info::features has bits that this version does not know");
+        problems.add("hearth_context_create_info::features has bits that this version does not know");
 }
 
 void Device::check_queue(const hearth_context_create_info& info, const InstanceFunctions& vk,
@@ -223,7 +223,7 @@ void Device::check_queue(const hearth_context_create_info& info, const InstanceF
     uint32_t count = kMaxFamilies;
     vk.GetPhysicalDeviceQueueFamilyProperties(info.physical_device, &count, families);
     if (queue_family_ >= count) {
-        problems.add("hearth_host_info::queue_family_index is %u, the device has %u families",
+        problems.add("hearth_context_create_info::queue_family_index is %u, the device has %u families",
                      queue_family_, count);
         return;
     }

@@ -16,7 +16,7 @@ namespace hearth::gpu {
 /// Maps a VkResult to HEARTH_OK or the closest error code.
 hearth_result to_result(VkResult result);
 
-/// "HEARTH_ERROR_RING_FULL".
+/// "HEARTH_ERROR_TOO_MANY_IN_FLIGHT".
 const char* name_of(hearth_result result);
 
 class Device {

@@ -487,7 +487,7 @@ hearth_result query_requirements(const hearth_device_requirements_info& query, h
     if (query.get_instance_proc_addr == nullptr || query.instance == VK_NULL_HANDLE ||
         query.physical_device == VK_NULL_HANDLE) {
         problems.add(
-            "hearth_device_query: instance, physical_device and get_instance_proc_addr "
+            "hearth_device_requirements_info: instance, physical_device and get_instance_proc_addr "
             "must be given");
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }

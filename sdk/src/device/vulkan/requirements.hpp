@@ -31,7 +31,7 @@ inline constexpr uint32_t kMinApiVersion = VK_API_VERSION_1_1;
 /// header's encoding.
 uint32_t newest_spirv(uint32_t api_version);
 
-/// VkPhysicalDeviceProperties::vendorID of a CPU device, whose deviceID is its hearth_cpu.
+/// VkPhysicalDeviceProperties::vendorID of a CPU device, whose deviceID is its hearth_cpu_isa.
 inline constexpr uint32_t kNativeVendor = 0x48545248;
 
 /// A boolean feature that an application may enable.
@@ -82,18 +82,18 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
                               uint32_t api_version, hearth_features enabled,
                               hearth_binding_model model, hearth_result& result);
 
-/// Implements hearth_query_device.
+/// Implements hearth_get_device_requirements.
 hearth_result query_requirements(const hearth_device_requirements_info& query, hearth_requirements& out,
                                  Problems& problems);
 
-/// Implements hearth_read_features.
+/// Implements hearth_get_enabled_features.
 hearth_features read_features(const VkBaseInStructure* chain,
                               const VkPhysicalDeviceFeatures* enabled);
 
 /// Sets each known boolean in the chain to whether it is among `features`.
 void set_features(hearth_features features, VkPhysicalDeviceFeatures2* chain);
 
-/// Implements hearth_patch_features.
+/// Implements hearth_enable_features.
 hearth_result patch_features(hearth_features features, VkPhysicalDeviceFeatures2* chain,
                              void* storage, size_t* storage_bytes);
 

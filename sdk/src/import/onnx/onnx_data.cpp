@@ -6,7 +6,7 @@
 //
 // Some operators have data-dependent output sizes (NonZero, Unique, Compress, NonMaxSuppression).
 // Shapes of a program are fixed, so these are imported only if the size is known: if the data is
-// constant, or in ImportOptions::input_values.  At run time the result is then correct only for
+// constant, or in ImportOptions::constant_inputs.  At run time the result is then correct only for
 // data with that many results.
 
 #include "compiler/interpreter/interpreter.hpp"

@@ -246,7 +246,7 @@ Status OnnxImporter::declare_inputs(Scope& scope) {
     for (const NamedShape& given : options_.input_shapes)
         HEARTH_TRY(check_name(given.name, options_.shape_flag_name));
     for (const NamedTensor& given : options_.constant_inputs)
-        HEARTH_TRY(check_name(given.name, "input_values"));
+        HEARTH_TRY(check_name(given.name, "constant_inputs"));
     if (options_.batch_size < 0) return out_of_range("rows is " + std::to_string(options_.batch_size));
     const Dim rows = options_.batch_size > 0 ? Dim(options_.batch_size) : kBatch;
     for (const OnnxPort& port : model_.graph.inputs) {
@@ -432,7 +432,7 @@ Status OnnxImporter::define(const OnnxNode& node, const Knowns& outputs, Scope& 
 }
 
 /// Contents known at import: of constants, initial values of params, and values computed from
-/// options.input_values.
+/// options.constant_inputs.
 const HostTensor* OnnxImporter::contents(ValueId id) const {
     if (id == kInvalidId) return nullptr;
     if (const HostTensor* data = trace_.graph().values[id].data.get()) return data;
@@ -557,7 +557,7 @@ std::vector<Tensor> OnnxImporter::constant_of_shape(const OnnxNode& node, OnnxCa
 
 /// Constant folding: replaces outputs of a node with constant inputs if they are typical of shape
 /// arithmetic: integers, bools, and a few floats (a scale computed from an extent).  If the inputs'
-/// contents come from options.input_values, the node stays and its results are only recorded.
+/// contents come from options.constant_inputs, the node stays and its results are only recorded.
 Status OnnxImporter::fold(NodeId id) {
     Graph& graph = trace_.graph();
     const Node& node = graph.nodes[id];

@@ -18,7 +18,7 @@ namespace hearth {
 
 class Pattern {
   public:
-    /// Parses the syntax of NameRule::replace.  Errors: kInvalidArgument naming the position.
+    /// Parses the syntax of KeyRule::replace.  Errors: kInvalidArgument naming the position.
     static Result<Pattern> parse(std::string_view text);
 
     /// Returns `name` with each match replaced.  Errors: kInvalidArgument for $ without a group

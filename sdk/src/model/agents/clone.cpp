@@ -202,8 +202,8 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
 
 AgentGraphs build_regression_graphs(const PolicyNetwork& network, const Regression& r, uint64_t seed) {
     const auto check = [&]() -> Status {
-        HEARTH_TRY(check_positive("regression", "input_width", r.input_size));
-        HEARTH_TRY(check_positive("regression", "output_width", r.output_size));
+        HEARTH_TRY(check_positive("regression", "input_size", r.input_size));
+        HEARTH_TRY(check_positive("regression", "output_size", r.output_size));
         HEARTH_TRY(check_replay("regression",
                                 {.buffer_size = r.buffer_size, .batch_size = r.batch_size, .learning_starts = r.learning_starts}));
         if (network.recurrent_state_size > 0)

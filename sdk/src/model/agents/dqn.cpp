@@ -451,7 +451,7 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
     const auto check = [&]() -> Status {
         HEARTH_TRY(net.check("DQN"));
         HEARTH_TRY(check_replay("DQN", dqn.replay));
-        HEARTH_TRY(check_positive("DQN", "target_period", dqn.target_update_interval));
+        HEARTH_TRY(check_positive("DQN", "target_update_interval", dqn.target_update_interval));
         if (dqn.return_steps < 1 || dqn.return_steps > 16)
             return invalid_argument("DQN: returns of " + std::to_string(dqn.return_steps) +
                                     " steps, expected 1 to 16");

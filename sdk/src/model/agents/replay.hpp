@@ -117,7 +117,7 @@ struct Demonstration {
     Tensor is_sound;  ///< bool [rows]
     static Demonstration declare(Trace& trace, const AgentSpec& schema);
     /// Appends the sound ones to the columns observation, decision and mask, and counts.  Returns
-    /// the positions of ReplayRing::push().
+    /// the positions of ReplayBuffer::push().
     Tensor store(StatusWriter& status, const AgentSpec& schema, ReplayBuffer& ring) const;
 };
 

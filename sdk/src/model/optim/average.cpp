@@ -35,7 +35,7 @@ void update_ema(std::span<const Tensor> params, double decay) {
         const Value v = trace.graph().value(param.value());
         if (!next.ok())
             return trace.fail(
-                invalid_argument("track_averages: '" + v.name +
+                invalid_argument("update_ema: '" + v.name +
                                  "' is not updated in this trace; call it after the update rule"));
         const Init init = v.data ? Init{Init::Kind::kData, 0, 0, 0, v.data} : Init::zeros();
         const Tensor average = trace.state(v.name + std::string(kSuffix), v.shape, init, v.dtype);
@@ -52,7 +52,7 @@ void use_ema(Trace& trace, std::string_view prefix) {
         v.name += kSuffix;
     }
     if (!any)
-        trace.fail(invalid_argument("use_averages: trace '" + trace.graph().name +
+        trace.fail(invalid_argument("use_ema: trace '" + trace.graph().name +
                                     "' has no param under '" + std::string(prefix) + "'"));
 }
 
@@ -83,7 +83,7 @@ void polyak_update(Trace& trace, std::string_view prefix, std::string_view origi
     }
     if (!any)
         trace.fail(invalid_argument(who + "': trace '" + trace.graph().name +
-                                    "' has no state under the first; see Trace::mirror()"));
+                                    "' has no state under the first; see Trace::target_copy()"));
 }
 
 }  // namespace hearth
