@@ -6,7 +6,7 @@
  * vulkan.h, but no header that knows the extension:
  *
  *     hearth_arm_tensor t;
- *     if (hearth_arm_tensor_of(&binding, rows, 0, &t) == HEARTH_OK)
+ *     if (hearth_arm_tensor_of(&binding, batch_size, 0, &t) == HEARTH_OK)
  *         description.format = t.format, description.dimensionCount = t.rank,
  *         description.pDimensions = t.dimensions, description.pStrides = t.strides;
  *
@@ -65,13 +65,13 @@ HEARTH_ARM_INLINE VkFormat hearth_arm_format_of(hearth_dtype dtype, uint32_t* by
     }
 }
 
-/* rows        current batch size; the shape of a VkTensorARM is fixed
- * row_stride  hearth_tensor_binding::item_stride: bytes from one row to the next; 0: packed
+/* batch_size   current batch size; the shape of a VkTensorARM is fixed
+ * item_stride  hearth_tensor_binding::item_stride: bytes from one batch item to the next; 0: packed
  * Errors: HEARTH_ERROR_UNSUPPORTED for an element type without a format;
  * HEARTH_ERROR_INVALID_ARGUMENT for a stride if the first dimension is not the batch, or smaller
- * than a row. */
+ * than an item. */
 HEARTH_ARM_INLINE hearth_result hearth_arm_tensor_of(const hearth_binding_info* binding,
-                                                     uint64_t rows, uint64_t row_stride,
+                                                     uint64_t batch_size, uint64_t item_stride,
                                                      hearth_arm_tensor* out) {
     uint32_t element_bytes = 0;
     const VkFormat format = hearth_arm_format_of(binding->device_dtype, &element_bytes);
@@ -85,16 +85,16 @@ HEARTH_ARM_INLINE hearth_result hearth_arm_tensor_of(const hearth_binding_info* 
     for (i = binding->rank; i-- > 0;) {
         const hearth_dim dim = binding->dims[i];
         out->dimensions[i] =
-            HEARTH_ARM_INT64(dim.count) * (dim.is_batch != 0 ? HEARTH_ARM_INT64(rows) : 1);
+            HEARTH_ARM_INT64(dim.count) * (dim.is_batch != 0 ? HEARTH_ARM_INT64(batch_size) : 1);
         out->strides[i] = stride;
         stride *= out->dimensions[i];
     }
-    if (row_stride == 0) return HEARTH_OK;
-    /* One row must be one step along the first dimension. */
+    if (item_stride == 0) return HEARTH_OK;
+    /* An item must be one step along the first dimension. */
     if (binding->rank == 0 || binding->dims[0].is_batch == 0 || binding->dims[0].count != 1 ||
-        HEARTH_ARM_INT64(row_stride) < out->strides[0])
+        HEARTH_ARM_INT64(item_stride) < out->strides[0])
         return HEARTH_ERROR_INVALID_ARGUMENT;
-    out->strides[0] = HEARTH_ARM_INT64(row_stride);
+    out->strides[0] = HEARTH_ARM_INT64(item_stride);
     return HEARTH_OK;
 }
 

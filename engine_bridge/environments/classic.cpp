@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The classic control tasks (demos/scenes/classic) as environments, with Gymnasium's step limits.
+// The classic control tasks (demos/scenes/classic) as environments, with Gymnasium's limits of
+// steps.
 
 #include "classic/task.hpp"
 #include "episodes.hpp"
@@ -18,28 +19,28 @@ using hearth::classic::Task;
 namespace {
 
 // Bounds are those of Gymnasium's spaces; Acrobot's speed limits are 4 pi and 9 pi.
-constexpr char kDescription[] = R"({"version": 1, "environments": [
-{"name": "CartPole", "agents": [1, 1], "step_limit": 500, "solved_at": 475,
- "observations": [{"name": "cart", "kind": "numbers", "width": 4}],
+constexpr char kDescription[] = R"({"version": 2, "environments": [
+{"name": "CartPole", "n_agents": [1, 1], "max_episode_steps": 500, "solved_at": 475,
+ "observations": [{"name": "cart", "kind": "box", "size": 4}],
  "observation_low": [-4.8, null, -0.41887903, null], "observation_high": [4.8, null, 0.41887903, null],
- "actions": [{"name": "push", "kind": "choose", "count": 2}]},
-{"name": "Acrobot", "agents": [1, 1], "step_limit": 500, "solved_at": -100,
- "observations": [{"name": "links", "kind": "numbers", "width": 6}],
+ "actions": [{"name": "push", "kind": "discrete", "n": 2}]},
+{"name": "Acrobot", "n_agents": [1, 1], "max_episode_steps": 500, "solved_at": -100,
+ "observations": [{"name": "links", "kind": "box", "size": 6}],
  "observation_low": [-1, -1, -1, -1, -12.566371, -28.274334],
  "observation_high": [1, 1, 1, 1, 12.566371, 28.274334],
- "actions": [{"name": "torque", "kind": "choose", "count": 3}]},
-{"name": "MountainCar", "agents": [1, 1], "step_limit": 200, "solved_at": -110,
- "observations": [{"name": "car", "kind": "numbers", "width": 2}],
+ "actions": [{"name": "torque", "kind": "discrete", "n": 3}]},
+{"name": "MountainCar", "n_agents": [1, 1], "max_episode_steps": 200, "solved_at": -110,
+ "observations": [{"name": "car", "kind": "box", "size": 2}],
  "observation_low": [-1.2, -0.07], "observation_high": [0.6, 0.07],
- "actions": [{"name": "push", "kind": "choose", "count": 3}]},
-{"name": "MountainCarContinuous", "agents": [1, 1], "step_limit": 999, "solved_at": 90,
- "observations": [{"name": "car", "kind": "numbers", "width": 2}],
+ "actions": [{"name": "push", "kind": "discrete", "n": 3}]},
+{"name": "MountainCarContinuous", "n_agents": [1, 1], "max_episode_steps": 999, "solved_at": 90,
+ "observations": [{"name": "car", "kind": "box", "size": 2}],
  "observation_low": [-1.2, -0.07], "observation_high": [0.6, 0.07],
- "actions": [{"name": "engine", "kind": "drive", "width": 1}]},
-{"name": "Pendulum", "agents": [1, 1], "step_limit": 200, "solved_at": -200,
- "observations": [{"name": "pendulum", "kind": "numbers", "width": 3}],
+ "actions": [{"name": "engine", "kind": "continuous", "size": 1}]},
+{"name": "Pendulum", "n_agents": [1, 1], "max_episode_steps": 200, "solved_at": -200,
+ "observations": [{"name": "pendulum", "kind": "box", "size": 3}],
  "observation_low": [-1, -1, -8], "observation_high": [1, 1, 8],
- "actions": [{"name": "torque", "kind": "drive", "width": 1, "low": -2, "high": 2}]}]})";
+ "actions": [{"name": "torque", "kind": "continuous", "size": 1, "low": -2, "high": 2}]}]})";
 
 }  // namespace
 
@@ -52,8 +53,8 @@ struct hearth_environment {
     std::vector<World> worlds;
 
     std::span<float> row(float* observations, size_t world) const {
-        const auto width = static_cast<size_t>(worlds[world].task->info().observation_width);
-        return {observations + world * width, width};
+        const auto size = static_cast<size_t>(worlds[world].task->info().observation_width);
+        return {observations + world * size, size};
     }
 };
 
@@ -89,8 +90,8 @@ void hearth_environment_step(hearth_environment* environment, const float* actio
         const Outcome outcome = world.task->step(actions[w]);
         world.task->observe(environment->row(observations, w));
         rewards[w] = static_cast<float>(outcome.reward);
-        const bool is_cut_off = ++world.steps >= world.task->info().step_limit;
-        ends[w] = static_cast<uint8_t>(outcome.terminated ? 1 : is_cut_off ? 2 : 0);
+        const bool is_truncated = ++world.steps >= world.task->info().step_limit;
+        ends[w] = static_cast<uint8_t>(outcome.terminated ? 1 : is_truncated ? 2 : 0);
     }
 }
 

@@ -21,25 +21,25 @@ using hearth::hatchlings::World;
 
 namespace {
 
-constexpr int kMostSteps = 900;  // one minute of 15 decisions per second; as in kDescription
-constexpr uint32_t kMostAgents = 256;
+constexpr int kMaxSteps = 900;  // one minute of 15 decisions per second; as in kDescription
+constexpr uint32_t kMaxAgents = 256;
 
 // The fields match the demo's schema (demos/scenes/hatchlings/learner.cpp): a policy trained here
 // plays there.
-constexpr char kDescription[] = R"({"version": 1, "environments": [
-{"name": "Hatchlings", "agents": [1, 256], "step_limit": 900,
+constexpr char kDescription[] = R"({"version": 2, "environments": [
+{"name": "Hatchlings", "n_agents": [1, 256], "max_episode_steps": 900,
  "observations": [
-  {"name": "velocity", "kind": "numbers", "width": 2},
-  {"name": "place", "kind": "numbers", "width": 2},
+  {"name": "velocity", "kind": "box", "size": 2},
+  {"name": "place", "kind": "box", "size": 2},
   {"name": "embers", "kind": "array", "count": 3,
-   "parts": [{"name": "toward", "kind": "numbers", "width": 2}]},
+   "fields": [{"name": "toward", "kind": "box", "size": 2}]},
   {"name": "motes", "kind": "array", "count": 3,
-   "parts": [{"name": "toward", "kind": "numbers", "width": 2},
-             {"name": "velocity", "kind": "numbers", "width": 2},
-             {"name": "cold", "kind": "numbers", "width": 1}]},
-  {"name": "chilled", "kind": "flag"},
-  {"name": "hot_night", "kind": "flag"}],
- "actions": [{"name": "thrust", "kind": "drive", "width": 2}]}]})";
+   "fields": [{"name": "toward", "kind": "box", "size": 2},
+              {"name": "velocity", "kind": "box", "size": 2},
+              {"name": "cold", "kind": "box", "size": 1}]},
+  {"name": "chilled", "kind": "binary"},
+  {"name": "hot_night", "kind": "binary"}],
+ "actions": [{"name": "thrust", "kind": "continuous", "size": 2}]}]})";
 
 }  // namespace
 
@@ -68,7 +68,7 @@ const char* hearth_environment_describe(void) {
 
 hearth_environment* hearth_environment_create(const char* name, uint32_t worlds, uint32_t agents) {
     if (name == nullptr || std::string_view(name) != "Hatchlings" || worlds == 0 || agents == 0 ||
-        agents > kMostAgents)
+        agents > kMaxAgents)
         return nullptr;
     auto made = std::make_unique<hearth_environment>();
     made->agents = agents;
@@ -99,10 +99,10 @@ void hearth_environment_step(hearth_environment* environment, const float* actio
         for (uint32_t i = 0; i < agents; ++i)
             arena.world->set_thrust(i, {thrusts[2 * i], thrusts[2 * i + 1]});
         for (int frame = 0; frame < kFramesPerDecision; ++frame) arena.world->step();
-        const bool is_cut_off = ++arena.steps >= kMostSteps;
+        const bool is_truncated = ++arena.steps >= kMaxSteps;
         for (uint32_t i = 0; i < agents; ++i) {
             rewards[w * agents + i] = arena.world->take_reward(i);
-            ends[w * agents + i] = is_cut_off ? 2 : 0;
+            ends[w * agents + i] = is_truncated ? 2 : 0;
         }
         environment->observe(w, observations);
     }

@@ -34,15 +34,15 @@ typedef struct hearth_environment hearth_environment;
 
 /* Describes the environments as one JSON object with static lifetime:
  *
- *     {"version": 1, "environments": [{
+ *     {"version": 2, "environments": [{
  *         "name": "CartPole",
- *         "observations": [{"name": "cart", "kind": "numbers", "width": 4}],
- *         "actions": [{"name": "push", "kind": "choose", "count": 2}],
+ *         "observations": [{"name": "cart", "kind": "box", "size": 4}],
+ *         "actions": [{"name": "push", "kind": "discrete", "n": 2}],
  *         "observation_low": [-4.8, null, ...],    optional: bounds of each float; null: unbounded
  *         "observation_high": [4.8, null, ...],
- *         "agents": [1, 1],           min and max agents of a world
- *         "step_limit": 500,          steps after which a world is truncated; 0: never
- *         "solved_at": 475}]}         optional: a mean return that counts as solved
+ *         "n_agents": [1, 1],              minimum and maximum number of agents in a world
+ *         "max_episode_steps": 500,        steps after which a world is truncated; 0: never
+ *         "solved_at": 475}]}              optional: a mean return that counts as solved
  *
  * observations and actions are as for hearth_cook_agents. Actions are floats: the index of a
  * discrete action, the values of a continuous one in their range. */
@@ -69,7 +69,7 @@ HEARTH_ENVIRONMENT_API void hearth_environment_reset(hearth_environment* environ
  * actions       [worlds * agents, action size]
  * observations  [worlds * agents, observation size]: for ended episodes the final observation
  * rewards       [worlds * agents]
- * ends          [worlds * agents]: 0 continues, 1 terminated, 2 truncated by the step limit. A
+ * ends          [worlds * agents]: 0 continues, 1 terminated, 2 truncated by max_episode_steps. A
  *               world with an ended agent must be reset before it is stepped again. */
 HEARTH_ENVIRONMENT_API void hearth_environment_step(hearth_environment* environment,
                                                     const float* actions, float* observations,

@@ -11,7 +11,7 @@
  *     hearth_imported x;
  *     // Vulkan owns the fd from here on.
  *     hearth_import_fd(&import, fd, allocation_bytes, memory_type, bytes, &x);
- *     bound[0] = hearth_bind_buffer(binding, x.buffer, 0, bytes, usage);
+ *     bindings[0] = hearth_bind_buffer(binding, x.buffer, 0, bytes, usage);
  *     ...
  *     hearth_imported_destroy(&import, &x);        // once no recording that uses it is in flight
  *

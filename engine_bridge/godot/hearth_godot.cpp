@@ -4,8 +4,9 @@
 // Hearth as an extension for Godot 4 (GDExtension, 4.2 and later): the class HearthNetwork, a
 // RefCounted. Compiled against Godot's gdextension_interface.h only, linked with libhearth.
 //
-//     HearthNetwork.open(path: String, device: String) -> bool    "": the best GPU; "native": CPU
-//     HearthNetwork.run(entry: String, inputs: PackedFloat32Array, rows: int) -> PackedFloat32Array
+//     HearthNetwork.open(path: String, device: String) -> bool    "": the best GPU; "cpu": the CPU
+//     HearthNetwork.run(entry: String, inputs: PackedFloat32Array, batch_size: int)
+//         -> PackedFloat32Array
 //     HearthNetwork.error() -> String
 //
 // An extension has access neither to the features of the renderer's device nor to its command
@@ -38,9 +39,9 @@ class Network {
 
     bool open(const std::string& path, const std::string& device) {
         close();
-        hearth_messages report{};
-        if (hearth_headless_create(device.c_str(), 0, &host_, &report) != HEARTH_OK)
-            return fail("device", report.text);
+        hearth_messages messages{};
+        if (hearth_headless_create(device.c_str(), 0, &host_, &messages) != HEARTH_OK)
+            return fail("device", messages.text);
         std::ifstream file(path, std::ios::binary);
         const std::string bytes{std::istreambuf_iterator<char>(file), {}};
         if (bytes.empty()) return fail(path, "no such file, or an empty one");
@@ -52,42 +53,43 @@ class Network {
             return fail("session", hearth_context_error(context));
         if (hearth_session_create_pipelines(session_, 0) != HEARTH_OK)
             return fail("session", hearth_session_error(session_));
-        needs_setup_ = true;
+        needs_initialize_ = true;
         return true;
     }
 
     /// Returns an empty vector on failure; error() is the reason.
     std::vector<float> run(const std::string& name, const std::vector<float>& inputs,
-                           int64_t rows) {
+                           int64_t batch_size) {
         std::vector<float> outputs;
         error_.clear();
-        if (session_ == nullptr) return fail("run", "nothing is open"), outputs;
-        if (rows < 1) return fail("rows", "expected at least 1"), outputs;
+        if (session_ == nullptr) return fail("run", "call open() first"), outputs;
+        if (batch_size < 1) return fail("batch_size", "expected at least 1"), outputs;
         uint32_t index = 0;
         hearth_entry_info entry = hearth_entry_info_default();
         if (hearth_program_find_entry(program_, name.c_str(), &index) != HEARTH_OK ||
             hearth_program_get_entry(program_, index, &entry) != HEARTH_OK)
             return fail("entry", hearth_program_error(program_)), outputs;
         std::vector<Tensor> tensors;
-        if (!bind(entry, inputs, rows, tensors)) return outputs;
-        std::vector<hearth_tensor_binding> bound;
-        for (const Tensor& t : tensors) bound.push_back(t.bound);
+        if (!bind(entry, inputs, batch_size, tensors)) return outputs;
+        std::vector<hearth_tensor_binding> bindings;
+        for (const Tensor& t : tensors) bindings.push_back(t.binding);
         hearth_record_info record = hearth_record_info_default();
         record.entry = index;
-        record.bindings = bound.data();
-        record.binding_count = static_cast<uint32_t>(bound.size());
-        record.batch_size = static_cast<uint64_t>(rows);
+        record.bindings = bindings.data();
+        record.binding_count = static_cast<uint32_t>(bindings.size());
+        record.batch_size = static_cast<uint64_t>(batch_size);
         if (hearth_headless_begin(host_, &record.command_buffer) != HEARTH_OK)
             return fail("begin", hearth_headless_error(host_)), outputs;
-        if ((needs_setup_ && hearth_record_initialize(session_, record.command_buffer) != HEARTH_OK) ||
+        if ((needs_initialize_ &&
+             hearth_record_initialize(session_, record.command_buffer) != HEARTH_OK) ||
             hearth_record(session_, &record, nullptr) != HEARTH_OK) {
             fail(name, hearth_session_error(session_));
-            hearth_headless_drop(host_);
+            hearth_headless_discard(host_);
             return outputs;
         }
         if (hearth_headless_submit(host_) != HEARTH_OK)
             return fail("submit", hearth_headless_error(host_)), outputs;
-        needs_setup_ = false;
+        needs_initialize_ = false;
         for (const Tensor& t : tensors)
             if (t.is_output) read(t, outputs);
         return outputs;
@@ -97,7 +99,7 @@ class Network {
 
   private:
     struct Tensor {
-        hearth_tensor_binding bound;
+        hearth_tensor_binding binding;
         hearth_dtype dtype;
         bool is_output;
         void* data;
@@ -126,16 +128,16 @@ class Network {
     }
 
     /// Creates a buffer for each binding, and fills the inputs.
-    bool bind(const hearth_entry_info& entry, const std::vector<float>& inputs, int64_t rows,
+    bool bind(const hearth_entry_info& entry, const std::vector<float>& inputs, int64_t batch_size,
               std::vector<Tensor>& tensors) {
         size_t used = 0;
         for (uint32_t i = 0; i < entry.binding_count; ++i) {
             hearth_binding_info info = hearth_binding_info_default();
             hearth_program_get_binding(program_, entry.bindings[i], &info);
             if (info.device_dtype != HEARTH_F32 && info.device_dtype != HEARTH_I32)
-                return fail(info.name, "is neither f32 nor i32, and an array holds floats");
+                return fail(info.name, "expected f32 or i32, which arrays of floats can hold");
             const uint64_t bytes =
-                info.bytes_fixed + info.bytes_per_item * static_cast<uint64_t>(rows);
+                info.bytes_fixed + info.bytes_per_item * static_cast<uint64_t>(batch_size);
             hearth_headless_buffer& buffer = buffers_[entry.bindings[i]];
             if (buffer.bytes < bytes || buffer.buffer == VK_NULL_HANDLE) {
                 if (buffer.buffer != VK_NULL_HANDLE) hearth_headless_buffer_destroy(host_, &buffer);
@@ -146,11 +148,12 @@ class Network {
             }
             Tensor t{hearth_bind_buffer(entry.bindings[i], buffer.buffer, 0, bytes, buffer.usage),
                      info.device_dtype, info.is_output != 0, buffer.data, bytes / 4};
-            t.bound.release_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+            t.binding.release_scope =
+                hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
             if (!t.is_output) {
                 if (inputs.size() - used < t.count)
                     return fail(info.name,
-                                ("expected " + std::to_string(t.count) + " numbers, found " +
+                                ("expected " + std::to_string(t.count) + " values, found " +
                                  std::to_string(inputs.size() - used))
                                     .c_str());
                 write(t, inputs.data() + used);
@@ -159,7 +162,7 @@ class Network {
             tensors.push_back(t);
         }
         if (used == inputs.size()) return true;
-        return fail("inputs", ("the entry takes " + std::to_string(used) + " numbers, found " +
+        return fail("inputs", ("the entry takes " + std::to_string(used) + " values, found " +
                                std::to_string(inputs.size()))
                                   .c_str());
     }
@@ -194,7 +197,7 @@ class Network {
     hearth_headless* host_ = nullptr;
     hearth_program* program_ = nullptr;
     hearth_session* session_ = nullptr;
-    bool needs_setup_ = false;
+    bool needs_initialize_ = false;
     std::map<uint32_t, hearth_headless_buffer> buffers_;
     std::string error_;
 };
@@ -296,7 +299,7 @@ Method methods[] = {
     {"run",
      {{"entry", GDEXTENSION_VARIANT_TYPE_STRING},
       {"inputs", GDEXTENSION_VARIANT_TYPE_PACKED_FLOAT32_ARRAY},
-      {"rows", GDEXTENSION_VARIANT_TYPE_INT}},
+      {"batch_size", GDEXTENSION_VARIANT_TYPE_INT}},
      GDEXTENSION_VARIANT_TYPE_PACKED_FLOAT32_ARRAY,
      [](Network& network, const GDExtensionConstTypePtr* arguments, GDExtensionTypePtr out) {
          give(network.run(text_of(arguments[0]), floats_of(arguments[1]),

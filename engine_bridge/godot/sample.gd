@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 extends Node
 
-# A network that learns y = 2 x while it runs: hearth cooked "act" (x -> y) and "learn" (x, target -> loss).
+# A network that learns y = 2 x while it runs.  Its package has the entries "act" (x -> y) and "learn" (x, target ->
+# loss).
 var network := HearthNetwork.new()
 
 func _ready() -> void:

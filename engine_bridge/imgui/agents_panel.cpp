@@ -17,7 +17,7 @@
 namespace hearth::bridge {
 namespace {
 
-constexpr size_t kMostSamples = 512, kMostMarks = 64;
+constexpr size_t kMaxSamples = 512, kMaxMarks = 64;
 constexpr float kWidth = 360;
 const ImVec4 kDim{0.60f, 0.64f, 0.69f, 1}, kGood{0.61f, 0.88f, 0.54f, 1}, kWarn{1, 0.83f, 0.42f, 1},
     kBad{1, 0.48f, 0.40f, 1};
@@ -25,11 +25,12 @@ constexpr ImU32 kLine = IM_COL32(255, 190, 92, 255), kGrid = IM_COL32(255, 255, 
                 kMarkLine = IM_COL32(255, 255, 255, 110);
 
 /// Safety-limit counters, shown if above zero.
-constexpr std::array kRails = {HEARTH_AGENTS_SAMPLES_REJECTED,    HEARTH_AGENTS_OBSERVATIONS_CLAMPED,
-                               HEARTH_AGENTS_REWARDS_CLAMPED,    HEARTH_AGENTS_SAMPLES_DROPPED,
-                               HEARTH_AGENTS_SKIPPED_NON_FINITE, HEARTH_AGENTS_SKIPPED_KL,
-                               HEARTH_AGENTS_SKIPPED_RATIO,      HEARTH_AGENTS_PUBLICATIONS_REJECTED,
-                               HEARTH_AGENTS_PUBLICATIONS_FAR};
+constexpr std::array kLimitCounters = {
+    HEARTH_AGENTS_SAMPLES_REJECTED,   HEARTH_AGENTS_OBSERVATIONS_CLAMPED,
+    HEARTH_AGENTS_REWARDS_CLAMPED,    HEARTH_AGENTS_SAMPLES_DROPPED,
+    HEARTH_AGENTS_SKIPPED_NON_FINITE, HEARTH_AGENTS_SKIPPED_KL,
+    HEARTH_AGENTS_SKIPPED_RATIO,      HEARTH_AGENTS_PUBLICATIONS_REJECTED,
+    HEARTH_AGENTS_PUBLICATIONS_FAR};
 
 /// A label, and a value at the right edge.
 template <class... Args>
@@ -53,17 +54,17 @@ AgentsPanel::AgentsPanel(const hearth_context* context, hearth_agents* agents, B
       agents_(agents),
       files_(std::move(files)),
       status_(hearth_agents_status_default()) {
-    samples_.reserve(kMostSamples);
+    samples_.reserve(kMaxSamples);
 }
 
 void AgentsPanel::add(const AgentsPanelFrame& frame) {
     frame_ = frame;
     hearth_agents_get_status(agents_, &status_);
     if (!samples_.empty() && frame.seconds < samples_.back().seconds + period_) return;
-    if (samples_.size() == kMostSamples) {
+    if (samples_.size() == kMaxSamples) {
         // Halve the sampling rate, so that the whole game stays in view.
-        for (size_t i = 0; i < kMostSamples / 2; ++i) samples_[i] = samples_[2 * i];
-        samples_.resize(kMostSamples / 2);
+        for (size_t i = 0; i < kMaxSamples / 2; ++i) samples_[i] = samples_[2 * i];
+        samples_.resize(kMaxSamples / 2);
         period_ *= 2;
     }
     Sample sample{.seconds = frame.seconds, .values = {}};
@@ -73,14 +74,13 @@ void AgentsPanel::add(const AgentsPanelFrame& frame) {
 }
 
 void AgentsPanel::mark(std::string text) {
-    if (marks_.size() == kMostMarks) marks_.erase(marks_.begin());
+    if (marks_.size() == kMaxMarks) marks_.erase(marks_.begin());
     marks_.push_back({frame_.seconds, std::move(text)});
 }
 
 const char* AgentsPanel::curve_name(size_t index) const {
-    return index < HEARTH_AGENTS_METRICS
-               ? hearth_agents_metric_name(static_cast<uint32_t>(index))
-               : "score";
+    return index < HEARTH_AGENTS_METRICS ? hearth_agents_metric_name(static_cast<uint32_t>(index))
+                                         : "score";
 }
 
 void AgentsPanel::draw(const char* title) {
@@ -90,26 +90,26 @@ void AgentsPanel::draw(const char* title) {
         draw_head();
         draw_curve();
         draw_cost();
-        draw_rails();
+        draw_limits();
         draw_buttons();
     }
     ImGui::End();
 }
 
 void AgentsPanel::draw_head() const {
-    const bool learns = status_.phase == HEARTH_AGENTS_UPDATE;
+    const bool updates = status_.phase == HEARTH_AGENTS_UPDATE;
     if (status_.frozen)
         ImGui::TextColored(kDim, "FROZEN");
     else if (status_.is_plateaued)
-        ImGui::TextColored(kBad, "STUCK");
+        ImGui::TextColored(kBad, "PLATEAU");
     else if (status_.reward_shift_detected)
-        ImGui::TextColored(kWarn, "RULES CHANGED?");
+        ImGui::TextColored(kWarn, "REWARD SHIFT?");
     else
-        ImGui::TextColored(kGood, learns ? "LEARNING" : "COLLECTING");
+        ImGui::TextColored(kGood, updates ? "UPDATE" : "ROLLOUT");
     ImGui::SameLine();
-    if (learns)
-        ImGui::TextColored(kDim, "%u of %u items, %u agents", status_.minibatches_done, status_.minibatches,
-                           status_.agents);
+    if (updates)
+        ImGui::TextColored(kDim, "minibatch %u of %u, %u agents", status_.minibatches_done,
+                           status_.minibatches, status_.agents);
     else
         ImGui::TextColored(kDim, "%u agents", status_.agents);
 }
@@ -149,7 +149,7 @@ void AgentsPanel::draw_curve() {
         list.AddLine({x, at.y}, {x, at.y + size.y}, kMarkLine);
         list.AddText({x + 3, at.y + 2}, kMarkLine, mark.text.c_str());
     }
-    std::array<ImVec2, kMostSamples> points;
+    std::array<ImVec2, kMaxSamples> points;
     for (size_t i = 0; i < samples_.size(); ++i)
         points[i] = {x_of(samples_[i].seconds), y_of(samples_[i].values[curve_])};
     list.AddPolyline(points.data(), static_cast<int>(samples_.size()), kLine, 0, 2);
@@ -169,19 +169,19 @@ void AgentsPanel::draw_cost() const {
     ImGui::Separator();
     char text[64];
     if (frame_.gpu_us < 0) {
-        row("GPU time a frame", kDim, "%s", "not measured");
+        row("GPU time per frame", kDim, "%s", "not measured");
     } else {
         const bool is_bounded = frame_.budget_us > 0 && frame_.budget_us < 1e6;
         std::snprintf(text, sizeof text, is_bounded ? "%.0f of %.0f us" : "%.0f us", frame_.gpu_us,
                       frame_.budget_us);
-        ImGui::TextColored(kDim, "GPU time a frame");
+        ImGui::TextColored(kDim, "GPU time per frame");
         ImGui::SameLine();
         ImGui::ProgressBar(
             is_bounded ? static_cast<float>(std::min(frame_.gpu_us / frame_.budget_us, 1.0)) : 0,
             {-1, 0}, text);
     }
     if (status_.minibatch_us_p95 > 0)
-        row("an item, a decision (95 %)", kDim, "%.0f, %.0f us", status_.minibatch_us_p95,
+        row("minibatch, decision (p95)", kDim, "%.0f, %.0f us", status_.minibatch_us_p95,
             status_.decision_us_p95);
     hearth_context_stats stats = hearth_context_stats_default();
     if (hearth_context_get_stats(context_, &stats) == HEARTH_OK)
@@ -189,22 +189,23 @@ void AgentsPanel::draw_cost() const {
             mebibytes(stats.cpu_bytes));
 }
 
-void AgentsPanel::draw_rails() const {
+void AgentsPanel::draw_limits() const {
     ImGui::Separator();
     const auto counter = [&](hearth_agents_counter c) {
         return static_cast<unsigned long long>(status_.counters[c]);
     };
-    row("samples, steps, publications", kDim, "%llu, %llu, %llu", counter(HEARTH_AGENTS_SAMPLES),
-        counter(HEARTH_AGENTS_GRADIENT_STEPS), counter(HEARTH_AGENTS_PUBLICATIONS));
+    row("samples, gradient steps, publications", kDim, "%llu, %llu, %llu",
+        counter(HEARTH_AGENTS_SAMPLES), counter(HEARTH_AGENTS_GRADIENT_STEPS),
+        counter(HEARTH_AGENTS_PUBLICATIONS));
     bool is_quiet = status_.rewards_rejected + status_.rollbacks == 0;
-    for (const hearth_agents_counter rail : kRails) {
-        const unsigned long long count = counter(rail);
-        if (count > 0) row(hearth_agents_counter_name(rail), kWarn, "%llu", count);
+    for (const hearth_agents_counter limit : kLimitCounters) {
+        const unsigned long long count = counter(limit);
+        if (count > 0) row(hearth_agents_counter_name(limit), kWarn, "%llu", count);
         is_quiet = is_quiet && count == 0;
     }
-    if (is_quiet) row("what the rails caught", kDim, "%s", "nothing");
+    if (is_quiet) row("safety limits", kDim, "%s", "none exceeded");
     if (status_.rewards_rejected + status_.rollbacks > 0)
-        row("rewards refused, rollbacks", kWarn, "%llu, %llu",
+        row("rewards rejected, rollbacks", kWarn, "%llu, %llu",
             static_cast<unsigned long long>(status_.rewards_rejected),
             static_cast<unsigned long long>(status_.rollbacks));
 }
@@ -234,10 +235,10 @@ void AgentsPanel::load() {
         message_ = "the game has no brain to load";
         return;
     }
-    hearth_messages report{};
-    const hearth_result result = hearth_agents_load(agents_, bytes.data(), bytes.size(), &report);
+    hearth_messages messages{};
+    const hearth_result result = hearth_agents_load(agents_, bytes.data(), bytes.size(), &messages);
     check(result, "loaded");
-    if (result < 0 && report.text[0] != '\0') message_ = report.text;
+    if (result < 0 && messages.text[0] != '\0') message_ = messages.text;
 }
 
 void AgentsPanel::draw_buttons() {
@@ -248,34 +249,35 @@ void AgentsPanel::draw_buttons() {
         check(HEARTH_OK, is_frozen ? "frozen" : "thawed");
     }
     ImGui::SameLine();
-    if (ImGui::Button("keep")) check(hearth_agents_take_snapshot(agents_), "kept");
+    if (ImGui::Button("snapshot")) check(hearth_agents_take_snapshot(agents_), "snapshot");
     ImGui::SameLine();
     if (files_.save && ImGui::Button("save")) save();
     if (files_.save) ImGui::SameLine();
     if (files_.load && ImGui::Button("load")) load();
     if (files_.load) ImGui::SameLine();
     // Irreversible, so it requires confirmation.
-    if (ImGui::Button(wants_to_forget_ ? "really?###forget" : "forget###forget")) {
-        if (wants_to_forget_) {
+    if (ImGui::Button(confirms_reset_ ? "really?###reset" : "reset###reset")) {
+        if (confirms_reset_) {
             hearth_agents_reset_brain(agents_);
-            check(HEARTH_OK, "forgotten");
+            check(HEARTH_OK, "reset");
         }
-        wants_to_forget_ = !wants_to_forget_;
+        confirms_reset_ = !confirms_reset_;
     } else if (ImGui::IsMouseClicked(0) && !ImGui::IsItemHovered()) {
-        wants_to_forget_ = false;
+        confirms_reset_ = false;
     }
-    const int kept = static_cast<int>(status_.snapshots);
-    if (kept > 0) {
-        snapshot_ = std::clamp(snapshot_, 0, kept - 1);
-        ImGui::SetNextItemWidth(-ImGui::CalcTextSize("rewind").x -
+    const int count = static_cast<int>(status_.snapshots);
+    if (count > 0) {
+        snapshot_ = std::clamp(snapshot_, 0, count - 1);
+        ImGui::SetNextItemWidth(-ImGui::CalcTextSize("restore").x -
                                 4 * ImGui::GetStyle().FramePadding.x);
-        ImGui::SliderInt("##snapshot", &snapshot_, 0, kept - 1,
+        ImGui::SliderInt("##snapshot", &snapshot_, 0, count - 1,
                          snapshot_ == 0 ? "newest" : "%d before");
         ImGui::SameLine();
-        if (ImGui::Button("rewind"))
-            check(hearth_agents_restore_snapshot(agents_, static_cast<uint32_t>(snapshot_)), "rewound");
+        if (ImGui::Button("restore"))
+            check(hearth_agents_restore_snapshot(agents_, static_cast<uint32_t>(snapshot_)),
+                  "restored");
     } else {
-        ImGui::TextColored(kDim, "nothing is kept yet to rewind to or save");
+        ImGui::TextColored(kDim, "no snapshots to restore or save yet");
     }
     if (!message_.empty()) ImGui::TextColored(is_error_ ? kBad : kGood, "%s", message_.c_str());
 }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // A Dear ImGui panel for agents that learn in a game: curves with marks, GPU time against the
-// budget, memory, and safety limits that were hit; with buttons to freeze, keep, rewind, forget,
-// save and load. Two files to add to a game; they need hearth.h, hearth_agents.h, Dear ImGui (1.86
-// or later) and C++20.
+// budget, memory, and exceeded safety limits; with buttons to freeze, take and restore snapshots,
+// reset, save and load. Two files to add to a game; they need hearth.h, hearth_agents.h, Dear ImGui
+// (1.86 or later) and C++20.
 //
 //     AgentsPanel panel(context, agents, {.save = to_file, .load = from_file});
 //     each frame, after hearth_agents_poll:
@@ -38,7 +38,7 @@ struct BrainFiles {
 struct AgentsPanelFrame {
     double seconds = 0;    ///< game time; never decreases
     double gpu_us = -1;    ///< of acting and learning in the last measured frame; -1: unknown
-    double budget_us = 0;  ///< learn_us as passed to hearth_agents_record
+    double budget_us = 0;  ///< learning_budget_us as passed to hearth_agents_record
 };
 
 /// Threads: that of the agents and ImGui's; in games that is one.
@@ -73,7 +73,7 @@ class AgentsPanel {
     void draw_head() const;
     void draw_curve();
     void draw_cost() const;
-    void draw_rails() const;
+    void draw_limits() const;
     void draw_buttons();
     void check(hearth_result result, const char* done);
     void save();
@@ -89,7 +89,7 @@ class AgentsPanel {
     double period_ = 0.25;  ///< seconds between samples
     size_t curve_ = kCurves - 1;
     int snapshot_ = 0;
-    bool wants_to_forget_ = false;
+    bool confirms_reset_ = false;
     bool is_error_ = false;
     std::string message_;
 };

@@ -45,9 +45,9 @@ at::Tensor cast(const Call& c) {
 }
 
 at::Tensor bitcast(const Call& c) {
-    const Shape shape = c.graph.value(c.node.outputs[0]).shape.at(c.rows);
+    const Shape shape = c.graph.value(c.node.outputs[0]).shape.resolve(c.batch_size);
     const HostTensor from =
-        to_host(c.in[0], c.dtype(0), c.graph.value(c.node.inputs[0]).shape.at(c.rows));
+        to_host(c.in[0], c.dtype(0), c.graph.value(c.node.inputs[0]).shape.resolve(c.batch_size));
     HostTensor to(c.out_dtype(), shape);
     std::copy(from.bytes().begin(), from.bytes().end(), to.bytes().begin());
     return from_host(to);

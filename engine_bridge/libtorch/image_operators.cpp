@@ -29,7 +29,7 @@ at::Tensor weighted_taps(const Call& c) {
 
 /// One tap along one axis: its index, and its weight, zero if it does not contribute.
 struct Tap {
-    at::Tensor place, weight;
+    at::Tensor index, weight;
 };
 
 /// The `order`th derivative of a polynomial, highest power first.
@@ -101,7 +101,7 @@ std::vector<Tap> plane_taps(const Call& c, const List& size) {
         std::vector<Tap> next;
         for (const Tap& outer : all)
             for (const Tap& tap : taps)
-                next.push_back({outer.place * size[a] + tap.place, outer.weight * tap.weight});
+                next.push_back({outer.index * size[a] + tap.index, outer.weight * tap.weight});
         all = std::move(next);
     }
     return all;
@@ -112,8 +112,8 @@ at::Tensor sample(const Call& c) {
     const at::Tensor x = c.in[0].reshape({shape[0], shape[1], -1});
     at::Tensor sum;
     for (const Tap& tap : plane_taps(c, {shape.begin() + 2, shape.end()})) {
-        const at::Tensor place = tap.place.unsqueeze(1).expand({shape[0], shape[1], -1});
-        const at::Tensor term = x.gather(2, place) * tap.weight.unsqueeze(1);
+        const at::Tensor index = tap.index.unsqueeze(1).expand({shape[0], shape[1], -1});
+        const at::Tensor term = x.gather(2, index) * tap.weight.unsqueeze(1);
         sum = sum.defined() ? sum + term : term;
     }
     return sum.reshape(c.out_shape());
@@ -126,8 +126,8 @@ at::Tensor sample_spread(const Call& c) {
     for (const int64_t extent : c.integers("extents")) plane *= extent;
     at::Tensor sums = at::zeros({shape[0], shape[1], plane}, c.options());
     for (const Tap& tap : plane_taps(c, c.integers("extents"))) {
-        const at::Tensor place = tap.place.unsqueeze(1).expand({shape[0], shape[1], -1});
-        sums.scatter_add_(2, place, y * tap.weight.unsqueeze(1));
+        const at::Tensor index = tap.index.unsqueeze(1).expand({shape[0], shape[1], -1});
+        sums.scatter_add_(2, index, y * tap.weight.unsqueeze(1));
     }
     return sums.reshape(shape);
 }
@@ -155,10 +155,10 @@ struct RegionAxis {
                 ? ratio
                 : static_cast<int64_t>(std::ceil(bin > 0 ? std::min(bin, double{1 << 12}) : 0));
         const at::Tensor number = at::arange(bins * samples, at::kDouble);
-        const at::Tensor place =
+        const at::Tensor position =
             (number + 0.5) * (bin / static_cast<double>(std::max<int64_t>(samples, 1))) + begin;
-        is_inside = place.ge(-1).logical_and(place.le(static_cast<double>(size)));
-        const at::Tensor inside = at::where(is_inside, place, at::zeros_like(place))
+        is_inside = position.ge(-1).logical_and(position.le(static_cast<double>(size)));
+        const at::Tensor inside = at::where(is_inside, position, at::zeros_like(position))
                                       .clamp(0, static_cast<double>(size - 1));
         low = inside.floor().to(at::kLong);
         high = (low + 1).clamp_max(size - 1);
@@ -271,8 +271,8 @@ at::Tensor max_roi_pool(const Call& c, bool gives_index) {
 
 /// cell: [..., levels, axes]; the rest [levels]. Returns indices in the table, [..., levels,
 /// corners].
-at::Tensor all_entries(const at::Tensor& cell, const at::Tensor& cells, const at::Tensor& entries,
-                      const at::Tensor& first, const at::Tensor& hashed) {
+at::Tensor entry_indices(const at::Tensor& cell, const at::Tensor& cells, const at::Tensor& entries,
+                         const at::Tensor& first, const at::Tensor& hashed) {
     constexpr std::array<int64_t, 3> kFactors = {1, 2654435761, 805459861};
     const int64_t axes = cell.size(-1);
     const at::Tensor corner = at::arange(int64_t{1} << axes, at::kLong);
@@ -315,8 +315,9 @@ std::pair<at::Tensor, at::Tensor> corners_of(const Call& c) {
         const at::Tensor is_far = corner.bitwise_right_shift(k).bitwise_and(1).ne(0);
         weight = weight * at::where(is_far, along, 1 - along);
     }
-    return {all_entries(cell.to(at::kLong), count, tensor(entries), tensor(firsts), tensor(hashed)),
-            weight};
+    return {
+        entry_indices(cell.to(at::kLong), count, tensor(entries), tensor(firsts), tensor(hashed)),
+        weight};
 }
 
 at::Tensor hash_grid(const Call& c) {
@@ -348,7 +349,7 @@ void add_image_rules(Rules& rules) {
     rules["hash_grid"] = hash_grid;
     rules["hash_grid_gradient"] = hash_grid_gradient;
     rules["hash_grid_entry"] = [](const Call& c) {
-        return all_entries(c.in[0], c.in[1], c.in[2], c.in[3], c.in[4]);
+        return entry_indices(c.in[0], c.in[1], c.in[2], c.in[3], c.in[4]);
     };
 }
 

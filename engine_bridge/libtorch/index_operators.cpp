@@ -28,15 +28,15 @@ at::Tensor coordinate(const List& shape, size_t axis) {
     return at::arange(shape[axis], at::kLong).reshape(extents).expand(shape);
 }
 
-/// Returns the tensor with updates reduced into the elements at `places`, in order.
-at::Tensor fold_at(const at::Tensor& data, const at::Tensor& places, const at::Tensor& updates,
-                   const std::string& reduction) {
+/// Returns the tensor with updates reduced into the elements at `indices`, in order.
+at::Tensor reduce_at(const at::Tensor& data, const at::Tensor& indices, const at::Tensor& updates,
+                     const std::string& reduction) {
     const bool is_bool = data.scalar_type() == at::kBool;
     const auto flat = [&](const at::Tensor& t) {
         return is_bool ? t.reshape({-1}).to(at::kLong) : t.reshape({-1});
     };
-    const at::Tensor kept = places.reshape({-1}).ge(0).nonzero().squeeze(1);
-    const at::Tensor to = places.reshape({-1}).index_select(0, kept);
+    const at::Tensor kept = indices.reshape({-1}).ge(0).nonzero().squeeze(1);
+    const at::Tensor to = indices.reshape({-1}).index_select(0, kept);
     const at::Tensor with = flat(updates).index_select(0, kept);
     at::Tensor y = flat(data).clone();
     if (reduction == "none")
@@ -112,29 +112,29 @@ at::Tensor gather_nd(const Call& c) {
 }
 
 /// Flat indices of the slices' elements.
-at::Tensor places_of(const at::Tensor& slices, int64_t size) {
+at::Tensor indices_of(const at::Tensor& slices, int64_t size) {
     const at::Tensor first = slices.reshape({-1, 1});
-    const at::Tensor places = first * size + at::arange(size, at::kLong);
-    return at::where(first.lt(0), at::full({}, -1, at::kLong), places);
+    const at::Tensor indices = first * size + at::arange(size, at::kLong);
+    return at::where(first.lt(0), at::full({}, -1, at::kLong), indices);
 }
 
 at::Tensor scatter_nd(const Call& c) {
     const int64_t batch = c.integer("batch_dims");
     const at::Tensor slices = picked_slices(c.in[0], c.in[1], batch, false);
     const int64_t size = slice_size(c.in[0], batch + c.in[1].size(-1));
-    return fold_at(c.in[0], places_of(slices, size), c.in[2], c.attrs().text("reduction"));
+    return reduce_at(c.in[0], indices_of(slices, size), c.in[2], c.attrs().text("reduction"));
 }
 
 at::Tensor scatter_elements(const Call& c) {
     const auto axis = static_cast<size_t>(c.integer("axis"));
     const List shape = c.in[1].sizes().vec();
     const at::Tensor along = valid(c.in[1], c.in[0].size(c.integer("axis")));
-    at::Tensor places = at::zeros(shape, at::kLong);
+    at::Tensor indices = at::zeros(shape, at::kLong);
     for (size_t i = 0; i < shape.size(); ++i)
-        places = places * c.in[0].size(static_cast<int64_t>(i)) +
-                 (i == axis ? along : coordinate(shape, i));
-    return fold_at(c.in[0], places.masked_fill(along.lt(0), -1), c.in[2],
-                   c.attrs().text("reduction"));
+        indices = indices * c.in[0].size(static_cast<int64_t>(i)) +
+                  (i == axis ? along : coordinate(shape, i));
+    return reduce_at(c.in[0], indices.masked_fill(along.lt(0), -1), c.in[2],
+                     c.attrs().text("reduction"));
 }
 
 /// data: [A, N, B], updates: [A, M, B], order: [M], begins: [N + 1].
@@ -146,10 +146,10 @@ at::Tensor segment_fold(const Call& c) {
     const at::Tensor updates = c.in[1].index_select(1, c.in[2]);
     const List shape = updates.sizes().vec();
     const at::Tensor along = segment.reshape({1, -1, 1}).expand(shape);
-    const at::Tensor places =
+    const at::Tensor indices =
         (coordinate(shape, 0) * data.size(1) + along) * data.size(2) + coordinate(shape, 2);
-    return fold_at(data, places.masked_fill(is_outside.reshape({1, -1, 1}), -1), updates,
-                   c.attrs().text("reduction"));
+    return reduce_at(data, indices.masked_fill(is_outside.reshape({1, -1, 1}), -1), updates,
+                     c.attrs().text("reduction"));
 }
 
 at::Tensor tensor_scatter(const Call& c) {
@@ -161,19 +161,20 @@ at::Tensor tensor_scatter(const Call& c) {
     at::Tensor along = c.in[2].reshape(lines) + coordinate(shape, axis);
     if (c.flag("circular")) along = along.remainder(extent);
     const at::Tensor is_outside = along.lt(0).logical_or(along.ge(extent));
-    at::Tensor places = at::zeros(shape, at::kLong);
+    at::Tensor indices = at::zeros(shape, at::kLong);
     for (size_t i = 0; i < shape.size(); ++i)
-        places = places * c.in[0].size(static_cast<int64_t>(i)) +
-                 (i == axis ? along : coordinate(shape, i));
-    return fold_at(c.in[0], places.masked_fill(is_outside, -1), c.in[1], "none");
+        indices = indices * c.in[0].size(static_cast<int64_t>(i)) +
+                  (i == axis ? along : coordinate(shape, i));
+    return reduce_at(c.in[0], indices.masked_fill(is_outside, -1), c.in[1], "none");
 }
 
 /// Negative indices are out of range.
 at::Tensor write_rows(const Call& c) {
     const int64_t size = slice_size(c.in[0], c.integer("depth"));
     const int64_t count = size == 0 ? 0 : c.in[0].numel() / size;
-    const at::Tensor rows = c.in[1].masked_fill(c.in[1].ge(count).logical_or(c.in[1].lt(0)), -1);
-    return fold_at(c.in[0], places_of(rows, size), c.in[2], "none");
+    const at::Tensor kept_rows =
+        c.in[1].masked_fill(c.in[1].ge(count).logical_or(c.in[1].lt(0)), -1);
+    return reduce_at(c.in[0], indices_of(kept_rows, size), c.in[2], "none");
 }
 
 }  // namespace

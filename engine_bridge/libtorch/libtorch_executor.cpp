@@ -16,10 +16,10 @@
 
 namespace hearth::libtorch {
 
-List extents_of(const Shape& shape, int64_t rows) {
+List extents_of(const Shape& shape, int64_t batch_size) {
     List extents;
-    const Shape at = shape.at(rows);
-    for (const Dim& d : at.dims()) extents.push_back(d.count);
+    const Shape resolved = shape.resolve(batch_size);
+    for (const Dim& d : resolved.dims()) extents.push_back(d.count);
     return extents;
 }
 
@@ -122,12 +122,11 @@ class LibtorchExecutor final : public Executor {
   public:
     std::string_view name() const override { return "libtorch"; }
 
-    Status load(std::vector<Graph> entries, int64_t rows_capacity) override {
-        HEARTH_ASSIGN(NamedTensors slots, first_contents(entries));
+    Status load(std::vector<Graph> entries, int64_t max_batch_size) override {
+        HEARTH_ASSIGN(NamedTensors variables, initial_values(entries));
         std::vector<Graph> runnable;
         for (const Graph& graph : entries) {
-            HEARTH_ASSIGN(Graph decomposed,
-                          legalize(graph, [](const Graph&, const Node& node) {
+            HEARTH_ASSIGN(Graph decomposed, legalize(graph, [](const Graph&, const Node& node) {
                               return rules().contains(node.op->name);
                           }));
             for (const Value& v : decomposed.values)
@@ -135,15 +134,15 @@ class LibtorchExecutor final : public Executor {
             runnable.push_back(std::move(decomposed));
         }
         entries_ = std::move(runnable);
-        slots_ = std::move(slots);
-        max_batch_size_ = rows_capacity;
+        variables_ = std::move(variables);
+        max_batch_size_ = max_batch_size;
         return {};
     }
 
     Result<NamedTensors> run(std::string_view entry, const NamedTensors& inputs,
-                             int64_t rows) override {
+                             int64_t batch_size) override {
         HEARTH_ASSIGN(const Graph* const graph,
-                      validate_entry(entries_, entry, inputs, rows, max_batch_size_));
+                      validate_entry(entries_, entry, inputs, batch_size, max_batch_size_));
         for (const auto& [name, tensor] : inputs) HEARTH_TRY(check_fits(name, tensor));
         const at::NoGradGuard no_gradients;
         std::vector<at::Tensor> values(graph->values.size());
@@ -151,26 +150,30 @@ class LibtorchExecutor final : public Executor {
             const Value& v = graph->value(id);
             if (v.kind == ValueKind::kInput) values[id] = from_host(inputs.find(v.name)->second);
             if (v.kind == ValueKind::kParam || v.kind == ValueKind::kState)
-                values[id] = from_host(slots_.find(v.name)->second);
+                values[id] = from_host(variables_.find(v.name)->second);
             if (v.kind == ValueKind::kConstant)
-                values[id] = from_host(v.data ? *v.data : HostTensor(v.dtype, v.shape.at(rows)));
+                values[id] =
+                    from_host(v.data ? *v.data : HostTensor(v.dtype, v.shape.resolve(batch_size)));
         }
-        for (const Node& node : graph->nodes) HEARTH_TRY(run_node(*graph, node, rows, values));
-        return collect(*graph, rows, values);
+        for (const Node& node : graph->nodes)
+            HEARTH_TRY(run_node(*graph, node, batch_size, values));
+        return collect(*graph, batch_size, values);
     }
 
-    Result<HostTensor> read(std::string_view slot) override { return read_checked(slots_, slot); }
-    Status write(std::string_view slot, const HostTensor& contents) override {
-        HEARTH_TRY(validate_write(slots_, slot, contents));
-        HEARTH_TRY(check_fits(std::string(slot), contents));
-        slots_.find(slot)->second = contents;
+    Result<HostTensor> read(std::string_view variable) override {
+        return read_checked(variables_, variable);
+    }
+    Status write(std::string_view variable, const HostTensor& value) override {
+        HEARTH_TRY(validate_write(variables_, variable, value));
+        HEARTH_TRY(check_fits(std::string(variable), value));
+        variables_.find(variable)->second = value;
         return {};
     }
 
   private:
-    static Status run_node(const Graph& graph, const Node& node, int64_t rows,
+    static Status run_node(const Graph& graph, const Node& node, int64_t batch_size,
                            std::vector<at::Tensor>& values) {
-        Call call{graph, node, rows, {}};
+        Call call{graph, node, batch_size, {}};
         for (const ValueId id : node.inputs) call.in.push_back(values[id]);
         try {
             const at::Tensor y =
@@ -185,10 +188,11 @@ class LibtorchExecutor final : public Executor {
         return {};
     }
 
-    NamedTensors collect(const Graph& graph, int64_t rows, const std::vector<at::Tensor>& values) {
+    NamedTensors collect(const Graph& graph, int64_t batch_size,
+                         const std::vector<at::Tensor>& values) {
         const auto host = [&](ValueId id) {
             const Value& v = graph.value(id);
-            return to_host(values[id], v.dtype, v.shape.at(rows));
+            return to_host(values[id], v.dtype, v.shape.resolve(batch_size));
         };
         NamedTensors outputs, updated;
         for (const GraphOutput& output : graph.outputs)
@@ -198,12 +202,12 @@ class LibtorchExecutor final : public Executor {
             (target.kind == ValueKind::kInput ? outputs : updated)
                 .emplace(target.name, host(update.value));
         }
-        for (auto& [name, tensor] : updated) slots_.find(name)->second = std::move(tensor);
+        for (auto& [name, tensor] : updated) variables_.find(name)->second = std::move(tensor);
         return outputs;
     }
 
     std::vector<Graph> entries_;
-    NamedTensors slots_;
+    NamedTensors variables_;
     int64_t max_batch_size_ = 0;
 };
 

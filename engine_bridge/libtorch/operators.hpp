@@ -23,8 +23,8 @@ namespace hearth::libtorch {
 
 using List = std::vector<int64_t>;
 
-/// The extents at batch size `rows`.
-List extents_of(const Shape& shape, int64_t rows);
+/// The extents at this batch size.
+List extents_of(const Shape& shape, int64_t batch_size);
 at::ScalarType carrier_of(DType dtype);
 /// Rounds or wraps the tensor to its element type, in its carrier.
 at::Tensor as_held(const at::Tensor& tensor, DType dtype);
@@ -36,7 +36,7 @@ HostTensor to_host(const at::Tensor& tensor, DType dtype, const Shape& shape);
 struct Call {
     const Graph& graph;
     const Node& node;
-    int64_t rows;
+    int64_t batch_size;
     std::vector<at::Tensor> in;
 
     const Attrs& attrs() const { return node.attrs; }
@@ -44,10 +44,12 @@ struct Call {
     double real(std::string_view name) const { return node.attrs.real(name); }
     bool flag(std::string_view name) const { return node.attrs.flag(name); }
     const List& integers(std::string_view name) const { return node.attrs.integers(name); }
-    List shape(std::string_view name) const { return extents_of(node.attrs.shape(name), rows); }
+    List shape(std::string_view name) const {
+        return extents_of(node.attrs.shape(name), batch_size);
+    }
     DType dtype(size_t input) const { return graph.value(node.inputs[input]).dtype; }
     DType out_dtype() const { return graph.value(node.outputs[0]).dtype; }
-    List out_shape() const { return extents_of(graph.value(node.outputs[0]).shape, rows); }
+    List out_shape() const { return extents_of(graph.value(node.outputs[0]).shape, batch_size); }
     /// Options of a tensor with the output's carrier type.
     at::TensorOptions options() const { return at::TensorOptions(carrier_of(out_dtype())); }
 };

@@ -10,7 +10,7 @@ namespace hearth::libtorch {
 namespace {
 
 /// Stable; NaN is the largest.
-at::Tensor sorted_places(const at::Tensor& x, int64_t axis, bool descending) {
+at::Tensor sorted_indices(const at::Tensor& x, int64_t axis, bool descending) {
     return std::get<1>(at::sort(x, /*stable=*/true, axis, descending));
 }
 
@@ -19,7 +19,7 @@ at::Tensor sort_runs(const Call& c) {
     std::vector<at::Tensor> runs;
     for (int64_t first = 0; first < extent; first += run) {
         const at::Tensor x = c.in[0].narrow(axis, first, std::min(run, extent - first));
-        runs.push_back(sorted_places(x, axis, c.flag("descending")) + first);
+        runs.push_back(sorted_indices(x, axis, c.flag("descending")) + first);
     }
     return at::cat(runs, axis);
 }
@@ -30,10 +30,10 @@ at::Tensor merge_runs(const Call& c) {
     const int64_t two_runs = std::min(2 * c.integer("run"), extent);
     std::vector<at::Tensor> merged;
     for (int64_t first = 0; first < extent; first += two_runs) {
-        const at::Tensor places = c.in[1].narrow(axis, first, std::min(two_runs, extent - first));
+        const at::Tensor indices = c.in[1].narrow(axis, first, std::min(two_runs, extent - first));
         const at::Tensor order =
-            sorted_places(c.in[0].gather(axis, places), axis, c.flag("descending"));
-        merged.push_back(places.gather(axis, order));
+            sorted_indices(c.in[0].gather(axis, indices), axis, c.flag("descending"));
+        merged.push_back(indices.gather(axis, order));
     }
     return at::cat(merged, axis);
 }
@@ -67,7 +67,7 @@ at::Tensor nms(const Call& c) {
             const at::Tensor scores = c.in[1][image][kind];
             at::Tensor is_left =
                 c.flag("has_score") ? scores.gt(c.real("score")) : at::ones_like(scores, at::kBool);
-            const at::Tensor order = sorted_places(scores, 0, true);
+            const at::Tensor order = sorted_indices(scores, 0, true);
             for (int64_t kept = 0; kept < count; ++kept) {
                 const at::Tensor candidates = is_left.index_select(0, order).nonzero();
                 if (candidates.size(0) == 0) break;
@@ -90,7 +90,7 @@ at::Tensor nms(const Call& c) {
 
 void add_order_rules(Rules& rules) {
     rules["argsort"] = [](const Call& c) {
-        return sorted_places(c.in[0], c.integer("axis"), c.flag("descending"));
+        return sorted_indices(c.in[0], c.integer("axis"), c.flag("descending"));
     };
     rules["sort_runs"] = sort_runs;
     rules["merge_runs"] = merge_runs;

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kLow32 = 0xffffffff;
 
 /// Low and high 32 bits of the product of two 32-bit values.
-std::pair<at::Tensor, at::Tensor> product(const at::Tensor& a, int64_t b) {
+std::pair<at::Tensor, at::Tensor> multiplied(const at::Tensor& a, int64_t b) {
     // In halves of b, because Long has one bit less than the product.
     const at::Tensor low = a * (b & 0xffff), high = a * (b >> 16);
     const at::Tensor middle = low.bitwise_right_shift(16) + high;
@@ -68,7 +68,7 @@ void add_random_rules(Rules& rules) {
     };
     rules["random_normal"] = [](const Call& c) {
         const at::Tensor u = uniform(c, key_of(c)), v = uniform(c, second_key(key_of(c)));
-        const at::Tensor angle = (v - 0.5) * (2 * std::numbers::pi);
+        const at::Tensor angle = (v - 0.5) * (2 * std::box::pi);
         return (((1 - u).log() * -2).sqrt() * angle.cos()) * c.real("deviation") + c.real("mean");
     };
 }

@@ -174,13 +174,13 @@ at::Tensor dft(const Call& c) {
     const at::Tensor y =
         c.flag("inverse") ? at::fft_ifft(x, length, axis, "forward") : at::fft_fft(x, length, axis);
     const int64_t count = c.integer("count"), kept = std::min(count, length);
-    const at::Tensor numbers = at::view_as_real(y.narrow(axis, 0, kept)) * c.real("scale");
+    const at::Tensor pairs = at::view_as_real(y.narrow(axis, 0, kept)) * c.real("scale");
     List pads;
-    for (int64_t i = numbers.dim() - 1; i >= axis; --i) {
+    for (int64_t i = pairs.dim() - 1; i >= axis; --i) {
         pads.push_back(0);
         pads.push_back(i == axis ? count - kept : 0);
     }
-    return at::constant_pad_nd(numbers, pads);
+    return at::constant_pad_nd(pairs, pads);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace hearth::libtorch {
 
 namespace {
 
-at::Tensor numbers(int64_t first, int64_t step, int64_t count) {
+at::Tensor arange(int64_t first, int64_t step, int64_t count) {
     return at::arange(count, at::kLong) * step + first;
 }
 
@@ -19,7 +19,7 @@ at::Tensor slice(const Call& c) {
     for (size_t axis = 0; axis < shape.size(); ++axis)
         y = y.index_select(
             static_cast<int64_t>(axis),
-            numbers(c.integers("begins")[axis], c.integers("steps")[axis], shape[axis]));
+            arange(c.integers("begins")[axis], c.integers("steps")[axis], shape[axis]));
     return y;
 }
 
@@ -33,7 +33,7 @@ at::Tensor pad(const Call& c) {
     for (size_t i = 0; i < shape.size(); ++i) {
         const auto axis = static_cast<int64_t>(i);
         const at::Tensor to =
-            numbers(c.integers("low")[i], c.integers("interior")[i] + 1, y.size(axis));
+            arange(c.integers("low")[i], c.integers("interior")[i] + 1, y.size(axis));
         const at::Tensor kept = to.ge(0).logical_and(to.lt(shape[i])).nonzero().squeeze(1);
         List extents = y.sizes().vec();
         extents[i] = shape[i];

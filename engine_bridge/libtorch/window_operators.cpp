@@ -37,7 +37,7 @@ struct Windows {
           count(std::move(windows)) {}
 
     /// Returns [windows, taps]: the flat index in a plane, -1 for padding.
-    at::Tensor places() const {
+    at::Tensor indices() const {
         at::Tensor flat = at::zeros({1, 1}, at::kLong), is_outside = at::zeros({1, 1}, at::kBool);
         for (size_t i = 0; i < kernel.size(); ++i) {
             const at::Tensor at =
@@ -59,7 +59,7 @@ struct Windows {
 
     /// Gathers [N, C, windows, taps] from x: [N, C, ...].
     at::Tensor of(const at::Tensor& x, const at::Scalar& padding) const {
-        const at::Tensor at = places();
+        const at::Tensor at = indices();
         const List shape{x.size(0), x.size(1), at.size(0), at.size(1)};
         const at::Tensor taken =
             x.reshape({x.size(0), x.size(1), -1}).index_select(2, at.clamp_min(0).reshape({-1}));
@@ -70,7 +70,7 @@ struct Windows {
     /// from.
     at::Tensor back(const at::Tensor& taps) const {
         const int64_t plane = product_of(size);
-        const at::Tensor at = places();
+        const at::Tensor at = indices();
         at::Tensor sums = at::zeros({taps.size(0), taps.size(1), plane + 1}, taps.options());
         sums.index_add_(2, at.masked_fill(at.lt(0), plane).reshape({-1}),
                         taps.reshape({taps.size(0), taps.size(1), -1}));
@@ -101,8 +101,8 @@ at::Tensor conv(const Call& c) {
     for (size_t i = w.kernel.size(); i-- > 0;) {
         const int64_t reach =
             (w.count[i] - 1) * w.strides[i] + (w.kernel[i] - 1) * w.dilations[i] + 1;
-        pads.push_back(w.low[i]);
-        pads.push_back(reach - w.low[i] - w.size[i]);
+        pads.push_back(w.pad_begin[i]);
+        pads.push_back(reach - w.pad_begin[i] - w.size[i]);
     }
     const List none(w.kernel.size(), 0);
     return at::convolution(at::constant_pad_nd(number(c.in[0]), pads), number(c.in[1]), {},
@@ -167,16 +167,17 @@ at::Tensor max_pool(const Call& c) {
 at::Tensor max_pool_index(const Call& c) {
     const Windows w = forth(c);
     const at::Tensor best = largest_padding(c).argmax(-1, true);
-    const at::Tensor places =
-        w.places().clamp_min(0).expand({c.in[0].size(0), c.in[0].size(1), -1, -1});
-    at::Tensor index = places.gather(-1, best).squeeze(-1);
+    const at::Tensor indices =
+        w.indices().clamp_min(0).expand({c.in[0].size(0), c.in[0].size(1), -1, -1});
+    at::Tensor index = indices.gather(-1, best).squeeze(-1);
     if (c.flag("column_major")) {
         List order(w.size.size());
-        std::iota(order.rbegin(), order.rend(), 0);
+        std::arange(order.rbegin(), order.rend(), 0);
         List turned(w.size.rbegin(), w.size.rend());
-        const at::Tensor numbers =
+        const at::Tensor column_major =
             at::arange(product_of(w.size), at::kLong).reshape(turned).permute(order);
-        index = numbers.reshape({-1}).index_select(0, index.reshape({-1})).reshape(index.sizes());
+        index =
+            column_major.reshape({-1}).index_select(0, index.reshape({-1})).reshape(index.sizes());
     }
     if (c.flag("whole_tensor")) {
         const at::Tensor plane =
@@ -189,7 +190,7 @@ at::Tensor max_pool_index(const Call& c) {
 at::Tensor window_scatter(const Call& c) {
     const Windows w = backward(c);
     const at::Tensor index = c.in[1].reshape({c.in[1].size(0), c.in[1].size(1), -1, 1});
-    const at::Tensor is_here = w.places().eq(index).logical_and(index.ge(0));
+    const at::Tensor is_here = w.indices().eq(index).logical_and(index.ge(0));
     const at::Tensor y = c.in[0].reshape(index.sizes());
     return w.back(at::where(is_here, y, at::zeros({}, y.options())));
 }

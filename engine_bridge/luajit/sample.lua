@@ -1,23 +1,23 @@
 -- SPDX-FileCopyrightText: 2026 The Hearth Authors
 -- SPDX-License-Identifier: MIT OR Apache-2.0
 
--- Runs an entry of a program once and prints its outputs: luajit sample.lua LIBHEARTH PROGRAM ENTRY [ROWS]
+-- Runs an entry of a program once and prints its outputs: luajit sample.lua LIBHEARTH PROGRAM ENTRY [BATCH_SIZE]
 --
--- A game has a device and a command buffer and hands them over; this has none, so the headless host of
--- hearth_workbench.h makes them.  Inputs are 0.01, 0.02, ...
+-- A game passes its own device and command buffer; this sample has none, so the headless application of
+-- hearth_workbench.h creates them.  Inputs are 0.01, 0.02, ...
 
 local ffi = require("ffi")
 local hearth = require("hearth")
 
-local path, program_path, entry_name, rows = arg[1], arg[2], arg[3], tonumber(arg[4] or 1)
+local path, program_path, entry_name, batch_size = arg[1], arg[2], arg[3], tonumber(arg[4] or 1)
 local lib = hearth.load(path)
-local report = ffi.new("hearth_messages")
+local messages = ffi.new("hearth_messages")
 
 local function created(kind) return ffi.new(kind .. "*[1]") end
 
--- The device, a context on it, the program and a session of it.
+-- The device, its context, the program and a session of it.
 local host_out = created("hearth_headless")
-hearth.check(lib.hearth_headless_create(nil, 0, host_out, report), "device", report.text)
+hearth.check(lib.hearth_headless_create(nil, 0, host_out, messages), "device", messages.text)
 local host = host_out[0]
 local context = lib.hearth_headless_context(host)
 
@@ -34,19 +34,19 @@ hearth.check(lib.hearth_session_create(context, hearth.new("hearth_session_creat
     session_out), "session", lib.hearth_context_error(context))
 local session = session_out[0]
 local function ok(result, what) return hearth.check(result, what, lib.hearth_session_error(session)) end
-ok(lib.hearth_session_create_pipelines(session, 0), "build")
+ok(lib.hearth_session_create_pipelines(session, 0), "pipelines")
 
--- The entry's bindings, each with a buffer.
+-- Creates a buffer for each binding of the entry.
 local index = ffi.new("uint32_t[1]")
 hearth.check(lib.hearth_program_find_entry(program, entry_name, index), "entry", lib.hearth_program_error(program))
 local entry = hearth.new("hearth_entry_info")
 hearth.check(lib.hearth_program_get_entry(program, index[0], entry), "entry")
-local bound = ffi.new("hearth_tensor_binding[?]", entry.binding_count)
+local bindings = ffi.new("hearth_tensor_binding[?]", entry.binding_count)
 local outputs = {}
 for i = 0, entry.binding_count - 1 do
     local info = hearth.new("hearth_binding_info")
     hearth.check(lib.hearth_program_get_binding(program, entry.bindings[i], info), "binding")
-    local size = tonumber(info.bytes_fixed) + tonumber(info.bytes_per_row) * rows
+    local size = tonumber(info.bytes_fixed) + tonumber(info.bytes_per_item) * batch_size
     local buffer = ffi.new("hearth_headless_buffer")
     hearth.check(lib.hearth_headless_buffer_create(host, math.max(size, 16), 1, buffer), "buffer")
     local values = ffi.cast("float*", buffer.data)
@@ -55,19 +55,19 @@ for i = 0, entry.binding_count - 1 do
     else
         outputs[#outputs + 1] = {name = ffi.string(info.name), values = values, count = size / 4}
     end
-    local b = bound[i]
+    local b = bindings[i]
     b.binding, b.buffer, b.bytes, b.usage = entry.bindings[i], buffer.buffer, size, buffer.usage
-    b.before.queue_family = hearth.constants.HEARTH_QUEUE_FAMILY_SAME
-    b.after.queue_family = hearth.constants.HEARTH_QUEUE_FAMILY_SAME
-    b.after.stages, b.after.access = 0x4000, 0x2000 -- VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT
+    b.acquire_scope.queue_family = hearth.constants.HEARTH_QUEUE_FAMILY_SAME
+    b.release_scope.queue_family = hearth.constants.HEARTH_QUEUE_FAMILY_SAME
+    b.release_scope.stages, b.release_scope.access = 0x4000, 0x2000 -- VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT
 end
 
 -- One frame.
 local commands = ffi.new("VkCommandBuffer[1]")
 hearth.check(lib.hearth_headless_begin(host, commands), "begin", lib.hearth_headless_error(host))
-ok(lib.hearth_record_initialize(session, commands[0]), "setup")
+ok(lib.hearth_record_initialize(session, commands[0]), "initialize")
 ok(lib.hearth_record(session, hearth.new("hearth_record_info", {command_buffer = commands[0], entry = index[0],
-    bound = bound, bound_count = entry.binding_count, rows = rows}), nil), "record")
+    bindings = bindings, binding_count = entry.binding_count, batch_size = batch_size}), nil), "record")
 hearth.check(lib.hearth_headless_submit(host), "submit", lib.hearth_headless_error(host))
 
 for _, output in ipairs(outputs) do
@@ -77,4 +77,4 @@ for _, output in ipairs(outputs) do
 end
 lib.hearth_session_destroy(session)
 lib.hearth_program_destroy(program)
-hearth.check(lib.hearth_headless_destroy(host), "the end")
+hearth.check(lib.hearth_headless_destroy(host), "destroy")

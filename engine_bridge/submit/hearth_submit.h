@@ -9,12 +9,12 @@
  *     hearth_submitter submitter;
  *     hearth_submitter_create(&submitter, &access);
  *     ...
- *     result = hearth_submitter_begin(&submitter, &commands, &serial, &completed);
+ *     result = hearth_submitter_begin(&submitter, &commands, &frame_number, &completed);
  *                                                     // VK_NOT_READY: too many in flight
- *     hearth_begin_frame(context, serial, completed);
+ *     hearth_begin_frame(context, frame_number, completed);
  *     hearth_record(session, ...commands...);
  *     if (hearth_submitter_end(&submitter, NULL) != VK_SUCCESS)
- *         hearth_discard_frame(context, serial, NULL);
+ *         hearth_discard_frame(context, frame_number, NULL);
  *
  * It provides the context's frame numbers, so all recordings of a context go through one submitter.
  * begin and end never block; hearth_submitter_wait does. Threads: externally synchronized on the
@@ -154,7 +154,7 @@ HEARTH_SUBMIT_INLINE VkResult hearth_submitter_wait(hearth_submitter* s, uint64_
 /* Returns a command buffer to record into, and the arguments of hearth_begin_frame. VK_NOT_READY:
  * HEARTH_SUBMITTER_FRAMES submissions are in flight. */
 HEARTH_SUBMIT_INLINE VkResult hearth_submitter_begin(hearth_submitter* s, VkCommandBuffer* commands,
-                                                     uint64_t* serial, uint64_t* completed) {
+                                                     uint64_t* frame_number, uint64_t* completed) {
     const uint64_t frame = s->submitted % HEARTH_SUBMITTER_FRAMES;
     VkCommandBufferBeginInfo begin;
     const VkResult result = hearth_submitter_poll(s);
@@ -164,7 +164,7 @@ HEARTH_SUBMIT_INLINE VkResult hearth_submitter_begin(hearth_submitter* s, VkComm
     begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     *commands = s->commands[frame];
-    *serial = s->submitted + 1;
+    *frame_number = s->submitted + 1;
     *completed = s->completed;
     return s->begin_commands(*commands, &begin);
 }

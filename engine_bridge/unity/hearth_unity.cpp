@@ -37,7 +37,7 @@ struct Plugin {
     // The part of the feature chain that Hearth adds; Unity's own chain points to it from then on.
     uint64_t feature_storage[64] = {};
     hearth_context* context = nullptr;
-    uint64_t serial = 0;
+    uint64_t frame_number = 0;
     std::string error;
 };
 Plugin plugin;
@@ -72,22 +72,22 @@ bool find_requirements(VkPhysicalDevice device, hearth_requirements& requirement
     VkPhysicalDeviceProperties properties;
     load<PFN_vkGetPhysicalDeviceProperties>("vkGetPhysicalDeviceProperties")(device, &properties);
     plugin.api_version = std::min(plugin.api_version, properties.apiVersion);
-    hearth_device_requirements_info query = hearth_device_requirements_info_default();
-    query.instance = plugin.instance;
-    query.physical_device = device;
-    query.get_instance_proc_addr = plugin.real;
-    query.api_version = plugin.api_version;
+    hearth_device_requirements_info info = hearth_device_requirements_info_default();
+    info.instance = plugin.instance;
+    info.physical_device = device;
+    info.get_instance_proc_addr = plugin.real;
+    info.api_version = plugin.api_version;
     plugin.error.clear();
     for (const hearth_binding_model model :
          {HEARTH_BINDING_DEVICE_ADDRESS, HEARTH_BINDING_PUSH_DESCRIPTOR}) {
-        hearth_messages report{};
-        query.binding_model = plugin.binding_model = model;
+        hearth_messages messages{};
+        info.binding_model = plugin.binding_model = model;
         requirements = hearth_requirements_default();
-        if (hearth_get_device_requirements(&query, &requirements, &report) == HEARTH_OK) {
+        if (hearth_get_device_requirements(&info, &requirements, &messages) == HEARTH_OK) {
             plugin.error.clear();
             return true;
         }
-        plugin.error += (plugin.error.empty() ? "" : "\n") + std::string(report.text);
+        plugin.error += (plugin.error.empty() ? "" : "\n") + std::string(messages.text);
     }
     return false;
 }
@@ -124,9 +124,9 @@ VkResult VKAPI_CALL create_device(VkPhysicalDevice device, const VkDeviceCreateI
         changed.pNext = chain = &own;
     }
     size_t bytes = sizeof plugin.feature_storage;
-    const hearth_result patched = hearth_enable_features(
+    const hearth_result enabled = hearth_enable_features(
         requirements.required_features, plugin.api_version, chain, plugin.feature_storage, &bytes);
-    if (patched != HEARTH_OK) plugin.error = hearth_result_name(patched);
+    if (enabled != HEARTH_OK) plugin.error = hearth_result_name(enabled);
     const VkResult result = create(device, &changed, callbacks, out);
     plugin.features = hearth_get_enabled_features(changed.pNext, changed.pEnabledFeatures);
     return result;
@@ -163,9 +163,9 @@ void make_context() {
     info.device_extensions = of_device.data();
     info.features = plugin.features;
     info.binding_model = plugin.binding_model;
-    hearth_messages report{};
-    if (hearth_context_create(&info, &plugin.context, &report) != HEARTH_OK)
-        plugin.error = report.text;
+    hearth_messages messages{};
+    if (hearth_context_create(&info, &plugin.context, &messages) != HEARTH_OK)
+        plugin.error = messages.text;
     UnityVulkanPluginEventConfig config{};
     config.renderPassPrecondition = kUnityVulkanRenderPass_EnsureOutside;
     config.graphicsQueueAccess = kUnityVulkanGraphicsQueueAccess_DontCare;
@@ -180,7 +180,7 @@ void UNITY_INTERFACE_API on_device_event(UnityGfxDeviceEventType event) {
     const hearth_result result = hearth_context_destroy(plugin.context);
     if (result < 0) plugin.error = hearth_context_error(plugin.context);
     if (result >= 0) plugin.context = nullptr;
-    plugin.serial = 0;
+    plugin.frame_number = 0;
 }
 
 hearth_result record(const hearth_unity_recording& recording) {
@@ -188,15 +188,16 @@ hearth_result record(const hearth_unity_recording& recording) {
     if (plugin.context == nullptr ||
         !plugin.vulkan->CommandRecordingState(&state, kUnityVulkanGraphicsQueueAccess_DontCare))
         return HEARTH_NOT_READY;
-    if (state.currentFrameNumber != plugin.serial) {
+    if (state.currentFrameNumber != plugin.frame_number) {
         const hearth_result begun =
             hearth_begin_frame(plugin.context, state.currentFrameNumber, state.safeFrameNumber);
         if (begun < 0) return begun;
-        plugin.serial = state.currentFrameNumber;
+        plugin.frame_number = state.currentFrameNumber;
     }
-    if (recording.with_setup != 0) {
-        const hearth_result set_up = hearth_record_initialize(recording.session, state.commandBuffer);
-        if (set_up < 0) return set_up;
+    if (recording.initialize != 0) {
+        const hearth_result initialized =
+            hearth_record_initialize(recording.session, state.commandBuffer);
+        if (initialized < 0) return initialized;
     }
     hearth_record_info info = *recording.info;
     info.command_buffer = state.commandBuffer;
@@ -220,7 +221,7 @@ UNITY_INTERFACE_EXPORT void UNITY_INTERFACE_API UnityPluginLoad(IUnityInterfaces
     if (plugin.vulkan == nullptr ||
         !plugin.vulkan->AddInterceptInitialization(&intercept, nullptr, 0))
         plugin.error =
-            "the plug-in was loaded after the device was made, or by a Unity before 2021";
+            "the plug-in was loaded after the device was created, or by a Unity older than 2021";
 }
 
 UNITY_INTERFACE_EXPORT void UNITY_INTERFACE_API UnityPluginUnload() {

@@ -17,7 +17,7 @@ extern "C" {
 typedef struct hearth_unity_recording {
     hearth_session* session;
     const hearth_record_info* info; /* command_buffer is filled in */
-    uint32_t with_setup;            /* non-zero: hearth_record_initialize first */
+    uint32_t initialize;            /* non-zero: hearth_record_initialize first */
     int32_t result;                 /* a hearth_result, written by the event */
 } hearth_unity_recording;
 

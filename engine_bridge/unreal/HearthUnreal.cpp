@@ -41,9 +41,9 @@ bool FHearthUnreal::Create(hearth_features Features, hearth_binding_model Bindin
         Info.device_extensions = Extensions;
         Info.device_extension_count = 1;
     }
-    hearth_messages Report{};
-    if (hearth_context_create(&Info, &ContextHandle, &Report) == HEARTH_OK) return true;
-    LastError = Report.text;
+    hearth_messages Messages{};
+    if (hearth_context_create(&Info, &ContextHandle, &Messages) == HEARTH_OK) return true;
+    LastError = Messages.text;
     return false;
 }
 
@@ -60,20 +60,22 @@ bool FHearthUnreal::Destroy() {
 }
 
 void FHearthUnreal::Record(FRHICommandListImmediate& List, hearth_session* Session,
-                           const hearth_record_info& Info, bool bWithSetup, hearth_result* Result) {
-    List.EnqueueLambda([this, Session, &Info, bWithSetup, Result](FRHICommandListImmediate&) {
+                           const hearth_record_info& Info, bool bInitialize,
+                           hearth_result* Result) {
+    List.EnqueueLambda([this, Session, &Info, bInitialize, Result](FRHICommandListImmediate&) {
         IVulkanDynamicRHI* const RHI = GetIVulkanDynamicRHI();
         while (!InFlight.empty() && InFlight.front().Fence->Poll()) {
-            Completed = InFlight.front().Serial;
+            Completed = InFlight.front().FrameNumber;
             InFlight.pop_front();
         }
         *Result = HEARTH_OK;
-        if (Begun != Serial) *Result = hearth_begin_frame(ContextHandle, Serial, Completed);
+        if (Begun != FrameNumber)
+            *Result = hearth_begin_frame(ContextHandle, FrameNumber, Completed);
         if (*Result < 0) return;
-        Begun = Serial;
+        Begun = FrameNumber;
         hearth_record_info Own = Info;
         Own.command_buffer = RHI->RHIGetActiveVkCommandBuffer();
-        if (bWithSetup) *Result = hearth_record_initialize(Session, Own.command_buffer);
+        if (bInitialize) *Result = hearth_record_initialize(Session, Own.command_buffer);
         if (*Result >= 0) *Result = hearth_record(Session, &Own, nullptr);
         // Makes the RHI discard its cached bindings.
         RHI->RHIRegisterWork(1);
@@ -85,6 +87,6 @@ void FHearthUnreal::EndFrame(FRHICommandListImmediate& List) {
     FGPUFenceRHIRef Fence = RHICreateGPUFence(TEXT("Hearth"));
     List.WriteGPUFence(Fence);
     List.EnqueueLambda([this, Fence](FRHICommandListImmediate&) {
-        if (Begun == Serial) InFlight.push_back({Serial++, Fence});
+        if (Begun == FrameNumber) InFlight.push_back({FrameNumber++, Fence});
     });
 }

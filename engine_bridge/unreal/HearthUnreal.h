@@ -49,21 +49,21 @@ class FHearthUnreal {
     const std::string& Error() const { return LastError; }
 
     /// Records on the RHI thread, outside a render pass. Info's pointees and Result must live until
-    /// then. bWithSetup: calls hearth_record_initialize first; in the first frame, and after a dropped
-    /// one.
+    /// then. bInitialize: calls hearth_record_initialize first; in the first frame, and after a
+    /// dropped one.
     void Record(FRHICommandListImmediate& List, hearth_session* Session,
-                const hearth_record_info& Info, bool bWithSetup, hearth_result* Result);
+                const hearth_record_info& Info, bool bInitialize, hearth_result* Result);
     /// Marks the end of the frame, so that Hearth learns when it has completed.
     void EndFrame(FRHICommandListImmediate& List);
 
   private:
     struct FFrame {
-        uint64_t Serial;
+        uint64_t FrameNumber;
         FGPUFenceRHIRef Fence;
     };
 
     hearth_context* ContextHandle = nullptr;
     std::string LastError;
     std::deque<FFrame> InFlight;
-    uint64_t Serial = 1, Begun = 0, Completed = 0;
+    uint64_t FrameNumber = 1, Begun = 0, Completed = 0;
 };

@@ -4,8 +4,8 @@
 /* Allocates Hearth's device memory with the game's Vulkan Memory Allocator (VMA 3.0 and later). C
  * and C++; compiled in the game, against its own vk_mem_alloc.h:
  *
- *     hearth_device_memory_callbacks hooks = hearth_vma_hooks(allocator);
- *     info.device_memory_callbacks = &hooks;                       // of hearth_context_create_info; copied
+ *     hearth_device_memory_callbacks callbacks = hearth_vma_callbacks(allocator);
+ *     info.device_memory_callbacks = &callbacks;     // of hearth_context_create_info; copied
  *
  * The allocator must outlive the context. Create it with
  * VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT if the context's programs use addresses
@@ -30,9 +30,8 @@
 #endif
 
 /* Implements hearth_device_memory_callbacks::allocate; user_data is the VmaAllocator. */
-HEARTH_VMA_INLINE hearth_result hearth_vma_allocate(void* user_data,
-                                                    const hearth_device_memory_allocate_info* request,
-                                                    hearth_memory_block* out) {
+HEARTH_VMA_INLINE hearth_result hearth_vma_allocate(
+    void* user_data, const hearth_device_memory_allocate_info* request, hearth_memory_block* out) {
     VmaAllocator allocator = HEARTH_VMA_CAST(VmaAllocator, user_data);
     VkMemoryRequirements needs;
     VmaAllocationCreateInfo create;
@@ -65,12 +64,12 @@ HEARTH_VMA_INLINE void hearth_vma_free(void* user_data, const hearth_memory_bloc
                   HEARTH_VMA_CAST(VmaAllocation, block->user_data));
 }
 
-HEARTH_VMA_INLINE hearth_device_memory_callbacks hearth_vma_hooks(VmaAllocator allocator) {
-    hearth_device_memory_callbacks hooks;
-    hooks.user_data = allocator;
-    hooks.allocate = hearth_vma_allocate;
-    hooks.free = hearth_vma_free;
-    return hooks;
+HEARTH_VMA_INLINE hearth_device_memory_callbacks hearth_vma_callbacks(VmaAllocator allocator) {
+    hearth_device_memory_callbacks callbacks;
+    callbacks.user_data = allocator;
+    callbacks.allocate = hearth_vma_allocate;
+    callbacks.free = hearth_vma_free;
+    return callbacks;
 }
 
 #undef HEARTH_VMA_CAST

@@ -39,7 +39,7 @@ static VkCommandPool pool;
 static uint32_t queue_family;
 static const uint32_t api_version = VK_API_VERSION_1_2;
 static hearth_requirements requirements;
-/* Enabled extensions and features, and how programs get the addresses of their operands. */
+/* Enabled extensions and features, and the binding model of the programs. */
 static uint32_t extension_count;
 static const char* const* extensions;
 static hearth_features enabled_features;
@@ -59,13 +59,14 @@ static void make_allocator(void) {
     info.device = app_device;
     info.vulkanApiVersion = api_version;
     app_check_vk(vmaCreateAllocator(&info, &allocator), "vmaCreateAllocator");
-    device_memory_callbacks = hearth_vma_hooks(allocator);
+    device_memory_callbacks = hearth_vma_callbacks(allocator);
 }
 
 static void destroy_allocator(void) {
     VmaTotalStatistics now;
     vmaCalculateStatistics(allocator, &now);
-    if (now.total.statistics.allocationCount != 0) app_fail("VMA", "Hearth gave memory not back");
+    if (now.total.statistics.allocationCount != 0)
+        app_fail("VMA", "Hearth did not free all of its memory");
     vmaDestroyAllocator(allocator);
 }
 #else
@@ -102,17 +103,17 @@ static void load_device_functions(VkDevice of) {
 static void pick_device(void) {
     VkPhysicalDevice devices[16];
     uint32_t count = 16;
-    hearth_messages report;
-    memset(&report, 0, sizeof report);
+    hearth_messages messages;
+    memset(&messages, 0, sizeof messages);
     vkEnumeratePhysicalDevices(instance, &count, devices);
     for (uint32_t i = 0; i < count; ++i) {
-        hearth_device_requirements_info query = hearth_device_requirements_info_default();
-        query.instance = instance;
-        query.physical_device = devices[i];
-        query.get_instance_proc_addr = vkGetInstanceProcAddr;
-        query.api_version = api_version;
+        hearth_device_requirements_info info = hearth_device_requirements_info_default();
+        info.instance = instance;
+        info.physical_device = devices[i];
+        info.get_instance_proc_addr = vkGetInstanceProcAddr;
+        info.api_version = api_version;
         requirements = hearth_requirements_default();
-        if (hearth_get_device_requirements(&query, &requirements, &report) != HEARTH_OK) continue;
+        if (hearth_get_device_requirements(&info, &requirements, &messages) != HEARTH_OK) continue;
 
         VkQueueFamilyProperties families[32];
         uint32_t family_count = 32;
@@ -124,7 +125,7 @@ static void pick_device(void) {
             return;
         }
     }
-    app_fail("no suitable Vulkan device", report.text);
+    app_fail("no suitable Vulkan device", messages.text);
 }
 
 static void make_device(void) {
@@ -141,8 +142,8 @@ static void make_device(void) {
     uint64_t storage[64];
     size_t storage_bytes = sizeof storage;
     VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
-    app_check(hearth_enable_features(requirements.required_features, api_version, &features, storage,
-                                    &storage_bytes),
+    app_check(hearth_enable_features(requirements.required_features, api_version, &features,
+                                     storage, &storage_bytes),
               "hearth_enable_features", "");
     float priority = 1.0f;
     VkDeviceQueueCreateInfo queue_info = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -283,20 +284,20 @@ hearth_context_create_info app_host_info(void) {
 hearth_context* app_adopt_device(void) {
     const hearth_context_create_info info = app_host_info();
     hearth_context* context;
-    static hearth_messages report;
-    app_check(hearth_context_create(&info, &context, &report), "hearth_context_create",
-              report.text);
+    static hearth_messages messages;
+    app_check(hearth_context_create(&info, &context, &messages), "hearth_context_create",
+              messages.text);
     return context;
 }
 
-hearth_program* app_load(hearth_context* context, const char* path, const char* profile) {
+hearth_program* app_load(hearth_context* context, const char* path, const char* device_target) {
     hearth_program* program;
     hearth_result result;
     uint64_t size;
     void* bytes = read_file(path, &size);
     if (size >= 4 && memcmp(bytes, "HRPK", 4) == 0) {
         hearth_package_load_info load = hearth_package_load_info_default();
-        load.device_target = profile;
+        load.device_target = device_target;
         load.bytes = bytes;
         load.byte_count = size;
         result = hearth_package_load(context, &load, &program);

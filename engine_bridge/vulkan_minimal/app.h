@@ -39,7 +39,7 @@ void app_check_vk(VkResult result, const char* what);
 /* detail: hearth_context_error, hearth_session_error, ... */
 void app_check(hearth_result result, const char* what, const char* detail);
 
-/* Creates the first device that Hearth can use, with what Hearth requires and one queue. */
+/* Creates the first device that Hearth can use, with the required features and one queue. */
 void app_make_device(void);
 void app_destroy_device(void);
 /* Returns the description of the device that Hearth needs. */
@@ -54,7 +54,7 @@ VkCommandBuffer app_begin_commands(void);
 void app_submit_and_wait(VkCommandBuffer commands);
 
 /* Loads a program, or this device target of a package; NULL: the first that the device can run. */
-hearth_program* app_load(hearth_context* context, const char* path, const char* profile);
+hearth_program* app_load(hearth_context* context, const char* path, const char* device_target);
 
 #ifdef __cplusplus
 }

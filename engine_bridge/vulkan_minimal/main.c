@@ -4,7 +4,7 @@
 /* The smallest application: creates a device, runs each entry of a program once, prints the
  * outputs.
  *
- *   vulkan_minimal PROGRAM_OR_PACKAGE [ROWS]
+ *   vulkan_minimal PROGRAM_OR_PACKAGE [BATCH_SIZE]
  *
  * Inputs are filled with 0.01, 0.02, ... (floats) or 0, 1, ... (integers). Read it from the end;
  * app.c is Vulkan code that any application already has. */
@@ -37,7 +37,7 @@ static void print_values(const char* name, hearth_dtype dtype, const void* data,
 }
 
 static void run_entry(hearth_context* context, hearth_program* program, hearth_session* session,
-                      uint32_t entry, uint64_t rows, uint64_t serial) {
+                      uint32_t entry, uint64_t batch_size, uint64_t frame_number) {
     hearth_entry_info info = hearth_entry_info_default();
     app_check(hearth_program_get_entry(program, entry, &info), "hearth_program_get_entry", "");
     if (info.binding_count > MAX_BINDINGS) app_fail("too many bindings", info.name);
@@ -45,30 +45,30 @@ static void run_entry(hearth_context* context, hearth_program* program, hearth_s
 
     hearth_binding_info bindings[MAX_BINDINGS];
     app_buffer buffers[MAX_BINDINGS];
-    hearth_tensor_binding bound[MAX_BINDINGS];
+    hearth_tensor_binding tensors[MAX_BINDINGS];
     for (uint32_t i = 0; i < info.binding_count; ++i) {
         bindings[i] = hearth_binding_info_default();
         app_check(hearth_program_get_binding(program, info.bindings[i], &bindings[i]), "binding",
                   "");
-        const uint64_t bytes = bindings[i].bytes_fixed + bindings[i].bytes_per_item * rows;
+        const uint64_t bytes = bindings[i].bytes_fixed + bindings[i].bytes_per_item * batch_size;
         buffers[i] = app_make_buffer(bytes > 16 ? bytes : 16);
         if (!bindings[i].is_output) fill_input(&bindings[i], &buffers[i]);
-        bound[i] = hearth_bind_buffer(info.bindings[i], buffers[i].buffer, 0, buffers[i].bytes,
-                                      buffers[i].usage);
+        tensors[i] = hearth_bind_buffer(info.bindings[i], buffers[i].buffer, 0, buffers[i].bytes,
+                                        buffers[i].usage);
         /* A copy reads the outputs afterwards. */
-        bound[i].release_scope =
+        tensors[i].release_scope =
             hearth_make_sync_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
     }
 
-    app_check(hearth_begin_frame(context, serial, serial - 1), "hearth_begin_frame",
+    app_check(hearth_begin_frame(context, frame_number, frame_number - 1), "hearth_begin_frame",
               hearth_context_error(context));
     VkCommandBuffer commands = app_begin_commands();
     hearth_record_info record = hearth_record_info_default();
     record.command_buffer = commands;
     record.entry = entry;
-    record.bindings = bound;
+    record.bindings = tensors;
     record.binding_count = info.binding_count;
-    record.batch_size = rows;
+    record.batch_size = batch_size;
     app_check(hearth_record(session, &record, NULL), "hearth_record",
               hearth_session_error(session));
     hearth_readback readbacks[MAX_BINDINGS] = {0};
@@ -83,13 +83,13 @@ static void run_entry(hearth_context* context, hearth_program* program, hearth_s
     }
     app_submit_and_wait(commands);
 
-    app_check(hearth_begin_frame(context, serial + 1, serial), "hearth_begin_frame",
+    app_check(hearth_begin_frame(context, frame_number + 1, frame_number), "hearth_begin_frame",
               hearth_context_error(context));
     for (uint32_t i = 0; i < info.binding_count; ++i) {
         const void* data;
-        uint64_t bytes, of_serial;
+        uint64_t bytes, recorded_in;
         if (readbacks[i] &&
-            hearth_readback_poll(session, readbacks[i], &data, &bytes, &of_serial) == HEARTH_OK)
+            hearth_readback_poll(session, readbacks[i], &data, &bytes, &recorded_in) == HEARTH_OK)
             print_values(bindings[i].name, bindings[i].device_dtype, data, bytes);
         hearth_readback_release(session, readbacks[i]);
         app_destroy_buffer(&buffers[i]);
@@ -97,7 +97,7 @@ static void run_entry(hearth_context* context, hearth_program* program, hearth_s
 }
 
 int main(int argc, char** argv) {
-    if (argc < 2) app_fail("usage", "vulkan_minimal PROGRAM_OR_PACKAGE [ROWS]");
+    if (argc < 2) app_fail("usage", "vulkan_minimal PROGRAM_OR_PACKAGE [BATCH_SIZE]");
     app_make_device();
     hearth_context* context = app_adopt_device();
 
@@ -120,9 +120,9 @@ int main(int argc, char** argv) {
     app_check(hearth_record_initialize(session, commands), "hearth_record_initialize",
               hearth_session_error(session));
     app_submit_and_wait(commands);
-    const uint64_t rows = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    const uint64_t batch_size = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     for (uint32_t entry = 0; entry < info.entry_count; ++entry)
-        run_entry(context, program, session, entry, rows, 2 + 2 * entry);
+        run_entry(context, program, session, entry, batch_size, 2 + 2 * entry);
 
     hearth_session_destroy(session);
     hearth_program_destroy(program);

@@ -2,15 +2,15 @@
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
 
-"""What networks cooked to C compare with: the same networks in ONNX Runtime and ncnn, on one core.
+"""Times the networks of hearth_perf_native in ONNX Runtime and ncnn, on one core.
 
     pip install onnxruntime ncnn pnnx      # into any environment; nothing else of Hearth needs them
     hearth_perf_native --rows infer,policy,mobilenet,squeezenet --onnx FOLDER
     perf/peers/cpu.py FOLDER
 
 Prints one line for each model: the median and the least CPU time of one run in microseconds. Peers take
-turns, so that a busy machine disturbs all of them alike. pnnx, which ncnn's makers give for this, turns
-the ONNX file into ncnn's own; results of both peers are compared before they are timed.
+turns, so that a busy machine affects both equally. pnnx converts the ONNX files for ncnn; the results of
+both peers are compared before timing.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def ncnn_run(path: str, x: np.ndarray):
         model = os.path.join(folder, "model.onnx")
         os.symlink(os.path.abspath(path), model)
         shape = f"inputshape=[{','.join(map(str, x.shape))}]f32"
-        # An environment that is not activated has its programs beside its interpreter.
+        # A virtual environment that is not activated: its programs lie beside its interpreter.
         pnnx = shutil.which("pnnx") or os.path.join(os.path.dirname(sys.executable), "pnnx")
         subprocess.run([pnnx, model, shape, "fp16=0"], cwd=folder, check=True,
                        stdout=subprocess.DEVNULL)
@@ -53,9 +53,9 @@ def ncnn_run(path: str, x: np.ndarray):
             if hasattr(net.opt, f"use_bf16_{kind}"):
                 setattr(net.opt, f"use_bf16_{kind}", False)
         if net.load_param(os.path.join(folder, "model.ncnn.param")) != 0:
-            raise RuntimeError(f"{path}: ncnn does not take what pnnx made of it")
+            raise RuntimeError(f"{path}: ncnn cannot load the output of pnnx")
         net.load_model(os.path.join(folder, "model.ncnn.bin"))
-    # ncnn has no batch of images, but rows of a matrix.
+    # ncnn has batches of vectors, the rows of a matrix, but not of images.
     held = x[0] if x.ndim == 4 else x
     given = ncnn.Mat(held)
 
@@ -69,7 +69,7 @@ def ncnn_run(path: str, x: np.ndarray):
 
 
 def sample_us(run) -> float:
-    """CPU time of one run, of a sample far above the clock's resolution."""
+    """Returns the CPU time of one run, from a sample far above the clock's resolution."""
     count = 1
     while True:
         begin = time.process_time_ns()
@@ -81,9 +81,9 @@ def sample_us(run) -> float:
         count *= 2
 
 
-def shape_of(path: str, rows: int) -> list:
+def shape_of(path: str, batch_size: int) -> list:
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    return [d if isinstance(d, int) else rows for d in session.get_inputs()[0].shape]
+    return [d if isinstance(d, int) else batch_size for d in session.get_inputs()[0].shape]
 
 
 def main() -> None:
@@ -102,8 +102,8 @@ def main() -> None:
     results = []
     for path in paths:
         name = os.path.basename(path)[:-len(".onnx")]
-        rows = 256 if "_b256" in name else 1
-        x = np.random.default_rng(0).standard_normal(shape_of(path, rows)).astype(np.float32)
+        batch_size = 256 if "_b256" in name else 1
+        x = np.random.default_rng(0).standard_normal(shape_of(path, batch_size)).astype(np.float32)
         runs = {"onnxruntime": onnxruntime_run(path, x), "ncnn": ncnn_run(path, x)}
         expected, found = (run().reshape(-1) for run in runs.values())
         error = np.linalg.norm(found - expected) / np.linalg.norm(expected)

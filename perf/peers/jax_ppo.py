@@ -7,9 +7,9 @@
     perf/peers/jax_ppo.py --task acrobot --seeds 3     Acrobot until -100
     perf/peers/jax_ppo.py --task pendulum --seeds 3    Pendulum until -200
 
-The environments are JAX as well, so that a whole window (rollout, advantages, all epochs) is one compiled call: what a
-GPU can do where a game's simulation runs on it, too. The dynamics are Gymnasium's, the settings those of sb3.py. One
-line for each run: steps and seconds until the mean return of 20 episodes is at the bar, compiling apart. Needs jax
+The environments are JAX as well, so that a whole iteration (rollout, advantages, all epochs) is one compiled call: the
+best case for a game whose simulation runs on the GPU. The dynamics are Gymnasium's, the settings those of sb3.py. One
+line for each run: steps and seconds until the mean return of 20 episodes is at the bar, without compilation. Needs jax
 0.4, and nothing else.
 """
 
@@ -22,30 +22,30 @@ from typing import Any, Callable, NamedTuple
 import jax
 import jax.numpy as jnp
 
-WINDOW = 20  # episodes
-NORM = 0.5
+EPISODES = 20  # over which returns are averaged
+MAX_GRAD_NORM = 0.5
 
 
 class Settings(NamedTuple):
-    agents: int
-    horizon: int
-    minibatches: int
-    epochs: int
+    n_agents: int
+    n_steps: int
+    n_minibatches: int
+    n_epochs: int
     gamma: float
-    lambda_: float
-    decays: bool
-    value_weight: float = 0.5  # of the squared error
-    rate: float = 1e-3
-    clip: float = 0.2
+    gae_lambda: float
+    decays: bool  # learning rate and clip range decay linearly to 0
+    vf_coef: float = 0.5  # of the squared error
+    learning_rate: float = 1e-3
+    clip_range: float = 0.2
 
 
 class Task(NamedTuple):
-    begin: Callable  # (key, agents) -> states [agents, n]
-    step: Callable   # (states, actions) -> states, rewards, over: [agents, ...]
+    reset: Callable  # (key, n_agents) -> states [n_agents, n]
+    step: Callable   # (states, actions) -> states, rewards, terminated: [n_agents, ...]
     observe: Callable
-    seen: int        # numbers observed
-    actions: int     # choices; 0: one number
-    limit: int       # steps of an episode
+    observation_size: int
+    n_actions: int   # discrete actions; 0: one continuous action
+    max_episode_steps: int
     bar: float
     steps: int
     settings: Settings
@@ -55,12 +55,14 @@ class Task(NamedTuple):
 
 
 def cart_step(state, action):
-    place, speed, angle, turning = state.T
+    position, velocity, angle, angular_velocity = state.T
     force = jnp.where(action == 1, 10.0, -10.0)
-    push = (force + 0.05 * turning**2 * jnp.sin(angle)) / 1.1
-    turn = (9.8 * jnp.sin(angle) - jnp.cos(angle) * push) / (0.5 * (4 / 3 - 0.1 * jnp.cos(angle) ** 2 / 1.1))
-    pull = push - 0.05 * turn * jnp.cos(angle) / 1.1
-    state = jnp.stack([place + 0.02 * speed, speed + 0.02 * pull, angle + 0.02 * turning, turning + 0.02 * turn], 1)
+    push = (force + 0.05 * angular_velocity**2 * jnp.sin(angle)) / 1.1
+    angular_acceleration = (9.8 * jnp.sin(angle) - jnp.cos(angle) * push) / (
+        0.5 * (4 / 3 - 0.1 * jnp.cos(angle) ** 2 / 1.1))
+    acceleration = push - 0.05 * angular_acceleration * jnp.cos(angle) / 1.1
+    state = jnp.stack([position + 0.02 * velocity, velocity + 0.02 * acceleration, angle + 0.02 * angular_velocity,
+                       angular_velocity + 0.02 * angular_acceleration], 1)
     falls = (jnp.abs(state[:, 0]) > 2.4) | (jnp.abs(state[:, 2]) > 12 * math.pi / 180)
     return state, jnp.ones(len(state)), falls
 
@@ -69,7 +71,7 @@ def wrapped(angle):
     return (angle + math.pi) % (2 * math.pi) - math.pi
 
 
-def acrobot_slopes(state, torque):
+def acrobot_derivatives(state, torque):
     """Links of length and mass 1, centres of mass in their middles, moments of inertia 1 ("book" dynamics)."""
     a, b, da, db = state.T
     d1 = 0.25 + (1 + 0.25 + jnp.cos(b)) + 2
@@ -82,10 +84,10 @@ def acrobot_slopes(state, torque):
 
 def acrobot_step(state, action):
     torque, dt = action - 1.0, 0.2
-    k1 = acrobot_slopes(state, torque)
-    k2 = acrobot_slopes(state + dt / 2 * k1, torque)
-    k3 = acrobot_slopes(state + dt / 2 * k2, torque)
-    k4 = acrobot_slopes(state + dt * k3, torque)
+    k1 = acrobot_derivatives(state, torque)
+    k2 = acrobot_derivatives(state + dt / 2 * k1, torque)
+    k3 = acrobot_derivatives(state + dt / 2 * k2, torque)
+    k4 = acrobot_derivatives(state + dt * k3, torque)
     a, b, da, db = (state + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)).T
     a, b = wrapped(a), wrapped(b)
     da, db = jnp.clip(da, -4 * math.pi, 4 * math.pi), jnp.clip(db, -9 * math.pi, 9 * math.pi)
@@ -93,13 +95,13 @@ def acrobot_step(state, action):
     return jnp.stack([a, b, da, db], 1), jnp.where(is_up, 0.0, -1.0), is_up
 
 
-def acrobot_seen(state):
+def observe_acrobot(state):
     a, b, da, db = state.T
     return jnp.stack([jnp.cos(a), jnp.sin(a), jnp.cos(b), jnp.sin(b), da, db], 1)
 
 
-def pendulum_begin(key, agents):
-    return jax.random.uniform(key, (agents, 2), minval=-1.0) * jnp.array([math.pi, 1.0])
+def reset_pendulum(key, n_agents):
+    return jax.random.uniform(key, (n_agents, 2), minval=-1.0) * jnp.array([math.pi, 1.0])
 
 
 def pendulum_step(state, action):
@@ -110,21 +112,21 @@ def pendulum_step(state, action):
     return jnp.stack([angle + 0.05 * speed, speed], 1), -cost, jnp.zeros(len(state), bool)
 
 
-def pendulum_seen(state):
+def observe_pendulum(state):
     angle, speed = state.T
     return jnp.stack([jnp.cos(angle), jnp.sin(angle), speed], 1)
 
 
-def small_begin(size):
-    return lambda key, agents: jax.random.uniform(key, (agents, 4), minval=-size, maxval=size)
+def reset_near_zero(size):
+    return lambda key, n_agents: jax.random.uniform(key, (n_agents, 4), minval=-size, maxval=size)
 
 
 TASKS = {
-    "cart": Task(small_begin(0.05), cart_step, lambda s: s, 4, 2, 500, 475, 100_000,
+    "cart": Task(reset_near_zero(0.05), cart_step, lambda s: s, 4, 2, 500, 475, 100_000,
                  Settings(8, 32, 1, 20, 0.98, 0.8, True)),
-    "acrobot": Task(small_begin(0.1), acrobot_step, acrobot_seen, 6, 3, 500, -100, 200_000,
+    "acrobot": Task(reset_near_zero(0.1), acrobot_step, observe_acrobot, 6, 3, 500, -100, 200_000,
                     Settings(16, 128, 8, 4, 0.99, 0.94, False)),
-    "pendulum": Task(pendulum_begin, pendulum_step, pendulum_seen, 3, 0, 200, -200, 300_000,
+    "pendulum": Task(reset_pendulum, pendulum_step, observe_pendulum, 3, 0, 200, -200, 300_000,
                      Settings(4, 1024, 64, 10, 0.9, 0.95, False)),
 }
 
@@ -138,43 +140,43 @@ def network(params, x):
     return x @ params[-1][0] + params[-1][1]
 
 
-def fresh_network(key, widths, last_gain):
+def init_network(key, sizes, output_gain):
     layers = []
-    for i, (fan_in, fan_out) in enumerate(zip(widths, widths[1:])):
-        gain = last_gain if i == len(widths) - 2 else 2**0.5
+    for i, (fan_in, fan_out) in enumerate(zip(sizes, sizes[1:])):
+        gain = output_gain if i == len(sizes) - 2 else 2**0.5
         key, one = jax.random.split(key)
         layers.append((jax.nn.initializers.orthogonal(gain)(one, (fan_in, fan_out)), jnp.zeros(fan_out)))
     return layers
 
 
-def log_probability(task, params, seen, action):
-    head = network(params["actor"], seen)
-    if task.actions:
+def log_prob(task, params, observation, action):
+    head = network(params["actor"], observation)
+    if task.n_actions:
         return jnp.take_along_axis(jax.nn.log_softmax(head), action[:, None], 1)[:, 0]
-    log_deviation = params["log_deviation"]
-    return -0.5 * ((action - head[:, 0]) / jnp.exp(log_deviation)) ** 2 - log_deviation - 0.5 * math.log(2 * math.pi)
+    log_std = params["log_std"]
+    return -0.5 * ((action - head[:, 0]) / jnp.exp(log_std)) ** 2 - log_std - 0.5 * math.log(2 * math.pi)
 
 
-def sample(task, params, seen, key):
-    head = network(params["actor"], seen)
-    if task.actions:
+def sample(task, params, observation, key):
+    head = network(params["actor"], observation)
+    if task.n_actions:
         return jax.random.categorical(key, head)
-    return head[:, 0] + jnp.exp(params["log_deviation"]) * jax.random.normal(key, (len(seen),))
+    return head[:, 0] + jnp.exp(params["log_std"]) * jax.random.normal(key, (len(observation),))
 
 
 def loss_of(params, batch, task, clip):
-    seen, action, log_before, advantage, target = batch
-    log_now = log_probability(task, params, seen, action)
+    observation, action, log_before, advantage, target = batch
+    log_now = log_prob(task, params, observation, action)
     advantage = (advantage - advantage.mean()) / (advantage.std(ddof=1) + 1e-8)
     ratio = jnp.exp(log_now - log_before)
     policy = -jnp.minimum(ratio * advantage, jnp.clip(ratio, 1 - clip, 1 + clip) * advantage).mean()
-    value = ((network(params["critic"], seen)[:, 0] - target) ** 2).mean()
-    return policy + task.settings.value_weight * value
+    value = ((network(params["critic"], observation)[:, 0] - target) ** 2).mean()
+    return policy + task.settings.vf_coef * value
 
 
 def adam(params, moments, gradients, rate, count):
     norm = jnp.sqrt(sum((g**2).sum() for g in jax.tree_util.tree_leaves(gradients)))
-    gradients = jax.tree_util.tree_map(lambda g: g * jnp.minimum(1.0, NORM / (norm + 1e-6)), gradients)
+    gradients = jax.tree_util.tree_map(lambda g: g * jnp.minimum(1.0, MAX_GRAD_NORM / (norm + 1e-6)), gradients)
     first = jax.tree_util.tree_map(lambda m, g: 0.9 * m + 0.1 * g, moments[0], gradients)
     second = jax.tree_util.tree_map(lambda v, g: 0.999 * v + 0.001 * g * g, moments[1], gradients)
     params = jax.tree_util.tree_map(
@@ -184,10 +186,10 @@ def adam(params, moments, gradients, rate, count):
 
 
 class Worlds(NamedTuple):
-    state: jnp.ndarray  # [agents, n]
+    state: jnp.ndarray  # [n_agents, n]
     age: jnp.ndarray
-    sums: jnp.ndarray   # rewards of the episodes under way
-    returns: jnp.ndarray  # of the last WINDOW episodes
+    sums: jnp.ndarray   # of rewards in the current episodes
+    returns: jnp.ndarray  # of the last EPISODES episodes
     episodes: jnp.ndarray
 
 
@@ -201,80 +203,82 @@ class Run(NamedTuple):
 
 
 def step(task, worlds, action, key):
-    """One step of all; ended ones begin anew. Also: reward, what was seen last, whether it ended, and was over."""
-    state, reward, over = task.step(worlds.state, action)
+    """Steps all worlds and resets ended ones. Also returns reward, last observation, ended and terminated."""
+    state, reward, terminated = task.step(worlds.state, action)
     age, sums = worlds.age + 1, worlds.sums + reward
-    ends = over | (age >= task.limit)
+    ends = terminated | (age >= task.max_episode_steps)
 
     def remember(carry, one):
         returns, episodes = carry
         ended, its_sum = one
-        returns = jnp.where(ended, returns.at[episodes % WINDOW].set(its_sum), returns)
+        returns = jnp.where(ended, returns.at[episodes % EPISODES].set(its_sum), returns)
         return (returns, episodes + ended), None
 
     (returns, episodes), _ = jax.lax.scan(remember, (worlds.returns, worlds.episodes), (ends, sums))
-    after = jnp.where(ends[:, None], task.begin(key, len(age)), state)
+    after = jnp.where(ends[:, None], task.reset(key, len(age)), state)
     worlds = Worlds(after, jnp.where(ends, 0, age), jnp.where(ends, 0.0, sums), returns, episodes)
-    return worlds, reward, task.observe(state), ends, over
+    return worlds, reward, task.observe(state), ends, terminated
 
 
 @functools.partial(jax.jit, static_argnums=(0,), donate_argnums=(1,))
 def iterate(task, run):
-    """One window: rollout, advantages, all epochs."""
+    """One iteration: rollout, advantages, all epochs."""
     s = task.settings
     left = 1 - run.steps / task.steps if s.decays else 1.0
     params = run.params
 
-    def value_of(seen):
-        return network(params["critic"], seen)[:, 0]
+    def value_of(observation):
+        return network(params["critic"], observation)[:, 0]
 
     def act(worlds, key):
         choice, again = jax.random.split(key)
-        seen = task.observe(worlds.state)
-        action = sample(task, params, seen, choice)
-        after, reward, last, ends, over = step(task, worlds, action, again)
-        # What was cut off counts on with the value of what was seen last.
-        reward = reward + s.gamma * jnp.where(ends & ~over, value_of(last), 0)
-        return after, (seen, action, log_probability(task, params, seen, action), reward, value_of(seen), ends)
+        observation = task.observe(worlds.state)
+        action = sample(task, params, observation, choice)
+        after, reward, last, ends, terminated = step(task, worlds, action, again)
+        # Truncated episodes bootstrap with the value of their last observation.
+        reward = reward + s.gamma * jnp.where(ends & ~terminated, value_of(last), 0)
+        log = log_prob(task, params, observation, action)
+        return after, (observation, action, log, reward, value_of(observation), ends)
 
     key, acts, shuffles = jax.random.split(run.key, 3)
-    worlds, (seen, action, log, reward, value, ends) = jax.lax.scan(act, run.worlds, jax.random.split(acts, s.horizon))
+    worlds, (observation, action, log, reward, value, ends) = jax.lax.scan(act, run.worlds,
+                                                                           jax.random.split(acts, s.n_steps))
 
     def backwards(carry, one):
         advantage, next_value = carry
         reward, value, end = one
         delta = reward + s.gamma * next_value * (1 - end) - value
-        advantage = delta + s.gamma * s.lambda_ * (1 - end) * advantage
+        advantage = delta + s.gamma * s.gae_lambda * (1 - end) * advantage
         return (advantage, value), advantage
 
-    _, advantage = jax.lax.scan(backwards, (jnp.zeros(s.agents), value_of(task.observe(worlds.state))),
+    _, advantage = jax.lax.scan(backwards, (jnp.zeros(s.n_agents), value_of(task.observe(worlds.state))),
                                 (reward, value, ends.astype(jnp.float32)), reverse=True)
-    samples = s.agents * s.horizon
-    window = jax.tree_util.tree_map(lambda x: x.reshape((samples,) + x.shape[2:]),
-                                    (seen, action, log, advantage, advantage + value))
+    samples = s.n_agents * s.n_steps
+    rollout = jax.tree_util.tree_map(lambda x: x.reshape((samples,) + x.shape[2:]),
+                                    (observation, action, log, advantage, advantage + value))
 
-    def learn(carry, places):
+    def learn(carry, indices):
         params, moments, updates = carry
-        batch = jax.tree_util.tree_map(lambda x: x[places], window)
-        gradients = jax.grad(loss_of)(params, batch, task, s.clip * left)
-        params, moments = adam(params, moments, gradients, s.rate * left, updates + 1)
+        batch = jax.tree_util.tree_map(lambda x: x[indices], rollout)
+        gradients = jax.grad(loss_of)(params, batch, task, s.clip_range * left)
+        params, moments = adam(params, moments, gradients, s.learning_rate * left, updates + 1)
         return (params, moments, updates + 1), None
 
-    orders = jax.vmap(lambda k: jax.random.permutation(k, samples))(jax.random.split(shuffles, s.epochs))
+    orders = jax.vmap(lambda k: jax.random.permutation(k, samples))(jax.random.split(shuffles, s.n_epochs))
     (params, moments, updates), _ = jax.lax.scan(
         learn, (params, run.moments, run.updates),
-        orders.reshape(s.epochs * s.minibatches, samples // s.minibatches))
+        orders.reshape(s.n_epochs * s.n_minibatches, samples // s.n_minibatches))
     return Run(worlds, params, moments, updates, key, run.steps + samples)
 
 
 def begin(task, seed):
     key, a, b, c = jax.random.split(jax.random.PRNGKey(seed), 4)
-    params = {"actor": fresh_network(a, (task.seen, 64, 64, max(task.actions, 1)), 0.01),
-              "critic": fresh_network(b, (task.seen, 64, 64, 1), 1.0)}
-    if not task.actions:
-        params["log_deviation"] = jnp.zeros(())
-    agents = task.settings.agents
-    worlds = Worlds(task.begin(c, agents), jnp.zeros(agents, jnp.int32), jnp.zeros(agents), jnp.zeros(WINDOW),
+    params = {"actor": init_network(a, (task.observation_size, 64, 64, max(task.n_actions, 1)), 0.01),
+              "critic": init_network(b, (task.observation_size, 64, 64, 1), 1.0)}
+    if not task.n_actions:
+        params["log_std"] = jnp.zeros(())
+    n_agents = task.settings.n_agents
+    worlds = Worlds(task.reset(c, n_agents), jnp.zeros(n_agents, jnp.int32), jnp.zeros(n_agents), jnp.zeros(EPISODES),
                     jnp.int32(0))
     zeros = [jax.tree_util.tree_map(jnp.zeros_like, params) for _ in range(2)]
     return Run(worlds, params, tuple(zeros), jnp.int32(0), key, jnp.int32(0))
@@ -296,7 +300,7 @@ def main():
         started, cpu, bar = time.perf_counter(), time.process_time(), "-"
         while int(run.steps) < task.steps:
             run = iterate(task, run)
-            if int(run.worlds.episodes) >= WINDOW and float(run.worlds.returns.mean()) >= task.bar:
+            if int(run.worlds.episodes) >= EPISODES and float(run.worlds.returns.mean()) >= task.bar:
                 bar = int(run.steps)
                 break
         seconds = time.perf_counter() - started

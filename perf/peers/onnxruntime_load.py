@@ -2,14 +2,14 @@
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
 
-"""What the rows load_... of hearth_perf compare with: how long ONNX Runtime takes to make a session
-of a model on the CPU, out of a file and out of the file that its optimizer wrote.
+"""The peer of the rows load_... of hearth_perf: times how long ONNX Runtime takes to create a session
+of a model on the CPU, from the file and from the file written by its optimizer.
 
     pip install onnxruntime        # into any environment; nothing else of Hearth needs it
     perf/peers/onnxruntime_load.py MODEL.onnx ...
 
-Prints one line for each model: milliseconds, the median of --count sessions after one that is not
-counted; and what the first one took, which reads the file and wakes the library.
+Prints one line for each model: milliseconds, the median of --count sessions after a first one, which
+reads the file and initializes the library and is printed separately.
 """
 
 import argparse

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""PyTorch's times for the rows of hearth_perf, taken the way hearth_perf takes them.
+"""Times the rows of hearth_perf with PyTorch, by the same method.
 
-    perf/peers/pytorch.py                         all rows that the device can take, eager
+    perf/peers/pytorch.py                         all rows that the device supports, eager
     perf/peers/pytorch.py --device cuda           and, on CUDA, as a captured graph too
     perf/peers/pytorch.py --rows mlp --json F     rows whose name contains a word; a file
 
@@ -24,7 +24,7 @@ from torch.nn import functional as F
 
 
 class Work:
-    """What one row repeats. `step()` runs it once; `graph` says whether CUDA may capture it."""
+    """The work of a row: `step()` runs it once; `graph`: a CUDA graph can capture it."""
 
     def __init__(self, step, graph=True):
         self.step = step
@@ -56,7 +56,7 @@ def training(net, loss_of, device, half=False, clip=None, **adam):
     if device == "cuda":
         options["capturable"] = True
     optimizer = torch.optim.Adam(net.parameters(), **options)
-    # A constant scale: what matters for time is that gradients are unscaled.
+    # A constant scale: only the time of unscaling the gradients matters.
     scale = torch.tensor(1024.0, device=device) if half else None
 
     def step():
@@ -76,17 +76,17 @@ def training(net, loss_of, device, half=False, clip=None, **adam):
     return Work(step)
 
 
-def mlp_infer(rows, half):
+def mlp_infer(batch_size, half):
     def make(device):
-        net, x = mlp_net(device), torch.randn(rows, 64, device=device)
+        net, x = mlp_net(device), torch.randn(batch_size, 64, device=device)
         return inference(net.half(), x.half()) if half else inference(net, x)
 
     return make
 
 
-def mlp_train(rows, half):
+def mlp_train(batch_size, half):
     def make(device):
-        x, target = torch.randn(rows, 64, device=device), torch.randn(rows, 64, device=device)
+        x, target = torch.randn(batch_size, 64, device=device), torch.randn(batch_size, 64, device=device)
         return training(mlp_net(device), lambda net: F.mse_loss(net(x).float(), target), device,
                         half)
 
@@ -103,11 +103,11 @@ class ActorCritic(nn.Module):
 
 
 def ppo_step(device):
-    rows = 128
+    batch_size = 128
     net = ActorCritic().to(device)
     draw = lambda *shape: torch.randn(*shape, device=device)
-    x, action = draw(rows, 8), draw(rows, 2)
-    old_log_prob, advantage, returns = draw(rows), draw(rows), draw(rows)
+    x, action = draw(batch_size, 8), draw(batch_size, 2)
+    old_log_prob, advantage, returns = draw(batch_size), draw(batch_size), draw(batch_size)
 
     def loss_of(net):
         mean, std = net.actor(x), net.log_std.exp()
@@ -206,7 +206,7 @@ def time_cpu(step, seconds):
 
 
 def capture(step, repetitions):
-    """A CUDA graph of `repetitions` steps, as torch.cuda.graph's documentation says to."""
+    """Captures `repetitions` steps in a CUDA graph, as the documentation of torch.cuda.graph recommends."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -222,8 +222,8 @@ def capture(step, repetitions):
 
 def summary(samples):
     ordered = sorted(samples)
-    at = lambda part: ordered[min(int(part * len(ordered)), len(ordered) - 1)]
-    return {"median_us": statistics.median(ordered), "p10_us": at(0.1), "p90_us": at(0.9),
+    quantile = lambda fraction: ordered[min(int(fraction * len(ordered)), len(ordered) - 1)]
+    return {"median_us": statistics.median(ordered), "p10_us": quantile(0.1), "p90_us": quantile(0.9),
             "samples": len(ordered)}
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Gate4 by PyTorch: DQN on CartPole with the settings of CleanRL's dqn.py, written anew.
+"""Gate4 by PyTorch: DQN on CartPole with the hyperparameters of CleanRL's dqn.py.
 
     pytorch_dqn.py [--seeds N] [--first SEED]
 
@@ -16,7 +16,7 @@ import gymnasium
 import numpy
 import torch
 
-STEPS, CAPACITY, WARMUP, BATCH = 500_000, 10_000, 10_000, 128
+STEPS, BUFFER_SIZE, LEARNING_STARTS, BATCH_SIZE = 500_000, 10_000, 10_000, 128
 
 
 def network():
@@ -31,24 +31,24 @@ def run(seed):
     q, target = network(), network()
     target.load_state_dict(q.state_dict())
     optimizer = torch.optim.Adam(q.parameters(), lr=2.5e-4)
-    observations = numpy.zeros((CAPACITY, 4), numpy.float32)
-    following = numpy.zeros((CAPACITY, 4), numpy.float32)
-    actions = numpy.zeros(CAPACITY, numpy.int64)
-    rewards = numpy.zeros(CAPACITY, numpy.float32)
-    ends = numpy.zeros(CAPACITY, numpy.float32)
+    observations = numpy.zeros((BUFFER_SIZE, 4), numpy.float32)
+    next_observations = numpy.zeros((BUFFER_SIZE, 4), numpy.float32)
+    actions = numpy.zeros(BUFFER_SIZE, numpy.int64)
+    rewards = numpy.zeros(BUFFER_SIZE, numpy.float32)
+    terminations = numpy.zeros(BUFFER_SIZE, numpy.float32)
     returns, steps_to_bar, total = collections.deque(maxlen=100), None, 0.0
     observation, _ = env.reset(seed=seed)
     for step in range(STEPS):
-        explore = max(0.05, 1 - 0.95 * step / (0.5 * STEPS))
-        if random.random() < explore:
+        epsilon = max(0.05, 1 - 0.95 * step / (0.5 * STEPS))
+        if random.random() < epsilon:
             action = int(random.integers(2))
         else:
             with torch.no_grad():
                 action = int(q(torch.from_numpy(observation)).argmax())
         after, reward, terminated, truncated, _ = env.step(action)
-        at = step % CAPACITY
-        observations[at], following[at] = observation, after
-        actions[at], rewards[at], ends[at] = action, reward, terminated  # an episode cut off goes on in the value
+        at = step % BUFFER_SIZE
+        observations[at], next_observations[at] = observation, after
+        actions[at], rewards[at], terminations[at] = action, reward, terminated  # truncated episodes bootstrap
         total += reward
         observation = after
         if terminated or truncated:
@@ -58,14 +58,14 @@ def run(seed):
             last = list(returns)[-20:]
             if steps_to_bar is None and len(last) == 20 and numpy.mean(last) >= 475:
                 steps_to_bar = step + 1
-        if step <= WARMUP or step % 10:
+        if step <= LEARNING_STARTS or step % 10:
             continue
-        rows = random.integers(min(step + 1, CAPACITY), size=BATCH)
+        batch = random.integers(min(step + 1, BUFFER_SIZE), size=BATCH_SIZE)
         with torch.no_grad():
-            best = target(torch.from_numpy(following[rows])).max(dim=1).values
-            wanted = torch.from_numpy(rewards[rows]) + 0.99 * best * (1 - torch.from_numpy(ends[rows]))
-        value = q(torch.from_numpy(observations[rows])).gather(1, torch.from_numpy(actions[rows])[:, None])[:, 0]
-        loss = torch.nn.functional.mse_loss(value, wanted)
+            best = target(torch.from_numpy(next_observations[batch])).max(dim=1).values
+            q_target = torch.from_numpy(rewards[batch]) + 0.99 * best * (1 - torch.from_numpy(terminations[batch]))
+        value = q(torch.from_numpy(observations[batch])).gather(1, torch.from_numpy(actions[batch])[:, None])[:, 0]
+        loss = torch.nn.functional.mse_loss(value, q_target)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

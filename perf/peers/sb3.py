@@ -24,7 +24,7 @@ from stable_baselines3.common.env_util import make_vec_env
 
 
 class Returns(BaseCallback):
-    """Mean return of the last episodes; stops at the bar if there is one."""
+    """Averages the return of the last episodes; stops training at the bar, if there is one."""
 
     def __init__(self, window, bar=None):
         super().__init__()

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The panel of engine_bridge/imgui, over agents that run: what it shows and what its buttons do.  Nothing is
-// rendered here; hatchlings.show_the_panel does that.
+// The panel of engine_bridge/imgui, over agents that run: what it shows and what its buttons do.
+// Nothing is rendered here; hatchlings.show_the_panel does that.
 
 #include <hearth/agents.hpp>
 #include <hearth/agents/learners.hpp>
@@ -69,7 +69,8 @@ class AgentsPanelTest : public ::testing::Test {
             Status recorded;
             ASSERT_TRUE(device_
                             ->run([&](VkCommandBuffer commands) {
-                                recorded = agents_.record(commands, {.learning_budget_us = 1e9}).status();
+                                recorded =
+                                    agents_.record(commands, {.learning_budget_us = 1e9}).status();
                             })
                             .ok());
             ASSERT_TRUE(recorded.ok()) << recorded.message();
@@ -105,7 +106,7 @@ TEST_F(AgentsPanelTest, ShowsAgentsFromTheFirstFrameOn) {
     draw(panel);  // before anything is known
     play(panel, 12);
     EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, 1000);
-    EXPECT_EQ(agents_.status()[Counter::kPublications], 2u) << "of two windows that were learned";
+    EXPECT_EQ(agents_.status()[Counter::kPublications], 2u) << "after the updates of two rollouts";
     EXPECT_EQ(panel.message(), "");
 }
 
@@ -146,25 +147,25 @@ TEST_F(AgentsPanelTest, ItsButtonsDoWhatTheySay) {
     press(panel, "load");
     EXPECT_EQ(panel.message(), "the game has no brain to load");
     press(panel, "save");
-    EXPECT_FALSE(saved) << "nothing is kept yet";
+    EXPECT_FALSE(saved) << "there is no snapshot yet";
     EXPECT_NE(panel.message(), "saved");
-    press(panel, "keep");
-    EXPECT_EQ(panel.message(), "kept");
+    press(panel, "snapshot");
+    EXPECT_EQ(panel.message(), "snapshot");
     play(panel, 12);
     ASSERT_GT(agents_.snapshot_count(), 0u);
     press(panel, "save");
     EXPECT_EQ(panel.message(), "saved");
     EXPECT_GT(saved.value_or(0), 100u);
-    press(panel, "rewind");
-    EXPECT_EQ(panel.message(), "rewound");
+    press(panel, "restore");
+    EXPECT_EQ(panel.message(), "restored");
     press(panel, "load");
     EXPECT_EQ(panel.message(), "loaded");
     play(panel, 2);
 
-    press(panel, "###forget");
-    EXPECT_EQ(panel.message(), "loaded") << "it asks first";
-    press(panel, "###forget");
-    EXPECT_EQ(panel.message(), "forgotten");
+    press(panel, "###reset");
+    EXPECT_EQ(panel.message(), "loaded") << "it asks for confirmation first";
+    press(panel, "###reset");
+    EXPECT_EQ(panel.message(), "reset");
     play(panel, 2);
     EXPECT_EQ(agents_.snapshot_count(), 0u);
 }

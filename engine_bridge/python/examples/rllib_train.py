@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Train a game with Ray RLlib, for those who outgrow one machine: worlds in workers, one learner.
+"""Trains a game with Ray RLlib on several machines: workers step worlds, one learner trains.
 
     HEARTH_ENVIRONMENTS=build/release/lib python rllib_train.py --environment CartPole --workers 2 --iterations 20
 
-Here the cluster is this machine; `ray.init(address="auto")` joins one of many, on each of which the environment's shared
-library must lie where HEARTH_ENVIRONMENTS says.  Needs the packages ray[rllib] and torch.
+By default the cluster is this machine; `ray.init(address="auto")` joins another one.  HEARTH_ENVIRONMENTS must name the
+folder of the environment's shared library on each of its machines.  Needs the packages ray[rllib] and torch.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from hearth import env
 
 
 def make_algorithm(environment: str, workers: int, *, samples: int = 2000, seed: int = 0) -> PPO:
-    """PPO over `workers` processes that step worlds of this environment; samples: of an iteration."""
+    """Creates PPO with `workers` processes that step worlds of this environment; samples: per iteration."""
     register_env(f"hearth-{environment}", lambda _: env.make(environment))
     config = (PPOConfig()
               .environment(f"hearth-{environment}")
@@ -32,12 +32,12 @@ def make_algorithm(environment: str, workers: int, *, samples: int = 2000, seed:
 
 
 def mean_return(result: dict) -> float:
-    """Of the episodes that ended in an iteration, by RLlib's new API or its old one."""
+    """Returns the mean return of the episodes that ended in an iteration, from RLlib's new API or its old one."""
     runners = result.get("env_runners", {})
     mean = runners.get("episode_return_mean", runners.get("episode_reward_mean"))
     if mean is None:
-        raise RuntimeError("expected the mean return of the episodes that ended, found none: no worker answered within "
-                           "sample_timeout_s, or no episode ended (a larger train_batch_size lets more end)")
+        raise RuntimeError("found no mean return of ended episodes: no worker answered within sample_timeout_s, or no "
+                           "episode ended (increase train_batch_size)")
     return float(mean)
 
 
@@ -46,10 +46,10 @@ def main() -> None:
     arguments.add_argument("--environment", default="CartPole")
     arguments.add_argument("--workers", type=int, default=2)
     arguments.add_argument("--iterations", type=int, default=20)
-    asked = arguments.parse_args()
-    ray.init(num_cpus=asked.workers + 1, include_dashboard=False)
-    algorithm = make_algorithm(asked.environment, asked.workers)
-    for i in range(asked.iterations):
+    options = arguments.parse_args()
+    ray.init(num_cpus=options.workers + 1, include_dashboard=False)
+    algorithm = make_algorithm(options.environment, options.workers)
+    for i in range(options.iterations):
         print(f"iteration {i}: mean return {mean_return(algorithm.train()):.1f}", flush=True)
     algorithm.stop()
     ray.shutdown()

@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Hearth in Python: neural networks on a Vulkan device of its own, over the C interface.
+"""Neural networks on a Vulkan device or the CPU, over Hearth's C interface.
 
     import hearth, numpy
-    package = hearth.cook_onnx("policy.onnx", max_rows=64)
+    package = hearth.cook_onnx("policy.onnx", max_batch_size=64)
     model = hearth.Model(package)
     model.run(observation=numpy.zeros((10, 8), "float32"))
 
 `Model` runs and trains packages, `Agents` learn while they act, `hearth.env` makes Gymnasium environments of
-games, and `hearth.checkpoints` reads and writes what Stable-Baselines3 and CleanRL trained.
+games, `hearth.gates` evaluates brains, and `hearth.checkpoints` imports and exports policies of Stable-Baselines3 and
+CleanRL.
 """
 
 from ._agents import Agents

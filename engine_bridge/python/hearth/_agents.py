@@ -14,27 +14,25 @@ from ._device import Device
 from ._library import check, error, lib
 from ._model import Array, LoadedPackage, Package, _aligned, read_bytes
 
-_FACTORY = 0xFFFFFFFF
-
 
 class Agents(LoadedPackage):
-    """`count` agents of one brain.
+    """`count` agents that share a brain.
 
-    package: from `cook_agents`.  count: at most the number that it was cooked for.
+    package: as `cook_agents` returns it.  count: at most the number that the package was cooked for.
 
         agents = hearth.Agents(hearth.cook_agents(...), 8)
-        actions = agents.decide(observations)                        # the first
+        actions = agents.decide(observations)
         while True:
             ... act, observe ...
-            actions = agents.decide(observations, rewards=rewards, over=over)
+            actions = agents.decide(observations, rewards=rewards, terminated=terminated)
 
-    Each `decide` is one frame of a game and waits for the GPU.  One thread at a time, together with its device.
+    Each `decide` is one frame of a game and waits for the device.  One thread at a time, together with its device.
     """
 
     def __init__(self, package: Package, count: int, device: Device | None = None, *,
-                 profile: str | None = None) -> None:
+                 device_target: str | None = None) -> None:
         self._agents = ctypes.c_void_p()
-        super().__init__(package, device, profile)
+        super().__init__(package, device, device_target)
         try:
             self._create(count)
         except BaseException:
@@ -42,21 +40,21 @@ class Agents(LoadedPackage):
             raise
 
     def _create(self, count: int) -> None:
-        report = c.Report()
-        info = c.AgentsCreateInfo(program=self._program, frames_in_flight=1, snapshot_count=1, snapshot_period=0,
-                                  watched_decisions=225, learn_queue_family=c.SAME_QUEUE_FAMILY)
+        messages = c.Messages()
+        info = c.AgentsCreateInfo(program=self._program, frames_in_flight=1, max_snapshots=1, snapshot_interval=0,
+                                  progress_window=225, learning_queue_family=c.SAME_QUEUE_FAMILY)
         check(lib().hearth_agents_create(self._device._context, ctypes.byref(info), ctypes.byref(self._agents),
-                                         ctypes.byref(report)), lambda: report.text)
+                                         ctypes.byref(messages)), lambda: messages.text)
         session = lib().hearth_agents_get_session(self._agents)
         check(lib().hearth_session_create_pipelines(session, 0), lambda: lib().hearth_session_error(session))
         self._ids = (c.Agent * count)()
         for i in range(count):
             self._check(lib().hearth_agents_add(self._agents, ctypes.byref(self._ids[i])))
-        self._width = lib().hearth_agents_observation_size(self._agents)
-        self._action_width = lib().hearth_agents_action_size(self._agents)
-        # An agent's observation keeps its row during the agent's lifetime.
-        self._seen = [np.ctypeslib.as_array(lib().hearth_agents_observation(self._agents, agent), (self._width,))
-                      for agent in self._ids]
+        self._observation_size = lib().hearth_agents_observation_size(self._agents)
+        self._action_size = lib().hearth_agents_action_size(self._agents)
+        # Observation buffers stay where they are for the agents' lifetime.
+        self._observations = [np.ctypeslib.as_array(lib().hearth_agents_observation(self._agents, agent),
+                                                    (self._observation_size,)) for agent in self._ids]
 
     def _check(self, code: int) -> int:
         return check(code, lambda: lib().hearth_agents_error(self._agents))
@@ -65,57 +63,58 @@ class Agents(LoadedPackage):
         return len(self._ids)
 
     @property
-    def observation_width(self) -> int:
+    def observation_size(self) -> int:
         """Size of an observation, in floats."""
-        return self._width
+        return self._observation_size
 
     @property
-    def action_width(self) -> int:
+    def action_size(self) -> int:
         """Size of an action, in floats; a discrete action is its index."""
-        return self._action_width
+        return self._action_size
 
-    def decide(self, observations: Any, *, rewards: Any = None, over: Any = None, cut_off: Any = None,
-               final_observations: Any = None, explore: float = 1.0, learn_us: float = 500.0) -> Array:
+    def decide(self, observations: Any, *, rewards: Any = None, terminated: Any = None, truncated: Any = None,
+               final_observations: Any = None, exploration: float = 1.0, learning_budget_us: float = 500.0) -> Array:
         """Reports the outcome of the last decisions, learns, and returns new actions.
 
-        observations: [count, observation_width], current ones; after an episode ended, the next one's first.
-        rewards: [count] for the last decision.  over, cut_off: [count], true where the episode terminated or was
-        truncated.  final_observations: [count, observation_width], the last observations of truncated episodes.
-        explore: 1 samples, 0 is deterministic (DQN: the fraction of random actions).  learn_us: GPU microseconds for
-        learning; 0: none.
-        Returns float32 [count, action_width].
+        observations: [count, observation_size], the current ones; after the end of an episode, the first ones of the
+        next.  rewards: [count], for the last decision.  terminated, truncated: bool [count], whether the last decision
+        ended the agent's episode, as in Gymnasium.  final_observations: [count, observation_size], the last
+        observations of truncated episodes.
+        exploration: 1 samples, 0 is deterministic (DQN: the fraction of random actions).  learning_budget_us: GPU
+        microseconds for learning; 0: none.
+        Returns float32 [count, action_size].
         Errors: HearthError for other shapes, and for non-finite rewards.
         """
         count = len(self)
-        seen = self._floats("observations", observations, (count, self._width))
+        current = self._floats("observations", observations, (count, self._observation_size))
         if rewards is not None:
             for agent, reward in zip(self._ids, self._floats("rewards", rewards, (count,))):
                 self._check(lib().hearth_agents_add_reward(self._agents, agent, float(reward)))
         finals = None if final_observations is None else self._floats("final_observations", final_observations,
-                                                                      (count, self._width))
-        # The last observation of a truncated agent is read from its row, so end() comes before new
-        # observations.
-        for ending, flags in ((2, cut_off), (1, over)):
+                                                                      (count, self._observation_size))
+        # The last observation of a truncated episode is read from the agent's buffer, so episodes are ended before the
+        # new observations are written.
+        for episode_end, flags in ((2, truncated), (1, terminated)):
             if flags is None:
                 continue
             for i in np.flatnonzero(np.asarray(flags)):
                 last = None
-                if ending == 2 and finals is not None:
+                if episode_end == 2 and finals is not None:
                     last = finals[i].ctypes.data_as(ctypes.POINTER(ctypes.c_float))
-                self._check(lib().hearth_agents_end_episode(self._agents, self._ids[i], ending, last))
-        for place, row in zip(self._seen, seen):
-            place[:] = row
+                self._check(lib().hearth_agents_end_episode(self._agents, self._ids[i], episode_end, last))
+        for buffer, observation in zip(self._observations, current):
+            buffer[:] = observation
         with self._device._commands() as commands:
-            info = c.AgentsRecordInfo(command_buffer=commands, explore=explore, decide=1, learn_us=learn_us,
-                                      decide_within=1)
+            info = c.AgentsRecordInfo(command_buffer=commands, exploration=exploration, request_decision=1,
+                                      learning_budget_us=learning_budget_us, max_decision_frames=1)
             self._check(lib().hearth_agents_record(self._agents, ctypes.byref(info)))
         lib().hearth_agents_poll(self._agents)
-        actions = np.empty((count, self._action_width), np.float32)
+        actions = np.empty((count, self._action_size), np.float32)
         for i, agent in enumerate(self._ids):
             newest = lib().hearth_agents_action(self._agents, agent)
             if not newest:
-                raise error(-14, f"agent {i} has no action after a frame that has completed")
-            actions[i] = np.ctypeslib.as_array(newest, (self._action_width,))
+                raise error(-14, f"agent {i} has no action after a completed frame")
+            actions[i] = np.ctypeslib.as_array(newest, (self._action_size,))
         return actions
 
     @staticmethod
@@ -132,21 +131,21 @@ class Agents(LoadedPackage):
 
     @property
     def status(self) -> dict[str, float]:
-        """Learning statistics by name: diagnostics ("return", "kl", ...) and counters ("samples", "learn_steps", ...)."""
+        """Metrics ("episode_return", "kl", ...) and counters ("samples", "gradient_steps", ...) by name."""
         status = self._status()
-        told: dict[str, float] = {}
+        values: dict[str, float] = {}
         for i in range(13):
-            told[lib().hearth_agents_metric_name(i).decode()] = status.diagnostics[i]
-            told[lib().hearth_agents_counter_name(i).decode()] = status.counters[i]
-        told.update(frames=status.frames, windows=status.windows, rollbacks=status.rollbacks)
-        return told
+            values[lib().hearth_agents_metric_name(i).decode()] = status.metrics[i]
+            values[lib().hearth_agents_counter_name(i).decode()] = status.counters[i]
+        values.update(decisions=status.decisions, rollouts=status.rollouts, rollbacks=status.rollbacks)
+        return values
 
-    def set(self, setting: str, value: float) -> None:
-        """Sets a runtime hyperparameter.  Error: HEARTH_ERROR_NOT_FOUND listing the known ones."""
-        self._check(lib().hearth_agents_set_hyperparameter(self._agents, setting.encode(), value))
+    def set_hyperparameter(self, name: str, value: float) -> None:
+        """Sets a tunable hyperparameter.  Error: HEARTH_ERROR_NOT_FOUND listing the existing ones."""
+        self._check(lib().hearth_agents_set_hyperparameter(self._agents, name.encode(), value))
 
-    def adapt(self, strength: float) -> None:
-        """Adapts to changed rules: 0 clears the optimizer, 1 resets the brain."""
+    def shrink_and_perturb(self, strength: float) -> None:
+        """Adapts to changed rules: 0 only resets the optimizer, 1 starts with new random weights."""
         self._check(lib().hearth_agents_shrink_and_perturb(self._agents, strength))
 
     def freeze(self, frozen: bool = True) -> None:
@@ -157,7 +156,7 @@ class Agents(LoadedPackage):
         """Returns a snapshot as a brain.  Runs frames without decisions."""
         taken = self._status().snapshots_taken
         self._check(lib().hearth_agents_take_snapshot(self._agents))
-        # Snapshots are taken only between updates: learning in progress is finished first.
+        # Snapshots are taken only between updates: one in progress is finished first.
         for _ in range(1000):
             lib().hearth_agents_finish_update(self._agents)
             self._idle_frame()
@@ -175,14 +174,14 @@ class Agents(LoadedPackage):
         """Loads a brain; each agent starts a new episode.  Errors name mismatches, and change nothing."""
         data = read_bytes(brain)
         words = _aligned(data)
-        report = c.Report()
-        check(lib().hearth_agents_load(self._agents, words, len(data), ctypes.byref(report)),
-              lambda: report.text or lib().hearth_agents_error(self._agents))
+        messages = c.Messages()
+        check(lib().hearth_agents_load(self._agents, words, len(data), ctypes.byref(messages)),
+              lambda: messages.text or lib().hearth_agents_error(self._agents))
         self._idle_frame()
 
     def _idle_frame(self) -> None:
         with self._device._commands() as commands:
-            info = c.AgentsRecordInfo(command_buffer=commands, explore=0, decide=0, learn_us=0, decide_within=1)
+            info = c.AgentsRecordInfo(command_buffer=commands, max_decision_frames=1)
             self._check(lib().hearth_agents_record(self._agents, ctypes.byref(info)))
         lib().hearth_agents_poll(self._agents)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The compiler: models and agents into packages."""
+"""The compiler: cooks models and agents into packages."""
 
 from __future__ import annotations
 
@@ -22,68 +22,70 @@ def _options(common: Mapping[str, Any], **own: Any) -> bytes:
 
 
 def _taken(cook: Any) -> bytes:
-    """Calls cook(blob, report) and takes the blob's bytes."""
-    blob, report = ctypes.c_void_p(), c.Report()
-    check(cook(ctypes.byref(blob), ctypes.byref(report)), lambda: report.text)
+    """Calls cook(blob, messages) and takes the blob's bytes."""
+    blob, messages = ctypes.c_void_p(), c.Messages()
+    check(cook(ctypes.byref(blob), ctypes.byref(messages)), lambda: messages.text)
     try:
         return ctypes.string_at(lib().hearth_blob_data(blob), lib().hearth_blob_bytes(blob))
     finally:
         lib().hearth_blob_destroy(blob)
 
 
-def _common(max_rows: int, profiles: Sequence[str] | None, precision: str, quantize: str | None,
+def _common(max_batch_size: int, device_targets: Sequence[str] | None, precision: str, quantize: str | None,
             device: Device | None) -> tuple[dict[str, Any], Any]:
-    if profiles is None:
-        profiles = ["device"] if device is not None else ["baseline"]
-    return ({"max_rows": max_rows, "profiles": list(profiles), "precision": precision, "quantize": quantize},
-            device._handle if device is not None else None)
+    if device_targets is None:
+        device_targets = ["device"] if device is not None else ["baseline"]
+    return ({"max_batch_size": max_batch_size, "device_targets": list(device_targets), "precision": precision,
+             "quantize": quantize}, device._handle if device is not None else None)
 
 
-def cook_onnx(model: Package, *, max_rows: int = 1, name: str = "main",
+def cook_onnx(model: Package, *, max_batch_size: int = 1, name: str = "main",
               shapes: Mapping[str, Sequence[int | str]] | None = None, learn: Mapping[str, Any] | None = None,
-              profiles: Sequence[str] | None = None, precision: str = "f32", quantize: str | None = None,
+              device_targets: Sequence[str] | None = None, precision: str = "f32", quantize: str | None = None,
               device: Device | None = None) -> bytes:
     """Compiles an ONNX model into a package: the bytes of a .hearth file.
 
-    model: its bytes or its path (external tensor files lie beside it).  max_rows: maximum batch size.
-    name: of the entry.  shapes: of inputs in place of those declared; an extent is a number or "rows".
-    profiles: as `hearth cook --profiles`; None: "baseline", or with a device "device", which is for it alone.
+    model: its bytes or its path (external tensor files lie beside it).  max_batch_size: maximum batch size of a run.
+    name: of the entry.  shapes: of inputs, in place of those declared; an extent is a number or "batch".
+    device_targets: as `hearth cook --device-targets`; None: "baseline", or with a device "device", for this one alone.
     precision: "f32" or "f16".  quantize: None, "f16", "int8" or "int4".
-    learn: adds the entry "learn", one training step: {"loss": "mse", "mae", "huber" or "cross_entropy", "output":
-    name, "optimizer": "adam" or "sgd", "weight_decay": 0, "momentum": 0, "clip_norm": 0}.  Besides the model's inputs
-    it takes target and learning_rate; it returns loss.
+    learn: adds the entry "learn", one training step: {"loss": "mse", "l1", "huber" or "cross_entropy", "output":
+    name, "optimizer": "adam" or "sgd", "weight_decay": 0, "momentum": 0, "max_grad_norm": 0}.  Besides the model's
+    inputs it takes target and learning_rate; it returns loss.
     Errors: HearthError with the message of the importer or compiler.  Any thread.
     """
-    common, host = _common(max_rows, profiles, precision, quantize, device)
+    common, host = _common(max_batch_size, device_targets, precision, quantize, device)
     folder = str(Path(model).parent) if isinstance(model, (str, os.PathLike)) else None
     options = _options(common, name=name, shapes=shapes, learn=learn, folder=folder)
     data = read_bytes(model)
-    return _taken(lambda blob, report: lib().hearth_cook_onnx(data, len(data), options, host, blob, report))
+    return _taken(lambda blob, messages: lib().hearth_cook_onnx(data, len(data), options, host, blob, messages))
 
 
-def cook_package(package: Package, *, max_rows: int = 1, profiles: Sequence[str] | None = None,
+def cook_package(package: Package, *, max_batch_size: int = 1, device_targets: Sequence[str] | None = None,
                  precision: str = "f32", quantize: str | None = None, device: Device | None = None) -> bytes:
-    """Compiles a package again from the graphs and weights in it, for other profiles or rows."""
-    common, host = _common(max_rows, profiles, precision, quantize, device)
+    """Compiles a package again from the graphs and weights in it, for other device targets or another batch size."""
+    common, host = _common(max_batch_size, device_targets, precision, quantize, device)
     options, data = _options(common), read_bytes(package)
-    return _taken(lambda blob, report: lib().hearth_cook_package(data, len(data), options, host, blob, report))
+    return _taken(lambda blob, messages: lib().hearth_cook_package(data, len(data), options, host, blob, messages))
 
 
-def cook_agents(observations: Sequence[Mapping[str, Any]], actions: Sequence[Mapping[str, Any]], *, agents: int = 16,
-                network: Mapping[str, Any] | None = None, learner: Mapping[str, Any] | None = None, stack: int = 1,
-                seed: int = 0, profiles: Sequence[str] | None = None, precision: str = "f32",
+def cook_agents(observations: Sequence[Mapping[str, Any]], actions: Sequence[Mapping[str, Any]], *,
+                n_agents: int = 16, network: Mapping[str, Any] | None = None,
+                learner: Mapping[str, Any] | None = None, frame_stack: int = 1, seed: int = 0,
+                device_targets: Sequence[str] | None = None, precision: str = "f32",
                 device: Device | None = None) -> bytes:
     """Compiles agents that learn into a package, for `Agents` and for hearth_agents.h in a game.
 
-    observations: fields, as {"name": "speed", "kind": "numbers", "width": 2, "low": 0, "high": 30}.
-    actions: {"name": "move", "kind": "choose", "count": 4} or {"name": "aim", "kind": "drive", "width": 2}.
-    agents: maximum number.  network: {"kind": "mlp", "widths": [64, 64], "activation": "tanh", "init": "orthogonal"} ("fan_in"
-    suits SAC), {"kind": "gru", "width": 64} or {"kind": "lstm", "width": 64, "before": [], "after": [64]}.
-    learner: {"kind": "ppo", "dqn" or "sac", ...members of hearth::agents::Ppo and so on}; sdk/support/workbench/
-    hearth_workbench.h lists all of it.
+    observations: fields such as {"name": "speed", "kind": "box", "size": 2, "low": 0, "high": 30}.
+    actions: {"name": "move", "kind": "discrete", "n": 4} or {"name": "aim", "kind": "continuous", "size": 2}.
+    n_agents: maximum number.  frame_stack: number of observations that the network sees.
+    network: {"kind": "mlp", "hidden_sizes": [64, 64], "activation": "tanh", "init": "orthogonal"} ("pytorch_default"
+    suits SAC), {"kind": "gru", "hidden_size": 64} or {"kind": "lstm", "hidden_size": 64, "before": [], "after": [64]}.
+    learner: {"kind": "ppo", "dqn" or "sac", ...members of hearth::agents::Ppo, Dqn or Sac by name}.
+    sdk/support/workbench/hearth_workbench.h lists all kinds and keys.
     Errors: HearthError, also for unknown keys, listing the known ones.  Any thread.
     """
-    common, host = _common(agents, profiles, precision, None, device)
+    common, host = _common(n_agents, device_targets, precision, None, device)
     options = _options(common, observations=list(observations), actions=list(actions), network=network,
-                       learner=learner, stack=stack, seed=seed)
-    return _taken(lambda blob, report: lib().hearth_cook_agents(options, host, blob, report))
+                       learner=learner, frame_stack=frame_stack, seed=seed)
+    return _taken(lambda blob, messages: lib().hearth_cook_agents(options, host, blob, messages))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""A device without a window."""
+"""A headless device."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from ._library import HeadlessBuffer, Report, check, error, lib
+from ._library import HeadlessBuffer, Messages, check, error, lib
 
 
 def devices() -> list[str]:
-    """The names of the GPUs (and software drivers) that Vulkan lists, in its order."""
+    """Returns the names of the GPUs and software drivers, in Vulkan's order."""
     names = (ctypes.c_char * 256 * 16)()
     count = ctypes.c_uint32(16)
-    report = Report()
-    check(lib().hearth_headless_devices(names, ctypes.byref(count), ctypes.byref(report)), lambda: report.text)
+    messages = Messages()
+    check(lib().hearth_headless_devices(names, ctypes.byref(count), ctypes.byref(messages)), lambda: messages.text)
     return [names[i].value.decode() for i in range(min(count.value, 16))]
 
 
@@ -28,18 +28,18 @@ class Device:
     """A device with a Hearth context.
 
     name: an index of `devices()`, or a part of a name; None: the first discrete GPU, else an integrated one,
-    else any; "native": this machine's CPU, without Vulkan, with kernels that the system's C compiler builds
-    (docs/how-to/native_device.md).  validation: enable the validation layers; `messages` counts their messages.
+    else any; "cpu": this machine's CPU, without Vulkan, with kernels built by the system's C compiler
+    (docs/how-to/cpu_device.md).  validation: enables the validation layers; `messages` counts their messages.
 
-    Models and agents belong to the device that they were made with, and keep it alive.  One thread at a time.
+    Models and agents belong to the device that they were created on, and keep it alive.  One thread at a time.
     """
 
     def __init__(self, name: str | int | None = None, *, validation: bool = False) -> None:
         self._handle = ctypes.c_void_p()
-        report = Report()
-        wish = None if name is None else str(name).encode()
-        check(lib().hearth_headless_create(wish, 1 if validation else 0, ctypes.byref(self._handle),
-                                           ctypes.byref(report)), lambda: report.text)
+        messages = Messages()
+        selected = None if name is None else str(name).encode()
+        check(lib().hearth_headless_create(selected, 1 if validation else 0, ctypes.byref(self._handle),
+                                           ctypes.byref(messages)), lambda: messages.text)
         self._context = lib().hearth_headless_context(self._handle)
 
     @property
@@ -49,18 +49,18 @@ class Device:
 
     @property
     def messages(self) -> int:
-        """Messages of the validation layers so far."""
+        """Number of messages of the validation layers so far."""
         return lib().hearth_headless_messages(self._handle)
 
     @contextmanager
     def _commands(self) -> Iterator[ctypes.c_void_p]:
-        """A command buffer, submitted and waited for on exit; dropped on an exception."""
+        """A command buffer, submitted and waited for on exit; discarded on an exception."""
         commands = ctypes.c_void_p()
         self._check(lib().hearth_headless_begin(self._handle, ctypes.byref(commands)))
         try:
             yield commands
         except BaseException:
-            self._check(lib().hearth_headless_drop(self._handle))
+            self._check(lib().hearth_headless_discard(self._handle))
             raise
         self._check(lib().hearth_headless_submit(self._handle))
 
@@ -75,7 +75,7 @@ class Device:
         self.close()
 
     def close(self) -> None:
-        """Destroys the device.  Error: HEARTH_ERROR_INVALID_STATE while a model or agents of it are open."""
+        """Destroys the device.  Error: HEARTH_ERROR_INVALID_STATE while a model or agents on it are open."""
         if self._handle:
             self._check(lib().hearth_headless_destroy(self._handle))
             self._handle = ctypes.c_void_p()
@@ -91,7 +91,7 @@ _default: Device | None = None
 
 
 def default_device() -> Device:
-    """The default device, created by the first call."""
+    """Returns the default device, which the first call creates."""
     global _default
     if _default is None or not _default._handle:
         _default = Device()
@@ -99,7 +99,7 @@ def default_device() -> Device:
 
 
 class MappedBuffer:
-    """Device memory that NumPy sees: `bytes` is an array of uint8 over it, without a copy."""
+    """Mapped device memory: `bytes` is a uint8 array over it, without a copy."""
 
     UPLOAD, READBACK = 0, 1
 

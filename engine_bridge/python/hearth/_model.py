@@ -18,7 +18,7 @@ from ._device import Device, MappedBuffer, default_device
 from ._library import HearthError, check, error, lib
 
 Array = np.ndarray[Any, Any]
-#: A package: its bytes, or where the file is.
+#: A package: its bytes, or the path of its file.
 Package = Union[bytes, bytearray, memoryview, str, "os.PathLike[str]"]
 
 # Indexed by hearth_dtype. NumPy has no bfloat16: it is passed as float32.
@@ -31,7 +31,7 @@ def _numpy_dtype(code: int) -> np.dtype[Any]:
 
 
 def read_bytes(source: Package) -> bytes:
-    """Returns the bytes, or those of the file."""
+    """Returns the bytes themselves, or those of the file."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         return bytes(source)
     return Path(source).read_bytes()
@@ -48,66 +48,66 @@ def _aligned(data: bytes) -> Any:
 class Tensor:
     """An input or output of an entry, or a variable that persists between runs.
 
-    shape: extents; None is the batch size, and (None, n) n times the batch size: see `rows`.
-    kind: "input", "output", "in_place" (an input that is updated in place), "param", "state", "constant" or
-    "transient".
+    shape: extents; None: batch_factor times the batch size.
+    kind: "input", "output", "inout" (an input that runs overwrite), "param", "state", "constant" or
+    "non_persistent" (a state that brains do not contain).
     """
 
     name: str
     kind: str
     dtype: np.dtype[Any]
     shape: tuple[int | None, ...]
-    per_row: int  #: the leading extent is so many times rows; 0: it is fixed
+    batch_factor: int  #: the leading extent is this times the batch size; 0: it is fixed
 
-    def at(self, rows: int) -> tuple[int, ...]:
-        """The shape at this batch size."""
-        return tuple(self.per_row * rows if extent is None else extent for extent in self.shape)
+    def resolve(self, batch_size: int) -> tuple[int, ...]:
+        """Returns the shape at this batch size."""
+        return tuple(self.batch_factor * batch_size if extent is None else extent for extent in self.shape)
 
 
 @dataclass
-class _Place:
-    """A binding and its buffer, sized for the last run's batch."""
+class _Binding:
+    """A binding and its buffer, sized for the batch of the last run."""
 
     index: int
     tensor: Tensor
     info: c.BindingInfo
-    rows: int = -1
+    batch_size: int = -1
     buffer: MappedBuffer | None = None
 
 
 def _tensor(info: Any, kind: str) -> Tensor:
     dims = info.dims[:info.rank]
     return Tensor(info.name.decode(), kind, _numpy_dtype(info.dtype),
-                  tuple(None if d.per_row else d.count for d in dims),
-                  dims[0].count if info.rank and dims[0].per_row else 0)
+                  tuple(None if d.is_batch else d.count for d in dims),
+                  dims[0].count if info.rank and dims[0].is_batch else 0)
 
 
 def _to_device(value: Array, info: Any, name: str) -> Array:
     """Converts the value to the device's element type."""
     if _DTYPES[info.device_dtype] == "bfloat16":
-        raise HearthError(f"'{name}' is kept as bfloat16 on this device, which NumPy cannot write; "
-                          "expected a package cooked with f32")
+        raise HearthError(f"'{name}' is bfloat16 on this device, which NumPy cannot write: cook the "
+                          "package with precision f32")
     target = _numpy_dtype(info.device_dtype)
     if target.kind in "iu" and value.dtype.kind in "iu" and value.size:
         limits = np.iinfo(target)
         if value.min() < limits.min or value.max() > limits.max:
-            raise HearthError(f"'{name}' is kept as {target} on the device; expected {limits.min} to {limits.max}, "
+            raise HearthError(f"'{name}' is {target} on this device: expected {limits.min} to {limits.max}, "
                               f"found {value.min()} to {value.max()}", -6, "HEARTH_ERROR_OUT_OF_RANGE")
     return np.ascontiguousarray(value, dtype=target)
 
 
 def _array(value: Any, dtype: np.dtype[Any], name: str) -> Array:
-    """An array of the element type; other libraries' tensors are taken by DLPack, without a copy."""
+    """Returns an array of the element type; takes tensors of other libraries by DLPack, without a copy."""
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
         value = np.from_dlpack(value)
     array = np.asarray(value)
     if array.dtype != dtype:
         if not np.can_cast(array.dtype, dtype, "same_kind") and not (array.dtype.kind in "iub" and dtype.kind in "iu"):
-            raise HearthError(f"input '{name}' is {dtype}, found {array.dtype}", -1, "HEARTH_ERROR_INVALID_ARGUMENT")
+            raise HearthError(f"'{name}': expected {dtype}, found {array.dtype}", -1, "HEARTH_ERROR_INVALID_ARGUMENT")
         if array.dtype.kind in "iu" and dtype.kind in "iu" and array.size:
             limits = np.iinfo(dtype)
             if array.min() < limits.min or array.max() > limits.max:
-                raise HearthError(f"input '{name}' is {dtype}, found values from {array.min()} to {array.max()}", -6,
+                raise HearthError(f"'{name}': expected {dtype}, found values from {array.min()} to {array.max()}", -6,
                                   "HEARTH_ERROR_OUT_OF_RANGE")
         array = array.astype(dtype)
     return array
@@ -116,22 +116,22 @@ def _array(value: Any, dtype: np.dtype[Any], name: str) -> Array:
 class LoadedPackage:
     """Base of models and agents: a package, loaded for a device."""
 
-    def __init__(self, package: Package, device: Device | None, profile: str | None) -> None:
+    def __init__(self, package: Package, device: Device | None, device_target: str | None) -> None:
         self._device = device if device is not None else default_device()
         self._program = ctypes.c_void_p()
         data = read_bytes(package)
         words = _aligned(data)
         info = c.PackageLoadInfo(bytes=ctypes.addressof(words), byte_count=len(data),
-                                 profile=profile.encode() if profile is not None else None)
+                                 device_target=None if device_target is None else device_target.encode())
         check(lib().hearth_package_load(self._device._context, ctypes.byref(info), ctypes.byref(self._program)),
               lambda: lib().hearth_context_error(self._device._context))
         self._info = c.ProgramInfo()
         self._check_program(lib().hearth_program_get_info(self._program, ctypes.byref(self._info)))
-        self._slots: dict[str, tuple[int, c.SlotInfo]] = {}
-        for index in range(self._info.slot_count):
-            slot = c.SlotInfo()
-            self._check_program(lib().hearth_program_get_variable(self._program, index, ctypes.byref(slot)))
-            self._slots[slot.name.decode()] = (index, slot)
+        self._variables: dict[str, tuple[int, c.VariableInfo]] = {}
+        for index in range(self._info.variable_count):
+            variable = c.VariableInfo()
+            self._check_program(lib().hearth_program_get_variable(self._program, index, ctypes.byref(variable)))
+            self._variables[variable.name.decode()] = (index, variable)
 
     def _check_program(self, code: int) -> int:
         return check(code, lambda: lib().hearth_program_error(self._program))
@@ -142,14 +142,14 @@ class LoadedPackage:
         return self._device
 
     @property
-    def profile(self) -> str:
+    def device_target(self) -> str:
         """Name of the package's device target in use."""
-        return self._info.profile.decode()
+        return self._info.device_target.decode()
 
     @property
-    def max_rows(self) -> int:
-        """Maximum batch size."""
-        return self._info.rows_capacity
+    def max_batch_size(self) -> int:
+        """Maximum batch size of a run."""
+        return self._info.max_batch_size
 
     @property
     def graph_hash(self) -> int:
@@ -157,9 +157,9 @@ class LoadedPackage:
         return self._info.graph_hash
 
     @property
-    def tensors(self) -> dict[str, Tensor]:
-        """Parameters, states, constants and transient states by name."""
-        return {name: _tensor(slot, c.SLOT_KINDS[slot.kind]) for name, (_, slot) in self._slots.items()}
+    def variables(self) -> dict[str, Tensor]:
+        """Parameters, states, constants and non-persistent states by name."""
+        return {name: _tensor(info, c.VARIABLE_KINDS[info.kind]) for name, (_, info) in self._variables.items()}
 
     def _destroy(self) -> None:
         """Destroys the objects created from the program."""
@@ -186,43 +186,44 @@ class LoadedPackage:
 class Model(LoadedPackage):
     """A package on a device, with its weights.
 
-    package: bytes as of `cook_onnx`, or the path of a .hearth file.  profile: one of the package's by name; None:
-    the first that the device can run.
+    package: the bytes that `cook_onnx` returns, or the path of a .hearth file.  device_target: the name of one of the
+    package's; None: the first that the device can run.
 
-        model = hearth.Model(hearth.cook_onnx("policy.onnx", max_rows=64))
+        model = hearth.Model(hearth.cook_onnx("policy.onnx", max_batch_size=64))
         action = model.run(observation=numpy.zeros((10, 8), "float32"))["action"]
 
     One thread at a time, together with its device.
     """
 
-    def __init__(self, package: Package, device: Device | None = None, *, profile: str | None = None) -> None:
+    def __init__(self, package: Package, device: Device | None = None, *,
+                 device_target: str | None = None) -> None:
         self._session = ctypes.c_void_p()
-        super().__init__(package, device, profile)
-        self._entries: dict[str, tuple[int, list[_Place]]] = {}
+        super().__init__(package, device, device_target)
+        self._entries: dict[str, tuple[int, list[_Binding]]] = {}
         try:
             for index in range(self._info.entry_count):
                 entry = c.EntryInfo()
                 self._check_program(lib().hearth_program_get_entry(self._program, index, ctypes.byref(entry)))
-                self._entries[entry.name.decode()] = (index, list(self._places(entry)))
+                self._entries[entry.name.decode()] = (index, list(self._bindings(entry)))
             self._new_session()
         except BaseException:
             self.close()
             raise
 
-    def _places(self, entry: c.EntryInfo) -> Iterator[_Place]:
+    def _bindings(self, entry: c.EntryInfo) -> Iterator[_Binding]:
         for i in range(entry.binding_count):
             info = c.BindingInfo()
             index = entry.bindings[i]
             self._check_program(lib().hearth_program_get_binding(self._program, index, ctypes.byref(info)))
-            kind = "output" if info.is_output else "in_place" if info.is_in_place else "input"
-            yield _Place(index, _tensor(info, kind), info)
+            kind = "output" if info.is_output else "inout" if info.is_inout else "input"
+            yield _Binding(index, _tensor(info, kind), info)
 
     @property
     def entries(self) -> list[str]:
         """Names of the entries."""
         return list(self._entries)
 
-    def _entry(self, name: str | None) -> tuple[int, list[_Place]]:
+    def _entry(self, name: str | None) -> tuple[int, list[_Binding]]:
         if name is None:
             name = "main" if "main" in self._entries else next(iter(self._entries))
         if name not in self._entries:
@@ -232,135 +233,136 @@ class Model(LoadedPackage):
 
     def inputs(self, entry: str | None = None) -> list[Tensor]:
         """Inputs of the entry."""
-        return [p.tensor for p in self._entry(entry)[1] if p.tensor.kind != "output"]
+        return [b.tensor for b in self._entry(entry)[1] if b.tensor.kind != "output"]
 
     def outputs(self, entry: str | None = None) -> list[Tensor]:
-        """Outputs of the entry, and inputs that it updates in place."""
-        return [p.tensor for p in self._entry(entry)[1] if p.tensor.kind != "input"]
+        """Outputs of the entry, and inputs that it overwrites."""
+        return [b.tensor for b in self._entry(entry)[1] if b.tensor.kind != "input"]
 
-    def run(self, entry: str | None = None, inputs: Mapping[str, Any] | None = None, *, rows: int | None = None,
-            **more: Any) -> dict[str, Array]:
+    def run(self, entry: str | None = None, inputs: Mapping[str, Any] | None = None, *,
+            batch_size: int | None = None, **more: Any) -> dict[str, Array]:
         """Runs an entry and waits for it.
 
         entry: None: "main", or the first.  inputs: by name, as a mapping, as keywords, or both; anything that NumPy or
-        DLPack accepts.  rows: the batch size, if no input implies it.
+        DLPack accepts.  batch_size: required only if the shape of no input determines it.
         Returns new arrays by name.
         Errors: HearthError for an input that is missing, unknown, or has another shape or type.
         """
-        index, places = self._entry(entry)
+        index, bindings = self._entry(entry)
         given: dict[str, Array] = {}
-        wanted = {p.tensor.name: p.tensor for p in places if p.tensor.kind != "output"}
+        expected = {b.tensor.name: b.tensor for b in bindings if b.tensor.kind != "output"}
         for name, value in {**(inputs or {}), **more}.items():
-            if name not in wanted:
-                raise HearthError(f"no input is named '{name}'; there are: {', '.join(wanted)}", -2,
+            if name not in expected:
+                raise HearthError(f"no input is named '{name}'; there are: {', '.join(expected)}", -2,
                                   "HEARTH_ERROR_NOT_FOUND")
-            given[name] = _array(value, wanted[name].dtype, name)
-        missing = [name for name in wanted if name not in given]
+            given[name] = _array(value, expected[name].dtype, name)
+        missing = [name for name in expected if name not in given]
         if missing:
-            raise HearthError(f"no value for the input '{missing[0]}', {wanted[missing[0]].dtype} "
-                              f"{list(wanted[missing[0]].shape)}", -2, "HEARTH_ERROR_NOT_FOUND")
-        rows = self._rows(wanted, given, rows)
-        bounds = (c.Bound * len(places))()
-        for i, place in enumerate(places):
-            self._bind(bounds[i], place, rows, given)
+            raise HearthError(f"no value for the input '{missing[0]}', {expected[missing[0]].dtype} "
+                              f"{list(expected[missing[0]].shape)}", -2, "HEARTH_ERROR_NOT_FOUND")
+        batch_size = self._batch_size(expected, given, batch_size)
+        bound = (c.TensorBinding * len(bindings))()
+        for i, binding in enumerate(bindings):
+            self._bind(bound[i], binding, batch_size, given)
         with self._device._commands() as commands:
-            info = c.RecordInfo(command_buffer=commands, entry=index, bound_count=len(places), bound=bounds, rows=rows)
+            info = c.RecordInfo(command_buffer=commands, entry=index, binding_count=len(bindings), bindings=bound,
+                                batch_size=batch_size)
             self._check_session(lib().hearth_record(self._session, ctypes.byref(info), None))
-        return {p.tensor.name: self._result(p, rows) for p in places if p.tensor.kind != "input"}
+        return {b.tensor.name: self._result(b, batch_size) for b in bindings if b.tensor.kind != "input"}
 
-    def _rows(self, wanted: Mapping[str, Tensor], given: Mapping[str, Array], rows: int | None) -> int:
-        for name, tensor in wanted.items():
+    def _batch_size(self, expected: Mapping[str, Tensor], given: Mapping[str, Array], batch_size: int | None) -> int:
+        for name, tensor in expected.items():
             shape = given[name].shape
-            if tensor.per_row and rows is None and len(shape) == len(tensor.shape):
-                rows = shape[0] // tensor.per_row
-        rows = 1 if rows is None else rows
-        if not 1 <= rows <= self.max_rows:
-            raise HearthError(f"{rows} rows, expected 1 to {self.max_rows} (max_rows of the package)", -6,
-                              "HEARTH_ERROR_OUT_OF_RANGE")
-        for name, tensor in wanted.items():
-            if given[name].shape != tensor.at(rows):
-                raise HearthError(f"input '{name}' is {list(tensor.at(rows))}, found {list(given[name].shape)}", -1,
-                                  "HEARTH_ERROR_INVALID_ARGUMENT")
-        return rows
+            if tensor.batch_factor and batch_size is None and len(shape) == len(tensor.shape):
+                batch_size = shape[0] // tensor.batch_factor
+        batch_size = 1 if batch_size is None else batch_size
+        if not 1 <= batch_size <= self.max_batch_size:
+            raise HearthError(f"the batch size is {batch_size}, expected 1 to {self.max_batch_size} (max_batch_size of "
+                              "the package)", -6, "HEARTH_ERROR_OUT_OF_RANGE")
+        for name, tensor in expected.items():
+            if given[name].shape != tensor.resolve(batch_size):
+                raise HearthError(f"input '{name}': expected {list(tensor.resolve(batch_size))}, found "
+                                  f"{list(given[name].shape)}", -1, "HEARTH_ERROR_INVALID_ARGUMENT")
+        return batch_size
 
-    def _bind(self, bound: c.Bound, place: _Place, rows: int, given: Mapping[str, Array]) -> None:
-        size = max(4, place.info.bytes_fixed + place.info.bytes_per_row * rows)
-        is_input = place.tensor.kind == "input"
-        if place.buffer is None or place.rows != rows:
-            place.buffer = MappedBuffer(self._device, size,
-                                        MappedBuffer.UPLOAD if is_input else MappedBuffer.READBACK)
-            place.rows = rows
-        if place.tensor.kind != "output":
-            raw = _to_device(given[place.tensor.name], place.info, place.tensor.name)
-            place.buffer.bytes[:raw.nbytes] = raw.reshape(-1).view(np.uint8)
-        bound.binding, bound.usage, bound.buffer = place.index, place.buffer.raw.usage, place.buffer.raw.buffer
-        bound.bytes = size
-        bound.before.queue_family = bound.after.queue_family = c.SAME_QUEUE_FAMILY
+    def _bind(self, out: c.TensorBinding, binding: _Binding, batch_size: int, given: Mapping[str, Array]) -> None:
+        size = max(4, binding.info.bytes_fixed + binding.info.bytes_per_item * batch_size)
+        is_input = binding.tensor.kind == "input"
+        if binding.buffer is None or binding.batch_size != batch_size:
+            binding.buffer = MappedBuffer(self._device, size,
+                                          MappedBuffer.UPLOAD if is_input else MappedBuffer.READBACK)
+            binding.batch_size = batch_size
+        if binding.tensor.kind != "output":
+            raw = _to_device(given[binding.tensor.name], binding.info, binding.tensor.name)
+            binding.buffer.bytes[:raw.nbytes] = raw.reshape(-1).view(np.uint8)
+        out.binding, out.usage, out.buffer = binding.index, binding.buffer.raw.usage, binding.buffer.raw.buffer
+        out.bytes = size
+        out.acquire_scope.queue_family = out.release_scope.queue_family = c.SAME_QUEUE_FAMILY
         if not is_input:
-            bound.after.stages, bound.after.access = 0x4000, 0x2000  # HOST stage, HOST_READ access
+            out.release_scope.stages, out.release_scope.access = 0x4000, 0x2000  # HOST stage, HOST_READ access
 
-    def _result(self, place: _Place, rows: int) -> Array:
-        assert place.buffer is not None
-        if _DTYPES[place.info.device_dtype] == "bfloat16":
-            raise HearthError(f"output '{place.tensor.name}' is bfloat16 on this device, which NumPy cannot read")
-        shape = place.tensor.at(rows)
-        raw = place.buffer.bytes.view(_numpy_dtype(place.info.device_dtype))
-        return raw[:int(np.prod(shape, dtype=np.int64))].astype(place.tensor.dtype).reshape(shape)
+    def _result(self, binding: _Binding, batch_size: int) -> Array:
+        assert binding.buffer is not None
+        if _DTYPES[binding.info.device_dtype] == "bfloat16":
+            raise HearthError(f"output '{binding.tensor.name}' is bfloat16 on this device, which NumPy cannot read")
+        shape = binding.tensor.resolve(batch_size)
+        raw = binding.buffer.bytes.view(_numpy_dtype(binding.info.device_dtype))
+        return raw[:int(np.prod(shape, dtype=np.int64))].astype(binding.tensor.dtype).reshape(shape)
 
-    def _slot(self, name: str) -> tuple[int, c.SlotInfo]:
-        if name not in self._slots:
-            raise HearthError(f"there is no tensor '{name}'; there are: {', '.join(self._slots)}", -2,
+    def _variable(self, name: str) -> tuple[int, c.VariableInfo]:
+        if name not in self._variables:
+            raise HearthError(f"no variable is named '{name}'; there are: {', '.join(self._variables)}", -2,
                               "HEARTH_ERROR_NOT_FOUND")
-        return self._slots[name]
+        return self._variables[name]
 
     def read(self, name: str) -> Array:
-        """Returns a copy of a tensor's current value, [its shape]."""
-        index, slot = self._slot(name)
-        tensor = _tensor(slot, c.SLOT_KINDS[slot.kind])
-        if _DTYPES[slot.device_dtype] == "bfloat16":
-            raise HearthError(f"'{name}' is kept as bfloat16 on this device, which NumPy cannot read")
+        """Returns a copy of a variable's current value."""
+        index, variable = self._variable(name)
+        tensor = _tensor(variable, c.VARIABLE_KINDS[variable.kind])
+        if _DTYPES[variable.device_dtype] == "bfloat16":
+            raise HearthError(f"'{name}' is bfloat16 on this device, which NumPy cannot read")
         readback = ctypes.c_uint64()
         with self._device._commands() as commands:
-            info = c.ReadbackInfo(command_buffer=commands, slot=index)
-            info.before.queue_family = c.SAME_QUEUE_FAMILY
+            info = c.ReadbackInfo(command_buffer=commands, variable=index)
+            info.acquire_scope.queue_family = c.SAME_QUEUE_FAMILY
             self._check_session(lib().hearth_record_readback(self._session, ctypes.byref(info),
                                                              ctypes.byref(readback)))
-        raw = np.frombuffer(self._arrived(readback), _numpy_dtype(slot.device_dtype))
-        shape = tensor.at(1)
+        raw = np.frombuffer(self._arrived(readback), _numpy_dtype(variable.device_dtype))
+        shape = tensor.resolve(1)
         return raw[:int(np.prod(shape, dtype=np.int64))].astype(tensor.dtype).reshape(shape)
 
-    def write(self, tensors: Mapping[str, Any]) -> None:
-        """Overwrites tensors by name; each value has its tensor's shape and a type that fits.
+    def write(self, values: Mapping[str, Any]) -> None:
+        """Overwrites variables by name; each value has the variable's shape and a type that fits.
 
-        Everything is checked before anything is written.  Errors: HearthError naming the tensor.
+        Everything is checked before anything is written.  Errors: HearthError naming the variable.
         """
         ready = []
-        for name, value in tensors.items():
-            index, slot = self._slot(name)
-            tensor = _tensor(slot, c.SLOT_KINDS[slot.kind])
+        for name, value in values.items():
+            index, variable = self._variable(name)
+            tensor = _tensor(variable, c.VARIABLE_KINDS[variable.kind])
             array = _array(value, tensor.dtype, name)
-            if array.shape != tensor.at(1):
-                raise HearthError(f"'{name}' is {list(tensor.at(1))}, found {list(array.shape)}", -1,
+            if array.shape != tensor.resolve(1):
+                raise HearthError(f"'{name}': expected {list(tensor.resolve(1))}, found {list(array.shape)}", -1,
                                   "HEARTH_ERROR_INVALID_ARGUMENT")
-            ready.append((index, _to_device(array, slot, name)))
+            ready.append((index, _to_device(array, variable, name)))
         for index, array in ready:
             # One per frame, so that the upload ring need not hold all of them.
             with self._device._commands() as commands:
-                self._check_session(lib().hearth_record_update_variable(self._session, commands, index, 0, array.ctypes.data,
-                                                               array.nbytes))
+                self._check_session(lib().hearth_record_update_variable(self._session, commands, index, 0,
+                                                                        array.ctypes.data, array.nbytes))
 
     def _arrived(self, readback: ctypes.c_uint64) -> bytes:
-        data, size, serial = ctypes.c_void_p(), ctypes.c_uint64(), ctypes.c_uint64()
+        data, size, frame_number = ctypes.c_void_p(), ctypes.c_uint64(), ctypes.c_uint64()
         code = self._check_session(lib().hearth_readback_poll(self._session, readback, ctypes.byref(data),
-                                                              ctypes.byref(size), ctypes.byref(serial)))
+                                                              ctypes.byref(size), ctypes.byref(frame_number)))
         if code != 0:
-            raise error(code, "the readback of a finished submission is not there")
+            raise error(code, "the readback of a completed submission has not arrived")
         copy = ctypes.string_at(data, size.value)
         lib().hearth_readback_release(self._session, readback)
         return copy
 
     def save_brain(self, *, delta: bool = False) -> bytes:
-        """Returns all parameters and states as a brain: a file that loads on any device and profile of the model.
+        """Returns all parameters and states as a brain: a file that loads on any device and device target of the model.
 
         delta: only the difference from the package's initial values.
         Error: HEARTH_ERROR_NON_FINITE if any value is NaN or infinite.
@@ -369,7 +371,7 @@ class Model(LoadedPackage):
         with self._device._commands() as commands:
             code = lib().hearth_record_save_brain(self._session, commands, ctypes.byref(readback))
             if self._check_session(code) != 0:
-                raise error(code, "learning is under way: run again when it has finished")
+                raise error(code, "an update is in progress: call again when it has finished")
         snapshot = self._arrived(readback)
         info = c.BrainSaveInfo(snapshot=ctypes.cast(ctypes.c_char_p(snapshot), ctypes.c_void_p).value,
                                snapshot_bytes=len(snapshot), flags=4 if delta else 0)
@@ -378,24 +380,24 @@ class Model(LoadedPackage):
         check(encode(self._program, ctypes.byref(info), None, ctypes.byref(size)), "the size of the brain")
         out = (ctypes.c_uint64 * ((size.value + 7) // 8))()
         check(encode(self._program, ctypes.byref(info), out, ctypes.byref(size)),
-              "the brain could not be written: NaN or infinities in it?")
+              "the brain could not be encoded: does it contain NaN or infinity?")
         return ctypes.string_at(out, size.value)
 
-    def load_brain(self, brain: Package, *, partial: bool = False) -> None:
+    def load_brain(self, brain: Package, *, strict: bool = True) -> None:
         """Loads a brain into the model.  Errors name mismatches, and change nothing.
 
-        partial: ignore tensors that only one side has.
+        strict: False ignores variables that only the brain or only the model has.
         """
         data = read_bytes(brain)
         words = _aligned(data)
-        report = c.Report()
+        messages = c.Messages()
         with self._device._commands() as commands:
-            check(lib().hearth_record_load_brain(self._session, commands, words, len(data), 1 if partial else 0,
-                                            ctypes.byref(report)),
-                  lambda: report.text or lib().hearth_session_error(self._session))
+            check(lib().hearth_record_load_brain(self._session, commands, words, len(data), 0 if strict else 1,
+                                                 ctypes.byref(messages)),
+                  lambda: messages.text or lib().hearth_session_error(self._session))
 
-    def forget(self, pattern: str | None = None) -> int:
-        """Resets tensors whose names match (None: all; * matches any characters) to their initial values.
+    def reset_variables(self, pattern: str | None = None) -> int:
+        """Resets variables whose names match (None: all; * matches any characters) to their initial values.
         Returns their number."""
         count = ctypes.c_uint32()
         with self._device._commands() as commands:
@@ -405,11 +407,11 @@ class Model(LoadedPackage):
 
     def _new_session(self) -> None:
         snapshot = lib().hearth_program_get_brain_size(self._program)
-        largest = max((slot.bytes for _, slot in self._slots.values()), default=0)
+        largest = max((variable.bytes for _, variable in self._variables.values()), default=0)
         room = max(snapshot, largest, 1 << 20) + (1 << 16)
-        info = c.SessionCreateInfo(program=self._program, recordings_in_flight=64, inline_bytes=1024, upload_count=64,
-                                   upload_bytes=room, readback_bytes=room, readback_count=64,
-                                   profile_recordings=16)
+        info = c.SessionCreateInfo(program=self._program, recordings_in_flight=64, max_inline_bytes=1024,
+                                   upload_count=64, upload_bytes=room, readback_bytes=room, readback_count=64,
+                                   max_pending_timings=16)
         check(lib().hearth_session_create(self._device._context, ctypes.byref(info), ctypes.byref(self._session)),
               lambda: lib().hearth_context_error(self._device._context))
         self._check_session(lib().hearth_session_create_pipelines(self._session, 0))

@@ -3,14 +3,14 @@
 """Converts policies of Stable-Baselines3 and CleanRL to brains, and back.
 
     checkpoint = hearth.checkpoints.load("ppo_cartpole.zip")       # or CleanRL's .pt / .cleanrl_model
-    package = checkpoint.cook(agents=16)
+    package = checkpoint.cook(n_agents=16)
     brain = checkpoint.brain(package)                              # for the game, and for Agents.load_brain
     checkpoint.verify(package, brain)                              # 1,000 forward passes
-    ... the game learns on ...
+    ... training continues in the game ...
     checkpoint.save("back.zip", checkpoint.export(package, brain))
 
 Supports policies over flat observations: PPO and A2C (multilayer perceptrons), recurrent PPO (one LSTM), DQN.
-State that checkpoints lack (Adam's moments) is reset.  Files are read with torch, weights only.
+Adam's moments are not converted: they are reset.  Files are read by torch with weights_only=True.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "relu": lambda x: np.maximum(x, 0),
     "silu": lambda x: x / (1 + np.exp(-x)),
 }
-# The recurrent state of one network is h and c concatenated; a brain's is the actor's, then the
+# The recurrent state of a network is h and c concatenated; that of the entry "policy" is the actor's, then the
 # critic's.
 
 
@@ -47,8 +47,8 @@ _ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 class _Link:
     """A tensor of the checkpoint, with its name and scale in a brain."""
 
-    theirs: str
-    ours: str
+    theirs: str  #: name in the checkpoint
+    ours: str  #: name in the brain
     # ours = (theirs - shift) / scale; for log_std: theirs - log(scale).
     scale: Array | None = None
     shift: Array | None = None
@@ -75,42 +75,41 @@ class Checkpoint:
 
     origin: str  #: "stable-baselines3" or "cleanrl"
     learner: str  #: "ppo" or "dqn"
-    observations: list[dict[str, Any]]
+    observations: list[dict[str, Any]]  #: as for `cook_agents`, like actions and network
     actions: list[dict[str, Any]]
     network: dict[str, Any]
     state: State  #: by the names of the checkpoint
     source: bytes | None = None  #: the file, for `save`
     links: list[_Link] = field(default_factory=list)
 
-    def cook(self, *, agents: int = 16, device: Device | None = None, learner: Mapping[str, Any] | None = None,
+    def cook(self, *, n_agents: int = 16, device: Device | None = None, learner: Mapping[str, Any] | None = None,
              **options: Any) -> bytes:
-        """A package whose network is the checkpoint's.  learner, options: as `cook_agents`."""
-        settings: dict[str, Any] = {"kind": self.learner, "normalize_observations": False}
+        """Returns a package with the checkpoint's network.  learner, options: as for `cook_agents`."""
+        hyperparameters: dict[str, Any] = {"kind": self.learner, "normalize_observations": False}
         if self.learner == "ppo":
-            settings.update(normalize_rewards=False, least_log_deviation=-20.0, most_log_deviation=2.0)
+            hyperparameters.update(normalize_rewards=False, log_std_min=-20.0, log_std_max=2.0)
         else:
-            settings.update(is_dueling=False)
-        settings.update(learner or {})
-        # Their networks do not clip observations; a brain's limit is set so high that it has no
-        # effect.
-        settings["rails"] = {"observation_limit": 1e4, **settings.get("rails", {})}
-        return cook_agents(self.observations, self.actions, agents=agents, network=self.network, learner=settings,
-                           device=device, **options)
+            hyperparameters.update(dueling=False)
+        hyperparameters.update(learner or {})
+        # Policies of Stable-Baselines3 and CleanRL do not clip observations: the limit is too high to have an effect.
+        hyperparameters["limits"] = {"clip_obs": 1e4, **hyperparameters.get("limits", {})}
+        return cook_agents(self.observations, self.actions, n_agents=n_agents, network=self.network,
+                           learner=hyperparameters, device=device, **options)
 
     def brain(self, package: Package, device: Device | None = None) -> bytes:
         """Returns a brain that acts like the checkpoint.  Errors: HearthError for a package of another network."""
         with Model(package, device) as model:
-            there = model.tensors
+            variables = model.variables
             values: State = {}
             for link in self.links:
                 value = link.to_ours(self.state[link.theirs])
                 for name in (link.ours, "published.param." + link.ours, "target." + link.ours):
-                    # Both have separate tensors for DQN's target network.
-                    if name in there and name not in values:
+                    # Stable-Baselines3 also stores DQN's target network, whose links come first.
+                    if name in variables and name not in values:
                         values[name] = value
                 if link.ours not in values:
-                    raise HearthError(f"the package has no '{link.ours}' for the checkpoint's '{link.theirs}'", -15,
-                                      "HEARTH_ERROR_INCOMPATIBLE")
+                    raise HearthError(f"the package has no variable '{link.ours}' for the checkpoint's "
+                                      f"'{link.theirs}'", -15, "HEARTH_ERROR_INCOMPATIBLE")
             model.write(values)
             return model.save_brain()
 
@@ -126,57 +125,59 @@ class Checkpoint:
             for link in self.links:
                 value = link.to_theirs(model.read(link.ours), self.state[link.theirs].shape)
                 if link.theirs in taken and not np.array_equal(taken[link.theirs], value):
-                    raise HearthError(f"actor and critic share '{link.theirs}' in the checkpoint, but have learned "
-                                      "apart in the brain", -15, "HEARTH_ERROR_INCOMPATIBLE")
+                    raise HearthError(f"actor and critic share '{link.theirs}' in the checkpoint, but their weights "
+                                      "differ in the brain", -15, "HEARTH_ERROR_INCOMPATIBLE")
                 taken[link.theirs] = state[link.theirs] = value
         return state
 
-    def forward(self, observation: Array, memory: Array | None = None) -> tuple[Array, Array | None, Array | None]:
-        """Evaluates the checkpoint's policy in NumPy with doubles: head (logits, means or values of choices), value, memory.
+    def forward(self, observation: Array,
+                recurrent_state: Array | None = None) -> tuple[Array, Array | None, Array | None]:
+        """Evaluates the checkpoint's policy in NumPy in double precision.
 
-        observation: [rows, width]; memory: [rows, 4 * hidden], of a recurrent policy.
+        observation: [batch, size].  recurrent_state: [batch, 4 * hidden size], of a recurrent policy: h and c of the
+        actor, then of the critic.
+        Returns the output of the policy head (logits and means, or Q values), the value and the next recurrent state.
         """
-        net = _Reference(self)
-        return net.forward(np.asarray(observation, np.float64), memory)
+        return _Reference(self).forward(np.asarray(observation, np.float64), recurrent_state)
 
     def verify(self, package: Package, brain: Package, *, passes: int = 1000, tolerance: float = 1e-5, seed: int = 0,
                device: Device | None = None) -> float:
         """Compares forward passes on random observations; the recurrent state persists between passes.
 
-        Returns the largest difference, relative to max(1, size).  Error: HearthError if it exceeds `tolerance`.
+        Returns the largest difference, relative to max(1, |expected|).  Error: HearthError if it exceeds `tolerance`.
         """
         random = np.random.default_rng(seed)
-        width = sum(f.get("width", 1) for f in self.observations)
+        size = sum(f.get("size", 1) for f in self.observations)
         worst = 0.0
         with Model(package, device) as model:
             model.load_brain(brain)
-            rows = min(model.max_rows, passes)
-            hidden = self.network["width"] if self.network["kind"] == "lstm" else 0
-            ours_memory = theirs_memory = np.zeros((rows, 4 * hidden), np.float32)
+            batch_size = min(model.max_batch_size, passes)
+            hidden_size = self.network["hidden_size"] if self.network["kind"] == "lstm" else 0
+            our_state = their_state = np.zeros((batch_size, 4 * hidden_size), np.float32)
             scale, shift = _units(self.actions)
-            for _ in range(-(-passes // rows)):
-                seen = random.normal(size=(rows, width)).astype(np.float32)
-                inputs = {"observation": seen, **({"memory": ours_memory} if hidden else {})}
+            for _ in range(-(-passes // batch_size)):
+                observation = random.normal(size=(batch_size, size)).astype(np.float32)
+                inputs = {"observation": observation, **({"recurrent_state": our_state} if hidden_size else {})}
                 ours = model.run("policy", inputs)
-                head, value, theirs_memory = self.forward(seen, theirs_memory if hidden else None)
-                pairs = [(ours["head"] * scale + shift, head)]
+                head, value, their_state = self.forward(observation, their_state if hidden_size else None)
+                pairs = [(ours["q_values" if self.learner == "dqn" else "logits_and_means"] * scale + shift, head)]
                 if value is not None:
                     pairs.append((ours["value"], value))
-                if hidden:
-                    ours_memory = ours["next_memory"]
-                    pairs.append((ours_memory, theirs_memory))
+                if hidden_size:
+                    our_state = ours["next_recurrent_state"]
+                    pairs.append((our_state, their_state))
                 for a, b in pairs:
                     worst = max(worst, float((np.abs(a - b) / np.maximum(1, np.abs(b))).max()))
         if not worst <= tolerance:
-            raise HearthError(f"{passes} forward passes differ by up to {worst:.3g}, expected {tolerance:.3g} at most",
+            raise HearthError(f"{passes} forward passes differ by up to {worst:.3g}, expected at most {tolerance:.3g}",
                               -15, "HEARTH_ERROR_INCOMPATIBLE")
         return worst
 
     def save(self, path: str | os.PathLike[str], state: Mapping[str, Array]) -> None:
-        """Writes a checkpoint file like the one that was read, with these tensors; the optimizer state is kept."""
+        """Writes a checkpoint file like the one that was read, with these tensors and the old optimizer state."""
         torch = _torch()
         if self.source is None:
-            raise HearthError("this checkpoint was made of tensors, not of a file; use torch.save")
+            raise HearthError("this checkpoint was made from tensors, not from a file: use torch.save")
         stored = io.BytesIO()
         tensors = {name: torch.from_numpy(np.array(value)) for name, value in state.items()}
         torch.save(tensors, stored)
@@ -191,7 +192,7 @@ class Checkpoint:
 
 
 class _Reference:
-    """Runs a checkpoint with its own tensors: an independent reference implementation."""
+    """An independent implementation of the checkpoint's policy, for comparison."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         self.state = {name: value.astype(np.float64) for name, value in checkpoint.state.items()}
@@ -203,7 +204,7 @@ class _Reference:
             x = self.activation(x @ self.state[name + ".weight"].T + self.state[name + ".bias"])
         return x
 
-    def last(self, name: str, x: Array) -> Array:
+    def linear(self, name: str, x: Array) -> Array:
         return x @ self.state[name + ".weight"].T + self.state[name + ".bias"]
 
     def lstm(self, name: str, x: Array, h: Array, c: Array) -> tuple[Array, Array]:
@@ -214,25 +215,25 @@ class _Reference:
         c = c / (1 + np.exp(-f)) + np.tanh(g) / (1 + np.exp(-i))
         return np.tanh(c) / (1 + np.exp(-o)), c
 
-    def forward(self, x: Array, memory: Array | None) -> tuple[Array, Array | None, Array | None]:
+    def forward(self, x: Array, recurrent_state: Array | None) -> tuple[Array, Array | None, Array | None]:
         nets = _nets(self.checkpoint.origin, self.checkpoint.learner, self.state)
-        results, memories = [], []
+        results, states = [], []
         for i, net in enumerate(nets):
             y = self.dense(net.before, x)
             if net.lstm:
-                assert memory is not None
-                h, c = np.split(np.split(np.asarray(memory, np.float64), 2, axis=-1)[i], 2, axis=-1)
+                assert recurrent_state is not None
+                h, c = np.split(np.split(np.asarray(recurrent_state, np.float64), 2, axis=-1)[i], 2, axis=-1)
                 h, c = self.lstm(net.lstm, y, h, c)
-                memories += [h, c]
+                states += [h, c]
                 y = h
-            results.append(self.last(net.head, self.dense(net.after, y)))
+            results.append(self.linear(net.head, self.dense(net.after, y)))
         value = results[1][:, 0] if len(results) > 1 else None
-        return results[0], value, np.concatenate(memories, 1) if memories else None
+        return results[0], value, np.concatenate(states, 1) if states else None
 
 
 @dataclass(frozen=True)
 class _Net:
-    """One of a checkpoint's nets: names of its dense layers, of its LSTM, and of the layer that says."""
+    """A network of a checkpoint: names of its dense layers, its LSTM and its output layer."""
 
     ours: str  #: "actor", "critic" or "q"
     before: list[str]
@@ -242,7 +243,7 @@ class _Net:
 
 
 def _layers(state: Mapping[str, Array], prefix: str) -> list[str]:
-    """Dense layers prefix.0, prefix.2, ... in order."""
+    """Returns the names of the dense layers prefix.0, prefix.2, ... in order."""
     found = [(int(m[1]), name[:-7]) for name in state
              if (m := re.fullmatch(re.escape(prefix) + r"\.(\d+)\.weight", name))]
     return [name for _, name in sorted(found)]
@@ -275,14 +276,14 @@ def _torch() -> Any:
     try:
         import torch
     except ImportError:
-        raise HearthError("checkpoints are files of torch; expected the package torch to be installed") from None
+        raise HearthError("checkpoints are read with torch, which is not installed: pip install torch") from None
     return torch
 
 
 def _tensors(stored: bytes) -> State:
     loaded = _torch().load(io.BytesIO(stored), map_location="cpu", weights_only=True)
     if not isinstance(loaded, Mapping) or not all(hasattr(v, "numpy") for v in loaded.values()):
-        raise HearthError("the file holds no state_dict; expected what torch.save(agent.state_dict(), ...) writes", -4,
+        raise HearthError("the file contains no state_dict; expected a file of torch.save(agent.state_dict(), ...)", -4,
                           "HEARTH_ERROR_CORRUPT_DATA")
     return {name: np.array(value.numpy()) for name, value in loaded.items()}
 
@@ -291,15 +292,15 @@ def load(file: Package, *, actions: Sequence[Mapping[str, Any]] | None = None,
          activation: str | None = None) -> Checkpoint:
     """Reads a checkpoint: Stable-Baselines3's .zip, or a state_dict as CleanRL saves it.
 
-    actions: as of `cook_agents`; None: one choice, or numbers in [-1, 1].  activation: "tanh", "relu" or "silu"; None:
-    what the file says, else tanh (PPO, A2C) or relu (DQN).
+    actions: as for `cook_agents`; None: one discrete action, or a continuous one in [-1, 1].  activation: "tanh",
+    "relu" or "silu"; None: as stored in the file, else tanh (PPO, A2C) or relu (DQN).
     """
     data = read_bytes(file)
     if data[:2] == b"PK":
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if "policy.pth" in archive.namelist():
                 if activation is None:
-                    activation = _activation_said(json.loads(archive.read("data")))
+                    activation = _stored_activation(json.loads(archive.read("data")))
                 checkpoint = from_state("stable-baselines3", _tensors(archive.read("policy.pth")), actions=actions,
                                         activation=activation)
                 checkpoint.source = data
@@ -309,10 +310,10 @@ def load(file: Package, *, actions: Sequence[Mapping[str, Any]] | None = None,
     return checkpoint
 
 
-def _activation_said(data: Mapping[str, Any]) -> str | None:
-    """Parses the policy_kwargs of a Stable-Baselines3 file, which it stores as text."""
-    said = str((data.get("policy_kwargs") or {}).get("activation_fn", ""))
-    match = re.search(r"activation\.(\w+)'", said)
+def _stored_activation(data: Mapping[str, Any]) -> str | None:
+    """Returns the activation in the policy_kwargs of a Stable-Baselines3 file, which stores them as text."""
+    text = str((data.get("policy_kwargs") or {}).get("activation_fn", ""))
+    match = re.search(r"activation\.(\w+)'", text)
     if not match:
         return None
     if match[1].lower() not in _ACTIVATIONS:
@@ -323,7 +324,7 @@ def _activation_said(data: Mapping[str, Any]) -> str | None:
 
 def from_state(origin: str, state: Mapping[str, Any], *, actions: Sequence[Mapping[str, Any]] | None = None,
                activation: str | None = None) -> Checkpoint:
-    """The same from tensors by name: `policy.state_dict()` of Stable-Baselines3, `agent.state_dict()` of CleanRL.
+    """As `load`, from tensors by name: `policy.state_dict()` of Stable-Baselines3, `agent.state_dict()` of CleanRL.
 
     origin: "stable-baselines3" or "cleanrl".
     Errors: HearthError naming unsupported parts: convolutions, layers that differ between actor and critic.
@@ -334,40 +335,45 @@ def from_state(origin: str, state: Mapping[str, Any], *, actions: Sequence[Mappi
         raise HearthError(f"origin is '{origin}', expected stable-baselines3 or cleanrl")
     images = [name for name, value in tensors.items() if value.ndim > 2]
     if images:
-        raise HearthError(f"'{images[0]}' has {tensors[images[0]].ndim} axes: policies that see pictures are not "
-                          "understood, expected flat observations", -3, "HEARTH_ERROR_UNSUPPORTED")
+        raise HearthError(f"'{images[0]}' has {tensors[images[0]].ndim} axes: policies with image observations are not "
+                          "supported, expected flat observations", -3, "HEARTH_ERROR_UNSUPPORTED")
     is_dqn = any(name.startswith("q_net.") for name in tensors) or (
         origin == "cleanrl" and "network.0.weight" in tensors and "lstm.weight_ih_l0" not in tensors)
     learner = "dqn" if is_dqn else "ppo"
     try:
         nets = _nets(origin, learner, tensors)
-        network, width = _network(nets, tensors)
+        network, observation_size = _network(nets, tensors)
         head = tensors[nets[0].head + ".weight"]
     except (KeyError, IndexError):
-        raise HearthError(f"this is no policy of {origin} that is understood; its tensors are {', '.join(tensors)}",
-                          -3, "HEARTH_ERROR_UNSUPPORTED") from None
+        raise HearthError(f"this is not a supported policy of {origin}; its tensors are {', '.join(tensors)}", -3,
+                           "HEARTH_ERROR_UNSUPPORTED") from None
     network["activation"] = activation or ("relu" if is_dqn else "tanh")
-    log_deviation = next((name for name in ("log_std", "actor_logstd") if name in tensors), None)
+    log_std = next((name for name in ("log_std", "actor_logstd") if name in tensors), None)
     if actions is None:
-        count = head.shape[0]
-        actions = [{"name": "action", "kind": "drive", "width": count}] if log_deviation else [
-            {"name": "action", "kind": "choose", "count": count}]
+        outputs = head.shape[0]
+        actions = [{"name": "action", "kind": "continuous", "size": outputs}] if log_std else [
+            {"name": "action", "kind": "discrete", "n": outputs}]
     described = [dict(a) for a in actions]
-    outputs = sum(a["count"] if a["kind"] == "choose" else a.get("width", 1) for a in described)
-    if outputs != head.shape[0]:
-        raise HearthError(f"the actions take {outputs} outputs, but '{nets[0].head}' has {head.shape[0]}", -15,
+    expected = sum(map(_output_size, described))
+    if expected != head.shape[0]:
+        raise HearthError(f"the actions take {expected} outputs, but '{nets[0].head}' has {head.shape[0]}", -15,
                           "HEARTH_ERROR_INCOMPATIBLE")
     if is_dqn and len(described) != 1:
-        raise HearthError(f"DQN's checkpoints have one choice, found {len(described)} actions")
-    checkpoint = Checkpoint(origin, learner, [{"name": "observation", "kind": "numbers", "width": width}], described,
-                            network, tensors)
-    checkpoint.links = _links(checkpoint, nets, log_deviation)
+        raise HearthError(f"a DQN checkpoint has one discrete action, found {len(described)} actions")
+    checkpoint = Checkpoint(origin, learner, [{"name": "observation", "kind": "box", "size": observation_size}],
+                            described, network, tensors)
+    checkpoint.links = _links(checkpoint, nets, log_std)
     return checkpoint
 
 
+def _output_size(action: Mapping[str, Any]) -> int:
+    """Number of outputs of the policy head for this action: logits, or means."""
+    return int(action["n"] if action["kind"] == "discrete" else action.get("size", 1))
+
+
 def _network(nets: Sequence[_Net], tensors: State) -> tuple[dict[str, Any], int]:
-    """The description that fits all nets, and how wide their observations are."""
-    def widths(names: Sequence[str]) -> list[int]:
+    """Returns the network of `cook_agents` that all nets have, and their observation size."""
+    def sizes(names: Sequence[str]) -> list[int]:
         return [tensors[name + ".weight"].shape[0] for name in names]
 
     found = []
@@ -375,21 +381,21 @@ def _network(nets: Sequence[_Net], tensors: State) -> tuple[dict[str, Any], int]
         first = (net.before + [net.lstm] if net.lstm else net.before + [net.head])[0]
         weight = tensors[first + (".weight_ih_l0" if first == net.lstm and net.lstm else ".weight")]
         if net.lstm:
-            hidden = tensors[net.lstm + ".weight_hh_l0"].shape[1]
+            hidden_size = tensors[net.lstm + ".weight_hh_l0"].shape[1]
             if net.lstm + ".weight_ih_l1" in tensors:
                 raise HearthError(f"'{net.lstm}' has more than one layer, expected one", -3,
                                   "HEARTH_ERROR_UNSUPPORTED")
-            found.append(({"kind": "lstm", "width": hidden, "before": widths(net.before),
-                           "after": widths(net.after)}, weight.shape[1]))
+            found.append(({"kind": "lstm", "hidden_size": hidden_size, "before": sizes(net.before),
+                           "after": sizes(net.after)}, weight.shape[1]))
         else:
-            found.append(({"kind": "mlp", "widths": widths(net.before)}, weight.shape[1]))
+            found.append(({"kind": "mlp", "hidden_sizes": sizes(net.before)}, weight.shape[1]))
     if any(f != found[0] for f in found):
         raise HearthError(f"actor and critic differ: {found[0][0]} and {found[1][0]}; expected the same layers", -3,
                           "HEARTH_ERROR_UNSUPPORTED")
     return dict(found[0][0]), found[0][1]
 
 
-def _links(checkpoint: Checkpoint, nets: Sequence[_Net], log_deviation: str | None) -> list[_Link]:
+def _links(checkpoint: Checkpoint, nets: Sequence[_Net], log_std: str | None) -> list[_Link]:
     links: list[_Link] = []
 
     def dense(theirs: str, ours: str, scale: Array | None = None, shift: Array | None = None) -> None:
@@ -413,24 +419,23 @@ def _links(checkpoint: Checkpoint, nets: Sequence[_Net], log_deviation: str | No
             scale, shift = _units(checkpoint.actions)
             has_units = bool((scale != 1).any() or (shift != 0).any())
             dense(net.head, "actor.head", scale if has_units else None, shift if has_units else None)
-    if log_deviation:
+    if log_std:
         scale, _ = _units(checkpoint.actions)
-        drives = np.concatenate([np.full(a["count"] if a["kind"] == "choose" else a.get("width", 1),
-                                         a["kind"] == "drive") for a in checkpoint.actions])
-        links.append(_Link(log_deviation, "actor.log_deviation", scale[drives], None, True))
+        is_continuous = np.concatenate([np.full(_output_size(a), a["kind"] == "continuous")
+                                        for a in checkpoint.actions])
+        links.append(_Link(log_std, "actor.log_std", scale[is_continuous], None, True))
     if checkpoint.origin == "stable-baselines3" and checkpoint.learner == "dqn":
         for link in list(links):
             links.append(_Link(link.theirs.replace("q_net.", "q_net_target.", 1), "target." + link.ours))
-        links.sort(key=lambda link: not link.ours.startswith("target."))  # before their originals fill them
+        links.sort(key=lambda link: not link.ours.startswith("target."))  # the first value of a variable is used
     return links
 
 
 def _units(actions: Sequence[Mapping[str, Any]]) -> tuple[Array, Array]:
-    """A brain's numbers lie in [-1, 1], which is what each output is scaled from, and its middle."""
+    """Returns scale and shift from a brain's outputs, whose actions lie in [-1, 1], to the game's units."""
     scale, shift = [], []
     for a in actions:
-        count = a["count"] if a["kind"] == "choose" else a.get("width", 1)
-        low, high = (a.get("low", -1.0), a.get("high", 1.0)) if a["kind"] == "drive" else (-1.0, 1.0)
-        scale += [(high - low) / 2] * count
-        shift += [(high + low) / 2] * count
+        low, high = (a.get("low", -1.0), a.get("high", 1.0)) if a["kind"] == "continuous" else (-1.0, 1.0)
+        scale += [(high - low) / 2] * _output_size(a)
+        shift += [(high + low) / 2] * _output_size(a)
     return np.array(scale, np.float64), np.array(shift, np.float64)

@@ -15,7 +15,7 @@ PASSES = 1000
 
 
 def perturbed(module):
-    """With weights as training leaves them: heads that say something."""
+    """Returns the module with larger weights, like those of a trained policy."""
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for p in module.parameters():
@@ -23,24 +23,24 @@ def perturbed(module):
     return module
 
 
-def observations(width, rows=PASSES):
-    return np.random.default_rng(3).normal(size=(rows, width)).astype(np.float32)
+def observations(size, batch_size=PASSES):
+    return np.random.default_rng(3).normal(size=(batch_size, size)).astype(np.float32)
 
 
-def brain_of(checkpoint, agents=50):
-    package = checkpoint.cook(agents=agents)
+def brain_of(checkpoint, n_agents=50):
+    package = checkpoint.cook(n_agents=n_agents)
     brain = checkpoint.brain(package)
     assert checkpoint.verify(package, brain, passes=PASSES) <= 1e-5
     return package, brain
 
 
-def run_in_parts(model, entry, seen, **inputs):
-    rows = model.max_rows
-    parts = [model.run(entry, observation=seen[i:i + rows], **inputs) for i in range(0, len(seen), rows)]
-    return {name: np.concatenate([p[name] for p in parts]) for name in parts[0] if parts[0][name].ndim}
+def run_in_batches(model, entry, seen, **inputs):
+    size = model.max_batch_size
+    results = [model.run(entry, observation=seen[i:i + size], **inputs) for i in range(0, len(seen), size)]
+    return {name: np.concatenate([r[name] for r in results]) for name in results[0] if results[0][name].ndim}
 
 
-def returns_as_it_came(checkpoint, package, brain):
+def is_exported_unchanged(checkpoint, package, brain):
     back = checkpoint.export(package, brain)
     assert set(back) == set(checkpoint.state)
     for name, value in checkpoint.state.items():
@@ -57,7 +57,7 @@ def sb3_policy(algorithm, name, task, **arguments):
 
 
 @pytest.mark.parametrize("algorithm", ["PPO", "A2C"])
-def test_sb3_perceptron_acts_identically(algorithm, tmp_path):
+def test_sb3_mlp_acts_identically(algorithm, tmp_path):
     model = sb3_policy("stable_baselines3", algorithm, "CartPole-v1")
     model.save(tmp_path / "model.zip")
     checkpoint = checkpoints.load(tmp_path / "model.zip")
@@ -65,34 +65,34 @@ def test_sb3_perceptron_acts_identically(algorithm, tmp_path):
     seen = observations(4)
     with hearth.Model(package) as ours:
         ours.load_brain(brain)
-        said, acts = run_in_parts(ours, "policy", seen), run_in_parts(ours, "act", seen, explore=0.0)
+        outputs, acts = run_in_batches(ours, "policy", seen), run_in_batches(ours, "act", seen, exploration=0.0)
     with torch.no_grad():
         distribution = model.policy.get_distribution(torch.from_numpy(seen)).distribution
         values = model.policy.predict_values(torch.from_numpy(seen))[:, 0].numpy()
-    logits = said["head"] - np.log(np.exp(said["head"]).sum(1, keepdims=True))
+    logits = outputs["logits_and_means"] - np.log(np.exp(outputs["logits_and_means"]).sum(1, keepdims=True))
     assert np.abs(logits - distribution.logits.numpy()).max() <= 1e-5
-    assert np.abs(said["value"] - values).max() <= 1e-5
+    assert np.abs(outputs["value"] - values).max() <= 1e-5
     assert np.array_equal(acts["action"][:, 0], model.predict(seen, deterministic=True)[0])
-    returns_as_it_came(checkpoint, package, brain)
+    is_exported_unchanged(checkpoint, package, brain)
 
 
-def test_sb3_numbers_in_the_games_units_act_identically(tmp_path):
+def test_sb3_continuous_actions_in_the_games_units_act_identically(tmp_path):
     model = sb3_policy("stable_baselines3", "PPO", "Pendulum-v1",
                        policy_kwargs={"activation_fn": nn.ReLU, "net_arch": [32, 16]})
     model.save(tmp_path / "model.zip")
-    drives = [{"name": "torque", "kind": "drive", "width": 1, "low": -2, "high": 2}]
-    checkpoint = checkpoints.load(tmp_path / "model.zip", actions=drives)
-    assert checkpoint.network == {"kind": "mlp", "widths": [32, 16], "activation": "relu"}
+    torque = [{"name": "torque", "kind": "continuous", "size": 1, "low": -2, "high": 2}]
+    checkpoint = checkpoints.load(tmp_path / "model.zip", actions=torque)
+    assert checkpoint.network == {"kind": "mlp", "hidden_sizes": [32, 16], "activation": "relu"}
     package, brain = brain_of(checkpoint)
     seen = observations(3)
     with hearth.Model(package) as ours:
         ours.load_brain(brain)
-        acts = run_in_parts(ours, "act", seen, explore=0.0)["action"]
-        deviation = np.exp(ours.read("actor.log_deviation")) * 2
+        acts = run_in_batches(ours, "act", seen, exploration=0.0)["action"]
+        std = np.exp(ours.read("actor.log_std")) * 2
     theirs, _ = model.predict(seen, deterministic=True)
     assert np.abs(acts - theirs).max() <= 1e-5
-    assert deviation == pytest.approx(model.policy.log_std.exp().detach().numpy(), rel=1e-6)
-    returns_as_it_came(checkpoint, package, brain)
+    assert std == pytest.approx(model.policy.log_std.exp().detach().numpy(), rel=1e-6)
+    is_exported_unchanged(checkpoint, package, brain)
 
 
 def test_sb3_dqn_chooses_identically(tmp_path):
@@ -103,14 +103,14 @@ def test_sb3_dqn_chooses_identically(tmp_path):
     seen = observations(4)
     with hearth.Model(package) as ours:
         ours.load_brain(brain)
-        values = run_in_parts(ours, "policy", seen)["head"]
-        acts = run_in_parts(ours, "act", seen, explore=0.0)["action"][:, 0]
+        values = run_in_batches(ours, "policy", seen)["q_values"]
+        acts = run_in_batches(ours, "act", seen, exploration=0.0)["action"][:, 0]
         target = ours.read("target.q.0.weight")
     with torch.no_grad():
         assert np.abs(values - model.q_net(torch.from_numpy(seen)).numpy()).max() <= 1e-5
     assert np.array_equal(acts, model.predict(seen, deterministic=True)[0])
     assert np.array_equal(target, model.q_net_target.q_net[0].weight.detach().numpy())
-    returns_as_it_came(checkpoint, package, brain)
+    is_exported_unchanged(checkpoint, package, brain)
 
 
 def test_sb3_recurrent_policy_acts_identically_through_an_episode(tmp_path):
@@ -121,54 +121,56 @@ def test_sb3_recurrent_policy_acts_identically_through_an_episode(tmp_path):
     assert checkpoint.network["kind"] == "lstm" and checkpoint.network["after"] == [16]
     package, brain = brain_of(checkpoint)
     seen = observations(4)
-    state, memory = None, np.zeros((1, 128), np.float32)
+    state, recurrent_state = None, np.zeros((1, 128), np.float32)
     with hearth.Model(package) as ours:
         ours.load_brain(brain)
         for i in range(PASSES):
             row = seen[i:i + 1]
             start = np.array([i % 200 == 0])
             if start[0]:
-                state, memory = None, np.zeros((1, 128), np.float32)
+                state, recurrent_state = None, np.zeros((1, 128), np.float32)
             theirs, state = model.predict(row, state=state, episode_start=start, deterministic=True)
-            said = ours.run("policy", observation=row, memory=memory)
-            memory = said["next_memory"]
-            assert np.abs(memory[:, :32] - state[0][0]).max() <= 1e-5
-            assert said["head"].argmax() == theirs[0]
-    returns_as_it_came(checkpoint, package, brain)
+            result = ours.run("policy", observation=row, recurrent_state=recurrent_state)
+            recurrent_state = result["next_recurrent_state"]
+            assert np.abs(recurrent_state[:, :32] - state[0][0]).max() <= 1e-5
+            assert result["logits_and_means"].argmax() == theirs[0]
+    is_exported_unchanged(checkpoint, package, brain)
 
 
 # --- CleanRL: its scripts' agents, as the scripts save them ---
 
 class CleanRlPpo(nn.Module):
-    def __init__(self, width, choices):
+    def __init__(self, observation_size, n_actions):
         super().__init__()
-        self.critic = nn.Sequential(nn.Linear(width, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 1))
-        self.actor = nn.Sequential(nn.Linear(width, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(),
-                                   nn.Linear(64, choices))
+        self.critic = nn.Sequential(nn.Linear(observation_size, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(),
+                                    nn.Linear(64, 1))
+        self.actor = nn.Sequential(nn.Linear(observation_size, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(),
+                                   nn.Linear(64, n_actions))
 
 
 class CleanRlContinuous(nn.Module):
-    def __init__(self, width, numbers):
+    def __init__(self, observation_size, action_size):
         super().__init__()
-        self.critic = nn.Sequential(nn.Linear(width, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 1))
-        self.actor_mean = nn.Sequential(nn.Linear(width, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(),
-                                        nn.Linear(64, numbers))
-        self.actor_logstd = nn.Parameter(torch.zeros(1, numbers))
+        self.critic = nn.Sequential(nn.Linear(observation_size, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(),
+                                    nn.Linear(64, 1))
+        self.actor_mean = nn.Sequential(nn.Linear(observation_size, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(),
+                                        nn.Linear(64, action_size))
+        self.actor_logstd = nn.Parameter(torch.zeros(1, action_size))
 
 
 class CleanRlDqn(nn.Module):
-    def __init__(self, width, choices):
+    def __init__(self, observation_size, n_actions):
         super().__init__()
-        self.network = nn.Sequential(nn.Linear(width, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(),
-                                     nn.Linear(84, choices))
+        self.network = nn.Sequential(nn.Linear(observation_size, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(),
+                                     nn.Linear(84, n_actions))
 
 
 class CleanRlLstm(nn.Module):
-    def __init__(self, width, choices):
+    def __init__(self, observation_size, n_actions):
         super().__init__()
-        self.network = nn.Sequential(nn.Linear(width, 48), nn.ReLU())
+        self.network = nn.Sequential(nn.Linear(observation_size, 48), nn.ReLU())
         self.lstm = nn.LSTM(48, 32)
-        self.actor = nn.Linear(32, choices)
+        self.actor = nn.Linear(32, n_actions)
         self.critic = nn.Linear(32, 1)
 
 
@@ -177,51 +179,52 @@ def saved(agent, folder):
     return folder / "agent.cleanrl_model"
 
 
-@pytest.mark.parametrize("kind", ["choices", "numbers", "dqn"])
-def test_cleanrl_agent_says_the_same(kind, tmp_path):
-    agent = perturbed({"choices": CleanRlPpo, "numbers": CleanRlContinuous, "dqn": CleanRlDqn}[kind](6, 3))
+@pytest.mark.parametrize("kind", ["discrete", "continuous", "dqn"])
+def test_cleanrl_agent_computes_the_same(kind, tmp_path):
+    agent = perturbed({"discrete": CleanRlPpo, "continuous": CleanRlContinuous, "dqn": CleanRlDqn}[kind](6, 3))
     checkpoint = checkpoints.load(saved(agent, tmp_path))
     package, brain = brain_of(checkpoint)
-    net = {"choices": "actor", "numbers": "actor_mean", "dqn": "network"}[kind]
+    net = {"discrete": "actor", "continuous": "actor_mean", "dqn": "network"}[kind]
+    head = "q_values" if kind == "dqn" else "logits_and_means"
     seen = observations(6)
     with hearth.Model(package) as ours:
         ours.load_brain(brain)
-        said = run_in_parts(ours, "policy", seen)
+        outputs = run_in_batches(ours, "policy", seen)
     with torch.no_grad():
-        assert np.abs(said["head"] - getattr(agent, net)(torch.from_numpy(seen)).numpy()).max() <= 1e-5
+        assert np.abs(outputs[head] - getattr(agent, net)(torch.from_numpy(seen)).numpy()).max() <= 1e-5
         if kind != "dqn":
-            assert np.abs(said["value"] - agent.critic(torch.from_numpy(seen))[:, 0].numpy()).max() <= 1e-5
-    returns_as_it_came(checkpoint, package, brain)
+            assert np.abs(outputs["value"] - agent.critic(torch.from_numpy(seen))[:, 0].numpy()).max() <= 1e-5
+    is_exported_unchanged(checkpoint, package, brain)
 
 
-def test_cleanrl_lstm_says_the_same_step_by_step(tmp_path):
+def test_cleanrl_lstm_computes_the_same_step_by_step(tmp_path):
     agent = perturbed(CleanRlLstm(5, 4))
     checkpoint = checkpoints.load(saved(agent, tmp_path), activation="relu")
     package, brain = brain_of(checkpoint)
     seen = observations(5)
     state = (torch.zeros(1, 1, 32), torch.zeros(1, 1, 32))
-    memory = np.zeros((1, 128), np.float32)
+    recurrent_state = np.zeros((1, 128), np.float32)
     with hearth.Model(package) as ours, torch.no_grad():
         ours.load_brain(brain)
         for i in range(PASSES):
             hidden, state = agent.lstm(agent.network(torch.from_numpy(seen[i:i + 1]))[None], state)
-            said = ours.run("policy", observation=seen[i:i + 1], memory=memory)
-            memory = said["next_memory"]
-            assert np.abs(said["head"] - agent.actor(hidden[0]).numpy()).max() <= 1e-5
-            assert abs(said["value"][0] - agent.critic(hidden[0])[0, 0].item()) <= 1e-5
-    returns_as_it_came(checkpoint, package, brain)
+            result = ours.run("policy", observation=seen[i:i + 1], recurrent_state=recurrent_state)
+            recurrent_state = result["next_recurrent_state"]
+            assert np.abs(result["logits_and_means"] - agent.actor(hidden[0]).numpy()).max() <= 1e-5
+            assert abs(result["value"][0] - agent.critic(hidden[0])[0, 0].item()) <= 1e-5
+    is_exported_unchanged(checkpoint, package, brain)
 
 
 # --- Unsupported checkpoints ---
 
 def test_errors_name_what_was_found():
-    with pytest.raises(hearth.HearthError, match="policies that see pictures"):
+    with pytest.raises(hearth.HearthError, match="policies with image observations"):
         checkpoints.from_state("cleanrl", {"network.0.weight": np.zeros((8, 4, 3, 3))})
     with pytest.raises(hearth.HearthError, match="its tensors are body.weight"):
         checkpoints.from_state("cleanrl", {"body.weight": np.zeros((2, 2))})
     state = CleanRlPpo(4, 2).state_dict()
     with pytest.raises(hearth.HearthError, match="the actions take 3 outputs, but 'actor.4' has 2"):
-        checkpoints.from_state("cleanrl", state, actions=[{"name": "a", "kind": "choose", "count": 3}])
+        checkpoints.from_state("cleanrl", state, actions=[{"name": "a", "kind": "discrete", "n": 3}])
     narrow = {name: value for name, value in state.items() if not name.startswith("critic")}
     narrow.update({name.replace("actor", "critic"): torch.zeros(7, 4) if name == "actor.0.weight" else value
                    for name, value in narrow.items()})

@@ -97,13 +97,13 @@ def test_tasks_equal_gymnasiums_own_step_by_step(name, theirs, tolerance):
         while True:
             ours.action_space.seed(int(random.integers(2**31)))
             action = ours.action_space.sample()
-            seen, reward, over, cut_off, _ = ours.step(action)
-            their_seen, their_reward, their_over, their_cut_off, _ = other.step(action)
+            seen, reward, terminated, truncated, _ = ours.step(action)
+            their_seen, their_reward, their_terminated, their_truncated, _ = other.step(action)
             steps += 1
             assert np.abs(seen - their_seen).max() <= tolerance, (episode, steps)
             assert reward == pytest.approx(their_reward, abs=max(tolerance, 1e-6))
-            assert (over, cut_off) == (their_over, their_cut_off), (episode, steps)
-            if over or cut_off:
+            assert (terminated, truncated) == (their_terminated, their_truncated), (episode, steps)
+            if terminated or truncated:
                 break
 
 
@@ -117,11 +117,11 @@ def test_worlds_at_once_are_worlds_one_by_one():
     endings = 0
     for _ in range(200):
         actions = random.integers(2, size=8)
-        seen, rewards, over, cut_off, info = many.step(actions)
+        seen, rewards, terminated, truncated, info = many.step(actions)
         for w, env in enumerate(single):
-            own, reward, own_over, own_cut_off, _ = env.step(actions[w])
-            assert (reward, own_over, own_cut_off) == (rewards[w], over[w], cut_off[w])
-            if own_over or own_cut_off:
+            own, reward, own_terminated, own_truncated, _ = env.step(actions[w])
+            assert (reward, own_terminated, own_truncated) == (rewards[w], terminated[w], truncated[w])
+            if own_terminated or own_truncated:
                 assert np.array_equal(own, info["final_obs"][w]) and info["_final_obs"][w]
                 own, _ = env.reset()
                 endings += 1
@@ -135,30 +135,30 @@ def test_next_step_autoreset_returns_the_first_observation_one_step_later():
     now.reset(seed=3), later.reset(seed=3)
     waits = np.zeros(4, bool)
     for _ in range(300):
-        a, _, over_a, _, info = now.step(np.ones(4, int))
-        b, rewards, over_b, _, _ = later.step(np.ones(4, int))
-        if over_a.any():
-            assert np.array_equal(over_a, over_b)
-            assert np.array_equal(b[over_b], info["final_obs"][over_a])
-            waits = over_b
-            c, rewards, over_c, _, _ = later.step(np.ones(4, int))
-            assert not over_c[waits].any() and (rewards[waits] == 0).all()
+        a, _, terminated_a, _, info = now.step(np.ones(4, int))
+        b, rewards, terminated_b, _, _ = later.step(np.ones(4, int))
+        if terminated_a.any():
+            assert np.array_equal(terminated_a, terminated_b)
+            assert np.array_equal(b[terminated_b], info["final_obs"][terminated_a])
+            waits = terminated_b
+            c, rewards, terminated_c, _, _ = later.step(np.ones(4, int))
+            assert not terminated_c[waits].any() and (rewards[waits] == 0).all()
             assert np.array_equal(c[waits], a[waits])
             return
     pytest.fail("no cart fell in 300 steps to the right")
 
 
-def test_hatchlings_share_a_world_and_are_cut_off_after_a_minute():
-    envs = henv.make_vec("Hatchlings", worlds=2, agents=16)
+def test_hatchlings_share_a_world_and_are_truncated_after_a_minute():
+    envs = henv.make_vec("Hatchlings", n_worlds=2, n_agents=16)
     seen, _ = envs.reset(seed=1)
     assert seen.shape == (32, 27)
-    again, _ = henv.make_vec("Hatchlings", worlds=2, agents=16).reset(seed=1)
+    again, _ = henv.make_vec("Hatchlings", n_worlds=2, n_agents=16).reset(seed=1)
     assert np.array_equal(seen, again)
     random, total = np.random.default_rng(2), 0.0
     for step in range(1, 901):
-        seen, rewards, over, cut_off, _ = envs.step(random.uniform(-1, 1, (32, 2)).astype(np.float32))
+        seen, rewards, terminated, truncated, _ = envs.step(random.uniform(-1, 1, (32, 2)).astype(np.float32))
         total += abs(rewards).sum()
-        assert not over.any() and cut_off.all() == (step == 900) and cut_off.any() == (step == 900)
+        assert not terminated.any() and truncated.all() == (step == 900) and truncated.any() == (step == 900)
     assert total > 0
 
 

@@ -24,10 +24,11 @@ def carts(tmp_path_factory):
     """A package and two brains: one pushes against the pole's fall, one always to the left."""
     folder = tmp_path_factory.mktemp("carts")
     task = henv.find("CartPole")
-    package = hearth.cook_agents(task.observations, task.actions, agents=8, network={"kind": "mlp", "widths": [4]},
+    package = hearth.cook_agents(task.observations, task.actions, n_agents=8,
+                                 network={"kind": "mlp", "hidden_sizes": [4]},
                                  learner={"normalize_observations": False})
     (folder / "cart.hearth").write_bytes(package)
-    # tanh of (place, speed, angle, turning) scaled small, then a sum: nearly linear control.
+    # tanh of the scaled-down (position, velocity, angle, angular velocity), then a sum: nearly linear control.
     hidden, good = np.eye(4, dtype="f4") * 0.1, np.array([0.1, 0.4, 5.0, 1.0], "f4")
     for name, weight, bias in [("good", np.stack([-good, good]), [0, 0]), ("left", np.zeros((2, 4)), [1, 0])]:
         with hearth.Model(package) as model:
@@ -38,46 +39,47 @@ def carts(tmp_path_factory):
     return folder
 
 
-def test_an_evaluation_is_what_the_episodes_say_one_by_one(carts):
+def test_an_evaluation_equals_episodes_played_one_by_one(carts):
     task = henv.find("CartPole")
-    told = gates.evaluate(carts / "left.brain", carts / "cart.hearth", task, episodes=11, seed=50)
+    result = gates.evaluate(carts / "left.brain", carts / "cart.hearth", task, episodes=11, seed=50)
     env, lengths = henv.make("CartPole"), []
     for seed in range(50, 61):
         env.reset(seed=seed)
         lengths.append(1)
         while not env.step(0)[2]:
             lengths[-1] += 1
-    assert told.seeds == list(range(50, 61)) and told.lengths == lengths and told.returns == lengths
-    assert told.actions == {"push": [told.decisions, 0]} and told.decisions == sum(lengths)
-    s = told.summary()
+    assert result.seeds == list(range(50, 61)) and result.lengths == lengths and result.returns == lengths
+    assert result.actions == {"push": [result.decisions, 0]} and result.decisions == sum(lengths)
+    s = result.summary()
     assert (s["success"], s["worst_return"], s["worst_seed"]) == (0.0, min(lengths), 50 + int(np.argmin(lengths)))
 
 
 def test_a_good_brain_succeeds_and_the_tool_rates_it_higher(carts):
     task = henv.find("CartPole")
     for name in ("left", "good"):
-        told = gates.evaluate(carts / f"{name}.brain", carts / "cart.hearth", task, episodes=16)
-        (carts / f"{name}.json").write_text(told.to_json())
-    assert told.summary()["success"] == 1.0
+        result = gates.evaluate(carts / f"{name}.brain", carts / "cart.hearth", task, episodes=16)
+        (carts / f"{name}.json").write_text(result.to_json())
+    assert result.summary()["success"] == 1.0
     library = os.environ.get("HEARTH_LIBRARY")
     if not library:
         pytest.skip("needs HEARTH_LIBRARY: hearth_train is built beside it, and is not in the wheel")
     tool = Path(library).parents[1] / "bin" / "hearth_train"
     if not tool.exists():
         pytest.skip(f"needs {tool}, built with the demos")
-    said = subprocess.run([tool, "league", carts / "left.json", carts / "good.json", "--json"], check=True,
+    output = subprocess.run([tool, "league", carts / "left.json", carts / "good.json", "--json"], check=True,
                           capture_output=True, text=True).stdout
-    good, left = json.loads(said)["brains"]
+    good, left = json.loads(output)["brains"]
     assert good["brain"].endswith("good.json") and good["low"] > left["high"]
 
 
-def test_commands_print_tables_json_and_pictures(carts, capsys):
+def test_commands_print_tables_and_json(carts, capsys):
     common = ["--package", str(carts / "cart.hearth"), "--environment", "CartPole", "--episodes", "8"]
     assert main(["evaluate", str(carts / "left.brain"), *common]) == 0
     assert "worst case" in capsys.readouterr().out
     assert main(["evaluate", str(carts / "left.brain"), *common, "--json", "--require", "475"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["episodes"] == 8 and len(told["returns"]) == 8 and sum(told["actions"]["push"]) == sum(told["lengths"])
+    result = json.loads(capsys.readouterr().out)
+    assert result["episodes"] == 8 and len(result["returns"]) == 8
+    assert sum(result["actions"]["push"]) == sum(result["lengths"])
     assert main(["evaluate", str(carts / "none.brain"), *common]) == 1
     assert "none.brain" in capsys.readouterr().err
 

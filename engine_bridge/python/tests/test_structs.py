@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The structs of the binding are those of the headers."""
+"""The structs of the binding match the headers."""
 
 import ctypes
 import re
@@ -21,7 +21,7 @@ def c_name(name):
     return "hearth_" + re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
-def test_each_struct_has_the_size_and_the_offsets_of_the_header(tmp_path):
+def test_each_struct_has_the_size_and_offsets_of_the_header(tmp_path):
     compiler = shutil.which("cc") or pytest.skip("needs a C compiler")
     lines = []
     for name, struct in NAMES.items():
@@ -33,10 +33,10 @@ def test_each_struct_has_the_size_and_the_offsets_of_the_header(tmp_path):
                       "int main(void) {\n" + "\n".join(lines) + "\nreturn 0;\n}\n")
     subprocess.run([compiler, "-I", ROOT / "sdk/include", "-I", ROOT / "sdk/support/workbench", source, "-o",
                     tmp_path / "sizes"], check=True)
-    told = subprocess.run([tmp_path / "sizes"], check=True, capture_output=True, text=True).stdout
+    printed = subprocess.run([tmp_path / "sizes"], check=True, capture_output=True, text=True).stdout
     assert len(NAMES) >= 18
-    for line in told.splitlines():
-        place, number = line.split()
-        name, _, field = place.partition(".")
+    for line in printed.splitlines():
+        path, number = line.split()
+        name, _, field = path.partition(".")
         ours = getattr(NAMES[name], field).offset if field else ctypes.sizeof(NAMES[name])
-        assert ours == int(number), place
+        assert ours == int(number), path

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The whole way: Stable-Baselines3 trains a game through the bridge, its brain comes back, acts and learns on."""
+"""Stable-Baselines3 trains through an environment; its policy becomes a brain that acts and continues to learn."""
 
 import json
 import os
@@ -25,18 +25,18 @@ WORLDS = 8
 
 
 class StopWhenLearned(BaseCallback):
-    """Ends training once the last 100 episodes return so much on average."""
+    """Ends training once the last 20 episodes have this mean return."""
 
-    def __init__(self, wanted):
+    def __init__(self, threshold):
         super().__init__()
-        self.wanted = wanted
+        self.threshold = threshold
 
     def _on_step(self):
         last = [e["r"] for e in self.model.ep_info_buffer]
-        return len(last) < 20 or np.mean(last[-20:]) < self.wanted
+        return len(last) < 20 or np.mean(last[-20:]) < self.threshold
 
 
-def test_stable_baselines3_trains_cart_pole_and_its_brain_plays_and_learns_on(tmp_path):
+def test_stable_baselines3_trains_cart_pole_and_its_brain_continues_to_learn(tmp_path):
     torch.set_num_threads(1)
     envs = VecMonitor(DummyVecEnv([lambda: henv.make("CartPole")] * WORLDS))
     # Hyperparameters of RL Baselines3 Zoo for the task.
@@ -49,32 +49,32 @@ def test_stable_baselines3_trains_cart_pole_and_its_brain_plays_and_learns_on(tm
 
     task = henv.find("CartPole")
     checkpoint = checkpoints.load(tmp_path / "cart_pole.zip", actions=task.actions)
-    package = checkpoint.cook(agents=WORLDS, learner={"horizon": 32, "minibatches": 1, "epochs": 20, "gamma": 0.98,
-                                                      "lambda": 0.8, "entropy": 0.0, "learning_rate": 2e-5,
-                                                      "rails": {"kl_stop": 0.02}})
+    package = checkpoint.cook(n_agents=WORLDS, learner={"n_steps": 32, "n_minibatches": 1, "n_epochs": 20,
+                                                        "gamma": 0.98, "gae_lambda": 0.8, "ent_coef": 0.0,
+                                                        "learning_rate": 2e-5, "limits": {"target_kl": 0.02}})
     brain = checkpoint.brain(package)
     assert checkpoint.verify(package, brain) <= 1e-5
 
-    # Both decide in the same episode: equal actions throughout.
+    # Both act in the same episode: equal actions throughout.
     env = henv.make("CartPole")
     with hearth.Model(package) as ours:
         ours.load_brain(brain)
         for episode in range(2):
             seen, _ = env.reset(seed=1000 + episode)
-            over = cut_off = False
-            while not (over or cut_off):
-                action = int(ours.run("act", observation=seen[None], explore=0.0)["action"][0, 0])
+            terminated = truncated = False
+            while not (terminated or truncated):
+                action = int(ours.run("act", observation=seen[None], exploration=0.0)["action"][0, 0])
                 assert action == model.predict(seen, deterministic=True)[0]
-                seen, _, over, cut_off, _ = env.step(action)
+                seen, _, terminated, truncated, _ = env.step(action)
 
     with hearth.Agents(package, WORLDS) as agents:
         agents.load_brain(brain)
         worlds = henv.Worlds(task, WORLDS)
-        played = henv.play(agents, worlds, 500, seed=7, explore=0.0)
+        played = henv.play(agents, worlds, 500, seed=7, exploration=0.0)
         assert np.mean(played.returns) > 400
-        before = agents.status["learn_steps"]
-        learned = henv.play(agents, worlds, 1500, seed=8, learn_us=1e6)
-        assert agents.status["learn_steps"] > before + 100
+        before = agents.status["gradient_steps"]
+        learned = henv.play(agents, worlds, 1500, seed=8, learning_budget_us=1e6)
+        assert agents.status["gradient_steps"] > before + 100
         # Further training does not break the policy, whose samples still explore. At a learning
         # rate of 2e-4 it might: all episodes are full, so advantages are noise. Means of four seeds
         # were 150 to 444, of Stable-Baselines3 itself 148 to 438.
@@ -87,10 +87,10 @@ def test_stable_baselines3_trains_cart_pole_and_its_brain_plays_and_learns_on(tm
     with hearth.Model(package) as ours:
         ours.load_brain(back)
         seen = np.random.default_rng(0).normal(size=(WORLDS, 4)).astype(np.float32)
-        head = ours.run("policy", observation=seen)["head"]
+        our_head = ours.run("policy", observation=seen)["logits_and_means"]
         with torch.no_grad():
             logits = again.policy.get_distribution(torch.from_numpy(seen)).distribution.logits.numpy()
-    assert np.abs(head - np.log(np.exp(head).sum(1, keepdims=True)) - logits).max() <= 1e-5
+    assert np.abs(our_head - np.log(np.exp(our_head).sum(1, keepdims=True)) - logits).max() <= 1e-5
 
 
 def write_safetensors(path, tensors):
@@ -98,13 +98,14 @@ def write_safetensors(path, tensors):
     header, data = {}, b""
     for name, value in tensors.items():
         value = np.ascontiguousarray(value, np.float32)
-        header[name] = {"dtype": "F32", "shape": list(value.shape), "data_offsets": [len(data), len(data) + value.nbytes]}
+        header[name] = {"dtype": "F32", "shape": list(value.shape),
+                        "data_offsets": [len(data), len(data) + value.nbytes]}
         data += value.tobytes()
     head = json.dumps(header).encode()
     path.write_bytes(struct.pack("<Q", len(head)) + head + data)
 
 
-def test_stable_baselines3_trains_hatchlings_whose_brain_learns_on_in_the_game(tmp_path):
+def test_stable_baselines3_trains_hatchlings_whose_brain_continues_to_learn_in_the_game(tmp_path):
     torch.set_num_threads(1)
     task = henv.find("Hatchlings")
     envs = DummyVecEnv([lambda: henv.make("Hatchlings")] * 16)
@@ -120,7 +121,7 @@ def test_stable_baselines3_trains_hatchlings_whose_brain_learns_on_in_the_game(t
     model.save(tmp_path / "hatchlings.zip")
 
     checkpoint = checkpoints.load(tmp_path / "hatchlings.zip", actions=task.actions)
-    package = checkpoint.cook(agents=16)
+    package = checkpoint.cook(n_agents=16)
     brain = checkpoint.brain(package)
     assert checkpoint.verify(package, brain) <= 1e-5
 
@@ -131,7 +132,7 @@ def test_stable_baselines3_trains_hatchlings_whose_brain_learns_on_in_the_game(t
     with hearth.Model(package) as ours:
         ours.load_brain(brain)
         names = [f"{net}.{layer}.{part}" for net in ("actor", "critic") for layer in ("0", "1", "head")
-                 for part in ("weight", "bias")] + ["actor.log_deviation"]
+                 for part in ("weight", "bias")] + ["actor.log_std"]
         write_safetensors(tmp_path / "weights.safetensors", {name: ours.read(name) for name in names})
     subprocess.run([game, "--headless", "--turbo", "--draw-every", "100000", "--frames", "1800", "--weights",
                     tmp_path / "weights.safetensors", "--screenshots", tmp_path, "--out", tmp_path / "log.jsonl"],

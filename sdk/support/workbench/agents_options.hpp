@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Traces agents that options describe: schema, network and learner.
+// Builds the graphs of agents that options describe: schema, network and learner.
 
 #pragma once
 
@@ -11,12 +11,12 @@
 
 namespace hearth::workbench {
 
-struct TracedAgents {
-    agents::AgentGraphs traces;
+struct DescribedAgents {
+    agents::AgentGraphs graphs;
     agents::AgentManifest manifest;
 };
 
-/// Reads the options observations, actions, stack, network, learner and seed.
-Result<TracedAgents> trace_described_agents(Options& options, int64_t max_rows);
+/// Reads the options observations, actions, frame_stack, network, learner and seed.
+Result<DescribedAgents> build_described_agents(Options& options, int64_t max_agents);
 
 }  // namespace hearth::workbench

@@ -14,7 +14,7 @@
 #include <hearth/loss.hpp>
 #include <hearth/optim.hpp>
 
-#include <programs/profiles.hpp>
+#include <programs/device_targets.hpp>
 
 #include <span>
 #include <string>
@@ -28,25 +28,26 @@ namespace hearth::workbench {
 
 namespace {
 
-constexpr int64_t kMostRows = int64_t{1} << 24;
+constexpr int64_t kMaxBatchSize = int64_t{1} << 24;
 
 /// Reads the options that all packages have.
 Result<CookOptions> cook_options(Options& o, hearth_headless* host) {
     CookOptions cook;
-    cook.max_batch_size = static_cast<uint64_t>(o.whole("max_rows", 1, 1, kMostRows));
+    cook.max_batch_size = static_cast<uint64_t>(o.whole("max_batch_size", 1, 1, kMaxBatchSize));
     const std::string precision = o.text("precision", "f32", {"f32", "f16"});
     const std::string quantize = o.text("quantize", "", {"", "f16", "int8", "int4"});
     if (quantize == "f16") cook.quantize.format = WeightFormat::kF16;
     if (quantize == "int8") cook.quantize.format = WeightFormat::kInt8;
     if (quantize == "int4") cook.quantize.format = WeightFormat::kInt4;
     const bool strip = o.flag("strip", true);
-    for (const std::string& name : o.texts("profiles", {"baseline"})) {
-        HEARTH_ASSIGN(DeviceTarget profile,
-                      programs::make_profile(name, host == nullptr ? nullptr : host->device.get()));
+    for (const std::string& name : o.texts("device_targets", {"baseline"})) {
+        HEARTH_ASSIGN(
+            DeviceTarget target,
+            programs::make_device_target(name, host == nullptr ? nullptr : host->device.get()));
         // The C source is compiled when a package is loaded.
-        profile.options.keep_source = !strip || profile.options.caps.cpu_isa != CpuIsa::kNone;
-        if (precision == "f16") profile.options.precision = Precision::kF16;
-        cook.device_targets.push_back(std::move(profile));
+        target.options.keep_source = !strip || target.options.caps.cpu_isa != CpuIsa::kNone;
+        if (precision == "f16") target.options.precision = Precision::kF16;
+        cook.device_targets.push_back(std::move(target));
     }
     return cook;
 }
@@ -60,13 +61,13 @@ Result<ImportOptions> import_options(Options& o) {
             return invalid_argument("options: shapes." + name + ": expected at most " +
                                     std::to_string(kMaxRank) + " extents, found " + extents.dump());
         for (const Json& extent : extents) {
-            if (extent == "rows")
+            if (extent == "batch")
                 named.shape.push_back(kBatch);
             else if (extent.is_number_integer() && extent >= 0)
                 named.shape.push_back(Dim(extent.get<int64_t>()));
             else
                 return invalid_argument("options: shapes." + name +
-                                        ": expected whole numbers or \"rows\", found " +
+                                        ": expected whole numbers or \"batch\", found " +
                                         extent.dump());
         }
         import.input_shapes.push_back(std::move(named));
@@ -78,8 +79,8 @@ Result<ImportOptions> import_options(Options& o) {
 
 std::vector<Tensor> run_model(Trace& trace, const ImportedModel& model) {
     std::vector<Tensor> inputs;
-    for (const TensorSpec& port : model.inputs())
-        inputs.push_back(trace.input(port.name, port.shape, port.dtype));
+    for (const TensorSpec& spec : model.inputs())
+        inputs.push_back(trace.input(spec.name, spec.shape, spec.dtype));
     return model.call(trace, inputs);
 }
 
@@ -94,30 +95,31 @@ Result<size_t> find_output(const ImportedModel& model, const std::string& name) 
 
 /// Traces one step of supervised training.
 Status trace_learning(Trace& trace, const ImportedModel& model, Options o) {
-    const std::string loss_name = o.text("loss", "mse", {"mse", "mae", "huber", "cross_entropy"});
+    const std::string loss_name = o.text("loss", "mse", {"mse", "l1", "huber", "cross_entropy"});
     const std::string optimizer = o.text("optimizer", "adam", {"adam", "sgd"});
     const double weight_decay = o.number("weight_decay", 0), momentum = o.number("momentum", 0);
-    const double clip_norm = o.number("clip_norm", 0);
+    const double max_grad_norm = o.number("max_grad_norm", 0);
     HEARTH_ASSIGN(const size_t output, find_output(model, o.text("output", "")));
     HEARTH_TRY(o.finish());
     const std::vector<Tensor> outputs = run_model(trace, model);
     HEARTH_TRY(trace.status());
-    const Tensor& said = outputs[output];
-    Shape wanted = said.shape();
+    const Tensor& prediction = outputs[output];
+    Shape target_shape = prediction.shape();
     const bool is_classes = loss_name == "cross_entropy";
     if (is_classes) {
         Shape labels;
-        for (int i = 0; i + 1 < wanted.rank(); ++i) labels.push_back(wanted[i]);
-        wanted = labels;
+        for (int i = 0; i + 1 < target_shape.rank(); ++i) labels.push_back(target_shape[i]);
+        target_shape = labels;
     }
-    const Tensor target = trace.input("target", wanted, is_classes ? DType::kI32 : said.dtype());
-    const Tensor loss = is_classes             ? cross_entropy(said, target)
-                        : loss_name == "mae"   ? l1_loss(said, target)
-                        : loss_name == "huber" ? huber_loss(said, target)
-                                               : mse_loss(said, target);
+    const Tensor target =
+        trace.input("target", target_shape, is_classes ? DType::kI32 : prediction.dtype());
+    const Tensor loss = is_classes             ? cross_entropy(prediction, target)
+                        : loss_name == "l1"    ? l1_loss(prediction, target)
+                        : loss_name == "huber" ? huber_loss(prediction, target)
+                                               : mse_loss(prediction, target);
     const std::vector<Tensor> params = trace.params();
     std::vector<Tensor> gradients = grad(loss, params);
-    if (clip_norm > 0) gradients = clip_by_global_norm(gradients, clip_norm);
+    if (max_grad_norm > 0) gradients = clip_by_global_norm(gradients, max_grad_norm);
     const Tensor rate = trace.input("learning_rate", {});
     // Non-finite updates are skipped; the loss shows them.
     ConditionalUpdate guard(trace);
@@ -164,25 +166,25 @@ Result<std::vector<std::byte>> cook_package(std::span<const std::byte> bytes, co
 Result<std::vector<std::byte>> cook_agents(const char* text, hearth_headless* host) {
     HEARTH_ASSIGN(Options o, Options::parse(text));
     HEARTH_ASSIGN(CookOptions options, cook_options(o, host));
-    HEARTH_ASSIGN(const TracedAgents agents,
-                  trace_described_agents(o, static_cast<int64_t>(options.max_batch_size)));
+    HEARTH_ASSIGN(const DescribedAgents agents,
+                  build_described_agents(o, static_cast<int64_t>(options.max_batch_size)));
     HEARTH_TRY(o.finish());
     options.agents = agents.manifest.save();
-    HEARTH_ASSIGN(Cooked cooked, cook(agents::all_entries(agents.traces), options));
+    HEARTH_ASSIGN(Cooked cooked, cook(agents::all_entries(agents.graphs), options));
     return std::move(cooked.bytes);
 }
 
 /// Passes the result of `work` to the caller.
 template <class Work>
-hearth_result deliver(hearth_blob** out, hearth_messages* report, Work&& work) {
-    if (out == nullptr) return in_report(report, invalid_argument("out is NULL"));
+hearth_result deliver(hearth_blob** out, hearth_messages* messages, Work&& work) {
+    if (out == nullptr) return set_messages(messages, invalid_argument("out is NULL"));
     Result<std::unique_ptr<hearth_blob>> blob =
         or_out_of_memory([&]() -> Result<std::unique_ptr<hearth_blob>> {
             auto made = std::make_unique<hearth_blob>();
             HEARTH_ASSIGN(made->bytes, work());
             return made;
         });
-    if (!blob.ok()) return in_report(report, blob.status());
+    if (!blob.ok()) return set_messages(messages, blob.status());
     *out = blob->release();
     return HEARTH_OK;
 }
@@ -212,20 +214,22 @@ void hearth_blob_destroy(hearth_blob* blob) {
 }
 
 hearth_result hearth_cook_onnx(const void* bytes, uint64_t byte_count, const char* options,
-                               hearth_headless* host, hearth_blob** out, hearth_messages* report) {
-    return deliver(out, report,
+                               hearth_headless* host, hearth_blob** out,
+                               hearth_messages* messages) {
+    return deliver(out, messages,
                    [&] { return cook_onnx(bytes_of(bytes, byte_count), options, host); });
 }
 
 hearth_result hearth_cook_package(const void* bytes, uint64_t byte_count, const char* options,
-                                  hearth_headless* host, hearth_blob** out, hearth_messages* report) {
-    return deliver(out, report,
+                                  hearth_headless* host, hearth_blob** out,
+                                  hearth_messages* messages) {
+    return deliver(out, messages,
                    [&] { return cook_package(bytes_of(bytes, byte_count), options, host); });
 }
 
 hearth_result hearth_cook_agents(const char* options, hearth_headless* host, hearth_blob** out,
-                                 hearth_messages* report) {
-    return deliver(out, report, [&] { return cook_agents(options, host); });
+                                 hearth_messages* messages) {
+    return deliver(out, messages, [&] { return cook_agents(options, host); });
 }
 
 }  // extern "C"

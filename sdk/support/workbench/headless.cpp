@@ -13,8 +13,8 @@
 
 using hearth::Result;
 using hearth::Status;
-using hearth::workbench::in_report;
 using hearth::workbench::result_of;
+using hearth::workbench::set_messages;
 
 namespace standalone = hearth::standalone;
 
@@ -32,20 +32,21 @@ std::string name_of(standalone::Instance& instance, size_t index) {
     return properties.deviceName;
 }
 
-/// Returns the index of the device that `wish` selects; -1: the best one.
-Result<int> find_device(standalone::Instance& instance, const std::string& wish) {
-    if (wish.empty()) return -1;
+/// Returns the index of the device of this index or part of a name; -1, for "": the best one.
+Result<int> find_device(standalone::Instance& instance, const std::string& device_name) {
+    if (device_name.empty()) return -1;
     const size_t count = instance.physical_devices().size();
     std::string names;
-    const bool is_index = wish.find_first_not_of("0123456789") == std::string::npos;
+    const bool is_index = device_name.find_first_not_of("0123456789") == std::string::npos;
     for (size_t i = 0; i < count; ++i) {
         const std::string name = name_of(instance, i);
-        if (is_index ? wish == std::to_string(i) : name.find(wish) != std::string::npos)
+        if (is_index ? device_name == std::to_string(i)
+                     : name.find(device_name) != std::string::npos)
             return static_cast<int>(i);
         names += (i == 0 ? "" : "; ") + std::to_string(i) + ": " + name;
     }
-    return hearth::not_found("no device is '" + wish +
-                             "'; there are: " + (count == 0 ? "none" : names));
+    return hearth::not_found("no device is named '" + device_name + "'; there are: " + names +
+                             (count == 0 ? "" : "; ") + "cpu");
 }
 
 Status make_commands(hearth_headless& host) {
@@ -67,7 +68,7 @@ Status make_commands(hearth_headless& host) {
         "vkAllocateCommandBuffers");
 }
 
-Result<std::unique_ptr<hearth_headless>> make_host(const std::string& wish,
+Result<std::unique_ptr<hearth_headless>> make_host(const std::string& device_name,
                                                    hearth_headless_flags flags) {
     if ((flags & ~HEARTH_HEADLESS_VALIDATION) != 0)
         return hearth::invalid_argument("flags are " + std::to_string(flags) +
@@ -75,62 +76,65 @@ Result<std::unique_ptr<hearth_headless>> make_host(const std::string& wish,
     auto host = std::make_unique<hearth_headless>();
     const bool has_validation = (flags & HEARTH_HEADLESS_VALIDATION) != 0;
     standalone::DeviceOptions device;
-    if (wish == "native") {
+    if (device_name == "cpu") {
         if (has_validation)
             return hearth::unsupported(
-                "HEARTH_HEADLESS_VALIDATION is for Vulkan devices, and this "
-                "is a native device");
+                "HEARTH_HEADLESS_VALIDATION is for Vulkan devices, and this is the CPU device");
         host->native = std::make_unique<hearth::native::Host>();
         HEARTH_ASSIGN(host->instance, standalone::Instance::create_native(host->native->info()));
     } else {
         standalone::InstanceOptions options;
         options.validation = has_validation;
         HEARTH_ASSIGN(host->instance, standalone::Instance::create(options));
-        HEARTH_ASSIGN(device.index, find_device(*host->instance, wish));
+        HEARTH_ASSIGN(device.index, find_device(*host->instance, device_name));
     }
     HEARTH_ASSIGN(host->device, standalone::Device::create(*host->instance, device));
     const hearth_context_create_info info = host->device->host_info();
-    hearth_messages report{};
+    hearth_messages messages{};
     HEARTH_TRY(
-        hearth::to_status(hearth_context_create(&info, &host->context, &report), report.text));
-    HEARTH_TRY(hearth::to_status(hearth_begin_frame(host->context, host->serial, host->serial - 1),
-                                 "the first frame"));
+        hearth::to_status(hearth_context_create(&info, &host->context, &messages), messages.text));
+    HEARTH_TRY(hearth::to_status(
+        hearth_begin_frame(host->context, host->frame_number, host->frame_number - 1),
+        "the first frame"));
     HEARTH_TRY(make_commands(*host));
     return host;
 }
 
-hearth_result tell(hearth_headless& host, hearth_result result, std::string text) {
+/// Keeps the message of a failed call; returns its result.
+hearth_result with_error(hearth_headless& host, hearth_result result, std::string text) {
     if (result < 0) host.error = std::move(text);
     return result;
 }
 
 /// Converts the result of a Vulkan call, and sets the error.
-hearth_result tell(hearth_headless& host, VkResult result, const char* call) {
+hearth_result with_error(hearth_headless& host, VkResult result, const char* call) {
     if (result >= 0) return HEARTH_OK;
     if (result == VK_ERROR_DEVICE_LOST) hearth_context_notify_device_lost(host.context);
-    return tell(host,
-                result == VK_ERROR_DEVICE_LOST            ? HEARTH_ERROR_DEVICE_LOST
-                : result == VK_ERROR_OUT_OF_HOST_MEMORY   ? HEARTH_ERROR_OUT_OF_HOST_MEMORY
-                : result == VK_ERROR_OUT_OF_DEVICE_MEMORY ? HEARTH_ERROR_OUT_OF_DEVICE_MEMORY
-                                                          : HEARTH_ERROR_INTERNAL,
-                standalone::check_vulkan(result, call).message());
+    return with_error(host,
+                      result == VK_ERROR_DEVICE_LOST            ? HEARTH_ERROR_DEVICE_LOST
+                      : result == VK_ERROR_OUT_OF_HOST_MEMORY   ? HEARTH_ERROR_OUT_OF_HOST_MEMORY
+                      : result == VK_ERROR_OUT_OF_DEVICE_MEMORY ? HEARTH_ERROR_OUT_OF_DEVICE_MEMORY
+                                                                : HEARTH_ERROR_INTERNAL,
+                      standalone::check_vulkan(result, call).message());
 }
 
 hearth_result next_frame(hearth_headless& host) {
-    const hearth_result result = hearth_begin_frame(host.context, host.serial + 1, host.serial);
-    if (result == HEARTH_OK) ++host.serial;
-    return tell(host, result, hearth_context_error(host.context));
+    const hearth_result result =
+        hearth_begin_frame(host.context, host.frame_number + 1, host.frame_number);
+    if (result == HEARTH_OK) ++host.frame_number;
+    return with_error(host, result, hearth_context_error(host.context));
 }
 
 }  // namespace
 
 extern "C" {
 
-hearth_result hearth_headless_devices(char (*names)[256], uint32_t* count, hearth_messages* report) {
+hearth_result hearth_headless_devices(char (*names)[256], uint32_t* count,
+                                      hearth_messages* messages) {
     if (count == nullptr || (names == nullptr && *count > 0))
-        return in_report(report, hearth::invalid_argument("count, or names, is NULL"));
+        return set_messages(messages, hearth::invalid_argument("count, or names, is NULL"));
     Result<std::unique_ptr<standalone::Instance>> instance = standalone::Instance::create();
-    if (!instance.ok()) return in_report(report, instance.status());
+    if (!instance.ok()) return set_messages(messages, instance.status());
     const auto there = static_cast<uint32_t>((*instance)->physical_devices().size());
     for (uint32_t i = 0; i < std::min(*count, there); ++i) {
         const std::string name = name_of(**instance, i);
@@ -142,11 +146,11 @@ hearth_result hearth_headless_devices(char (*names)[256], uint32_t* count, heart
 }
 
 hearth_result hearth_headless_create(const char* device, hearth_headless_flags flags,
-                                     hearth_headless** out, hearth_messages* report) {
-    if (out == nullptr) return in_report(report, hearth::invalid_argument("out is NULL"));
+                                     hearth_headless** out, hearth_messages* messages) {
+    if (out == nullptr) return set_messages(messages, hearth::invalid_argument("out is NULL"));
     Result<std::unique_ptr<hearth_headless>> host =
         make_host(device == nullptr ? "" : device, flags);
-    if (!host.ok()) return in_report(report, host.status());
+    if (!host.ok()) return set_messages(messages, host.status());
     *out = host->release();
     return HEARTH_OK;
 }
@@ -155,7 +159,7 @@ hearth_result hearth_headless_destroy(hearth_headless* host) {
     if (host == nullptr) return HEARTH_OK;
     const hearth_result result = hearth_context_destroy(host->context);
     if (result == HEARTH_ERROR_INVALID_STATE)
-        return tell(*host, result, hearth_context_error(host->context));
+        return with_error(*host, result, hearth_context_error(host->context));
     host->context = nullptr;
     delete host;
     return result;
@@ -178,16 +182,16 @@ const char* hearth_headless_error(const hearth_headless* host) {
 }
 
 hearth_result hearth_headless_begin(hearth_headless* host, VkCommandBuffer* out) {
-    if (out == nullptr) return tell(*host, HEARTH_ERROR_INVALID_ARGUMENT, "out is NULL");
+    if (out == nullptr) return with_error(*host, HEARTH_ERROR_INVALID_ARGUMENT, "out is NULL");
     if (host->is_recording)
-        return tell(*host, HEARTH_ERROR_INVALID_STATE,
-                    "the command buffer was begun and not submitted");
+        return with_error(*host, HEARTH_ERROR_INVALID_STATE,
+                          "the command buffer was begun and not submitted");
     VkCommandBufferBeginInfo begin{};
     begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     const hearth_result result =
-        tell(*host, host->device->vk().BeginCommandBuffer(host->commands, &begin),
-             "vkBeginCommandBuffer");
+        with_error(*host, host->device->vk().BeginCommandBuffer(host->commands, &begin),
+                   "vkBeginCommandBuffer");
     if (result != HEARTH_OK) return result;
     host->is_recording = true;
     *out = host->commands;
@@ -196,7 +200,7 @@ hearth_result hearth_headless_begin(hearth_headless* host, VkCommandBuffer* out)
 
 hearth_result hearth_headless_submit(hearth_headless* host) {
     if (!host->is_recording)
-        return tell(*host, HEARTH_ERROR_INVALID_STATE, "the command buffer was not begun");
+        return with_error(*host, HEARTH_ERROR_INVALID_STATE, "the command buffer was not begun");
     host->is_recording = false;
     const standalone::VulkanApi& vk = host->device->vk();
     const VkQueue queue = host->device->queue();
@@ -204,37 +208,41 @@ hearth_result hearth_headless_submit(hearth_headless* host) {
     submit.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
     submit.commandBufferCount = 1;
     submit.pCommandBuffers = &host->commands;
-    hearth_result result = tell(*host, vk.EndCommandBuffer(host->commands), "vkEndCommandBuffer");
+    hearth_result result =
+        with_error(*host, vk.EndCommandBuffer(host->commands), "vkEndCommandBuffer");
     if (result == HEARTH_OK)
-        result = tell(*host, vk.QueueSubmit(queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit");
-    if (result == HEARTH_OK) result = tell(*host, vk.QueueWaitIdle(queue), "vkQueueWaitIdle");
+        result =
+            with_error(*host, vk.QueueSubmit(queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit");
+    if (result == HEARTH_OK) result = with_error(*host, vk.QueueWaitIdle(queue), "vkQueueWaitIdle");
     return result == HEARTH_OK ? next_frame(*host) : result;
 }
 
-hearth_result hearth_headless_drop(hearth_headless* host) {
+hearth_result hearth_headless_discard(hearth_headless* host) {
     if (!host->is_recording)
-        return tell(*host, HEARTH_ERROR_INVALID_STATE, "the command buffer was not begun");
+        return with_error(*host, HEARTH_ERROR_INVALID_STATE, "the command buffer was not begun");
     host->is_recording = false;
-    const hearth_result ended =
-        tell(*host, host->device->vk().EndCommandBuffer(host->commands), "vkEndCommandBuffer");
-    const hearth_result dropped = hearth_discard_frame(host->context, host->serial, nullptr);
-    if (dropped < 0) return tell(*host, dropped, hearth_context_error(host->context));
+    const hearth_result ended = with_error(
+        *host, host->device->vk().EndCommandBuffer(host->commands), "vkEndCommandBuffer");
+    const hearth_result discarded =
+        hearth_discard_frame(host->context, host->frame_number, nullptr);
+    if (discarded < 0) return with_error(*host, discarded, hearth_context_error(host->context));
     return ended;
 }
 
 hearth_result hearth_headless_buffer_create(hearth_headless* host, uint64_t bytes,
                                             hearth_headless_memory memory,
                                             hearth_headless_buffer* out) {
-    if (out == nullptr) return tell(*host, HEARTH_ERROR_INVALID_ARGUMENT, "out is NULL");
+    if (out == nullptr) return with_error(*host, HEARTH_ERROR_INVALID_ARGUMENT, "out is NULL");
     if (memory != HEARTH_HEADLESS_UPLOAD && memory != HEARTH_HEADLESS_READBACK)
-        return tell(*host, HEARTH_ERROR_INVALID_ARGUMENT,
-                    "memory is " + std::to_string(memory) +
-                        ", expected HEARTH_HEADLESS_UPLOAD or HEARTH_HEADLESS_READBACK");
+        return with_error(*host, HEARTH_ERROR_INVALID_ARGUMENT,
+                          "memory is " + std::to_string(memory) +
+                              ", expected HEARTH_HEADLESS_UPLOAD or HEARTH_HEADLESS_READBACK");
     Result<standalone::Buffer> buffer = standalone::Buffer::create(
         *host->device, std::max<uint64_t>(bytes, 4),
         memory == HEARTH_HEADLESS_UPLOAD ? standalone::MemoryKind::kUpload
                                          : standalone::MemoryKind::kReadback);
-    if (!buffer.ok()) return tell(*host, result_of(buffer.status()), buffer.status().message());
+    if (!buffer.ok())
+        return with_error(*host, result_of(buffer.status()), buffer.status().message());
     *out = {buffer->handle(), buffer->data(), buffer->size_bytes(), buffer->usage(), 0};
     host->buffers.push_back(std::move(*buffer));
     return HEARTH_OK;

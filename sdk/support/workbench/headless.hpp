@@ -27,7 +27,7 @@ struct hearth_headless {
     VkCommandPool pool = VK_NULL_HANDLE;
     VkCommandBuffer commands = VK_NULL_HANDLE;
     std::vector<hearth::standalone::Buffer> buffers;
-    uint64_t serial = 1;
+    uint64_t frame_number = 1;
     bool is_recording = false;
     std::string error;
 };

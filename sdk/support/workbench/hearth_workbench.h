@@ -9,14 +9,14 @@
  * (sdk/support/standalone) and provides what hearth.h needs: a context, a command buffer, buffers.
  * Everything else goes through hearth.h.
  *
- *     hearth_headless_create(NULL, 0, &host, &report);
- *     hearth_cook_onnx(bytes, count, "{\"max_rows\": 64}", &package, &report);
+ *     hearth_headless_create(NULL, 0, &host, &messages);
+ *     hearth_cook_onnx(bytes, count, "{\"max_batch_size\": 64}", &package, &messages);
  *     hearth_package_load(hearth_headless_context(host), ...);
  *     hearth_headless_begin(host, &commands);
  *     hearth_record(session, ...);
  *     hearth_headless_submit(host);                           // returns when the device is done
  *
- * Results and structs as in hearth.h. `report`, always optional, receives what was expected and
+ * Results and structs as in hearth.h. `messages`, always optional, receives what was expected and
  * what was found. Threads: a host and everything from its context belong to one thread at a time;
  * cooking runs on any. */
 
@@ -41,18 +41,17 @@ typedef uint32_t hearth_headless_flags;
 /* Lists the names of the devices, in Vulkan's order. Creates and destroys an instance. *count is
  * the capacity of `names` on input and the number of devices on output. */
 HEARTH_API hearth_result hearth_headless_devices(char (*names)[256], uint32_t* count,
-                                                 hearth_messages* report);
+                                                 hearth_messages* messages);
 
 /* Creates instance, device and context, and begins the first frame.
  *
  * device  NULL or "": the first discrete GPU, else an integrated one, else any; digits: that index
- *         of hearth_headless_devices; "native": this machine's CPU, one thread, without Vulkan,
- *         with kernels built by the system's C compiler (CC, or cc); else a part of the device's
- *         name.
+ *         of hearth_headless_devices; "cpu": this machine's CPU, one thread, without Vulkan, with
+ *         kernels built by the system's C compiler (CC, or cc); else a part of the device's name.
  * Errors: HEARTH_ERROR_UNSUPPORTED without a Vulkan loader or driver; HEARTH_ERROR_NOT_FOUND
  * listing the devices. */
 HEARTH_API hearth_result hearth_headless_create(const char* device, hearth_headless_flags flags,
-                                                hearth_headless** out, hearth_messages* report);
+                                                hearth_headless** out, hearth_messages* messages);
 /* Returns HEARTH_ERROR_INVALID_STATE and destroys nothing while sessions, agents or programs of the
  * context exist. NULL is allowed. */
 HEARTH_API hearth_result hearth_headless_destroy(hearth_headless* host);
@@ -71,7 +70,7 @@ HEARTH_API hearth_result hearth_headless_begin(hearth_headless* host, VkCommandB
  * HEARTH_ERROR_DEVICE_LOST: the context is notified, too. */
 HEARTH_API hearth_result hearth_headless_submit(hearth_headless* host);
 /* Discards what was recorded since begin, and notifies the context (hearth_discard_frame). */
-HEARTH_API hearth_result hearth_headless_drop(hearth_headless* host);
+HEARTH_API hearth_result hearth_headless_discard(hearth_headless* host);
 
 typedef enum hearth_headless_memory {
     HEARTH_HEADLESS_UPLOAD = 0,   /* the CPU writes, the device reads */
@@ -100,13 +99,13 @@ HEARTH_API void hearth_headless_buffer_destroy(hearth_headless* host,
  * Options are one JSON object; an unknown key is an error that lists the known ones. All have
  * defaults.
  *
- *     max_rows    maximum batch size of a recording (1)
- *     profiles    names as for `hearth cook --profiles`, best first (["baseline"]); "device" needs
- *                 `host`
- *     precision   "f32" or "f16"            quantize   "f16", "int8" or "int4"
- *     strip       remove the kernels' GLSL source (true); C for CPUs is kept
+ *     max_batch_size   maximum batch size of a recording (1)
+ *     device_targets   names as for `hearth cook --device-targets`, best first (["baseline"]);
+ *                      "device" needs `host`
+ *     precision        "f32" or "f16"            quantize   "f16", "int8" or "int4"
+ *     strip            remove the kernels' GLSL source (true); C for CPUs is kept
  *
- * host  only for the profile "device"; else NULL. */
+ * host  only for the device target "device"; else NULL. */
 
 /* Bytes returned by a call, 8-byte aligned. They live until hearth_blob_destroy. */
 typedef struct hearth_blob hearth_blob;
@@ -117,51 +116,53 @@ HEARTH_API void hearth_blob_destroy(hearth_blob* blob);
 /* Cooks an ONNX model into a package. Further options:
  *
  *     name     of the entry that runs the model ("main")
- *     shapes   {input: [extent, ...]}, an extent is a number or "rows" (the batch)
+ *     shapes   {input: [extent, ...]}, an extent is a number or "batch" (the batch size)
  *     folder   location of the model's external tensor files; without it such models are rejected
  *     learn    an object: adds the entry "learn", one step of training. Its inputs are the model's,
  *              "target", "learning_rate" []; its output is "loss" [].
- *                loss        "mse", "mae", "huber" (target like the output) or "cross_entropy"
- *                            (target i32, the output without its last extent)
- *                output      name of the model's output (its first)
- *                optimizer   "adam" or "sgd"     weight_decay (0)     momentum, for sgd (0)
- *                clip_norm   of all gradients together (0: off)
+ *                loss            "mse", "l1", "huber" (target like the output) or "cross_entropy"
+ *                                (target i32, the output without its last extent)
+ *                output          name of the model's output (its first)
+ *                optimizer       "adam" or "sgd"     weight_decay (0)     momentum, for sgd (0)
+ *                max_grad_norm   clips the norm of all gradients together (0: off)
  *
  * Errors: those of import_onnx and cook. */
 HEARTH_API hearth_result hearth_cook_onnx(const void* bytes, uint64_t byte_count,
                                           const char* options, hearth_headless* host,
-                                          hearth_blob** out, hearth_messages* report);
+                                          hearth_blob** out, hearth_messages* messages);
 
 /* Cooks a package again, from its graphs and weights. */
 HEARTH_API hearth_result hearth_cook_package(const void* bytes, uint64_t byte_count,
                                              const char* options, hearth_headless* host,
-                                             hearth_blob** out, hearth_messages* report);
+                                             hearth_blob** out, hearth_messages* messages);
 
 /* Cooks agents: a package for hearth_agents_create, with the additional entries "act", which runs
- * only the policy, and "policy", which outputs its parts. max_rows is the maximum number of agents.
- * Further options:
+ * only the policy, and "policy", which outputs the network's results. max_batch_size is the maximum
+ * number of agents. Further options:
  *
- *     observations  [{name, kind, width, low, high, ...}], as hearth::agents::Fields: kind
- *                   "numbers" (width, low, high, normalized), "flag", "one_hot" (options),
- *                   "location" (axes, scale), "direction" (axes), "angle", "rotation", "group"
- *                   (parts), "array" (count, parts), "set" (capacity, parts)
- *     actions       [{name, kind: "choose", count, masked}] or
- *                   [{name, kind: "drive", width, low, high}]
- *     stack         frame stack: number of observations that the network sees (1)
- *     network       {kind: "mlp", widths, activation: "tanh", "relu", "gelu" or "silu", init:
- *                   "orthogonal" or "fan_in"} (the usual initialization of SAC),
- *                   {kind: "gru", width} or {kind: "lstm", width, before, after, activation}: dense
- *                   layers before and after one LSTM
- *     learner       {kind: "ppo", "dqn" or "sac", and members of hearth::agents::Ppo, Dqn, Sac by
- *                   name; "rails": members of Rails}. learning_rate, clip and entropy may be
- *                   {"live": number}: a runtime setting
+ *     observations  [{name, kind, size, low, high, ...}], as hearth::agents::ObservationSpec: kind
+ *                   "box" (size, low, high, normalized), "binary", "discrete" (n), "position"
+ *                   (dims, scale), "unit_vector" (dims), "angle", "quaternion", "dict" (fields),
+ *                   "array" (count, fields), "entities" (max_count, fields)
+ *     actions       as hearth::agents::ActionSpec: [{name, kind: "discrete", n, masked}] or
+ *                   [{name, kind: "continuous", size, low, high}]
+ *     frame_stack   number of observations that the network sees (1)
+ *     network       {kind: "mlp", hidden_sizes, activation: "tanh", "relu", "gelu" or "silu", init:
+ *                   "orthogonal" or "pytorch_default"} (the usual initialization of SAC),
+ *                   {kind: "gru", hidden_size} or {kind: "lstm", hidden_size, before, after,
+ *                   activation}: dense layers before and after one LSTM
+ *     learner       {kind: "ppo", "dqn" or "sac", and members of hearth::agents::Ppo; of Dqn or Sac
+ *                   and their ReplayOptions; by name; "limits": members of SafetyLimits}.
+ *                   Hyperparameters such as learning_rate, clip_range and ent_coef may be
+ *                   {"tunable": number}, which hearth_agents_set_hyperparameter changes
  *     seed          of all random numbers (0)
  *
- * The entry "policy", of PPO and DQN: observation [batch, size] (and memory [batch, 2 * recurrent
- * state size]) -> head [batch, ...] (logits and means, or the values of discrete actions) and for
- * PPO value [batch], computed with the learner's weights. */
+ * The entry "policy", of PPO and DQN, computed with the learner's weights: observation [batch,
+ * observation size] (and recurrent_state [batch, 2 * recurrent state size]: the actor's, then the
+ * critic's) -> for PPO logits_and_means [batch, ...], value [batch] (and next_recurrent_state); for
+ * DQN q_values [batch, ...], of all discrete actions in order. */
 HEARTH_API hearth_result hearth_cook_agents(const char* options, hearth_headless* host,
-                                            hearth_blob** out, hearth_messages* report);
+                                            hearth_blob** out, hearth_messages* messages);
 
 #ifdef __cplusplus
 }

@@ -23,7 +23,7 @@ Result<Options> Options::parse(const char* text) {
 
 void Options::fail(std::string what) {
     if (status_.ok())
-        status_ = invalid_argument("options: " + (place_.empty() ? "" : place_ + ": ") + what);
+        status_ = invalid_argument("options: " + (path_.empty() ? "" : path_ + ": ") + what);
 }
 
 const Json* Options::take(const char* key) {
@@ -60,12 +60,12 @@ double Options::number(const char* key, double fallback) {
     return value->get<double>();
 }
 
-int64_t Options::whole(const char* key, int64_t fallback, int64_t least, int64_t most) {
+int64_t Options::whole(const char* key, int64_t fallback, int64_t min, int64_t max) {
     const Json* value = take(key);
     if (value == nullptr) return fallback;
-    if (!value->is_number_integer() || *value < least || *value > most) {
-        fail(std::string(key) + ": expected a whole number from " + std::to_string(least) + " to " +
-             std::to_string(most) + ", found " + value->dump());
+    if (!value->is_number_integer() || *value < min || *value > max) {
+        fail(std::string(key) + ": expected a whole number from " + std::to_string(min) + " to " +
+             std::to_string(max) + ", found " + value->dump());
         return fallback;
     }
     return value->get<int64_t>();
@@ -81,16 +81,16 @@ bool Options::flag(const char* key, bool fallback) {
     return value->get<bool>();
 }
 
-std::vector<int64_t> Options::wholes(const char* key, std::vector<int64_t> fallback, int64_t least,
-                                     int64_t most) {
+std::vector<int64_t> Options::wholes(const char* key, std::vector<int64_t> fallback, int64_t min,
+                                     int64_t max) {
     const Json* value = take(key);
     if (value == nullptr) return fallback;
     const auto is_right = [&](const Json& v) {
-        return v.is_number_integer() && v >= least && v <= most;
+        return v.is_number_integer() && v >= min && v <= max;
     };
     if (!value->is_array() || !std::all_of(value->begin(), value->end(), is_right)) {
-        fail(std::string(key) + ": expected whole numbers from " + std::to_string(least) + " to " +
-             std::to_string(most) + ", found " + value->dump());
+        fail(std::string(key) + ": expected whole numbers from " + std::to_string(min) + " to " +
+             std::to_string(max) + ", found " + value->dump());
         return fallback;
     }
     return value->get<std::vector<int64_t>>();

@@ -24,7 +24,7 @@ class Options {
     /// An empty text is an empty object.
     /// Errors: kInvalidArgument for anything but a JSON object.
     static Result<Options> parse(const char* text);
-    Options(Json object, std::string place) : object_(std::move(object)), place_(std::move(place)) {
+    Options(Json object, std::string path) : object_(std::move(object)), path_(std::move(path)) {
         if (!object_.is_object()) fail("expected an object, found " + object_.dump());
     }
 
@@ -33,10 +33,10 @@ class Options {
     std::string text(const char* key, std::string fallback,
                      std::initializer_list<std::string_view> allowed = {});
     double number(const char* key, double fallback);
-    int64_t whole(const char* key, int64_t fallback, int64_t least, int64_t most);
+    int64_t whole(const char* key, int64_t fallback, int64_t min, int64_t max);
     bool flag(const char* key, bool fallback);
-    std::vector<int64_t> wholes(const char* key, std::vector<int64_t> fallback, int64_t least,
-                                int64_t most);
+    std::vector<int64_t> wholes(const char* key, std::vector<int64_t> fallback, int64_t min,
+                                int64_t max);
     std::vector<std::string> texts(const char* key, std::vector<std::string> fallback);
     /// Returns the object at `key`, or an empty one.
     Options object(const char* key);
@@ -48,14 +48,14 @@ class Options {
     void fail(std::string what);
     /// Errors: the first one; a key that was never read, naming the known ones.
     Status finish();
-    const std::string& place() const { return place_; }
+    const std::string& path() const { return path_; }
 
   private:
     const Json* take(const char* key);
-    std::string at(const char* key) const { return place_.empty() ? key : place_ + "." + key; }
+    std::string at(const char* key) const { return path_.empty() ? key : path_ + "." + key; }
 
     Json object_;
-    std::string place_;
+    std::string path_;
     std::vector<std::string> known_;
     Status status_;
 };

@@ -29,11 +29,11 @@ hearth_result result_of(const Status& status) {
     return HEARTH_ERROR_INTERNAL;
 }
 
-hearth_result in_report(hearth_messages* report, const Status& status) {
-    if (report != nullptr) {
-        report->message_count = status.ok() ? 0 : 1;
-        std::strncpy(report->text, status.message().c_str(), sizeof report->text - 1);
-        report->text[sizeof report->text - 1] = '\0';
+hearth_result set_messages(hearth_messages* messages, const Status& status) {
+    if (messages != nullptr) {
+        messages->message_count = status.ok() ? 0 : 1;
+        std::strncpy(messages->text, status.message().c_str(), sizeof messages->text - 1);
+        messages->text[sizeof messages->text - 1] = '\0';
     }
     return result_of(status);
 }

@@ -11,7 +11,7 @@
 namespace hearth::workbench {
 
 hearth_result result_of(const Status& status);
-/// Writes the message to the report, if there is one; returns the result.
-hearth_result in_report(hearth_messages* report, const Status& status);
+/// Writes the message to `messages`, if not null; returns the result.
+hearth_result set_messages(hearth_messages* messages, const Status& status);
 
 }  // namespace hearth::workbench

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Of Godot's C interface for extensions what engine_bridge/godot and its host use, declared anew by its documentation,
-// so that the bridge is compiled and run where there is no Godot.  Structs have fewer members and enumerations other
-// numbers than Godot's, so nothing that was compiled with this one may be loaded by Godot.
+// The part of Godot's C interface for extensions that engine_bridge/godot and its test host use,
+// declared from its documentation so that the bridge can be compiled and run without Godot.
+// Structs have fewer members and enumerations other values than Godot's: Godot must not load
+// anything that was compiled with this header.
 
 #pragma once
 

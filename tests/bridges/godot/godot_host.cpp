@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Plays Godot's part for engine_bridge/godot: has strings, arrays and Variants of its own, lets the extension register
-// its class, makes an instance and calls its methods as typed and as untyped scripts do: godot_host PROGRAM.  Prints what
-// they return, and how many of Godot's values are left at the end.
+// Stands in for Godot to test engine_bridge/godot: has its own strings, arrays and Variants, lets
+// the extension register its class, creates an instance and calls its methods as typed and as
+// untyped scripts do: godot_host PROGRAM.  Prints the results, and the number of values that are
+// left at the end.
 
 #include <gdextension_interface.h>
 
@@ -28,7 +29,7 @@ void must(bool is_so, const std::string& what) {
     std::exit(1);
 }
 
-// --- Values: what holds one is a pointer, but for BOOL and INT --------------------------------------
+// --- Values: stored as pointers, except BOOL and INT --------------------------------------------
 
 using Array = std::vector<float>;
 int live = 0;  // strings, names and arrays
@@ -100,7 +101,7 @@ void variant_from_bool(void* out, void* value) {
     v->number = *static_cast<GDExtensionBool*>(value);
 }
 
-// --- The class database ---------------------------------------------------------------------------
+// --- The class database --------------------------------------------------------------------------
 
 GDExtensionClassCreationInfo2 made{};
 std::string class_name, parent_name;
@@ -228,7 +229,7 @@ GDExtensionInterfaceFunctionPtr find(const char* name) {
     return nullptr;
 }
 
-/// As a script without types calls.
+/// Calls a method as an untyped script does.
 Variant call(void* instance, const char* method, std::vector<Variant> arguments,
              GDExtensionCallErrorType expected = GDEXTENSION_CALL_OK) {
     std::vector<const void*> pointers;
@@ -243,7 +244,7 @@ Variant call(void* instance, const char* method, std::vector<Variant> arguments,
 }
 
 void print(const char* name, const Array& values) {
-    std::printf("%s: %zu numbers:", name, values.size());
+    std::printf("%s: %zu values:", name, values.size());
     for (size_t i = 0; i < std::min<size_t>(values.size(), 4); ++i)
         std::printf(" %g", double{values[i]});
     std::printf("\n");
@@ -256,7 +257,7 @@ int main(int argc, char** argv) {
     GDExtensionInitialization extension{};
     must(hearth_godot_init([](const char*) -> GDExtensionInterfaceFunctionPtr { return nullptr; },
                            nullptr, &extension) == 0,
-         "it took an older Godot");
+         "it accepted an older Godot");
     must(hearth_godot_init(&find, nullptr, &extension) != 0, "hearth_godot_init");
     extension.initialize(extension.userdata, GDEXTENSION_INITIALIZATION_CORE);
     must(class_name.empty(), "registered too early");
@@ -272,7 +273,7 @@ int main(int argc, char** argv) {
     auto* const object = static_cast<Object*>(made.create_instance_func(made.class_userdata));
     void* const network = object->instance;
 
-    // What goes wrong is told.
+    // Errors are reported.
     call(network, "open", {variant("x")}, GDEXTENSION_CALL_ERROR_TOO_FEW_ARGUMENTS);
     call(network, "open", {variant("x"), variant(int64_t{1})},
          GDEXTENSION_CALL_ERROR_INVALID_ARGUMENT);
@@ -283,21 +284,21 @@ int main(int argc, char** argv) {
          call(network, "error", {}).text);
     must(call(network, "run", {variant("act"), variant(Array{1}), variant(int64_t{1})})
              .array.empty(),
-         "too few numbers");
+         "too few values");
     std::printf("error: %s\n", call(network, "error", {}).text.c_str());
 
-    // act: y = x + state, the state being 0, 1, 2, ...
+    // act: y = x + state; the state is 0, 1, 2, ...
     Array x(96);
     for (size_t i = 0; i < x.size(); ++i) x[i] = 0.01f * static_cast<float>(i + 1);
     print("y", call(network, "run", {variant("act"), variant(x), variant(int64_t{1})}).array);
-    // As a script with types calls.
+    // Calls a method as a typed script does.
     void *entry = nullptr, *inputs = nullptr, *out = nullptr;
     make(&entry, std::string("act"));
     x[0] = 100;
     make(&inputs, x);
     make(&out, Array{7});
-    const int64_t rows = 1;
-    const void* const arguments[] = {&entry, &inputs, &rows};
+    const int64_t batch_size = 1;
+    const void* const arguments[] = {&entry, &inputs, &batch_size};
     const GDExtensionClassMethodInfo& run = methods.at("run");
     run.ptrcall_func(run.method_userdata, network, arguments, &out);
     print("then", of<Array>(&out));

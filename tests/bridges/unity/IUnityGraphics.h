@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Of Unity's plug-in interface what engine_bridge/unity uses, declared anew by its documentation, so that the bridge is
-// compiled and run where there is no editor.  The editor's headers (PluginAPI) take its place in a project; their
-// structs have more members, so nothing that was compiled with this one may be loaded by Unity.
+// The part of Unity's plug-in interface that engine_bridge/unity uses, declared from its
+// documentation so that the bridge can be compiled and run without the editor.  A project uses the
+// editor's headers (PluginAPI) instead; their structs have more members: Unity must not load
+// anything that was compiled with this header.
 
 #pragma once
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Plays Unity's part for engine_bridge/unity: makes a device through what the plug-in puts in front of Vulkan, tells it
-// of the device, and lets it record in two frames: unity_host PROGRAM.  Prints the outputs of "act" for the inputs 0.01,
-// 0.02, ...
+// Stands in for Unity to test engine_bridge/unity: creates a device through the plug-in's Vulkan
+// hooks, notifies it of the device, and lets it record in two frames: unity_host PROGRAM.  Prints
+// the outputs of "act" for the inputs 0.01, 0.02, ...
 
 #include "unity/hearth_unity.h"
 
@@ -71,7 +71,7 @@ void fill_interfaces() {
     };
 }
 
-/// As Unity does, with what it gets its Vulkan functions from; nothing of Hearth is asked for.
+/// Creates a device as Unity does, with this vkGetInstanceProcAddr; requests nothing for Hearth.
 VkCommandBuffer make_device(PFN_vkGetInstanceProcAddr get) {
     const auto create_instance =
         reinterpret_cast<PFN_vkCreateInstance>(get(VK_NULL_HANDLE, "vkCreateInstance"));
@@ -123,7 +123,7 @@ struct Buffer {
 constexpr VkBufferUsageFlags kUsage =
     VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
 
-/// Of the software driver's one type of memory.
+/// Creates a mapped buffer.
 Buffer make_buffer(uint64_t bytes) {
     Buffer b;
     VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
@@ -156,7 +156,7 @@ Buffer make_buffer(uint64_t bytes) {
     return b;
 }
 
-/// A frame of Unity's: its render thread meets the plug-in's event.
+/// A frame of Unity, whose render thread executes the plug-in's event.
 void frame(uint64_t number, hearth_unity_recording& recording) {
     VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     must(vkBeginCommandBuffer(state.commandBuffer, &begin) == VK_SUCCESS, "vkBeginCommandBuffer");
@@ -182,7 +182,8 @@ int main(int argc, char** argv) {
     must(argc == 2, "usage", "unity_host PROGRAM");
     fill_interfaces();
     UnityPluginLoad(&unity);
-    must(intercept_callback != nullptr && device_event != nullptr, "the plug-in asked for nothing");
+    must(intercept_callback != nullptr && device_event != nullptr,
+         "the plug-in registered no callbacks");
     state.commandBuffer = make_device(intercept_callback(vkGetInstanceProcAddr, nullptr));
     device_event(kUnityGfxDeviceEventInitialize);
     hearth_context* const context = hearth_unity_context();
@@ -191,7 +192,7 @@ int main(int argc, char** argv) {
              configured.renderPassPrecondition == kUnityVulkanRenderPass_EnsureOutside,
          "the event is not configured");
 
-    // What managed code does by P/Invoke.
+    // Managed code does this by P/Invoke.
     std::ifstream file(argv[1], std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
     hearth_program_load_info load = hearth_program_load_info_default();
@@ -205,7 +206,8 @@ int main(int argc, char** argv) {
     hearth_session* session = nullptr;
     must(hearth_session_create(context, &create, &session) == HEARTH_OK, "session",
          hearth_context_error(context));
-    must(hearth_session_create_pipelines(session, 0) == HEARTH_OK, "build", hearth_session_error(session));
+    must(hearth_session_create_pipelines(session, 0) == HEARTH_OK, "pipelines",
+         hearth_session_error(session));
     uint32_t entry = 0, x = 0, y = 0;
     must(hearth_program_find_entry(program, "act", &entry) == HEARTH_OK &&
              hearth_program_find_binding(program, entry, "x", &x) == HEARTH_OK &&
@@ -216,24 +218,25 @@ int main(int argc, char** argv) {
     const uint64_t size = binding.bytes_fixed + binding.bytes_per_item;
     const Buffer in = make_buffer(size), out = make_buffer(size);
     for (uint64_t i = 0; i < size / 4; ++i) in.values[i] = 0.01f * static_cast<float>(i + 1);
-    hearth_tensor_binding bound[] = {hearth_bind_buffer(x, in.handle, 0, size, kUsage),
-                            hearth_bind_buffer(y, out.handle, 0, size, kUsage)};
-    bound[1].release_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    hearth_tensor_binding bindings[] = {hearth_bind_buffer(x, in.handle, 0, size, kUsage),
+                                        hearth_bind_buffer(y, out.handle, 0, size, kUsage)};
+    bindings[1].release_scope =
+        hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
     hearth_record_info info = hearth_record_info_default();
     info.entry = entry;
     info.batch_size = 1;
-    info.bindings = bound;
+    info.bindings = bindings;
     info.binding_count = 2;
     hearth_unity_recording recording{session, &info, 1, HEARTH_OK};
 
-    // An event that Unity meets while nothing is recorded.
+    // An event outside of recording.
     reinterpret_cast<UnityRenderingEventAndData>(hearth_unity_record())(hearth_unity_event(),
                                                                         &recording);
     must(recording.result == HEARTH_NOT_READY, "recorded although Unity does not record");
     frame(7, recording);
     std::printf("y: %g %g %g %g\n", double{out.values[0]}, double{out.values[1]},
                 double{out.values[2]}, double{out.values[3]});
-    recording.with_setup = 0;
+    recording.initialize = 0;
     in.values[0] = 100;
     frame(8, recording);
     std::printf("then: %g %g\n", double{out.values[0]}, double{out.values[1]});

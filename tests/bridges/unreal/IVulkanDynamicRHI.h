@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Of Unreal Engine's RHI what engine_bridge/unreal uses, declared anew by its documentation and by how public plug-ins
-// call it, so that the bridge is compiled and run where there is no engine.  Virtual functions stand in another order
-// than the engine's, so nothing that was compiled with this one may be loaded by it.
+// The part of Unreal Engine's RHI that engine_bridge/unreal uses, declared from its documentation
+// and from its use in public plug-ins, so that the bridge can be compiled and run without the
+// engine.  The order of virtual functions differs from the engine's: it must not load anything that
+// was compiled with this header.
 
 #pragma once
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Plays Unreal's part for engine_bridge/unreal: its device is that of vulkan_minimal, and its RHI thread runs what was
-// enqueued into one command buffer for each frame: unreal_host PROGRAM.  Prints the outputs of "act" in two frames for
-// the inputs 0.01, 0.02, ...
+// Stands in for Unreal to test engine_bridge/unreal: its device is that of vulkan_minimal, and its
+// RHI thread runs everything enqueued in a frame into one command buffer: unreal_host PROGRAM.
+// Prints the outputs of "act" in two frames for the inputs 0.01, 0.02, ...
 
 #include "unreal/HearthUnreal.h"
 #include "vulkan_minimal/app.h"
@@ -45,7 +45,7 @@ struct Rhi : IVulkanDynamicRHI {
 };
 Rhi* rhi = nullptr;
 
-/// The end of a frame: the RHI thread runs what the render thread enqueued, and the device what that recorded.
+/// Ends a frame: the RHI thread runs the enqueued lambdas, and the device what they recorded.
 void run_frame(FRHICommandListImmediate& list) {
     active = app_begin_commands();
     for (const auto& lambda : list.lambdas) lambda(list);
@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
     app_make_device();
     rhi = new Rhi;
     FHearthUnreal hearth;
-    // A device with addresses, as the engine's is with ray tracing.
+    // With device addresses, as the engine's device has with ray tracing.
     if (!hearth.Create(rhi->info.features, rhi->info.binding_model))
         app_fail("context", hearth.Error().c_str());
 
@@ -94,14 +94,15 @@ int main(int argc, char** argv) {
     hearth_session* session = nullptr;
     app_check(hearth_session_create(hearth.Context(), &create, &session), "session",
               hearth_context_error(hearth.Context()));
-    app_check(hearth_session_create_pipelines(session, 0), "build", hearth_session_error(session));
+    app_check(hearth_session_create_pipelines(session, 0), "pipelines",
+              hearth_session_error(session));
     hearth_record_info info = hearth_record_info_default();
     hearth_entry_info entry = hearth_entry_info_default();
     app_check(hearth_program_find_entry(program, "act", &info.entry), "act",
               hearth_program_error(program));
     app_check(hearth_program_get_entry(program, info.entry, &entry), "act", "");
     std::vector<app_buffer> buffers;
-    std::vector<hearth_tensor_binding> bound;
+    std::vector<hearth_tensor_binding> bindings;
     const float* output = nullptr;
     float* input = nullptr;
     for (uint32_t i = 0; i < entry.binding_count; ++i) {
@@ -109,8 +110,9 @@ int main(int argc, char** argv) {
         hearth_program_get_binding(program, entry.bindings[i], &binding);
         buffers.push_back(app_make_buffer(binding.bytes_fixed + binding.bytes_per_item));
         const app_buffer& b = buffers.back();
-        bound.push_back(hearth_bind_buffer(entry.bindings[i], b.buffer, 0, b.bytes, b.usage));
-        bound.back().release_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+        bindings.push_back(hearth_bind_buffer(entry.bindings[i], b.buffer, 0, b.bytes, b.usage));
+        bindings.back().release_scope =
+            hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
         if (binding.is_output != 0) {
             output = static_cast<const float*>(b.data);
             continue;
@@ -119,7 +121,7 @@ int main(int argc, char** argv) {
         for (uint64_t k = 0; k < b.bytes / 4; ++k) input[k] = 0.01f * static_cast<float>(k + 1);
     }
     info.batch_size = 1;
-    info.bindings = bound.data();
+    info.bindings = bindings.data();
     info.binding_count = entry.binding_count;
 
     FRHICommandListImmediate list;
@@ -141,6 +143,6 @@ int main(int argc, char** argv) {
     for (const app_buffer& b : buffers) app_destroy_buffer(&b);
     app_destroy_device();
     delete rhi;
-    std::printf("state forgotten: %u, work registered: %u\n", finished, registered);
+    std::printf("compute work finished: %u, work registered: %u\n", finished, registered);
     return 0;
 }
