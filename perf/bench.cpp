@@ -218,7 +218,7 @@ Result<std::string> Bench::time_variants(const Compiled& compiled, Row& row) {
 Status Bench::profile(const Compiled& compiled, int64_t rows,
                       const std::function<Status(Workload&)>& prepare, Row& row) {
     if (row.state != Row::State::kOk) return {};
-    if (settings_.wants_steps) {
+    if (settings_.wants_commands) {
         HEARTH_ASSIGN(row.steps, step_times(compiled, rows, prepare));
     }
     if (settings_.wants_statistics) {
@@ -230,9 +230,9 @@ Status Bench::profile(const Compiled& compiled, int64_t rows,
 Result<std::vector<StepTime>> Bench::step_times(const Compiled& compiled, int64_t rows,
                                                 const std::function<Status(Workload&)>& prepare) {
     constexpr int kWarm = 20, kRuns = 11;
-    HEARTH_ASSIGN(
-        std::unique_ptr<Workload> workload,
-        Workload::create(device_, compiled, rows, {.session_flags = HEARTH_SESSION_TIMESTAMP_COMMANDS}));
+    HEARTH_ASSIGN(std::unique_ptr<Workload> workload,
+                  Workload::create(device_, compiled, rows,
+                                   {.session_flags = HEARTH_SESSION_TIMESTAMP_COMMANDS}));
     HEARTH_TRY(prepare(*workload));
     std::vector<StepTime> steps;
     std::vector<std::vector<double>> samples;

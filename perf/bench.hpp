@@ -70,7 +70,7 @@ struct Row {
 
 struct Settings {
     double budget_s = 0;  ///< approximate time per row
-    bool wants_steps = false;
+    bool wants_commands = false;
     bool wants_statistics = false;  ///< driver statistics of each pipeline
     bool wants_tuning = false;      ///< measures all variants of single-kernel rows
     bool fuse = true;               ///< false: one kernel per operator

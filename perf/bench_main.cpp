@@ -23,7 +23,7 @@ struct Arguments {
     std::string json_path;
     int device_index = -1;
     double budget_s = 0;
-    bool wants_steps = false, wants_statistics = false, wants_tuning = false;
+    bool wants_commands = false, wants_statistics = false, wants_tuning = false;
     bool wants_list = false, unfused = false;
 };
 
@@ -57,7 +57,7 @@ Result<bool> run(const std::vector<Scene>& scenes, const Arguments& arguments) {
     const double usual_budget_s = is_software ? 5 : 2;
     const Settings settings{
         .budget_s = arguments.budget_s > 0 ? arguments.budget_s : usual_budget_s,
-        .wants_steps = arguments.wants_steps,
+        .wants_commands = arguments.wants_commands,
         .wants_statistics = arguments.wants_statistics,
         .wants_tuning = arguments.wants_tuning,
         .fuse = !arguments.unfused};
@@ -93,9 +93,9 @@ int run_program(int argc, char** argv) {
     app.add_flag(
         "--variants", arguments.wants_tuning,
         "Also time all variants of the kernel, in rows that are one product or convolution.");
-    app.add_flag("--steps", arguments.wants_steps, "Also time each step of each program.");
+    app.add_flag("--commands", arguments.wants_commands, "Also time each command of each program.");
     app.add_flag("--statistics", arguments.wants_statistics,
-                 "Also tell what the driver tells of each pipeline: registers, stack, code.");
+                 "Also print the driver's statistics of each pipeline: registers, stack, code size.");
     app.add_flag("--unfused", arguments.unfused,
                  "Compile one kernel for each operator, to see what fusion does.");
     app.add_flag("--list", arguments.wants_list, "List the rows and stop.");

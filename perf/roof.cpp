@@ -61,8 +61,8 @@ Result<double> rounds_per_s(Stopwatch& stopwatch, standalone::Device& device, co
 constexpr uint32_t kSubgroups = 4;  // per workgroup that multiplies matrices
 
 Status build_matrices(Probe& probe, const DeviceCaps& caps) {
-    const uint32_t constants[] = {caps.cooperative_matrix_shape.m, caps.cooperative_matrix_shape.n, caps.cooperative_matrix_shape.k,
-                                  kSubgroups * caps.subgroup_size};
+    const uint32_t constants[] = {caps.cooperative_matrix_shape.m, caps.cooperative_matrix_shape.n,
+                                  caps.cooperative_matrix_shape.k, kSubgroups * caps.subgroup_size};
     if (caps.cooperative_matrix == CooperativeMatrixExt::kNv)
         return probe.build(k_multiply_add_matrices_nv, constants);
     HEARTH_ASSIGN(const std::vector<uint32_t> spirv, to_khr_matrices(k_multiply_add_matrices_khr));
@@ -110,8 +110,9 @@ Result<Roof> measure_roof(standalone::Device& device) {
     Probe matrices(device);
     HEARTH_TRY(build_matrices(matrices, caps));
     HEARTH_ASSIGN(const double products, rounds_per_s(stopwatch, device, matrices, push, groups));
-    roof.matrix_flops_per_s =
-        16.0 * caps.cooperative_matrix_shape.m * caps.cooperative_matrix_shape.n * caps.cooperative_matrix_shape.k * products * groups * kSubgroups;
+    roof.matrix_flops_per_s = 16.0 * caps.cooperative_matrix_shape.m *
+                              caps.cooperative_matrix_shape.n * caps.cooperative_matrix_shape.k *
+                              products * groups * kSubgroups;
     return roof;
 }
 

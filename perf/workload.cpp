@@ -75,8 +75,8 @@ Result<std::unique_ptr<Workload>> Workload::create(standalone::Device& device,
         self->buffers_.push_back(std::move(buffer));
     }
     Session& session = self->session_;
-    HEARTH_TRY(
-        self->submit([&](VkCommandBuffer commands) { return session.record_initialize(commands); }));
+    HEARTH_TRY(self->submit(
+        [&](VkCommandBuffer commands) { return session.record_initialize(commands); }));
     return self;
 }
 
@@ -133,7 +133,8 @@ Status Workload::set_input(const char* name, const HostTensor& value) {
 Result<HostTensor> Workload::read_output(const char* name, int64_t rows) {
     HEARTH_ASSIGN(const size_t index, find_binding(name));
     const hearth_binding_info& info = infos_[index];
-    HostTensor raw(static_cast<DType>(info.device_dtype), shape_of(info.dims, info.rank).resolve(rows));
+    HostTensor raw(static_cast<DType>(info.device_dtype),
+                   shape_of(info.dims, info.rank).resolve(rows));
     HEARTH_TRY(transfer(buffers_[index], raw.bytes(), false));
     return raw.cast(static_cast<DType>(info.dtype));
 }

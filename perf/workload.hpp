@@ -35,7 +35,8 @@ class Workload {
     /// Builds the pipelines, uploads the initial weights, and creates a buffer for each binding
     /// with room for `rows_capacity` rows.
     static Result<std::unique_ptr<Workload>> create(standalone::Device& device,
-                                                    const Compiled& compiled, int64_t max_batch_size,
+                                                    const Compiled& compiled,
+                                                    int64_t max_batch_size,
                                                     const WorkloadOptions& options = {});
 
     Status set_input(const char* name, const HostTensor& value);

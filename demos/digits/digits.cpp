@@ -119,7 +119,8 @@ Result<Compiled> compile_digits(const DeviceCaps& caps, const DigitsOptions& opt
     if (options.precision == Precision::kF16) scale.emplace(learn);
     const Tensor scores = digits_net(learn, learn.input("image", kImage), true, options.seed);
     const Tensor loss = cross_entropy(scores, learn.input("digit", {kBatch}, DType::kI32));
-    const ScalarOrTensor rate = with_schedule(learn, schedules::cosine_annealing(options.learning_rate, steps));
+    const ScalarOrTensor rate =
+        with_schedule(learn, schedules::cosine_annealing(options.learning_rate, steps));
     const std::vector<Tensor> params = learn.params();
     adam(params, scale ? scale->grad(loss, params) : grad(loss, params), {.learning_rate = rate});
     if (scale) scale->update();

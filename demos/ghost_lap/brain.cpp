@@ -17,7 +17,7 @@ agents::AgentGraphs trace_brain(uint64_t seed) {
     // docs/design/0004-ghost-lap.md: initial weights larger than Xavier's generalize worse.
     agents::PolicyNetwork network;
     network.forward = [seed](Trace& trace, std::string_view prefix, const Tensor& features,
-                          const Tensor&) {
+                             const Tensor&) {
         const nn::LinearOptions xavier{.init = nn::WeightInit::kXavier, .seed = seed};
         constexpr int64_t kHidden = 32;
         Tensor x = features;

@@ -63,7 +63,8 @@ Status Play::add_rival(std::span<const std::byte> brain) {
 std::optional<ActionVector> Play::take_action(const agents::Agents& agents, Car& car,
                                               const demo::Frame& frame) {
     const std::span<const float> action = agents.action(car.id);
-    if (action.empty() || agents.status().frame_number != frame.completed_serial) return std::nullopt;
+    if (action.empty() || agents.status().frame_number != frame.completed_serial)
+        return std::nullopt;
     car.action = clamp_action({action[0], action[1]});
     return ActionVector{action[0], action[1]};
 }
@@ -91,7 +92,8 @@ Status Play::record(const demo::Frame& frame) {
     if (const auto action = take_action(*rival_agents_, rival_, frame))
         race_.set_rival_action(race_.frame() - kLatency, *action);
     std::ranges::copy(race_.rival()->observation(), rival_agents_->observation(rival_.id).begin());
-    return rival_agents_->record(frame.compute_cmd, {.learning_budget_us = 0, .exploration = 0}).status();
+    return rival_agents_->record(frame.compute_cmd, {.learning_budget_us = 0, .exploration = 0})
+        .status();
 }
 
 Action Play::step(Driver& driver) {

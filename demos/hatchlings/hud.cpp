@@ -14,8 +14,8 @@
 namespace hearth::hatchlings {
 namespace {
 
-using agents::Counter;
 using agents::AgentMetric;
+using agents::Counter;
 using demo::Color;
 
 constexpr Color kText = Color::hex(0xf2ece0);
@@ -203,10 +203,10 @@ class Hud {
 
     void draw_learning() const {
         const agents::AgentsStatus& s = state_.play->status();
-        const double part = s.minibatches > 0 ? static_cast<double>(s.minibatches_done) / s.minibatches : 0;
-        row("this window", s.phase == HEARTH_AGENTS_UPDATE
-                               ? number("learning %.0f %%", 100 * part)
-                               : std::string("collecting"));
+        const double part =
+            s.minibatches > 0 ? static_cast<double>(s.minibatches_done) / s.minibatches : 0;
+        row("this window", s.phase == HEARTH_AGENTS_UPDATE ? number("learning %.0f %%", 100 * part)
+                                                           : std::string("collecting"));
         row("entropy", number("%.2f", s[AgentMetric::kEntropy]));
         row("change of policy (KL)", number("%.4f", s[AgentMetric::kKl]));
         row("explained variance", number("%.2f", s[AgentMetric::kExplainedVariance]));
@@ -225,7 +225,8 @@ class Hud {
             row(name, number("%.0f", static_cast<double>(count)),
                 count > 0 ? Color::hex(0xffd36a) : kDim);
         };
-        caught("  samples that were not numbers", s[Counter::kSamplesRejected] + s.rewards_rejected);
+        caught("  samples that were not numbers",
+               s[Counter::kSamplesRejected] + s.rewards_rejected);
         caught("  steps not taken", s[Counter::kSkippedNonFinite] + s[Counter::kSkippedRatio]);
         caught("  steps stopped by KL", s[Counter::kSkippedKl]);
         caught("  publications refused", s[Counter::kPublicationsRejected]);

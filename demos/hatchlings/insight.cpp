@@ -30,21 +30,23 @@ std::unique_ptr<Trace> Insight::trace(uint64_t seed, uint32_t hatchlings) {
         const Tensor features =
             network(seed)
                 .forward(trace, net,
-                      agents::encode(trace, net, described, seen,
-                                     {.normalizer = {}, .clip = ppo.limits.clip_obs}),
-                      {})
+                         agents::encode(trace, net, described, seen,
+                                        {.normalizer = {}, .clip = ppo.limits.clip_obs}),
+                         {})
                 .features;
         const Tensor weight = trace.param(net + ".head.weight", {width, features.dim(-1)},
                                           Init::orthogonal(gain, seed));
         return linear(features, weight, trace.param(net + ".head.bias", {width}));
     };
     const Tensor mean = output("actor", kActionWidth, 0.01), value = output("critic", 1, 1);
-    const Tensor deviation = exp(clamp(
-        trace.param("actor.log_deviation", {kActionWidth}, Init::constant(ppo.log_std_init)),
-        ppo.log_std_min, ppo.log_std_max));
+    const Tensor deviation =
+        exp(clamp(trace.param("actor.log_std", {kActionWidth}, Init::constant(ppo.log_std_init)),
+                  ppo.log_std_min, ppo.log_std_max));
     const Tensor all =
         concat({reshape(mean, {kActionWidth * count}), reshape(value, {count}), deviation}, 0);
-    trace.assign(trace.non_persistent_state("look.answer", {(kActionWidth + 1) * count + kActionWidth}), all);
+    trace.assign(
+        trace.non_persistent_state("look.answer", {(kActionWidth + 1) * count + kActionWidth}),
+        all);
     return owner;
 }
 
@@ -92,7 +94,8 @@ Status Insight::record(const demo::Frame& frame, demo::Mind& mind, const World& 
     info.command_buffer = frame.compute_cmd;
     info.variable = answer_;
     const hearth_result result = hearth_record_readback(session, &info, &under_way_);
-    if (result == HEARTH_ERROR_TOO_MANY_IN_FLIGHT) under_way_ = 0;  // a snapshot is in flight: retry later
+    if (result == HEARTH_ERROR_TOO_MANY_IN_FLIGHT)
+        under_way_ = 0;  // a snapshot is in flight: retry later
     return result == HEARTH_ERROR_TOO_MANY_IN_FLIGHT ? Status() : check(result);
 }
 

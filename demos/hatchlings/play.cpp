@@ -66,7 +66,8 @@ Status Play::record(const demo::Frame& frame) {
         HEARTH_TRY(mind_->agents().take_snapshot());
         asks_to_keep_ = true;
     }
-    HEARTH_TRY(mind_->record(frame, {.learning_budget_us = options_.learn_us, .request_decision = decides}));
+    HEARTH_TRY(mind_->record(
+        frame, {.learning_budget_us = options_.learn_us, .request_decision = decides}));
     const agents::AgentsStatus now = mind_->agents().status();
     if (now.rollouts != windows_) window_began_ = now.decisions;
     windows_ = now.rollouts;

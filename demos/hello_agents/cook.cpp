@@ -16,11 +16,10 @@ using namespace hearth::agents;
 namespace {
 
 Status cook_cart_pole(const char* path) {
-    const AgentSpec schema(
-        ObservationSpec().box("place").box("speed").box("angle").box("turning"),
-        ActionSpec().discrete("push", 2));
+    const AgentSpec schema(ObservationSpec().box("place").box("speed").box("angle").box("turning"),
+                           ActionSpec().discrete("push", 2));
     // Hyperparameters of RL Baselines3 Zoo for this task.
-    Ppo ppo{.n_agents = 8, .n_steps = 32, .n_minibatches = 1, .n_epochs = 20, .vf_coef = 1};
+    Ppo ppo{.n_agents = 8, .n_steps = 32, .n_minibatches = 1, .n_epochs = 20, .vf_coef = 0.5};
     ppo.gamma = 0.98, ppo.gae_lambda = 0.8;
     ppo.ent_coef = ppo.limits.target_kl = 0;
     ppo.normalize_observations = ppo.normalize_rewards = false;
@@ -28,11 +27,11 @@ Status cook_cart_pole(const char* path) {
     const AgentGraphs traces = build_agent_graphs(schema, mlp_network({64, 64}), ppo);
     // One kernel per network on GPUs; one per layer for Vulkan drivers that run on the CPU.
     DeviceTarget gpu{.name = "gpu"}, cpu{.name = "cpu"};
-    cpu.options.caps.is_software = true;
+    cpu.options.caps.device_type = DeviceType::kCpu;
     HEARTH_ASSIGN(const Cooked cooked,
                   cook(runtime_entries(traces, manifest), {.device_targets = {gpu, cpu},
-                                                             .max_batch_size = manifest.n_agents,
-                                                             .agents = manifest.save()}));
+                                                           .max_batch_size = manifest.n_agents,
+                                                           .agents = manifest.save()}));
     std::ofstream file(path, std::ios::binary);
     file.write(reinterpret_cast<const char*>(cooked.bytes.data()),
                static_cast<std::streamsize>(cooked.bytes.size()));

@@ -30,7 +30,7 @@ Status run(const std::string& wish, std::FILE* log) {
     // bytes.
     const AgentSpec schema(ObservationSpec().box("cart", 4), ActionSpec().discrete("push", 2));
     // Hyperparameters of RL Baselines3 Zoo for this task.
-    Ppo ppo{.n_agents = kCarts, .n_steps = 32, .n_minibatches = 1, .n_epochs = 20, .vf_coef = 1};
+    Ppo ppo{.n_agents = kCarts, .n_steps = 32, .n_minibatches = 1, .n_epochs = 20, .vf_coef = 0.5};
     ppo.gamma = 0.98, ppo.gae_lambda = 0.8;
     ppo.ent_coef = ppo.limits.target_kl = 0;
     ppo.normalize_observations = ppo.normalize_rewards = false;
@@ -73,7 +73,8 @@ Status run(const std::string& wish, std::FILE* log) {
             cart.task->observe(agents.observation(cart.id));
             HEARTH_TRY(agents.add_reward(cart.id, static_cast<float>(outcome.reward)));
             if (!outcome.terminated && ++cart.steps < cart.task->info().step_limit) continue;
-            HEARTH_TRY(agents.end_episode(cart.id, outcome.terminated ? EpisodeEnd::kTerminated : EpisodeEnd::kTruncated));
+            HEARTH_TRY(agents.end_episode(
+                cart.id, outcome.terminated ? EpisodeEnd::kTerminated : EpisodeEnd::kTruncated));
             cart.task->reset(++episodes);
             cart.task->observe(agents.observation(cart.id));
             cart.steps = 0;
@@ -97,7 +98,7 @@ Status run(const std::string& wish, std::FILE* log) {
 
 }  // namespace
 
-// hello_agents [--device native] [LOG]
+// hello_agents [--device cpu] [LOG]
 int main(int count, char** arguments) {
     const bool is_told = count > 2 && std::string_view(arguments[1]) == "--device";
     const int log_at = is_told ? 3 : 1;

@@ -27,7 +27,7 @@ Status cook_curve(const char* path) {
 
     Trace learn("learn");
     const Tensor x = learn.input("x", {kBatch, 1});
-    const Tensor loss = mse_loss(net(learn, x), learn.input("wanted", {kBatch, 1}));
+    const Tensor loss = mse_loss(net(learn, x), learn.input("target", {kBatch, 1}));
     minimize(loss, learn.params(), AdamOptions{.learning_rate = 3e-3});
     learn.output("loss", loss);
 

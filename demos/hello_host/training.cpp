@@ -22,12 +22,12 @@ constexpr float kGoodLoss = 0.01f;
 
 struct Buffers {
     app_buffer x = app_make_buffer(sizeof(float) * kSamples);
-    app_buffer wanted = app_make_buffer(sizeof(float) * kSamples);
+    app_buffer target = app_make_buffer(sizeof(float) * kSamples);
     app_buffer y = app_make_buffer(sizeof(float) * kSamples);
     app_buffer loss = app_make_buffer(sizeof(float));
 
     ~Buffers() {
-        for (const app_buffer* buffer : {&x, &wanted, &y, &loss}) app_destroy_buffer(buffer);
+        for (const app_buffer* buffer : {&x, &target, &y, &loss}) app_destroy_buffer(buffer);
     }
 };
 
@@ -43,18 +43,18 @@ class Frames {
     explicit Frames(Context& context) : context_(context) {}
     template <class Record>
     Status next(const Record& record) {
-        HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_));
+        HEARTH_TRY(context_.begin_frame(frame_number_ + 1, frame_number_));
         const VkCommandBuffer commands = app_begin_commands();
         const Status status = record(commands);
         app_submit_and_wait(commands);
-        ++serial_;
+        ++frame_number_;
         return status;
     }
-    uint64_t count() const { return serial_; }
+    uint64_t count() const { return frame_number_; }
 
   private:
     Context& context_;
-    uint64_t serial_ = 0;
+    uint64_t frame_number_ = 0;
 };
 
 Status run(Context& context, const Buffers& buffers) {
@@ -64,7 +64,7 @@ Status run(Context& context, const Buffers& buffers) {
     float* const x = static_cast<float*>(buffers.x.data);
     for (uint64_t i = 0; i < kSamples; ++i) {
         x[i] = 2.0f * static_cast<float>(i) / (kSamples - 1) - 1.0f;
-        static_cast<float*>(buffers.wanted.data)[i] = std::sin(3.0f * x[i]);
+        static_cast<float*>(buffers.target.data)[i] = std::sin(3.0f * x[i]);
     }
     Frames frames(context);
     const auto predict = [&](Model& network) {
@@ -81,7 +81,7 @@ Status run(Context& context, const Buffers& buffers) {
         HEARTH_TRY(frames.next([&](VkCommandBuffer commands) -> Status {
             HEARTH_ASSIGN(const Progress progress,
                           curve.record(commands, "learn", kSamples,
-                                       {bind("x", buffers.x), bind("wanted", buffers.wanted),
+                                       {bind("x", buffers.x), bind("target", buffers.target),
                                         bind("loss", buffers.loss)},
                                        &cursor, budget));
             steps += progress == Progress::kDone;
@@ -103,10 +103,11 @@ Status run(Context& context, const Buffers& buffers) {
     HEARTH_ASSIGN(const auto copied, curve.session().poll(*snapshot));
     HEARTH_ASSIGN(const auto brain, curve.program().serialize_brain(copied->bytes));
     HEARTH_ASSIGN(Model other, Model::open(context, CURVE_PACKAGE));
-    HEARTH_TRY(predict(other));  // also performs setup
+    HEARTH_TRY(predict(other));  // also records the initial weights
     const float unlearned = static_cast<const float*>(buffers.y.data)[0];
-    HEARTH_TRY(frames.next(
-        [&](VkCommandBuffer commands) { return other.session().record_load_brain(commands, brain); }));
+    HEARTH_TRY(frames.next([&](VkCommandBuffer commands) {
+        return other.session().record_load_brain(commands, brain);
+    }));
     HEARTH_TRY(predict(other));
     const float loaded = static_cast<const float*>(buffers.y.data)[0];
     std::printf("loss %g; sin(-3): %g learned, %g loaded, %g before\n", static_cast<double>(loss),

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The smallest use of Hearth: a small network chooses one of three moves for each of four guards.
+// The smallest use of Hearth: a small network chooses one of three actions for each of four guards.
 //
 //   1. define the network as tensor code   (hearth/tensor.hpp, ops.hpp)
 //   2. compile it for this GPU             (hearth/compile.hpp)
@@ -23,17 +23,17 @@ using namespace hearth;
 
 namespace {
 
-constexpr int kSenses = 4;  // distance to the player, their noise, own health, own courage
-constexpr int kMoves = 3;
+constexpr int kObservations = 4;  // distance to the player, their noise, own health, own courage
+constexpr int kActions = 3;
 constexpr int kGuards = 4;
-const char* const kMoveNames[kMoves] = {"attack", "hide", "flee"};
+const char* const kActionNames[kActions] = {"attack", "hide", "flee"};
 
-/// senses [batch, 4] -> probabilities [batch, 3]. The batch size is dynamic, up to the capacity.
+/// observations [batch, 4] -> probabilities [batch, 3]. A recording sets the batch size.
 Result<Compiled> compile_guard(const DeviceCaps& caps) {
     Trace trace("choose");
-    const Tensor senses = trace.input("senses", {kBatch, kSenses});
-    const Tensor scores = nn::mlp(trace, "guard", senses, {16, kMoves}, relu, {.seed = 1});
-    trace.output("moves", softmax(scores));
+    const Tensor observations = trace.input("observations", {kBatch, kObservations});
+    const Tensor scores = nn::mlp(trace, "guard", observations, {16, kActions}, relu, {.seed = 1});
+    trace.output("actions", softmax(scores));
     return compile({&trace}, {.caps = caps, .max_batch_size = 64});
 }
 
@@ -48,54 +48,54 @@ Status run() {
     HEARTH_ASSIGN(const Compiled compiled, compile_guard(caps));
     HEARTH_ASSIGN(const LoadedProgram program, LoadedProgram::load(context, compiled.bytes));
     HEARTH_ASSIGN(Session session, Session::create(context, program));
-    HEARTH_TRY(session.create_pipelines());  // pipelines, before the first frame
+    HEARTH_TRY(session.create_pipelines());  // before the first frame
 
     HEARTH_ASSIGN(const uint32_t choose, program.find_entry("choose"));
-    HEARTH_ASSIGN(const uint32_t senses, program.find_binding(choose, "senses"));
-    HEARTH_ASSIGN(const uint32_t moves, program.find_binding(choose, "moves"));
+    HEARTH_ASSIGN(const uint32_t observations, program.find_binding(choose, "observations"));
+    HEARTH_ASSIGN(const uint32_t actions, program.find_binding(choose, "actions"));
 
     // The output goes to a buffer of the application.
-    constexpr VkDeviceSize kBytes = sizeof(float) * kGuards * kMoves;
+    constexpr VkDeviceSize kBytes = sizeof(float) * kGuards * kActions;
     HEARTH_ASSIGN(const auto result,
                   standalone::Buffer::create(*device, kBytes, standalone::MemoryKind::kDevice));
-    const float seen[kGuards][kSenses] = {{0.1f, 0.9f, 1.0f, 0.8f},
-                                          {0.9f, 0.1f, 1.0f, 0.8f},
-                                          {0.2f, 0.8f, 0.1f, 0.2f},
-                                          {0.5f, 0.5f, 0.5f, 0.5f}};
+    const float seen[kGuards][kObservations] = {{0.1f, 0.9f, 1.0f, 0.8f},
+                                                {0.9f, 0.1f, 1.0f, 0.8f},
+                                                {0.2f, 0.8f, 0.1f, 0.2f},
+                                                {0.5f, 0.5f, 0.5f, 0.5f}};
 
     // Record one frame. Hearth only records; the application submits.
-    HEARTH_TRY(context.begin_frame(/*serial=*/1, /*completed_serial=*/0));
+    HEARTH_TRY(context.begin_frame(/*frame_number=*/1, /*completed_frame_number=*/0));
     Status status;
     hearth_readback request = 0;
     HEARTH_TRY(device->run([&](VkCommandBuffer cmd) {
-        const hearth_tensor_binding bound[] = {
-            hearth_bind_bytes(senses, seen, sizeof(seen)),
-            hearth_bind_buffer(moves, result.handle(), 0, kBytes, result.usage())};
+        const hearth_tensor_binding bindings[] = {
+            hearth_bind_bytes(observations, seen, sizeof(seen)),
+            hearth_bind_buffer(actions, result.handle(), 0, kBytes, result.usage())};
         status = session.record_initialize(cmd);  // once: uploads the weights
-        if (status.ok()) status = session.record(cmd, choose, kGuards, bound).status();
+        if (status.ok()) status = session.record(cmd, choose, kGuards, bindings).status();
         hearth_readback_info info = hearth_readback_info_default();
         info.command_buffer = cmd;
         info.buffer = result.handle();
         info.byte_count = kBytes;
         info.acquire_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
-                                        VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
+                                                    VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
         if (!status.ok()) return;
-        const auto asked = session.record_readback(info);
-        status = asked.status();
-        if (asked.ok()) request = *asked;
+        const auto readback = session.record_readback(info);
+        status = readback.status();
+        if (readback.ok()) request = *readback;
     }));
     HEARTH_TRY(status);
 
     // In a game this is a later frame, once frame 1 has completed on the GPU.
-    HEARTH_TRY(context.begin_frame(/*serial=*/2, /*completed_serial=*/1));
+    HEARTH_TRY(context.begin_frame(/*frame_number=*/2, /*completed_frame_number=*/1));
     HEARTH_ASSIGN(const auto data, session.poll(request));
     if (!data) return internal_error("the result has not arrived");
     const std::span<const float> p = data->as<float>();
     for (int guard = 0; guard < kGuards; ++guard) {
         std::printf("guard %d:", guard);
-        for (int move = 0; move < kMoves; ++move) {
-            std::printf("  %s %.3f", kMoveNames[move],
-                        static_cast<double>(p[static_cast<size_t>(guard * kMoves + move)]));
+        for (int action = 0; action < kActions; ++action) {
+            std::printf("  %s %.3f", kActionNames[action],
+                        static_cast<double>(p[static_cast<size_t>(guard * kActions + action)]));
         }
         std::printf("\n");
     }

@@ -35,8 +35,8 @@ Result<Compiled> compile_curve(const DeviceCaps& caps) {
 
     Trace learn("learn");
     const Tensor x = learn.input("x", {kBatch, 1});
-    const Tensor wanted = learn.input("wanted", {kBatch, 1});
-    const Tensor loss = mse_loss(net(learn, x), wanted);
+    const Tensor target = learn.input("target", {kBatch, 1});
+    const Tensor loss = mse_loss(net(learn, x), target);
     minimize(loss, learn.params(), AdamOptions{.learning_rate = 3e-3});
     learn.output("loss", loss);
     return compile({&predict, &learn}, {.caps = caps, .max_batch_size = kSamples});
@@ -59,37 +59,38 @@ Status run() {
                                           standalone::MemoryKind::kReadback);
     };
     HEARTH_ASSIGN(const auto x, shared(kSamples));
-    HEARTH_ASSIGN(const auto wanted, shared(kSamples));
+    HEARTH_ASSIGN(const auto target, shared(kSamples));
     HEARTH_ASSIGN(const auto y, shared(kSamples));
     HEARTH_ASSIGN(const auto loss, shared(1));
     for (size_t i = 0; i < kSamples; ++i) {
         x.as<float>()[i] = 2.0f * static_cast<float>(i) / (kSamples - 1) - 1.0f;
-        wanted.as<float>()[i] = std::sin(5.0f * x.as<float>()[i]);
+        target.as<float>()[i] = std::sin(5.0f * x.as<float>()[i]);
     }
 
-    // Each frame records one entry. `after` is how the application uses an output next: CPU reads.
-    uint64_t serial = 0;
+    // Each frame records one entry. release_scope: the application's next use of the output, CPU
+    // reads.
+    uint64_t frame_number = 0;
     const auto frame = [&](const char* entry, const char* output, const standalone::Buffer& to) {
-        HEARTH_TRY(context.begin_frame(serial + 1, serial));
+        HEARTH_TRY(context.begin_frame(frame_number + 1, frame_number));
         HEARTH_ASSIGN(const uint32_t index, program.find_entry(entry));
-        std::vector<hearth_tensor_binding> bound;
+        std::vector<hearth_tensor_binding> bindings;
         const auto bind = [&](const char* name, const standalone::Buffer& buffer) -> Status {
             HEARTH_ASSIGN(const uint32_t binding, program.find_binding(index, name));
-            bound.push_back(hearth_bind_buffer(binding, buffer.handle(), 0, buffer.size_bytes(),
-                                               buffer.usage()));
+            bindings.push_back(hearth_bind_buffer(binding, buffer.handle(), 0, buffer.size_bytes(),
+                                                  buffer.usage()));
             return {};
         };
         HEARTH_TRY(bind("x", x));
-        if (&to == &loss) HEARTH_TRY(bind("wanted", wanted));
+        if (&to == &loss) HEARTH_TRY(bind("target", target));
         HEARTH_TRY(bind(output, to));
-        bound.back().release_scope =
+        bindings.back().release_scope =
             hearth_make_sync_scope(VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
         Status status;
         HEARTH_TRY(device->run([&](VkCommandBuffer cmd) {
-            if (serial == 0) status = session.record_initialize(cmd);
-            if (status.ok()) status = session.record(cmd, index, kSamples, bound).status();
+            if (frame_number == 0) status = session.record_initialize(cmd);
+            if (status.ok()) status = session.record(cmd, index, kSamples, bindings).status();
         }));
-        ++serial;
+        ++frame_number;
         return status;
     };
     for (uint64_t step = 0; step <= kSteps; ++step) {
@@ -102,7 +103,7 @@ Status run() {
     for (size_t i = 0; i < kSamples; i += 9) {
         std::printf(
             "sin(5 * %6.3f) = %6.3f, the net says %6.3f\n", static_cast<double>(x.as<float>()[i]),
-            static_cast<double>(wanted.as<float>()[i]), static_cast<double>(y.as<float>()[i]));
+            static_cast<double>(target.as<float>()[i]), static_cast<double>(y.as<float>()[i]));
     }
     return loss.as<float>()[0] < 0.001f ? Status() : internal_error("it did not learn the curve");
 }

@@ -9,9 +9,11 @@
 
 #include <hearth/file.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <set>
+#include <string>
 
 namespace hearth::demo {
 
@@ -23,6 +25,9 @@ void add_options(CLI::App& app, GameOptions& options, const char* load_help,
            "on, or off: nothing is learned")
         ->check(CLI::IsMember({"on", "off"}));
     app.add_option("--draw-every", options.draw_every, "Draw only every so many frames")
+        ->check(programs::whole_number(1));
+    app.add_option("--clip-every", options.clip_every,
+                   "Also write every so many frames a picture into the folder of --screenshots")
         ->check(programs::whole_number(1));
     app.add_option("--load", options.load, load_help);
     app.add_option("--save", options.save, save_help);
@@ -92,7 +97,10 @@ std::string Game::shot_path() const {
         if (played() ==
             (shot.twentieths == Shot::kEnd ? frames - 1 : shot.twentieths * frames / Shot::kEnd))
             return options().screenshots + "/" + shot.name;
-    return {};
+    if (options().clip_every == 0 || played() % options().clip_every != 0) return {};
+    const std::string number = std::to_string(played());
+    return options().screenshots + "/frame_" +
+           std::string(8 - std::min<size_t>(8, number.size()), '0') + number + ".png";
 }
 
 std::string Game::picture_path(const Input& input) const {

@@ -21,6 +21,7 @@ namespace hearth::demo {
 struct GameOptions : Options {
     bool learn = true;
     uint64_t draw_every = 1;  ///< frames
+    uint64_t clip_every = 0;  ///< frames between the pictures of a clip; 0: no clip
     std::string load;         ///< brain to continue from
     std::string save;         ///< file for the brain
 };

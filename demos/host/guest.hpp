@@ -48,7 +48,8 @@ class Guest {
   private:
     explicit Guest(standalone::Device& device) : device_(device) {}
 
-    static hearth_result allocate(void* user_data, const hearth_device_memory_allocate_info* request,
+    static hearth_result allocate(void* user_data,
+                                  const hearth_device_memory_allocate_info* request,
                                   hearth_memory_block* out);
     static void free(void* user_data, const hearth_memory_block* block);
 

@@ -63,8 +63,8 @@ Result<std::unique_ptr<Host>> Host::create(const Options& options, const char* t
     const bool has_surface =
         wants_window || self->instance_->has_extension(VK_EXT_HEADLESS_SURFACE_EXTENSION_NAME);
     standalone::DeviceOptions device_options;
-    const bool is_native = options.device == "native";
-    if (!is_native) device_options.index = std::stoi(options.device);
+    const bool is_cpu = options.device == "cpu";
+    if (!is_cpu) device_options.index = std::stoi(options.device);
     device_options.async_compute = options.async_compute;
     if (has_surface) device_options.extensions.emplace_back(VK_KHR_SWAPCHAIN_EXTENSION_NAME);
     HEARTH_ASSIGN(self->device_, standalone::Device::create(*self->instance_, device_options));
@@ -74,7 +74,7 @@ Result<std::unique_ptr<Host>> Host::create(const Options& options, const char* t
     }
     HEARTH_TRY(self->create_presenter(extent));
 
-    if (is_native) {
+    if (is_cpu) {
         HEARTH_ASSIGN(self->native_,
                       native::open_device(options.device, {.threads = options.threads}));
     }

@@ -11,7 +11,8 @@
 
 namespace hearth::demo {
 
-Result<std::unique_ptr<Mind>> Mind::create(standalone::Device& device, const agents::AgentGraphs& traces,
+Result<std::unique_ptr<Mind>> Mind::create(standalone::Device& device,
+                                           const agents::AgentGraphs& traces,
                                            const agents::AgentManifest& manifest) {
     std::unique_ptr<Mind> self(new Mind(device));
     HEARTH_ASSIGN(self->guest_, Guest::create(device));

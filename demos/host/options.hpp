@@ -21,7 +21,7 @@ struct Options {
     bool validate = false;  ///< use validation layers; any message is a failure
     uint64_t seed = 1;
     uint64_t frames = 0;  ///< to run; 0: until the window closes
-    /// Index of the Vulkan device, negative: the best one; "native": the best one draws, and
+    /// Index of the Vulkan device, negative: the best one; "cpu": the best one draws, and
     /// networks run on the CPU.
     std::string device = "-1";
     uint32_t threads = 1;        ///< of a CPU device
@@ -42,12 +42,12 @@ inline void add_options(CLI::App& app, Options& options) {
         ->check(programs::whole_number());
     app.add_option("--frames", options.frames, "Frames of 1/60 s to run (0: until closed)")
         ->check(programs::whole_number(0, kMostFrames));
-    app.add_option("--device", options.device,
-                   "Index of the Vulkan device; -1: the best one; native: that one draws, and "
-                   "networks run on "
-                   "this machine's CPU")
-        ->check(programs::device_index() | CLI::IsMember({"native"}));
-    app.add_option("--threads", options.threads, "Of a native device")
+    app.add_option(
+           "--device", options.device,
+           "Index of the Vulkan device; -1: the best one; cpu: that one draws, and networks "
+           "run on this machine's CPU")
+        ->check(programs::device_index() | CLI::IsMember({"cpu"}));
+    app.add_option("--threads", options.threads, "Threads of the CPU device")
         ->check(programs::whole_number(1, 256));
     app.add_flag("--async-compute", options.async_compute,
                  "Run the networks on a compute queue of their own, beside the picture");

@@ -132,15 +132,15 @@ void Loom::record_picture(const Frame& frame, std::span<const float> texels) {
 Result<hearth_readback> Loom::record_step(VkCommandBuffer cmd, uint32_t index, uint32_t entry,
                                           const std::array<uint32_t, 3>& bindings) {
     const Slot& slot = slots_[index];
-    const hearth_tensor_binding bound[] = {bind(bindings[0], picture_), bind(bindings[1], slot.texels),
-                                  bind(bindings[2], slot.loss)};
+    const hearth_tensor_binding bound[] = {
+        bind(bindings[0], picture_), bind(bindings[1], slot.texels), bind(bindings[2], slot.loss)};
     HEARTH_TRY(session_.record(cmd, entry, static_cast<uint32_t>(kBatch), bound).status());
     hearth_readback_info info = hearth_readback_info_default();
     info.command_buffer = cmd;
     info.buffer = slot.loss.handle();
     info.byte_count = sizeof(float);
     info.acquire_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
-                                    VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
+                                                VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
     return session_.record_readback(info);
 }
 

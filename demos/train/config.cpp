@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace hearth::train {
@@ -114,17 +115,47 @@ class ObjectReader {
     Status status_;
 };
 
+/// The object with keys of version 0.1 under today's names, for configurations in old brains.
+Json with_current_names(const Json& ppo) {
+    constexpr std::pair<const char*, const char*> kNames[] = {
+        {"agents", "n_agents"},
+        {"horizon", "n_steps"},
+        {"minibatches", "n_minibatches"},
+        {"epochs", "n_epochs"},
+        {"clip", "clip_range"},
+        {"entropy", "ent_coef"},
+        {"lambda", "gae_lambda"},
+        {"value_weight", "vf_coef"},
+        {"first_log_deviation", "log_std_init"},
+        {"kl_stop", "target_kl"},
+        {"gradient_norm", "max_grad_norm"},
+        {"reward_limit", "clip_reward"},
+        {"update_ratio", "max_update_ratio"}};
+    if (!ppo.is_object()) return ppo;
+    Json current = ppo;
+    for (const auto& [old_name, new_name] : kNames) {
+        if (!ppo.contains(old_name) || ppo.contains(new_name)) continue;
+        Json value = ppo[old_name];
+        current.erase(old_name);
+        // It was the coefficient of half the squared error.
+        if (std::string_view(new_name) == "vf_coef" && value.is_number())
+            value = value.get<double>() / 2;
+        current[new_name] = std::move(value);
+    }
+    return current;
+}
+
 /// Lists the keys below "ppo" once, for reading and writing.
 template <class Visitor>
 void visit_ppo(agents::Ppo& ppo, Visitor& v) {
-    v.read("agents", ppo.n_agents, 1, 1 << 20);
-    v.read("horizon", ppo.n_steps, 1, 1 << 16);
-    v.read("minibatches", ppo.n_minibatches, 1, 1 << 16);
-    v.read("epochs", ppo.n_epochs, 1, 1000);
+    v.read("n_agents", ppo.n_agents, 1, 1 << 20);
+    v.read("n_steps", ppo.n_steps, 1, 1 << 16);
+    v.read("n_minibatches", ppo.n_minibatches, 1, 1 << 16);
+    v.read("n_epochs", ppo.n_epochs, 1, 1000);
     v.read("learning_rate", ppo.learning_rate, 0, 1);
-    v.read("clip", ppo.clip_range, 0, 1);
+    v.read("clip_range", ppo.clip_range, 0, 1);
     v.read("gamma", ppo.gamma, 0, 1);
-    v.read("lambda", ppo.gae_lambda, 0, 1);
+    v.read("gae_lambda", ppo.gae_lambda, 0, 1);
     v.read("vf_coef", ppo.vf_coef, 0, 1000);
     v.read("log_std_init", ppo.log_std_init, -20, 2);
     v.read("reward_scale", ppo.reward_scale, 0, 1e6);
@@ -132,7 +163,7 @@ void visit_ppo(agents::Ppo& ppo, Visitor& v) {
     v.read("normalize_rewards", ppo.normalize_rewards);
     v.read("normalize_advantages", ppo.normalize_advantages);
     v.read("target_kl", ppo.limits.target_kl, 0, 1000);
-    v.read("gradient_norm", ppo.limits.max_grad_norm, 0, 1e9);
+    v.read("max_grad_norm", ppo.limits.max_grad_norm, 0, 1e9);
     v.read("clip_reward", ppo.limits.clip_reward, 0, 1e9);
     v.read("max_update_ratio", ppo.limits.max_update_ratio, 0, 1e9);
 }
@@ -155,7 +186,7 @@ std::string TrainConfig::text() const {
     agents::Ppo settings = ppo;
     visit_ppo(settings, writer);
     const double entropy = ppo.ent_coef.value();
-    writer.json["entropy"] = entropy;
+    writer.json["ent_coef"] = entropy;
     Json json = {{"task", task},
                  {"seed", seed},
                  {"steps", steps},
@@ -186,10 +217,11 @@ Result<TrainConfig> parse_config(std::string_view text) {
     config.ppo.learning_rate = agents::Hyperparameter::tunable(config.ppo.learning_rate.value());
     config.ppo.clip_range = agents::Hyperparameter::tunable(config.ppo.clip_range.value());
     if (const Json* given = root.find("ppo")) {
-        ObjectReader ppo(*given, "ppo");
+        const Json current = with_current_names(*given);
+        ObjectReader ppo(current, "ppo");
         visit_ppo(config.ppo, ppo);
         double entropy = config.ppo.ent_coef.value();
-        ppo.read("entropy", entropy, 0, 1000);
+        ppo.read("ent_coef", entropy, 0, 1000);
         config.ppo.ent_coef = entropy;
         HEARTH_TRY(ppo.finish());
     }

@@ -35,8 +35,9 @@ std::string pipelines_file(std::span<const std::byte> program) {
 Status Learner::build(standalone::Device& device, std::span<Trace* const> entries, int64_t agents,
                       int64_t recordings_in_flight, int64_t readback_bytes) {
     HEARTH_ASSIGN(const DeviceCaps caps, device.caps());
-    HEARTH_ASSIGN(const Compiled compiled,
-                  compile(entries, {.caps = caps, .max_batch_size = static_cast<uint64_t>(agents)}));
+    HEARTH_ASSIGN(
+        const Compiled compiled,
+        compile(entries, {.caps = caps, .max_batch_size = static_cast<uint64_t>(agents)}));
     program_.assign(compiled.bytes.begin(), compiled.bytes.end());
     hearth_session_create_info session = hearth_session_create_info_default();
     session.recordings_in_flight = static_cast<uint32_t>(recordings_in_flight);
@@ -55,7 +56,7 @@ Result<Learner::Entry> Learner::find_entry(const char* name) {
                       runner_->program().binding(info.bindings[i]));
         if (std::string_view(binding.name) == "learning_rate")
             entry.learning_rate = info.bindings[i];
-        else if (std::string_view(binding.name) == "clip")
+        else if (std::string_view(binding.name) == "clip_range")
             entry.clip = info.bindings[i];
         else
             return internal_error(std::string(name) + ": unexpected binding '" + binding.name +
@@ -81,9 +82,9 @@ Status Learner::submit(const Entry& entry) {
 }
 
 Result<HostTensor> Learner::act(const HostTensor& observation) {
-    HEARTH_ASSIGN(NamedTensors said,
-                  runner_->run("act", observation.shape()[0].count,
-                               {{"observation", observation}, {"explore", HostTensor::scalar(0)}}));
+    HEARTH_ASSIGN(NamedTensors said, runner_->run("act", observation.shape()[0].count,
+                                                  {{"observation", observation},
+                                                   {"exploration", HostTensor::scalar(0)}}));
     return std::move(said.at("action"));
 }
 
@@ -104,27 +105,37 @@ Result<Learner::Snapshot> Learner::snapshot() {
 }
 
 Status Learner::restore(const Brain& brain, const NamedTensors& transients) {
-    HEARTH_ASSIGN(const Brain shipped, initial_brain(program_));
+    // Names of the transient states that are left to restore: Brain::find also knows those of
+    // version 0.1.
+    Brain left;
+    for (const auto& [name, value] : transients) left.tensors.push_back({name, true, {}});
     // Validate everything before anything is written.
     std::vector<std::pair<std::string, const HostTensor*>> writes;
-    const auto add = [&](const std::string& name, const HostTensor& value) -> Status {
-        HEARTH_ASSIGN(const uint32_t index, runner_->program().find_variable(name.c_str()));
-        HEARTH_ASSIGN(const hearth_variable_info info, runner_->program().variable(index));
-        if (value.bytes().size() != info.bytes)
-            return invalid_argument("'" + name + "' has " + std::to_string(value.bytes().size()) +
-                                    " bytes, expected " + std::to_string(info.bytes));
-        writes.emplace_back(name, &value);
-        return {};
-    };
-    for (const BrainTensor& tensor : shipped.tensors) {
-        const BrainTensor* const found = brain.find(tensor.name);
+    for (uint32_t i = 0; i < runner_->program().info().variable_count; ++i) {
+        HEARTH_ASSIGN(const hearth_variable_info info, runner_->program().variable(i));
+        if (info.kind == HEARTH_VARIABLE_CONSTANT) continue;
+        const bool is_transient = info.kind == HEARTH_VARIABLE_NON_PERSISTENT;
+        const BrainTensor* const found = (is_transient ? left : brain).find(info.name);
+        if (found == nullptr && is_transient) continue;
         if (found == nullptr)
-            return invalid_argument("the brain has no tensor '" + tensor.name + "'");
-        HEARTH_TRY(add(tensor.name, found->value));
+            return invalid_argument("the brain has no tensor '" + std::string(info.name) + "'");
+        const HostTensor* value = &found->value;
+        if (is_transient) {
+            value = &transients.at(found->name);
+            left.tensors.erase(left.tensors.begin() + (found - left.tensors.data()));
+        }
+        if (value->bytes().size() != info.bytes)
+            return invalid_argument("'" + std::string(info.name) + "' has " +
+                                    std::to_string(value->bytes().size()) + " bytes, expected " +
+                                    std::to_string(info.bytes));
+        writes.emplace_back(info.name, value);
     }
-    for (const auto& [name, value] : transients) HEARTH_TRY(add(name, value));
+    if (!left.tensors.empty())
+        return invalid_argument("the program has no '" + left.tensors[0].name +
+                                "', which the checkpoint has");
     for (const auto& [name, value] : writes)
-        if (!value->bytes().empty()) HEARTH_TRY(runner_->write_variable(name.c_str(), value->bytes()));
+        if (!value->bytes().empty())
+            HEARTH_TRY(runner_->write_variable(name.c_str(), value->bytes()));
     return {};
 }
 

@@ -227,10 +227,10 @@ int run_program(int argc, char** argv) {
     Status (*run)(standalone::Device&, const Arguments&, GradientReducer&) = nullptr;
     const auto add = [&](const char* name, const char* what, auto* function) {
         CLI::App* command = app.add_subcommand(name, what);
-        command->add_option("--device", arguments.device,
-                            "native: this machine's CPU; or the index of a Vulkan device; default: "
-                            "the best of these.");
-        command->add_option("--threads", arguments.threads, "Of a native device.")
+        command->add_option(
+            "--device", arguments.device,
+            "cpu: this machine's CPU; or the index of a GPU; default: the best GPU.");
+        command->add_option("--threads", arguments.threads, "Threads of the CPU device.")
             ->check(programs::whole_number(1, 256));
         command->callback([&run, function] { run = function; });
         return command;

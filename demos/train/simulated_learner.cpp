@@ -105,23 +105,26 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
                                  .data_parallel = ranks.size() > 1};
     // The initial weights of all ranks are those of the first one.
     const PolicyNetwork network = mlp_network(config.network, tanh, config.seed);
-    const AgentGraphs traces = build_agent_graphs(game.schema, network, ppo, game.simulation, rollout, seed);
+    const AgentGraphs traces =
+        build_agent_graphs(game.schema, network, ppo, game.simulation, rollout, seed);
     std::vector<Trace*> entries = simulation_entries(traces);
     if (only_acts) entries.resize(1);
     std::unique_ptr<SimulatedLearner> learner(new SimulatedLearner());
     learner->ranks_ = &ranks;
     learner->normalizes_observations_ = ppo.normalize_observations;
     learner->normalizes_rewards_ = ppo.normalize_rewards;
-    learner->recordings_ = rollout.steps_per_recording == 0 ? 1 : ppo.n_steps / rollout.steps_per_recording;
+    learner->recordings_ =
+        rollout.steps_per_recording == 0 ? 1 : ppo.n_steps / rollout.steps_per_recording;
     learner->items_ = ppo.n_epochs * ppo.n_minibatches;
     // Readbacks: two values per sample, and the status.
     HEARTH_TRY(learner->build(
         device, entries, ppo.n_agents,
         kMostWindowsAtOnce * (learner->recordings_ + learner->items_ + 3),
-        std::max<int64_t>(1 << 20, kMostWindowsAtOnce * ppo.n_agents * ppo.n_steps * 8 + (1 << 16))));
+        std::max<int64_t>(1 << 20,
+                          kMostWindowsAtOnce * ppo.n_agents * ppo.n_steps * 8 + (1 << 16))));
     if (only_acts) return learner;
     HEARTH_ASSIGN(learner->rollout_, learner->find_entry("rollout"));
-    HEARTH_ASSIGN(learner->prepare_, learner->find_entry("prepare"));
+    HEARTH_ASSIGN(learner->prepare_, learner->find_entry("compute_advantages"));
     if (!rollout.data_parallel) {
         HEARTH_ASSIGN(learner->learn_, learner->find_entry("learn"));
     }
@@ -171,7 +174,8 @@ Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> 
                 HEARTH_TRY(record(commands, rollout_, settings));
             HEARTH_TRY(record(commands, prepare_, settings));
             hearth_readback_region parts[3];
-            for (size_t i = 0; i < 3; ++i) parts[i] = hearth_readback_of_variable(read_slots_[i], 0, 0);
+            for (size_t i = 0; i < 3; ++i)
+                parts[i] = hearth_readback_of_variable(read_slots_[i], 0, 0);
             HEARTH_ASSIGN(const hearth_readback read,
                           runner_->session().record_readback(commands, parts));
             reads.push_back(read);
@@ -312,7 +316,7 @@ Status SimulatedLearner::learn_together(const LiveSettings& settings) {
     HEARTH_TRY(write("learn.minibatches", pooled_minibatches(of_all_ranks(*ranks_, own),
                                                              static_cast<size_t>(ranks_->size()))));
     NamedTensors inputs = {{"learning_rate", HostTensor::scalar(settings.learning_rate)},
-                           {"clip", HostTensor::scalar(settings.clip)}};
+                           {"clip_range", HostTensor::scalar(settings.clip)}};
     for (int64_t i = 0; i < items_; ++i) {
         HEARTH_ASSIGN(NamedTensors out, runner_->run("gradient", 1, inputs));
         HostTensor& sums = out.at("sums");

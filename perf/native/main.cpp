@@ -364,10 +364,10 @@ int run(int argc, char** argv) {
                    "Cooked for this CPU; default: what this machine is taken for.")
         ->transform(
             CLI::CheckedTransformer(std::map<std::string, CpuIsa>{{"scalar", CpuIsa::kScalar},
-                                                               {"x86-64-v2", CpuIsa::kX86_64V2},
-                                                               {"x86-64-v3", CpuIsa::kX86_64V3},
-                                                               {"x86-64-v4", CpuIsa::kX86_64V4},
-                                                               {"neon", CpuIsa::kNeon}}));
+                                                                  {"x86-64-v2", CpuIsa::kX86_64V2},
+                                                                  {"x86-64-v3", CpuIsa::kX86_64V3},
+                                                                  {"x86-64-v4", CpuIsa::kX86_64V4},
+                                                                  {"neon", CpuIsa::kNeon}}));
     CLI11_PARSE(app, argc, argv);
     if (const Status status = measure_all(arguments); !status.ok()) {
         fmt::print(stderr, "hearth_perf_native: {}\n", status.message());

@@ -91,7 +91,8 @@ double weight_count(const Graph& graph, std::string_view prefix) {
     return count;
 }
 
-Status run_learn(Bench& bench, Row& row, AgentGraphs traces, int64_t samples, int64_t width = kSenses) {
+Status run_learn(Bench& bench, Row& row, AgentGraphs traces, int64_t samples,
+                 int64_t width = kSenses) {
     NetworkRun network{.trace = entry_of(std::move(traces), "learn"),
                        .trained_steps = 2,
                        .has_loss = false,
@@ -116,7 +117,7 @@ Status run_act(Bench& bench, Row& row, AgentGraphs traces, int64_t agents) {
         if (v.kind != ValueKind::kInput) continue;
         // explore = 0: deterministic actions, the same each time.
         const Shape shape = v.shape.resolve(kPatternRows);
-        HostTensor value = v.dtype == DType::kF32 && v.name != "explore"
+        HostTensor value = v.dtype == DType::kF32 && v.name != "exploration"
                                ? random_tensor(v.name, shape)
                                : HostTensor(v.dtype, shape);
         network.inputs.emplace(v.name, std::move(value));

@@ -143,7 +143,8 @@ constexpr Product square(int64_t n, DType dtype) {
     return {n, n, n, dtype};
 }
 /// A layer of 4,096 to 4,096 with a small batch: limited by reading the weights.
-constexpr Product layer(int64_t rows, DType dtype, WeightFormat weights = WeightFormat::kUnchanged) {
+constexpr Product layer(int64_t rows, DType dtype,
+                        WeightFormat weights = WeightFormat::kUnchanged) {
     return {rows, 4096, 4096, dtype, true, weights};
 }
 

@@ -33,7 +33,10 @@ class NetworkBuilder {
         const Tensor y = hearth::conv(
             x, weight({c.channels, each, c.kernel, c.kernel}, each * c.kernel * c.kernel),
             bias(c.channels),
-            {.strides = {c.stride}, .pad_begin = {c.padding}, .pad_end = {c.padding}, .groups = c.groups});
+            {.strides = {c.stride},
+             .pad_begin = {c.padding},
+             .pad_end = {c.padding},
+             .groups = c.groups});
         add_products(y.shape().element_count().count * each * c.kernel * c.kernel);
         return y;
     }

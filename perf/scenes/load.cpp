@@ -130,7 +130,8 @@ class LoadTimer {
                       }));
         times.load.push_back(load_us);
         if (builds) {
-            HEARTH_ASSIGN(const double build_us, timed([&] { return loaded.session.create_pipelines(); }));
+            HEARTH_ASSIGN(const double build_us,
+                          timed([&] { return loaded.session.create_pipelines(); }));
             times.build.push_back(build_us);
             pipelines_ = loaded.session.status().pipeline_count;
             if (saved_cache_.empty()) {

@@ -60,7 +60,7 @@ endfunction()
 # What of include/hearth belongs to the runtime; all else is the compiler's.  That these headers include no others
 # is tested by a project that has them alone (tests/consumer).
 set(runtime_headers hearth.h hearth_runtime.hpp status.hpp types.hpp host_tensor.hpp brain.hpp brain_file.hpp dump_folder.hpp
-    file.hpp core/assert.hpp core/convert.hpp core/extents.hpp core/fixed_list.hpp core/hash.hpp core/os_file.hpp core/span.hpp
+    file.hpp core/assert.hpp core/convert.hpp core/cpp20.hpp core/extents.hpp core/fixed_list.hpp core/hash.hpp core/os_file.hpp core/span.hpp
     network.hpp)
 set(agents_headers hearth_agents.h agents.hpp agents/run_log.hpp agents/status.hpp agents/schema.hpp agents/manifest.hpp)
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/include/hearth

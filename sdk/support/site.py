@@ -60,7 +60,7 @@ class Book:
             sys.exit(f"{page}: there is no {file}")
         if str(file) in self.pages:
             aim = str(file)
-        elif file.suffix in (".png", ".svg"):
+        elif file.suffix in (".gif", ".jpg", ".png", ".svg", ".webp"):
             (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / file, self.folder / file)
             aim = str(file)

@@ -77,7 +77,8 @@ static void null_is_an_error(void) {
 }
 
 static void names_are_told(void) {
-    EXPECT(strcmp(hearth_result_name(HEARTH_ERROR_TOO_MANY_IN_FLIGHT), "HEARTH_ERROR_TOO_MANY_IN_FLIGHT") == 0);
+    EXPECT(strcmp(hearth_result_name(HEARTH_ERROR_TOO_MANY_IN_FLIGHT),
+                  "HEARTH_ERROR_TOO_MANY_IN_FLIGHT") == 0);
     EXPECT(strcmp(hearth_result_name((hearth_result)-99), "HEARTH_RESULT_UNKNOWN") == 0);
     EXPECT(strcmp(hearth_feature_name(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS),
                   "bufferDeviceAddress") == 0);

@@ -32,24 +32,24 @@ Status host(const hearth_context_create_info& info, VkCommandBuffer commands) {
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file("net.hearth"));
     HEARTH_ASSIGN(LoadedProgram program, LoadedProgram::load_package(context, bytes, true, "baseline"));
     HEARTH_ASSIGN(Session session, Session::create(context, program));
-    HEARTH_ASSIGN(Network network, Network::load(context, bytes));
+    HEARTH_ASSIGN(Model model, Model::load(context, bytes));
     HEARTH_TRY(context.begin_frame(1, 0));
-    HEARTH_TRY(session.record_setup(commands));
+    HEARTH_TRY(session.record_initialize(commands));
     const std::array<float, 2> pair{1, 2};
     const float list[] = {1, 2, 3};
     std::vector<int> numbers(4);
-    const hearth_tensor_binding bound[] = {bind_values(0, span<const float>(pair)),
-                                  bind_values(1, span<const float>(list)),
+    const hearth_tensor_binding bindings[] = {bind_values(0, span<const float>(pair)),
+                                              bind_values(1, span<const float>(list)),
                                   bind_values(2, span<const int>(numbers))};
-    HEARTH_TRY(session.record(commands, 0, 1, bound).status());
-    HEARTH_TRY(session.record_upload(commands, 0, as_bytes(span<const int>(numbers))));
+    HEARTH_TRY(session.record(commands, 0, 1, bindings).status());
+    HEARTH_TRY(session.record_update_variable(commands, 0, as_bytes(span<const int>(numbers))));
     HEARTH_ASSIGN(const hearth_readback id, session.record_readback(commands, 0));
     HEARTH_ASSIGN(const std::optional<ReadbackData> data, session.poll(id));
     for (const float value : data->as<float>())
         if (value < 0) return invalid_argument("negative");
-    HEARTH_ASSIGN(const std::vector<std::byte> brain, program.encode_brain(data->bytes));
-    HEARTH_TRY(program.check_brain(brain));
-    HEARTH_TRY(network.record(commands, "act", 1, {by_value("x", list, sizeof list)}).status());
+    HEARTH_ASSIGN(const std::vector<std::byte> brain, program.serialize_brain(data->bytes));
+    HEARTH_TRY(program.validate_brain(brain));
+    HEARTH_TRY(model.record(commands, "act", 1, {bind_value("x", list, sizeof list)}).status());
     return write_file_atomically("net.brain", brain);
 }
 """

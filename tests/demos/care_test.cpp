@@ -122,7 +122,7 @@ class DemoCare : public ::testing::Test {
     std::vector<std::string> race(const std::vector<std::string>& more,
                                   const std::string& frames = "10000000") const {
         std::vector<std::string> all = {"--headless", "--turbo", "--draw-every", "1000000000",
-                                        "--frames",   frames,    "--device",     "native"};
+                                        "--frames",   frames,    "--device",     "cpu"};
         all.insert(all.end(), more.begin(), more.end());
         return all;
     }

@@ -164,7 +164,8 @@ TEST_F(GhostLap, GhostsOfTwoDriversAreAlwaysToldApart) {
     }
 }
 
-// HG-DAgger: a mistake of the player's is learned as all else is, and unlearned where it is corrected.
+// HG-DAgger: a mistake of the player's is learned as all else is, and unlearned where it is
+// corrected.
 TEST_F(GhostLap, AGhostThatIsResetLearnsAnewFromWhatItWasShownAndAFrozenOneNothing) {
     constexpr uint64_t kReset = 700, kFrozen = 1000;
     float before = 0;

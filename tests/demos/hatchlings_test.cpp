@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Hatchlings without pictures: what they learn, what it may cost, and what it withstands.  Those named
-// Nightly take long, and `./dev nightly` runs them; in the suite programs learn with three seeds
-// (tests/demos/CMakeLists.txt).
+// Hatchlings without pictures: what they learn, what it may cost, and what it withstands.  Those
+// named Nightly take long, and `./dev nightly` runs them; in the suite programs learn with three
+// seeds (tests/demos/CMakeLists.txt).
 
 #include "play.hpp"
 
@@ -27,8 +27,8 @@
 namespace hearth::hatchlings {
 namespace {
 
-using agents::Counter;
 using agents::AgentMetric;
+using agents::Counter;
 namespace fs = std::filesystem;
 
 constexpr uint64_t kSecond = kFramesPerSecond;
@@ -156,7 +156,7 @@ class HatchlingsPlay : public ::testing::Test {
     fs::path folder_;
 };
 
-// --- Cost -----------------------------------------------------------------------------------------
+// --- Cost ----------------------------------------------------------------------------------------
 
 TEST_F(HatchlingsPlay, LearningNeverRecordsMoreInAFrameThanItsBudgetPlans) {
     constexpr double kBudgetUs = 200'000;  // a software driver takes its time
@@ -164,15 +164,17 @@ TEST_F(HatchlingsPlay, LearningNeverRecordsMoreInAFrameThanItsBudgetPlans) {
     uint64_t before = 0, most = 0;
     const auto recorded = [&] {
         const agents::AgentsStatus s = match.play->mind().agents().status();
-        return s.phase == HEARTH_AGENTS_UPDATE ? (s.rollouts - 1) * s.minibatches + s.minibatches_done
-                                                 : s.rollouts * s.minibatches;
+        return s.phase == HEARTH_AGENTS_UPDATE
+                   ? (s.rollouts - 1) * s.minibatches + s.minibatches_done
+                   : s.rollouts * s.minibatches;
     };
     uint64_t unplanned = 0;
     double cost_us = 0;
     frames(match, 12 * kSecond, [&] {
         const uint64_t now = recorded();
         cost_us = match.play->mind().agents().status().minibatch_us_p95;  // as this frame knew it
-        // What a frame may take: its budget, what is saved up for one item, and one that was under way.
+        // What a frame may take: its budget, what is saved up for one item, and one that was under
+        // way.
         const double planned = cost_us > 0 ? std::max(kBudgetUs, cost_us) / cost_us + 1 : 1;
         if (static_cast<double>(now - before) > planned) ++unplanned;
         most = std::max(most, now - before);
@@ -218,7 +220,7 @@ TEST_F(HatchlingsPlay, HearthDoesNotEvenHaveTheFunctionsThatSubmitAndWait) {
         EXPECT_FALSE(asked().contains(name)) << name;
 }
 
-// --- Saving ---------------------------------------------------------------------------------------
+// --- Saving --------------------------------------------------------------------------------------
 
 TEST_F(HatchlingsPlay, ASavedGameGoesOnInANewProcessAsIfItHadNeverStopped) {
     constexpr uint64_t kSaveAt = 9 * kSecond, kEnd = 20 * kSecond;
@@ -277,7 +279,7 @@ TEST_F(HatchlingsPlay, DamagedSavedGamesAreRefused) {
         << refused.message();
 }
 
-// --- Poison ---------------------------------------------------------------------------------------
+// --- Poison --------------------------------------------------------------------------------------
 
 TEST_F(HatchlingsPlay, NonsenseOfSomeForASecondIsRefusedAndCountedAndLearningGoesOn) {
     Match match = begin({.seed = 4});
@@ -320,7 +322,7 @@ TEST_F(HatchlingsPlay, NonsenseOfSomeForASecondIsRefusedAndCountedAndLearningGoe
     EXPECT_TRUE(game.ok()) << game.status().message();
 }
 
-// --- Freezing -------------------------------------------------------------------------------------
+// --- Freezing ------------------------------------------------------------------------------------
 
 /// The entry act alone, as a game without learning would ship it.
 class Instinct {
@@ -344,8 +346,8 @@ class Instinct {
         HEARTH_TRY(self->session_.create_pipelines());
         HEARTH_ASSIGN(self->act_, self->program_.find_entry("act"));
         HEARTH_ASSIGN(self->observation_, self->program_.find_binding(self->act_, "observation"));
-        HEARTH_ASSIGN(self->explore_, self->program_.find_binding(self->act_, "explore"));
-        for (const char* name : {"action", "decision", "log_probability", "version"}) {
+        HEARTH_ASSIGN(self->explore_, self->program_.find_binding(self->act_, "exploration"));
+        for (const char* name : {"action", "decision", "log_prob", "version"}) {
             HEARTH_ASSIGN(const uint32_t binding, self->program_.find_binding(self->act_, name));
             HEARTH_ASSIGN(
                 standalone::Buffer buffer,
@@ -517,7 +519,7 @@ TEST_F(HatchlingsPlay, AThousandOfThemStartAndRunWithoutAllocatingInAFrame) {
     EXPECT_EQ(moving, 1024u) << "each has decided for itself";
 }
 
-// --- Learning -------------------------------------------------------------------------------------
+// --- Learning ------------------------------------------------------------------------------------
 
 TEST_F(HatchlingsPlay, TheShippedBrainForagesFromTheFirstQuarterOfAMinute) {
     const auto weights = shipped_weights();
@@ -533,7 +535,8 @@ TEST_F(HatchlingsPlay, TheShippedBrainForagesFromTheFirstQuarterOfAMinute) {
         << refused.status().message();
 }
 
-/// What a player may change, and what is enough to cope with it: embers less frost a minute for each.
+/// What a player may change, and what is enough to cope with it: embers less frost a minute for
+/// each.
 struct Change {
     const char* name;
     Command command;
@@ -684,8 +687,9 @@ TEST_F(HatchlingsNightly, DISABLED_AfterAHotNightTheyComeNearToAFreshBrain) {
     EXPECT_GE(match.score(), 0.6f * fresh.score());
 }
 
-// In a hot night to do nothing is nearly as good as anything, so that no number of embers can be asked for.  Asked for
-// are nine tenths of what a fresh brain's return gains in three minutes of that night.
+// In a hot night to do nothing is nearly as good as anything, so that no number of embers can be
+// asked for.  Asked for are nine tenths of what a fresh brain's return gains in three minutes of
+// that night.
 TEST_F(HatchlingsNightly,
        DISABLED_AHotNightIsLearnedTwiceAsFastFromTheShippedBrainAsFromAFreshOne) {
     const auto weights = shipped_weights();

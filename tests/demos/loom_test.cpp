@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Loom: the cloth learns, steps are few dispatches, and the fragment shader draws what the weights say.
+// Loom: the cloth learns, steps are few dispatches, and the fragment shader draws what the weights
+// say.
 
 #include "loom.hpp"
 

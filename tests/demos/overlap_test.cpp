@@ -11,8 +11,8 @@ namespace {
 TEST(Overlap, IsTheShareOfTheWorkBesideWhichTheOtherQueueWorked) {
     Overlap overlap;
     EXPECT_EQ(overlap.share(), 0);
-    // Frames of 8 ms with 2 between them.  Work of 4 ms: within a frame, over its end and into the next one,
-    // between two frames, and beside the frame before its own.
+    // Frames of 8 ms with 2 between them.  Work of 4 ms: within a frame, over its end and into the
+    // next one, between two frames, and beside the frame before its own.
     const double begins[] = {2, 16, 28.5, 32};
     for (uint64_t serial = 1; serial <= 4; ++serial) {
         const double frame = 10 * static_cast<double>(serial - 1);

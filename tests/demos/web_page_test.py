@@ -293,9 +293,9 @@ class WebPage(unittest.TestCase):
         first.write_bytes(self.ghosts_brain())
         # What it learned here it drives there: three laps as its driver's, without another step of learning.
         shutil.copy(first, brain)
-        printed, drives_as_taught = self.race(brain, "native", 6000, "off")
+        printed, drives_as_taught = self.race(brain, "cpu", 6000, "off")
         self.assertTrue(drives_as_taught, printed)
-        for device in ("native", "0"):
+        for device in ("cpu", "0"):
             shutil.copy(first, brain)
             printed, _ = self.race(brain, device, 600, "on")
             self.assertIn("actor.0.weight", self.changed(first, brain), printed)

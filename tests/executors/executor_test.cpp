@@ -20,12 +20,12 @@ TEST(ProgramExecutor, KeepsItsPromises) {
     expect_promises(*make_program_executor());
 }
 
-TEST(NativeExecutor, KeepsItsPromises) {
+TEST(CpuExecutor, KeepsItsPromises) {
     const auto opened = native::open_device(
-        "native",
+        "cpu",
         {.build = {.flags = "-O1", .cache_folder = ::testing::TempDir() + "hearth_native"}});
     ASSERT_TRUE(opened.ok()) << opened.status().message();
-    const auto executor = native::make_device_executor(*opened->device, "native");
+    const auto executor = native::make_device_executor(*opened->device, "cpu");
     ASSERT_TRUE(executor.ok()) << executor.status().message();
     expect_promises(**executor);
 }
@@ -82,9 +82,9 @@ TEST(RegisterExecutor, RefusesNamesThatAreTaken) {
     EXPECT_TRUE(register_executor("another", make).ok());
     EXPECT_NE(make_registered_executor("another"), nullptr);
     EXPECT_EQ(register_executor("another", make).message(),
-              "there is an executor 'another' already");
-    EXPECT_EQ(register_executor("native", make).message(),
-              "'native' is an executor of Hearth's own");
+              "an executor 'another' is already registered; choose another name");
+    EXPECT_EQ(register_executor("cpu", make).message(),
+              "'cpu' is the name of a built-in executor; choose another name");
 }
 
 }  // namespace

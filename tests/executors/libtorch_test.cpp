@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// LibTorch as an executor: every operator and its gradient give what the reference gives, by arithmetic that is not
-// Hearth's.
+// LibTorch as an executor: every operator and its gradient give what the reference gives, by
+// arithmetic that is not Hearth's.
 
 #include "libtorch/libtorch_executor.hpp"
 #include "ops/op_cases.hpp"
@@ -23,7 +23,7 @@ class OpOnLibtorch : public testing::TestWithParam<const OpDef*> {};
 void expect_as_referenced(const OpDef& op, std::span<const Variant> variants, double tolerance) {
     const auto executor = make_libtorch_executor(), reference = make_reference_executor();
     for (const Variant& v : variants) {
-        const Status loaded = executor->load({v.graph}, v.rows);
+        const Status loaded = executor->load({v.graph}, v.batch_size);
         if (op.name.starts_with("test_") && op.decompose == nullptr) {
             EXPECT_EQ(loaded.code(), StatusCode::kUnsupported);
             EXPECT_EQ(loaded.message(), "there is no operator " + std::string(op.name) +
@@ -31,9 +31,9 @@ void expect_as_referenced(const OpDef& op, std::span<const Variant> variants, do
             continue;
         }
         ASSERT_TRUE(loaded.ok()) << v.text << ": " << loaded.message();
-        ASSERT_TRUE(reference->load({v.graph}, v.rows).ok());
-        const auto expected = reference->run(v.graph.name, v.inputs, v.rows);
-        const auto found = executor->run(v.graph.name, v.inputs, v.rows);
+        ASSERT_TRUE(reference->load({v.graph}, v.batch_size).ok());
+        const auto expected = reference->run(v.graph.name, v.inputs, v.batch_size);
+        const auto found = executor->run(v.graph.name, v.inputs, v.batch_size);
         ASSERT_TRUE(expected.ok()) << v.text << ": " << expected.status().message();
         ASSERT_TRUE(found.ok()) << v.text << ": " << found.status().message();
         for (const auto& [name, value] : *expected)

@@ -99,7 +99,7 @@ inline void expect_promises(Executor& executor) {
     error(executor.run("act", {{"x", x}}, 3).status(), StatusCode::kInvalidArgument,
           "input 'x' is f32[3, 5], found f32[2, 5]");
     error(executor.run("act", {{"x", x}}, 9).status(), StatusCode::kInvalidArgument,
-          "rows are 9, expected 1 to 8");
+          "the batch size is 9, expected 1 to 8");
     error(executor.read("net.9.bias").status(), StatusCode::kNotFound,
           "there is no param or state 'net.9.bias'");
     error(executor.write("net.1.bias", x), StatusCode::kInvalidArgument,

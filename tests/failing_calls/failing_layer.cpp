@@ -3,14 +3,16 @@
 
 // A Vulkan layer that makes the n-th call that can fail fail, in any program:
 //
-//     VK_LAYER_PATH=FOLDER VK_INSTANCE_LAYERS=VK_LAYER_HEARTH_failing_calls HEARTH_FAIL_AT=7 PROGRAM
+// VK_LAYER_PATH=FOLDER VK_INSTANCE_LAYERS=VK_LAYER_HEARTH_failing_calls HEARTH_FAIL_AT=7 PROGRAM
 //
 // HEARTH_FAIL_AT    0, 1, ...: which call; not set: none
-// HEARTH_FAIL_WITH  a VkResult: -1 (out of host memory) unless set; with -4 every call behind it fails, too, as on a
+// HEARTH_FAIL_WITH  a VkResult: -1 (out of host memory) unless set; with -4 every call behind it
+// fails, too, as on a
 //                   device that was lost
 // HEARTH_LIST_CALLS set: it tells each call that can fail
 //
-// It tells on stderr what it failed.  The layer's interface is that of the loader, version 2 (vk_layer.h).
+// It tells on stderr what it failed.  The layer's interface is that of the loader, version 2
+// (vk_layer.h).
 
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
@@ -93,7 +95,8 @@ enum Id : int {
     HEARTH_FALLIBLE_FUNCTIONS(HEARTH_ID)
 };
 
-/// What waits does so before it fails: who exits then must not leave a software driver's threads at work.
+/// What waits does so before it fails: who exits then must not leave a software driver's threads at
+/// work.
 constexpr bool waits(int id) {
     return id == kDeviceWaitIdle || id == kQueueWaitIdle || id == kWaitForFences ||
            id == kWaitSemaphores;

@@ -94,8 +94,8 @@ inline void mend_brain(std::span<std::byte> bytes) {
     put(bytes, kSum, &sum, sizeof sum);
 }
 
-/// Changes one word of `record`, the way that numbers in tables go wrong; `other` is a record of the
-/// same table.
+/// Changes one word of `record`, the way that numbers in tables go wrong; `other` is a record of
+/// the same table.
 inline void change_word(std::span<std::byte> record, std::span<const std::byte> other,
                         Random& random) {
     if (record.size() < 4) {
@@ -133,8 +133,8 @@ inline void change_word(std::span<std::byte> record, std::span<const std::byte> 
     put(record, at, &word, sizeof word);
 }
 
-/// Changes a record of a program, or its header.  SPIR-V stays what it is: it runs as code, and what
-/// a driver does with any other is not Hearth's.
+/// Changes a record of a program, or its header.  SPIR-V stays what it is: it runs as code, and
+/// what a driver does with any other is not Hearth's.
 inline void change_program(std::span<std::byte> program, Random& random) {
     const auto header = record_at<file::FileHeader>(program, 0);
     const size_t choice = random.below(file::kSectionCount + 2);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Writes those seeds of the corpus that Hearth makes itself: fuzz_seeds CORPUS.  Run it after a file
-// format changes.
+// Writes those seeds of the corpus that Hearth makes itself: fuzz_seeds CORPUS.  Run it after a
+// file format changes.
 
 #include "support/onnx_builder.hpp"
 

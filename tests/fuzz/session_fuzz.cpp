@@ -4,8 +4,8 @@
 // A program and a brain through the life of a session on a device: load, create, build, set up,
 // record, load the brain, take a snapshot, read it back, lose a frame.
 //
-// Only kernels of the seeds are run, whatever else an input says of them, and only as much work as is
-// done soon: what a driver makes of other code, or of a grid of a billion workgroups, is not
+// Only kernels of the seeds are run, whatever else an input says of them, and only as much work as
+// is done soon: what a driver makes of other code, or of a grid of a billion workgroups, is not
 // Hearth's.  Programs find their operands through descriptors, so that kernels stay within the
 // ranges that Hearth gives them; whether these ranges are right, the driver's own bounds tell under
 // AddressSanitizer.
@@ -89,7 +89,8 @@ struct World {
             const auto parts = fuzz::split_session_input(std::span<const std::byte>(bytes));
             kept_programs.push_back(take(LoadedProgram::load(context, parts.program)));
             kept_sessions.push_back(take(Session::create(context, kept_programs.back())));
-            fuzz::require(kept_sessions.back().create_pipelines().ok(), "the kernels of a seed do not build");
+            fuzz::require(kept_sessions.back().create_pipelines().ok(),
+                          "the kernels of a seed do not build");
             break;  // all seeds have the same kernels
         }
     }
@@ -114,8 +115,8 @@ bool is_ok(hearth_result result, const Owner& owner) {
     return false;
 }
 
-/// Whether the driver is to run the entry: known kernels, whose rows come from the run block, and not
-/// too much of them.
+/// Whether the driver is to run the entry: known kernels, whose rows come from the run block, and
+/// not too much of them.
 bool may_run(const ProgramView& program, const file::EntryRecord& entry, uint64_t rows,
              const std::set<uint64_t>& kernels) {
     for (const file::CommandRecord& step : program.commands_of(entry)) {
@@ -150,7 +151,8 @@ class Life {
         ask();
         hearth_session_create_info info = hearth_session_create_info_default();
         info.flags = HEARTH_SESSION_KEEP_INITIAL_WEIGHTS;
-        if (chance()) info.flags |= HEARTH_SESSION_ALLOW_STAGING_COPIES | HEARTH_SESSION_SPLIT_DISPATCHES;
+        if (chance())
+            info.flags |= HEARTH_SESSION_ALLOW_STAGING_COPIES | HEARTH_SESSION_SPLIT_DISPATCHES;
         if (chance()) info.flags |= HEARTH_SESSION_VALIDATE_BINDINGS;
         if (chance()) info.flags |= HEARTH_SESSION_TIMESTAMP_COMMANDS;
         info.recordings_in_flight = 8;
@@ -174,11 +176,13 @@ class Life {
         const hearth_program_info info = program_.info();
         for (uint32_t i = 0; i <= info.entry_count; ++i)
             if (const auto entry = program_.entry(i); entry.ok())
-                fuzz::require(entry->command_count <= info.command_count, "more steps than there are");
+                fuzz::require(entry->command_count <= info.command_count,
+                              "more steps than there are");
         for (uint32_t i = 0; i <= info.binding_count; ++i) (void)program_.binding(i);
         for (uint32_t i = 0; i <= info.variable_count; ++i)
             if (const auto slot = program_.variable(i); slot.ok())
-                fuzz::require(program_.find_variable(slot->name).ok(), "a slot's name finds nothing");
+                fuzz::require(program_.find_variable(slot->name).ok(),
+                              "a slot's name finds nothing");
         if (!input_.brain.empty()) {
             const Status fits = program_.validate_brain(input_.brain, HEARTH_BRAIN_NON_STRICT);
             if (!fits.ok()) fuzz::check_refusal(fits);
@@ -244,9 +248,9 @@ class Life {
                 for (uint32_t s = 0; s < std::min<size_t>(view_.variables().size(), 4); ++s)
                     touch_slot(commands, s);
                 if (chance())
-                    (void)is_ok(
-                        hearth_record_reset_variables(session, commands, chance() ? "*" : "s*", nullptr),
-                        session_);
+                    (void)is_ok(hearth_record_reset_variables(session, commands,
+                                                              chance() ? "*" : "s*", nullptr),
+                                session_);
                 return may_be_run;
             });
         snapshot();
@@ -297,9 +301,9 @@ class Life {
         hearth_session* const session = session_.handle();
         const uint64_t bytes = view_.variables()[slot].bytes;
         if (bytes > 0 && bytes <= kHostBytes && chance())
-            (void)is_ok(
-                hearth_record_update_variable(session, commands, slot, 0, world_.input.data(), bytes),
-                session_);
+            (void)is_ok(hearth_record_update_variable(session, commands, slot, 0,
+                                                      world_.input.data(), bytes),
+                        session_);
         if (!chance()) return;
         const auto read = session_.record_readback(commands, slot);
         if (!read.ok()) return fuzz::check_refusal(read.status());
@@ -321,17 +325,16 @@ class Life {
         if (!id) return;
         const auto data = session_.poll(*id);
         fuzz::require(data.ok() && data->has_value(), "a snapshot does not arrive");
-        fuzz::require((*data)->bytes.size() == program_.brain_size(),
-                      "a snapshot of other size");
-        const auto brain = program_.serialize_brain((*data)->bytes,
-                                                 kAnyNumbers | (chance() ? HEARTH_BRAIN_DELTA : 0));
+        fuzz::require((*data)->bytes.size() == program_.brain_size(), "a snapshot of other size");
+        const auto brain = program_.serialize_brain(
+            (*data)->bytes, kAnyNumbers | (chance() ? HEARTH_BRAIN_DELTA : 0));
         fuzz::require(brain.ok(), brain.status().message().c_str());
         session_.release(*id);
         const Status fits = program_.validate_brain(*brain, kAnyNumbers);
         fuzz::require(fits.ok(), fits.message().c_str());
         frame(true, [&](VkCommandBuffer commands) {
             (void)is_ok(hearth_record_load_brain(session_.handle(), commands, brain->data(),
-                                            brain->size(), kAnyNumbers, nullptr),
+                                                 brain->size(), kAnyNumbers, nullptr),
                         session_);
             return true;
         });

@@ -51,7 +51,8 @@ Result<NamedTensors> DeviceLearner::run(const char* entry, const NamedTensors& i
 
 agents::StatusView DeviceLearner::status() {
     std::vector<HostTensor> states;
-    for (const char* role : {"store", "prepare", "learn", "publish", "demonstrate"})
+    for (const char* role :
+         {"store", "compute_advantages", "learn", "publish", "add_demonstrations"})
         for (const char* part : {"status", "counters", "carries"}) {
             const std::string name = "agents." + std::string(part) + "." + role;
             if (!runner_->program().find_variable(name.c_str()).ok()) continue;
@@ -92,12 +93,12 @@ HostTensor Crowd::observations() const {
 
 Status Crowd::step_exploring(DeviceLearner& learner, double explore) {
     NamedTensors inputs{{"observation", observations()},
-                        {"explore", HostTensor::scalar(explore)},
+                        {"exploration", HostTensor::scalar(explore)},
                         {"id", HostTensor(DType::kU32, {count()})},
-                        {"is_first", HostTensor(DType::kF32, {count()})}};
+                        {"episode_start", HostTensor(DType::kF32, {count()})}};
     for (int64_t i = 0; i < count(); ++i) {
         inputs["id"].set(i, static_cast<double>(i));
-        inputs["is_first"].set(i, is_first_[static_cast<size_t>(i)] ? 1 : 0);
+        inputs["episode_start"].set(i, is_first_[static_cast<size_t>(i)] ? 1 : 0);
     }
     HEARTH_ASSIGN(NamedTensors said, learner.run("act", inputs, count()));
     HostTensor reward(DType::kF32, {count()}), end(DType::kF32, {count()});
@@ -122,7 +123,7 @@ Status Crowd::step_exploring(DeviceLearner& learner, double explore) {
         start(i);
     }
     transition_["reward"] = std::move(reward);
-    transition_["end"] = std::move(end);
+    transition_["done_kind"] = std::move(end);
     steps_ += count();
     return {};
 }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A learner's entries on a device, and agents that live in classic tasks: what learning gates share.
+// A learner's entries on a device, and agents that live in classic tasks: what learning gates
+// share.
 
 #pragma once
 
@@ -25,10 +26,11 @@ namespace hearth::gates {
 class DeviceLearner {
   public:
     /// first_contents  replace those that params and states were declared with.
-    static Result<std::unique_ptr<DeviceLearner>> create(
-        standalone::Device& device, const agents::AgentGraphs& traces, uint64_t rows_capacity,
-        const NamedTensors& first_contents = {},
-        FuseMlp fused_networks = FuseMlp::kAuto);
+    static Result<std::unique_ptr<DeviceLearner>> create(standalone::Device& device,
+                                                         const agents::AgentGraphs& traces,
+                                                         uint64_t rows_capacity,
+                                                         const NamedTensors& first_contents = {},
+                                                         FuseMlp fused_networks = FuseMlp::kAuto);
 
     /// Records an entry, waits, and returns its outputs.
     Result<NamedTensors> run(const char* entry, const NamedTensors& inputs = {}, int64_t rows = 1);

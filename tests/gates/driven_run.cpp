@@ -64,7 +64,8 @@ class DrivenRun {
             if (options_.decays) HEARTH_TRY(decay(run.steps));
             Status recorded;
             HEARTH_TRY(site_.device.run([&](VkCommandBuffer commands) {
-                recorded = agents_.record(commands, {.learning_budget_us = kAllThatIsDue_us}).status();
+                recorded =
+                    agents_.record(commands, {.learning_budget_us = kAllThatIsDue_us}).status();
             }));
             HEARTH_TRY(recorded);
             run.evaluation = mean_return();
@@ -101,7 +102,8 @@ class DrivenRun {
             HEARTH_TRY(agents_.add_reward(place.id, static_cast<float>(outcome.reward)));
             const bool is_cut = ++place.length >= place.task->info().step_limit;
             if (!outcome.terminated && !is_cut) continue;
-            HEARTH_TRY(agents_.end_episode(place.id, outcome.terminated ? EpisodeEnd::kTerminated : EpisodeEnd::kTruncated));
+            HEARTH_TRY(agents_.end_episode(
+                place.id, outcome.terminated ? EpisodeEnd::kTerminated : EpisodeEnd::kTruncated));
             returns_.push_back(place.sum);
             begin(place);
         }

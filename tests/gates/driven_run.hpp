@@ -42,7 +42,8 @@ class Stopwatch {
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// A run log (docs/reference/run_log.md) of mean returns by steps; one that was not created writes nothing.
+/// A run log (docs/reference/run_log.md) of mean returns by steps; one that was not created writes
+/// nothing.
 class RunLogWriter {
   public:
     static Result<RunLogWriter> create(const std::string& path, const std::string& program);
@@ -74,8 +75,8 @@ struct DrivenOptions {
     bool decays = false;  ///< learning rate and clip fall to zero over the run
 };
 
-/// Environments as agents of a game: one recording and one submission a step, everything that is due is
-/// learned in it, and the environments wait for the actions.
+/// Environments as agents of a game: one recording and one submission a step, everything that is
+/// due is learned in it, and the environments wait for the actions.
 Result<Run> run_driven(const RunSite& site, const MakeTask& make,
                        const agents::AgentManifest& manifest, const agents::AgentGraphs& traces,
                        const DrivenOptions& options);

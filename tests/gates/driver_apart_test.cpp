@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Learning in command buffers of its own, for a queue beside the one on which agents act: the same bits as together,
-// whenever they run.  Where a device has two queue families they are two queues; elsewhere both go to the one
-// there is, in any order that two queues could have them in.
+// Learning in command buffers of its own, for a queue beside the one on which agents act: the same
+// bits as together, whenever they run.  Where a device has two queue families they are two queues;
+// elsewhere both go to the one there is, in any order that two queues could have them in.
 
 #include "gates/driver_host.hpp"
 
@@ -22,7 +22,8 @@ struct Order {
     uint32_t lag = 0;  ///< frames that learning is submitted later
 };
 
-/// A game with two queues.  It waits for frames `in_flight` behind the newest, and tells Hearth of no others.
+/// A game with two queues.  It waits for frames `in_flight` behind the newest, and tells Hearth of
+/// no others.
 class TwoQueues {
   public:
     static std::unique_ptr<TwoQueues> create(standalone::Device& device, bool is_apart,
@@ -73,7 +74,8 @@ class TwoQueues {
     /// Frames without decisions, until nothing is learned and everything has come back.
     void settle(double learn_us = 1e9) {
         for (int i = 0; i < 30; ++i) {
-            const Status recorded = frame({.learning_budget_us = learn_us, .request_decision = false});
+            const Status recorded =
+                frame({.learning_budget_us = learn_us, .request_decision = false});
             ASSERT_TRUE(recorded.ok()) << recorded.message();
         }
     }
@@ -187,11 +189,12 @@ class TwoQueues {
         HEARTH_ASSIGN(const Compiled compiled, compile(std::span<Trace* const>(entries), options));
         HEARTH_ASSIGN(program_, LoadedProgram::load(context_, compiled.bytes));
         const std::vector<std::byte> bytes = manifest.save();
-        HEARTH_ASSIGN(agents, Agents::create(context_, program_,
-                                             {.manifest = bytes,
-                                              .frames_in_flight = order_.lag + 1,
-                                              .use_separate_learning_queue = is_apart_,
-                                              .learning_queue_family = device_.main_queue().family}));
+        HEARTH_ASSIGN(agents,
+                      Agents::create(context_, program_,
+                                     {.manifest = bytes,
+                                      .frames_in_flight = order_.lag + 1,
+                                      .use_separate_learning_queue = is_apart_,
+                                      .learning_queue_family = device_.main_queue().family}));
         HEARTH_TRY(agents.create_pipelines());
         HEARTH_TRY(make_pool(device_.compute_queue(), acting_pool_));
         HEARTH_TRY(make_pool(device_.main_queue(), learning_pool_));
@@ -302,8 +305,10 @@ TEST_F(DriverApartTest, WhatIsLearnedOnTwoQueuesIsToTheBitWhatIsLearnedOnOne) {
         const AgentsStatus status = game->agents.status();
         EXPECT_EQ(status.rollouts, 4u);
         EXPECT_EQ(status.phase, HEARTH_AGENTS_ROLLOUT);
-        play(*game, ids, 33, 34, {.learning_budget_us = 0});  // whose status is that of what was published
-        for (int i = 0; i < 8; ++i) EXPECT_TRUE(game->frame({.learning_budget_us = 0, .request_decision = false}).ok());
+        play(*game, ids, 33, 34,
+             {.learning_budget_us = 0});  // whose status is that of what was published
+        for (int i = 0; i < 8; ++i)
+            EXPECT_TRUE(game->frame({.learning_budget_us = 0, .request_decision = false}).ok());
         EXPECT_EQ(game->agents.status()[Counter::kPublications], 4u);
         EXPECT_GE(game->agents.status()[Counter::kGradientSteps], 8u);
         EXPECT_EQ(game->agents.status()[Counter::kSamples], 4u * 33);
@@ -396,7 +401,8 @@ TEST_F(DriverApartTest, LearnersWithoutWindowsAndAgentsThatLearnTogetherRefuseTh
     const auto program = LoadedProgram::load(*context, compiled->bytes);
     ASSERT_TRUE(program.ok());
     const std::vector<std::byte> bytes = manifest.save();
-    const auto made = Agents::create(*context, *program, {.manifest = bytes, .use_separate_learning_queue = true});
+    const auto made = Agents::create(*context, *program,
+                                     {.manifest = bytes, .use_separate_learning_queue = true});
     EXPECT_NE(made.status().message().find("SAC learns from each frame's samples"),
               std::string::npos)
         << made.status().message();
@@ -405,7 +411,8 @@ TEST_F(DriverApartTest, LearnersWithoutWindowsAndAgentsThatLearnTogetherRefuseTh
     ASSERT_NE(host, nullptr);
     VkCommandBuffer any = reinterpret_cast<VkCommandBuffer>(uintptr_t{1});
     const Status refused = host->frame({.learning_command_buffer = any});
-    EXPECT_NE(refused.message().find("not made with use_separate_learning_queue"), std::string::npos);
+    EXPECT_NE(refused.message().find("not made with use_separate_learning_queue"),
+              std::string::npos);
 }
 
 // On a device with two queue families: how much of learning runs beside acting.  Prints it.

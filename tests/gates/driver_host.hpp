@@ -22,7 +22,8 @@ namespace hearth::gates {
 /// A brain on a device, and a host that submits frames one by one.
 class Host {
   public:
-    static std::unique_ptr<Host> create(standalone::Device& device, const agents::AgentGraphs& traces,
+    static std::unique_ptr<Host> create(standalone::Device& device,
+                                        const agents::AgentGraphs& traces,
                                         const agents::AgentManifest& manifest,
                                         agents::AgentsOptions how = {}) {
         using namespace agents;
@@ -64,7 +65,8 @@ class Host {
     }
     /// Lets everything arrive.
     void settle() {
-        for (int i = 0; i < 2; ++i) EXPECT_TRUE(frame({.learning_budget_us = 0, .request_decision = false}).ok());
+        for (int i = 0; i < 2; ++i)
+            EXPECT_TRUE(frame({.learning_budget_us = 0, .request_decision = false}).ok());
     }
 
     std::vector<float> slot(const char* name) {
@@ -136,13 +138,14 @@ inline agents::Ppo small_ppo() {
 inline agents::AgentSpec small_schema() {
     using namespace agents;
     return AgentSpec(ObservationSpec().box("place", 2).box("speed"),
-                       ActionSpec().discrete("move", 3, true).continuous("aim", 1, {-2, 2}));
+                     ActionSpec().discrete("move", 3, true).continuous("aim", 1, {-2, 2}));
 }
 
 inline std::unique_ptr<Host> small_host(standalone::Device& device,
                                         const agents::AgentsOptions& how = {}) {
     using namespace agents;
-    return Host::create(device, build_agent_graphs(small_schema(), mlp_network({8}), small_ppo(), 1),
+    return Host::create(device,
+                        build_agent_graphs(small_schema(), mlp_network({8}), small_ppo(), 1),
                         make_manifest(small_schema(), small_ppo()), how);
 }
 
@@ -158,7 +161,9 @@ inline void live(agents::Agents& brain, const std::vector<agents::AgentId>& ids,
         seen[2] = action.empty() ? 0.0f : action[0];
         EXPECT_TRUE(brain.add_reward(ids[i], -std::abs(aim - seen[0])).ok());
         if ((frame + static_cast<int>(i) * 3) % 11 == 10) {
-            EXPECT_TRUE(brain.end_episode(ids[i], i % 2 ? EpisodeEnd::kTerminated : EpisodeEnd::kTruncated).ok());
+            EXPECT_TRUE(
+                brain.end_episode(ids[i], i % 2 ? EpisodeEnd::kTerminated : EpisodeEnd::kTruncated)
+                    .ok());
         }
     }
 }

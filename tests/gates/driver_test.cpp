@@ -102,8 +102,9 @@ TEST_F(DriverTest, AThousandAgentsSeeThroughHostMemoryHoweverTheirDecisionIsCut)
         ASSERT_NE(crowd.host, nullptr);
         for (int frame = 0; frame < 4; ++frame)
             for (uint32_t part = 0; part < within; ++part) {
-                const Status recorded =
-                    crowd.host->frame({.learning_budget_us = 0, .exploration = 0, .max_decision_frames = within}, [&] {
+                const Status recorded = crowd.host->frame(
+                    {.learning_budget_us = 0, .exploration = 0, .max_decision_frames = within},
+                    [&] {
                         if (part == 0) crowd.live(frame);
                     });
                 ASSERT_TRUE(recorded.ok()) << recorded.message();
@@ -136,8 +137,10 @@ TEST_F(DriverTest, WhatIsWrongIsRefusedByName) {
     const auto speed = agents.find_observation("speed");
     ASSERT_TRUE(speed.ok());
     EXPECT_EQ(speed->offset, 2u);
-    EXPECT_NE(agents.find_observation("sped").status().message().find("'speed'"), std::string::npos);
-    EXPECT_NE(agents.set_hyperparameter("learning_rat", 1).message().find("'learning_rate'"), std::string::npos);
+    EXPECT_NE(agents.find_observation("sped").status().message().find("'speed'"),
+              std::string::npos);
+    EXPECT_NE(agents.set_hyperparameter("learning_rat", 1).message().find("'learning_rate'"),
+              std::string::npos);
     EXPECT_FALSE(agents.set_hyperparameter("learning_rate", NAN).ok());
     EXPECT_TRUE(agents.set_hyperparameter("learning_rate", 1e-3).ok());
     EXPECT_FALSE(agents.add_reward(id, NAN).ok());
@@ -168,13 +171,13 @@ TEST_F(DriverTest, AManifestOfAnotherProgramIsRefusedByWhatDiffers) {
     };
     AgentManifest wider = manifest;
     wider.schema = AgentSpec(ObservationSpec().box("place", 3).box("speed"),
-                               ActionSpec().discrete("move", 3, true).continuous("aim"));
+                             ActionSpec().discrete("move", 3, true).continuous("aim"));
     EXPECT_NE(error(wider.save()).find("'observation': 3 floats in the program, 4"),
               std::string::npos)
         << error(wider.save());
     AgentManifest more = manifest;
     more.n_agents = 5;
-    EXPECT_NE(error(more.save()).find("room for 4 rows"), std::string::npos);
+    EXPECT_NE(error(more.save()).find("room for 4 agents"), std::string::npos);
     AgentManifest without = manifest;
     without.hyperparameters.clear();
     EXPECT_NE(error(without.save()).find("'learning_rate'"), std::string::npos);
@@ -225,14 +228,14 @@ TEST_F(DriverTest, APackageIsAllThatAGameNeeds) {
     EXPECT_STREQ(hearth_agents_error(agents->handle()), "no action 'am'; there are 'move', 'aim'");
 
     const AgentSpec other(ObservationSpec().box("place", 2).box("speed", 2),
-                            ActionSpec().discrete("move", 3, true).continuous("aim", 1, {-2, 2}));
+                          ActionSpec().discrete("move", 3, true).continuous("aim", 1, {-2, 2}));
     const auto refused = Agents::create(*context, *program, {.schema = other.save()});
     EXPECT_NE(refused.status().message().find("observations/speed"), std::string::npos)
         << refused.status().message();
 }
 
-/// Plays windows one by one, each learned from before the next one starts: at once, or by an eighth of an
-/// item a frame.
+/// Plays windows one by one, each learned from before the next one starts: at once, or by an eighth
+/// of an item a frame.
 std::map<std::string, std::vector<float>> weights_after(standalone::Device& device, bool is_whole,
                                                         int* most_frames, uint64_t* learn_frames) {
     const auto host = small_host(device);
@@ -243,11 +246,15 @@ std::map<std::string, std::vector<float>> weights_after(standalone::Device& devi
     *most_frames = 0;
     for (int window = 0; window < 3; ++window) {
         for (int t = 0; t < (window == 0 ? 9 : 8); ++t, ++frame)
-            EXPECT_TRUE(host->frame({.learning_budget_us = 0}, [&] { live(host->agents, ids, frame); }).ok());
+            EXPECT_TRUE(
+                host->frame({.learning_budget_us = 0}, [&] { live(host->agents, ids, frame); })
+                    .ok());
         int frames = 0;
         do {
             const double eighth = std::max(1.0, host->agents.status().minibatch_us_p95 / 8);
-            EXPECT_TRUE(host->frame({.learning_budget_us = is_whole ? 1e9 : eighth, .request_decision = false}).ok());
+            EXPECT_TRUE(host->frame({.learning_budget_us = is_whole ? 1e9 : eighth,
+                                     .request_decision = false})
+                            .ok());
             ++frames;
         } while (host->agents.status().phase == HEARTH_AGENTS_UPDATE && frames < 2000);
         *most_frames = std::max(*most_frames, frames);
@@ -258,7 +265,7 @@ std::map<std::string, std::vector<float>> weights_after(standalone::Device& devi
     EXPECT_LE(host->agents.status().update_frames_over_budget, *learn_frames);
     std::map<std::string, std::vector<float>> out;
     for (const char* name : {"actor.0.weight", "actor.head.bias", "critic.0.weight",
-                             "published.param.actor.0.weight", "actor.log_deviation"})
+                             "published.param.actor.0.weight", "actor.log_std"})
         out[name] = host->slot(name);
     return out;
 }
@@ -279,8 +286,8 @@ TEST_F(DriverTest, APreferenceThatIsNoneIsRefused) {
     const auto host = small_host(device());
     ASSERT_NE(host, nullptr);
     ASSERT_TRUE(host->agents.add().ok());
-    for (const auto preference :
-         {HEARTH_AGENTS_PRIORITY_BALANCED, HEARTH_AGENTS_PRIORITY_GRAPHICS, HEARTH_AGENTS_PRIORITY_LEARNING})
+    for (const auto preference : {HEARTH_AGENTS_PRIORITY_BALANCED, HEARTH_AGENTS_PRIORITY_GRAPHICS,
+                                  HEARTH_AGENTS_PRIORITY_LEARNING})
         EXPECT_TRUE(host->frame({.priority = preference}).ok());
     EXPECT_FALSE(host->frame({.priority = static_cast<hearth_agents_priority>(3)}).ok());
     EXPECT_STREQ(hearth_agents_error(host->agents.handle()), "preference is 3, expected 0 to 2");
@@ -294,7 +301,8 @@ TEST_F(DriverTest, WithoutABudgetNothingIsLearnedAndFullWindowsDropSamples) {
     ASSERT_TRUE(host->frame({.learning_budget_us = 0}, [&] { live(host->agents, ids, 0); }).ok());
     const std::vector<float> before = host->slot("actor.0.weight");
     for (int frame = 1; frame < 12; ++frame)
-        ASSERT_TRUE(host->frame({.learning_budget_us = 0}, [&] { live(host->agents, ids, frame); }).ok());
+        ASSERT_TRUE(
+            host->frame({.learning_budget_us = 0}, [&] { live(host->agents, ids, frame); }).ok());
     host->settle();
     EXPECT_EQ(host->slot("actor.0.weight"), before);
     EXPECT_EQ(host->agents.status()[Counter::kSamples], 32u);
@@ -315,14 +323,16 @@ TEST(Driver, AFrameAllocatesNothing) {
     const auto allocated_by = [&](int frames, int begin) {
         const uint64_t before = allocations();
         for (int frame = begin; frame < begin + frames; ++frame)
-            EXPECT_TRUE(host->frame({.learning_budget_us = frame % 3 ? kUnlimited : 200.0},
-                                    [&] {
-                                        live(host->agents, ids, frame);
-                                        counts_allocations(true);
-                                        EXPECT_TRUE(host->agents.set_hyperparameter("learning_rate", 1e-3).ok());
-                                        counts_allocations(false);
-                                    })
-                            .ok());
+            EXPECT_TRUE(
+                host->frame({.learning_budget_us = frame % 3 ? kUnlimited : 200.0},
+                            [&] {
+                                live(host->agents, ids, frame);
+                                counts_allocations(true);
+                                EXPECT_TRUE(
+                                    host->agents.set_hyperparameter("learning_rate", 1e-3).ok());
+                                counts_allocations(false);
+                            })
+                    .ok());
         return allocations() - before;
     };
     (void)allocated_by(30, 0);  // a driver may allocate when it first sees something
@@ -358,7 +368,8 @@ TEST_F(DriverTest, AdaptStartsAnewAndLearningGoesOn) {
     for (int i = 0; i < 4; ++i) ids.push_back(*host->agents.add());
     for (int frame = 0; frame < 10; ++frame)
         ASSERT_TRUE(
-            host->frame({.learning_budget_us = kUnlimited}, [&] { live(host->agents, ids, frame); }).ok());
+            host->frame({.learning_budget_us = kUnlimited}, [&] { live(host->agents, ids, frame); })
+                .ok());
     const std::vector<float> before = host->slot("actor.0.weight");
     ASSERT_TRUE(host->agents.shrink_and_perturb(1).ok());
     ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());
@@ -367,7 +378,8 @@ TEST_F(DriverTest, AdaptStartsAnewAndLearningGoesOn) {
     const uint64_t steps = host->agents.status()[Counter::kGradientSteps];
     for (int frame = 10; frame < 24; ++frame)
         ASSERT_TRUE(
-            host->frame({.learning_budget_us = kUnlimited}, [&] { live(host->agents, ids, frame); }).ok());
+            host->frame({.learning_budget_us = kUnlimited}, [&] { live(host->agents, ids, frame); })
+                .ok());
     host->settle();
     ASSERT_TRUE(host->frame({.learning_budget_us = 0}).ok());
     host->settle();
@@ -375,7 +387,8 @@ TEST_F(DriverTest, AdaptStartsAnewAndLearningGoesOn) {
 }
 
 TEST_F(DriverTest, CloningFollowsThePersonWhoTakesTheWheel) {
-    const AgentSpec schema(ObservationSpec().box("x", 1, {-2, 2}), ActionSpec().continuous("steer"), 2);
+    const AgentSpec schema(ObservationSpec().box("x", 1, {-2, 2}), ActionSpec().continuous("steer"),
+                           2);
     BehaviorCloning clone;
     clone.n_agents = 2;
     clone.buffer_size = 256;
@@ -383,8 +396,9 @@ TEST_F(DriverTest, CloningFollowsThePersonWhoTakesTheWheel) {
     clone.learning_starts = 16;
     clone.learning_rate = 1e-2;
     clone.loss = BcLoss::kMse;
-    const auto host = Host::create(device(), build_agent_graphs(schema, mlp_network({16}), clone, 1),
-                                   make_manifest(schema, clone));
+    const auto host =
+        Host::create(device(), build_agent_graphs(schema, mlp_network({16}), clone, 1),
+                     make_manifest(schema, clone));
     ASSERT_NE(host, nullptr);
     Agents& agents = host->agents;
     const AgentId car = *agents.add();
@@ -410,10 +424,11 @@ TEST_F(DriverTest, CloningFollowsThePersonWhoTakesTheWheel) {
     EXPECT_LT(worst, 0.15f);
 }
 
-// Two cars with one brain: a person drives the first one, and the second one learns it, too.  Whatever an item of
-// learning is cut into, the ring is not written while it is read.
+// Two cars with one brain: a person drives the first one, and the second one learns it, too.
+// Whatever an item of learning is cut into, the ring is not written while it is read.
 TEST_F(DriverTest, PpoLearnsFromThePersonWhoTakesTheWheelAndTakesNothingOfItForItsOwn) {
-    const AgentSpec schema(ObservationSpec().box("x", 1, {-2, 2}), ActionSpec().continuous("steer"));
+    const AgentSpec schema(ObservationSpec().box("x", 1, {-2, 2}),
+                           ActionSpec().continuous("steer"));
     Ppo ppo;
     ppo.n_agents = 2;
     ppo.n_steps = 8;
@@ -424,8 +439,9 @@ TEST_F(DriverTest, PpoLearnsFromThePersonWhoTakesTheWheelAndTakesNothingOfItForI
     ppo.demo_capacity = 256;
     ppo.bc_coef = 10;
     for (const double learn_us : {kUnlimited, 1.0}) {
-        const auto host = Host::create(device(), build_agent_graphs(schema, mlp_network({16}), ppo, 1),
-                                       make_manifest(schema, ppo));
+        const auto host =
+            Host::create(device(), build_agent_graphs(schema, mlp_network({16}), ppo, 1),
+                         make_manifest(schema, ppo));
         ASSERT_NE(host, nullptr);
         Agents& agents = host->agents;
         const AgentId driven = *agents.add(), other = *agents.add();
@@ -434,20 +450,20 @@ TEST_F(DriverTest, PpoLearnsFromThePersonWhoTakesTheWheelAndTakesNothingOfItForI
         const int frames = learn_us > 1 ? kDriven + 20 : 40;
         for (int frame = 0; frame < frames; ++frame) {
             const float x = std::sin(0.37f * static_cast<float>(frame));
-            ASSERT_TRUE(
-                host->frame({.learning_budget_us = learn_us, .exploration = frame < kDriven ? 1.0f : 0.0f},
-                            [&] {
-                                for (const AgentId id : {driven, other}) {
-                                    agents.observation(id)[0] = x;
-                                    EXPECT_TRUE(agents.add_reward(id, 0.1f).ok());
-                                }
-                                const float wanted = -0.5f * x;
-                                if (frame >= kDriven) return;
-                                const Status shown =
-                                    agents.add_demonstration(driven, std::span(&wanted, 1));
-                                EXPECT_TRUE(shown.ok()) << shown.message();
-                            })
-                    .ok());
+            ASSERT_TRUE(host->frame({.learning_budget_us = learn_us,
+                                     .exploration = frame < kDriven ? 1.0f : 0.0f},
+                                    [&] {
+                                        for (const AgentId id : {driven, other}) {
+                                            agents.observation(id)[0] = x;
+                                            EXPECT_TRUE(agents.add_reward(id, 0.1f).ok());
+                                        }
+                                        const float wanted = -0.5f * x;
+                                        if (frame >= kDriven) return;
+                                        const Status shown =
+                                            agents.add_demonstration(driven, std::span(&wanted, 1));
+                                        EXPECT_TRUE(shown.ok()) << shown.message();
+                                    })
+                            .ok());
             if (frame < kDriven) continue;
             ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());
             agents.poll();
@@ -461,12 +477,13 @@ TEST_F(DriverTest, PpoLearnsFromThePersonWhoTakesTheWheelAndTakesNothingOfItForI
         const uint64_t own = status[Counter::kSamples] + status[Counter::kSamplesDropped] -
                              static_cast<uint64_t>(shown);
         if (learn_us > 1) {
-            // While nothing is known of the cost, items are cut, and one replaces another that waits.
+            // While nothing is known of the cost, items are cut, and one replaces another that
+            // waits.
             EXPECT_GE(shown, kDriven - 4);
             EXPECT_LE(shown, kDriven);
             EXPECT_LT(worst, 0.15f);
-            // Of the driven one those alone that it decided and did: one after the wheel is let go counts as not
-            // done.
+            // Of the driven one those alone that it decided and did: one after the wheel is let go
+            // counts as not done.
             EXPECT_EQ(own, static_cast<uint64_t>(frames - 1 + frames - 1 - kDriven));
         } else {
             EXPECT_EQ(own, static_cast<uint64_t>(frames - 1));
@@ -482,8 +499,9 @@ TEST_F(DriverTest, DemonstrationsForALearnerThatTakesNoneAreRefused) {
     ASSERT_NE(host, nullptr);
     const AgentId id = *host->agents.add();
     const float action[2] = {};
-    EXPECT_NE(host->agents.add_demonstration(id, action).message().find("PPO with Ppo::demo_capacity"),
-              std::string::npos);
+    EXPECT_NE(
+        host->agents.add_demonstration(id, action).message().find("PPO with Ppo::demo_capacity"),
+        std::string::npos);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What was learned: snapshots, rewind, forget, freeze, rollback, brains; and decisions that are cut.
+// What was learned: snapshots, rewind, forget, freeze, rollback, brains; and decisions that are
+// cut.
 
 #include "gates/driver_host.hpp"
 
@@ -136,7 +137,8 @@ TEST_F(DriverWeightsTest, AfterALostDeviceTheNewestSnapshotGoesOnLearningOnAnoth
     int frame = 20;
     do {
         ASSERT_LT(frame, 60);
-        ASSERT_TRUE(host->frame({.learning_budget_us = 1}, [&] { live(host->agents, ids, frame); }).ok());
+        ASSERT_TRUE(
+            host->frame({.learning_budget_us = 1}, [&] { live(host->agents, ids, frame); }).ok());
         ++frame;
     } while (host->agents.status().phase != HEARTH_AGENTS_UPDATE);
     hearth_context_notify_device_lost(host->context().handle());
@@ -204,7 +206,8 @@ TEST_F(DriverWeightsTest, ForgetsEverything) {
     play(*host, ids, 0, 14);
     keep(*host);
     ASSERT_TRUE(host->agents.take_snapshot().ok());
-    ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());  // another one is on its way
+    ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false})
+                    .ok());  // another one is on its way
     host->agents.reset_brain();
     host->settle();
     EXPECT_EQ(host->agents.snapshot_count(), 0u);
@@ -261,7 +264,8 @@ TEST_F(DriverWeightsTest, LikeliestActionsDependOnObservationsAlone) {
     for (int i = 0; i < 4; ++i) {
         ASSERT_TRUE(host->frame({.learning_budget_us = 0, .exploration = 0},
                                 [&] {
-                                    for (const AgentId id : ids) host->agents.observation(id)[0] = 0.4f;
+                                    for (const AgentId id : ids)
+                                        host->agents.observation(id)[0] = 0.4f;
                                 })
                         .ok());
         host->settle();
@@ -287,7 +291,7 @@ TEST_F(DriverWeightsTest, WeightsThatAreNotFiniteAreNotPublishedAndTheLearnerGoe
     const float poison = std::numeric_limits<float>::quiet_NaN();
     host->record([&](VkCommandBuffer commands) {
         return hearth_record_update_variable(host->agents.session(), commands, *slot, 0, &poison,
-                                    sizeof poison);
+                                             sizeof poison);
     });
     ASSERT_TRUE(host->agents.take_snapshot().ok());
     host->settle();
@@ -295,7 +299,8 @@ TEST_F(DriverWeightsTest, WeightsThatAreNotFiniteAreNotPublishedAndTheLearnerGoe
     EXPECT_EQ(host->agents.snapshot_count(), 1u);
     int frame = 10;
     for (; frame < 40 && host->agents.status().rollbacks == 0; ++frame) {
-        ASSERT_TRUE(host->frame({.learning_budget_us = 1e9}, [&] { live(host->agents, ids, frame); }).ok());
+        ASSERT_TRUE(
+            host->frame({.learning_budget_us = 1e9}, [&] { live(host->agents, ids, frame); }).ok());
         for (const AgentId id : ids)
             for (const float a : host->agents.action(id)) ASSERT_TRUE(std::isfinite(a));
     }
@@ -324,9 +329,10 @@ TEST_F(DriverWeightsTest, BrainsGoFromOneSessionToAnotherAndNoFurther) {
     EXPECT_EQ(second->agents.status().rollbacks, 0u);
 
     const AgentSpec other(ObservationSpec().box("place", 2).box("pace"),
-                            ActionSpec().discrete("move", 3, true).continuous("aim", 1, {-2, 2}));
-    const auto stranger = Host::create(device(), build_agent_graphs(other, mlp_network({8}), small_ppo()),
-                                       make_manifest(other, small_ppo()));
+                          ActionSpec().discrete("move", 3, true).continuous("aim", 1, {-2, 2}));
+    const auto stranger =
+        Host::create(device(), build_agent_graphs(other, mlp_network({8}), small_ppo()),
+                     make_manifest(other, small_ppo()));
     ASSERT_NE(stranger, nullptr);
     const Status refused = stranger->agents.load(*brain);
     EXPECT_NE(refused.message().find("observations/pace: only here"), std::string::npos)
@@ -357,7 +363,8 @@ TEST_F(DriverWeightsTest, OpponentsActFromTheRingOfThoseThatLearn) {
     const auto likeliest_of = [&](Agents& agents, AgentId id) {
         learners->record([&](VkCommandBuffer commands) {
             std::ranges::fill(agents.observation(id), 0.5f);
-            const auto recorded = agents.record(commands, {.learning_budget_us = 0, .exploration = 0});
+            const auto recorded =
+                agents.record(commands, {.learning_budget_us = 0, .exploration = 0});
             EXPECT_TRUE(recorded.ok()) << recorded.status().message();
             return HEARTH_OK;
         });
@@ -399,7 +406,8 @@ TEST_F(DriverWeightsTest, FlushFinishesAWindowWithoutRegardToTheBudget) {
     ASSERT_TRUE(host->frame({.learning_budget_us = 1, .request_decision = false}).ok());
     ASSERT_EQ(host->agents.status().phase, HEARTH_AGENTS_UPDATE);
     host->agents.finish_update();
-    ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());  // four items: at once
+    ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false})
+                    .ok());  // four items: at once
     EXPECT_EQ(host->agents.status().phase, HEARTH_AGENTS_ROLLOUT);
     EXPECT_EQ(host->slot("actor.0.weight"), host->slot("published.param.actor.0.weight"));
 }
@@ -420,7 +428,8 @@ std::vector<std::vector<float>> actions_within(standalone::Device& device, uint3
             const double learn_us = is_idle || within != HEARTH_AGENTS_BEST_EFFORT ? 0.0 : 1e4;
             EXPECT_TRUE(host->frame({.learning_budget_us = learn_us, .max_decision_frames = within},
                                     [&] {
-                                        // Behind the first slice it is too late to be seen by this one.
+                                        // Behind the first slice it is too late to be seen by this
+                                        // one.
                                         for (const AgentId id : ids) {
                                             host->agents.observation(id)[0] =
                                                 has_begun ? 9.0f
@@ -508,7 +517,8 @@ TEST_F(DriverWeightsTest, ObservationsMayComeFromTheGamesOwnBuffer) {
                                                     by_value->agents.observation(ids[i]).begin());
                                 })
                         .ok());
-        ASSERT_TRUE(by_buffer->frame({.learning_budget_us = 1e9, .inputs = {&buffer.bound, 1}}).ok());
+        ASSERT_TRUE(
+            by_buffer->frame({.learning_budget_us = 1e9, .inputs = {&buffer.bound, 1}}).ok());
         ASSERT_TRUE(by_buffer->frame({.learning_budget_us = 0, .request_decision = false}).ok());
         ASSERT_TRUE(by_value->frame({.learning_budget_us = 0, .request_decision = false}).ok());
         by_value->agents.poll();
@@ -541,8 +551,8 @@ TEST_F(DriverWeightsTest, TheGpuMayDecideWhoDecides) {
                                          {0.9f, -0.9f, 5, -0.9f, 0.9f, -5, 1, 1, 1, 1, 1, 1}));
         all.push_back(game_buffer<float>(device(), find("mask"), std::vector<float>(12, 1)));
         all.push_back(game_buffer<float>(device(), find("reward"), {1, 2, 3, 4}));
-        all.push_back(game_buffer<float>(device(), find("end"), {0, 0, 0, 0}));
-        all.push_back(game_buffer<float>(device(), find("begins"), {0, 0, 0, 0}));
+        all.push_back(game_buffer<float>(device(), find("done_kind"), {0, 0, 0, 0}));
+        all.push_back(game_buffer<float>(device(), find("episode_start"), {0, 0, 0, 0}));
         all.push_back(
             game_buffer<float>(device(), find("final_observation"), std::vector<float>(12)));
         return all;
@@ -552,11 +562,14 @@ TEST_F(DriverWeightsTest, TheGpuMayDecideWhoDecides) {
     const GameBuffer count = game_buffer<uint32_t>(device(), 0, {2, 0, 0, 0});
 
     const std::span<const hearth_tensor_binding> some = std::span(inputs).first(6);
-    EXPECT_NE(host->frame({.learning_budget_us = 0, .inputs = some, .indirect_agent_count_buffer = &count.bound})
+    EXPECT_NE(host->frame({.learning_budget_us = 0,
+                           .inputs = some,
+                           .indirect_agent_count_buffer = &count.bound})
                   .message()
                   .find("'final_observation' must be a buffer"),
               std::string::npos);
-    const RecordOptions how{.learning_budget_us = 0, .inputs = inputs, .indirect_agent_count_buffer = &count.bound};
+    const RecordOptions how{
+        .learning_budget_us = 0, .inputs = inputs, .indirect_agent_count_buffer = &count.bound};
     const Status recorded = host->frame(how);
     ASSERT_TRUE(recorded.ok()) << recorded.message();
     host->settle();
@@ -596,7 +609,7 @@ float steered_by_two(standalone::Device& device, double source_share) {
                                     const float steer = who == 1 ? 1.0f : -1.0f;
                                     EXPECT_TRUE(host->agents
                                                     .add_demonstration(car, std::span(&steer, 1),
-                                                                 has_sources ? who : 0)
+                                                                       has_sources ? who : 0)
                                                     .ok());
                                 })
                         .ok());
@@ -614,8 +627,9 @@ TEST_F(DriverWeightsTest, NobodysDemonstrationsWeighMoreThanTheirShare) {
 TEST_F(DriverWeightsTest, WeightsThatDriftedTooFarAreNotPublished) {
     Ppo ppo = small_ppo();
     ppo.limits.max_weight_drift = 1e-6;
-    const auto host = Host::create(device(), build_agent_graphs(small_schema(), mlp_network({8}), ppo, 1),
-                                   make_manifest(small_schema(), ppo));
+    const auto host =
+        Host::create(device(), build_agent_graphs(small_schema(), mlp_network({8}), ppo, 1),
+                     make_manifest(small_schema(), ppo));
     ASSERT_NE(host, nullptr);
     const auto ids = add_all(*host);
     ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());
@@ -630,8 +644,9 @@ TEST_F(DriverWeightsTest, WeightsThatDriftedTooFarAreNotPublished) {
     EXPECT_EQ(status.rollbacks, 0u);
 
     ppo.limits.max_weight_drift = 10;
-    const auto free = Host::create(device(), build_agent_graphs(small_schema(), mlp_network({8}), ppo, 1),
-                                   make_manifest(small_schema(), ppo));
+    const auto free =
+        Host::create(device(), build_agent_graphs(small_schema(), mlp_network({8}), ppo, 1),
+                     make_manifest(small_schema(), ppo));
     ASSERT_NE(free, nullptr);
     play(*free, add_all(*free), 0, 24);
     free->settle();

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Learning gates that take long: PPO, DQN and SAC on classic tasks, with the settings that the results they
-// are compared with were made with.  Each line is one run; a gate passes by the rule beside it.  docs/reference/gates.md.
+// Learning gates that take long: PPO, DQN and SAC on classic tasks, with the settings that the
+// results they are compared with were made with.  Each line is one run; a gate passes by the rule
+// beside it. docs/reference/gates.md.
 
 #include "gates/device_learner.hpp"
 #include "gates/driven_run.hpp"
@@ -93,9 +94,9 @@ Result<Run> run_ppo(const RunSite& site, const MakeTask& make, const PpoRun& r) 
     const Stopwatch making;
     HEARTH_ASSIGN(
         const auto learner,
-        DeviceLearner::create(site.device,
-                              build_agent_graphs(schema_of(crowd.info()), r.network(seed), r.ppo, seed),
-                              static_cast<uint64_t>(r.ppo.n_agents)));
+        DeviceLearner::create(
+            site.device, build_agent_graphs(schema_of(crowd.info()), r.network(seed), r.ppo, seed),
+            static_cast<uint64_t>(r.ppo.n_agents)));
     run.setup_s = making.seconds();
     const Stopwatch learning;
     std::optional<double> early;
@@ -116,8 +117,9 @@ Result<Run> run_ppo(const RunSite& site, const MakeTask& make, const PpoRun& r) 
         NamedTensors live;
         if (r.ppo.learning_rate.is_tunable())
             live["learning_rate"] = HostTensor::scalar(r.ppo.learning_rate.value() * left);
-        if (r.ppo.clip_range.is_tunable()) live["clip"] = HostTensor::scalar(r.ppo.clip_range.value() * left);
-        HEARTH_TRY(learner->run("prepare").status());
+        if (r.ppo.clip_range.is_tunable())
+            live["clip_range"] = HostTensor::scalar(r.ppo.clip_range.value() * left);
+        HEARTH_TRY(learner->run("compute_advantages").status());
         for (int64_t i = 0; i < r.ppo.n_epochs * r.ppo.n_minibatches; ++i)
             HEARTH_TRY(learner->run("learn", live).status());
         HEARTH_TRY(learner->run("publish").status());
@@ -143,7 +145,7 @@ Ppo cart_pole_ppo() {
     ppo.ent_coef = 0;
     ppo.gamma = 0.98;
     ppo.gae_lambda = 0.8;
-    ppo.vf_coef = 1;  // of half the squared error
+    ppo.vf_coef = 0.5;
     ppo.normalize_observations = false;
     ppo.normalize_rewards = false;
     ppo.limits.target_kl = 0;
@@ -170,12 +172,12 @@ Result<Run> run_dqn(const RunSite& site, const MakeTask& make, const DqnRun& r) 
     Crowd crowd(make, r.dqn.replay.n_agents, seed);
     Run run;
     const Stopwatch making;
-    HEARTH_ASSIGN(
-        const auto learner,
-        DeviceLearner::create(site.device,
-                              build_agent_graphs(schema_of(crowd.info()),
-                                           mlp_network(r.widths, relu, seed, r.init), r.dqn, seed),
-                              static_cast<uint64_t>(r.dqn.replay.n_agents)));
+    HEARTH_ASSIGN(const auto learner,
+                  DeviceLearner::create(
+                      site.device,
+                      build_agent_graphs(schema_of(crowd.info()),
+                                         mlp_network(r.widths, relu, seed, r.init), r.dqn, seed),
+                      static_cast<uint64_t>(r.dqn.replay.n_agents)));
     run.setup_s = making.seconds();
     const Stopwatch learning;
     constexpr double kBar = 475;
@@ -190,7 +192,8 @@ Result<Run> run_dqn(const RunSite& site, const MakeTask& make, const DqnRun& r) 
         HEARTH_TRY(learner->run("store", crowd.transition(), crowd.count()).status());
         const int64_t learned = items;
         if (crowd.steps() > r.dqn.replay.learning_starts)
-            for (; items * r.decisions_per_item < crowd.steps() - r.dqn.replay.learning_starts; ++items)
+            for (; items * r.decisions_per_item < crowd.steps() - r.dqn.replay.learning_starts;
+                 ++items)
                 HEARTH_TRY(learner->run("learn").status());
         if (items > learned) HEARTH_TRY(learner->run("publish").status());
         if (crowd.steps() % kLogPeriod == 0) site.log(crowd.steps(), crowd.mean_return(20));
@@ -216,7 +219,8 @@ Result<Run> run_dqn(const RunSite& site, const MakeTask& make, const DqnRun& r) 
 /// CleanRL's dqn.py: one environment, PyTorch's first weights.
 Result<Run> gate4(const RunSite& site) {
     Dqn dqn;
-    dqn.replay = {.n_agents = 1, .buffer_size = 10'000, .batch_size = 128, .learning_starts = 10'000};
+    dqn.replay = {
+        .n_agents = 1, .buffer_size = 10'000, .batch_size = 128, .learning_starts = 10'000};
     dqn.learning_rate = 2.5e-4;
     dqn.target_update_interval = 50;  // 500 decisions
     dqn.double_q = dqn.dueling = false;
@@ -233,7 +237,8 @@ Result<Run> gate4(const RunSite& site) {
 
 Result<Run> gate4_fast(const RunSite& site) {
     Dqn dqn;
-    dqn.replay = {.n_agents = 8, .buffer_size = 100'000, .batch_size = 128, .learning_starts = 1'000};
+    dqn.replay = {
+        .n_agents = 8, .buffer_size = 100'000, .batch_size = 128, .learning_starts = 1'000};
     dqn.replay.reward_scale = 0.1;  // values of 10, where the loss is a square for most samples
     dqn.learning_rate = 5e-4;
     dqn.target_update_interval = 1;
@@ -283,11 +288,11 @@ Result<Run> gate6(const RunSite& site) {
     const Stopwatch making;
     const MakeTask make = task("Pendulum");
     Crowd crowd(make, 1, seed);
-    HEARTH_ASSIGN(
-        const auto learner,
-        DeviceLearner::create(
-            site.device,
-            build_agent_graphs(schema_of(crowd.info()), pendulum_sac_network(seed), sac, seed), 100));
+    HEARTH_ASSIGN(const auto learner,
+                  DeviceLearner::create(site.device,
+                                        build_agent_graphs(schema_of(crowd.info()),
+                                                           pendulum_sac_network(seed), sac, seed),
+                                        100));
     run.setup_s = making.seconds();
     const Stopwatch learning;
     run.evaluation = -1e9;
@@ -310,8 +315,9 @@ Result<Run> gate6(const RunSite& site) {
     return run;
 }
 
-/// Windows as those of rl_tools and rl-zoo for Pendulum, 4 environments x 1,024 decisions, and rl-zoo's epochs: 10 of
-/// minibatches of 64. rl_tools has 2 of 256, with which Hearth is at -250 only after 160,000 to 233,000 steps.
+/// Windows as those of rl_tools and rl-zoo for Pendulum, 4 environments x 1,024 decisions, and
+/// rl-zoo's epochs: 10 of minibatches of 64. rl_tools has 2 of 256, with which Hearth is at -250
+/// only after 160,000 to 233,000 steps.
 Ppo pendulum_ppo() {
     Ppo ppo;
     ppo.n_agents = 4;
@@ -327,8 +333,9 @@ Ppo pendulum_ppo() {
     return ppo;
 }
 
-/// The learning rate falls to zero: a constant one leaves the last policy to chance (one seed of five ended at -237).
-/// Observations and rewards as they are, as rl-zoo has them: normalized, one seed of five is late.
+/// The learning rate falls to zero: a constant one leaves the last policy to chance (one seed of
+/// five ended at -237). Observations and rewards as they are, as rl-zoo has them: normalized, one
+/// seed of five is late.
 Result<Run> gate7(const RunSite& site) {
     Ppo ppo = pendulum_ppo();
     ppo.normalize_observations = false;
@@ -346,8 +353,8 @@ Result<Run> gate7(const RunSite& site) {
                     .early_bar = -250});
 }
 
-/// Stable-Baselines3's defaults for PPO but for the learning rate, which is that of Gate3. What the cart shows is
-/// small (a tenth of a unit): without normalization, the memory hardly sees it.
+/// Stable-Baselines3's defaults for PPO but for the learning rate, which is that of Gate3. What the
+/// cart shows is small (a tenth of a unit): without normalization, the memory hardly sees it.
 Result<Run> gate8(const RunSite& site) {
     Ppo ppo = cart_pole_ppo();
     ppo.n_steps = 128;
@@ -362,7 +369,7 @@ Result<Run> gate8(const RunSite& site) {
                    {.ppo = ppo, .network = memory, .steps = 200'000, .decays = true});
 }
 
-// --- Speed: what a game records (hearth/agents.hpp), until the bar or for so many steps --------------
+// --- Speed: what a game records (hearth/agents.hpp), until the bar or for so many steps ----------
 
 Result<Run> gate10_cart(const RunSite& site) {
     const Ppo ppo = cart_pole_ppo();
@@ -388,7 +395,7 @@ Result<Run> gate10_ppo(const RunSite& site) {
                       {.steps = 300'000, .bar = -250});
 }
 
-// --- Speed with the worlds on the device: nothing returns to the host but returns ---------------------
+// --- Speed with the worlds on the device: nothing returns to the host but returns ----------------
 
 train::TrainConfig many_carts(int64_t worlds, int64_t steps) {
     train::TrainConfig config;
@@ -416,9 +423,9 @@ Result<Run> gate10_gpu64(const RunSite& site) {
     return run_simulated(site, many_carts(64, 400'000), 475);
 }
 
-/// PureJaxRL's settings: 32 minibatches as for its 2,048 worlds, rate, epochs, discounts and entropy as for its
-/// CartPole. Gate3's, which are for eight worlds, take twenty steps of Adam from the whole window, and passed with four
-/// seeds of ten.
+/// PureJaxRL's settings: 32 minibatches as for its 2,048 worlds, rate, epochs, discounts and
+/// entropy as for its CartPole. Gate3's, which are for eight worlds, take twenty steps of Adam from
+/// the whole window, and passed with four seeds of ten.
 Result<Run> gate10_gpu1024(const RunSite& site) {
     train::TrainConfig config = many_carts(1024, 4'000'000);
     config.ppo.n_minibatches = 32;
@@ -444,8 +451,10 @@ Result<Run> gate10_gpu_pendulum(const RunSite& site) {
     train::TrainConfig config;
     config.task = "Pendulum";
     config.ppo = pendulum_ppo();
-    // Windows of a quarter of the samples, in more worlds, and as many epochs of larger minibatches.  With 640 steps of
-    // 64 samples a window, or 160 of 256, one seed of eight lost its chance and hung sideways for good.
+    // Windows of a quarter of the samples, in more worlds, and as many epochs of larger
+    // minibatches.  With 640 steps of
+    // 64 samples a window, or 160 of 256, one seed of eight lost its chance and hung sideways for
+    // good.
     config.ppo.n_agents = 16;
     config.ppo.n_steps = 64;
     config.ppo.n_minibatches = 4;
@@ -614,7 +623,7 @@ int run_program(int argc, char** argv) {
         ->check(programs::whole_number(1, 64));
     app.add_option(
         "--device", arguments.device,
-        "native: this machine's CPU; or the index of the Vulkan device; default: the best one.");
+        "cpu: this machine's CPU; or the index of a GPU; default: the best GPU.");
     app.add_option("--logs", arguments.logs, "Folder for a run log of each run (hearth watch).")
         ->check(CLI::ExistingDirectory);
     app.add_flag("--markdown", arguments.as_markdown,

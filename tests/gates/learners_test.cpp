@@ -20,9 +20,9 @@ using namespace agents;
 
 class LearnersTest : public test::VulkanTest {
   protected:
-    std::unique_ptr<DeviceLearner> make_learner(
-        const AgentGraphs& traces, uint64_t rows, const NamedTensors& first_contents = {},
-        FuseMlp fused_networks = FuseMlp::kAuto) {
+    std::unique_ptr<DeviceLearner> make_learner(const AgentGraphs& traces, uint64_t rows,
+                                                const NamedTensors& first_contents = {},
+                                                FuseMlp fused_networks = FuseMlp::kAuto) {
         auto learner =
             DeviceLearner::create(device(), traces, rows, first_contents, fused_networks);
         EXPECT_TRUE(learner.ok()) << learner.status().message();
@@ -41,7 +41,8 @@ Ppo small_ppo() {
 }
 
 AgentSpec small_schema() {
-    return AgentSpec(ObservationSpec().box("x", 5), ActionSpec().discrete("move", 3).continuous("aim", 2));
+    return AgentSpec(ObservationSpec().box("x", 5),
+                     ActionSpec().discrete("move", 3).continuous("aim", 2));
 }
 
 // On GPUs the whole network becomes one kernel; a software driver runs that only when told to.
@@ -64,7 +65,7 @@ TEST_P(PpoOnADevice, OneEpochGivesPyTorchsWeights) {
     };
     NamedTensors first{{"batch.observation", column("observation", {32, 5})},
                        {"batch.decision", column("decision", {32, 3})},
-                       {"batch.log_probability", column("log_probability", {32})},
+                       {"batch.log_prob", column("log_prob", {32})},
                        {"batch.advantage", column("advantage", {32})},
                        {"batch.returns", column("returns", {32})},
                        {"batch.valid", HostTensor::of({32}, std::vector<float>(32, 1.0f))},
@@ -99,7 +100,8 @@ TEST_P(PpoOnADevice, OneEpochGivesPyTorchsWeights) {
 }
 
 // Every entry as on the reference: sampling, rings, statistics, advantages, rails, publication.
-void PpoOnADevice::expect_windows_follow_the_reference(const PolicyNetwork& network, const Ppo& ppo) {
+void PpoOnADevice::expect_windows_follow_the_reference(const PolicyNetwork& network,
+                                                       const Ppo& ppo) {
     const bool has_memory = network.recurrent_state_size > 0;
     const AgentGraphs traces = build_agent_graphs(small_schema(), network, ppo);
     InterpretedLearner reference(traces);
@@ -136,13 +138,13 @@ void PpoOnADevice::expect_windows_follow_the_reference(const PolicyNetwork& netw
         for (int t = 0; t < 8; ++t) {
             const double phase = 10 * window + t;
             NamedTensors acting{{"observation", wave({4, 5}, phase)},
-                                {"explore", HostTensor::scalar(1)}};
+                                {"exploration", HostTensor::scalar(1)}};
             HostTensor id(DType::kU32, {4});
             for (int64_t i = 0; i < 4; ++i) id.set(i, static_cast<double>(3 - i));
             if (has_memory) {
                 acting["id"] = id;
-                acting["is_first"] = HostTensor(DType::kF32, {4});
-                for (int64_t i = 0; i < 4; ++i) acting["is_first"].set(i, t == 0 || ended[i]);
+                acting["episode_start"] = HostTensor(DType::kF32, {4});
+                for (int64_t i = 0; i < 4; ++i) acting["episode_start"].set(i, t == 0 || ended[i]);
             }
             compare("act", acting);
             NamedTensors rows = reference.run("act", acting, 4);
@@ -151,14 +153,14 @@ void PpoOnADevice::expect_windows_follow_the_reference(const PolicyNetwork& netw
             rows["observation"] = acting.at("observation");
             rows["next_observation"] = wave({4, 5}, phase + 1);
             rows["reward"] = wave({4}, 3 * phase);
-            rows["end"] = HostTensor(DType::kF32, {4});
-            rows["end"].set(t % 4, t % 3);
-            for (int64_t i = 0; i < 4; ++i) ended[i] = rows["end"].get(i) > 0;
+            rows["done_kind"] = HostTensor(DType::kF32, {4});
+            rows["done_kind"].set(t % 4, t % 3);
+            for (int64_t i = 0; i < 4; ++i) ended[i] = rows["done_kind"].get(i) > 0;
             for (const char* output : {"action", "version"}) rows.erase(output);
             if (t == 5) rows["observation"].set(7, static_cast<double>(std::nanf("")));
             compare("store", rows);
         }
-        compare("prepare", {});
+        compare("compute_advantages", {});
         for (int i = 0; i < 8; ++i) compare("learn", {});
         compare("publish", {});
     }
@@ -183,11 +185,9 @@ TEST_P(PpoOnADevice, AWindowWithMemoryFollowsTheReference) {
     expect_windows_follow_the_reference(gru_network(6), ppo);
 }
 
-INSTANTIATE_TEST_SUITE_P(FuseMlp, PpoOnADevice,
-                         ::testing::Values(FuseMlp::kAuto, FuseMlp::kAlways),
+INSTANTIATE_TEST_SUITE_P(FuseMlp, PpoOnADevice, ::testing::Values(FuseMlp::kAuto, FuseMlp::kAlways),
                          [](const auto& instance) {
-                             return instance.param == FuseMlp::kAlways ? "Always"
-                                                                             : "WherePays";
+                             return instance.param == FuseMlp::kAlways ? "Always" : "WherePays";
                          });
 
 /// Trains until the mean of the last 100 episodes is what the task asks, or `steps` are taken.
@@ -200,7 +200,7 @@ double train(DeviceLearner& learner, Crowd& crowd, const Ppo& ppo, int64_t steps
             EXPECT_TRUE(learner.run("store", crowd.transition(), crowd.count()).ok());
         }
         if (crowd.mean_return(100) >= crowd.info().solved_at) break;
-        EXPECT_TRUE(learner.run("prepare").ok());
+        EXPECT_TRUE(learner.run("compute_advantages").ok());
         for (int64_t i = 0; i < ppo.n_epochs * ppo.n_minibatches; ++i)
             EXPECT_TRUE(learner.run("learn").ok());
         EXPECT_TRUE(learner.run("publish").ok());
@@ -230,7 +230,8 @@ TEST_P(SanityTask, IsLearned) {
     }
     const auto make = [&] { return make_sanity_task(name); };
     Crowd crowd(make, ppo.n_agents, 1);
-    const auto learner = make_learner(build_agent_graphs(schema_of(crowd.info()), network, ppo, 1), 16);
+    const auto learner =
+        make_learner(build_agent_graphs(schema_of(crowd.info()), network, ppo, 1), 16);
     ASSERT_NE(learner, nullptr);
     const double reached = train(*learner, crowd, ppo, 60000);
     EXPECT_GE(reached, crowd.info().solved_at) << "after " << crowd.steps() << " steps";

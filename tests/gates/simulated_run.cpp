@@ -25,7 +25,8 @@ Result<Run> run_simulated(const RunSite& site, train::TrainConfig config, double
     const Stopwatch learning;
     const double cpu_before = Stopwatch::cpu_seconds();
     while (run.steps < config.steps) {
-        // Some in one submission, so that the queue does not run dry while the host looks at returns.
+        // Some in one submission, so that the queue does not run dry while the host looks at
+        // returns.
         std::vector<train::LiveSettings> settings;
         for (int64_t i = 0; i < train::kMostWindowsAtOnce && run.steps + i * samples < config.steps;
              ++i)

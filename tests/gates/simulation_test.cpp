@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Worlds on the device: windows that the entry `rollout` plays, beside the tasks in C++ and beside the reference.
+// Worlds on the device: windows that the entry `rollout` plays, beside the tasks in C++ and beside
+// the reference.
 
 #include "gates/device_learner.hpp"
 #include "support/vulkan_fixture.hpp"
@@ -43,16 +44,16 @@ class RolloutOnADevice : public test::VulkanTest,
     AgentGraphs traces(const Ppo& ppo, int64_t steps, int64_t step_limit = 0) const {
         VectorEnv simulation = classic::make_simulation(GetParam()).value();
         if (step_limit > 0) simulation.max_episode_steps = step_limit;
-        AgentGraphs all =
-            build_agent_graphs(schema_of(classic::make_task(GetParam())->info()), mlp_network({8, 8}),
-                         ppo, simulation, {.steps_per_recording = steps, .seed = 5});
+        AgentGraphs all = build_agent_graphs(schema_of(classic::make_task(GetParam())->info()),
+                                             mlp_network({8, 8}), ppo, simulation,
+                                             {.steps_per_recording = steps, .seed = 5});
         std::erase_if(all, [](const auto& trace) {
-            return trace->graph().name == "act" || trace->graph().name == "adapt";
+            return trace->graph().name == "act" || trace->graph().name == "shrink_and_perturb";
         });
         return all;
     }
-    std::unique_ptr<DeviceLearner> make_learner(
-        const AgentGraphs& traces, FuseMlp fused_networks = FuseMlp::kAuto) {
+    std::unique_ptr<DeviceLearner> make_learner(const AgentGraphs& traces,
+                                                FuseMlp fused_networks = FuseMlp::kAuto) {
         auto learner = DeviceLearner::create(device(), traces, kWorlds, {}, fused_networks);
         EXPECT_TRUE(learner.ok()) << learner.status().message();
         return learner.ok() ? std::move(learner).value() : nullptr;
@@ -67,7 +68,7 @@ TEST_P(RolloutOnADevice, TakesEachStepAsTheTaskDoes) {
     ppo.limits.clip_reward = 100;
     AgentGraphs played = traces(ppo, 2, kLimit);
     std::erase_if(played, [](const auto& trace) {
-        return trace->graph().name != "rollout" && trace->graph().name != "prepare";
+        return trace->graph().name != "rollout" && trace->graph().name != "compute_advantages";
     });
     const auto learner = make_learner(played);
     ASSERT_NE(learner, nullptr);
@@ -123,7 +124,7 @@ TEST_P(RolloutOnADevice, TakesEachStepAsTheTaskDoes) {
             age[w] = 0;
             sum[w] = 0;
         }
-        const auto prepared = learner->run("prepare");
+        const auto prepared = learner->run("compute_advantages");
         ASSERT_TRUE(prepared.ok()) << prepared.status().message();
         const auto valid = learner->runner().read_variable("batch.valid");
         ASSERT_TRUE(valid.ok()) << valid.status().message();
@@ -142,7 +143,7 @@ TEST_P(RolloutOnADevice, IsTheSameHoweverAWindowIsCut) {
         for (int window = 0; window < 3; ++window) {
             for (int64_t i = 0; i < kHorizon / steps; ++i)
                 ASSERT_TRUE(learner->run("rollout").ok());
-            for (const char* entry : {"prepare", "learn", "publish"})
+            for (const char* entry : {"compute_advantages", "learn", "publish"})
                 ASSERT_TRUE(learner->run(entry).ok()) << entry;
         }
         auto slots = learner->runner().read_variables();
@@ -170,8 +171,8 @@ TEST_P(RolloutPrograms, LearnAsTheReferenceDoes) {
     InterpretedLearner reference(all);
     const auto learner = make_learner(all, FuseMlp::kAlways);
     ASSERT_NE(learner, nullptr);
-    for (const char* entry :
-         {"rollout", "prepare", "learn", "learn", "learn", "learn", "publish", "rollout"}) {
+    for (const char* entry : {"rollout", "compute_advantages", "learn", "learn", "learn", "learn",
+                              "publish", "rollout"}) {
         (void)reference.run(entry);
         const auto outputs = learner->run(entry);
         ASSERT_TRUE(outputs.ok()) << outputs.status().message();

@@ -21,9 +21,10 @@ using Arguments = RuntimeTest;
 constexpr hearth_result kInvalid = HEARTH_ERROR_INVALID_ARGUMENT;
 
 template <class T>
-constexpr bool kIsHandle = std::is_same_v<T, hearth_context> || std::is_same_v<T, hearth_program> ||
-                           std::is_same_v<T, hearth_session> || std::is_same_v<T, hearth_arena> ||
-                           std::is_same_v<T, hearth_image_converter> || std::is_same_v<T, hearth_agents>;
+constexpr bool kIsHandle =
+    std::is_same_v<T, hearth_context> || std::is_same_v<T, hearth_program> ||
+    std::is_same_v<T, hearth_session> || std::is_same_v<T, hearth_arena> ||
+    std::is_same_v<T, hearth_image_converter> || std::is_same_v<T, hearth_agents>;
 
 /// Calls a function of the C interface with this as its handle and zeros otherwise.
 template <class Result, class Handle, class... Rest>
@@ -54,10 +55,10 @@ std::optional<bool> refuses(Result (*)(), const void*) {
 /// Leaves a sentence in the session's error that none of the calls to come is to be blamed with.
 void fail_otherwise(Rig& rig) {
     const uint32_t word = 0;
-    EXPECT_EQ(hearth_record_update_variable(rig.session.handle(), reinterpret_cast<VkCommandBuffer>(&rig),
-                                   99, 0, &word, 4),
+    EXPECT_EQ(hearth_record_update_variable(
+                  rig.session.handle(), reinterpret_cast<VkCommandBuffer>(&rig), 99, 0, &word, 4),
               HEARTH_ERROR_NOT_FOUND);
-    EXPECT_EQ(rig.session.error(), "upload: slot 99 of 2");
+    EXPECT_EQ(rig.session.error(), "update_variable: variable is 99, expected less than 2");
 }
 
 TEST_F(Arguments, ADestroyedSessionIsRefusedFromTheSameFrameOn) {
@@ -65,7 +66,8 @@ TEST_F(Arguments, ADestroyedSessionIsRefusedFromTheSameFrameOn) {
     ASSERT_TRUE(rig);
     rig->frame([&](VkCommandBuffer commands) {
         hearth_session* const session = rig->session.handle();
-        const hearth_readback request = rig->session.record_readback(commands, kStateVariable).value();
+        const hearth_readback request =
+            rig->session.record_readback(commands, kStateVariable).value();
         std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info info = rig->act_info(commands, 1, bounds);
         hearth_session_destroy(session);
@@ -83,7 +85,8 @@ TEST_F(Arguments, ADestroyedSessionIsRefusedFromTheSameFrameOn) {
         const std::pair<const char*, hearth_result> results[] = {
             {"record", hearth_record(session, &info, nullptr)},
             {"setup", hearth_record_initialize(session, commands)},
-            {"upload", hearth_record_update_variable(session, commands, kStateVariable, 0, &word, 4)},
+            {"upload",
+             hearth_record_update_variable(session, commands, kStateVariable, 0, &word, 4)},
             {"readback", hearth_record_readback(session, &read, &id)},
             {"snapshot", hearth_record_save_brain(session, commands, &id)},
             {"brain", hearth_record_load_brain(session, commands, &word, 8, 0, nullptr)},
@@ -95,7 +98,8 @@ TEST_F(Arguments, ADestroyedSessionIsRefusedFromTheSameFrameOn) {
             {"build_async", hearth_session_create_pipelines_async(session)},
             {"predict", hearth_session_estimate_gpu_time(session, kAct, 1, nullptr, &us)},
             {"status", hearth_session_get_status(session, &status)},
-            {"variable_buffer", hearth_session_get_variable_buffer(session, kStateVariable, &range)},
+            {"variable_buffer",
+             hearth_session_get_variable_buffer(session, kStateVariable, &range)},
             {"scope", hearth_session_get_binding_scope(session, kAct, kActX, 0, &scope)},
             {"profile", hearth_session_next_timings(session, &profile)},
         };
@@ -128,7 +132,8 @@ TEST(Handles, WhatIsNoHandleIsRefusedByEachFunction) {
     EXPECT_GE(count, 80);
 }
 
-/// Calls each function on a handle that is one, with zeros otherwise: nothing to end, and no success but these.
+/// Calls each function on a handle that is one, with zeros otherwise: nothing to end, and no
+/// success but these.
 template <class Handle>
 void expect_zeros_are_refused(const void* handle, std::initializer_list<std::string_view> allowed,
                               int least_functions) {
@@ -167,7 +172,8 @@ TEST_F(Arguments, ZerosAreRefusedByEachFunction) {
     ASSERT_TRUE(rig);
     expect_zeros_are_refused<hearth_context>(rig->context.handle(), {}, 10);
     expect_zeros_are_refused<hearth_program>(rig->program.handle(), {}, 14);
-    expect_zeros_are_refused<hearth_session>(rig->session.handle(), {"hearth_session_create_pipelines"}, 16);
+    expect_zeros_are_refused<hearth_session>(rig->session.handle(),
+                                             {"hearth_session_create_pipelines"}, 16);
 }
 
 TEST_F(Arguments, ANullArgumentIsNamed) {
@@ -205,16 +211,18 @@ TEST_F(Arguments, ANullArgumentIsNamed) {
         session_says(hearth_readback_poll(session, 1, &data, nullptr, &serial),
                      "hearth_readback_poll: byte_count is null");
         session_says(hearth_readback_poll(session, 1, &data, &bytes, nullptr),
-                     "hearth_readback_poll: serial is null");
-        session_says(hearth_record_update_variable(session, commands, kStateVariable, 0, nullptr, 4),
-                     "upload to state: data is null");
+                     "hearth_readback_poll: frame_number is null");
+        session_says(
+            hearth_record_update_variable(session, commands, kStateVariable, 0, nullptr, 4),
+            "update_variable state: data is null");
         session_says(hearth_record_load_brain(session, commands, nullptr, 8, 0, nullptr),
                      "hearth_record_load_brain: bytes is null");
         session_says(hearth_session_get_status(session, nullptr),
                      "hearth_session_get_status: out is null");
         session_says(hearth_session_estimate_gpu_time(session, kAct, 1, nullptr, nullptr),
                      "hearth_session_estimate_gpu_time: us is null");
-        session_says(hearth_session_next_timings(session, nullptr), "hearth_session_next_timings: out is null");
+        session_says(hearth_session_next_timings(session, nullptr),
+                     "hearth_session_next_timings: out is null");
         context_says(hearth_session_create(context, nullptr, &other),
                      "hearth_session_create: info is null");
         context_says(hearth_session_create(context, &create, nullptr),
@@ -244,11 +252,15 @@ TEST_F(Arguments, AProgramOfAnotherContextIsNamedAsThat) {
     create.program = other->program.handle();
     hearth_session* session = nullptr;
     EXPECT_EQ(hearth_session_create(rig->context.handle(), &create, &session), kInvalid);
-    EXPECT_EQ(rig->context.error(), "hearth_session_create: info->program is of another context");
+    EXPECT_EQ(
+        rig->context.error(),
+        "hearth_session_create: info->program is of another context; expected one of this context");
     hearth_memory_requirements needs = hearth_memory_requirements_default();
-    EXPECT_EQ(hearth_session_get_memory_requirements(rig->context.handle(), &create, &needs), kInvalid);
+    EXPECT_EQ(hearth_session_get_memory_requirements(rig->context.handle(), &create, &needs),
+              kInvalid);
     EXPECT_EQ(rig->context.error(),
-              "hearth_session_get_memory_requirements: info->program is of another context");
+              "hearth_session_get_memory_requirements: info->program is of another context; "
+              "expected one of this context");
 }
 
 TEST_F(Arguments, AHandleOfAnotherKindIsRefused) {
@@ -283,7 +295,8 @@ TEST_F(Arguments, AStructOfAnotherTypeOrANewerHeaderIsRefused) {
                                             std::to_string(sizeof newer) +
                                             ", this library's hearth_record_info has " +
                                             std::to_string(sizeof(hearth_record_info)) +
-                                            ": hearth.h is newer than the library");
+                                            ": hearth.h is newer than the library; use the header "
+                                            "and the library of one version");
         hearth_record_info older = rig->act_info(commands, 1, bounds);
         older.size = offsetof(hearth_record_info, max_flops);  // what is left out is as by default
         EXPECT_EQ(hearth_record(rig->session.handle(), &older, nullptr), HEARTH_OK);
@@ -310,7 +323,9 @@ TEST_F(Arguments, AStructOfAnotherTypeOrANewerHeaderIsRefused) {
     hearth_context* context = nullptr;
     hearth_messages report{};
     EXPECT_EQ(hearth_context_create(&host.info, &context, &report), HEARTH_ERROR_VERSION_MISMATCH);
-    EXPECT_NE(std::string_view(report.text).find("hearth.h is newer than the library"),
+    EXPECT_NE(std::string_view(report.text)
+                  .find("hearth.h is newer than the library; use the header and the library of one "
+                        "version"),
               std::string_view::npos)
         << report.text;
 }
@@ -320,7 +335,8 @@ TEST(Handles, AStructThatWasNotMadeIsRefused) {
     EXPECT_EQ(hearth_get_instance_requirements(nullptr), kInvalid);
     EXPECT_EQ(hearth_get_instance_requirements(&requirements), kInvalid);
     EXPECT_EQ(requirements.min_api_version, 0u);
-    const hearth_device_requirements_info zero_query{}, no_device = hearth_device_requirements_info_default();
+    const hearth_device_requirements_info zero_query{},
+        no_device = hearth_device_requirements_info_default();
     hearth_device_caps caps = hearth_device_caps_default(), zero_caps{};
     EXPECT_EQ(hearth_get_device_caps(nullptr, 0, &caps), kInvalid);
     EXPECT_EQ(hearth_get_device_caps(&zero_query, 0, &caps), kInvalid);
@@ -386,13 +402,13 @@ TEST_F(Arguments, MoreBytesThanThereAreAddressesAreRefused) {
         program.byte_count = count;
         EXPECT_EQ(hearth_program_load(context, &program, &out), kInvalid);
         EXPECT_EQ(rig->context.error(),
-                  "hearth_program_load: info->byte_count is beyond the address space");
+                  "hearth_program_load: info->byte_count exceeds the address space");
         hearth_package_load_info package = hearth_package_load_info_default();
         package.bytes = &word;
         package.byte_count = count;
         EXPECT_EQ(hearth_package_load(context, &package, &out), kInvalid);
         EXPECT_EQ(rig->context.error(),
-                  "hearth_package_load: info->byte_count is beyond the address space");
+                  "hearth_package_load: info->byte_count exceeds the address space");
     }
 }
 
@@ -454,10 +470,14 @@ TEST_F(Arguments, AnUnknownNameIsAnsweredWithThoseThereAre) {
               "HEARTH_ERROR_NOT_FOUND: no binding of entry act is named 'rate'; there are: x, y");
     EXPECT_EQ(message(rig->program.find_variable("weights")),
               "HEARTH_ERROR_NOT_FOUND: no slot is named 'weights'; there are: state, zero");
-    EXPECT_EQ(message(rig->program.find_binding(7, "x")), "HEARTH_ERROR_NOT_FOUND: entry 7 of 2");
-    EXPECT_EQ(message(rig->program.entry(2)), "HEARTH_ERROR_NOT_FOUND: entry 2 of 2");
-    EXPECT_EQ(message(rig->program.binding(5)), "HEARTH_ERROR_NOT_FOUND: binding 5 of 5");
-    EXPECT_EQ(message(rig->program.variable(2)), "HEARTH_ERROR_NOT_FOUND: slot 2 of 2");
+    EXPECT_EQ(message(rig->program.find_binding(7, "x")),
+              "HEARTH_ERROR_NOT_FOUND: entry is 7, expected less than 2");
+    EXPECT_EQ(message(rig->program.entry(2)),
+              "HEARTH_ERROR_NOT_FOUND: entry is 2, expected less than 2");
+    EXPECT_EQ(message(rig->program.binding(5)),
+              "HEARTH_ERROR_NOT_FOUND: binding is 5, expected less than 5");
+    EXPECT_EQ(message(rig->program.variable(2)),
+              "HEARTH_ERROR_NOT_FOUND: variable is 2, expected less than 2");
     EXPECT_EQ(message(rig->program.find_entry(nullptr)),
               "HEARTH_ERROR_INVALID_ARGUMENT: hearth_program_find_entry: name is null");
     // A message stays bounded, whatever the name.
@@ -480,13 +500,15 @@ TEST_F(Arguments, AWrongBindingIsNamedAndNotTheOneThatItReplaces) {
             return std::string(rig->session.error());
         };
         EXPECT_EQ(refusal([&](hearth_record_info&) { bounds[1].binding = 77; }),
-                  "entry act: bound[1].binding is 77, which is none of its bindings: x (3), y (4)");
+                  "entry act: bindings[1].binding is 77, which is not a binding of this entry; "
+                  "expected x (3), y (4)");
         EXPECT_EQ(refusal([&](hearth_record_info&) { bounds[1].binding = kLearnRate; }),
-                  "entry act: bound[1].binding is 1, which is none of its bindings: x (3), y (4)");
+                  "entry act: bindings[1].binding is 1, which is not a binding of this entry; "
+                  "expected x (3), y (4)");
         EXPECT_EQ(refusal([&](hearth_record_info&) { bounds[1] = bounds[0]; }),
                   "entry act: binding x (3) is given twice");
         EXPECT_EQ(refusal([&](hearth_record_info& info) { info.bindings = nullptr; }),
-                  "entry act: bound is null");
+                  "entry act: bindings is null");
         EXPECT_EQ(refusal([&](hearth_record_info& info) {
                       info.barriers = static_cast<hearth_barriers>(7);
                   }),
@@ -527,8 +549,8 @@ TEST_F(Arguments, ClaimsOfABufferAreCheckedOnRequest) {
         // What needs no question to Vulkan is always checked.
         EXPECT_EQ(act([](hearth_record_info&, Bounds& bounds) { bounds[1].offset = 512; }),
                   "bindings x and y share bytes of a VkBuffer, [0, +768) and [512, +768), and y is "
-                  "an output; a buffer that is read and written is one binding, assigned in the "
-                  "graph");
+                  "an output; give each binding bytes of its own, or make it one in-out binding by "
+                  "assigning the input in the graph");
         EXPECT_TRUE(act([](hearth_record_info&, Bounds& bounds) {
                         bounds[1].offset = 0;
                     }).starts_with("bindings x and y share bytes of a VkBuffer, [0, +768) and [0"));
@@ -538,7 +560,8 @@ TEST_F(Arguments, ClaimsOfABufferAreCheckedOnRequest) {
                       run.offset = bounds[1].offset + 256;
                       info.indirect_batch_buffer = &run;
                   }),
-                  "binding y is an output and shares bytes with run_block");
+                  "binding y is an output and shares bytes with indirect_batch_buffer; give it "
+                  "bytes of its own");
         if (!is_checked) {
             EXPECT_EQ(act([](hearth_record_info&, Bounds& bounds) { bounds[0].bytes = 1 << 20; }),
                       "ok");

@@ -252,8 +252,9 @@ TEST_F(BrainOfSession, WithoutRoomOrOrderItSaysSo) {
     const std::vector<std::byte> bytes = *save_brain(shipped());
     EXPECT_NE(load(*rig, bytes).message().find("hearth_record_initialize must come first"),
               std::string::npos);
-    rig->frame(
-        [&](VkCommandBuffer commands) { ASSERT_TRUE(rig->session.record_initialize(commands).ok()); });
+    rig->frame([&](VkCommandBuffer commands) {
+        ASSERT_TRUE(rig->session.record_initialize(commands).ok());
+    });
     EXPECT_EQ(rig->program.brain_size(), kWidth * 4 + 64u);
     EXPECT_NE(load(*rig, bytes).message().find("no room for 448 bytes"), std::string::npos);
     rig->frame([&](VkCommandBuffer commands) {
@@ -313,9 +314,9 @@ TEST_F(BrainOfSession, WithoutSetupOrAnythingToLearnThereIsNoSnapshot) {
             hearth_readback id = 0;
             EXPECT_EQ(hearth_record_save_brain(rig->session.handle(), commands, &id),
                       is_set_up ? HEARTH_ERROR_NOT_FOUND : HEARTH_ERROR_INVALID_STATE);
-            EXPECT_EQ(rig->session.error(), is_set_up
-                                                ? "snapshot: there is nothing to learn here"
-                                                : "snapshot: hearth_record_initialize must come first");
+            EXPECT_EQ(rig->session.error(),
+                      is_set_up ? "save_brain: the program has no params and no states to save"
+                                : "save_brain: record hearth_record_initialize first");
         });
         if (!is_set_up) continue;
         // The brain of nothing is one, too.
@@ -347,7 +348,8 @@ TEST_F(BrainOfSession, OneThatIsNotFiniteIsLoadedOnlyOnRequest) {
                     *save_brain(with_element(parent, value, dtype), from, NonFinite::kAllow);
                 const Status checked = rig->program.validate_brain(bytes);
                 EXPECT_EQ(checked.message(),
-                          "HEARTH_ERROR_NON_FINITE: 'state': element 7 is NaN or infinite");
+                          "HEARTH_ERROR_NON_FINITE: 'state': element 7 is NaN or infinite; reset "
+                          "it, or accept it by HEARTH_BRAIN_ALLOW_NON_FINITE");
                 EXPECT_EQ(load(*rig, bytes).message(), checked.message());
                 EXPECT_EQ(rig->read_slot(kStateVariable), TestReference::initial_state());
                 EXPECT_TRUE(rig->program.validate_brain(bytes, HEARTH_BRAIN_ALLOW_NON_FINITE).ok());
@@ -363,9 +365,9 @@ TEST_F(BrainOfSession, OneThatIsNotFiniteIsLoadedOnlyOnRequest) {
     rig->frame([&](VkCommandBuffer commands) { id = *rig->session.record_save_brain(commands); });
     rig->advance();
     const std::span<const std::byte> snapshot = (*rig->session.poll(*id))->bytes;
-    EXPECT_EQ(
-        rig->program.serialize_brain(snapshot).status().message(),
-        "HEARTH_ERROR_NON_FINITE: hearth_brain_encode: 'state': element 7 is NaN or infinite");
+    EXPECT_EQ(rig->program.serialize_brain(snapshot).status().message(),
+              "HEARTH_ERROR_NON_FINITE: hearth_brain_encode: 'state': element 7 is NaN or "
+              "infinite; reset it, or accept it by HEARTH_BRAIN_ALLOW_NON_FINITE");
     EXPECT_TRUE(rig->program.serialize_brain(snapshot, HEARTH_BRAIN_ALLOW_NON_FINITE).ok());
     EXPECT_TRUE(
         rig->program.serialize_brain(snapshot, HEARTH_BRAIN_ALLOW_NON_FINITE | HEARTH_BRAIN_DELTA)
@@ -399,8 +401,9 @@ TEST_F(BrainOfSession, ADifferenceOfAnotherTypeIsRefused) {
     std::memcpy(bytes.data(), &header, sizeof header);
     header.checksum = checksum(std::span(bytes).subspan(24));
     std::memcpy(bytes.data(), &header, sizeof header);
-    EXPECT_EQ(load(*rig, bytes).message(),
-              "HEARTH_ERROR_INCOMPATIBLE: 'state' is a difference of f16 elements, here they are f32");
+    EXPECT_EQ(
+        load(*rig, bytes).message(),
+        "HEARTH_ERROR_INCOMPATIBLE: 'state' is a difference of f16 elements, here they are f32");
 }
 
 TEST_F(BrainOfSession, StrangeTensorsWithoutNumberAreToldInNoTimeAndBounded) {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Slices in microseconds, and the priority of what is recorded: on a device whose clock the test keeps.
+// Slices in microseconds, and the priority of what is recorded: on a device whose clock the test
+// keeps.
 
 #include "device/vulkan/vulkan.hpp"
 #include "gpu/rig.hpp"
@@ -14,8 +15,8 @@
 namespace hearth::test {
 namespace {
 
-/// Between Hearth and the device: a clock that goes on while commands are recorded, so long for each workgroup,
-/// copy and fill.  Timestamps tell it, once the device has really written them.
+/// Between Hearth and the device: a clock that goes on while commands are recorded, so long for
+/// each workgroup, copy and fill.  Timestamps tell it, once the device has really written them.
 struct FakeClock {
     PFN_vkGetInstanceProcAddr real_instance_proc = nullptr;
     PFN_vkGetDeviceProcAddr real_device_proc = nullptr;
@@ -203,7 +204,8 @@ TEST_F(Microseconds, SlicesTakeWhatTheirStepsWereMeasuredToTake) {
             EXPECT_LE(longest(slices), c.max_us) << run;
             EXPECT_LE(slices.size(), c.most_slices) << c.max_us;
         }
-        EXPECT_NEAR(rig->session.estimate_gpu_us(kLearn, 8).value(), kWhole, 0.2 * kWhole) << c.max_us;
+        EXPECT_NEAR(rig->session.estimate_gpu_us(kLearn, 8).value(), kWhole, 0.2 * kWhole)
+            << c.max_us;
         EXPECT_GT(FakeClock::get().reads, 50u);
         EXPECT_EQ(FakeClock::get().waits, 0u);
     }
@@ -333,23 +335,29 @@ TEST_F(Microseconds, WhatIsWrongIsNamed) {
         });
         return text;
     };
-    EXPECT_EQ(says(*rig, -1, 0, true), "entry learn: max_us is -1, expected 0 or more");
-    EXPECT_EQ(says(*rig, NAN, 0, true), "entry learn: max_us is nan, expected 0 or more");
-    EXPECT_EQ(says(*rig, 100, 0, false), "entry learn: a limit needs a cursor");
+    EXPECT_EQ(says(*rig, -1, 0, true), "entry learn: gpu_time_budget_us is -1, expected 0 or more");
+    EXPECT_EQ(says(*rig, NAN, 0, true),
+              "entry learn: gpu_time_budget_us is nan, expected 0 or more");
+    EXPECT_EQ(
+        says(*rig, 100, 0, false),
+        "entry learn: limits such as max_flops need a cursor, at which a later call continues");
     EXPECT_EQ(says(*rig, 0, 1.5f, true), "entry learn: occupancy_priority is 1.5, expected 0..1");
     EXPECT_EQ(says(*without, 100, 0, true),
-              "entry learn: max_us is 100, but the session was created without "
+              "entry learn: gpu_time_budget_us is 100, which needs a session created with "
               "HEARTH_SESSION_COLLECT_GPU_TIMINGS");
     EXPECT_FALSE(without->session.estimate_gpu_us(kLearn, 1).ok());
     EXPECT_EQ(without->session.error(),
-              "predict: the session was created without HEARTH_SESSION_COLLECT_GPU_TIMINGS");
+              "estimate_gpu_time: create the session with HEARTH_SESSION_COLLECT_GPU_TIMINGS");
     EXPECT_FALSE(rig->session.estimate_gpu_us(7, 1).ok());
-    EXPECT_EQ(rig->session.error(), "predict: entry 7 of 2");
+    EXPECT_EQ(rig->session.error(), "estimate_gpu_time: entry is 7, expected less than 2");
     EXPECT_FALSE(rig->session.estimate_gpu_us(kLearn, 9).ok());
-    EXPECT_EQ(rig->session.error(), "predict: entry learn: 9 rows, expected 1..8");
+    EXPECT_EQ(rig->session.error(),
+              "estimate_gpu_time: entry learn: the batch size is 9, expected 1..8");
     const hearth_run_cursor other{kAct, 1, 0, 0, 0, 0};
     EXPECT_FALSE(rig->session.estimate_gpu_us(kLearn, 1, &other).ok());
-    EXPECT_EQ(rig->session.error(), "predict: entry learn: the cursor is not one of its own");
+    EXPECT_EQ(rig->session.error(),
+              "estimate_gpu_time: entry learn: the cursor is of another entry or batch size; pass "
+              "the one of the previous slice, or a zeroed one to start");
 }
 
 class OccupancyPriority : public RuntimeTest {

@@ -12,7 +12,8 @@
 namespace hearth::test {
 namespace {
 
-/// Whether a text is one JSON value (RFC 8259), without a parser of others: the runtime's tests have none.
+/// Whether a text is one JSON value (RFC 8259), without a parser of others: the runtime's tests
+/// have none.
 class JsonCheck {
   public:
     static bool is_valid(std::string_view text) {
@@ -85,7 +86,7 @@ TEST_F(Describe, TellsMemorySlotsEntriesStepsAndWhatTheyCost) {
           std::string("\"pipelines\":4,\"pipelines_ready\":4"),
           std::string("{\"name\":\"state\",\"kind\":\"state\",\"dtype\":\"f32\",\"shape\":["),
           std::string(
-              "{\"name\":\"x\",\"direction\":\"input\",\"dtype\":\"f32\",\"shape\":[\"rows\","),
+              "{\"name\":\"x\",\"direction\":\"input\",\"dtype\":\"f32\",\"shape\":[\"batch\","),
           std::string("{\"kind\":\"dispatch\",\"kernel\":\"mix\",\"label\":\"t0\""),
           std::string("{\"kind\":\"barrier\"}"), std::string("\"dispatches\":5,\"barriers\":4")})
         EXPECT_TRUE(says(text)) << text << "\n" << json;
@@ -96,10 +97,10 @@ TEST_F(Describe, TellsMemorySlotsEntriesStepsAndWhatTheyCost) {
     rig->advance();
     hearth_timings profile = hearth_timings_default();
     if (hearth_session_next_timings(rig->session.handle(), &profile) == HEARTH_ERROR_UNSUPPORTED)
-        GTEST_SKIP() << "the queue family has no timestamps";
+        GTEST_SKIP() << "the queue family has no timestamps; use one with timestampValidBits > 0";
     json = *rig->session.to_json();
     EXPECT_TRUE(JsonCheck::is_valid(json)) << json;
-    EXPECT_TRUE(says("\"measured_us\":") && says("\"measured_rows\":2")) << json;
+    EXPECT_TRUE(says("\"measured_us\":") && says("\"measured_batch_size\":2")) << json;
 }
 
 TEST_F(Describe, IsRefusedWhereItDoesNotFitAndWritesNothing) {

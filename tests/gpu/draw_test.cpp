@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Hearth between a game's draws: what the game bound for graphics stays bound, and its vertex shader reads what a
-// network wrote, from the buffer where it lies.
+// Hearth between a game's draws: what the game bound for graphics stays bound, and its vertex
+// shader reads what a network wrote, from the buffer where it lies.
 
 #include "gpu/rig.hpp"
 #include "shaders/tensor_points_frag.h"

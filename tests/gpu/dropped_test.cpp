@@ -37,11 +37,12 @@ TEST_F(Dropped, SetupIsDueAgainAndItsWeightsAreStillThere) {
     options.session = [](hearth_session_create_info& info) { info.upload_bytes = 0; };
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
-    EXPECT_EQ(rig->drop([&](VkCommandBuffer commands) {
-        ASSERT_TRUE(rig->session.record_initialize(commands).ok());
-        EXPECT_EQ(rig->session.status().is_initialized, 1u);
-    }),
-              "session test: setup is due again");
+    EXPECT_EQ(
+        rig->drop([&](VkCommandBuffer commands) {
+            ASSERT_TRUE(rig->session.record_initialize(commands).ok());
+            EXPECT_EQ(rig->session.status().is_initialized, 1u);
+        }),
+        "session test: the initialization is discarded; record hearth_record_initialize again");
     const hearth_session_status status = rig->session.status();
     EXPECT_EQ(status.is_initialized, 0u);
     EXPECT_EQ(status.discarded_initializations, 1u);
@@ -50,9 +51,10 @@ TEST_F(Dropped, SetupIsDueAgainAndItsWeightsAreStillThere) {
     EXPECT_GT(rig->context.stats().device_bytes[HEARTH_MEMORY_STAGING], 0u);
     rig->frame([&](VkCommandBuffer commands) {
         EXPECT_EQ(record_act(*rig, commands), HEARTH_ERROR_INVALID_STATE);
-        EXPECT_EQ(rig->session.error(),
-                  "record: hearth_record_initialize must come first; the one before was in a dropped "
-                  "frame");
+        EXPECT_EQ(
+            rig->session.error(),
+            "record: hearth_record_initialize must come first; the one before was in a dropped "
+            "frame");
         EXPECT_EQ(hearth_record_reset_variables(rig->session.handle(), commands, nullptr, nullptr),
                   HEARTH_ERROR_INVALID_STATE);
         ASSERT_TRUE(rig->session.record_initialize(commands).ok()) << rig->session.error();
@@ -75,7 +77,9 @@ TEST_F(Dropped, ARepeatedSetupFallsBackToTheOneBefore) {
         ASSERT_TRUE(rig->session.record_initialize(commands).ok());
         ASSERT_TRUE(rig->session.record_initialize(commands).ok());
     };
-    EXPECT_EQ(rig->drop(set_up), "session test: a repeated setup is lost");
+    EXPECT_EQ(rig->drop(set_up),
+              "session test: a repeated initialization is discarded; record "
+              "hearth_record_initialize again if it is still needed");
     EXPECT_EQ(rig->session.status().is_initialized, 1u);
     EXPECT_EQ(rig->act(x), reference.act(x));  // what was learned is still there
     rig->frame(set_up);
@@ -93,19 +97,22 @@ TEST_F(Dropped, UploadsBrainsAndForgettingAreNamedAndCountedAndLeaveNoTrace) {
     // The room is free at once: each round takes most of it.
     for (uint32_t round = 1; round <= 5; ++round) {
         EXPECT_EQ(rig->drop([&](VkCommandBuffer commands) {
-            ASSERT_TRUE(
-                rig->session
-                    .record_update_variable(commands, kStateVariable, std::as_bytes(std::span(values)), 16)
-                    .ok())
+            ASSERT_TRUE(rig->session
+                            .record_update_variable(commands, kStateVariable,
+                                                    std::as_bytes(std::span(values)), 16)
+                            .ok())
                 << rig->session.error();
-            ASSERT_TRUE(rig->session.record_load_brain(commands, brain).ok()) << rig->session.error();
+            ASSERT_TRUE(rig->session.record_load_brain(commands, brain).ok())
+                << rig->session.error();
             ASSERT_EQ(rig->session.record_reset_variables(commands, "state").value(), 1u);
-            ASSERT_EQ(rig->session.record_reset_variables(commands, "zero").value(), 1u);  // stages nothing
+            ASSERT_EQ(rig->session.record_reset_variables(commands, "zero").value(),
+                      1u);  // stages nothing
         }),
-                  "session test: an upload of 16 bytes to state is lost\n"
-                  "session test: a brain is lost\n"
-                  "session test: a forgetting is lost\n"
-                  "session test: a forgetting is lost");
+                  "session test: an upload of 16 bytes to state is discarded; record it "
+                  "again\nsession test: loading a brain is discarded; record "
+                  "hearth_record_load_brain again\nsession test: a reset of variables is "
+                  "discarded; record hearth_record_reset_variables again\nsession test: a reset of "
+                  "variables is discarded; record hearth_record_reset_variables again");
         EXPECT_EQ(rig->session.status().discarded_uploads, 4 * round);
     }
     EXPECT_EQ(rig->read_slot(kStateVariable), TestReference::initial_state());
@@ -131,16 +138,15 @@ TEST_F(Dropped, ReadbacksAndSnapshotsSayThatTheyWillNeverArrive) {
             released = rig->session.record_readback(commands, kStateVariable).value();
             rig->session.release(released);
         }),
-                  "session test: a readback of 384 bytes is lost\n"
-                  "session test: a readback of 448 bytes is lost");
+                  "session test: a readback of 384 bytes is discarded; record it again\nsession test: a readback of 448 bytes is discarded; record it again");
         EXPECT_EQ(rig->session.status().discarded_readbacks, 3 * round);
         const void* data = nullptr;
         uint64_t bytes = 0, serial = 0;
         for (const hearth_readback id : {read, snapshot}) {
             EXPECT_EQ(hearth_readback_poll(rig->session.handle(), id, &data, &bytes, &serial),
                       HEARTH_ERROR_DISCARDED);
-            EXPECT_EQ(rig->session.error(), "readback: its frame, serial " +
-                                                std::to_string(rig->serial()) + ", was dropped");
+            EXPECT_EQ(rig->session.error(), "readback: its frame, number " +
+                                                std::to_string(rig->serial()) + ", was discarded; record it again");
         }
         // However long one waits.
         rig->advance();
@@ -330,8 +336,10 @@ class ForgetfulHost {
     }
     uint64_t hash() {
         // What came back on the way counts too.
-        for (float value : rig_.read_slot(kStateVariable)) seen_.number(std::bit_cast<uint32_t>(value));
-        for (float value : rig_.read_slot(kZeroVariable)) seen_.number(std::bit_cast<uint32_t>(value));
+        for (float value : rig_.read_slot(kStateVariable))
+            seen_.number(std::bit_cast<uint32_t>(value));
+        for (float value : rig_.read_slot(kZeroVariable))
+            seen_.number(std::bit_cast<uint32_t>(value));
         return seen_.value();
     }
     uint64_t drops() const { return drops_; }
@@ -362,8 +370,9 @@ class ForgetfulHost {
                 done = progress.value() == Progress::kDone;
             } else if (kind == 6) {
                 ASSERT_TRUE(session
-                                .record_update_variable(commands, key % 2 == 0 ? kStateVariable : kZeroVariable,
-                                               std::as_bytes(std::span(&value, 1)), 4 * (key % 16))
+                                .record_update_variable(
+                                    commands, key % 2 == 0 ? kStateVariable : kZeroVariable,
+                                    std::as_bytes(std::span(&value, 1)), 4 * (key % 16))
                                 .ok())
                     << session.error();
             } else if (kind == 7) {
@@ -371,7 +380,8 @@ class ForgetfulHost {
                 ASSERT_TRUE(id.ok()) << id.status().message();
                 read = id.value();
             } else if (kind == 8) {
-                ASSERT_TRUE(session.record_reset_variables(commands, key % 2 == 0 ? "zero" : "*").ok())
+                ASSERT_TRUE(
+                    session.record_reset_variables(commands, key % 2 == 0 ? "zero" : "*").ok())
                     << session.error();
             } else if (key % 4 == 0) {
                 ASSERT_TRUE(session.record_load_brain(commands, brain_).ok()) << session.error();

@@ -127,7 +127,8 @@ TEST_F(DumpOfSession, EachStepMayBeChosenAndTheBitsStayThoseOfTheRun) {
     uint32_t dumped = 0;
     for (uint32_t step = 0; step < steps; ++step) {
         hearth_command_info info = hearth_command_info_default();
-        ASSERT_EQ(hearth_program_get_command(rig->program.handle(), kLearn, step, &info), HEARTH_OK);
+        ASSERT_EQ(hearth_program_get_command(rig->program.handle(), kLearn, step, &info),
+                  HEARTH_OK);
         if (info.kind == HEARTH_COMMAND_BARRIER) continue;
         ++dumped;
         const std::vector<float> x = test_values(2 * kWidth, step);
@@ -210,10 +211,13 @@ TEST_F(DumpOfSession, IsRefusedWithTheReasonAndRecordsNothing) {
                   "dump of entry learn: step 99 is none, expected HEARTH_NO_COMMAND or "
                   "another of its 11");
         info.max_dispatches = 1;
-        EXPECT_EQ(refused(0), "entry learn: a limit needs a cursor");
+        EXPECT_EQ(
+            refused(0),
+            "entry learn: limits such as max_flops need a cursor, at which a later call continues");
         info.max_dispatches = 0;
         bounds[0].usage &= ~uint32_t{VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
-        EXPECT_TRUE(refused(0).ends_with("a dump needs TRANSFER_SRC")) << rig->session.error();
+        EXPECT_TRUE(refused(0).ends_with("create it with TRANSFER_SRC usage, which dumps need"))
+            << rig->session.error();
         EXPECT_EQ(rig->session.status().readbacks_in_flight, 0u);
     });
     // None of these is there to be asked about.
@@ -232,14 +236,16 @@ TEST_F(DumpOfSession, IsRefusedWithTheReasonAndRecordsNothing) {
     says(HEARTH_ERROR_INVALID_ARGUMENT,
          "dump: 12 bytes of data, expected the " +
              std::to_string(rig->program.dump_size(kLearn, 1)) +
-             " of hearth_record_dump with this entry, rows and step");
+             " of hearth_record_dump with this entry, batch size and command");
     info.batch_size = 9;
-    says(HEARTH_ERROR_OUT_OF_RANGE, "dump: 9 rows, expected 1..8");
+    says(HEARTH_ERROR_OUT_OF_RANGE, "dump: the batch size is 9, expected 1..8");
     info.entry = 4;
-    says(HEARTH_ERROR_NOT_FOUND, "dump: entry 4 of 2");
+    says(HEARTH_ERROR_NOT_FOUND, "dump: entry is 4, expected less than 2");
     info = hearth_dump_info_default();
     info.command = 2;
-    says(HEARTH_ERROR_INVALID_ARGUMENT, "dump: step 2 of 11 is none, or a barrier");
+    says(HEARTH_ERROR_INVALID_ARGUMENT,
+         "dump: command 2 of 11 does not exist or is a barrier; expected another index, or "
+         "HEARTH_NO_COMMAND");
     info = hearth_dump_info_default();
     info.flags = 6;
     says(HEARTH_ERROR_INVALID_ARGUMENT, "dump: flags 0x6 are unknown");

@@ -23,7 +23,8 @@ class Errors : public RuntimeTest {
     /// Records `act` after `change`; expects the error and that no command was recorded.
     void expect_act_refused(
         Rig& rig, hearth_result expected, std::string_view message,
-        const std::function<void(hearth_record_info&, std::array<hearth_tensor_binding, 2>&)>& change) {
+        const std::function<void(hearth_record_info&, std::array<hearth_tensor_binding, 2>&)>&
+            change) {
         rig.frame([&](VkCommandBuffer commands) {
             std::array<hearth_tensor_binding, 2> bounds;
             hearth_record_info info = rig.act_info(commands, 2, bounds);
@@ -41,13 +42,15 @@ TEST_F(Errors, WrongRecordingsAreRefusedWithASentence) {
     const auto rig = make_watched_rig();
     ASSERT_TRUE(rig);
     using Bounds = std::array<hearth_tensor_binding, 2>;
-    expect_act_refused(*rig, HEARTH_ERROR_OUT_OF_RANGE, "entry act: 0 rows, expected 1..8",
+    expect_act_refused(*rig, HEARTH_ERROR_OUT_OF_RANGE,
+                       "entry act: the batch size is 0, expected 1..8",
                        [](hearth_record_info& info, Bounds&) { info.batch_size = 0; });
-    expect_act_refused(*rig, HEARTH_ERROR_OUT_OF_RANGE, "entry act: 9 rows, expected 1..8",
+    expect_act_refused(*rig, HEARTH_ERROR_OUT_OF_RANGE,
+                       "entry act: the batch size is 9, expected 1..8",
                        [](hearth_record_info& info, Bounds&) { info.batch_size = 9; });
-    expect_act_refused(*rig, HEARTH_ERROR_NOT_FOUND, "record: entry 7 of 2",
+    expect_act_refused(*rig, HEARTH_ERROR_NOT_FOUND, "record: entry is 7, expected less than 2",
                        [](hearth_record_info& info, Bounds&) { info.entry = 7; });
-    expect_act_refused(*rig, HEARTH_ERROR_NOT_FOUND, "record: entry 2 of 2",
+    expect_act_refused(*rig, HEARTH_ERROR_NOT_FOUND, "record: entry is 2, expected less than 2",
                        [](hearth_record_info& info, Bounds&) { info.entry = 2; });
     expect_act_refused(*rig, HEARTH_ERROR_INVALID_ARGUMENT,
                        "entry act: 1 bindings given, 2 expected",
@@ -56,21 +59,26 @@ TEST_F(Errors, WrongRecordingsAreRefusedWithASentence) {
                        "entry act: binding x (3) is given twice",
                        [](hearth_record_info&, Bounds& bounds) { bounds[1] = bounds[0]; });
     expect_act_refused(*rig, HEARTH_ERROR_OUT_OF_RANGE,
-                       "binding x: 764 bytes given, 768 needed for 2 rows",
+                       "binding x: 764 bytes given, expected 768 or more for a batch size of 2",
                        [](hearth_record_info&, Bounds& bounds) { bounds[0].bytes -= 4; });
-    expect_act_refused(*rig, HEARTH_ERROR_INVALID_ARGUMENT, "binding y: an output given by value",
+    expect_act_refused(*rig, HEARTH_ERROR_INVALID_ARGUMENT,
+                       "binding y is an output and cannot be given by value; bind a buffer",
                        [](hearth_record_info&, Bounds& bounds) {
                            static const float values[2 * kWidth] = {};
                            bounds[1] = hearth_bind_bytes(kActY, values, sizeof values);
                        });
     expect_act_refused(
-        *rig, HEARTH_ERROR_INVALID_ARGUMENT, "binding x: neither a buffer nor bytes",
+        *rig, HEARTH_ERROR_INVALID_ARGUMENT,
+        "binding x has neither a buffer nor bytes; make it with hearth_bind_buffer or "
+        "hearth_bind_bytes",
         [](hearth_record_info&, Bounds& bounds) { bounds[0].buffer = VK_NULL_HANDLE; });
     expect_act_refused(
         *rig, HEARTH_ERROR_INVALID_ARGUMENT, "record: command_buffer is null",
         [](hearth_record_info& info, Bounds&) { info.command_buffer = VK_NULL_HANDLE; });
-    expect_act_refused(*rig, HEARTH_ERROR_INVALID_ARGUMENT, "entry act: a limit needs a cursor",
-                       [](hearth_record_info& info, Bounds&) { info.max_dispatches = 1; });
+    expect_act_refused(
+        *rig, HEARTH_ERROR_INVALID_ARGUMENT,
+        "entry act: limits such as max_flops need a cursor, at which a later call continues",
+        [](hearth_record_info& info, Bounds&) { info.max_dispatches = 1; });
     const std::vector<float> x = test_values(kWidth, 1);
     EXPECT_EQ(rig->act(x), TestReference().act(x));
 }
@@ -89,7 +97,8 @@ TEST_F(Errors, ABufferThatKernelsCannotReachIsRefusedWithWhatItNeeds) {
                                       : "STORAGE_BUFFER";
         EXPECT_NE(rig->session.error().find("it needs " + usage + " usage"), std::string::npos)
             << rig->session.error();
-        EXPECT_NE(rig->session.error().find("HEARTH_SESSION_ALLOW_STAGING_COPIES"), std::string::npos);
+        EXPECT_NE(rig->session.error().find("HEARTH_SESSION_ALLOW_STAGING_COPIES"),
+                  std::string::npos);
     });
 }
 
@@ -104,7 +113,7 @@ TEST_F(Errors, CallsInTheWrongOrderAreRefused) {
                         EXPECT_EQ(hearth_record_initialize(rig->session.handle(), commands),
                                   HEARTH_ERROR_INVALID_STATE);
                         EXPECT_EQ(rig->session.error(),
-                                  "setup: hearth_begin_frame must come first");
+                                  "initialize: hearth_begin_frame must come first");
                     })
                     .ok());
     expect_act_refused(*rig, HEARTH_ERROR_INVALID_STATE,
@@ -134,12 +143,21 @@ TEST_F(Errors, MoreRecordingsInFlightThanAgreedAreRefused) {
     rig->frame([&](VkCommandBuffer commands) {
         std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info info = rig->act_info(commands, 1, bounds);
-        bounds[1].acquire_scope =
-            hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
+        bounds[1].acquire_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                                                         VK_ACCESS_SHADER_WRITE_BIT);
         for (int i = 0; i < 3; ++i) EXPECT_TRUE(rig->session.record(info).ok());
         const uint64_t before = VulkanShim::get().command_calls();
-        EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), HEARTH_ERROR_TOO_MANY_IN_FLIGHT);
-        EXPECT_EQ(rig->session.error(), "entry act: all 3 recordings_in_flight are in flight");
+        EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr),
+                  HEARTH_ERROR_TOO_MANY_IN_FLIGHT);
+        const std::string error = rig->session.error();
+        EXPECT_TRUE(
+            error.starts_with("entry act: all 3 recordings_in_flight are in flight, because "
+                              "the last hearth_begin_frame had completed_frame_number "))
+            << error;
+        EXPECT_NE(error.find("; pass the newest frame number whose fence or timeline semaphore has "
+                             "signalled, or raise recordings_in_flight"),
+                  std::string::npos)
+            << error;
         EXPECT_EQ(VulkanShim::get().command_calls(), before);
     });
     rig->advance();
@@ -153,12 +171,13 @@ TEST_F(Errors, ByValueBindingsBeyondTheAgreedBytesAreRefused) {
     const auto rig = make_watched_rig(options);
     ASSERT_TRUE(rig);
     static const float values[2 * kWidth] = {};
-    expect_act_refused(*rig, HEARTH_ERROR_OUT_OF_RANGE,
-                       "binding x: 768 bytes by value, 512 of max_inline_bytes are left; "
-                       "HEARTH_SESSION_ALLOW_STAGING_COPIES takes more through the upload ring",
-                       [](hearth_record_info&, std::array<hearth_tensor_binding, 2>& bounds) {
-                           bounds[0] = hearth_bind_bytes(kActX, values, sizeof values);
-                       });
+    expect_act_refused(
+        *rig, HEARTH_ERROR_OUT_OF_RANGE,
+        "binding x: 768 bytes by value, 512 of max_inline_bytes are left; bind a buffer, or use "
+        "HEARTH_SESSION_ALLOW_STAGING_COPIES, which stages more in the upload ring",
+        [](hearth_record_info&, std::array<hearth_tensor_binding, 2>& bounds) {
+            bounds[0] = hearth_bind_bytes(kActX, values, sizeof values);
+        });
 }
 
 TEST_F(Errors, UnreadyPipelinesRecordNothing) {
@@ -185,14 +204,14 @@ TEST_F(Errors, UploadsAndReadbacksOutsideASlotAreRefused) {
     rig->frame([&](VkCommandBuffer commands) {
         const uint32_t word = 0;
         const auto upload = [&](uint32_t slot, uint64_t offset, uint64_t bytes) {
-            return hearth_record_update_variable(rig->session.handle(), commands, slot, offset, &word,
-                                        bytes);
+            return hearth_record_update_variable(rig->session.handle(), commands, slot, offset,
+                                                 &word, bytes);
         };
         EXPECT_EQ(upload(2, 0, 4), HEARTH_ERROR_NOT_FOUND);
         EXPECT_EQ(upload(kStateVariable, 2, 4), HEARTH_ERROR_INVALID_ARGUMENT);
         EXPECT_EQ(upload(kStateVariable, 0, 3), HEARTH_ERROR_INVALID_ARGUMENT);
         EXPECT_EQ(upload(kStateVariable, kWidth * 4, 4), HEARTH_ERROR_OUT_OF_RANGE);
-        EXPECT_EQ(rig->session.error(), "upload to state: [384, +4) of 384 bytes");
+        EXPECT_EQ(rig->session.error(), "update_variable state: [384, +4) exceeds its 384 bytes");
         EXPECT_EQ(upload(kStateVariable, ~uint64_t{0} - 3, 4), HEARTH_ERROR_OUT_OF_RANGE);
         hearth_readback_info info = hearth_readback_info_default();
         info.command_buffer = commands;
@@ -200,7 +219,7 @@ TEST_F(Errors, UploadsAndReadbacksOutsideASlotAreRefused) {
         info.offset = 380;
         info.byte_count = 8;
         EXPECT_FALSE(rig->session.record_readback(info).ok());
-        EXPECT_EQ(rig->session.error(), "readback of state: [380, +8) of 384 bytes");
+        EXPECT_EQ(rig->session.error(), "readback of state: [380, +8) exceeds its 384 bytes");
     });
 }
 
@@ -234,7 +253,8 @@ TEST_F(Errors, AProgramThatNeedsWhatIsNotEnabledIsRefusedByName) {
     ASSERT_FALSE(session.ok());
     EXPECT_EQ(session.status().message(),
               "HEARTH_ERROR_UNSUPPORTED: session: kernel mix: SPIR-V capability Float16 needs "
-              "feature shaderFloat16, which is not enabled");
+              "feature shaderFloat16, which is not enabled; enable it when you create the device "
+              "(hearth_get_device_requirements lists it)");
 }
 
 TEST_F(Errors, ACursorOfAnotherEntryOrBehindItsEndIsRefused) {
@@ -257,7 +277,9 @@ TEST_F(Errors, ACursorOfAnotherEntryOrBehindItsEndIsRefused) {
             EXPECT_EQ(hearth_record(rig->session.handle(), &info, &other),
                       HEARTH_ERROR_INVALID_ARGUMENT)
                 << step;
-            EXPECT_EQ(rig->session.error(), "entry learn: the cursor is not one of its own");
+            EXPECT_EQ(rig->session.error(),
+                      "entry learn: the cursor is of another entry or batch size; pass the one of "
+                      "the previous slice, or a zeroed one to start");
         }
     });
 }
@@ -334,7 +356,8 @@ TEST_F(Errors, WhatLiesBehindTheLastIsRefused) {
                       HEARTH_ERROR_NOT_FOUND);
         // The last words of a slot are still its own.
         const uint32_t word = 0;
-        EXPECT_EQ(hearth_record_update_variable(session, commands, kStateVariable, kWidth * 4 - 4, &word, 4),
+        EXPECT_EQ(hearth_record_update_variable(session, commands, kStateVariable, kWidth * 4 - 4,
+                                                &word, 4),
                   HEARTH_OK);
         EXPECT_EQ(hearth_record_update_variable(session, commands, kStateVariable, 0, &word, 0),
                   HEARTH_ERROR_INVALID_ARGUMENT);
@@ -384,8 +407,9 @@ TEST_F(Errors, ARunBlockThatKernelsCannotReachIsRefused) {
         EXPECT_EQ(with([](hearth_tensor_binding& run) { run.buffer = VK_NULL_HANDLE; }), expected);
         EXPECT_EQ(with([](hearth_tensor_binding& run) { run.bytes = 12; }), expected);
         EXPECT_EQ(with([](hearth_tensor_binding& run) { run.offset = 8; }), expected);
-        EXPECT_EQ(with([](hearth_tensor_binding& run) { run.usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT; }),
-                  expected);
+        EXPECT_EQ(
+            with([](hearth_tensor_binding& run) { run.usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT; }),
+            expected);
     });
 }
 
@@ -399,8 +423,9 @@ TEST_F(Errors, SettingsOfASessionOutOfRangeAreRefused) {
         return session.ok() ? std::string("none") : session.status().message();
     };
     using Info = hearth_session_create_info;
-    EXPECT_EQ(refusal([](Info& info) { info.recordings_in_flight = 0; }),
-              "HEARTH_ERROR_INVALID_ARGUMENT: session: recordings_in_flight is 0");
+    EXPECT_EQ(
+        refusal([](Info& info) { info.recordings_in_flight = 0; }),
+        "HEARTH_ERROR_INVALID_ARGUMENT: session: recordings_in_flight is 0, expected 1 or more");
     EXPECT_EQ(refusal([](Info& info) { info.max_inline_bytes = 65536; }), "none");
     EXPECT_EQ(refusal([](Info& info) { info.max_inline_bytes = 65537; }),
               "HEARTH_ERROR_OUT_OF_RANGE: session: max_inline_bytes is 65537, at most 65536");
@@ -457,9 +482,11 @@ TEST_F(Errors, AProgramOfTheOtherBindingModelIsRefusedUnlessItIsEnabledToo) {
     ASSERT_FALSE(session.ok());
     EXPECT_EQ(session.status().message(),
               addresses ? "HEARTH_ERROR_UNSUPPORTED: session: the program needs extension "
-                          "VK_KHR_push_descriptor, which is not enabled"
+                          "VK_KHR_push_descriptor, which is not enabled; enable it when you create "
+                          "the device (hearth_get_device_requirements lists it)"
                         : "HEARTH_ERROR_UNSUPPORTED: session: the program needs feature "
-                          "bufferDeviceAddress, which is not enabled");
+                          "bufferDeviceAddress, which is not enabled; enable it when you create "
+                          "the device (hearth_get_device_requirements lists it)");
 }
 
 TEST_F(Errors, CorruptProgramsAreRefusedAndTheContextGoesOn) {
@@ -467,10 +494,13 @@ TEST_F(Errors, CorruptProgramsAreRefusedAndTheContextGoesOn) {
     ASSERT_TRUE(rig);
     std::vector<std::byte> bytes(100);
     EXPECT_EQ(LoadedProgram::load(rig->context, bytes).status().message(),
-              "HEARTH_ERROR_CORRUPT_DATA: program: shorter than its header");
+              "HEARTH_ERROR_CORRUPT_DATA: program: shorter than its header, so the file is "
+              "truncated; copy it again");
     bytes.resize(1000);
     EXPECT_EQ(LoadedProgram::load(rig->context, bytes).status().message(),
-              "HEARTH_ERROR_CORRUPT_DATA: program: not a Hearth program");
+              "HEARTH_ERROR_CORRUPT_DATA: program: not a Hearth program; found another kind of "
+              "file; give "
+              "the output of `hearth cook`, compile() or cook()");
     const std::vector<float> x = test_values(kWidth, 1);
     EXPECT_EQ(rig->act(x), TestReference().act(x));
 }

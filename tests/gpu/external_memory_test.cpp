@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// engine_bridge/external_memory: memory that another device, another process or the host has, bound as Hearth's
-// inputs and outputs.
+// engine_bridge/external_memory: memory that another device, another process or the host has, bound
+// as Hearth's inputs and outputs.
 
 #include "external_memory/hearth_external_memory.h"
 #include "gpu/rig.hpp"

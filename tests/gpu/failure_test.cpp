@@ -82,8 +82,9 @@ class Life {
                        HEARTH_SESSION_KEEP_INITIAL_WEIGHTS | HEARTH_SESSION_VALIDATE_BINDINGS;
         if (create.program == nullptr) return;
         hearth_memory_requirements needs = hearth_memory_requirements_default();
-        (void)call("query_memory",
-                   [&] { return hearth_session_get_memory_requirements(context_, &create, &needs); });
+        (void)call("query_memory", [&] {
+            return hearth_session_get_memory_requirements(context_, &create, &needs);
+        });
         (void)call("session_create",
                    [&] { return hearth_session_create(context_, &create, &session_); });
         if (session_ == nullptr) {
@@ -128,10 +129,12 @@ class Life {
             hearth_bind_buffer(kActY, y.handle(), 0, buffer_bytes, y.usage()),
         };
         act[0].usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT;  // through memory of the session
-        act[1].release_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+        act[1].release_scope =
+            hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
         const float rate = 0;
         hearth_tensor_binding learn[3] = {hearth_bind_bytes(kLearnX, input.data(), buffer_bytes),
-                                 hearth_bind_bytes(kLearnRate, &rate, sizeof rate), act[1]};
+                                          hearth_bind_bytes(kLearnRate, &rate, sizeof rate),
+                                          act[1]};
         learn[2].binding = kLearnY;
         const std::vector<float> uploaded(kWidth, 3.0f);
         hearth_readback read = 0, snapshot = 0;
@@ -168,14 +171,14 @@ class Life {
         frame(1, [&](VkCommandBuffer commands) {
             (void)call("setup", [&] { return hearth_record_initialize(session_, commands); });
             (void)record(commands, kLearn, learn);
-            act[1].acquire_scope =
-                hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
+            act[1].acquire_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                                                          VK_ACCESS_SHADER_WRITE_BIT);
             (void)record(commands, kAct, act);
         });
         frame(2, [&](VkCommandBuffer commands) {
             (void)call("upload", [&] {
-                return hearth_record_update_variable(session_, commands, kStateVariable, 0, uploaded.data(),
-                                            buffer_bytes);
+                return hearth_record_update_variable(session_, commands, kStateVariable, 0,
+                                                     uploaded.data(), buffer_bytes);
             });
             hearth_readback_info info = hearth_readback_info_default();
             info.command_buffer = commands;
@@ -187,7 +190,8 @@ class Life {
         frame(3, [&](VkCommandBuffer commands) {
             for (int i = 0; i < 3; ++i) {
                 hearth_timings profile = hearth_timings_default();
-                (void)call("profile", [&] { return hearth_session_next_timings(session_, &profile); });
+                (void)call("profile",
+                           [&] { return hearth_session_next_timings(session_, &profile); });
             }
             (void)poll(read);
             const std::span<const std::byte> data = poll(snapshot);
@@ -203,11 +207,13 @@ class Life {
             }
             hearth_readback_release(session_, read);
             hearth_readback_release(session_, snapshot);
-            (void)call("forget",
-                       [&] { return hearth_record_reset_variables(session_, commands, "*", nullptr); });
+            (void)call("forget", [&] {
+                return hearth_record_reset_variables(session_, commands, "*", nullptr);
+            });
             if (!brain.empty())
                 (void)call("brain", [&] {
-                    return hearth_record_load_brain(session_, commands, brain.data(), bytes, 0, nullptr);
+                    return hearth_record_load_brain(session_, commands, brain.data(), bytes, 0,
+                                                    nullptr);
                 });
         });
         (void)call("begin_frame", [&] { return hearth_begin_frame(context_, 4, 3); });
@@ -439,8 +445,8 @@ TEST_F(Failure, TheCountOfCpuBytesIsWhatTheHostCounts) {
     EXPECT_TRUE(allocator.live.empty());
 }
 
-/// Bytes of memory that the process has: resident ones, or allocated ones where a sanitizer has memory of its own; 0
-/// where the system does not tell.
+/// Bytes of memory that the process has: resident ones, or allocated ones where a sanitizer has
+/// memory of its own; 0 where the system does not tell.
 uint64_t process_bytes() {
 #if defined(HEARTH_TEST_SANITIZER_ALLOCATES)
     return __sanitizer_get_current_allocated_bytes();
@@ -493,14 +499,16 @@ TEST_F(Failure, ADriverThatRefusesAPipelineLeavesTheRestUsable) {
     shim.failure = VK_ERROR_UNKNOWN;
     // Layout, module, then the pipeline; descriptors have a set layout first.
     shim.fallible_calls_left = binding_model(device()) == BindingModel::kDescriptor ? 3 : 2;
-    EXPECT_EQ(hearth_session_create_pipelines(rig->session.handle(), 0), HEARTH_ERROR_PIPELINE_CREATION_FAILED);
+    EXPECT_EQ(hearth_session_create_pipelines(rig->session.handle(), 0),
+              HEARTH_ERROR_PIPELINE_CREATION_FAILED);
     EXPECT_EQ(rig->session.error(), "kernel mix: HEARTH_ERROR_PIPELINE_CREATION_FAILED");
     EXPECT_EQ(rig->session.status().pipelines, HEARTH_ERROR_PIPELINE_CREATION_FAILED);
     rig->frame([&](VkCommandBuffer commands) {
         const float rate = 0;
         std::array<hearth_tensor_binding, 3> bounds;
         const hearth_record_info info = rig->learn_info(commands, 1, rate, bounds);
-        EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), HEARTH_ERROR_PIPELINE_CREATION_FAILED);
+        EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr),
+                  HEARTH_ERROR_PIPELINE_CREATION_FAILED);
     });
     EXPECT_EQ(hearth_session_create_pipelines(rig->session.handle(), 0), HEARTH_OK);
     const std::vector<float> x = test_values(kWidth, 1);

@@ -191,8 +191,8 @@ TEST_F(Hazard, AHazardThatTheHostPlantsIsSeen) {
     expect_hazard_seen("READ_AFTER_WRITE");
 }
 
-/// The transfers of buffers between queue families that were recorded.  The device has one family, so that they are kept
-/// here and the driver gets barriers without them.
+/// The transfers of buffers between queue families that were recorded.  The device has one family,
+/// so that they are kept here and the driver gets barriers without them.
 struct Transfers {
     struct Transfer {
         VkBuffer buffer;
@@ -264,11 +264,12 @@ TEST_F(Hazard, WhatAnotherQueueFamilyOwnsIsTakenBeforeAndGivenBackAfterwards) {
         std::array<hearth_tensor_binding, 2> bounds;
         const hearth_record_info info = rig->act_info(commands, 2, bounds);
         for (hearth_tensor_binding& bound : bounds) {
-            bound.acquire_scope = bound.release_scope =
-                hearth_make_sync_scope(VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT);
+            bound.acquire_scope = bound.release_scope = hearth_make_sync_scope(
+                VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT);
             bound.acquire_scope.queue_family = bound.release_scope.queue_family = graphics;
         }
-        bounds[1].acquire_scope.queue_family = HEARTH_QUEUE_FAMILY_SAME;  // what is in it is not wanted
+        bounds[1].acquire_scope.queue_family =
+            HEARTH_QUEUE_FAMILY_SAME;  // what is in it is not wanted
         ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
     });
     const VkBuffer in = rig->x().handle(), out = rig->y().handle();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Images to tensors and back, against the same on the CPU: each format at odd sizes, resampling, regions,
-// flips, swizzles, layouts, and what a host can get wrong.
+// Images to tensors and back, against the same on the CPU: each format at odd sizes, resampling,
+// regions, flips, swizzles, layouts, and what a host can get wrong.
 
 #include "gpu/rig.hpp"
 
@@ -300,7 +300,8 @@ class Images : public RuntimeTest {
     static hearth_tensor_binding whole(const standalone::Buffer& buffer) {
         hearth_tensor_binding bound =
             hearth_bind_buffer(0, buffer.handle(), 0, buffer.size_bytes(), buffer.usage());
-        bound.release_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+        bound.release_scope =
+            hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
         return bound;
     }
     void run(ImageConverter& converter, hearth_image_conversion_info info) {
@@ -353,7 +354,8 @@ TEST_F(Images, EachFormatIsReadAsTheCpuDecodesIt) {
         for (size_t i = 0; i < kWide * kHigh; ++i) {
             const Texel expected = f.decode(&texels[i * f.bytes]);
             for (size_t c = 0; c < 4; ++c) {
-                // Drivers decode sRGB by table, to about eight bits (NVIDIA: within 3.2e-3); f32 has 24.
+                // Drivers decode sRGB by table, to about eight bits (NVIDIA: within 3.2e-3); f32
+                // has 24.
                 const double wide = std::max(1.0, std::abs(expected[c]));
                 const double tolerance = f.format == VK_FORMAT_R8G8B8A8_SRGB ? 4e-3 : 1e-6 * wide;
                 ASSERT_NEAR(tensor.as<float>()[i * 4 + c], expected[c], tolerance)
@@ -375,7 +377,7 @@ TEST_F(Images, EachFormatIsWrittenAsTheCpuEncodesIt) {
             f.format == VK_FORMAT_R32_SFLOAT || f.format == VK_FORMAT_R32G32B32A32_SFLOAT;
         if (!is_written) {
             const auto refused = ImageConverter::create(context_, HEARTH_TENSOR_TO_IMAGE,
-                                                   static_cast<uint32_t>(f.format));
+                                                        static_cast<uint32_t>(f.format));
             EXPECT_EQ(refused.status().code(), StatusCode::kUnsupported) << f.name;
             continue;
         }
@@ -450,7 +452,8 @@ TEST_F(Images, RegionsFlipsSwizzlesAndResamplingFollowTheCpu) {
     for (const auto& test : kCases) {
         const auto places = static_cast<size_t>(test.tensor_width * test.tensor_height);
         const standalone::Buffer tensor = floats(places * 3);
-        hearth_image_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+        hearth_image_conversion_info info =
+            image.info({}, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
         info.region_x = static_cast<uint32_t>(test.x);
         info.region_y = static_cast<uint32_t>(test.y);
         info.region_width = static_cast<uint32_t>(test.width);
@@ -525,7 +528,8 @@ TEST_F(Images, ARegionIsWrittenResampledAndEncodedAndTheRestIsLeft) {
     info.tensor_width = kFromWide;
     info.tensor_height = kFromHigh;
     info.channels = 1;
-    info.flags = HEARTH_CONVERSION_FILTER_LINEAR | HEARTH_CONVERSION_SRGB | HEARTH_CONVERSION_FLIP_Y;
+    info.flags =
+        HEARTH_CONVERSION_FILTER_LINEAR | HEARTH_CONVERSION_SRGB | HEARTH_CONVERSION_FLIP_Y;
     const uint32_t swizzle[] = {0, HEARTH_SWIZZLE_ZERO, 0, HEARTH_SWIZZLE_ONE};
     std::copy(std::begin(swizzle), std::end(swizzle), info.swizzle);
     info.scale[2] = 0.5f;
@@ -567,7 +571,8 @@ TEST_F(Images, AnImageGoesThroughAnEntryInOneCommandBuffer) {
     const TestImage image(device(), VK_FORMAT_R32_SFLOAT, kWidth, 1, VK_IMAGE_USAGE_SAMPLED_BIT);
     const std::vector<float> x = test_values(kWidth, 3);
     image.fill(std::as_bytes(std::span(x)), VK_IMAGE_LAYOUT_GENERAL);
-    auto reader = ImageConverter::create(rig->context, HEARTH_IMAGE_TO_TENSOR, VK_FORMAT_R32_SFLOAT);
+    auto reader =
+        ImageConverter::create(rig->context, HEARTH_IMAGE_TO_TENSOR, VK_FORMAT_R32_SFLOAT);
     ASSERT_TRUE(reader.ok()) << reader.status().message();
     rig->set_x(std::vector<float>(kWidth, 0.0f));
     const hearth_sync_scope kernel =
@@ -588,8 +593,8 @@ TEST_F(Images, AnImageGoesThroughAnEntryInOneCommandBuffer) {
     *reader = ImageConverter();  // before its context
 }
 
-/// Numbers go into an image and come back, in frames of which one in ten is dropped, while images are
-/// resized and converters replaced in flight.  HEARTH_FRAMES: how many frames.
+/// Numbers go into an image and come back, in frames of which one in ten is dropped, while images
+/// are resized and converters replaced in flight.  HEARTH_FRAMES: how many frames.
 TEST_F(Images, RandomFramesWithImagesResizedAndConvertersReplacedArriveUnlessDropped) {
     const char* const asked = std::getenv("HEARTH_FRAMES");
     const uint64_t frames = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 300;
@@ -621,9 +626,10 @@ TEST_F(Images, RandomFramesWithImagesResizedAndConvertersReplacedArriveUnlessDro
         resize(slot);
     }
     ImageConverter writer, reader;
-    const auto replace = [&](ImageConverter& converter, hearth_image_conversion_direction direction) {
+    const auto replace = [&](ImageConverter& converter,
+                             hearth_image_conversion_direction direction) {
         auto made = ImageConverter::create(rig->context, direction, VK_FORMAT_R32_SFLOAT,
-                                      static_cast<uint32_t>(1 + random(4)));
+                                           static_cast<uint32_t>(1 + random(4)));
         ASSERT_TRUE(made.ok()) << made.status().message();
         converter = std::move(made).value();
     };
@@ -638,7 +644,7 @@ TEST_F(Images, RandomFramesWithImagesResizedAndConvertersReplacedArriveUnlessDro
     std::vector<Expected> expected;
     const hearth_sync_scope kernels =
         hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                          VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+                               VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
     const auto record = [&](VkCommandBuffer commands) {
         Slot& slot = slots[random(slots.size())];
         const uint64_t bytes = slot.values.size() * sizeof(float);
@@ -656,9 +662,9 @@ TEST_F(Images, RandomFramesWithImagesResizedAndConvertersReplacedArriveUnlessDro
         hearth_image_conversion_info out = in;
         out.image_layout_before = VK_IMAGE_LAYOUT_GENERAL;
         out.tensor = rig->bind(0, slot.out, bytes);
-        out.tensor.acquire_scope =
-            hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
-                              VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT);
+        out.tensor.acquire_scope = hearth_make_sync_scope(
+            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+            VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT);
         out.tensor.release_scope =
             hearth_make_sync_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
         out.scale[0] = 1;
@@ -813,7 +819,8 @@ TEST_F(Images, MoreThanAgreedInFlightIsRefusedAndADroppedFrameGivesItBack) {
     const TestImage image(device(), VK_FORMAT_R32_SFLOAT, 4, 4, VK_IMAGE_USAGE_SAMPLED_BIT);
     image.fill(std::vector<std::byte>(64), VK_IMAGE_LAYOUT_GENERAL);
     const standalone::Buffer tensor = floats(16);
-    ImageConverter reader = converter(HEARTH_IMAGE_TO_TENSOR, VK_FORMAT_R32_SFLOAT);  // two in flight
+    ImageConverter reader =
+        converter(HEARTH_IMAGE_TO_TENSOR, VK_FORMAT_R32_SFLOAT);  // two in flight
     hearth_image_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_GENERAL);
     info.tensor = whole(tensor);
     info.tensor_width = info.tensor_height = 4;
@@ -824,13 +831,14 @@ TEST_F(Images, MoreThanAgreedInFlightIsRefusedAndADroppedFrameGivesItBack) {
                     .run([&](VkCommandBuffer commands) {
                         info.command_buffer = commands;
                         EXPECT_TRUE(reader.record(info).ok());
-                        info.tensor.acquire_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                                                               VK_ACCESS_SHADER_WRITE_BIT);
+                        info.tensor.acquire_scope = hearth_make_sync_scope(
+                            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
                         EXPECT_TRUE(reader.record(info).ok());
                         third = reader.record(info);
                     })
                     .ok());
-    EXPECT_NE(third.message().find("HEARTH_ERROR_TOO_MANY_IN_FLIGHT"), std::string::npos) << third.message();
+    EXPECT_NE(third.message().find("HEARTH_ERROR_TOO_MANY_IN_FLIGHT"), std::string::npos)
+        << third.message();
     // Had it not been submitted, there would be room again at once.
     ASSERT_TRUE(context_.discard_frame(2).ok());
     run(reader, info);

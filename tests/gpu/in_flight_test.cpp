@@ -24,8 +24,9 @@ TEST_F(InFlight, TheInitialWeightsLiveUntilTheirCopyHasCompleted) {
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
     rig->hold();
-    rig->frame(
-        [&](VkCommandBuffer commands) { ASSERT_TRUE(rig->session.record_initialize(commands).ok()); });
+    rig->frame([&](VkCommandBuffer commands) {
+        ASSERT_TRUE(rig->session.record_initialize(commands).ok());
+    });
     // Each begins with a begin_frame that has nothing to free yet; freed memory would be in use,
     // which the validation layers report, and would not arrive.
     rig->frame([](VkCommandBuffer) {});
@@ -75,10 +76,10 @@ TEST_F(InFlight, RingsHandOutNothingThatTheGpuHasNotReadYet) {
     for (uint32_t i = 0; i < 2; ++i)
         rig->frame([&](VkCommandBuffer commands) {
             reference.state = other_state(static_cast<float>(i + 1));
-            EXPECT_TRUE(
-                rig->session
-                    .record_update_variable(commands, kStateVariable, std::as_bytes(std::span(reference.state)))
-                    .ok())
+            EXPECT_TRUE(rig->session
+                            .record_update_variable(commands, kStateVariable,
+                                                    std::as_bytes(std::span(reference.state)))
+                            .ok())
                 << rig->session.error();
             const float rate = 0.25f * static_cast<float>(i + 1);
             std::array<hearth_tensor_binding, 3> bounds;
@@ -92,7 +93,8 @@ TEST_F(InFlight, RingsHandOutNothingThatTheGpuHasNotReadYet) {
         });
     rig->frame([&](VkCommandBuffer commands) {
         const std::vector<float> more = other_state(99);
-        EXPECT_EQ(hearth_record_update_variable(session, commands, kStateVariable, 0, more.data(), kWidth * 4),
+        EXPECT_EQ(hearth_record_update_variable(session, commands, kStateVariable, 0, more.data(),
+                                                kWidth * 4),
                   HEARTH_ERROR_TOO_MANY_IN_FLIGHT);
         EXPECT_FALSE(rig->session.record_readback(commands, kStateVariable).ok());
         const float rate = 0.125f;
@@ -205,7 +207,9 @@ TEST_F(InFlight, ATimelineSemaphoreIsTheClock) {
     ASSERT_EQ(vk().CreateSemaphore(device().handle(), &create, nullptr, &semaphore), VK_SUCCESS);
     {
         RigOptions options;
-        options.host = [&](hearth_context_create_info& info) { info.timeline_semaphore = semaphore; };
+        options.host = [&](hearth_context_create_info& info) {
+            info.timeline_semaphore = semaphore;
+        };
         const auto rig = make_rig(options);
         ASSERT_TRUE(rig);
         const auto signal = [&](uint64_t value) {  // as a submission of its frame would
@@ -248,7 +252,9 @@ TEST_F(InFlight, WithoutASemaphoreTheClockIsTheHosts) {
     ASSERT_TRUE(rig);
     EXPECT_EQ(hearth_begin_frame(rig->context.handle(), 50, HEARTH_COMPLETED_FROM_TIMELINE),
               HEARTH_ERROR_INVALID_ARGUMENT);
-    EXPECT_EQ(rig->context.error(), "begin_frame: hearth_context_create_info::timeline_semaphore was not given");
+    EXPECT_EQ(rig->context.error(),
+              "begin_frame: HEARTH_COMPLETED_FROM_TIMELINE needs "
+              "hearth_context_create_info::timeline_semaphore, which was not given");
     hearth_context_create_info info = device().host_info();
     info.features &= ~HEARTH_FEATURE_TIMELINE_SEMAPHORE;
     info.timeline_semaphore = reinterpret_cast<VkSemaphore>(uintptr_t{8});

@@ -22,8 +22,7 @@ template <class F>
 hearth_result on_lost_cpu(F call) {
     const hearth_cpu_context_create_info info = hearth_cpu_context_create_info_default();
     hearth_context* context = nullptr;
-    if (const hearth_result r = hearth_context_create_cpu(&info, &context, nullptr);
-        r != HEARTH_OK)
+    if (const hearth_result r = hearth_context_create_cpu(&info, &context, nullptr); r != HEARTH_OK)
         return r;
     hearth_context_notify_device_lost(context);
     const hearth_result result = call(context);
@@ -143,8 +142,10 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              const hearth_image_conversion_info info = hearth_image_conversion_info_default();
              return hearth_record_convert_image(converter, &info);
          }},
-        {"hearth_session_create_pipelines", [&] { return hearth_session_create_pipelines(session, 0); }},
-        {"hearth_session_create_pipelines_async", [&] { return hearth_session_create_pipelines_async(session); }},
+        {"hearth_session_create_pipelines",
+         [&] { return hearth_session_create_pipelines(session, 0); }},
+        {"hearth_session_create_pipelines_async",
+         [&] { return hearth_session_create_pipelines_async(session); }},
         {"hearth_record",
          [&] {
              std::array<hearth_tensor_binding, 2> bounds;
@@ -179,7 +180,8 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          }},
         {"hearth_record_load_brain",
          [&] {
-             return hearth_record_load_brain(session, commands, brain.data(), brain.size(), 0, nullptr);
+             return hearth_record_load_brain(session, commands, brain.data(), brain.size(), 0,
+                                             nullptr);
          }},
         {"hearth_record_copy_variables",
          [&] { return hearth_record_copy_variables(session, session, commands, nullptr, 0); }},
@@ -239,7 +241,8 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              hearth_requirements out = hearth_requirements_default();
              return hearth_get_device_requirements(&query, &out, nullptr);
          }},
-        {"hearth_get_enabled_features", [&] { return hearth_get_enabled_features(nullptr, nullptr), HEARTH_OK; }},
+        {"hearth_get_enabled_features",
+         [&] { return hearth_get_enabled_features(nullptr, nullptr), HEARTH_OK; }},
         {"hearth_enable_features",
          [] {
              VkPhysicalDeviceFeatures2 chain{};
@@ -300,7 +303,8 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          [&] {
              const void* bytes = nullptr;
              uint64_t byte_count = 0;
-             const hearth_result result = hearth_program_get_agent_manifest(program, &bytes, &byte_count);
+             const hearth_result result =
+                 hearth_program_get_agent_manifest(program, &bytes, &byte_count);
              return result == HEARTH_ERROR_NOT_FOUND ? HEARTH_OK : result;  // there are none
          }},
         {"hearth_program_find_entry",
@@ -330,7 +334,8 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              uint64_t bytes = 0;
              return hearth_dump_encode(session, &info, nullptr, &bytes);
          }},
-        {"hearth_image_converter_error", [&] { return said(hearth_image_converter_error(converter)); }},
+        {"hearth_image_converter_error",
+         [&] { return said(hearth_image_converter_error(converter)); }},
         {"hearth_session_error", [&] { return said(hearth_session_error(session)); }},
         {"hearth_session_to_json",
          [&] {
@@ -392,10 +397,10 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
         // A CPU is never lost, but a host may say that it is.
         {"hearth_detect_cpu_isa",
          [&] {
-             return hearth_detect_cpu_isa() != HEARTH_CPU_ISA_NONE ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
+             return hearth_detect_cpu_isa() != HEARTH_CPU_ISA_NONE ? HEARTH_OK
+                                                                   : HEARTH_ERROR_INTERNAL;
          }},
-        {"hearth_context_create_cpu",
-         [&] { return on_lost_cpu([](auto*) { return HEARTH_OK; }); }},
+        {"hearth_context_create_cpu", [&] { return on_lost_cpu([](auto*) { return HEARTH_OK; }); }},
         {"hearth_cpu_command_buffer_create",
          [&] {
              return on_lost_cpu([](hearth_context* cpu) {
@@ -422,7 +427,7 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
                  return result;
              });
          }},
-        {"hearth_native_buffer_create",
+        {"hearth_cpu_buffer_import",
          [&] {
              return on_lost_cpu([](hearth_context* cpu) {
                  alignas(16) std::byte memory[16];

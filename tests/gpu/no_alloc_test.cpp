@@ -141,8 +141,9 @@ TEST(NoAlloc, TenThousandFramesAllocateNothingAndOnlyRecord) {
             learned += progress.value() == Progress::kDone;
             ASSERT_TRUE(rig->session.record(rig->act_info(commands, 2, act)).ok());
             ASSERT_TRUE(rig->session
-                            .record_update_variable(commands, kZeroVariable, std::as_bytes(std::span(&word, 1)),
-                                           4 * (frame % 16))
+                            .record_update_variable(commands, kZeroVariable,
+                                                    std::as_bytes(std::span(&word, 1)),
+                                                    4 * (frame % 16))
                             .ok());
             const auto readback = rig->session.record_readback(commands, kStateVariable);
             ASSERT_TRUE(readback.ok()) << readback.status().message();

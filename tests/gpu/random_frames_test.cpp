@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Frames of public calls drawn from a seed: several sessions record, are sliced, given new weights, read
-// back, dumped, saved, loaded, forgotten, created and destroyed, in frames of which one in ten is never submitted.
-// The validation layers watch, and whatever arrives is compared with what a model on the CPU says.
+// Frames of public calls drawn from a seed: several sessions record, are sliced, given new weights,
+// read back, dumped, saved, loaded, forgotten, created and destroyed, in frames of which one in ten
+// is never submitted. The validation layers watch, and whatever arrives is compared with what a
+// model on the CPU says.
 //
 // HEARTH_FRAMES says how many frames (the suite: 1,000), HEARTH_FRAMES_SEED from which seed on.
 
@@ -49,10 +50,12 @@ struct Model {
     bool is_open = false;
     TestReference after;
     hearth_run_cursor cursor{};
-    /// Whether a run was given up that the session still counts as open, which keeps snapshots waiting.
+    /// Whether a run was given up that the session still counts as open, which keeps snapshots
+    /// waiting.
     bool is_stale = false;
 
-    /// whole  no snapshot is taken in the middle of the dispatch that writes the state; what else reads it then
+    /// whole  no snapshot is taken in the middle of the dispatch that writes the state; what else
+    /// reads it then
     ///        finds some elements of before and some of after.
     bool may_hold(std::span<const float> values, bool whole) const {
         const auto equals = [&](const TestReference& r) {
@@ -213,7 +216,8 @@ void RandomFrames::go_on(Guest& guest, VkCommandBuffer commands) {
     const bool was_open = model.is_open;
     const hearth_result result = hearth_record(guest.session.handle(), &info, &model.cursor);
     if (result == HEARTH_ERROR_INVALID_STATE && was_open) {
-        // Another session came between in the arena that they share, or what it went on from is lost.
+        // Another session came between in the arena that they share, or what it went on from is
+        // lost.
         note(guest, "learn: given up");
         model.is_open = model.is_known = false;
         model.is_stale = true;
@@ -242,10 +246,10 @@ void RandomFrames::act(Guest& guest, VkCommandBuffer commands) {
     // As in a game, an output has its own place in each frame that may be in flight.
     const standalone::Buffer& y = rig_->y();
     std::array<hearth_tensor_binding, 2> bounds = {hearth_bind_bytes(kActX, x.data(), bytes),
-                                          rig_->bind(kActY, y, bytes)};
-    bounds[1].acquire_scope =
-        hearth_make_sync_scope(VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                          VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+                                                   rig_->bind(kActY, y, bytes)};
+    bounds[1].acquire_scope = hearth_make_sync_scope(
+        VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+        VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
     hearth_record_info info = hearth_record_info_default();
     info.command_buffer = commands;
     info.entry = kAct;
@@ -275,9 +279,9 @@ void RandomFrames::act(Guest& guest, VkCommandBuffer commands) {
     note(guest, "act, " + std::to_string(rows) + " rows");
     const hearth_readback_region parts[] = {
         hearth_readback_of_variable(kStateVariable, 0, 0),
-        hearth_readback_of_buffer(
-            y.handle(), 0, bytes,
-            hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT))};
+        hearth_readback_of_buffer(y.handle(), 0, bytes,
+                                  hearth_make_sync_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                                                         VK_ACCESS_SHADER_WRITE_BIT))};
     hearth_readback_info read = hearth_readback_info_default();
     read.command_buffer = commands;
     read.regions = parts;
@@ -289,8 +293,8 @@ void RandomFrames::act(Guest& guest, VkCommandBuffer commands) {
 void RandomFrames::upload(Guest& guest, VkCommandBuffer commands) {
     if (guest.model.is_open) return;
     std::vector<float> state = test_values(kWidth, random_.next());
-    const hearth_result result = hearth_record_update_variable(guest.session.handle(), commands, kStateVariable,
-                                                      0, state.data(), kWidth * 4);
+    const hearth_result result = hearth_record_update_variable(
+        guest.session.handle(), commands, kStateVariable, 0, state.data(), kWidth * 4);
     if (!recorded(result, guest)) return;
     note(guest, "upload");
     guest.model.put(std::move(state), 0);
@@ -419,7 +423,8 @@ void RandomFrames::poll(bool all) {
         if (result == HEARTH_OK) {
             ++arrived_;
             EXPECT_EQ(serial, e.serial);
-            // In a snapshot each slot begins at a multiple of 64 bytes, in ascending order of names.
+            // In a snapshot each slot begins at a multiple of 64 bytes, in ascending order of
+            // names.
             const std::span<const float> values(static_cast<const float*>(data), bytes / 4);
             EXPECT_TRUE(e.model.may_hold(values.first(kWidth), e.kind == Expected::Kind::kSnapshot))
                 << "serial " << serial << ", kind " << static_cast<int>(e.kind) << ", found "

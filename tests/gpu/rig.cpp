@@ -185,11 +185,14 @@ std::string Rig::drop(const std::function<void(VkCommandBuffer)>& record) {
     return lost.ok() ? lost.value() : std::string();
 }
 
-hearth_tensor_binding Rig::bind(uint32_t binding, const standalone::Buffer& buffer, uint64_t bytes) const {
-    hearth_tensor_binding bound = hearth_bind_buffer(binding, buffer.handle(), 0, bytes, buffer.usage());
+hearth_tensor_binding Rig::bind(uint32_t binding, const standalone::Buffer& buffer,
+                                uint64_t bytes) const {
+    hearth_tensor_binding bound =
+        hearth_bind_buffer(binding, buffer.handle(), 0, bytes, buffer.usage());
     // Inputs were written by the CPU before submitting, which needs no barrier.  Outputs may still
     // be read by nobody before, and are read by the CPU afterwards.
-    bound.release_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    bound.release_scope =
+        hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
     return bound;
 }
 

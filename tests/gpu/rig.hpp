@@ -70,7 +70,8 @@ class Rig {
     }
     uint64_t serial() const { return serial_; }
 
-    hearth_tensor_binding bind(uint32_t binding, const standalone::Buffer& buffer, uint64_t bytes) const;
+    hearth_tensor_binding bind(uint32_t binding, const standalone::Buffer& buffer,
+                               uint64_t bytes) const;
     /// The record info of an entry over buffers x and y; `bounds` keeps the bindings.
     hearth_record_info learn_info(VkCommandBuffer commands, uint64_t rows, const float& rate,
                                   std::array<hearth_tensor_binding, 3>& bounds) const;

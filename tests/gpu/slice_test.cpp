@@ -178,7 +178,9 @@ TEST_F(Slice, ACursorWithinADispatchIsChecked) {
             EXPECT_EQ(hearth_record(rig->session.handle(), &info, &other),
                       HEARTH_ERROR_INVALID_ARGUMENT)
                 << step << ", " << part;
-            EXPECT_EQ(rig->session.error(), "entry learn: the cursor is not one of its own");
+            EXPECT_EQ(rig->session.error(),
+                      "entry learn: the cursor is of another entry or batch size; pass the one of "
+                      "the previous slice, or a zeroed one to start");
         }
     });
 }
@@ -263,7 +265,8 @@ struct PipelineNotes {
     }
 };
 
-/// NVIDIA's driver takes a pipeline of the same module for the same, whether it may begin elsewhere or not.
+/// NVIDIA's driver takes a pipeline of the same module for the same, whether it may begin elsewhere
+/// or not.
 TEST_F(Slice, PipelinesThatMayBeCutAreOfModulesOfTheirOwn) {
     PipelineNotes::real = vk().GetDeviceProcAddr;
     PipelineNotes::device = device().handle();
@@ -513,7 +516,8 @@ TEST_F(Slice, AnAbandonedRunHarmsNothingAndItsCursorIsRefused) {
         const hearth_record_info info = rig->learn_info(commands, 4, rate, bounds);
         EXPECT_EQ(hearth_record(rig->session.handle(), &info, &cursor), HEARTH_ERROR_INVALID_STATE);
         EXPECT_EQ(rig->session.error(),
-                  "entry learn: it was started anew after the slice that the cursor continues");
+                  "entry learn: the entry was started again since the slice that the cursor "
+                  "continues; continue with the newer cursor, or start again");
     });
     EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
 }

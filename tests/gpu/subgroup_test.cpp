@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Subgroup sizes that kernels are written for: which of them a device is asked for, and which it can have.
+// Subgroup sizes that kernels are written for: which of them a device is asked for, and which it
+// can have.
 
 #include "device/vulkan/requirements.hpp"
 #include "gpu/rig.hpp"
@@ -15,7 +16,8 @@ namespace {
 constexpr hearth_features kSizeControl = HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL,
                           kFullSubgroups = HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS;
 
-/// A host's functions, which note what pipelines ask for, and tell of another range of sizes if one is set.
+/// A host's functions, which note what pipelines ask for, and tell of another range of sizes if one
+/// is set.
 struct HostFunctions {
     struct Asked {
         uint32_t size = 0;  ///< 0: for none
@@ -93,7 +95,8 @@ class SubgroupSizes : public RuntimeTest {
             GTEST_SKIP() << "subgroupSizeControl is not enabled";
     }
 
-    /// A rig whose first kernel is for subgroups of `size`, on a host that enabled `less` fewer features.
+    /// A rig whose first kernel is for subgroups of `size`, on a host that enabled `less` fewer
+    /// features.
     RigOptions options(uint32_t size, hearth_features less = 0) {
         RigOptions options;
         options.program = [size](Program& program) { program.kernels[0].subgroup_size = size; };

@@ -61,7 +61,8 @@ class SubmitBridge : public RuntimeTest {
         return access;
     }
 
-    /// A context and a session that learns so many times in submissions of its own, and what must come of it.
+    /// A context and a session that learns so many times in submissions of its own, and what must
+    /// come of it.
     void learn(const hearth_queue_access& access, const Program& program, uint64_t key,
                std::vector<float>& state) {
         auto context = Context::create(device().host_info());

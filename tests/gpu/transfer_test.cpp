@@ -14,14 +14,15 @@ TEST_F(Transfer, UploadsReplacePartsOfASlot) {
     TestReference reference;
     const std::vector<float> values = {100.0f, 200.0f};
     rig->frame([&](VkCommandBuffer commands) {
-        ASSERT_TRUE(
-            rig->session.record_update_variable(commands, kStateVariable, std::as_bytes(std::span(values)), 12)
-                .ok());
+        ASSERT_TRUE(rig->session
+                        .record_update_variable(commands, kStateVariable,
+                                                std::as_bytes(std::span(values)), 12)
+                        .ok());
         // Within the same command buffer, without a barrier of the host's.
-        ASSERT_TRUE(
-            rig->session
-                .record_update_variable(commands, kStateVariable, std::as_bytes(std::span(values)).first(4), 16)
-                .ok());
+        ASSERT_TRUE(rig->session
+                        .record_update_variable(commands, kStateVariable,
+                                                std::as_bytes(std::span(values)).first(4), 16)
+                        .ok());
     });
     reference.state[3] = 100.0f;
     reference.state[4] = 100.0f;
@@ -91,18 +92,21 @@ TEST_F(Transfer, AWrongPartOfAReadbackIsNamedAndNothingIsRecorded) {
     ASSERT_TRUE(rig);
     rig->frame([&](VkCommandBuffer commands) {
         const auto refused = [&](hearth_readback_region second) {
-            const hearth_readback_region parts[] = {hearth_readback_of_variable(kStateVariable, 0, 0), second};
+            const hearth_readback_region parts[] = {
+                hearth_readback_of_variable(kStateVariable, 0, 0), second};
             EXPECT_FALSE(rig->session.record_readback(commands, parts).ok());
             return std::string(rig->session.error());
         };
-        EXPECT_EQ(refused(hearth_readback_of_variable(7, 0, 0)), "readback, part 1: slot 7 of 2");
+        EXPECT_EQ(refused(hearth_readback_of_variable(7, 0, 0)),
+                  "readback, region 1: variable is 7, expected less than 2");
         EXPECT_EQ(refused(hearth_readback_of_variable(kStateVariable, 380, 8)),
-                  "readback, part 1 of state: [380, +8) of 384 bytes");
-        EXPECT_EQ(refused(hearth_readback_of_variable(kStateVariable, 384, 0)), "readback, part 1: no bytes");
+                  "readback, region 1 of state: [380, +8) exceeds its 384 bytes");
+        EXPECT_EQ(refused(hearth_readback_of_variable(kStateVariable, 384, 0)),
+                  "readback, region 1: byte_count is 0, expected 1 or more");
         EXPECT_EQ(refused(hearth_readback_of_buffer(rig->y().handle(), 0, 0, {})),
-                  "readback, part 1: no bytes");
+                  "readback, region 1: byte_count is 0, expected 1 or more");
         EXPECT_EQ(refused(hearth_readback_of_buffer(rig->y().handle(), 0, UINT64_MAX, {})),
-                  "readback: the parts' bytes exceed 64 bits");
+                  "readback: the regions together exceed 2^64 bytes");
         hearth_readback_info info = hearth_readback_info_default();
         info.command_buffer = commands;
         info.region_count = 2;
@@ -169,14 +173,16 @@ TEST_F(Transfer, TheInitialWeightsAreFreedOnceTheyArrived) {
     ASSERT_TRUE(rig);
     const auto staged = [&] { return rig->context.stats().device_bytes[HEARTH_MEMORY_STAGING]; };
     EXPECT_GT(staged(), 0u);
-    rig->frame(
-        [&](VkCommandBuffer commands) { ASSERT_TRUE(rig->session.record_initialize(commands).ok()); });
+    rig->frame([&](VkCommandBuffer commands) {
+        ASSERT_TRUE(rig->session.record_initialize(commands).ok());
+    });
     // The copy may still be running in the frames to come.
     rig->frame([&](VkCommandBuffer) { EXPECT_GT(staged(), 0u); });
     rig->advance();
     rig->frame([&](VkCommandBuffer commands) {
         EXPECT_EQ(staged(), 0u);
-        EXPECT_EQ(hearth_record_initialize(rig->session.handle(), commands), HEARTH_ERROR_INVALID_STATE);
+        EXPECT_EQ(hearth_record_initialize(rig->session.handle(), commands),
+                  HEARTH_ERROR_INVALID_STATE);
     });
 }
 
@@ -189,8 +195,9 @@ TEST_F(Transfer, SetupRecordedAgainResetsASessionThatKeepsItsInitialWeights) {
     ASSERT_TRUE(rig);
     (void)rig->learn(test_values(kWidth, 1), 0.5f);
     EXPECT_NE(rig->read_slot(kStateVariable), TestReference::initial_state());
-    rig->frame(
-        [&](VkCommandBuffer commands) { ASSERT_TRUE(rig->session.record_initialize(commands).ok()); });
+    rig->frame([&](VkCommandBuffer commands) {
+        ASSERT_TRUE(rig->session.record_initialize(commands).ok());
+    });
     EXPECT_EQ(rig->read_slot(kStateVariable), TestReference::initial_state());
 }
 
@@ -224,11 +231,13 @@ TEST_F(Transfer, SlotsAreCopiedBetweenSessionsOfOneProgram) {
         ASSERT_TRUE(second.record_initialize(commands).ok());
         EXPECT_EQ(hearth_record_copy_variables(to, to, commands, written, count),
                   HEARTH_ERROR_INCOMPATIBLE);
-        EXPECT_EQ(hearth_record_copy_variables(to, other->session.handle(), commands, written, count),
-                  HEARTH_ERROR_INCOMPATIBLE);
+        EXPECT_EQ(
+            hearth_record_copy_variables(to, other->session.handle(), commands, written, count),
+            HEARTH_ERROR_INCOMPATIBLE);
         const uint32_t beyond = 99;
-        EXPECT_EQ(hearth_record_copy_variables(to, from, commands, &beyond, 1), HEARTH_ERROR_NOT_FOUND);
-        EXPECT_EQ(second.error(), "copy_slots: slot 99 of 2");
+        EXPECT_EQ(hearth_record_copy_variables(to, from, commands, &beyond, 1),
+                  HEARTH_ERROR_NOT_FOUND);
+        EXPECT_EQ(second.error(), "copy_variables: variable is 99, expected less than 2");
         ASSERT_EQ(hearth_record_copy_variables(to, from, commands, written, count), HEARTH_OK);
         id = second.record_readback(commands, kStateVariable).value();
     });

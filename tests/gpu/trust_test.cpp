@@ -84,7 +84,8 @@ TEST_F(Trust, CapabilitiesAreFoundWhereverTheyStand) {
     EXPECT_NE(Session::create(rig->context, *loaded)
                   .status()
                   .message()
-                  .find("SPIR-V capability 5299 is not one that Hearth knows"),
+                  .find("SPIR-V capability 5299 is unknown to this version of Hearth; cook with "
+                        "this version"),
               std::string::npos);
 }
 
@@ -199,10 +200,11 @@ TEST_F(Trust, ShadowsOfBindingsThatTakeTooMuchTogetherAreRefused) {
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
     hearth_session_create_info info = hearth_session_create_info_default();
     info.flags = HEARTH_SESSION_ALLOW_STAGING_COPIES;
-    for (const Status& status : {Session::create(rig->context, *loaded, info).status(),
-                                 Session::get_memory_requirements(rig->context, *loaded, info).status()}) {
+    for (const Status& status :
+         {Session::create(rig->context, *loaded, info).status(),
+          Session::get_memory_requirements(rig->context, *loaded, info).status()}) {
         EXPECT_EQ(status.code(), StatusCode::kUnsupported);
-        EXPECT_NE(status.message().find("hearth shadow bindings: "), std::string::npos)
+        EXPECT_NE(status.message().find("hearth bounce buffers: "), std::string::npos)
             << status.message();
         EXPECT_NE(status.message().find("bytes in one buffer, the device allows"),
                   std::string::npos);
@@ -255,12 +257,14 @@ TEST_F(Trust, TheHostIsAskedAboutAllThatIsLoadedBeforeItIsRead) {
     verifier.answer = HEARTH_ERROR_NOT_FOUND;
     const std::byte garbage[8] = {};
     const auto refused = LoadedProgram::load(rig->context, garbage);
-    EXPECT_EQ(refused.status().message(),
-              "HEARTH_ERROR_VERIFICATION_FAILED: program: the host's verify callback refused it with "
-              "HEARTH_ERROR_NOT_FOUND (-2)");
-    EXPECT_EQ(LoadedProgram::load_package(rig->context, bytes).status().message(),
-              "HEARTH_ERROR_VERIFICATION_FAILED: package: the host's verify callback refused it with "
-              "HEARTH_ERROR_NOT_FOUND (-2)");
+    EXPECT_EQ(
+        refused.status().message(),
+        "HEARTH_ERROR_VERIFICATION_FAILED: program: the host's verify callback refused it with "
+        "HEARTH_ERROR_NOT_FOUND (-2)");
+    EXPECT_EQ(
+        LoadedProgram::load_package(rig->context, bytes).status().message(),
+        "HEARTH_ERROR_VERIFICATION_FAILED: package: the host's verify callback refused it with "
+        "HEARTH_ERROR_NOT_FOUND (-2)");
     // "Not an error" is no yes either.
     verifier.answer = HEARTH_NOT_READY;
     EXPECT_FALSE(LoadedProgram::load_package(rig->context, bytes).ok());
@@ -274,14 +278,16 @@ TEST_F(Trust, TheHostIsAskedAboutAllThatIsLoadedBeforeItIsRead) {
 TEST_F(Trust, ForeignProgramsAreRefusedWhereNothingHoldsThem) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);
-    const auto loaded =
-        LoadedProgram::load(rig->context, save_program(program()), {.trust = HEARTH_TRUST_UNTRUSTED});
+    const auto loaded = LoadedProgram::load(rig->context, save_program(program()),
+                                            {.trust = HEARTH_TRUST_UNTRUSTED});
     EXPECT_EQ(loaded.status().message(),
               uses_addresses()
-                  ? "HEARTH_ERROR_UNSUPPORTED: program: a foreign program must use descriptors, "
-                    "this one uses addresses"
-                  : "HEARTH_ERROR_UNSUPPORTED: program: a foreign program needs feature "
-                    "robustBufferAccess, which is not enabled");
+                  ? "HEARTH_ERROR_UNSUPPORTED: program: an untrusted program must bind "
+                    "descriptors, and this one uses addresses; cook it with --device-targets "
+                    "descriptors, or load it as HEARTH_TRUST_TRUSTED if you trust it"
+                  : "HEARTH_ERROR_UNSUPPORTED: program: an untrusted program needs feature "
+                    "robustBufferAccess, which is not enabled; enable it when you create the "
+                    "device (hearth_get_device_requirements lists it)");
     EXPECT_FALSE(LoadedProgram::load(rig->context, save_program(program()),
                                      {.trust = static_cast<hearth_trust_level>(7)})
                      .ok());
@@ -428,9 +434,10 @@ TEST_F(Foreign, AKernelReachesNothingBeyondItsOperands) {
         // What lies there is not zero, so that reading it would show.
         const std::vector<float> nines(16, 9);
         rig->frame([&](VkCommandBuffer commands) {
-            EXPECT_TRUE(
-                rig->session.record_update_variable(commands, kZeroVariable, std::as_bytes(std::span(nines)))
-                    .ok());
+            EXPECT_TRUE(rig->session
+                            .record_update_variable(commands, kZeroVariable,
+                                                    std::as_bytes(std::span(nines)))
+                            .ok());
         });
         rig->set_x(std::vector<float>(kRowsCapacity * kWidth, 5));
         for (float& value : rig->y().as<float>()) value = 7;
@@ -467,8 +474,9 @@ TEST_F(Foreign, ProfilesThatUseAddressesArePassedOver) {
     const auto asked = LoadedProgram::load_package(
         rig->context, bytes, {.device_target = "addresses", .trust = HEARTH_TRUST_UNTRUSTED});
     EXPECT_EQ(asked.status().message(),
-              "HEARTH_ERROR_UNSUPPORTED: package: profile addresses: a foreign program must use "
-              "descriptors, this one uses addresses");
+              "HEARTH_ERROR_UNSUPPORTED: package: device target addresses: an untrusted program "
+              "must bind descriptors, and this one uses addresses; cook it with --device-targets "
+              "descriptors, or load it as HEARTH_TRUST_TRUSTED if you trust it");
 }
 
 // The table of pipelines goes by a hash that anybody can find a second text for.
@@ -478,8 +486,8 @@ TEST_F(Foreign, PipelinesAreNotSharedWithOtherPrograms) {
     std::vector<uint32_t> counts;
     std::vector<LoadedProgram> programs;
     std::vector<Session> sessions;
-    for (const hearth_trust_level trust :
-         {HEARTH_TRUST_TRUSTED, HEARTH_TRUST_TRUSTED, HEARTH_TRUST_UNTRUSTED, HEARTH_TRUST_UNTRUSTED}) {
+    for (const hearth_trust_level trust : {HEARTH_TRUST_TRUSTED, HEARTH_TRUST_TRUSTED,
+                                           HEARTH_TRUST_UNTRUSTED, HEARTH_TRUST_UNTRUSTED}) {
         auto loaded =
             LoadedProgram::load(rig->context, save_program(foreign_program()), {.trust = trust});
         ASSERT_TRUE(loaded.ok()) << loaded.status().message();

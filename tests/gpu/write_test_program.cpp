@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// write_test_program FILE [descriptor]: the test program, with device addresses or push descriptors.
+// write_test_program FILE [descriptor]: the test program, with device addresses or push
+// descriptors.
 
 #include "gpu/rig.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Files that lie, for every reader of files from outside.  They are made by code: valid files, named
-// attacks on each format, and changes of valid files that keep checksums and lengths right, so that
-// what lies behind those is reached.
+// Files that lie, for every reader of files from outside.  They are made by code: valid files,
+// named attacks on each format, and changes of valid files that keep checksums and lengths right,
+// so that what lies behind those is reached.
 
 #pragma once
 

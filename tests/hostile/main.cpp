@@ -6,8 +6,8 @@
 //     hearth_hostile [--every N] [--only TEXT] [--table] [--write FOLDER]
 //
 // A finding is a process that ends otherwise than by itself, more than 5 CPU seconds, more memory
-// than 64 MB and 50 times the file's size, a refusal without a message, with one that is long or has
-// control characters, or that blames the library; and a valid file that is refused.
+// than 64 MB and 50 times the file's size, a refusal without a message, with one that is long or
+// has control characters, or that blames the library; and a valid file that is refused.
 
 #include "readers.hpp"
 

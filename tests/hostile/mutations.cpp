@@ -28,8 +28,8 @@ constexpr uint64_t kExtremes[] = {0,
                                   0xff800000,
                                   0x7ff0000000000000};
 
-/// Where the next change goes: the first kilobyte, in which headers and tables lie, counts as much as
-/// all the rest.
+/// Where the next change goes: the first kilobyte, in which headers and tables lie, counts as much
+/// as all the rest.
 size_t place(Random& random, size_t size) {
     const size_t front = std::min<size_t>(size, 1024);
     return random.below(2) == 0 ? random.below(front) : random.below(size);

@@ -38,7 +38,8 @@ const Cooked& cooked() {
         learn.assign(weight(learn), weight(learn) * 0.5 + sum(learn.input("seen", shape), {0}));
         DeviceTarget profile;
         profile.options.keep_source = false;
-        Result<Cooked> result = cook({&act, &learn}, {.device_targets = {profile}, .max_batch_size = 8});
+        Result<Cooked> result =
+            cook({&act, &learn}, {.device_targets = {profile}, .max_batch_size = 8});
         return result.ok() ? std::move(*result) : Cooked();
     }();
     return made;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The readers that the files are for, each with what a host does with what it has read: printing it,
-// checking it, walking through it.
+// The readers that the files are for, each with what a host does with what it has read: printing
+// it, checking it, walking through it.
 
 #pragma once
 

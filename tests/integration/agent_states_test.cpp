@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What learning agents keep on a device: rings that are written in place, states that no brain holds,
-// updates that a NaN does not reach, and diagnostics by name.
+// What learning agents keep on a device: rings that are written in place, states that no brain
+// holds, updates that a NaN does not reach, and diagnostics by name.
 
 #include "compiler/driver/compile.hpp"
 #include "compiler/interpreter/interpreter.hpp"
@@ -102,7 +102,8 @@ class AgentStates : public VulkanTest {
 
 void store_in_rings(Trace& t) {
     const Tensor x = t.input("x", {kBatch, 5}), at = t.input("at", {kBatch}, DType::kI32);
-    index_copy_(t.non_persistent_state("memory", {kRing, 5}, Init::constant(-1)), at, tanh(x) * 2.0);
+    index_copy_(t.non_persistent_state("memory", {kRing, 5}, Init::constant(-1)), at,
+                tanh(x) * 2.0);
     index_copy_(t.non_persistent_state("flags", {kRing}, {}, DType::kU8), at,
                 cast(greater(at, 3), DType::kU8));
     index_copy_(t.non_persistent_state("halfs", {kRing, 3}, {}, DType::kF16), at,
@@ -252,7 +253,8 @@ TEST_F(AgentStates, ALostNetIsNotSavedUnlessAskedFor) {
     bad.set(1, std::numeric_limits<double>::quiet_NaN());
     ASSERT_TRUE(runner_->run("store", 1, {{"x", bad}}).ok());
     EXPECT_EQ(encoded(0).message(),
-              "HEARTH_ERROR_NON_FINITE: hearth_brain_encode: 'w': element 1 is NaN or infinite");
+              "HEARTH_ERROR_NON_FINITE: hearth_brain_encode: 'w': element 1 is NaN or infinite; "
+              "reset it, or accept it by HEARTH_BRAIN_ALLOW_NON_FINITE");
     EXPECT_TRUE(encoded(HEARTH_BRAIN_ALLOW_NON_FINITE).ok());
 }
 
@@ -312,9 +314,9 @@ TEST_F(AgentStates, ScalarsComeBackAsOneOutputAndAreFoundByName) {
     uint32_t index = 0;
     EXPECT_EQ(hearth_program_find_scalar(program.handle(), *binding, "worst", &index),
               HEARTH_ERROR_NOT_FOUND);
-    EXPECT_EQ(hearth_program_find_scalar(program.handle(), *program.find_binding(0, "x"), "most",
-                                          &index),
-              HEARTH_ERROR_NOT_FOUND);
+    EXPECT_EQ(
+        hearth_program_find_scalar(program.handle(), *program.find_binding(0, "x"), "most", &index),
+        HEARTH_ERROR_NOT_FOUND);
 }
 
 }  // namespace

@@ -61,11 +61,10 @@ TEST_P(AttentionKernel, WithTilesForAGpuEqualsTheReference) {
     }
     const Graph graph = trace.build().value();
 
-    CompileOptions options{.caps = device().caps().value(),
-                           .fuse_mlp = FuseMlp::kNever};
+    CompileOptions options{.caps = device().caps().value(), .fuse_mlp = FuseMlp::kNever};
     if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
         options.binding_model = BindingModel::kDescriptor;
-    options.caps.is_software = false;
+    options.caps.device_type = DeviceType::kOther;
     options.caps.cooperative_matrix = CooperativeMatrixExt::kNone;
     const auto compiled = compile_graphs({graph}, options);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The kernels that GPUs have for convolutions, at odd shapes and compiled for GPUs of several sizes,
-// against the reference; alone and with bias, residual and activation behind them.
+// The kernels that GPUs have for convolutions, at odd shapes and compiled for GPUs of several
+// sizes, against the reference; alone and with bias, residual and activation behind them.
 
 #include "compiler/codegen/kernel_problem.hpp"
 #include "compiler/driver/compile.hpp"
@@ -66,7 +66,15 @@ const ConvCase kCases[] = {
      DType::kF16},
     {"DepthwiseOneAxis", 1, 4, 4, {17}, {4}, {.pad_begin = {2}, .groups = 4}},
     {"ThreeAxes", 1, 3, 5, {4, 5, 6}, {2, 2, 2}},
-    {"FewChannelsOfManyImages", kBatch, 3, 21, {25, 33}, {3, 3}, {.pad_begin = {1}}, DType::kF32, 400},
+    {"FewChannelsOfManyImages",
+     kBatch,
+     3,
+     21,
+     {25, 33},
+     {3, 3},
+     {.pad_begin = {1}},
+     DType::kF32,
+     400},
     {"TwoChannelsOfManyImages",
      kBatch,
      2,
@@ -78,7 +86,15 @@ const ConvCase kCases[] = {
      400},
     {"HalfPrecisionOfManyPixels", 1, 5, 7, {140, 70}, {3, 3}, {.pad_begin = {1}}, DType::kF16},
     {"HalfPrecisionStrided", 2, 8, 9, {50, 131}, {3, 2}, {.strides = {1, 2}}, DType::kF16},
-    {"HalfPrecisionOfEights", kBatch, 20, 40, {13, 40}, {3, 3}, {.pad_begin = {1}}, DType::kF16, 300},
+    {"HalfPrecisionOfEights",
+     kBatch,
+     20,
+     40,
+     {13, 40},
+     {3, 3},
+     {.pad_begin = {1}},
+     DType::kF16,
+     300},
     {"HalfPrecisionDeep", 1, 80, 21, {7, 6}, {3, 1}, {.pad_begin = {1, 0}}, DType::kF16},
     {"HalfPrecisionFirstLayer",
      1,
@@ -127,8 +143,8 @@ class ConvKernel : public VulkanTest, public testing::WithParamInterface<ConvCas
                   {"skipped", random(alone.shape(), 4, c.dtype)}};
     }
 
-    /// What the convolution gives on such a device, against the reference; or the same with the first
-    /// variant of each text of its kernels, and the last one of all.
+    /// What the convolution gives on such a device, against the reference; or the same with the
+    /// first variant of each text of its kernels, and the last one of all.
     void expect_reference(const DeviceCaps& caps, bool in_variants = false) {
         Trace trace("run");
         NamedTensors inputs, weights;
@@ -185,8 +201,10 @@ class ConvKernel : public VulkanTest, public testing::WithParamInterface<ConvCas
     /// device's.
     DeviceCaps gpu_caps() {
         DeviceCaps caps = device().caps().value();
-        if (GetParam().dtype == DType::kF16 && caps.cooperative_matrix != CooperativeMatrixExt::kNone) return caps;
-        caps.is_software = false;
+        if (GetParam().dtype == DType::kF16 &&
+            caps.cooperative_matrix != CooperativeMatrixExt::kNone)
+            return caps;
+        caps.device_type = DeviceType::kOther;
         caps.subgroup_size = std::max(32u, caps.subgroup_size);
         return caps;
     }
@@ -202,7 +220,8 @@ TEST_P(ConvKernel, EqualsTheReferenceInOtherVariants) {
 
 TEST_P(ConvKernel, EqualsTheReferenceWhereWorkgroupsAreSmall) {
     DeviceCaps caps = gpu_caps();
-    caps.max_compute_work_group_invocations = std::min(caps.max_compute_work_group_invocations, 256u);
+    caps.max_compute_work_group_invocations =
+        std::min(caps.max_compute_work_group_invocations, 256u);
     caps.max_compute_shared_memory_size = std::min(caps.max_compute_shared_memory_size, 4096u);
     expect_reference(caps);
 }

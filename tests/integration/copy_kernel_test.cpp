@@ -33,7 +33,7 @@ class CopyKernel : public VulkanTest {
     }
 
     static Result<Program> compiled_for(const Graph& graph, DeviceCaps caps, bool is_software) {
-        caps.is_software = is_software;
+        caps.device_type = is_software ? DeviceType::kCpu : DeviceType::kOther;
         CompileOptions options{.caps = caps};
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;

@@ -146,21 +146,20 @@ TEST_P(ElementwiseKernel, EqualsTheReference) {
     NamedTensors inputs;
     for (ValueId v : graph.inputs) {
         const Value& value = graph.value(v);
-        inputs.emplace(value.name,
-                       random_input(value.shape.resolve(kRowCount), value.dtype, inputs.size() + 1));
+        inputs.emplace(value.name, random_input(value.shape.resolve(kRowCount), value.dtype,
+                                                inputs.size() + 1));
     }
     NamedTensors weights;
     const auto expected = interpret(graph, inputs, weights, kRowCount);
     ASSERT_TRUE(expected.ok()) << expected.status().message();
 
-    CompileOptions options{.caps = device().caps().value(),
-                           .max_batch_size = kCapacity,
-                           .fuse_mlp = FuseMlp::kNever};
+    CompileOptions options{
+        .caps = device().caps().value(), .max_batch_size = kCapacity, .fuse_mlp = FuseMlp::kNever};
     if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
         options.binding_model = BindingModel::kDescriptor;
     // Of a device with few threads, so that small tensors will do.
     options.caps.subgroup_size = 8;
-    options.caps.is_software = true;
+    options.caps.device_type = DeviceType::kCpu;
     const auto compiled = compile_graphs({graph}, options);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     const bool has_halves = options.caps.narrow_storage().bits16;
@@ -324,7 +323,8 @@ TEST_F(FloatsOnADevice, RoundProductsBeforeTheyAreAdded) {
     for (int64_t i = 0; i < count; ++i) EXPECT_EQ(found.at("sum").get(i), 0) << i;
 }
 
-/// Division on a GPU may be a unit off; a remainder of it would then be the divisor instead of zero.
+/// Division on a GPU may be a unit off; a remainder of it would then be the divisor instead of
+/// zero.
 TEST_F(FloatsOnADevice, HaveExactRemainders) {
     std::vector<float> a, b;
     const auto add = [&](float x, float y) {

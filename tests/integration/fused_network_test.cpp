@@ -92,13 +92,13 @@ Tensor small_policy(Trace& t) {
     const Tensor log_deviation = t.param("log_deviation", {2}, Init::zeros());
     const Tensor centered = gains - mean(gains);
     const Tensor advantage = centered / (sqrt(mean(square(centered))) + 1e-3);
-    const Tensor log_p =
-        normal_log_prob(t.input("action", {kBatch, 2}), policy, log_deviation);
+    const Tensor log_p = normal_log_prob(t.input("action", {kBatch, 2}), policy, log_deviation);
     return ppo_clip_loss(log_p, t.input("old", {kBatch}) - 2.0, advantage) +
            mse_loss(reshape(value, {kBatch}), gains) - normal_entropy(log_deviation) * 0.01;
 }
 
-/// More weights than lie in shared memory beside what is shared; inputs, targets and outputs in f16.
+/// More weights than lie in shared memory beside what is shared; inputs, targets and outputs in
+/// f16.
 Tensor deep(Trace& t) {
     const auto input = [&](const char* name) {
         return cast(t.input(name, {kBatch, 64}, DType::kF16), DType::kF32);
@@ -132,10 +132,11 @@ Tensor recurrent(Trace& t) {
     for (int i = 0; i < kNetworks; ++i) {
         const std::string name = "net" + std::to_string(i);
         const Tensor seen = tanh(nn::linear(t, name + ".in", reshape(x, {rows, 5}), 9));
-        const Tensor h =
-            nn::gru(t, name + ".gru", reshape(seen, {kBatch, kLength, 9}), kHidden,
-                    {.seed = 12, .h = t.input(name + ".h", {1, kBatch, kHidden}), .episode_starts = resets})
-                .output;
+        const Tensor h = nn::gru(t, name + ".gru", reshape(seen, {kBatch, kLength, 9}), kHidden,
+                                 {.seed = 12,
+                                  .h = t.input(name + ".h", {1, kBatch, kHidden}),
+                                  .episode_starts = resets})
+                             .output;
         const Tensor y = nn::linear(t, name + ".head", reshape(h, {rows, kHidden}), 2);
         t.output(name + ".y", y);
         loss = loss + mse_loss(y, t.input(name + ".target", {rows, 2}));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Exported GLSL functions, called by a shader that is none of Hearth's with the weights of a session that
-// has trained them, compute what the interpreter does.
+// Exported GLSL functions, called by a shader that is none of Hearth's with the weights of a
+// session that has trained them, compute what the interpreter does.
 
 #include "compiler/codegen/glsl_compiler.hpp"
 #include "compiler/driver/compile.hpp"
@@ -60,11 +60,8 @@ const FunctionCase kCases[] = {
     {"HashGridInTwoDimensions", 2,
      [](Trace& t, const Tensor& x) {
          const Tensor place = sigmoid(x);
-         const nn::HashGridOptions grid{.levels = 5,
-                                        .features = 3,
-                                        .log2_entries = 6,
-                                        .base_resolution = 3,
-                                        .init_range = 1};
+         const nn::HashGridOptions grid{
+             .levels = 5, .features = 3, .log2_entries = 6, .base_resolution = 3, .init_range = 1};
          return nn::mlp(t, "net", nn::hash_grid(t, "grid", place, grid), {17, 3}, relu,
                         {.seed = 7});
      }},
@@ -218,8 +215,8 @@ TEST_P(ExportedFunction, EqualsTheInterpreterOnWeightsThatASessionHasTrained) {
         ASSERT_TRUE((*runner)->run("learn", kRowCount, {{"x", x}}).ok());
 
     VkDeviceAddress weights = 0;
-    if (!function->slot.empty()) {
-        const auto slot = (*runner)->program().find_variable(function->slot.c_str());
+    if (!function->variable.empty()) {
+        const auto slot = (*runner)->program().find_variable(function->variable.c_str());
         ASSERT_TRUE(slot.ok()) << slot.status().message();
         weights = (*runner)->session().variable_buffer(*slot).value().device_address;
         ASSERT_NE(weights, 0u);
@@ -259,7 +256,7 @@ TEST(ExportGlsl, ErrorsNameTheOperatorThatCannotBeExported) {
     Trace flips("flips");
     flips.output("y", flip(flips.input("x", {kBatch, 3}), {0}));
     EXPECT_EQ(error_of(flips),
-              "GLSL of entry 'flips': 'flip' reads [rows, 3] in other rows than the one that it "
+              "GLSL of entry 'flips': 'flip' reads [batch, 3] in other rows than the one that it "
               "computes");
 
     Trace sorts("sorts");

@@ -76,9 +76,9 @@ class Learner {
     }
 
     NamedTensors run(int step) {
-        auto outputs = runner_
-                           ? runner_->run("learn", kBatchSize, regression_batch(step, kBatchSize))
-                           : interpret(graph_, regression_batch(step, kBatchSize), weights_, kBatchSize);
+        auto outputs =
+            runner_ ? runner_->run("learn", kBatchSize, regression_batch(step, kBatchSize))
+                    : interpret(graph_, regression_batch(step, kBatchSize), weights_, kBatchSize);
         EXPECT_TRUE(outputs.ok()) << outputs.status().message();
         return outputs.ok() ? *outputs : NamedTensors();
     }
@@ -128,8 +128,8 @@ TEST_P(LossScaling, AStepThatOverflowsLeavesEveryBitAndLowersTheScale) {
 }
 
 TEST_P(LossScaling, TheScaleGrowsAfterEachIntervalUpToItsLimit) {
-    Learner learner =
-        make_learner({.scale = {.init_scale = 8, .growth = 4, .growth_interval = 3, .max_scale = 100}});
+    Learner learner = make_learner(
+        {.scale = {.init_scale = 8, .growth = 4, .growth_interval = 3, .max_scale = 100}});
     for (const double expected : {8, 8, 32, 32, 32, 100, 100, 100, 100}) {
         learner.run(0);
         EXPECT_EQ(learner.weights().at("loss_scale").get(0), expected);
@@ -161,22 +161,22 @@ std::string error_of(const GradScalerOptions& options) {
 TEST(GradScaler, NamesOptionsOutOfRange) {
     EXPECT_EQ(error_of({}), "");
     for (const GradScalerOptions& bad : {GradScalerOptions{.init_scale = 0.5},
-                                        {.init_scale = 1e9},
-                                        {.growth = 0.9},
-                                        {.backoff = 1},
-                                        {.backoff = 0},
-                                        {.growth_interval = 0},
-                                        {.min_scale = 0},
-                                        {.init_scale = NAN}})
+                                         {.init_scale = 1e9},
+                                         {.growth = 0.9},
+                                         {.backoff = 1},
+                                         {.backoff = 0},
+                                         {.growth_interval = 0},
+                                         {.min_scale = 0},
+                                         {.init_scale = NAN}})
         EXPECT_NE(error_of(bad).find("loss scale 'loss_scale': expected 0 < least <= first"),
                   std::string::npos)
             << error_of(bad);
 }
 
 TEST(GradScaler, ANanFallsToTheLeastScaleAndNoFurther) {
-    Learner learner(
-        {.scale = {.init_scale = 8, .min_scale = 2}, .loss_factor = std::numeric_limits<double>::infinity()},
-        nullptr);
+    Learner learner({.scale = {.init_scale = 8, .min_scale = 2},
+                     .loss_factor = std::numeric_limits<double>::infinity()},
+                    nullptr);
     const NamedTensors before = learner.weights();
     for (const double expected : {4, 2, 2}) {
         EXPECT_EQ(learner.run(0).at("taken").get(0), 0);

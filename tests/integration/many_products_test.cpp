@@ -43,7 +43,7 @@ class ManyProducts : public VulkanTest {
         const auto expected = interpret(graph, inputs, weights, rows);
         CompileOptions options;
         options.caps = device().caps().value();
-        if (as_on_gpu) options.caps.is_software = false;
+        if (as_on_gpu) options.caps.device_type = DeviceType::kOther;
         options.max_batch_size = static_cast<uint64_t>(capacity);
         options.fuse = false;  // or a fused network would compute it
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")

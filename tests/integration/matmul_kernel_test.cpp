@@ -172,7 +172,8 @@ class MatmulKernel : public VulkanTest, public testing::WithParamInterface<Produ
         const auto found = (*runner)->run("run", 1, product.inputs);
         ASSERT_TRUE(found.ok()) << found.status().message();
         for (const auto& [name, value] : *expected) {
-            // Sums below 16 of f16 may round to neighbours, 2^-7 apart, before or after what follows.
+            // Sums below 16 of f16 may round to neighbours, 2^-7 apart, before or after what
+            // follows.
             const bool is_half = reads_halves(GetParam()) || value.dtype() == DType::kF16;
             const double tolerance = is_half ? 0x1p-7 : 2e-5;
             for (int64_t i = 0; i < value.element_count(); ++i)
@@ -181,8 +182,7 @@ class MatmulKernel : public VulkanTest, public testing::WithParamInterface<Produ
     }
 
     CompileOptions options() {
-        CompileOptions options{.caps = device().caps().value(),
-                               .fuse_mlp = FuseMlp::kNever};
+        CompileOptions options{.caps = device().caps().value(), .fuse_mlp = FuseMlp::kNever};
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
         return options;
@@ -191,7 +191,7 @@ class MatmulKernel : public VulkanTest, public testing::WithParamInterface<Produ
 
 TEST_P(MatmulKernel, EqualsTheReferenceWithWhateverFollows) {
     CompileOptions as_on_gpu = options();
-    as_on_gpu.caps.is_software = false;
+    as_on_gpu.caps.device_type = DeviceType::kOther;
     as_on_gpu.caps.cooperative_matrix = CooperativeMatrixExt::kNone;
     // The marks are of tiles that fit in so much.
     as_on_gpu.caps.max_compute_shared_memory_size = 32768;

@@ -102,8 +102,7 @@ class MatmulPrologue : public VulkanTest, public testing::WithParamInterface<Lay
     }
     static CompiledProgram compiled(const DeviceCaps& caps) {
         auto result = compile_graphs(
-            {graph()},
-            {.caps = caps, .max_batch_size = kRowCount, .fuse_mlp = FuseMlp::kNever});
+            {graph()}, {.caps = caps, .max_batch_size = kRowCount, .fuse_mlp = FuseMlp::kNever});
         EXPECT_TRUE(result.ok()) << result.status().message();
         return std::move(*result);
     }
@@ -149,7 +148,8 @@ TEST_P(MatmulPrologue, EqualsTheReference) {
     const auto found = (*runner)->run("run", kRowCount, inputs);
     ASSERT_TRUE(found.ok()) << found.status().message();
     const HostTensor &y = expected->at("y"), &is = found->at("y");
-    // The operand is rounded to f16: terms of about one are off by 2^-12, sums of 72 by ten times that.
+    // The operand is rounded to f16: terms of about one are off by 2^-12, sums of 72 by ten times
+    // that.
     for (int64_t i = 0; i < y.element_count(); ++i) ASSERT_NEAR(is.get(i), y.get(i), 0x1p-6) << i;
 }
 

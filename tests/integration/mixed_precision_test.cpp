@@ -136,7 +136,8 @@ TEST_F(MixedPrecision, IsWithinTheErrorOfF16AndTheSameEverywhere) {
     for (const bool has_storage : {true, false}) {
         SCOPED_TRACE(has_storage ? "16 bits" : "32 bits");
         CompileOptions settings = options();
-        settings.caps.storage_buffer_16bit_access = settings.caps.storage_buffer_16bit_access && has_storage;
+        settings.caps.storage_buffer_16bit_access =
+            settings.caps.storage_buffer_16bit_access && has_storage;
         const auto compiled = compile_graphs({graph}, settings);
         ASSERT_TRUE(compiled.ok()) << compiled.status().message();
         const auto runner =
@@ -145,8 +146,8 @@ TEST_F(MixedPrecision, IsWithinTheErrorOfF16AndTheSameEverywhere) {
         const auto found = (*runner)->run("learn", kBatchSize, inputs);
         ASSERT_TRUE(found.ok()) << found.status().message();
         ProgramMemory memory(compiled->program);
-        const auto planned =
-            run_program(compiled->program, "learn", compiled->graphs[0], inputs, memory, kBatchSize);
+        const auto planned = run_program(compiled->program, "learn", compiled->graphs[0], inputs,
+                                         memory, kBatchSize);
         ASSERT_TRUE(planned.ok()) << planned.status().message();
         for (const auto& [name, value] : *expected) {
             // An f16 has 11 bits.  Sums of different order may fall to either side of a middle.

@@ -164,15 +164,16 @@ TEST_F(NarrowTest, UploadsMayEndBetweenWords) {
     ASSERT_NE(runner, nullptr);
     const auto slot = runner->program().find_variable("weight");
     ASSERT_TRUE(slot.ok());
-    const auto device_type = static_cast<DType>(runner->program().variable(*slot).value().device_dtype);
+    const auto device_type =
+        static_cast<DType>(runner->program().variable(*slot).value().device_dtype);
     const HostTensor part =
         HostTensor::of({3}, std::vector<double>{-2, 0.25, 3}, DType::kF16).cast(device_type);
     const uint64_t element = size_bytes(device_type);
     ASSERT_TRUE(runner
                     ->submit([&](VkCommandBuffer commands) {
-                        return to_status(hearth_record_update_variable(runner->session().handle(), commands,
-                                                              *slot, element, part.bytes().data(),
-                                                              part.bytes().size()));
+                        return to_status(hearth_record_update_variable(
+                            runner->session().handle(), commands, *slot, element,
+                            part.bytes().data(), part.bytes().size()));
                     })
                     .ok());
     const auto found = runner->read_variable("weight");

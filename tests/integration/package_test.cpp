@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Packages from cook to device: which profile each host gets, and the samples in tests/data, one for
-// each version of the formats of packages and programs, which go on loading.
+// Packages from cook to device: which profile each host gets, and the samples in tests/data, one
+// for each version of the formats of packages and programs, which go on loading.
 
 #include "program/package.hpp"
 
@@ -95,7 +95,8 @@ TEST_F(PackageProfiles, EachHostGetsTheFirstThatItCanRun) {
     EXPECT_EQ(chosen(*package, bound), "descriptors");
     const auto host = make_device(rich);
     ASSERT_NE(host, nullptr);
-    if (!host->caps()->storage_buffer_16bit_access) GTEST_SKIP() << "the device has no 16-bit storage";
+    if (!host->caps()->storage_buffer_16bit_access)
+        GTEST_SKIP() << "the device has no 16-bit storage";
     EXPECT_EQ(chosen(*package, rich), "fp16");
 }
 
@@ -132,13 +133,13 @@ TEST_F(PackageProfiles, MatrixCoresAreForHostsThatHaveThem) {
     const DeviceCaps caps = host->caps().value();
     const bool has_cores =
         (host->enabled_features() & HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR) != 0 &&
-        caps.cooperative_matrix != CooperativeMatrixExt::kNone && caps.cooperative_matrix_shape == MatrixShape{} &&
-        caps.subgroup_size == 32;
+        caps.cooperative_matrix != CooperativeMatrixExt::kNone &&
+        caps.cooperative_matrix_shape == MatrixShape{} && caps.subgroup_size == 32;
     const auto best = LoadedProgram::load_package(*context, package->bytes, true);
     ASSERT_TRUE(best.ok()) << best.status().message();
-    EXPECT_STREQ(best->info().device_target, has_cores           ? "coopmat"
-                                       : caps.storage_buffer_16bit_access ? "fp16"
-                                                           : "baseline");
+    EXPECT_STREQ(best->info().device_target, has_cores                          ? "coopmat"
+                                             : caps.storage_buffer_16bit_access ? "fp16"
+                                                                                : "baseline");
     const auto named = LoadedProgram::load_package(*context, package->bytes, true, "coopmat");
     EXPECT_EQ(named.ok(), has_cores);
     if (!has_cores) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The kernels that go through time, as a GPU gets them: threads that share each unit's products, with
-// the weights in registers, alone and as stages of a fused network.
+// The kernels that go through time, as a GPU gets them: threads that share each unit's products,
+// with the weights in registers, alone and as stages of a fused network.
 
 #include "compiler/driver/compile.hpp"
 #include "compiler/interpreter/interpreter.hpp"
@@ -70,11 +70,10 @@ class WindowKernel : public VulkanTest, public testing::WithParamInterface<Windo
             trace.output("gradient" + std::to_string(g), gradients[g]);
         const Graph graph = trace.build().value();
 
-        CompileOptions compile_options{.caps = device().caps().value(),
-                                       .fuse_mlp = fused_networks};
+        CompileOptions compile_options{.caps = device().caps().value(), .fuse_mlp = fused_networks};
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             compile_options.binding_model = BindingModel::kDescriptor;
-        compile_options.caps.is_software = false;
+        compile_options.caps.device_type = DeviceType::kOther;
         compile_options.caps.cooperative_matrix = CooperativeMatrixExt::kNone;
         const auto compiled = compile_graphs({graph}, compile_options);
         ASSERT_TRUE(compiled.ok()) << compiled.status().message();

@@ -33,7 +33,7 @@ class ReductionKernel : public VulkanTest {
         CompileOptions options{.caps = device().caps().value(),
                                .max_batch_size = kRowCount + 1,
                                .fuse_mlp = FuseMlp::kAlways};
-        options.caps.is_software = false;
+        options.caps.device_type = DeviceType::kOther;
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
         const auto compiled = compile_graphs({graph}, options);

@@ -57,7 +57,7 @@ Compiled compile_products(const CompileOptions& options) {
     const Tensor x = trace.input("x", {40, 72}), wide = trace.input("wide", {24, 72});
     trace.output("layer", relu(matmul(x, wide, false, true)));
     // A software driver takes a third of a second for each variant.
-    if (!options.caps.is_software) {
+    if (!(options.caps.device_type == DeviceType::kCpu)) {
         trace.output("columns", matmul(x, x, true, false));
         const Tensor odd = trace.input("odd", {2, 19, 33});
         trace.output("odd products", matmul(odd, transpose(odd, {0, 2, 1})));
@@ -77,7 +77,8 @@ HostTensor random_tensor(const char* name, const Shape& shape) {
 TEST_F(TuningTest, EveryVariantAgreesWithTheShippedOne) {
     CompileOptions settings = options();
     const Compiled shipped = compile_products(settings);
-    EXPECT_GE(shipped.tunable_kernels.size(), !settings.caps.is_software ? 4u : 1u);
+    EXPECT_GE(shipped.tunable_kernels.size(),
+              !(settings.caps.device_type == DeviceType::kCpu) ? 4u : 1u);
     Tuner tuner(shipped.tunable_kernels, settings);
     ASSERT_NO_FATAL_FAILURE(let_the_last_win(tuner));
     EXPECT_GE(tuner.trials_done(), 2 * shipped.tunable_kernels.size());
@@ -91,7 +92,7 @@ TEST_F(TuningTest, EveryVariantAgreesWithTheShippedOne) {
                            {"odd", random_tensor("odd", {2, 19, 33})},
                            {"half", random_tensor("half", {33, 72})},
                            {"one", random_tensor("one", {1, 72})}};
-    if (settings.caps.is_software)
+    if (settings.caps.device_type == DeviceType::kCpu)
         for (const char* unused : {"odd", "half", "one"}) inputs.erase(unused);
     const auto expected = run_program(shipped, "main", inputs);
     const auto found = run_program(tuned, "main", inputs);
@@ -110,7 +111,7 @@ TEST_F(TuningTest, FusedNetworksAreTunedWithinTheirEntries) {
     CompileOptions settings = options();
     if (settings.binding_model == BindingModel::kDescriptor)
         GTEST_SKIP() << "fused networks have more buffers than descriptors reach";
-    settings.caps.is_software = false;
+    settings.caps.device_type = DeviceType::kOther;
     settings.fuse_mlp = FuseMlp::kAlways;
     settings.max_batch_size = 24;
     Trace act("act");
@@ -124,7 +125,8 @@ TEST_F(TuningTest, FusedNetworksAreTunedWithinTheirEntries) {
     EXPECT_GE(tuner.trial_count(), 4u);
     ASSERT_NO_FATAL_FAILURE(let_the_last_win(tuner));
     settings.tuning = tuner.save();
-    EXPECT_NE(settings.tuning.find(shipped->tunable_kernels[0] + " = tiles of "), std::string::npos);
+    EXPECT_NE(settings.tuning.find(shipped->tunable_kernels[0] + " = tiles of "),
+              std::string::npos);
     const auto tuned = compile({&act}, settings);
     ASSERT_TRUE(tuned.ok()) << tuned.status().message();
     EXPECT_TRUE(tuned->remarks.empty());
@@ -133,7 +135,7 @@ TEST_F(TuningTest, FusedNetworksAreTunedWithinTheirEntries) {
 
 TEST_F(TuningTest, TilesOfAttentionAgreeWithTheShippedOnes) {
     CompileOptions settings = options();
-    settings.caps.is_software = false;
+    settings.caps.device_type = DeviceType::kOther;
     Trace trace("main");
     const Shape shape{1, 2, 37, 12};
     trace.output("y", attention(trace.input("q", shape), trace.input("k", shape),
@@ -149,7 +151,7 @@ TEST_F(TuningTest, TilesOfAttentionAgreeWithTheShippedOnes) {
 
 TEST_F(TuningTest, AKernelRulesVariantsAreTunedLikeThoseOfProducts) {
     CompileOptions settings = options();
-    settings.caps.is_software = false;
+    settings.caps.device_type = DeviceType::kOther;
     const auto compile_layer = [&] {
         Trace trace("main");
         const Tensor x = trace.input("x", {2, 5, 13, 11});

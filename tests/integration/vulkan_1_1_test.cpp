@@ -13,7 +13,7 @@
 #include <hearth/optim.hpp>
 
 #include <gtest/gtest.h>
-#include <programs/profiles.hpp>
+#include <programs/device_targets.hpp>
 #include <standalone/program_runner.hpp>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ class Vulkan11 : public testing::TestWithParam<hearth_binding_model> {
         CookOptions options;
         options.max_batch_size = 64;
         for (const char* name : names) {
-            HEARTH_ASSIGN(DeviceTarget profile, programs::make_profile(name, nullptr));
+            HEARTH_ASSIGN(DeviceTarget profile, programs::make_device_target(name, nullptr));
             options.device_targets.push_back(std::move(profile));
         }
         return cook({&act, &learn}, options);

@@ -21,7 +21,7 @@ extern const OpDef kRowPrefix;
 
 std::optional<CustomKernel> prefix_kernel(const KernelRuleContext& call) {
     return CustomKernel{.name = "row_prefix",
-                      .glsl = R"(
+                        .glsl = R"(
 void main() {
     for (int row = int(gl_GlobalInvocationID.x); row < in0_dim0; row += 64 * int(gl_NumWorkGroups.x)) {
         float sum = 0.0;
@@ -32,8 +32,8 @@ void main() {
     }
 }
 )",
-                      .local_size = {64, 1, 1},
-                      .grid = {{{call.shape(0)[0], 64}}}};
+                        .local_size = {64, 1, 1},
+                        .grid = {{{call.shape(0)[0], 64}}}};
 }
 
 void prefix_reference(ReferenceContext& call) {
@@ -90,7 +90,7 @@ constinit const OpDef kRowExtremes = {
         },
     .kernel = [](const KernelRuleContext& call) -> std::optional<CustomKernel> {
         return CustomKernel{.name = "row_extremes",
-                          .glsl = R"(
+                            .glsl = R"(
 void main() {
     const int row = int(gl_GlobalInvocationID.x);
     if (row >= out0_count) return;
@@ -101,8 +101,8 @@ void main() {
     out1(row, best);
 }
 )",
-                          .local_size = {64, 1, 1},
-                          .grid = {{{call.shape(0)[0], 64}}}};
+                            .local_size = {64, 1, 1},
+                            .grid = {{{call.shape(0)[0], 64}}}};
     },
     .stops_gradient = true,
     .samples = matrix_samples,
@@ -120,11 +120,11 @@ constinit const OpDef kNarrowDouble = {
     .kernel = [](const KernelRuleContext& call) -> std::optional<CustomKernel> {
         if (call.shape(0)[1].count > 4) return std::nullopt;
         return CustomKernel{.name = "narrow_double",
-                          .glsl =
-                              "void main() {\n    const int i = int(gl_GlobalInvocationID.x);\n"
-                              "    if (i < in0_count) out0(i, 2.0 * in0(i));\n}\n",
-                          .local_size = {64, 1, 1},
-                          .grid = {{{call.shape(0).element_count(), 64}}}};
+                            .glsl =
+                                "void main() {\n    const int i = int(gl_GlobalInvocationID.x);\n"
+                                "    if (i < in0_count) out0(i, 2.0 * in0(i));\n}\n",
+                            .local_size = {64, 1, 1},
+                            .grid = {{{call.shape(0).element_count(), 64}}}};
     },
     .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() * 2.0}; },
     .samples = matrix_samples,

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Records that exist for tests alone: each uses one feature of operators with a kernel of their own.
+// Records that exist for tests alone: each uses one feature of operators with a kernel of their
+// own.
 
 #pragma once
 

@@ -274,7 +274,8 @@ std::vector<Variant> epilogues_behind_products_of(DType dtype) {
     const std::string type(name_of(dtype));
     std::vector<Variant> variants;
     for (const OpDef* op : all_ops()) {
-        if (op->op_class != OpClass::kElementwise || op->inputs.size() == 0 || !op->compute) continue;
+        if (op->op_class != OpClass::kElementwise || op->inputs.size() == 0 || !op->compute)
+            continue;
         for (const OpCase& sample : cases_of(*op)) {
             OpCase c = sample;
             c.sample.inputs = {{dtype, {kM, kK}}, {dtype, {kK, kN}}};

@@ -26,7 +26,7 @@ struct OpCase {
     int64_t rows() const { return sample.batch_size; }
 };
 
-/// "reduce_sum sample 3: f32[rows, 5] {axes=(0)}"
+/// "reduce_sum sample 3: f32[batch, 5] {axes=(0)}"
 std::string describe(const OpCase& c);
 
 /// All records, in the order of the table, and those of custom_kernel_ops.hpp.
@@ -34,9 +34,9 @@ std::vector<const OpDef*> all_ops();
 /// The samples of one record.
 std::vector<OpCase> cases_of(const OpDef& op);
 
-/// Samples with another element type in place of one of theirs: each type that the operator's record
-/// admits, narrow floats excepted (narrow_variants_of has those), in a sample of fixed shapes and in
-/// one of rows.
+/// Samples with another element type in place of one of theirs: each type that the operator's
+/// record admits, narrow floats excepted (narrow_variants_of has those), in a sample of fixed
+/// shapes and in one of rows.
 std::vector<OpCase> typed_cases_of(const OpDef& op);
 /// Samples with extents of 0, wherever the operator admits them; of a reduction, of every type.
 std::vector<OpCase> empty_cases_of(const OpDef& op);

@@ -34,7 +34,7 @@ bool has_long_attribute(const OpCase& c) {
 Result<ImportedModel> through_onnx(const Graph& graph) {
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, export_onnx(graph));
     ImportOptions options;
-    // "rows" and "2*rows" are two parameters to ONNX.
+    // "batch" and "2*batch" are two parameters to ONNX.
     for (ValueId id : graph.inputs)
         options.input_shapes.push_back({graph.values[id].name, graph.values[id].shape});
     Result<ImportedModel> model = import_onnx(bytes, options);

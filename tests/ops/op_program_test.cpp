@@ -25,7 +25,8 @@ void expect_as_interpreted(std::span<const Variant> variants, double tolerance, 
     options.fuse = fuse;
     for (const Variant& v : variants) {
         graphs.push_back(v.graph);
-        options.max_batch_size = std::max(options.max_batch_size, static_cast<uint64_t>(v.rows) + 5);
+        options.max_batch_size =
+            std::max(options.max_batch_size, static_cast<uint64_t>(v.rows) + 5);
     }
     const auto compiled = compile_graphs(std::move(graphs), options);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
@@ -61,7 +62,8 @@ TEST_P(OpProgram, HoldsNarrowFloatsInTwoBytesAndInFour) {
     if (variants->empty()) GTEST_SKIP() << op.name << " has no samples of floats";
     for (const bool has_storage : {true, false}) {
         CompileOptions options;
-        options.caps.storage_buffer_16bit_access = options.caps.storage_buffer_8bit_access = has_storage;
+        options.caps.storage_buffer_16bit_access = options.caps.storage_buffer_8bit_access =
+            has_storage;
         std::vector<Graph> graphs;
         for (const Variant& v : *variants) {
             graphs.push_back(v.graph);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Programs for devices that players have: what is compiled for each of them keeps to its limits, and which
-// profile of a package the runtime takes there.  docs/reference/devices.md shows the tables; HEARTH_DEVICES=write
-// writes it.
+// Programs for devices that players have: what is compiled for each of them keeps to its limits,
+// and which profile of a package the runtime takes there.  docs/reference/devices.md shows the
+// tables; HEARTH_DEVICES=write writes it.
 
 #include "brain.hpp"
 #include "compiler/driver/compile.hpp"
@@ -17,7 +17,7 @@
 #include <hearth/io.hpp>
 
 #include <gtest/gtest.h>
-#include <programs/profiles.hpp>
+#include <programs/device_targets.hpp>
 
 #include <cstdlib>
 #include <fstream>
@@ -26,7 +26,8 @@
 namespace hearth::test {
 namespace {
 
-/// Read off public reports of drivers, 2024 and 2026.  Units are those of one card of the kind, where drivers tell them.
+/// Read off public reports of drivers, 2024 and 2026.  Units are those of one card of the kind,
+/// where drivers tell them.
 const DeviceDescription kDevices[] = {
     {.name = "GeForce 10",
      .shared_kib = 48,
@@ -212,7 +213,7 @@ Result<Cooked> cook_for_all(const Network& network) {
     CookOptions options;
     options.max_batch_size = network.rows_capacity;
     for (const char* name : kProfiles) {
-        HEARTH_ASSIGN(DeviceTarget profile, programs::make_profile(name, nullptr));
+        HEARTH_ASSIGN(DeviceTarget profile, programs::make_device_target(name, nullptr));
         if (network.is_rounded) profile.options.precision = precision_for(profile.options.caps);
         options.device_targets.push_back(std::move(profile));
     }

@@ -19,7 +19,7 @@
 #include <hearth/optim.hpp>
 
 #include <gtest/gtest.h>
-#include <programs/profiles.hpp>
+#include <programs/device_targets.hpp>
 #include <unistd.h>
 
 #include <cstdio>
@@ -42,16 +42,17 @@ std::vector<Target> make_targets() {
     DeviceCaps software;  // lavapipe of Mesa 22.3.6
     software.name = "software";
     software.subgroup_size = 8;
-    software.is_software = true;
+    software.device_type = DeviceType::kCpu;
     software.max_compute_work_group_invocations = software.max_compute_work_group_size_x = 1024;
     software.max_compute_shared_memory_size = 32 << 10;
     software.max_storage_buffer_range = uint64_t{1} << 31;
-    software.shader_float16 = software.storage_buffer_16bit_access = software.storage_buffer_8bit_access = true;
+    software.shader_float16 = software.storage_buffer_16bit_access =
+        software.storage_buffer_8bit_access = true;
     software.subgroup_arithmetic = true;
     DeviceCaps h200 = software;  // NVIDIA H200
     h200.name = "h200";
     h200.subgroup_size = 32;
-    h200.is_software = false;
+    h200.device_type = DeviceType::kOther;
     h200.max_compute_shared_memory_size = 48 << 10;
     h200.max_push_constants_size = 256;
     h200.max_compute_work_group_count_x = 0x7fffffff;
@@ -92,8 +93,9 @@ std::string hash_of(const Program& program) {
     return digits_of(hash.value());
 }
 
-/// Whether this compiler may make it otherwise than GCC, with which the lines were recorded: C++ leaves open in which
-/// order the calls within one expression are made, and in these each call makes an operator.
+/// Whether this compiler may make it otherwise than GCC, with which the lines were recorded: C++
+/// leaves open in which order the calls within one expression are made, and in these each call
+/// makes an operator.
 bool may_differ_here([[maybe_unused]] std::string_view what) {
 #if defined(__clang__)
     for (const std::string_view prefix :
@@ -233,13 +235,14 @@ TEST(ReplayOfProgram, DigitsLearner) {
     }
 }
 
-/// What packages for players' cards are made of: each class of devices for which programs are cooked.
+/// What packages for players' cards are made of: each class of devices for which programs are
+/// cooked.
 TEST(ReplayOfProgram, Profiles) {
-    for (const programs::ProfileClass& profile_class : programs::profile_classes()) {
-        const std::string name = profile_class.name;
+    for (const programs::DeviceTargetClass& target_class : programs::device_target_classes()) {
+        const std::string name = target_class.name;
         if (name == "device") continue;
         if (!takes_all() && Hash().text(name).value() % 3 != 0) continue;
-        const auto profile = programs::make_profile(name, nullptr);
+        const auto profile = programs::make_device_target(name, nullptr);
         ASSERT_TRUE(profile.ok()) << profile.status().message();
         if (profile->options.caps.cpu_isa != CpuIsa::kNone) continue;
         const Target target{name, profile->options.caps, profile->options.binding_model};
@@ -281,7 +284,7 @@ TEST(Vulkan11Profile, EveryKernelIsValid) {
     if (std::string_view(HEARTH_SPIRV_VAL).empty()) GTEST_SKIP() << "spirv-val is not installed";
     size_t count = 0;
     for (const char* name : {"vulkan-1.1", "vulkan-1.1-descriptors"}) {
-        const auto profile = programs::make_profile(name, nullptr);
+        const auto profile = programs::make_device_target(name, nullptr);
         ASSERT_TRUE(profile.ok()) << profile.status().message();
         const Target target{name, profile->options.caps, profile->options.binding_model};
         const auto traces = ghost_lap::trace_brain(1);
@@ -334,7 +337,8 @@ TEST(ReplayOfProgram, Learners) {
     expect_learner("clone", steers, BehaviorCloning{});
 }
 
-/// Small networks as one kernel: with plain arithmetic, with windows, and on both kinds of matrix cores.
+/// Small networks as one kernel: with plain arithmetic, with windows, and on both kinds of matrix
+/// cores.
 TEST(ReplayOfProgram, FuseMlp) {
     Target software = targets()[2], h200 = targets()[3], khr = h200;
     khr.name = "h200 khr address";

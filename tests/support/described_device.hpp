@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A device that is described, and not there: the functions by which the runtime adopts it and chooses a
-// package's profile for it.  Whatever else is called does nothing.
+// A device that is described, and not there: the functions by which the runtime adopts it and
+// chooses a package's profile for it.  Whatever else is called does nothing.
 
 #pragma once
 
@@ -58,13 +58,16 @@ struct DeviceDescription {
         caps.subgroup_size = subgroup_size;
         caps.max_compute_shared_memory_size = shared_kib << 10;
         caps.max_storage_buffer_range = buffer_mib << 20;
-        caps.max_compute_work_group_invocations = caps.max_compute_work_group_size_x = workgroup_size();
+        caps.max_compute_work_group_invocations = caps.max_compute_work_group_size_x =
+            workgroup_size();
         caps.max_push_constants_size = push_constant_bytes;
-        caps.shader_float16 = caps.storage_buffer_16bit_access = caps.storage_buffer_8bit_access = has_f16;
+        caps.shader_float16 = caps.storage_buffer_16bit_access = caps.storage_buffer_8bit_access =
+            has_f16;
         caps.cooperative_matrix_shape = matrix;
         if (matrix.m != 0) caps.cooperative_matrix = CooperativeMatrixExt::kKhr;
-        caps.is_software = is_software;
-        caps.is_integrated = is_integrated;
+        caps.device_type = is_software     ? DeviceType::kCpu
+                           : is_integrated ? DeviceType::kIntegratedGpu
+                                           : DeviceType::kOther;
         caps.compute_units = compute_units;
         caps.spirv_version = gpu::newest_spirv(api_version);
         return caps;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Small networks that become one kernel, a fused network, when they act and when they learn: with weights in
-// registers, in shared memory and there in chunks, with reductions, several heads and windows; and on
-// matrix cores, with rows in shared memory and in registers.
+// Small networks that become one kernel, a fused network, when they act and when they learn: with
+// weights in registers, in shared memory and there in chunks, with reductions, several heads and
+// windows; and on matrix cores, with rows in shared memory and in registers.
 
 #pragma once
 
@@ -63,9 +63,10 @@ Tensor windows(Trace& t) {
     const Tensor seen =
         tanh(nn::linear(t, "in", reshape(t.input("x", {kBatch, kLength, 5}), {rows, 5}), 9));
     const Tensor resets = greater(t.input("resets", {kBatch, kLength}), 0.5);
-    const Tensor h = nn::gru(t, "gru", reshape(seen, {kBatch, kLength, 9}), kHidden,
-                             {.seed = 12, .h = t.input("h", {1, kBatch, kHidden}), .episode_starts = resets})
-                         .output;
+    const Tensor h =
+        nn::gru(t, "gru", reshape(seen, {kBatch, kLength, 9}), kHidden,
+                {.seed = 12, .h = t.input("h", {1, kBatch, kHidden}), .episode_starts = resets})
+            .output;
     const Tensor y = nn::linear(t, "head", reshape(h, {rows, kHidden}), 2);
     t.output("y", y);
     return mse_loss(y, t.input("target", {rows, 2}));

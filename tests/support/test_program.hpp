@@ -157,7 +157,8 @@ class TestProgramBuilder {
                 arena(2, Access::kWrite));
         add_step(CommandKind::kFill, "clear t3", 0, {arena(3, Access::kWrite)}, {0});
         add_barrier();
-        add_step(CommandKind::kCopy, "t3", 0, {arena(2, Access::kRead), arena(3, Access::kWrite)}, {});
+        add_step(CommandKind::kCopy, "t3", 0, {arena(2, Access::kRead), arena(3, Access::kWrite)},
+                 {});
         add_barrier();
         add_step(CommandKind::kDispatch, "state", 2,
                  {run(), arena(3, Access::kRead), external(kLearnRate, Access::kRead, {4, 0}),

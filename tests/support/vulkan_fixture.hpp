@@ -4,11 +4,13 @@
 // A test with a device of its own, in which any validation message is a failure.
 //
 // The same suite runs on other hosts by environment variables:
-//   HEARTH_TEST_DEVICE      index of the physical device (default: the best one); "native": this machine's CPU,
-//                           without Vulkan, in programs that CMake gives hearth::native (hearth_test(... NATIVE ...))
+// HEARTH_TEST_DEVICE      index of the physical device (default: the best one); "cpu": this
+// machine's CPU,
+// without Vulkan, in programs that CMake gives hearth::native (hearth_test(... NATIVE ...))
 //   HEARTH_TEST_FEATURES    "required": exactly what Hearth cannot do without (default: also the
 //                           optional ones)
-//   HEARTH_TEST_VULKAN      "1.1": a host of Vulkan 1.1, to which extensions give the rest (default: 1.3)
+// HEARTH_TEST_VULKAN      "1.1": a host of Vulkan 1.1, to which extensions give the rest (default:
+// 1.3)
 //   HEARTH_TEST_BINDING     "descriptor": programs with push descriptors (default: "address")
 //   HEARTH_TEST_VALIDATION  "off": without the layers, where they are not installed
 
@@ -46,7 +48,7 @@ inline void set_if_unset(const char* name, const char* value) {
 inline standalone::DeviceOptions test_device_options() {
     standalone::DeviceOptions options;
     if (const std::string_view index = test_setting("HEARTH_TEST_DEVICE");
-        !index.empty() && index != "native") {
+        !index.empty() && index != "cpu") {
         options.index = std::atoi(index.data());
     }
     if (test_setting("HEARTH_TEST_FEATURES") == "required") {
@@ -61,7 +63,7 @@ inline standalone::DeviceOptions test_device_options() {
 /// An instance as the environment asks for.
 inline Result<std::unique_ptr<standalone::Instance>> make_test_instance() {
 #if defined(HEARTH_TEST_NATIVE)
-    if (test_setting("HEARTH_TEST_DEVICE") == "native") {
+    if (test_setting("HEARTH_TEST_DEVICE") == "cpu") {
         // Most kernels run seldom, and building them takes the longest.
         static native::Host host({.build = {.flags = "-O1"}});
         return standalone::Instance::create_native(host.info());
@@ -139,8 +141,8 @@ class VulkanTest : public ::testing::Test {
 class SharedDeviceTest : public ::testing::Test {
   protected:
     static void SetUpTestSuite() {
-        // Mesa's software driver optimizes each kernel, and these tests run each once or twice: without that
-        // they take a quarter less time.
+        // Mesa's software driver optimizes each kernel, and these tests run each once or twice:
+        // without that they take a quarter less time.
         set_if_unset("GALLIVM_PERF", "nopt");
         auto instance = make_test_instance();
         ASSERT_TRUE(instance.ok()) << instance.status().message();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// How `hearth` takes wrong numbers, files that are none, places that cannot be written and output that
-// nobody receives: one sentence, an exit code that is not zero, and nothing left behind.
+// How `hearth` takes wrong numbers, files that are none, places that cannot be written and output
+// that nobody receives: one sentence, an exit code that is not zero, and nothing left behind.
 
 #include "run_tool.hpp"
 #include "support/onnx_builder.hpp"
@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 using testing::Ran;
 using testing::run;
 
-/// A folder with a model and a brain, gone when the test ends.  What hangs is killed: exit code 137.
+/// A folder with a model and a brain, gone when the test ends.  What hangs is killed: exit code
+/// 137.
 class ToolCare : public ::testing::Test {
   protected:
     void SetUp() override {
@@ -74,15 +75,15 @@ TEST_F(ToolCare, NumbersThatAreNoneAreWrongUsage) {
              "run --seed 1.5" + model,
              "run --seed 99999999999999999999" + model,
              "run --seed ''" + model,
-             "run --rows -18446744073709551615" + model,  // once the same as 1
-             "run --rows 0" + model,
-             "run --rows 010" + model,
+             "run --batch-size -18446744073709551615" + model,  // once the same as 1
+             "run --batch-size 0" + model,
+             "run --batch-size 010" + model,
              "run --device-index -2" + model,
              "run --device-index 4294967296" + model,
              "bench --samples -4294967292" + model,
-             "bench --rows 1e3" + model,
-             "inspect --rows -1" + model,
-             "cook --max-rows -1" + out + model,
+             "bench --batch-size 1e3" + model,
+             "inspect --max-batch-size -1" + model,
+             "cook --max-batch-size -1" + out + model,
              "tune --samples 0x10" + out + model,
              "diff --rtol nan" + model + model,
              "diff --atol inf" + model + model,
@@ -91,9 +92,9 @@ TEST_F(ToolCare, NumbersThatAreNoneAreWrongUsage) {
              "verify --atol 1e999 '" + root_.string() + "'",
              "verify --timeout nan '" + root_.string() + "'",
              "verify --timeout 1e300 '" + root_.string() + "'",
-             "brain merge -w nan" + out + brain,
-             "brain merge -w -1" + out + brain,
-             "brain merge -w 1,inf" + out + brain + brain,
+             "brain average -w nan" + out + brain,
+             "brain average -w -1" + out + brain,
+             "brain average -w 1,inf" + out + brain + brain,
          }) {
         const Ran ran = run_for_at_most_20_s(arguments);
         EXPECT_GE(ran.exit_code, 100) << arguments << "\n" << ran.text;
@@ -107,12 +108,12 @@ TEST_F(ToolCare, WhatIsNoRegularFileIsNeitherReadNorWaitedFor) {
     for (const std::string& file : {std::string("/dev/zero"), path("fifo"), root_.string()}) {
         const std::string quoted = " '" + file + "' ";
         for (const std::string& arguments :
-             {"inspect" + quoted, "run --device cpu" + quoted, "bench" + quoted,
+             {"inspect" + quoted, "run --device reference" + quoted, "bench" + quoted,
               "cook" + out + quoted, "tune" + out + quoted, "diff" + quoted + quoted,
               "brain show" + quoted, "brain diff" + quoted + quoted,
-              "brain merge" + out + quoted + quoted,
-              "brain show --shipped" + quoted + "'" + path("a.brain") + "'",
-              "run --device cpu '" + path("model.onnx") + "' -i 'obs=" + file + "'"}) {
+              "brain average" + out + quoted + quoted,
+              "brain show --initial" + quoted + "'" + path("a.brain") + "'",
+              "run --device reference '" + path("model.onnx") + "' -i 'obs=" + file + "'"}) {
             const Ran ran = run_for_at_most_20_s(arguments);
             EXPECT_EQ(ran.exit_code, 1) << arguments << "\n" << ran.text;
             EXPECT_TRUE(ran.says("expected a file")) << arguments << "\n" << ran.text;
@@ -146,8 +147,8 @@ TEST_F(ToolCare, APlaceThatCannotBeWrittenIsToldBeforeTheWork) {
         const std::string out = " -o '" + target + "' ";
         for (const std::string& arguments :
              {"cook --no-measure" + out + model, "tune" + out + model,
-              "brain merge" + out + brain + " " + brain,
-              "brain forget --shipped " + model + out + brain}) {
+              "brain average" + out + brain + " " + brain,
+              "brain reset --initial " + model + out + brain}) {
             const Ran ran = run_for_at_most_20_s(arguments);
             EXPECT_EQ(ran.exit_code, 1) << arguments << "\n" << ran.text;
             EXPECT_TRUE(ran.says("cannot create a file beside '" + target) ||
@@ -157,7 +158,7 @@ TEST_F(ToolCare, APlaceThatCannotBeWrittenIsToldBeforeTheWork) {
         }
     }
     for (const std::string& folder : {path("fifo"), path("a.brain/x"), std::string("/proc/x")}) {
-        const Ran ran = run_for_at_most_20_s("run --device cpu -o '" + folder + "' " + model);
+        const Ran ran = run_for_at_most_20_s("run --device reference -o '" + folder + "' " + model);
         EXPECT_EQ(ran.exit_code, 1) << folder << "\n" << ran.text;
         EXPECT_TRUE(ran.says("cannot ")) << ran.text;
     }
@@ -173,7 +174,7 @@ TEST_F(ToolCare, OutputsOfOneFileNameAreToldApart) {
     b.output("a/b");
     b.output("a:b");
     ASSERT_TRUE(write_file_atomically(path("two.onnx"), b.bytes()).ok());
-    const Ran ran = run_for_at_most_20_s("run --device cpu '" + path("two.onnx") + "' -o '" +
+    const Ran ran = run_for_at_most_20_s("run --device reference '" + path("two.onnx") + "' -o '" +
                                          path("out") + "'");
     EXPECT_EQ(ran.exit_code, 1) << ran.text;
     EXPECT_TRUE(ran.says("outputs 'a/b' and 'a:b' would both be written to")) << ran.text;
@@ -184,7 +185,7 @@ TEST_F(ToolCare, OutputThatNobodyReceivesIsAFailure) {
     const std::string model = "'" + path("model.onnx") + "'";
     for (const std::string& arguments :
          {"inspect " + model, "inspect --source --passes " + model, "inspect --json " + model,
-          "run --device cpu " + model, "brain show '" + path("a.brain") + "'",
+          "run --device reference " + model, "brain show '" + path("a.brain") + "'",
           "diff " + model + " " + model, std::string("--help")})
         for (const char* stream : {" 2>&1 >/dev/full ", " 2>&1 >&- "}) {
             const Ran ran = run(arguments + stream, "timeout -s KILL 20", "");
@@ -193,7 +194,8 @@ TEST_F(ToolCare, OutputThatNobodyReceivesIsAFailure) {
         }
 }
 
-// With standard output closed, the first file that was opened got its number, and the report its text.
+// With standard output closed, the first file that was opened got its number, and the report its
+// text.
 TEST_F(ToolCare, WhatIsPrintedNeverLandsInAFile) {
     const Ran ran = run(
         "cook --no-measure '" + path("model.onnx") + "' -o '" + path("m.hearth") + "' <&- 2>&- >&-",
@@ -215,7 +217,7 @@ TEST_F(ToolCare, ACookedPackageKeepsTheModeOfTheOneItReplaces) {
     EXPECT_EQ(names(), (std::vector<std::string>{"a.brain", "fifo", "m.hearth", "model.onnx"}));
 }
 
-TEST_F(ToolCare, ABrainThatIsNotFiniteIsShownButNotMergedUnlessAskedFor) {
+TEST_F(ToolCare, ABrainThatIsNotFiniteIsShownButNotAveragedUnlessAllowed) {
     Brain brain;
     brain.tensors.push_back({"w", false, HostTensor(DType::kF32, {4})});
     brain.tensors[0].value.set(2, std::nan(""));
@@ -223,38 +225,38 @@ TEST_F(ToolCare, ABrainThatIsNotFiniteIsShownButNotMergedUnlessAskedFor) {
         write_file_atomically(path("nan.brain"), *save_brain(brain, nullptr, NonFinite::kAllow))
             .ok());
     const std::string both = "'" + path("a.brain") + "' '" + path("nan.brain") + "'";
-    const std::string merge = "brain merge -o '" + path("out.brain") + "' " + both;
-    const Ran refused = run(merge);
+    const std::string average = "brain average -o '" + path("out.brain") + "' " + both;
+    const Ran refused = run(average);
     EXPECT_EQ(refused.exit_code, 1) << refused.text;
     EXPECT_TRUE(refused.says("nan.brain: 1 of 4 elements of 'w' are not finite")) << refused.text;
     EXPECT_FALSE(fs::exists(path("out.brain")));
-    const Ran asked = run(merge + " --allow-nonfinite");
+    const Ran asked = run(average + " --allow-non-finite");
     EXPECT_EQ(asked.exit_code, 0) << asked.text;
     const Ran shown = run("brain show '" + path("nan.brain") + "'");
     EXPECT_EQ(shown.exit_code, 0) << shown.text;
     EXPECT_TRUE(shown.says("1 not finite")) << shown.text;
 }
 
-TEST_F(ToolCare, MergesKilledAtAnyTimeLeaveAWholeBrain) {
+TEST_F(ToolCare, AveragesKilledAtAnyTimeLeaveAWholeBrain) {
     Brain large;
     large.tensors.push_back({"w", false, HostTensor(DType::kF32, {400, 500})});
     for (int64_t i = 0; i < 200'000; ++i)
         large.tensors[0].value.set(i, static_cast<double>(i % 977));
     ASSERT_TRUE(write_file_atomically(path("a.brain"), *save_brain(large)).ok());
-    const std::string target = path("merged.brain"), a = "'" + path("a.brain") + "'";
-    const std::string merge = "brain merge -o '" + target + "' " + a + " " + a;
-    ASSERT_EQ(run(merge).exit_code, 0);
+    const std::string target = path("average.brain"), a = "'" + path("a.brain") + "'";
+    const std::string average = "brain average -o '" + target + "' " + a + " " + a;
+    ASSERT_EQ(run(average).exit_code, 0);
     const auto begin = std::chrono::steady_clock::now();
-    ASSERT_EQ(run(merge).exit_code, 0);
+    ASSERT_EQ(run(average).exit_code, 0);
     const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - begin;
     int killed = 0;
     for (int i = 0; i < 30; ++i) {
         // Two at a time, killed at moments that differ; the later ones come to their end.
         const auto seconds = [&](double part) { return std::to_string(part * whole.count()); };
         const std::string other = "timeout -s KILL " + seconds(1 - i / 60.0) + " '" +
-                                  testing::program().string() + "' " + merge;
+                                  testing::program().string() + "' " + average;
         const Ran ran =
-            run(merge + " 2>&1 & " + other, "timeout -s KILL " + seconds(0.4 + i / 30.0), "");
+            run(average + " 2>&1 & " + other, "timeout -s KILL " + seconds(0.4 + i / 30.0), "");
         killed += ran.exit_code != 0;
         const auto bytes = read_whole_file(target);
         ASSERT_TRUE(bytes.ok()) << bytes.status().message();
@@ -264,8 +266,8 @@ TEST_F(ToolCare, MergesKilledAtAnyTimeLeaveAWholeBrain) {
     }
     EXPECT_GT(killed, 0);
     usleep(200'000);  // until the last of them is gone
-    ASSERT_EQ(run(merge).exit_code, 0);
-    EXPECT_EQ(names(), (std::vector<std::string>{"a.brain", "fifo", "merged.brain", "model.onnx"}));
+    ASSERT_EQ(run(average).exit_code, 0);
+    EXPECT_EQ(names(), (std::vector<std::string>{"a.brain", "average.brain", "fifo", "model.onnx"}));
 }
 
 }  // namespace

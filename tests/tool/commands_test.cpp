@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth cook, run, replay, bench, diff, brain, verify --cooked; and what keeps a crash to its case.
+// hearth cook, run, replay, bench, diff, brain, verify --cooked; and what keeps a crash to its
+// case.
 
 #include "../../sdk/tools/hearth/isolate.hpp"
 #include "../../sdk/tools/hearth/npy.hpp"
@@ -62,7 +63,7 @@ class Tool : public ::testing::Test {
     /// Cooks the model; the report.
     json cook(const std::string& options = "") {
         const Ran ran = run("cook '" + path("model.onnx") + "' -o '" + path("model.hearth") +
-                            "' --json --no-measure --max-rows 16 " + options);
+                            "' --json --no-measure --max-batch-size 16 " + options);
         EXPECT_EQ(ran.exit_code, 0) << ran.text;
         return json::parse(ran.text, nullptr, false);
     }
@@ -75,17 +76,17 @@ class Tool : public ::testing::Test {
     fs::path root_;
 };
 
-TEST_F(Tool, CookReportsBytesStepsAndWhatFused) {
-    const json report = cook("--profiles large,baseline --name act");
+TEST_F(Tool, CookReportsBytesCommandsAndFusedGroups) {
+    const json report = cook("--device-targets large,baseline --name act");
     ASSERT_FALSE(report.is_discarded());
     EXPECT_EQ(report["bytes"], fs::file_size(path("model.hearth")));
-    EXPECT_EQ(report["max_rows"], 16);
-    ASSERT_EQ(report["profiles"].size(), 2u);
-    const json& profile = report["profiles"][0];
-    EXPECT_EQ(profile["name"], "large");
-    EXPECT_EQ(profile["bytes"]["params"], 4 * (5 * 6 + 5 + 2 * 5));
-    EXPECT_GT(profile["bytes"]["spirv"], 100);
-    const json& entry = profile["entries"][0];
+    EXPECT_EQ(report["max_batch_size"], 16);
+    ASSERT_EQ(report["device_targets"].size(), 2u);
+    const json& target = report["device_targets"][0];
+    EXPECT_EQ(target["name"], "large");
+    EXPECT_EQ(target["bytes"]["params"], 4 * (5 * 6 + 5 + 2 * 5));
+    EXPECT_GT(target["bytes"]["spirv"], 100);
+    const json& entry = target["entries"][0];
     EXPECT_EQ(entry["name"], "act");
     EXPECT_GT(entry["dispatches"], 0);
     EXPECT_GT(entry["operators"], entry["dispatches"]);
@@ -93,23 +94,24 @@ TEST_F(Tool, CookReportsBytesStepsAndWhatFused) {
     EXPECT_FALSE(entry["fused"].empty());
 }
 
-TEST_F(Tool, CookPacksAProgramForEachProfile) {
-    const json report = cook("--profiles coopmat,fp16,descriptors,baseline --quantize f16");
+TEST_F(Tool, CookPacksAProgramForEachDeviceTarget) {
+    const json report = cook("--device-targets coopmat,fp16,descriptors,baseline --quantize f16");
     ASSERT_FALSE(report.is_discarded());
-    ASSERT_EQ(report["profiles"].size(), 4u);
-    for (const char* profile : {"coopmat", "fp16", "descriptors", "baseline"}) {
-        const Ran ran = run("run '" + path("model.hearth") + "' --device program --profile " +
-                            profile + " --rows 3 --json");
+    ASSERT_EQ(report["device_targets"].size(), 4u);
+    for (const char* target : {"coopmat", "fp16", "descriptors", "baseline"}) {
+        const Ran ran = run("run '" + path("model.hearth") + "' --device program --device-target " +
+                            target + " --batch-size 3 --json");
         EXPECT_EQ(ran.exit_code, 0) << ran.text;
     }
-    const Ran other = run("run '" + path("model.hearth") + "' --device program --profile none");
+    const Ran other =
+        run("run '" + path("model.hearth") + "' --device program --device-target none");
     EXPECT_EQ(other.exit_code, 1);
     EXPECT_TRUE(other.says("'none'")) << other.text;
 }
 
 TEST_F(Tool, CookKeepsNarrowWeightsAndTellsTheirErrors) {
     ASSERT_TRUE(write_file_atomically(path("model.onnx"), wide_layer().bytes()).ok());
-    const std::string inputs = " --device cpu --rows 4 --seed 5 -o ";
+    const std::string inputs = " --device reference --batch-size 4 --seed 5 -o ";
     EXPECT_EQ(run("run '" + path("model.onnx") + "'" + inputs + path("exact")).exit_code, 0);
     const HostTensor exact = tool::read_npy(read("exact/y.npy")).value();
     const struct {
@@ -126,9 +128,9 @@ TEST_F(Tool, CookKeepsNarrowWeightsAndTellsTheirErrors) {
         EXPECT_GT(w["rms_error"], 0);
         EXPECT_LT(w["rms_error"].get<double>(), c.error * w["rms"].get<double>());
         const std::string folder = path(c.format);
-        for (const char* device : {"cpu", "gpu"}) {
+        for (const char* device : {"reference", "gpu"}) {
             if (std::string_view(device) == "gpu" && c.format != std::string_view("int8")) continue;
-            const Ran ran = run("run '" + path("model.hearth") + "' --rows 4 --seed 5 -o '" +
+            const Ran ran = run("run '" + path("model.hearth") + "' --batch-size 4 --seed 5 -o '" +
                                 folder + "' --device " + device);
             EXPECT_EQ(ran.exit_code, 0) << ran.text;
             const HostTensor y = tool::read_npy(read(std::string(c.format) + "/y.npy")).value();
@@ -151,8 +153,9 @@ TEST_F(Tool, CookLetsProductsReadF16) {
     ASSERT_TRUE(write_file_atomically(path("model.onnx"), wide_layer().bytes()).ok());
     const auto cooked = [&](const char* precision) {
         EXPECT_FALSE(cook(std::string("--precision ") + precision).is_discarded());
-        const Ran ran = run("run '" + path("model.hearth") +
-                            "' --device program --rows 4 --seed 5 -o '" + path(precision) + "'");
+        const Ran ran =
+            run("run '" + path("model.hearth") + "' --device program --batch-size 4 --seed 5 -o '" +
+                path(precision) + "'");
         EXPECT_EQ(ran.exit_code, 0) << ran.text;
         return tool::read_npy(read(std::string(precision) + "/y.npy")).value();
     };
@@ -167,7 +170,7 @@ TEST_F(Tool, CookLetsProductsReadF16) {
 TEST_F(Tool, CookWritesAPlanForWebGpuBesideTheCThatKeepsItsWeights) {
     const std::string cook_wgsl = "cook '" + path("model.onnx") +
                                   "' --target wgsl --function walker --name act " +
-                                  "--max-rows 8 -o '" + path("page") + "' --json ";
+                                  "--max-batch-size 8 -o '" + path("page") + "' --json ";
     const Ran ran = run(cook_wgsl);
     ASSERT_EQ(ran.exit_code, 0) << ran.text;
     const json report = json::parse(ran.text, nullptr, false);
@@ -191,20 +194,20 @@ TEST_F(Tool, CookWritesAPlanForWebGpuBesideTheCThatKeepsItsWeights) {
 
 TEST_F(Tool, ReplayOfADumpFindsTheSameBits) {
     const std::string dump = path("run.safetensors");
-    EXPECT_FALSE(cook("--profiles baseline").is_discarded());
+    EXPECT_FALSE(cook("--device-targets baseline").is_discarded());
     for (const char* model : {"model.onnx", "model.hearth"}) {
-        const Ran ran =
-            run("run '" + path(model) + "' --rows 3 --dump '" + dump + "' --dump-step 0 --json");
+        const Ran ran = run("run '" + path(model) + "' --batch-size 3 --dump '" + dump +
+                            "' --dump-command 0 --json");
         EXPECT_EQ(ran.exit_code, 0) << ran.text;
         const Ran text = run("replay '" + dump + "'");
         EXPECT_EQ(text.exit_code, 0) << text.text;
-        EXPECT_TRUE(text.says("rows: 3")) << text.text;
-        EXPECT_TRUE(text.says("steps:\n0 dispatch ")) << text.text;
+        EXPECT_TRUE(text.says("batch_size: 3")) << text.text;
+        EXPECT_TRUE(text.says("commands:\n0 dispatch ")) << text.text;
         const Ran again = run("replay '" + dump + "' --json");
         const json report = json::parse(again.text, nullptr, false);
         ASSERT_FALSE(report.is_discarded()) << again.text;
         EXPECT_TRUE(report["agree"]);
-        EXPECT_GE(report["outputs"].size(), 2u) << "an output and what step 0 wrote";
+        EXPECT_GE(report["outputs"].size(), 2u) << "an output and the results of command 0";
         for (const json& output : report["outputs"]) EXPECT_TRUE(output["equal_bits"]) << output;
     }
     // Without the program in it: the package gives it, and no other one does.
@@ -212,15 +215,16 @@ TEST_F(Tool, ReplayOfADumpFindsTheSameBits) {
     NamedTensors tensors = read_safetensors(read("run.safetensors"), &texts).value();
     ASSERT_EQ(tensors.erase("program"), 1u);
     ASSERT_TRUE(write_file_atomically(dump, write_safetensors(tensors, texts)).ok());
-    EXPECT_TRUE(run("replay '" + dump + "'").says("--program FILE gives the package"));
+    EXPECT_TRUE(
+        run("replay '" + dump + "'").says("the dump contains no program; give its package"));
     const std::string with_program =
         "replay '" + dump + "' --program '" + path("model.hearth") + "'";
     EXPECT_EQ(run(with_program).exit_code, 0);
     ASSERT_TRUE(write_file_atomically(path("model.onnx"), wide_layer().bytes()).ok());
-    EXPECT_FALSE(cook("--profiles baseline").is_discarded());
+    EXPECT_FALSE(cook("--device-targets baseline").is_discarded());
     const Ran other = run(with_program);
     EXPECT_EQ(other.exit_code, 1);
-    EXPECT_TRUE(other.says("the dump is of program ")) << other.text;
+    EXPECT_TRUE(other.says("; give the one that the dump was made with")) << other.text;
 }
 
 TEST_F(Tool, ReplayOfAFolderGoesThroughItsDumpsInOrder) {
@@ -232,7 +236,8 @@ TEST_F(Tool, ReplayOfAFolderGoesThroughItsDumpsInOrder) {
                             folder + "/" + name + ".safetensors'");
         ASSERT_EQ(ran.exit_code, 0) << ran.text;
     }
-    // The second one's program is in the first alone, and the host changes a weight before the third.
+    // The second one's program is in the first alone, and the host changes a weight before the
+    // third.
     Metadata texts;
     NamedTensors second = read_safetensors(read("dumps/1.safetensors"), &texts).value();
     ASSERT_EQ(second.erase("program"), 1u);
@@ -255,8 +260,8 @@ TEST_F(Tool, ReplayOfAFolderGoesThroughItsDumpsInOrder) {
     const Ran changed = run("replay '" + folder + "'");
     EXPECT_EQ(changed.exit_code, 1) << "what came out was made of other weights";
     EXPECT_TRUE(changed.says("== 2.safetensors")) << changed.text;
-    EXPECT_TRUE(changed.says("goes on from where the dump before ended")) << changed.text;
-    EXPECT_TRUE(changed.says("changed since the dump before: " + slot->first.substr(5)))
+    EXPECT_TRUE(changed.says("continues from the end of the previous dump")) << changed.text;
+    EXPECT_TRUE(changed.says("changed since the previous dump: " + slot->first.substr(5)))
         << changed.text;
 }
 
@@ -292,15 +297,16 @@ TEST_F(Tool, DiffOfFoldersOfDumpsNamesTheExecutionAndTheTensorThatDiffers) {
     EXPECT_EQ(report["dumps"][0]["differences"], json::array());
     ASSERT_EQ(report["dumps"][1]["differences"].size(), 1u);
     EXPECT_EQ(report["dumps"][1]["differences"][0]["what"], output->first);
-    // What was run is told before what came of it, and a run that ended early from one that did not.
+    // What was run is told before what came of it, and a run that ended early from one that did
+    // not.
     texts["rows"] = "99";
     write();
-    EXPECT_TRUE(run(both).says("  rows: '")) << run(both).text;
+    EXPECT_TRUE(run(both).says("  batch_size: '")) << run(both).text;
     ASSERT_TRUE(std::filesystem::remove(path("theirs/1.safetensors")));
     EXPECT_TRUE(run(both).says("2 dumps in the first, 1 in the second"));
     EXPECT_EQ(run(both).exit_code, 1);
     EXPECT_TRUE(run("diff '" + path("ours") + "' '" + path("model.onnx") + "'")
-                    .says("expected two of a kind"));
+                    .says("expected two models or two dumps"));
 }
 
 TEST_F(Tool, ReplayTellsWhatDiffersAndRefusesWhatIsNoDump) {
@@ -327,20 +333,21 @@ TEST_F(Tool, ReplayTellsWhatDiffersAndRefusesWhatIsNoDump) {
     EXPECT_EQ(run("replay '" + dump + "'").exit_code, 0);
     texts["hearth_dump"] = "2";
     write();
-    EXPECT_TRUE(run("replay '" + dump + "'").says("its hearth_dump is '2', expected 1"));
+    EXPECT_TRUE(
+        run("replay '" + dump + "'").says("expected a dump of version 1, found hearth_dump '2'"));
     for (const size_t size : {size_t{0}, size_t{7}, size_t{100}, whole.size() - 1}) {
         ASSERT_TRUE(write_file_atomically(dump, std::span(whole).first(size)).ok());
         EXPECT_EQ(run("replay '" + dump + "'").exit_code, 1) << size;
     }
     const std::string model = "run '" + path("model.onnx") + "' --dump '" + dump + "' ";
     EXPECT_TRUE(
-        run(model + "--device cpu").says("a dump is of a run on a device; --device is cpu"));
-    EXPECT_TRUE(run(model + "--dump-step 99").says("step 99 is none"));
+        run(model + "--device reference").says("a dump is of a run on a device; --device is cpu"));
+    EXPECT_TRUE(run(model + "--dump-command 99").says("step 99 is none"));
 }
 
 TEST_F(Tool, CookMeasuresWhereThereIsADevice) {
-    const Ran ran =
-        run("cook '" + path("model.onnx") + "' -o '" + path("m.hearth") + "' --profiles device");
+    const Ran ran = run("cook '" + path("model.onnx") + "' -o '" + path("m.hearth") +
+                        "' --device-targets device");
     EXPECT_EQ(ran.exit_code, 0) << ran.text;
     EXPECT_TRUE(ran.says("estimated ")) << ran.text;
     EXPECT_TRUE(ran.says(", measured ")) << ran.text;
@@ -359,7 +366,7 @@ testing::OnnxBuilder open_convolution() {
 
 TEST_F(Tool, AModelOfOpenExtentsIsAnsweredWithAShapeOptionThatWorks) {
     ASSERT_TRUE(write_file_atomically(path("model.onnx"), open_convolution().bytes()).ok());
-    for (const char* command : {"run --device cpu", "bench", "inspect", "cook -o x.hearth"}) {
+    for (const char* command : {"run --device reference", "bench", "inspect", "cook -o x.hearth"}) {
         const Ran ran = run(std::string(command) + " '" + path("model.onnx") + "'");
         EXPECT_EQ(ran.exit_code, 1) << command;
         EXPECT_TRUE(ran.says("'x' is [batch, 3, height, width] in the model")) << ran.text;
@@ -367,7 +374,7 @@ TEST_F(Tool, AModelOfOpenExtentsIsAnsweredWithAShapeOptionThatWorks) {
     }
     const json report = cook("--shape x=1,3,160,160");
     ASSERT_FALSE(report.is_discarded());
-    EXPECT_EQ(report["notes"], json::array());
+    EXPECT_EQ(report["remarks"], json::array());
 }
 
 // A reader of lines of text takes images of one height, which its file does not say.
@@ -379,28 +386,29 @@ TEST_F(Tool, ASizeThatAModelCannotTakeIsNamedBesideWhatItBreaks) {
     ASSERT_TRUE(write_file_atomically(path("model.onnx"), flat.bytes()).ok());
     const Ran ran = run("cook -o x.hearth '" + path("model.onnx") + "' --shape x=1,160");
     EXPECT_EQ(ran.exit_code, 1);
-    EXPECT_TRUE(ran.says("; that is with x [1, 160], another --shape may fit\n")) << ran.text;
+    EXPECT_TRUE(ran.says("; imported with x [1, 160]; try another --shape\n")) << ran.text;
 }
 
 TEST_F(Tool, SeveralSizesOfAModelShareItsWeightsInOnePackage) {
     ASSERT_TRUE(write_file_atomically(path("model.onnx"), open_convolution().bytes()).ok());
     const json one = cook("--name net --shape x=1,3,8,10");
-    const json two = cook("--name net --shape x=1,3,8,10 --shape x=rows,3,16,12");
+    const json two = cook("--name net --shape x=1,3,8,10 --shape x=batch,3,16,12");
     ASSERT_FALSE(two.is_discarded());
-    const json& entries = two["profiles"][0]["entries"];
+    const json& entries = two["device_targets"][0]["entries"];
     ASSERT_EQ(entries.size(), 2u);
     EXPECT_EQ(entries[0]["name"], "net_1x3x8x10");
-    EXPECT_EQ(entries[1]["name"], "net_rowsx3x16x12");
+    EXPECT_EQ(entries[1]["name"], "net_batchx3x16x12");
     EXPECT_EQ(two["weights_bytes"], one["weights_bytes"]);
-    EXPECT_EQ(two["profiles"][0]["bytes"]["params"], one["profiles"][0]["bytes"]["params"]);
+    EXPECT_EQ(two["device_targets"][0]["bytes"]["params"],
+              one["device_targets"][0]["bytes"]["params"]);
     // Each computes what the model of its size does.
     const struct {
         const char *entry, *shape;
-    } kSizes[] = {{"net_1x3x8x10", "x=1,3,8,10"}, {"net_rowsx3x16x12", "x=rows,3,16,12"}};
+    } kSizes[] = {{"net_1x3x8x10", "x=1,3,8,10"}, {"net_batchx3x16x12", "x=batch,3,16,12"}};
     for (const auto& size : kSizes) {
-        const std::string same = " --seed 3 --rows 2 -o '";
-        EXPECT_EQ(run("run '" + path("model.onnx") + "' --device cpu --shape " + size.shape + same +
-                      path("a") + "'")
+        const std::string same = " --seed 3 --batch-size 2 -o '";
+        EXPECT_EQ(run("run '" + path("model.onnx") + "' --device reference --shape " + size.shape +
+                      same + path("a") + "'")
                       .exit_code,
                   0);
         const Ran ran = run("run '" + path("model.hearth") + "' --entry " + size.entry + same +
@@ -415,8 +423,7 @@ TEST_F(Tool, SeveralSizesOfAModelShareItsWeightsInOnePackage) {
     const Ran twice = run(cooking + "--shape x=1,3,8,8 --shape x=1,3,8,8");
     EXPECT_TRUE(twice.says("--shape gives the size 1x3x8x8 twice")) << twice.text;
     const Ran none = run(cooking + "--shape z=1,3,8,8");
-    EXPECT_TRUE(none.says("--shape names 'z', which is no input of the model; there are: 'x'"))
-        << none.text;
+    EXPECT_TRUE(none.says("--shape names 'z', which is not an input of the model")) << none.text;
 }
 
 TEST_F(Tool, ContentsThatAModelNeedsToKnowCanBeGiven) {
@@ -424,50 +431,50 @@ TEST_F(Tool, ContentsThatAModelNeedsToKnowCanBeGiven) {
     b.input("x", {2, 3}).input("shape", {2}, onnx::TensorProto::INT64).output("y");
     b.node("Reshape", {"x", "shape"}, {"y"});
     ASSERT_TRUE(write_file_atomically(path("model.onnx"), b.bytes()).ok());
-    const std::string command = "run '" + path("model.onnx") + "' --device cpu ";
+    const std::string command = "run '" + path("model.onnx") + "' --device reference ";
     const Ran ran = run(command + "--value shape=3,-1");
     EXPECT_EQ(ran.exit_code, 0) << ran.text;
     EXPECT_TRUE(ran.says("y f32[3, 2]")) << ran.text;
-    EXPECT_TRUE(
-        run(command + "--value shape=3").says("'shape' is [2], its given contents are [1]"));
+    EXPECT_TRUE(run(command + "--value shape=3").says("'shape' is [2], its given value is [1]"));
     EXPECT_TRUE(run(command + "--value shape=3,0.5").says("is of i64, which 0.5"));
-    EXPECT_TRUE(run(command + "--value z=3").says("names 'z', which is no input of the model"));
+    EXPECT_TRUE(run(command + "--value z=3").says("names 'z', which is not an input of the model"));
     EXPECT_TRUE(run(command + "--value shape=3,x").says("'shape=3,x' is no value; expected NAME="));
 }
 
-TEST_F(Tool, RowsThatCannotBeLeftOpenAreTakenAsGivenWithANote) {
+TEST_F(Tool, ABatchSizeThatCannotStaySymbolicIsFixedWithARemark) {
     testing::OnnxBuilder b;  // the second row: one that there must be
     b.input("x", {"batch", 2}).output("y");
     b.initializer(testing::int_tensor("one", {1}, {1}));
     b.initializer(testing::int_tensor("two", {1}, {2}));
     b.node("Slice", {"x", "one", "two"}, {"y"});
     ASSERT_TRUE(write_file_atomically(path("model.onnx"), b.bytes()).ok());
-    const Ran ran = run("run '" + path("model.onnx") + "' --device cpu --rows 3");
+    const Ran ran = run("run '" + path("model.onnx") + "' --device reference --batch-size 3");
     EXPECT_EQ(ran.exit_code, 0) << ran.text;
-    EXPECT_TRUE(ran.says("note: ")) << ran.text;
-    EXPECT_TRUE(ran.says("its rows cannot be left open (")) << ran.text;
-    EXPECT_TRUE(ran.says("; taken with x [3, 2]\n")) << ran.text;
+    EXPECT_TRUE(ran.says("remark: ")) << ran.text;
+    EXPECT_TRUE(ran.says("its batch size cannot stay symbolic (")) << ran.text;
+    EXPECT_TRUE(ran.says("; compiled for x [3, 2]\n")) << ran.text;
     const Ran cooked = run("cook '" + path("model.onnx") + "' -o '" + path("m.hearth") +
-                               "' --json --no-measure --max-rows 4",
+                               "' --json --no-measure --max-batch-size 4",
                            "", " 2>/dev/null");
     const json report = json::parse(cooked.text, nullptr, false);
     ASSERT_FALSE(report.is_discarded());
-    ASSERT_EQ(report["notes"].size(), 1u);
-    EXPECT_NE(report["notes"][0].get<std::string>().find("x [4, 2]"), std::string::npos) << report;
+    ASSERT_EQ(report["remarks"].size(), 1u);
+    EXPECT_NE(report["remarks"][0].get<std::string>().find("x [4, 2]"), std::string::npos)
+        << report;
 }
 
 TEST_F(Tool, TheHeaderOfAPackageCompilesAndAgreesWithIt) {
     if (kIsWindows) GTEST_SKIP() << "there is no compiler under Wine";
     const std::string header = path("my policy-2.h");
-    cook("--name act --profiles descriptors,baseline --header '" + header + "'");
+    cook("--name act --device-targets descriptors,baseline --header '" + header + "'");
     const std::string text =
         "#include \"my policy-2.h\"\n"
-        "#if MY_POLICY_2_ROWS_CAPACITY != 16\n#error rows\n#endif\n"
+        "#if MY_POLICY_2_MAX_BATCH_SIZE != 16\n#error batch\n#endif\n"
         "static const int64_t shape[] = MY_POLICY_2_ACT_OBS_SHAPE(5);\n"
         "int main(void) {\n"
         "    return !(MY_POLICY_2_ENTRY_ACT == 0 && MY_POLICY_2_ACT_OBS_RANK == "
         "2 && shape[0] == 5 && shape[1] == 6 && MY_POLICY_2_ACT_OBS_BYTES(5) "
-        "== 120 && MY_POLICY_2_SLOT_W1_RANK == 2);\n"
+        "== 120 && MY_POLICY_2_VARIABLE_W1_RANK == 2);\n"
         "}\n";
     for (const char* compiler : {"cc -std=c11", "c++ -std=c++17 -Wold-style-cast"}) {
         const std::string source = path(compiler[1] == 'c' ? "use.c" : "use.cpp");
@@ -489,16 +496,16 @@ TEST_F(Tool, TheHeaderOfAPackageCompilesAndAgreesWithIt) {
         << found;
     for (const char* line :
          {"#define MY_POLICY_2_ACT_ACTION_NAME \"action\"\n",
-          "/* output \"action\": f32 [rows, 2], in the buffer f32 */\n",
+          "/* output \"action\": f32 [batch, 2], in the buffer f32 */\n",
           "static inline int my_policy_2_matches(const hearth_program* program)"})
         EXPECT_NE(found.find(line), std::string::npos) << line << found;
 }
 
 TEST_F(Tool, CookSaysWhatIsWrong) {
-    const Ran unknown =
-        run("cook '" + path("model.onnx") + "' -o '" + path("m.hearth") + "' --profiles nonsense");
+    const Ran unknown = run("cook '" + path("model.onnx") + "' -o '" + path("m.hearth") +
+                            "' --device-targets nonsense");
     EXPECT_EQ(unknown.exit_code, 1);
-    EXPECT_TRUE(unknown.says("there is no profile 'nonsense'; there are: baseline,"))
+    EXPECT_TRUE(unknown.says("there is no device target 'nonsense'; expected one of: baseline,"))
         << unknown.text;
     const Ran place = run("cook '" + path("model.onnx") + "' -o /nonexistent/x --no-measure");
     EXPECT_EQ(place.exit_code, 1);
@@ -514,30 +521,30 @@ TEST_F(Tool, CookingAPackageAgainGivesTheSameBytes) {
     cook();
     const std::vector<std::byte> first = read("model.hearth");
     const Ran again = run("cook '" + path("model.hearth") + "' -o '" + path("again.hearth") +
-                          "' --no-measure --max-rows 16");
+                          "' --no-measure --max-batch-size 16");
     EXPECT_EQ(again.exit_code, 0) << again.text;
     const auto info = run("inspect --json '" + path("again.hearth") + "'");
     EXPECT_EQ(info.exit_code, 0) << info.text;
     const json a = json::parse(run("inspect --json '" + path("model.hearth") + "'").text);
     json b = json::parse(info.text);
     EXPECT_EQ(a["graph_hash"], b["graph_hash"]);
-    EXPECT_EQ(a["profiles"], b["profiles"]);
+    EXPECT_EQ(a["device_targets"], b["device_targets"]);
 }
 
 TEST_F(Tool, RunWritesWhatTheReferenceComputes) {
     cook();
     for (const char* model : {"model.onnx", "model.hearth"})
-        for (const char* device : {"cpu", "gpu", "program"}) {
+        for (const char* device : {"reference", "gpu", "program"}) {
             const std::string folder = path(std::string(model) + device);
-            const Ran ran = run("run '" + path(model) + "' --device " + device + " --rows 3 -o '" +
-                                folder + "' --seed 9");
+            const Ran ran = run("run '" + path(model) + "' --device " + device +
+                                " --batch-size 3 -o '" + folder + "' --seed 9");
             EXPECT_EQ(ran.exit_code, 0) << ran.text;
             const auto bytes = read_whole_file(folder + "/action.npy");
             ASSERT_TRUE(bytes.ok()) << bytes.status().message();
             const Result<HostTensor> action = tool::read_npy(*bytes);
             ASSERT_TRUE(action.ok()) << action.status().message();
             EXPECT_EQ(action->shape(), (Shape{3, 2}));
-            const auto reference = read_whole_file(path("model.onnxcpu") + "/action.npy");
+            const auto reference = read_whole_file(path("model.onnxreference") + "/action.npy");
             const HostTensor expected = tool::read_npy(*reference).value();
             for (int64_t i = 0; i < expected.element_count(); ++i)
                 EXPECT_NEAR(action->get(i), expected.get(i), 1e-5);
@@ -552,12 +559,12 @@ TEST_F(Tool, RunReadsBothKindsOfFiles) {
     std::string first;
     for (const char* file : {"obs.npy", "obs.pb"}) {
         const Ran ran =
-            run("run '" + path("model.onnx") + "' --device cpu --json -i state_ins=ones " +
+            run("run '" + path("model.onnx") + "' --device reference --json -i state_ins=ones " +
                 "-i 'obs=" + path(file) + "' --format pb -o '" + path("out") + "'");
         EXPECT_EQ(ran.exit_code, 0) << ran.text;
         const json report = json::parse(ran.text, nullptr, false);
         ASSERT_FALSE(report.is_discarded());
-        EXPECT_EQ(report["rows"], 2);
+        EXPECT_EQ(report["batch_size"], 2);
         if (first.empty()) first = report.dump();
         EXPECT_EQ(report.dump(), first);
         const Result<NamedTensor> action = read_onnx_tensor(read("out/action.pb"));
@@ -570,13 +577,14 @@ TEST_F(Tool, RunReadsBothKindsOfFiles) {
 TEST_F(Tool, RunNamesInputsThatDoNotFit) {
     const Ran unknown = run("run '" + path("model.onnx") + "' -i nothing=zeros");
     EXPECT_EQ(unknown.exit_code, 1);
-    EXPECT_TRUE(unknown.says("no input is named 'nothing'; there are: obs, state_ins"))
+    EXPECT_TRUE(unknown.says("no input is named 'nothing'; expected one of: obs, state_ins"))
         << unknown.text;
     HostTensor obs(DType::kF32, {2, 5});
     ASSERT_TRUE(write_file_atomically(path("obs.npy"), tool::write_npy(obs)).ok());
     const Ran shape = run("run '" + path("model.onnx") + "' -i 'obs=" + path("obs.npy") + "'");
     EXPECT_EQ(shape.exit_code, 1);
-    EXPECT_TRUE(shape.says("input 'obs' is f32[rows, 6], the file has f32[2, 5]")) << shape.text;
+    EXPECT_TRUE(shape.says("input 'obs' is f32[batch, 6], the file has f32[2, 5]; give a file"))
+        << shape.text;
 }
 
 TEST_F(Tool, WhatIsNoModelIsNamed) {
@@ -584,15 +592,18 @@ TEST_F(Tool, WhatIsNoModelIsNamed) {
     ASSERT_TRUE(write_file_atomically(path("text.txt"), std::as_bytes(std::span(text))).ok());
     const std::string cook = "cook -o '" + path("model.hearth") + "'";
     for (const std::string& command :
-         {std::string("inspect"), std::string("run --device cpu"), std::string("bench"), cook}) {
+         {std::string("inspect"), std::string("run --device reference"), std::string("bench"),
+          cook}) {
         const Ran folder = run(command + (" '" + root_.string() + "'"));
         EXPECT_EQ(folder.exit_code, 1) << command;
         EXPECT_TRUE(folder.says("' is a folder, expected a file")) << folder.text;
         const Ran file = run(command + (" '" + path("text.txt") + "'"));
         EXPECT_EQ(file.exit_code, 1) << command;
-        EXPECT_TRUE(file.says("text.txt: the 5 bytes are no serialized ONNX model")) << file.text;
+        EXPECT_TRUE(file.says("text.txt: the 5 bytes are not a serialized ONNX model"))
+            << file.text;
     }
-    const Ran twice = run("run --device cpu '" + path("model.onnx") + "' -i obs=ones -i obs=zeros");
+    const Ran twice =
+        run("run --device reference '" + path("model.onnx") + "' -i obs=ones -i obs=zeros");
     EXPECT_EQ(twice.exit_code, 1);
     EXPECT_TRUE(twice.says("input 'obs' is given twice")) << twice.text;
 }
@@ -600,11 +611,12 @@ TEST_F(Tool, WhatIsNoModelIsNamed) {
 TEST_F(Tool, DiffFindsEqualAndUnequalModels) {
     cook();
     const std::string same =
-        "diff '" + path("model.onnx") + "' '" + path("model.hearth") + "' --rows 4 ";
+        "diff '" + path("model.onnx") + "' '" + path("model.hearth") + "' --batch-size 4 ";
     const Ran equal = run(same);
     EXPECT_EQ(equal.exit_code, 0) << equal.text;
     EXPECT_TRUE(equal.says("action: equal bits")) << equal.text;
-    EXPECT_EQ(run(same + "--device gpu --second-device cpu --rtol 1e-4 --atol 1e-5").exit_code, 0);
+    EXPECT_EQ(
+        run(same + "--device gpu --second-device reference --rtol 1e-4 --atol 1e-5").exit_code, 0);
 
     auto other = testing::small_policy();
     float weight = 0.5f;
@@ -621,24 +633,25 @@ TEST_F(Tool, DiffFindsEqualAndUnequalModels) {
     EXPECT_GT(report["outputs"][0]["max_abs"], 0);
 }
 
-TEST_F(Tool, BenchListsEachStepBesideTheRoof) {
+TEST_F(Tool, BenchListsEachCommandBesideTheRoofline) {
     const json cooked = cook();
-    const Ran ran = run("bench --json --samples 4 --rows 16 '" + path("model.hearth") + "'");
+    const Ran ran = run("bench --json --samples 4 --batch-size 16 '" + path("model.hearth") + "'");
     EXPECT_EQ(ran.exit_code, 0) << ran.text;
     const json report = json::parse(ran.text, nullptr, false);
     ASSERT_FALSE(report.is_discarded()) << ran.text;
+    EXPECT_EQ(report["samples"], 4) << "the warm-up is not one of them";
     EXPECT_GT(report["total_us"], 0);
     EXPECT_GT(report["roof"]["gflops_per_s"], 0);
-    const json& entry = cooked["profiles"][0]["entries"][0];
-    EXPECT_EQ(report["steps"].size(),
+    const json& entry = cooked["device_targets"][0]["entries"][0];
+    EXPECT_EQ(report["commands"].size(),
               entry["dispatches"].get<size_t>() + entry["copies"].get<size_t>());
-    for (const json& step : report["steps"]) {
-        EXPECT_GT(step["us"], 0);
-        EXPECT_FALSE(step["step"].get<std::string>().empty());
+    for (const json& command : report["commands"]) {
+        EXPECT_GT(command["us"], 0);
+        EXPECT_FALSE(command["command"].get<std::string>().empty());
     }
     const Ran text = run("bench --samples 4 --no-roof '" + path("model.onnx") + "'");
     EXPECT_EQ(text.exit_code, 0) << text.text;
-    EXPECT_TRUE(text.says("sum of the steps")) << text.text;
+    EXPECT_TRUE(text.says("sum of the commands")) << text.text;
 }
 
 TEST_F(Tool, ADamagedPackageIsToldAbout) {
@@ -646,46 +659,46 @@ TEST_F(Tool, ADamagedPackageIsToldAbout) {
     std::vector<std::byte> bytes = read("model.hearth");
     bytes[bytes.size() / 3] ^= std::byte{1};
     ASSERT_TRUE(write_file_atomically(path("bad.hearth"), bytes).ok());
-    const Ran ran = run("run --device cpu --json '" + path("bad.hearth") + "'");
+    const Ran ran = run("run --device reference --json '" + path("bad.hearth") + "'");
     EXPECT_EQ(ran.exit_code, 1);
     EXPECT_TRUE(ran.says("package: ")) << ran.text;
     EXPECT_TRUE(ran.says("\"error\"")) << ran.text;
 }
 
-TEST_F(Tool, BrainsAreShownComparedMergedAndForgotten) {
+TEST_F(Tool, BrainsAreShownComparedAveragedAndReset) {
     cook();
-    const Brain shipped = initial_brain(read("model.hearth")).value();
-    Brain a = shipped, b = shipped;
+    const Brain initial = initial_brain(read("model.hearth")).value();
+    Brain a = initial, b = initial;
     a.find("w1")->value.set(0, 1);
     b.find("w1")->value.set(0, 3);
     ASSERT_TRUE(write_file_atomically(path("a.brain"), *save_brain(a)).ok());
-    ASSERT_TRUE(write_file_atomically(path("b.brain"), *save_brain(b, &shipped)).ok());
-    const std::string from = " --shipped '" + path("model.hearth") + "'";
+    ASSERT_TRUE(write_file_atomically(path("b.brain"), *save_brain(b, &initial)).ok());
+    const std::string from = " --initial '" + path("model.hearth") + "'";
 
     const Ran shown = run("brain show '" + path("b.brain") + "'" + from);
     EXPECT_EQ(shown.exit_code, 0) << shown.text;
-    EXPECT_TRUE(shown.says("a difference (1 tensors changed)")) << shown.text;
+    EXPECT_TRUE(shown.says("a delta (1 tensors changed)")) << shown.text;
     const Ran orphan = run("brain show '" + path("b.brain") + "'");
     EXPECT_EQ(orphan.exit_code, 1);
-    EXPECT_TRUE(orphan.says("--shipped names it")) << orphan.text;
+    EXPECT_TRUE(orphan.says("give it by --initial")) << orphan.text;
 
     const Ran diff = run("brain diff '" + path("a.brain") + "' '" + path("b.brain") + "'" + from);
     EXPECT_EQ(diff.exit_code, 1);
     EXPECT_TRUE(diff.says("w1: 1 of 30 elements changed, max |b-a| 2")) << diff.text;
     EXPECT_EQ(run("brain diff '" + path("a.brain") + "' '" + path("a.brain") + "'").exit_code, 0);
 
-    const Ran merged = run("brain merge '" + path("a.brain") + "' '" + path("b.brain") +
-                           "' -w 3,1 --delta -o '" + path("m.brain") + "'" + from);
-    EXPECT_EQ(merged.exit_code, 0) << merged.text;
-    const Result<Brain> mean = load_brain(read("m.brain"), &shipped);
+    const Ran average = run("brain average '" + path("a.brain") + "' '" + path("b.brain") +
+                            "' -w 3,1 --delta -o '" + path("m.brain") + "'" + from);
+    EXPECT_EQ(average.exit_code, 0) << average.text;
+    const Result<Brain> mean = load_brain(read("m.brain"), &initial);
     ASSERT_TRUE(mean.ok()) << mean.status().message();
     EXPECT_EQ(mean->find("w1")->value.get(0), 1.5);
 
-    const Ran forgot = run("brain forget '" + path("a.brain") + "' --match 'w*' -o '" +
-                           path("f.brain") + "'" + from);
-    EXPECT_EQ(forgot.exit_code, 0) << forgot.text;
-    EXPECT_TRUE(forgot.says("2 of 3 tensors are as shipped")) << forgot.text;
-    EXPECT_EQ(load_brain(read("f.brain"))->find("w1")->value, shipped.find("w1")->value);
+    const Ran reset = run("brain reset '" + path("a.brain") + "' --match 'w*' -o '" +
+                          path("f.brain") + "'" + from);
+    EXPECT_EQ(reset.exit_code, 0) << reset.text;
+    EXPECT_TRUE(reset.says("2 of 3 tensors have their initial values")) << reset.text;
+    EXPECT_EQ(load_brain(read("f.brain"))->find("w1")->value, initial.find("w1")->value);
 }
 
 TEST_F(Tool, InfoHasJsonToo) {
@@ -733,7 +746,7 @@ TEST(Isolate, ACrashAndAHangFailTheirCasesAlone) {
 #endif
             if (i == 3) _exit(7);
             if (i == 4) std::this_thread::sleep_for(std::chrono::seconds(60));
-            return {{"cpu", {tool::Outcome::Kind::kPassed, std::to_string(i)}}};
+            return {{"reference", {tool::Outcome::Kind::kPassed, std::to_string(i)}}};
         };
     };
     std::vector<std::string> seen;

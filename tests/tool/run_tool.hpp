@@ -18,7 +18,7 @@
 
 namespace hearth::testing {
 
-// Under Wine there is no compiler, which --device native needs, and a process takes long to start.
+// Under Wine there is no compiler, which --device cpu needs, and a process takes long to start.
 #if defined(_WIN32)
 constexpr bool kIsWindows = true;
 #else

@@ -81,14 +81,14 @@ class VerifyTool : public ::testing::Test {
 TEST_F(VerifyTool, CountsWhatPassedAndExitsWithZero) {
     add_unary("relu", "Relu", {-1, 0, 2, 3}, {0, 0, 2, 3});
     add_unary("neg", "Neg", {-1, 0, 2, 3}, {1, 0, -2, -3});
-    const Ran ran = verify("--device cpu");
+    const Ran ran = verify("--device reference");
     EXPECT_EQ(ran.exit_code, 0) << ran.text;
     EXPECT_EQ(ran.text, "2 passed, 0 failed, 0 skipped\n");
 }
 
 // What ONNX Runtime computes: tests/data/contrib/make_cases.py.
 TEST_F(VerifyTool, OperatorsOfQuantizationToolsComputeWhatOnnxRuntimeDoes) {
-    for (const char* device : {"cpu", "gpu"}) {
+    for (const char* device : {"reference", "gpu"}) {
         const Ran ran =
             run(std::string("verify --device ") + device + " '" HEARTH_CONTRIB_DATA "'");
         EXPECT_EQ(ran.exit_code, 0) << ran.text;
@@ -99,17 +99,17 @@ TEST_F(VerifyTool, OperatorsOfQuantizationToolsComputeWhatOnnxRuntimeDoes) {
 TEST_F(VerifyTool, AFailureNamesCaseDeviceIndexAndBothValues) {
     add_unary("good", "Relu", {-1, 0, 2, 3}, {0, 0, 2, 3});
     add_unary("wrong", "Relu", {-1, 0, 2, 3}, {0, 0, 2.5f, 7});
-    const Ran ran = verify("--device cpu");
+    const Ran ran = verify("--device reference");
     EXPECT_EQ(ran.exit_code, 1) << ran.text;
     EXPECT_TRUE(ran.says(
-        "/wrong [cpu]: test_data_set_0: output_0 'y' differs first at [2]: 2, expected 2.5"))
+        "/wrong [reference]: test_data_set_0: output_0 'y' differs first at [2]: 2, expected 2.5"))
         << ran.text;
     EXPECT_TRUE(ran.says("1 passed, 1 failed, 0 skipped\n")) << ran.text;
 }
 
 TEST_F(VerifyTool, WhatIsMissingIsNamedUnderSkipped) {
     add_unary("odd", "NoSuchOp", {1, 2, 3, 4}, {1, 2, 3, 4});
-    const Ran ran = verify("--device cpu");
+    const Ran ran = verify("--device reference");
     EXPECT_EQ(ran.exit_code, 0) << ran.text;
     EXPECT_TRUE(ran.says("skipped:\n")) << ran.text;
     EXPECT_TRUE(ran.says("/odd: ")) << ran.text;
@@ -119,13 +119,13 @@ TEST_F(VerifyTool, WhatIsMissingIsNamedUnderSkipped) {
 
 TEST_F(VerifyTool, ToleranceIsTheOptionsThenTheCasesThenTheDefault) {
     add_unary("close", "Relu", {1, 2, 3, 4}, {1.05f, 2, 3, 4});
-    EXPECT_EQ(verify("--device cpu").exit_code, 1);
+    EXPECT_EQ(verify("--device reference").exit_code, 1);
     set_tolerance("close", "0.1 0\n");
-    EXPECT_EQ(verify("--device cpu").exit_code, 0);
-    EXPECT_EQ(verify("--device cpu --rtol 1e-3").exit_code, 1);
-    EXPECT_EQ(verify("--device cpu --rtol 0 --atol 0.06").exit_code, 0);
+    EXPECT_EQ(verify("--device reference").exit_code, 0);
+    EXPECT_EQ(verify("--device reference --rtol 1e-3").exit_code, 1);
+    EXPECT_EQ(verify("--device reference --rtol 0 --atol 0.06").exit_code, 0);
     set_tolerance("close", "much");
-    const Ran ran = verify("--device cpu");
+    const Ran ran = verify("--device reference");
     EXPECT_EQ(ran.exit_code, 1);
     EXPECT_TRUE(ran.says("tolerance.txt")) << ran.text;
 }
@@ -133,29 +133,29 @@ TEST_F(VerifyTool, ToleranceIsTheOptionsThenTheCasesThenTheDefault) {
 TEST_F(VerifyTool, TwoUlpAreAlwaysAllowedAndThreeAreNot) {
     const float two = std::nextafter(std::nextafter(3.0f, 4.0f), 4.0f);
     add_unary("ulp", "Relu", {1, 2, two, 4}, {1, 2, 3, 4});
-    EXPECT_EQ(verify("--device cpu --rtol 0 --atol 0").exit_code, 0);
+    EXPECT_EQ(verify("--device reference --rtol 0 --atol 0").exit_code, 0);
     add_unary("ulp", "Relu", {1, 2, std::nextafter(two, 4.0f), 4}, {1, 2, 3, 4});
-    EXPECT_EQ(verify("--device cpu --rtol 0 --atol 0").exit_code, 1);
+    EXPECT_EQ(verify("--device reference --rtol 0 --atol 0").exit_code, 1);
     // Around zero an ulp is the smallest number there is.
     add_unary("ulp", "Relu", {1, 2, 1e-30f, 4}, {1, 2, 0, 4});
-    EXPECT_EQ(verify("--device cpu --rtol 0 --atol 0").exit_code, 1);
+    EXPECT_EQ(verify("--device reference --rtol 0 --atol 0").exit_code, 1);
 }
 
 TEST_F(VerifyTool, NaNEqualsNaNAndInfinitiesEqualThemselvesAlone) {
     const float nan = std::nanf(""), inf = HUGE_VALF;
     add_unary("same", "Neg", {nan, inf, -inf, 1}, {nan, -inf, inf, -1});
-    EXPECT_EQ(verify("--device cpu").exit_code, 0);
+    EXPECT_EQ(verify("--device reference").exit_code, 0);
     add_unary("other", "Neg", {inf, 0, 0, 0}, {inf, 0, 0, 0});
-    EXPECT_TRUE(verify("--device cpu")
-                    .says("/other [cpu]: test_data_set_0: output_0 'y' differs first at [0]: -inf, "
+    EXPECT_TRUE(verify("--device reference")
+                    .says("/other [reference]: test_data_set_0: output_0 'y' differs first at [0]: -inf, "
                           "expected inf"));
     add_unary("other", "Neg", {1, 0, 0, 0}, {nan, 0, 0, 0});
-    EXPECT_EQ(verify("--device cpu").exit_code, 1);
+    EXPECT_EQ(verify("--device reference").exit_code, 1);
     add_unary("other", "Neg", {nan, 0, 0, 0}, {1, 0, 0, 0});
-    EXPECT_EQ(verify("--device cpu").exit_code, 1);
+    EXPECT_EQ(verify("--device reference").exit_code, 1);
     // However large the tolerance.
     add_unary("other", "Neg", {1, 0, 0, 0}, {-inf, 0, 0, 0});
-    EXPECT_EQ(verify("--device cpu --rtol 1 --atol 1e30").exit_code, 1);
+    EXPECT_EQ(verify("--device reference --rtol 1 --atol 1e30").exit_code, 1);
 }
 
 TEST_F(VerifyTool, IntegersMustBeTheSame) {
@@ -163,7 +163,7 @@ TEST_F(VerifyTool, IntegersMustBeTheSame) {
     b.input("x", {1}, onnx::TensorProto::INT64).output("y");
     b.node("Neg", {"x"}, {"y"});
     add_case("int", b, int_tensor("x", {1}, {100000}), int_tensor("y", {1}, {-100001}));
-    EXPECT_TRUE(verify("--device cpu --rtol 1 --atol 5").says("[0]: -100000, expected -100001"));
+    EXPECT_TRUE(verify("--device reference --rtol 1 --atol 5").says("[0]: -100000, expected -100001"));
 }
 
 TEST_F(VerifyTool, ShapesAndTypesMustBeTheSame) {
@@ -172,7 +172,7 @@ TEST_F(VerifyTool, ShapesAndTypesMustBeTheSame) {
     b.node("Relu", {"x"}, {"y"});
     add_case("shape", b, float_tensor("x", {4}, {1, 2, 3, 4}),
              float_tensor("y", {4, 1}, {1, 2, 3, 4}));
-    EXPECT_TRUE(verify("--device cpu").says("is f32[4], expected f32[4, 1]"));
+    EXPECT_TRUE(verify("--device reference").says("is f32[4], expected f32[4, 1]"));
 }
 
 TEST_F(VerifyTool, BrokenCasesFailAndTheOthersStillRun) {
@@ -233,12 +233,12 @@ TEST_F(VerifyTool, DevicesAndThePlannedProgramGiveTheSame) {
         }
     write(set / "output_0.pb", bytes_of(float_tensor("action", {3, 2}, action)));
     write(set / "output_1.pb", bytes_of(float_tensor("state_outs", {3}, {7, 8, 9})));
-    std::vector<std::string> devices = {"cpu", "gpu", "both", "program"};
-    if (!kIsWindows) devices.emplace_back("native");
+    std::vector<std::string> devices = {"reference", "gpu", "both", "program"};
+    if (!kIsWindows) devices.emplace_back("cpu");
     for (const std::string& device : devices)
-        for (const char* rows : {"", "--rows"}) {
-            const Ran ran = verify("--rtol 1e-5 --atol 1e-6 --device " + device + " " + rows);
-            EXPECT_EQ(ran.exit_code, 0) << device << rows << ": " << ran.text;
+        for (const char* batch : {"", "--symbolic-batch"}) {
+            const Ran ran = verify("--rtol 1e-5 --atol 1e-6 --device " + device + " " + batch);
+            EXPECT_EQ(ran.exit_code, 0) << device << batch << ": " << ran.text;
             EXPECT_TRUE(ran.says("1 passed, 0 failed, 0 skipped\n")) << ran.text;
         }
 }
@@ -258,7 +258,7 @@ TEST_F(VerifyTool, NoDeviceIsAFailureNotASkip) {
 }
 
 TEST_F(VerifyTool, AFolderWithoutCasesIsAFailure) {
-    const Ran ran = verify("--device cpu");
+    const Ran ran = verify("--device reference");
     EXPECT_EQ(ran.exit_code, 1) << ran.text;
     EXPECT_TRUE(ran.says("no folder with a model.onnx")) << ran.text;
     EXPECT_NE(run("verify --device tpu /tmp").exit_code, 0);
@@ -277,7 +277,7 @@ std::string sine_case(const std::string& name, double gradient) {
 
 TEST_F(VerifyTool, GradientsPassFailAndAreSkippedByName) {
     std::ofstream(root_ / "a_right.json") << sine_case("sin", 2);
-    for (const char* device : {"cpu", "gpu", "both", "program"}) {
+    for (const char* device : {"reference", "gpu", "both", "program"}) {
         const Ran ran = verify(std::string("--gradients --device ") + device);
         EXPECT_EQ(ran.exit_code, 0) << ran.text;
         EXPECT_EQ(ran.text, "1 passed, 0 failed, 0 skipped\n");
@@ -286,24 +286,24 @@ TEST_F(VerifyTool, GradientsPassFailAndAreSkippedByName) {
     std::ofstream(root_ / "c_unknown.json") << sine_case("sinus", 2);
     std::ofstream(root_ / "d_broken.json") << "{\"name\": \"sin\"}";
     std::ofstream(root_ / "e_other_shape.json") << sine_case("sum_axis", 2);
-    const Ran ran = verify("--gradients --device cpu");
+    const Ran ran = verify("--gradients --device reference");
     EXPECT_EQ(ran.exit_code, 1);
     EXPECT_TRUE(
-        ran.says("/b_wrong.json [cpu]: the gradient of input 0 differs first at [0]: 2, "
+        ran.says("/b_wrong.json [reference]: the gradient of input 0 differs first at [0]: 2, "
                  "expected 2.00099993"))
         << ran.text;
     EXPECT_TRUE(ran.says("/c_unknown.json: the name 'sinus' is not known")) << ran.text;
     EXPECT_TRUE(ran.says("/d_broken.json: ")) << ran.text;
-    EXPECT_TRUE(ran.says("/e_other_shape.json [cpu]: ")) << ran.text;
+    EXPECT_TRUE(ran.says("/e_other_shape.json [reference]: ")) << ran.text;
     EXPECT_TRUE(ran.says("1 passed, 3 failed, 1 skipped\n")) << ran.text;
-    EXPECT_EQ(verify("--gradients --device cpu --rtol 0.01").exit_code, 1) << "two are broken";
+    EXPECT_EQ(verify("--gradients --device reference --rtol 0.01").exit_code, 1) << "two are broken";
 }
 
 TEST_F(VerifyTool, JsonHoldsEveryCaseAndNothingElse) {
     add_unary("good", "Relu", {-1, 0, 2, 3}, {0, 0, 2, 3});
     add_unary("wrong", "Relu", {-1, 0, 2, 3}, {0, 0, 2, 7});
     add_unary("odd", "NoSuchOp", {1, 2, 3, 4}, {1, 2, 3, 4});
-    const Ran ran = verify("--device cpu --json");
+    const Ran ran = verify("--device reference --json");
     EXPECT_EQ(ran.exit_code, 1);
     const auto json = nlohmann::json::parse(ran.text, nullptr, false);
     ASSERT_FALSE(json.is_discarded()) << ran.text;
@@ -312,7 +312,7 @@ TEST_F(VerifyTool, JsonHoldsEveryCaseAndNothingElse) {
     EXPECT_EQ(json["skipped"], 1);
     ASSERT_EQ(json["cases"].size(), 3u);
     EXPECT_EQ(json["cases"][0]["outcome"], "passed");
-    EXPECT_EQ(json["cases"][2]["devices"][0]["device"], "cpu");
+    EXPECT_EQ(json["cases"][2]["devices"][0]["device"], "reference");
     EXPECT_NE(std::string(json["cases"][2]["devices"][0]["text"]).find("differs first at [3]"),
               std::string::npos);
 }
@@ -330,9 +330,9 @@ TEST_F(VerifyTool, CookedModelsGiveTheSameBits) {
 
 TEST_F(VerifyTool, InspectPrintsGraphProgramArenaAndBarriers) {
     write(root_ / "model.onnx", testing::small_policy().bytes());
-    const Ran ran = run("inspect --rows 64 --source '" + (root_ / "model.onnx").string() + "'");
+    const Ran ran = run("inspect --max-batch-size 64 --source '" + (root_ / "model.onnx").string() + "'");
     EXPECT_EQ(ran.exit_code, 0) << ran.text;
-    for (const char* part : {"graph test", "param @w1 : f32[5, 6]", "rows 1..64", "barrier",
+    for (const char* part : {"graph test", "param @w1 : f32[5, 6]", "batch 1..64", "barrier",
                              "arena map of test", "void main"})
         EXPECT_TRUE(ran.says(part)) << part << " in " << ran.text;
     EXPECT_EQ(run("inspect /nonexistent.onnx").exit_code, 1);
@@ -341,7 +341,7 @@ TEST_F(VerifyTool, InspectPrintsGraphProgramArenaAndBarriers) {
 TEST_F(VerifyTool, InfoListsAUsableDevice) {
     const Ran ran = run("info");
     EXPECT_EQ(ran.exit_code, 0) << ran.text;
-    for (const char* part : {"device 0: ", "adopted features: ", "profile: "})
+    for (const char* part : {"device 0: ", "adopted features: ", "device target: "})
         EXPECT_TRUE(ran.says(part)) << part << " in " << ran.text;
 }
 
@@ -356,8 +356,8 @@ TEST_F(VerifyTool, InfoListsAUsableDevice) {
 
 TEST(ReferenceCases, AllPoliciesPassOnAllDevices) {
     REFERENCE_CASES(policies, "policies");
-    std::vector<std::string> all = {"--device both", "--rows --device both"};
-    if (!kIsWindows) all.emplace_back("--device native");
+    std::vector<std::string> all = {"--device both", "--symbolic-batch --device both"};
+    if (!kIsWindows) all.emplace_back("--device cpu");
     for (const std::string& arguments : all) {
         const Ran ran =
             run("verify --rtol 1e-4 --atol 1e-4 " + arguments + " '" + policies.string() + "'");
@@ -384,7 +384,8 @@ TEST(ReferenceCases, CookedNetsAndPoliciesGiveTheSameBits) {
 
 TEST(ReferenceCases, NoConformanceCaseFailsAndWhatIsSkippedIsNamed) {
     REFERENCE_CASES(nodes, "onnx_node");
-    // A driver or a compiler translates each case's kernels: all in the nightly tests, by day a share.
+    // A driver or a compiler translates each case's kernels: all in the nightly tests, by day a
+    // share.
     std::vector<fs::path> cases;
     for (const fs::directory_entry& one : fs::directory_iterator(nodes))
         if (one.is_directory()) cases.push_back(one.path());
@@ -394,9 +395,9 @@ TEST(ReferenceCases, NoConformanceCaseFailsAndWhatIsSkippedIsNamed) {
     for (size_t i = 0; i < cases.size(); i += step) share.push_back(cases[i]);
     for (size_t i = 0; i < cases.size(); i += step * step) native_share.push_back(cases[i]);
     const std::string on_cpu = kIsWindows ? quoted(share) : quoted({nodes});
-    std::vector<std::string> runs = {"--device cpu" + on_cpu, "--device program" + on_cpu,
+    std::vector<std::string> runs = {"--device reference" + on_cpu, "--device program" + on_cpu,
                                      "--device gpu" + quoted(share)};
-    if (!kIsWindows) runs.push_back("--device native" + quoted(native_share));
+    if (!kIsWindows) runs.push_back("--device cpu" + quoted(native_share));
     for (const std::string& arguments : runs) {
         const Ran ran = run("verify " + arguments);
         EXPECT_EQ(ran.exit_code, 0) << ran.text;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// `hearth watch`: on a terminal made for the test, as a table, as PNG and as HTML, of logs that are whole,
-// growing, cut, foreign or replaced.
+// `hearth watch`: on a terminal made for the test, as a table, as PNG and as HTML, of logs that are
+// whole, growing, cut, foreign or replaced.
 
 #include "run_tool.hpp"
 
@@ -242,7 +242,7 @@ TEST_F(Watch, LongRunsAreThinnedAndKeepTheirSpikes) {
     append("run.jsonl", text);
     const json s = summary("run.jsonl");
     EXPECT_LT(s["metrics"]["x"]["count"], 1 << 18);
-    EXPECT_EQ(s["metrics"]["x"]["most"], 99);
+    EXPECT_EQ(s["metrics"]["x"]["max"], 99);
     EXPECT_EQ(s["samples"], 300'000);
 }
 
@@ -257,12 +257,38 @@ TEST_F(Watch, WhatAgentsLogIsRead) {
                             agents::run_log_event(61, "line\nbreak"));
     const json s = summary("run.jsonl");
     EXPECT_EQ(s["program"], "a \"game\"");
-    EXPECT_EQ(s["metrics"]["return"]["last"], 12.5);
+    EXPECT_EQ(s["metrics"]["episode_return"]["last"], 12.5);
     EXPECT_EQ(s["metrics"]["samples"]["last"], uint64_t{1} << 33);
-    EXPECT_EQ(s["not_finite"], 1);
+    EXPECT_EQ(s["non_finite"], 1);
     EXPECT_EQ(s["events"], 1);
     EXPECT_EQ(s["foreign"], 0);
     EXPECT_EQ(s["metrics"].size(), agents::kMetricCount + agents::kCounterCount);
+}
+
+TEST_F(Watch, LogsOfVersion01AreReadUnderTheNamesOfToday) {
+    for (const char* name : {"agents.jsonl", "train.jsonl"}) {
+        const Ran ran = testing::run("watch '" HEARTH_LEGACY_DATA "/" + std::string(name) +
+                                     "' --json");
+        ASSERT_EQ(ran.exit_code, 0) << ran.text;
+        const json all = json::parse(ran.text, nullptr, false);
+        ASSERT_TRUE(all.is_object()) << ran.text;
+        const json& metrics = all["files"][0]["metrics"];
+        for (const char* now :
+             {"episode_return", "ent_coef", "reference_kl", "update_to_weight_ratio",
+              "samples_rejected", "gradient_steps", "skipped_non_finite", "publications_rejected"})
+            EXPECT_TRUE(metrics.contains(now)) << name << ": " << now;
+        for (const char* then :
+             {"return", "temperature", "leash", "update_ratio", "samples_refused", "learn_steps",
+              "skipped_not_finite", "publications_refused", "learn_us_p95"})
+            EXPECT_FALSE(metrics.contains(then)) << name << ": " << then;
+        if (std::string_view(name) == "agents.jsonl") {
+            EXPECT_TRUE(metrics.contains("minibatch_us_p95"));
+            EXPECT_EQ(metrics["gradient_steps"]["last"], 44);
+        }
+    }
+    // A metric of the game's own keeps its name.
+    append("run.jsonl", "{\"type\":\"bar\",\"at\":1,\"temperature\":21}\n");
+    EXPECT_TRUE(summary("run.jsonl")["metrics"].contains("temperature"));
 }
 
 TEST_F(Watch, APngHasAllMetricsInIt) {

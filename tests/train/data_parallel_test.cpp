@@ -18,7 +18,7 @@ namespace {
 using agents::InterpretedLearner;
 
 const NamedTensors kSettings = {{"learning_rate", HostTensor::scalar(1e-3)},
-                                {"clip", HostTensor::scalar(0.2)}};
+                                {"clip_range", HostTensor::scalar(0.2)}};
 
 void play(InterpretedLearner& learner) {
     for (int64_t i = 0; i < kDividedHorizon / 2; ++i) (void)learner.run("rollout");
@@ -34,7 +34,7 @@ TEST(DataParallel, GradientAndStepLearnWhatLearnLearns) {
     InterpretedLearner together(divided_traces(kDividedWorlds, false));
     for (InterpretedLearner* learner : {&apart, &together}) {
         play(*learner);
-        (void)learner->run("prepare");
+        (void)learner->run("compute_advantages");
     }
     const NamedTensors first = together.weights;
     NamedTensors inputs = kSettings;
@@ -54,7 +54,7 @@ TEST(DataParallel, GradientsOfPartsSumToThatOfAllSamples) {
     InterpretedLearner whole(divided_traces(kDividedWorlds, true));
     play(whole);
     const NamedTensors window = whole.weights;
-    (void)whole.run("prepare");
+    (void)whole.run("compute_advantages");
     const std::vector<float> expected = floats_of(whole.run("gradient", kSettings).at("sums"));
     for (const int64_t parts : {2, 4}) {
         std::vector<std::unique_ptr<InterpretedLearner>> learners;
@@ -65,7 +65,7 @@ TEST(DataParallel, GradientsOfPartsSumToThatOfAllSamples) {
             InterpretedLearner& learner = *learners.back();
             for (auto& [name, value] : part_of_window(window, learner.weights, p, parts))
                 learner.weights[name] = value;
-            (void)learner.run("prepare");
+            (void)learner.run("compute_advantages");
             const std::vector<float> own = floats_of(learner.weights.at("learn.minibatches"));
             rows.insert(rows.end(), own.begin(), own.end());
         }

@@ -32,12 +32,13 @@ inline agents::AgentGraphs divided_traces(int64_t worlds, bool data_parallel) {
         {.steps_per_recording = 2, .seed = 5, .data_parallel = data_parallel}, 3);
     std::erase_if(traces, [](const auto& trace) {
         const std::string& name = trace->graph().name;
-        return name == "act" || name == "adapt";
+        return name == "act" || name == "shrink_and_perturb";
     });
     return traces;
 }
 
-/// What a learner of `part` of so many parts holds where one of all worlds holds `whole`; own: its slots.
+/// What a learner of `part` of so many parts holds where one of all worlds holds `whole`; own: its
+/// slots.
 inline NamedTensors part_of_window(const NamedTensors& whole, const NamedTensors& own, int64_t part,
                                    int64_t parts) {
     NamedTensors out;

@@ -30,10 +30,10 @@ class Mpi : public ::testing::Test {
     }
     std::unique_ptr<standalone::ProgramRunner> make_runner(int64_t worlds) {
         const agents::AgentGraphs traces = divided_traces(worlds, true);
-        const auto caps = device_->caps();
+        const auto caps = device_->device_caps();
         const auto compiled =
             compile(std::span<Trace* const>(agents::simulation_entries(traces)),
-                    {.caps = *caps, .rows_capacity = static_cast<uint64_t>(worlds)});
+                    {.device_caps = *caps, .max_batch_size = static_cast<uint64_t>(worlds)});
         EXPECT_TRUE(compiled.ok()) << compiled.status().message();
         programs_.push_back({compiled->bytes.begin(), compiled->bytes.end()});
         auto runner = standalone::ProgramRunner::create(*device_, programs_.back());
@@ -45,7 +45,7 @@ class Mpi : public ::testing::Test {
     std::unique_ptr<standalone::Device> device_;
     std::vector<std::vector<std::byte>> programs_;
     const NamedTensors settings_ = {{"learning_rate", HostTensor::scalar(1e-3)},
-                                    {"clip", HostTensor::scalar(0.2)}};
+                                    {"clip_range", HostTensor::scalar(0.2)}};
 };
 
 // 512 samples on one rank, and the same ones divided among all.
@@ -54,7 +54,7 @@ TEST_F(Mpi, SumsOfAllRanksAreTheGradientOfAllSamples) {
     for (int64_t i = 0; i < kDividedHorizon / 2; ++i)
         ASSERT_TRUE(whole->run("rollout", 1, {}).ok());
     const NamedTensors window = whole->read_variables().value();
-    ASSERT_TRUE(whole->run("prepare", 1, {}).ok());
+    ASSERT_TRUE(whole->run("compute_advantages", 1, {}).ok());
     const HostTensor expected = whole->run("gradient", 1, settings_).value().at("sums");
 
     const auto own = make_runner(kDividedWorlds / ranks->size());
@@ -62,10 +62,10 @@ TEST_F(Mpi, SumsOfAllRanksAreTheGradientOfAllSamples) {
         part_of_window(window, own->read_variables().value(), ranks->rank(), ranks->size());
     for (const auto& [name, value] : part)
         ASSERT_TRUE(own->write_variable(name.c_str(), value.bytes()).ok()) << name;
-    ASSERT_TRUE(own->run("prepare", 1, {}).ok());
-    const auto row = own->read_slot("learn.minibatches");
+    ASSERT_TRUE(own->run("compute_advantages", 1, {}).ok());
+    const auto row = own->read_variable("learn.minibatches");
     const std::vector<std::byte> gathered = ranks->gather(row->bytes());
-    std::vector<float> rows(gathered.size() / sizeof(float));
+    std::vector<float> batch_size(gathered.size() / sizeof(float));
     std::memcpy(rows.data(), gathered.data(), gathered.size());
     const std::vector<float> all = pooled_minibatches(rows, static_cast<size_t>(ranks->size()));
     ASSERT_TRUE(own->write_variable("learn.minibatches", std::as_bytes(std::span(all))).ok());
@@ -101,8 +101,8 @@ TEST_F(Mpi, WeightsThatWereNotBroadcastAreFound) {
     TrainConfig config;
     config.network = {8};
     config.ppo.agents = 4;
-    config.ppo.horizon = 4;
-    config.ppo.minibatches = 1;
+    config.ppo.n_steps = 4;
+    config.ppo.n_minibatches = 1;
     WithoutBroadcast forgetful;
     const auto learner = make_learner(*device_, config, forgetful);
     ASSERT_FALSE(learner.ok());

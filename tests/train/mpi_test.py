@@ -24,7 +24,7 @@ TRAIN, TRAIN_MPI, MPI_TEST = sys.argv[1:4]
 del sys.argv[1:4]
 CONFIG = {
     "task": "CartPole", "seed": 1, "steps": 1024, "network": [8], "checkpoint_windows": 9,
-    "ppo": {"agents": 4, "horizon": 8, "minibatches": 2, "epochs": 2},
+    "ppo": {"n_agents": 4, "n_steps": 8, "n_minibatches": 2, "n_epochs": 2},
 }
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
@@ -87,7 +87,7 @@ class Mpi(Ranks):
         self.assertIn("built without MPI; start hearth_train_mpi", result.stderr)
 
     def test_worlds_that_cannot_be_divided_and_another_number_of_ranks_are_named(self):
-        odd = self.write("odd", CONFIG | {"ppo": {"agents": 3}})
+        odd = self.write("odd", CONFIG | {"ppo": {"n_agents": 3}})
         result = run(2, TRAIN_MPI, "train", odd, "-o", self.root / "odd")
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("3 agents cannot be divided among 2 ranks", result.stderr)
@@ -126,7 +126,7 @@ class MpiNightly(Ranks):
         folder = self.root / f"{ranks}_{seed}"
         # On the CPU as a device, where this takes a tenth of the time that a software driver does.
         job = subprocess.Popen(command(ranks, TRAIN_MPI, "train", self.write(folder.name, config), "-o", folder,
-                                       "--device", "native", "--threads", 1), env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                       "--device", "cpu", "--threads", 1), env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             while True:
                 has_ended = job.poll() is not None

@@ -19,7 +19,7 @@ import unittest
 PROGRAM = sys.argv.pop(1)
 CONFIG = {
     "task": "CartPole", "seed": 1, "steps": 512, "network": [8], "checkpoint_windows": 3,
-    "ppo": {"agents": 4, "horizon": 8, "minibatches": 1, "epochs": 2, "normalize_rewards": False},
+    "ppo": {"n_agents": 4, "n_steps": 8, "n_minibatches": 1, "n_epochs": 2, "normalize_rewards": False},
 }
 
 
@@ -70,10 +70,10 @@ class Train(unittest.TestCase):
 
     # The order of so many epochs is a tensor of 1.3 MB: more than is read back at a time.
     def test_large_window_is_kept_in_a_checkpoint(self):
-        large = {"agents": 1024, "horizon": 8, "epochs": 40, "minibatches": 1}
+        large = {"n_agents": 1024, "n_steps": 8, "n_epochs": 40, "n_minibatches": 1}
         folder = self.root / "out_large"
         config = self.write("large", CONFIG | {"steps": 8192, "network": [4], "ppo": CONFIG["ppo"] | large})
-        result = run("train", config, "-o", folder, "--device", "native")
+        result = run("train", config, "-o", folder, "--device", "cpu")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertGreater((folder / "last.brain").stat().st_size, 40 * 8192 * 4)
 
@@ -92,7 +92,7 @@ class Train(unittest.TestCase):
 
     def expect_resumed_as_whole(self, config, agents):
         """Returns the folder of the run that was not interrupted."""
-        config = CONFIG | config | {"ppo": {"agents": agents, "horizon": 8, "minibatches": 1, "epochs": 1}}
+        config = CONFIG | config | {"ppo": {"n_agents": agents, "n_steps": 8, "n_minibatches": 1, "n_epochs": 1}}
         whole, half = self.root / config["task"], self.root / f"half_{config['task']}"
         for folder, steps, more in ((whole, 16 * agents, []), (half, 8 * agents, []),
                                     (half, 16 * agents, ["--resume"])):
@@ -115,10 +115,10 @@ class Train(unittest.TestCase):
         self.assertLess(max(found["returns"]), 371)  # it has learned nothing to speak of
 
     def test_worlds_that_agents_do_not_fill_are_refused(self):
-        config = self.write("odd", CONFIG | {"task": "Hatchlings", "ppo": {"agents": 24, "horizon": 8}})
+        config = self.write("odd", CONFIG | {"task": "Hatchlings", "ppo": {"n_agents": 24, "n_steps": 8}})
         result = run("train", config, "-o", self.root / "odd")
         self.assertNotEqual(result.returncode, 0)
-        self.assertIn("24 agents do not fill worlds of 16", result.stderr)
+        self.assertIn("24 agents are not a multiple of the agents per world, 16", result.stderr)
         config = self.write("rules", CONFIG | {"varies_rules": True})
         self.assertIn("varies_rules", run("train", config, "-o", self.root / "rules").stderr)
 

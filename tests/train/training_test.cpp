@@ -14,8 +14,8 @@ namespace {
 TEST(TrainConfig, WhatIsWrittenIsReadAsItWas) {
     const auto config = parse_config(R"({"task": "Pendulum", "seed": 7, "steps": 1000,
         "network": [32, 16], "decays": true, "checkpoint_windows": 3,
-        "ppo": {"agents": 12, "learning_rate": 0.003, "clip": 0.1, "entropy": 0.01,
-                "normalize_rewards": false, "kl_stop": 0}})");
+        "ppo": {"n_agents": 12, "learning_rate": 0.003, "clip_range": 0.1, "ent_coef": 0.01,
+                "normalize_rewards": false, "target_kl": 0}})");
     ASSERT_TRUE(config.ok()) << config.status().message();
     EXPECT_EQ(config->ppo.n_agents, 12);
     EXPECT_EQ(config->ppo.learning_rate.value(), 0.003);

@@ -11,8 +11,8 @@
 
 namespace hearth::classic {
 
-using agents::VectorEnv;
 using agents::StepResult;
+using agents::VectorEnv;
 
 namespace {
 
@@ -190,9 +190,10 @@ agents::AgentSpec schema_of(const TaskInfo& info) {
     if (info.choices > 0)
         actions.discrete("action", info.choices);
     else
-        actions.continuous("action", 1, {static_cast<double>(info.low), static_cast<double>(info.high)});
+        actions.continuous("action", 1,
+                           {static_cast<double>(info.low), static_cast<double>(info.high)});
     return agents::AgentSpec(agents::ObservationSpec().box("observation", info.observation_width),
-                               std::move(actions));
+                             std::move(actions));
 }
 
 std::optional<VectorEnv> make_simulation(std::string_view name) {

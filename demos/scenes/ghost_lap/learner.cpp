@@ -15,11 +15,11 @@ using agents::ObservationSpec;
 agents::AgentSpec schema() {
     // Observations are already scaled, so default ranges fit.
     return agents::AgentSpec(ObservationSpec()
-                                   .box("speed")
-                                   .box("offset")
-                                   .box("heading_error")
-                                   .box("turn_ahead", kLookAheadCount),
-                               ActionSpec().continuous("steer").continuous("throttle"));
+                                 .box("speed")
+                                 .box("offset")
+                                 .box("heading_error")
+                                 .box("turn_ahead", kLookAheadCount),
+                             ActionSpec().continuous("steer").continuous("throttle"));
 }
 
 agents::BehaviorCloning learner() {

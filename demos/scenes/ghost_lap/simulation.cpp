@@ -12,8 +12,8 @@
 
 namespace hearth::ghost_lap {
 
-using agents::VectorEnv;
 using agents::StepResult;
+using agents::VectorEnv;
 
 namespace {
 

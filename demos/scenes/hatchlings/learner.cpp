@@ -19,8 +19,7 @@ agents::AgentSpec schema() {
             .box("velocity", 2)
             .box("place", 2)
             .array("embers", 3, ObservationSpec().box("toward", 2))
-            .array("motes", 3,
-                   ObservationSpec().box("toward", 2).box("velocity", 2).box("cold", 1))
+            .array("motes", 3, ObservationSpec().box("toward", 2).box("velocity", 2).box("cold", 1))
             .binary("chilled")
             .binary("hot_night"),
         ActionSpec().continuous("thrust", kActionWidth));

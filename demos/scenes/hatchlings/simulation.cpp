@@ -13,8 +13,8 @@
 
 namespace hearth::hatchlings {
 
-using agents::VectorEnv;
 using agents::StepResult;
+using agents::VectorEnv;
 
 namespace {
 
@@ -285,7 +285,7 @@ Tensor observe(const Tensor& state, const Room& room) {
 }
 
 StepResult step(const Tensor& state, const Tensor& action, const Tensor& counter, uint64_t key,
-                    const Room& room) {
+                const Room& room) {
     if (!state.ok() || !action.ok()) return {};
     Clearing c = unpacked(state, room);
     const int64_t worlds = state.shape()[0].count, rows = kFramesPerDecision * worlds;

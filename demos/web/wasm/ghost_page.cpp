@@ -60,7 +60,7 @@ class Game {
         ghost_frame_tensors deciding = {};
         deciding.id = &id;
         deciding.observation = seen.data();
-        deciding.explore = &explore;
+        deciding.exploration = &explore;
         if (const auto r = ghost_frame(&memory, &deciding, 1, &error); r != HEARTH_C_OK) return r;
         float action[2];
         std::memcpy(action, weights + GHOST_AT_LAST_ACTION, sizeof action);

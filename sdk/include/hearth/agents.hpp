@@ -9,13 +9,14 @@
 //     for each frame:
 //         agents.poll();
 //         if (const auto action = agents.action(fox); !action.empty()) move(action);
-//         agents.observe(fox)[0] = ...;
-//         agents.reward(fox, 0.3f);
-//         agents.record(commands, {.learn_us = 500});
+//         agents.observation(fox)[0] = ...;
+//         agents.add_reward(fox, 0.3f);
+//         agents.record(commands, {.learning_budget_us = 500});
 
 #pragma once
 
 #include <hearth/agents/status.hpp>
+#include <hearth/core/cpp20.hpp>
 #include <hearth/hearth_agents.h>
 #include <hearth/hearth_runtime.hpp>
 
@@ -30,20 +31,26 @@ namespace hearth::agents {
 
 using AgentId = hearth_agent;
 
-/// End of an episode: terminated (kTerminated) or truncated (kTruncated).
-enum class EpisodeEnd { kTerminated = HEARTH_AGENTS_TERMINATED, kTruncated = HEARTH_AGENTS_TRUNCATED };
+/// Reason for the end of an episode; see hearth_agents_episode_end.
+enum class EpisodeEnd {
+    kTerminated = HEARTH_AGENTS_TERMINATED,
+    kTruncated = HEARTH_AGENTS_TRUNCATED
+};
 
 /// Options of Agents::record(); see hearth_agents_record_info.
 struct RecordOptions {
     double learning_budget_us = 500;  ///< GPU microseconds for learning; 0: none
     hearth_agents_priority priority = HEARTH_AGENTS_PRIORITY_BALANCED;
-    float exploration = 1;   ///< PPO, SAC, cloning: above 0.5 samples, else mode; others: epsilon
+    float exploration = 1;  ///< PPO, SAC, cloning: above 0.5 samples, else mode; others: epsilon
     bool request_decision = true;  ///< false: agents only learn in this frame
     /// Maximum frames that a decision may be spread over; HEARTH_AGENTS_BEST_EFFORT: best effort.
     uint32_t max_decision_frames = 1;
-    std::span<const hearth_tensor_binding> inputs;      ///< the game's own buffers; see Agents::find_input
-    const hearth_tensor_binding* indirect_agent_count_buffer = nullptr;   ///< the GPU determines how many agents decide
-    VkCommandBuffer learning_command_buffer = nullptr;  ///< required by AgentsOptions::use_separate_learning_queue
+    /// The game's own buffers; see Agents::find_input.
+    std::span<const hearth_tensor_binding> inputs = {};
+    /// Lets the GPU determine how many agents decide.
+    const hearth_tensor_binding* indirect_agent_count_buffer = nullptr;
+    /// Required by AgentsOptions::use_separate_learning_queue.
+    VkCommandBuffer learning_command_buffer = nullptr;
 };
 
 /// Status as of the last poll.
@@ -54,17 +61,29 @@ struct AgentsStatus : hearth_agents_status {
 
 /// Options of Agents::create(); see hearth_agents_create_info.
 struct AgentsOptions {
-    std::span<const std::byte> manifest;  ///< AgentManifest::save(); empty: that of the package
+    std::span<const std::byte> manifest = {};  ///< AgentManifest::save(); empty: the package's
     /// AgentSpec::save() of the schema that the game was built for; a different one is an error.
-    std::span<const std::byte> schema;
+    std::span<const std::byte> schema = {};
     const char* name = nullptr;  ///< for debug labels and messages
     uint32_t frames_in_flight = 3;
-    uint32_t max_snapshots = 3;       ///< newest snapshots to keep, besides the initial weights
-    uint32_t snapshot_interval = 3600;   ///< records between automatic snapshots; 0: none
-    uint32_t progress_window = 225;  ///< window of `stuck` and `reward_shift_detected`; 0: not computed
-    bool use_separate_learning_queue = false;         ///< learning has its own command buffers, for a second queue
+    uint32_t max_snapshots = 3;         ///< newest snapshots to keep, besides the initial weights
+    uint32_t snapshot_interval = 3600;  ///< records between automatic snapshots; 0: none
+    /// Decisions per window of `is_plateaued` and `reward_shift_detected`; 0: not computed.
+    uint32_t progress_window = 225;
+    /// Learning has its own command buffers, for a second queue.
+    bool use_separate_learning_queue = false;
     uint32_t learning_queue_family = HEARTH_QUEUE_FAMILY_SAME;
 };
+
+/// Names of metrics and counters, such as "kl" and "samples_rejected"; "" if out of range.
+inline std::string_view metric_name(uint32_t index) {
+    const char* const name = hearth_agents_metric_name(index);
+    return name == nullptr ? std::string_view() : name;
+}
+inline std::string_view counter_name(uint32_t index) {
+    const char* const name = hearth_agents_counter_name(index);
+    return name == nullptr ? std::string_view() : name;
+}
 
 /// Owns a hearth_agents.  Move-only; destroying it is allowed at any time, as with Session.
 class Agents {
@@ -110,7 +129,7 @@ class Agents {
     hearth_agents* handle() const { return handle_; }
     /// The session, for pipelines, brains and variables.
     hearth_session* session() const { return hearth_agents_get_session(handle_); }
-    /// Builds all pipelines on the calling thread, which can take seconds.
+    /// Creates all pipelines on the calling thread, which can take seconds.
     Status create_pipelines() {
         const hearth_result result = hearth_session_create_pipelines(session(), 0);
         return result >= 0 ? Status() : to_status(result, hearth_session_error(session()));
@@ -128,10 +147,29 @@ class Agents {
     struct FieldRange {
         uint32_t offset = 0, size = 0;
     };
+    /// Floats of an observation and of an action.
+    uint32_t observation_size() const { return hearth_agents_observation_size(handle_); }
+    uint32_t action_size() const { return hearth_agents_action_size(handle_); }
+    /// Name of a float of an observation or action, such as "enemies[2]/place.x"; "" if the
+    /// index is out of range.  Valid until the next call of either.
+    std::string_view observation_name(uint32_t index) const {
+        return hearth_agents_observation_name(handle_, index);
+    }
+    std::string_view action_name(uint32_t index) const {
+        return hearth_agents_action_name(handle_, index);
+    }
+    /// Hash of the spec: equal for equal specs on every platform.
+    uint64_t schema_hash() const { return hearth_agents_schema_hash(handle_); }
     /// Finds a field by path, such as "enemies/place".
     Result<FieldRange> find_observation(const char* path) {
         FieldRange f;
         HEARTH_TRY(check(hearth_agents_find_observation(handle_, path, &f.offset, &f.size)));
+        return f;
+    }
+    /// Finds an action by name.
+    Result<FieldRange> find_action(const char* name) {
+        FieldRange f;
+        HEARTH_TRY(check(hearth_agents_find_action(handle_, name, &f.offset, &f.size)));
         return f;
     }
     /// The observation buffer of an agent, to be filled before record(); empty for a stale id.
@@ -147,17 +185,20 @@ class Agents {
     }
     /// Ends the agent's episode.
     /// final_observation  the last observation of the episode; empty: the observation as it is now
-    Status end_episode(AgentId id, EpisodeEnd episode_end, std::span<const float> final_observation = {}) {
-        return check(
-            hearth_agents_end_episode(handle_, id, static_cast<hearth_agents_episode_end>(episode_end),
-                              final_observation.empty() ? nullptr : final_observation.data()));
+    Status end_episode(AgentId id, EpisodeEnd episode_end,
+                       std::span<const float> final_observation = {}) {
+        return check(hearth_agents_end_episode(
+            handle_, id, static_cast<hearth_agents_episode_end>(episode_end),
+            final_observation.empty() ? nullptr : final_observation.data()));
     }
-    /// Adds to the score that `stuck` and `reward_shift_detected` monitor; until it is called they use
-    /// rewards.
+    /// Adds to the score that `is_plateaued` and `reward_shift_detected` monitor; until it is
+    /// called they use rewards.
     Status report_score(float amount) { return check(hearth_agents_report_score(handle_, amount)); }
-    /// Adds a demonstration.  source  the demonstrator, numbered from 1; 0: the game itself
+    /// Adds a demonstration.
+    /// demonstrator  numbered from 1; 0: the game itself
     Status add_demonstration(AgentId id, std::span<const float> action, uint32_t demonstrator = 0) {
-        return check(hearth_agents_add_demonstration_from(handle_, id, action.data(), demonstrator));
+        return check(
+            hearth_agents_add_demonstration_from(handle_, id, action.data(), demonstrator));
     }
 
     /// Takes over the newest actions and status.  Call it after Context::begin_frame().
@@ -187,12 +228,14 @@ class Agents {
         HEARTH_TRY(check(result));
         return true;
     }
-    /// Sets a live hyperparameter of the learner.
+    /// Sets a tunable hyperparameter of the learner.
     Status set_hyperparameter(const char* name, double value) {
         return check(hearth_agents_set_hyperparameter(handle_, name, value));
     }
     /// Shrinks and perturbs the weights; see hearth_agents_shrink_and_perturb.
-    Status shrink_and_perturb(double strength) { return check(hearth_agents_shrink_and_perturb(handle_, strength)); }
+    Status shrink_and_perturb(double strength) {
+        return check(hearth_agents_shrink_and_perturb(handle_, strength));
+    }
     /// Finishes the update in progress regardless of the budget, for loading screens.
     void finish_update() { hearth_agents_finish_update(handle_); }
     /// Returns the binding of an input of the entry frame, for RecordOptions::inputs.
@@ -202,12 +245,14 @@ class Agents {
         return binding;
     }
 
-    // Snapshots.  Index 0 is the newest; HEARTH_AGENTS_INITIAL_WEIGHTS stands for the initial values.
+    // Snapshots.  Index 0 is the newest; HEARTH_AGENTS_INITIAL_WEIGHTS: the initial values.
     /// Requests a snapshot.
     Status take_snapshot() { return check(hearth_agents_take_snapshot(handle_)); }
     uint32_t snapshot_count() const { return hearth_agents_snapshot_count(handle_); }
     /// Restores a snapshot of these agents with the next record.
-    Status restore_snapshot(uint32_t snapshot = 0) { return check(hearth_agents_restore_snapshot(handle_, snapshot)); }
+    Status restore_snapshot(uint32_t snapshot = 0) {
+        return check(hearth_agents_restore_snapshot(handle_, snapshot));
+    }
     /// Loads a snapshot of other agents of the same program with the next record, e.g. for
     /// opponents.
     Status load_snapshot(const Agents& from, uint32_t snapshot) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <hearth/compile.hpp>
+#include <hearth/core/cpp20.hpp>
 #include <hearth/status.hpp>
 #include <hearth/tensor.hpp>
 
@@ -22,31 +23,31 @@
 namespace hearth {
 
 struct CompileToCOptions {
-    CpuIsa cpu_isa = CpuIsa::
-        kScalar;  ///< instruction set that matrix products use; the compiler's flags must allow it
+    /// Instruction set that matrix products use; the compiler's flags must allow it.
+    CpuIsa cpu_isa = CpuIsa::kScalar;
     std::string name = "net";  ///< a C identifier: prefix of all names, and the header is NAME.h
     uint64_t max_batch_size = 1;
     /// Off: the initial weights are not in the source, but in a file that the caller loads.
     bool embed_weights = true;
     bool share_arena = true;  ///< entries never run at the same time in one arena
-    QuantizeOptions quantize;
+    QuantizeOptions quantize = {};
     Precision precision = Precision::kF32;
 };
 
-/// Result of cook_c().
+/// Result of compile_to_c().
 struct CProgram {
-    std::string header, source;  ///< NAME.h, NAME.c
-    std::vector<std::byte>
-        weights;              ///< the initial weights; also in the source with embed_weights
-    uint64_t graph_hash = 0;  ///< Cooked::graph_hash
+    std::string header, source = {};  ///< NAME.h, NAME.c
+    std::vector<std::byte> weights;  ///< the initial weights; also in the source with embed_weights
+    uint64_t graph_hash = 0;         ///< Cooked::graph_hash
     uint64_t weights_bytes = 0, arena_bytes = 0, brain_bytes = 0;
-    uint32_t kernel_count = 0, command_count = 0;  ///< functions, and calls of them over all entries
-    std::vector<QuantizedWeight> quantized;
+    /// Functions, and calls of them over all entries.
+    uint32_t kernel_count = 0, command_count = 0;
+    std::vector<QuantizedWeight> quantized = {};
 };
 
 /// Compiles the entries to freestanding C11 for a CPU: one function per entry, which takes a batch
-/// of up to `rows_capacity` and works in memory of the caller's, and functions that read and write
-/// brains in the format of devices (docs/reference/brain_format.md).  Entries that learn are
+/// of up to `max_batch_size` items and works in memory of the caller's, and functions that read and
+/// write brains in the format of devices (docs/reference/brain_format.md).  Entries that learn are
 /// supported.
 ///
 /// Results are bitwise equal however the caller divides an entry's jobs among threads, and for any
@@ -55,14 +56,15 @@ struct CProgram {
 /// Errors: as compile(); kUnsupported naming an operator without a kernel in C; kInvalidArgument
 /// for a name that is not an identifier.  Threads: any.  Deterministic.
 Result<CProgram> compile_to_c(std::span<Trace* const> entries, const CompileToCOptions& options);
-inline Result<CProgram> compile_to_c(std::initializer_list<Trace*> entries, const CompileToCOptions& options) {
+inline Result<CProgram> compile_to_c(std::initializer_list<Trace*> entries,
+                                     const CompileToCOptions& options) {
     return compile_to_c(std::span<Trace* const>(entries.begin(), entries.size()), options);
 }
 
-/// Returns the functions of a program for a native device (compile() with cpu_caps()) as a C11
-/// source file, with the table for hearth_cpu_context_create_info::tables: `const hearth_cpu_kernel_table TABLE`.
-/// The application compiles it for the program's CPU, with the flags in docs/how-to/cooked_c.md,
-/// and links it; it then needs no compiler at run time.
+/// Returns the functions of a program for a CPU device (compile() with cpu_caps()) as a C11 source
+/// file, with the table for hearth_cpu_context_create_info::tables: `const hearth_cpu_kernel_table
+/// TABLE`.  The application compiles it for the program's CPU, with the flags in
+/// docs/how-to/cooked_c.md, and links it; it then needs no compiler at run time.
 ///
 /// table  a C identifier.
 /// Errors: kInvalidArgument for a program for a GPU; kNotFound for one whose sources were stripped.

@@ -5,11 +5,12 @@
 //
 //     Trace act("act"), learn("learn");
 //     ... build both; params of the same name are the same weights ...
-//     auto compiled = compile({&act, &learn}, {.rows_capacity = 256, .caps = caps});
+//     auto compiled = compile({&act, &learn}, {.caps = caps, .max_batch_size = 256});
 //     auto program = LoadedProgram::load(context, compiled->bytes);   // hearth_runtime.hpp
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/status.hpp>
 #include <hearth/tensor.hpp>
 #include <hearth/types.hpp>
@@ -33,15 +34,15 @@ enum class WeightFormat : uint8_t {
 };
 
 /// Post-training quantization without calibration of the f32 params and constants that matrix
-/// products and convolutions read.  kInt8 and kInt4 store integers and one scale for each `block`
-/// elements that are contiguous along the inner axis, as params "NAME.q8" or "NAME.q4" (u32 words)
-/// and "NAME.scale"; kF16 keeps the name.  Kernels widen weights as they load them, and accumulate
-/// in f32.  Weights that an entry updates stay as they are: learn first, then compile the trained
-/// weights.
+/// products and convolutions read.  kInt8 and kInt4 store integers and one scale for each
+/// `group_size` elements that are contiguous along the inner axis, as params "NAME.q8" or "NAME.q4"
+/// (u32 words) and "NAME.scale"; kF16 keeps the name.  Kernels widen weights as they load them, and
+/// accumulate in f32.  Weights that an entry updates stay as they are: learn first, then compile
+/// the trained weights.
 struct QuantizeOptions {
     WeightFormat format = WeightFormat::kUnchanged;
     uint64_t min_elements = 1024;    ///< smaller weights stay as they are
-    int64_t group_size = 32;              ///< elements per scale
+    int64_t group_size = 32;         ///< elements per scale
     DType scale_type = DType::kF16;  ///< or kF32
 };
 
@@ -67,8 +68,8 @@ enum class Precision : uint8_t {
 
 /// Quantization error and size of one weight.
 struct QuantizedWeight {
-    std::string name;
-    Shape shape;
+    std::string name = {};
+    Shape shape = {};
     double rms = 0;        ///< root mean square of the original elements
     double rms_error = 0;  ///< root mean square of the differences
     double max_error = 0;
@@ -76,7 +77,7 @@ struct QuantizedWeight {
 };
 
 struct CompileOptions {
-    /// The device to compile for: query_caps() of a device, or baseline_caps() for any.
+    /// The device to compile for: get_device_caps() of a device, or baseline_caps() for any.
     DeviceCaps caps = baseline_caps();
     BindingModel binding_model = BindingModel::kDeviceAddress;
     /// Maximum batch size (agents, samples) of a recording of any entry.
@@ -88,37 +89,37 @@ struct CompileOptions {
     uint64_t arena_budget_bytes = 0;
     /// Off: one kernel for each operator, to measure the effect of fusion.
     bool fuse = true;
-    /// Fused networks also need fusion and device addresses.
+    /// Fusing MLPs also needs `fuse` and BindingModel::kDeviceAddress.
     FuseMlp fuse_mlp = FuseMlp::kAuto;
     /// Lets entries share scratch memory.  No entry may then run between two slices of another.
     bool share_arena = false;
     /// Keeps each kernel's GLSL in the Program, for inspection.
     bool keep_source = true;
-    QuantizeOptions quantize;
+    QuantizeOptions quantize = {};
     Precision precision = Precision::kF32;
-    /// Kernel variants that were measured on a device (hearth/tuning.hpp).  Ignored, with a note,
+    /// Kernel variants that were measured on a device (hearth/tuning.hpp).  Ignored, with a remark,
     /// if they were measured on a device other than caps.name, or with another driver or version of
     /// Hearth.
-    std::string tuning;
+    std::string tuning = {};
     /// Identifies the device's driver: any text that differs between drivers.  Used only for
     /// tuning.
-    std::string driver_id;
+    std::string driver_id = {};
     /// Called with each entry's graph as text after tracing ("trace") and after each pass.
     std::function<void(std::string_view entry, std::string_view stage, const std::string& text)>
-        on_pass;
+        on_pass = {};
 };
 
 /// Result of compile().
 struct Compiled {
-    std::vector<std::byte> bytes;    ///< the serialized Program, for hearth_program_load
-    uint64_t hash = 0;               ///< equal for equal Programs on every platform
-    std::string disassembly;             ///< disassembly: weights, arena map, commands and barriers
-    std::vector<std::string> remarks;  ///< remarks: optimizations that were not applied, and why
+    std::vector<std::byte> bytes = {};      ///< the serialized Program, for hearth_program_load
+    uint64_t hash = 0;                      ///< equal for equal Programs on every platform
+    std::string disassembly = {};           ///< weights, arena map, commands and barriers, as text
+    std::vector<std::string> remarks = {};  ///< optimizations that were not applied, and why
     uint64_t weights_bytes = 0, arena_bytes = 0;
     uint32_t dispatch_count = 0, barrier_count = 0, kernel_count = 0;  ///< over all entries
-    std::vector<QuantizedWeight> quantized;                            ///< in the order of names
+    std::vector<QuantizedWeight> quantized = {};                       ///< in the order of names
     /// Kernels that have variants, for hearth::Tuner.
-    std::vector<std::string> tunable_kernels;
+    std::vector<std::string> tunable_kernels = {};
 };
 
 /// Compiles the entries of one Program.  Params and states of one name are one variable and must
@@ -138,52 +139,52 @@ inline Result<Compiled> compile(std::initializer_list<Trace*> entries,
 /// One program of a package: its device target.
 struct DeviceTarget {
     std::string name = "baseline";  ///< up to 31 characters
-    CompileOptions options;         ///< rows_capacity: CookOptions'; caps.name: `name`
+    CompileOptions options = {};    ///< max_batch_size: CookOptions'; caps.name: `name`
 };
 
 struct CookOptions {
     /// In order of preference: a device uses the first that it can run.  Empty: baseline alone.
-    std::vector<DeviceTarget> device_targets;
+    std::vector<DeviceTarget> device_targets = {};
     uint64_t max_batch_size = 1;
-    std::string notes;  ///< kept in the package, for information
+    std::string notes = {};  ///< kept in the package, for information
     /// AgentManifest::save() of agents whose entries these are: hearth_agents_create then needs
     /// only the package.
-    std::vector<std::byte> agents;
-    /// Applies to all profiles and to the graphs that the package keeps: it holds no unquantized
-    /// copy.
-    QuantizeOptions quantize;
-    /// Called before each profile is compiled, and after the last: 0 <= done <= count.
-    std::function<void(std::string_view profile, size_t done, size_t count)> progress;
+    std::vector<std::byte> agents = {};
+    /// Applies to all device targets and to the graphs that the package keeps: it holds no
+    /// unquantized copy.
+    QuantizeOptions quantize = {};
+    /// Called before each device target is compiled, and after the last: 0 <= done <= count.
+    std::function<void(std::string_view profile, size_t done, size_t count)> progress = {};
 };
 
-/// One compiled profile of a package.
+/// The compiled program of one device target.
 struct CookedTarget {
-    std::string name;
-    Compiled compiled;            ///< also usable alone
+    std::string name = {};
+    Compiled compiled = {};       ///< also usable alone
     uint64_t program_bytes = 0;   ///< in the package, without weights
     uint64_t spirv_bytes = 0;     ///< included in program_bytes
     uint64_t operator_count = 0;  ///< operators that the kernels compute, after the passes
 };
 
 struct Cooked {
-    std::vector<std::byte> bytes;  ///< the package: a `.hearth` file
+    std::vector<std::byte> bytes = {};  ///< the package: a `.hearth` file
     uint64_t graph_hash = 0;
-    uint64_t weights_bytes = 0;  ///< stored once, for all profiles
+    uint64_t weights_bytes = 0;  ///< stored once, for all device targets
     uint64_t graph_bytes = 0;
-    std::vector<CookedTarget> device_targets;
-    std::vector<QuantizedWeight> quantized;  ///< in the order of names
+    std::vector<CookedTarget> device_targets = {};
+    std::vector<QuantizedWeight> quantized = {};  ///< in the order of names
 };
 
-/// Compiles the entries for each profile and packs the programs, the weights and the graphs, for
-/// LoadedProgram::load_package.  Errors: as compile(), naming the profile; kInvalidArgument for
-/// profiles of equal names.  Deterministic.
+/// Compiles the entries for each device target and packs the programs, the weights and the graphs,
+/// for LoadedProgram::load_package.  Errors: as compile(), naming the device target;
+/// kInvalidArgument for device targets of equal names.  Deterministic.
 Result<Cooked> cook(std::span<Trace* const> entries, const CookOptions& options);
 inline Result<Cooked> cook(std::initializer_list<Trace*> entries, const CookOptions& options) {
     return cook(std::span<Trace* const>(entries.begin(), entries.size()), options);
 }
 
-/// Cooks the graphs that a package keeps again for other profiles; without options.agents, its
-/// agent manifest is kept.  Errors: also those of the package.
+/// Cooks the graphs that a package keeps again for other device targets; without options.agents,
+/// its agent manifest is kept.  Errors: also those of the package.
 Result<Cooked> recook(std::span<const std::byte> package, const CookOptions& options);
 
 }  // namespace hearth

@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/host_tensor.hpp>
 #include <hearth/status.hpp>
 #include <hearth/tensor.hpp>
@@ -21,19 +22,20 @@
 namespace hearth {
 
 struct EvalOptions {
-    NamedTensors inputs;   ///< inputs that the tensors depend on, for a batch of `rows`
-    NamedTensors weights;  ///< contents of params and states; others have their initial values
+    NamedTensors inputs = {};   ///< inputs that the tensors depend on, for a batch of `batch_size`
+    NamedTensors weights = {};  ///< contents of params and states; others have their initial values
     int64_t batch_size = 1;
     /// Backend that runs an entry with these inputs and returns its outputs by name; for a device:
     /// compile() it and record it.  Params and states have `weights` as initial values.  Empty: the
     /// reference interpreter, without compiling.
-    std::function<Result<NamedTensors>(Trace& entry, const NamedTensors& inputs, int64_t batch_size)>
+    std::function<Result<NamedTensors>(Trace& entry, const NamedTensors& inputs,
+                                       int64_t batch_size)>
         backend;
 };
 
 /// Returns the contents of the tensors, which belong to one trace.  The trace's assignments are not
 /// executed, and it can be extended afterwards.  Errors: the trace's first; kInvalidArgument naming
-/// an input or weight that is missing or differs; the runner's.
+/// an input or weight that is missing or differs; the backend's.
 Result<std::vector<HostTensor>> eval(std::span<const Tensor> tensors,
                                      const EvalOptions& options = {});
 Result<HostTensor> eval(const Tensor& tensor, const EvalOptions& options = {});

@@ -222,7 +222,7 @@ inline Status check_writable(const std::string& path) {
 inline constexpr uint64_t kMaxFileBytes = (uint64_t{1} << 31) - 1;
 
 /// Reads a whole regular file; symbolic links are followed.
-/// most_bytes  limit of the size; larger files are rejected
+/// max_bytes  limit of the size; larger files are rejected
 inline Result<std::vector<std::byte>> read_whole_file(const std::string& path,
                                                       uint64_t max_bytes = kMaxFileBytes) {
     os::File file;

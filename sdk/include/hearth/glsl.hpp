@@ -7,6 +7,7 @@
 #pragma once
 
 #include <hearth/compile.hpp>
+#include <hearth/core/cpp20.hpp>
 #include <hearth/status.hpp>
 #include <hearth/tensor.hpp>
 
@@ -17,20 +18,20 @@ namespace hearth {
 
 /// An entry as a GLSL function, made by export_glsl.
 struct GlslFunction {
-    std::string text;  ///< source of a file to include right after #version
+    std::string text = {};  ///< source of a file to include right after #version
     /// The variable whose device address the function takes; empty: it reads no weights.
-    std::string slot;
+    std::string variable = {};
 };
 
 /// Returns a GLSL function that computes an entry for one batch item: a fragment or compute shader
 /// of the application calls it to run a small network inline.  It reads the weights of the session
 /// that trains them:
 ///
-///     void NAME(uvec2 weights, vec2 place, ..., out vec3 colour, ...);
+///     void NAME(uvec2 weights, vec2 position, ..., out vec3 color, ...);
 ///
-/// weights  device address of GlslFunction::slot, from hearth_session_get_variable_buffer, low word
-///          first.  The application records the barrier between the recording that learns and the
-///          shader, as for any use of a variable's bytes.
+/// weights  device address of GlslFunction::variable, from hearth_session_get_variable_buffer, low
+///          word first.  The application records the barrier between the recording that learns and
+///          the shader, as for any use of a variable's bytes.
 /// others   one item of each input in the order of declaration, then of each output: a float, int
 ///          or uint (also for bools); a vector for 2 to 4 elements, an array for more.  Tensors
 ///          without a batch axis are passed whole.

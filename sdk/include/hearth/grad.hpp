@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/tensor.hpp>
 
 #include <concepts>
@@ -25,8 +26,8 @@ std::vector<Tensor> grad(const Tensor& loss, std::span<const Tensor> wrt);
 Tensor grad(const Tensor& loss, const Tensor& wrt);
 
 struct ValueAndGrad {
-    Tensor value;
-    std::vector<Tensor> gradients;
+    Tensor value = {};
+    std::vector<Tensor> gradients = {};
 };
 
 /// Calls `f` and differentiates its result.

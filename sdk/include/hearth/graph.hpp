@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/host_tensor.hpp>
 #include <hearth/op/attrs.hpp>
 #include <hearth/types.hpp>
@@ -32,7 +33,7 @@ enum class ValueKind : uint8_t {
     kConstant,  ///< fixed when the graph is built
 };
 
-/// True if a Assignment may assign values of this kind.
+/// True if an Assignment may assign values of this kind.
 constexpr bool may_be_updated(ValueKind kind) {
     return kind == ValueKind::kParam || kind == ValueKind::kState || kind == ValueKind::kInput;
 }
@@ -40,24 +41,24 @@ constexpr bool may_be_updated(ValueKind kind) {
 struct Value {
     ValueKind kind = ValueKind::kNode;
     DType dtype = DType::kF32;
-    Shape shape;
-    NodeId node = kInvalidId;  ///< producer, for kNode
-    uint32_t output = 0;  ///< index among the producer's outputs
-    std::string name;     ///< for all kinds but kNode
-    bool is_persistent = true;  ///< kState: false for a transient state, which brains do not hold
+    Shape shape = {};
+    NodeId node = kInvalidId;   ///< producer, for kNode
+    uint32_t output = 0;        ///< index among the producer's outputs
+    std::string name = {};      ///< for all kinds but kNode
+    bool is_persistent = true;  ///< kState: false for states that brains do not hold
     /// Contents of a constant, initial value of a param or state (null: zeros).
-    std::shared_ptr<const HostTensor> data;
+    std::shared_ptr<const HostTensor> data = {};
 };
 
 struct Node {
     const OpDef* op = nullptr;
-    Attrs attrs;
-    std::vector<ValueId> inputs;
-    std::vector<ValueId> outputs;
+    Attrs attrs = {};
+    std::vector<ValueId> inputs = {};
+    std::vector<ValueId> outputs = {};
 };
 
 struct GraphOutput {
-    std::string name;
+    std::string name = {};
     ValueId value = kInvalidId;
     std::vector<std::string> scalars = {};  ///< names, for a vector of named scalars
 };
@@ -69,18 +70,18 @@ struct Assignment {
 };
 
 struct Graph {
-    std::string name;  ///< of the entry
-    std::vector<Value> values;
-    std::vector<Node> nodes;
-    std::vector<ValueId> inputs;  ///< in the order they were declared
-    std::vector<GraphOutput> outputs;
-    std::vector<Assignment> updates;
+    std::string name = {};  ///< of the entry
+    std::vector<Value> values = {};
+    std::vector<Node> nodes = {};
+    std::vector<ValueId> inputs = {};  ///< in the order they were declared
+    std::vector<GraphOutput> outputs = {};
+    std::vector<Assignment> updates = {};
 
     const Value& value(ValueId id) const { return values[id]; }
     const Node* producer(ValueId id) const {
         return values[id].kind == ValueKind::kNode ? &nodes[values[id].node] : nullptr;
     }
-    /// The value of a param, state, constant or input with this name, or kNone.
+    /// The value of a param, state, constant or input with this name, or kInvalidId.
     ValueId find(std::string_view wanted) const;
 };
 

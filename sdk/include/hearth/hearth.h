@@ -22,10 +22,10 @@
  *   Threads   There are no internal locks.  Each function documents what must be externally
  *             synchronized.  Different contexts never need synchronization with each other, and
  *             neither do recordings of different sessions of one context.
- *   Serials   are frame numbers, and hearth_begin_frame(serial, completed) is the only clock.  Work
- *             recorded after begin_frame(N, ...) belongs to frame N; it counts as complete once a
- *             begin_frame reports completed >= N.  hearth_discard_frame(N) reports that frame N was
- *             never submitted.
+ *   Frames    have numbers, and hearth_begin_frame(frame_number, completed_frame_number) is the
+ *             only clock.  Work recorded after begin_frame(N, ...) belongs to frame N; it counts as
+ *             complete once a begin_frame reports completed_frame_number >= N.
+ *             hearth_discard_frame(N) reports that frame N was never submitted.
  *
  * This header is self-contained, compiles as C11 and as C++, and may be included before or after
  * vulkan.h. */
@@ -56,9 +56,9 @@
 #define HEARTH_API __attribute__((visibility("default")))
 #endif
 
-/* Experimental functions may change or disappear in any version, even after 1.0 (docs/reference/abi.md).
- * Define HEARTH_WARN_EXPERIMENTAL to mark them deprecated, so that the compiler warns at each
- * call; define HEARTH_NO_EXPERIMENTAL to leave them undeclared. */
+/* Experimental functions may change or disappear in any version, even after 1.0
+ * (docs/reference/abi.md).  Define HEARTH_WARN_EXPERIMENTAL to mark them deprecated, so that the
+ * compiler warns at each call; define HEARTH_NO_EXPERIMENTAL to leave them undeclared. */
 #if !defined(HEARTH_WARN_EXPERIMENTAL)
 #define HEARTH_EXPERIMENTAL
 #elif defined(_MSC_VER) && !defined(__clang__)
@@ -108,23 +108,23 @@ typedef enum hearth_result {
     HEARTH_INCOMPLETE = 2, /* stopped at a limit; call again with the same cursor */
 
     HEARTH_ERROR_INVALID_ARGUMENT = -1,
-    HEARTH_ERROR_NOT_FOUND = -2,        /* no entry, binding or variable of that name or index */
-    HEARTH_ERROR_UNSUPPORTED = -3,      /* the device lacks a feature, extension or limit */
-    HEARTH_ERROR_CORRUPT_DATA = -4,     /* the bytes are not a valid program, package or brain */
-    HEARTH_ERROR_VERSION_MISMATCH = -5, /* a program or header of another version */
-    HEARTH_ERROR_OUT_OF_RANGE = -6,     /* batch size, offset or size beyond its limit */
+    HEARTH_ERROR_NOT_FOUND = -2,          /* no entry, binding or variable of that name or index */
+    HEARTH_ERROR_UNSUPPORTED = -3,        /* the device lacks a feature, extension or limit */
+    HEARTH_ERROR_CORRUPT_DATA = -4,       /* the bytes are not a valid program, package or brain */
+    HEARTH_ERROR_VERSION_MISMATCH = -5,   /* a program or header of another version */
+    HEARTH_ERROR_OUT_OF_RANGE = -6,       /* batch size, offset or size beyond its limit */
     HEARTH_ERROR_INVALID_STATE = -7,      /* a call that must come first is missing */
-    HEARTH_ERROR_TOO_MANY_IN_FLIGHT = -8,        /* more in flight than the session was created for */
-    HEARTH_ERROR_BUDGET_EXCEEDED = -9,           /* exceeds the application's budget; nothing allocated */
+    HEARTH_ERROR_TOO_MANY_IN_FLIGHT = -8, /* more in flight than the session was created for */
+    HEARTH_ERROR_BUDGET_EXCEEDED = -9,    /* exceeds the application's budget; nothing allocated */
     HEARTH_ERROR_OUT_OF_HOST_MEMORY = -10,
     HEARTH_ERROR_OUT_OF_DEVICE_MEMORY = -11,
     HEARTH_ERROR_PIPELINE_CREATION_FAILED = -12, /* the driver failed to create a pipeline */
     HEARTH_ERROR_DEVICE_LOST = -13,
     HEARTH_ERROR_INTERNAL = -14,
-    HEARTH_ERROR_INCOMPATIBLE = -15,   /* a brain of another graph, schema or base */
-    HEARTH_ERROR_DISCARDED = -16,    /* recorded in a frame that was never submitted */
-    HEARTH_ERROR_NON_FINITE = -17, /* a brain contains NaN or infinity */
-    HEARTH_ERROR_VERIFICATION_FAILED = -18,  /* rejected by hearth_context_create_info::verify */
+    HEARTH_ERROR_INCOMPATIBLE = -15,        /* a brain of another graph, schema or base */
+    HEARTH_ERROR_DISCARDED = -16,           /* recorded in a frame that was never submitted */
+    HEARTH_ERROR_NON_FINITE = -17,          /* a brain contains NaN or infinity */
+    HEARTH_ERROR_VERIFICATION_FAILED = -18, /* rejected by hearth_context_create_info::verify */
     HEARTH_RESULT_FORCE_32_BITS = 0x7fffffff
 } hearth_result;
 
@@ -268,10 +268,11 @@ typedef struct hearth_requirements {
  * supports. */
 HEARTH_API hearth_result hearth_get_instance_requirements(hearth_requirements* out);
 
-/* Extensions and features to enable on this physical device.  Returns HEARTH_ERROR_UNSUPPORTED
- * if a required one is missing; `out` is filled nevertheless and `report` names what is missing. */
-HEARTH_API hearth_result hearth_get_device_requirements(const hearth_device_requirements_info* query,
-                                             hearth_requirements* out, hearth_messages* messages);
+/* Extensions and features to enable on this physical device.  Returns HEARTH_ERROR_UNSUPPORTED if a
+ * required one is missing; `out` is filled nevertheless and `messages` name what is missing. */
+HEARTH_API hearth_result
+hearth_get_device_requirements(const hearth_device_requirements_info* query,
+                               hearth_requirements* out, hearth_messages* messages);
 
 /* Sets the booleans of `features` in the application's pNext chain for vkCreateDevice.
  *
@@ -281,11 +282,11 @@ HEARTH_API hearth_result hearth_get_device_requirements(const hearth_device_requ
  *            NULL, nothing is changed and *storage_bytes is set to the required size.
  * Errors: HEARTH_ERROR_OUT_OF_RANGE if storage is too small; nothing is changed then. */
 HEARTH_API hearth_result hearth_enable_features(hearth_features features, uint32_t api_version,
-                                               void* features2, void* storage,
-                                               size_t* storage_bytes);
+                                                void* features2, void* storage,
+                                                size_t* storage_bytes);
 
-/* Returns the features that a device was created with, for hearth_context_create_info::features: the
- * inverse of hearth_enable_features.
+/* Returns the features that a device was created with, for hearth_context_create_info::features:
+ * the inverse of hearth_enable_features.
  *
  * chain             VkDeviceCreateInfo::pNext or a tail of it, for example a
  *                   VkPhysicalDeviceFeatures2; NULL for none.  Structs without features that Hearth
@@ -293,7 +294,8 @@ HEARTH_API hearth_result hearth_enable_features(hearth_features features, uint32
  * enabled_features  VkDeviceCreateInfo::pEnabledFeatures (a VkPhysicalDeviceFeatures), or NULL.
  *
  * Any thread. */
-HEARTH_API hearth_features hearth_get_enabled_features(const void* chain, const void* enabled_features);
+HEARTH_API hearth_features hearth_get_enabled_features(const void* chain,
+                                                       const void* enabled_features);
 
 /* Extension through which kernels use cooperative matrices (tensor cores). */
 typedef enum hearth_cooperative_matrix_ext {
@@ -340,33 +342,37 @@ typedef struct hearth_device_caps {
     uint32_t shader_float16;
     uint32_t storage_buffer_16bit_access;
     uint32_t subgroup_arithmetic;
-    uint32_t timestamp_supported; /* supported by the queue family (only set by hearth_context_get_device_caps) */
+    /* By the queue family; set only by hearth_context_get_device_caps. */
+    uint32_t timestamp_supported;
     uint32_t storage_buffer_8bit_access;
-    uint32_t cooperative_matrix; /* a hearth_cooperative_matrix_ext, for f16 operands and f32 accumulators */
+    /* A hearth_cooperative_matrix_ext, for f16 operands and f32 accumulators. */
+    uint32_t cooperative_matrix;
     /* Subgroup-scope tile: [m, k] times [k, n].  16x16x16 if the device supports it. */
     uint32_t cooperative_matrix_m, cooperative_matrix_n, cooperative_matrix_k;
     /* Shared memory that the driver reserves in kernels with workgroup-scope matrices, in bytes. */
     uint32_t workgroup_scope_reserved_shared_memory;
     /* From VK_NV_cooperative_matrix2, for f16 operands and f32 accumulators. */
-    hearth_workgroup_scope_granularity workgroup_scope_granularities[HEARTH_MAX_WORKGROUP_SCOPE_GRANULARITIES];
+    hearth_workgroup_scope_granularity
+        workgroup_scope_granularities[HEARTH_MAX_WORKGROUP_SCOPE_GRANULARITIES];
     /* Kernels may use VK_NV_cooperative_matrix, whatever `cooperative_matrix` says. */
     uint32_t cooperative_matrix_nv;
-    uint32_t cpu_isa; /* a hearth_cpu_isa; not NONE for a CPU device, for which programs are compiled */
-    uint32_t is_software; /* the driver runs on the CPU */
+    /* A hearth_cpu_isa; not NONE for a CPU device, for which programs are compiled. */
+    uint32_t cpu_isa;
+    /* A VkPhysicalDeviceType: 1 shares its memory with the CPU, 4 runs on it. */
+    uint32_t device_type;
     /* Newest supported SPIR-V version, encoded as in modules: 0x00010300 is 1.3, the minimum
      * that Vulkan 1.1 guarantees. */
     uint32_t spirv_version;
     /* Pipelines may require any power of two in this range.  Both are 0 unless
      * HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL is enabled; subgroups then have `subgroup_size`. */
     uint32_t min_subgroup_size, max_subgroup_size;
-    uint32_t is_integrated; /* a GPU that shares its memory with the CPU */
     /* Number of multiprocessors, compute units or Xe cores; 0 if the driver does not report it. */
     uint32_t compute_units;
 } hearth_device_caps;
 
 /* Caps of a physical device on which the features `enabled` will be (or were) enabled. */
 HEARTH_API hearth_result hearth_get_device_caps(const hearth_device_requirements_info* query,
-                                           hearth_features enabled, hearth_device_caps* out);
+                                                hearth_features enabled, hearth_device_caps* out);
 
 /* ------------------------------------------------------------------------------------------------
  * Context: an adopted device
@@ -378,12 +384,12 @@ typedef struct hearth_context hearth_context;
 
 /* Purpose of a device memory allocation; the application's allocator may treat them differently. */
 typedef enum hearth_memory_usage {
-    HEARTH_MEMORY_WEIGHTS = 0,  /* parameters and states: lives as long as the session */
-    HEARTH_MEMORY_ARENA = 1,    /* intermediates: contents are valid only while an entry runs */
-    HEARTH_MEMORY_PER_RECORDING = 2,      /* small per-recording values, written by the CPU */
-    HEARTH_MEMORY_STAGING = 3,  /* initial weights and uploads, written by the CPU */
-    HEARTH_MEMORY_READBACK = 4, /* read by the CPU */
-    HEARTH_MEMORY_BOUNCE = 5,   /* bounce buffers for buffers without a device address */
+    HEARTH_MEMORY_WEIGHTS = 0, /* parameters and states: lives as long as the session */
+    HEARTH_MEMORY_ARENA = 1,   /* intermediates: contents are valid only while an entry runs */
+    HEARTH_MEMORY_PER_RECORDING = 2, /* small per-recording values, written by the CPU */
+    HEARTH_MEMORY_STAGING = 3,       /* initial weights and uploads, written by the CPU */
+    HEARTH_MEMORY_READBACK = 4,      /* read by the CPU */
+    HEARTH_MEMORY_BOUNCE = 5,        /* bounce buffers for buffers without a device address */
     HEARTH_MEMORY_USAGE_COUNT = 6,
     HEARTH_MEMORY_USAGE_FORCE_32_BITS = 0x7fffffff
 } hearth_memory_usage;
@@ -404,7 +410,7 @@ typedef struct hearth_device_memory_allocate_info {
 typedef struct hearth_memory_block {
     VkDeviceMemory memory;
     uint64_t offset;
-    void* mapped;   /* address of `offset` if required_properties has HOST_VISIBLE; else ignored */
+    void* mapped; /* address of `offset` if required_properties has HOST_VISIBLE; else ignored */
     uint64_t user_data; /* for the application's use */
 } hearth_memory_block;
 
@@ -430,13 +436,13 @@ typedef enum hearth_log_level {
 typedef void (*hearth_log_callback)(void* user_data, hearth_log_level level, const char* category,
                                     const char* message);
 
-/* Must run job(job_data) exactly once, immediately or later, on any thread. */
+/* Submits a task: must run job(job_data) exactly once, immediately or later, on any thread. */
 typedef void (*hearth_task_callback)(void* user_data, void (*job)(void* job_data), void* job_data);
 
 /* Trust level of the bytes of a program or package; "Trust", below, lists the consequences. */
 typedef enum hearth_trust_level {
-    HEARTH_TRUST_TRUSTED = 0,    /* vouched for by the application, like its own code */
-    HEARTH_TRUST_UNTRUSTED = 1, /* untrusted: from a player, a workshop or the network */
+    HEARTH_TRUST_TRUSTED = 0,   /* vouched for by the application, like its own code */
+    HEARTH_TRUST_UNTRUSTED = 1, /* from a player, a workshop or the network */
     HEARTH_TRUST_FORCE_32_BITS = 0x7fffffff
 } hearth_trust_level;
 
@@ -472,15 +478,17 @@ typedef struct hearth_context_create_info {
     const char* const* instance_extensions;
     const char* const* device_extensions;
     hearth_features features;
-    hearth_binding_model binding_model; /* of the programs that will run; see hearth_device_requirements_info */
+    /* Of the programs that will run; see hearth_device_requirements_info. */
+    hearth_binding_model binding_model;
     uint32_t reserved;
-    VkPipelineCache pipeline_cache; /* optional; not destroyed; used by every building thread */
-    const VkAllocationCallbacks* allocation_callbacks; /* optional; copied; for Hearth and the driver */
-    const hearth_device_memory_callbacks* device_memory_callbacks;     /* optional; copied */
-    uint64_t device_memory_budget;               /* in bytes, over all heaps; 0: no limit */
-    hearth_log_callback log;                     /* optional */
-    hearth_task_callback submit_task;                 /* optional; see hearth_session_create_pipelines_async */
-    void* callback_user_data;                    /* for log and run_job */
+    VkPipelineCache pipeline_cache; /* optional; not destroyed; used on any thread */
+    /* Optional; copied; for Hearth and the driver. */
+    const VkAllocationCallbacks* allocation_callbacks;
+    const hearth_device_memory_callbacks* device_memory_callbacks; /* optional; copied */
+    uint64_t device_memory_budget;    /* in bytes, over all heaps; 0: no limit */
+    hearth_log_callback log;          /* optional */
+    hearth_task_callback submit_task; /* optional; see hearth_session_create_pipelines_async */
+    void* callback_user_data;         /* for log, submit_task and verify */
     /* Optional, if pipeline_cache is null: data from hearth_context_save_pipeline_cache of an
      * earlier run; not needed after the call.  Data of another device, driver or library and
      * corrupt data are ignored (and logged): see hearth_context_stats::pipeline_cache_used. */
@@ -495,19 +503,19 @@ typedef struct hearth_context_create_info {
     hearth_verify_callback verify;
     /* Maximum bytes that Hearth allocates from each memory heap, by heap index; 0: no limit.
      * Memory types whose heap has no room left are skipped; if no suitable type remains, the
-     * call returns HEARTH_ERROR_BUDGET_EXCEEDED without calling the driver.  Not used with device_memory_callbacks,
-     * which choose the heap. */
+     * call returns HEARTH_ERROR_BUDGET_EXCEEDED without calling the driver.  Not used with
+     * device_memory_callbacks, which choose the heap. */
     uint64_t heap_budgets[HEARTH_HEAP_COUNT];
 } hearth_context_create_info;
 
 /* Adopts the application's device.  Returns HEARTH_ERROR_INVALID_ARGUMENT or
- * HEARTH_ERROR_UNSUPPORTED if `info` has problems: `report` then lists all of them.
+ * HEARTH_ERROR_UNSUPPORTED if `info` has problems: `messages` then list all of them.
  * Threads: any, as long as the device is not destroyed meanwhile. */
-HEARTH_API hearth_result hearth_context_create(const hearth_context_create_info* info, hearth_context** out,
-                                               hearth_messages* messages);
+HEARTH_API hearth_result hearth_context_create(const hearth_context_create_info* info,
+                                               hearth_context** out, hearth_messages* messages);
 
 /* Frees everything immediately.  The application guarantees that all recorded work has finished
- * executing and that no job is running.  Returns HEARTH_ERROR_INVALID_STATE if any session or
+ * executing and that no task is running.  Returns HEARTH_ERROR_INVALID_STATE if any session or
  * program still exists.  Threads: externally synchronized on `context` and all objects created
  * from it. */
 HEARTH_API hearth_result hearth_context_destroy(hearth_context* context);
@@ -516,12 +524,12 @@ HEARTH_API hearth_result hearth_context_destroy(hearth_context* context);
  * CPU device: the CPU in place of a GPU, for servers, tools, tests and machines without a GPU
  *
  * The rest of this header works as on a Vulkan device, in the same order of calls: programs
- * (compiled for hearth_device_caps::cpu_isa), sessions, bindings, slices, readbacks, brains, agents.
- * Differences:
+ * (compiled for hearth_device_caps::cpu_isa), sessions, bindings, slices, readbacks, brains,
+ * agents.  Differences:
  *
- *   command buffers  are created by hearth_cpu_command_buffer_create; hearth_cpu_command_buffer_execute
- *                    replaces the queue submission
- *   buffers          wrap application memory (hearth_native_buffer_create)
+ *   command buffers  are created by hearth_cpu_command_buffer_create;
+ *                    hearth_cpu_command_buffer_execute replaces the queue submission
+ *   buffers          wrap application memory (hearth_cpu_buffer_import)
  *   images           are not supported: there is no hearth_image_converter
  *   trust            untrusted programs are rejected
  *
@@ -530,9 +538,9 @@ HEARTH_API hearth_result hearth_context_destroy(hearth_context* context);
  * --------------------------------------------------------------------------------------------- */
 
 /* A CPU kernel.  Runs workgroups [first, end) of `workgroups` on the memory that `operands`
- * point to; `rows` is the batch size. */
-typedef void hearth_cpu_kernel_fn(void* const* operands, int32_t batch_size, int32_t first, int32_t end,
-                                    int32_t workgroups);
+ * point to. */
+typedef void hearth_cpu_kernel_fn(void* const* operands, int32_t batch_size, int32_t first,
+                                  int32_t end, int32_t workgroups);
 
 /* An entry of hearth_cpu_kernel_table. */
 typedef struct hearth_cpu_kernel {
@@ -558,30 +566,33 @@ typedef struct hearth_cpu_kernel_source {
  * thread.  Returns a table of the kernels, which must live as long as the context, or NULL: the
  * load then fails and names a kernel. */
 typedef const hearth_cpu_kernel_table* (*hearth_cpu_compile_callback)(
-    void* user_data, hearth_cpu_isa cpu_isa, const hearth_cpu_kernel_source* sources, uint32_t count);
+    void* user_data, hearth_cpu_isa cpu_isa, const hearth_cpu_kernel_source* sources,
+    uint32_t count);
 
 /* Parallel for: calls job(job_data, i) for each i < count, concurrently and in any order, and
  * returns after all calls have returned. */
 typedef void (*hearth_parallel_for_callback)(void* user_data, uint32_t count,
-                                         void (*job)(void* job_data, uint32_t index),
-                                         void* job_data);
+                                             void (*job)(void* job_data, uint32_t index),
+                                             void* job_data);
 
 /* Parameters of hearth_context_create_cpu. */
 typedef struct hearth_cpu_context_create_info {
     hearth_struct_type type;
     uint32_t size;
     /* The instruction set that hearth_context_get_device_caps reports to the compiler; programs for
-     * narrower ones run too.  NONE: the widest that this machine supports, hearth_detect_cpu_isa(). */
+     * narrower ones run too.  NONE: the widest that this machine supports,
+     * hearth_detect_cpu_isa(). */
     hearth_cpu_isa cpu_isa;
     uint32_t table_count;
     const hearth_cpu_kernel_table* const* tables; /* each lives as long as the context */
-    hearth_cpu_compile_callback compile;         /* optional */
-    /* Optional: used by hearth_cpu_command_buffer_execute.  Results are bitwise equal with and without
-     * it. */
+    hearth_cpu_compile_callback compile;          /* optional */
+    /* Optional: used by hearth_cpu_command_buffer_execute.  Results are bitwise equal with and
+     * without it. */
     hearth_parallel_for_callback parallel_for;
-    uint32_t thread_count; /* number of threads that `parallel` uses */
+    uint32_t thread_count; /* number of threads that `parallel_for` uses */
     uint32_t reserved;
-    const VkAllocationCallbacks* allocation_callbacks; /* from here on as in hearth_context_create_info */
+    /* From here on as in hearth_context_create_info. */
+    const VkAllocationCallbacks* allocation_callbacks;
     uint64_t device_memory_budget;
     hearth_log_callback log;
     hearth_task_callback submit_task;
@@ -593,20 +604,21 @@ typedef struct hearth_cpu_context_create_info {
 HEARTH_API hearth_cpu_isa hearth_detect_cpu_isa(void);
 
 /* Creates a context for this machine's CPU.  Needs no Vulkan loader, driver or device.
- * Errors: HEARTH_ERROR_UNSUPPORTED if this machine cannot run `cpu` or one of the tables;
- * `report` lists all problems.
+ * Errors: HEARTH_ERROR_UNSUPPORTED if this machine cannot run `cpu_isa` or one of the tables;
+ * `messages` list all problems.
  * Threads: any. */
 HEARTH_API hearth_result hearth_context_create_cpu(const hearth_cpu_context_create_info* info,
-                                                      hearth_context** out, hearth_messages* messages);
+                                                   hearth_context** out, hearth_messages* messages);
 
 /* Creates a command buffer for the hearth_record_... functions of a CPU context.  Destroy it
  * before the context. */
 HEARTH_API hearth_result hearth_cpu_command_buffer_create(hearth_context* context,
-                                                       VkCommandBuffer* out);
+                                                          VkCommandBuffer* out);
 /* Destroys a command buffer; its recorded work must have been executed or reset. */
-HEARTH_API void hearth_cpu_command_buffer_destroy(hearth_context* context, VkCommandBuffer commands);
+HEARTH_API void hearth_cpu_command_buffer_destroy(hearth_context* context,
+                                                  VkCommandBuffer commands);
 
-/* Executes the commands recorded since the last run, in order, and empties the command buffer.
+/* Executes the commands recorded since the last call, in order, and empties the command buffer.
  * The work is complete on return, so the next hearth_begin_frame may report its frame number as
  * completed.
  * Allocates nothing.
@@ -614,16 +626,16 @@ HEARTH_API void hearth_cpu_command_buffer_destroy(hearth_context* context, VkCom
  * executed: call hearth_discard_frame.
  * Threads: externally synchronized on `commands` and the sessions recorded into it. */
 HEARTH_API hearth_result hearth_cpu_command_buffer_execute(hearth_context* context,
-                                                    VkCommandBuffer commands);
+                                                           VkCommandBuffer commands);
 /* Empties the command buffer without executing it; call hearth_discard_frame afterwards. */
 HEARTH_API hearth_result hearth_cpu_command_buffer_reset(hearth_context* context,
-                                                      VkCommandBuffer commands);
+                                                         VkCommandBuffer commands);
 
 /* Wraps application memory as a buffer that can be bound, at offsets that are multiples of 16
  * bytes.  The application keeps ownership and may access the memory whenever no work that uses
  * it is running.  Bind it with usage HEARTH_CPU_BUFFER_USAGE. */
 HEARTH_API hearth_result hearth_cpu_buffer_import(hearth_context* context, void* memory,
-                                                     uint64_t byte_count, VkBuffer* out);
+                                                  uint64_t byte_count, VkBuffer* out);
 /* Destroys the buffer object, not the memory.  No work that uses it may be pending. */
 HEARTH_API void hearth_cpu_buffer_destroy(hearth_context* context, VkBuffer buffer);
 
@@ -634,37 +646,38 @@ HEARTH_API void hearth_cpu_buffer_destroy(hearth_context* context, VkBuffer buff
  * Context, continued: frames
  * --------------------------------------------------------------------------------------------- */
 
-/* As completed_serial of hearth_begin_frame: use the value of hearth_context_create_info::timeline_semaphore,
- * which each frame's submission signals with its frame number. */
+/* As completed_frame_number of hearth_begin_frame: use the value of
+ * hearth_context_create_info::timeline_semaphore, which each frame's submission signals with its
+ * frame number. */
 #define HEARTH_COMPLETED_FROM_TIMELINE UINT64_MAX
 
-/* Begins a frame.  `serial` is the number of the frame that is about to be recorded, from 1; it
- * never decreases, but may repeat or skip values.  completed_serial, less than `serial`, reports
- * that all work of frames <= completed_serial has finished executing, except for frames passed
- * to hearth_discard_frame.  Frees destroyed objects that are no longer in use.  Allocates
+/* Begins a frame.  frame_number is that of the frame about to be recorded, from 1; it never
+ * decreases, but may repeat or skip values.  completed_frame_number, less than frame_number,
+ * reports that all work of frames up to and including it has finished executing, except for frames
+ * passed to hearth_discard_frame.  Frees destroyed objects that are no longer in use.  Allocates
  * nothing, except while a hearth_session_dump is pending.
- * Errors: HEARTH_ERROR_INVALID_ARGUMENT if frame numbers decrease, if completed_serial >=
- * serial, or for HEARTH_COMPLETED_FROM_TIMELINE without a semaphore.
+ * Errors: HEARTH_ERROR_INVALID_ARGUMENT if frame numbers decrease, if completed_frame_number >=
+ * frame_number, or for HEARTH_COMPLETED_FROM_TIMELINE without a semaphore.
  * Threads: externally synchronized on `context` and all objects created from it. */
 HEARTH_API hearth_result hearth_begin_frame(hearth_context* context, uint64_t frame_number,
                                             uint64_t completed_frame_number);
 
-/* Reports that the command buffers recorded in frame `serial` so far were not submitted and
- * never will be, for example because the swapchain was out of date.  Their effects are undone in
- * every session:
+/* Reports that the command buffers recorded in this frame so far were not submitted and never will
+ * be, for example because the swapchain was out of date.  Their effects are undone in every
+ * session:
  *
- *   setup       must be recorded again, unless an earlier one stands; else hearth_record fails
+ *   initialize  must be recorded again, unless an earlier one stands; else hearth_record fails
  *   uploads     as well as brain loads and resets are lost: record them again.
  *               hearth_session_status counts them
- *   readbacks   and snapshots: hearth_readback_poll returns HEARTH_ERROR_DISCARDED; release them
+ *   readbacks   and saved brains: hearth_readback_poll returns HEARTH_ERROR_DISCARDED; release them
  *   recordings  must be recorded again.  A sliced recording continues from its first lost slice:
  *               hearth_record rewinds its cursor, current or older, to that point.  (If the last
  *               slice is lost, only a copy of the cursor from before it works, because the cursor
  *               itself was reset.)
  *   timings     are not reported
  *
- * Their space in the session's rings is free immediately.  `report`, optional, has a line for
- * each lost item.  Call this before recording anything with a later frame number: anything
+ * Their space in the session's ring buffers is free immediately.  `messages`, optional, has a line
+ * for each lost item.  Call this before recording anything with a later frame number: anything
  * recorded in between would depend on work that never ran, and a sliced recording continued in
  * between is restarted.  The same frame number may be used again; a frame with nothing to lose
  * is not an error.
@@ -686,7 +699,7 @@ HEARTH_API const char* hearth_context_error(const hearth_context* context);
 
 /* Caps of the adopted device with the features that the application enabled. */
 HEARTH_API hearth_result hearth_context_get_device_caps(const hearth_context* context,
-                                             hearth_device_caps* out);
+                                                        hearth_device_caps* out);
 
 /* Memory and object statistics of a context. */
 typedef struct hearth_context_stats {
@@ -697,21 +710,23 @@ typedef struct hearth_context_stats {
     uint64_t device_bytes[HEARTH_MEMORY_USAGE_COUNT]; /* currently allocated */
     uint64_t device_bytes_total;
     uint32_t session_count;
-    uint32_t pipeline_count;      /* shared between sessions by content hash */
-    uint32_t pipeline_cache_used; /* non-zero: hearth_context_create_info::pipeline_cache_data was accepted */
+    uint32_t pipeline_count; /* shared between sessions by content hash */
+    /* Non-zero: hearth_context_create_info::pipeline_cache_data was accepted. */
+    uint32_t pipeline_cache_used;
     uint32_t reserved;
-    uint64_t frame_number; /* frame number of the last hearth_begin_frame; 0: none yet */
+    uint64_t frame_number; /* of the last hearth_begin_frame; 0: none yet */
     uint64_t completed_frame_number;
-    uint64_t heap_bytes[HEARTH_HEAP_COUNT]; /* currently allocated, by heap; 0 with device_memory_callbacks */
+    /* Currently allocated, by heap; 0 with device_memory_callbacks. */
+    uint64_t heap_bytes[HEARTH_HEAP_COUNT];
 } hearth_context_stats;
 
 /* Returns the current statistics.  Threads: externally synchronized on `context`. */
 HEARTH_API hearth_result hearth_context_get_stats(const hearth_context* context,
                                                   hearth_context_stats* out);
 
-/* Serializes the pipeline cache, for hearth_context_create_info::pipeline_cache_data of the next run.
- * *byte_count is the capacity of `out` on entry and the size on return; if `out` is NULL it is
- * set to a sufficient capacity.
+/* Serializes the pipeline cache, for hearth_context_create_info::pipeline_cache_data of the next
+ * run.  *byte_count is the capacity of `out` on entry and the size on return; if `out` is NULL it
+ * is set to a sufficient capacity.
  * Errors: HEARTH_ERROR_NOT_FOUND if the application passed its own VkPipelineCache;
  * HEARTH_ERROR_OUT_OF_RANGE if `out` is too small.
  * Threads: any, but not concurrently with hearth_context_destroy. */
@@ -733,10 +748,10 @@ HEARTH_API hearth_result hearth_context_save_pipeline_cache(hearth_context* cont
  * or trigger a bug in the driver's compiler.  Checksums detect corruption, not tampering.
  *
  * Applications should therefore load programs and packages only from places that they would load a
- * shared library from: their own installation, or signed.  HEARTH_TRUST_TRUSTED, the default, asserts
- * this.  hearth_context_create_info::verify is the place to check signatures, since every load calls it;
- * hearth_sha256 computes the hash.  Verified bytes must not change afterwards: if others can write
- * the file, read it into memory instead of mapping it.
+ * shared library from: their own installation, or signed.  HEARTH_TRUST_TRUSTED, the default,
+ * asserts this.  hearth_context_create_info::verify is the place to check signatures, since every
+ * load calls it; hearth_sha256 computes the hash.  Verified bytes must not change afterwards: if
+ * others can write the file, read it into memory instead of mapping it.
  *
  * Load files from players with HEARTH_TRUST_UNTRUSTED.  Such a program is accepted only if its
  * operands are descriptors (HEARTH_BINDING_PUSH_DESCRIPTOR, so that kernels have no addresses;
@@ -747,10 +762,12 @@ HEARTH_API hearth_result hearth_context_save_pipeline_cache(hearth_context* cont
  * application's: kernels that never end (the device is lost, as with any shader), out-of-range
  * indices into a kernel's own shared and local arrays (their handling is the driver's), driver
  * bugs, and wrong outputs.  A player's brain for the application's own program needs none of this:
- * brains are data, fully validated, and execute nothing.  See docs/explanation/security.md for details.
+ * brains are data, fully validated, and execute nothing.  See docs/explanation/security.md for
+ * details.
  * --------------------------------------------------------------------------------------------- */
 
-/* Computes the SHA-256 of bytes (FIPS 180-4), for hearth_context_create_info::verify.  Any thread. */
+/* Computes the SHA-256 of bytes (FIPS 180-4), for hearth_context_create_info::verify.  Any
+ * thread. */
 HEARTH_API void hearth_sha256(const void* bytes, uint64_t byte_count, uint8_t hash[32]);
 
 /* ------------------------------------------------------------------------------------------------
@@ -773,16 +790,17 @@ typedef struct hearth_program_load_info {
 } hearth_program_load_info;
 
 /* Validates bytes as described under "Trust" above and creates a program from them.
- * Errors: HEARTH_ERROR_VERIFICATION_FAILED, HEARTH_ERROR_CORRUPT_DATA, HEARTH_ERROR_VERSION_MISMATCH,
- * HEARTH_ERROR_OUT_OF_HOST_MEMORY; HEARTH_ERROR_UNSUPPORTED for an untrusted program that uses
- * device addresses, or if the application has not enabled what untrusted programs need.
+ * Errors: HEARTH_ERROR_VERIFICATION_FAILED, HEARTH_ERROR_CORRUPT_DATA,
+ * HEARTH_ERROR_VERSION_MISMATCH, HEARTH_ERROR_OUT_OF_HOST_MEMORY; HEARTH_ERROR_UNSUPPORTED for an
+ * untrusted program that uses device addresses, or if the application has not enabled what
+ * untrusted programs need.
  * Threads: externally synchronized on `context`. */
 HEARTH_API hearth_result hearth_program_load(hearth_context* context,
                                              const hearth_program_load_info* info,
                                              hearth_program** out);
 
-/* Describes a package (`.hearth`) to load: a graph, its weights and one program per device
- * profile, created by `hearth cook`. */
+/* Describes a package (`.hearth`) to load: a graph, its weights and one program per device target,
+ * created by `hearth cook`. */
 typedef struct hearth_package_load_info {
     hearth_struct_type type;
     uint32_t size;
@@ -791,15 +809,15 @@ typedef struct hearth_package_load_info {
     /* Non-zero: `bytes` stays valid and unchanged until the program and all its sessions are
      * destroyed; weights are then used in place.  Zero: the needed parts are copied. */
     uint32_t borrow;
-    /* HEARTH_TRUST_UNTRUSTED: profiles that use device addresses are skipped. */
+    /* HEARTH_TRUST_UNTRUSTED: programs that use device addresses are skipped. */
     hearth_trust_level trust;
-    /* NULL: the first profile, in package order, that the device can run. */
+    /* NULL: the first device target, in package order, that the device can run. */
     const char* device_target;
 } hearth_package_load_info;
 
-/* Validates bytes as described under "Trust" above, selects a profile for the context's device
- * and creates a program from it.  Compiles nothing and does no per-operator work.
- * Errors: as hearth_program_load; HEARTH_ERROR_NOT_FOUND for an unknown profile;
+/* Validates bytes as described under "Trust" above, selects a device target for the context's
+ * device and creates a program from it.  Compiles nothing and does no per-operator work.
+ * Errors: as hearth_program_load; HEARTH_ERROR_NOT_FOUND for an unknown device target;
  * HEARTH_ERROR_UNSUPPORTED if the device can run none (hearth_context_error gives a reason for
  * each).
  * Threads: externally synchronized on `context`. */
@@ -815,17 +833,18 @@ typedef struct hearth_package_info {
     uint32_t size;
     uint64_t graph_hash; /* of the cooked graph; see hearth_program_info */
     uint64_t graph_bytes;
-    uint64_t weights_bytes; /* in the file, for all profiles */
+    uint64_t weights_bytes; /* in the file, for all device targets */
     uint32_t device_target_count;
     uint32_t reserved;
     const char* device_targets[HEARTH_MAX_DEVICE_TARGETS]; /* best first; point into the bytes */
     uint64_t program_bytes[HEARTH_MAX_DEVICE_TARGETS];
 } hearth_package_info;
 
-/* Validates a package (8-byte aligned) and describes its contents.  `report`, optional,
+/* Validates a package (8-byte aligned) and describes its contents.  `messages`, optional,
  * describes what is wrong.  Any thread. */
 HEARTH_API hearth_result hearth_package_get_info(const void* bytes, uint64_t byte_count,
-                                                 hearth_package_info* out, hearth_messages* messages);
+                                                 hearth_package_info* out,
+                                                 hearth_messages* messages);
 
 /* Existing sessions of the program keep what they need.  NULL is allowed. */
 HEARTH_API void hearth_program_destroy(hearth_program* program);
@@ -855,7 +874,7 @@ typedef enum hearth_dtype {
 /* An extent of a shape: a constant or a multiple of the batch size. */
 typedef struct hearth_dim {
     int64_t count;
-    uint32_t is_batch; /* non-zero: the extent is count * rows, where rows is the batch size */
+    uint32_t is_batch; /* non-zero: the extent is count * batch size */
     uint32_t reserved;
 } hearth_dim;
 
@@ -865,7 +884,7 @@ typedef struct hearth_program_info {
     uint32_t size;
     uint64_t hash;
     const char* device_target;
-    uint64_t max_batch_size; /* maximum batch size; recordings use 1..rows_capacity */
+    uint64_t max_batch_size; /* recordings use 1..max_batch_size */
     uint64_t arena_bytes;
     uint64_t weights_bytes;
     hearth_binding_model binding_model;
@@ -874,7 +893,7 @@ typedef struct hearth_program_info {
     uint32_t binding_count;
     uint32_t variable_count;
     uint32_t command_count;
-    uint64_t graph_hash; /* equal for programs compiled from one graph, for any profile */
+    uint64_t graph_hash; /* equal for programs compiled from one graph, for any device target */
 } hearth_program_info;
 
 /* An entry: a function of the program, recorded as a whole or in slices. */
@@ -888,7 +907,7 @@ typedef struct hearth_entry_info {
     uint32_t dispatch_count;
     uint32_t barrier_count;
     uint64_t arena_bytes;
-    uint64_t flops; /* estimates at rows_capacity */
+    uint64_t flops; /* estimates at max_batch_size */
     uint64_t bytes_moved;
 } hearth_entry_info;
 
@@ -912,9 +931,9 @@ typedef struct hearth_command_info {
      * because it is no dispatch. */
     uint32_t sub_dispatch_count;
     const char* label; /* human-readable */
-    uint64_t flops;    /* estimates at rows_capacity */
+    uint64_t flops;    /* estimates at max_batch_size */
     uint64_t bytes_moved;
-    uint64_t workgroups; /* of a dispatch; this and part_count are values at rows_capacity */
+    uint64_t workgroups; /* of a dispatch; this and sub_dispatch_count are at max_batch_size */
 } hearth_command_info;
 
 /* A binding: an input or output of an entry, supplied by the application at each recording. */
@@ -927,10 +946,10 @@ typedef struct hearth_binding_info {
     hearth_dtype device_dtype; /* element type of the buffer's contents */
     uint32_t rank;
     hearth_dim dims[HEARTH_MAX_RANK];
-    uint64_t bytes_fixed; /* the buffer needs bytes_fixed + bytes_per_row * rows bytes */
+    uint64_t bytes_fixed; /* the buffer needs bytes_fixed + bytes_per_item * batch size bytes */
     uint64_t bytes_per_item;
     uint32_t scalar_count; /* number of named scalars, for an output that packs them; else 0 */
-    uint32_t is_inout;   /* an input that recordings read, then overwrite with new contents */
+    uint32_t is_inout;     /* an input that recordings read, then overwrite with new contents */
 } hearth_binding_info;
 
 /* Kind of a variable. */
@@ -961,45 +980,46 @@ HEARTH_API hearth_result hearth_program_get_info(const hearth_program* program,
                                                  hearth_program_info* out);
 HEARTH_API hearth_result hearth_program_get_entry(const hearth_program* program, uint32_t index,
                                                   hearth_entry_info* out);
-/* Describes a command of an entry, 0 <= index < step_count.  Slices end at barriers or between
+/* Describes a command of an entry, 0 <= index < command_count.  Slices end at barriers or between
  * sub-dispatches. */
 HEARTH_API hearth_result hearth_program_get_command(const hearth_program* program, uint32_t entry,
-                                                 uint32_t index, hearth_command_info* out);
-/* Indices of the variables that an entry writes, ascending.  *count is the capacity of `slots`
- * on entry and the number of variables on return; if `slots` is NULL it is set to that number.
- * HEARTH_ERROR_OUT_OF_RANGE if `slots` is too small. */
+                                                    uint32_t index, hearth_command_info* out);
+/* Indices of the variables that an entry writes, ascending.  *count is the capacity of `variables`
+ * on entry and their number on return; if `variables` is NULL it is set to that number.
+ * HEARTH_ERROR_OUT_OF_RANGE if `variables` is too small. */
 HEARTH_API hearth_result hearth_program_get_mutated_variables(const hearth_program* program,
-                                                          uint32_t entry, uint32_t* variables,
-                                                          uint32_t* count);
+                                                              uint32_t entry, uint32_t* variables,
+                                                              uint32_t* count);
 HEARTH_API hearth_result hearth_program_get_binding(const hearth_program* program, uint32_t index,
                                                     hearth_binding_info* out);
 HEARTH_API hearth_result hearth_program_get_variable(const hearth_program* program, uint32_t index,
-                                                 hearth_variable_info* out);
+                                                     hearth_variable_info* out);
 HEARTH_API hearth_result hearth_program_find_entry(const hearth_program* program, const char* name,
                                                    uint32_t* index);
 /* Binding names are unique within an entry, not within a program. */
 HEARTH_API hearth_result hearth_program_find_binding(const hearth_program* program, uint32_t entry,
                                                      const char* name, uint32_t* index);
-HEARTH_API hearth_result hearth_program_find_variable(const hearth_program* program, const char* name,
-                                                  uint32_t* index);
+HEARTH_API hearth_result hearth_program_find_variable(const hearth_program* program,
+                                                      const char* name, uint32_t* index);
 
 /* The last error of a query of this program on the calling thread; "" if there was none, or if a
  * query of another program failed since.  Valid until the next failure on this thread. */
 HEARTH_API const char* hearth_program_error(const hearth_program* program);
 
 /* The agent manifest of the package that the program was loaded from (hearth_agents.h,
- * docs/reference/package_format.md); the bytes live as long as the program.  HEARTH_ERROR_NOT_FOUND: none. */
+ * docs/reference/package_format.md); the bytes live as long as the program.
+ * HEARTH_ERROR_NOT_FOUND: none. */
 HEARTH_API hearth_result hearth_program_get_agent_manifest(const hearth_program* program,
-                                                   const void** bytes, uint64_t* byte_count);
+                                                           const void** bytes,
+                                                           uint64_t* byte_count);
 
 /* Named scalars of an output that packs them (hearth::output_scalars).  `index` is the position
  * in the buffer, in elements of the binding's device_dtype.  HEARTH_ERROR_NOT_FOUND also for a
  * binding without named scalars. */
 HEARTH_API hearth_result hearth_program_get_scalar(const hearth_program* program, uint32_t binding,
-                                                    uint32_t index, const char** name);
-HEARTH_API hearth_result hearth_program_find_scalar(const hearth_program* program,
-                                                     uint32_t binding, const char* name,
-                                                     uint32_t* index);
+                                                   uint32_t index, const char** name);
+HEARTH_API hearth_result hearth_program_find_scalar(const hearth_program* program, uint32_t binding,
+                                                    const char* name, uint32_t* index);
 
 /* ------------------------------------------------------------------------------------------------
  * Sessions: a program with device memory for its variables
@@ -1010,16 +1030,17 @@ typedef struct hearth_session hearth_session;
 
 typedef uint32_t hearth_session_flags;
 /* Allows bindings that kernels cannot access directly: buffers without a device address,
- * unaligned offsets and strided rows are copied in and out through session memory; by-value data
- * that exceeds max_inline_bytes goes through the upload ring, as one upload.  Without this flag they
- * are errors. */
+ * unaligned offsets and strided items are copied in and out through session memory; by-value data
+ * that exceeds max_inline_bytes goes through the upload ring buffer, as one upload.  Without this
+ * flag they are errors. */
 #define HEARTH_SESSION_ALLOW_STAGING_COPIES 0x1u
 /* Records timestamps around each recording; see hearth_session_next_timings. */
 #define HEARTH_SESSION_TIMESTAMP_RUNS 0x2u
 /* Also records timestamps around each command.  They prevent commands from overlapping, so the
  * times are upper bounds. */
 #define HEARTH_SESSION_TIMESTAMP_COMMANDS 0x4u
-/* Keeps the initial weights staged, so that hearth_record_initialize can be recorded again to reset. */
+/* Keeps the initial weights staged, so that hearth_record_initialize can be recorded again to
+ * reset. */
 #define HEARTH_SESSION_KEEP_INITIAL_WEIGHTS 0x8u
 /* For development: validates the buffers of each recording against Vulkan.  A range that ends
  * beyond its VkBuffer (as far as vkGetBufferMemoryRequirements shows, which rounds up) and a
@@ -1028,8 +1049,8 @@ typedef uint32_t hearth_session_flags;
 #define HEARTH_SESSION_VALIDATE_BINDINGS 0x10u
 /* For hearth_record_info::gpu_time_budget_us: records timestamps around each recording, which
  * hearth_begin_frame reads once they are available.  Until then each occupies one of
- * max_pending_timings; with HEARTH_SESSION_TIMESTAMP_RUNS or _STEPS, until hearth_session_next_timings
- * has returned it as well. */
+ * max_pending_timings; with HEARTH_SESSION_TIMESTAMP_RUNS or _COMMANDS, until
+ * hearth_session_next_timings has returned it as well. */
 #define HEARTH_SESSION_COLLECT_GPU_TIMINGS 0x20u
 /* Lets the limits of a recording split a dispatch that exceeds one by itself
  * (hearth_record_info); implied by HEARTH_SESSION_COLLECT_GPU_TIMINGS.  Not the default, because
@@ -1043,8 +1064,9 @@ typedef uint32_t hearth_session_flags;
  * a recording of another session is abandoned: its cursor is rejected. */
 typedef struct hearth_arena hearth_arena;
 
-/* Errors: HEARTH_ERROR_OUT_OF_RANGE, HEARTH_ERROR_BUDGET_EXCEEDED, HEARTH_ERROR_OUT_OF_HOST_MEMORY,
- * HEARTH_ERROR_OUT_OF_DEVICE_MEMORY; hearth_context_error gives details.
+/* Errors: HEARTH_ERROR_OUT_OF_RANGE, HEARTH_ERROR_BUDGET_EXCEEDED,
+ * HEARTH_ERROR_OUT_OF_HOST_MEMORY, HEARTH_ERROR_OUT_OF_DEVICE_MEMORY; hearth_context_error gives
+ * details.
  * Threads: externally synchronized on `context`; sessions that share an arena are externally
  * synchronized with each other. */
 HEARTH_API hearth_result hearth_arena_create(hearth_context* context, uint64_t byte_count,
@@ -1097,9 +1119,9 @@ typedef struct hearth_memory_requirements {
 
 /* Device memory that hearth_session_create would allocate with this info, by usage.
  * Threads: externally synchronized on `context`. */
-HEARTH_API hearth_result hearth_session_get_memory_requirements(hearth_context* context,
-                                                     const hearth_session_create_info* info,
-                                                     hearth_memory_requirements* out);
+HEARTH_API hearth_result hearth_session_get_memory_requirements(
+    hearth_context* context, const hearth_session_create_info* info,
+    hearth_memory_requirements* out);
 
 /* Allocates everything that the session will ever use.  Creates no pipelines.
  * Threads: externally synchronized on `context`. */
@@ -1118,10 +1140,12 @@ HEARTH_API const char* hearth_session_error(const hearth_session* session);
 /* Creates up to `max_pipelines` pipelines (0: all remaining) on the calling thread, which can
  * take seconds.  HEARTH_NOT_READY if some remain or are being created on another thread.
  * Threads: any; not while the session is being created or destroyed. */
-HEARTH_API hearth_result hearth_session_create_pipelines(hearth_session* session, uint32_t max_pipelines);
+HEARTH_API hearth_result hearth_session_create_pipelines(hearth_session* session,
+                                                         uint32_t max_pipelines);
 
-/* Creates pipelines through hearth_context_create_info::submit_task, one job per pipeline.
- * HEARTH_ERROR_INVALID_STATE if run_job is NULL.  Threads: as hearth_session_create_pipelines. */
+/* Creates pipelines through hearth_context_create_info::submit_task, one task per pipeline.
+ * HEARTH_ERROR_INVALID_STATE if submit_task is NULL.
+ * Threads: as hearth_session_create_pipelines. */
 HEARTH_API hearth_result hearth_session_create_pipelines_async(hearth_session* session);
 
 /* Status of a session. */
@@ -1131,15 +1155,17 @@ typedef struct hearth_session_status {
     hearth_result pipelines; /* HEARTH_OK, HEARTH_NOT_READY, or the driver's error */
     uint32_t pipeline_count;
     uint32_t pipelines_ready;
-    uint32_t is_initialized; /* non-zero after hearth_record_initialize, unless its frame was dropped */
+    /* Non-zero after hearth_record_initialize, unless its frame was discarded. */
+    uint32_t is_initialized;
     uint64_t initialized_frame;
     uint32_t recordings_in_flight;
     uint32_t readbacks_in_flight;
     /* Effects of hearth_discard_frame since the session was created. */
     uint64_t discarded_frame; /* the last frame in which something was undone; 0: none */
     uint32_t discarded_initializations;
-    uint32_t discarded_uploads;   /* hearth_record_update_variable, _brain and _forget */
-    uint32_t discarded_readbacks; /* readbacks and snapshots, released or not */
+    /* hearth_record_update_variable, _load_brain and _reset_variables. */
+    uint32_t discarded_uploads;
+    uint32_t discarded_readbacks; /* readbacks and saved brains, released or not */
     uint32_t reserved;
 } hearth_session_status;
 
@@ -1160,22 +1186,25 @@ typedef struct hearth_buffer_range {
 /* Returns the location of a variable.  The application synchronizes its accesses with recordings
  * itself: these access it with COMPUTE_SHADER (storage read/write) and TRANSFER (read/write). */
 HEARTH_API hearth_result hearth_session_get_variable_buffer(const hearth_session* session,
-                                                        uint32_t variable, hearth_buffer_range* out);
+                                                            uint32_t variable,
+                                                            hearth_buffer_range* out);
 
 /* ------------------------------------------------------------------------------------------------
  * Recording
  *
  * Precondition of every hearth_record... function: `command_buffer` is in the recording state,
- * outside a render pass, and from a pool of the family hearth_context_create_info::queue_family_index.  It
- * may be primary or secondary.  Afterwards the compute bind point's pipeline, descriptor sets and
- * push constants are undefined; all other state is unchanged.
+ * outside a render pass, and from a pool of the family
+ * hearth_context_create_info::queue_family_index.  It may be primary or secondary.  Afterwards the
+ * compute bind point's pipeline, descriptor sets and push constants are undefined; all other state
+ * is unchanged.
  *
  * All recordings of one session must execute in the order in which they were recorded: on one
  * queue, or ordered by the application's semaphores.  One leading barrier per recording orders
  * accesses to the session's own memory; the application never needs a barrier for it.
  *
  * These functions allocate nothing, take no locks and call no driver function but vkCmd... and
- * vkGetBufferDeviceAddress (and vkGetBufferMemoryRequirements, with HEARTH_SESSION_VALIDATE_BINDINGS).
+ * vkGetBufferDeviceAddress (and vkGetBufferMemoryRequirements, with
+ * HEARTH_SESSION_VALIDATE_BINDINGS).
  *
  * Threads: externally synchronized on `session` and the command buffer; not during
  * hearth_begin_frame.  Different sessions may record concurrently.
@@ -1206,15 +1235,15 @@ typedef struct hearth_tensor_binding {
      * packed.  Strided data, and data at an offset that kernels cannot address, is copied in and
      * out (HEARTH_SESSION_ALLOW_STAGING_COPIES); the stride may be any number of bytes. */
     uint64_t item_stride;
-    const void* data;    /* by value, inputs only: buffer is null; copied during the call */
+    const void* data; /* by value, inputs only: buffer is null; copied during the call */
     hearth_sync_scope acquire_scope; /* HEARTH_BARRIERS_AUTOMATIC: the application's previous use */
-    hearth_sync_scope release_scope;  /* and its next use */
+    hearth_sync_scope release_scope; /* and its next use */
 } hearth_tensor_binding;
 
 /* Selects who inserts the barriers for bound buffers and images. */
 typedef enum hearth_barriers {
-    /* Hearth waits for each binding's `before` scope and makes results available to its `after`
-     * scope, with one merged barrier before and one after the recording. */
+    /* Hearth waits for each binding's acquire_scope and makes results available to its
+     * release_scope, with one merged barrier before and one after the recording. */
     HEARTH_BARRIERS_AUTOMATIC = 0,
     /* The application's own barriers cover the scopes from hearth_session_get_binding_scope. */
     HEARTH_BARRIERS_MANUAL = 1,
@@ -1228,12 +1257,13 @@ typedef struct hearth_record_info {
     VkCommandBuffer command_buffer;
     uint32_t entry;
     uint32_t binding_count;
-    const hearth_tensor_binding* bindings; /* each binding of the entry exactly once, in any order */
-    uint64_t batch_size;             /* batch size, 1..rows_capacity */
+    /* Each binding of the entry exactly once, in any order. */
+    const hearth_tensor_binding* bindings;
+    uint64_t batch_size; /* 1..hearth_program_info::max_batch_size */
     hearth_barriers barriers;
     uint32_t reserved;
-    /* Optional: the GPU reads the batch size from this buffer instead: four uint32_t, {rows, 0,
-     * 0, 0}, at a multiple of 256 bytes; the value must not exceed `rows`.  If there are no
+    /* Optional: the GPU reads the batch size from this buffer instead: four uint32_t, {batch size,
+     * 0, 0, 0}, at a multiple of 256 bytes; the value must not exceed batch_size.  If there are no
      * by-value bindings either, the command buffer references nothing transient and may be
      * executed repeatedly, as long as the session and the buffers exist.  `binding` is ignored. */
     const hearth_tensor_binding* indirect_batch_buffer;
@@ -1272,7 +1302,7 @@ typedef struct hearth_run_cursor {
     uint32_t next_command;
     uint32_t next_sub_dispatch; /* sub-dispatch of that command; both 0: at the start */
     uint32_t reserved;
-    uint64_t generation;       /* identifies the run of the entry */
+    uint64_t generation;    /* identifies the run of the entry */
     uint64_t bindings_hash; /* of batch size and bindings, which must not change between slices */
 } hearth_run_cursor;
 
@@ -1282,44 +1312,46 @@ typedef struct hearth_run_cursor {
  * Returns HEARTH_OK when the entry is finished; the cursor is then reset to the start.
  * Returns HEARTH_INCOMPLETE if a limit was reached: call again with the same cursor, batch size
  * and bindings, into a later command buffer.
- * Returns HEARTH_NOT_READY if a pipeline is not built yet; nothing is recorded.
- * Errors: HEARTH_ERROR_INVALID_STATE before setup (or after its frame was dropped) or begin_frame,
- * or for a cursor whose entry has been restarted since; HEARTH_ERROR_TOO_MANY_IN_FLIGHT;
- * HEARTH_ERROR_OUT_OF_RANGE for the batch size or a buffer that is too small;
- * HEARTH_ERROR_INVALID_ARGUMENT. */
+ * Returns HEARTH_NOT_READY if a pipeline has not been created yet; nothing is recorded.
+ * Errors: HEARTH_ERROR_INVALID_STATE before hearth_record_initialize (or after its frame was
+ * discarded) or begin_frame, or for a cursor whose entry has been restarted since;
+ * HEARTH_ERROR_TOO_MANY_IN_FLIGHT; HEARTH_ERROR_OUT_OF_RANGE for the batch size or a buffer that is
+ * too small; HEARTH_ERROR_INVALID_ARGUMENT. */
 HEARTH_API hearth_result hearth_record(hearth_session* session, const hearth_record_info* info,
                                        hearth_run_cursor* cursor);
 
 /* Estimates the GPU time in microseconds of the rest of an entry from `cursor` (NULL: of the
- * whole entry) at this batch size, as hearth_record does for max_us.
+ * whole entry) at this batch size, as hearth_record does for gpu_time_budget_us.
  * Errors: HEARTH_ERROR_UNSUPPORTED for a session without HEARTH_SESSION_COLLECT_GPU_TIMINGS;
  * HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_OUT_OF_RANGE; HEARTH_ERROR_INVALID_ARGUMENT for another
  * entry's cursor.
  * Threads: externally synchronized on `session`. */
 HEARTH_API hearth_result hearth_session_estimate_gpu_time(hearth_session* session, uint32_t entry,
-                                                uint64_t batch_size, const hearth_run_cursor* cursor,
-                                                double* us);
+                                                          uint64_t batch_size,
+                                                          const hearth_run_cursor* cursor,
+                                                          double* us);
 
 /* Records copies of the initial values of all variables.  Must execute before the first
  * recording.  The staging memory is freed when its frame has completed. */
 HEARTH_API hearth_result hearth_record_initialize(hearth_session* session,
-                                             VkCommandBuffer command_buffer);
+                                                  VkCommandBuffer command_buffer);
 
 /* Overwrites bytes [offset, offset + byte_count) of a variable; `data` is copied during the
  * call.  offset and byte_count must be multiples of the element size of the variable's
  * device_dtype. */
 HEARTH_API hearth_result hearth_record_update_variable(hearth_session* session,
-                                              VkCommandBuffer command_buffer, uint32_t variable,
-                                              uint64_t offset, const void* data,
-                                              uint64_t byte_count);
+                                                       VkCommandBuffer command_buffer,
+                                                       uint32_t variable, uint64_t offset,
+                                                       const void* data, uint64_t byte_count);
 
 /* Returns the stages and accesses with which recordings of `entry` use `binding` when it is
  * bound to a buffer with these usage flags.  With HEARTH_BARRIERS_MANUAL the application must make
  * the buffer visible to this scope before the recording, and may wait for this scope after it.
- * For a binding that is copied because of its offset or row_stride, pass TRANSFER usage alone. */
+ * For a binding that is copied because of its offset or item_stride, pass TRANSFER usage alone. */
 HEARTH_API hearth_result hearth_session_get_binding_scope(const hearth_session* session,
                                                           uint32_t entry, uint32_t binding,
-                                                          uint32_t buffer_usage, hearth_sync_scope* out);
+                                                          uint32_t buffer_usage,
+                                                          hearth_sync_scope* out);
 
 /* ------------------------------------------------------------------------------------------------
  * Readback: request -> recorded copy -> poll -> read -> release
@@ -1328,14 +1360,16 @@ HEARTH_API hearth_result hearth_session_get_binding_scope(const hearth_session* 
 /* A readback request; never 0.  Ids of released requests are detected. */
 typedef uint64_t hearth_readback;
 
-/* A range to read back.  Create it with hearth_readback_of_variable or hearth_readback_of_buffer. */
+/* A range to read back.  Create it with hearth_readback_of_variable or
+ * hearth_readback_of_buffer. */
 typedef struct hearth_readback_region {
     VkBuffer buffer; /* an application buffer with TRANSFER_SRC usage; null: a variable */
     uint32_t variable;
     uint32_t reserved;
     uint64_t offset;     /* within the buffer or variable */
     uint64_t byte_count; /* 0 for a variable: to its end */
-    hearth_sync_scope acquire_scope; /* buffer only: how it was written.  stages 0: already visible to copies */
+    /* Buffer only: how it was written.  stages 0: already visible to copies. */
+    hearth_sync_scope acquire_scope;
 } hearth_readback_region;
 
 /* Parameters of hearth_record_readback. */
@@ -1343,7 +1377,7 @@ typedef struct hearth_readback_info {
     hearth_struct_type type;
     uint32_t size;
     VkCommandBuffer command_buffer;
-    /* A single range, with the fields of hearth_readback_region; ignored if `parts` is used. */
+    /* A single range, with the fields of hearth_readback_region; ignored if `regions` is used. */
     VkBuffer buffer;
     uint32_t variable;
     uint32_t reserved;
@@ -1357,19 +1391,19 @@ typedef struct hearth_readback_info {
     uint32_t reserved2;
 } hearth_readback_info;
 
-/* Records the copy of one range, or of all parts after a single barrier.
+/* Records the copy of one range, or of all regions after a single barrier.
  * Errors: HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_OUT_OF_RANGE and HEARTH_ERROR_INVALID_ARGUMENT,
- * naming the part; HEARTH_ERROR_TOO_MANY_IN_FLIGHT; HEARTH_ERROR_INVALID_STATE before begin_frame or, for
- * variables, before setup. */
+ * naming the region; HEARTH_ERROR_TOO_MANY_IN_FLIGHT; HEARTH_ERROR_INVALID_STATE before begin_frame
+ * or, for variables, before hearth_record_initialize. */
 HEARTH_API hearth_result hearth_record_readback(hearth_session* session,
                                                 const hearth_readback_info* info,
                                                 hearth_readback* out);
 
 /* Polls a readback.  Never waits.
- * HEARTH_OK: *data and *byte_count are the bytes, valid until released; *serial is the frame
+ * HEARTH_OK: *data and *byte_count are the bytes, valid until released; *frame_number is the frame
  * that they were recorded in.  HEARTH_NOT_READY: not available yet.  HEARTH_ERROR_NOT_FOUND: no
  * such request.
- * HEARTH_ERROR_DISCARDED: its frame was dropped, so the data will never arrive; release it.
+ * HEARTH_ERROR_DISCARDED: its frame was discarded, so the data will never arrive; release it.
  * Threads: externally synchronized on `session`. */
 HEARTH_API hearth_result hearth_readback_poll(hearth_session* session, hearth_readback readback,
                                               const void** data, uint64_t* byte_count,
@@ -1384,15 +1418,15 @@ HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback
  * A dump is the content of a .safetensors file, which `hearth replay` reads, runs again and
  * compares.  Its tensors, in the types that they have in memory, are
  *
- *   slot/NAME         each variable before the entry
- *   input/NAME        each input
- *   step/STEP/OPERAND what a selected command wrote, as bytes
- *   output/NAME       each binding that is written
- *   slot_after/NAME   each variable that the entry writes
- *   program           with HEARTH_DUMP_PROGRAM: the program, so that it can run without its package
+ *   slot/NAME           each variable before the entry
+ *   input/NAME          each input
+ *   step/INDEX/OPERAND  what a selected command wrote, as bytes
+ *   output/NAME         each binding that is written
+ *   slot_after/NAME     each variable that the entry writes
+ *   program             with HEARTH_DUMP_PROGRAM: the program, to run without its package
  *
- * Its text metadata (__metadata__) contains the build, the device, the program's hashes and
- * profile, entry, batch size, command, frame number, the entry's commands, and the last errors of
+ * Its text metadata (__metadata__) contains the build, the device, the program's hashes and device
+ * target, entry, batch size, command, frame number, the entry's commands, and the last errors of
  * session and context.  A dump contains no addresses, handles or paths, no other application
  * memory, no name of the application, machine or user, and nothing of earlier recordings except the
  * variables' values.  It does contain inputs and weights, and so players' actions and what was
@@ -1406,13 +1440,14 @@ HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback
  * hearth_readback_release.  Results are bitwise equal to those of hearth_record; a few barriers
  * are added.
  *
- * step  HEARTH_NO_COMMAND, or a command of the entry (hearth_program_get_command) that is not a barrier.
+ * command  HEARTH_NO_COMMAND, or a command of the entry (hearth_program_get_command) that is not a
+ *          barrier.
  *
  * Uses hearth_program_get_dump_size of readback_bytes.  Bound buffers need TRANSFER_SRC usage; with
  * HEARTH_BARRIERS_MANUAL the application's barriers must cover TRANSFER reads of them, before and
  * after.
  * Errors: those of hearth_record and hearth_record_readback; HEARTH_ERROR_INVALID_ARGUMENT for a
- * bad `step`, for a limit, and for a buffer without TRANSFER_SRC, which it names. */
+ * bad `command`, for a limit, and for a buffer without TRANSFER_SRC, which it names. */
 #if !defined(HEARTH_NO_EXPERIMENTAL)
 HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_record_dump(hearth_session* session,
                                                                 const hearth_record_info* info,
@@ -1421,11 +1456,12 @@ HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_record_dump(hearth_session* 
 #endif
 
 /* Readback size of hearth_record_dump in bytes; 0 if the entry or command does not exist or the
- * batch size exceeds the program's capacity.  Any thread. */
+ * batch size exceeds hearth_program_info::max_batch_size.  Any thread. */
 #if !defined(HEARTH_NO_EXPERIMENTAL)
 HEARTH_API HEARTH_EXPERIMENTAL uint64_t hearth_program_get_dump_size(const hearth_program* program,
-                                                                  uint32_t entry, uint64_t batch_size,
-                                                                  uint32_t command);
+                                                                     uint32_t entry,
+                                                                     uint64_t batch_size,
+                                                                     uint32_t command);
 #endif
 
 typedef uint32_t hearth_dump_flags;
@@ -1433,11 +1469,11 @@ typedef uint32_t hearth_dump_flags;
  * values. */
 #define HEARTH_DUMP_PROGRAM 0x1u
 
-/* Parameters of hearth_dump_encode; entry, step and rows as recorded. */
+/* Parameters of hearth_dump_encode. */
 typedef struct hearth_dump_info {
     hearth_struct_type type;
     uint32_t size;
-    uint32_t entry; /* as recorded */
+    uint32_t entry; /* this, command and batch_size as recorded */
     uint32_t command;
     uint64_t batch_size;
     /* From hearth_readback_poll.  NULL: encode metadata only, for example after a device loss. */
@@ -1462,8 +1498,8 @@ HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_dump_encode(hearth_session* 
 /* Receives an encoded dump, valid during the call, for example to write it to a file: `hearth
  * replay` and `hearth diff` read folders of such files, in the order of their names.  Must not
  * call Hearth.
- * index  counts the dumps of one hearth_session_dump, from 0; indices of dropped recordings are
- *        skipped. */
+ * index  counts the dumps of one hearth_session_dump, from 0; indices of recordings in discarded
+ *        frames are skipped. */
 typedef void (*hearth_dump_callback)(void* user_data, uint64_t index, const void* bytes,
                                      uint64_t byte_count);
 
@@ -1482,11 +1518,11 @@ typedef struct hearth_session_dump_info {
  * hearth_begin_frame passes each dump to the callback, on its thread, once its frame has
  * completed.  Replaces an earlier request; destroying the session ends it.
  *
- * Skipped and not counted are slices (a cursor with a limit), recordings with a run_block, whose
- * command buffer may be executed repeatedly, and recordings that find no space in
- * readback_bytes, of which each recording in flight takes hearth_program_get_dump_size.  Until the
- * last dump is delivered hearth_begin_frame allocates CPU memory for each; if that fails the
- * dump is missing, which is logged.
+ * Skipped and not counted are slices (a cursor with a limit), recordings with an
+ * indirect_batch_buffer, whose command buffer may be executed repeatedly, and recordings that find
+ * no space in readback_bytes, of which each recording in flight takes
+ * hearth_program_get_dump_size.  Until the last dump is delivered hearth_begin_frame allocates CPU
+ * memory for each; if that fails the dump is missing, which is logged.
  * Errors: HEARTH_ERROR_OUT_OF_RANGE if no entry's dump fits into readback_bytes;
  * HEARTH_ERROR_INVALID_ARGUMENT; HEARTH_ERROR_OUT_OF_HOST_MEMORY.
  * Threads: externally synchronized on `session`. */
@@ -1512,9 +1548,9 @@ hearth_session_dump(hearth_session* session, const hearth_session_dump_info* inf
  *             HEARTH_CONVERSION_SRGB.
  *
  * Pixel i of n covers the interval [i / n, (i + 1) / n).  Resampling evaluates the source at the
- * center of the target pixel: nearest neighbor by default, bilinear with HEARTH_CONVERSION_FILTER_LINEAR;
- * coordinates outside the region are clamped to its edge.  Neither averages: for downscaling by
- * more than two, use mip levels.
+ * center of the target pixel: nearest neighbor by default, bilinear with
+ * HEARTH_CONVERSION_FILTER_LINEAR; coordinates outside the region are clamped to its edge.  Neither
+ * averages: for downscaling by more than two, use mip levels.
  * --------------------------------------------------------------------------------------------- */
 
 /* An image converter: one direction and one image format. */
@@ -1531,17 +1567,18 @@ typedef struct hearth_image_converter_create_info {
     hearth_struct_type type;
     uint32_t size;
     hearth_image_conversion_direction direction;
-    uint32_t format;               /* VkFormat of the image views */
-    uint32_t recordings_in_flight; /* hearth_record_convert_image calls, over all frames: 1..16384 */
+    uint32_t format; /* VkFormat of the image views */
+    /* hearth_record_convert_image calls, over all frames: 1..16384. */
+    uint32_t recordings_in_flight;
     uint32_t reserved;
 } hearth_image_converter_create_info;
 
 /* Creates the pipeline, on the calling thread, and a descriptor set per recording in flight.
  * Errors: HEARTH_ERROR_UNSUPPORTED for other formats; HEARTH_ERROR_OUT_OF_RANGE; driver errors.
  * hearth_context_error gives details.  Threads: externally synchronized on `context`. */
-HEARTH_API hearth_result hearth_image_converter_create(hearth_context* context,
-                                                 const hearth_image_converter_create_info* info,
-                                                 hearth_image_converter** out);
+HEARTH_API hearth_result hearth_image_converter_create(
+    hearth_context* context, const hearth_image_converter_create_info* info,
+    hearth_image_converter** out);
 
 /* May be called at any time before the context is destroyed: resources are freed by the
  * begin_frame that reports the current frame as completed.  NULL is allowed.
@@ -1582,18 +1619,20 @@ typedef struct hearth_image_conversion_info {
     uint32_t region_y;
     uint32_t region_width;
     uint32_t region_height;
-    /* VkImageLayouts.  HEARTH_BARRIERS_AUTOMATIC: the image is transitioned from `before` to `after`;
-     * if `after` is UNDEFINED it stays in the layout that the kernel used: GENERAL or, for
-     * reading, `before` if that layout can be read, else SHADER_READ_ONLY_OPTIMAL.  `before` may
-     * be UNDEFINED for an image that is written completely.  HEARTH_BARRIERS_MANUAL: the image is
-     * and stays in `before`, which is GENERAL or, for reading, a readable layout. */
+    /* VkImageLayouts.  HEARTH_BARRIERS_AUTOMATIC: the image is transitioned from the first to the
+     * second; if image_layout_after is UNDEFINED it stays in the layout that the kernel used:
+     * GENERAL or, for reading, image_layout_before if that layout can be read, else
+     * SHADER_READ_ONLY_OPTIMAL.  image_layout_before may be UNDEFINED for an image that is written
+     * completely.  HEARTH_BARRIERS_MANUAL: the image is and stays in image_layout_before, which is
+     * GENERAL or, for reading, a readable layout. */
     uint32_t image_layout_before;
     uint32_t image_layout_after;
     uint32_t reserved;
-    hearth_sync_scope image_acquire_scope; /* the application's previous use of the image, and its next use */
+    /* The application's previous use of the image, and its next use. */
+    hearth_sync_scope image_acquire_scope;
     hearth_sync_scope image_release_scope;
     /* A buffer with STORAGE_BUFFER usage, at a multiple of minStorageBufferOffsetAlignment;
-     * `before` and `after` as in hearth_record.  `binding` and `data` are ignored. */
+     * acquire_scope and release_scope as in hearth_record.  `binding` and `data` are ignored. */
     hearth_tensor_binding tensor;
     uint32_t tensor_width;
     uint32_t tensor_height;
@@ -1609,24 +1648,24 @@ typedef struct hearth_image_conversion_info {
 /* Records a conversion.  Requirements on the command buffer: see "Recording".  Afterwards the
  * compute bind point's pipeline, descriptor sets and push constants are undefined.  Allocates
  * nothing.
- * Errors: HEARTH_ERROR_TOO_MANY_IN_FLIGHT; HEARTH_ERROR_INVALID_ARGUMENT, HEARTH_ERROR_OUT_OF_RANGE;
- * HEARTH_ERROR_INVALID_STATE before begin_frame.
+ * Errors: HEARTH_ERROR_TOO_MANY_IN_FLIGHT; HEARTH_ERROR_INVALID_ARGUMENT,
+ * HEARTH_ERROR_OUT_OF_RANGE; HEARTH_ERROR_INVALID_STATE before begin_frame.
  * Threads: externally synchronized on `converter` and the command buffer; not during
  * hearth_begin_frame. */
 HEARTH_API hearth_result hearth_record_convert_image(hearth_image_converter* converter,
-                                                  const hearth_image_conversion_info* info);
+                                                     const hearth_image_conversion_info* info);
 
 /* ------------------------------------------------------------------------------------------------
  * Brains: saving, loading and resetting what was learned
  *
  * A brain is a checkpoint: the bytes of a file that holds all parameters and states of a program by
- * name (weights, optimizer moments, counters, random state, statistics), but not its transient
+ * name (weights, optimizer moments, counters, random state, statistics), but not its non-persistent
  * states (replay buffers, recurrent states), which return to their initial values when a brain is
- * loaded.  A brain loads on any device and profile.  Hearth opens no files: hearth_record_save_brain
- * copies the memory in the command buffer, at one point between recordings; once its frame has
- * completed, hearth_brain_encode encodes the copy on any thread, and the application writes the
- * bytes (hearth/brain_file.hpp does so atomically).  Loading validates everything before it changes
- * the session.
+ * loaded.  A brain loads on any device and device target.  Hearth opens no files:
+ * hearth_record_save_brain copies the memory in the command buffer, at one point between
+ * recordings; once its frame has completed, hearth_brain_encode encodes the copy on any thread, and
+ * the application writes the bytes (hearth/brain_file.hpp does so atomically).  Loading validates
+ * everything before it changes the session.
  * --------------------------------------------------------------------------------------------- */
 
 typedef uint32_t hearth_brain_flags;
@@ -1649,7 +1688,7 @@ typedef struct hearth_brain_info {
     uint32_t size;
     uint64_t graph_hash;       /* of the program that saved it */
     uint64_t schema_hash;      /* of that program's inputs and outputs */
-    uint64_t base_hash;      /* of the initial values that training started from */
+    uint64_t base_hash;        /* of the initial values that training started from */
     uint64_t user_schema_hash; /* set by the application */
     uint32_t tensor_count;
     uint32_t changed_count; /* delta: tensors that differ from the base; otherwise all */
@@ -1659,23 +1698,23 @@ typedef struct hearth_brain_info {
     uint64_t user_data_size;
 } hearth_brain_info;
 
-/* Validates the bytes of a brain (8-byte aligned) and describes it.  `report`, optional,
+/* Validates the bytes of a brain (8-byte aligned) and describes it.  `messages`, optional,
  * describes what is wrong.  Any thread. */
 HEARTH_API hearth_result hearth_brain_get_info(const void* bytes, uint64_t byte_count,
                                                hearth_brain_info* out, hearth_messages* messages);
 
-/* Records a copy of everything that a brain contains into the readback ring, as one consistent
- * state; finish with hearth_readback_poll and hearth_readback_release.  Uses
+/* Records a copy of everything that a brain contains, a snapshot, into the readback ring buffer, as
+ * one consistent state; finish with hearth_readback_poll and hearth_readback_release.  Uses
  * hearth_program_get_brain_size of readback_bytes.  Padding between tensors is zero, so equal
  * contents give equal bytes.
  * HEARTH_NOT_READY: a sliced entry is between its first and its last write; nothing was
  * recorded.  Try again when it has finished. */
 HEARTH_API hearth_result hearth_record_save_brain(hearth_session* session,
-                                                VkCommandBuffer command_buffer,
-                                                hearth_readback* out);
+                                                  VkCommandBuffer command_buffer,
+                                                  hearth_readback* out);
 
 /* Size of a snapshot of this program's sessions in bytes.  Loading a brain uses as much of
- * upload_bytes, plus the non-zero initial values of transient states. */
+ * upload_bytes, plus the non-zero initial values of non-persistent states. */
 HEARTH_API uint64_t hearth_program_get_brain_size(const hearth_program* program);
 
 /* Parameters of hearth_brain_encode. */
@@ -1700,7 +1739,7 @@ HEARTH_API hearth_result hearth_brain_encode(const hearth_program* program,
                                              const hearth_brain_save_info* info, void* out,
                                              uint64_t* byte_count);
 
-/* Returns HEARTH_OK if the brain can be loaded into this program; `report`, optional, lists all
+/* Returns HEARTH_OK if the brain can be loaded into this program; `messages`, optional, lists all
  * reasons against it.
  * Errors: HEARTH_ERROR_CORRUPT_DATA, HEARTH_ERROR_VERSION_MISMATCH, HEARTH_ERROR_INCOMPATIBLE,
  * HEARTH_ERROR_NON_FINITE.  Any thread. */
@@ -1708,21 +1747,21 @@ HEARTH_API hearth_result hearth_brain_check(const hearth_program* program, const
                                             uint64_t byte_count, hearth_brain_flags flags,
                                             hearth_messages* messages);
 
-/* Validates the brain, decodes it completely into the upload ring, and only then records the
+/* Validates the brain, decodes it completely into the upload ring buffer, and only then records the
  * copies.  Unfinished sliced recordings are abandoned.  Errors: as hearth_brain_check, and
  * HEARTH_ERROR_TOO_MANY_IN_FLIGHT. */
 HEARTH_API hearth_result hearth_record_load_brain(hearth_session* session,
-                                             VkCommandBuffer command_buffer, const void* bytes,
-                                             uint64_t byte_count, hearth_brain_flags flags,
-                                             hearth_messages* messages);
+                                                  VkCommandBuffer command_buffer, const void* bytes,
+                                                  uint64_t byte_count, hearth_brain_flags flags,
+                                                  hearth_messages* messages);
 
-/* Resets parameters and states, transient ones included, to the program's initial values: those
- * whose names match `pattern`, in which '*' matches any characters (NULL: all).  *count,
+/* Resets parameters and states, non-persistent ones included, to the program's initial values:
+ * those whose names match `pattern`, in which '*' matches any characters (NULL: all).  *count,
  * optional, is set to the number of matching variables.
  * Errors: HEARTH_ERROR_NOT_FOUND if none match; HEARTH_ERROR_TOO_MANY_IN_FLIGHT. */
 HEARTH_API hearth_result hearth_record_reset_variables(hearth_session* session,
-                                              VkCommandBuffer command_buffer, const char* pattern,
-                                              uint32_t* count);
+                                                       VkCommandBuffer command_buffer,
+                                                       const char* pattern, uint32_t* count);
 
 /* ------------------------------------------------------------------------------------------------
  * Two sessions of one program: one runs on its own queue while the other is used every frame
@@ -1732,11 +1771,11 @@ HEARTH_API hearth_result hearth_record_reset_variables(hearth_session* session,
  * same program and context.  Waits for earlier recordings of both sessions on this queue, and
  * makes the copies visible to later ones.  Work of either session on another queue must have
  * completed before this executes, and may start there again after it has completed.
- * Errors: HEARTH_ERROR_INCOMPATIBLE for sessions of different programs, HEARTH_ERROR_NOT_FOUND for a
- * variable index. */
+ * Errors: HEARTH_ERROR_INCOMPATIBLE for sessions of different programs, HEARTH_ERROR_NOT_FOUND for
+ * a variable index. */
 HEARTH_API hearth_result hearth_record_copy_variables(hearth_session* to, hearth_session* from,
-                                                  VkCommandBuffer command_buffer,
-                                                  const uint32_t* variables, uint32_t count);
+                                                      VkCommandBuffer command_buffer,
+                                                      const uint32_t* variables, uint32_t count);
 
 /* Transfers ownership of all memory of a session from one queue family to another
  * (HEARTH_QUEUE_FAMILY_SAME: the context's).  Record it twice with equal arguments: after the
@@ -1758,13 +1797,14 @@ typedef struct hearth_timings {
     uint64_t batch_size;
     uint32_t entry;
     uint32_t first_command; /* first command of the slice, within the entry */
-    uint32_t command_count; /* of command_ns and command_labels; 0 without HEARTH_SESSION_TIMESTAMP_COMMANDS */
+    /* Of command_ns and command_labels; 0 without HEARTH_SESSION_TIMESTAMP_COMMANDS. */
+    uint32_t command_count;
     uint32_t first_sub_dispatch; /* sub-dispatch of that command at which the slice starts */
     double total_ns;
     const double* command_ns; /* valid until the next call on the session */
     const char* const* command_labels;
-    /* Position after the slice, where the next one starts; at the end of the entry, its
-     * step_count and 0. */
+    /* Position after the slice, where the next one starts; at the end of the entry,
+     * hearth_entry_info::command_count and 0. */
     uint32_t end_command;
     uint32_t end_sub_dispatch;
 } hearth_timings;
@@ -1777,16 +1817,16 @@ HEARTH_API hearth_result hearth_session_next_timings(hearth_session* session, he
 /* Describes the session as zero-terminated JSON, for a game's developer tools (experimental):
  * device_bytes by usage, pipelines, variables, and for each entry its bindings, its commands
  * with their estimated flops and bytes_moved, the sums of these, and measured_us of the last
- * complete recording that hearth_session_next_timings returned (with measured_rows).  An extent that
- * depends on the batch size is "rows" or "4*rows".  *byte_count is the capacity of `out` on
- * entry and the size including the terminating zero on return; if `out` is NULL it is set to the
- * required size.  Allocates nothing.
+ * complete recording that hearth_session_next_timings returned, with measured_batch_size.  An
+ * extent that depends on the batch size is "batch" or "4*batch".  *byte_count is the capacity of
+ * `out` on entry and the size including the terminating zero on return; if `out` is NULL it is set
+ * to the required size.  Allocates nothing.
  * Errors: HEARTH_ERROR_OUT_OF_RANGE if `out` is too small.
  * Threads: externally synchronized on `session`. */
 #if !defined(HEARTH_NO_EXPERIMENTAL)
 HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_session_to_json(hearth_session* session,
-                                                                     char* out,
-                                                                     uint64_t* byte_count);
+                                                                    char* out,
+                                                                    uint64_t* byte_count);
 #endif
 
 #if defined(__cplusplus)
@@ -1816,10 +1856,11 @@ HEARTH_INLINE hearth_sync_scope hearth_make_sync_scope(uint64_t stages, uint64_t
 #endif
 
 /* Binds bytes [offset, offset + byte_count) of a buffer created with `usage`
- * (VkBufferUsageFlags).  Set `before` and `after` unless the application inserts the barriers
- * itself. */
-HEARTH_INLINE hearth_tensor_binding hearth_bind_buffer(uint32_t binding, VkBuffer buffer, uint64_t offset,
-                                              uint64_t byte_count, uint32_t usage) {
+ * (VkBufferUsageFlags).  Set acquire_scope and release_scope unless the application inserts the
+ * barriers itself. */
+HEARTH_INLINE hearth_tensor_binding hearth_bind_buffer(uint32_t binding, VkBuffer buffer,
+                                                       uint64_t offset, uint64_t byte_count,
+                                                       uint32_t usage) {
     hearth_tensor_binding tensor;
     tensor.binding = binding;
     tensor.usage = usage;
@@ -1836,17 +1877,18 @@ HEARTH_INLINE hearth_tensor_binding hearth_bind_buffer(uint32_t binding, VkBuffe
 
 /* Binds `byte_count` bytes by value (inputs only). */
 HEARTH_INLINE hearth_tensor_binding hearth_bind_bytes(uint32_t binding, const void* data,
-                                             uint64_t byte_count) {
+                                                      uint64_t byte_count) {
     hearth_tensor_binding tensor = hearth_bind_buffer(binding, HEARTH_NO_BUFFER, 0, byte_count, 0);
     tensor.data = data;
     return tensor;
 }
 
-/* Bytes [offset, offset + byte_count) of an application buffer with TRANSFER_SRC usage, as part
+/* Bytes [offset, offset + byte_count) of an application buffer with TRANSFER_SRC usage, as a region
  * of a readback.
- * before  how it was written; {0, 0}: already visible to copies. */
+ * acquire_scope  how it was written; {0, 0}: already visible to copies. */
 HEARTH_INLINE hearth_readback_region hearth_readback_of_buffer(VkBuffer buffer, uint64_t offset,
-                                                         uint64_t byte_count, hearth_sync_scope acquire_scope) {
+                                                               uint64_t byte_count,
+                                                               hearth_sync_scope acquire_scope) {
     hearth_readback_region region;
     region.buffer = buffer;
     region.variable = 0;
@@ -1857,12 +1899,12 @@ HEARTH_INLINE hearth_readback_region hearth_readback_of_buffer(VkBuffer buffer, 
     return region;
 }
 
-/* Bytes [offset, offset + byte_count) of a variable, as part of a readback; byte_count 0: to its
- * end. */
+/* Bytes [offset, offset + byte_count) of a variable, as a region of a readback; byte_count 0: to
+ * its end. */
 HEARTH_INLINE hearth_readback_region hearth_readback_of_variable(uint32_t variable, uint64_t offset,
-                                                       uint64_t byte_count) {
-    hearth_readback_region region =
-        hearth_readback_of_buffer(HEARTH_NO_BUFFER, offset, byte_count, hearth_make_sync_scope(0, 0));
+                                                                 uint64_t byte_count) {
+    hearth_readback_region region = hearth_readback_of_buffer(HEARTH_NO_BUFFER, offset, byte_count,
+                                                              hearth_make_sync_scope(0, 0));
     region.variable = variable;
     return region;
 }

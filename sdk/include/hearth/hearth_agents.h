@@ -5,7 +5,7 @@
  * observations and rewards, and reading actions.  All agents of a brain act in one recording;
  * learning is recorded alongside, within a budget of GPU time.
  *
- *     each frame    hearth_begin_frame(context, serial, completed);
+ *     each frame    hearth_begin_frame(context, frame_number, completed_frame_number);
  *                   hearth_agents_poll(agents);                     takes over the newest actions
  *                   ... read hearth_agents_action(), fill hearth_agents_observation() ...
  *                   hearth_agents_record(agents, &info);            acts, learns, reads back
@@ -66,17 +66,17 @@ typedef struct hearth_agents_create_info {
      * session.  HEARTH_ERROR_UNSUPPORTED for learners with a replay buffer, which get new
      * samples every frame. */
     uint32_t use_separate_learning_queue;
-    /* Optional: AgentSpec::save() of the schema that the game was built for.  If the
-     * manifest's schema differs, creation fails with HEARTH_ERROR_INCOMPATIBLE and the report names
-     * the differing field. */
+    /* Optional: AgentSpec::save() of the schema that the game was built for.  If the manifest's
+     * schema differs, creation fails with HEARTH_ERROR_INCOMPATIBLE and the messages name the
+     * differing field. */
     const void* schema;
     uint64_t schema_bytes;
     /* Number of newest snapshots to keep, besides the initial weights; each takes the size of a
      * brain.  0: none, and hearth_agents_take_snapshot and _save are unsupported. */
     uint32_t max_snapshots;
     uint32_t snapshot_interval; /* records between automatic snapshots; 0: none */
-    /* Decisions per window over which `stuck` and `reward_shift_detected` average the score; 0: not
-     * computed. */
+    /* Decisions per window over which `is_plateaued` and `reward_shift_detected` average the score;
+     * 0: not computed. */
     uint32_t progress_window;
     uint32_t learning_queue_family; /* HEARTH_QUEUE_FAMILY_SAME: that of the context */
 } hearth_agents_create_info;
@@ -85,14 +85,14 @@ static inline hearth_agents_create_info hearth_agents_create_info_default(void) 
     HEARTH_AGENTS_STRUCT(hearth_agents_create_info, HEARTH_STRUCT_AGENTS_CREATE_INFO);
     value.frames_in_flight = 3;
     value.max_snapshots = 3;
-    value.snapshot_interval = 3600;  /* one minute at 60 frames per second */
-    value.progress_window = 225; /* 15 seconds at 15 decisions per second */
+    value.snapshot_interval = 3600; /* one minute at 60 frames per second */
+    value.progress_window = 225;    /* 15 seconds at 15 decisions per second */
     value.learning_queue_family = HEARTH_QUEUE_FAMILY_SAME;
     return value;
 }
 
 /* Creates agents and allocates everything that they will ever use, including a session.
- * `report`, optional, describes what is wrong.
+ * `messages`, optional, describes what is wrong.
  * Errors: HEARTH_ERROR_NOT_FOUND if neither `info` nor the package has a manifest;
  * HEARTH_ERROR_CORRUPT_DATA for an invalid manifest; HEARTH_ERROR_INCOMPATIBLE for a manifest of
  * another program or schema, naming the difference; those of hearth_session_create. */
@@ -105,10 +105,10 @@ HEARTH_API void hearth_agents_destroy(hearth_agents* agents);
 /* The last error of a call on these agents; "" if there was none.  Valid until the next call. */
 HEARTH_API const char* hearth_agents_error(const hearth_agents* agents);
 
-/* The session of the agents, for building its pipelines (hearth_session_create_pipelines), saving and
- * loading brains, and inspecting variables.  The state last.action [agents, action width] holds
- * the newest actions on the GPU, indexed by hearth_agent::index.  Only hearth_agents_record may
- * record the session's entries. */
+/* The session of the agents, for creating its pipelines (hearth_session_create_pipelines), saving
+ * and loading brains, and inspecting variables.  The state last.action [n_agents, action size]
+ * holds the newest actions on the GPU, indexed by hearth_agent::index.  Only hearth_agents_record
+ * may record the session's entries. */
 HEARTH_API hearth_session* hearth_agents_get_session(hearth_agents* agents);
 
 /* --- Adding and removing agents --- */
@@ -124,11 +124,11 @@ HEARTH_API uint32_t hearth_agents_count(const hearth_agents* agents);
 
 /* --- Observations and rewards --- */
 
-/* Returns the offset (`begin`) and size (`width`), in floats, of a field in an observation, by
- * path such as "enemies/place".
+/* Returns the offset and size, in floats, of a field in an observation, by path such as
+ * "enemies/place".
  * HEARTH_ERROR_NOT_FOUND: no such field; hearth_agents_error lists the existing ones. */
 HEARTH_API hearth_result hearth_agents_find_observation(hearth_agents* agents, const char* path,
-                                                  uint32_t* offset, uint32_t* size);
+                                                        uint32_t* offset, uint32_t* size);
 /* As hearth_agents_find_observation, for an action by name. */
 HEARTH_API hearth_result hearth_agents_find_action(hearth_agents* agents, const char* name,
                                                    uint32_t* offset, uint32_t* size);
@@ -153,12 +153,12 @@ HEARTH_API float* hearth_agents_action_mask(hearth_agents* agents, hearth_agent 
  * rejected with HEARTH_ERROR_INVALID_ARGUMENT and counted in
  * hearth_agents_status::rewards_rejected. */
 HEARTH_API hearth_result hearth_agents_add_reward(hearth_agents* agents, hearth_agent agent,
-                                              float amount);
+                                                  float amount);
 
 /* Reason for the end of an episode. */
 typedef enum hearth_agents_episode_end {
-    HEARTH_AGENTS_TERMINATED = 1,    /* terminated: the episode ended in a terminal state */
-    HEARTH_AGENTS_TRUNCATED = 2, /* truncated, e.g. by a time limit: values bootstrap */
+    HEARTH_AGENTS_TERMINATED = 1, /* the episode ended in a terminal state */
+    HEARTH_AGENTS_TRUNCATED = 2,  /* ended early, e.g. by a time limit: values bootstrap */
     HEARTH_AGENTS_EPISODE_END_FORCE_32_BITS = 0x7fffffff
 } hearth_agents_episode_end;
 /* Ends the agent's episode with its last decision; later observations belong to the next
@@ -166,12 +166,12 @@ typedef enum hearth_agents_episode_end {
  * final_observation  the last observation of the episode, used if it was truncated; NULL: the
  *                    observation as it is now */
 HEARTH_API hearth_result hearth_agents_end_episode(hearth_agents* agents, hearth_agent agent,
-                                           hearth_agents_episode_end episode_end,
-                                           const float* final_observation);
+                                                   hearth_agents_episode_end episode_end,
+                                                   const float* final_observation);
 
-/* Adds to the game's own score of progress, used only for `stuck` and `reward_shift_detected`: summed
- * over all agents since the last decision.  Once this has been called, scores are monitored
- * instead of rewards. */
+/* Adds to the game's own score of progress, used only for `is_plateaued` and
+ * `reward_shift_detected`: summed over all agents since the last decision.  Once this has been
+ * called, scores are monitored instead of rewards. */
 HEARTH_API hearth_result hearth_agents_report_score(hearth_agents* agents, float amount);
 
 /* For behavior cloning, and PPO with demonstrations: adds the action that a person took in the
@@ -180,12 +180,15 @@ HEARTH_API hearth_result hearth_agents_report_score(hearth_agents* agents, float
  * kept.  With PPO the agent's own last decision is then not stored as a sample, because it was
  * not executed.  HEARTH_ERROR_UNSUPPORTED for other learners. */
 HEARTH_API hearth_result hearth_agents_add_demonstration(hearth_agents* agents, hearth_agent agent,
-                                                   const float* action);
+                                                         const float* action);
 /* As hearth_agents_add_demonstration, for one of several demonstrators, numbered from 1 (to 2^24):
- * none gets more than the fraction BehaviorCloning::max_demonstrator_fraction of a batch.  0 is the game itself,
- * without a limit.  HEARTH_ERROR_UNSUPPORTED if the learner was made without source_share. */
-HEARTH_API hearth_result hearth_agents_add_demonstration_from(hearth_agents* agents, hearth_agent agent,
-                                                      const float* action, uint32_t demonstrator);
+ * none gets more than the fraction BehaviorCloning::max_demonstrator_fraction of a batch.  0 is the
+ * game itself, without a limit.  HEARTH_ERROR_UNSUPPORTED if the learner was made without
+ * max_demonstrator_fraction. */
+HEARTH_API hearth_result hearth_agents_add_demonstration_from(hearth_agents* agents,
+                                                              hearth_agent agent,
+                                                              const float* action,
+                                                              uint32_t demonstrator);
 
 /* --- Actions --- */
 
@@ -198,16 +201,17 @@ HEARTH_API const float* hearth_agents_action(const hearth_agents* agents, hearth
 
 /* --- Recording a frame --- */
 
-/* hearth_agents_record_info::max_decision_frames: best effort, whenever learn_us leaves time for it. */
+/* hearth_agents_record_info::max_decision_frames: best effort, whenever learning_budget_us leaves
+ * time for it. */
 #define HEARTH_AGENTS_BEST_EFFORT 0u
 
 /* Priority of learning relative to the game's own GPU work: scales the duration of learning
- * slices relative to learn_us, and sets their hearth_record_info::occupancy_priority (balanced:
- * as the application's command buffer has it; graphics: low; learning: high). */
+ * slices relative to learning_budget_us, and sets their hearth_record_info::occupancy_priority
+ * (balanced: as the application's command buffer has it; graphics: low; learning: high). */
 typedef enum hearth_agents_priority {
     HEARTH_AGENTS_PRIORITY_BALANCED = 0,
-    HEARTH_AGENTS_PRIORITY_GRAPHICS = 1, /* half of learn_us */
-    HEARTH_AGENTS_PRIORITY_LEARNING = 2, /* twice learn_us */
+    HEARTH_AGENTS_PRIORITY_GRAPHICS = 1, /* half of learning_budget_us */
+    HEARTH_AGENTS_PRIORITY_LEARNING = 2, /* twice learning_budget_us */
     HEARTH_AGENTS_PRIORITY_FORCE_32_BITS = 0x7fffffff
 } hearth_agents_priority;
 
@@ -216,11 +220,12 @@ typedef struct hearth_agents_record_info {
     hearth_struct_type type;
     uint32_t size;
     VkCommandBuffer command_buffer; /* as hearth_record */
-    /* Exploration.  PPO, SAC and cloning: above 0.5 samples actions, otherwise takes the mode.
-     * DQN and feedback learners: the fraction of random actions (epsilon). */
+    /* PPO, SAC and behavior cloning: above 0.5 samples actions, otherwise takes the mode.
+     * DQN and TAMER: the fraction of random actions (epsilon). */
     float exploration;
     uint32_t request_decision; /* non-zero: agents decide in this frame; 0: only learn */
-    double learning_budget_us; /* GPU microseconds for learning in this frame, by measured cost; 0: none */
+    /* GPU microseconds for learning in this frame, by measured cost; 0: none. */
+    double learning_budget_us;
     hearth_agents_priority priority;
     uint32_t reserved;
     /* Maximum number of frames that a decision may be spread over, split at barriers: 1: this
@@ -234,15 +239,15 @@ typedef struct hearth_agents_record_info {
      * finished. */
     uint32_t input_count;
     const hearth_tensor_binding* inputs;
-    /* Optional: the GPU determines how many agents decide, as in hearth_record_info::indirect_batch_buffer,
-     * and the input `id` which ones; at most the number of live agents.  All batched inputs must
-     * then be buffers. */
+    /* Optional: the GPU determines how many agents decide, as in
+     * hearth_record_info::indirect_batch_buffer, and the input `id` which ones; at most the number
+     * of live agents.  All batched inputs must then be buffers. */
     const hearth_tensor_binding* indirect_agent_count_buffer;
-    /* With use_separate_learning_queue: command buffer for learning; if NULL, nothing is learned in this frame.
-     * Submit it to the learning queue, in order; it needs no semaphore with the other queue, and
-     * may run before, after or concurrently with it.  A frame is complete when both of its
-     * command buffers are.  Both must be submitted: with use_separate_learning_queue hearth_discard_frame is
-     * not supported. */
+    /* With use_separate_learning_queue: command buffer for learning; if NULL, nothing is learned in
+     * this frame.  Submit it to the learning queue, in order; it needs no semaphore with the other
+     * queue, and may run before, after or concurrently with it.  A frame is complete when both of
+     * its command buffers are.  Both must be submitted: with use_separate_learning_queue
+     * hearth_discard_frame is not supported. */
     VkCommandBuffer learning_command_buffer;
 } hearth_agents_record_info;
 
@@ -256,8 +261,8 @@ static inline hearth_agents_record_info hearth_agents_record_info_default(void) 
 }
 
 /* Returns the binding of an input of the entry frame, for hearth_agents_record_info::inputs:
- * "observation", "reward", "end" (hearth_agents_episode_end; 0: the episode continues), "begins" (1:
- * the agent's first decision), "id" (u32), "mask", "final_observation".
+ * "observation", "reward", "done_kind" (hearth_agents_episode_end; 0: the episode continues),
+ * "episode_start" (1: the agent's first decision), "id" (u32), "mask", "final_observation".
  * HEARTH_ERROR_NOT_FOUND: no such input; hearth_agents_error lists the existing ones. */
 HEARTH_API hearth_result hearth_agents_find_input(hearth_agents* agents, const char* name,
                                                   uint32_t* binding);
@@ -265,35 +270,35 @@ HEARTH_API hearth_result hearth_agents_find_input(hearth_agents* agents, const c
 /* Records one frame of all agents: stores the outcome of their last decisions, decides, and
  * learns as far as the budget allows.  Learning continues in a later frame where it stopped, at
  * a barrier or within a dispatch that exceeds the budget; the resulting weights do not depend on
- * where it stopped.  With use_separate_learning_queue each rollout is copied to the learning queue's session
- * and the learned weights are copied back, between two decisions, by commands in command_buffer,
- * frames_in_flight frames after the work that they depend on; loading, restoring and resetting
- * wait for that too.
+ * where it stopped.  With use_separate_learning_queue each rollout is copied to the learning
+ * queue's session and the learned weights are copied back, between two decisions, by commands in
+ * command_buffer, frames_in_flight frames after the work that they depend on; loading, restoring
+ * and resetting wait for that too.
  * HEARTH_NOT_READY: pipelines are still being built; nothing was recorded, nothing is lost. */
 HEARTH_API hearth_result hearth_agents_record(hearth_agents* agents,
                                               const hearth_agents_record_info* info);
 
-/* Sets a live hyperparameter of the learner for everything recorded from now on.
- * HEARTH_ERROR_NOT_FOUND: no such setting; hearth_agents_error lists the existing ones. */
+/* Sets a tunable hyperparameter of the learner for everything recorded from now on.
+ * HEARTH_ERROR_NOT_FOUND: no such name; hearth_agents_error lists the existing ones. */
 HEARTH_API hearth_result hearth_agents_set_hyperparameter(hearth_agents* agents, const char* name,
-                                           double value);
+                                                          double value);
 /* Shrink and perturb, for when the rules of the game change: 0 only resets the optimizer, 1
- * starts with new random weights (see `adapt` in hearth/agents/learners.hpp).  Recorded by the
- * next record, once no update is in progress. */
+ * starts with new random weights (see `shrink_and_perturb` in hearth/agents/learners.hpp).
+ * Recorded by the next record, once no update is in progress. */
 HEARTH_API hearth_result hearth_agents_shrink_and_perturb(hearth_agents* agents, double strength);
-/* Finishes the update in progress regardless of learn_us, by up to eight minibatches per record,
- * for loading screens.  No effect if no update is in progress. */
+/* Finishes the update in progress regardless of learning_budget_us, by up to eight minibatches per
+ * record, for loading screens.  No effect if no update is in progress. */
 HEARTH_API void hearth_agents_finish_update(hearth_agents* agents);
 
 /* --- Brains and snapshots ---
  *
  * Agents act with a published copy of the weights that are being learned.  It is updated by one
  * recorded copy between two decisions, if the GPU finds all weights finite (and within
- * SafetyLimits::max_weight_drift).  If some are not finite, the newest snapshot is restored, which is
- * counted in hearth_agents_status::rollbacks.
+ * SafetyLimits::max_weight_drift).  If some are not finite, the newest snapshot is restored, which
+ * is counted in hearth_agents_status::rollbacks.
  *
  * A snapshot is a brain (hearth.h); index 0 is the newest.  It is taken immediately after a
- * publication, every snapshot_period records, and kept once it has arrived and is finite.
+ * publication, every snapshot_interval records, and kept once it has arrived and is finite.
  * Restoring, loading and resetting are done by the next record, before everything else; each
  * agent then starts a new episode, and samples that brains do not contain are lost. */
 
@@ -301,7 +306,7 @@ HEARTH_API void hearth_agents_finish_update(hearth_agents* agents);
 #define HEARTH_AGENTS_INITIAL_WEIGHTS 0xffffffffu
 
 /* Requests a snapshot, taken as soon as no entry is partially recorded.
- * HEARTH_ERROR_UNSUPPORTED if snapshot_count is 0. */
+ * HEARTH_ERROR_UNSUPPORTED if max_snapshots is 0. */
 HEARTH_API hearth_result hearth_agents_take_snapshot(hearth_agents* agents);
 /* Number of snapshots that have arrived and are kept. */
 HEARTH_API uint32_t hearth_agents_snapshot_count(const hearth_agents* agents);
@@ -323,7 +328,7 @@ HEARTH_API void hearth_agents_freeze(hearth_agents* agents, uint32_t frozen);
 HEARTH_API hearth_result hearth_agents_save(const hearth_agents* agents, uint32_t snapshot,
                                             void* out, uint64_t* byte_count);
 /* Validates a brain (8-byte aligned), which the next record loads.  For a brain of another
- * schema it returns HEARTH_ERROR_INCOMPATIBLE and `report`, optional, names the field.  Allocates
+ * schema it returns HEARTH_ERROR_INCOMPATIBLE and `messages`, optional, names the field.  Allocates
  * memory.
  * Errors: as hearth_brain_check. */
 HEARTH_API hearth_result hearth_agents_load(hearth_agents* agents, const void* bytes,
@@ -380,7 +385,8 @@ typedef enum hearth_agents_counter {
 /* Progress of the current snapshot. */
 typedef enum hearth_agents_snapshot_phase {
     HEARTH_AGENTS_SNAPSHOT_NONE = 0,
-    HEARTH_AGENTS_SNAPSHOT_PENDING = 1,     /* requested by hearth_agents_take_snapshot, not recorded yet */
+    HEARTH_AGENTS_SNAPSHOT_PENDING =
+        1, /* requested by hearth_agents_take_snapshot, not recorded yet */
     HEARTH_AGENTS_SNAPSHOT_IN_FLIGHT = 2, /* recorded; arrives with a later poll */
     HEARTH_AGENTS_SNAPSHOT_PHASE_FORCE_32_BITS = 0x7fffffff
 } hearth_agents_snapshot_phase;
@@ -393,11 +399,11 @@ typedef struct hearth_agents_status {
     uint32_t agents;
     uint32_t minibatches_done; /* minibatches of the update in progress that are done */
     uint32_t minibatches;
-    double minibatch_us_p95;      /* GPU time per minibatch, a high estimate; 0: not measured */
-    uint64_t decisions;          /* recorded frames in which agents decided */
+    double minibatch_us_p95;   /* GPU time per minibatch, a high estimate; 0: not measured */
+    uint64_t decisions;        /* recorded frames in which agents decided */
     uint64_t rollouts;         /* rollouts learned from, including the current one */
     uint64_t rewards_rejected; /* by hearth_agents_add_reward */
-    uint64_t frame_number;          /* frame number that the values below belong to */
+    uint64_t frame_number;     /* frame that the values below belong to */
     float metrics[HEARTH_AGENTS_METRICS];
     uint64_t counters[HEARTH_AGENTS_COUNTERS];
     double decision_us_p95; /* GPU time per decision, a high estimate; 0: not measured */
@@ -405,18 +411,21 @@ typedef struct hearth_agents_status {
     uint32_t snapshots; /* as hearth_agents_snapshot_count */
     /* Progress monitor: compares the score (or reward) per decision and agent, averaged over
      * windows of progress_window.  Informative only. */
-    uint32_t
-        is_plateaued; /* four windows in a row below 1/4 of the first: try adapt(1) or other rewards */
-    uint32_t reward_shift_detected;     /* the score dropped suddenly and stays low: try adapt(0.6) */
-    double score;               /* mean of the last window */
-    double initial_score;         /* mean of the first window */
-    uint64_t rollbacks;         /* to the newest snapshot, after a refused publication */
+    /* Four windows in a row below 1/4 of the first: try hearth_agents_shrink_and_perturb(agents, 1)
+     * or other rewards. */
+    uint32_t is_plateaued;
+    /* The score dropped suddenly and stays low: try shrink and perturb with 0.6. */
+    uint32_t reward_shift_detected;
+    double score;                /* mean of the last window */
+    double initial_score;        /* mean of the first window */
+    uint64_t rollbacks;          /* to the newest snapshot, after a rejected publication */
     uint64_t snapshots_rejected; /* not finite, or could not be encoded */
-    uint64_t snapshots_taken;   /* arrived and kept, since creation */
+    uint64_t snapshots_taken;    /* arrived and kept, since creation */
     hearth_agents_snapshot_phase snapshot_phase;
     uint32_t reserved;
-    uint64_t update_frames;      /* frames with learning, as far as their GPU times have arrived */
-    uint64_t update_frames_over_budget; /* those that exceeded the budget of learn_us and preference */
+    uint64_t update_frames; /* frames with learning, as far as their GPU times have arrived */
+    /* Those that exceeded learning_budget_us, scaled by the priority. */
+    uint64_t update_frames_over_budget;
 } hearth_agents_status;
 
 static inline hearth_agents_status hearth_agents_status_default(void) {
@@ -427,7 +436,7 @@ static inline hearth_agents_status hearth_agents_status_default(void) {
 /* Returns the status as of the last poll. */
 HEARTH_API hearth_result hearth_agents_get_status(const hearth_agents* agents,
                                                   hearth_agents_status* out);
-/* Names such as "kl" and "samples_refused"; NULL if the index is out of range.  Any thread. */
+/* Names such as "kl" and "samples_rejected"; NULL if the index is out of range.  Any thread. */
 HEARTH_API const char* hearth_agents_metric_name(uint32_t index);
 HEARTH_API const char* hearth_agents_counter_name(uint32_t index);
 

@@ -63,7 +63,7 @@ inline Status to_status(hearth_result result, std::string_view detail = {}) {
     }();
     std::string text = hearth_result_name(result);
     if (!detail.empty()) text.append(": ");
-    for (const char c : detail) {  // join a report's lines into one message
+    for (const char c : detail) {  // join the lines of several messages into one
         if (c == '\n')
             text.append("; ");
         else
@@ -74,7 +74,8 @@ inline Status to_status(hearth_result result, std::string_view detail = {}) {
 
 /// Extensions and features to enable on a device.
 /// Errors: kUnsupported, naming everything that is missing.
-inline Result<hearth_requirements> get_device_requirements(const hearth_device_requirements_info& query) {
+inline Result<hearth_requirements> get_device_requirements(
+    const hearth_device_requirements_info& query) {
     hearth_requirements out = hearth_requirements_default();
     hearth_messages messages{};
     const hearth_result result = hearth_get_device_requirements(&query, &out, &messages);
@@ -100,10 +101,12 @@ inline DeviceCaps to_caps(const hearth_device_caps& c) {
     caps.storage_buffer_16bit_access = c.storage_buffer_16bit_access != 0;
     caps.storage_buffer_8bit_access = c.storage_buffer_8bit_access != 0;
     caps.subgroup_arithmetic = c.subgroup_arithmetic != 0;
-    caps.cooperative_matrix = c.cooperative_matrix == HEARTH_COOPERATIVE_MATRIX_EXT_NV    ? CooperativeMatrixExt::kNv
-                        : c.cooperative_matrix == HEARTH_COOPERATIVE_MATRIX_EXT_KHR ? CooperativeMatrixExt::kKhr
+    caps.cooperative_matrix =
+        c.cooperative_matrix == HEARTH_COOPERATIVE_MATRIX_EXT_NV    ? CooperativeMatrixExt::kNv
+        : c.cooperative_matrix == HEARTH_COOPERATIVE_MATRIX_EXT_KHR ? CooperativeMatrixExt::kKhr
                                                                     : CooperativeMatrixExt::kNone;
-    caps.cooperative_matrix_shape = {c.cooperative_matrix_m, c.cooperative_matrix_n, c.cooperative_matrix_k};
+    caps.cooperative_matrix_shape = {c.cooperative_matrix_m, c.cooperative_matrix_n,
+                                     c.cooperative_matrix_k};
     static_assert(std::tuple_size_v<decltype(caps.workgroup_scope_granularities)> ==
                   HEARTH_MAX_WORKGROUP_SCOPE_GRANULARITIES);
     for (size_t i = 0; i < caps.workgroup_scope_granularities.size(); ++i) {
@@ -112,22 +115,31 @@ inline DeviceCaps to_caps(const hearth_device_caps& c) {
     }
     caps.workgroup_scope_reserved_shared_memory = c.workgroup_scope_reserved_shared_memory;
     caps.cooperative_matrix_nv = c.cooperative_matrix_nv != 0;
-    caps.is_software = c.is_software != 0;
-    caps.is_integrated = c.is_integrated != 0;
+    caps.device_type = static_cast<DeviceType>(c.device_type);
     caps.compute_units = c.compute_units;
     caps.spirv_version = c.spirv_version;
     return caps;
 }
 
 /// Caps of a device on which the features `enabled` are or will be enabled.
-inline Result<DeviceCaps> get_device_caps(const hearth_device_requirements_info& query, hearth_features enabled) {
+inline Result<DeviceCaps> get_device_caps(const hearth_device_requirements_info& query,
+                                          hearth_features enabled) {
     hearth_device_caps caps = hearth_device_caps_default();
-    if (const hearth_result result = hearth_get_device_caps(&query, enabled, &caps); result != HEARTH_OK)
+    if (const hearth_result result = hearth_get_device_caps(&query, enabled, &caps);
+        result != HEARTH_OK)
         return to_status(result);
     return to_caps(caps);
 }
 
 #endif
+
+/// Instance extensions to enable, all optional.
+inline Result<hearth_requirements> get_instance_requirements() {
+    hearth_requirements out = hearth_requirements_default();
+    if (const hearth_result result = hearth_get_instance_requirements(&out); result != HEARTH_OK)
+        return to_status(result);
+    return out;
+}
 
 /// An adopted device.  Destroy it last, after the GPU has finished all recorded work.
 class Context {
@@ -178,7 +190,12 @@ class Context {
         return to_caps(caps);
     }
 #endif
-    /// Serializes the pipeline cache, for hearth_context_create_info::pipeline_cache_data of the next run.
+    /// Reports that the device is lost; see hearth_context_notify_device_lost.
+    void notify_device_lost() {
+        hearth_context_notify_device_lost(handle_);
+    }
+    /// Serializes the pipeline cache, for hearth_context_create_info::pipeline_cache_data of the
+    /// next run.
     Result<std::vector<std::byte>> save_pipeline_cache() {
         uint64_t bytes = 0;
         HEARTH_TRY(to_status(hearth_context_save_pipeline_cache(handle_, nullptr, &bytes), "size"));
@@ -245,8 +262,8 @@ class CpuBuffer {
   public:
     static Result<CpuBuffer> import(const Context& context, span<std::byte> memory) {
         CpuBuffer made;
-        const hearth_result result = hearth_cpu_buffer_import(context.handle(), memory.data(),
-                                                                 memory.size(), &made.buffer_);
+        const hearth_result result =
+            hearth_cpu_buffer_import(context.handle(), memory.data(), memory.size(), &made.buffer_);
         if (result != HEARTH_OK) return to_status(result, context.error());
         made.context_ = context.handle();
         made.bytes_ = memory.size();
@@ -281,7 +298,8 @@ class CpuBuffer {
 inline Result<hearth_package_info> package_info(span<const std::byte> bytes) {
     hearth_package_info out = hearth_package_info_default();
     hearth_messages messages{};
-    const hearth_result result = hearth_package_get_info(bytes.data(), bytes.size(), &out, &messages);
+    const hearth_result result =
+        hearth_package_get_info(bytes.data(), bytes.size(), &out, &messages);
     if (result != HEARTH_OK) return to_status(result, messages.text);
     return out;
 }
@@ -333,7 +351,7 @@ class LoadedProgram {
         return load(context, bytes, options);
     }
     /// Loads a package's first program that the context's device can run, or that of the named
-    /// profile.
+    /// device target.
     static Result<LoadedProgram> load_package(const Context& context, span<const std::byte> bytes,
                                               const ProgramLoadOptions& options) {
         hearth_package_load_info info = hearth_package_load_info_default();
@@ -348,7 +366,8 @@ class LoadedProgram {
         return LoadedProgram(program);
     }
     static Result<LoadedProgram> load_package(const Context& context, span<const std::byte> bytes,
-                                              bool borrow = false, const char* device_target = nullptr) {
+                                              bool borrow = false,
+                                              const char* device_target = nullptr) {
         ProgramLoadOptions options;
         options.borrow = borrow;
         options.device_target = device_target;
@@ -385,6 +404,32 @@ class LoadedProgram {
         HEARTH_TRY(check(hearth_program_get_variable(handle_, index, &out)));
         return out;
     }
+    Result<hearth_command_info> command(uint32_t entry, uint32_t index) const {
+        hearth_command_info out = hearth_command_info_default();
+        HEARTH_TRY(check(hearth_program_get_command(handle_, entry, index, &out)));
+        return out;
+    }
+    /// Variables that an entry writes.
+    Result<std::vector<uint32_t>> mutated_variables(uint32_t entry) const {
+        uint32_t count = 0;
+        HEARTH_TRY(check(hearth_program_get_mutated_variables(handle_, entry, nullptr, &count)));
+        std::vector<uint32_t> out(count);
+        HEARTH_TRY(check(hearth_program_get_mutated_variables(handle_, entry, out.data(), &count)));
+        return out;
+    }
+    /// The manifest that the package holds for hearth_agents; lives as long as the program.
+    Result<span<const std::byte>> agent_manifest() const {
+        const void* bytes = nullptr;
+        uint64_t byte_count = 0;
+        HEARTH_TRY(check(hearth_program_get_agent_manifest(handle_, &bytes, &byte_count)));
+        return span(static_cast<const std::byte*>(bytes), byte_count);
+    }
+    /// Name of a scalar of an output; lives as long as the program.
+    Result<std::string_view> scalar_name(uint32_t binding, uint32_t index) const {
+        const char* name = nullptr;
+        HEARTH_TRY(check(hearth_program_get_scalar(handle_, binding, index, &name)));
+        return std::string_view(name);
+    }
     Result<uint32_t> find_entry(const char* name) const {
         uint32_t index = 0;
         HEARTH_TRY(check(hearth_program_find_entry(handle_, name, &index)));
@@ -417,7 +462,7 @@ class LoadedProgram {
 #endif
     /// Size of the readback of Session::record_dump(), in bytes.
     HEARTH_EXPERIMENTAL uint64_t dump_size(uint32_t entry, uint64_t batch_size,
-                                            uint32_t command = HEARTH_NO_COMMAND) const {
+                                           uint32_t command = HEARTH_NO_COMMAND) const {
         return hearth_program_get_dump_size(handle_, entry, batch_size, command);
     }
 #if defined(__GNUC__)
@@ -426,8 +471,8 @@ class LoadedProgram {
 #endif
     /// Encodes a snapshot of one of the program's sessions as a brain.
     Result<std::vector<std::byte>> serialize_brain(span<const std::byte> snapshot,
-                                                hearth_brain_flags flags = 0,
-                                                span<const std::byte> user_data = {}) const {
+                                                   hearth_brain_flags flags = 0,
+                                                   span<const std::byte> user_data = {}) const {
         hearth_brain_save_info info = hearth_brain_save_info_default();
         info.snapshot = snapshot.data();
         info.snapshot_bytes = snapshot.size();
@@ -500,12 +545,12 @@ class Session {
         return create(context, program, hearth_session_create_info_default());
     }
     /// Device memory that create() would allocate with `info`, by usage.
-    static Result<hearth_memory_requirements> get_memory_requirements(const Context& context,
-                                                    const LoadedProgram& program,
-                                                    hearth_session_create_info info) {
+    static Result<hearth_memory_requirements> get_memory_requirements(
+        const Context& context, const LoadedProgram& program, hearth_session_create_info info) {
         info.program = program.handle();
         hearth_memory_requirements needs = hearth_memory_requirements_default();
-        const hearth_result result = hearth_session_get_memory_requirements(context.handle(), &info, &needs);
+        const hearth_result result =
+            hearth_session_get_memory_requirements(context.handle(), &info, &needs);
         if (result != HEARTH_OK) return to_status(result, context.error());
         return needs;
     }
@@ -523,7 +568,9 @@ class Session {
     /// Creates all pipelines on the calling thread, which can take seconds.
     Status create_pipelines() { return check(hearth_session_create_pipelines(handle_, 0)); }
     /// Creates pipelines through hearth_context_create_info::submit_task; poll status().pipelines.
-    Status create_pipelines_async() { return check(hearth_session_create_pipelines_async(handle_)); }
+    Status create_pipelines_async() {
+        return check(hearth_session_create_pipelines_async(handle_));
+    }
     hearth_session_status status() const {
         hearth_session_status status = hearth_session_status_default();
         (void)hearth_session_get_status(handle_, &status);
@@ -533,10 +580,10 @@ class Session {
     Status record_initialize(VkCommandBuffer command_buffer) {
         return check(hearth_record_initialize(handle_, command_buffer));
     }
-    Status record_update_variable(VkCommandBuffer command_buffer, uint32_t variable, span<const std::byte> bytes,
-                         uint64_t offset = 0) {
-        return check(hearth_record_update_variable(handle_, command_buffer, variable, offset, bytes.data(),
-                                          bytes.size()));
+    Status record_update_variable(VkCommandBuffer command_buffer, uint32_t variable,
+                                  span<const std::byte> bytes, uint64_t offset = 0) {
+        return check(hearth_record_update_variable(handle_, command_buffer, variable, offset,
+                                                   bytes.data(), bytes.size()));
     }
     /// With a cursor, records the next slice within the limits of `info`; without, the whole entry.
     Result<Progress> record(const hearth_record_info& info, hearth_run_cursor* cursor = nullptr) {
@@ -561,9 +608,10 @@ class Session {
     /// Estimates the GPU microseconds from the cursor to the end of the entry, or of the whole
     /// entry without a cursor.  For sessions with HEARTH_SESSION_COLLECT_GPU_TIMINGS.
     Result<double> estimate_gpu_us(uint32_t entry, uint64_t batch_size,
-                              const hearth_run_cursor* cursor = nullptr) {
+                                   const hearth_run_cursor* cursor = nullptr) {
         double us = 0;
-        HEARTH_TRY(check(hearth_session_estimate_gpu_time(handle_, entry, batch_size, cursor, &us)));
+        HEARTH_TRY(
+            check(hearth_session_estimate_gpu_time(handle_, entry, batch_size, cursor, &us)));
         return us;
     }
 
@@ -579,8 +627,8 @@ class Session {
         info.variable = variable;
         return record_readback(info);
     }
-    /// Reads back several ranges at the same point, packed in this order; see hearth_readback_of_variable
-    /// and hearth_readback_of_buffer.
+    /// Reads back several ranges at the same point, packed in this order; see
+    /// hearth_readback_of_variable and hearth_readback_of_buffer.
     Result<hearth_readback> record_readback(VkCommandBuffer command_buffer,
                                             span<const hearth_readback_region> regions) {
         hearth_readback_info info = hearth_readback_info_default();
@@ -593,7 +641,8 @@ class Session {
     Result<std::optional<ReadbackData>> poll(hearth_readback id) {
         const void* data = nullptr;
         uint64_t byte_count = 0, frame_number = 0;
-        const hearth_result result = hearth_readback_poll(handle_, id, &data, &byte_count, &frame_number);
+        const hearth_result result =
+            hearth_readback_poll(handle_, id, &data, &byte_count, &frame_number);
         if (result == HEARTH_NOT_READY) return std::optional<ReadbackData>();
         HEARTH_TRY(check(result));
         const auto* bytes = static_cast<const std::byte*>(data);
@@ -652,26 +701,41 @@ class Session {
         return std::optional(id);
     }
     Status record_load_brain(VkCommandBuffer command_buffer, span<const std::byte> brain,
-                        hearth_brain_flags flags = 0) {
+                             hearth_brain_flags flags = 0) {
         hearth_messages messages{};
         const hearth_result result = hearth_record_load_brain(handle_, command_buffer, brain.data(),
-                                                         brain.size(), flags, &messages);
+                                                              brain.size(), flags, &messages);
         if (result == HEARTH_OK) return {};
         return to_status(result, messages.message_count > 0 ? messages.text : error());
     }
     /// Resets parameters and states to their initial values; returns the number of variables reset.
-    Result<uint32_t> record_reset_variables(VkCommandBuffer command_buffer, const char* pattern = nullptr) {
+    Result<uint32_t> record_reset_variables(VkCommandBuffer command_buffer,
+                                            const char* pattern = nullptr) {
         uint32_t count = 0;
         HEARTH_TRY(check(hearth_record_reset_variables(handle_, command_buffer, pattern, &count)));
         return count;
     }
 
+    /// Records copies of variables from another session of the same program; see
+    /// hearth_record_copy_variables.
+    Status record_copy_variables(const Session& from, VkCommandBuffer command_buffer,
+                                 span<const uint32_t> variables) {
+        return check(hearth_record_copy_variables(handle_, from.handle_, command_buffer,
+                                                  variables.data(),
+                                                  static_cast<uint32_t>(variables.size())));
+    }
+    /// Records half of a transfer between queue families; see hearth_record_queue_transfer.
+    Status record_queue_transfer(VkCommandBuffer command_buffer, uint32_t from_family,
+                                 uint32_t to_family) {
+        return check(hearth_record_queue_transfer(handle_, command_buffer, from_family, to_family));
+    }
     Result<hearth_buffer_range> variable_buffer(uint32_t variable) const {
         hearth_buffer_range range = hearth_buffer_range_default();
         HEARTH_TRY(check(hearth_session_get_variable_buffer(handle_, variable, &range)));
         return range;
     }
-    Result<hearth_sync_scope> binding_scope(uint32_t entry, uint32_t binding, uint32_t usage) const {
+    Result<hearth_sync_scope> binding_scope(uint32_t entry, uint32_t binding,
+                                            uint32_t usage) const {
         hearth_sync_scope scope{};
         HEARTH_TRY(check(hearth_session_get_binding_scope(handle_, entry, binding, usage, &scope)));
         return scope;
@@ -698,19 +762,22 @@ class Session {
 class ImageConverter {
   public:
     /// format  VkFormat of the image views
-    static Result<ImageConverter> create(const Context& context, hearth_image_conversion_direction direction,
-                                    uint32_t format, uint32_t recordings_in_flight = 8) {
+    static Result<ImageConverter> create(const Context& context,
+                                         hearth_image_conversion_direction direction,
+                                         uint32_t format, uint32_t recordings_in_flight = 8) {
         hearth_image_converter_create_info info = hearth_image_converter_create_info_default();
         info.direction = direction;
         info.format = format;
         info.recordings_in_flight = recordings_in_flight;
         hearth_image_converter* converter = nullptr;
-        const hearth_result result = hearth_image_converter_create(context.handle(), &info, &converter);
+        const hearth_result result =
+            hearth_image_converter_create(context.handle(), &info, &converter);
         if (result != HEARTH_OK) return to_status(result, context.error());
         return ImageConverter(converter);
     }
     ImageConverter() = default;
-    ImageConverter(ImageConverter&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    ImageConverter(ImageConverter&& other) noexcept
+        : handle_(std::exchange(other.handle_, nullptr)) {}
     ImageConverter& operator=(ImageConverter&& other) noexcept {
         std::swap(handle_, other.handle_);
         return *this;

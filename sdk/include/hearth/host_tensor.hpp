@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/types.hpp>
 
 #include <cstddef>

@@ -7,11 +7,12 @@
 //     auto model = import_onnx(bytes);
 //     if (!model.ok()) return model.status();
 //     Trace trace("act");
-//     Tensor observation = trace.input("observation", {kRows, 8});
-//     trace.output("action", model->apply(trace, {observation})[0]);
+//     Tensor observation = trace.input("observation", {kBatch, 8});
+//     trace.output("action", model->call(trace, {observation})[0]);
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/host_tensor.hpp>
 #include <hearth/status.hpp>
 #include <hearth/tensor.hpp>
@@ -30,13 +31,13 @@
 namespace hearth {
 
 struct NamedShape {
-    std::string name;  ///< empty: the input at this position
-    Shape shape;
+    std::string name = {};  ///< empty: the input at this position
+    Shape shape = {};
 };
 
 struct NamedTensor {
-    std::string name;  ///< empty, where inputs are named: the input at this position
-    HostTensor tensor;
+    std::string name = {};  ///< empty, where inputs are named: the input at this position
+    HostTensor tensor = {};
 };
 
 /// Reads exactly the bytes [offset, offset + size) of an external data file of a model, or fails.
@@ -57,29 +58,29 @@ enum class BatchNormImport {
 struct ImportOptions {
     /// Shapes of inputs in place of those the model declares; fixed extents must agree.
     /// An input that is not listed keeps its declared shape, in which an unknown leading extent
-    /// becomes kRows; the unknown leading extents of all inputs are then the same number.
-    std::vector<NamedShape> input_shapes;
-    /// Replaces an unknown leading extent, instead of kRows; 0: kRows.  For models that do not
+    /// becomes kBatch; the unknown leading extents of all inputs are then the same number.
+    std::vector<NamedShape> input_shapes = {};
+    /// Replaces an unknown leading extent, instead of kBatch; 0: kBatch.  For models that do not
     /// treat each batch item on its own and therefore need a fixed batch size.
     int64_t batch_size = 0;
     /// Name of input_shapes in error messages: a program that fills them from its command line
-    /// names its option here.
+    /// names its flag here.
     std::string_view shape_flag_name = "input_shapes";
     /// Contents of inputs that must be known at import: a shape to reshape to, axes, a range's end,
     /// or the number of results of NonZero, Unique, Compress or NonMaxSuppression.  The imported
     /// model is correct for these contents only.  As many elements as the input has, of any type
     /// that holds them.
-    std::vector<NamedTensor> constant_inputs;
-    /// Name of constant_inputs in error messages.
+    std::vector<NamedTensor> constant_inputs = {};
+    /// Name of constant_inputs in error messages; as shape_flag_name.
     std::string_view value_flag_name = "constant_inputs";
     /// True: floating-point weights (initializers of rank 1 and more) become params, which can be
     /// trained and saved; false: constants.
     bool trainable = true;
     BatchNormImport batch_norm = BatchNormImport::kTrainable;
     /// Reads the external data files of a model; empty: models with external data are rejected.
-    ExternalData external_data;
+    ExternalData external_data = {};
     /// Prefix of the params' names, to keep the weights of two models in one trace apart.
-    std::string prefix;
+    std::string prefix = {};
     /// Multiplies the limits on the work of the import: unrolling loops and sequences, expanding
     /// functions, folding constants.  Raise it for trusted models that expand a lot from few bytes;
     /// the error names the limit that was exceeded.
@@ -88,9 +89,9 @@ struct ImportOptions {
 
 /// An input or output of a model.
 struct TensorSpec {
-    std::string name;
+    std::string name = {};
     DType dtype = DType::kF32;
-    Shape shape;
+    Shape shape = {};
 };
 
 /// An imported model: a graph whose weights carry their trained contents.  Immutable: any number of
@@ -104,8 +105,8 @@ class ImportedModel {
     std::span<const TensorSpec> outputs() const { return outputs_; }
 
     /// Appends the model to `trace`, with `inputs` in the order of inputs(); weights become params
-    /// of the trace, and two applications in one trace share them.  Returns the outputs in the
-    /// order of outputs().  A wrong number, shape or type of inputs fails the trace.
+    /// of the trace, and two calls in one trace share them.  Returns the outputs in the order of
+    /// outputs().  A wrong number, shape or type of inputs fails the trace.
     std::vector<Tensor> call(Trace& trace, std::span<const Tensor> inputs) const;
     std::vector<Tensor> call(Trace& trace, std::initializer_list<Tensor> inputs) const {
         return call(trace, std::span(inputs.begin(), inputs.size()));
@@ -132,7 +133,8 @@ class ImportedModel {
 /// for a model that breaks ONNX's rules, or input_shapes that do not fit it; kUnsupported naming
 /// all missing operators and types and the nodes that use them; kOutOfRange for loops of more than
 /// 1024 iterations, for models that expand far more than a file of their size should (see
-/// ImportOptions::expansion_limit; a few tens of thousands of values for the smallest), and out of memory.
+/// ImportOptions::expansion_limit; a few tens of thousands of values for the smallest), and out of
+/// memory.
 Result<ImportedModel> import_onnx(std::span<const std::byte> bytes,
                                   const ImportOptions& options = {});
 
@@ -140,15 +142,15 @@ Result<ImportedModel> import_onnx(std::span<const std::byte> bytes,
 /// Symbolic links that lead out of the folder are rejected.
 ExternalData directory_loader(const std::string& folder);
 
-/// Reads a model file; external data comes from directory_loader its folder.  Errors: also kNotFound for
-/// files that are absent or cannot be read.
+/// Reads a model file; external data comes from its folder, by directory_loader().  Errors: also
+/// kNotFound for files that are absent or cannot be read.
 Result<ImportedModel> import_onnx_file(const std::string& path, ImportOptions options = {});
 
 /// Writes a graph as an ONNX model: each operator as its ONNX counterpart where there is one,
 /// otherwise decomposed.
 ///
 /// Params and states become initializers, with their contents in `weights` or else their initial
-/// values.  Symbolic extents become the parameter "rows" (or "2*rows" and so on).  The model
+/// values.  Symbolic extents become the parameter "batch" (or "2*batch" and so on).  The model
 /// declares the oldest opset from 18 on that has all operators it uses, for ONNX Runtime's and
 /// PyTorch's tools.  Importing it again computes bitwise equal results, except that operator
 /// attributes are 32-bit floats in ONNX, and that some functions without a counterpart (such as
@@ -158,7 +160,7 @@ Result<ImportedModel> import_onnx_file(const std::string& path, ImportOptions op
 /// no mutable state; kInvalidArgument for weights of other shapes or types, and for names shared by
 /// an input and an output.
 Result<std::vector<std::byte>> export_onnx(const Graph& graph, const NamedTensors& weights = {});
-/// Finishes the trace and exports its graph.
+/// Builds the graph of the trace (Trace::build) and exports it.
 Result<std::vector<std::byte>> export_onnx(Trace& trace, const NamedTensors& weights = {});
 
 /// Reads a serialized TensorProto.

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/tensor.hpp>
 
 #include <cstdint>
@@ -16,8 +17,8 @@ namespace hearth {
 
 /// Reduction of the elements of a loss.
 enum class Reduction {
-    kMean,      ///< -> []; over the batch, divides by the batch size of the run
-    kSum,       ///< -> []
+    kMean,  ///< -> []; over the batch, divides by the batch size of the run
+    kSum,   ///< -> []
     kNone,  ///< unreduced: one number per element, or per sample
 };
 
@@ -29,7 +30,7 @@ Tensor mse_loss(const Tensor& prediction, const Tensor& target,
                 Reduction reduction = Reduction::kMean);
 /// |p - t|
 Tensor l1_loss(const Tensor& prediction, const Tensor& target,
-                Reduction reduction = Reduction::kMean);
+               Reduction reduction = Reduction::kMean);
 /// With d = p - t: d^2 / 2 where |d| <= delta, else delta * (|d| - delta / 2).
 Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta = 1,
                   Reduction reduction = Reduction::kMean);
@@ -42,13 +43,13 @@ Tensor relative_l2_loss(const Tensor& prediction, const Tensor& target, double e
                         Reduction reduction = Reduction::kMean);
 /// e^p - t * p: negative log-likelihood of counts t with the rate e^p, without the constant term.
 Tensor poisson_nll_loss(const Tensor& log_rate, const Tensor& target,
-                    Reduction reduction = Reduction::kMean);
+                        Reduction reduction = Reduction::kMean);
 /// a . b / max(|a| * |b|, epsilon) along `axis`, which is dropped.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis = -1,
                          double epsilon = 1e-8);
 /// 1 - cosine_similarity along the last axis.  prediction, target: [..., n] -> [...], reduced.
 Tensor cosine_distance(const Tensor& prediction, const Tensor& target,
-                   Reduction reduction = Reduction::kMean);
+                       Reduction reduction = Reduction::kMean);
 
 // --- Classification ---
 
@@ -57,9 +58,9 @@ struct CrossEntropyOptions {
     /// al., 2016).
     double label_smoothing = 0;
     /// [classes], or empty: weight per class.
-    Tensor weight;
+    Tensor weight = {};
     /// Samples with this label are ignored.
-    std::optional<int64_t> ignore_index;
+    std::optional<int64_t> ignore_index = {};
     Reduction reduction = Reduction::kMean;
 };
 
@@ -75,16 +76,17 @@ Tensor nll_loss(const Tensor& log_probs, const Tensor& target,
 /// -t log(p) - (1 - t) log(1 - p); logarithms are clamped at -100.  probability, target: [...], in
 /// [0, 1].
 Tensor binary_cross_entropy(const Tensor& probability, const Tensor& target,
-                Reduction reduction = Reduction::kMean);
+                            Reduction reduction = Reduction::kMean);
 /// binary_cross_entropy of sigmoid(logits), without overflow.  Positive targets have the weight
-/// `positive_weight`.
+/// `pos_weight`.
 Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
-                       Reduction reduction = Reduction::kMean, double pos_weight = 1);
+                                        Reduction reduction = Reduction::kMean,
+                                        double pos_weight = 1);
 /// sum over c of t_c * (log t_c - p_c), where 0 log 0 = 0.  log_prediction: log-probabilities p
 /// [..., classes]; target: probabilities -> [...], reduced.  For inputs of two axes the mean is
 /// PyTorch's "batchmean".
 Tensor kl_div(const Tensor& log_prediction, const Tensor& target,
-               Reduction reduction = Reduction::kMean);
+              Reduction reduction = Reduction::kMean);
 /// max(0, margin - t * p) for labels t of -1 and 1.  score, target: [...].
 Tensor hinge_loss(const Tensor& score, const Tensor& target, double margin = 1,
                   Reduction reduction = Reduction::kMean);
@@ -97,20 +99,18 @@ Tensor categorical_log_prob(const Tensor& logits, const Tensor& action);
 /// -sum of q log q, q = softmax(logits): [..., actions] -> [...].
 Tensor categorical_entropy(const Tensor& logits);
 /// Log-density of independent normal distributions, summed over the last axis.  value, mean: [...,
-/// n]; log_deviation: broadcasts to them -> [...].
+/// n]; log_std: broadcasts to them -> [...].
 Tensor normal_log_prob(const Tensor& value, const Tensor& mean, const Tensor& log_std);
-/// sum over the last axis of log_deviation + log(2 pi e) / 2: [..., n] -> [...].
+/// sum over the last axis of log_std + log(2 pi e) / 2: [..., n] -> [...].
 Tensor normal_entropy(const Tensor& log_std);
 
-/// -min(r * A, clamp(r, 1 - clip, 1 + clip) * A), r = exp(log_probability - old) (Schulman et al.,
-/// "Proximal Policy Optimization", 2017, equation 7).  All: [...].
-Tensor ppo_clip_loss(const Tensor& log_prob, const Tensor& old_log_prob,
-                     const Tensor& advantage, double clip = 0.2,
-                     Reduction reduction = Reduction::kMean);
+/// -min(r * A, clamp(r, 1 - clip, 1 + clip) * A), r = exp(log_prob - old_log_prob) (Schulman et
+/// al., "Proximal Policy Optimization", 2017, equation 7).  All: [...].
+Tensor ppo_clip_loss(const Tensor& log_prob, const Tensor& old_log_prob, const Tensor& advantage,
+                     double clip = 0.2, Reduction reduction = Reduction::kMean);
 /// As above, with a clip range that varies at run time, such as an input of the program: [].
-Tensor ppo_clip_loss(const Tensor& log_prob, const Tensor& old_log_prob,
-                     const Tensor& advantage, const Tensor& clip,
-                     Reduction reduction = Reduction::kMean);
+Tensor ppo_clip_loss(const Tensor& log_prob, const Tensor& old_log_prob, const Tensor& advantage,
+                     const Tensor& clip, Reduction reduction = Reduction::kMean);
 /// Clipped value loss max((v - R)^2, (old + clamp(v - old, -clip, clip) - R)^2) / 2, which limits
 /// how far one batch moves a value.  All: [...].
 Tensor ppo_value_loss(const Tensor& value, const Tensor& old_value, const Tensor& returns,

@@ -4,11 +4,11 @@
 // A cooked file loaded as a program with a session, whose entries are recorded with bindings by
 // name.  C++17, header-only, on top of hearth_runtime.hpp.
 //
-//     HEARTH_ASSIGN(Network guard, Network::open(context, "guard.hearth"));
+//     HEARTH_ASSIGN(Model guard, Model::open(context, "guard.hearth"));
 //     ...                                                           // each frame:
-//     HEARTH_TRY(guard.record(commands, "choose", rows,
-//                             {by_value("senses", senses, sizeof senses),
-//                              in_buffer("moves", buffer, 0, bytes, usage)}).status());
+//     HEARTH_TRY(guard.record(commands, "act", batch_size,
+//                             {bind_value("observations", observations, sizeof observations),
+//                              bind_buffer("actions", buffer, 0, bytes, usage)}).status());
 
 #pragma once
 
@@ -34,9 +34,9 @@ inline NamedBinding bind_value(const char* name, const void* data, uint64_t byte
 /// Binds bytes [offset, offset + byte_count) of a buffer created with `usage` (VkBufferUsageFlags).
 /// before, after  the application's previous and next use of the buffer; see hearth_tensor_binding
 inline NamedBinding bind_buffer(const char* name, VkBuffer buffer, uint64_t offset,
-                              uint64_t byte_count, uint32_t usage,
-                              hearth_sync_scope before = hearth_make_sync_scope(0, 0),
-                              hearth_sync_scope after = hearth_make_sync_scope(0, 0)) {
+                                uint64_t byte_count, uint32_t usage,
+                                hearth_sync_scope before = hearth_make_sync_scope(0, 0),
+                                hearth_sync_scope after = hearth_make_sync_scope(0, 0)) {
     NamedBinding named{name, hearth_bind_buffer(0, buffer, offset, byte_count, usage)};
     named.tensor.acquire_scope = before;
     named.tensor.release_scope = after;
@@ -47,8 +47,7 @@ inline NamedBinding bind_buffer(const char* name, VkBuffer buffer, uint64_t offs
 /// that.
 class Model {
   public:
-    /// Reads a package or program, creates a session and builds its pipelines, which can take
-    /// seconds.
+    /// Reads a package or program, creates a session and its pipelines, which can take seconds.
     /// Errors: those of reading, loading, session creation and pipeline creation, prefixed with the
     /// path.
     static Result<Model> open(
@@ -61,7 +60,7 @@ class Model {
         if (!network.ok()) return network.status().with_context(path);
         return network;
     }
-    /// As open(), from bytes, 8-byte aligned; with options.borrow they must outlive the network and
+    /// As open(), from bytes, 8-byte aligned; with options.borrow they must outlive the model and
     /// its frames.
     static Result<Model> load(
         const Context& context, span<const std::byte> bytes,
@@ -84,9 +83,10 @@ class Model {
     const LoadedProgram& program() const { return program_; }
     Session& session() { return session_; }
 
-    /// Records an entry, or with a cursor its next slice within `limits`; first records the setup
-    /// if it is missing.
-    /// limits  max_us and the other limits, barriers, occupancy_priority and run_block are used
+    /// Records an entry, or with a cursor its next slice within `limits`; first records the
+    /// initialization if it is missing.
+    /// limits  gpu_time_budget_us and the other limits, barriers, occupancy_priority and
+    ///         indirect_batch_buffer are used
     /// Errors: those of hearth_record; kNotFound, listing the existing names.
     Result<Progress> record(VkCommandBuffer command_buffer, const char* entry, uint64_t batch_size,
                             span<const NamedBinding> bindings, hearth_run_cursor* cursor = nullptr,
@@ -95,7 +95,8 @@ class Model {
         bindings_.clear();
         for (const NamedBinding& named : bindings) {
             bindings_.push_back(named.tensor);
-            HEARTH_ASSIGN(bindings_.back().binding, program_.find_binding(limits.entry, named.name));
+            HEARTH_ASSIGN(bindings_.back().binding,
+                          program_.find_binding(limits.entry, named.name));
         }
         if (session_.status().is_initialized == 0)
             HEARTH_TRY(session_.record_initialize(command_buffer));
@@ -121,7 +122,8 @@ class Model {
         HEARTH_ASSIGN(const uint32_t index, program_.find_entry(entry));
         HEARTH_ASSIGN(const uint32_t binding, program_.find_binding(index, output.name));
         hearth_readback_info info = hearth_readback_info_default();
-        HEARTH_ASSIGN(info.acquire_scope, session_.binding_scope(index, binding, output.tensor.usage));
+        HEARTH_ASSIGN(info.acquire_scope,
+                      session_.binding_scope(index, binding, output.tensor.usage));
         info.command_buffer = command_buffer;
         info.buffer = output.tensor.buffer;
         info.offset = output.tensor.offset;
@@ -132,7 +134,8 @@ class Model {
   private:
     LoadedProgram program_;
     Session session_;
-    std::vector<hearth_tensor_binding> bindings_;  ///< of the last recording; a member to reuse its memory
+    /// Of the last recording; a member to reuse its memory.
+    std::vector<hearth_tensor_binding> bindings_;
 };
 
 }  // namespace hearth

@@ -7,14 +7,15 @@
 // A module is anything callable like a layer, with (trace, name, x):
 //
 //     Tensor block(Trace& trace, std::string_view name, const Tensor& x) {
-//         const Tensor y = relu(nn::linear(trace, nn::join(name, "in"), x, 64));
-//         return x + nn::linear(trace, nn::join(name, "out"), y, x.dim(-1).count);
+//         const Tensor y = relu(nn::linear(trace, nn::join_name(name, "in"), x, 64));
+//         return x + nn::linear(trace, nn::join_name(name, "out"), y, x.dim(-1).count);
 //     }
 //     const nn::Sequential net{block, block, nn::layer(nn::linear, 4, nn::LinearOptions{})};
 //     const Tensor y = net(trace, "net", x);   // params "net.0.in.weight", ..., "net.2.bias"
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/tensor.hpp>
 
@@ -49,7 +50,7 @@ Init xavier_normal(const Shape& weight, double gain = 1, uint64_t seed = 0);
 
 /// Named initialization rules for weights.
 enum class WeightInit {
-    kPyTorchDefault,            ///< uniform within 1 / sqrt(fan in), biases too (PyTorch's default)
+    kPyTorchDefault,   ///< uniform within 1 / sqrt(fan in), biases too (PyTorch's default)
     kKaiming,          ///< kaiming_uniform, biases zero
     kXavier,           ///< xavier_uniform, biases zero
     kZeros,            ///< weights and biases zero
@@ -80,9 +81,9 @@ struct LinearOptions {
     bool bias = true;
     WeightInit init = WeightInit::kPyTorchDefault;
     uint64_t seed = 0;
-    std::optional<Lora> lora;
-    double gain = 1;                  ///< multiplies the weight's initial values
-    std::optional<double> output_gain;  ///< `gain` of the last layer of mlp()
+    std::optional<Lora> lora = {};
+    double gain = 1;                         ///< multiplies the weight's initial values
+    std::optional<double> output_gain = {};  ///< `gain` of the last layer of mlp()
 };
 
 /// x: [..., in] -> [..., out_features].  Params: name.weight [out_features, in] and name.bias
@@ -118,15 +119,15 @@ struct DropoutOptions {
 };
 
 /// Zero with probability `rate` in [0, 1], otherwise x / (1 - rate) (Srivastava et al., 2014).
-/// Draws depend on name, seed and the run counter.
+/// Draws depend on name, seed and the step count.
 Tensor dropout(Trace& trace, std::string_view name, const Tensor& x, double rate,
                const DropoutOptions& options = {});
 
 // --- Convolutions: x: [N, C, spatial...] ---
 
 struct ConvLayerOptions {
-    ConvOptions window;                   ///< strides, padding, dilations, groups
-    std::vector<int64_t> output_padding;  ///< transposed convolutions only; empty: none
+    ConvOptions window = {};                   ///< strides, padding, dilations, groups
+    std::vector<int64_t> output_padding = {};  ///< transposed convolutions only; empty: none
     bool bias = true;
     WeightInit init = WeightInit::kPyTorchDefault;
     uint64_t seed = 0;
@@ -195,7 +196,7 @@ class Sequential {
     std::vector<Layer> layers_;
 };
 
-/// hearth::max_pool and so on with these settings, as modules; flatten_channels merges all axes but
+/// hearth::max_pool and so on with these options, as modules; flatten_channels merges all axes but
 /// the first.
 Layer max_pool(std::vector<int64_t> kernel, PoolOptions options = {});
 Layer avg_pool(std::vector<int64_t> kernel, PoolOptions options = {});
@@ -207,20 +208,21 @@ Tensor flatten_channels(const Tensor& x);
 // --- Params by name: for listing, freezing and parameter groups ---
 
 struct NamedParameter {
-    std::string name;
-    Tensor tensor;
+    std::string name = {};
+    Tensor tensor = {};
 };
 
 /// All params so far, in the order of declaration.
 std::vector<NamedParameter> named_parameters(const Trace& trace);
 /// The params whose names satisfy `wanted`.
 std::vector<Tensor> filter_parameters(const Trace& trace,
-                                 const std::function<bool(std::string_view name)>& wanted);
+                                      const std::function<bool(std::string_view name)>& wanted);
 /// The params at or below one of the paths: "net.0" matches net.0, net.0.weight, ..., not net.01.
-std::vector<Tensor> parameters_with_prefix(const Trace& trace, std::initializer_list<std::string_view> paths);
+std::vector<Tensor> parameters_with_prefix(const Trace& trace,
+                                           std::initializer_list<std::string_view> paths);
 /// The params not below any of the paths: with frozen modules as paths, those to train.
 std::vector<Tensor> parameters_except(const Trace& trace,
-                                  std::initializer_list<std::string_view> paths);
+                                      std::initializer_list<std::string_view> paths);
 /// The params of LoRA adapters: NAME.lora_a and NAME.lora_b.
 std::vector<Tensor> lora_params(const Trace& trace);
 
@@ -271,16 +273,16 @@ struct RecurrentOptions {
     bool bidirectional = false;
     bool bias = true;
     uint64_t seed = 0;
-    Tensor h, c;     ///< initial states, [layers * directions, n, hidden]; empty: zeros
-    Tensor lengths;  ///< sequence lengths, integers [n]; empty: all of x
+    Tensor h = {}, c = {};  ///< initial states, [layers * directions, n, hidden]; empty: zeros
+    Tensor lengths = {};    ///< sequence lengths, integers [n]; empty: all of x
     /// bool [n, length], or [n] for one step; empty: none.  True where the states are zeroed before
     /// that element, because a new episode begins with it.
-    Tensor episode_starts;
+    Tensor episode_starts = {};
 };
 
 struct RecurrentResult {
-    Tensor output;  ///< of the last layer: [n, length, directions * hidden]
-    Tensor h, c;    ///< final states, [layers * directions, n, hidden]; c only for lstm
+    Tensor output = {};     ///< of the last layer: [n, length, directions * hidden]
+    Tensor h = {}, c = {};  ///< final states, [layers * directions, n, hidden]; c only for lstm
 };
 
 /// x: [n, length, in]; the length is fixed, and the steps are unrolled.  Params name.weight_ih_l0
@@ -303,10 +305,10 @@ LstmState lstm_cell(Trace& trace, std::string_view name, const Tensor& x, const 
 
 struct AttentionLayerOptions {
     int64_t num_heads = 1;
-    int64_t num_kv_heads = 0;  ///< heads of keys and values; 0: as many as `heads`
+    int64_t num_kv_heads = 0;  ///< heads of keys and values; 0: num_heads
     bool causal = false;
     int64_t attention_window = -1;  ///< number of elements before its own that one sees; -1: all
-    bool rotary = false;  ///< rotary position embedding of queries and keys
+    bool rotary = false;            ///< rotary position embedding of queries and keys
     double rope_theta = 10000;
     bool bias = true;
     uint64_t seed = 0;
@@ -350,7 +352,7 @@ Tensor sinusoidal_positions(Trace& trace, int64_t length, int64_t width);
 Tensor learned_positions(Trace& trace, std::string_view name, int64_t length, int64_t width,
                          uint64_t seed = 0);
 struct RotaryTables {
-    Tensor cosines, sines;
+    Tensor cosines = {}, sines = {};
 };
 /// Cosines and sines of the angles p / base^(2 i / width): [length, width / 2], for
 /// rotary_embedding.
@@ -371,11 +373,11 @@ Tensor spherical_harmonics(const Tensor& direction, int degree = 4);
 
 struct HashGridOptions {
     int levels = 16;
-    int features = 2;              ///< per level
-    int log2_entries = 14;         ///< maximum entries of a level's table, as a power of two
-    double base_resolution = 16;   ///< cells along each axis of the coarsest level
-    double growth = 1.5;           ///< ratio between levels
-    double init_range = 1e-4;  ///< the table is initially uniform within this
+    int features = 2;             ///< per level
+    int log2_entries = 14;        ///< maximum entries of a level's table, as a power of two
+    double base_resolution = 16;  ///< cells along each axis of the coarsest level
+    double growth = 1.5;          ///< ratio between levels
+    double init_range = 1e-4;     ///< the table is initially uniform within this
     uint64_t seed = 0;
 };
 

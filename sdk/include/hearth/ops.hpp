@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/loss.hpp>
 #include <hearth/tensor.hpp>
 
@@ -172,13 +173,13 @@ Tensor einsum(std::string_view equation, std::initializer_list<Tensor> operands)
 struct AttentionOptions {
     double scale = 0;          ///< 0: 1 / sqrt(head size of q)
     double softcap = 0;        ///< c > 0: scores become c tanh(score / c)
-    bool causal = false;       ///< query i sees keys up to i + past
+    bool causal = false;       ///< query i sees keys up to i + kv_cache_length
     int64_t left_window = -1;  ///< keys before its own position that a query sees; -1: all
     int64_t right_window = -1;
-    int64_t kv_cache_length = 0;  ///< number of keys that precede the first query (a cache)
+    int64_t kv_cache_length = 0;  ///< number of cached keys, which precede the first query
     /// Integers [batch], or empty: only the first lengths[b] keys count, and the queries are the
     /// last of them.
-    Tensor lengths;
+    Tensor lengths = {};
 };
 
 /// softmax(scale q k^T + mask) v.  q: [batch, heads, queries, n], k: [batch, key_heads, keys, n],
@@ -205,13 +206,13 @@ Tensor rotary_embedding(const Tensor& x, const Tensor& cosines, const Tensor& si
                         bool interleaved = false);
 
 struct LinearAttentionOptions {
-    double scale = 0;  ///< 0: 1 / sqrt(head size of q)
-    Tensor past;       ///< [batch, key_heads, n, m]; empty: zeros
-    Tensor decay;      ///< log of the factor that decays the state before each step, or empty
-    Tensor beta;       ///< delta rule: writes beta * (v - k S) in place of v; empty: writes v
+    double scale = 0;   ///< 0: 1 / sqrt(head size of q)
+    Tensor past = {};   ///< [batch, key_heads, n, m]; empty: zeros
+    Tensor decay = {};  ///< log of the factor that decays the state before each step, or empty
+    Tensor beta = {};   ///< delta rule: writes beta * (v - k S) in place of v; empty: writes v
 };
 struct LinearAttention {
-    Tensor output, state;
+    Tensor output = {}, state = {};
 };
 /// Attention without softmax, through a state S: S = exp(decay) S + k^T v, or with beta S =
 /// exp(decay) S + beta k^T (v - k S); output = scale q S.  q: [batch, heads, length, n], k: [batch,
@@ -222,7 +223,7 @@ LinearAttention linear_attention(const Tensor& q, const Tensor& k, const Tensor&
                                  const LinearAttentionOptions& options = {});
 
 struct CausalConv {
-    Tensor output, state;
+    Tensor output = {}, state = {};
 };
 /// Causal depthwise convolution along the last axis.  x: [n, channels, length], weight: [channels,
 /// 1, k], bias: [channels] or empty, past: [n, channels, k - 1] or empty (zeros) -> output of x's
@@ -242,15 +243,15 @@ Tensor gru_cell(const Tensor& x, const Tensor& h, const Tensor& input_weight,
                 const Tensor& hidden_weight, const Tensor& input_bias = {},
                 const Tensor& hidden_bias = {});
 /// gru_cell over a sequence.  x: [n, length, in] with a fixed length; h: the state before the first
-/// step, [n, hidden], or empty for zeros; resets: bool [n, length] or empty, true where the state
-/// is zeroed before that step.  -> [n, length, hidden], the state after each step.  One kernel runs
-/// all steps, and one the backward pass, for states of up to 256 where the device has the shared
-/// memory (7 * hidden floats or more); otherwise each step is a kernel of its own.
+/// step, [n, hidden], or empty for zeros; episode_starts: bool [n, length] or empty, true where the
+/// state is zeroed before that step.  -> [n, length, hidden], the state after each step.  One
+/// kernel runs all steps, and one the backward pass, for states of up to 256 where the device has
+/// the shared memory (7 * hidden floats or more); otherwise each step is a kernel of its own.
 Tensor gru(const Tensor& x, const Tensor& h, const Tensor& input_weight,
            const Tensor& hidden_weight, const Tensor& input_bias = {},
            const Tensor& hidden_bias = {}, const Tensor& episode_starts = {});
 struct LstmState {
-    Tensor h, c;
+    Tensor h = {}, c = {};
 };
 /// Weights and biases of the gates i, f, g and o stacked: [4 * hidden, ...], as in PyTorch.
 LstmState lstm_cell(const Tensor& x, const LstmState& state, const Tensor& input_weight,
@@ -286,8 +287,10 @@ Tensor numel_along(const Tensor& x, const Axes& axes = {});
 /// (x - mean) / sqrt(variance + epsilon), with both taken over `axes` (empty: all).  Mean and
 /// variance of half-precision elements are computed in f32, here and below.
 Tensor standardize(const Tensor& x, const Axes& axes, double epsilon = 1e-5);
-/// normalize() followed by scale and bias, which broadcast to x; usually over the last axes, whose
-/// extents they have.
+/// Renamed to standardize(): PyTorch's normalize is lp_normalize().
+Tensor normalize(const Tensor& x, const Axes& axes, double epsilon = 1e-5) = delete;
+/// standardize() followed by scale and bias, which broadcast to x; usually over the last axes,
+/// whose extents they have.
 Tensor layer_norm(const Tensor& x, const Axes& axes, const Tensor& scale = {},
                   const Tensor& bias = {}, double epsilon = 1e-5);
 /// x / sqrt(mean(x^2) + epsilon) * scale (Zhang and Sennrich, 2019).
@@ -308,7 +311,7 @@ Tensor batch_norm_train(const Tensor& x, const Tensor& scale = {}, const Tensor&
 /// The mean and (population) variance of each channel of x: [n, channels, ...] -> [channels], for a
 /// layer's running statistics; f32 for half-precision x.
 struct BatchStatistics {
-    Tensor mean, variance;
+    Tensor mean = {}, variance = {};
 };
 BatchStatistics batch_statistics(const Tensor& x);
 /// x / max(norm of x over `axes`, epsilon); p = 1: sum of |x|, p = 2: Euclidean.
@@ -350,13 +353,15 @@ Tensor stack(std::span<const Tensor> parts, int64_t axis = 0);
 Tensor slice(const Tensor& x, int64_t axis, int64_t begin, int64_t end, int64_t step = 1);
 /// Pieces of the given extents along `axis`.
 std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& extents, int64_t axis);
-/// Adds `low[i]` elements before and `high[i]` after axis i; negative numbers crop.
-Tensor pad(const Tensor& x, const std::vector<int64_t>& pad_begin, const std::vector<int64_t>& pad_end,
-           double value = 0);
+/// Adds pad_begin[i] elements before and pad_end[i] after axis i; negative numbers crop.
+Tensor pad(const Tensor& x, const std::vector<int64_t>& pad_begin,
+           const std::vector<int64_t>& pad_end, double value = 0);
 /// Selects slices along `axis` (torch.index_select, numpy.take).  x: [A..., N, B...], indices:
 /// integers [I...] -> [A..., I..., B...].  Negative indices count from the back; those out of range
 /// are clamped.
 Tensor take(const Tensor& x, const Tensor& indices, int64_t axis = 0);
+/// Renamed to take(): PyTorch's gather is gather_elements().
+Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis = 0) = delete;
 /// out[.., i, ..] = x[.., indices[.., i, ..], ..] (torch.gather); the extents of `indices` are at
 /// most those of x, except along `axis`.
 Tensor gather_elements(const Tensor& x, const Tensor& indices, int64_t axis);
@@ -398,8 +403,8 @@ Tensor ring_buffer_push(const Tensor& target, const Tensor& begin, const Tensor&
 
 /// A scalar and its name.
 struct NamedScalar {
-    std::string_view name;
-    Tensor value;  ///< [], or one element
+    std::string_view name = {};
+    Tensor value = {};  ///< [], or one element
 };
 /// Joins named scalars into one output, `name` [count], so that one buffer and one readback carry
 /// all metrics of an entry.  The program holds their names: hearth_program_find_scalar,
@@ -415,22 +420,23 @@ Tensor one_hot(const Tensor& indices, int64_t depth, int64_t axis = -1, DType dt
 
 // --- Convolution: x: [N, C, spatial...] with one to three spatial axes, "NCHW" ---
 
-/// Settings per spatial axis.  An empty list: ones (zeros for padding); a list of one number: that
+/// Options per spatial axis.  An empty list: ones (zeros for padding); a list of one number: that
 /// number for every axis.
 struct ConvOptions {
-    std::vector<int64_t> strides;
-    std::vector<int64_t> dilations;
-    std::vector<int64_t> pad_begin;   ///< padding before the elements
-    std::vector<int64_t> pad_end;  ///< padding after them; empty: as `low`
+    std::vector<int64_t> strides = {};
+    std::vector<int64_t> dilations = {};
+    std::vector<int64_t> pad_begin = {};  ///< padding before the elements
+    std::vector<int64_t> pad_end = {};    ///< padding after them; empty: as `pad_begin`
     int64_t groups = 1;
 };
 
-/// weight: [O, C / groups, kernel...], bias: [O] or none -> [N, O, P...], P = (size + low + high -
-/// (kernel - 1) * dilation - 1) / stride + 1.  Depthwise: groups = C.
+/// weight: [O, C / groups, kernel...], bias: [O] or none -> [N, O, P...], P = (size + pad_begin +
+/// pad_end - (kernel - 1) * dilation - 1) / stride + 1.  Depthwise: groups = C.
 Tensor conv(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
             const ConvOptions& options = {});
 /// The transposed convolution.  weight: [C, O / groups, kernel...], bias: [O] or none -> [N, O,
-/// S...], S = (size - 1) * stride + (kernel - 1) * dilation + 1 - low - high + output_padding.
+/// S...], S = (size - 1) * stride + (kernel - 1) * dilation + 1 - pad_begin - pad_end +
+/// output_padding.
 Tensor conv_transpose(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                       const ConvOptions& options = {},
                       const std::vector<int64_t>& output_padding = {});
@@ -446,18 +452,18 @@ Tensor fold(const Tensor& patches, const std::vector<int64_t>& extents,
 
 /// As ConvOptions, but the strides are the kernel's extents where none are given.
 struct PoolOptions {
-    std::vector<int64_t> strides;
-    std::vector<int64_t> dilations;
-    std::vector<int64_t> pad_begin;       ///< padding before the elements
-    std::vector<int64_t> pad_end;      ///< padding after them; empty: as `low`
-    bool ceil_mode = false;         ///< a last window may reach beyond the padding
-    bool count_include_pad = true;  ///< avg_pool: divide by the padding's elements too
+    std::vector<int64_t> strides = {};
+    std::vector<int64_t> dilations = {};
+    std::vector<int64_t> pad_begin = {};  ///< padding before the elements
+    std::vector<int64_t> pad_end = {};    ///< padding after them; empty: as `pad_begin`
+    bool ceil_mode = false;               ///< a last window may reach beyond the padding
+    bool count_include_pad = true;        ///< avg_pool: divide by the padding's elements too
 };
 
 /// kernel: extents, or one number for all axes.  -> [N, C, windows...]
 Tensor max_pool(const Tensor& x, const std::vector<int64_t>& kernel,
                 const PoolOptions& options = {});
-/// The positions of max_pool's results: i64 indices into the plane of their channel.
+/// The indices of max_pool's results in the plane of their channel: i64.
 Tensor max_pool_indices(const Tensor& x, const std::vector<int64_t>& kernel,
                         const PoolOptions& options = {});
 Tensor avg_pool(const Tensor& x, const std::vector<int64_t>& kernel,
@@ -481,21 +487,21 @@ Tensor cumprod(const Tensor& x, int64_t axis, bool exclusive = false, bool rever
 /// reverse: from the end, with y[t + 1].  x, factor: floating-point [...], one shape -> [...].
 Tensor linear_recurrence(const Tensor& x, const Tensor& factor, int64_t axis, bool reverse = false);
 /// Discounted cumulative sums along `axis`, restarted at episode ends: y[t] = x[t] + discount * (1
-/// - ends[t]) * y[t + 1], from the end (reverse, the default), or with y[t - 1], from the
-/// beginning.  ends: bool, or floats from 0 to 1, broadcasting to x; discount: a number, or a
+/// - dones[t]) * y[t + 1], from the end (reverse, the default), or with y[t - 1], from the
+/// beginning.  dones: bool, or floats from 0 to 1, broadcasting to x; discount: a number, or a
 /// tensor that broadcasts to x.  Computes returns, generalized advantage estimates (of x = r +
-/// gamma v' (1 - end) - v, with gamma * lambda) and V-trace.  One dispatch.
+/// gamma v' (1 - done) - v, with gamma * lambda) and V-trace.  One dispatch.
 Tensor discounted_cumsum(const Tensor& x, double discount, const Tensor& dones, int64_t axis,
-                      bool reverse = true);
+                         bool reverse = true);
 Tensor discounted_cumsum(const Tensor& x, const Tensor& discount, const Tensor& dones, int64_t axis,
-                      bool reverse = true);
+                         bool reverse = true);
 /// The indices along `axis` that sort x: i64.  Stable; NaN sorts as the largest.
 Tensor argsort(const Tensor& x, int64_t axis = -1, bool descending = false);
 Tensor sort(const Tensor& x, int64_t axis = -1, bool descending = false);
 
 struct TopK {
-    Tensor values;
-    Tensor indices;  ///< indices along the axis, i64
+    Tensor values = {};
+    Tensor indices = {};  ///< indices along the axis, i64
 };
 /// The k largest (or smallest) elements along `axis`, sorted from the most extreme; ties keep input
 /// order.
@@ -507,19 +513,20 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right = fal
 // --- Results of data-dependent size: each has a capacity and a count ---
 
 struct NonZero {
-    Tensor indices;  ///< [rank, capacity] i64: coordinates, in row-major order; -1 after the last
-    Tensor count;   ///< i64 []: number found, which may exceed the capacity
+    Tensor indices =
+        {};  ///< [rank, capacity] i64: coordinates, in row-major order; -1 after the last
+    Tensor count = {};  ///< i64 []: number found, which may exceed the capacity
 };
 /// The coordinates of the elements that are not zero (or true).  Only x's first axis may be
 /// symbolic.
 NonZero nonzero(const Tensor& x, int64_t capacity);
 
 struct Unique {
-    Tensor values;   ///< [capacity], or slices of x along `axis`; unspecified after the last
-    Tensor first_index;    ///< [capacity] i64: index of each first occurrence; -1 after the last
-    Tensor inverse;  ///< i64: for each element (or slice) of x, the index of its value
-    Tensor counts;   ///< [capacity] i64: number of occurrences; 0 after the last
-    Tensor count;    ///< i64 []: number found
+    Tensor values = {};  ///< [capacity], or slices of x along `axis`; unspecified after the last
+    Tensor first_index = {};  ///< [capacity] i64: index of each first occurrence; -1 after the last
+    Tensor inverse = {};      ///< i64: for each element (or slice) of x, the index of its value
+    Tensor counts = {};       ///< [capacity] i64: number of occurrences; 0 after the last
+    Tensor count = {};        ///< i64 []: number found
 };
 /// The distinct elements of x, or slices along `axis`; sorted, or in the order of first occurrence.
 /// NaNs count as equal.
@@ -527,8 +534,8 @@ Unique unique(const Tensor& x, int64_t capacity, std::optional<int64_t> axis = {
               bool sorted = true);
 
 struct NmsOptions {
-    double overlap_threshold = 0;           ///< maximum intersection over union with a better box
-    std::optional<double> score_threshold;  ///< boxes with at most this score are dropped
+    double overlap_threshold = 0;  ///< maximum intersection over union with a better box
+    std::optional<double> score_threshold = {};  ///< boxes with at most this score are dropped
     bool centered = false;  ///< boxes are (x, y, width, height), not two opposite corners
 };
 /// Non-maximum suppression.  boxes: [B, N, 4], scores: [B, C, N] -> i64 [B, C, count]: for each
@@ -544,17 +551,17 @@ Tensor reverse_sequence(const Tensor& x, const Tensor& lengths, int64_t time_axi
 // --- Quantization: (q - zero_point) * scale ---
 
 /// round(x / scale) + zero_point, half to even, saturated to the range of `dtype`.  scale and
-/// zero_point (or none): scalars; [x's extent along axis]; or, with blocks, x's shape with that
-/// extent divided by `block`, rounded up.
+/// zero_point (or none): scalars; [x's extent along axis]; or, with groups, x's shape with that
+/// extent divided by `group_size`, rounded up.
 Tensor quantize_linear(const Tensor& x, const Tensor& scale, const Tensor& zero_point, DType dtype,
                        int64_t axis = 1, int64_t group_size = 0);
 /// (x - zero_point) * scale, with scale's element type.
 Tensor dequantize_linear(const Tensor& x, const Tensor& scale, const Tensor& zero_point = {},
                          int64_t axis = 1, int64_t group_size = 0);
 struct DynamicQuantized {
-    Tensor values;      ///< u8, with x's shape
-    Tensor scale;       ///< []
-    Tensor zero_point;  ///< u8 []
+    Tensor values = {};      ///< u8, with x's shape
+    Tensor scale = {};       ///< []
+    Tensor zero_point = {};  ///< u8 []
 };
 /// Quantizes x to u8 over the range of x and zero.
 DynamicQuantized dynamic_quantize_linear(const Tensor& x);
@@ -614,14 +621,14 @@ Tensor interpolate(const Tensor& x, const std::vector<int64_t>& extents,
 
 enum class PadMode : uint8_t {
     kConstant,
-    kReflect,  ///< mirrored at the border elements, which are not repeated
-    kReplicate,     ///< the nearest element
-    kCircular,     ///< circular
+    kReflect,    ///< mirrored at the border elements, which are not repeated
+    kReplicate,  ///< the nearest element
+    kCircular,   ///< wraps around
 };
-/// Adds `low[i]` elements before and `high[i]` after axis i, filled by `mode`; negative numbers
-/// crop.  kConstant adds zeros.
-Tensor pad(const Tensor& x, const std::vector<int64_t>& pad_begin, const std::vector<int64_t>& pad_end,
-           PadMode mode);
+/// Adds pad_begin[i] elements before and pad_end[i] after axis i, filled by `mode`; negative
+/// numbers crop.  kConstant adds zeros.
+Tensor pad(const Tensor& x, const std::vector<int64_t>& pad_begin,
+           const std::vector<int64_t>& pad_end, PadMode mode);
 
 enum class SamplePadding : uint8_t { kZeros, kBorder, kReflection };
 struct GridSampleOptions {
@@ -654,7 +661,7 @@ Tensor deform_conv(const Tensor& x, const Tensor& weight, const Tensor& offset, 
 Tensor random_uniform(const Tensor& counter, uint64_t key, const Shape& shape, double low = 0,
                       double high = 1, DType dtype = DType::kF32);
 Tensor random_normal(const Tensor& counter, uint64_t key, const Shape& shape, double mean = 0,
-                     double deviation = 1, DType dtype = DType::kF32);
+                     double std = 1, DType dtype = DType::kF32);
 /// The number of previous runs of the entries that use it: u32 [], a counter for random numbers and
 /// schedules.  A state called `name`, incremented once per recording, however often this is called.
 Tensor global_step(Trace& trace, std::string_view name = "steps");

@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/tensor.hpp>
 
 #include <functional>
@@ -27,7 +28,7 @@ class ScalarOrTensor {
     ScalarOrTensor(const Tensor& value) : tensor_(value) {}
     /// The value as a tensor of x's element type, to multiply `x` with.
     Tensor as_tensor(const Tensor& x) const;
-    /// True if the rate is this constant.
+    /// True if it is this constant.
     bool is_always(double value) const { return !tensor_ && value_ == value; }
 
   private:
@@ -38,8 +39,8 @@ class ScalarOrTensor {
 // --- Update rules ---
 //
 // States are named after the param that they belong to; a param is updated by one rule in one
-// entry.  Parameter groups with settings of their own are separate calls, each with its params
-// (nn.hpp selects them by name); rules that count steps then need a `name` each.
+// entry.  Parameter groups with hyperparameters of their own are separate calls, each with its
+// params (nn.hpp selects them by name); rules that count steps then need a `name` each.
 
 /// Stochastic gradient descent with momentum (Sutskever et al., 2013), as PyTorch's SGD.
 struct SgdOptions {
@@ -187,10 +188,10 @@ Tensor all_finite(std::initializer_list<Tensor> tensors);
 ///     const std::vector<Tensor> gradients = minimize(loss, trace.params(), AdamOptions{});
 ///     guard.commit_if(logical_and(all_finite(gradients), less(kl, 0.03)));
 ///
-/// Everything assigned between the construction and commit_if() (params, moments, step counts, rows)
-/// keeps its bits if the condition is false, even if the new values are NaN.  The cost is a select
-/// in the kernels that write the updates, not a dispatch.  Guards may be nested, and follow each
-/// other.
+/// Everything assigned between the construction and commit_if() (params, moments, step counts,
+/// rows) keeps its bits if the condition is false, even if the new values are NaN.  The cost is a
+/// select in the kernels that write the updates, not a dispatch.  Guards may be nested, and follow
+/// each other.
 class ConditionalUpdate {
   public:
     explicit ConditionalUpdate(Trace& trace);
@@ -223,13 +224,13 @@ struct GradScalerOptions {
 /// Dynamic loss scaling (Micikevicius et al., "Mixed Precision Training", 2018; the automatic
 /// variant of NVIDIA's "Train With Mixed Precision" guide).  Scaling the loss by a large number
 /// keeps its gradients from underflowing in f16.  If a gradient overflows, the step is skipped:
-/// every param and state assigned between the construction and finish() keeps its bits, and the
+/// every param and state assigned between the construction and update() keeps its bits, and the
 /// scale is reduced; after growth_interval steps without an overflow it grows.
 ///
-///     GradScaler scale(trace);
+///     GradScaler scaler(trace);
 ///     const Tensor loss = mse_loss(net(x), target);
-///     adam(params, clip_by_global_norm(scale.grad(loss, params), 1), {});
-///     scale.finish();
+///     adam(params, clip_by_global_norm(scaler.grad(loss, params), 1), {});
+///     scaler.update();
 class GradScaler {
   public:
     /// Errors, kept by the trace: options out of their ranges.
@@ -257,8 +258,9 @@ class GradScaler {
 
 // --- Schedules: learning rates as functions of the step count ---
 //
-//     const Rate rate = scheduled(trace, schedules::joined({{100, schedules::linear(0, 1e-3, 100)},
-//                                                           {900, schedules::cosine(1e-3, 900)}}));
+//     const ScalarOrTensor rate = with_schedule(
+//         trace, schedules::sequential({{100, schedules::linear(0, 1e-3, 100)},
+//                                       {900, schedules::cosine_annealing(1e-3, 900)}}));
 //     minimize(loss, trace.params(), AdamOptions{.learning_rate = rate});
 //
 // The count is a state of the program, so a replayed recording follows its schedule.
@@ -266,8 +268,9 @@ class GradScaler {
 /// step: u32 [] -> f32 [].
 using Schedule = std::function<Tensor(const Tensor& step)>;
 
-/// The schedule evaluated at the run counter of this name.
-ScalarOrTensor with_schedule(Trace& trace, const Schedule& schedule, std::string_view name = "steps");
+/// The schedule evaluated at the global_step() of this name.
+ScalarOrTensor with_schedule(Trace& trace, const Schedule& schedule,
+                             std::string_view name = "steps");
 
 namespace schedules {
 
@@ -286,7 +289,7 @@ Schedule noam(int64_t width, int64_t warmup, double scale = 1);
 
 struct Segment {
     int64_t steps;
-    Schedule schedule;
+    Schedule schedule = {};
 };
 /// Schedules in sequence, each for its number of steps and counted from its own start; the last one
 /// continues indefinitely.
@@ -309,8 +312,10 @@ void use_ema(Trace& trace, std::string_view prefix = {});
 
 /// Polyak update of target networks: moves each state under `prefix` towards its original, state <-
 /// (1 - rate) * state + rate * original, with the original's next value if this trace updates it,
-/// otherwise its present one.  `prefix` and `original` as in Trace::target_copy().  A rate of 1 copies.
+/// otherwise its present one.  `prefix` and `original` as in Trace::target_copy().  A rate of 1
+/// copies.
 /// Errors, kept by the trace: no state under the prefix, one without an original in this trace.
-void polyak_update(Trace& trace, std::string_view prefix, std::string_view original, const ScalarOrTensor& rate);
+void polyak_update(Trace& trace, std::string_view prefix, std::string_view original,
+                   const ScalarOrTensor& rate);
 
 }  // namespace hearth

@@ -20,7 +20,7 @@ enum class StatusCode {
     kOk,
     kInvalidArgument,  ///< a shape, type, name or value that the call does not accept
     kNotFound,         ///< a name or file that does not exist
-    kUnsupported,      ///< valid, but not possible with this build, device or profile
+    kUnsupported,      ///< valid, but not possible with this build or device
     kCorruptData,      ///< untrusted bytes that are invalid
     kOutOfRange,       ///< a size beyond a stated limit or the available memory
     kInternal,         ///< a broken invariant inside Hearth

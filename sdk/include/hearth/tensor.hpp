@@ -4,12 +4,13 @@
 // Tracing: tensor code in C++ that builds a graph.
 //
 //     Trace trace("act");
-//     Tensor x = trace.input("observation", {kRows, 8});
+//     Tensor x = trace.input("observation", {kBatch, 8});
 //     Tensor w = trace.param("w", {2, 8}, Init::uniform(-0.1, 0.1));
 //     trace.output("action", tanh(matmul(x, transpose(w))));
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/host_tensor.hpp>
 #include <hearth/status.hpp>
 #include <hearth/types.hpp>
@@ -59,7 +60,7 @@ struct Init {
     double a = 0;  ///< the constant, the lower bound, the mean or the gain
     double b = 0;  ///< the upper bound or the standard deviation
     uint64_t seed = 0;
-    std::shared_ptr<const HostTensor> data;
+    std::shared_ptr<const HostTensor> data = {};
 
     static Init zeros() { return {}; }
     static Init constant(double value) { return {Kind::kConstant, value, 0, 0, nullptr}; }
@@ -94,7 +95,7 @@ class Trace {
     Trace& operator=(const Trace&) = delete;
 
     /// A tensor that the application binds at each recording.  Only the first extent may be
-    /// symbolic, as kRows.
+    /// symbolic, as kBatch.
     Tensor input(std::string_view name, const Shape& shape, DType dtype = DType::kF32);
     /// A trained tensor.  A second call with the same name returns the same tensor (shapes must
     /// agree).
@@ -107,12 +108,12 @@ class Trace {
     /// It is neither saved nor compared when a brain is loaded; loading or resetting a brain resets
     /// it to its initial value.
     Tensor non_persistent_state(std::string_view name, const Shape& shape, const Init& init = {},
-                     DType dtype = DType::kF32);
+                                DType dtype = DType::kF32);
     /// Makes params declared under `prefix` from now on ("critic.target": "critic.target.0.weight")
     /// states with the initial values of the params of the same names under `original`
     /// ("critic.0.weight").  params() does not list them, so no optimizer updates them; they change
-    /// only by assign() and follow() (hearth/optim.hpp).  For target networks, and for frozen
-    /// reference policies.  Each trace that uses them must call this.
+    /// only by assign() and polyak_update() (hearth/optim.hpp).  For target networks, and for
+    /// frozen reference policies.  Each trace that uses them must call this.
     void target_copy(std::string_view prefix, std::string_view original);
 
     Tensor constant(HostTensor data);

@@ -9,7 +9,7 @@
 // variant wins only if its results match the shipped variant's.  The winners are a text for
 // CompileOptions::tuning, which may be shipped.  None of this runs while frames are recorded.
 //
-//     Tuner tuner(compiled.tunable, options, graphs);
+//     Tuner tuner(compiled.tunable_kernels, options, graphs);
 //     HEARTH_TRY(tune(tuner, run_on_my_device, [](size_t done, size_t count) { return true; }));
 //     options.tuning = tuner.save();
 //     ... compile again ...
@@ -17,6 +17,7 @@
 #pragma once
 
 #include <hearth/compile.hpp>
+#include <hearth/core/cpp20.hpp>
 #include <hearth/graph.hpp>
 #include <hearth/host_tensor.hpp>
 #include <hearth/status.hpp>
@@ -31,29 +32,29 @@ namespace hearth {
 
 /// One variant of one kernel, to be run once or more.
 struct TuningTrial {
-    std::string kernel;   ///< the problem to compute: an element of Compiled::tunable_kernels
-    std::string variant;  ///< the implementation to try
-    Compiled program;
-    std::string entry;     ///< of the program: the entry to run
-    uint64_t batch_size = 1;     ///< batch size to run it with
-    NamedTensors inputs;   ///< of the entry
-    double estimated_cost = 0;  ///< estimated cost relative to the shipped variant, for budgeting
+    std::string kernel = {};   ///< the problem to compute: an element of Compiled::tunable_kernels
+    std::string variant = {};  ///< the implementation to try
+    Compiled program = {};
+    std::string entry = {};     ///< of the program: the entry to run
+    uint64_t batch_size = 1;    ///< to run it with
+    NamedTensors inputs = {};   ///< of the entry
+    double estimated_cost = 0;  ///< relative to the shipped variant, for budgeting
 };
 
 /// Measured time and outputs of a trial.
 struct TuningResult {
-    double us = 0;         ///< time on the device, warm: the minimum or median of several runs
-    NamedTensors outputs;  ///< of the entry
+    double us = 0;              ///< time on the device, warm: the minimum or median of several runs
+    NamedTensors outputs = {};  ///< of the entry
 };
 
 /// Makes trials and evaluates results.  Not thread-safe; any thread may own it.  Deterministic
 /// apart from the reported times.
 class Tuner {
   public:
-    /// tunable   Compiled::tunable_kernels of one or more programs.
-    /// options   that they were compiled with: the caps and `driver` are the tuning's key.
-    /// entries   graphs of their entries (Trace::build), in which fused networks are tried; the
-    ///           fused networks of other entries are not tuned.
+    /// tunable_kernels  Compiled::tunable_kernels of one or more programs.
+    /// options          that they were compiled with: caps and driver_id are the tuning's key.
+    /// entries          graphs of their entries (Trace::build), in which fused MLPs are tried; the
+    ///                  fused MLPs of other entries are not tuned.
     Tuner(std::vector<std::string> tunable_kernels, const CompileOptions& options,
           std::vector<Graph> entries = {});
     ~Tuner();

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/status.hpp>
 
 #include <array>
@@ -70,7 +71,9 @@ struct Dim {
     constexpr Dim(int64_t fixed) : count(fixed) {}
     constexpr Dim(int64_t count_, bool is_batch_) : count(count_), is_batch(is_batch_) {}
 
-    constexpr int64_t resolve(int64_t batch_size) const { return is_batch ? count * batch_size : count; }
+    constexpr int64_t resolve(int64_t batch_size) const {
+        return is_batch ? count * batch_size : count;
+    }
     constexpr bool is_one() const { return count == 1 && !is_batch; }
     friend constexpr bool operator==(Dim, Dim) = default;
 };
@@ -100,11 +103,11 @@ class Shape {
     void erase(int axis);
 
     bool has_batch() const;
-    /// Number of elements for a batch of `rows`.
+    /// Number of elements for this batch size.
     int64_t element_count(int64_t batch_size) const;
     /// The number of elements as one extent.  At most one dimension of a shape may be symbolic.
     Dim element_count() const;
-    /// The shape with symbolic extents resolved for a batch of `rows`.
+    /// The shape with symbolic extents resolved for this batch size.
     Shape resolve(int64_t batch_size) const;
 
     friend bool operator==(const Shape& a, const Shape& b) {
@@ -119,7 +122,7 @@ class Shape {
     int rank_ = 0;
 };
 
-/// "[rows, 64]", "[2*rows]", "[]".
+/// "[batch, 64]", "[2*batch]", "[]".
 std::string to_string(const Shape& shape);
 std::string to_string(Dim dim);
 
@@ -152,8 +155,9 @@ struct MatrixShape {
 /// Granularity (m, n, k) of workgroup-scope cooperative matrices for one workgroup size.
 struct WorkgroupMatrixGranularity {
     uint32_t invocations = 0;  ///< workgroup size; 0: unused entry
-    MatrixShape granularity;
-    friend bool operator==(const WorkgroupMatrixGranularity&, const WorkgroupMatrixGranularity&) = default;
+    MatrixShape granularity = {};
+    friend bool operator==(const WorkgroupMatrixGranularity&,
+                           const WorkgroupMatrixGranularity&) = default;
 };
 
 /// Instruction set of the CPU that kernels in C are generated for, as compilers name it.
@@ -170,6 +174,15 @@ enum class CpuIsa : uint8_t {
 /// "x86-64-v3", as compilers call it; "none", "scalar", "neon", "wasm128".
 const char* name_of(CpuIsa isa);
 
+/// The kind of a Vulkan device, by the values of VkPhysicalDeviceType.
+enum class DeviceType : uint8_t {
+    kOther = 0,
+    kIntegratedGpu = 1,  ///< shares its memory with the CPU
+    kDiscreteGpu = 2,
+    kVirtualGpu = 3,
+    kCpu = 4,  ///< a driver that runs on the CPU
+};
+
 /// The device properties that the compiler depends on.  Plain data: filled in from a real device,
 /// by `baseline_caps()` for cooking, or by hand in tests.
 struct DeviceCaps {
@@ -184,24 +197,26 @@ struct DeviceCaps {
     uint64_t max_storage_buffer_range = uint64_t{1} << 30;
     bool shader_float16 = false;
     bool storage_buffer_16bit_access = false;  ///< 16-bit elements in buffers
-    bool storage_buffer_8bit_access = false;  ///< 8-bit elements in buffers
+    bool storage_buffer_8bit_access = false;   ///< 8-bit elements in buffers
     bool subgroup_arithmetic = false;
-    CooperativeMatrixExt cooperative_matrix = CooperativeMatrixExt::kNone;  ///< with f16 operands and f32 accumulators
-    MatrixShape cooperative_matrix_shape;                             ///< shape of a subgroup-scope product
+    /// With f16 operands and f32 accumulators.
+    CooperativeMatrixExt cooperative_matrix = CooperativeMatrixExt::kNone;
+    MatrixShape cooperative_matrix_shape = {};  ///< of a subgroup-scope product
     /// VK_NV_cooperative_matrix2, with f16 operands and f32 accumulators.
-    std::array<WorkgroupMatrixGranularity, 4> workgroup_scope_granularities;
-    uint32_t workgroup_scope_reserved_shared_memory = 0;  ///< shared memory reserved by the driver
-    bool cooperative_matrix_nv = false;                ///< VK_NV_cooperative_matrix is enabled, too
-    CpuIsa cpu_isa = CpuIsa::kNone;        ///< not kNone: kernels are C for it (hearth/c.hpp), not SPIR-V
-    bool is_software = false;    ///< a Vulkan driver that runs on the CPU
-    bool is_integrated = false;  ///< a GPU that shares its memory with the CPU
+    std::array<WorkgroupMatrixGranularity, 4> workgroup_scope_granularities = {};
+    uint32_t workgroup_scope_reserved_shared_memory = 0;  ///< bytes reserved by the driver
+    bool cooperative_matrix_nv = false;                   ///< VK_NV_cooperative_matrix is enabled
+    CpuIsa cpu_isa = CpuIsa::kNone;  ///< not kNone: kernels are C for it (hearth/c.hpp), not SPIR-V
+    DeviceType device_type = DeviceType::kOther;
     /// Multiprocessors, compute units or Xe cores, each of which runs workgroups.  0: unknown.
     uint32_t compute_units = 0;
     /// Newest SPIR-V version supported, as encoded in modules: 0x00010300 for Vulkan 1.1,
     /// 0x00010500 for 1.2.
     uint32_t spirv_version = 0x00010500;
 
-    NarrowStorage narrow_storage() const { return {storage_buffer_16bit_access, storage_buffer_8bit_access}; }
+    NarrowStorage narrow_storage() const {
+        return {storage_buffer_16bit_access, storage_buffer_8bit_access};
+    }
 
     friend bool operator==(const DeviceCaps&, const DeviceCaps&) = default;
 };

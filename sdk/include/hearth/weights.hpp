@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/host_tensor.hpp>
 #include <hearth/status.hpp>
 #include <hearth/tensor.hpp>
@@ -53,8 +54,8 @@ Result<NamedTensors> read_torch(std::span<const std::byte> bytes);
 struct KeyRule {
     enum class Kind { kStripPrefix, kAddPrefix, kReplace };
     Kind kind = Kind::kStripPrefix;
-    std::string pattern;
-    std::string replacement;
+    std::string pattern = {};
+    std::string replacement = {};
 
     /// Removes `prefix` from names that begin with it.
     static KeyRule strip_prefix(std::string prefix) {
@@ -73,7 +74,7 @@ struct KeyRule {
 };
 
 struct LoadOptions {
-    std::vector<KeyRule> rules;  ///< applied in order to each of the file's names
+    std::vector<KeyRule> rules = {};  ///< applied in order to each of the file's names
     /// True: missing, unexpected or mismatched tensors are an error, and nothing is changed.
     bool strict = true;
     /// True: floating-point elements of another width are rounded; false: they are a mismatch.
@@ -87,10 +88,10 @@ struct LoadReport {
         std::string expected;  ///< "f32[16, 1, 3, 3]"
         std::string found;
     };
-    std::vector<std::string> loaded;      ///< params and states that match
-    std::vector<std::string> missing;     ///< params that the file does not have
-    std::vector<std::string> unexpected;  ///< names in the file, after the rules, that no param has
-    std::vector<Mismatch> mismatched;          ///< present, but of another shape or kind of element
+    std::vector<std::string> loaded = {};      ///< params and states that match
+    std::vector<std::string> missing = {};     ///< params that the file does not have
+    std::vector<std::string> unexpected = {};  ///< names in the file, after rules, without a param
+    std::vector<Mismatch> mismatched = {};     ///< present, but of another shape or kind of element
 
     bool is_complete() const { return missing.empty() && unexpected.empty() && mismatched.empty(); }
     /// All lists, one line per kind.
@@ -100,7 +101,8 @@ struct LoadReport {
 /// Applies `rules` to `name`.  Errors: kInvalidArgument for an invalid pattern.
 Result<std::string> remap_key(std::span<const KeyRule> rules, std::string_view name);
 
-/// Replaces the tensors in `into` by the file's tensors of equal name.
+/// Replaces the tensors in `into` by the file's tensors of equal name.  Learners' tensors are also
+/// found by the names that they had in version 0.1.
 /// Errors: kInvalidArgument for an invalid pattern, two names that are mapped to one, and - if
 /// strict - an incomplete report; `into` is then unchanged.
 Result<LoadReport> load_weights(const NamedTensors& file, NamedTensors& into,

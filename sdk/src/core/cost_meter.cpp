@@ -24,14 +24,15 @@ uint32_t CostMeter::parts_in(uint32_t step, const Slice& slice) const {
     const uint32_t begin = step == slice.first.command ? slice.first.part : 0;
     const uint32_t end = step < slice.end.command    ? commands_[step].part_count
                          : step == slice.end.command ? slice.end.part
-                                                  : 0;
+                                                     : 0;
     return end > begin ? end - begin : 0;
 }
 
 double CostMeter::raw(const Slice& slice) const {
     double sum = 0;
     for (uint32_t i = slice.first.command; i < command_count() && i <= slice.end.command; ++i)
-        if (!commands_[i].is_barrier) sum += commands_[i].us * parts_in(i, slice) / commands_[i].part_count;
+        if (!commands_[i].is_barrier)
+            sum += commands_[i].us * parts_in(i, slice) / commands_[i].part_count;
     return sum;
 }
 
@@ -59,7 +60,8 @@ double CostMeter::us_of_least(Position first) const {
     if (first.command == command_count()) return 0;
     if (!exceeds_budget(first)) return us(first, {interval_end(first.command)});
     const Command& step = commands_[first.command];
-    return us(first, {first.command, std::min(first.part + step.parts_of_piece(), step.part_count)});
+    return us(first,
+              {first.command, std::min(first.part + step.parts_of_piece(), step.part_count)});
 }
 
 Limits CostMeter::least(Position first) const {

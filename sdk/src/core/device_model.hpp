@@ -105,8 +105,8 @@ inline DeviceModel device_model(const DeviceCaps& caps) {
         model.scratch_floats = has_little_memory(caps.cpu_isa) ? 1024 : 8192;
         return model;
     }
-    if (caps.is_software) return model;
-    const int64_t unknown = caps.is_integrated ? 0 : kMeasuredUnits;
+    if (caps.device_type == DeviceType::kCpu) return model;
+    const int64_t unknown = caps.device_type == DeviceType::kIntegratedGpu ? 0 : kMeasuredUnits;
     const int64_t units = caps.compute_units != 0 ? int64_t{caps.compute_units} : unknown;
     model = kGpuModels[0];
     for (const DeviceModel& larger : kGpuModels)

@@ -52,6 +52,22 @@ constexpr bool multiply_overflows(uint64_t a, uint64_t b, uint64_t* product) {
 #endif
 }
 
+/// The same for signed numbers: true if the result overflows, which is then modulo 2^64.
+constexpr bool add_overflows(int64_t a, int64_t b, int64_t* sum) {
+    *sum = static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    return b < 0 ? *sum > a : *sum < a;
+}
+constexpr bool subtract_overflows(int64_t a, int64_t b, int64_t* difference) {
+    *difference = static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+    return b < 0 ? *difference < a : *difference > a;
+}
+constexpr bool multiply_overflows(int64_t a, int64_t b, int64_t* product) {
+    *product = static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    if (a == 0 || b == 0) return false;
+    if ((a == -1 && b == INT64_MIN) || (b == -1 && a == INT64_MIN)) return true;
+    return *product / b != a;
+}
+
 /// Allocates `bytes` at a multiple of `alignment`, a power of two; returns null if out of memory.
 inline void* allocate_aligned(size_t bytes, size_t alignment) {
 #if defined(_WIN32)

@@ -109,7 +109,7 @@ Shape Shape::resolve(int64_t batch_size) const {
 
 std::string to_string(Dim dim) {
     if (!dim.is_batch) return std::to_string(dim.count);
-    return dim.count == 1 ? "rows" : std::to_string(dim.count) + "*rows";
+    return dim.count == 1 ? "batch" : std::to_string(dim.count) + "*batch";
 }
 
 std::string to_string(const Shape& shape) {

@@ -4,6 +4,7 @@
 // Serializes the manifest of a package's agents.
 
 #include "core/bytes.hpp"
+#include "program/legacy_names.hpp"
 
 #include <hearth/agents/manifest.hpp>
 
@@ -21,8 +22,9 @@ constexpr uint32_t kMost = 1u << 24;
 /// All names in file order, and how many of them each version has.
 template <class Names>
 auto list_of(Names& n) {
-    return std::array{&n.frame, &n.store,       &n.compute_advantages, &n.learn,      &n.publish,
-                      &n.shrink_and_perturb, &n.last_action, &n.status,  &n.add_demonstrations};
+    return std::array{&n.frame,       &n.store,   &n.compute_advantages,
+                      &n.learn,       &n.publish, &n.shrink_and_perturb,
+                      &n.last_action, &n.status,  &n.add_demonstrations};
 }
 size_t names_in(uint32_t version) {
     return version >= 3 ? 9 : version >= 2 ? 8 : 0;
@@ -61,7 +63,8 @@ std::vector<std::byte> AgentManifest::save() const {
 
 Result<AgentManifest> AgentManifest::load(std::span<const std::byte> bytes) {
     ByteReader in(bytes);
-    if (in.number<uint32_t>() != kMagic) return corrupt_data("this is no manifest of agents");
+    if (in.number<uint32_t>() != kMagic)
+        return corrupt_data("not a manifest of agents; expected the bytes of AgentManifest::save");
     const auto version = in.number<uint32_t>();
     if (version < 1 || version > kVersion)
         return unsupported("manifest of agents: version " + std::to_string(version) +
@@ -78,19 +81,24 @@ Result<AgentManifest> AgentManifest::load(std::span<const std::byte> bytes) {
         const std::string name(in.counted_text());
         m.hyperparameters.push_back({name, in.number<double>()});
         if (!std::isfinite(m.hyperparameters.back().value))
-            return corrupt_data("manifest of agents: setting " + quoted(name) + " is not finite");
+            return corrupt_data("manifest of agents: hyperparameter " + quoted(name) +
+                                " is not finite");
     }
     const auto schema = in.take(in.number<uint32_t>());
     if (version >= 2) m.replay_capacity = in.number<uint32_t>();
     const std::array all = list_of(m.names);
+    // What a version does not store has the name that it had then.
+    for (std::string* name : all) *name = alias_of_entry(*name);
     for (size_t i = 0; i < names_in(version); ++i) *all[i] = in.counted_text();
     if (in.failed() || in.left() > 0)
         return corrupt_data("manifest of agents: its bytes end " +
                             std::string(in.failed() ? "early" : "late"));
     const auto sound = [](uint32_t value) { return value >= 1 && value <= kMost; };
-    if (kind > static_cast<uint8_t>(Algorithm::kTamer) || !sound(m.n_agents) ||
-        m.n_steps > kMost || !sound(m.updates_per_rollout) || !sound(m.sync_interval))
-        return corrupt_data("manifest of agents: a number out of its range");
+    if (kind > static_cast<uint8_t>(Algorithm::kTamer) || !sound(m.n_agents) || m.n_steps > kMost ||
+        !sound(m.updates_per_rollout) || !sound(m.sync_interval))
+        return corrupt_data(
+            "manifest of agents: a value is outside its range; make the manifest again by "
+            "make_manifest");
     HEARTH_ASSIGN(m.schema, AgentSpec::load(schema));
     return m;
 }

@@ -57,9 +57,9 @@ Status check_name(std::string_view name) {
             return c >= ' ' && c != 0x7f && c != '/' && c != '[' && c != ']';
         });
     if (is_sound) return {};
-    return invalid_argument("schema: " + quoted(name) +
-                            " is no name; expected 1 to 64 printable characters without '/', '[' "
-                            "and ']'");
+    return invalid_argument(
+        "schema: " + quoted(name) +
+        " is not a valid name; expected 1 to 64 printable characters without '/', '[' and ']'");
 }
 
 Status check_range(std::string_view name, const Range& range) {
@@ -191,10 +191,10 @@ std::string difference_of(const std::string& path, const Field& a, const Field& 
     if (a.kind != b.kind)
         return differs(path, "", std::string(name_of(a.kind)), std::string(name_of(b.kind)));
     if (a.count != b.count) {
-        const char* const what = a.kind == FieldKind::kBox  ? "width"
+        const char* const what = a.kind == FieldKind::kBox        ? "width"
                                  : a.kind == FieldKind::kDiscrete ? "options"
-                                 : has_parts(a.kind)            ? "elements"
-                                                                : "axes";
+                                 : has_parts(a.kind)              ? "elements"
+                                                                  : "axes";
         return differs(path, what, std::to_string(a.count), std::to_string(b.count));
     }
     if (!(a.range == b.range)) return differs(path, "range", text_of(a.range), text_of(b.range));
@@ -365,11 +365,15 @@ ObservationSpec& ObservationSpec::add(Field field, const ObservationSpec* fields
         if (!fields->status().ok())
             status = fields->status().with_context("in '" + field.name + "'");
         else if (field.fields.empty())
-            status = invalid_argument("schema: '" + field.name + "' has no fields");
+            status =
+                invalid_argument("schema: '" + field.name + "' has no fields; add at least one");
         else if (depth_of(field.fields) >= kMostNesting)
-            status = invalid_argument("schema: '" + field.name + "' is nested too deep");
+            status = invalid_argument("schema: '" + field.name +
+                                      "' is nested too deeply; flatten its groups");
         else if (field.kind != FieldKind::kDict && holds_set(field.fields))
-            status = unsupported("schema: '" + field.name + "' holds a set; only groups can");
+            status = unsupported("schema: '" + field.name +
+                                 "' contains a set of entities, which only groups may; move it to "
+                                 "the top level or into a group");
     }
     if (status.ok()) status = check_count(field.name, field.raw_size(), 1);
     if (status.ok()) list_.push_back(std::move(field));
@@ -377,7 +381,8 @@ ObservationSpec& ObservationSpec::add(Field field, const ObservationSpec* fields
     return *this;
 }
 
-ObservationSpec& ObservationSpec::box(std::string_view name, int64_t size, Range range, bool normalized) {
+ObservationSpec& ObservationSpec::box(std::string_view name, int64_t size, Range range,
+                                      bool normalized) {
     return add({std::string(name), FieldKind::kBox, size, range, normalized, {}});
 }
 ObservationSpec& ObservationSpec::binary(std::string_view name) {
@@ -401,10 +406,12 @@ ObservationSpec& ObservationSpec::quaternion(std::string_view name) {
 ObservationSpec& ObservationSpec::dict(std::string_view name, const ObservationSpec& fields) {
     return add({std::string(name), FieldKind::kDict, 1, {}, false, {}}, &fields);
 }
-ObservationSpec& ObservationSpec::array(std::string_view name, int64_t count, const ObservationSpec& fields) {
+ObservationSpec& ObservationSpec::array(std::string_view name, int64_t count,
+                                        const ObservationSpec& fields) {
     return add({std::string(name), FieldKind::kArray, count, {}, false, {}}, &fields);
 }
-ObservationSpec& ObservationSpec::entities(std::string_view name, int64_t max_count, const ObservationSpec& fields) {
+ObservationSpec& ObservationSpec::entities(std::string_view name, int64_t max_count,
+                                           const ObservationSpec& fields) {
     return add({std::string(name), FieldKind::kEntities, max_count, {}, false, {}}, &fields);
 }
 
@@ -433,15 +440,18 @@ ActionSpec& ActionSpec::continuous(std::string_view name, int64_t size, Range ra
 }
 
 AgentSpec::AgentSpec(ObservationSpec observations, ActionSpec actions, int64_t frame_stack)
-    : observations_(std::move(observations)), actions_(std::move(actions)), frame_stack_(frame_stack) {
+    : observations_(std::move(observations)),
+      actions_(std::move(actions)),
+      frame_stack_(frame_stack) {
     if (!observations_.status().ok())
         status_ = observations_.status();
     else if (!actions_.status().ok())
         status_ = actions_.status();
     else if (observations_.list().empty())
-        status_ = invalid_argument("schema: an agent observes nothing");
+        status_ = invalid_argument(
+            "schema: there are no observations; add at least one to ObservationSpec");
     else if (actions_.list().empty())
-        status_ = invalid_argument("schema: an agent decides nothing");
+        status_ = invalid_argument("schema: there are no actions; add at least one to ActionSpec");
     else if (frame_stack < 1 || limited_product(frame_stack, frame_size()) > kMostFloats)
         status_ = invalid_argument("schema: " + std::to_string(frame_stack) + " observations of " +
                                    std::to_string(frame_size()) +
@@ -487,12 +497,12 @@ Result<AgentSpec::FieldRange> AgentSpec::find(std::string_view path) const {
             begin += f.raw_size();
         }
         if (found == nullptr)
-            return not_found("no field '" + std::string(path) + "'; there " +
+            return not_found("no observation '" + std::string(path) + "'; there " +
                              (list->size() == 1 ? "is " : "are ") + names_of(*list));
         if (slash == std::string_view::npos) return FieldRange{begin, found->raw_size()};
         if (!has_parts(found->kind))
-            return not_found("no field '" + std::string(path) + "'; '" + found->name +
-                             "' has no parts");
+            return not_found("no observation '" + std::string(path) + "'; '" + found->name +
+                             "' has no elements of its own");
         begin += found->kind == FieldKind::kEntities ? 1 : 0;
         list = &found->fields;
         rest = rest.substr(slash + 1);
@@ -542,9 +552,10 @@ std::vector<std::byte> AgentSpec::save() const {
 
 Result<AgentSpec> AgentSpec::load(std::span<const std::byte> bytes) {
     ByteReader in(bytes);
-    if (in.number<uint32_t>() != kMagic) return corrupt_data("this is no schema of agents");
+    if (in.number<uint32_t>() != kMagic)
+        return corrupt_data("not a specification of agents; expected the bytes of AgentSpec::save");
     if (const auto version = in.number<uint32_t>(); version != kVersion)
-        return unsupported("schema of agents: version " + std::to_string(version) +
+        return unsupported("specification of agents: version " + std::to_string(version) +
                            "; this library reads version " + std::to_string(kVersion));
     const auto stack = in.number<int64_t>();
     ObservationSpec observations = read_fields(in, 0);
@@ -562,7 +573,7 @@ Result<AgentSpec> AgentSpec::load(std::span<const std::byte> bytes) {
             actions.continuous(name, size, range);
     }
     if (in.failed() || in.left() > 0)
-        return corrupt_data("schema of agents: its bytes end " +
+        return corrupt_data("specification of agents: its bytes end " +
                             std::string(in.failed() ? "early" : "late"));
     AgentSpec schema(std::move(observations), std::move(actions), stack);
     if (!schema.status().ok()) return corrupt_data(schema.status().message());

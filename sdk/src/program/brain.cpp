@@ -7,6 +7,8 @@
 #include "program/brain.hpp"
 
 #include "core/checksum.hpp"
+#include "program/file_kind.hpp"
+#include "program/legacy_names.hpp"
 
 #include <hearth/core/hash.hpp>
 
@@ -270,43 +272,53 @@ bool BrainView::open(std::span<const std::byte> bytes, ViewError* error) {
         return false;
     };
     if (bytes.size() < sizeof(BrainHeader))
-        return refuse(StatusCode::kCorruptData, "shorter than its header");
+        return refuse(StatusCode::kCorruptData,
+                      "shorter than its header, so the file is truncated; copy it again");
     if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(BrainHeader) != 0)
-        return refuse(StatusCode::kInvalidArgument, "bytes are not 8-byte aligned");
+        return refuse(StatusCode::kInvalidArgument,
+                      "the bytes must be at an address that is a multiple of 8; copy them to an "
+                      "aligned buffer");
     bytes_ = bytes;
     header_ = reinterpret_cast<const BrainHeader*>(bytes.data());
-    if (header_->magic != kBrainMagic)
-        return refuse(StatusCode::kCorruptData, "not a Hearth brain");
+    if (header_->magic != kBrainMagic) {
+        error->code = StatusCode::kCorruptData;
+        error->text.set("brain: not a Hearth brain; found %s", describe_file(bytes));
+        return false;
+    }
     if (header_->format_version == 0 || header_->format_version > kBrainFormatVersion) {
         error->code = StatusCode::kUnsupported;
-        error->text.set("brain: format version %u, this library reads 1 to %u",
-                        header_->format_version, kBrainFormatVersion);
+        error->text.set(
+            "brain: format version %u, this library reads versions 1 to %u; update Hearth",
+            header_->format_version, kBrainFormatVersion);
         return false;
     }
     if (header_->total_bytes != bytes.size()) {
         error->code = StatusCode::kCorruptData;
-        error->text.set("brain: %zu bytes, the header says %llu", bytes.size(),
-                        static_cast<unsigned long long>(header_->total_bytes));
+        error->text.set("brain: %zu bytes, and the header says %llu; copy the file again",
+                        bytes.size(), static_cast<unsigned long long>(header_->total_bytes));
         return false;
     }
     if (header_->checksum != checksum(bytes.subspan(kBrainChecksumEnd)))
-        return refuse(StatusCode::kCorruptData, "checksum does not match");
+        return refuse(
+            StatusCode::kCorruptData,
+            "the checksum differs, so the file is damaged; copy it again or make it again");
     const uint64_t left = bytes.size() - sizeof(BrainHeader);
     if (header_->reserved != 0 || header_->tensor_count > left / sizeof(BrainTensorRecord))
-        return refuse(StatusCode::kCorruptData, "impossible number of tensors");
+        return refuse(StatusCode::kCorruptData,
+                      "the header declares more tensors than fit into the file");
     const auto inside = [&](uint64_t offset, uint64_t size) {
         return offset <= bytes.size() && size <= bytes.size() - offset;
     };
     if (!inside(header_->texts_offset, header_->texts_bytes) ||
         !inside(header_->host_offset, header_->host_bytes))
-        return refuse(StatusCode::kCorruptData, "names or host data lie outside the file");
+        return refuse(StatusCode::kCorruptData, "names or user data lie outside the file");
     tensors_ = {reinterpret_cast<const BrainTensorRecord*>(bytes.data() + sizeof(BrainHeader)),
                 header_->tensor_count};
     Checked names;  // overlapping names could take more time to scan than the file's size
     for (uint32_t i = 0; i < tensors_.size(); ++i) {
         names += tensors_[i].name.size;
         if (!names.is_within(header_->texts_bytes))
-            return refuse(StatusCode::kCorruptData, "names share their characters");
+            return refuse(StatusCode::kCorruptData, "names overlap");
         if (!check_tensor(i, error)) return false;
     }
     return true;
@@ -316,14 +328,15 @@ bool BrainView::check_tensor(uint32_t index, ViewError* error) const {
     const BrainTensorRecord& t = tensors_[index];
     const auto bad = [&](const char* what) {
         error->code = StatusCode::kCorruptData;
-        error->text.set("brain: tensor %u: %s", index, what);
+        error->text.set("brain: tensor %u: %s; load another copy of the file", index, what);
         return false;
     };
     if (uint64_t{t.name.offset} + t.name.size > header_->texts_bytes)
-        return bad("its name lies outside the names");
+        return bad("its name lies outside the name table");
     if (index > 0 && !(name(tensors_[index - 1]) < name(t)))
-        return bad("names are not in ascending order");
-    if (t.kind > static_cast<uint32_t>(VariableKind::kState)) return bad("is no param and no state");
+        return bad("names must be in ascending order");
+    if (t.kind > static_cast<uint32_t>(VariableKind::kState))
+        return bad("its kind must be param or state");
     if (t.dtype >= static_cast<uint32_t>(kDTypeCount)) return bad("unknown element type");
     if (t.reserved != 0) return bad("reserved field is not zero");
     if (t.shape.rank > static_cast<uint32_t>(kMaxRank) || t.shape.batch_mask != 0)
@@ -334,14 +347,15 @@ bool BrainView::check_tensor(uint32_t index, ViewError* error) const {
     constexpr uint64_t kMostBytes = uint64_t{1} << 62;
     const Checked bytes = tensor_bytes(static_cast<DType>(t.dtype), t.shape);
     if (!bytes.is_within(kMostBytes) || !bytes.equals(t.bytes))
-        return bad("shape and size do not agree");
+        return bad("its size does not match its shape and type");
     if (t.offset > bytes_.size() || t.stored_bytes > bytes_.size() - t.offset)
         return bad("its bytes lie outside the file");
     switch (static_cast<BrainEncoding>(t.encoding)) {
         case BrainEncoding::kRaw:
-            return t.stored_bytes == t.bytes || bad("has not as many bytes as its shape");
+            return t.stored_bytes == t.bytes || bad("its stored size must equal its size");
         case BrainEncoding::kParent:
-            return t.stored_bytes == 0 || bad("has bytes that it should not have");
+            return t.stored_bytes == 0 ||
+                   bad("it equals the base, so nothing must be stored for it");
         case BrainEncoding::kPacked:
         case BrainEncoding::kDelta:
             // A pair of counts can stand for any number of zeros, so a small file can claim a huge
@@ -425,13 +439,18 @@ int64_t first_nonfinite(DType dtype, std::span<const std::byte> bytes) {
     return -1;
 }
 
-uint64_t brain_schema_hash(const ProgramView& program) {
+uint64_t brain_schema_hash(const ProgramView& program, HashedNames names) {
     uint64_t sum = 0;
     for (const EntryRecord& entry : program.entries())
         for (uint32_t index : program.bindings_of(entry)) {
             const BindingRecord& b = program.bindings()[index];
+            std::string_view in = program.text_view(entry.name), name = program.text_view(b.name);
+            if (names == HashedNames::kAlias) {
+                name = alias_of_binding(in, name);
+                in = alias_of_entry(in);
+            }
             Hash hash;
-            hash.text(program.text_view(entry.name)).text(program.text_view(b.name));
+            hash.text(in).text(name);
             hash.number(b.direction).number(b.dtype).number(b.shape.rank);
             for (uint32_t i = 0; i < b.shape.rank; ++i) hash.number(b.shape.counts[i]);
             sum += hash.number(b.shape.batch_mask).value();
@@ -454,7 +473,8 @@ uint64_t brain_parent_hash(const ProgramView& program) {
     return sum;
 }
 
-std::span<const std::byte> initial_values(const ProgramView& program, const VariableRecord& variable) {
+std::span<const std::byte> initial_values(const ProgramView& program,
+                                          const VariableRecord& variable) {
     if (variable.data_offset == kZeroFilled) return {};
     return program.data().subspan(static_cast<size_t>(variable.data_offset),
                                   static_cast<size_t>(variable.bytes));

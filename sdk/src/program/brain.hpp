@@ -145,9 +145,13 @@ class BrainView {
 /// values.
 int64_t first_nonfinite(DType dtype, std::span<const std::byte> bytes);
 
+/// The names under which a program's bindings are hashed: its own, or those of the other version
+/// (program/legacy_names.hpp).
+enum class HashedNames : uint8_t { kOwn, kAlias };
+
 /// Hash of the names, types and shapes of all inputs and outputs, independent of order and device
 /// target.
-uint64_t brain_schema_hash(const ProgramView& program);
+uint64_t brain_schema_hash(const ProgramView& program, HashedNames names = HashedNames::kOwn);
 
 /// Hash of the initial values of all params and states, in their stored types, independent of
 /// order.
@@ -157,7 +161,8 @@ uint64_t brain_parent_hash(const ProgramView& program);
 uint64_t brain_tensor_hash(std::string_view name, DType dtype, std::span<const std::byte> bytes);
 
 /// A variable's initial value; empty: zeros.
-std::span<const std::byte> initial_values(const ProgramView& program, const file::VariableRecord& variable);
+std::span<const std::byte> initial_values(const ProgramView& program,
+                                          const file::VariableRecord& variable);
 
 /// True if the name matches the pattern, in which '*' matches any characters.
 bool matches(std::string_view pattern, std::string_view name);

@@ -5,6 +5,7 @@
 
 #include "core/bytes.hpp"
 #include "program/brain.hpp"
+#include "program/legacy_names.hpp"
 #include "program/package.hpp"
 
 #include <hearth/brain.hpp>
@@ -74,15 +75,17 @@ Status to_status(const ViewError& error) {
 Status check_finite(const Brain& brain) {
     for (const BrainTensor& t : brain.tensors)
         if (const int64_t at = first_nonfinite(t.value.dtype(), t.value.bytes()); at >= 0)
-            return invalid_argument("brain: " + quoted(t.name) + ": element " + std::to_string(at) +
-                                    " is NaN or infinite");
+            return invalid_argument(
+                "brain: " + quoted(t.name) + ": element " + std::to_string(at) +
+                " is NaN or infinite; reset it, or accept it by NonFinite::kAllow");
     return {};
 }
 
 Result<Brain> shipped_in(const ProgramView& view, uint64_t most_bytes) {
     Checked total;
     for (const file::VariableRecord& variable : view.variables())
-        if (variable.kind != static_cast<uint32_t>(VariableKind::kConstant)) total += variable.bytes;
+        if (variable.kind != static_cast<uint32_t>(VariableKind::kConstant))
+            total += variable.bytes;
     if (!total.is_within(most_bytes))
         return out_of_range("program: its params and states take " +
                             std::to_string(total.or_most()) + " bytes, at most " +
@@ -108,17 +111,20 @@ Result<Brain> shipped_in(const ProgramView& view, uint64_t most_bytes) {
 
 Status check_same(const Brain& a, const Brain& b) {
     if (a.schema_hash != b.schema_hash || a.user_schema_hash != b.user_schema_hash)
-        return invalid_argument("merge: the brains have different schemas");
+        return invalid_argument(
+            "average_brains: the brains have different schemas; average brains of one program");
     if (a.graph_hash != b.graph_hash)
-        return invalid_argument("merge: the brains learned in different graphs");
+        return invalid_argument(
+            "average_brains: the brains are of different graphs; average brains of one program");
     if (a.tensors.size() != b.tensors.size())
-        return invalid_argument("merge: the brains have " + std::to_string(a.tensors.size()) +
-                                " and " + std::to_string(b.tensors.size()) + " tensors");
+        return invalid_argument("average_brains: the brains have " +
+                                std::to_string(a.tensors.size()) + " and " +
+                                std::to_string(b.tensors.size()) + " tensors");
     for (size_t i = 0; i < a.tensors.size(); ++i) {
         const BrainTensor &x = a.tensors[i], &y = b.tensors[i];
         if (x.name != y.name || x.is_state != y.is_state || x.value.dtype() != y.value.dtype() ||
             x.value.shape() != y.value.shape())
-            return invalid_argument("merge: '" + x.name + "' in one brain, '" + y.name +
+            return invalid_argument("average_brains: '" + x.name + "' in one brain, '" + y.name +
                                     "' of another type or shape in the other");
     }
     return {};
@@ -145,19 +151,35 @@ TensorDiff compare(const BrainTensor& a, const BrainTensor& b) {
         own_squares += x * x;
     }
     if (d.changed_count > 0) d.kind = TensorDiff::Kind::kChanged;
-    if (d.element_count > 0)
-        d.rms_diff = std::sqrt(squares / static_cast<double>(d.element_count));
+    if (d.element_count > 0) d.rms_diff = std::sqrt(squares / static_cast<double>(d.element_count));
     if (own_squares > 0) d.relative_rms = std::sqrt(squares / own_squares);
     return d;
+}
+
+/// The base's hash with the names that its tensors have in the brain.
+uint64_t hash_as_in(const BrainView& brain, const Brain& base) {
+    uint64_t sum = 0;
+    for (const BrainTensor& t : base.tensors) {
+        const AliasName alias = alias_of_variable(t.name);
+        const bool has_alias = brain.find(t.name) == nullptr && brain.find(alias.view()) != nullptr;
+        sum += brain_tensor_hash(has_alias ? alias.view() : std::string_view(t.name),
+                                 t.value.dtype(), t.value.bytes());
+    }
+    return sum;
+}
+
+BrainTensor* find_named(std::vector<BrainTensor>& tensors, std::string_view name) {
+    const auto at =
+        std::lower_bound(tensors.begin(), tensors.end(), name,
+                         [](const BrainTensor& t, std::string_view n) { return t.name < n; });
+    return at != tensors.end() && at->name == name ? &*at : nullptr;
 }
 
 }  // namespace
 
 BrainTensor* Brain::find(std::string_view name) {
-    const auto at =
-        std::lower_bound(tensors.begin(), tensors.end(), name,
-                         [](const BrainTensor& t, std::string_view n) { return t.name < n; });
-    return at != tensors.end() && at->name == name ? &*at : nullptr;
+    BrainTensor* const found = find_named(tensors, name);
+    return found != nullptr ? found : find_named(tensors, alias_of_variable(name).view());
 }
 
 const BrainTensor* Brain::find(std::string_view name) const {
@@ -201,10 +223,12 @@ Result<Brain> load_brain(std::span<const std::byte> bytes, const Brain* base, ui
     if (view.is_delta()) {
         if (base == nullptr)
             return invalid_argument(
-                "brain: it is a difference, and what it differs from is missing");
-        if (hash_of(*base) != view.header().parent_hash)
+                "brain: it is a delta; give the initial brain of the program that it was saved by");
+        const uint64_t expected = view.header().parent_hash;
+        if (hash_of(*base) != expected && hash_as_in(view, *base) != expected)
             return invalid_argument(
-                "brain: it is a difference from something else than this parent");
+                "brain: it is a delta from another initial brain than the one given; give that of "
+                "the program that it was saved by");
     }
     Brain brain;
     brain.graph_hash = view.header().graph_hash;
@@ -214,9 +238,10 @@ Result<Brain> load_brain(std::span<const std::byte> bytes, const Brain* base, ui
     brain.user_data.assign(view.host_data().begin(), view.host_data().end());
     for (const file::BrainTensorRecord& t : view.tensors()) {
         if (t.bytes > max_bytes)
-            return out_of_range("brain: " + quoted(view.name(t)) + " takes " +
-                                std::to_string(t.bytes) + " bytes in memory, " +
-                                std::to_string(max_bytes) + " of those allowed are left");
+            return out_of_range(
+                "brain: " + quoted(view.name(t)) + " takes " + std::to_string(t.bytes) +
+                " bytes in memory, and only " + std::to_string(max_bytes) +
+                " of the allowed bytes are left; raise max_bytes if you trust the file");
         max_bytes -= t.bytes;
         BrainTensor tensor;
         tensor.name = view.name(t);
@@ -226,11 +251,13 @@ Result<Brain> load_brain(std::span<const std::byte> bytes, const Brain* base, ui
         const bool needs_parent =
             encoding == file::BrainEncoding::kParent || encoding == file::BrainEncoding::kDelta;
         if (needs_parent && (from == nullptr || from->value.bytes().size() != t.bytes))
-            return corrupt_data("brain: the parent has no '" + tensor.name + "' of that size");
+            return corrupt_data("brain: the initial brain has no '" + tensor.name +
+                                "' of that size");
         tensor.value = HostTensor(static_cast<DType>(t.dtype), to_shape(t.shape));
         if (!view.decode(t, from != nullptr ? from->value.bytes() : std::span<const std::byte>(),
                          tensor.value.bytes()))
-            return corrupt_data("brain: the bytes of '" + tensor.name + "' are damaged");
+            return corrupt_data("brain: the stored bytes of '" + tensor.name +
+                                "' are damaged; load another copy of the file");
         brain.tensors.push_back(std::move(tensor));
     }
     if (non_finite == NonFinite::kReject) HEARTH_TRY(check_finite(brain));
@@ -251,14 +278,17 @@ Result<std::vector<std::byte>> save_brain(const Brain& brain, const Brain* base,
 
 Result<Brain> average_brains(std::span<const Brain> brains, std::span<const double> weights) {
     if (brains.empty() || brains.size() != weights.size())
-        return invalid_argument("merge: one weight for each of one or more brains");
+        return invalid_argument(
+            "average_brains: expected one or more brains and one weight for each");
     double sum = 0;
     for (double w : weights) {
         if (!std::isfinite(w) || w < 0)
-            return invalid_argument("merge: weights are finite and not negative");
+            return invalid_argument("average_brains: weights must be finite and at least 0");
         sum += w;
     }
-    if (sum <= 0) return invalid_argument("merge: the weights sum to zero");
+    if (sum <= 0)
+        return invalid_argument(
+            "average_brains: the weights sum to zero; at least one must be positive");
     for (const Brain& brain : brains.subspan(1)) HEARTH_TRY(check_same(brains[0], brain));
     Brain merged = brains[0];
     for (size_t t = 0; t < merged.tensors.size(); ++t) {
@@ -297,12 +327,13 @@ Result<size_t> reset_to_initial(Brain& brain, const Brain& initial, std::string_
         const BrainTensor* from = initial.find(tensor.name);
         if (from == nullptr || from->value.dtype() != tensor.value.dtype() ||
             from->value.shape() != tensor.value.shape())
-            return invalid_argument("forget: what was shipped has no '" + tensor.name +
-                                    "' of that type and shape");
+            return invalid_argument("reset_to_initial: the initial brain has no '" + tensor.name +
+                                    "' of that type and shape; give the one of its own program");
         ++count;
     }
     if (count == 0)
-        return not_found("forget: no param or state matches '" + std::string(pattern) + "'");
+        return not_found("reset_to_initial: no param or state matches '" + std::string(pattern) +
+                         "'");
     for (BrainTensor& tensor : brain.tensors)
         if (matches(pattern, tensor.name)) tensor.value = initial.find(tensor.name)->value;
     return count;

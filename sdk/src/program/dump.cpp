@@ -26,10 +26,10 @@ unsigned long long wide(uint64_t value) {
     return value;
 }
 
-/// Prints an extent: "256", "64*rows", "16 + 64*rows".
+/// Prints an extent: "256", "64*batch", "16 + 64*batch".
 std::string to_string(const Extent& extent) {
     if (extent.is_batch == 0) return std::to_string(extent.fixed);
-    const std::string rows = std::to_string(extent.is_batch) + "*rows";
+    const std::string rows = std::to_string(extent.is_batch) + "*batch";
     return extent.fixed == 0 ? rows : std::to_string(extent.fixed) + " + " + rows;
 }
 
@@ -79,11 +79,13 @@ std::string elements_line(const Binding& binding) {
     return "  elements of " + binding.name + ": " + names + "\n";
 }
 
-void dump_command(std::string& out, const Program& program, const Command& command, uint32_t index) {
+void dump_command(std::string& out, const Program& program, const Command& command,
+                  uint32_t index) {
     if (command.kind == CommandKind::kBarrier) return line(out, "  %4u -------- barrier", index);
-    const char* what = command.kind == CommandKind::kDispatch ? program.kernels[command.kernel].name.c_str()
-                       : command.kind == CommandKind::kCopy   ? "copy"
-                                                        : "fill";
+    const char* what = command.kind == CommandKind::kDispatch
+                           ? program.kernels[command.kernel].name.c_str()
+                       : command.kind == CommandKind::kCopy ? "copy"
+                                                            : "fill";
     line(out, "  %4u %s  %s", index, what, command.label.c_str());
     std::string operands;
     for (const Operand& operand : program.operands_of(command))
@@ -99,7 +101,7 @@ void dump_command(std::string& out, const Program& program, const Command& comma
 
 std::string dump(const Program& program) {
     std::string out;
-    line(out, "program %016llx  profile %s  rows 1..%llu  %s%s%s", wide(program.hash),
+    line(out, "program %016llx  device target %s  batch 1..%llu  %s%s%s", wide(program.hash),
          program.device_target.c_str(), wide(program.max_batch_size),
          program.binding_model == BindingModel::kDeviceAddress ? "device addresses"
                                                                : "push descriptors",

@@ -7,6 +7,7 @@
 
 #include "core/checksum.hpp"
 #include "core/portable.hpp"
+#include "program/file_kind.hpp"
 
 #include <algorithm>
 
@@ -33,29 +34,31 @@ bool fail(ViewError* error, StatusCode code, const char* what) {
     return false;
 }
 
-HEARTH_PRINTF(3, 4) bool bad(ViewError* error, uint32_t index, const char* format, ...) {
+HEARTH_PRINTF(4, 5)
+bool bad(ViewError* error, const char* table, uint32_t index, const char* format, ...) {
     error->code = StatusCode::kCorruptData;
-    error->text.set("package: ");
+    error->text.set("package: %s %u: ", table, index);
     va_list arguments;
     va_start(arguments, format);
     error->text.append_list(format, arguments);
     va_end(arguments);
-    error->text.append(" (%u)", index);
+    error->text.append("; cook it again");
     return false;
 }
 
 Status check(const PackageContents& contents) {
     if (contents.device_targets.empty() || contents.device_targets.size() > kMaxProfiles)
         return invalid_argument("a package has 1 to " + std::to_string(kMaxProfiles) +
-                                " profiles, found " + std::to_string(contents.device_targets.size()));
+                                " device targets, found " +
+                                std::to_string(contents.device_targets.size()));
     for (size_t i = 0; i < contents.device_targets.size(); ++i) {
         const std::string& name = contents.device_targets[i].name;
         if (name.empty() || name.size() >= sizeof(DeviceTargetRecord::name))
-            return invalid_argument("a profile's name has 1 to 31 characters, found '" + name +
-                                    "'");
+            return invalid_argument("a device target's name has 1 to 31 characters, found '" +
+                                    name + "'");
         for (size_t k = 0; k < i; ++k)
             if (contents.device_targets[k].name == name)
-                return invalid_argument("two profiles are named '" + name + "'");
+                return invalid_argument("two device targets are named '" + name + "'");
     }
     return {};
 }
@@ -64,7 +67,8 @@ Status check(const PackageContents& contents) {
 void move_data(Program& program, DataPool& pool) {
     for (Variable& variable : program.variables) {
         if (variable.data_offset == kZeroFilled) continue;
-        variable.data_offset = pool.add(std::span(program.data).subspan(variable.data_offset, variable.bytes));
+        variable.data_offset =
+            pool.add(std::span(program.data).subspan(variable.data_offset, variable.bytes));
     }
     program.data.clear();
 }
@@ -125,7 +129,8 @@ Result<std::vector<std::byte>> save_package(PackageContents contents) {
     std::vector<NewSection> sections;
     sections.push_back({PackageSectionKind::kGraph, std::move(contents.graph)});
     std::vector<DeviceTargetRecord> device_targets;
-    for (PackedDeviceTarget& device_target : contents.device_targets) move_data(device_target.program, contents.pool);
+    for (PackedDeviceTarget& device_target : contents.device_targets)
+        move_data(device_target.program, contents.pool);
     for (const PackedDeviceTarget& device_target : contents.device_targets) {
         DeviceTargetRecord record{};
         device_target.name.copy(record.name, sizeof record.name - 1);
@@ -161,35 +166,48 @@ bool is_package(std::span<const std::byte> bytes) {
 
 bool PackageView::open(std::span<const std::byte> bytes, ViewError* error) {
     if (bytes.size() < sizeof(PackageHeader))
-        return fail(error, StatusCode::kCorruptData, "shorter than its header");
+        return fail(error, StatusCode::kCorruptData,
+                    "shorter than its header, so the file is truncated; copy it again");
     if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(PackageHeader) != 0)
-        return fail(error, StatusCode::kInvalidArgument, "bytes are not 8-byte aligned");
+        return fail(error, StatusCode::kInvalidArgument,
+                    "the bytes must be at an address that is a multiple of 8; copy them to an "
+                    "aligned buffer");
     bytes_ = bytes;
     header_ = reinterpret_cast<const PackageHeader*>(bytes.data());
-    if (header_->magic != kPackageMagic)
-        return fail(error, StatusCode::kCorruptData, "not a Hearth package");
+    if (header_->magic != kPackageMagic) {
+        error->code = StatusCode::kCorruptData;
+        error->text.set("package: not a Hearth package; found %s", describe_file(bytes));
+        return false;
+    }
     if (header_->format_version != kPackageFormatVersion) {
         error->code = StatusCode::kUnsupported;
-        error->text.set("package: format version %u, expected %u", header_->format_version,
-                        kPackageFormatVersion);
+        error->text.set("package: format version %u, this library reads version %u; %s",
+                        header_->format_version, kPackageFormatVersion,
+                        header_->format_version < kPackageFormatVersion
+                            ? "cook the model again"
+                            : "update Hearth, or cook with this version");
         return false;
     }
     if (header_->total_bytes != bytes.size()) {
         error->code = StatusCode::kCorruptData;
-        error->text.set("package: %zu bytes, the header says %llu", bytes.size(),
-                        static_cast<unsigned long long>(header_->total_bytes));
+        error->text.set("package: %zu bytes, and the header says %llu; copy the file again",
+                        bytes.size(), static_cast<unsigned long long>(header_->total_bytes));
         return false;
     }
-    if (header_->section_count > kMaxPackageSections || header_->device_target_count > kMaxProfiles ||
-        header_->device_target_count == 0 || tables_end(*header_) > bytes.size())
-        return fail(error, StatusCode::kCorruptData, "impossible number of sections or profiles");
+    if (header_->section_count > kMaxPackageSections ||
+        header_->device_target_count > kMaxProfiles || header_->device_target_count == 0 ||
+        tables_end(*header_) > bytes.size())
+        return fail(error, StatusCode::kCorruptData,
+                    "the header declares no device target, or too many sections or targets");
     if (header_->checksum !=
         checksum(bytes.first(tables_end(*header_)).subspan(kPackageChecksumEnd)))
-        return fail(error, StatusCode::kCorruptData, "the header's checksum does not match");
+        return fail(error, StatusCode::kCorruptData,
+                    "the header's checksum differs, so the file is damaged; copy it again or cook "
+                    "it again");
     const std::byte* tables = bytes.data() + sizeof(PackageHeader);
     sections_ = {reinterpret_cast<const PackageSectionRecord*>(tables), header_->section_count};
     device_targets_ = {reinterpret_cast<const DeviceTargetRecord*>(tables + sections_.size_bytes()),
-                 header_->device_target_count};
+                       header_->device_target_count};
     return check_sections(error) && check_device_targets(error);
 }
 
@@ -202,14 +220,15 @@ bool PackageView::check_sections(ViewError* error) {
         if (s.offset % kPackageAlignment != 0 || s.offset < end ||
             s.offset - end >= kWeightsAlignment || s.offset > bytes_.size() ||
             s.bytes > bytes_.size() - s.offset)
-            return bad(error, i, "a section lies outside the file or not in order");
+            return bad(error, "section", i,
+                       "it lies outside the file, or overlaps the previous one");
         for (std::byte padding : bytes_.subspan(end, s.offset - end))
             if (padding != std::byte{0})
-                return bad(error, i, "bytes between sections are not zero");
+                return bad(error, "section", i, "the padding before it must be zero");
         end = s.offset + s.bytes;
-        if (s.reserved != 0) return bad(error, i, "a section's reserved field is not zero");
+        if (s.reserved != 0) return bad(error, "section", i, "its reserved field must be zero");
         if (s.checksum != checksum(section(i)))
-            return bad(error, i, "a section's checksum does not match");
+            return bad(error, "section", i, "its checksum differs, so the file is damaged");
         switch (static_cast<PackageSectionKind>(s.kind)) {
             case PackageSectionKind::kGraph:
                 graph_ = i;
@@ -217,7 +236,8 @@ bool PackageView::check_sections(ViewError* error) {
                 continue;
             case PackageSectionKind::kWeights:
                 if (s.offset % kWeightsAlignment != 0)
-                    return bad(error, i, "the weights are not aligned to a page");
+                    return bad(error, "section", i,
+                               "the weights must begin at a multiple of the page size");
                 weights_ = i;
                 ++pools;
                 continue;
@@ -232,15 +252,14 @@ bool PackageView::check_sections(ViewError* error) {
             case PackageSectionKind::kProgram:
                 continue;
         }
-        return bad(error, i, "a section of unknown kind %u", s.kind);
+        return bad(error, "section", i, "its kind is %u, which is unknown", s.kind);
     }
     if (end != bytes_.size())
-        return fail(error, StatusCode::kCorruptData, "there is something after the last section");
+        return fail(error, StatusCode::kCorruptData, "there are bytes after the last section");
     if (graphs != 1 || pools != 1 || remarks > 1 || agents > 1)
-        return fail(
-            error, StatusCode::kCorruptData,
-            "needs one graph, one pool of weights, and at most one section of notes and one "
-            "of agents");
+        return fail(error, StatusCode::kCorruptData,
+                    "needs exactly one graph section and one weights section, and at most one of "
+                    "notes and one of agents");
     if (remarks == 0) notes_ = graph_;
     if (agents == 0) agents_ = graph_;
     return true;
@@ -250,13 +269,14 @@ bool PackageView::check_device_targets(ViewError* error) {
     for (uint32_t i = 0; i < device_targets_.size(); ++i) {
         const DeviceTargetRecord& p = device_targets_[i];
         if (p.name[0] == '\0' || std::memchr(p.name, '\0', sizeof p.name) == nullptr)
-            return bad(error, i, "a profile without a name");
-        if (p.reserved != 0) return bad(error, i, "a profile's reserved field is not zero");
+            return bad(error, "device target", i, "it has no name");
+        if (p.reserved != 0)
+            return bad(error, "device target", i, "its reserved field must be zero");
         if (find_device_target(p.name) != static_cast<int>(i))
-            return bad(error, i, "two profiles are named '%s'", p.name);
+            return bad(error, "device target", i, "another one is named '%s', too", p.name);
         if (p.section >= sections_.size() ||
             sections_[p.section].kind != static_cast<uint32_t>(PackageSectionKind::kProgram))
-            return bad(error, i, "profile '%s' has no program", p.name);
+            return bad(error, "device target", i, "'%s' has no program section", p.name);
     }
     return true;
 }

@@ -91,8 +91,9 @@ struct PackedDeviceTarget {
 struct PackageContents {
     std::vector<std::byte> graph;  ///< refers to `pool`
     uint64_t graph_hash = 0;
-    DataPool pool;                        ///< saving adds the programs' data
-    std::vector<PackedDeviceTarget> device_targets;  ///< by priority: a device uses the first that it supports
+    DataPool pool;  ///< saving adds the programs' data
+    std::vector<PackedDeviceTarget>
+        device_targets;  ///< by priority: a device uses the first that it supports
     std::string notes;
     std::vector<std::byte> agents;  ///< an AgentManifest, or empty
 };

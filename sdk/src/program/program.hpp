@@ -226,8 +226,8 @@ struct Program {
     uint64_t graph_hash = 0;
     std::string device_target = "baseline";
     BindingModel binding_model = BindingModel::kDeviceAddress;
-    CpuIsa cpu = CpuIsa::kNone;   ///< instruction set of its C kernels; kNone: SPIR-V
-    NarrowStorage storage;  ///< storage of narrow element types in memory
+    CpuIsa cpu = CpuIsa::kNone;  ///< instruction set of its C kernels; kNone: SPIR-V
+    NarrowStorage storage;       ///< storage of narrow element types in memory
     uint64_t max_batch_size = 1;
     uint64_t arena_bytes = 0;
     uint64_t weights_bytes = 0;

@@ -117,7 +117,7 @@ struct CommandRecord {
 
 struct EntryRecord {
     TextRef name;
-    ListRef commands;     ///< kSteps
+    ListRef commands;  ///< kSteps
     ListRef bindings;  ///< kEntryBindings
     uint64_t arena_offset, arena_bytes;
 };
@@ -150,7 +150,7 @@ enum Section : uint32_t {
     kEntryBindings,
     kBindings,
     kVariables,
-    kNames,      ///< TextRef
+    kNames,          ///< TextRef
     kVariableNames,  ///< indices of variables, in ascending order of their names
     kTexts,
     kData,

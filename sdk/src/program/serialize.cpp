@@ -107,7 +107,7 @@ void write(Writer& writer, const Kernel& k) {
                    (k.needs_int8_storage ? kNeedsInt8Storage : 0u) |
                    (k.needs_matrix_cores == CooperativeMatrixExt::kNv    ? kNeedsNvMatrixCores
                     : k.needs_matrix_cores == CooperativeMatrixExt::kKhr ? kNeedsKhrMatrixCores
-                                                                : 0u) |
+                                                                         : 0u) |
                    (k.needs_workgroup_matrices ? kNeedsWorkgroupMatrices : 0u);
     record.subgroup_size = k.subgroup_size;
     record.matrix_m = k.matrix.m;
@@ -156,8 +156,8 @@ void write(Writer& writer, const Binding& b) {
 
 void write(Writer& writer, const Variable& s) {
     writer.record(kVariables, VariableRecord{writer.text(s.name), static_cast<uint32_t>(s.kind),
-                                     static_cast<uint32_t>(s.dtype), to_record(s.shape), s.offset,
-                                     s.bytes, s.data_offset});
+                                             static_cast<uint32_t>(s.dtype), to_record(s.shape),
+                                             s.offset, s.bytes, s.data_offset});
 }
 
 /// Indices of the variables in ascending order of their names.
@@ -193,9 +193,10 @@ Kernel read(const ProgramView& view, const KernelRecord& k) {
     kernel.needs_fp16_arithmetic = (k.flags & kNeedsFp16Arithmetic) != 0;
     kernel.needs_subgroup_arithmetic = (k.flags & kNeedsSubgroupArithmetic) != 0;
     kernel.needs_int8_storage = (k.flags & kNeedsInt8Storage) != 0;
-    kernel.needs_matrix_cores = (k.flags & kNeedsNvMatrixCores) != 0    ? CooperativeMatrixExt::kNv
-                                : (k.flags & kNeedsKhrMatrixCores) != 0 ? CooperativeMatrixExt::kKhr
-                                                                        : CooperativeMatrixExt::kNone;
+    kernel.needs_matrix_cores = (k.flags & kNeedsNvMatrixCores) != 0 ? CooperativeMatrixExt::kNv
+                                : (k.flags & kNeedsKhrMatrixCores) != 0
+                                    ? CooperativeMatrixExt::kKhr
+                                    : CooperativeMatrixExt::kNone;
     kernel.needs_workgroup_matrices = (k.flags & kNeedsWorkgroupMatrices) != 0;
     kernel.subgroup_size = k.subgroup_size;
     kernel.matrix = {k.matrix_m, k.matrix_n, k.matrix_k};

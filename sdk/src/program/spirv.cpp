@@ -128,9 +128,10 @@ class Reader {
         facts_ = {};
         const uint32_t bound = spirv_bound(words_);
         if (bound == 0 || ids_.size() < bound)
-            return bad("an id bound that is out of proportion to the module");
+            return bad("an id bound that is too large for its size");
         ids_ = ids_.first(bound);
-        if (constants_.size() > bound) return bad("fewer ids than the kernel sets constants");
+        if (constants_.size() > bound)
+            return bad("fewer ids than the kernel sets specialization constants");
         std::fill(ids_.begin(), ids_.end(), SpirvId{});
         facts_.version = words_[1];
         constexpr uint32_t kNewest = 0x00010600;
@@ -182,14 +183,14 @@ class Reader {
     bool read(const Instruction& in) {
         switch (in.op) {
             case kOpCapability:
-                if (!in.has(2)) return bad("a capability without a number");
+                if (!in.has(2)) return bad("a capability instruction without its operand");
                 facts_.has_addresses |= in[1] == kPhysicalAddresses;
                 return true;
             case kOpEntryPoint:
                 return entry_point(in);
             case kOpExecutionMode:
                 if (in[2] != kLocalSize) return true;
-                if (!in.has(6)) return bad("a local size without three numbers");
+                if (!in.has(6)) return bad("a local size without three extents");
                 set_local_size(in[3], in[4], in[5]);
                 return true;
             case kOpExecutionModeId:
@@ -235,7 +236,7 @@ class Reader {
 
     bool entry_point(const Instruction& in) {
         if (!in.has(4)) return bad("an entry point without a name");
-        if (in[1] != kGlCompute) return bad("an entry point that is no compute shader");
+        if (in[1] != kGlCompute) return bad("an entry point that is not a compute shader");
         // "main" is one word of characters and one with the terminating zero.
         constexpr uint32_t kMain = 'm' | 'a' << 8 | 'i' << 16 | 'n' << 24;
         if (!in.has(5) || in[3] != kMain || in[4] != 0)
@@ -253,21 +254,21 @@ class Reader {
 
     bool decorate(const Instruction& in) {
         SpirvId* id = find(in[1]);
-        if (!in.has(3) || id == nullptr) return bad("a decoration of no id");
-        if (has_types_) return bad("decorations behind the types");
+        if (!in.has(3) || id == nullptr) return bad("a decoration of an id that does not exist");
+        if (has_types_) return bad("decorations after the types");
         switch (in[2]) {
             case kSpecId:
                 id->spec_id = in[3];
-                return in.has(4) || bad("a decoration without its number");
+                return in.has(4) || bad("a decoration without its operand");
             case kArrayStride:
                 id->stride = in[3];
                 return (in.has(4) && in[3] > 0) || bad("an array without a stride");
             case kBinding:
                 id->binding = in[3];
-                return in.has(4) || bad("a decoration without its number");
+                return in.has(4) || bad("a decoration without its operand");
             case kDescriptorSet:
                 id->set = in[3];
-                return in.has(4) || bad("a decoration without its number");
+                return in.has(4) || bad("a decoration without its operand");
             case kBufferBlock:
                 id->is_buffer_block = true;
                 return true;
@@ -282,13 +283,13 @@ class Reader {
 
     bool decorate_member(const Instruction& in) {
         SpirvId* id = find(in[1]);
-        if (!in.has(4) || id == nullptr) return bad("a decoration of no id");
-        if (has_types_) return bad("decorations behind the types");
+        if (!in.has(4) || id == nullptr) return bad("a decoration of an id that does not exist");
+        if (has_types_) return bad("decorations after the types");
         if (in[3] == kBuiltIn) facts_.is_divisible &= in[4] != kNumWorkgroups;
         if (in[3] != kOffset) return true;
-        if (!in.has(5)) return bad("a decoration without its number");
+        if (!in.has(5)) return bad("a decoration without its operand");
         constexpr uint32_t kMostMembers = 1u << 16;  // largest word count of an instruction
-        if (in[2] >= kMostMembers) return bad("an offset of a member that there is not");
+        if (in[2] >= kMostMembers) return bad("an offset of a member that does not exist");
         if (id->last_member == kNone || in[4] >= id->last_offset) {
             id->last_member = in[2];
             id->last_offset = in[4];
@@ -315,7 +316,7 @@ class Reader {
             case kOpTypeInt:
             case kOpTypeFloat:
                 if (in[2] != 8 && in[2] != 16 && in[2] != 32 && in[2] != 64)
-                    return bad("numbers of %u bits", in[2]);
+                    return bad("a type of %u bits, which kernels may not use", in[2]);
                 id->kind = kScalar;
                 id->size = id->alignment = in[2] / 8;
                 return true;
@@ -326,7 +327,7 @@ class Reader {
                 return array_type(in, *id);
             case kOpTypeRuntimeArray: {
                 const SpirvId* element = find_sized(in[2]);
-                if (element == nullptr) return bad("an array of nothing that has a size");
+                if (element == nullptr) return bad("an array of a type without a size");
                 id->kind = kRuntimeArray;
                 id->alignment = element->alignment;
                 facts_.access_bytes = std::max(facts_.access_bytes, element->alignment);
@@ -335,7 +336,7 @@ class Reader {
             case kOpTypeStruct:
                 return struct_type(in, *id);
             case kOpTypePointer:
-                if (!in.has(4)) return bad("a pointer to nothing");
+                if (!in.has(4)) return bad("a pointer without a type");
                 id->kind = kPointer;
                 id->storage_class = in[2];
                 id->type = in[3];
@@ -349,7 +350,7 @@ class Reader {
     bool vector_type(const Instruction& in, SpirvId& id) {
         const SpirvId* element = find_sized(in[2]);
         if (element == nullptr || element->kind > kVector || in[3] < 2 || in[3] > 16)
-            return bad("a vector or matrix of nothing that has a size");
+            return bad("a vector or matrix of a type without a size");
         const bool is_matrix = in.op == kOpTypeMatrix;
         id.kind = is_matrix ? kOther : kVector;
         // std430 alignment: vec3 is aligned like vec4.
@@ -363,12 +364,12 @@ class Reader {
     bool array_type(const Instruction& in, SpirvId& id) {
         const SpirvId* element = find(in[2]);
         const SpirvId* length = find(in[3]);
-        if (!in.has(4) || element == nullptr) return bad("an array of nothing");
+        if (!in.has(4) || element == nullptr) return bad("an array without an element type");
         id.kind = kArray;
         // Elements of unknown size (cooperative matrices).
         if (element->alignment == 0) return true;
         if (length == nullptr || length->kind != kConstant)
-            return bad("an array whose length is no constant");
+            return bad("an array whose length is not a constant");
         const Checked stride = id.stride != 0 ? Checked(id.stride)
                                               : Checked(element->size).aligned(element->alignment);
         const Checked size = stride * length->size;
@@ -386,7 +387,7 @@ class Reader {
         uint64_t last_size = 0;
         for (size_t member = 2; member < in.words.size(); ++member) {
             const SpirvId* type = find(in[member]);
-            if (type == nullptr) return bad("a struct with a member of no type");
+            if (type == nullptr) return bad("a struct member without a type");
             if (type->alignment == 0) return true;
             alignment = std::max(alignment, type->alignment);
             end = end.aligned(type->alignment) + type->size;
@@ -394,7 +395,7 @@ class Reader {
         }
         if (id.last_member != kNone) {
             if (id.last_member + 2 >= in.words.size())
-                return bad("an offset of a member that there is not");
+                return bad("an offset of a member that does not exist");
             end = Checked(id.last_offset) + last_size;
         }
         constexpr uint64_t kMostBytes = uint64_t{1} << 33;
@@ -446,11 +447,11 @@ class Reader {
     }
 
     bool built_in_size(const Instruction& in) {
-        if (in.words.size() != 6) return bad("a local size without three numbers");
+        if (in.words.size() != 6) return bad("a local size without three extents");
         for (size_t i = 0; i < 3; ++i) {
             const SpirvId* part = find(in[3 + i]);
             if (part == nullptr || part->kind != kConstant || part->size > UINT32_MAX)
-                return bad("a local size that is no constant");
+                return bad("a local size that is not constant");
             facts_.local_size[i] = static_cast<uint32_t>(part->size);
         }
         has_built_in_size_ = has_local_size_ = true;
@@ -487,7 +488,7 @@ class Reader {
             case kUniform:
                 return descriptor(*id, *type, storage);
             default:
-                return bad("a variable of storage class %u, which no operand is for", storage);
+                return bad("a variable of storage class %u, which kernels may not use", storage);
         }
     }
 
@@ -503,7 +504,7 @@ class Reader {
     bool descriptor(const SpirvId& id, const SpirvId& type, uint32_t storage) {
         constexpr uint32_t kMaxBinding = 1u << 16;
         if (type.kind != kStruct || (storage == kUniform && !type.is_buffer_block))
-            return bad("a descriptor that is no storage buffer");
+            return bad("a descriptor that is not a storage buffer");
         if (id.set != 0 || id.binding > kMaxBinding)
             return bad("a descriptor that is not in set 0");
         facts_.descriptor_count = std::max(facts_.descriptor_count, id.binding + 1);

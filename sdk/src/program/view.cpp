@@ -7,6 +7,7 @@
 
 #include "core/checked.hpp"
 #include "core/checksum.hpp"
+#include "program/file_kind.hpp"
 #include "program/spirv.hpp"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ class Checker {
     /// Reports that element index_ of `table` violates a rule.
     bool bad(const char* table, const char* what) {
         error_->code = StatusCode::kCorruptData;
-        error_->text.set("program: %s %zu: %s", table, index_, what);
+        error_->text.set("program: %s %zu: %s; cook it again", table, index_, what);
         return false;
     }
     uint64_t count(Section section) const { return view_.header().sections[section].count; }
@@ -70,8 +71,9 @@ class Checker {
         const bool is_inside = (Checked(ref.first) + ref.count).is_within(count(section));
         if (is_inside && is_budgeted(section, ref.count)) return true;
         error_->code = StatusCode::kCorruptData;
-        error_->text.set("program: %s %zu: %s %s", table, index_, what,
-                         is_inside ? "are those of others too" : "lie outside their section");
+        error_->text.set(
+            "program: %s %zu: %s %s; cook it again", table, index_, what,
+            is_inside ? "overlap those of another record" : "lie outside their section");
         return false;
     }
     bool text_ok(TextRef ref, const char* table, const char* what) {
@@ -82,8 +84,9 @@ class Checker {
             if (text[ref.size] == '\0' && std::memchr(text, '\0', ref.size) == nullptr) return true;
         }
         error_->code = StatusCode::kCorruptData;
-        error_->text.set("program: %s %zu: %s %s", table, index_, what,
-                         is_inside && !is_own ? "is that of others too" : "is no text");
+        error_->text.set("program: %s %zu: %s %s; cook it again", table, index_, what,
+                         is_inside && !is_own ? "overlaps that of another record"
+                                              : "is not a zero-terminated text inside the file");
         return false;
     }
     /// Computes the end of the extent at rows_capacity; false if it exceeds 63 bits.
@@ -114,21 +117,23 @@ class Checker {
     bool header_limits() {
         const FileHeader& header = view_.header();
         index_ = 0;
-        if (header.binding_model > 1) return bad("header", "unknown binding model");
+        if (header.binding_model > 1) return bad("header", "binding_model is not 0 or 1");
         if ((header.flags & ~uint32_t{kAllHeaderFlags}) != 0) return bad("header", "unknown flags");
         if (view_.cpu() > CpuIsa::kWasm128) return bad("header", "unknown CPU");
         if (view_.cpu() != CpuIsa::kNone && view_.binding_model() != BindingModel::kDeviceAddress)
-            return bad("header", "is for a CPU and binds descriptors");
+            return bad("header", "is for a CPU, but binds descriptors instead of addresses");
         if (view_.has_outside_data() ? count(kData) != 0 : header.outside_bytes != 0)
-            return bad("header", "has data both inside and outside");
+            return bad("header", "its data must be either inside or outside, and is both");
         if (view_.has_outside_data() && header.outside_bytes != view_.data().size())
-            return bad("header", "its first contents lie outside and are not the ones given");
+            return bad(
+                "header",
+                "its initial values are stored in a package, and other bytes were given for them");
         if (header.max_batch_size == 0 || header.max_batch_size > 0xffffffffu)
-            return bad("header", "rows_capacity is not in 1..2^32-1");
+            return bad("header", "max_batch_size must be in 1..2^32-1");
         constexpr uint64_t kMaxRegion = uint64_t{1} << 62;
         if (header.arena_bytes > kMaxRegion || header.weights_bytes > kMaxRegion)
             return bad("header", "a region is larger than 2^62 bytes");
-        return text_ok(header.device_target, "header", "profile");
+        return text_ok(header.device_target, "header", "device target");
     }
 
     bool kernel(const KernelRecord& k) {
@@ -140,25 +145,27 @@ class Checker {
         if ((k.flags & ~uint32_t{kAllKernelFlags}) != 0) return bad("kernel", "unknown flags");
         const bool addresses = view_.binding_model() == BindingModel::kDeviceAddress;
         if (k.located_count > k.operand_count || (k.located_count > 0 && !addresses))
-            return bad("kernel", "locates operands that it has not, or in another binding model");
+            return bad("kernel", "located_count exceeds its operands, or it binds descriptors");
         const bool is_native = view_.cpu() != CpuIsa::kNone;
         if (push_bytes_of(k, view_.binding_model()) >
             (is_native ? kMaxNativePushBytes : kMaxPushBytes))
-            return bad("kernel", is_native ? "needs over 1024 bytes of operands and words"
-                                           : "needs over 128 push constant bytes");
+            return bad("kernel", is_native
+                                     ? "operands and words exceed 1024 bytes"
+                                     : "operands and words exceed 128 bytes of push constants");
         if (!addresses && k.operand_count > kMaxPushDescriptors)
-            return bad("kernel", "needs over 32 descriptors");
+            return bad("kernel", "has more than 32 descriptors");
         if (k.access_bytes > 16 || !std::has_single_bit(k.access_bytes))
-            return bad("kernel", "accesses memory in pieces that are not 1, 2, 4, 8 or 16 bytes");
+            return bad("kernel", "access_bytes must be 1, 2, 4, 8 or 16");
         if (k.operands.count != k.operand_count)
-            return bad("kernel", "declares not just its operands");
+            return bad("kernel", "must declare each of its operands once");
         for (const KernelOperandRecord& declared : view_.operands_of(k)) {
             uint64_t end = 0;
             if (declared.access < 1 || declared.access > 3)
-                return bad("kernel", "declares an unknown access");
-            if (!end_of(0, declared.bytes, &end)) return bad("kernel", "declares too many bytes");
+                return bad("kernel", "declares an operand with unknown access");
+            if (!end_of(0, declared.bytes, &end))
+                return bad("kernel", "declares an operand whose size overflows");
             if (declared.bytes_per_word != 0 && k.word_count == 0)
-                return bad("kernel", "declares bytes for each one of a word that it has not");
+                return bad("kernel", "declares an operand sized by a word, and has no words");
         }
         if (!constants_ok(k)) return false;
         for (uint32_t extent : k.local_size)
@@ -166,20 +173,23 @@ class Checker {
         const std::span<const uint32_t> spirv = view_.spirv_of(k);
         if (is_native) {
             if (spirv.size() != kNativeCodeWords || spirv[2] > 1)
-                return bad("kernel", "has no hash of a function in C");
-            if (k.operand_count == 0) return bad("kernel", "is a function without a run block");
+                return bad("kernel", "must hold the hash of a C function");
+            if (k.operand_count == 0)
+                return bad("kernel", "is a C function without the operand of the run block");
             if (k.word_count != 0 || k.located_count != 0 || k.spec_constants.count != 0)
-                return bad("kernel", "is a function that takes more than operands");
+                return bad("kernel", "is a C function, which takes operands only");
             return true;
         }
         if (spirv.size() <= kSpirvHeaderWords || spirv[0] != kSpirvMagic)
-            return bad("kernel", "has no SPIR-V");
+            return bad("kernel", "does not begin with a SPIR-V header");
         if (spirv_bound(spirv) == 0)
-            return bad("kernel", "SPIR-V's id bound is out of proportion to its size");
+            return bad("kernel", "id bound of its SPIR-V is too large for the module's size");
         for (size_t at = kSpirvHeaderWords; at < spirv.size();) {
             const uint32_t words = spirv[at] >> 16;
             if (words == 0 || words > spirv.size() - at)
-                return bad("kernel", "SPIR-V instruction of impossible length");
+                return bad(
+                    "kernel",
+                    "its SPIR-V has an instruction that is empty or ends outside the module");
             at += words;
         }
         return true;
@@ -189,12 +199,13 @@ class Checker {
         const std::span<const SpecConstantRecord> constants = view_.spec_constants_of(k);
         for (size_t i = 1; i < constants.size(); ++i)
             if (constants[i].id <= constants[i - 1].id)
-                return bad("kernel", "specialization constants are not in ascending order");
+                return bad("kernel", "specialization constants must have ascending ids");
         if (constants.size() < k.located_count)
-            return bad("kernel", "has not one constant for each operand that it locates");
+            return bad("kernel", "must have one specialization constant for each located operand");
         for (uint32_t i = 0; i < k.located_count; ++i)
             if (constants[i].id != i)
-                return bad("kernel", "has not one constant for each operand that it locates");
+                return bad("kernel",
+                           "must have one specialization constant for each located operand");
         return true;
     }
 
@@ -206,7 +217,7 @@ class Checker {
         if (!end_of(o.offset, o.bytes, &end)) return bad("operand", "extent overflows");
         const auto region = static_cast<Region>(o.region);
         if (region != Region::kExternal && o.binding != 0)
-            return bad("operand", "names a binding but is not external");
+            return bad("operand", "has a binding, but is not in an external buffer");
         switch (region) {
             case Region::kArena:
             case Region::kWeights:
@@ -224,8 +235,10 @@ class Checker {
             case Region::kExternal:
                 break;
         }
-        if (o.offset != 0) return bad("operand", "is external and has an offset");
-        if (o.binding >= view_.bindings().size()) return bad("operand", "names no binding");
+        if (o.offset != 0)
+            return bad("operand", "is in an external buffer, where the offset must be zero");
+        if (o.binding >= view_.bindings().size())
+            return bad("operand", "refers to a binding that does not exist");
         const BindingRecord& b = view_.bindings()[o.binding];
         // Both sides are linear in the batch size, so checking 1 and rows_capacity is sufficient.
         if (extent_at(o.bytes, 1) > extent_at(b.bytes, 1) ||
@@ -248,35 +261,36 @@ class Checker {
         if (!list_ok(b.elements, kNames, "binding", "names of elements")) return false;
         if (b.elements.count != 0 && (b.shape.rank != 1 || b.shape.batch_mask != 0 ||
                                       b.shape.counts[0] != int64_t{b.elements.count}))
-            return bad("binding", "has not as many names as elements");
+            return bad("binding", "must name each of its elements, or none");
         for (const TextRef& name : view_.elements_of(b))
             if (!text_ok(name, "binding", "name of an element")) return false;
         if (!fits_shape(b.shape, b.dtype, b.bytes))
-            return bad("binding", "its bytes are not those of its shape");
+            return bad("binding", "its size in bytes does not match its shape and type");
         return true;
     }
 
     bool variable(const VariableRecord& s) {
-        if (!text_ok(s.name, "slot", "name")) return false;
+        if (!text_ok(s.name, "variable", "name")) return false;
         if (s.kind > static_cast<uint32_t>(VariableKind::kTransient))
-            return bad("slot", "unknown kind");
-        if (s.dtype >= static_cast<uint32_t>(kDTypeCount)) return bad("slot", "unknown type");
-        if (!shape_ok(s.shape) || s.shape.batch_mask != 0) return bad("slot", "impossible shape");
-        if (s.offset % 4 != 0) return bad("slot", "offset is not a multiple of 4");
+            return bad("variable", "unknown kind");
+        if (s.dtype >= static_cast<uint32_t>(kDTypeCount)) return bad("variable", "unknown type");
+        if (!shape_ok(s.shape) || s.shape.batch_mask != 0)
+            return bad("variable", "impossible shape");
+        if (s.offset % 4 != 0) return bad("variable", "offset is not a multiple of 4");
         const uint64_t limit = view_.header().weights_bytes;
         if (s.offset > limit || s.bytes > limit - s.offset)
-            return bad("slot", "lies outside the weights");
+            return bad("variable", "lies outside the weights");
         if (!fits_shape(s.shape, s.dtype, {s.bytes, 0}))
-            return bad("slot", "its bytes are not those of its shape");
+            return bad("variable", "its size in bytes does not match its shape and type");
         if (index_ > 0) {
             const VariableRecord& previous = view_.variables()[index_ - 1];
             if (s.offset < previous.offset + previous.bytes)
-                return bad("slot", "lies before or upon the slot ahead of it");
+                return bad("variable", "overlaps the previous variable, or precedes it in memory");
         }
         if (s.data_offset == kZeroFilled) return true;
         const uint64_t data = view_.data().size();
         if (s.data_offset > data || s.bytes > data - s.data_offset)
-            return bad("slot", "initial contents lie outside the data");
+            return bad("variable", "initial values lie outside the data");
         return true;
     }
 
@@ -286,26 +300,28 @@ class Checker {
         const std::span<const uint32_t> order = view_.variables_by_name();
         index_ = 0;
         if (order.size() != view_.variables().size())
-            return bad("slot names", "are not as many as the slots");
+            return bad("variable names", "must list each variable once");
         std::string_view previous;
         for (; index_ < order.size(); ++index_) {
-            if (order[index_] >= view_.variables().size()) return bad("slot names", "name no slot");
+            if (order[index_] >= view_.variables().size())
+                return bad("variable names", "refer to a variable that does not exist");
             const std::string_view name = view_.text_view(view_.variables()[order[index_]].name);
             if (index_ > 0 && !(previous < name))
-                return bad("slot names", previous == name ? "two slots have one name"
-                                                          : "are not in ascending order");
+                return bad("variable names", previous == name ? "two variables have the same name"
+                                                              : "must be in ascending order");
             previous = name;
         }
         return true;
     }
 
     bool command(const CommandRecord& s) {
-        if (s.kind > static_cast<uint32_t>(CommandKind::kBarrier)) return bad("step", "unknown kind");
-        if (!text_ok(s.label, "step", "label") ||
-            !list_ok(s.operands, kOperands, "step", "operands") ||
-            !list_ok(s.words, kWords, "step", "words") ||
-            !list_ok(s.computes, kValues, "step", "debug values") ||
-            !list_ok(s.operand_values, kValues, "step", "debug values"))
+        if (s.kind > static_cast<uint32_t>(CommandKind::kBarrier))
+            return bad("command", "unknown kind");
+        if (!text_ok(s.label, "command", "label") ||
+            !list_ok(s.operands, kOperands, "command", "operands") ||
+            !list_ok(s.words, kWords, "command", "words") ||
+            !list_ok(s.computes, kValues, "command", "debug values") ||
+            !list_ok(s.operand_values, kValues, "command", "debug values"))
             return false;
         for (const GridAxisRecord& axis : s.grid)
             if (!grid_ok(axis)) return false;
@@ -320,33 +336,35 @@ class Checker {
                 break;
         }
         if (s.operands.count != 0 || s.words.count != 0)
-            return bad("step", "is a barrier with operands");
+            return bad("command", "is a barrier, which has neither operands nor words");
         return true;
     }
 
     bool grid_ok(const GridAxisRecord& axis) {
-        if (axis.tile == 0) return bad("step", "tile is zero");
-        if (axis.reserved != 0) return bad("step", "reserved field is not zero");
+        if (axis.tile == 0) return bad("command", "tile is zero");
+        if (axis.reserved != 0) return bad("command", "reserved field is not zero");
         uint64_t work = 0;
-        if (!end_of(0, axis.work, &work)) return bad("step", "work overflows");
+        if (!end_of(0, axis.work, &work)) return bad("command", "work overflows");
         if ((work + axis.tile - 1) / axis.tile > 0xffffffffu)
-            return bad("step", "has over 2^32 workgroups along an axis");
+            return bad("command", "has more than 2^32 workgroups along an axis");
         return true;
     }
 
     bool dispatch(const CommandRecord& s) {
-        if (s.kernel >= view_.kernels().size()) return bad("step", "names no kernel");
+        if (s.kernel >= view_.kernels().size())
+            return bad("command", "refers to a kernel that does not exist");
         const KernelRecord& k = view_.kernels()[s.kernel];
         if (s.operands.count != k.operand_count)
-            return bad("step", "has not its kernel's operands");
-        if (s.words.count != k.word_count) return bad("step", "has not its kernel's words");
+            return bad("command", "has another number of operands than its kernel");
+        if (s.words.count != k.word_count)
+            return bad("command", "has another number of words than its kernel");
         const std::span<const OperandRecord> operands = view_.operands_of(s);
         for (uint32_t i = 0; i < operands.size(); ++i)
             if (!operand_fits(k, i, operands[i], s)) return false;
         if (view_.cpu() != CpuIsa::kNone &&
             (operands.back().region != static_cast<uint32_t>(Region::kRun) ||
              operands.back().bytes.fixed != sizeof(RunBlock)))
-            return bad("step", "does not give its function the run block");
+            return bad("command", "last operand of a C function must be the run block");
         return true;
     }
 
@@ -355,86 +373,95 @@ class Checker {
                       const CommandRecord& s) {
         const KernelOperandRecord& declared = view_.operands_of(k)[i];
         if ((declared.access & ~o.access) != 0)
-            return bad("step", "gives an operand for less than its kernel does with it");
+            return bad("command", "gives an operand without the access that its kernel declares");
         const Checked more = declared.bytes_per_word == 0
                                  ? Checked()
                                  : Checked(declared.bytes_per_word) * view_.words_of(s)[0];
         // Both sides are linear in the batch size, so checking 1 and rows_capacity is sufficient.
         for (uint64_t r : {uint64_t{1}, rows()})
             if (!(more + extent_at(declared.bytes, r)).is_within(extent_at(o.bytes, r)))
-                return bad("step", "gives an operand of fewer bytes than its kernel touches");
+                return bad("command", "gives an operand smaller than its kernel declares");
         const auto region = static_cast<Region>(o.region);
         const bool is_placed = region == Region::kArena || region == Region::kWeights;
         if (o.offset % k.access_bytes != 0)  // the offset is zero in other regions
-            return bad("step", "gives an operand that is not aligned for its kernel");
+            return bad(
+                "command",
+                "gives an operand whose offset is not a multiple of its kernel's access_bytes");
         if (i >= k.located_count) return true;
         const uint64_t units = o.offset / kLocationUnit;
         if (!is_placed || o.offset % kLocationUnit != 0 || units > 0x7fffffffu)
-            return bad("step", "has an operand that its kernel cannot locate");
+            return bad(
+                "command",
+                "gives a located operand outside arena and weights, or at an unaligned offset");
         const uint64_t place = units * 2 + (region == Region::kWeights ? 1 : 0);
         if (view_.spec_constants_of(k)[i].value != place)
-            return bad("step", "has an operand that is not where its kernel looks for it");
+            return bad("command",
+                       "gives a located operand at another offset than its kernel's constant");
         return true;
     }
 
     bool copy(const CommandRecord& s) {
-        if (s.operands.count != 2) return bad("step", "is a copy without two operands");
+        if (s.operands.count != 2) return bad("command", "is a copy, which has two operands");
         const OperandRecord& from = view_.operands_of(s)[0];
         const OperandRecord& to = view_.operands_of(s)[1];
         if (from.access != static_cast<uint32_t>(Access::kRead) ||
             to.access != static_cast<uint32_t>(Access::kWrite))
-            return bad("step", "is a copy that does not read, then write");
+            return bad("command",
+                       "is a copy, whose first operand is read and whose second is written");
         if (from.bytes.fixed != to.bytes.fixed || from.bytes.is_batch != to.bytes.is_batch)
-            return bad("step", "is a copy between different sizes");
+            return bad("command", "is a copy between operands of different sizes");
         if (from.region == static_cast<uint32_t>(Region::kRun))
-            return bad("step", "is a copy of the run block");
+            return bad("command", "copies the run block, which only kernels read");
         // vkCmdCopyBuffer regions must not overlap within one buffer.
         if (from.region == to.region && from.binding == to.binding) {
             const uint64_t bytes = extent_at(from.bytes, rows());
             if (from.offset < to.offset + bytes && to.offset < from.offset + bytes)
-                return bad("step", "is a copy onto itself");
+                return bad("command", "is a copy whose source and destination overlap");
         }
         return true;
     }
 
     bool fill(const CommandRecord& s) {
         if (s.operands.count != 1 || s.words.count != 1)
-            return bad("step", "is a fill without one operand and one word");
+            return bad("command", "is a fill, which has one operand and one word");
         const OperandRecord& to = view_.operands_of(s)[0];
         if (to.access != static_cast<uint32_t>(Access::kWrite))
-            return bad("step", "is a fill that does not write");
+            return bad("command", "is a fill, whose operand must be written");
         if (to.bytes.fixed % 4 != 0 || to.bytes.is_batch % 4 != 0)
-            return bad("step", "fills bytes that are not a multiple of 4");
+            return bad("command", "is a fill, whose size must be a multiple of 4 bytes");
         return true;
     }
 
     bool entry(const EntryRecord& e) {
-        if (index_ >= kMaxEntries) return bad("entry", "there are over 1024");
-        if (!text_ok(e.name, "entry", "name") || !list_ok(e.commands, kCommands, "entry", "steps") ||
+        if (index_ >= kMaxEntries) return bad("entry", "a program has at most 1024 entries");
+        if (!text_ok(e.name, "entry", "name") ||
+            !list_ok(e.commands, kCommands, "entry", "commands") ||
             !list_ok(e.bindings, kEntryBindings, "entry", "bindings"))
             return false;
         for (size_t other = 0; other < index_; ++other)
             if (view_.text_view(view_.entries()[other].name) == view_.text_view(e.name))
-                return bad("entry", "another one has its name");
+                return bad("entry", "two entries have the same name");
         const uint64_t limit = view_.header().arena_bytes;
         if (e.arena_offset > limit || e.arena_bytes > limit - e.arena_offset)
             return bad("entry", "arena range lies outside the arena");
-        if (e.bindings.count > kMaxEntryBindings) return bad("entry", "has over 64 bindings");
+        if (e.bindings.count > kMaxEntryBindings) return bad("entry", "has more than 64 bindings");
         const std::span<const uint32_t> list = view_.bindings_of(e);
         for (auto binding = list.begin(); binding != list.end(); ++binding) {
-            if (*binding >= view_.bindings().size()) return bad("entry", "names no binding");
+            if (*binding >= view_.bindings().size())
+                return bad("entry", "refers to a binding that does not exist");
             const BindingRecord& b = view_.bindings()[*binding];
             for (auto other = list.begin(); other != binding; ++other) {
-                if (*other == *binding) return bad("entry", "names a binding twice");
+                if (*other == *binding) return bad("entry", "lists a binding twice");
                 const BindingRecord& o = view_.bindings()[*other];
                 if (o.direction == b.direction &&
                     view_.text_view(o.name) == view_.text_view(b.name))
-                    return bad("entry", "two of its bindings have one name");
+                    return bad("entry", "two of its bindings have the same name");
             }
         }
         for (const CommandRecord& s : view_.commands_of(e))
             for (const OperandRecord& o : view_.operands_of(s))
-                if (!belongs(o, e)) return bad("entry", "a step's operand is not the entry's");
+                if (!belongs(o, e))
+                    return bad("entry", "a command uses memory that is not of this entry");
         return true;
     }
 
@@ -464,32 +491,44 @@ bool ProgramView::open(std::span<const std::byte> bytes, ViewError* error,
         return false;
     };
     if (bytes.size() < sizeof(FileHeader))
-        return refuse(StatusCode::kCorruptData, "shorter than its header");
+        return refuse(StatusCode::kCorruptData,
+                      "shorter than its header, so the file is truncated; copy it again");
     if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(FileHeader) != 0)
-        return refuse(StatusCode::kInvalidArgument, "bytes are not 8-byte aligned");
+        return refuse(StatusCode::kInvalidArgument,
+                      "the bytes must be at an address that is a multiple of 8; copy them to an "
+                      "aligned buffer");
     bytes_ = bytes;
     outside_ = outside;
     header_ = reinterpret_cast<const FileHeader*>(bytes.data());
-    if (header_->magic != kMagic) return refuse(StatusCode::kCorruptData, "not a Hearth program");
+    if (header_->magic != kMagic) {
+        error->code = StatusCode::kCorruptData;
+        error->text.set("program: not a Hearth program; found %s", describe_file(bytes));
+        return false;
+    }
     if (header_->format_version != kProgramFormatVersion) {
         error->code = StatusCode::kUnsupported;
-        error->text.set("program: format version %u, expected %u", header_->format_version,
-                        kProgramFormatVersion);
+        error->text.set("program: format version %u, this library reads version %u; %s",
+                        header_->format_version, kProgramFormatVersion,
+                        header_->format_version < kProgramFormatVersion
+                            ? "cook the package again: hearth cook OLD -o NEW"
+                            : "update Hearth, or cook with this version");
         return false;
     }
     if (header_->total_bytes != bytes.size()) {
         error->code = StatusCode::kCorruptData;
-        error->text.set("program: %zu bytes, the header says %llu", bytes.size(),
-                        static_cast<unsigned long long>(header_->total_bytes));
+        error->text.set("program: %zu bytes, and the header says %llu; copy the file again",
+                        bytes.size(), static_cast<unsigned long long>(header_->total_bytes));
         return false;
     }
     if (header_->checksum != checksum(bytes.subspan(kChecksumEnd)))
-        return refuse(StatusCode::kCorruptData, "checksum does not match");
+        return refuse(
+            StatusCode::kCorruptData,
+            "the checksum differs, so the file is damaged; copy it again or make it again");
     for (uint32_t i = 0; i < kSectionCount; ++i) {
         const SectionRef& s = header_->sections[i];
         if (s.offset % kSectionAlignment != 0 || s.offset > bytes.size() ||
             s.count > (bytes.size() - s.offset) / kElementBytes[i])
-            return refuse(StatusCode::kCorruptData, "a section lies outside the file");
+            return refuse(StatusCode::kCorruptData, "a section lies outside the file; cook it again");
     }
     return Checker(*this, error).run();
 }

@@ -74,7 +74,9 @@ class ProgramView {
         return section<file::VariableRecord>(file::kVariables);
     }
     /// Indices of the variables in ascending order of their names, which are unique.
-    std::span<const uint32_t> variables_by_name() const { return section<uint32_t>(file::kVariableNames); }
+    std::span<const uint32_t> variables_by_name() const {
+        return section<uint32_t>(file::kVariableNames);
+    }
     std::span<const uint32_t> words() const { return section<uint32_t>(file::kWords); }
     /// Initial values of variables.
     std::span<const std::byte> data() const {

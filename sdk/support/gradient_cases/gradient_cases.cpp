@@ -50,12 +50,14 @@ constexpr GradientCase kCases[] = {
      }},
     {"add_broadcast", [](Inputs t) { return t[0] + t[1]; }},
     {"amax", [](Inputs t) { return max(t[0], {1}); }},
-    {"avg_pool2d", [](Inputs t) { return avg_pool(t[0], {3}, {.strides = {2}, .pad_begin = {1}}); }},
+    {"avg_pool2d",
+     [](Inputs t) { return avg_pool(t[0], {3}, {.strides = {2}, .pad_begin = {1}}); }},
     {"batch_norm_train", [](Inputs t) { return batch_norm_train(t[0], t[1], t[2]); }},
     {"batched_matmul", [](Inputs t) { return matmul(t[0], t[1]); }},
     {"bce_logits",
      [](Inputs t) {
-         return binary_cross_entropy_with_logits(t[0], sigmoid(stop_gradient(t[1]))) + sum(t[1]) * 0.0;
+         return binary_cross_entropy_with_logits(t[0], sigmoid(stop_gradient(t[1]))) +
+                sum(t[1]) * 0.0;
      }},
     {"clamp", [](Inputs t) { return clamp(t[0], -0.5, 0.7); }},
     {"concat",
@@ -64,9 +66,12 @@ constexpr GradientCase kCases[] = {
      }},
     {"conv1d", [](Inputs t) { return conv(t[0], t[1], {}, {.pad_begin = {1}}); }},
     {"conv2d", [](Inputs t) { return conv(t[0], t[1], t[2], {.pad_begin = {1}}); }},
-    {"conv2d_groups", [](Inputs t) { return conv(t[0], t[1], {}, {.pad_begin = {1}, .groups = 4}); }},
+    {"conv2d_groups",
+     [](Inputs t) { return conv(t[0], t[1], {}, {.pad_begin = {1}, .groups = 4}); }},
     {"conv2d_stride_dil",
-     [](Inputs t) { return conv(t[0], t[1], {}, {.strides = {2}, .dilations = {2}, .pad_begin = {2}}); }},
+     [](Inputs t) {
+         return conv(t[0], t[1], {}, {.strides = {2}, .dilations = {2}, .pad_begin = {2}});
+     }},
     {"conv_transpose2d",
      [](Inputs t) {
          return conv_transpose(t[0], t[1], {}, {.strides = {2}, .pad_begin = {1}}, {1, 1});
@@ -138,7 +143,8 @@ constexpr GradientCase kCases[] = {
     {"matmul_broadcast", [](Inputs t) { return matmul(t[0], t[1]); }},
     {"matvec", [](Inputs t) { return matmul(t[0], t[1]); }},
     {"max_pool2d", [](Inputs t) { return max_pool(t[0], {2}); }},
-    {"max_pool2d_pad", [](Inputs t) { return max_pool(t[0], {3}, {.strides = {2}, .pad_begin = {1}}); }},
+    {"max_pool2d_pad",
+     [](Inputs t) { return max_pool(t[0], {3}, {.strides = {2}, .pad_begin = {1}}); }},
     {"maximum", [](Inputs t) { return maximum(t[0], t[1]); }},
     {"mean_keepdim",
      [](Inputs t) {

@@ -38,7 +38,7 @@ class DeviceExecutor final : public Executor {
                              int64_t rows) override {
         HEARTH_ASSIGN(const Graph* const graph,
                       validate_entry(entries_, entry, inputs, rows,
-                                    static_cast<int64_t>(options_.max_batch_size)));
+                                     static_cast<int64_t>(options_.max_batch_size)));
         return runner_->run(graph->name.c_str(), rows, inputs);
     }
     Result<HostTensor> read(std::string_view variable) override {

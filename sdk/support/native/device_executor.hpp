@@ -11,7 +11,7 @@
 
 namespace hearth::native {
 
-/// Compiles loaded graphs for `device`, which must outlive it. name: "gpu" or "native".
+/// Compiles loaded graphs for `device`, which must outlive it. name: "gpu" or "cpu".
 Result<std::unique_ptr<Executor>> make_device_executor(standalone::Device& device,
                                                        std::string name);
 

@@ -26,7 +26,7 @@ hearth_cpu_context_create_info Host::info() {
     info.cpu_isa = static_cast<hearth_cpu_isa>(options_.cpu);
     info.callback_user_data = this;
     info.compile = [](void* self, hearth_cpu_isa cpu, const hearth_cpu_kernel_source* sources,
-                    uint32_t count) -> const hearth_cpu_kernel_table* {
+                      uint32_t count) -> const hearth_cpu_kernel_table* {
         Host& host = host_of(self);
         Result<const hearth_cpu_kernel_table*> table =
             host.build(static_cast<CpuIsa>(cpu), std::span(sources, count));
@@ -43,8 +43,8 @@ hearth_cpu_context_create_info Host::info() {
     return info;
 }
 
-Result<const hearth_cpu_kernel_table*> Host::build(CpuIsa cpu,
-                                                 std::span<const hearth_cpu_kernel_source> sources) {
+Result<const hearth_cpu_kernel_table*> Host::build(
+    CpuIsa cpu, std::span<const hearth_cpu_kernel_source> sources) {
     std::vector<NativeFunctionRef> functions;
     for (const hearth_cpu_kernel_source& source : sources) {
         if (source.text[0] == '\0')

@@ -37,7 +37,7 @@ class Host {
 
   private:
     Result<const hearth_cpu_kernel_table*> build(CpuIsa cpu,
-                                               std::span<const hearth_cpu_kernel_source> sources);
+                                                 std::span<const hearth_cpu_kernel_source> sources);
 
     HostOptions options_;
     ThreadTeam team_;

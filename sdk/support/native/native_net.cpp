@@ -42,7 +42,8 @@ void* NativeNet::find_symbol(const std::string& name) const {
     return library_.find(name_ + "_" + name);
 }
 
-Result<std::unique_ptr<NativeNet>> NativeNet::build(std::vector<Graph> graphs, CompileToCOptions cook,
+Result<std::unique_ptr<NativeNet>> NativeNet::build(std::vector<Graph> graphs,
+                                                    CompileToCOptions cook,
                                                     const BuildOptions& options) {
     std::unique_ptr<NativeNet> net(new NativeNet);
     net->name_ = cook.name;

@@ -35,7 +35,8 @@ class NativeNet {
     /// values.
     /// Errors: as cook_c(); kInternal with the command if the compiler fails; kNotFound for a
     /// folder that cannot be created.
-    static Result<std::unique_ptr<NativeNet>> build(std::vector<Graph> graphs, CompileToCOptions cook,
+    static Result<std::unique_ptr<NativeNet>> build(std::vector<Graph> graphs,
+                                                    CompileToCOptions cook,
                                                     const BuildOptions& options = {});
     NativeNet(const NativeNet&) = delete;
     NativeNet& operator=(const NativeNet&) = delete;

@@ -21,7 +21,7 @@ struct OpenDevice {
     std::unique_ptr<standalone::Device> device;
 };
 
-/// wish    "native"; or the index of a Vulkan device; or "", "-1": the best Vulkan device
+/// wish    "cpu"; or the index of a Vulkan device; or "", "-1": the best Vulkan device
 /// native  options of the CPU device
 /// Errors: kInvalidArgument for other values; those of the device.
 Result<OpenDevice> open_device(const std::string& wish, HostOptions native = {});

@@ -27,8 +27,9 @@ int rank_of(VkPhysicalDeviceType type) {
     }
 }
 
-hearth_device_requirements_info device_query(const Instance& instance, VkPhysicalDevice physical_device,
-                                 hearth_binding_model binding_model) {
+hearth_device_requirements_info device_query(const Instance& instance,
+                                             VkPhysicalDevice physical_device,
+                                             hearth_binding_model binding_model) {
     VkPhysicalDeviceProperties properties;
     instance.vk().GetPhysicalDeviceProperties(physical_device, &properties);
     hearth_device_requirements_info query = hearth_device_requirements_info_default();
@@ -110,7 +111,8 @@ void leave_out(hearth_requirements& requirements, hearth_features features,
 Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceOptions& options) {
     HEARTH_ASSIGN(const VkPhysicalDevice physical_device,
                   choose_physical_device(instance, options));
-    hearth_device_requirements_info query = device_query(instance, physical_device, options.binding_model);
+    hearth_device_requirements_info query =
+        device_query(instance, physical_device, options.binding_model);
     query.allow_untrusted_programs = options.foreign_programs ? 1 : 0;
     HEARTH_ASSIGN(hearth_requirements requirements, get_device_requirements(query));
     constexpr uint32_t kKhrMatricesVersion = VK_MAKE_API_VERSION(0, 1, 3, 255);
@@ -180,10 +182,10 @@ Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceO
     VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
     size_t storage_bytes = 0;
     HEARTH_TRY(to_status(hearth_enable_features(self->features_, self->api_version_, &features,
-                                               nullptr, &storage_bytes)));
+                                                nullptr, &storage_bytes)));
     std::vector<uint64_t> storage((storage_bytes + 7) / 8);
     HEARTH_TRY(to_status(hearth_enable_features(self->features_, self->api_version_, &features,
-                                               storage.data(), &storage_bytes)));
+                                                storage.data(), &storage_bytes)));
 
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR statistics{
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR};

@@ -181,7 +181,8 @@ Result<std::unique_ptr<Instance>> Instance::create(const InstanceOptions& option
     return self;
 }
 
-Result<std::unique_ptr<Instance>> Instance::create_native(const hearth_cpu_context_create_info& info) {
+Result<std::unique_ptr<Instance>> Instance::create_native(
+    const hearth_cpu_context_create_info& info) {
     const auto device = std::make_shared<native::Device>();
     gpu::Problems problems;
     if (!device->init(info, problems)) return unsupported(problems.text.c_str());

@@ -111,7 +111,8 @@ Status ProgramRunner::set_up(Result<LoadedProgram> program,
     HEARTH_ASSIGN(session_, Session::create(context_, program_, session));
     readback_bytes_ = session.readback_bytes;
     HEARTH_TRY(build_pipelines());
-    return submit([this](VkCommandBuffer commands) { return session_.record_initialize(commands); });
+    return submit(
+        [this](VkCommandBuffer commands) { return session_.record_initialize(commands); });
 }
 
 /// Drivers take seconds to compile a learner's kernels, one thread each, so build in parallel.
@@ -183,7 +184,8 @@ Result<ProgramRunner::Bound> ProgramRunner::bind(uint32_t binding, int64_t rows,
     }
     b.bound = hearth_bind_buffer(binding, b.buffer->handle(), 0, size, b.buffer->usage());
     if (is_written)
-        b.bound.release_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+        b.bound.release_scope =
+            hearth_make_sync_scope(VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
     if (b.info.is_output != 0) {
         std::memset(b.buffer->data(), 0xff, size);  // unwritten elements become NaN
         return b;
@@ -272,10 +274,10 @@ Result<std::vector<std::byte>> ProgramRunner::dump(const char* entry, int64_t ro
     hearth_readback id{};
     const Status submitted = submit([&](VkCommandBuffer commands) -> Status {
         HEARTH_TRY(session.record_initialize(commands));
-        HEARTH_TRY(
-            to_status(hearth_record_copy_variables(session.handle(), session_.handle(), commands,
-                                               variables.data(), static_cast<uint32_t>(variables.size())),
-                      session.error()));
+        HEARTH_TRY(to_status(
+            hearth_record_copy_variables(session.handle(), session_.handle(), commands,
+                                         variables.data(), static_cast<uint32_t>(variables.size())),
+            session.error()));
         record.command_buffer = commands;
         HEARTH_ASSIGN(const std::optional<hearth_readback> recorded,
                       session.record_dump(record, step));

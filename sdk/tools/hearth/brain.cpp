@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth brain: prints, compares, merges and resets brain files.
+// hearth brain: prints, compares, averages and resets brain files.
 
 #include "commands.hpp"
 #include "tables.hpp"
@@ -23,73 +23,76 @@ namespace {
 
 struct BrainOptions {
     std::vector<std::string> files;
-    std::string parent;  ///< a package or program with the initial values
+    std::string initial;  ///< a package or program with the initial values
     std::string output;
     std::string match = "*";
     std::vector<double> weights;
     bool as_delta = false;
-    bool allows_nonfinite = false;
+    bool allow_non_finite = false;
     bool json = false;
 };
 
-Result<std::optional<Brain>> read_parent(const BrainOptions& options) {
-    if (options.parent.empty()) return std::optional<Brain>();
-    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(options.parent));
-    Result<Brain> shipped = initial_brain(bytes);
-    if (!shipped.ok()) return shipped.status().with_context(options.parent);
-    return std::optional(std::move(*shipped));
+Result<std::optional<Brain>> read_initial(const BrainOptions& options) {
+    if (options.initial.empty()) return std::optional<Brain>();
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(options.initial));
+    Result<Brain> initial = initial_brain(bytes);
+    if (!initial.ok()) return initial.status().with_context(options.initial);
+    return std::optional(std::move(*initial));
 }
 
 /// Allows NaN and infinities; commands that write brains call check_finite().
-Result<Brain> read_brain(const std::string& path, const std::optional<Brain>& parent) {
+Result<Brain> read_brain(const std::string& path, const std::optional<Brain>& initial) {
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path));
-    Result<Brain> brain = load_brain(bytes, parent ? &*parent : nullptr, 0, NonFinite::kAllow);
+    Result<Brain> brain = load_brain(bytes, initial ? &*initial : nullptr, 0, NonFinite::kAllow);
     if (brain.ok()) return brain;
-    const bool needs_parent = !parent && brain.status().code() == StatusCode::kInvalidArgument;
-    return brain.status().with_context(path + (needs_parent ? " (--shipped names it)" : ""));
+    const bool needs_initial = !initial && brain.status().code() == StatusCode::kInvalidArgument;
+    return brain.status().with_context(path + (needs_initial ? "; give it by --initial" : ""));
 }
 
-int64_t count_nonfinite(const HostTensor& tensor) {
+int64_t count_non_finite(const HostTensor& tensor) {
     int64_t count = 0;
     if (!is_floating(tensor.dtype())) return count;
     for (int64_t i = 0; i < tensor.element_count(); ++i) count += !std::isfinite(tensor.get(i));
     return count;
 }
 
-/// A brain with NaN or infinities cannot learn any more, and spreads them when it is merged.
+/// A brain with NaN or infinities cannot recover by learning, and an average spreads them.
 Status check_finite(const BrainOptions& options, const Brain& brain, const std::string& path) {
-    if (options.allows_nonfinite) return {};
+    if (options.allow_non_finite) return {};
     for (const BrainTensor& tensor : brain.tensors)
-        if (const int64_t count = count_nonfinite(tensor.value); count > 0)
+        if (const int64_t count = count_non_finite(tensor.value); count > 0)
             return invalid_argument(
-                fmt::format("{}: {} of {} elements of '{}' are not finite (--allow-nonfinite takes "
-                            "them; `brain forget` puts them back)",
+                fmt::format("{}: {} of {} elements of '{}' are not finite; reset them by `hearth "
+                            "brain reset`, or "
+                            "accept them by --allow-non-finite",
                             path, count, tensor.value.element_count(), tensor.name));
     return {};
 }
 
 Status write_brain_file(const BrainOptions& options, const Brain& brain,
-                        const std::optional<Brain>& parent) {
+                        const std::optional<Brain>& initial) {
     HEARTH_TRY(check_finite(options, brain, options.output));
     HEARTH_ASSIGN(const std::vector<std::byte> bytes,
-                  save_brain(brain, options.as_delta ? &*parent : nullptr, NonFinite::kAllow));
+                  save_brain(brain, options.as_delta ? &*initial : nullptr, NonFinite::kAllow));
     return write_file_atomically(options.output, bytes);
 }
 
 /// Checks before any file is read that the result can be written.
 Status check_output(const BrainOptions& options) {
-    if (options.as_delta && options.parent.empty())
-        return invalid_argument("--delta needs --shipped: what it is a difference from");
+    if (options.as_delta && options.initial.empty())
+        return invalid_argument(
+            "--delta stores the difference from the initial brain; give its package or program by "
+            "--initial");
     return check_writable(options.output);
 }
 
 Json describe(const BrainTensor& tensor) {
     double squares = 0, most = 0;
-    int64_t not_finite = 0;
+    int64_t non_finite = 0;
     for (int64_t i = 0; i < tensor.value.element_count(); ++i) {
         const double value = tensor.value.get(i);
         if (!std::isfinite(value)) {
-            ++not_finite;
+            ++non_finite;
             continue;
         }
         squares += value * value;
@@ -102,24 +105,24 @@ Json describe(const BrainTensor& tensor) {
             {"shape", to_string(tensor.value.shape())},
             {"rms", count > 0 ? std::sqrt(squares / count) : 0.0},
             {"max_abs", most},
-            {"not_finite", not_finite}};
+            {"non_finite", non_finite}};
 }
 
 Status show(const BrainOptions& options) {
-    HEARTH_ASSIGN(const std::optional<Brain> parent, read_parent(options));
+    HEARTH_ASSIGN(const std::optional<Brain> initial, read_initial(options));
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(options.files[0]));
     HEARTH_ASSIGN(const hearth_brain_info info, brain_info(bytes));
-    HEARTH_ASSIGN(const Brain brain, read_brain(options.files[0], parent));
+    HEARTH_ASSIGN(const Brain brain, read_brain(options.files[0], initial));
     Json json = {{"file", options.files[0]},
                  {"bytes", bytes.size()},
                  {"format_version", info.format_version},
                  {"is_delta", info.is_delta != 0},
                  {"graph_hash", hash_text(brain.graph_hash)},
                  {"schema_hash", hash_text(brain.schema_hash)},
-                 {"parent_hash", hash_text(brain.base_hash)},
-                 {"host_schema_hash", hash_text(brain.user_schema_hash)},
-                 {"host_bytes", brain.user_data.size()}};
-    if (parent) json["fits_shipped"] = hash_of(*parent) == brain.base_hash;
+                 {"base_hash", hash_text(brain.base_hash)},
+                 {"user_schema_hash", hash_text(brain.user_schema_hash)},
+                 {"user_data_size", brain.user_data.size()}};
+    if (initial) json["fits_initial"] = hash_of(*initial) == brain.base_hash;
     Json tensors = Json::array();
     for (const BrainTensor& tensor : brain.tensors) tensors.push_back(describe(tensor));
     if (options.json) {
@@ -127,20 +130,19 @@ Status show(const BrainOptions& options) {
         print_json(json);
         return {};
     }
-    fmt::print("{}: {}, format {}{}, {} tensors, {} bytes of the host's\n", options.files[0],
-               size_text(bytes.size()), info.format_version,
-               info.is_delta != 0
-                   ? fmt::format(", a difference ({} tensors changed)", info.changed_count)
-                   : "",
-               brain.tensors.size(), brain.user_data.size());
-    fmt::print("graph {}  schema {}  parent {}\n", hash_text(brain.graph_hash),
+    fmt::print(
+        "{}: {}, format {}{}, {} tensors, {} bytes of user data\n", options.files[0],
+        size_text(bytes.size()), info.format_version,
+        info.is_delta != 0 ? fmt::format(", a delta ({} tensors changed)", info.changed_count) : "",
+        brain.tensors.size(), brain.user_data.size());
+    fmt::print("graph {}  schema {}  base {}\n", hash_text(brain.graph_hash),
                hash_text(brain.schema_hash), hash_text(brain.base_hash));
     for (const Json& t : tensors)
         fmt::print("  {:<6} {}{} {}  rms {:.4g}  max {:.4g}{}\n", t["kind"].get<std::string>(),
                    t["dtype"].get<std::string>(), t["shape"].get<std::string>(),
                    t["name"].get<std::string>(), t["rms"].get<double>(), t["max_abs"].get<double>(),
-                   t["not_finite"] != 0
-                       ? fmt::format("  {} not finite", t["not_finite"].get<int64_t>())
+                   t["non_finite"] != 0
+                       ? fmt::format("  {} not finite", t["non_finite"].get<int64_t>())
                        : "");
     return {};
 }
@@ -163,9 +165,9 @@ const char* word_for(TensorDiff::Kind kind) {
 
 /// Returns true if the brains are equal.
 Result<bool> diff(const BrainOptions& options) {
-    HEARTH_ASSIGN(const std::optional<Brain> parent, read_parent(options));
-    HEARTH_ASSIGN(const Brain a, read_brain(options.files[0], parent));
-    HEARTH_ASSIGN(const Brain b, read_brain(options.files[1], parent));
+    HEARTH_ASSIGN(const std::optional<Brain> initial, read_initial(options));
+    HEARTH_ASSIGN(const Brain a, read_brain(options.files[0], initial));
+    HEARTH_ASSIGN(const Brain b, read_brain(options.files[1], initial));
     const std::vector<TensorDiff> all = diff_brains(a, b);
     const bool equal = std::all_of(all.begin(), all.end(), [](const TensorDiff& d) {
         return d.kind == TensorDiff::Kind::kEqual;
@@ -184,7 +186,8 @@ Result<bool> diff(const BrainOptions& options) {
             fmt::print(
                 "{}: {} of {} elements changed, max |b-a| {:.4g}, rms {:.4g}, relative "
                 "{:.4g}\n",
-                d.name, d.changed_count, d.element_count, d.max_abs_diff, d.rms_diff, d.relative_rms);
+                d.name, d.changed_count, d.element_count, d.max_abs_diff, d.rms_diff,
+                d.relative_rms);
         } else if (d.kind != TensorDiff::Kind::kEqual) {
             fmt::print("{}: {}\n", d.name, word_for(d.kind));
         }
@@ -193,84 +196,81 @@ Result<bool> diff(const BrainOptions& options) {
         print_json({{"equal", equal},
                     {"same_graph", a.graph_hash == b.graph_hash},
                     {"same_schema", a.schema_hash == b.schema_hash},
-                    {"same_parent", a.base_hash == b.base_hash},
+                    {"same_base", a.base_hash == b.base_hash},
                     {"tensors", list}});
     else if (equal)
         fmt::print("equal: {} tensors\n", all.size());
     return equal;
 }
 
-Status merge(const BrainOptions& options) {
+Status average(const BrainOptions& options) {
     HEARTH_TRY(check_output(options));
-    HEARTH_ASSIGN(const std::optional<Brain> parent, read_parent(options));
+    HEARTH_ASSIGN(const std::optional<Brain> initial, read_initial(options));
     std::vector<Brain> brains;
     for (const std::string& file : options.files) {
-        HEARTH_ASSIGN(Brain brain, read_brain(file, parent));
+        HEARTH_ASSIGN(Brain brain, read_brain(file, initial));
         HEARTH_TRY(check_finite(options, brain, file));
         brains.push_back(std::move(brain));
     }
     std::vector<double> weights = options.weights;
     if (weights.empty()) weights.assign(brains.size(), 1.0);
-    HEARTH_ASSIGN(const Brain merged, average_brains(brains, weights));
-    HEARTH_TRY(write_brain_file(options, merged, parent));
+    HEARTH_ASSIGN(const Brain mean, average_brains(brains, weights));
+    HEARTH_TRY(write_brain_file(options, mean, initial));
     if (options.json)
         print_json({{"output", options.output}, {"brains", brains.size()}});
     else
-        fmt::print("{}: the mean of {} brains\n", options.output, brains.size());
+        fmt::print("{}: the average of {} brains\n", options.output, brains.size());
     return {};
 }
 
-Status forget(const BrainOptions& options) {
+Status reset(const BrainOptions& options) {
     HEARTH_TRY(check_output(options));
-    HEARTH_ASSIGN(const std::optional<Brain> parent, read_parent(options));
-    HEARTH_ASSIGN(Brain brain, read_brain(options.files[0], parent));
-    HEARTH_ASSIGN(const size_t count, reset_to_initial(brain, *parent, options.match));
-    HEARTH_TRY(write_brain_file(options, brain, parent));
+    HEARTH_ASSIGN(const std::optional<Brain> initial, read_initial(options));
+    HEARTH_ASSIGN(Brain brain, read_brain(options.files[0], initial));
+    HEARTH_ASSIGN(const size_t count, reset_to_initial(brain, *initial, options.match));
+    HEARTH_TRY(write_brain_file(options, brain, initial));
     if (options.json)
-        print_json({{"output", options.output}, {"forgotten", count}});
+        print_json({{"output", options.output}, {"reset", count}});
     else
-        fmt::print("{}: {} of {} tensors are as shipped\n", options.output, count,
+        fmt::print("{}: {} of {} tensors have their initial values\n", options.output, count,
                    brain.tensors.size());
     return {};
 }
 
 /// Adds a subcommand of `brain`, with the options that all of them share.
-CLI::App* add_part(CLI::App& brain, const char* name, const char* summary, int files,
-                   BrainOptions& options) {
+CLI::App* add_action(CLI::App& brain, const char* name, const char* summary, int files,
+                     BrainOptions& options) {
     CLI::App* command = brain.add_subcommand(name, summary);
-    CLI::Option* list =
-        command->add_option("BRAIN", options.files, "Files of what was learned.")->required();
+    CLI::Option* list = command->add_option("BRAIN", options.files, "Brain files.")->required();
     if (files > 0) list->expected(files);
-    command->add_option("--shipped", options.parent,
-                        "The package or program that they learned from; differences need it.");
+    command->add_option("--initial", options.initial,
+                        "The package or program with the initial values; deltas need it.");
     command->add_flag("--json", options.json, "Print one JSON object instead of text.");
     return command;
 }
 
 void add_output(CLI::App& command, BrainOptions& options) {
-    command.add_option("-o,--output", options.output, "The brain to write, atomically.")
+    command.add_option("-o,--output", options.output, "The brain file to write, atomically.")
         ->required();
-    command.add_flag("--allow-nonfinite", options.allows_nonfinite,
-                     "Take and write brains that hold NaN or infinity.");
-    command.add_flag("--delta", options.as_delta, "Store what differs from --shipped alone.");
+    command.add_flag("--allow-non-finite", options.allow_non_finite,
+                     "Accept and write brains that contain NaN or infinity.");
+    command.add_flag("--delta", options.as_delta, "Store only the difference from --initial.");
 }
 
 }  // namespace
 
 void add_brain(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<BrainOptions>();
-    CLI::App* brain = app.add_subcommand("brain", "Look into, compare, merge and unlearn brains.");
+    CLI::App* brain = app.add_subcommand("brain", "Show, compare, average and reset brains.");
     brain->require_subcommand(1);
     const auto finish = [options, &exit_code](const char* name, const Status& status) {
         if (status.ok()) return;
         print_error(fmt::format("brain {}", name), status, options->json);
         exit_code = kExitFailed;
     };
-    add_part(*brain, "show", "List what is in a brain.", 1, *options)->callback([options, finish] {
-        finish("show", show(*options));
-    });
-    add_part(*brain, "diff", "What differs between two brains; exit code 1 if anything does.", 2,
-             *options)
+    add_action(*brain, "show", "List the tensors of a brain.", 1, *options)
+        ->callback([options, finish] { finish("show", show(*options)); });
+    add_action(*brain, "diff", "Compare two brains; exit code 1 if they differ.", 2, *options)
         ->callback([options, finish, &exit_code] {
             const Result<bool> equal = diff(*options);
             if (equal.ok())
@@ -278,22 +278,24 @@ void add_brain(CLI::App& app, int& exit_code) {
             else
                 finish("diff", equal.status());
         });
-    CLI::App* merging = add_part(*brain, "merge", "The weighted mean of brains.", 0, *options);
-    add_output(*merging, *options);
-    merging
+    CLI::App* averaging =
+        add_action(*brain, "average", "Write the weighted mean of brains.", 0, *options);
+    add_output(*averaging, *options);
+    averaging
         ->add_option("-w,--weight", options->weights,
                      "One weight for each brain; default: all equal.")
         ->delimiter(',')
         ->check(programs::finite_number(0, 1e30));
-    merging->callback([options, finish] { finish("merge", merge(*options)); });
-    CLI::App* forgetting =
-        add_part(*brain, "forget", "Put tensors back to what was shipped.", 1, *options);
-    add_output(*forgetting, *options);
-    forgetting->get_option("--shipped")->required();
-    forgetting
-        ->add_option("--match", options->match, "Which: a name, * standing for any characters.")
+    averaging->callback([options, finish] { finish("average", average(*options)); });
+    CLI::App* resetting =
+        add_action(*brain, "reset", "Reset tensors to their initial values.", 1, *options);
+    add_output(*resetting, *options);
+    resetting->get_option("--initial")->required();
+    resetting
+        ->add_option("--match", options->match,
+                     "Names of the tensors; * stands for any characters.")
         ->capture_default_str();
-    forgetting->callback([options, finish] { finish("forget", forget(*options)); });
+    resetting->callback([options, finish] { finish("reset", reset(*options)); });
 }
 
 }  // namespace hearth::tool

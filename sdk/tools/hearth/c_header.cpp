@@ -67,11 +67,11 @@ class HeaderWriter {
 
     Result<std::string> write(std::string_view package, uint64_t graph_hash) {
         text_ = fmt::format(
-            "/* What `hearth cook` made of {}: do not edit. */\n\n#ifndef {}H_\n#define {}H_\n\n"
+            "/* Written by `hearth cook` for {}: do not edit. */\n\n#ifndef {}H_\n#define {}H_\n\n"
             "#include <hearth/hearth.h>\n\n",
             in_comment(package), prefix_, prefix_);
         number("GRAPH_HASH", fmt::format("UINT64_C(0x{:016x})", graph_hash));
-        number("ROWS_CAPACITY", fmt::format("UINT64_C({})", first().max_batch_size));
+        number("MAX_BATCH_SIZE", fmt::format("UINT64_C({})", first().max_batch_size));
         for (uint32_t e = 0; e < first().entries.size(); ++e) HEARTH_TRY(entry(e));
         for (uint32_t s = 0; s < first().variables.size(); ++s) variable(s);
         matches();
@@ -98,10 +98,10 @@ class HeaderWriter {
         define(name + "_RANK", fmt::format("{}", shape.rank()));
         std::string dims;
         for (int i = 0; i < shape.rank(); ++i)
-            dims += (i > 0 ? ", " : "") + (shape[i].is_batch
-                                               ? fmt::format("INT64_C({}) * (rows)", shape[i].count)
-                                               : fmt::format("{}", shape[i].count));
-        if (shape.rank() > 0) define(name + "_SHAPE(rows)", "{ " + dims + " }");
+            dims += (i > 0 ? ", " : "") +
+                    (shape[i].is_batch ? fmt::format("INT64_C({}) * (batch_size)", shape[i].count)
+                                       : fmt::format("{}", shape[i].count));
+        if (shape.rank() > 0) define(name + "_SHAPE(batch_size)", "{ " + dims + " }");
     }
 
     Status entry(uint32_t index) {
@@ -109,7 +109,7 @@ class HeaderWriter {
         for (const Program& p : programs_)
             if (p.entries.size() != first().entries.size() || p.entries[index].name != e.name ||
                 p.entries[index].bindings != e.bindings)
-                return internal_error("profiles differ in the entry '" + e.name + "'");
+                return internal_error("device targets differ in the entry '" + e.name + "'");
         const std::string name = upper_identifier(e.name);
         text_ += fmt::format("\n/* entry \"{}\" */\n", in_comment(e.name));
         const std::string own = unique("ENTRY_" + name);
@@ -126,24 +126,25 @@ class HeaderWriter {
         for (const Program& p : programs_) {
             if (index >= p.bindings.size() || p.bindings[index].name != b.name ||
                 p.bindings[index].elements != b.elements)
-                return internal_error("profiles differ in the binding '" + b.name + "'");
+                return internal_error("device targets differ in the binding '" + b.name + "'");
             same_bytes = same_bytes && p.bindings[index].bytes == b.bytes;
         }
         const DType in_buffer = device_dtype(b.dtype, first().storage);
-        text_ += fmt::format(
-            "/* {} \"{}\": {} {}, in the buffer {} */\n",
-            b.direction == Direction::kOutput  ? "output"
-            : b.direction == Direction::kInOut ? "input, written in place,"
-                                               : "input",
-            in_comment(b.name), name_of(b.dtype), to_string(b.shape),
-            same_bytes ? std::string(name_of(in_buffer)) : "of a type that differs by profile");
+        text_ += fmt::format("/* {} \"{}\": {} {}, in the buffer {} */\n",
+                             b.direction == Direction::kOutput  ? "output"
+                             : b.direction == Direction::kInOut ? "input and output,"
+                                                                : "input",
+                             in_comment(b.name), name_of(b.dtype), to_string(b.shape),
+                             same_bytes ? std::string(name_of(in_buffer))
+                                        : "of a type that differs between device targets");
         const std::string own = unique(entry_name + "_" + upper_identifier(b.name));
         define(own, fmt::format("{}u", index));
         define(own + "_NAME", c_string(b.name));
         shape(own, b.shape);
         if (same_bytes)
-            define(own + "_BYTES(rows)", fmt::format("(UINT64_C({}) + UINT64_C({}) * (rows))",
-                                                     b.bytes.fixed, b.bytes.is_batch));
+            define(own + "_BYTES(batch_size)",
+                   fmt::format("(UINT64_C({}) + UINT64_C({}) * (batch_size))", b.bytes.fixed,
+                               b.bytes.is_batch));
         for (size_t i = 0; i < b.elements.size(); ++i)
             define(unique(own.substr(prefix_.size()) + "_" + upper_identifier(b.elements[i])),
                    fmt::format("{}u", i));
@@ -158,14 +159,15 @@ class HeaderWriter {
         });
         const char* kind = s.kind == VariableKind::kParam   ? "param"
                            : s.kind == VariableKind::kState ? "state"
-                                                        : "transient state";
+                                                            : "non-persistent state";
         text_ += fmt::format("\n/* {} \"{}\": {} {} */\n", kind, in_comment(s.name),
                              name_of(s.dtype), to_string(s.shape));
-        const std::string own = unique("SLOT_" + upper_identifier(s.name));
+        const std::string own = unique("VARIABLE_" + upper_identifier(s.name));
         if (is_same)
             define(own, fmt::format("{}u", index));
         else
-            text_ += "/* Its index differs by profile: hearth_program_find_variable. */\n";
+            text_ +=
+                "/* Its index differs between device targets: hearth_program_find_variable. */\n";
         define(own + "_NAME", c_string(s.name));
         shape(own, s.shape);
     }
@@ -175,13 +177,13 @@ class HeaderWriter {
         std::transform(lower.begin(), lower.end(), lower.begin(),
                        [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
         text_ += fmt::format(
-            "\n/* Non-zero if `program` is of the graph that this header was made of, with as many "
-            "rows. */\n"
+            "\n/* Non-zero if `program` has the graph and the maximum batch size of this header. "
+            "*/\n"
             "static inline int {0}matches(const hearth_program* program) {{\n"
             "    hearth_program_info info = hearth_program_info_default();\n"
             "    return hearth_program_get_info(program, &info) == HEARTH_OK &&\n"
-            "           info.graph_hash == {1}GRAPH_HASH && info.rows_capacity == "
-            "{1}ROWS_CAPACITY;\n"
+            "           info.graph_hash == {1}GRAPH_HASH && info.max_batch_size == "
+            "{1}MAX_BATCH_SIZE;\n"
             "}}\n\n",
             lower, prefix_);
     }

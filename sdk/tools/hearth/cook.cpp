@@ -24,7 +24,7 @@
 
 #include <fmt/format.h>
 #include <programs/arguments.hpp>
-#include <programs/profiles.hpp>
+#include <programs/device_targets.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -37,11 +37,11 @@ namespace {
 struct CookCommand {
     ModelOptions model;
     std::string output;
-    std::vector<std::string> profiles{"baseline"};
+    std::vector<std::string> device_targets{"baseline"};
     std::string target = "package";
     std::string function;
     std::string name = "main";
-    uint64_t max_rows = 1;
+    uint64_t max_batch_size = 1;
     std::string quantize, tuning, header, kernels;
     std::string precision = "f32";
     std::string cpu = "scalar", weights = "source";
@@ -67,21 +67,24 @@ Machine find_machine() {
     return machine;
 }
 
-Result<Json> profile_report(const CookedTarget& profile) {
-    HEARTH_ASSIGN(const Program program, load_program(profile.compiled.bytes));
+Result<Json> target_report(const CookedTarget& target) {
+    HEARTH_ASSIGN(const Program program, load_program(target.compiled.bytes));
     Json report = describe_program(program);
-    report["name"] = profile.name;
-    report["bytes"]["program"] = profile.program_bytes;
+    report["name"] = target.name;
+    report["bytes"]["program"] = target.program_bytes;
+    report["remarks"] = target.compiled.remarks;
     return report;
 }
 
 /// Adds the measured time of each entry in each device target on this machine's GPU.
-Status add_measured(Json& report, const Cooked& cooked, standalone::Device& device, uint64_t rows) {
-    for (Json& profile : report["profiles"])
-        for (Json& entry : profile["entries"]) {
-            const std::string name = profile["name"];
-            MeasureOptions options{.entry = entry["name"], .rows = static_cast<int64_t>(rows)};
-            options.profile = name.c_str();
+Status add_measured(Json& report, const Cooked& cooked, standalone::Device& device,
+                    uint64_t batch_size) {
+    for (Json& target : report["device_targets"])
+        for (Json& entry : target["entries"]) {
+            const std::string name = target["name"];
+            MeasureOptions options{.entry = entry["name"],
+                                   .batch_size = static_cast<int64_t>(batch_size)};
+            options.device_target = name.c_str();
             options.samples = 20;
             const Result<Measured> measured = measure(device, cooked.bytes, options);
             if (measured.ok())
@@ -103,18 +106,20 @@ void print_report(const Json& report, const CookCommand& command) {
                    size_text(w["bytes_before"].get<uint64_t>()),
                    size_text(w["bytes_after"].get<uint64_t>()), w["rms_error"].get<double>(),
                    w["rms"].get<double>());
-    for (const Json& profile : report["profiles"]) {
-        const Json& bytes = profile["bytes"];
-        fmt::print("profile {}: {} kernels, program {} (SPIR-V {})\n",
-                   profile["name"].get<std::string>(), profile["kernels"].get<uint64_t>(),
+    for (const Json& target : report["device_targets"]) {
+        const Json& bytes = target["bytes"];
+        fmt::print("device target {}: {} kernels, program {} (SPIR-V {})\n",
+                   target["name"].get<std::string>(), target["kernels"].get<uint64_t>(),
                    size_text(bytes["program"].get<uint64_t>()),
                    size_text(bytes["spirv"].get<uint64_t>()));
-        fmt::print("  device memory: params {}, states {}, constants {}, arena {} at {} rows\n",
-                   size_text(bytes["params"].get<uint64_t>()),
-                   size_text(bytes["states"].get<uint64_t>()),
-                   size_text(bytes["constants"].get<uint64_t>()),
-                   size_text(bytes["arena"].get<uint64_t>()), command.max_rows);
-        for (const Json& entry : profile["entries"]) {
+        fmt::print(
+            "  device memory: params {}, states {}, constants {}, arena {} at batch size {}\n",
+            size_text(bytes["params"].get<uint64_t>()), size_text(bytes["states"].get<uint64_t>()),
+            size_text(bytes["constants"].get<uint64_t>()),
+            size_text(bytes["arena"].get<uint64_t>()), command.max_batch_size);
+        for (const Json& remark : target["remarks"])
+            fmt::print("  remark: {}\n", remark.get<std::string>());
+        for (const Json& entry : target["entries"]) {
             fmt::print(
                 "  entry {}: {} operators in {} dispatches, {} copies, {} barriers; {:.3g} "
                 "flops, {:.3g} bytes moved\n",
@@ -139,24 +144,26 @@ void print_report(const Json& report, const CookCommand& command) {
     }
 }
 
-Result<std::vector<DeviceTarget>> make_profiles(const CookCommand& command, Machine& machine) {
-    std::vector<DeviceTarget> profiles;
-    for (const std::string& name : command.profiles) {
-        HEARTH_ASSIGN(DeviceTarget profile, programs::make_profile(name, machine.device.get()));
+Result<std::vector<DeviceTarget>> make_device_targets(const CookCommand& command,
+                                                      Machine& machine) {
+    std::vector<DeviceTarget> device_targets;
+    for (const std::string& name : command.device_targets) {
+        HEARTH_ASSIGN(DeviceTarget target,
+                      programs::make_device_target(name, machine.device.get()));
         if (name == "device")
-            HEARTH_TRY(add_tuning(profile.options, command.tuning, *machine.device));
-        profile.options.keep_source = !command.strip;
-        if (command.precision == "f16") profile.options.precision = Precision::kF16;
-        profiles.push_back(std::move(profile));
+            HEARTH_TRY(add_tuning(target.options, command.tuning, *machine.device));
+        target.options.keep_source = !command.strip;
+        if (command.precision == "f16") target.options.precision = Precision::kF16;
+        device_targets.push_back(std::move(target));
     }
-    return profiles;
+    return device_targets;
 }
 
 /// Writes the C header of the cooked package.
 Status write_header(const CookCommand& command, const Cooked& cooked) {
     std::vector<Program> programs;
-    for (const CookedTarget& profile : cooked.device_targets) {
-        HEARTH_ASSIGN(Program program, load_program(profile.compiled.bytes));
+    for (const CookedTarget& target : cooked.device_targets) {
+        HEARTH_ASSIGN(Program program, load_program(target.compiled.bytes));
         programs.push_back(std::move(program));
     }
     const std::string package = path_of(command.output).filename().string();
@@ -165,7 +172,7 @@ Status write_header(const CookCommand& command, const Cooked& cooked) {
     return write_file_atomically(command.header, text);
 }
 
-/// Writes the C functions of each CPU device target as PREFIX_PROFILE.c.
+/// Writes the C functions of each CPU device target as PREFIX_DEVICE_TARGET.c.
 Status write_kernels(const CookCommand& command, const std::vector<Graph>& graphs,
                      const CookOptions& options) {
     const auto in_c = [](std::string text) {
@@ -173,22 +180,25 @@ Status write_kernels(const CookCommand& command, const std::vector<Graph>& graph
         return text;
     };
     bool is_any = false;
-    for (const DeviceTarget& profile : options.device_targets) {
-        if (profile.options.caps.cpu_isa == CpuIsa::kNone) continue;
+    for (const DeviceTarget& target : options.device_targets) {
+        if (target.options.caps.cpu_isa == CpuIsa::kNone) continue;
         is_any = true;
-        CompileOptions with_text = profile.options;
+        CompileOptions with_text = target.options;
         with_text.keep_source = true;
         with_text.max_batch_size = options.max_batch_size;
         std::vector<Graph> own = graphs;
         HEARTH_TRY(quantize_weights(own, options.quantize).status());
         HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(std::move(own), with_text));
         const std::filesystem::path prefix = path_of(command.kernels);
-        const std::string table = in_c(prefix.filename().string() + "_" + profile.name);
+        const std::string table = in_c(prefix.filename().string() + "_" + target.name);
         HEARTH_ASSIGN(const std::string text, cpu_kernels_of(compiled.program, table));
         HEARTH_TRY(write_file_atomically((prefix.parent_path() / (table + ".c")).string(), text));
     }
     if (is_any) return {};
-    return invalid_argument("--kernels needs a profile of a CPU, such as x86-64-v3");
+    return invalid_argument(
+        "--kernels writes the functions of CPUs, and no device target is one; add one of a CPU, "
+        "such "
+        "as --device-targets x86-64-v3");
 }
 
 /// Entries get the option's name; several sizes of one model append theirs: "act_1x3x160x160".
@@ -203,16 +213,16 @@ void set_quantization(const std::string& name, QuantizeOptions& options) {
 }
 
 /// The package's program for the device target; a package with one device target matches any name.
-Result<Program> packed_program(const Model& model, const std::string& profile) {
+Result<Program> packed_program(const Model& model, const std::string& target) {
     HEARTH_ASSIGN(const PackageView package, open_package(model.package));
-    int index = package.find_device_target(profile);
+    int index = package.find_device_target(target);
     if (index < 0 && package.device_targets().size() == 1) index = 0;
     if (index < 0) {
         std::string names;
         for (const file::DeviceTargetRecord& p : package.device_targets())
             names += (names.empty() ? "" : ", ") + std::string(p.name);
-        return not_found("the package has no profile '" + profile +
-                         "'; --profiles names one of: " + names);
+        return not_found("the package has no device target '" + target +
+                         "'; --device-targets takes one of: " + names);
     }
     return load_program(package.program(static_cast<uint32_t>(index)), package.weights());
 }
@@ -221,23 +231,26 @@ Result<Program> packed_program(const Model& model, const std::string& profile) {
 /// program.
 Status cook_glsl(const CookCommand& command) {
     HEARTH_TRY(check_writable(command.output).with_context("the GLSL"));
-    if (command.profiles.size() != 1)
-        return invalid_argument("--target glsl takes one profile: places of weights may differ");
+    if (command.device_targets.size() != 1)
+        return invalid_argument(fmt::format(
+            "--target glsl takes exactly one of --device-targets, found {}: the offsets of "
+            "weights may differ between them",
+            command.device_targets.size()));
     ModelOptions model_options = command.model;
-    model_options.fixed_rows = static_cast<int64_t>(command.max_rows);
+    model_options.fixed_batch_size = static_cast<int64_t>(command.max_batch_size);
     HEARTH_ASSIGN(Model model, load_model(model_options));
     CompileOptions options;
     Program program;
     if (model.is_package()) {
-        HEARTH_ASSIGN(program, packed_program(model, command.profiles[0]));
+        HEARTH_ASSIGN(program, packed_program(model, command.device_targets[0]));
     } else {
         name_entries(model.graphs, command.name);
         Machine machine;
-        if (command.profiles[0] == "device") machine = find_machine();
-        HEARTH_ASSIGN(DeviceTarget profile,
-                      programs::make_profile(command.profiles[0], machine.device.get()));
-        options = std::move(profile.options);
-        options.max_batch_size = command.max_rows;
+        if (command.device_targets[0] == "device") machine = find_machine();
+        HEARTH_ASSIGN(DeviceTarget target, programs::make_device_target(command.device_targets[0],
+                                                                        machine.device.get()));
+        options = std::move(target.options);
+        options.max_batch_size = command.max_batch_size;
         set_quantization(command.quantize, options.quantize);
         HEARTH_TRY(quantize_weights(model.graphs, options.quantize).status());
         options.quantize = {};
@@ -250,25 +263,28 @@ Status cook_glsl(const CookCommand& command) {
     HEARTH_ASSIGN(const size_t entry, find_entry(model.graphs, command.model.entry));
     Result<GlslFunction> made =
         export_glsl_of(model.graphs[entry], program, options, command.function);
-    if (!made.ok()) return made.status().with_context("GLSL of entry '" + model.graphs[entry].name + "'");
+    if (!made.ok())
+        return made.status().with_context("GLSL of entry '" + model.graphs[entry].name + "'");
     HEARTH_TRY(write_file_atomically(command.output, made->text).with_context("the GLSL"));
     if (command.json)
         print_json({{"glsl", command.output},
                     {"bytes", made->text.size()},
-                    {"slot", made->slot},
-                    {"profile", program.device_target},
+                    {"variable", made->variable},
+                    {"device_target", program.device_target},
                     {"program_hash", hash_text(program.hash)}});
     else
         fmt::print(
-            "{}: {}, for sessions of program {} (profile {}); wants the address of slot '{}'\n",
-            command.output, size_text(made->text.size()), hash_text(program.hash), program.device_target,
-            made->slot);
+            "{}: {}, for sessions of program {} (device target {}); needs the address of variable "
+            "'{}'\n",
+            command.output, size_text(made->text.size()), hash_text(program.hash),
+            program.device_target, made->variable);
     return {};
 }
 
 constexpr std::pair<const char*, CpuIsa> kCpus[] = {
-    {"scalar", CpuIsa::kScalar},      {"x86-64-v2", CpuIsa::kX86_64V2}, {"x86-64-v3", CpuIsa::kX86_64V3},
-    {"x86-64-v4", CpuIsa::kX86_64V4}, {"neon", CpuIsa::kNeon},          {"wasm128", CpuIsa::kWasm128}};
+    {"scalar", CpuIsa::kScalar},      {"x86-64-v2", CpuIsa::kX86_64V2},
+    {"x86-64-v3", CpuIsa::kX86_64V3}, {"x86-64-v4", CpuIsa::kX86_64V4},
+    {"neon", CpuIsa::kNeon},          {"wasm128", CpuIsa::kWasm128}};
 
 /// Writes all entries as C: NAME.h, NAME.c and, if requested, NAME.weights.  For WebGPU, writes a
 /// plan with WGSL kernels, NAME.wgsl.json, and the C for wasm128, which loads and saves the plan's
@@ -276,7 +292,7 @@ constexpr std::pair<const char*, CpuIsa> kCpus[] = {
 Status cook_to_c(const CookCommand& command) {
     const bool is_wgsl = command.target == "wgsl";
     if (is_wgsl && (!command.quantize.empty() || command.precision != "f32"))
-        return invalid_argument("--target wgsl computes with f32 alone; found --" +
+        return invalid_argument("--target wgsl computes in f32 only; remove --" +
                                 (command.quantize.empty() ? "precision " + command.precision
                                                           : "quantize " + command.quantize));
     CompileToCOptions options;
@@ -291,47 +307,49 @@ Status cook_to_c(const CookCommand& command) {
     const std::string plan_path = base + ".wgsl.json";
     if (is_wgsl) HEARTH_TRY(check_writable(plan_path));
     ModelOptions model_options = command.model;
-    model_options.fixed_rows = static_cast<int64_t>(command.max_rows);
+    model_options.fixed_batch_size = static_cast<int64_t>(command.max_batch_size);
     HEARTH_ASSIGN(Model model, load_model(model_options));
     if (!model.is_package()) name_entries(model.graphs, command.name);
     const std::string cpu_name = is_wgsl ? "wasm128" : command.cpu;
     for (const auto& [name, cpu] : kCpus)
         if (cpu_name == name) options.cpu_isa = cpu;
-    options.max_batch_size = command.max_rows;
+    options.max_batch_size = command.max_batch_size;
     options.embed_weights = command.weights == "source";
     set_quantization(command.quantize, options.quantize);
     if (command.precision == "f16") options.precision = Precision::kF16;
     if (is_wgsl) {
-        HEARTH_ASSIGN(const std::string plan, cook_wgsl_of(model.graphs, command.max_rows));
+        HEARTH_ASSIGN(const std::string plan, cook_wgsl_of(model.graphs, command.max_batch_size));
         HEARTH_TRY(write_file_atomically(plan_path, plan).with_context("the plan"));
     }
     HEARTH_ASSIGN(const CProgram cooked, cook_c_of(std::move(model.graphs), options));
     HEARTH_TRY(write_file_atomically(base + ".h", cooked.header).with_context("the header"));
     HEARTH_TRY(write_file_atomically(base + ".c", cooked.source).with_context("the source"));
     if (!options.embed_weights)
-        HEARTH_TRY(write_file_atomically(base + ".weights", cooked.weights).with_context("the weights"));
+        HEARTH_TRY(
+            write_file_atomically(base + ".weights", cooked.weights).with_context("the weights"));
     if (command.json) {
         Json report = {{"header", base + ".h"},
                        {"source", base + ".c"},
                        {"cpu", cpu_name},
                        {"graph_hash", hash_text(cooked.graph_hash)},
-                       {"max_rows", command.max_rows},
+                       {"max_batch_size", command.max_batch_size},
                        {"source_bytes", cooked.source.size()},
                        {"weights_bytes", cooked.weights_bytes},
                        {"arena_bytes", cooked.arena_bytes},
                        {"brain_bytes", cooked.brain_bytes},
                        {"functions", cooked.kernel_count},
-                       {"steps", cooked.command_count},
-                       {"notes", model.notes}};
+                       {"commands", cooked.command_count},
+                       {"remarks", model.remarks}};
         if (is_wgsl) report["plan"] = plan_path;
         print_json(report);
     } else {
         if (is_wgsl) fmt::print("{}: the plan with its kernels in WGSL\n", plan_path);
         fmt::print(
-            "{0}.h, {0}.c: {1} of C for {2}, {3} functions in {4} steps; weights {5}, arena "
-            "{6} at {7} rows\n",
-            base, size_text(cooked.source.size()), cpu_name, cooked.kernel_count, cooked.command_count,
-            size_text(cooked.weights_bytes), size_text(cooked.arena_bytes), command.max_rows);
+            "{0}.h, {0}.c: {1} of C for {2}, {3} functions in {4} commands; weights {5}, arena "
+            "{6} at batch size {7}\n",
+            base, size_text(cooked.source.size()), cpu_name, cooked.kernel_count,
+            cooked.command_count, size_text(cooked.weights_bytes), size_text(cooked.arena_bytes),
+            command.max_batch_size);
     }
     return {};
 }
@@ -339,20 +357,22 @@ Status cook_to_c(const CookCommand& command) {
 Status cook_model(const CookCommand& command) {
     // Cooking takes long, so the output paths are checked first.
     HEARTH_TRY(check_writable(command.output).with_context("the package"));
-    if (!command.header.empty()) HEARTH_TRY(check_writable(command.header).with_context("the header"));
+    if (!command.header.empty())
+        HEARTH_TRY(check_writable(command.header).with_context("the header"));
     ModelOptions model_options = command.model;
-    model_options.fixed_rows = static_cast<int64_t>(command.max_rows);
+    model_options.fixed_batch_size = static_cast<int64_t>(command.max_batch_size);
     HEARTH_ASSIGN(Model model, load_model(model_options));
     HEARTH_TRY(model.fits_device);
     if (!model.is_package()) name_entries(model.graphs, command.name);
     Machine machine;
-    const bool names_device = std::find(command.profiles.begin(), command.profiles.end(),
-                                        "device") != command.profiles.end();
+    const bool names_device =
+        std::find(command.device_targets.begin(), command.device_targets.end(), "device") !=
+        command.device_targets.end();
     if (command.measure || names_device) machine = find_machine();
     Progress progress("cook");
     CookOptions options;
-    HEARTH_ASSIGN(options.device_targets, make_profiles(command, machine));
-    options.max_batch_size = command.max_rows;
+    HEARTH_ASSIGN(options.device_targets, make_device_targets(command, machine));
+    options.max_batch_size = command.max_batch_size;
     set_quantization(command.quantize, options.quantize);
     const std::string file = path_of(command.model.path).filename().string();
     options.notes =
@@ -362,12 +382,13 @@ Status cook_model(const CookCommand& command) {
         HEARTH_ASSIGN(const PackageView package, open_package(model.package));
         options.agents.assign(package.agents().begin(), package.agents().end());
     }
-    options.progress = [&](std::string_view profile, size_t done, size_t count) {
-        progress.at(done, count + 1, profile);
+    options.progress = [&](std::string_view target, size_t done, size_t count) {
+        progress.at(done, count + 1, target);
     };
     HEARTH_ASSIGN(const Cooked cooked, cook_graphs(model.graphs, options));
     HEARTH_TRY(write_file_atomically(command.output, cooked.bytes).with_context("the package"));
-    if (!command.header.empty()) HEARTH_TRY(write_header(command, cooked).with_context("the header"));
+    if (!command.header.empty())
+        HEARTH_TRY(write_header(command, cooked).with_context("the header"));
     if (!command.kernels.empty())
         HEARTH_TRY(write_kernels(command, model.graphs, options).with_context("the kernels"));
     Json report = {{"package", command.output},
@@ -375,9 +396,9 @@ Status cook_model(const CookCommand& command) {
                    {"graph_hash", hash_text(cooked.graph_hash)},
                    {"graph_bytes", cooked.graph_bytes},
                    {"weights_bytes", cooked.weights_bytes},
-                   {"max_rows", command.max_rows},
-                   {"notes", model.notes},
-                   {"profiles", Json::array()}};
+                   {"max_batch_size", command.max_batch_size},
+                   {"remarks", model.remarks},
+                   {"device_targets", Json::array()}};
     for (const QuantizedWeight& w : cooked.quantized)
         report["quantized"].push_back({{"name", w.name},
                                        {"bytes_before", w.bytes_before},
@@ -385,13 +406,13 @@ Status cook_model(const CookCommand& command) {
                                        {"rms", w.rms},
                                        {"rms_error", w.rms_error},
                                        {"max_error", w.max_error}});
-    for (const CookedTarget& profile : cooked.device_targets) {
-        HEARTH_ASSIGN(Json described, profile_report(profile));
-        report["profiles"].push_back(std::move(described));
+    for (const CookedTarget& target : cooked.device_targets) {
+        HEARTH_ASSIGN(Json described, target_report(target));
+        report["device_targets"].push_back(std::move(described));
     }
     if (command.measure && machine.device) {
         progress.at(cooked.device_targets.size(), cooked.device_targets.size() + 1, "measuring");
-        HEARTH_TRY(add_measured(report, cooked, *machine.device, command.max_rows));
+        HEARTH_TRY(add_measured(report, cooked, *machine.device, command.max_batch_size));
     }
     progress.clear();
     if (command.json)
@@ -401,9 +422,9 @@ Status cook_model(const CookCommand& command) {
     return {};
 }
 
-std::string profile_help() {
-    std::string text = "Profiles, best first; a device gets the first that it can run:";
-    for (const programs::ProfileClass& c : programs::profile_classes())
+std::string device_target_help() {
+    std::string text = "Device targets, best first; a device gets the first that it can run:";
+    for (const programs::DeviceTargetClass& c : programs::device_target_classes())
         text += fmt::format(" {} ({});", c.name, c.summary);
     text.back() = '.';
     return text;
@@ -414,19 +435,20 @@ std::string profile_help() {
 void add_cook(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<CookCommand>();
     CLI::App* command = app.add_subcommand(
-        "cook", "Compile a model for classes of devices and pack all of it into one file.");
+        "cook", "Compile a model for classes of devices and pack the programs into one file.");
     add_model_options(*command, options->model);
     command
         ->add_option(
             "-o,--output", options->output,
-            "The package, by custom *.hearth; or the text, by custom *.glsl; or the folder "
-            "for C and WGSL.")
+            "The package (*.hearth), the GLSL file (*.glsl), or the folder for C and WGSL.")
         ->required();
     command
         ->add_option(
             "--target", options->target,
-            "glsl: instead of a package, one entry as a GLSL function for one row, which the "
-            "game's shaders include; it reads the weights of a session.  c: all entries as C11 for "
+            "glsl: instead of a package, one entry as a GLSL function for one item of the batch, "
+            "for "
+            "the game's shaders to include; it reads the weights of a session.  c: all entries as "
+            "C11 for "
             "a CPU, NAME.h and NAME.c (docs/how-to/cooked_c.md).  wgsl: NAME.wgsl.json, a plan for "
             "WebGPU "
             "with kernels in WGSL, beside the C for wasm128 that loads and saves its weights.")
@@ -434,50 +456,58 @@ void add_cook(CLI::App& app, int& exit_code) {
         ->capture_default_str();
     command->add_option(
         "--function", options->function,
-        "Name of the GLSL function; default: the entry's.  Of C: what all names begin "
-        "with; default: net.");
+        "Name of the GLSL function; default: the entry's.  For C: prefix of all names; default: "
+        "net.");
     std::vector<std::string> cpus;
     for (const auto& cpu : kCpus) cpus.emplace_back(cpu.first);
-    command->add_option("--cpu", options->cpu, "For C: whose vector registers it uses.")
+    command->add_option("--cpu", options->cpu, "For C: the CPU's vector instruction set.")
         ->check(CLI::IsMember(cpus))
         ->capture_default_str();
     command
         ->add_option("--weights", options->weights,
-                     "For C: the first contents of weights in the source, or in a file beside it, "
+                     "For C: store the initial weights in the source, or in a file beside it, "
                      "NAME.weights.")
         ->check(CLI::IsMember({"source", "file"}))
         ->capture_default_str();
-    command->add_option("--profiles", options->profiles, profile_help())
+    command->add_option("--device-targets", options->device_targets, device_target_help())
         ->delimiter(',')
         ->capture_default_str();
     command->add_option("--name", options->name, "Name of an ONNX model's entry.")
         ->capture_default_str();
-    command->add_option("--max-rows", options->max_rows, "The most rows of one recording.")
+    command
+        ->add_option("--max-batch-size", options->max_batch_size,
+                     "Largest batch size of a recording.")
         ->check(programs::whole_number(1, uint64_t{1} << 24))
         ->capture_default_str();
     command
         ->add_option("--quantize", options->quantize,
-                     "Keep the weights that products read as f16, int8 or int4.")
+                     "Store the weights of matrix products as f16, int8 or int4.")
         ->check(CLI::IsMember({"f16", "int8", "int4"}));
     command
         ->add_option("--precision", options->precision,
-                     "What products read: f16 is half the bytes, and about three digits.")
+                     "Operand type of matrix products: f16 halves the bytes and has about three "
+                     "digits.")
         ->check(CLI::IsMember({"f32", "f16"}))
         ->capture_default_str();
-    command->add_option("--header", options->header,
-                        "Write a C header, too: indices, names, shapes and bytes of entries, "
-                        "bindings, params and states.");
+    command->add_option(
+        "--header", options->header,
+        "Also write a C header with the indices, names, shapes and sizes of entries, "
+        "bindings, params and states.");
     command->add_option(
         "--kernels", options->kernels,
-        "For profiles of CPUs: write their functions, too, as PREFIX_PROFILE.c, which "
-        "the game links for hearth_cpu_context_create_info::tables (docs/how-to/native_device.md).");
+        "For device targets that are CPUs: also write their functions as PREFIX_DEVICE_TARGET.c, "
+        "for the game to link (hearth_cpu_context_create_info::tables, "
+        "docs/how-to/cpu_device.md).");
     command->add_option("--tuning", options->tuning,
-                        "For the profile 'device': what `hearth tune` measured.");
-    command->add_flag("--strip", options->strip, "Leave the kernels' GLSL out.");
+                        "For the device target 'device': a file written by `hearth tune`.");
+    command->add_flag("--strip", options->strip, "Omit the kernels' GLSL.");
     command->add_flag("!--no-measure", options->measure,
                       "Do not measure on this machine's device, if there is one.");
     command->add_flag("--json", options->json, "Print the report as one JSON object.");
-    command->footer("MODEL may be a package: it is then cooked again from its graph.");
+    command->footer(
+        "MODEL may be a package: it is then cooked again from its graph, which also brings a "
+        "package "
+        "of an older version up to date.");
     command->callback([options, &exit_code] {
         Status status = options->target == "glsl"      ? cook_glsl(*options)
                         : options->target == "package" ? cook_model(*options)

@@ -18,14 +18,14 @@ class CookedRunner final : public Runner {
     Executor& executor() override { return inner_->executor(); }
 
     Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
-                                   int64_t rows) override {
-        HEARTH_ASSIGN(const NamedTensors expected, inner_->run_graph(graph, inputs, rows));
+                                   int64_t batch_size) override {
+        HEARTH_ASSIGN(const NamedTensors expected, inner_->run_graph(graph, inputs, batch_size));
         CookOptions options;
         options.device_targets.push_back({"cooked", inner_->compile_options()});
-        options.max_batch_size = static_cast<uint64_t>(rows);
+        options.max_batch_size = static_cast<uint64_t>(batch_size);
         HEARTH_ASSIGN(const Cooked cooked, cook_graphs({graph}, options));
         HEARTH_ASSIGN(NamedTensors found,
-                      inner_->run_package(cooked.bytes, graph.name, inputs, rows));
+                      inner_->run_package(cooked.bytes, graph.name, inputs, batch_size));
         for (const auto& [output, tensor] : expected) {
             const auto at = found.find(output);
             if (at == found.end()) return internal_error("cooked: there is no '" + output + "'");
@@ -37,9 +37,9 @@ class CookedRunner final : public Runner {
         return found;
     }
     Result<NamedTensors> run_package(std::span<const std::byte> package, const std::string& entry,
-                                     const NamedTensors& inputs, int64_t rows,
-                                     const char* profile) override {
-        return inner_->run_package(package, entry, inputs, rows, profile);
+                                     const NamedTensors& inputs, int64_t batch_size,
+                                     const char* device_target) override {
+        return inner_->run_package(package, entry, inputs, batch_size, device_target);
     }
     CompileOptions compile_options() const override { return inner_->compile_options(); }
     Status check(const Status& fits_device) const override { return inner_->check(fits_device); }

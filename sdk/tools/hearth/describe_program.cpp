@@ -19,16 +19,16 @@ Json entry_report(const Program& program, const Entry& entry) {
     uint64_t dispatches = 0, barriers = 0, copies = 0, operators = 0;
     double flops = 0, bytes = 0, us = 0;
     std::map<std::string, uint64_t> fused;
-    for (const Command& step : program.commands_of(entry)) {
-        dispatches += step.kind == CommandKind::kDispatch;
-        barriers += step.kind == CommandKind::kBarrier;
-        copies += step.kind == CommandKind::kCopy || step.kind == CommandKind::kFill;
-        operators += step.computes.size();
-        if (step.computes.size() > 1) ++fused[step.label];
-        flops += static_cast<double>(step.flops);
-        bytes += static_cast<double>(step.bytes_moved);
-        us += 1e6 * std::max(static_cast<double>(step.flops) / kEstimatedFlopsPerS,
-                             static_cast<double>(step.bytes_moved) / kEstimatedBytesPerS);
+    for (const Command& command : program.commands_of(entry)) {
+        dispatches += command.kind == CommandKind::kDispatch;
+        barriers += command.kind == CommandKind::kBarrier;
+        copies += command.kind == CommandKind::kCopy || command.kind == CommandKind::kFill;
+        operators += command.computes.size();
+        if (command.computes.size() > 1) ++fused[command.label];
+        flops += static_cast<double>(command.flops);
+        bytes += static_cast<double>(command.bytes_moved);
+        us += 1e6 * std::max(static_cast<double>(command.flops) / kEstimatedFlopsPerS,
+                             static_cast<double>(command.bytes_moved) / kEstimatedBytesPerS);
     }
     us += kEstimatedBarrierUs * static_cast<double>(barriers) +
           kEstimatedDispatchUs * static_cast<double>(dispatches);
@@ -43,10 +43,11 @@ Json entry_report(const Program& program, const Entry& entry) {
 
 Json variable_bytes(const Program& program) {
     uint64_t bytes[4] = {};
-    for (const Variable& variable : program.variables) bytes[static_cast<size_t>(variable.kind)] += variable.bytes;
+    for (const Variable& variable : program.variables)
+        bytes[static_cast<size_t>(variable.kind)] += variable.bytes;
     return {{"params", bytes[static_cast<size_t>(VariableKind::kParam)]},
             {"states", bytes[static_cast<size_t>(VariableKind::kState)]},
-            {"transients", bytes[static_cast<size_t>(VariableKind::kTransient)]},
+            {"non_persistent", bytes[static_cast<size_t>(VariableKind::kTransient)]},
             {"constants", bytes[static_cast<size_t>(VariableKind::kConstant)]}};
 }
 
@@ -62,7 +63,7 @@ Json describe_program(const Program& program) {
     return {{"name", program.device_target},
             {"hash", hash_text(program.hash)},
             {"graph_hash", hash_text(program.graph_hash)},
-            {"max_rows", program.max_batch_size},
+            {"max_batch_size", program.max_batch_size},
             {"kernels", program.kernels.size()},
             {"bytes", std::move(bytes)},
             {"entries", std::move(entries)}};

@@ -28,7 +28,7 @@ Status check_fits(const std::string& name, const HostTensor& tensor) {
                                                : n >= 0 && n <= int64_t{UINT32_MAX};
         if (!fits)
             return unsupported(fmt::format(
-                "{} holds {}, beyond the 32 bits that integers have on a device", name, n));
+                "{} holds {}, which exceeds the 32 bits of integers on a device", name, n));
     }
     return {};
 }
@@ -41,44 +41,44 @@ class DeviceRunner final : public Runner {
         // -O1: most of these kernels run only once, so compile time matters.
         HEARTH_ASSIGN(runner->opened_, native::open_device(wish, {.build = {.flags = "-O1"}}));
         HEARTH_ASSIGN(runner->caps_, runner->device().caps());
-        HEARTH_ASSIGN(
-            runner->executor_,
-            native::make_device_executor(runner->device(), runner->is_native() ? "native" : "gpu"));
+        HEARTH_ASSIGN(runner->executor_, native::make_device_executor(
+                                             runner->device(), runner->is_cpu() ? "cpu" : "gpu"));
         return std::unique_ptr<Runner>(std::move(runner));
     }
 
     Executor& executor() override { return *executor_; }
 
     Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
-                                   int64_t rows) override {
-        if (dump_ == nullptr) return Runner::run_graph(graph, inputs, rows);
+                                   int64_t batch_size) override {
+        if (dump_ == nullptr) return Runner::run_graph(graph, inputs, batch_size);
         CompileOptions options = compile_options();
-        options.max_batch_size = static_cast<uint64_t>(rows);
+        options.max_batch_size = static_cast<uint64_t>(batch_size);
         HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs({graph}, options));
         const std::vector<std::byte> bytes = save_program(compiled.program);
         HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> program,
                       standalone::ProgramRunner::create(device(), bytes));
-        return run(*program, graph.name, inputs, rows);
+        return run(*program, graph.name, inputs, batch_size);
     }
     Result<NamedTensors> run_package(std::span<const std::byte> package, const std::string& entry,
-                                     const NamedTensors& inputs, int64_t rows,
-                                     const char* profile) override {
-        if (is_native() && profile == nullptr) {
+                                     const NamedTensors& inputs, int64_t batch_size,
+                                     const char* device_target) override {
+        if (is_cpu() && device_target == nullptr) {
             // A package without a CPU program has the graphs to compile one from.
             HEARTH_ASSIGN(const PackageView view, open_package(package));
             if (!has_program_for_cpus(view)) {
                 HEARTH_ASSIGN(const std::vector<Graph> graphs,
                               load_graphs(view.graph(), view.weights()));
                 HEARTH_ASSIGN(const size_t index, find_entry(graphs, entry));
-                return run_graph(graphs[index], inputs, rows);
+                return run_graph(graphs[index], inputs, batch_size);
             }
         }
-        HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> program,
-                      standalone::ProgramRunner::create_from_package(device(), package, profile));
-        return run(*program, entry, inputs, rows);
+        HEARTH_ASSIGN(
+            const std::unique_ptr<standalone::ProgramRunner> program,
+            standalone::ProgramRunner::create_from_package(device(), package, device_target));
+        return run(*program, entry, inputs, batch_size);
     }
-    Status keep_dump(uint32_t step, std::vector<std::byte>* bytes) override {
-        dump_step_ = step;
+    Status keep_dump(uint32_t command, std::vector<std::byte>* bytes) override {
+        dump_command_ = command;
         dump_ = bytes;
         return {};
     }
@@ -95,7 +95,7 @@ class DeviceRunner final : public Runner {
 
   private:
     standalone::Device& device() const { return *opened_.device; }
-    bool is_native() const { return opened_.host != nullptr; }
+    bool is_cpu() const { return opened_.host != nullptr; }
 
     static bool has_program_for_cpus(const PackageView& view) {
         for (uint32_t i = 0; i < view.device_targets().size(); ++i) {
@@ -106,17 +106,17 @@ class DeviceRunner final : public Runner {
     }
 
     Result<NamedTensors> run(standalone::ProgramRunner& program, const std::string& entry,
-                             const NamedTensors& inputs, int64_t rows) {
+                             const NamedTensors& inputs, int64_t batch_size) {
         if (dump_ != nullptr) {
-            HEARTH_ASSIGN(*dump_, program.dump(entry.c_str(), rows, inputs, dump_step_));
+            HEARTH_ASSIGN(*dump_, program.dump(entry.c_str(), batch_size, inputs, dump_command_));
         }
-        return program.run(entry.c_str(), rows, inputs);
+        return program.run(entry.c_str(), batch_size, inputs);
     }
 
     native::OpenDevice opened_;
     DeviceCaps caps_;
     std::unique_ptr<Executor> executor_;
-    uint32_t dump_step_ = HEARTH_NO_COMMAND;
+    uint32_t dump_command_ = HEARTH_NO_COMMAND;
     std::vector<std::byte>* dump_ = nullptr;
 };
 
@@ -126,8 +126,8 @@ Result<std::unique_ptr<Runner>> make_gpu_runner(int device_index) {
     return DeviceRunner::create(std::to_string(device_index));
 }
 
-Result<std::unique_ptr<Runner>> make_native_runner() {
-    return DeviceRunner::create("native");
+Result<std::unique_ptr<Runner>> make_cpu_runner() {
+    return DeviceRunner::create("cpu");
 }
 
 }  // namespace hearth::tool

@@ -24,7 +24,7 @@ struct DiffOptions {
     ModelOptions first;
     std::string second;
     InputOptions inputs;
-    std::string device = "cpu";
+    std::string device = "reference";
     std::string second_device;
     Tolerance tolerance;
     bool json = false;
@@ -57,11 +57,12 @@ struct Ran {
     std::vector<std::pair<std::string, HostTensor>> outputs;
 };
 
-Result<Ran> run_one(const Model& model, size_t entry, const NamedTensors& inputs, int64_t rows,
-                    const std::string& device) {
+Result<Ran> run_one(const Model& model, size_t entry, const NamedTensors& inputs,
+                    int64_t batch_size, const std::string& device) {
     const Runners runners = make_runners(device, -1);
     if (runners.list.empty()) return runners.missing.with_context("no device");
-    HEARTH_ASSIGN(NamedTensors found, run_model(*runners.list[0], model, entry, inputs, rows));
+    HEARTH_ASSIGN(NamedTensors found,
+                  run_model(*runners.list[0], model, entry, inputs, batch_size));
     Ran ran;
     for (const GraphOutput& output : model.graphs[entry].outputs)
         ran.outputs.emplace_back(output.name, std::move(found[output.name]));
@@ -99,10 +100,10 @@ Result<bool> diff(const DiffOptions& options) {
     HEARTH_ASSIGN(const NamedTensors inputs_b,
                   renamed(a.graphs[entry_a], b.graphs[entry_b], inputs.tensors));
     HEARTH_ASSIGN(const Ran ran_a,
-                  run_one(a, entry_a, inputs.tensors, inputs.rows, options.device));
+                  run_one(a, entry_a, inputs.tensors, inputs.batch_size, options.device));
     const std::string& device_b =
         options.second_device.empty() ? options.device : options.second_device;
-    HEARTH_ASSIGN(const Ran ran_b, run_one(b, entry_b, inputs_b, inputs.rows, device_b));
+    HEARTH_ASSIGN(const Ran ran_b, run_one(b, entry_b, inputs_b, inputs.batch_size, device_b));
     if (ran_a.outputs.size() != ran_b.outputs.size())
         return invalid_argument(fmt::format("the first model has {} outputs, the second {}",
                                             ran_a.outputs.size(), ran_b.outputs.size()));
@@ -132,7 +133,8 @@ Result<bool> diff(const DiffOptions& options) {
                        difference ? "; " : "", difference.value_or(""));
         list.push_back(std::move(line));
     }
-    if (options.json) print_json({{"agree", agree}, {"rows", inputs.rows}, {"outputs", list}});
+    if (options.json)
+        print_json({{"agree", agree}, {"batch_size", inputs.batch_size}, {"outputs", list}});
     return agree;
 }
 
@@ -147,12 +149,12 @@ Json differences(const Dump& a, const Dump& b, Tolerance tolerance) {
     const auto add = [&](const std::string& what, std::string text) {
         list.push_back({{"what", what}, {"difference", std::move(text)}});
     };
-    for (const char* key : {"graph", "entry", "rows"})
+    for (const char* key : {"graph", "entry", "batch_size"})
         if (a.text(key) != b.text(key))
             add(key,
                 fmt::format("'{}' in the first, '{}' in the second", a.text(key), b.text(key)));
     if (!list.empty()) return list;
-    for (const char* group : {"input/", "slot/", "step/", "output/", "slot_after/"}) {
+    for (const char* group : {"input/", "variable/", "command/", "output/", "variable_after/"}) {
         const NamedTensors first = a.group(group), second = b.group(group);
         for (const auto& [name, tensor] : second)
             if (!first.contains(name)) add(group + name, "only in the second");
@@ -180,8 +182,8 @@ Result<bool> diff_dumps(const DiffOptions& options) {
         const Json found = differences(a, b, options.tolerance);
         agree = agree && found.empty();
         if (!options.json) {
-            fmt::print("{}: {}, {} rows{}\n", first[i].filename().string(), a.text("entry"),
-                       a.text("rows"), found.empty() ? ": agree" : "");
+            fmt::print("{}: {}, batch size {}{}\n", first[i].filename().string(), a.text("entry"),
+                       a.text("batch_size"), found.empty() ? ": agree" : "");
             for (const Json& line : found)
                 fmt::print("  {}: {}\n", line["what"].get<std::string>(),
                            line["difference"].get<std::string>());
@@ -205,7 +207,7 @@ Result<bool> diff_either(const DiffOptions& options) {
     const bool first = are_dumps(options.first.path), second = are_dumps(options.second);
     if (first != second)
         return invalid_argument(
-            fmt::format("'{}' is of dumps and '{}' is a model; expected two of a kind",
+            fmt::format("'{}' is a dump and '{}' is a model; expected two models or two dumps",
                         first ? options.first.path : options.second,
                         first ? options.second : options.first.path));
     return first ? diff_dumps(options) : diff(options);
@@ -225,14 +227,15 @@ void add_diff(CLI::App& app, int& exit_code) {
     add_input_options(*command, options->inputs);
     command
         ->add_option("--device", options->device,
-                     "cpu (the reference), gpu, native, program, or another library.")
+                     "reference (the interpreter); gpu; cpu (compiled kernels); program; or "
+                     "another library.")
         ->check(known_device())
         ->capture_default_str();
     command->add_option("--second-device", options->second_device, "Default: the same.")
         ->check(known_device());
     add_tolerance_options(*command, options->tolerance);
     command->add_flag("--json", options->json, "Print one JSON object instead of text.");
-    command->footer("Exit code 0 if everything agrees, 1 if not or if something went wrong.");
+    command->footer("Exit code 0 if everything agrees, 1 if not or on errors.");
     command->callback([options, &exit_code] {
         const Result<bool> agree = diff_either(*options);
         if (!agree.ok()) print_error("diff", agree.status(), options->json);

@@ -12,8 +12,42 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace hearth::tool {
+
+namespace {
+
+/// The names that version 1 gave, and today's.
+constexpr std::pair<std::string_view, std::string_view> kTextNames[] = {
+    {"rows", "batch_size"},
+    {"step", "command"},
+    {"steps", "commands"},
+    {"profile", "device_target"}};
+constexpr std::pair<std::string_view, std::string_view> kGroupNames[] = {
+    {"slot/", "variable/"}, {"slot_after/", "variable_after/"}, {"step/", "command/"}};
+
+Metadata with_new_names(Metadata texts) {
+    for (const auto& [old, name] : kTextNames)
+        if (auto node = texts.extract(std::string(old)); !node.empty()) {
+            node.key() = name;
+            texts.insert(std::move(node));
+        }
+    return texts;
+}
+
+NamedTensors with_new_names(NamedTensors tensors) {
+    NamedTensors renamed;
+    for (auto& [name, tensor] : tensors) {
+        std::string now = name;
+        for (const auto& [old, group] : kGroupNames)
+            if (name.starts_with(old)) now = std::string(group) + name.substr(old.size());
+        renamed.emplace(std::move(now), std::move(tensor));
+    }
+    return renamed;
+}
+
+}  // namespace
 
 const std::string& Dump::text(std::string_view key) const {
     static const std::string kNone;
@@ -41,9 +75,12 @@ Result<Dump> read_dump(std::span<const std::byte> bytes) {
     Dump dump;
     HEARTH_ASSIGN(dump.tensors, read_safetensors(bytes, &dump.texts));
     if (dump.text("hearth_dump") != "1")
-        return unsupported(
-            fmt::format("its hearth_dump is '{}', expected 1: no dump, or one of another version",
-                        dump.text("hearth_dump")));
+        return unsupported(fmt::format(
+            "expected a dump of version 1, found hearth_dump '{}'; make it with hearth_dump_encode "
+            "or `hearth run --dump`",
+            dump.text("hearth_dump")));
+    dump.texts = with_new_names(std::move(dump.texts));
+    dump.tensors = with_new_names(std::move(dump.tensors));
     return dump;
 }
 
@@ -63,7 +100,7 @@ Result<std::vector<std::filesystem::path>> dump_files(const std::string& path) {
     if (error || files.empty())
         return not_found(
             path +
-            ": expected a file or a folder of dumps, found a folder without .safetensors files");
+            ": expected a dump or a folder of dumps, found a folder without .safetensors files");
     std::sort(files.begin(), files.end());
     return files;
 }

@@ -15,6 +15,7 @@
 
 namespace hearth::tool {
 
+/// Names of texts and tensors are today's, also in files that an older version wrote.
 struct Dump {
     NamedTensors tensors;
     Metadata texts;

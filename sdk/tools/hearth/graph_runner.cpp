@@ -30,12 +30,12 @@ class GraphRunner final : public Runner {
 
     Executor& executor() override { return *executor_; }
     Result<NamedTensors> run_package(std::span<const std::byte> package, const std::string& entry,
-                                     const NamedTensors& inputs, int64_t rows,
+                                     const NamedTensors& inputs, int64_t batch_size,
                                      const char*) override {
         HEARTH_ASSIGN(const PackageView view, open_package(package));
         HEARTH_ASSIGN(const std::vector<Graph> graphs, load_graphs(view.graph(), view.weights()));
         HEARTH_ASSIGN(const size_t index, find_entry(graphs, entry));
-        return run_graph(graphs[index], inputs, rows);
+        return run_graph(graphs[index], inputs, batch_size);
     }
     Status check(const Status&) const override { return {}; }
     Status check(const NamedTensors&) const override { return {}; }
@@ -48,11 +48,13 @@ class ProgramRunner final : public Runner {
   public:
     Executor& executor() override { return *executor_; }
     Result<NamedTensors> run_package(std::span<const std::byte> package, const std::string& entry,
-                                     const NamedTensors& inputs, int64_t rows,
-                                     const char* profile) override {
+                                     const NamedTensors& inputs, int64_t batch_size,
+                                     const char* device_target) override {
         HEARTH_ASSIGN(const PackageView view, open_package(package));
-        const int chosen = profile == nullptr ? 0 : view.find_device_target(profile);
-        if (chosen < 0) return not_found("no profile is named '" + std::string(profile) + "'");
+        const int chosen = device_target == nullptr ? 0 : view.find_device_target(device_target);
+        if (chosen < 0)
+            return not_found("the package has no device target '" + std::string(device_target) +
+                             "'; `hearth inspect` lists those it has");
         HEARTH_ASSIGN(const Program program,
                       load_program(view.program(static_cast<uint32_t>(chosen)), view.weights()));
         // The debug tables refer to the compiled graphs, so these are compiled again.
@@ -63,7 +65,7 @@ class ProgramRunner final : public Runner {
         options.precision = precision_of(view);
         HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(graphs, options));
         ProgramMemory memory(program);
-        return run_program(program, entry, compiled.graphs[index], inputs, memory, rows);
+        return run_program(program, entry, compiled.graphs[index], inputs, memory, batch_size);
     }
     Status check(const Status& fits_device) const override { return fits_device; }
     Status check(const NamedTensors&) const override { return {}; }

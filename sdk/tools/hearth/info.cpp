@@ -43,10 +43,12 @@ std::string_view kind_of(VkPhysicalDeviceType type) {
 
 std::string matrix_text(const DeviceCaps& caps) {
     if (caps.cooperative_matrix == CooperativeMatrixExt::kNone) return "none";
-    return fmt::format(
-        "{} ({}x{}x{})",
-        caps.cooperative_matrix == CooperativeMatrixExt::kNv ? "NV_cooperative_matrix" : "KHR_cooperative_matrix",
-        caps.cooperative_matrix_shape.m, caps.cooperative_matrix_shape.n, caps.cooperative_matrix_shape.k);
+    return fmt::format("{} ({}x{}x{})",
+                       caps.cooperative_matrix == CooperativeMatrixExt::kNv
+                           ? "NV_cooperative_matrix"
+                           : "KHR_cooperative_matrix",
+                       caps.cooperative_matrix_shape.m, caps.cooperative_matrix_shape.n,
+                       caps.cooperative_matrix_shape.k);
 }
 
 /// Describes workgroup-scope matrices: "128 invocations in steps of 32x16x16, ...".
@@ -73,7 +75,7 @@ std::string feature_list(hearth_features features) {
 }
 
 /// Name of the device target that these caps select, found by compiling a minimal program.
-std::string profile_for(const DeviceCaps& caps) {
+std::string device_target_for(const DeviceCaps& caps) {
     Trace trace("probe");
     trace.output("y", relu(trace.input("x", {1})));
     Result<Graph> graph = trace.build();
@@ -123,10 +125,10 @@ Json describe(standalone::Instance& instance, int index) {
                  {"cooperative_matrix", matrix_text(*caps)},
                  {"workgroup_scope_granularities", workgroup_matrix_text(*caps)},
                  {"max_compute_work_group_invocations", caps->max_compute_work_group_invocations},
-                 {"shared_memory_bytes", caps->max_compute_shared_memory_size},
-                 {"push_constant_bytes", caps->max_push_constants_size},
+                 {"max_compute_shared_memory_size", caps->max_compute_shared_memory_size},
+                 {"max_push_constants_size", caps->max_push_constants_size},
                  {"max_storage_buffer_range", caps->max_storage_buffer_range},
-                 {"profile", profile_for(*caps)}});
+                 {"device_target", device_target_for(*caps)}});
     return json;
 }
 
@@ -147,14 +149,14 @@ void print_device(const Json& d) {
         "  subgroups of {}, workgroups up to {}, {} KiB shared, {} bytes of push constants, "
         "buffers up to {} MiB\n",
         number("subgroup_size"), number("max_compute_work_group_invocations"),
-        number("shared_memory_bytes") / 1024, number("push_constant_bytes"),
+        number("max_compute_shared_memory_size") / 1024, number("max_push_constants_size"),
         number("max_storage_buffer_range") >> 20);
     fmt::print("  compute units: {}, tiles as for {}\n",
-               number("compute_units") != 0 ? std::to_string(number("compute_units")) : "not known",
+               number("compute_units") != 0 ? std::to_string(number("compute_units")) : "unknown",
                text("tiles_of"));
-    fmt::print("  matrix cores: {}\n", text("cooperative_matrix"));
-    fmt::print("  matrices of a workgroup: {}\n", text("workgroup_scope_granularities"));
-    fmt::print("  profile: {}\n", text("profile"));
+    fmt::print("  cooperative matrices: {}\n", text("cooperative_matrix"));
+    fmt::print("  workgroup-scope matrices: {}\n", text("workgroup_scope_granularities"));
+    fmt::print("  device target: {}\n", text("device_target"));
 }
 
 /// Returns true if there is a device that Hearth can use.
@@ -189,7 +191,7 @@ bool run_info(bool json) {
 void add_info(CLI::App& app, int& exit_code) {
     auto json = std::make_shared<bool>(false);
     CLI::App* command = app.add_subcommand(
-        "info", "List the GPUs, the features Hearth adopts and the profile it chooses.");
+        "info", "List the GPUs, the features that Hearth uses and the device target it selects.");
     command->add_flag("--json", *json, "Print one JSON object instead of text.");
     command->callback([json, &exit_code] { exit_code = run_info(*json) ? kExitOk : kExitFailed; });
 }

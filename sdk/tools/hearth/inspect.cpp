@@ -25,7 +25,7 @@ namespace {
 
 struct InspectOptions {
     ModelOptions model;
-    uint64_t rows = 1;
+    uint64_t max_batch_size = 1;
     bool use_device = false;
     bool unfused = false;
     bool show_passes = false;
@@ -36,7 +36,7 @@ struct InspectOptions {
 /// Arena range and lifetime of a value.
 struct Placed {
     uint64_t begin = 0, end = 0;
-    uint32_t first_step = 0, last_step = 0;
+    uint32_t first_command = 0, last_command = 0;
 };
 
 /// Prints one line per value: its bytes, and a mark for each command (or group of commands) of its
@@ -44,28 +44,30 @@ struct Placed {
 void print_arena_map(const Program& program, const Entry& entry) {
     std::map<uint32_t, Placed> values;
     for (uint32_t s = 0; s < entry.command_count; ++s) {
-        const Command& step = program.commands[entry.first_command + s];
-        const std::span<const Operand> operands = program.operands_of(step);
-        for (size_t i = 0; i < operands.size() && i < step.operand_values.size(); ++i) {
+        const Command& command = program.commands[entry.first_command + s];
+        const std::span<const Operand> operands = program.operands_of(command);
+        for (size_t i = 0; i < operands.size() && i < command.operand_values.size(); ++i) {
             if (operands[i].region != Region::kArena) continue;
             const uint64_t end = operands[i].offset + operands[i].bytes.at(program.max_batch_size);
             Placed& value =
-                values.try_emplace(step.operand_values[i], Placed{operands[i].offset, end, s, s})
+                values.try_emplace(command.operand_values[i], Placed{operands[i].offset, end, s, s})
                     .first->second;
-            value.last_step = s;
+            value.last_command = s;
         }
     }
-    constexpr uint32_t kMostColumns = 100;
-    const uint32_t steps_per_column = entry.command_count / kMostColumns + 1;
-    fmt::print("arena map of {}: {} bytes from {}, {} values, one column for {} steps\n",
-               entry.name, entry.arena_bytes, entry.arena_offset, values.size(), steps_per_column);
+    constexpr uint32_t kMaxColumns = 100;
+    const uint32_t commands_per_column = entry.command_count / kMaxColumns + 1;
+    fmt::print("arena map of {}: {} bytes from {}, {} values, one column for {} commands\n",
+               entry.name, entry.arena_bytes, entry.arena_offset, values.size(),
+               commands_per_column);
     std::vector<std::pair<uint32_t, Placed>> order(values.begin(), values.end());
     std::stable_sort(order.begin(), order.end(),
                      [](const auto& a, const auto& b) { return a.second.begin < b.second.begin; });
     for (const auto& [id, value] : order) {
         std::string life;
-        for (uint32_t s = 0; s < entry.command_count; s += steps_per_column) {
-            const bool lives = s + steps_per_column > value.first_step && s <= value.last_step;
+        for (uint32_t s = 0; s < entry.command_count; s += commands_per_column) {
+            const bool lives =
+                s + commands_per_column > value.first_command && s <= value.last_command;
             life += lives ? '#' : '.';
         }
         fmt::print("  [{:>9}, +{:>8})  %{:<5} {}\n", value.begin, value.end - value.begin, id,
@@ -98,16 +100,16 @@ Status inspect_package(std::span<const std::byte> bytes, const InspectOptions& o
     if (!options.json)
         fmt::print("\npackage of {} bytes: graph {} ({} bytes), weights {} bytes\n", bytes.size(),
                    hash_text(view.header().graph_hash), view.graph().size(), view.weights().size());
-    Json profiles = Json::array();
+    Json device_targets = Json::array();
     for (uint32_t i = 0; i < view.device_targets().size(); ++i) {
         const char* name = view.device_targets()[i].name;
         const Result<Program> program = load_program(view.program(i), view.weights());
         if (!program.ok()) return program.status().with_context(name);
         if (options.json) {
-            profiles.push_back(describe_program(*program));
+            device_targets.push_back(describe_program(*program));
             continue;
         }
-        fmt::print("\nprofile {}: program of {} bytes\n", name, view.program(i).size());
+        fmt::print("\ndevice target {}: program of {} bytes\n", name, view.program(i).size());
         print_program(*program, options);
     }
     if (options.json)
@@ -115,8 +117,8 @@ Status inspect_package(std::span<const std::byte> bytes, const InspectOptions& o
                     {"graph_hash", hash_text(view.header().graph_hash)},
                     {"graph_bytes", view.graph().size()},
                     {"weights_bytes", view.weights().size()},
-                    {"notes", view.notes()},
-                    {"profiles", std::move(profiles)}});
+                    {"remarks", view.notes()},
+                    {"device_targets", std::move(device_targets)}});
     return {};
 }
 
@@ -129,11 +131,11 @@ Status inspect(const InspectOptions& options) {
 
     CompileOptions compile_options;
     HEARTH_ASSIGN(compile_options.caps, caps_for(options));
-    compile_options.max_batch_size = options.rows;
+    compile_options.max_batch_size = options.max_batch_size;
     compile_options.fuse = !options.unfused;
     if (options.show_passes && !options.json)
         compile_options.on_pass = [](std::string_view, std::string_view stage,
-                                      const std::string& text) {
+                                     const std::string& text) {
             fmt::print("\nafter {}:\n{}", stage, text);
         };
     HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(model.graphs, compile_options));
@@ -148,19 +150,22 @@ Status inspect(const InspectOptions& options) {
 
 void add_inspect(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<InspectOptions>();
-    CLI::App* command = app.add_subcommand(
-        "inspect",
-        "Print a model's graph, its program (a package: each), the arena map and the barriers.");
+    CLI::App* command = app.add_subcommand("inspect",
+                                           "Print a model's graph, its program (each of a "
+                                           "package's), the arena map and the barriers.");
     add_model_options(*command, options->model);
-    command->add_option("--rows", options->rows, "The most rows the program is made for.")
+    command
+        ->add_option("--max-batch-size", options->max_batch_size,
+                     "Largest batch size of the compiled program.")
         ->check(programs::whole_number(1, uint64_t{1} << 24))
         ->capture_default_str();
     command->add_flag("--device", options->use_device,
-                      "Compile for this machine's GPU, not for any.");
-    command->add_flag("--unfused", options->unfused, "One kernel for each operator.");
+                      "Compile for this machine's GPU instead of the baseline.");
+    command->add_flag("--unfused", options->unfused,
+                      "Compile one kernel per operator, without fusion.");
     command->add_flag("--passes", options->show_passes, "Also print the graph after each pass.");
     command->add_flag("--source", options->show_source, "Also print the kernels' GLSL.");
-    command->add_flag("--json", options->json, "Print figures as one JSON object instead.");
+    command->add_flag("--json", options->json, "Print one JSON object instead of text.");
     command->callback([options, &exit_code] {
         if (Status status = inspect(*options); !status.ok()) {
             print_error("inspect", status, options->json);

@@ -51,20 +51,23 @@ class Timed {
     Result<hearth_timings> once() {
         Result<Progress> progress = Progress::kNotReady;
         HEARTH_TRY(submit([&](VkCommandBuffer commands) {
-            progress = session_.record(commands, entry_, rows_, bound_);
+            progress = session_.record(commands, entry_, batch_size_, bindings_);
             return progress.status();
         }));
         HEARTH_TRY(submit([](VkCommandBuffer) { return Status(); }));
-        HEARTH_ASSIGN(const std::optional<hearth_timings> profile, session_.next_timings());
-        if (!profile) return unsupported("the timestamps have not arrived");
-        return *profile;
+        HEARTH_ASSIGN(const std::optional<hearth_timings> timings, session_.next_timings());
+        if (!timings)
+            return unsupported(
+                "the queue has written no timestamps; time on a device whose `hearth info` says "
+                "timestamps: yes");
+        return *timings;
     }
     const LoadedProgram& program() const { return program_; }
 
   private:
     Status submit(const std::function<Status(VkCommandBuffer)>& record) {
-        HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_));
-        ++serial_;
+        HEARTH_TRY(context_.begin_frame(frame_number_ + 1, frame_number_));
+        ++frame_number_;
         Status recorded;
         HEARTH_TRY(device_.run([&](VkCommandBuffer commands) { recorded = record(commands); }));
         return recorded;
@@ -72,11 +75,12 @@ class Timed {
 
     Status init(std::span<const std::byte> bytes, const MeasureOptions& options,
                 hearth_session_flags flags) {
-        rows_ = static_cast<uint64_t>(options.rows);
+        batch_size_ = static_cast<uint64_t>(options.batch_size);
         HEARTH_ASSIGN(context_, Context::create(device_.host_info()));
         Result<LoadedProgram> loaded =
-            is_package(bytes) ? LoadedProgram::load_package(context_, bytes, false, options.profile)
-                              : LoadedProgram::load(context_, bytes);
+            is_package(bytes)
+                ? LoadedProgram::load_package(context_, bytes, false, options.device_target)
+                : LoadedProgram::load(context_, bytes);
         if (!loaded.ok()) return loaded.status();
         program_ = std::move(*loaded);
         hearth_session_create_info info = hearth_session_create_info_default();
@@ -91,10 +95,10 @@ class Timed {
 
     Status bind(uint32_t binding) {
         HEARTH_ASSIGN(const hearth_binding_info info, program_.binding(binding));
-        const uint64_t bytes =
-            std::max<uint64_t>(4, (info.bytes_fixed + info.bytes_per_item * rows_ + 3) / 4 * 4);
+        const uint64_t bytes = std::max<uint64_t>(
+            4, (info.bytes_fixed + info.bytes_per_item * batch_size_ + 3) / 4 * 4);
         HEARTH_ASSIGN(Buffer buffer, Buffer::create(device_, bytes, MemoryKind::kDevice));
-        bound_.push_back(
+        bindings_.push_back(
             hearth_bind_buffer(binding, buffer.handle(), 0, buffer.size_bytes(), buffer.usage()));
         fills_.push_back(fill_word(info.device_dtype));
         buffers_.push_back(std::move(buffer));
@@ -112,59 +116,64 @@ class Timed {
     LoadedProgram program_;
     Session session_;
     uint32_t entry_ = 0;
-    uint64_t rows_ = 1, serial_ = 0;
+    uint64_t batch_size_ = 1, frame_number_ = 0;
     std::vector<Buffer> buffers_;
     std::vector<uint32_t> fills_;
-    std::vector<hearth_tensor_binding> bound_;
+    std::vector<hearth_tensor_binding> bindings_;
 };
 
-/// Runs once to warm up, then up to `samples` - 1 times, stopping after about ten seconds but not
-/// before three timed runs.
+/// Runs once to warm up, then `samples` times, stopping after about ten seconds but not before three
+/// timed runs.
 template <class Visit>
 Status repeat(Timed& timed, uint32_t samples, Visit visit) {
-    constexpr double kMostNs = 1e10;
-    double spent = 0;
-    for (uint32_t i = 0; i < samples && (i < 4 || spent < kMostNs); ++i) {
-        HEARTH_ASSIGN(const hearth_timings profile, timed.once());
-        spent += profile.total_ns;
-        if (i > 0) visit(profile);  // the first run warms the caches
+    constexpr double kMaxNs = 1e10;
+    HEARTH_ASSIGN(const hearth_timings warm_up, timed.once());
+    double spent = warm_up.total_ns;
+    for (uint32_t i = 0; i < samples && (i < 3 || spent < kMaxNs); ++i) {
+        HEARTH_ASSIGN(const hearth_timings timings, timed.once());
+        spent += timings.total_ns;
+        visit(timings);
     }
     return {};
 }
 
 /// Label, kind and estimated work of an entry's commands without barriers, in order; times are
 /// zero.
-Result<std::vector<StepTime>> steps_of(std::span<const std::byte> bytes, const std::string& entry,
-                                       const char* profile, int64_t rows) {
+Result<std::vector<CommandTime>> commands_of_entry(std::span<const std::byte> bytes,
+                                                   const std::string& entry,
+                                                   const char* device_target, int64_t batch_size) {
     std::span<const std::byte> outside;
     PackageView package;
     ViewError error;
     if (is_package(bytes)) {
         if (!package.open(bytes, &error)) return Status(error.code, error.text.c_str());
-        const int index = package.find_device_target(profile);
-        if (index < 0) return internal_error("the program's profile is not in its package");
+        const int index = package.find_device_target(device_target);
+        if (index < 0) return internal_error("the program's device target is not in its package");
         bytes = package.program(static_cast<uint32_t>(index));
         outside = package.weights();
     }
     HEARTH_ASSIGN(const Program program, load_program(bytes, outside));
     const Entry* found = program.find_entry(entry);
-    if (found == nullptr) return not_found("no entry is named '" + entry + "'");
+    if (found == nullptr)
+        return not_found("no entry is named '" + entry + "'; `hearth inspect` lists the entries");
     // A command with any batched operand scales with the batch size.
-    const double share = static_cast<double>(rows) / static_cast<double>(program.max_batch_size);
-    std::vector<StepTime> steps;
-    for (const Command& step : program.commands_of(*found)) {
-        if (step.kind == CommandKind::kBarrier) continue;
+    const double share =
+        static_cast<double>(batch_size) / static_cast<double>(program.max_batch_size);
+    std::vector<CommandTime> commands;
+    for (const Command& command : program.commands_of(*found)) {
+        if (command.kind == CommandKind::kBarrier) continue;
         bool grows = false;
-        for (const Operand& operand : program.operands_of(step)) grows |= operand.bytes.is_batch > 0;
+        for (const Operand& operand : program.operands_of(command))
+            grows |= operand.bytes.is_batch > 0;
         const double scale = grows ? share : 1;
-        steps.push_back({step.label,
-                         step.kind == CommandKind::kDispatch ? "kernel"
-                         : step.kind == CommandKind::kCopy   ? "copy"
-                                                          : "fill",
-                         0, static_cast<double>(step.flops) * scale,
-                         static_cast<double>(step.bytes_moved) * scale});
+        commands.push_back({command.label,
+                            command.kind == CommandKind::kDispatch ? "kernel"
+                            : command.kind == CommandKind::kCopy   ? "copy"
+                                                                   : "fill",
+                            0, static_cast<double>(command.flops) * scale,
+                            static_cast<double>(command.bytes_moved) * scale});
     }
-    return steps;
+    return commands;
 }
 
 }  // namespace
@@ -176,30 +185,31 @@ Result<Measured> measure(standalone::Device& device, std::span<const std::byte> 
     {
         HEARTH_ASSIGN(const std::unique_ptr<Timed> timed,
                       Timed::create(device, bytes, options, HEARTH_SESSION_TIMESTAMP_RUNS));
-        measured.profile = timed->program().info().device_target;
+        measured.device_target = timed->program().info().device_target;
         HEARTH_TRY(repeat(*timed, options.samples,
                           [&](const hearth_timings& p) { totals.push_back(p.total_ns * 1e-3); }));
     }
     measured.total_us = median(totals);
-    measured.least_us = *std::min_element(totals.begin(), totals.end());
-    measured.most_us = *std::max_element(totals.begin(), totals.end());
+    measured.min_us = *std::min_element(totals.begin(), totals.end());
+    measured.max_us = *std::max_element(totals.begin(), totals.end());
     measured.samples = static_cast<uint32_t>(totals.size());
-    if (!options.wants_steps) return measured;
+    if (!options.wants_commands) return measured;
 
-    HEARTH_ASSIGN(measured.steps,
-                  steps_of(bytes, options.entry, measured.profile.c_str(), options.rows));
+    HEARTH_ASSIGN(measured.commands,
+                  commands_of_entry(bytes, options.entry, measured.device_target.c_str(),
+                                    options.batch_size));
     HEARTH_ASSIGN(const std::unique_ptr<Timed> timed,
                   Timed::create(device, bytes, options, HEARTH_SESSION_TIMESTAMP_COMMANDS));
-    std::vector<std::vector<double>> times(measured.steps.size());
+    std::vector<std::vector<double>> times(measured.commands.size());
     HEARTH_TRY(repeat(*timed, options.samples, [&](const hearth_timings& p) {
         for (size_t i = 0; i < times.size() && i < p.command_count; ++i)
             times[i].push_back(p.command_ns[i] * 1e-3);
     }));
-    for (size_t i = 0; i < times.size(); ++i) measured.steps[i].us = median(times[i]);
+    for (size_t i = 0; i < times.size(); ++i) measured.commands[i].us = median(times[i]);
     return measured;
 }
 
-double Roof::least_us(double flops, double bytes) const {
+double Roof::min_us(double flops, double bytes) const {
     if (flops_per_s <= 0 || bytes_per_s <= 0) return 0;
     return 1e6 * std::max(flops / flops_per_s, bytes / bytes_per_s);
 }
@@ -208,7 +218,7 @@ Result<Roof> measure_roof(standalone::Device& device) {
     HEARTH_ASSIGN(const DeviceCaps caps, device.caps());
     const bool is_software = device.properties().deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     constexpr int kMultiplyAdds = 256;  // per element, in registers
-    const int64_t rows = is_software ? int64_t{1} << 14 : int64_t{1} << 17;
+    const int64_t batch_size = is_software ? int64_t{1} << 14 : int64_t{1} << 17;
     constexpr int64_t kWidth = 256;
     Trace copy("main"), work("main");
     copy.output("y", copy.input("x", {kBatch, Dim(kWidth)}) * 0.5);
@@ -216,15 +226,15 @@ Result<Roof> measure_roof(standalone::Device& device) {
     Tensor y = x;
     for (int i = 0; i < kMultiplyAdds; ++i) y = y * x + x;
     work.output("y", y);
-    const CompileOptions options{.caps = caps, .max_batch_size = static_cast<uint64_t>(rows)};
-    const MeasureOptions run{.entry = "main", .rows = rows, .samples = 10};
+    const CompileOptions options{.caps = caps, .max_batch_size = static_cast<uint64_t>(batch_size)};
+    const MeasureOptions run{.entry = "main", .batch_size = batch_size, .samples = 10};
     HEARTH_ASSIGN(const Compiled copying, compile({&copy}, options));
     HEARTH_ASSIGN(const Measured copied, measure(device, copying.bytes, run));
     HEARTH_ASSIGN(const Compiled working, compile({&work}, options));
     HEARTH_ASSIGN(const Measured worked, measure(device, working.bytes, run));
-    const double elements = static_cast<double>(rows * kWidth);
-    return Roof{1e6 * 8 * elements / copied.least_us,
-                1e6 * 2 * kMultiplyAdds * elements / worked.least_us};
+    const double elements = static_cast<double>(batch_size * kWidth);
+    return Roof{1e6 * 8 * elements / copied.min_us,
+                1e6 * 2 * kMultiplyAdds * elements / worked.min_us};
 }
 
 }  // namespace hearth::tool

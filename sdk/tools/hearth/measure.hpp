@@ -14,29 +14,29 @@
 
 namespace hearth::tool {
 
-struct StepTime {
+struct CommandTime {
     std::string label;  ///< what it computes
     std::string kind;   ///< kernel, copy or fill
-    double us = 0;      ///< median, with timestamps around each step: an upper bound
+    double us = 0;      ///< median, with timestamps around each command: an upper bound
     double flops = 0;   ///< estimates at the batch size that was run
     double bytes = 0;
 };
 
 struct Measured {
     double total_us = 0;  ///< median of whole recordings, without timestamps in between
-    double least_us = 0;
-    double most_us = 0;
+    double min_us = 0;
+    double max_us = 0;
     uint32_t samples = 0;
-    std::vector<StepTime> steps;
-    std::string profile;
+    std::vector<CommandTime> commands;
+    std::string device_target;
 };
 
 struct MeasureOptions {
     std::string entry;
-    int64_t rows = 1;
+    int64_t batch_size = 1;
     uint32_t samples = 50;
-    const char* profile = nullptr;  ///< of a package; null: the best for the device
-    bool wants_steps = true;        ///< also measure each command
+    const char* device_target = nullptr;  ///< of a package; null: the best for the device
+    bool wants_commands = true;           ///< also measure each command
 };
 
 /// Times an entry of a program or package (serialized), with bindings in device memory filled with
@@ -50,7 +50,7 @@ struct Roof {
     double bytes_per_s = 0;
     double flops_per_s = 0;
     /// Lower bound of the time of a kernel with this much work.
-    double least_us(double flops, double bytes) const;
+    double min_us(double flops, double bytes) const;
 };
 Result<Roof> measure_roof(standalone::Device& device);
 

@@ -24,7 +24,7 @@ namespace hearth::tool {
 
 namespace {
 
-constexpr uint64_t kMostInputBytes = uint64_t{4} << 30;
+constexpr uint64_t kMaxInputBytes = uint64_t{4} << 30;
 
 /// Uniform in [-1, 1) for floats, in [0, 2) for other types; depends only on seed and name.
 HostTensor random_tensor(const std::string& name, DType dtype, const Shape& shape, uint64_t seed) {
@@ -60,16 +60,18 @@ Result<std::map<std::string, std::string>> parse_inputs(const Graph& graph,
     for (const std::string& text : texts) {
         const size_t equals = text.find('=');
         if (equals == std::string::npos || equals + 1 == text.size())
-            return invalid_argument("'" + text +
-                                    "' is no input; expected NAME=FILE, NAME=random, "
-                                    "NAME=zeros or NAME=ones");
+            return invalid_argument(
+                "'" + text +
+                "' does not describe an input; expected NAME=FILE, NAME=random, "
+                "NAME=zeros or NAME=ones");
         const std::string name = text.substr(0, equals);
         const bool known = std::any_of(graph.inputs.begin(), graph.inputs.end(),
                                        [&](ValueId id) { return graph.value(id).name == name; });
         if (!known)
-            return not_found("no input is named '" + name + "'; there are: " + input_names(graph));
+            return not_found("no input is named '" + name +
+                             "'; expected one of: " + input_names(graph));
         if (!given.emplace(name, text.substr(equals + 1)).second)
-            return invalid_argument("input '" + name + "' is given twice");
+            return invalid_argument("input '" + name + "' is given twice; give it once");
     }
     return given;
 }
@@ -79,17 +81,19 @@ bool is_file(const std::string& source) {
 }
 
 /// The extent of `found` in the batch dimension of `declared`.
-Result<int64_t> rows_in(const std::string& name, const Shape& declared, const Shape& found) {
+Result<int64_t> batch_size_in(const std::string& name, const Shape& declared, const Shape& found) {
     if (found.rank() != declared.rank())
         return invalid_argument("input '" + name + "' is " + to_string(declared) +
-                                ", the file has " + to_string(found));
+                                ", the file has " + to_string(found) +
+                                "; give a file of that shape");
     for (int i = 0; i < declared.rank(); ++i) {
         const Dim d = declared[i];
         if (!d.is_batch) continue;
         if (d.count > 0 && found[i].count % d.count == 0 && found[i].count > 0)
             return found[i].count / d.count;
         return invalid_argument("input '" + name + "' is " + to_string(declared) +
-                                ", the file has " + to_string(found));
+                                ", the file has " + to_string(found) +
+                                "; give a file of that shape");
     }
     return int64_t{0};
 }
@@ -99,32 +103,35 @@ Result<int64_t> rows_in(const std::string& name, const Shape& declared, const Sh
 void add_model_options(CLI::App& command, ModelOptions& options) {
     command.add_option("MODEL", options.path, "An ONNX file or a package (.hearth).")->required();
     command.add_option("--shape", options.shapes,
-                       "Shape of an ONNX input, as in x=1,3,160,160; an extent may be `rows`. An "
+                       "Shape of an ONNX input, as in x=1,3,160,160; an extent may be `batch`. An "
                        "input that is named several times makes an entry for each of its sizes.");
-    command.add_option(
-        "--value", options.values,
-        "Contents of an ONNX input that the model needs to be known, as in sr=16000: "
-        "what it chooses branches, shapes or loops by.");
+    command.add_option("--value", options.values,
+                       "Value of an ONNX input that must be constant, as in sr=16000, because it "
+                       "selects branches, "
+                       "shapes or loop counts.");
     command.add_option("--entry", options.entry,
-                       "Which entry of a package, or size of a model; default: the only one, or "
-                       "`main`.");
+                       "Entry of a package, or size of a model; default: the only one, or `main`.");
 }
 
 void add_input_options(CLI::App& command, InputOptions& options) {
     command.add_option("-i,--input", options.inputs,
                        "NAME=FILE (.npy or .pb), NAME=random, NAME=zeros or NAME=ones; inputs "
                        "that are not named are random.");
-    command.add_option("--seed", options.seed, "Of random inputs.")
+    command.add_option("--seed", options.seed, "Seed of random inputs.")
         ->check(programs::whole_number())
         ->capture_default_str();
-    command.add_option("--rows", options.rows, "Rows, where no file says how many.")
+    command
+        .add_option("--batch-size", options.batch_size,
+                    "Batch size, unless an input file determines it.")
         ->check(programs::whole_number(1, uint64_t{1} << 24))
         ->capture_default_str();
 }
 
 Result<NamedShape> parse_shape(const std::string& text) {
     const auto bad = [&] {
-        return invalid_argument("'" + text + "' is no shape; expected NAME=EXTENT,EXTENT,...");
+        return invalid_argument(
+            "'" + text +
+            "' is no shape; expected NAME=EXTENT,EXTENT,..., each extent a number or `batch`");
     };
     const size_t equals = text.rfind('=');
     if (equals == std::string::npos) return bad();
@@ -138,7 +145,7 @@ Result<NamedShape> parse_shape(const std::string& text) {
         if (named.shape.rank() == kMaxRank) return bad();
         if (is_number)
             named.shape.push_back(Dim(extent));
-        else if (text.compare(at, end - at, "rows") == 0)
+        else if (text.compare(at, end - at, "batch") == 0)
             named.shape.push_back(kBatch);
         else
             return bad();
@@ -197,7 +204,7 @@ std::string size_name(const std::vector<NamedShape>& size) {
         if (!text.empty()) text += "_";
         for (int i = 0; i < input.shape.rank(); ++i) {
             const Dim d = input.shape[i];
-            text += (i > 0 ? "x" : "") + (d.is_batch ? "rows" : std::to_string(d.count));
+            text += (i > 0 ? "x" : "") + (d.is_batch ? "batch" : std::to_string(d.count));
         }
     }
     return text;
@@ -218,13 +225,12 @@ Status with_sizes(const Status& status, const std::vector<NamedShape>& shapes) {
     if (status.code() != StatusCode::kInvalidArgument || shapes.empty()) return status;
     std::string text;
     for (const NamedShape& s : shapes) text += " " + s.name + " " + to_string(s.shape);
-    return invalid_argument(status.message() + "; that is with" + text +
-                            ", another --shape may fit");
+    return invalid_argument(status.message() + "; imported with" + text + "; try another --shape");
 }
 
-/// Imports the model with these shapes; with fixed_rows if it cannot have a symbolic batch size.
+/// Imports the model with these shapes; with fixed_batch_size if it cannot have a symbolic batch size.
 Result<ImportedModel> read_size(std::span<const std::byte> bytes, const ModelOptions& options,
-                                std::vector<NamedShape> shapes, std::vector<std::string>& notes) {
+                                std::vector<NamedShape> shapes, std::vector<std::string>& remarks) {
     ImportOptions import_options;
     import_options.input_shapes = std::move(shapes);
     import_options.shape_flag_name = "--shape";
@@ -237,16 +243,16 @@ Result<ImportedModel> read_size(std::span<const std::byte> bytes, const ModelOpt
     const std::vector<NamedShape> given = import_options.input_shapes;
     Result<ImportedModel> open = import_onnx(bytes, import_options);
     if (open.ok()) return open;
-    import_options.batch_size = options.fixed_rows;
+    import_options.batch_size = options.fixed_batch_size;
     for (NamedShape& named : import_options.input_shapes)
-        named.shape = named.shape.resolve(options.fixed_rows);
+        named.shape = named.shape.resolve(options.fixed_batch_size);
     Result<ImportedModel> fixed = import_onnx(bytes, import_options);
     if (!fixed.ok()) return with_sizes(open.status(), given);
     std::string taken;
     for (const TensorSpec& port : fixed->inputs())
         taken += (taken.empty() ? "" : ", ") + port.name + " " + to_string(port.shape);
-    notes.push_back(fmt::format("its rows cannot be left open ({}); taken with {}",
-                                open.status().message(), taken));
+    remarks.push_back(fmt::format("its batch size cannot stay symbolic ({}); compiled for {}",
+                                  open.status().message(), taken));
     return fixed;
 }
 
@@ -255,7 +261,9 @@ Result<Model> read_model(std::vector<std::byte> bytes, const ModelOptions& optio
     if (is_package(bytes)) {
         if (!options.shapes.empty() || !options.values.empty())
             return invalid_argument(
-                "--shape and --value are for ONNX files; a package's shapes are fixed");
+                "--shape and --value are for ONNX files, and this is a package, whose shapes are "
+                "fixed; "
+                "cook its ONNX file again with them");
         model.package = std::move(bytes);
         HEARTH_ASSIGN(const PackageView view, open_package(model.package));
         HEARTH_ASSIGN(model.graphs, load_graphs(view.graph(), view.weights()));
@@ -263,7 +271,7 @@ Result<Model> read_model(std::vector<std::byte> bytes, const ModelOptions& optio
     }
     HEARTH_ASSIGN(std::vector<std::vector<NamedShape>> sizes, parse_sizes(options.shapes));
     for (const std::vector<NamedShape>& size : sizes) {
-        HEARTH_ASSIGN(const ImportedModel imported, read_size(bytes, options, size, model.notes));
+        HEARTH_ASSIGN(const ImportedModel imported, read_size(bytes, options, size, model.remarks));
         if (model.fits_device.ok()) model.fits_device = imported.device_support();
         model.graphs.push_back(imported.graph());
         if (sizes.size() > 1) model.graphs.back().name = size_name(size);
@@ -282,8 +290,8 @@ Result<Model> load_model(const ModelOptions& options) {
     HEARTH_ASSIGN(std::vector<std::byte> bytes, read_file(options.path));
     Result<Model> model = read_model(std::move(bytes), options);
     if (!model.ok()) return model.status().with_context(options.path);
-    for (const std::string& note : model->notes)
-        fmt::print(stderr, "note: {}: {}\n", options.path, note);
+    for (const std::string& remark : model->remarks)
+        fmt::print(stderr, "remark: {}: {}\n", options.path, remark);
     return model;
 }
 
@@ -294,47 +302,49 @@ Result<size_t> find_entry(std::span<const Graph> graphs, const std::string& name
         names += (names.empty() ? "" : ", ") + graphs[i].name;
     }
     if (name.empty() && graphs.size() == 1) return size_t{0};
-    return not_found(name.empty() ? "which entry? --entry takes one of: " + names
-                                  : "no entry is named '" + name + "'; there are: " + names);
+    return not_found(name.empty() ? "there are several entries; --entry takes one of: " + names
+                                  : "no entry is named '" + name + "'; expected one of: " + names);
 }
 
 Result<NamedTensors> run_model(Runner& runner, const Model& model, size_t entry,
-                               const NamedTensors& inputs, int64_t rows, const char* profile) {
+                               const NamedTensors& inputs, int64_t batch_size,
+                               const char* device_target) {
     HEARTH_TRY(runner.check(model.fits_device));
     HEARTH_TRY(runner.check(inputs));
     const Graph& graph = model.graphs[entry];
     if (model.is_package())
-        return runner.run_package(model.package, graph.name, inputs, rows, profile);
-    return runner.run_graph(graph, inputs, rows);
+        return runner.run_package(model.package, graph.name, inputs, batch_size, device_target);
+    return runner.run_graph(graph, inputs, batch_size);
 }
 
 Result<Inputs> make_inputs(const Graph& graph, const InputOptions& options) {
     HEARTH_ASSIGN(const auto given, parse_inputs(graph, options.inputs));
     Inputs inputs;
-    inputs.rows = options.rows;
+    inputs.batch_size = options.batch_size;
     for (const auto& [name, source] : given) {
         if (!is_file(source)) continue;
         Result<HostTensor> tensor = read_tensor_file(source);
         if (!tensor.ok()) return tensor.status().with_context("input '" + name + "'");
-        HEARTH_ASSIGN(const int64_t rows,
-                      rows_in(name, graph.value(graph.find(name)).shape, tensor->shape()));
-        if (rows > 0) inputs.rows = rows;
+        HEARTH_ASSIGN(const int64_t batch_size,
+                      batch_size_in(name, graph.value(graph.find(name)).shape, tensor->shape()));
+        if (batch_size > 0) inputs.batch_size = batch_size;
         inputs.tensors[name] = std::move(*tensor);
     }
     for (ValueId id : graph.inputs) {
         const Value& v = graph.value(id);
-        const Shape shape = v.shape.resolve(inputs.rows);
+        const Shape shape = v.shape.resolve(inputs.batch_size);
         const auto file = inputs.tensors.find(v.name);
         if (file != inputs.tensors.end()) {
             if (file->second.dtype() != v.dtype || file->second.shape() != shape)
-                return invalid_argument(fmt::format("input '{}' is {}{}, the file has {}{}", v.name,
-                                                    name_of(v.dtype), to_string(v.shape),
-                                                    name_of(file->second.dtype()),
-                                                    to_string(file->second.shape())));
+                return invalid_argument(fmt::format(
+                    "input '{}' is {}{}, the file has {}{}; give a file of that type and shape",
+                    v.name, name_of(v.dtype), to_string(v.shape), name_of(file->second.dtype()),
+                    to_string(file->second.shape())));
             continue;
         }
-        if (static_cast<uint64_t>(shape.element_count(1)) > kMostInputBytes / size_bytes(v.dtype))
-            return out_of_range("input '" + v.name + "' " + to_string(shape) + " is too large");
+        if (static_cast<uint64_t>(shape.element_count(1)) > kMaxInputBytes / size_bytes(v.dtype))
+            return out_of_range("input '" + v.name + "' " + to_string(shape) +
+                                " is larger than 4 GiB; give a smaller --shape or --batch-size");
         const auto said = given.find(v.name);
         const std::string source = said == given.end() ? "random" : said->second;
         HostTensor tensor(v.dtype, shape);

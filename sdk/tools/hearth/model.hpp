@@ -20,13 +20,13 @@ namespace hearth::tool {
 /// Options of a model that several commands share.
 struct ModelOptions {
     std::string path;
-    /// "x=1,3,96,96"; an extent may be the word rows.  An input that occurs more than once has
+    /// "x=1,3,96,96"; an extent may be the word batch.  An input that occurs more than once has
     /// several sizes, each of which becomes an entry.
     std::vector<std::string> shapes;
     std::vector<std::string> values;  ///< "sr=16000": inputs that are constant at import
     std::string entry;                ///< empty: the only one, or "main"
     /// Batch size of a model that cannot have a symbolic one.
-    int64_t fixed_rows = 1;
+    int64_t fixed_batch_size = 1;
 };
 void add_model_options(CLI::App& command, ModelOptions& options);
 
@@ -35,16 +35,16 @@ struct Model {
     std::vector<std::byte> package;  ///< empty for an ONNX file
     Status fits_device;
     /// Remarks about unexpected decisions of the import.
-    std::vector<std::string> notes;
+    std::vector<std::string> remarks;
 
     bool is_package() const { return !package.empty(); }
 };
 
 /// Reads the file and detects its type by its contents.  An ONNX model that cannot have a symbolic
-/// batch size is imported again with fixed_rows; its notes, also printed to stderr, say so.
+/// batch size is imported again with fixed_batch_size; its remarks, also printed to stderr, say so.
 Result<Model> load_model(const ModelOptions& options);
 
-/// Parses "x=1,3,96,96"; an extent may be the word rows.
+/// Parses "x=1,3,96,96"; an extent may be the word batch.
 Result<NamedShape> parse_shape(const std::string& text);
 
 /// Parses "sr=16000" or "shape=3,-1": an input and its values, as f64.
@@ -66,8 +66,8 @@ Result<size_t> find_entry(std::span<const Graph> graphs, const std::string& name
 
 /// Runs an entry: a package's program, or the graph, compiled on the fly.
 Result<NamedTensors> run_model(Runner& runner, const Model& model, size_t entry,
-                               const NamedTensors& inputs, int64_t rows,
-                               const char* profile = nullptr);
+                               const NamedTensors& inputs, int64_t batch_size,
+                               const char* device_target = nullptr);
 
 /// Options that choose tensors for a graph's inputs.
 struct InputOptions {
@@ -75,7 +75,7 @@ struct InputOptions {
     /// are random.
     std::vector<std::string> inputs;
     uint64_t seed = 1;
-    int64_t rows = 1;  ///< if no input file determines it
+    int64_t batch_size = 1;  ///< if no input file determines it
 };
 void add_input_options(CLI::App& command, InputOptions& options);
 /// Adds --rtol and --atol; the given tolerance is the default.
@@ -83,7 +83,7 @@ void add_tolerance_options(CLI::App& command, Tolerance& tolerance);
 
 struct Inputs {
     NamedTensors tensors;
-    int64_t rows = 1;
+    int64_t batch_size = 1;
 };
 Result<Inputs> make_inputs(const Graph& graph, const InputOptions& options);
 

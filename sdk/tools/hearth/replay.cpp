@@ -35,7 +35,7 @@ namespace {
 struct ReplayOptions {
     std::string path;
     std::string program;
-    std::string profile;
+    std::string device_target;
     int device_index = -1;
     bool only_print = false;
     Tolerance tolerance;
@@ -45,14 +45,17 @@ struct ReplayOptions {
 /// Makes a dump's program self-contained: initial values stored in a package are replaced by zeros,
 /// because the dump has the variables' contents.
 Result<std::vector<std::byte>> alone(std::span<const std::byte> bytes) {
-    constexpr uint64_t kMostOutside = uint64_t{1} << 31;
+    constexpr uint64_t kMaxOutside = uint64_t{1} << 31;
     file::FileHeader header;
-    if (bytes.size() < sizeof header) return corrupt_data("its program is cut off");
+    if (bytes.size() < sizeof header)
+        return corrupt_data(
+            "its program is truncated; make the dump again, or give --program FILE");
     std::memcpy(&header, bytes.data(), sizeof header);
     const bool is_outside = (header.flags & file::kDataIsOutside) != 0;
-    if (is_outside && header.outside_bytes > kMostOutside)
-        return out_of_range(fmt::format("its program refers to {} bytes of weights, at most {}",
-                                        header.outside_bytes, kMostOutside));
+    if (is_outside && header.outside_bytes > kMaxOutside)
+        return out_of_range(fmt::format(
+            "its program refers to {} bytes of weights, more than {}; give --program FILE",
+            header.outside_bytes, kMaxOutside));
     const std::vector<std::byte> zeros(is_outside ? static_cast<size_t>(header.outside_bytes)
                                                   : size_t{0});
     HEARTH_ASSIGN(const Program program, load_program(bytes, zeros));
@@ -75,7 +78,8 @@ Result<Replayer> make_replayer(const Dump& dump, const ReplayOptions& options) {
     } else {
         const auto inside = dump.tensors.find("program");
         if (inside == dump.tensors.end())
-            return not_found("the dump has no program in it; --program FILE gives the package");
+            return not_found(
+                "the dump contains no program; give its package or program by --program FILE");
         HEARTH_ASSIGN(bytes, alone(inside->second.bytes()));
     }
     const bool has_package = is_package(bytes);
@@ -89,21 +93,24 @@ Result<Replayer> make_replayer(const Dump& dump, const ReplayOptions& options) {
     HEARTH_ASSIGN(r.instance, standalone::Instance::create());
     HEARTH_ASSIGN(r.device, standalone::Device::create(*r.instance, device_options));
     if (has_package) {
-        const std::string& profile =
-            options.profile.empty() ? dump.text("profile") : options.profile;
-        HEARTH_ASSIGN(r.runner, standalone::ProgramRunner::create_from_package(*r.device, bytes,
-                                                                               profile.c_str()));
+        const std::string& device_target =
+            options.device_target.empty() ? dump.text("device_target") : options.device_target;
+        HEARTH_ASSIGN(r.runner, standalone::ProgramRunner::create_from_package(
+                                    *r.device, bytes, device_target.c_str()));
     } else {
         HEARTH_ASSIGN(r.runner, standalone::ProgramRunner::create(*r.device, bytes));
     }
     const hearth_program_info info = r.runner->program().info();
     const bool same_program = hash_text(info.hash) == dump.text("program");
-    // An explicit --profile allows a program of another device target, if the graph is the same.
+    // An explicit --device-target allows a program of another device target, if the graph is the same.
     if (!same_program &&
-        (options.profile.empty() || hash_text(info.graph_hash) != dump.text("graph")))
-        return invalid_argument(fmt::format(
-            "the dump is of program {}, graph {}; found program {}, graph {}", dump.text("program"),
-            dump.text("graph"), hash_text(info.hash), hash_text(info.graph_hash)));
+        (options.device_target.empty() || hash_text(info.graph_hash) != dump.text("graph")))
+        return invalid_argument(
+            fmt::format("the dump is of program {}, graph {}, and --program or --device-target "
+                        "gives program {}, "
+                        "graph {}; give the one that the dump was made with",
+                        dump.text("program"), dump.text("graph"), hash_text(info.hash),
+                        hash_text(info.graph_hash)));
     return r;
 }
 
@@ -122,25 +129,27 @@ Result<Dump> run_again(const Dump& dump, const ReplayOptions& options) {
     HEARTH_ASSIGN(const Replayer r, make_replayer(dump, options));
     LoadedProgram& program = r.runner->program();
     HEARTH_ASSIGN(const uint32_t entry, program.find_entry(dump.text("entry").c_str()));
-    HEARTH_ASSIGN(const uint64_t rows, dump.number("rows"));
-    uint64_t step = HEARTH_NO_COMMAND;
-    if (dump.texts.contains("step")) {
-        HEARTH_ASSIGN(step, dump.number("step"));
+    HEARTH_ASSIGN(const uint64_t batch_size, dump.number("batch_size"));
+    uint64_t command = HEARTH_NO_COMMAND;
+    if (dump.texts.contains("command")) {
+        HEARTH_ASSIGN(command, dump.number("command"));
     }
-    if (rows == 0 || rows > program.info().max_batch_size || step > HEARTH_NO_COMMAND)
-        return corrupt_data(fmt::format("rows {} or step {} are not the program's", rows, step));
-    for (const auto& [name, tensor] : dump.group("slot/"))
+    if (batch_size == 0 || batch_size > program.info().max_batch_size ||
+        command > HEARTH_NO_COMMAND)
+        return corrupt_data(
+            fmt::format("batch size {} or command {} is not in the program", batch_size, command));
+    for (const auto& [name, tensor] : dump.group("variable/"))
         HEARTH_TRY(r.runner->write_variable(name.c_str(), tensor.bytes()));
     HEARTH_ASSIGN(const NamedTensors inputs, inputs_of(dump, program, entry));
     HEARTH_ASSIGN(const std::vector<std::byte> bytes,
-                  r.runner->dump(dump.text("entry").c_str(), static_cast<int64_t>(rows), inputs,
-                                 static_cast<uint32_t>(step)));
+                  r.runner->dump(dump.text("entry").c_str(), static_cast<int64_t>(batch_size),
+                                 inputs, static_cast<uint32_t>(command)));
     return read_dump(bytes);
 }
 
 bool is_result(std::string_view name) {
-    return name.starts_with("output/") || name.starts_with("slot_after/") ||
-           name.starts_with("step/");
+    return name.starts_with("output/") || name.starts_with("variable_after/") ||
+           name.starts_with("command/");
 }
 
 Json texts_of(const Dump& dump) {
@@ -159,9 +168,9 @@ Result<Json> replay(const Dump& dump, const ReplayOptions& options) {
                                      {"shape", to_string(tensor.shape())}});
     if (!options.json) {
         for (const auto& [key, text] : dump.texts)
-            if (key != "steps" && key != "hearth_dump" && !text.empty())
+            if (key != "commands" && key != "hearth_dump" && !text.empty())
                 fmt::print("{}: {}\n", key, text);
-        fmt::print("steps:\n{}\n", dump.text("steps"));
+        fmt::print("commands:\n{}\n", dump.text("commands"));
         for (const Json& t : report["tensors"])
             fmt::print("{} {}{}\n", t["name"].get<std::string>(), t["dtype"].get<std::string>(),
                        t["shape"].get<std::string>());
@@ -180,8 +189,11 @@ Result<Json> replay(const Dump& dump, const ReplayOptions& options) {
         const auto now = again->tensors.find(name);
         if (now == again->tensors.end()) {
             // Commands differ between device targets; all other names belong to the graph.
-            if (name.starts_with("step/") && !options.profile.empty()) continue;
-            return corrupt_data("the program has no '" + name + "'");
+            if (name.starts_with("command/") && !options.device_target.empty()) continue;
+            return corrupt_data(
+                "the dump has '" + name +
+                "', which its program does not compute; give the program of the dump by "
+                "--program FILE");
         }
         const std::optional<std::string> difference =
             first_difference(now->second, then, options.tolerance);
@@ -209,12 +221,17 @@ Result<bool> replay_file(const ReplayOptions& options) {
 
 /// Variables that changed since the previous dump: written by the application or another recording.
 std::vector<std::string> changed_between(const Dump& before, const Dump& after) {
-    const NamedTensors left = before.group("slot_after/"), had = before.group("slot/");
+    const NamedTensors left = before.group("variable_after/"), had = before.group("variable/");
+    const auto at_end = [&](const std::string& name) -> const HostTensor* {
+        for (const NamedTensors* tensors : {&left, &had})
+            if (const auto found = tensors->find(name); found != tensors->end())
+                return &found->second;
+        return nullptr;
+    };
     std::vector<std::string> changed;
-    for (const auto& [name, now] : after.group("slot/")) {
-        auto then = left.find(name);
-        if (then == left.end()) then = had.find(name);
-        if (then == had.end() || then->second != now) changed.push_back(name);
+    for (const auto& [name, now] : after.group("variable/")) {
+        const HostTensor* const then = at_end(name);
+        if (then == nullptr || *then != now) changed.push_back(name);
     }
     return changed;
 }
@@ -241,8 +258,8 @@ Result<bool> replay_folder(const ReplayOptions& options) {
             (*report)["changed_before"] = changed;
             if (!options.json)
                 fmt::print("{}\n", changed.empty()
-                                       ? "goes on from where the dump before ended"
-                                       : fmt::format("changed since the dump before: {}",
+                                       ? "continues from the end of the previous dump"
+                                       : fmt::format("changed since the previous dump: {}",
                                                      fmt::join(changed, ", ")));
         }
         if (!(*report)["agree"].get<bool>()) all["agree"] = false;
@@ -258,28 +275,29 @@ Result<bool> replay_folder(const ReplayOptions& options) {
 void add_replay(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<ReplayOptions>();
     CLI::App* command = app.add_subcommand(
-        "replay", "Print a dump, run it again on this machine's GPU and compare what comes out.");
+        "replay", "Print a dump, run it again on this machine's GPU and compare the results.");
     command
         ->add_option(
             "DUMP", options->path,
-            "A file of hearth_dump_encode or `hearth run --dump`, or a folder of them: those of "
-            "recordings one after the other, by their names.")
+            "A file of hearth_dump_encode or `hearth run --dump`, or a folder of them: successive "
+            "recordings in the order of their names.")
         ->required();
     command->add_option("--program", options->program,
-                        "The package or program that the dump is of, if it has none in it.");
-    command->add_option("--profile", options->profile,
-                        "Of a package: another one to compare with; default: the dump's.");
+                        "The package or program of a dump that does not contain it.");
+    command->add_option(
+        "--device-target", options->device_target,
+        "Another device target of the package to compare with; default: the dump's.");
     command
         ->add_option("--device-index", options->device_index,
                      "Which GPU of `hearth info`; default: the first discrete one.")
         ->check(programs::device_index());
-    command->add_flag("--print", options->only_print, "Only print what is in it.");
+    command->add_flag("--print", options->only_print, "Only print its contents.");
     add_tolerance_options(*command, options->tolerance);
     command->add_flag("--json", options->json, "Print one JSON object instead of text.");
     command->footer(
-        "Exit code 0 if everything agrees, 1 if not or if something went wrong.  A dump with a "
-        "program in it "
-        "is code that runs on the GPU: replay those of people you would run a program of.");
+        "Exit code 0 if everything agrees, 1 if not or on errors.  A dump that contains a program "
+        "is "
+        "code that runs on the GPU: replay only dumps of people whose programs you would run.");
     command->callback([options, &exit_code] {
         const Result<bool> agree = std::filesystem::is_directory(path_of(options->path))
                                        ? replay_folder(*options)

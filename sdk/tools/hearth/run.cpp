@@ -30,32 +30,32 @@ struct RunOptions {
     InputOptions inputs;
     std::string device = "gpu";
     int device_index = -1;
-    std::string profile;
+    std::string device_target;
     std::string output;
     std::string format = "npy";
     std::string dump;
-    uint32_t dump_step = HEARTH_NO_COMMAND;
+    uint32_t dump_command = HEARTH_NO_COMMAND;
     bool json = false;
 };
 
 Json describe(const std::string& name, const HostTensor& tensor) {
     double least = std::numeric_limits<double>::infinity(), most = -least, sum = 0;
-    int64_t not_finite = 0;
+    int64_t non_finite = 0;
     for (int64_t i = 0; i < tensor.element_count(); ++i) {
         const double value = tensor.get(i);
         if (!std::isfinite(value)) {
-            ++not_finite;
+            ++non_finite;
             continue;
         }
         least = std::min(least, value);
         most = std::max(most, value);
         sum += value;
     }
-    const auto finite = static_cast<double>(tensor.element_count() - not_finite);
+    const auto finite = static_cast<double>(tensor.element_count() - non_finite);
     Json json = {
         {"name", name}, {"dtype", name_of(tensor.dtype())}, {"shape", to_string(tensor.shape())}};
     if (finite > 0) json.update({{"min", least}, {"max", most}, {"mean", sum / finite}});
-    json["not_finite"] = not_finite;
+    json["non_finite"] = non_finite;
     return json;
 }
 
@@ -92,12 +92,13 @@ Status check_outputs(const RunOptions& options, const Graph& graph) {
 Status write_output(const RunOptions& options, const std::string& name, const HostTensor& tensor) {
     const std::vector<std::byte> bytes =
         options.format == "npy" ? write_npy(tensor) : write_tensor_proto(name, tensor);
-    return write_file_atomically(output_path(options, name), bytes).with_context("output '" + name + "'");
+    return write_file_atomically(output_path(options, name), bytes)
+        .with_context("output '" + name + "'");
 }
 
 Status run(const RunOptions& options) {
     ModelOptions model_options = options.model;
-    model_options.fixed_rows = options.inputs.rows;
+    model_options.fixed_batch_size = options.inputs.batch_size;
     HEARTH_ASSIGN(const Model model, load_model(model_options));
     HEARTH_ASSIGN(const size_t entry, find_entry(model.graphs, options.model.entry));
     const Graph& graph = model.graphs[entry];
@@ -108,12 +109,14 @@ Status run(const RunOptions& options) {
     std::vector<std::byte> dump;
     if (!options.dump.empty()) {
         HEARTH_TRY(check_writable(options.dump).with_context("--dump"));
-        HEARTH_TRY(runners.list[0]->keep_dump(options.dump_step, &dump));
+        HEARTH_TRY(runners.list[0]->keep_dump(options.dump_command, &dump));
     }
-    HEARTH_ASSIGN(const NamedTensors outputs,
-                  run_model(*runners.list[0], model, entry, inputs.tensors, inputs.rows,
-                            options.profile.empty() ? nullptr : options.profile.c_str()));
-    if (!options.dump.empty()) HEARTH_TRY(write_file_atomically(options.dump, dump).with_context("--dump"));
+    HEARTH_ASSIGN(
+        const NamedTensors outputs,
+        run_model(*runners.list[0], model, entry, inputs.tensors, inputs.batch_size,
+                  options.device_target.empty() ? nullptr : options.device_target.c_str()));
+    if (!options.dump.empty())
+        HEARTH_TRY(write_file_atomically(options.dump, dump).with_context("--dump"));
     Json list = Json::array();
     for (const GraphOutput& output : graph.outputs) {
         const auto found = outputs.find(output.name);
@@ -124,7 +127,7 @@ Status run(const RunOptions& options) {
     if (options.json) {
         print_json({{"device", runners.list[0]->name()},
                     {"entry", graph.name},
-                    {"rows", inputs.rows},
+                    {"batch_size", inputs.batch_size},
                     {"outputs", list}});
         return {};
     }
@@ -133,8 +136,8 @@ Status run(const RunOptions& options) {
                    o["dtype"].get<std::string>(), o["shape"].get<std::string>(),
                    o.value("min", std::nan("")), o.value("max", std::nan("")),
                    o.value("mean", std::nan("")),
-                   o["not_finite"] != 0
-                       ? fmt::format("  {} not finite", o["not_finite"].get<int64_t>())
+                   o["non_finite"] != 0
+                       ? fmt::format("  {} not finite", o["non_finite"].get<int64_t>())
                        : "");
     return {};
 }
@@ -148,28 +151,30 @@ void add_run(CLI::App& app, int& exit_code) {
     add_model_options(*command, options->model);
     add_input_options(*command, options->inputs);
     command->add_option("-o,--output", options->output,
-                        "Folder for the outputs, one file for each; default: only print figures.");
+                        "Folder for the outputs, one file each; default: only print statistics.");
     command->add_option("--format", options->format, "Of the outputs: npy, or pb (TensorProto).")
         ->check(CLI::IsMember({"npy", "pb"}))
         ->capture_default_str();
     command
         ->add_option("--device", options->device,
-                     "gpu, native, cpu (the reference), program, or another library.")
+                     "gpu; cpu (compiled kernels); reference (the interpreter); program; or "
+                     "another library.")
         ->check(known_device())
         ->capture_default_str();
     command
         ->add_option("--device-index", options->device_index,
                      "Which GPU of `hearth info`; default: the first discrete one.")
         ->check(programs::device_index());
-    command->add_option("--profile", options->profile,
-                        "Of a package; default: the first that the device can run.");
+    command->add_option("--device-target", options->device_target,
+                        "Device target of a package; default: the first that the device can run.");
     command->add_option("--dump", options->dump,
                         "File (.safetensors) for inputs, weights, outputs and the program, which "
                         "`hearth replay` runs again.");
     command
-        ->add_option("--dump-step", options->dump_step,
-                     "A step of the entry (`hearth inspect` lists them) whose results the dump is "
-                     "to hold as well.")
+        ->add_option(
+            "--dump-command", options->dump_command,
+            "Index of a command of the entry (`hearth inspect` lists them) whose results the "
+            "dump also holds.")
         ->needs("--dump");
     command->add_flag("--json", options->json, "Print one JSON object instead of text.");
     command->callback([options, &exit_code] {

@@ -18,7 +18,7 @@
 namespace hearth::tool {
 namespace {
 
-constexpr size_t kMostDepth = 4, kMostNameBytes = 64, kMostTextBytes = 200;
+constexpr size_t kMaxDepth = 4, kMaxNameBytes = 64, kMaxTextBytes = 200;
 
 /// Removes control sequences from log text before it is shown on a terminal.
 std::string shown(std::string text, size_t most_bytes) {
@@ -36,7 +36,27 @@ std::string shown(std::string text, size_t most_bytes) {
 std::string text_of(const Json& object, const char* key) {
     const auto found = object.find(key);
     if (found == object.end() || !found->is_string()) return {};
-    return shown(found->get<std::string>(), kMostTextBytes);
+    return shown(found->get<std::string>(), kMaxTextBytes);
+}
+
+/// Names that logs of version 0.1 gave to metrics of agents, and today's.
+constexpr std::pair<std::string_view, std::string_view> kOldNames[] = {
+    {"return", "episode_return"},
+    {"temperature", "ent_coef"},
+    {"leash", "reference_kl"},
+    {"update_ratio", "update_to_weight_ratio"},
+    {"samples_refused", "samples_rejected"},
+    {"learn_steps", "gradient_steps"},
+    {"skipped_not_finite", "skipped_non_finite"},
+    {"publications_refused", "publications_rejected"},
+    {"learn_us_p95", "minibatch_us_p95"},
+};
+
+/// Today's name of a metric of agents.
+std::string_view new_name(std::string_view name) {
+    const auto* found =
+        std::ranges::find(kOldNames, name, [](const auto& pair) { return pair.first; });
+    return found == std::end(kOldNames) ? name : found->second;
 }
 
 /// Calls `number(name, value)` for each number and bool in the object, recursively; null is NaN.
@@ -45,14 +65,14 @@ void for_each_number(const Json& object, const std::string& prefix, size_t depth
                      const Number& number) {
     for (const auto& [key, value] : object.items()) {
         if (depth == 0 && (key == "at" || key == "type")) continue;
-        const std::string name = prefix + shown(key, kMostNameBytes);
+        const std::string name = prefix + shown(key, kMaxNameBytes);
         if (value.is_number())
             number(name, value.template get<double>());
         else if (value.is_boolean())
             number(name, value.template get<bool>() ? 1.0 : 0.0);
         else if (value.is_null())
             number(name, std::nan(""));
-        else if (value.is_object() && depth + 1 < kMostDepth)
+        else if (value.is_object() && depth + 1 < kMaxDepth)
             for_each_number(value, name + "/", depth + 1, number);
     }
 }
@@ -63,7 +83,7 @@ void RunLog::read(std::string_view bytes) {
     while (!bytes.empty()) {
         const size_t end = bytes.find('\n');
         const std::string_view piece = bytes.substr(0, end);
-        if (partial_.size() + piece.size() > kMostLineBytes) {
+        if (partial_.size() + piece.size() > kMaxLineBytes) {
             partial_.clear();
             skips_line_ = true;
         }
@@ -125,7 +145,7 @@ void RunLog::read_line(std::string_view line) {
     has_place_ = true;
     if (type == "event") {
         ++counts_.events;
-        if (events_.size() < kMostEvents)
+        if (events_.size() < kMaxEvents)
             events_.push_back({at, text_of(json, "text")});
         else
             ++counts_.beyond;
@@ -134,27 +154,30 @@ void RunLog::read_line(std::string_view line) {
     has_ended_ = type == "end";
     if (has_ended_) return;  // an "end" line summarizes earlier lines
     ++counts_.samples;
-    for_each_number(json, "", 0,
-                    [&](const std::string& name, double value) { add(name, at, value); });
+    // Other lines belong to the program, which may use the same names for metrics of its own.
+    const bool is_of_agents = type == "agents";
+    for_each_number(json, "", 0, [&](const std::string& name, double value) {
+        add(is_of_agents ? std::string(new_name(name)) : name, at, value);
+    });
 }
 
 void RunLog::add(const std::string& name, double at, double value) {
     if (!std::isfinite(value)) {
-        ++counts_.not_finite;
+        ++counts_.non_finite;
         return;
     }
     auto found = std::ranges::find_if(metrics_, [&](const Metric& m) { return m.name == name; });
     if (found == metrics_.end()) {
-        if (metrics_.size() == kMostMetrics) {
+        if (metrics_.size() == kMaxMetrics) {
             ++counts_.beyond;
             return;
         }
         found = metrics_.insert(found, {name, {}});
     }
     found->points.push_back({at, value});
-    if (found->points.size() > kMostPoints) {
+    if (found->points.size() > kMaxPoints) {
         const Range all{found->points.front().at, at};
-        found->points = thinned(found->points, all, kMostPoints / 4);
+        found->points = thinned(found->points, all, kMaxPoints / 4);
     }
 }
 
@@ -176,10 +199,10 @@ struct OpenLog {
 Result<OpenLog> open_log(const std::string& path) {
     OpenLog log;
     if (!log.file.open_to_read(path))
-        return not_found(fmt::format("cannot open '{}': {}", path, os::error_text()));
+        return not_found(fmt::format("cannot open the run log '{}': {}", path, os::error_text()));
     if (!log.file.look(&log.info) || log.info.kind != os::FileKind::kFile)
         return invalid_argument(
-            fmt::format("'{}' is not a regular file, expected a run log", path));
+            fmt::format("'{}' is not a regular file; expected a run log", path));
     return log;
 }
 
@@ -230,10 +253,10 @@ std::string counts_text(const RunLogFile& file) {
     if (c.runs > 1) add(c.runs, "runs (the last is shown)");
     add(c.foreign, "foreign");
     add(c.out_of_order, "out of order");
-    add(c.not_finite, "not finite");
+    add(c.non_finite, "not finite");
     add(c.beyond, "beyond the limits");
     add(file.log().cut_bytes() > 0, "cut at the end");
-    add(file.restarts(), "times begun anew");
+    add(file.restarts(), "restarts");
     return text;
 }
 

@@ -36,9 +36,9 @@ struct Event {
 /// Contents of a log so far; for a file with several runs, the last run.
 class RunLog {
   public:
-    static constexpr size_t kMostLineBytes = 1 << 20, kMostMetrics = 256, kMostEvents = 4096;
+    static constexpr size_t kMaxLineBytes = 1 << 20, kMaxMetrics = 256, kMaxEvents = 4096;
     /// Per metric; beyond it, the points are thinned to at most half as many.
-    static constexpr size_t kMostPoints = 1 << 18;
+    static constexpr size_t kMaxPoints = 1 << 18;
 
     /// Counts of what was read and what was ignored.
     struct Counts {
@@ -47,7 +47,7 @@ class RunLog {
         uint64_t events = 0;        ///< marks
         uint64_t foreign = 0;       ///< not a JSON object, or without a position ("at")
         uint64_t out_of_order = 0;  ///< position before that of the previous line
-        uint64_t not_finite = 0;    ///< null or non-finite values of metrics
+        uint64_t non_finite = 0;    ///< null or non-finite values of metrics
         uint64_t beyond = 0;        ///< values and events over the limits
         uint64_t runs = 0;          ///< lines that begin a run
     };

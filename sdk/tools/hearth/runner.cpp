@@ -28,12 +28,13 @@ std::unique_ptr<Trace> trace_of(const ImportedModel& model) {
 }  // namespace
 
 Result<std::vector<HostTensor>> Runner::run(const ImportedModel& model,
-                                            std::span<const HostTensor> inputs, int64_t rows) {
+                                            std::span<const HostTensor> inputs,
+                                            int64_t batch_size) {
     HEARTH_TRY(check(model.device_support()));
     NamedTensors named;
     for (size_t i = 0; i < inputs.size(); ++i) named.emplace(fmt::format("input_{}", i), inputs[i]);
     HEARTH_TRY(check(named));
-    HEARTH_ASSIGN(NamedTensors found, run_trace(*trace_of(model), named, rows));
+    HEARTH_ASSIGN(NamedTensors found, run_trace(*trace_of(model), named, batch_size));
     std::vector<HostTensor> outputs;
     for (size_t i = 0; i < model.outputs().size(); ++i) {
         const auto at = found.find(fmt::format("output_{}", i));
@@ -44,19 +45,21 @@ Result<std::vector<HostTensor>> Runner::run(const ImportedModel& model,
     return outputs;
 }
 
-Result<NamedTensors> Runner::run_trace(Trace& trace, const NamedTensors& inputs, int64_t rows) {
+Result<NamedTensors> Runner::run_trace(Trace& trace, const NamedTensors& inputs,
+                                       int64_t batch_size) {
     HEARTH_ASSIGN(const Graph graph, trace.build());
-    return run_graph(graph, inputs, rows);
+    return run_graph(graph, inputs, batch_size);
 }
 
 Result<NamedTensors> Runner::run_graph(const Graph& graph, const NamedTensors& inputs,
-                                       int64_t rows) {
-    HEARTH_TRY(executor().load({graph}, rows));
-    return executor().run(graph.name, inputs, rows);
+                                       int64_t batch_size) {
+    HEARTH_TRY(executor().load({graph}, batch_size));
+    return executor().run(graph.name, inputs, batch_size);
 }
 
 Status Runner::keep_dump(uint32_t, std::vector<std::byte>*) {
-    return unsupported("a dump is of a run on a device; --device is " + std::string(name()));
+    return unsupported("a dump records a run on a device, and --device is " + std::string(name()) +
+                       "; use --device gpu or --device cpu");
 }
 
 Runners make_runners(std::string_view device, int device_index, bool cooked) {
@@ -68,17 +71,18 @@ Runners make_runners(std::string_view device, int device_index, bool cooked) {
             runners.list.push_back(cooked ? make_cooked_runner(std::move(*runner))
                                           : std::move(*runner));
     };
-    if (device == "cpu" || device == "both") add(make_graph_runner(make_reference_executor()));
+    if (device == "reference" || device == "both")
+        add(make_graph_runner(make_reference_executor()));
     if (device == "gpu" || device == "both") add(make_gpu_runner(device_index));
     if (device == "program") add(make_program_runner());
-    if (device == "native") add(make_native_runner());
+    if (device == "cpu") add(make_cpu_runner());
     if (std::unique_ptr<Executor> executor = make_registered_executor(device))
         add(make_graph_runner(std::move(executor)));
     return runners;
 }
 
 CLI::Validator known_device(bool may_be_both) {
-    std::vector<std::string> names{"cpu", "gpu", "native", "program"};
+    std::vector<std::string> names{"reference", "gpu", "cpu", "program"};
     if (may_be_both) names.push_back("both");
     for (const std::string_view name : registered_executors()) names.emplace_back(name);
     return CLI::IsMember(std::move(names));

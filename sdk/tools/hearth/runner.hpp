@@ -31,21 +31,22 @@ class Runner {
     std::string_view name() { return executor().name(); }
     /// The executor that runs graphs.
     virtual Executor& executor() = 0;
-    /// inputs: in the model's order, with its types and its shapes at batch size `rows`.  Returns
+    /// inputs: in the model's order, with its types and its shapes at this batch size.  Returns
     /// its outputs.  Errors: kUnsupported for what this device cannot do; all others are failures.
     Result<std::vector<HostTensor>> run(const ImportedModel& model,
-                                        std::span<const HostTensor> inputs, int64_t rows);
+                                        std::span<const HostTensor> inputs, int64_t batch_size);
     /// Runs the trace's graph once; inputs and outputs by name.
-    Result<NamedTensors> run_trace(Trace& trace, const NamedTensors& inputs, int64_t rows);
+    Result<NamedTensors> run_trace(Trace& trace, const NamedTensors& inputs, int64_t batch_size);
     virtual Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
-                                           int64_t rows);
+                                           int64_t batch_size);
     /// Runs an entry of a package, with the named device target or the best for the device.
     virtual Result<NamedTensors> run_package(std::span<const std::byte> package,
                                              const std::string& entry, const NamedTensors& inputs,
-                                             int64_t rows, const char* profile = nullptr) = 0;
+                                             int64_t batch_size,
+                                             const char* device_target = nullptr) = 0;
     /// Stores a dump ("Dumps" in hearth.h) of each following run in `bytes`.
-    /// step  a command of the entry whose results are included, or HEARTH_NO_COMMAND.
-    virtual Status keep_dump(uint32_t step, std::vector<std::byte>* bytes);
+    /// command  a command of the entry whose results are included, or HEARTH_NO_COMMAND.
+    virtual Status keep_dump(uint32_t command, std::vector<std::byte>* bytes);
     /// Options that run_graph compiles with.
     virtual CompileOptions compile_options() const { return {}; }
     /// Checks whether a model can run on this device, and whether it can with these inputs.
@@ -66,14 +67,14 @@ Result<std::unique_ptr<Runner>> make_gpu_runner(int device_index);
 
 /// Compiles each model to C, builds it with the system's compiler and runs it on this machine's
 /// CPU.
-Result<std::unique_ptr<Runner>> make_native_runner();
+Result<std::unique_ptr<Runner>> make_cpu_runner();
 
 /// Runs each graph with `inner`, then cooks it to a package for the same device and runs that: the
 /// results must be bitwise equal.  Errors: kInternal naming the first output that differs.
 std::unique_ptr<Runner> make_cooked_runner(std::unique_ptr<Runner> inner);
 
-/// The runners selected by --device: cpu, gpu, both (cpu and gpu), program, native, or a registered
-/// executor.
+/// The runners selected by --device: reference, gpu, both (reference and gpu), cpu, program, or a
+/// registered executor.
 struct Runners {
     std::vector<std::unique_ptr<Runner>> list;
     Status missing;  ///< reason why a requested device is not available

@@ -29,7 +29,7 @@ namespace {
 
 constexpr int kPollMilliseconds = 200, kListWidth = 34, kLeastRows = 8, kLeastColumns = 40;
 constexpr int kLabelWidth = 9;  // of axis labels next to the curves
-constexpr size_t kMostZoom = 20;
+constexpr size_t kMaxZoom = 20;
 constexpr double kSmoothing = 0.9;
 
 volatile std::sig_atomic_t g_signal = 0;
@@ -248,7 +248,7 @@ class Watch {
                 break;
             case '+':
             case '=':
-                zoom_ = std::min(zoom_ + 1, kMostZoom);
+                zoom_ = std::min(zoom_ + 1, kMaxZoom);
                 back_ *= 2;
                 break;
             case '-':

@@ -27,7 +27,7 @@ struct TuneOptions {
     ModelOptions model;
     std::string output;
     std::string precision = "f32";
-    uint64_t max_rows = 1;
+    uint64_t max_batch_size = 1;
     uint32_t samples = 20;
     int device_index = -1;
     bool json = false;
@@ -38,20 +38,22 @@ Result<TuningResult> run_trial(standalone::Device& device, const TuningTrial& tr
     TuningResult result;
     HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> runner,
                   standalone::ProgramRunner::create(device, trial.program.bytes));
-    HEARTH_ASSIGN(result.outputs,
-                  runner->run(trial.entry.c_str(), static_cast<int64_t>(trial.batch_size), trial.inputs));
-    MeasureOptions options{
-        .entry = trial.entry, .rows = static_cast<int64_t>(trial.batch_size), .samples = samples};
-    options.wants_steps = false;
+    HEARTH_ASSIGN(
+        result.outputs,
+        runner->run(trial.entry.c_str(), static_cast<int64_t>(trial.batch_size), trial.inputs));
+    MeasureOptions options{.entry = trial.entry,
+                           .batch_size = static_cast<int64_t>(trial.batch_size),
+                           .samples = samples};
+    options.wants_commands = false;
     HEARTH_ASSIGN(const Measured measured, measure(device, trial.program.bytes, options));
-    result.us = measured.least_us;
+    result.us = measured.min_us;
     return result;
 }
 
 Json report(const TuneOptions& options, const Tuner& tuner, const Tuning& tuning) {
     Json json = {{"device", tuning.device},       {"driver", tuning.driver},
                  {"trials", tuner.trials_done()}, {"file", options.output},
-                 {"changed", Json::object()},     {"notes", tuner.remarks()}};
+                 {"changed", Json::object()},     {"remarks", tuner.remarks()}};
     for (const auto& [kernel, variant] : tuning.variants)
         json["changed"][kernel] = {{"variant", variant}, {"times", tuning.remarks.at(kernel)}};
     return json;
@@ -62,8 +64,9 @@ void print_report(const Json& json) {
     for (const auto& [kernel, change] : json["changed"].items())
         fmt::print("  {}\n    {}: {}\n", kernel, change["variant"].get<std::string>(),
                    change["times"].get<std::string>());
-    if (json["changed"].empty()) fmt::print("  the shipped variants are best\n");
-    for (const Json& note : json["notes"]) fmt::print("  note: {}\n", note.get<std::string>());
+    if (json["changed"].empty()) fmt::print("  the default variants are fastest\n");
+    for (const Json& remark : json["remarks"])
+        fmt::print("  remark: {}\n", remark.get<std::string>());
 }
 
 Status tune_model(const TuneOptions& options) {
@@ -77,7 +80,7 @@ Status tune_model(const TuneOptions& options) {
     CompileOptions compile_options;
     HEARTH_ASSIGN(compile_options.caps, device->caps());
     compile_options.driver_id = driver_text(*device);
-    compile_options.max_batch_size = options.max_rows;
+    compile_options.max_batch_size = options.max_batch_size;
     if (options.precision == "f16") compile_options.precision = Precision::kF16;
     HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(model.graphs, compile_options));
     Tuner tuner(std::move(compiled.tunable), compile_options, model.graphs);
@@ -105,17 +108,21 @@ Status tune_model(const TuneOptions& options) {
 void add_tune(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<TuneOptions>();
     CLI::App* command = app.add_subcommand(
-        "tune", "Measure the variants of a model's kernels on a GPU and keep those that won.");
+        "tune", "Measure the variants of a model's kernels on a GPU and save the fastest.");
     add_model_options(*command, options->model);
-    command->add_option("-o,--output", options->output, "The tuning, for cook --tuning and games.")
+    command
+        ->add_option("-o,--output", options->output,
+                     "The tuning file, for cook --tuning, bench --tuning and games.")
         ->required();
-    command->add_option("--max-rows", options->max_rows, "The most rows of one recording.")
+    command
+        ->add_option("--max-batch-size", options->max_batch_size,
+                     "Largest batch size of a recording.")
         ->check(programs::whole_number(1, uint64_t{1} << 24))
         ->capture_default_str();
-    command->add_option("--precision", options->precision, "Of what products read.")
+    command->add_option("--precision", options->precision, "Operand type of matrix products.")
         ->check(CLI::IsMember({"f32", "f16"}))
         ->capture_default_str();
-    command->add_option("--samples", options->samples, "Recordings of each variant to time.")
+    command->add_option("--samples", options->samples, "Timed recordings of each variant.")
         ->check(programs::whole_number(4, 1000))
         ->capture_default_str();
     command
@@ -124,8 +131,9 @@ void add_tune(CLI::App& app, int& exit_code) {
         ->check(programs::device_index());
     command->add_flag("--json", options->json, "Print one JSON object.");
     command->footer(
-        "A variant wins only if it computes what the shipped one does.  The file is for this "
-        "device, driver and version of Hearth; others ignore it.");
+        "A variant wins only if its results agree with the default's.  The file is for this "
+        "device, "
+        "driver and version of Hearth; others ignore it.");
     command->callback([options, &exit_code] {
         if (Status status = tune_model(*options); !status.ok()) {
             print_error("tune", status, options->json);

@@ -50,24 +50,24 @@ Result<DataSet> read_data_set(const fs::path& folder) {
 }
 
 /// Batch size of the inputs; checks their number, types and shapes.
-Result<int64_t> rows_of(const ImportedModel& model, std::span<const HostTensor> inputs) {
+Result<int64_t> batch_size_of(const ImportedModel& model, std::span<const HostTensor> inputs) {
     if (inputs.size() != model.inputs().size())
         return invalid_argument(fmt::format("the model takes {} inputs, the data set has {}",
                                             model.inputs().size(), inputs.size()));
-    int64_t rows = 1;
+    int64_t batch_size = 1;
     for (size_t i = 0; i < inputs.size(); ++i) {
         const TensorSpec& port = model.inputs()[i];
         if (port.shape.has_batch() && inputs[i].shape().rank() > 0)
-            rows = inputs[i].shape()[0].count;
+            batch_size = inputs[i].shape()[0].count;
     }
     for (size_t i = 0; i < inputs.size(); ++i) {
         const TensorSpec& port = model.inputs()[i];
-        if (inputs[i].dtype() != port.dtype || inputs[i].shape() != port.shape.resolve(rows))
+        if (inputs[i].dtype() != port.dtype || inputs[i].shape() != port.shape.resolve(batch_size))
             return invalid_argument(fmt::format(
                 "input '{}' is {}{}, the data set has {}{}", port.name, name_of(port.dtype),
                 to_string(port.shape), name_of(inputs[i].dtype()), to_string(inputs[i].shape())));
     }
-    return rows;
+    return batch_size;
 }
 
 bool has_operator(const Graph& graph, std::string_view name) {
@@ -91,15 +91,15 @@ bool draws_numbers(const Graph& graph) {
 }
 
 /// Limits the memory of a case.
-Status check_memory(const ImportedModel& model, int64_t rows) {
-    constexpr double kMostBytes = 8e9;
+Status check_memory(const ImportedModel& model, int64_t batch_size) {
+    constexpr double kMaxBytes = 8e9;
     double bytes = 0;
     for (const Value& v : model.graph().values)
         if (!v.data)
-            bytes += static_cast<double>(v.shape.element_count(rows)) * size_bytes(v.dtype);
-    if (bytes <= kMostBytes) return {};
+            bytes += static_cast<double>(v.shape.element_count(batch_size)) * size_bytes(v.dtype);
+    if (bytes <= kMaxBytes) return {};
     return out_of_range(
-        fmt::format("its values take {:.3g} bytes, the limit is {:.3g}", bytes, kMostBytes));
+        fmt::format("its values take {:.3g} bytes, the limit is {:.3g}", bytes, kMaxBytes));
 }
 
 Outcome compare_outputs(const ImportedModel& model, const DataSet& set,
@@ -143,7 +143,8 @@ class Verifier {
             if (!model.ok() && model.status().code() == StatusCode::kUnsupported)
                 return {{"", from_error(model.status())}};
             if (!set.ok())
-                return {{"", from_error(set.status().with_context(set_folder.filename().string()))}};
+                return {
+                    {"", from_error(set.status().with_context(set_folder.filename().string()))}};
             if (!model.ok()) return {{"", from_error(model.status())}};
             if (draws_numbers(model->graph()))
                 return {{"", from_error(unsupported("its outputs depend on random numbers; those "
@@ -162,7 +163,7 @@ class Verifier {
                                  const fs::path& folder) const {
         ImportOptions import_options;
         import_options.external_data = directory_loader(folder.string());
-        if (set.ok() && !options_.symbolic_rows)
+        if (set.ok() && !options_.symbolic_batch)
             for (const HostTensor& input : set->inputs) {
                 import_options.input_shapes.push_back({"", input.shape()});
                 import_options.constant_inputs.push_back({"", input});
@@ -172,10 +173,10 @@ class Verifier {
 
     static Outcome run_set(Runner& runner, const ImportedModel& model, const DataSet& set,
                            Tolerance tolerance) {
-        const Result<int64_t> rows = rows_of(model, set.inputs);
-        if (!rows.ok()) return from_error(rows.status());
-        if (Status s = check_memory(model, *rows); !s.ok()) return from_error(s);
-        const Result<std::vector<HostTensor>> found = runner.run(model, set.inputs, *rows);
+        const Result<int64_t> batch_size = batch_size_of(model, set.inputs);
+        if (!batch_size.ok()) return from_error(batch_size.status());
+        if (Status s = check_memory(model, *batch_size); !s.ok()) return from_error(s);
+        const Result<std::vector<HostTensor>> found = runner.run(model, set.inputs, *batch_size);
         if (!found.ok()) return from_error(found.status());
         Outcome outcome = compare_outputs(model, set, *found, tolerance);
         if (outcome.kind == Outcome::Kind::kFailed) outcome.text = set.name + ": " + outcome.text;
@@ -231,11 +232,12 @@ void add_verify(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand(
         "verify", "Run reference cases (folders with model.onnx and test_data_set_*) and compare.");
     command
-        ->add_option(
-            "--device", options->device,
-            "Where to run: cpu (the reference), gpu, both, program (the compiled program, on "
-            "the CPU at its real offsets), native (the CPU as a device, in C that the "
-            "system's compiler builds), or another library (docs/how-to/executors.md).")
+        ->add_option("--device", options->device,
+                     "Where to run: reference (the interpreter), gpu, both (reference and gpu), "
+                     "cpu (kernels in "
+                     "C that the system's compiler builds), program (the compiled program, "
+                     "interpreted at its "
+                     "real offsets), or another library (docs/how-to/executors.md).")
         ->check(known_device(/*may_be_both=*/true))
         ->capture_default_str();
     command
@@ -246,18 +248,21 @@ void add_verify(CLI::App& app, int& exit_code) {
         ->add_option("--atol", options->absolute,
                      "Absolute tolerance; default: the case's tolerance.txt, or 1e-5.")
         ->check(programs::finite_number(0, 1e30));
-    command->add_flag("--rows", options->symbolic_rows,
-                      "Leave open leading extents to the program, as a number of rows.");
+    command->add_flag(
+        "--symbolic-batch", options->symbolic_batch,
+        "Compile open leading extents as a symbolic batch size instead of the data's.");
     command->add_flag(
         "--gradients", options->gradients,
         "The folders hold PyTorch's gradients as .json files: run each name's graph in "
         "f32.  Default tolerances: 2e-4 and 2e-5.");
-    command->add_flag("--cooked", options->cooked,
-                      "Also cook each model to a package and run that: bits must be the same.");
+    command->add_flag(
+        "--cooked", options->cooked,
+        "Also cook each model to a package and run that: its results must be bitwise equal.");
     command
-        ->add_option("--timeout", options->timeout_s,
-                     "Seconds for one case; 0: no limit.  Each runs in a process apart, so a crash "
-                     "or a hang fails that case alone.")
+        ->add_option(
+            "--timeout", options->timeout_s,
+            "Seconds for one case; 0: no limit.  Cases run in a separate process, so a crash or a "
+            "hang fails only that case.")
         ->check(programs::finite_number(0, 1e6))
         ->capture_default_str();
     command->add_flag("-v,--verbose", options->report.list_passed,

@@ -19,7 +19,7 @@ struct VerifyOptions {
     std::optional<double> relative;
     std::optional<double> absolute;
     int device_index = -1;
-    bool symbolic_rows = false;
+    bool symbolic_batch = false;
     bool gradients = false;
     bool cooked = false;
     double timeout_s = 600;  ///< for one case; 0: none

@@ -38,7 +38,7 @@ Outcome run_case(Runner& runner, const gradient_cases::GradientCase& c,
                  const gradient_cases::GradientData& data, Tolerance tolerance) {
     const std::unique_ptr<Trace> trace = gradient_cases::trace_case(c, data, DType::kF32);
     const Result<NamedTensors> found =
-        runner.run_trace(*trace, data.named_inputs(DType::kF32), /*rows=*/1);
+        runner.run_trace(*trace, data.named_inputs(DType::kF32), /*batch_size=*/1);
     if (!found.ok()) return from_error(found.status());
     for (const auto& [name, expected] : data.expected(DType::kF32)) {
         const std::string what =

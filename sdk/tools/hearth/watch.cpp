@@ -32,7 +32,7 @@ struct Options {
     double smoothing = 0;
 };
 
-constexpr size_t kMostFiles = 64;
+constexpr size_t kMaxFiles = 64;
 
 Json summary_of(const RunLogFile& file) {
     const RunLog& log = file.log();
@@ -43,8 +43,8 @@ Json summary_of(const RunLogFile& file) {
         metrics[m.name] = {{"count", m.points.size()},
                            {"first", m.points.front().value},
                            {"last", m.points.back().value},
-                           {"least", least.value},
-                           {"most", most.value}};
+                           {"min", least.value},
+                           {"max", most.value}};
     }
     return {{"path", file.path()},
             {"program", log.program()},
@@ -57,7 +57,7 @@ Json summary_of(const RunLogFile& file) {
             {"runs", c.runs},
             {"foreign", c.foreign},
             {"out_of_order", c.out_of_order},
-            {"not_finite", c.not_finite},
+            {"non_finite", c.non_finite},
             {"beyond", c.beyond},
             {"cut_bytes", log.cut_bytes()},
             {"metrics", std::move(metrics)}};
@@ -69,7 +69,7 @@ void print_tables(const std::vector<RunLogFile>& files, const std::vector<std::s
         fmt::print("{}: {}, up to {} {}\n", file.path(), counts_text(file),
                    number_text(file.log().last_at()), file.log().unit());
         fmt::print("  {:<40} {:>8} {:>11} {:>11} {:>11} {:>11}\n", "metric", "count", "first",
-                   "last", "least", "most");
+                   "last", "min", "max");
         for (const Metric& m : file.log().metrics()) {
             if (!wanted.empty() && std::ranges::find(wanted, m.name) == wanted.end()) continue;
             const auto [least, most] = std::ranges::minmax(m.points, {}, &Point::value);
@@ -154,7 +154,7 @@ void add_watch(CLI::App& app, int& exit_code) {
                            "terminal, or as PNG or HTML.");
     command->add_option("files", options->files, "Run logs; several are drawn into one chart.")
         ->required()
-        ->expected(1, static_cast<int>(kMostFiles));
+        ->expected(1, static_cast<int>(kMaxFiles));
     command->add_option("-m,--metrics", options->metrics, "Only these, comma-separated.")
         ->delimiter(',');
     command->add_option("--png", options->png, "Write a picture of the curves, and stop.");

@@ -57,7 +57,8 @@ std::string attributes_of(const OpDef& op) {
     std::string text;
     for (const AttrSpec& attr : op.attrs) {
         text += (text.empty() ? "" : ", ") + std::string(attr.name) + ": " + words_for(attr.type);
-        if (!std::isnan(attr.default_value)) text += " = " + to_string(AttrValue(attr.default_value));
+        if (!std::isnan(attr.default_value))
+            text += " = " + to_string(AttrValue(attr.default_value));
     }
     return text;
 }

@@ -75,7 +75,7 @@ def main():
         "other_deviation": other_deviation,
         "action": torch.cat([first[:, None], numbers, last[:, None]], 1),
         "tanh_action": torch.cat([first[:, None], squashed, last[:, None]], 1),
-        "log_probability": normal,
+        "log_prob": normal,
         "tanh_log_probability": tanh_log,
         "entropy": choices + p[1].entropy().sum(1),
         "tanh_entropy": choices + torch.tensor(by_force),

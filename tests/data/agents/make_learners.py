@@ -101,7 +101,7 @@ def samples():
     ends[7::11] = 2  # cut off: what follows counts
     return {
         "observation": torch.randn(SAMPLES, WIDTH), "next_observation": torch.randn(SAMPLES, WIDTH),
-        "reward": torch.randn(SAMPLES), "end": ends,
+        "reward": torch.randn(SAMPLES), "done_kind": ends,
     }  # fmt: skip
 
 
@@ -112,7 +112,7 @@ def sac():
     log_temperature = nn.Parameter(torch.tensor(math.log(0.7)))
     weights = named(
         [("actor", actor, "head"), ("critic1", critics[0], "head"), ("critic2", critics[1], "head")],
-        **{"temperature.log": log_temperature},
+        **{"ent_coef.log": log_temperature},
     )
     out = {"first": listed(weights), "samples": listed(data)}
     targets = copy.deepcopy(critics)
@@ -140,7 +140,7 @@ def sac():
             action, log_probability = act(b["next_observation"], "learn.next", step)
             following = torch.min(*(judge(t, b["next_observation"], action) for t in targets))
             following = following - temperature * log_probability
-            wanted = b["reward"] + gamma * torch.where(b["end"] == 1, 0.0, following)
+            wanted = b["reward"] + gamma * torch.where(b["done_kind"] == 1, 0.0, following)
         critic_loss = 0.5 * sum(
             (judge(c, b["observation"], b["decision"]) - wanted).pow(2).mean() for c in critics
         )
@@ -190,7 +190,7 @@ def dqn():
         with torch.no_grad():
             best = values(net, b["next_observation"]).argmax(-1, keepdim=True)
             following = values(target, b["next_observation"]).gather(-1, best)[:, 0]
-            wanted = b["reward"] + gamma * torch.where(b["end"] == 1, 0.0, following)
+            wanted = b["reward"] + gamma * torch.where(b["done_kind"] == 1, 0.0, following)
         value = values(net, b["observation"]).gather(-1, b["decision"])[:, 0]
         loss = functional.smooth_l1_loss(value, wanted)
         optimizer.zero_grad()
@@ -214,7 +214,7 @@ def clone():
     out = {"samples": listed(data)}
     for kind in ("likelihood", "squared"):
         net, log_deviation = copy.deepcopy(first), nn.Parameter(torch.full((2,), -0.5))
-        weights = named([("actor", net, "head")], **{"actor.log_deviation": log_deviation})
+        weights = named([("actor", net, "head")], **{"actor.log_std": log_deviation})
         out["first"] = listed(weights)
         params = list(net.parameters()) + ([log_deviation] if kind == "likelihood" else [])
         optimizer = torch.optim.Adam(params, lr=rate, eps=1e-8)

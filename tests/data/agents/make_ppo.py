@@ -58,7 +58,7 @@ def weights():
         for index, place in ((0, "0"), (2, "1"), (4, "head")):
             for what in ("weight", "bias"):
                 named[f"{name}.{place}.{what}"] = getattr(module[index], what)
-    named["actor.log_deviation"] = log_deviation
+    named["actor.log_std"] = log_deviation
     return {k: v.detach().flatten().tolist() for k, v in named.items()}
 
 
@@ -94,8 +94,8 @@ def main():
         returns = advantages + values
 
     data |= {
-        "observation": observations, "next_observation": following, "reward": rewards, "end": ends,
-        "decision": actions, "log_probability": old, "advantage": advantages, "returns": returns,
+        "observation": observations, "next_observation": following, "reward": rewards, "done_kind": ends,
+        "decision": actions, "log_prob": old, "advantage": advantages, "returns": returns,
     }  # fmt: skip
     order = torch.cat([torch.randperm(HORIZON * AGENTS) for _ in range(EPOCHS)])
     data["order"] = order

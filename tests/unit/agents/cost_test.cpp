@@ -42,7 +42,8 @@ TEST(CostMeter, KnowsNothingBeforeTheFirstSliceWasMeasured) {
     EXPECT_DOUBLE_EQ(us_of(meter, 0, 4), 30);
 }
 
-// As the driver does: unused time is kept for a step that is longer than a frame's budget, and for no more.
+// As the driver does: unused time is kept for a step that is longer than a frame's budget, and for
+// no more.
 TEST(CostMeter, FramesKeepToTheirBudgetOnceStepsAreKnown) {
     constexpr double kBudget = 120;
     std::vector<CostMeter::Command> list = steps();
@@ -115,8 +116,8 @@ TEST(CostMeter, WhatIsLongerThanAFramesBudgetIsSavedForAndThenTaken) {
     }
 }
 
-/// An entry with one long dispatch on a GPU that runs so many workgroups at once, a budget for each frame, and what
-/// its slices take.
+/// An entry with one long dispatch on a GPU that runs so many workgroups at once, a budget for each
+/// frame, and what its slices take.
 struct Played {
     double worst = 0, spent = 0;  ///< of the frames behind the first 500
     uint64_t items = 0;

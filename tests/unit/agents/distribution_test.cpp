@@ -67,8 +67,8 @@ TEST(ActionDistribution, HybridPolicyAgreesWithPyTorch) {
     const ActionDistribution p = policy(trace, reference, ContinuousDistribution::kGaussian);
     const ActionDistribution q =
         policy(trace, reference, ContinuousDistribution::kGaussian, "other", "other_deviation");
-    expect_near(p.log_prob(trace.constant(reference.tensor("action"))),
-                reference.list("log_probability"), 1e-12);
+    expect_near(p.log_prob(trace.constant(reference.tensor("action"))), reference.list("log_prob"),
+                1e-12);
     expect_near(p.entropy(), reference.list("entropy"), 1e-12);
     expect_near(p.kl(q), reference.list("kl"), 1e-12);
     expect_near(p.kl(p), std::vector<double>(kRowCount, 0.0), 1e-15);
@@ -77,13 +77,14 @@ TEST(ActionDistribution, HybridPolicyAgreesWithPyTorch) {
 TEST(ActionDistribution, SquashedNumbersAgreeWithPyTorchAndNumericalIntegration) {
     const Reference reference;
     Trace trace("t");
-    const ActionDistribution p = policy(trace, reference, ContinuousDistribution::kSquashedGaussian);
+    const ActionDistribution p =
+        policy(trace, reference, ContinuousDistribution::kSquashedGaussian);
     expect_near(p.log_prob(trace.constant(reference.tensor("tanh_action"))),
                 reference.list("tanh_log_probability"), 1e-9);
     expect_near(p.entropy(), reference.list("tanh_entropy"), 1e-3);  // of the quadrature
     // The divergence is that of the normals, whatever invertible map follows.
-    const ActionDistribution q =
-        policy(trace, reference, ContinuousDistribution::kSquashedGaussian, "other", "other_deviation");
+    const ActionDistribution q = policy(trace, reference, ContinuousDistribution::kSquashedGaussian,
+                                        "other", "other_deviation");
     expect_near(p.kl(q), reference.list("kl"), 1e-12);
 }
 
@@ -92,7 +93,8 @@ TEST(ActionDistribution, AnActionAtTheEdgeHasAFiniteDensity) {
     const AgentSpec schema(ObservationSpec().box("x"), ActionSpec().continuous("a"));
     const Tensor head = trace.constant(HostTensor::of({2, 1}, std::vector<float>{0, 50}));
     const Tensor deviation = trace.constant(HostTensor::of({1}, std::vector<float>{-2}));
-    const ActionDistribution p(schema, head, {}, deviation, ContinuousDistribution::kSquashedGaussian);
+    const ActionDistribution p(schema, head, {}, deviation,
+                               ContinuousDistribution::kSquashedGaussian);
     const Tensor edge = trace.constant(HostTensor::of({2, 1}, std::vector<float>{1, -1}));
     const auto found = eval(p.log_prob(edge)), entropy = eval(p.entropy());
     ASSERT_TRUE(found.ok() && entropy.ok());
@@ -104,15 +106,16 @@ TEST(ActionDistribution, AnActionAtTheEdgeHasAFiniteDensity) {
 
 TEST(ActionDistribution, GradientsAreThoseOfFiniteDifferences) {
     const Reference reference;
-    for (const ContinuousDistribution kind : {ContinuousDistribution::kGaussian, ContinuousDistribution::kSquashedGaussian}) {
+    for (const ContinuousDistribution kind :
+         {ContinuousDistribution::kGaussian, ContinuousDistribution::kSquashedGaussian}) {
         const bool is_tanh = kind == ContinuousDistribution::kSquashedGaussian;
         const auto f = [&](Trace& trace, std::span<const Tensor> in) -> std::vector<Tensor> {
             const Tensor mask = trace.constant(reference.tensor("mask"));
             const ActionDistribution p(hybrid(), in[0], mask, in[1], kind);
             const ActionDistribution q = policy(trace, reference, kind, "other", "other_deviation");
             const char* const action = is_tanh ? "tanh_action" : "action";
-            return {p.log_prob(trace.constant(reference.tensor(action))), p.entropy(),
-                    p.kl(q), q.kl(p)};
+            return {p.log_prob(trace.constant(reference.tensor(action))), p.entropy(), p.kl(q),
+                    q.kl(p)};
         };
         const TensorType types[] = {{DType::kF64, {kRowCount, 9}}, {DType::kF64, {2}}};
         const HostTensor inputs[] = {reference.tensor("head"), reference.tensor("log_deviation")};
@@ -124,7 +127,8 @@ TEST(ActionDistribution, GradientsAreThoseOfFiniteDifferences) {
 // Samples carry the density that log_probability() gives them, and are differentiable.
 TEST(ActionDistribution, SamplesKnowTheirDensity) {
     const Reference reference;
-    for (const ContinuousDistribution kind : {ContinuousDistribution::kGaussian, ContinuousDistribution::kSquashedGaussian}) {
+    for (const ContinuousDistribution kind :
+         {ContinuousDistribution::kGaussian, ContinuousDistribution::kSquashedGaussian}) {
         Trace trace("t");
         const ActionDistribution p = policy(trace, reference, kind);
         const ActionSample sample = p.sample(trace.constant(3, DType::kU32), 5);
@@ -214,9 +218,9 @@ TEST(ActionDistribution, WrongWidthsAreErrorsThatNameThem) {
         return trace.status().message();
     };
     EXPECT_EQ(error(9, 4, 2), "");
-    EXPECT_NE(error(8, 4, 2).find("the head is [rows, 8]"), std::string::npos);
-    EXPECT_NE(error(9, 5, 2).find("the mask is [rows, 5]"), std::string::npos);
-    EXPECT_NE(error(9, 4, 1).find("the log-deviation is [rows, 1]"), std::string::npos);
+    EXPECT_NE(error(8, 4, 2).find("the head is [batch, 8]"), std::string::npos);
+    EXPECT_NE(error(9, 5, 2).find("the mask is [batch, 5]"), std::string::npos);
+    EXPECT_NE(error(9, 4, 1).find("log_std is [batch, 1]"), std::string::npos);
 }
 
 // --- Observations ---
@@ -226,14 +230,15 @@ HostTensor row(std::vector<float> values) {
 }
 
 TEST(Encode, MapsEachKindOfField) {
-    const ObservationSpec fields = ObservationSpec()
-                              .box("speed", 1, {0, 30})
-                              .discrete("weapon", 3)
-                              .position("place", 2, 50)
-                              .unit_vector("ahead", 2)
-                              .angle("yaw")
-                              .quaternion("turret")
-                              .array("wheels", 2, ObservationSpec().binary("down").angle("steer"));
+    const ObservationSpec fields =
+        ObservationSpec()
+            .box("speed", 1, {0, 30})
+            .discrete("weapon", 3)
+            .position("place", 2, 50)
+            .unit_vector("ahead", 2)
+            .angle("yaw")
+            .quaternion("turret")
+            .array("wheels", 2, ObservationSpec().binary("down").angle("steer"));
     const AgentSpec schema(fields, ActionSpec().discrete("a", 2));
     Trace trace("t");
     const auto half = static_cast<float>(std::numbers::pi / 2);
@@ -252,7 +257,7 @@ TEST(Encode, MapsEachKindOfField) {
 
 TEST(Encode, WhatIsNotFiniteIsZeroAndWhatIsFarIsCutOff) {
     const AgentSpec schema(ObservationSpec().box("x", 4).discrete("k", 2).angle("yaw"),
-                             ActionSpec().discrete("a", 2));
+                           ActionSpec().discrete("a", 2));
     Trace trace("t");
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const float infinity = std::numeric_limits<float>::infinity();
@@ -261,7 +266,8 @@ TEST(Encode, WhatIsNotFiniteIsZeroAndWhatIsFarIsCutOff) {
 }
 
 TEST(Encode, NormalizesWhatTakesPart) {
-    const AgentSpec schema(ObservationSpec().box("x", 2).binary("f"), ActionSpec().discrete("a", 2), 2);
+    const AgentSpec schema(ObservationSpec().box("x", 2).binary("f"), ActionSpec().discrete("a", 2),
+                           2);
     Trace trace("t");
     EncodeOptions options;
     options.normalizer.mean = trace.constant(HostTensor::of({3}, std::vector<float>{1, 2, 9}));
@@ -272,9 +278,9 @@ TEST(Encode, NormalizesWhatTakesPart) {
 }
 
 TEST(Encode, SetsLookOnlyAtWhatIsThereAndDoNotKnowAnOrder) {
-    const AgentSpec schema(
-        ObservationSpec().box("x").entities("enemies", 3, ObservationSpec().box("at", 2).binary("armed")),
-        ActionSpec().discrete("a", 2));
+    const AgentSpec schema(ObservationSpec().box("x").entities(
+                               "enemies", 3, ObservationSpec().box("at", 2).binary("armed")),
+                           ActionSpec().discrete("a", 2));
     Trace trace("t");
     const EncodeOptions options{.entity_features = 4};
     const auto seen = [&](std::vector<float> values) {

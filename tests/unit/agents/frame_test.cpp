@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The entry `frame` against `act` and `store` with the host in between: the same samples are stored and
-// the same actions taken.
+// The entry `frame` against `act` and `store` with the host in between: the same samples are stored
+// and the same actions taken.
 
 #include "unit/agents/learner_rig.hpp"
 
@@ -52,24 +52,24 @@ TEST_P(FrameEntry, StoresAndActsAsTheTwoEntriesDo) {
     for (int t = 0; t < 8; ++t) {
         NamedTensors now{{"id", id},
                          {"observation", filled({kAgents, 2}, t)},
-                         {"explore", HostTensor::scalar(kind.has_mask ? 0.5 : 1)},
+                         {"exploration", HostTensor::scalar(kind.has_mask ? 0.5 : 1)},
                          {"final_observation", filled({kAgents, 2}, 100 + t)},
                          {"reward", filled({kAgents}, 50 + t)},
-                         {"end", none},
-                         {"begins", begins}};
+                         {"done_kind", none},
+                         {"episode_start", begins}};
         if (kind.has_mask)
             now["mask"] =
                 HostTensor::of({kAgents, 3}, std::vector<float>{1, 0, 1, 1, 1, 1, 0, 1, 1});
-        if (t == 3) now["end"].set(0, 1);
-        if (t == 5) now["end"].set(1, 2);
+        if (t == 3) now["done_kind"].set(0, 1);
+        if (t == 5) now["done_kind"].set(1, 2);
         if (t == 6) now["observation"].set(4, std::numeric_limits<double>::quiet_NaN());
 
         // One entry.
         NamedTensors inputs = now;
         inputs.erase(kind.has_mask ? "" : "mask");
         joined.run("frame",
-                   only(inputs, {"id", "observation", "mask", "explore", "final_observation",
-                                 "reward", "end", "begins"}),
+                   only(inputs, {"id", "observation", "mask", "exploration", "final_observation",
+                                 "reward", "done_kind", "episode_start"}),
                    kAgents);
 
         // Two entries, and a host that remembers.
@@ -78,10 +78,10 @@ TEST_P(FrameEntry, StoresAndActsAsTheTwoEntriesDo) {
             rows["id"] = id;
             rows["observation"] = before.at("observation");
             rows["reward"] = now.at("reward");
-            rows["end"] = now.at("end");
+            rows["done_kind"] = now.at("done_kind");
             rows["next_observation"] = now.at("observation");
             for (int64_t i = 0; i < kAgents; ++i)
-                if (now.at("end").get(i) == 2)
+                if (now.at("done_kind").get(i) == 2)
                     for (int64_t k = 0; k < 2; ++k)
                         rows["next_observation"].set(2 * i + k,
                                                      now.at("final_observation").get(2 * i + k));
@@ -89,17 +89,18 @@ TEST_P(FrameEntry, StoresAndActsAsTheTwoEntriesDo) {
                 rows["mask"] = before.at("mask");
                 rows["next_mask"] = now.at("mask");
             }
-            apart.run("store",
-                      only(rows, {"id", "observation", "mask", "decision", "log_probability",
-                                  "memory", "reward", "end", "next_observation", "next_mask"}),
-                      kAgents);
+            apart.run(
+                "store",
+                only(rows, {"id", "observation", "mask", "decision", "log_prob", "recurrent_state",
+                            "reward", "done_kind", "next_observation", "next_mask"}),
+                kAgents);
         }
-        NamedTensors acting = only(now, {"observation", "mask", "explore"});
+        NamedTensors acting = only(now, {"observation", "mask", "exploration"});
         if (kind.has_memory) {
             acting["id"] = id;
-            acting["is_first"] = begins;
+            acting["episode_start"] = begins;
             for (int64_t i = 0; i < kAgents; ++i)
-                if (now.at("end").get(i) != 0) acting["is_first"].set(i, 1);
+                if (now.at("done_kind").get(i) != 0) acting["episode_start"].set(i, 1);
         }
         said = apart.run("act", acting, kAgents);
         before = now;
@@ -133,7 +134,8 @@ TEST_P(FrameEntry, StoresAndActsAsTheTwoEntriesDo) {
 }
 
 AgentSpec hybrid() {
-    return AgentSpec(ObservationSpec().box("x", 2), ActionSpec().discrete("move", 3).continuous("aim", 2));
+    return AgentSpec(ObservationSpec().box("x", 2),
+                     ActionSpec().discrete("move", 3).continuous("aim", 2));
 }
 
 Ppo small_ppo() {
@@ -144,15 +146,15 @@ Ppo small_ppo() {
 }
 
 const std::vector<const char*> kWindow = {
-    "rollout.observation", "rollout.decision", "rollout.log_probability",  "rollout.reward",
+    "rollout.observation", "rollout.decision", "rollout.log_prob",         "rollout.reward",
     "rollout.end",         "rollout.valid",    "rollout.next_observation", "rollout.step"};
 const std::vector<const char*> kReplay = {"replay.observation", "replay.decision",
                                           "replay.reward",      "replay.end",
                                           "replay.size",        "replay.next_observation"};
 
 const AnyLearner kLearners[] = {
-    {"Ppo", [] { return build_agent_graphs(hybrid(), mlp_network({4}), small_ppo()); }, false, false,
-     kWindow},
+    {"Ppo", [] { return build_agent_graphs(hybrid(), mlp_network({4}), small_ppo()); }, false,
+     false, kWindow},
     {"PpoWithMemory",
      [] {
          Ppo ppo = small_ppo();
@@ -162,8 +164,8 @@ const AnyLearner kLearners[] = {
      true, false,
      [] {
          std::vector<const char*> columns = kWindow;
-         columns.push_back("rollout.memory");
-         columns.push_back("memory");
+         columns.push_back("rollout.recurrent_state");
+         columns.push_back("recurrent_state");
          return columns;
      }()},
     {"Dqn",
@@ -171,7 +173,8 @@ const AnyLearner kLearners[] = {
          Dqn dqn;
          dqn.replay = {.n_agents = 4, .buffer_size = 32, .batch_size = 4, .learning_starts = 4};
          dqn.return_steps = 3;
-         const AgentSpec schema(ObservationSpec().box("x", 2), ActionSpec().discrete("move", 3, true));
+         const AgentSpec schema(ObservationSpec().box("x", 2),
+                                ActionSpec().discrete("move", 3, true));
          return build_agent_graphs(schema, mlp_network({4}), dqn);
      },
      false, true,
@@ -204,10 +207,10 @@ TEST(FrameEntry, PraiseSaidNowIsOfTheDecisionThatEnds) {
     const auto frame = [&](double said, double begins) {
         learner.run("frame", {{"id", HostTensor(DType::kU32, {1})},
                               {"observation", HostTensor(DType::kF32, {1, 1})},
-                              {"explore", HostTensor::scalar(1)},
+                              {"exploration", HostTensor::scalar(1)},
                               {"praise", HostTensor::of({1}, std::vector<double>{said})},
-                              {"end", HostTensor(DType::kF32, {1})},
-                              {"begins", HostTensor::of({1}, std::vector<double>{begins})}});
+                              {"done_kind", HostTensor(DType::kF32, {1})},
+                              {"episode_start", HostTensor::of({1}, std::vector<double>{begins})}});
     };
     frame(1, 1);  // nothing was decided yet
     EXPECT_EQ(learner.weights.at("replay.size").get(0), 0);

@@ -41,7 +41,8 @@ class InterpretedLearner {
     /// Of all roles; valid until the next call.
     StatusView status() const {
         std::vector<EntryStatus> roles;
-        for (const char* role : {"store", "prepare", "learn", "publish", "demonstrate"})
+        for (const char* role :
+             {"store", "compute_advantages", "learn", "publish", "add_demonstrations"})
             if (const auto at = weights.find("agents.status." + std::string(role));
                 at != weights.end())
                 roles.push_back({at->second.as<float>(),
@@ -69,8 +70,8 @@ class InterpretedLearner {
     mutable std::array<uint32_t, kStatusWords> words_{};
 };
 
-/// What "prepare" finds out about minibatches of `size` samples each, all of which are there: how many,
-/// and the mean and deviation of their advantages.  -> [minibatches, 3].
+/// What "compute_advantages" finds out about minibatches of `size` samples each, all of which are
+/// there: how many, and the mean and deviation of their advantages.  -> [minibatches, 3].
 template <class Advantage>
 HostTensor minibatch_statistics(const std::vector<double>& order, size_t size,
                                 const Advantage& advantage) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// How many dispatches and barriers one item of learning is on a GPU: what it costs there.  The numbers are
-// what is reached, not what is wished for; make them smaller when they are.
+// How many dispatches and barriers one item of learning is on a GPU: what it costs there.  The
+// numbers are what is reached, not what is wished for; make them smaller when they are.
 
 #include "compiler/driver/compile.hpp"
 
@@ -27,7 +27,8 @@ TEST_P(LearningItem, HasAtMostSoManyDispatchesAndBarriers) {
     options.fuse_mlp = FuseMlp::kAlways;
     options.caps.subgroup_arithmetic = true;
     options.caps.max_compute_shared_memory_size = 49152;
-    options.caps.max_compute_work_group_invocations = options.caps.max_compute_work_group_size_x = 1024;
+    options.caps.max_compute_work_group_invocations = options.caps.max_compute_work_group_size_x =
+        1024;
     const AgentGraphs traces = GetParam().trace();
     for (const auto& trace : traces) {
         if (trace->graph().name != "learn") continue;
@@ -59,8 +60,8 @@ const Item kItems[] = {
          return build_agent_graphs(drives(), mlp_network({64, 64}), Ppo{});
      },
      5, 4},
-    {"PpoWithMemory", [] { return build_agent_graphs(drives(), gru_network(64), Ppo{.bptt_length = 16}); },
-     6, 4},
+    {"PpoWithMemory",
+     [] { return build_agent_graphs(drives(), gru_network(64), Ppo{.bptt_length = 16}); }, 6, 4},
     {"Sac",
      [] {
          return build_agent_graphs(drives(), mlp_network({64, 64}, relu), Sac{});

@@ -25,7 +25,8 @@ nlohmann::json reference() {
 
 /// What data/agents/make_ppo.py trains.
 AgentSpec reference_schema() {
-    return AgentSpec(ObservationSpec().box("x", 5), ActionSpec().discrete("move", 3).continuous("aim", 2));
+    return AgentSpec(ObservationSpec().box("x", 5),
+                     ActionSpec().discrete("move", 3).continuous("aim", 2));
 }
 
 Ppo reference_settings() {
@@ -47,17 +48,18 @@ Ppo reference_settings() {
 class ReferenceWindow {
   public:
     explicit ReferenceWindow(const Ppo& ppo, bool has_own_order = false)
-        : json(reference()), learner(build_agent_graphs(reference_schema(), mlp_network({8, 8}), ppo)) {
+        : json(reference()),
+          learner(build_agent_graphs(reference_schema(), mlp_network({8, 8}), ppo)) {
         set_weights("first");
         for (int t = 0; t < 8; ++t) {
             NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
             for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
-            for (const char* name : {"observation", "next_observation", "reward", "end", "decision",
-                                     "log_probability"})
+            for (const char* name :
+                 {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"})
                 rows[name] = step_of(name, t);
             learner.run("store", rows, 4);
         }
-        learner.run("prepare");
+        learner.run("compute_advantages");
         if (has_own_order) return;
         const auto order = json.at("order").get<std::vector<double>>();
         learner.weights["learn.order"] = HostTensor::of({64}, order, DType::kI32);
@@ -127,9 +129,9 @@ TEST(Ppo, WeightsAfterEachEpochAgreeWithPyTorch) {
             window.learner.run("learn");
             const auto at = static_cast<size_t>((epoch - 1) * 4 + m) * 7;
             const AgentMetric order[] = {AgentMetric::kLoss,        AgentMetric::kPolicyLoss,
-                                        AgentMetric::kValueLoss,   AgentMetric::kEntropy,
-                                        AgentMetric::kKl,          AgentMetric::kClipFraction,
-                                        AgentMetric::kGradientNorm};
+                                         AgentMetric::kValueLoss,   AgentMetric::kEntropy,
+                                         AgentMetric::kKl,          AgentMetric::kClipFraction,
+                                         AgentMetric::kGradientNorm};
             for (size_t i = 0; i < 7; ++i)
                 EXPECT_NEAR(static_cast<double>(window.learner.status()[order[i]]),
                             window.json.at("diagnostics")[at + i].get<double>(), 2e-5)
@@ -153,17 +155,18 @@ TEST(Ppo, SlotsWithoutAnAgentWeighNothing) {
     Ppo exact = larger;
     exact.n_agents = 4;
     const auto after = [&](const Ppo& ppo) {
-        InterpretedLearner learner(build_agent_graphs(reference_schema(), mlp_network({8, 8}), ppo));
+        InterpretedLearner learner(
+            build_agent_graphs(reference_schema(), mlp_network({8, 8}), ppo));
         const ReferenceWindow window(reference_settings());
         for (int t = 0; t < 8; ++t) {
             NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
             for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
-            for (const char* name : {"observation", "next_observation", "reward", "end", "decision",
-                                     "log_probability"})
+            for (const char* name :
+                 {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"})
                 rows[name] = window.step_of(name, t);
             learner.run("store", rows, 4);
         }
-        learner.run("prepare");
+        learner.run("compute_advantages");
         learner.run("learn");
         EXPECT_EQ(learner.status()[Counter::kGradientSteps], 1u);
         return learner.weights;
@@ -180,7 +183,7 @@ TEST(Ppo, PublishingGivesActWhatWasLearned) {
     ReferenceWindow window(reference_settings());
     InterpretedLearner& learner = window.learner;
     const NamedTensors inputs{{"observation", window.step_of("observation", 0)},
-                              {"explore", HostTensor::scalar(0)}};
+                              {"exploration", HostTensor::scalar(0)}};
     const NamedTensors before = learner.run("act", inputs, 4);
     for (int i = 0; i < 8; ++i) learner.run("learn");
     const NamedTensors while_learning = learner.run("act", inputs, 4);
@@ -191,7 +194,7 @@ TEST(Ppo, PublishingGivesActWhatWasLearned) {
     EXPECT_NE(before.at("decision"), after.at("decision"));
     EXPECT_EQ(after.at("version").get(0), 1);
     EXPECT_EQ(learner.status()[Counter::kPublications], 1u);
-    for (const char* name : {"actor.0.weight", "actor.log_deviation", "actor.head.bias"})
+    for (const char* name : {"actor.0.weight", "actor.log_std", "actor.head.bias"})
         EXPECT_EQ(learner.weights.at("published.param." + std::string(name)),
                   learner.weights.at(name));
 }
@@ -200,19 +203,19 @@ TEST(Ppo, PublishingGivesActWhatWasLearned) {
 
 TEST(PpoRails, SamplesThatAreNotFiniteAreRefusedAndCounted) {
     for (const char* poisoned :
-         {"observation", "next_observation", "reward", "end", "decision", "log_probability"}) {
+         {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"}) {
         ReferenceWindow window(reference_settings());
         InterpretedLearner& learner = window.learner;
         for (int t = 0; t < 8; ++t) {
             NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
             for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
-            for (const char* name : {"observation", "next_observation", "reward", "end", "decision",
-                                     "log_probability"})
+            for (const char* name :
+                 {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"})
                 rows[name] = window.step_of(name, t);
             if (t == 3) rows[poisoned].set(0, static_cast<double>(kNaN));
             learner.run("store", rows, 4);
         }
-        learner.run("prepare");
+        learner.run("compute_advantages");
         for (int i = 0; i < 8; ++i) learner.run("learn");
         learner.run("publish");
         EXPECT_EQ(learner.status()[Counter::kSamplesRejected], 1u) << poisoned;
@@ -235,7 +238,7 @@ TEST(PpoRails, HugeNumbersAreLimitedAndCounted) {
         NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
         for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
         for (const char* name :
-             {"observation", "next_observation", "reward", "end", "decision", "log_probability"})
+             {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"})
             rows[name] = window.step_of(name, t);
         rows["observation"].set(t % 4 * 5, 1e30);
         rows["reward"].set(t % 4, t % 2 ? 1e30 : -1e30);
@@ -243,7 +246,7 @@ TEST(PpoRails, HugeNumbersAreLimitedAndCounted) {
     }
     EXPECT_EQ(learner.status()[Counter::kRewardsClamped], rewards + 8);
     EXPECT_EQ(learner.status()[Counter::kObservationsClamped], observations + 8);
-    learner.run("prepare");
+    learner.run("compute_advantages");
     for (int i = 0; i < 8; ++i) learner.run("learn");
     learner.run("publish");
     EXPECT_EQ(learner.first_not_finite(), "");
@@ -255,7 +258,7 @@ TEST(PpoRails, ChoicesAndAgentsThatDoNotExistAreRefused) {
     NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
     for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
     for (const char* name :
-         {"observation", "next_observation", "reward", "end", "decision", "log_probability"})
+         {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"})
         rows[name] = window.step_of(name, 0);
     rows["decision"].set(0, 3);  // choices are 0, 1, 2
     rows["decision"].set(3, -1);
@@ -272,7 +275,7 @@ TEST(PpoRails, AFullWindowDropsWhatComesLater) {
         NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
         for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
         for (const char* name :
-             {"observation", "next_observation", "reward", "end", "decision", "log_probability"})
+             {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"})
             rows[name] = window.step_of(name, t % 8);
         learner.run("store", rows, 4);
     }
@@ -290,11 +293,11 @@ TEST(PpoRails, EpisodesThatEndWhileTheWindowIsFullAreCountedAndNotJoined) {
         for (int64_t i = 0; i < 5; ++i) observation.set(i, seen);
         learner.run("frame", {{"id", HostTensor(DType::kU32, {1})},
                               {"observation", observation},
-                              {"explore", HostTensor::scalar(1)},
+                              {"exploration", HostTensor::scalar(1)},
                               {"final_observation", observation},
                               {"reward", HostTensor::of({1}, std::vector<double>{reward})},
-                              {"end", HostTensor::of({1}, std::vector<double>{end})},
-                              {"begins", HostTensor::of({1}, std::vector<double>{begins})}});
+                              {"done_kind", HostTensor::of({1}, std::vector<double>{end})},
+                              {"episode_start", HostTensor::of({1}, std::vector<double>{begins})}});
     };
     step(1, 100, 0);  // ends nothing: no step of an episode, and no reward
     const auto episode = [&](int length, double nan_at = -1) {
@@ -307,7 +310,8 @@ TEST(PpoRails, EpisodesThatEndWhileTheWindowIsFullAreCountedAndNotJoined) {
     EXPECT_EQ(learner.status()[AgentMetric::kEpisodeLength], 5.0f);
     EXPECT_EQ(learner.status()[AgentMetric::kEpisodeReturn], 10.0f);
 
-    // A refused sample (what was seen last) that ends an episode ends it all the same; its reward is refused.
+    // A refused sample (what was seen last) that ends an episode ends it all the same; its reward
+    // is refused.
     InterpretedLearner refusing(build_agent_graphs(reference_schema(), mlp_network({8}), ppo));
     std::swap(learner, refusing);
     step(1, 0, 0);
@@ -366,7 +370,7 @@ TEST(PpoRails, APolicyThatMovedTooFarStopsUntilTheNextWindow) {
     ReferenceWindow window(ppo);
     InterpretedLearner& learner = window.learner;
     // The reference's old log-probabilities are noisy: about 0.011 apart; here farther.
-    HostTensor& old = learner.weights.at("batch.log_probability");
+    HostTensor& old = learner.weights.at("batch.log_prob");
     const HostTensor near = old;
     for (int64_t i = 0; i < 32; i += 2) old.set(i, old.get(i) - 1);
     const NamedTensors before = trained(learner);
@@ -376,7 +380,7 @@ TEST(PpoRails, APolicyThatMovedTooFarStopsUntilTheNextWindow) {
     learner.run("learn");  // near enough, but this window is over
     EXPECT_EQ(learner.status()[Counter::kSkippedKl], 2u);
     EXPECT_EQ(trained(learner), before);
-    learner.run("prepare");
+    learner.run("compute_advantages");
     EXPECT_EQ(learner.weights.at("learn.has_stopped").get(0), 0);
 }
 
@@ -404,7 +408,7 @@ TEST(PpoRails, CountersGoOnBeyond32Bits) {
     NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
     for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
     for (const char* name :
-         {"observation", "next_observation", "reward", "end", "decision", "log_probability"})
+         {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"})
         rows[name] = window.step_of(name, 0);
     learner.run("store", rows, 4);
     EXPECT_EQ(learner.status()[Counter::kSamples], 8589934594u);  // 2^33 + 2
@@ -420,7 +424,8 @@ TEST(Ppo, TheLeashPullsTowardsTheFirstActor) {
                                  "head.bias", "log_deviation"})
             learner.weights.at("shipped.actor." + std::string(name)) =
                 learner.weights.at("actor." + std::string(name));
-        for (int i = 0; i < 8; ++i) learner.run("learn", {{"leash", HostTensor::scalar(leash)}});
+        for (int i = 0; i < 8; ++i)
+            learner.run("learn", {{"reference_kl_coef", HostTensor::scalar(leash)}});
         return static_cast<double>(learner.status()[AgentMetric::kReferenceKl]);
     };
     const double free = apart(0), held = apart(10);
@@ -443,15 +448,15 @@ TEST(Ppo, DemonstrationsPullTheActorTowardsThem) {
         ReferenceWindow window(ppo);
         InterpretedLearner& learner = window.learner;
         const std::vector<double> seen = {0.3, -0.2, 0.5, 0.1, -0.4};
-        for (int i = 0; i < 4; ++i) learner.run("demonstrate", shown(seen, {2, 0.5, -0.5}));
+        for (int i = 0; i < 4; ++i) learner.run("add_demonstrations", shown(seen, {2, 0.5, -0.5}));
         for (int epoch = 0; epoch < 10; ++epoch) {
             learner.weights.at("learn.cursor").set(0, 0);
             for (int i = 0; i < 8; ++i)
-                learner.run("learn", {{"cloning", HostTensor::scalar(weight)}});
+                learner.run("learn", {{"bc_coef", HostTensor::scalar(weight)}});
         }
         learner.run("publish");
         const NamedTensors said = learner.run("act", {{"observation", HostTensor::of({1, 5}, seen)},
-                                                      {"explore", HostTensor::scalar(0)}});
+                                                      {"exploration", HostTensor::scalar(0)}});
         const HostTensor& d = said.at("decision");
         return std::abs(d.get(1) - 0.5) + std::abs(d.get(2) + 0.5);
     };
@@ -483,12 +488,12 @@ TEST(PpoRails, DemonstrationsThatAreNotFiniteOrNoActionsAreRefusedAndCounted) {
     const std::vector<double> seen(5, 0.1);
     for (const std::vector<double>& action : std::vector<std::vector<double>>{
              {0, static_cast<double>(kNaN), 0}, {0, inf, 0}, {3, 0, 0}, {-1, 0, 0}})
-        learner.run("demonstrate", shown(seen, action));
-    learner.run("demonstrate", shown({0, 0, static_cast<double>(kNaN), 0, 0}, {0, 0, 0}));
+        learner.run("add_demonstrations", shown(seen, action));
+    learner.run("add_demonstrations", shown({0, 0, static_cast<double>(kNaN), 0, 0}, {0, 0, 0}));
     EXPECT_EQ(learner.status()[Counter::kSamplesRejected], 5u);
     EXPECT_EQ(learner.status()[Counter::kSamples], stored);
     // Huge ones are finite: they are stored, and steps that they would spoil are not taken.
-    learner.run("demonstrate", shown({1e30, -1e30, 0, 0, 0}, {1, 1e30, -1e30}));
+    learner.run("add_demonstrations", shown({1e30, -1e30, 0, 0, 0}, {1, 1e30, -1e30}));
     EXPECT_EQ(learner.status()[Counter::kSamples], stored + 1);
     for (int i = 0; i < 8; ++i) learner.run("learn");
     learner.run("publish");
@@ -506,8 +511,8 @@ TEST(Ppo, TheFirstMinibatchSeesThePolicyThatActed) {
         ppo.n_epochs = 1;
         ppo.bptt_length = has_memory ? 4 : 1;
         ppo.limits.target_kl = 0;
-        InterpretedLearner learner(
-            build_agent_graphs(reference_schema(), has_memory ? gru_network(6) : mlp_network({8}), ppo));
+        InterpretedLearner learner(build_agent_graphs(
+            reference_schema(), has_memory ? gru_network(6) : mlp_network({8}), ppo));
         if (has_memory)  // heads start so small that memory would hardly show
             for (const char* name : {"actor.head.weight", "published.param.actor.head.weight"}) {
                 HostTensor& head = learner.weights.at(name);
@@ -520,10 +525,10 @@ TEST(Ppo, TheFirstMinibatchSeesThePolicyThatActed) {
                 NamedTensors rows{{"id", HostTensor(DType::kU32, {3})},
                                   {"observation", HostTensor(DType::kF32, {3, 5})},
                                   {"next_observation", HostTensor(DType::kF32, {3, 5})},
-                                  {"explore", HostTensor::scalar(1)},
-                                  {"is_first", is_first},
+                                  {"exploration", HostTensor::scalar(1)},
+                                  {"episode_start", is_first},
                                   {"reward", HostTensor(DType::kF32, {3})},
-                                  {"end", HostTensor(DType::kF32, {3})}};
+                                  {"done_kind", HostTensor(DType::kF32, {3})}};
                 for (int64_t i = 0; i < 15; ++i) {
                     rows["observation"].set(i, std::sin(0.9 * static_cast<double>(i + 15 * t)));
                     rows["next_observation"].set(
@@ -531,26 +536,26 @@ TEST(Ppo, TheFirstMinibatchSeesThePolicyThatActed) {
                 }
                 for (int64_t i = 0; i < 3; ++i) rows["id"].set(i, static_cast<double>(i));
                 const bool ends = t == 5 || t == 8;
-                rows["end"].set(1, ends ? 1 : 0);
+                rows["done_kind"].set(1, ends ? 1 : 0);
                 const auto only = [&](std::initializer_list<const char*> names) {
                     NamedTensors some;
                     for (const char* name : names)
                         if (rows.contains(name)) some[name] = rows.at(name);
                     return some;
                 };
-                const NamedTensors said =
-                    learner.run("act",
-                                has_memory ? only({"observation", "explore", "id", "is_first"})
-                                           : only({"observation", "explore"}),
-                                3);
+                const NamedTensors said = learner.run(
+                    "act",
+                    has_memory ? only({"observation", "exploration", "id", "episode_start"})
+                               : only({"observation", "exploration"}),
+                    3);
                 for (const auto& [name, value] : said) rows[name] = value;
                 learner.run("store",
-                            only({"id", "observation", "decision", "log_probability", "memory",
-                                  "reward", "end", "next_observation"}),
+                            only({"id", "observation", "decision", "log_prob", "recurrent_state",
+                                  "reward", "done_kind", "next_observation"}),
                             3);
                 is_first = HostTensor::of({3}, std::vector<float>{0, ends ? 1.0f : 0.0f, 0});
             }
-            learner.run("prepare");
+            learner.run("compute_advantages");
             learner.run("learn");
             EXPECT_NEAR(static_cast<double>(learner.status()[AgentMetric::kKl]), 0, 1e-6)
                 << has_memory << window;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// SAC, DQN and cloning on the reference interpreter, beside PyTorch: losses, the first step's gradients, and the
-// weights after six steps.  PPO's are in ppo_test.cpp.  Data: data/agents/make_learners.py.
+// SAC, DQN and cloning on the reference interpreter, beside PyTorch: losses, the first step's
+// gradients, and the weights after six steps.  PPO's are in ppo_test.cpp.  Data:
+// data/agents/make_learners.py.
 
 #include "unit/agents/learner_rig.hpp"
 
@@ -50,7 +51,7 @@ void store(InterpretedLearner& learner, const Json& samples) {
     if (samples.contains("reward")) rows["id"] = id;
     for (const auto& [name, values] : samples.items()) {
         const int64_t width = static_cast<int64_t>(values.size()) / kSamples;
-        const bool is_vector = name == "reward" || name == "end";
+        const bool is_vector = name == "reward" || name == "done_kind";
         rows[name] = HostTensor::of(is_vector ? Shape{kSamples} : Shape{kSamples, width},
                                     values.get<std::vector<double>>());
     }
@@ -81,7 +82,8 @@ void expect_gradients(const InterpretedLearner& learner, const Json& expected) {
     }
 }
 
-/// Learns as often as the reference did; `look` compares a step's diagnostics with the reference's losses.
+/// Learns as often as the reference did; `look` compares a step's diagnostics with the reference's
+/// losses.
 template <class Look>
 void learn_beside(InterpretedLearner& learner, const Json& losses, const Look& look) {
     for (const Json& loss : losses) {
@@ -99,7 +101,8 @@ void expect_near(float found, const Json& expected) {
 TEST(LearnersBesidePyTorch, Sac) {
     const Json json = reference("sac");
     Sac sac;
-    sac.replay = {.n_agents = kSamples, .buffer_size = kSamples, .batch_size = kBatch, .learning_starts = 1};
+    sac.replay = {
+        .n_agents = kSamples, .buffer_size = kSamples, .batch_size = kBatch, .learning_starts = 1};
     sac.gamma = 0.97;
     sac.tau = 0.05;
     sac.learning_rate = 3e-3;
@@ -122,7 +125,10 @@ TEST(LearnersBesidePyTorch, Sac) {
 TEST(LearnersBesidePyTorch, Dqn) {
     const Json json = reference("dqn");
     Dqn dqn;
-    dqn.replay = {.n_agents = kSamples, .buffer_size = 4 * kSamples, .batch_size = kBatch, .learning_starts = 1};
+    dqn.replay = {.n_agents = kSamples,
+                  .buffer_size = 4 * kSamples,
+                  .batch_size = kBatch,
+                  .learning_starts = 1};
     dqn.gamma = 0.97;
     dqn.learning_rate = 2e-3;
     dqn.target_update_interval = 4;
@@ -142,7 +148,7 @@ TEST(LearnersBesidePyTorch, Dqn) {
 TEST(LearnersBesidePyTorch, BehaviorCloning) {
     const Json json = reference("clone");
     const AgentSpec schema(ObservationSpec().box("x", kWidth),
-                             ActionSpec().discrete("side", 3).continuous("aim", 2));
+                           ActionSpec().discrete("side", 3).continuous("aim", 2));
     for (const auto& [kind, name] : {std::pair{BcLoss::kNegativeLogLikelihood, "likelihood"},
                                      std::pair{BcLoss::kMse, "squared"}}) {
         SCOPED_TRACE(name);

@@ -42,12 +42,9 @@ AgentSpec choices(int64_t count = 3) {
 
 NamedTensors step(double id, std::vector<double> seen, double move, double reward, double end,
                   std::vector<double> next) {
-    return {{"id", row({id}, DType::kU32)},
-            {"observation", rows(1, std::move(seen))},
-            {"decision", rows(1, {move})},
-            {"reward", row({reward})},
-            {"end", row({end})},
-            {"next_observation", rows(1, std::move(next))}};
+    return {{"id", row({id}, DType::kU32)}, {"observation", rows(1, std::move(seen))},
+            {"decision", rows(1, {move})},  {"reward", row({reward})},
+            {"done_kind", row({end})},      {"next_observation", rows(1, std::move(next))}};
 }
 
 Dqn small_dqn() {
@@ -67,7 +64,7 @@ TEST(ReplayOptions, SamplesThatAreRefusedTakeNoPlaceAndTheRingGoesRound) {
                            {"observation", rows(3, {next, 0, kNaN, 0, next + 1, 0})},
                            {"decision", rows(3, {0, 1, 2})},
                            {"reward", row({0, 0, 0})},
-                           {"end", row({0, 0, 0})},
+                           {"done_kind", row({0, 0, 0})},
                            {"next_observation", rows(3, {0, 0, 0, 0, 0, 0})}};
         learner.run("store", three, 3);
         next += 2;
@@ -199,12 +196,12 @@ TEST(Dqn, SamplesAreDrawnByTheirSurpriseAndWeighedAgainstIt) {
     for (int64_t i = 0; i < 8; ++i) EXPECT_EQ(priority.get(i), i < 4 ? 1 : 0);
     learner.run("learn");
     for (int64_t i = 0; i < 4; ++i) EXPECT_NEAR(priority.get(i), i == 0 ? 3 : 1, 1e-5);
-    // Huber losses are 2.5 and 0.5; samples come 3 : 1 : 1 : 1 with weights 1 : 3 : 3 : 3, which are
-    // divided by the largest.  So the sum over 64 is 32 * 2.5 / 3 + 32 * 0.5.
+    // Huber losses are 2.5 and 0.5; samples come 3 : 1 : 1 : 1 with weights 1 : 3 : 3 : 3, which
+    // are divided by the largest.  So the sum over 64 is 32 * 2.5 / 3 + 32 * 0.5.
     learner.run("learn");
     EXPECT_NEAR(static_cast<double>(learner.status()[AgentMetric::kLoss]),
                 (32 * 2.5 / 3 + 32 * 0.5) / 64, 1e-4);
-    EXPECT_NEAR(learner.weights.at("replay.most_priority").get(0), 3, 1e-5);
+    EXPECT_NEAR(learner.weights.at("replay.max_priority").get(0), 3, 1e-5);
 }
 
 TEST(Dqn, TheTargetFollowsWhenItsPeriodIsOver) {
@@ -223,7 +220,7 @@ TEST(Dqn, TheTargetFollowsWhenItsPeriodIsOver) {
 
 TEST(Dqn, ActTakesTheBestChoiceThatIsThereAndExploresAsOftenAsItIsTold) {
     const AgentSpec schema(ObservationSpec().box("x", 2),
-                             ActionSpec().discrete("move", 3, true).discrete("shout", 2));
+                           ActionSpec().discrete("move", 3, true).discrete("shout", 2));
     InterpretedLearner learner(build_agent_graphs(schema, mlp_network({}), small_dqn()));
     const std::string q = "published.param.q.choices.";
     learner.weights.at(q + "move.weight") = rows(3, {3, 0, 2, 0, 1, 0});
@@ -235,13 +232,14 @@ TEST(Dqn, ActTakesTheBestChoiceThatIsThereAndExploresAsOftenAsItIsTold) {
         mask.set(3 * i + 1, 1);
         mask.set(3 * i + 2, 1);
     }
-    NamedTensors inputs{{"observation", seen}, {"mask", mask}, {"explore", HostTensor::scalar(0)}};
+    NamedTensors inputs{
+        {"observation", seen}, {"mask", mask}, {"exploration", HostTensor::scalar(0)}};
     const HostTensor greedy = learner.run("act", inputs, kRowCount).at("decision");
     for (int64_t i = 0; i < kRowCount; ++i) {
         ASSERT_EQ(greedy.get(2 * i), 1);
         ASSERT_EQ(greedy.get(2 * i + 1), 1);
     }
-    inputs["explore"] = HostTensor::scalar(0.5);
+    inputs["exploration"] = HostTensor::scalar(0.5);
     const HostTensor exploring = learner.run("act", inputs, kRowCount).at("decision");
     int others = 0, masked = 0;
     for (int64_t i = 0; i < kRowCount; ++i) {
@@ -287,15 +285,16 @@ TEST(Sac, FindsTheBestOfASingleDecision) {
     Sac sac = small_sac();
     sac.learning_rate = 3e-3;
     sac.replay.buffer_size = 512;
-    InterpretedLearner learner(build_agent_graphs(numbers_schema(), mlp_network({32, 32}, relu), sac, 3));
+    InterpretedLearner learner(
+        build_agent_graphs(numbers_schema(), mlp_network({32, 32}, relu), sac, 3));
     for (int i = 0; i < 256; ++i) {
         const double aim = -1 + 2 * std::fmod(0.618034 * i, 1.0);
         learner.run("store", step(0, {1, -1}, aim, -4 * (aim - 0.6) * (aim - 0.6), 1, {1, -1}));
     }
     for (int i = 0; i < 800; ++i) learner.run("learn");
     learner.run("publish");
-    const NamedTensors said =
-        learner.run("act", {{"observation", rows(1, {1, -1})}, {"explore", HostTensor::scalar(0)}});
+    const NamedTensors said = learner.run(
+        "act", {{"observation", rows(1, {1, -1})}, {"exploration", HostTensor::scalar(0)}});
     EXPECT_NEAR(said.at("action").get(0), 0.6, 0.15);
     // The temperature steers the entropy to minus one, so it left its beginning.
     EXPECT_LT(learner.status()[AgentMetric::kEntCoef], 0.9f);
@@ -325,7 +324,8 @@ TEST(Network, LayersAndTheHeadsOfValuesBeginAsTheyAreAskedTo) {
     expect_within(dqn, "q.choices.move", 16);
     EXPECT_EQ(sac.weights.at("target.critic1.head.weight"), sac.weights.at("critic1.head.weight"));
     // Those of an orthogonal matrix lie beyond.
-    const InterpretedLearner usual(build_agent_graphs(choices(), mlp_network({16}, relu), small_dqn()));
+    const InterpretedLearner usual(
+        build_agent_graphs(choices(), mlp_network({16}, relu), small_dqn()));
     const HostTensor& values = usual.weights.at("q.choices.move.weight");
     double largest = 0;
     for (int64_t i = 0; i < values.element_count(); ++i)
@@ -353,7 +353,7 @@ TEST(Sac, TargetsFollowSlowly) {
 
 TEST(BehaviorCloning, LearnsWhatWasShown) {
     const AgentSpec schema(ObservationSpec().box("x", 1),
-                             ActionSpec().discrete("side", 2).continuous("aim", 1, {0, 10}));
+                           ActionSpec().discrete("side", 2).continuous("aim", 1, {0, 10}));
     for (const BcLoss loss : {BcLoss::kNegativeLogLikelihood, BcLoss::kMse}) {
         BehaviorCloning clone;
         clone.buffer_size = 256;
@@ -371,7 +371,7 @@ TEST(BehaviorCloning, LearnsWhatWasShown) {
         learner.run("publish");
         for (const double x : {-0.8, -0.4, 0.4, 0.8}) {
             const NamedTensors said = learner.run(
-                "act", {{"observation", rows(1, {x})}, {"explore", HostTensor::scalar(0)}});
+                "act", {{"observation", rows(1, {x})}, {"exploration", HostTensor::scalar(0)}});
             EXPECT_EQ(said.at("action").get(0), x > 0 ? 1 : 0) << x;
             EXPECT_NEAR(said.at("action").get(1), 5 + 3 * x, 0.5) << x;
         }
@@ -379,7 +379,8 @@ TEST(BehaviorCloning, LearnsWhatWasShown) {
 }
 
 TEST(BehaviorCloning, DemonstrationsThatAreNoActionsAreRefused) {
-    const AgentSpec schema(ObservationSpec().box("x", 1), ActionSpec().discrete("side", 2).continuous("aim"));
+    const AgentSpec schema(ObservationSpec().box("x", 1),
+                           ActionSpec().discrete("side", 2).continuous("aim"));
     InterpretedLearner learner(build_agent_graphs(schema, mlp_network({4}), BehaviorCloning{}));
     learner.run("store",
                 {{"observation", rows(4, {0, kNaN, 0, 0})},
@@ -462,12 +463,12 @@ TEST(Tamer, WhatIsPraisedIsDoneAgain) {
     for (int i = 0; i < 150; ++i) learner.run("learn");
     learner.run("publish");
     for (const double x : {-1.0, 1.0})
-        EXPECT_EQ(
-            learner
-                .run("act", {{"observation", rows(1, {x, 0})}, {"explore", HostTensor::scalar(0)}})
-                .at("decision")
-                .get(0),
-            x > 0 ? 1 : 2);
+        EXPECT_EQ(learner
+                      .run("act", {{"observation", rows(1, {x, 0})},
+                                   {"exploration", HostTensor::scalar(0)}})
+                      .at("decision")
+                      .get(0),
+                  x > 0 ? 1 : 2);
 }
 
 // --- Rails and adapt, of every learner ---
@@ -614,7 +615,7 @@ TEST_P(EveryLearner, AdaptsAsStronglyAsItIsTold) {
     const auto strength = [](double s) {
         return NamedTensors{{"strength", HostTensor::scalar(s)}};
     };
-    learner.run("adapt", strength(0));
+    learner.run("shrink_and_perturb", strength(0));
     for (const auto& [name, value] : learner.weights) {
         const bool is_moment = name.ends_with(".m") || name.ends_with(".v") ||
                                name.ends_with(".correction1") || name.ends_with(".correction2");
@@ -622,11 +623,11 @@ TEST_P(EveryLearner, AdaptsAsStronglyAsItIsTold) {
             EXPECT_EQ(value, HostTensor(value.dtype(), value.shape())) << name;
         } else if (name.starts_with("target.")) {
             EXPECT_EQ(value, learner.weights.at(name.substr(7)));
-        } else if (name != "adapt.steps") {
+        } else if (name != "shrink_and_perturb.steps") {
             EXPECT_EQ(value, before.at(name)) << name;
         }
     }
-    learner.run("adapt", strength(1));
+    learner.run("shrink_and_perturb", strength(1));
     const HostTensor &fresh = learner.weights.at(GetParam().weight),
                      &old = before.at(GetParam().weight);
     double size = 0, old_size = 0, product = 0;

@@ -23,7 +23,10 @@ ObservationSpec senses() {
 }
 
 ActionSpec deeds() {
-    return ActionSpec().discrete("move", 4, true).discrete("shoot", 2).continuous("aim", 2, {-3, 3});
+    return ActionSpec()
+        .discrete("move", 4, true)
+        .discrete("shoot", 2)
+        .continuous("aim", 2, {-3, 3});
 }
 
 TEST(AgentSpec, CountsTheFloatsOfObservationsActionsAndMasks) {
@@ -113,8 +116,10 @@ TEST(AgentSpec, AMismatchNamesTheField) {
          "observations/rays: width 3 here, 9 there"},
         {"range", with(ObservationSpec().box("speed", 1, {0, 40})),
          "observations/speed: range [0, 30] here, [0, 40] there"},
-        {"kind", with(ObservationSpec().angle("speed")), "observations/speed: numbers here, angle there"},
-        {"missing", with(ObservationSpec().box("speed", 1, {0, 30})), "observations/rays: only here"},
+        {"kind", with(ObservationSpec().angle("speed")),
+         "observations/speed: numbers here, angle there"},
+        {"missing", with(ObservationSpec().box("speed", 1, {0, 30})),
+         "observations/rays: only here"},
         {"stack", AgentSpec(senses(), deeds(), 2), "observations: stack 1 here, 2 there"},
         {"choices", AgentSpec(senses(), ActionSpec().discrete("move", 5, true)),
          "actions/move: choices 4 here, 5 there"},
@@ -126,7 +131,8 @@ TEST(AgentSpec, AMismatchNamesTheField) {
                   .box("rays", 3)
                   .discrete("weapon", 4)
                   .quaternion("turret")
-                  .entities("enemies", 2, ObservationSpec().position("place", 3, 50).binary("armed"))),
+                  .entities("enemies", 2,
+                            ObservationSpec().position("place", 3, 50).binary("armed"))),
          "observations/enemies/place: axes 2 here, 3 there"},
     };
     for (const Change& change : changes) {
@@ -138,7 +144,8 @@ TEST(AgentSpec, AMismatchNamesTheField) {
 }
 
 TEST(AgentSpec, TellsWhatIsWrongWithLists) {
-    const auto message = [](ObservationSpec fields, ActionSpec actions = deeds(), int64_t stack = 1) {
+    const auto message = [](ObservationSpec fields, ActionSpec actions = deeds(),
+                            int64_t stack = 1) {
         return AgentSpec(std::move(fields), std::move(actions), stack).status().message();
     };
     EXPECT_EQ(message(senses()), "");
@@ -148,19 +155,27 @@ TEST(AgentSpec, TellsWhatIsWrongWithLists) {
               std::string::npos);
     EXPECT_NE(message(ObservationSpec().box("a/b")).find("no name"), std::string::npos);
     EXPECT_NE(message(ObservationSpec().box("a", 0)).find("size of 0"), std::string::npos);
-    EXPECT_NE(message(ObservationSpec().box("a", 1, {2, 2})).find("range of 'a'"), std::string::npos);
+    EXPECT_NE(message(ObservationSpec().box("a", 1, {2, 2})).find("range of 'a'"),
+              std::string::npos);
     const double infinity = std::numeric_limits<double>::infinity();
-    EXPECT_NE(message(ObservationSpec().box("a", 1, {0, infinity})).find("range"), std::string::npos);
-    EXPECT_NE(message(ObservationSpec().array("a", 3, ObservationSpec())).find("no fields"), std::string::npos);
-    EXPECT_NE(message(ObservationSpec().array("a", 3, ObservationSpec().entities("b", 2, ObservationSpec().binary("c"))))
-                  .find("holds a set"),
+    EXPECT_NE(message(ObservationSpec().box("a", 1, {0, infinity})).find("range"),
               std::string::npos);
-    EXPECT_NE(message(ObservationSpec().array("a", 3, ObservationSpec().box("x", -1))).find("in 'a'"),
+    EXPECT_NE(message(ObservationSpec().array("a", 3, ObservationSpec())).find("no fields"),
               std::string::npos);
-    EXPECT_NE(message(ObservationSpec().array("a", 60000, ObservationSpec().box("x", 60000))).find("size"),
+    EXPECT_NE(
+        message(ObservationSpec().array(
+                    "a", 3, ObservationSpec().entities("b", 2, ObservationSpec().binary("c"))))
+            .find("holds a set"),
+        std::string::npos);
+    EXPECT_NE(
+        message(ObservationSpec().array("a", 3, ObservationSpec().box("x", -1))).find("in 'a'"),
+        std::string::npos);
+    EXPECT_NE(message(ObservationSpec().array("a", 60000, ObservationSpec().box("x", 60000)))
+                  .find("size"),
               std::string::npos);
     EXPECT_NE(message(senses(), deeds(), 0).find("0 observations"), std::string::npos);
-    EXPECT_NE(message(senses(), ActionSpec().discrete("one", 1)).find("size of 1"), std::string::npos);
+    EXPECT_NE(message(senses(), ActionSpec().discrete("one", 1)).find("size of 1"),
+              std::string::npos);
 }
 
 TEST(AgentManifest, SavesAndLoadsAndRejectsWhatIsNone) {
@@ -197,14 +212,14 @@ TEST(AgentManifest, ReadsEarlierVersions) {
     manifest.schema = AgentSpec(senses(), deeds());
     std::vector<std::byte> bytes = manifest.save();
     // What version 3 appends, then what version 2 does: the ring's size and eight names.
-    bytes.resize(bytes.size() - sizeof(uint32_t) - std::strlen("demonstrate"));
+    bytes.resize(bytes.size() - sizeof(uint32_t) - std::strlen("add_demonstrations"));
     bytes[4] = std::byte{2};
     const auto second = AgentManifest::load(bytes);
     ASSERT_TRUE(second.ok()) << second.status().message();
     EXPECT_EQ(second->names, EntryNames());
     size_t names = sizeof(uint32_t);
-    for (const char* name :
-         {"frame", "store", "prepare", "learn", "publish", "adapt", "last.action", "agents.status"})
+    for (const char* name : {"frame", "store", "compute_advantages", "learn", "publish",
+                             "shrink_and_perturb", "last.action", "agents.status"})
         names += sizeof(uint32_t) + std::strlen(name);
     bytes.resize(bytes.size() - names);
     bytes[4] = std::byte{1};

@@ -89,7 +89,8 @@ TEST(Checkpoint, NestsAsOnePart) {
     };
     const CompiledProgram plain = compiled(learner([&] {
         return nn::Layer([](Trace& trace, std::string_view name, const Tensor& x) {
-            return block(trace, nn::join_name(name, "b"), block(trace, nn::join_name(name, "a"), x));
+            return block(trace, nn::join_name(name, "b"),
+                         block(trace, nn::join_name(name, "a"), x));
         });
     }));
     const CompiledProgram nested = compiled(learner([&] { return nn::Layer(checkpoint(twice)); }));
@@ -155,10 +156,9 @@ TEST(Budget, OfEnoughChangesNothing) {
 }
 
 TEST(Budget, ThatCannotBeKeptIsAnErrorWithTheLeastThatCan) {
-    const auto result = compile_graphs({learner([] { return nn::Layer(block); })},
-                                       {.max_batch_size = kBatchSize,
-                                        .arena_budget_bytes = 1000,
-                                        .fuse_mlp = FuseMlp::kNever});
+    const auto result = compile_graphs(
+        {learner([] { return nn::Layer(block); })},
+        {.max_batch_size = kBatchSize, .arena_budget_bytes = 1000, .fuse_mlp = FuseMlp::kNever});
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.status().code(), StatusCode::kOutOfRange);
     EXPECT_NE(result.status().message().find("; the budget is 1000"), std::string::npos);
@@ -171,7 +171,8 @@ TEST(Learners, ShareANetworkWithoutSharingGradients) {
         Trace trace;
         explicit Learner(const char* name) : trace(name) {}
         Tensor loss(const char* head, double target) {
-            const Tensor code = tanh(nn::linear(trace, "encoder", trace.input("x", {kBatch, 4}), 5));
+            const Tensor code =
+                tanh(nn::linear(trace, "encoder", trace.input("x", {kBatch, 4}), 5));
             return mean(square(nn::linear(trace, head, code, 2) - target));
         }
     };

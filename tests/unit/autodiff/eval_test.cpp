@@ -56,12 +56,12 @@ TEST(Eval, RunsOnWhatItIsGiven) {
         .weights = {{"w", vector_of({3})}},
         .batch_size = 2,
         .backend = [&](Trace& entry, const NamedTensors& inputs,
-                      int64_t rows) -> Result<NamedTensors> {
+                       int64_t rows) -> Result<NamedTensors> {
             ++runs;
             HEARTH_ASSIGN(Graph graph, entry.build());
-            HEARTH_ASSIGN(
-                const CompiledProgram compiled,
-                compile_graphs({std::move(graph)}, {.max_batch_size = static_cast<uint64_t>(rows)}));
+            HEARTH_ASSIGN(const CompiledProgram compiled,
+                          compile_graphs({std::move(graph)},
+                                         {.max_batch_size = static_cast<uint64_t>(rows)}));
             ProgramMemory memory(compiled.program);
             return run_program(compiled.program, "eval", compiled.graphs[0], inputs, memory, rows);
         }};
@@ -75,7 +75,8 @@ TEST(Eval, SaysWhatIsMissingOrWrong) {
     EXPECT_NE(eval(x * w).status().message().find("'x'"), std::string::npos);
     EXPECT_EQ(eval(w, {.weights = {{"w", vector_of({1})}}}).status().message(),
               "eval: 'w' is f32[3], the weight f32[1]");
-    EXPECT_EQ(eval(Tensor()).status().message(), "eval: the tensor belongs to no trace");
+    EXPECT_EQ(eval(Tensor()).status().message(),
+              "eval: the tensor belongs to no trace; make it by operators on tensors of a Trace");
     matmul(x, trace.input("y", {4}));
     EXPECT_FALSE(eval(x).ok());
 }

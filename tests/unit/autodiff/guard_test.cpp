@@ -190,7 +190,8 @@ TEST(Minimize, OfNoParamsIsAnError) {
     EXPECT_TRUE(has(error_of([](Trace& t) { minimize(net_loss(t), {}, AdamOptions{}); }),
                     "there are no params to train"));
     EXPECT_TRUE(has(error_of([](Trace& t) {
-                        minimize(net_loss(t), nn::parameters_with_prefix(t, {"nett"}), SgdOptions{});
+                        minimize(net_loss(t), nn::parameters_with_prefix(t, {"nett"}),
+                                 SgdOptions{});
                     }),
                     "there are no params to train"));
 }
@@ -200,14 +201,15 @@ TEST(Losses, WantEqualShapes) {
     const auto y = [](Trace& t) { return t.input("y", {64}); };
     EXPECT_EQ(error_of([&](Trace& t) { (void)mse_loss(x(t), y(t)); }),
               "mse_loss: expected equal shapes, found [64, 1] and [64]");
-    for (const auto loss : {l1_loss, poisson_nll_loss, cosine_distance, binary_cross_entropy, kl_div})
+    for (const auto loss :
+         {l1_loss, poisson_nll_loss, cosine_distance, binary_cross_entropy, kl_div})
         EXPECT_TRUE(has(error_of([&](Trace& t) { (void)loss(x(t), y(t), Reduction::kMean); }),
                         "expected equal shapes"));
     EXPECT_TRUE(has(error_of([&](Trace& t) { (void)huber_loss(x(t), y(t)); }), "equal shapes"));
     EXPECT_TRUE(has(error_of([&](Trace& t) { (void)smooth_l1_loss(x(t), y(t)); }), "equal shapes"));
     EXPECT_TRUE(has(error_of([&](Trace& t) { (void)hinge_loss(x(t), y(t)); }), "equal shapes"));
-    EXPECT_TRUE(
-        has(error_of([&](Trace& t) { (void)binary_cross_entropy_with_logits(x(t), y(t)); }), "equal shapes"));
+    EXPECT_TRUE(has(error_of([&](Trace& t) { (void)binary_cross_entropy_with_logits(x(t), y(t)); }),
+                    "equal shapes"));
     EXPECT_TRUE(
         has(error_of([&](Trace& t) { (void)ppo_clip_loss(y(t), t.input("o", {64}), x(t)); }),
             "equal shapes"));
@@ -366,8 +368,9 @@ TEST(Gru, LayerAndCellShareTheirWeightsAndResetAtNewEpisodes) {
                 {.seed = 2, .episode_starts = learn.input("resets", {2, kLength}, DType::kBool)});
     learn.output("y", run.output);
     Trace act("act");
-    act.output("h", nn::gru_cell(act, "memory", act.input("x", {2, 3}), act.input("h", {2, 4}), 4,
-                                 {.seed = 2, .episode_starts = act.input("resets", {2}, DType::kBool)}));
+    act.output("h",
+               nn::gru_cell(act, "memory", act.input("x", {2, 3}), act.input("h", {2, 4}), 4,
+                            {.seed = 2, .episode_starts = act.input("resets", {2}, DType::kBool)}));
     const Graph layer = finished(learn), cell = finished(act);
     HostTensor x(DType::kF32, {2, kLength, 3}), resets(DType::kBool, {2, kLength});
     resets.set_int(3, 1);            // agent 0 before element 3

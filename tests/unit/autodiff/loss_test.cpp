@@ -98,9 +98,13 @@ constexpr LossCase kCases[] = {
                          {.weight = weights(p), .reduction = Reduction::kSum});
      },
      3.50870677091522},
-    {"bce", [](const Tensor& p, const Tensor& t) { return binary_cross_entropy(sigmoid(p), sigmoid(t)); },
+    {"bce",
+     [](const Tensor& p, const Tensor& t) { return binary_cross_entropy(sigmoid(p), sigmoid(t)); },
      0.735636212322851},
-    {"bce_logits", [](const Tensor& p, const Tensor& t) { return binary_cross_entropy_with_logits(p, sigmoid(t)); },
+    {"bce_logits",
+     [](const Tensor& p, const Tensor& t) {
+         return binary_cross_entropy_with_logits(p, sigmoid(t));
+     },
      0.735636212322851},
     {"bce_pos",
      [](const Tensor& p, const Tensor& t) {
@@ -223,7 +227,7 @@ TEST(CrossEntropy, NeedsAFixedNumberOfClasses) {
     Trace trace("t");
     cross_entropy(trace.input("x", {2, kBatch}), trace.input("t", {2}, DType::kI32));
     EXPECT_EQ(trace.status().message(),
-              "nll_loss: the last extent must be the number of classes, found [2, rows]");
+              "nll_loss: the last extent must be the number of classes, found [2, batch]");
 }
 
 TEST(BceLoss, OfCertaintiesIsFinite) {

@@ -57,7 +57,7 @@ TEST(Linear, NeedsAFixedNumberOfFeatures) {
     Trace trace("t");
     nn::linear(trace, "fc", trace.input("x", {2, kBatch}), 3);
     EXPECT_EQ(trace.status().message(),
-              "linear 'fc': from [2, rows] to 3 features: both numbers must be fixed and positive");
+              "linear 'fc': from [2, batch] to 3 features: both must be fixed and positive");
 }
 
 TEST(Mlp, LearnsExclusiveOr) {
@@ -224,7 +224,8 @@ TEST(Params, ArePickedByPath) {
     EXPECT_EQ(nn::parameters_except(trace, {"net.0", "net.1"}).size(), 2u);
     EXPECT_EQ(nn::parameters_with_prefix(trace, {"ne"}).size(), 0u);
     EXPECT_EQ(
-        nn::filter_parameters(trace, [](std::string_view n) { return n.ends_with("bias"); }).size(), 1u);
+        nn::filter_parameters(trace, [](std::string_view n) { return n.ends_with("bias"); }).size(),
+        1u);
 }
 
 TEST(Params, FrozenOnesKeepTheirContentsAndGroupsHaveRatesOfTheirOwn) {
@@ -259,7 +260,8 @@ TEST(Glu, GatesOneHalfByTheOther) {
     expect_near(run_once(trace, nn::glu(x)), {0.5, 2 * s3, -1, 0}, 1e-12);
     Trace odd("t");
     nn::glu(odd.input("x", {2, 3}));
-    EXPECT_EQ(odd.status().message(), "glu: axis 1 of [2, 3] has no two halves");
+    EXPECT_EQ(odd.status().message(),
+              "glu: axis 1 of [2, 3]; expected an even extent, which splits into two halves");
 }
 
 TEST(GatedMlp, IsSwiGlu) {
@@ -432,15 +434,14 @@ TEST(Encodings, NameWhatTheyCannotEncode) {
         build(trace);
         return trace.status().message();
     };
-    EXPECT_EQ(
-        error_of([](Trace& t) {
-            nn::spherical_harmonics(t.input("x", {5, 2}));
-        }),
-        "spherical_harmonics: degree 4 of directions [5, 2]; wanted are 1 to 4, and [..., 3]");
+    EXPECT_EQ(error_of([](Trace& t) {
+                  nn::spherical_harmonics(t.input("x", {5, 2}));
+              }),
+              "spherical_harmonics: degree 4 of directions [5, 2]; expected 1 to 4, and [..., 3]");
     EXPECT_EQ(error_of([](Trace& t) {
                   nn::hash_grid(t, "g", t.input("x", {kBatch, 4}));
               }),
-              "hash_grid: x is f32[rows, 4]; it must be floats with 1 to 3 coordinates along the "
+              "hash_grid: x is f32[batch, 4]; it must be floats with 1 to 3 coordinates along the "
               "last axis");
     EXPECT_NE(error_of([](Trace& t) {
                   nn::hash_grid(t, "g", t.input("x", {kBatch, 2}), {.levels = 40});
@@ -516,9 +517,9 @@ TEST(HashGrid, FollowsThePapersFormulaInOneTwoAndThreeDimensions) {
 
 TEST(HashGrid, PassesGradientsToTheTableAndToTheCoordinates) {
     const TracedFunction f = [](Trace& trace, std::span<const Tensor> inputs) {
-        const Tensor y = nn::hash_grid(
-            trace, "g", inputs[0],
-            {.levels = 3, .log2_entries = 5, .base_resolution = 3, .init_range = 1});
+        const Tensor y =
+            nn::hash_grid(trace, "g", inputs[0],
+                          {.levels = 3, .log2_entries = 5, .base_resolution = 3, .init_range = 1});
         // The table's gradient, as a function of x, is checked along with the features.
         const Tensor table = trace.params()[0];
         return std::vector<Tensor>{y, grad(sum(square(y)), table)};

@@ -335,19 +335,19 @@ void expect_points(const Schedule& schedule, const Points& points) {
 // The numbers are those of torch.optim.lr_scheduler (1.13); Noam's are of its formula.
 TEST(Schedule, RatesAreStepwise) {
     expect_points(schedules::step_lr(0.1, 10, 0.5), {{0, 0.1},
-                                                      {1, 0.1},
-                                                      {2, 0.1},
-                                                      {3, 0.1},
-                                                      {9, 0.1},
-                                                      {10, 0.05},
-                                                      {11, 0.05},
-                                                      {29, 0.025},
-                                                      {30, 0.0125},
-                                                      {31, 0.0125},
-                                                      {49, 0.00625},
-                                                      {50, 0.003125},
-                                                      {51, 0.003125},
-                                                      {59, 0.003125}});
+                                                     {1, 0.1},
+                                                     {2, 0.1},
+                                                     {3, 0.1},
+                                                     {9, 0.1},
+                                                     {10, 0.05},
+                                                     {11, 0.05},
+                                                     {29, 0.025},
+                                                     {30, 0.0125},
+                                                     {31, 0.0125},
+                                                     {49, 0.00625},
+                                                     {50, 0.003125},
+                                                     {51, 0.003125},
+                                                     {59, 0.003125}});
 }
 
 TEST(Schedule, RatesRiseLinearly) {
@@ -386,38 +386,38 @@ TEST(Schedule, RatesFallExponentially) {
 
 TEST(Schedule, RatesFollowACosine) {
     expect_points(schedules::cosine_annealing(0.1, 50, 0.001), {{0, 0.1},
-                                                      {1, 0.0999023231},
-                                                      {2, 0.0996096777},
-                                                      {3, 0.0991232189},
-                                                      {9, 0.0922942323},
-                                                      {10, 0.0905463412},
-                                                      {11, 0.0886404055},
-                                                      {29, 0.0381898506},
-                                                      {30, 0.0352036588},
-                                                      {31, 0.0322778346},
-                                                      {49, 0.00109767694},
-                                                      {50, 0.001},
-                                                      {51, 0.001},
-                                                      {59, 0.001}});
+                                                                {1, 0.0999023231},
+                                                                {2, 0.0996096777},
+                                                                {3, 0.0991232189},
+                                                                {9, 0.0922942323},
+                                                                {10, 0.0905463412},
+                                                                {11, 0.0886404055},
+                                                                {29, 0.0381898506},
+                                                                {30, 0.0352036588},
+                                                                {31, 0.0322778346},
+                                                                {49, 0.00109767694},
+                                                                {50, 0.001},
+                                                                {51, 0.001},
+                                                                {59, 0.001}});
 }
 
 TEST(Schedule, RatesWarmUpBeforeACosine) {
-    expect_points(
-        schedules::sequential({{10, schedules::linear(0, 0.1, 10)}, {40, schedules::cosine_annealing(0.1, 40)}}),
-        {{0, 1e-10},
-         {1, 0.0100000001},
-         {2, 0.0200000001},
-         {3, 0.0300000001},
-         {9, 0.09},
-         {10, 0.1},
-         {11, 0.0998458667},
-         {29, 0.0539229548},
-         {30, 0.05},
-         {31, 0.0460770452},
-         {49, 0.000154133313},
-         {50, 0},
-         {51, 0},
-         {59, 0}});
+    expect_points(schedules::sequential({{10, schedules::linear(0, 0.1, 10)},
+                                         {40, schedules::cosine_annealing(0.1, 40)}}),
+                  {{0, 1e-10},
+                   {1, 0.0100000001},
+                   {2, 0.0200000001},
+                   {3, 0.0300000001},
+                   {9, 0.09},
+                   {10, 0.1},
+                   {11, 0.0998458667},
+                   {29, 0.0539229548},
+                   {30, 0.05},
+                   {31, 0.0460770452},
+                   {49, 0.000154133313},
+                   {50, 0},
+                   {51, 0},
+                   {59, 0}});
 }
 
 TEST(Schedule, RatesFollowNoam) {
@@ -482,8 +482,9 @@ TEST(Averages, NeedAnUpdateToFollow) {
     Trace trace("t");
     const Tensor w = trace.param("w", {2});
     update_ema(std::span(&w, 1));
-    EXPECT_EQ(trace.status().message(),
-              "update_ema: 'w' is not updated in this trace; call it after the update rule");
+    EXPECT_EQ(
+        trace.status().message(),
+        "update_ema: 'w' is not updated in this trace; call update_ema after the update rule");
 }
 
 TEST(Optimizer, RefusesWhatItCannotUpdate) {

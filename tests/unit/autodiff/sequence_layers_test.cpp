@@ -186,17 +186,18 @@ TEST(AttentionLayer, OfADecoderHasGradientsForAllItsParams) {
     const Shape x{2, 3, 4}, memory{2, 5, 4};
     const auto graph_code = [](Trace& trace, std::span<const Tensor> in) -> std::vector<Tensor> {
         const auto as_double = [&](const Tensor& t) { return cast(t, DType::kF64); };
-        return {nn::transformer_decoder_layer(trace, "layer", as_double(in[0]), as_double(in[1]),
-                                              {.num_heads = 2, .dim_feedforward = 6, .causal = true})};
+        return {
+            nn::transformer_decoder_layer(trace, "layer", as_double(in[0]), as_double(in[1]),
+                                          {.num_heads = 2, .dim_feedforward = 6, .causal = true})};
     };
     const std::vector<TensorType> types{{DType::kF32, x}, {DType::kF32, memory}};
     const std::vector<HostTensor> inputs{numbers(x), numbers(memory, 1, 3)};
     const Status status = gradcheck(graph_code, types, inputs);
     EXPECT_TRUE(status.ok()) << status.message();
     Trace trace("t");
-    const Tensor y = nn::transformer_decoder_layer(trace, "layer", trace.input("x", x),
-                                                   trace.input("memory", memory),
-                                                   {.num_heads = 2, .dim_feedforward = 6, .causal = true});
+    const Tensor y = nn::transformer_decoder_layer(
+        trace, "layer", trace.input("x", x), trace.input("memory", memory),
+        {.num_heads = 2, .dim_feedforward = 6, .causal = true});
     EXPECT_EQ(trace.params().size(), 18u);
     for (const Tensor& g : grad(sum(square(y)), trace.params())) EXPECT_TRUE(g.ok());
     EXPECT_TRUE(trace.status().ok()) << trace.status().message();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Which tiles kernels get on devices of each size: all that are offered fit, and the less there is of a device, the
-// more a workgroup does.
+// Which tiles kernels get on devices of each size: all that are offered fit, and the less there is
+// of a device, the more a workgroup does.
 
 #include "compiler/codegen/kernel_problem.hpp"
 #include "compiler/codegen/matmul_tiles.hpp"
@@ -20,7 +20,7 @@ namespace {
 /// A GPU of one of the models, or software.
 DeviceCaps caps_of(const DeviceModel& model, bool has_matrices) {
     DeviceCaps caps;
-    caps.is_software = model.is_software;
+    caps.device_type = model.is_software ? DeviceType::kCpu : DeviceType::kOther;
     caps.compute_units = static_cast<uint32_t>(model.compute_units);
     caps.max_compute_shared_memory_size = 32 << 10;
     caps.max_compute_work_group_invocations = caps.max_compute_work_group_size_x = 1024;
@@ -58,7 +58,8 @@ TEST(MatmulTilesOfDevices, AllThatAreOfferedFit) {
                 ASSERT_FALSE(tiles.empty());
                 EXPECT_EQ(tiles[0], choose_matmul_tile(problem, caps));
                 for (const MatmulTile& tile : tiles) {
-                    EXPECT_LE(shared_bytes_of(tile, problem, caps), caps.max_compute_shared_memory_size)
+                    EXPECT_LE(shared_bytes_of(tile, problem, caps),
+                              caps.max_compute_shared_memory_size)
                         << problem.key() << ": " << to_string(tile);
                     EXPECT_LE(threads_of(tile, caps), 1024);
                     EXPECT_GT(matmul_cost(tile, problem, caps), 0);
@@ -90,7 +91,8 @@ TEST(MatmulTilesOfDevices, OfAMiddlingProductDifferFromTheSmallestToTheLargest) 
 TEST(MatmulTilesOfDevices, OfFewRowsReadWeightsOnceOnGpusAndOfIntegersAreTiled) {
     for (const DeviceCaps& caps : all_caps()) {
         const MatmulTile few = choose_matmul_tile(product(4, 512, 512, caps), caps);
-        EXPECT_EQ(few.family == MatmulFamily::kGemv, !caps.is_software) << to_string(few);
+        EXPECT_EQ(few.family == MatmulFamily::kGemv, !(caps.device_type == DeviceType::kCpu))
+            << to_string(few);
         MatmulProblem integers{.m = 64, .n = 64, .k = 64};
         integers.is_integer = true;
         for (const MatmulTile& tile : matmul_candidates(integers, caps))

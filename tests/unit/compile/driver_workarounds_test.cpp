@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Each workaround for a driver (core/driver_workarounds.hpp) is in the kernels that it is for, and in no other.
+// Each workaround for a driver (core/driver_workarounds.hpp) is in the kernels that it is for, and
+// in no other.
 
 #include "core/driver_workarounds.hpp"
 
@@ -36,10 +37,9 @@ bool any_has(Trace& trace, const CompileOptions& options, std::string_view text)
            });
 }
 
-bool has_rolled_loops(Trace& trace, bool is_software,
-                      FuseMlp fused_networks = FuseMlp::kNever) {
+bool has_rolled_loops(Trace& trace, bool is_software, FuseMlp fused_networks = FuseMlp::kNever) {
     CompileOptions options{.max_batch_size = 64, .fuse_mlp = fused_networks};
-    options.caps.is_software = is_software;
+    options.caps.device_type = is_software ? DeviceType::kCpu : DeviceType::kOther;
     EXPECT_EQ(kRolledLoops.is_needed(options.caps), is_software);
     return any_has(trace, options, "[[dont_unroll]]");
 }
@@ -69,7 +69,8 @@ TEST(DriverWorkarounds, FusedNetworksHaveRolledLoopsOnSoftwareDrivers) {
 }
 
 TEST(DriverWorkarounds, RoundingToF16IsGuardedWhereThereAreMatrixCores) {
-    for (const CooperativeMatrixExt cores : {CooperativeMatrixExt::kNone, CooperativeMatrixExt::kKhr}) {
+    for (const CooperativeMatrixExt cores :
+         {CooperativeMatrixExt::kNone, CooperativeMatrixExt::kKhr}) {
         Trace trace("main");
         trace.output("y", cast(trace.input("x", {40}) * 2.0, DType::kF16));
         CompileOptions options{.caps = caps_with_f16()};
@@ -87,7 +88,7 @@ TEST(DriverWorkarounds, QuotientsAreExactOnGpusButInFusedNetworks) {
         const Tensor x = trace.input("x", {kBatch, 8});
         trace.output("y", nn::mlp(trace, "net", x, {16, 4}, relu, {.seed = 1}) / 3.0);
         CompileOptions options{.max_batch_size = 64, .fuse_mlp = fused_networks};
-        options.caps.is_software = is_software;
+        options.caps.device_type = is_software ? DeviceType::kCpu : DeviceType::kOther;
         EXPECT_EQ(kExactDivision.is_needed(options.caps), !is_software);
         return any_has(trace, options, "hearth_divide(");
     };
@@ -101,7 +102,7 @@ TEST(DriverWorkarounds, TheLargerOfAFloatAndANumberAsksForNanOnGpus) {
         Trace trace("main");
         trace.output("y", relu(trace.input("x", {40})));
         CompileOptions options;
-        options.caps.is_software = is_software;
+        options.caps.device_type = is_software ? DeviceType::kCpu : DeviceType::kOther;
         EXPECT_EQ(kGuardedNan.is_needed(options.caps), !is_software);
         EXPECT_EQ(any_has(trace, options, " < 0.0 ? 0.0 : "), is_software);
     }

@@ -14,7 +14,8 @@
 namespace hearth::test {
 namespace {
 
-/// The kernels of a chain of so many pairs: how many values each computes, and how long its source is.
+/// The kernels of a chain of so many pairs: how many values each computes, and how long its source
+/// is.
 struct Kernels {
     size_t count = 0, most_values = 0, most_source = 0;
     uint64_t squares = 0;  ///< of values, over all kernels: what compiling takes

@@ -150,14 +150,15 @@ class TrainingStep : public testing::TestWithParam<LevelsCase> {
     }
 
     static int count(const Program& program, CommandKind kind) {
-        return static_cast<int>(std::count_if(program.commands.begin(), program.commands.end(),
-                                              [&](const Command& step) { return step.kind == kind; }));
+        return static_cast<int>(
+            std::count_if(program.commands.begin(), program.commands.end(),
+                          [&](const Command& step) { return step.kind == kind; }));
     }
 
     /// Dispatches, less the copies that wait for nothing.
     static int count_computing(const Program& program) {
-        return static_cast<int>(
-            std::count_if(program.commands.begin(), program.commands.end(), [&](const Command& step) {
+        return static_cast<int>(std::count_if(
+            program.commands.begin(), program.commands.end(), [&](const Command& step) {
                 return step.kind == CommandKind::kDispatch && !step.computes.empty();
             }));
     }

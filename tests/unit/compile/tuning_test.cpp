@@ -22,7 +22,8 @@ namespace {
 CompileOptions device_options() {
     CompileOptions options;
     options.caps.name = "a device";
-    options.caps.max_compute_work_group_invocations = options.caps.max_compute_work_group_size_x = 1024;
+    options.caps.max_compute_work_group_invocations = options.caps.max_compute_work_group_size_x =
+        1024;
     options.caps.max_compute_shared_memory_size = 48 << 10;
     options.driver_id = "1.2";
     return options;
@@ -162,9 +163,9 @@ TEST(Tuning, OfAnotherDeviceDriverOrVersionIsIgnoredWithANote) {
         return other.replace(other.find(from), from.size(), to);
     };
     const std::pair<std::string, std::string> cases[] = {
-        {replaced("device a device", "device another"), "it is of device 'another'"},
-        {replaced("driver 1.2", "driver 1.3"), "it is of driver '1.3', not '1.2'"},
-        {replaced("version 0", "version 99"), "it is of Hearth '99"},
+        {replaced("device a device", "device another"), "it was measured for device 'another'"},
+        {replaced("driver 1.2", "driver 1.3"), "it was measured for driver '1.3', not '1.2'"},
+        {replaced("version 0", "version 99"), "it was measured for Hearth '99"},
         {replaced("hearth tuning 1", "hearth tuning 2"), "line 1"},
         {"", ""},
     };
@@ -176,6 +177,32 @@ TEST(Tuning, OfAnotherDeviceDriverOrVersionIsIgnoredWithANote) {
         ASSERT_EQ(compiled.remarks.size(), 1u) << note;
         EXPECT_NE(compiled.remarks[0].find(note), std::string::npos) << compiled.remarks[0];
     }
+}
+
+TEST(Tuning, APackageIsCookedWithTheTuningOfItsDevice) {
+    Trace trace("main");
+    trace.output("y", relu(matmul(trace.input("a", {96, 64}), trace.input("b", {64, 128}))));
+    const auto cooked = [&](const CompileOptions& options) {
+        CookOptions cooking;
+        cooking.device_targets.push_back({"device", options});
+        Result<Cooked> result = cook({&trace}, cooking);
+        EXPECT_TRUE(result.ok()) << result.status().message();
+        return result.ok() ? std::move(result->device_targets[0].compiled) : Compiled();
+    };
+    CompileOptions options = device_options();
+    const uint64_t untuned = cooked(options).hash;
+    Rehearsal rehearsal{[](size_t i) { return i == 1 ? 5.0 : 10.0; }};
+    options.tuning = rehearsal.run(options).save();
+    const Compiled tuned = cooked(options);
+    EXPECT_NE(tuned.hash, untuned);
+    EXPECT_TRUE(tuned.remarks.empty());
+
+    options.caps.name = "another";
+    const Compiled other = cooked(options);
+    EXPECT_EQ(other.hash, untuned);
+    ASSERT_EQ(other.remarks.size(), 1u);
+    EXPECT_EQ(other.remarks[0],
+              "tuning is ignored: it was measured for device 'a device', not 'another'");
 }
 
 TEST(Tuning, OnlyVariantsThatTheProductHasAreTrusted) {
@@ -214,7 +241,8 @@ DeviceCaps caps_with_matrices() {
     caps.max_compute_work_group_invocations = caps.max_compute_work_group_size_x = 1024;
     caps.max_compute_shared_memory_size = 48 << 10;
     caps.shader_float16 = caps.storage_buffer_16bit_access = true;
-    caps.workgroup_scope_granularities = {{{64, {16, 16, 16}}, {128, {32, 16, 16}}, {256, {32, 32, 16}}}};
+    caps.workgroup_scope_granularities = {
+        {{64, {16, 16, 16}}, {128, {32, 16, 16}}, {256, {32, 32, 16}}}};
     caps.workgroup_scope_reserved_shared_memory = 8 << 10;
     return caps;
 }

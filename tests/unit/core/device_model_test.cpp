@@ -13,7 +13,7 @@ namespace {
 DeviceModel model_of_gpu(uint32_t units, bool is_integrated = false) {
     DeviceCaps caps;
     caps.compute_units = units;
-    caps.is_integrated = is_integrated;
+    caps.device_type = is_integrated ? DeviceType::kIntegratedGpu : DeviceType::kOther;
     return device_model(caps);
 }
 
@@ -36,14 +36,14 @@ TEST(DeviceModel, OfAGpuThatDoesNotTellItsUnitsIsSmallIfItIsIntegratedAndElseLar
 
 TEST(DeviceModel, OfSoftwareAsksNeitherSubgroupsNorUnits) {
     DeviceCaps caps;
-    caps.is_software = true;
+    caps.device_type = DeviceType::kCpu;
     for (const uint32_t subgroup_size : {4u, 8u, 32u}) {
         caps.subgroup_size = subgroup_size;
         caps.compute_units = subgroup_size;
         EXPECT_TRUE(device_model(caps).is_software);
         EXPECT_EQ(device_model(caps).compute_units, 4);
     }
-    caps.is_software = false;
+    caps.device_type = DeviceType::kOther;
     caps.subgroup_size = 4;
     EXPECT_FALSE(device_model(caps).is_software);
 }
@@ -60,7 +60,7 @@ TEST(DeviceModel, NumbersThatWereMeasuredShrinkWithTheGpuButNotToNothing) {
     EXPECT_EQ(model_of_gpu(8).in_proportion(256), 16);
     EXPECT_EQ(model_of_gpu(8).in_proportion(3), 1);
     DeviceCaps software;
-    software.is_software = true;
+    software.device_type = DeviceType::kCpu;
     EXPECT_EQ(device_model(software).in_proportion(256), 256);
 }
 

@@ -9,7 +9,8 @@ namespace hearth {
 namespace {
 
 TEST(Status, MessagesAreBoundedAndKeepBothEnds) {
-    const Status s = corrupt_data("first " + std::string(20 << 20, 'x') + " last").with_context("where");
+    const Status s =
+        corrupt_data("first " + std::string(20 << 20, 'x') + " last").with_context("where");
     EXPECT_LT(s.message().size(), 5000u);
     EXPECT_TRUE(s.message().starts_with("where: first"));
     EXPECT_TRUE(s.message().ends_with(" last"));

@@ -102,13 +102,13 @@ TEST(Interpret, ErrorsNameTheTensorAndBothTypes) {
     NamedTensors weights;
     EXPECT_EQ(interpret(graph, {}, weights).status().message(), "input 'x' is missing");
     EXPECT_EQ(interpret(graph, {{"x", f32({2, 2}, {1, 2, 3, 4})}}, weights, 3).status().message(),
-              "'x' is f32[rows, 2] with 3 rows, found f32[2, 2]");
+              "'x' is f32[batch, 2] with 3 rows, found f32[2, 2]");
     NamedTensors wrong{{"w", HostTensor(DType::kF32, {3})}};
     EXPECT_EQ(interpret(graph, {{"x", f32({1, 2}, {1, 2})}}, wrong).status().message(),
               "'w' is f32[2] with 1 rows, found f32[3]");
     EXPECT_EQ(
         interpret(graph, {{"x", HostTensor(DType::kI32, {3, 2})}}, weights, 3).status().message(),
-        "'x' is f32[rows, 2] with 3 rows, found i32[3, 2]");
+        "'x' is f32[batch, 2] with 3 rows, found i32[3, 2]");
     EXPECT_EQ(evaluate(graph, {}).status().message(), "the graph has 1 inputs, found 0");
 }
 

@@ -65,8 +65,8 @@ size_t copies_of(const Program& program, std::string_view slot) {
     size_t count = 0;
     for (const Command& step : program.commands) {
         const bool is_copy =
-            step.kind == CommandKind::kCopy ||
-            (step.kind == CommandKind::kDispatch && program.kernels[step.kernel].name == kCopyKernel);
+            step.kind == CommandKind::kCopy || (step.kind == CommandKind::kDispatch &&
+                                                program.kernels[step.kernel].name == kCopyKernel);
         for (const Operand& o : program.operands_of(step))
             count += (is_copy || o.access == Access::kWrite) && o.region == Region::kWeights &&
                      o.offset == s.offset;
@@ -80,7 +80,8 @@ uint64_t bytes_moved(const Program& program) {
     return bytes;
 }
 
-/// Runs the program and the interpreter on the traced graph, again and again, and compares all slots.
+/// Runs the program and the interpreter on the traced graph, again and again, and compares all
+/// slots.
 void expect_same(const Built& b, const std::function<NamedTensors(int64_t step)>& inputs,
                  int64_t rows = 1) {
     ProgramMemory memory(b.compiled.program);
@@ -94,7 +95,8 @@ void expect_same(const Built& b, const std::function<NamedTensors(int64_t step)>
         for (const auto& [name, tensor] : *expected)
             EXPECT_EQ(difference(found->at(name), tensor, 0), "") << name;
         for (const auto& [name, tensor] : states)
-            EXPECT_EQ(difference(memory.read(*b.compiled.program.find_variable(name)), tensor, 0), "")
+            EXPECT_EQ(difference(memory.read(*b.compiled.program.find_variable(name)), tensor, 0),
+                      "")
                 << name << " after step " << step;
     }
 }
@@ -109,7 +111,8 @@ TEST_P(Rows, OfEveryTypeAreWrittenInPlaceAsAScatterWouldWriteThem) {
         index_copy_(ring, t.input("at", {6}, DType::kI32), t.input("rows", rows, dtype));
     });
     EXPECT_EQ(copies_of(b.compiled.program, "ring"), 0u);
-    // The last of those meant for one place stays; negative ones count from the back; others are out.
+    // The last of those meant for one place stays; negative ones count from the back; others are
+    // out.
     const std::vector<int64_t> at[] = {{0, 5, 36, 5, 5, 1},
                                        {-1, 36, -37, 2, 3, 4},
                                        {37, -38, 1000, -1000, 7, 7},
@@ -247,7 +250,8 @@ TEST(AssignRing, HoldsWhatWasWrittenInTheirOrder) {
     const Built b = built(
         [](Trace& t) {
             const Tensor next = t.state("next", {}, {}, DType::kI32);
-            t.assign(next, ring_buffer_push(t.non_persistent_state("ring", {4}), next, t.input("x", {kBatch})));
+            t.assign(next, ring_buffer_push(t.non_persistent_state("ring", {4}), next,
+                                            t.input("x", {kBatch})));
         },
         9);
     ProgramMemory memory(b.compiled.program);
@@ -327,7 +331,7 @@ TEST(AssignRows, RefusesWhatDoesNotFit) {
             index_copy_(t.constant(HostTensor(DType::kF32, Shape{4, 2})),
                         t.input("i", {3}, DType::kI32), t.input("x", {3, 2}));
         }),
-        "assign: the target is no param, state or input");
+        "assign: the target must be a param, state or input");
     has(message([](Trace& t) {
             const Tensor s = t.state("s", {4, 2});
             for (int i = 0; i < 2; ++i)
@@ -336,7 +340,7 @@ TEST(AssignRows, RefusesWhatDoesNotFit) {
         "'s' is assigned twice");
     has(message([](Trace& t) {
             (void)ring_buffer_push(t.state("s", {4, 2}), t.input("i", {3}, DType::kI32),
-                              t.input("x", {3, 2}));
+                                   t.input("x", {3, 2}));
         }),
         "an integer begin of []");
 }

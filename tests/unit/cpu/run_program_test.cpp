@@ -58,7 +58,9 @@ Graph learn_graph() {
 }
 
 Graph act_graph() {
-    return graph_of("act", [](Trace& t) { t.output("y", tanh(net(t, t.input("x", {kBatch, 5})))); });
+    return graph_of("act", [](Trace& t) {
+        t.output("y", tanh(net(t, t.input("x", {kBatch, 5}))));
+    });
 }
 
 class RunProgram : public testing::TestWithParam<bool> {};  // fused or not
@@ -189,7 +191,8 @@ auto operand(Access access, const Change& change) {
     };
 }
 
-// The reference must not compute what the program does not say: a step that does not fit its graph is an error.
+// The reference must not compute what the program does not say: a step that does not fit its graph
+// is an error.
 TEST(RunProgramError, StepsThatDoNotFitTheirGraphAreErrors) {
     const auto expect = [](const std::string& text, const char* part) {
         EXPECT_NE(text.find(part), std::string::npos) << text;
@@ -220,9 +223,10 @@ TEST(RunProgramError, StepsThatDoNotFitTheirGraphAreErrors) {
            unlike);
     expect(after([](CompiledProgram&, Command& step) { step.computes.clear(); }),
            "which it does not compute");
-    expect(
-        after([](CompiledProgram& act, Command& step) { step.computes = {act.graphs[0].inputs[0]}; }),
-        "which no operator does");
+    expect(after([](CompiledProgram& act, Command& step) {
+               step.computes = {act.graphs[0].inputs[0]};
+           }),
+           "which no operator does");
     expect(after([](CompiledProgram&, Command& step) {
                std::reverse(step.computes.begin(), step.computes.end());
            }),

@@ -36,8 +36,8 @@ std::string names_of(const Graph& graph, const Group& group) {
     return names;
 }
 
-/// What holds for every plan: each node is in one group or computed again by its readers, and groups
-/// read what leaves or earlier groups have stored.
+/// What holds for every plan: each node is in one group or computed again by its readers, and
+/// groups read what leaves or earlier groups have stored.
 void expect_sound(const Graph& graph, const FusionPlan& plan) {
     std::vector<int> homes(graph.nodes.size(), 0);
     std::set<ValueId> stored;

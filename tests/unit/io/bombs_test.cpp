@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Small files that ask for work or memory without end.  Each must be refused by its budget, with the
-// limit in the message, or cost what its size allows.
+// Small files that ask for work or memory without end.  Each must be refused by its budget, with
+// the limit in the message, or cost what its size allows.
 
 #include "compiler/interpreter/interpreter.hpp"
 #include "compiler/ir/graph.hpp"

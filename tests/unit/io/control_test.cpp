@@ -102,7 +102,8 @@ TEST(OnnxControl, BranchesOfDifferentShapesNeedAKnownCondition) {
         << message_of(b);
 }
 
-// Voice activity models choose a network by the sampling rate, and the other one does not fit the shapes given.
+// Voice activity models choose a network by the sampling rate, and the other one does not fit the
+// shapes given.
 TEST(OnnxControl, ABranchThatCannotBeImportedNamesTheInputThatChoosesIt) {
     OnnxBuilder b;
     b.input("x", {3}).input("rate", {}, onnx::TensorProto::INT64).output("y");
@@ -111,11 +112,10 @@ TEST(OnnxControl, ABranchThatCannotBeImportedNamesTheInputThatChoosesIt) {
     onnx::NodeProto& node = b.node("If", {"is_fast"}, {"y"});
     set_graph(node, "then_branch", branch("Neg", {"x"}, "a"));
     set_graph(node, "else_branch", branch("Reshape", {"x", "four"}, "b"));
-    EXPECT_NE(
-        message_of(b, {.value_flag_name = "--value"})
-            .find("; whether this branch is taken depends on 'rate': if it never is, give the "
-                  "contents, --value NAME=..."),
-        std::string::npos)
+    EXPECT_NE(message_of(b, {.value_flag_name = "--value"})
+                  .find("; this branch is taken depending on 'rate'; to leave it out, give its "
+                        "value, --value NAME=..."),
+              std::string::npos)
         << message_of(b, {.value_flag_name = "--value"});
     // What it says works.
     const ImportOptions given = {
@@ -172,7 +172,7 @@ TEST(OnnxControl, LoopsThatMayRunOnAreRefused) {
     OnnxBuilder unknown = counting_loop(false);
     unknown.graph().mutable_initializer()->DeleteSubrange(0, 1);
     unknown.input("turns", {}, onnx::TensorProto::INT64);
-    EXPECT_NE(message_of(unknown).find("the number of turns must be known at import"),
+    EXPECT_NE(message_of(unknown).find("the number of iterations must be known at import"),
               std::string::npos)
         << message_of(unknown);
 
@@ -297,7 +297,7 @@ TEST(OnnxControl, AConditionIsOneBool) {
         with_flag({2}, onnx::TensorProto::BOOL).find("its condition is bool[2], expected one bool"),
         std::string::npos);
     EXPECT_NE(with_flag({"n"}, onnx::TensorProto::BOOL)
-                  .find("its condition is bool[rows], expected one bool"),
+                  .find("its condition is bool[batch], expected one bool"),
               std::string::npos);
     EXPECT_NE(
         with_flag({}, onnx::TensorProto::INT32).find("its condition is i32[], expected one bool"),
@@ -379,12 +379,14 @@ TEST(OnnxControl, AScansSlicesAreAsManyAndNoRows) {
         << message_of(uneven);
     OnnxBuilder along_rows = scan_of({"x"}, 1);
     along_rows.input("x", {"n", 2});
-    EXPECT_NE(message_of(along_rows).find("runs along the rows"), std::string::npos)
+    EXPECT_NE(message_of(along_rows).find("runs along the batch axis"), std::string::npos)
         << message_of(along_rows);
     OnnxBuilder of_rows = scan_of({"size"}, 1);
     of_rows.input("x", {"n", 2}).node("Shape", {"x"}, {"size"});
     of_rows.graph().mutable_node()->SwapElements(0, 1);
-    EXPECT_NE(message_of(of_rows).find("reads what depends on the rows"), std::string::npos)
+    EXPECT_NE(message_of(of_rows).find(
+                  "reads a value that depends on the batch size; import with fixed input shapes"),
+              std::string::npos)
         << message_of(of_rows);
 }
 
@@ -518,7 +520,7 @@ TEST(OnnxControl, SequencesAndOptionalsAreRefusedWithTheReason) {
     optional.mutable_type()->mutable_optional_type()->mutable_elem_type();
     b.node("Neg", {"x"}, {"y"});
     const std::string text = message_of(b);
-    EXPECT_NE(text.find("input 'list' is a sequence; only tensors are known"), std::string::npos)
+    EXPECT_NE(text.find("input 'list' is a sequence; expected a tensor"), std::string::npos)
         << text;
     EXPECT_NE(text.find("input 'maybe' is an optional"), std::string::npos) << text;
 }

@@ -107,8 +107,9 @@ TEST(OnnxExternalData, OneFileCannotFillTheMemory) {
         copy.set_name("copy" + std::to_string(i));
         b.initializer(copy);
     }
-    EXPECT_NE(message_of(b).find("more than 4 times the bytes that they name of the file 'w.data'"),
-              std::string::npos)
+    EXPECT_NE(
+        message_of(b).find("more than 4 times the bytes that they refer to in the file 'w.data'"),
+        std::string::npos)
         << message_of(b);
 }
 

@@ -332,7 +332,7 @@ TEST(HostileOnnx, PoolsOfGramsHoldWhatTheyCount) {
               std::string::npos);
     EXPECT_NE(grams({2, 0}, {0, 1}, {5, 6}).find("has more n-grams than outputs"),
               std::string::npos);
-    const std::string no_pool = "its attributes do not describe a pool of n-grams";
+    const std::string no_pool = "its attributes do not form a pool of n-grams";
     EXPECT_NE(grams({3}, {0, 1}, {5, 6}).find(no_pool), std::string::npos);
     EXPECT_NE(grams({-1}, {0, 1}, {5, 6}).find(no_pool), std::string::npos);
     EXPECT_NE(grams({0}, {0, -1}, {5, 6}).find(no_pool), std::string::npos);

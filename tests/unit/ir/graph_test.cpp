@@ -36,14 +36,14 @@ Graph example() {
 TEST(PrintGraph, ShowsLeavesNodesOutputsAndUpdates) {
     EXPECT_EQ(print(example()),
               "graph entry\n"
-              "  input @x : f32[rows, 3]\n"
+              "  input @x : f32[batch, 3]\n"
               "  param @w : f32[2, 3]\n"
               "  state @count : f32[]\n"
               "  constant %7 : f32[] = 1\n"
-              "  %2 : f32[rows, 2] = matmul(@x, @w) {transpose_a=0 transpose_b=1 wide=0}\n"
-              "  %3 : f32[rows, 2] = relu(%2)\n"
-              "  %4 : f32[rows, 1] = reduce_sum(%3) {axes=(1)}\n"
-              "  %5 : f32[rows] = reshape(%4) {shape=[rows]}\n"
+              "  %2 : f32[batch, 2] = matmul(@x, @w) {transpose_a=0 transpose_b=1 wide=0}\n"
+              "  %3 : f32[batch, 2] = relu(%2)\n"
+              "  %4 : f32[batch, 1] = reduce_sum(%3) {axes=(1)}\n"
+              "  %5 : f32[batch] = reshape(%4) {shape=[batch]}\n"
               "  %8 : f32[] = add(@count, %7)\n"
               "  output y = %5\n"
               "  update @count := %8\n");
@@ -143,7 +143,7 @@ constexpr Damage kDamages[] = {
      [](Graph& g) {
          g.values[3].shape = Shape{kBatch, 9};
      },
-     "output is f32[rows, 9], its rule says f32[rows, 2]"},
+     "output is f32[batch, 9], its rule says f32[batch, 2]"},
     {"ATypeThatNoRuleGives", [](Graph& g) { g.values[3].dtype = DType::kI32; }, "its rule says"},
     {"AReadOfAMissingValue", [](Graph& g) { g.nodes[0].inputs[0] = 99; }, "reads a missing value"},
     {"AReadBeforeItIsComputed",
@@ -176,7 +176,7 @@ constexpr Damage kDamages[] = {
      [](Graph& g) {
          g.outputs[0].scalars = {"a", "b"};
      },
-     "has 2 names for [rows]"},
+     "has 2 names for [batch]"},
     {"AnUpdateByAValueBehindTheLast",
      [](Graph& g) { g.updates[0].value = static_cast<ValueId>(g.values.size()); },
      "an update names a missing value"},

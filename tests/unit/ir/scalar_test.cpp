@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What becomes of expressions when they are made: simplified where the result stays the same bits, and only there.
+// What becomes of expressions when they are made: simplified where the result stays the same bits,
+// and only there.
 
 #include <hearth/op/scalar.hpp>
 

@@ -69,7 +69,7 @@ TEST(TraceError, OfEachKindSaysWhatWasFound) {
     says(error_of([](Trace& t) {
              reshape(t.input("x", {kBatch, 3}), {2, -1, 2});
          }),
-         "reshape: [rows, 3] does not divide into");
+         "reshape: [batch, 3] does not divide into");
     says(error_of([](Trace& t) {
              squeeze(t.input("x", {2, 3}), {0});
          }),
@@ -77,7 +77,7 @@ TEST(TraceError, OfEachKindSaysWhatWasFound) {
     says(error_of([](Trace& t) {
              slice(t.input("x", {kBatch, 3}), 0, 0, 1);
          }),
-         "slice: axis 0 of [rows, 3] is symbolic");
+         "slice: axis 0 of [batch, 3] is symbolic");
     says(error_of([](Trace& t) {
              transpose(t.input("x", {2, 3}), {0, 0});
          }),
@@ -110,7 +110,7 @@ TEST(TraceError, OfEachKindSaysWhatWasFound) {
 
 TEST(TraceError, OfDeclarationsNamesTheTensor) {
     EXPECT_EQ(error_of([](Trace& t) { t.input("x", {1}), t.input("x", {1}); }),
-              "trace 't': input 'x' is declared twice");
+              "trace 't': input 'x' is declared twice; choose another name");
     EXPECT_EQ(error_of([](Trace& t) { t.param("w", {2}), t.param("w", {3}); }),
               "trace 't': param 'w' f32[3] is already declared with f32[2]");
     EXPECT_EQ(error_of([](Trace& t) { t.param("w", {2}), t.param("w", {2}, {}, DType::kF16); }),
@@ -118,11 +118,11 @@ TEST(TraceError, OfDeclarationsNamesTheTensor) {
     EXPECT_EQ(error_of([](Trace& t) { t.param("w", {2}), t.state("w", {2}); }),
               "trace 't': state 'w' f32[2] is already declared with f32[2], as param");
     EXPECT_EQ(error_of([](Trace& t) { t.state("s", {kBatch}); }),
-              "trace 't': state 's' has [rows]: what persists has a fixed shape");
+              "trace 't': state 's' has [batch]; persistent state needs a fixed shape");
     EXPECT_EQ(error_of([](Trace& t) {
                   t.input("x", {kBatch, kBatch});
               }),
-              "trace 't': input 'x' has [rows, rows]: at most one extent may be symbolic");
+              "trace 't': input 'x' has [batch, batch]: at most one extent may be symbolic");
     EXPECT_EQ(
         error_of([](Trace& t) { t.param("w", {2}, Init::from(HostTensor(DType::kF32, {3}))); }),
         "trace 't': param 'w' is f32[2], its data is f32[3]");
@@ -144,13 +144,14 @@ TEST(TraceError, OfMirrorsNamesThePrefixes) {
                   t.param("target.w", {2});
                   t.target_copy("target", "net");
               }),
-              "trace 't': mirror: param 'target.w' is already declared; call it before");
+              "trace 't': target_copy: param 'target.w' is already declared; call target_copy "
+              "before it is");
     EXPECT_EQ(error_of([](Trace& t) {
                   t.target_copy("target", "net");
                   t.target_copy("target", "net");
                   t.target_copy("target", "other");
               }),
-              "trace 't': mirror: 'target' already mirrors 'net'");
+              "trace 't': mirror: 'target' is already a target copy of 'net'");
 }
 
 TEST(TraceError, AfterItNothingIsDeclared) {
@@ -188,7 +189,7 @@ TEST(OnnxTypes, EndWithTheLastOfTheTable) {
 
 TEST(TraceError, OfAssignmentsNamesTheTarget) {
     EXPECT_EQ(error_of([](Trace& t) { t.assign(t.constant(0), t.constant(1)); }),
-              "trace 't': assign: the target is no param, state or input");
+              "trace 't': assign: the target must be a param, state or input");
     EXPECT_EQ(error_of([](Trace& t) {
                   const Tensor x = t.input("x", {2});
                   t.assign(x, neg(x));
@@ -200,7 +201,7 @@ TEST(TraceError, OfAssignmentsNamesTheTarget) {
                   t.output("x", neg(x));
                   t.assign(x, x);
               }),
-              "trace 't': assign: there is an output named 'x', as the input is");
+              "trace 't': assign: there is an output named 'x', like the input; rename it");
     EXPECT_EQ(error_of([](Trace& t) { t.assign(t.state("s", {2}), t.constant(1)); }),
               "trace 't': assign: 's' is f32[2], the value is f32[]");
     EXPECT_EQ(error_of([](Trace& t) {
@@ -327,7 +328,7 @@ TEST(Trace, TransientStatesAreDeclaredAsSuchEverywhere) {
     EXPECT_NE(print(*graph).find("transient @ring"), std::string::npos) << print(*graph);
     (void)trace.state("ring", {4});
     EXPECT_EQ(trace.status().message(),
-              "state 'ring' f32[4] is already declared with f32[4], as transient state");
+              "state 'ring' f32[4] is already declared with f32[4], as non-persistent state");
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ class ChunkKernel {
 
     Expr index(int64_t i) { return body.index(i); }
 
-    /// Runs it on 8 elements 0, 1, ... (words: of `bits`); what it leaves in operand 1, or its error.
+    /// Runs it on 8 elements 0, 1, ... (words: of `bits`); what it leaves in operand 1, or its
+    /// error.
     Result<HostTensor> run(std::span<const uint32_t> bits = {}) {
         body.statements = writer.take();
         const DType dtype = body.buffers[from].dtype;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Matrices that a subgroup holds together, in bodies: two subgroups of 8 multiply matrices of 8 x 8.
+// Matrices that a subgroup holds together, in bodies: two subgroups of 8 multiply matrices of 8 x
+// 8.
 
 #include "compiler/kernel/writer.hpp"
 #include "compiler/print/c.hpp"

@@ -93,9 +93,10 @@ TEST_P(FusedNetworkBodies, GiveWhatTheInterpreterGivesWithoutFaults) {
                 ++fused_networks;
                 matrices |= body_requirements(*kernel.body).matrices;
                 const Status status = run_kernel(*kernel.body, kernel.launch, kernel.operands);
-                EXPECT_TRUE(status.ok()) << status.message() << ", subgroups of "
-                                         << caps.subgroup_size << ", matrices of " << caps.cooperative_matrix_shape.m
-                                         << "x" << caps.cooperative_matrix_shape.n << "x" << caps.cooperative_matrix_shape.k;
+                EXPECT_TRUE(status.ok())
+                    << status.message() << ", subgroups of " << caps.subgroup_size
+                    << ", matrices of " << caps.cooperative_matrix_shape.m << "x"
+                    << caps.cooperative_matrix_shape.n << "x" << caps.cooperative_matrix_shape.k;
                 if (!status.ok()) continue;
                 for (const auto& [index, expected] : kernel.expected)
                     EXPECT_EQ(difference(kernel.operands[index].tensor, expected, tolerance), "")

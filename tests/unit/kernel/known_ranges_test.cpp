@@ -173,7 +173,8 @@ TEST_F(Line, WritesShortSumsOut) {
     EXPECT_EQ(known().simplified(sum).id, (zero + first + second).id);
 }
 
-// The counter of such a sum is gone, also where something is loaded at the counter itself (scatter_nd on CPUs).
+// The counter of such a sum is gone, also where something is loaded at the counter itself
+// (scatter_nd on CPUs).
 TEST_F(Line, WritesShortSumsOfWhatIsLoadedAtTheirCounterOut) {
     const Scalar counter = arena_.symbol(ScalarType::kI32);
     const Scalar term = arena_.load(3, counter, ScalarType::kF32);

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The functions by which hand-written kernels reach their operands (op/op_def.hpp, CustomKernel), of every
-// operator's samples: each is called for all elements on the CPU, and gives what the interpreter gives.
+// The functions by which hand-written kernels reach their operands (op/op_def.hpp, CustomKernel),
+// of every operator's samples: each is called for all elements on the CPU, and gives what the
+// interpreter gives.
 
 #include "compiler/kernel/writer.hpp"
 #include "unit/kernel/op_kernels.hpp"
@@ -44,8 +45,8 @@ const Node* kernel_node(const Graph& graph, const KernelCall& call) {
     return nullptr;
 }
 
-/// A kernel that calls one function for all elements of one tensor, which lies in its last operand: that a
-/// load gives, or that are stored.
+/// A kernel that calls one function for all elements of one tensor, which lies in its last operand:
+/// that a load gives, or that are stored.
 class FunctionCaller {
   public:
     FunctionCaller(const Body& functions, uint32_t function, const HostTensor& tensor)
@@ -58,7 +59,8 @@ class FunctionCaller {
                                   device_dtype(tensor.dtype(), gpu_caps().narrow_storage()));
     }
 
-    /// Whether the function is for tensors of this shape: four or eight lie in a line, if it has any.
+    /// Whether the function is for tensors of this shape: four or eight lie in a line, if it has
+    /// any.
     bool suits() const {
         const int64_t lanes = name_.lanes();
         const int64_t line = name_.is_by_coordinates() && shape_.rank() > 0

@@ -14,7 +14,8 @@ namespace hearth::test {
 
 namespace {
 
-/// What each value of a graph holds, as the interpreter says; none for what a graph's updates replace.
+/// What each value of a graph holds, as the interpreter says; none for what a graph's updates
+/// replace.
 Result<std::vector<HostTensor>> all_values(const Graph& graph, const Variant& variant) {
     Graph open = graph;
     open.outputs.clear();
@@ -98,7 +99,7 @@ DeviceCaps gpu_caps() {
 DeviceCaps matrix_caps() {
     DeviceCaps caps = gpu_caps();
     caps.subgroup_size = 8;
-    caps.is_software = true;
+    caps.device_type = DeviceType::kCpu;
     caps.cooperative_matrix_shape = {8, 8, 8};
     caps.cooperative_matrix = CooperativeMatrixExt::kKhr;
     return caps;
@@ -107,7 +108,7 @@ DeviceCaps matrix_caps() {
 DeviceCaps cpu_caps() {
     DeviceCaps caps = gpu_caps();
     caps.subgroup_size = 8;
-    caps.is_software = true;
+    caps.device_type = DeviceType::kCpu;
     return caps;
 }
 

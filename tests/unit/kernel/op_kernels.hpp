@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The kernels that are bodies of operators' samples, each with what it reads and what it should write.
+// The kernels that are bodies of operators' samples, each with what it reads and what it should
+// write.
 
 #pragma once
 
@@ -25,7 +26,8 @@ struct OpKernel {
     std::vector<std::pair<size_t, HostTensor>> expected;
 };
 
-/// A variant's graph after the passes, its kernels, and what each value holds as the interpreter says.
+/// A variant's graph after the passes, its kernels, and what each value holds as the interpreter
+/// says.
 struct LoweredVariant {
     Graph graph;
     std::vector<KernelCall> calls;
@@ -42,8 +44,8 @@ std::optional<LoweredVariant> lower_variant(const Variant& variant, const Device
 bool writes_in_place(const KernelCall& call);
 bool writes(const KernelCall& call, ValueId value);
 
-/// Those of a variant's graph, compiled for such a device.  Kernels that write in place are left out: what
-/// they found is gone.
+/// Those of a variant's graph, compiled for such a device.  Kernels that write in place are left
+/// out: what they found is gone.
 std::vector<OpKernel> kernels_of(const Variant& variant, const DeviceCaps& caps,
                                  const LowerSettings& settings = {});
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Kernels of operators' samples as C: built by the system's compiler, they give what the interpreter gives, in
-// whatever order their workgroups run.
+// Kernels of operators' samples as C: built by the system's compiler, they give what the
+// interpreter gives, in whatever order their workgroups run.
 
 #include "compiler/kernel/writer.hpp"
 #include "compiler/print/c.hpp"
@@ -50,7 +50,8 @@ void copy_elements(HostTensor& tensor, DType held, std::vector<std::byte>& memor
             const bool is_f16 = held == DType::kF16;
             if (to_memory)
                 for (int64_t i = 0; i < tensor.element_count(); ++i)
-                    bits.set_int(i, is_f16 ? float_to_half(tensor.get(i)) : float_to_bfloat16(tensor.get(i)));
+                    bits.set_int(i, is_f16 ? float_to_half(tensor.get(i))
+                                           : float_to_bfloat16(tensor.get(i)));
             copy_elements<uint16_t>(bits, memory, to_memory);
             if (!to_memory)
                 for (int64_t i = 0; i < tensor.element_count(); ++i) {

@@ -22,6 +22,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -174,7 +175,8 @@ TEST(CookC, AConvolutionalNetLearnsAsTheInterpreterDoes) {
     read.output("scores", net_of(read, false));
     const Tensor scores = net_of(learn, true);
     const Tensor loss = cross_entropy(scores, learn.input("digit", {kBatch}, DType::kI32));
-    // Not Adam: of a gradient that is zero but for rounding, as a bias before a norm has, it makes a step.
+    // Not Adam: of a gradient that is zero but for rounding, as a bias before a norm has, it makes
+    // a step.
     minimize(loss, learn.params(),
              SgdOptions{.learning_rate = learn.input("rate", {}), .momentum = 0.9});
     learn.output("loss", loss);
@@ -307,6 +309,47 @@ TEST(CookC, BrainsThatDoNotFitAreRefusedAndNamed) {
     EXPECT_EQ(net->load_brain(*save_brain(*changed, nullptr, NonFinite::kAllow)).message(),
               "'" + changed->tensors[0].name + "': element 0 is NaN or infinite");
     EXPECT_EQ(net->weights(), before);
+}
+
+TEST(CookC, BrainsOfVersion01LoadByTheirOldNames) {
+    Trace act("act");
+    const Tensor std = exp(act.param("actor.log_std", {2}, Init::constant(-0.5)));
+    // Two variables whose names are aliases of each other: neither is renamed.
+    const Tensor own = act.param("a.memory", {2}, Init::constant(1)) +
+                       act.param("a.recurrent_state", {2}, Init::constant(2));
+    act.output("action", act.input("observation", {kBatch, 2}) * std + own);
+    Trace* const traces[] = {&act};
+    auto graphs = finish_all(traces);
+    ASSERT_TRUE(graphs.ok()) << graphs.status().message();
+    const auto net = build(std::move(graphs).value(), {});
+    ASSERT_NE(net, nullptr);
+    Result<Brain> initial = load_brain(*net->save_brain());
+    ASSERT_TRUE(initial.ok()) << initial.status().message();
+    const auto rename = [](Brain& brain) {
+        BrainTensor& tensor = *brain.find("actor.log_std");
+        ASSERT_EQ(tensor.name, "actor.log_std");
+        tensor.name = "actor.log_deviation";
+        std::ranges::sort(brain.tensors, {}, &BrainTensor::name);
+    };
+    Brain learned = *initial;
+    learned.find("actor.log_std")->value.set(1, -0.25);
+    rename(learned);
+    rename(*initial);
+    for (const Brain* parent : {static_cast<const Brain*>(nullptr), &std::as_const(*initial)}) {
+        ASSERT_TRUE(net->forget().ok());
+        const Status status = net->load_brain(*save_brain(learned, parent));
+        ASSERT_TRUE(status.ok()) << status.message();
+        EXPECT_EQ(net->weights().at("actor.log_std").get(1), -0.25);
+        EXPECT_EQ(net->weights().at("a.memory").get(0), 1);
+    }
+    // Deltas still need the right base, and each tensor a place.
+    initial->find("a.memory")->value.set(0, 7);
+    EXPECT_NE(net->load_brain(*save_brain(learned, &*initial)).message().find("parent"),
+              std::string::npos);
+    learned.tensors.push_back({"actor.log_std", false, learned.tensors.back().value});
+    EXPECT_EQ(net->load_brain(*save_brain(learned)).message(),
+              "the network has no 'actor.log_deviation', which the brain has");
+    EXPECT_EQ(build(policy(), {})->cooked().source.find("_aliases[]"), std::string::npos);
 }
 
 // ---------------------------------------------------------------------------------- bad calls
@@ -448,7 +491,8 @@ void output_product(Trace& trace, const std::string& name, const Shape& a, const
     trace.output(name, relu(matmul(x, y, transposes_a, transposes_b) + 1));
 }
 
-// Tiles narrower than vector registers and wider than those of more rows, and rows for which nothing is packed.
+// Tiles narrower than vector registers and wider than those of more rows, and rows for which
+// nothing is packed.
 TEST(CookC, ProductsOfFewRowsOrColumnsAreThoseOfTheInterpreter) {
     Trace trace("act");
     output_product(trace, "a column", {26, 40}, {40, 1});
@@ -463,8 +507,8 @@ TEST(CookC, ProductsOfFewRowsOrColumnsAreThoseOfTheInterpreter) {
     expect_as_interpreted(trace, {3, 1});
 }
 
-// Columns that are no multiple of a tile's, fewer than it has, several blocks along each extent; operands that are
-// packed, or computed, or lie so that they are read in place.
+// Columns that are no multiple of a tile's, fewer than it has, several blocks along each extent;
+// operands that are packed, or computed, or lie so that they are read in place.
 TEST(CookC, ProductsOfAllShapesAreThoseOfTheInterpreter) {
     Trace trace("act");
     output_product(trace, "one row", {1, 70}, {70, 64});
@@ -531,7 +575,8 @@ TEST(CookC, DepthwiseConvolutionsAreThoseOfTheInterpreter) {
     expect_as_interpreted(trace, {5, 1});
 }
 
-// Of columns, side by side, and of axes between others; with what is made of them along the column again.
+// Of columns, side by side, and of axes between others; with what is made of them along the column
+// again.
 TEST(CookC, ReductionsOfAnyLengthAreThoseOfTheInterpreter) {
     Trace trace("act");
     for (const int64_t length : {31, 32, 33, 100, 20000}) {
@@ -592,7 +637,8 @@ TEST(CookC, TheErrorFunctionIsWithinTwoUnitsInTheLastPlace) {
 TEST(CookC, RowsOfARingAreWrittenInPlace) {
     constexpr int64_t kCapacity = 5000;
     Trace trace("store");
-    const Tensor ring = trace.non_persistent_state("ring", {kCapacity, 3}), x = trace.input("x", {kBatch, 3});
+    const Tensor ring = trace.non_persistent_state("ring", {kCapacity, 3}),
+                 x = trace.input("x", {kBatch, 3});
     const Tensor next = trace.state("next", {}, {}, DType::kU32);
     trace.assign(next, ring_buffer_push(ring, next, x * 2));
     const Tensor names = trace.state("names", {kCapacity}, {}, DType::kU8);
@@ -686,7 +732,9 @@ constinit const OpDef kShaderAlone = {
     .inputs = {{"x"}},
     .op_class = OpClass::kKernel,
     .infer = [](InferContext& c) { return c.one(c.dtype(0), c.shape(0)); },
-    .kernel = [](const KernelRuleContext&) -> std::optional<CustomKernel> { return CustomKernel{}; },
+    .kernel = [](const KernelRuleContext&) -> std::optional<CustomKernel> {
+        return CustomKernel{};
+    },
 };
 
 TEST(CookC, AnOperatorWithoutAKernelInCIsNamed) {
@@ -775,7 +823,7 @@ TEST(CookC, APpoLearnerLearnsAsTheInterpreterDoes) {
     ppo.n_minibatches = 4;
     ppo.n_epochs = 2;
     const agents::AgentSpec schema(agents::ObservationSpec().box("x", 5),
-                                     agents::ActionSpec().discrete("move", 3).continuous("aim", 2));
+                                   agents::ActionSpec().discrete("move", 3).continuous("aim", 2));
     const auto traces = agents::build_agent_graphs(schema, agents::mlp_network({8, 8}), ppo);
     LearnerInC both(traces, 4);
     for (uint64_t t = 0; t < 8; ++t) {
@@ -784,13 +832,13 @@ TEST(CookC, APpoLearnerLearnsAsTheInterpreterDoes) {
         rows["observation"] = numbers({4, 5}, t);
         rows["next_observation"] = numbers({4, 5}, t + 1);
         rows["reward"] = numbers({4}, t + 2);
-        rows["end"] = HostTensor(DType::kF32, {4});
+        rows["done_kind"] = HostTensor(DType::kF32, {4});
         rows["decision"] = numbers({4, 3}, t + 3);
         for (int64_t i = 0; i < 4; ++i) rows["decision"].set(3 * i, static_cast<double>(i % 3));
-        rows["log_probability"] = numbers({4}, t + 4);
+        rows["log_prob"] = numbers({4}, t + 4);
         both.run("store", rows, 4);
     }
-    both.run("prepare");
+    both.run("compute_advantages");
     for (int i = 0; i < 4; ++i) both.run("learn");
     both.run("publish");
     both.expect_same_weights({"actor", "critic", "published"});
@@ -800,7 +848,7 @@ TEST(CookC, ASacLearnerLearnsAsTheInterpreterDoes) {
     agents::Sac sac;
     sac.replay = {.n_agents = 2, .buffer_size = 16, .batch_size = 4, .learning_starts = 1};
     const agents::AgentSpec schema(agents::ObservationSpec().box("x", 3),
-                                     agents::ActionSpec().continuous("aim", 2));
+                                   agents::ActionSpec().continuous("aim", 2));
     const auto traces = agents::build_agent_graphs(schema, agents::mlp_network({8}), sac);
     LearnerInC both(traces, 2);
     for (uint64_t t = 0; t < 6; ++t) {
@@ -808,12 +856,12 @@ TEST(CookC, ASacLearnerLearnsAsTheInterpreterDoes) {
         rows["observation"] = numbers({2, 3}, t);
         rows["next_observation"] = numbers({2, 3}, t + 1);
         rows["reward"] = numbers({2}, t + 2);
-        rows["end"] = HostTensor(DType::kF32, {2});
+        rows["done_kind"] = HostTensor(DType::kF32, {2});
         rows["decision"] = numbers({2, 2}, t + 3);
         both.run("store", rows, 2);
     }
     for (int i = 0; i < 3; ++i) both.run("learn");
-    both.expect_same_weights({"actor", "critic", "target", "temperature"});
+    both.expect_same_weights({"actor", "critic", "target", "ent_coef"});
 }
 
 }  // namespace

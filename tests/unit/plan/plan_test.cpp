@@ -158,7 +158,8 @@ TEST(Plan, OfAnUpdateInPlaceNeedsNoBarrierAndNoCopy) {
     EXPECT_EQ(order_of(planned(b)), "(call 0) (call 1)");
 }
 
-// The optimizer's own kernel may not write its slot straight away then: it would run with the ring's.
+// The optimizer's own kernel may not write its slot straight away then: it would run with the
+// ring's.
 TEST(Plan, ComputesOtherUpdatesFromOldContentsBeforeTheyAreReplaced) {
     EntryBuilder b("learn");
     const ValueId x = b.input("x", kTile), ring = b.state("ring", Shape{Dim(64), Dim(100)});
@@ -451,7 +452,8 @@ TEST(Plan, SharesWeightsOfOneNameBetweenEntries) {
     learn.update(w, learn.call({{w, true}}, {kTile})[0]);
     const Program program = planned(Model({act, learn}));
     ASSERT_EQ(program.variables.size(), 1u);
-    EXPECT_NE(program.variables[0].data_offset, kZeroFilled) << "the entry with contents provides them";
+    EXPECT_NE(program.variables[0].data_offset, kZeroFilled)
+        << "the entry with contents provides them";
 }
 
 TEST(Plan, PlacesParamsThenStatesThenConstants) {
@@ -462,7 +464,8 @@ TEST(Plan, PlacesParamsThenStatesThenConstants) {
     b.output("y", b.call({{c}, {s}, {p}}, {kTile})[0]);
     const Program program = planned(b);
     ASSERT_EQ(program.variables.size(), 3u);
-    EXPECT_EQ(program.variables[0].name + program.variables[1].name + program.variables[2].name, "psc");
+    EXPECT_EQ(program.variables[0].name + program.variables[1].name + program.variables[2].name,
+              "psc");
     EXPECT_EQ(program.variables[1].offset, 512u);
     EXPECT_EQ(program.variables[2].offset, 768u);
     EXPECT_EQ(program.weights_bytes, 1024u);
@@ -580,7 +583,8 @@ std::string copied_by(const EntryBuilder& entry, uint64_t rows_capacity = 1) {
     for (const Command& step : program->commands) {
         if (step.kind == CommandKind::kCopy)
             return is_kept ? "a copy, and a kernel for nothing" : "a copy";
-        if (step.kind != CommandKind::kDispatch || program->kernels[step.kernel].name != kCopyKernel)
+        if (step.kind != CommandKind::kDispatch ||
+            program->kernels[step.kernel].name != kCopyKernel)
             continue;
         EXPECT_EQ(step.grid[0].work, (Extent{program->words_of(step)[0], 0}));
         EXPECT_EQ(step.grid[0].tile, 64u);
@@ -645,7 +649,8 @@ TEST(Plan, RejectsValuesThatHaveNoSizeOrName) {
         return failure(b);
     };
     EXPECT_EQ(with(Shape{Dim(-1)}), "plan: entry 'act': value %0 has no size: [-1]");
-    EXPECT_EQ(with(Shape{kBatch, kBatch}), "plan: entry 'act': value %0 has no size: [rows, rows]");
+    EXPECT_EQ(with(Shape{kBatch, kBatch}),
+              "plan: entry 'act': value %0 has no size: [batch, batch]");
     EntryBuilder unnamed("act");
     unnamed.param("", kTile);
     EXPECT_EQ(failure(unnamed), "plan: entry 'act': param '' needs a name");
@@ -690,7 +695,7 @@ TEST(Plan, TakesAsManyRowsAndBytesAsTheLimitsSay) {
     b.output("y", b.call({{h}}, {kTile})[0]);
     EXPECT_TRUE(Model({b}, 0xffffffff).plan().ok());
     EXPECT_EQ(failure(Model({b}, uint64_t{1} << 32)),
-              "plan: the capacity of rows is 4294967296; it must be from 1 to 4294967295");
+              "plan: max_batch_size is 4294967296; it must be from 1 to 4294967295");
     Model just({b});
     just.options.caps.max_storage_buffer_range = kTileBytes;
     EXPECT_TRUE(just.plan().ok());
@@ -760,8 +765,7 @@ TEST(Plan, RejectsEntriesThatDoNotAddUp) {
     without_graph.graphs.clear();
     EXPECT_EQ(failure(without_graph), "plan: there are 0 graphs for 1 entries");
 
-    EXPECT_EQ(failure(Model({b}, 0)),
-              "plan: the capacity of rows is 0; it must be from 1 to 4294967295");
+    EXPECT_EQ(failure(Model({b}, 0)), "plan: max_batch_size is 0; it must be from 1 to 4294967295");
 
     Model unaligned({b});
     unaligned.options.caps.min_storage_buffer_offset_alignment = 24;
@@ -843,7 +847,9 @@ TEST(Plan, RejectsUpdatesThatCannotBe) {
         return failure(copy);
     };
     const ValueId c = b.constant("c", HostTensor(DType::kF32, kTile));
-    EXPECT_EQ(with(c, w), "plan: entry 'learn': the update of 'c' is of no param, state or input");
+    EXPECT_EQ(
+        with(c, w),
+        "plan: entry 'learn': the update of 'c' has a target that is not a param, state or input");
     EXPECT_EQ(with(w, x), "plan: entry 'learn': the update of 'w' is stated twice");
     EXPECT_EQ(with(s, w),
               "plan: entry 'learn': the update of 's' [] is a value of [64] or of another type");
@@ -866,9 +872,9 @@ TEST(Plan, RejectsMemoryBeyondTheLargestBuffer) {
     };
     Model large({chain(Shape{kBatch, Dim(1000)})}, 100);
     large.options.caps.max_storage_buffer_range = 300'000;
-    EXPECT_EQ(failure(large, StatusCode::kOutOfRange),
-              "plan: entry 'act': value %0 [rows, 1000] with rows = 100 is larger than 300000 "
-              "bytes");
+    EXPECT_EQ(
+        failure(large, StatusCode::kOutOfRange),
+        "plan: entry 'act': value %0 [batch, 1000] at batch size 100 is larger than 300000 bytes");
     large.options.caps.max_storage_buffer_range = 500'000;
     EXPECT_EQ(failure(large, StatusCode::kOutOfRange),
               "plan: the arena with entry 'act' takes 800256 bytes, the largest buffer has 500000");
@@ -908,44 +914,48 @@ std::string proof_after(const std::function<void(Program&)>& change) {
 
 TEST(VerifyPlan, NamesTheRuleThatIsBroken) {
     EXPECT_EQ(proof_after([](Program&) {}), "");
-    EXPECT_EQ(
-        proof_after([](Program& p) {
-            p.commands.erase(p.commands.begin() + 1);
-            p.entries[0].command_count -= 1;
-            p.entries[1].first_command -= 1;
-        }),
-        "verify_plan: entry 'act', step 1 (call 1): races with step 0: no barrier in between");
+    EXPECT_EQ(proof_after([](Program& p) {
+                  p.commands.erase(p.commands.begin() + 1);
+                  p.entries[0].command_count -= 1;
+                  p.entries[1].first_command -= 1;
+              }),
+              "verify_plan: entry 'act', command 1 (call 1): races with command 0: no barrier in "
+              "between");
     EXPECT_EQ(proof_after([](Program& p) { std::swap(p.commands[0], p.commands[2]); }),
-              "verify_plan: entry 'act', step 0 (call 1): operand 0 does not hold value %2");
+              "verify_plan: entry 'act', command 0 (call 1): operand 0 does not hold value %2");
     EXPECT_EQ(proof_after([](Program& p) { p.operands[2].offset += 4; }),
-              "verify_plan: entry 'act', step 0 (call 0): an unaligned operand");
+              "verify_plan: entry 'act', command 0 (call 0): an unaligned operand");
     EXPECT_EQ(proof_after([](Program& p) { p.operands[2].offset += 256; }),
-              "verify_plan: entry 'act', step 0 (call 0): an operand outside the entry's part of "
-              "the arena");
+              "verify_plan: entry 'act', command 0 (call 0): an operand outside the entry's part "
+              "of the arena");
     EXPECT_EQ(proof_after([](Program& p) { p.operands[1].offset += 256; }),
-              "verify_plan: entry 'act', step 0 (call 0): operand 1 does not hold value %1");
+              "verify_plan: entry 'act', command 0 (call 0): operand 1 does not hold value %1");
     EXPECT_EQ(proof_after([](Program& p) { p.operands[1].offset += 512; }),
-              "verify_plan: entry 'act', step 0 (call 0): an operand in the weights that is no "
-              "slot, or a written constant");
+              "verify_plan: entry 'act', command 0 (call 0): an operand in the weights that is not "
+              "a variable, or a written constant");
     EXPECT_EQ(proof_after([](Program& p) { p.operands[2].bytes.fixed -= 4; }),
-              "verify_plan: entry 'act', step 0 (call 0): operand 2 has not the size of its value");
-    EXPECT_EQ(proof_after([](Program& p) { p.operands[2].access = Access::kRead; }),
-              "verify_plan: entry 'act', step 0 (call 0): it is none of the calls that are left");
-    EXPECT_EQ(proof_after([](Program& p) { p.words[0] += 1; }),
-              "verify_plan: entry 'act', step 0 (call 0): it is none of the calls that are left");
+              "verify_plan: entry 'act', command 0 (call 0): operand 2 does not have the size of "
+              "its value");
+    EXPECT_EQ(
+        proof_after([](Program& p) { p.operands[2].access = Access::kRead; }),
+        "verify_plan: entry 'act', command 0 (call 0): it is none of the calls that are left");
+    EXPECT_EQ(
+        proof_after([](Program& p) { p.words[0] += 1; }),
+        "verify_plan: entry 'act', command 0 (call 0): it is none of the calls that are left");
     EXPECT_EQ(proof_after([](Program& p) { p.entries[0].command_count = 2; }),
               "verify_plan: entry 'act': call 'call 1' is missing");
-    EXPECT_EQ(proof_after([](Program& p) { p.entries[1].command_count = 4; }),
-              "verify_plan: entry 'learn': slot 's' does not hold what it should at the end");
+    EXPECT_EQ(
+        proof_after([](Program& p) { p.entries[1].command_count = 4; }),
+        "verify_plan: entry 'learn': variable 's' does not hold its updated value at the end");
     EXPECT_EQ(proof_after([](Program& p) { std::swap(p.commands[3], p.commands[7]); }),
-              "verify_plan: entry 'learn', step 1 (call 0): races with step 0: no barrier in "
+              "verify_plan: entry 'learn', command 1 (call 0): races with command 0: no barrier in "
               "between");
     EXPECT_EQ(proof_after([](Program& p) { p.entries[1].arena_offset = 0; }),
               "verify_plan: the arena of entry 'learn' overlaps that of 'act'");
     EXPECT_EQ(proof_after([](Program& p) { p.variables[1].offset = p.variables[0].offset; }),
-              "verify_plan: slot 's' overlaps 'w'");
+              "verify_plan: variable 's' overlaps 'w'");
     EXPECT_EQ(proof_after([](Program& p) { p.weights_bytes -= 256; }),
-              "verify_plan: slot 's' is unaligned or outside the weights");
+              "verify_plan: variable 's' is unaligned or outside the weights");
     EXPECT_EQ(proof_after([](Program& p) { p.arena_bytes -= 256; }),
               "verify_plan: the arena of entry 'learn' ends outside the arena");
     EXPECT_EQ(proof_after([](Program& p) { p.bindings[1].name = "z"; }),
@@ -958,10 +968,11 @@ TEST(VerifyPlan, HoldsEachOperandAgainstItsRegion) {
     const auto operand = [](size_t index, const std::function<void(Operand&)>& change) {
         return proof_after([&](Program& p) { change(p.operands[index]); });
     };
-    const std::string act = "verify_plan: entry 'act', step 0 (call 0): ",
-                      learn = "verify_plan: entry 'learn', step 1 (call 0): ",
+    const std::string act = "verify_plan: entry 'act', command 0 (call 0): ",
+                      learn = "verify_plan: entry 'learn', command 1 (call 0): ",
                       arena = "an operand outside the entry's part of the arena",
-                      no_slot = "an operand in the weights that is no slot, or a written constant",
+                      no_slot =
+                          "an operand in the weights that is not a variable, or a written constant",
                       no_run = "an operand that is not the run block";
     EXPECT_EQ(operand(2, [](Operand& o) { o.bytes.fixed = ~uint64_t{0}, o.offset = 256; }),
               act + "an operand that wraps around");
@@ -988,15 +999,15 @@ TEST(VerifyPlan, HoldsEachOperandAgainstItsRegion) {
     EXPECT_EQ(proof_after([](Program& p) { p.commands[0].operand_values.pop_back(); }),
               act + "a debug table that does not fit the operands");
     EXPECT_EQ(proof_after([](Program& p) { p.variables[0].kind = VariableKind::kConstant; }),
-              "verify_plan: entry 'learn', step 3 (call 1): " + no_slot);
+              "verify_plan: entry 'learn', command 3 (call 1): " + no_slot);
 }
 
 TEST(VerifyPlan, HoldsSlotsAndEntriesApart) {
     const auto slot = [](const std::function<void(Variable&)>& change) {
         return proof_after([&](Program& p) { change(p.variables[1]); });
     };
-    const std::string outside = "verify_plan: slot 's' is unaligned or outside the weights",
-                      data = "verify_plan: slot 's' has its contents outside the data";
+    const std::string outside = "verify_plan: variable 's' is unaligned or outside the weights",
+                      data = "verify_plan: variable 's' has its contents outside the data";
     EXPECT_EQ(slot([](Variable& s) { s.offset += 4; }), outside);
     EXPECT_EQ(slot([](Variable& s) { s.offset += 256; }), outside);
     EXPECT_EQ(slot([](Variable& s) { s.bytes = uint64_t{1} << 40; }), outside);
@@ -1012,9 +1023,10 @@ TEST(VerifyPlan, HoldsSlotsAndEntriesApart) {
     EXPECT_EQ(with_data(kTileBytes + 4, 4), "");
     EXPECT_EQ(with_data(kTileBytes, 4), data);
     EXPECT_EQ(with_data(kTileBytes - 4, 0), data);
-    EXPECT_EQ(slot([](Variable& s) { s.name = "w"; }), "verify_plan: slot 'w' overlaps 'w'");
-    EXPECT_EQ(proof_after([](Program& p) { std::swap(p.variables[0].offset, p.variables[1].offset); }),
-              "verify_plan: entry 'act', step 0 (call 0): operand 1 does not hold value %1");
+    EXPECT_EQ(slot([](Variable& s) { s.name = "w"; }), "verify_plan: variable 'w' overlaps 'w'");
+    EXPECT_EQ(
+        proof_after([](Program& p) { std::swap(p.variables[0].offset, p.variables[1].offset); }),
+        "verify_plan: entry 'act', command 0 (call 0): operand 1 does not hold value %1");
 
     const auto entry = [](const std::function<void(Entry&)>& change) {
         return proof_after([&](Program& p) { change(p.entries[1]); });
@@ -1031,7 +1043,7 @@ TEST(VerifyPlan, HoldsSlotsAndEntriesApart) {
 
 TEST(VerifyPlan, KnowsCallsByAllThatTheyAre) {
     const std::string none =
-        "verify_plan: entry 'act', step 0 (call 0): it is none of the calls that are left";
+        "verify_plan: entry 'act', command 0 (call 0): it is none of the calls that are left";
     const auto step = [](const std::function<void(Command&)>& change) {
         return proof_after([&](Program& p) { change(p.commands[0]); });
     };
@@ -1042,10 +1054,10 @@ TEST(VerifyPlan, KnowsCallsByAllThatTheyAre) {
     EXPECT_EQ(step([](Command& s) { s.operand_values[0] = 1; }), none);
     EXPECT_EQ(step([](Command& s) { s.word_count -= 1; }), none);
     EXPECT_EQ(step([](Command& s) { s.kind = CommandKind::kFill; }),
-              "verify_plan: entry 'act', step 0 (call 0): a step that plans do not have");
+              "verify_plan: entry 'act', command 0 (call 0): a command that plans do not contain");
     const std::string copy =
-        "verify_plan: entry 'learn', step 0 (keep old s): a copy must read one "
-        "range and write another of the same size";
+        "verify_plan: entry 'learn', command 0 (keep old s): a copy must read one range and write "
+        "another of the same size";
     const auto copied = [](const std::function<void(Operand&, Operand&)>& change) {
         return proof_after([&](Program& p) {
             const Command& keep = p.commands[p.entries[1].first_command];
@@ -1069,16 +1081,16 @@ TEST(VerifyPlan, HoldsSourcesAgainstTheGraph) {
     EXPECT_EQ(proof_after([](Program& p) { p.bindings[0].bytes.fixed -= 4; }),
               "verify_plan: entry 'act': input 'x' has a binding of another size");
     EXPECT_EQ(proof_after([](Program& p) { p.variables[0].dtype = DType::kI32; }),
-              "verify_plan: entry 'act': 'w' has no slot of its shape and type");
+              "verify_plan: entry 'act': 'w' has no variable of its shape and type");
     EXPECT_EQ(proof_after([](Program& p) { p.bindings[1].bytes.fixed -= 4; }),
-              "verify_plan: entry 'act', step 2 (call 1): an operand that is not all of 'y'");
+              "verify_plan: entry 'act', command 2 (call 1): an operand that is not all of 'y'");
     EntryBuilder b("act");
     b.output("y", b.call({{b.param("w", kTile, DType::kF32, true)}}, {kTile})[0]);
     Model model({b});
     const Program program = planned(model);
     Program other = program;
     other.data[5] ^= std::byte{1};
-    const std::string contents = "verify_plan: entry 'act': slot 'w' has other first contents";
+    const std::string contents = "verify_plan: entry 'act': variable 'w' has other initial values";
     EXPECT_EQ(model.verify(other).message(), contents);
     other = program;
     other.variables[0].data_offset = kZeroFilled;
@@ -1099,13 +1111,14 @@ TEST(VerifyPlan, KnowsWhereLocatedOperandsAre) {
         change(changed.kernels[2].spec_constants);
         return model.verify(changed).message();
     };
-    const std::string where = "verify_plan: entry 'act', step 0 (call 0): ",
-                      place = "operand 0 is not where its kernel finds it";
+    const std::string where = "verify_plan: entry 'act', command 0 (call 0): ",
+                      place = "operand 0 is at another offset than its kernel's constant";
     EXPECT_EQ(after([](auto&) {}), "");
     EXPECT_EQ(after([](auto& constants) { constants[0].value ^= 1; }), where + place);
     EXPECT_EQ(after([](auto& constants) { constants[0].value += 2; }), where + place);
     EXPECT_EQ(after([](auto& constants) { constants[0].id = 1; }), where + place);
-    const std::string one = "its kernel has not one constant for each operand that it locates";
+    const std::string one =
+        "its kernel must have one specialization constant for each located operand";
     EXPECT_EQ(after([](auto& constants) { constants.clear(); }), where + one);
     EXPECT_EQ(after([](auto& constants) { constants.push_back({1, 0}); }), where + one);
 
@@ -1119,7 +1132,7 @@ TEST(VerifyPlan, KnowsWhereLocatedOperandsAre) {
     Model twice({b});
     twice.lowered.kernels[2].located_count = 1;
     EXPECT_EQ(failure(twice, StatusCode::kInternal),
-              where + "its kernel locates operands, but has several steps");
+              where + "its kernel locates operands, but several commands use it");
 }
 
 TEST(VerifyPlan, KnowsThatCopiesByKernelsAreWhole) {
@@ -1135,12 +1148,13 @@ TEST(VerifyPlan, KnowsThatCopiesByKernelsAreWhole) {
         return model.verify(changed).message();
     };
     const std::string expected =
-        "verify_plan: entry 'learn', step 0 (keep old w): a kernel that does not copy all words";
+        "verify_plan: entry 'learn', command 0 (keep old w): a kernel that does not copy all words";
     EXPECT_EQ(after([](Program&, Command&) {}), "");
     EXPECT_EQ(after([](Program& p, Command& s) { p.words[s.first_word] -= 1; }), expected);
-    EXPECT_EQ(
-        after([](Program& p, Command& s) { p.words[s.first_word] -= 1, s.grid[0].work.fixed -= 1; }),
-        expected);
+    EXPECT_EQ(after([](Program& p, Command& s) {
+                  p.words[s.first_word] -= 1, s.grid[0].work.fixed -= 1;
+              }),
+              expected);
     EXPECT_EQ(after([](Program&, Command& s) { s.word_count = 0; }), expected);
     EXPECT_EQ(after([](Program&, Command& s) { s.grid[0].work.fixed -= 1; }), expected);
     EXPECT_EQ(after([](Program&, Command& s) { s.grid[0].tile = 128; }), expected);
@@ -1162,7 +1176,7 @@ TEST(VerifyPlan, RejectsSharedBytesThatTheCallDoesNotAllow) {
         return other.verify(program).message();
     };
     const std::string expected =
-        "verify_plan: entry 'act', step 2 (call 1): operands 0 and 1 may not share bytes";
+        "verify_plan: entry 'act', command 2 (call 1): operands 0 and 1 may not share bytes";
     EXPECT_EQ(after([](CallOperand&) {}), "");
     EXPECT_EQ(after([](CallOperand& o) { o.is_elementwise = false; }), expected);
     EXPECT_EQ(after([](CallOperand& o) { o.part = 1; }), expected);
@@ -1181,7 +1195,7 @@ TEST(VerifyPlan, RejectsAResultThatOverlapsItsOperandInPart) {
     program.operands[3].offset += kTileBytes;  // written by the second call,
     program.operands[4].offset += kTileBytes;  // read by the third
     EXPECT_EQ(model.verify(program).message(),
-              "verify_plan: entry 'act', step 2 (call 1): operands 0 and 1 may not share bytes");
+              "verify_plan: entry 'act', command 2 (call 1): operands 0 and 1 may not share bytes");
 }
 
 TEST(VerifyPlan, RejectsWeightsThatAreWrittenBeforeTheLastBarrier) {
@@ -1195,7 +1209,7 @@ TEST(VerifyPlan, RejectsWeightsThatAreWrittenBeforeTheLastBarrier) {
     program.commands.insert(program.commands.begin() + 1, Command());
     program.entries[0].command_count += 1;
     EXPECT_EQ(model.verify(program).message(),
-              "verify_plan: entry 'learn', step 1 (): a barrier after weights were written");
+              "verify_plan: entry 'learn', command 1 (): a barrier after weights were written");
 }
 
 }  // namespace

@@ -157,7 +157,8 @@ TEST(ProofOfAPlan, FailsWhereACallThatMayNotWritesOverWhatItReads) {
 TEST(ProofOfAPlan, FailsWhenDependentStepsAreSwapped) {
     for_each_model([](const Model& model, const Program& program) {
         for (const Entry& entry : program.entries)
-            for (uint32_t a = entry.first_command; a < entry.first_command + entry.command_count; ++a)
+            for (uint32_t a = entry.first_command; a < entry.first_command + entry.command_count;
+                 ++a)
                 for (uint32_t b = a + 1; b < entry.first_command + entry.command_count; ++b) {
                     bool reads_result = false;
                     for (const Operand& w : program.operands_of(program.commands[a]))

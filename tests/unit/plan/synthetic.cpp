@@ -104,7 +104,8 @@ namespace {
 
 constexpr uint32_t kMostOperands = 12, kMostWritten = 6;
 
-/// A kernel does the same with its operands in every call, so how many it writes tells kernels apart.
+/// A kernel does the same with its operands in every call, so how many it writes tells kernels
+/// apart.
 uint32_t kernel_of(uint32_t operands, uint32_t written) {
     return (written - 1) * (kMostOperands + 1) + operands;
 }
@@ -164,7 +165,7 @@ namespace {
 
 // Few shapes, so that values often fit into each other's bytes.
 Shape random_shape(Random& random, bool with_rows) {
-    const Shape shapes[] = {Shape{},         Shape{Dim(6)},        Shape{Dim(40), Dim(3)},
+    const Shape shapes[] = {Shape{},         Shape{Dim(6)},         Shape{Dim(40), Dim(3)},
                             Shape{Dim(130)}, Shape{kBatch, Dim(6)}, Shape{kBatch, Dim(24)}};
     return shapes[random.below(with_rows ? 6 : 4)];
 }
@@ -172,7 +173,7 @@ Shape random_shape(Random& random, bool with_rows) {
 Shape reshaped(const Shape& shape) {
     const Dim count = shape.element_count();
     return count.is_batch ? Shape{kBatch, Dim(count.count / 2), Dim(2)}
-                         : Shape{Dim(1), Dim(count.count)};
+                          : Shape{Dim(1), Dim(count.count)};
 }
 
 DType random_dtype(Random& random) {
@@ -278,8 +279,8 @@ class RandomEntry {
         return id;
     }
 
-    // Some by a call of their own, as an optimizer does; some in place, as a ring; some with whatever
-    // has the right shape.  Few inputs have new contents written over them.
+    // Some by a call of their own, as an optimizer does; some in place, as a ring; some with
+    // whatever has the right shape.  Few inputs have new contents written over them.
     void add_updates() {
         for (ValueId target : weights_)
             if (!random_.chance(40)) add_update(target);
@@ -473,7 +474,8 @@ void evaluate(const Model& model, const Program& program, size_t e, uint64_t row
             values[id].resize(size);
         }
     }
-    // What replaces a param or state in place begins as it; whoever reads the target sees the old one.
+    // What replaces a param or state in place begins as it; whoever reads the target sees the old
+    // one.
     std::vector<ValueId> cell_of(values.size());
     for (ValueId id = 0; id < values.size(); ++id) cell_of[id] = model.root_of(e, id);
     for (const KernelCall& call : model.lowered.entries[e].calls)

@@ -57,7 +57,8 @@ class EntryBuilder {
                               DType dtype = DType::kF32);
     /// A call that reads and writes `target` besides reading `reads`.
     void accumulate(ValueId target, const std::vector<Read>& reads);
-    /// A call that changes `target`, a param, state or input, in place, besides reading `reads`; its update.
+    /// A call that changes `target`, a param, state or input, in place, besides reading `reads`;
+    /// its update.
     ValueId replace(ValueId target, const std::vector<Read>& reads);
     void add_call(std::vector<CallOperand> operands);
 

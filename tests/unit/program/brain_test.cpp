@@ -98,7 +98,8 @@ TEST(Brain, ADifferenceNeedsItsParent) {
     const Result<Brain> other = load_brain(delta, &parent);
     ASSERT_FALSE(other.ok());
     EXPECT_EQ(other.status().message(),
-              "brain: it is a difference from something else than this parent");
+              "brain: it is a delta from another initial brain than the one given; give that of "
+              "the program that it was saved by");
 }
 
 TEST(Brain, PackingIsExactForAllKindsOfBytes) {
@@ -161,7 +162,8 @@ TEST(Brain, NonfiniteElementsAreFoundInEveryEncoding) {
                     if (!loaded.ok()) {
                         EXPECT_EQ(
                             loaded.status().message(),
-                            "brain: 't': element " + std::to_string(at) + " is NaN or infinite");
+                            "brain: 't': element " + std::to_string(at) +
+                                " is NaN or infinite; reset it, or accept it by NonFinite::kAllow");
                     }
                     EXPECT_TRUE(load_brain(bytes, from, 0, NonFinite::kAllow).ok());
                 }
@@ -200,7 +202,7 @@ TEST(Brain, NamesThatShareTheirCharactersAreRefused) {
     const Result<Brain> loaded = load_brain(bytes);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(200));
     ASSERT_FALSE(loaded.ok());
-    EXPECT_EQ(loaded.status().message(), "brain: names share their characters");
+    EXPECT_EQ(loaded.status().message(), "brain: names overlap");
 }
 
 TEST(Brain, ClaimsNoMoreMemoryThanInProportionToItsBytes) {
@@ -269,7 +271,8 @@ TEST(Brain, ANewerFormatIsToldApartFromDamage) {
     const Result<Brain> loaded = load_brain(bytes);
     ASSERT_FALSE(loaded.ok());
     EXPECT_EQ(loaded.status().code(), StatusCode::kUnsupported);
-    EXPECT_EQ(loaded.status().message(), "brain: format version 2, this library reads 1 to 1");
+    EXPECT_EQ(loaded.status().message(),
+              "brain: format version 2, this library reads versions 1 to 1; update Hearth");
 }
 
 TEST(Brain, ClaimsOfManyBytesAreRefusedBeforeTheyAreAllocated) {

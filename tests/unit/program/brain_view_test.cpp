@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// One field of a brain at a time, with the checksum mended: the last value that is accepted, the first
-// that is refused.
+// One field of a brain at a time, with the checksum mended: the last value that is accepted, the
+// first that is refused.
 
 #include "core/checksum.hpp"
 #include "program/brain.hpp"
@@ -22,7 +22,8 @@ namespace {
 using file::BrainHeader;
 using file::BrainTensorRecord;
 
-/// Tensors "a" (raw), "b" (nothing but zeros, packed) and "c" (a state), and three bytes of the host.
+/// Tensors "a" (raw), "b" (nothing but zeros, packed) and "c" (a state), and three bytes of the
+/// host.
 Brain small_brain() {
     Brain brain;
     const std::vector<float> values{1.1f, -2.3f, 3.7f};  // no byte of which is zero
@@ -78,27 +79,35 @@ TEST(BrainView, LooksAtTheHeaderBeforeAnythingElse) {
         // A copy of its own, so that a sanitizer sees reads beyond the end.
         const auto front = brain.bytes().first(size);
         EXPECT_EQ(load_brain(std::vector<std::byte>(front.begin(), front.end())).status().message(),
-                  "brain: shorter than its header");
+                  "brain: shorter than its header, so the file is truncated; copy it again");
     }
     const std::string size = std::to_string(brain.size());
     EXPECT_EQ(opened(brain.bytes().first(sizeof(BrainHeader))),
-              "brain: 96 bytes, the header says " + size);
-    EXPECT_EQ(opened(brain.bytes().subspan(1)), "brain: bytes are not 8-byte aligned");
-    EXPECT_EQ(with([](BrainBytes& b) { b.header().magic ^= 1; }), "brain: not a Hearth brain");
+              "brain: 96 bytes, and the header says " + size + "; copy the file again");
+    EXPECT_EQ(opened(brain.bytes().subspan(1)),
+              "brain: the bytes must be at an address that is a multiple of 8; copy them to an "
+              "aligned buffer");
+    EXPECT_EQ(
+        with([](BrainBytes& b) { b.header().magic ^= 1; }),
+        "brain: not a Hearth brain; found another kind of file; give the output of `hearth cook`, "
+        "compile() or cook()");
     EXPECT_EQ(with([](BrainBytes& b) { b.header().format_version = 0; }),
-              "brain: format version 0, this library reads 1 to 1");
+              "brain: format version 0, this library reads versions 1 to 1; update Hearth");
     EXPECT_EQ(with([](BrainBytes& b) { b.header().format_version = 2; }),
-              "brain: format version 2, this library reads 1 to 1");
+              "brain: format version 2, this library reads versions 1 to 1; update Hearth");
     EXPECT_EQ(with([](BrainBytes& b) { b.header().total_bytes -= 1; }),
-              "brain: " + size + " bytes, the header says " + std::to_string(brain.size() - 1));
+              "brain: " + size + " bytes, and the header says " + std::to_string(brain.size() - 1) +
+                  "; copy the file again");
     brain.header().checksum ^= 1;
-    EXPECT_EQ(opened(brain.bytes()), "brain: checksum does not match");
+    EXPECT_EQ(
+        opened(brain.bytes()),
+        "brain: the checksum differs, so the file is damaged; copy it again or make it again");
     EXPECT_EQ(opened(BrainBytes(*save_brain({})).bytes()), "");
 }
 
 TEST(BrainView, KeepsItsTablesInsideTheFile) {
-    const std::string count = "brain: impossible number of tensors",
-                      outside = "brain: names or host data lie outside the file";
+    const std::string count = "brain: the header declares more tensors than fit into the file",
+                      outside = "brain: names or user data lie outside the file";
     EXPECT_EQ(with([](BrainBytes& b) { b.header().reserved = 1; }), count);
     EXPECT_EQ(with([](BrainBytes& b) {
                   b.header().tensor_count = static_cast<uint32_t>(
@@ -124,32 +133,32 @@ TEST(BrainView, KeepsItsTablesInsideTheFile) {
     EXPECT_EQ(
         with([](BrainBytes& b) { b.header().host_offset = b.size(), b.header().host_bytes = 0; }),
         "");
-    EXPECT_EQ(with([](BrainBytes& b) { b.header().texts_bytes = 2; }),
-              "brain: names share their characters");
+    EXPECT_EQ(with([](BrainBytes& b) { b.header().texts_bytes = 2; }), "brain: names overlap");
 }
 
 TEST(BrainView, ChecksEachFieldOfATensor) {
-    const std::string tensor = "brain: tensor 1: ";
+    const std::string tensor = "brain: tensor 1: ", again = "; load another copy of the file";
     EXPECT_EQ(with_tensor(1, [](auto& t) { t.name.offset = 3; }),
-              tensor + "its name lies outside the names");
+              tensor + "its name lies outside the name table" + again);
     EXPECT_EQ(with_tensor(1, [](auto& t) { t.name.offset = ~0u; }),
-              tensor + "its name lies outside the names");
+              tensor + "its name lies outside the name table" + again);
     EXPECT_EQ(with_tensor(1, [](auto& t) { t.name.offset = 0; }),
-              tensor + "names are not in ascending order");
+              tensor + "names must be in ascending order" + again);
     EXPECT_EQ(with([](BrainBytes& b) { b.names()[1] = 'A'; }),
-              tensor + "names are not in ascending order");
-    EXPECT_EQ(with_tensor(1, [](auto& t) { t.kind = 2; }), tensor + "is no param and no state");
+              tensor + "names must be in ascending order" + again);
+    EXPECT_EQ(with_tensor(1, [](auto& t) { t.kind = 2; }),
+              tensor + "its kind must be param or state" + again);
     EXPECT_EQ(with_tensor(1, [](auto& t) { t.kind = 1; }), "");
     EXPECT_EQ(with_tensor(1, [](auto& t) { t.dtype = kDTypeCount; }),
-              tensor + "unknown element type");
+              tensor + "unknown element type" + again);
     EXPECT_EQ(with_tensor(1, [](auto& t) { t.reserved = 1; }),
-              tensor + "reserved field is not zero");
-    EXPECT_EQ(with_tensor(1, [](auto& t) { t.encoding = 4; }), tensor + "unknown encoding");
+              tensor + "reserved field is not zero" + again);
+    EXPECT_EQ(with_tensor(1, [](auto& t) { t.encoding = 4; }), tensor + "unknown encoding" + again);
     EXPECT_EQ(with_tensor(0, [](auto& t) { t.encoding = 2; }),
-              "brain: tensor 0: has bytes that it should not have");
+              "brain: tensor 0: it equals the base, so nothing must be stored for it" + again);
     EXPECT_EQ(with_tensor(0, [](auto& t) { t.encoding = 2, t.stored_bytes = 0; }), "");
 
-    const std::string impossible = tensor + "impossible shape";
+    const std::string impossible = tensor + "impossible shape" + again;
     const auto shaped = [](const std::function<void(file::ShapeRecord&)>& change) {
         return with_tensor(1, [&](auto& t) { change(t.shape); });
     };
@@ -159,12 +168,12 @@ TEST(BrainView, ChecksEachFieldOfATensor) {
                   for (int i = 1; i < 8; ++i) s.counts[i] = 1;
               }),
               "");
-    EXPECT_EQ(shaped([](auto& s) { s.per_row_mask = 1; }), impossible);
+    EXPECT_EQ(shaped([](auto& s) { s.batch_mask = 1; }), impossible);
     EXPECT_EQ(shaped([](auto& s) { s.counts[0] = -64; }), impossible);
     EXPECT_EQ(shaped([](auto& s) { s.counts[1] = 1; }), impossible);
     EXPECT_EQ(shaped([](auto& s) { s.counts[7] = 1; }), impossible);
 
-    const std::string size = tensor + "shape and size do not agree";
+    const std::string size = tensor + "its size does not match its shape and type" + again;
     EXPECT_EQ(shaped([](auto& s) { s.counts[0] = 65; }), size);
     EXPECT_EQ(with_tensor(1, [](auto& t) { t.bytes += 4; }), size);
     EXPECT_EQ(with_tensor(1,
@@ -181,7 +190,7 @@ TEST(BrainView, ChecksEachFieldOfATensor) {
                           }),
               size);
 
-    const std::string outside = "brain: tensor 0: its bytes lie outside the file";
+    const std::string outside = "brain: tensor 0: its bytes lie outside the file" + again;
     EXPECT_EQ(with_tensor(0, [](auto& t) { t.offset = 1 << 20; }), outside);
     EXPECT_EQ(with_tensor(0, [](auto& t) { t.offset = ~uint64_t{0}; }), outside);
     EXPECT_EQ(with_tensor(0, [](auto& t) { t.stored_bytes = 1 << 20; }), outside);
@@ -193,7 +202,7 @@ TEST(BrainView, ChecksEachFieldOfATensor) {
               }),
               "");
     EXPECT_EQ(with_tensor(0, [](auto& t) { t.stored_bytes -= 4; }),
-              "brain: tensor 0: has not as many bytes as its shape");
+              "brain: tensor 0: its stored size must equal its size" + again);
 }
 
 /// What decoding tensor "b" gives once its packed bytes are these.
@@ -291,7 +300,7 @@ TEST(Brain, NeedsAParentThatHasWhatItDiffersFrom) {
     const Brain parent = small_brain();
     const std::vector<std::byte> delta = *save_brain(parent, &parent);
     EXPECT_EQ(load_brain(delta).status().message(),
-              "brain: it is a difference, and what it differs from is missing");
+              "brain: it is a delta; give the initial brain of the program that it was saved by");
     // A parent of the right hash without the tensor: a hash is a sum, which anybody can arrange.
     BrainBytes file(delta);
     Brain without = parent;
@@ -299,13 +308,13 @@ TEST(Brain, NeedsAParentThatHasWhatItDiffersFrom) {
     file.header().parent_hash = hash_of(without);
     file.mend();
     EXPECT_EQ(load_brain(file.bytes(), &without).status().message(),
-              "brain: the parent has no 'a' of that size");
+              "brain: the initial brain has no 'a' of that size");
     Brain longer = parent;
     longer.tensors[0].value = HostTensor(DType::kF32, {4});
     file.header().parent_hash = hash_of(longer);
     file.mend();
     EXPECT_EQ(load_brain(file.bytes(), &longer).status().message(),
-              "brain: the parent has no 'a' of that size");
+              "brain: the initial brain has no 'a' of that size");
     EXPECT_TRUE(load_brain(delta, &parent).ok());
 }
 
@@ -314,12 +323,13 @@ TEST(Brain, TakesAsManyBytesAsAreAllowedInAll) {
     constexpr uint64_t kAll = 12 + 256 + 4;
     EXPECT_TRUE(load_brain(bytes, nullptr, kAll).ok());
     EXPECT_EQ(load_brain(bytes, nullptr, kAll - 1).status().message(),
-              "brain: 'c' takes 4 bytes in memory, 3 of those allowed are left");
+              "brain: 'c' takes 4 bytes in memory, and only 3 of the allowed bytes are left; raise "
+              "max_bytes if you trust the file");
     BrainBytes damaged(bytes);
     damaged.tensor(0).checksum ^= 1;
     damaged.mend();
     EXPECT_EQ(load_brain(damaged.bytes()).status().message(),
-              "brain: the bytes of 'a' are damaged");
+              "brain: the stored bytes of 'a' are damaged; load another copy of the file");
 }
 
 TEST(Brain, OnlyBrainsOfOneKindMerge) {
@@ -332,31 +342,33 @@ TEST(Brain, OnlyBrainsOfOneKindMerge) {
     const auto same = [](Brain&) {};
     EXPECT_EQ(merged(same), "");
     EXPECT_EQ(merged(same, {1, 0}), "");
-    EXPECT_EQ(merged(same, {1}), "merge: one weight for each of one or more brains");
+    EXPECT_EQ(merged(same, {1}),
+              "average_brains: expected one or more brains and one weight for each");
     EXPECT_EQ(average_brains({}, {}).status().message(),
-              "merge: one weight for each of one or more brains");
-    EXPECT_EQ(merged(same, {2, -1}), "merge: weights are finite and not negative");
-    EXPECT_EQ(merged(same, {1, INFINITY}), "merge: weights are finite and not negative");
-    EXPECT_EQ(merged(same, {0, 0}), "merge: the weights sum to zero");
+              "average_brains: expected one or more brains and one weight for each");
+    EXPECT_EQ(merged(same, {2, -1}), "average_brains: weights must be finite and at least 0");
+    EXPECT_EQ(merged(same, {1, INFINITY}), "average_brains: weights must be finite and at least 0");
+    EXPECT_EQ(merged(same, {0, 0}),
+              "average_brains: the weights sum to zero; at least one must be positive");
     EXPECT_EQ(merged([](Brain& b) { b.schema_hash = 1; }),
-              "merge: the brains have different schemas");
+              "average_brains: the brains have different schemas; average brains of one program");
     EXPECT_EQ(merged([](Brain& b) { b.user_schema_hash = 1; }),
-              "merge: the brains have different schemas");
+              "average_brains: the brains have different schemas; average brains of one program");
     EXPECT_EQ(merged([](Brain& b) { b.graph_hash = 1; }),
-              "merge: the brains learned in different graphs");
+              "average_brains: the brains are of different graphs; average brains of one program");
     EXPECT_EQ(merged([](Brain& b) { b.tensors.pop_back(); }),
-              "merge: the brains have 3 and 2 tensors");
+              "average_brains: the brains have 3 and 2 tensors");
     const std::string other = "' of another type or shape in the other";
     EXPECT_EQ(merged([](Brain& b) { b.tensors[1].name = "bb"; }),
-              "merge: 'b' in one brain, 'bb" + other);
+              "average_brains: 'b' in one brain, 'bb" + other);
     EXPECT_EQ(merged([](Brain& b) { b.tensors[1].is_state = true; }),
-              "merge: 'b' in one brain, 'b" + other);
+              "average_brains: 'b' in one brain, 'b" + other);
     EXPECT_EQ(merged([](Brain& b) { b.tensors[1].value = HostTensor(DType::kI32, {64}); }),
-              "merge: 'b' in one brain, 'b" + other);
+              "average_brains: 'b' in one brain, 'b" + other);
     EXPECT_EQ(merged([](Brain& b) {
                   b.tensors[1].value = HostTensor(DType::kF32, {8, 8});
               }),
-              "merge: 'b' in one brain, 'b" + other);
+              "average_brains: 'b' in one brain, 'b" + other);
     // A brain of no weight does not count, whatever is in it.
     std::vector<Brain> brains{small_brain(), small_brain()};
     brains[1].tensors[0].value.set(0, NAN);
@@ -373,7 +385,8 @@ TEST(Brain, DiffersByKindTypeAndShape) {
     };
     EXPECT_EQ(kind([](BrainTensor&) {}), Kind::kEqual);
     EXPECT_EQ(kind([](BrainTensor& t) { t.is_state = true; }), Kind::kTypeChanged);
-    EXPECT_EQ(kind([](BrainTensor& t) { t.value = HostTensor(DType::kI32, {3}); }), Kind::kTypeChanged);
+    EXPECT_EQ(kind([](BrainTensor& t) { t.value = HostTensor(DType::kI32, {3}); }),
+              Kind::kTypeChanged);
     EXPECT_EQ(kind([](BrainTensor& t) {
                   t.value = HostTensor(DType::kF32, {1, 3});
               }),
@@ -386,7 +399,9 @@ TEST(Brain, ForgetsOnlyWhatWasShippedAsItIs) {
         change(shipped);
         return reset_to_initial(brain, shipped, "a").status().message();
     };
-    const std::string none = "forget: what was shipped has no 'a' of that type and shape";
+    const std::string none =
+        "reset_to_initial: the initial brain has no 'a' of that type and shape; give the one of "
+        "its own program";
     EXPECT_EQ(forgotten([](Brain&) {}), "");
     EXPECT_EQ(forgotten([](Brain& b) { b.tensors.erase(b.tensors.begin()); }), none);
     EXPECT_EQ(forgotten([](Brain& b) { b.tensors[0].value = HostTensor(DType::kI32, {3}); }), none);

@@ -400,7 +400,8 @@ TEST_F(AtomicFile, AFullDiskLeavesTheOldFile) {
 TEST_F(AtomicFile, ProcessesThatSaveOneFileAtATimeNeverBreakIt) {
     constexpr int kWriters = 5, kSaves = 60, kLooks = 10;
     ASSERT_TRUE(write_file_atomically(path_, contents('a')).ok());
-    // A busy machine may run the writers before who looks: they go on until the pipe is closed at this end.
+    // A busy machine may run the writers before who looks: they go on until the pipe is closed at
+    // this end.
     int watched[2];
     ASSERT_EQ(pipe2(watched, O_CLOEXEC | O_NONBLOCK), 0);
     std::vector<pid_t> children;

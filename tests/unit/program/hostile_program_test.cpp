@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Programs with right checksums and wrong contents: each rule of ProgramView has one that breaks it.
+// Programs with right checksums and wrong contents: each rule of ProgramView has one that breaks
+// it.
 
 #include "core/checked.hpp"
 #include "core/fixed_text.hpp"
@@ -34,7 +35,7 @@ void locate(Program& program) {
 }
 
 TEST(HostileProgram, BytesOfASlotThatAreNotThoseOfItsShapeAreRefused) {
-    const char* expected = "slot 0: its bytes are not those of its shape";
+    const char* expected = "variable 0: its size in bytes does not match its shape and type";
     expect_refused([](Program& p) { p.variables[0].bytes -= 4; }, expected);
     expect_refused([](Program& p) { p.variables[0].bytes = 0; }, expected);
     expect_refused([](Program& p) { p.variables[0].bytes += 4; }, expected);
@@ -45,11 +46,13 @@ TEST(HostileProgram, BytesOfASlotThatAreNotThoseOfItsShapeAreRefused) {
             p.variables[0].shape = {Dim(int64_t{1} << 62), Dim(16)};
         },
         expected);
-    expect_accepted([](Program& p) { p.variables[1].shape = {Dim(0), Dim(16)}, p.variables[1].bytes = 0; });
+    expect_accepted([](Program& p) {
+        p.variables[1].shape = {Dim(0), Dim(16)}, p.variables[1].bytes = 0;
+    });
 }
 
 TEST(HostileProgram, BytesOfABindingThatAreNotThoseOfItsShapeAreRefused) {
-    const char* expected = "binding 3: its bytes are not those of its shape";
+    const char* expected = "binding 3: its size in bytes does not match its shape and type";
     expect_refused([](Program& p) { p.bindings[3].bytes.is_batch += 4; }, expected);
     expect_refused([](Program& p) { p.bindings[3].bytes.fixed = 4; }, expected);
     expect_refused([](Program& p) { p.bindings[3].shape = {kBatch, kBatch}; }, expected);
@@ -61,34 +64,36 @@ TEST(HostileProgram, BytesOfABindingThatAreNotThoseOfItsShapeAreRefused) {
 }
 
 TEST(HostileProgram, SlotsOfOneNameOrOfOnePlaceAreRefused) {
-    expect_refused([](Program& p) { p.variables[1].name = "state"; }, "two slots have one name");
+    expect_refused([](Program& p) { p.variables[1].name = "state"; },
+                   "two variables have the same name");
     expect_refused([](Program& p) { p.variables[1].offset = 256 + kWidth * 4 - 4; },
-                   "slot 1: lies before or upon the slot ahead of it");
+                   "variable 1: overlaps the previous variable, or precedes it in memory");
     expect_refused([](Program& p) { p.variables[1].offset = 0; },
-                   "slot 1: lies before or upon the slot ahead of it");
+                   "variable 1: overlaps the previous variable, or precedes it in memory");
 }
 
 TEST(HostileProgram, AnOrderOfNamesThatIsNoneIsRefused) {
     File file(make_program());
     uint32_t* order = file.records<uint32_t>(file::kVariableNames);
     std::swap(order[0], order[1]);
-    expect_corrupt(file.load(), "slot names 1: are not in ascending order");
+    expect_corrupt(file.load(), "variable names 1: must be in ascending order");
     order[0] = order[1];
-    expect_corrupt(file.load(), "two slots have one name");
+    expect_corrupt(file.load(), "two variables have the same name");
     order[0] = 2;
-    expect_corrupt(file.load(), "slot names 0: name no slot");
+    expect_corrupt(file.load(), "variable names 0: refer to a variable that does not exist");
     file.header().sections[file::kVariableNames].count = 1;
-    expect_corrupt(file.load(), "are not as many as the slots");
+    expect_corrupt(file.load(), "must list each variable once");
 }
 
 TEST(HostileProgram, BindingsOfOneNameAndDirectionInAnEntryAreRefused) {
     expect_refused([](Program& p) { p.bindings[1].name = "x"; },
-                   "two of its bindings have one name");
+                   "two of its bindings have the same name");
     expect_accepted([](Program& p) { p.bindings[2].name = "x"; });
 }
 
 TEST(HostileProgram, EntriesOfOneNameOrTooManyAreRefused) {
-    expect_refused([](Program& p) { p.entries[1].name = "learn"; }, "another one has its name");
+    expect_refused([](Program& p) { p.entries[1].name = "learn"; },
+                   "two entries have the same name");
     expect_refused(
         [](Program& p) {
             for (int i = 0; i < 1100; ++i) {
@@ -97,7 +102,7 @@ TEST(HostileProgram, EntriesOfOneNameOrTooManyAreRefused) {
                 p.entries.push_back(entry);
             }
         },
-        "there are over 1024");
+        "a program has at most 1024 entries");
 }
 
 TEST(HostileProgram, ACapacityOf2To32OrMoreIsRefused) {
@@ -114,23 +119,24 @@ TEST(HostileProgram, ACapacityOf2To32OrMoreIsRefused) {
     expect_accepted([&](Program& p) { without_rows(p), p.max_batch_size = 0xffffffff; });
     for (const uint64_t capacity : {uint64_t{1} << 32, (uint64_t{1} << 32) + 1, ~uint64_t{0}})
         expect_refused([&](Program& p) { without_rows(p), p.max_batch_size = capacity; },
-                       "rows_capacity is not in 1..2^32-1");
-    expect_refused([&](Program& p) { without_rows(p), p.max_batch_size = 0; }, "rows_capacity");
+                       "max_batch_size must be in 1..2^32-1");
+    expect_refused([&](Program& p) { without_rows(p), p.max_batch_size = 0; },
+                   "max_batch_size must");
 }
 
 TEST(HostileProgram, ACopyOntoItselfIsRefused) {
     expect_refused([](Program& p) { operand(p, kCopy, 1).offset = operand(p, kCopy, 0).offset; },
-                   "step 6: is a copy onto itself");
+                   "command 6: is a copy whose source and destination overlap");
     expect_refused(
         [](Program& p) { operand(p, kCopy, 1).offset = operand(p, kCopy, 0).offset + 4; },
-        "step 6: is a copy onto itself");
+        "command 6: is a copy whose source and destination overlap");
     expect_refused(
         [](Program& p) {
             const Extent bytes = p.bindings[kLearnY].bytes;
             operand(p, kCopy, 0) = {Region::kExternal, Access::kRead, kLearnY, 0, bytes};
             operand(p, kCopy, 1) = {Region::kExternal, Access::kWrite, kLearnY, 0, bytes};
         },
-        "step 6: is a copy onto itself");
+        "command 6: is a copy whose source and destination overlap");
     expect_accepted([](Program& p) {
         operand(p, kCopy, 0) = {Region::kExternal, Access::kRead, kLearnX, 0,
                                 p.bindings[kLearnX].bytes};
@@ -141,13 +147,13 @@ TEST(HostileProgram, ACopyOntoItselfIsRefused) {
             operand(p, kCopy, 0) = {Region::kRun, Access::kRead, 0, 0, {16, 0}};
             operand(p, kCopy, 1).bytes = {16, 0};
         },
-        "is a copy of the run block");
+        "copies the run block, which only kernels read");
 }
 
 TEST(HostileProgram, AFillOfOddBytesIsRefused) {
     for (const Extent bytes : {Extent{2, 0}, Extent{0, 6}, Extent{5, 0}, Extent{4, 1}})
         expect_refused([&](Program& p) { operand(p, kFill, 0).bytes = bytes; },
-                       "fills bytes that are not a multiple of 4");
+                       "is a fill, whose size must be a multiple of 4 bytes");
 }
 
 TEST(HostileProgram, AnOperandThatItsKernelCannotLocateIsRefused) {
@@ -165,25 +171,25 @@ TEST(HostileProgram, AnOperandThatItsKernelCannotLocateIsRefused) {
         [](Program& p, Operand& o) {
             o = {Region::kExternal, Access::kRead, kLearnX, 0, p.bindings[kLearnX].bytes};
         },
-        "has an operand that its kernel cannot locate");
+        "gives a located operand outside arena and weights, or at an unaligned offset");
     expect_not_located(
         [](Program&, Operand& o) {
             o.offset += 16;
             o.bytes = {384, 0};
         },
-        "fewer bytes than its kernel touches");
+        "smaller than its kernel declares");
     expect_not_located([](Program&, Operand& o) { o.offset = 3 * 8 * 384; },
-                       "is not where its kernel looks for it");
+                       "at another offset than its kernel's constant");
     expect_not_located([](Program& p, Operand&) { p.kernels.back().spec_constants[1].value ^= 2; },
-                       "is not where its kernel looks for it");
+                       "at another offset than its kernel's constant");
     expect_not_located([](Program& p, Operand&) { p.kernels.back().spec_constants.pop_back(); },
-                       "has not one constant for each operand that it locates");
+                       "must have one specialization constant for each located operand");
     expect_not_located([](Program& p, Operand&) { p.kernels.back().spec_constants[1].id = 5; },
-                       "has not one constant for each operand that it locates");
+                       "must have one specialization constant for each located operand");
 }
 
 TEST(HostileProgram, AnOperandThatItsKernelWouldLeaveIsRefused) {
-    const char* expected = "gives an operand of fewer bytes than its kernel touches";
+    const char* expected = "gives an operand smaller than its kernel declares";
     // Behind the weights, in an arena of no bytes, and just too short.
     expect_refused(
         [](Program& p) {
@@ -206,9 +212,9 @@ TEST(HostileProgram, AnOperandThatItsKernelWouldLeaveIsRefused) {
 
 TEST(HostileProgram, AnOperandForLessThanItsKernelDoesIsRefused) {
     expect_refused([](Program& p) { operand(p, kT0, 3).access = Access::kRead; },
-                   "gives an operand for less than its kernel does with it");
+                   "gives an operand without the access that its kernel declares");
     expect_refused([](Program& p) { operand(p, kUpdate, 3).access = Access::kWrite; },
-                   "gives an operand for less than its kernel does with it");
+                   "gives an operand without the access that its kernel declares");
 }
 
 TEST(HostileProgram, AnOperandThatIsNotAlignedForItsKernelIsRefused) {
@@ -220,14 +226,15 @@ TEST(HostileProgram, AnOperandThatIsNotAlignedForItsKernelIsRefused) {
             for (uint32_t i = 0; i < 4; ++i)
                 if (Operand& o = operand(p, step, i); o.region == Region::kWeights) o.offset += 4;
     };
-    expect_refused(misplace, "gives an operand that is not aligned for its kernel");
+    expect_refused(misplace,
+                   "gives an operand whose offset is not a multiple of its kernel's access_bytes");
     expect_accepted([&](Program& p) {
         misplace(p);
         for (Kernel& kernel : p.kernels) kernel.access_bytes = 4;
     });
     for (const uint32_t bytes : {0u, 3u, 32u})
         expect_refused([&](Program& p) { p.kernels[2].access_bytes = bytes; },
-                       "not 1, 2, 4, 8 or 16 bytes");
+                       "access_bytes must be 1, 2, 4, 8 or 16");
 }
 
 TEST(HostileProgram, WordsThatMakeAKernelTouchMoreAreRefused) {
@@ -240,37 +247,38 @@ TEST(HostileProgram, WordsThatMakeAKernelTouchMoreAreRefused) {
             p.words[p.commands[kT0].first_word] = word;
         };
     };
-    expect_refused(with_word(kWidth + 1), "fewer bytes than its kernel touches");
-    expect_refused(with_word(0xffffffff), "fewer bytes than its kernel touches");
+    expect_refused(with_word(kWidth + 1), "smaller than its kernel declares");
+    expect_refused(with_word(0xffffffff), "smaller than its kernel declares");
     expect_refused(
         [](Program& p) {
             p.kernels[2].word_count = 0;
             p.kernels[2].operands[0].bytes_per_word = 4;
         },
-        "a word that it has not");
+        "sized by a word, and has no words");
 }
 
 TEST(HostileProgram, ADeclarationThatIsNoneIsRefused) {
-    expect_refused([](Program& p) { p.kernels[2].operands.pop_back(); }, "declares not just its");
+    expect_refused([](Program& p) { p.kernels[2].operands.pop_back(); },
+                   "must declare each of its operands once");
     expect_refused([](Program& p) { p.kernels[2].operands[1].access = Access{}; },
                    "unknown access");
     expect_refused([](Program& p) { p.kernels[2].operands[1].bytes.is_batch = ~uint64_t{0}; },
-                   "declares too many bytes");
+                   "declares an operand whose size overflows");
     expect_refused(
         [](Program& p) {
             p.kernels[2].spec_constants = {{2, 0}, {1, 0}};
         },
-        "specialization constants are not in ascending order");
+        "specialization constants must have ascending ids");
     expect_refused(
         [](Program& p) {
             p.kernels[2].spec_constants = {{1, 0}, {1, 0}};
         },
-        "specialization constants are not in ascending order");
+        "specialization constants must have ascending ids");
 }
 
 TEST(HostileProgram, AnIdBoundOutOfProportionIsRefused) {
     expect_refused([](Program& p) { p.kernels[2].spirv[3] = 0xffffffff; },
-                   "kernel 2: SPIR-V's id bound is out of proportion to its size");
+                   "kernel 2: id bound of its SPIR-V is too large for the module's size");
 }
 
 TEST(HostileProgram, ListsThatAreThoseOfOthersTooAreRefused) {
@@ -286,44 +294,44 @@ TEST(HostileProgram, ListsThatAreThoseOfOthersTooAreRefused) {
             auto* kernels = f.records<KernelRecord>(kKernels);
             kernels[3].spirv = {0, 24};
         },
-        "kernel 3: SPIR-V words are those of others too");
+        "kernel 3: SPIR-V words overlap those of another record");
     expect_shared(
         [](File& f) {
             auto* steps = f.records<CommandRecord>(kCommands);
             steps[1].computes = {0, static_cast<uint32_t>(f.header().sections[kValues].count)};
         },
-        "debug values are those of others too");
+        "debug values overlap those of another record");
     expect_shared(
         [](File& f) {
             auto* entries = f.records<EntryRecord>(kEntries);
             entries[1].commands = entries[0].commands;
         },
-        "entry 1: steps are those of others too");
+        "entry 1: commands overlap those of another record");
     expect_shared(
         [](File& f) {
             auto* entries = f.records<EntryRecord>(kEntries);
             entries[1].bindings = entries[0].bindings;
         },
-        "entry 1: bindings are those of others too");
+        "entry 1: bindings overlap those of another record");
     expect_shared(
         [](File& f) {
             auto* steps = f.records<CommandRecord>(kCommands);
             steps[11].operands = {0, 27};
         },
-        "step 11: operands are those of others too");
+        "command 11: operands overlap those of another record");
     expect_shared(
         [](File& f) {
             auto* kernels = f.records<KernelRecord>(kKernels);
             kernels[3].operands = {0, 16};
         },
-        "kernel 3: declared operands are those of others too");
+        "kernel 3: declared operands overlap those of another record");
     expect_shared(
         [](File& f) {
             const auto all = static_cast<uint32_t>(f.header().sections[kTexts].count - 1);
             auto* slots = f.records<VariableRecord>(kVariables);
             slots[1].name = {0, all};
         },
-        "slot 1: name is that of others too");
+        "variable 1: name overlaps that of another record");
 }
 
 /// `steps` steps that all name one list of values, as long as the rest of the file.
@@ -336,7 +344,7 @@ TEST(HostileProgram, AFileOfSharedListsIsRefusedInTimeInProportionToIt) {
     const uint64_t count = file.header().sections[file::kCommands].count;
     for (uint64_t i = 1; i < count; ++i) steps[i].computes = steps[0].computes;
     const auto begin = std::chrono::steady_clock::now();
-    expect_corrupt(file.load(), "debug values are those of others too");
+    expect_corrupt(file.load(), "debug values overlap those of another record");
     // Copying them would take 4 GB, and seconds.
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(500));
 }

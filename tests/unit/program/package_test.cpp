@@ -171,10 +171,10 @@ TEST(Package, AnythingUnderARightChecksumIsRejectedOrReadInBounds) {
 
 TEST(Package, SaysWhatIsWrong) {
     const std::vector<std::byte> bytes = make_package();
-    expect_refused({}, "shorter than its header");
+    expect_refused({}, "shorter than its header, so the file is truncated; copy it again");
     expect_refused(with_header(bytes, [](auto& h) { h.magic = 0; }), "not a Hearth package");
     expect_refused(with_header(bytes, [](auto& h) { h.format_version = 9; }),
-                   "format version 9, expected 1");
+                   "format version 9, this library reads version 1; update Hearth");
     expect_refused(with_header(bytes, [](auto& h) { h.graph_hash = 0; }), "checksum");
     expect_refused(std::span(bytes).first(bytes.size() - 1), "the header says");
     std::vector<std::byte> longer = bytes;
@@ -189,6 +189,31 @@ TEST(Package, AProgramOfAnotherVersionIsToldApartFromDamage) {
     ViewError error;
     EXPECT_FALSE(opens(bytes, &error));
     EXPECT_EQ(error.code, StatusCode::kUnsupported);
+}
+
+TEST(Package, AnOlderProgramSaysHowToCookThePackageAgain) {
+    PackageContents contents = make_contents();
+    contents.device_targets[0].program.format_version = kProgramFormatVersion - 1;
+    const std::vector<std::byte> bytes = save_package(std::move(contents)).value();
+    ViewError error;
+    EXPECT_FALSE(opens(bytes, &error));
+    EXPECT_NE(std::string_view(error.text.c_str()).find("hearth cook OLD -o NEW"),
+              std::string_view::npos)
+        << error.text.c_str();
+}
+
+TEST(Package, AProgramOrBrainInItsPlaceIsNamed) {
+    ViewError error;
+    EXPECT_FALSE(opens(save_program(make_program("fast")), &error));
+    EXPECT_STREQ(error.text.c_str(),
+                 "package: not a Hearth package; found a Hearth program; load it by "
+                 "hearth_program_load");
+    ProgramView program;
+    std::vector<std::byte> package = make_package();
+    EXPECT_FALSE(program.open(package, &error));
+    EXPECT_STREQ(error.text.c_str(),
+                 "program: not a Hearth program; found a Hearth package; load it by "
+                 "hearth_package_load");
 }
 
 TEST(Package, AProgramWithoutItsWeightsIsRefused) {
@@ -206,7 +231,7 @@ TEST(Package, NamesOfProfilesMustDiffer) {
     contents.device_targets[1].name = "fast";
     const auto twice = save_package(std::move(contents));
     ASSERT_FALSE(twice.ok());
-    EXPECT_EQ(twice.status().message(), "two profiles are named 'fast'");
+    EXPECT_EQ(twice.status().message(), "two device targets are named 'fast'");
     EXPECT_FALSE(save_package({}).ok());
 }
 
@@ -246,9 +271,9 @@ std::string with(const std::function<void(PackageBytes&)>& change) {
 TEST(Package, ChecksEachFieldOfItsTables) {
     EXPECT_EQ(with([](PackageBytes&) {}), "");
     const std::string
-        count = "package: impossible number of sections or profiles",
+        count = "package: the header declares no device target, or too many sections or targets",
         parts =
-            "package: needs one graph, one pool of weights, and at most one section of "
+            "package: needs exactly one graph section and one weights section, and at most one of "
             "notes and one of agents";
     EXPECT_EQ(with([](PackageBytes& p) { p.header().section_count = 65; }), count);
     EXPECT_EQ(with([](PackageBytes& p) { p.header().section_count = ~0u; }), count);
@@ -263,36 +288,39 @@ TEST(Package, ChecksEachFieldOfItsTables) {
         package.header().total_bytes = package.bytes().size();
         EXPECT_EQ(package.opened(), more == 0 ? parts : count);
     }
-    const std::string order = "package: a section lies outside the file or not in order";
+    const std::string again = "; cook it again",
+                      order = ": it lies outside the file, or overlaps the previous one" + again;
     const auto section = [](size_t i, auto change) {
         return with([&](PackageBytes& p) { change(p.section(i)); });
     };
-    EXPECT_EQ(section(2, [](auto& s) { s.offset += 32; }), order + " (2)");
-    EXPECT_EQ(section(2, [](auto& s) { s.offset = 0; }), order + " (2)");
-    EXPECT_EQ(section(2, [](auto& s) { s.offset += 4096; }), order + " (2)");
-    EXPECT_EQ(section(2, [](auto& s) { s.offset = ~uint64_t{63}; }), order + " (2)");
+    EXPECT_EQ(section(2, [](auto& s) { s.offset += 32; }), "package: section 2" + order);
+    EXPECT_EQ(section(2, [](auto& s) { s.offset = 0; }), "package: section 2" + order);
+    EXPECT_EQ(section(2, [](auto& s) { s.offset += 4096; }), "package: section 2" + order);
+    EXPECT_EQ(section(2, [](auto& s) { s.offset = ~uint64_t{63}; }), "package: section 2" + order);
     // Behind the end of the file, though not far behind the section before.
     for (const uint64_t bytes : {0, 1})
         EXPECT_EQ(with([=](PackageBytes& p) {
                       p.section(4).offset = p.bytes().size() / 64 * 64 + 64;
                       p.section(4).bytes = bytes;
                   }),
-                  order + " (4)");
-    EXPECT_EQ(section(4, [](auto& s) { s.bytes += 1; }), order + " (4)");
-    EXPECT_EQ(section(4, [](auto& s) { s.bytes = ~uint64_t{0}; }), order + " (4)");
+                  "package: section 4" + order);
+    EXPECT_EQ(section(4, [](auto& s) { s.bytes += 1; }), "package: section 4" + order);
+    EXPECT_EQ(section(4, [](auto& s) { s.bytes = ~uint64_t{0}; }), "package: section 4" + order);
     EXPECT_EQ(section(4, [](auto& s) { s.bytes -= 1, s.checksum = checksum({}); }),
-              "package: a section's checksum does not match (4)");
+              "package: section 4: its checksum differs, so the file is damaged" + again);
     EXPECT_EQ(with([](PackageBytes& p) {
                   const auto notes = std::span(p.bytes()).subspan(p.section(4).offset, 1);
                   p.section(4).bytes = 1, p.section(4).checksum = checksum(notes);
               }),
-              "package: there is something after the last section");
+              "package: there are bytes after the last section");
     EXPECT_EQ(section(2, [](auto& s) { s.reserved = 1; }),
-              "package: a section's reserved field is not zero (2)");
-    EXPECT_EQ(section(2, [](auto& s) { s.kind = 9; }), "package: a section of unknown kind 9 (2)");
-    EXPECT_EQ(section(2, [](auto& s) { s.kind = 0; }), "package: a section of unknown kind 0 (2)");
+              "package: section 2: its reserved field must be zero" + again);
+    EXPECT_EQ(section(2, [](auto& s) { s.kind = 9; }),
+              "package: section 2: its kind is 9, which is unknown" + again);
+    EXPECT_EQ(section(2, [](auto& s) { s.kind = 0; }),
+              "package: section 2: its kind is 0, which is unknown" + again);
     EXPECT_EQ(section(2, [](auto& s) { s.kind = 2; }),
-              "package: the weights are not aligned to a page (2)");
+              "package: section 2: the weights must begin at a multiple of the page size" + again);
     // Each kind turned into each other: too many of one, or too few of the other.
     using Kind = file::PackageSectionKind;
     for (size_t i = 0; i < 5; ++i)
@@ -309,25 +337,26 @@ TEST(Package, ChecksEachFieldOfItsTables) {
               }),
               parts);
     EXPECT_EQ(with([](PackageBytes& p) { p.bytes()[p.section(1).offset - 1] = std::byte{1}; }),
-              "package: bytes between sections are not zero (1)");
+              "package: section 1: the padding before it must be zero" + again);
 
     const auto profile = [](auto change) {
         return with([&](PackageBytes& p) { change(p.profile(1)); });
     };
-    EXPECT_EQ(profile([](auto& p) { p.name[0] = '\0'; }), "package: a profile without a name (1)");
+    EXPECT_EQ(profile([](auto& p) { p.name[0] = '\0'; }),
+              "package: device target 1: it has no name" + again);
     EXPECT_EQ(profile([](auto& p) { std::memset(p.name, 'x', sizeof p.name); }),
-              "package: a profile without a name (1)");
+              "package: device target 1: it has no name" + again);
     EXPECT_EQ(profile([](auto& p) { std::memset(p.name, 'x', sizeof p.name - 1); }), "");
     EXPECT_EQ(profile([](auto& p) { p.reserved = 1; }),
-              "package: a profile's reserved field is not zero (1)");
+              "package: device target 1: its reserved field must be zero" + again);
     EXPECT_EQ(profile([](auto& p) { std::memcpy(p.name, "fast", 5); }),
-              "package: two profiles are named 'fast' (1)");
+              "package: device target 1: another one is named 'fast', too" + again);
     EXPECT_EQ(profile([](auto& p) { p.section = 5; }),
-              "package: profile 'baseline' has no program (1)");
+              "package: device target 1: 'baseline' has no program section" + again);
     EXPECT_EQ(profile([](auto& p) { p.section = ~0u; }),
-              "package: profile 'baseline' has no program (1)");
+              "package: device target 1: 'baseline' has no program section" + again);
     EXPECT_EQ(profile([](auto& p) { p.section = 0; }),
-              "package: profile 'baseline' has no program (1)");
+              "package: device target 1: 'baseline' has no program section" + again);
 }
 
 TEST(Package, IsRecognizedByItsFirstBytes) {
@@ -359,14 +388,15 @@ TEST(Package, HasOneToEightProfilesOfShortNames) {
             contents.device_targets.push_back({name, make_program("p"), 0, 0});
         return save_package(std::move(contents)).status().message();
     };
-    EXPECT_EQ(named({}), "a package has 1 to 8 profiles, found 0");
+    EXPECT_EQ(named({}), "a package has 1 to 8 device targets, found 0");
     EXPECT_EQ(named({"1", "2", "3", "4", "5", "6", "7", "8"}), "");
     EXPECT_EQ(named({"1", "2", "3", "4", "5", "6", "7", "8", "9"}),
-              "a package has 1 to 8 profiles, found 9");
-    EXPECT_EQ(named({""}), "a profile's name has 1 to 31 characters, found ''");
+              "a package has 1 to 8 device targets, found 9");
+    EXPECT_EQ(named({""}), "a device target's name has 1 to 31 characters, found ''");
     EXPECT_EQ(named({std::string(31, 'x')}), "");
-    EXPECT_EQ(named({std::string(32, 'x')}),
-              "a profile's name has 1 to 31 characters, found '" + std::string(32, 'x') + "'");
+    EXPECT_EQ(
+        named({std::string(32, 'x')}),
+        "a device target's name has 1 to 31 characters, found '" + std::string(32, 'x') + "'");
 }
 
 TEST(DataPool, StoresEqualBytesOnce) {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What hearth/file.hpp promises on every system; file_test.cpp has what only POSIX systems can be asked.
+// What hearth/file.hpp promises on every system; file_test.cpp has what only POSIX systems can be
+// asked.
 
 #include <hearth/file.hpp>
 

@@ -46,8 +46,9 @@ TEST(Serialize, LoadingWhatWasSavedGivesAnEqualProgram) {
         Program program = make_program(model);
         program.storage = {.bits16 = true, .bits8 = model == BindingModel::kDescriptor};
         program.kernels[0].needs_int8_storage = program.storage.bits8;
-        program.kernels[1].needs_matrix_cores =
-            model == BindingModel::kDescriptor ? CooperativeMatrixExt::kKhr : CooperativeMatrixExt::kNv;
+        program.kernels[1].needs_matrix_cores = model == BindingModel::kDescriptor
+                                                    ? CooperativeMatrixExt::kKhr
+                                                    : CooperativeMatrixExt::kNv;
         program.kernels[1].matrix = {8, 16, 32};
         program.kernels[1].needs_workgroup_matrices = model == BindingModel::kDescriptor;
         program.kernels[1].subgroup_size = 64;
@@ -139,8 +140,10 @@ TEST(Serialize, OperandsBeyondTheirRegionAreRejected) {
                    "extent overflows");
     expect_refused([](Program& p) { p.operands[3].bytes.fixed = ~uint64_t{0} - 8; },
                    "extent overflows");
-    expect_refused([](Program& p) { p.operands[1].bytes.is_batch += 4; }, "larger than its binding");
-    expect_refused([](Program& p) { p.operands[1].binding = 99; }, "names no binding");
+    expect_refused([](Program& p) { p.operands[1].bytes.is_batch += 4; },
+                   "larger than its binding");
+    expect_refused([](Program& p) { p.operands[1].binding = 99; },
+                   "refers to a binding that does not exist");
     expect_refused([](Program& p) { p.operands[1].access = Access::kWrite; }, "writes an input");
     expect_refused([](Program& p) { p.operands[0].access = Access::kWrite; },
                    "writes the run block");
@@ -148,34 +151,43 @@ TEST(Serialize, OperandsBeyondTheirRegionAreRejected) {
 }
 
 TEST(Serialize, OperandsBeyondTheirEntryAreRejected) {
-    expect_refused([](Program& p) { p.entries[0].arena_bytes -= 4; }, "not the entry's");
-    expect_refused([](Program& p) { p.entries[1].bindings = {kActX}; }, "not the entry's");
-    expect_refused([](Program& p) { p.entries[0].command_count = 99; }, "steps lie outside");
+    expect_refused([](Program& p) { p.entries[0].arena_bytes -= 4; },
+                   "memory that is not of this entry");
+    expect_refused([](Program& p) { p.entries[1].bindings = {kActX}; },
+                   "memory that is not of this entry");
+    expect_refused([](Program& p) { p.entries[0].command_count = 99; }, "commands lie outside");
     expect_refused([](Program& p) { p.entries[1].bindings = {kActX, kActY, kActX}; }, "twice");
 }
 
 TEST(Serialize, StepsThatDoNotFitTheirKernelAreRejected) {
-    expect_refused([](Program& p) { p.commands[0].kernel = 99; }, "names no kernel");
-    expect_refused([](Program& p) { p.commands[0].operand_count = 3; }, "kernel's operands");
-    expect_refused([](Program& p) { p.commands[0].word_count = 2; }, "kernel's words");
+    expect_refused([](Program& p) { p.commands[0].kernel = 99; },
+                   "refers to a kernel that does not exist");
+    expect_refused([](Program& p) { p.commands[0].operand_count = 3; },
+                   "another number of operands than its kernel");
+    expect_refused([](Program& p) { p.commands[0].word_count = 2; },
+                   "another number of words than its kernel");
     expect_refused([](Program& p) { p.commands[0].first_word = 1000; }, "words lie outside");
     expect_refused([](Program& p) { p.commands[0].grid[1].tile = 0; }, "tile is zero");
     expect_refused(
         [](Program& p) {
             p.commands[0].grid[0].work = {uint64_t{1} << 50, 0};
         },
-        "over 2^32 workgroups");
-    expect_refused([](Program& p) { p.commands[6].operand_count = 1; }, "without two operands");
+        "more than 2^32 workgroups");
+    expect_refused([](Program& p) { p.commands[6].operand_count = 1; },
+                   "is a copy, which has two operands");
     expect_refused([](Program& p) { p.operands[p.commands[6].first_operand].bytes.fixed = 4; },
                    "different sizes");
-    expect_refused([](Program& p) { p.commands[2].operand_count = 1; }, "barrier with operands");
+    expect_refused([](Program& p) { p.commands[2].operand_count = 1; },
+                   "is a barrier, which has neither operands");
 }
 
 TEST(Serialize, KernelsBeyondVulkansGuaranteesAreRejected) {
     expect_refused([](Program& p) { p.kernels[3].operand_count = 17; },
-                   "over 128 push constant bytes");
-    expect_refused([](Program& p) { p.kernels[3].spirv[0] = 1; }, "has no SPIR-V");
-    expect_refused([](Program& p) { p.kernels[3].spirv.back() = 0; }, "impossible length");
+                   "exceed 128 bytes of push constants");
+    expect_refused([](Program& p) { p.kernels[3].spirv[0] = 1; },
+                   "does not begin with a SPIR-V header");
+    expect_refused([](Program& p) { p.kernels[3].spirv.back() = 0; },
+                   "instruction that is empty or ends outside");
     expect_refused([](Program& p) { p.kernels[3].local_size[2] = 0; }, "local size");
 }
 
@@ -199,7 +211,7 @@ TEST(Serialize, TheContentHashIgnoresWhatPeopleReadAndNothingElse) {
 
 TEST(Dump, ListsSlotsBindingsStepsAndBarriers) {
     const std::string text = dump(make_program());
-    for (const char* expected : {"state", "[256, +384)", "input  f32 [rows, 96] x", "barrier",
+    for (const char* expected : {"state", "[256, +384)", "input  f32 [batch, 96] x", "barrier",
                                  "copy  t3", "entry learn", "4 barriers"})
         EXPECT_NE(text.find(expected), std::string::npos) << expected << "\n" << text;
 }

@@ -118,7 +118,8 @@ TEST(Spirv, MoreConstantsThanIdsAreRefused) {
     while (constants.size() < words[3]) constants.push_back({uint32_t(constants.size()), 1});
     EXPECT_NE(read(words, constants).error.find("no specialization constant 0"), std::string::npos);
     constants.push_back({uint32_t(constants.size()), 1});
-    EXPECT_NE(read(words, constants).error.find("fewer ids than the kernel sets constants"),
+    EXPECT_NE(read(words, constants)
+                  .error.find("fewer ids than the kernel sets specialization constants"),
               std::string::npos);
 }
 
@@ -132,7 +133,7 @@ TEST(Spirv, AVersionOrSchemaThatIsNoneIsRefused) {
 }
 
 TEST(Spirv, AnEntryPointThatIsNotOneComputeShaderNamedMainIsRefused) {
-    expect_refused({.execution_model = 4}, "no compute shader");
+    expect_refused({.execution_model = 4}, "not a compute shader");
     expect_refused({.entry_name = {'f', 0}}, "not named main");
     expect_refused({.entry_name = {kMainName, '2'}}, "not named main");
     expect_refused({.entry_points = 0}, "0 entry points");
@@ -189,7 +190,7 @@ TEST(Spirv, WhatHidesDeclarationsIsRefused) {
     grouped.op(73, {word});
     EXPECT_NE(read(grouped.words()).error.find("groups of decorations"), std::string::npos);
     late.op(21, {word, 32, 0}).op(71, {word, 1, 9});
-    EXPECT_NE(read(late.words()).error.find("decorations behind the types"), std::string::npos);
+    EXPECT_NE(read(late.words()).error.find("decorations after the types"), std::string::npos);
     by_ids.op(331, {main, 38, word, word, word});
     EXPECT_NE(read(by_ids.words()).error.find("by ids"), std::string::npos);
 }
@@ -254,8 +255,7 @@ TEST(Spirv, ChecksTheHeaderAndTheLengthsOfInstructions) {
     EXPECT_EQ(spirv_bound({}), 0u);
     for (const std::vector<uint32_t>& none :
          {std::vector<uint32_t>(), {0x07230203, 0x00010500, 0, 1}, {1, 0x00010500, 0, 1, 0, 1}})
-        EXPECT_NE(read(none).error.find("an id bound that is out of proportion"),
-                  std::string::npos);
+        EXPECT_NE(read(none).error.find("an id bound that is too large"), std::string::npos);
     EXPECT_TRUE(read(make_module({.version = 0x00010000})).ok);
     EXPECT_TRUE(read(make_module({.version = 0x00010600})).ok);
     const std::vector<uint32_t> words = make_module({});
@@ -275,7 +275,8 @@ TEST(Spirv, ChecksTheHeaderAndTheLengthsOfInstructions) {
 
 TEST(Spirv, ChecksEntryPointsAndModes) {
     EXPECT_EQ(after([](Front&) {}), "");
-    EXPECT_EQ(after([](Front& f) { f.m.op(17, {}); }), "a capability without a number");
+    EXPECT_EQ(after([](Front& f) { f.m.op(17, {}); }),
+              "a capability instruction without its operand");
     EXPECT_EQ(after([](Front& f) { f.m.op(15, {5, f.main}); }), "an entry point without a name");
     EXPECT_EQ(after([](Front& f) {
                   f.m.op(15, {5, f.main, kMainName});
@@ -284,13 +285,14 @@ TEST(Spirv, ChecksEntryPointsAndModes) {
     EXPECT_EQ(after([](Front& f) {
                   f.m.op(16, {f.main, 17, 8, 8});
               }),
-              "a local size without three numbers");
+              "a local size without three extents");
     EXPECT_EQ(after([](Front& f) { f.m.op(16, {f.main, 5289}); }), "") << "another mode";
     EXPECT_EQ(after([](Front& f) { f.m.op(331, {f.main, 5289, f.word}); }), "") << "another mode";
 }
 
 TEST(Spirv, ChecksDecorations) {
-    const std::string none = "a decoration of no id", number = "a decoration without its number";
+    const std::string none = "a decoration of an id that does not exist",
+                      number = "a decoration without its operand";
     EXPECT_EQ(after([](Front& f) { f.m.op(71, {f.decorated}); }), none);
     for (const uint32_t id : {0u, 9u, ~0u}) {
         EXPECT_EQ(after([=](Front& f) { f.m.op(71, {id, 1, 1}); }), none);
@@ -311,11 +313,11 @@ TEST(Spirv, ChecksDecorations) {
     EXPECT_EQ(after([](Front& f) {
                   f.m.op(72, {f.decorated, 0x10000, 35, 0});
               }),
-              "an offset of a member that there is not");
+              "an offset of a member that does not exist");
     EXPECT_EQ(after([](Front& f) {
                   f.types().m.op(72, {f.decorated, 0, 35, 0});
               }),
-              "decorations behind the types");
+              "decorations after the types");
 }
 
 TEST(Spirv, ChecksTypes) {
@@ -334,9 +336,17 @@ TEST(Spirv, ChecksTypes) {
     EXPECT_EQ(type(19, [](Front& f) { return V{f.nothing}; }), twice);
     for (const uint32_t bits : {8u, 16u, 32u, 64u})
         EXPECT_EQ(type(21, [=](Front& f) { return V{f.fresh, bits, 0}; }), "");
-    EXPECT_EQ(type(21, [](Front& f) { return V{f.fresh, 24, 0}; }), "numbers of 24 bits");
-    EXPECT_EQ(type(22, [](Front& f) { return V{f.fresh, 128}; }), "numbers of 128 bits");
-    const std::string vector = "a vector or matrix of nothing that has a size";
+    EXPECT_EQ(type(21,
+                   [](Front& f) {
+                       return V{f.fresh, 24, 0};
+                   }),
+              "a type of 24 bits, which kernels may not use");
+    EXPECT_EQ(type(22,
+                   [](Front& f) {
+                       return V{f.fresh, 128};
+                   }),
+              "a type of 128 bits, which kernels may not use");
+    const std::string vector = "a vector or matrix of a type without a size";
     for (const uint32_t lanes : {2u, 16u})
         EXPECT_EQ(type(23, [=](Front& f) { return V{f.fresh, f.word, lanes}; }), "");
     for (const uint32_t lanes : {0u, 1u, 17u})
@@ -354,32 +364,40 @@ TEST(Spirv, ChecksTypes) {
                    [](Front& f) {
                        return V{f.fresh, f.nothing};
                    }),
-              "an array of nothing that has a size");
+              "an array of a type without a size");
     EXPECT_EQ(type(29,
                    [](Front& f) {
                        return V{f.fresh, 99};
                    }),
-              "an array of nothing that has a size");
-    EXPECT_EQ(type(32, [](Front& f) { return V{f.fresh, 4}; }), "a pointer to nothing");
-    EXPECT_EQ(type(28, [](Front& f) { return V{f.fresh, f.real}; }), "an array of nothing");
-    EXPECT_EQ(type(28, [](Front& f) { return V{f.fresh, 99, f.two}; }), "an array of nothing");
+              "an array of a type without a size");
+    EXPECT_EQ(type(32, [](Front& f) { return V{f.fresh, 4}; }), "a pointer without a type");
+    EXPECT_EQ(type(28,
+                   [](Front& f) {
+                       return V{f.fresh, f.real};
+                   }),
+              "an array without an element type");
+    EXPECT_EQ(type(28,
+                   [](Front& f) {
+                       return V{f.fresh, 99, f.two};
+                   }),
+              "an array without an element type");
     EXPECT_EQ(type(28,
                    [](Front& f) {
                        return V{f.fresh, f.real, 99};
                    }),
-              "an array whose length is no constant");
+              "an array whose length is not a constant");
     EXPECT_EQ(type(28,
                    [](Front& f) {
                        return V{f.fresh, f.real, f.word};
                    }),
-              "an array whose length is no constant");
+              "an array whose length is not a constant");
     // Of matrices that a subgroup holds, say: of no size that is known here.
     EXPECT_EQ(type(28, [](Front& f) { return V{f.fresh, f.nothing, f.word}; }), "");
     EXPECT_EQ(type(30,
                    [](Front& f) {
                        return V{f.fresh, f.word, 99};
                    }),
-              "a struct with a member of no type");
+              "a struct member without a type");
     EXPECT_EQ(type(30, [](Front& f) { return V{f.fresh, f.nothing, f.word}; }), "");
     EXPECT_EQ(type(30, [](Front& f) { return V{f.fresh}; }), "");
 }
@@ -447,10 +465,10 @@ TEST(Spirv, MeasuresMatricesArraysAndStructs) {
     };
     EXPECT_EQ(offset(1, 16), "20");
     EXPECT_EQ(offset(0, 16), "20");
-    EXPECT_EQ(offset(2, 16), "its SPIR-V has an offset of a member that there is not");
+    EXPECT_EQ(offset(2, 16), "its SPIR-V has an offset of a member that does not exist");
     // The two last of which the sum with the words ahead, or the mark for none, once was taken.
     for (const uint32_t member : {0xffffu, 0x10000u, ~0u - 1, ~0u})
-        EXPECT_EQ(offset(member, 16), "its SPIR-V has an offset of a member that there is not");
+        EXPECT_EQ(offset(member, 16), "its SPIR-V has an offset of a member that does not exist");
     // A pointer that is declared before what it points to has the size of an address.
     Front f;
     f.types();
@@ -509,8 +527,8 @@ TEST(Spirv, ChecksConstants) {
         });
     };
     using V = std::vector<uint32_t>;
-    const std::string three = "a local size without three numbers",
-                      constant = "a local size that is no constant";
+    const std::string three = "a local size without three extents",
+                      constant = "a local size that is not constant";
     EXPECT_EQ(size([](Front& f) { return V{f.word, f.fresh, f.two, f.two, f.two}; }), "");
     EXPECT_EQ(size([](Front& f) { return V{f.word, f.fresh, f.two, f.two}; }), three);
     EXPECT_EQ(size([](Front& f) { return V{f.word, f.fresh, f.two, f.two, f.two, f.two}; }), three);
@@ -547,7 +565,7 @@ TEST(Spirv, ChecksVariables) {
               "a variable of another storage class than its type");
     EXPECT_EQ(after([](Front& f) { f.types().variable(4, 99); }), "a variable without a type");
     EXPECT_EQ(after([](Front& f) { f.types().variable(0, f.word); }),
-              "a variable of storage class 0, which no operand is for");
+              "a variable of storage class 0, which kernels may not use");
     EXPECT_EQ(after([](Front& f) { f.types().variable(6, f.nothing); }), "")
         << "of no size that is known here";
     const auto local = [](uint32_t count) {
@@ -582,7 +600,7 @@ TEST(Spirv, ChecksVariables) {
               }),
               block);
 
-    const std::string buffer = "a descriptor that is no storage buffer";
+    const std::string buffer = "a descriptor that is not a storage buffer";
     const auto descriptor = [](uint32_t storage, bool is_struct, bool is_block, uint32_t binding) {
         return after([=](Front& f) {
             const uint32_t id = f.m.new_id();

@@ -29,7 +29,8 @@ void expect_each(std::initializer_list<Change> changes,
             EXPECT_TRUE(status.ok()) << status.message();
         } else {
             EXPECT_EQ(status.code(), StatusCode::kCorruptData) << "no refusal: " << change.expected;
-            EXPECT_EQ(status.message(), "program: " + std::string(change.expected));
+            EXPECT_EQ(status.message(),
+                      "program: " + std::string(change.expected) + "; cook it again");
         }
     }
 }
@@ -81,26 +82,32 @@ TEST(ProgramView, LooksAtTheHeaderBeforeAnythingElse) {
     for (const size_t size : {size_t{0}, size_t{4}, sizeof(FileHeader) - 1}) {
         const std::vector<std::byte> cut(bytes.begin(),
                                          bytes.begin() + static_cast<ptrdiff_t>(size));
-        EXPECT_EQ(load_program(cut).status().message(), "program: shorter than its header");
+        EXPECT_EQ(load_program(cut).status().message(),
+                  "program: shorter than its header, so the file is truncated; copy it again");
     }
     EXPECT_EQ(opened(std::span(bytes).first(sizeof(FileHeader))).message(),
-              "program: " + std::to_string(sizeof(FileHeader)) + " bytes, the header says " +
-                  std::to_string(bytes.size()));
+              "program: " + std::to_string(sizeof(FileHeader)) + " bytes, and the header says " +
+                  std::to_string(bytes.size()) + "; copy the file again");
     std::vector<std::byte> longer = bytes;
     longer.push_back(std::byte{0});
     EXPECT_EQ(opened(longer).message(), "program: " + std::to_string(longer.size()) +
-                                            " bytes, the header says " +
-                                            std::to_string(bytes.size()));
+                                            " bytes, and the header says " +
+                                            std::to_string(bytes.size()) + "; copy the file again");
     EXPECT_EQ(opened(std::span(longer).subspan(1)).code(), StatusCode::kInvalidArgument);
     EXPECT_EQ(opened(std::span(longer).subspan(1)).message(),
-              "program: bytes are not 8-byte aligned");
+              "program: the bytes must be at an address that is a multiple of 8; copy them to an "
+              "aligned buffer");
 
     std::vector<std::byte> changed = bytes;
     changed[0] ^= std::byte{1};
-    EXPECT_EQ(opened(changed).message(), "program: not a Hearth program");
+    EXPECT_TRUE(
+        opened(changed).message().starts_with("program: not a Hearth program; found another"))
+        << opened(changed).message();
     changed = bytes;
     changed[sizeof(FileHeader)] ^= std::byte{1};
-    EXPECT_EQ(opened(changed).message(), "program: checksum does not match");
+    EXPECT_EQ(
+        opened(changed).message(),
+        "program: the checksum differs, so the file is damaged; copy it again or make it again");
     changed = bytes;
     changed[4] ^= std::byte{64};
     EXPECT_EQ(opened(changed).code(), StatusCode::kUnsupported);
@@ -124,24 +131,26 @@ TEST(ProgramView, KeepsEachSectionInsideTheFile) {
     expect_each({{header([](FileHeader& h) {
                       h.sections[kData] = {(h.total_bytes + 7) / 8 * 8, 0};
                   }),
-                  "slot 0: initial contents lie outside the data"}});
+                  "variable 0: initial values lie outside the data"}});
 }
 
 TEST(ProgramView, BoundsWhatTheHeaderSays) {
     expect_each({
-        {header([](FileHeader& h) { h.binding_model = 2; }), "header 0: unknown binding model"},
+        {header([](FileHeader& h) { h.binding_model = 2; }),
+         "header 0: binding_model is not 0 or 1"},
         {header([](FileHeader& h) { h.flags |= 8; }), "header 0: unknown flags"},
         {header([](FileHeader& h) { h.outside_bytes = 4; }),
-         "header 0: has data both inside and outside"},
+         "header 0: its data must be either inside or outside, and is both"},
         {header([](FileHeader& h) { h.flags |= kDataIsOutside; }),
-         "header 0: has data both inside and outside"},
+         "header 0: its data must be either inside or outside, and is both"},
         {header([](FileHeader& h) { h.arena_bytes = uint64_t{1} << 62; }), ""},
         {header([](FileHeader& h) { h.weights_bytes = uint64_t{1} << 62; }), ""},
         {header([](FileHeader& h) { h.arena_bytes = (uint64_t{1} << 62) + 1; }),
          "header 0: a region is larger than 2^62 bytes"},
         {header([](FileHeader& h) { h.weights_bytes = (uint64_t{1} << 62) + 1; }),
          "header 0: a region is larger than 2^62 bytes"},
-        {header([](FileHeader& h) { h.device_target.offset = 1 << 30; }), "header 0: profile is no text"},
+        {header([](FileHeader& h) { h.device_target.offset = 1 << 30; }),
+         "header 0: device target is not a zero-terminated text inside the file"},
     });
 }
 
@@ -149,7 +158,8 @@ TEST(ProgramView, TakesFirstContentsFromOutsideOnlyIfTheyAreTheOnesMeant) {
     const Program program = make_program();
     const std::vector<std::byte> bytes = save_program_without_data(program, program.data.size());
     EXPECT_TRUE(opened(bytes, program.data).ok());
-    const char* expected = "header 0: its first contents lie outside and are not the ones given";
+    const char* expected =
+        "header 0: its initial values are stored in a package, and other bytes were given for them";
     expect_corrupt(opened(bytes), expected);
     expect_corrupt(opened(bytes, std::span(program.data).first(program.data.size() - 1)), expected);
     // What is given beside a program that has its own is not looked at.
@@ -171,15 +181,15 @@ TEST(ProgramView, KeepsEachTextAndListInItsSection) {
     outside([](ListRef l) -> S { return kernel(1, [=](KernelRecord& k) { k.operands = l; }); },
             "kernel 1: declared operands lie outside their section");
     outside([](ListRef l) -> S { return step(3, [=](CommandRecord& s) { s.operands = l; }); },
-            "step 3: operands lie outside their section");
+            "command 3: operands lie outside their section");
     outside([](ListRef l) -> S { return step(3, [=](CommandRecord& s) { s.words = l; }); },
-            "step 3: words lie outside their section");
+            "command 3: words lie outside their section");
     outside([](ListRef l) -> S { return step(3, [=](CommandRecord& s) { s.computes = l; }); },
-            "step 3: debug values lie outside their section");
+            "command 3: debug values lie outside their section");
     outside([](ListRef l) -> S { return step(3, [=](CommandRecord& s) { s.operand_values = l; }); },
-            "step 3: debug values lie outside their section");
+            "command 3: debug values lie outside their section");
     outside([](ListRef l) -> S { return entry(1, [=](EntryRecord& e) { e.commands = l; }); },
-            "entry 1: steps lie outside their section");
+            "entry 1: commands lie outside their section");
     outside([](ListRef l) -> S { return entry(1, [=](EntryRecord& e) { e.bindings = l; }); },
             "entry 1: bindings lie outside their section");
     outside([](ListRef l) -> S { return binding(2, [=](BindingRecord& b) { b.elements = l; }); },
@@ -192,30 +202,32 @@ TEST(ProgramView, KeepsEachTextAndListInItsSection) {
             expect_each({{set(text), expected}});
     };
     no_text([](TextRef t) -> S { return kernel(0, [=](KernelRecord& k) { k.name = t; }); },
-            "kernel 0: name is no text");
+            "kernel 0: name is not a zero-terminated text inside the file");
     no_text([](TextRef t) -> S { return kernel(0, [=](KernelRecord& k) { k.source = t; }); },
-            "kernel 0: source is no text");
+            "kernel 0: source is not a zero-terminated text inside the file");
     no_text([](TextRef t) -> S { return step(0, [=](CommandRecord& s) { s.label = t; }); },
-            "step 0: label is no text");
+            "command 0: label is not a zero-terminated text inside the file");
     no_text([](TextRef t) -> S { return entry(0, [=](EntryRecord& e) { e.name = t; }); },
-            "entry 0: name is no text");
+            "entry 0: name is not a zero-terminated text inside the file");
     no_text([](TextRef t) -> S { return binding(0, [=](BindingRecord& b) { b.name = t; }); },
-            "binding 0: name is no text");
+            "binding 0: name is not a zero-terminated text inside the file");
     no_text([](TextRef t) -> S { return slot(0, [=](VariableRecord& s) { s.name = t; }); },
-            "slot 0: name is no text");
+            "variable 0: name is not a zero-terminated text inside the file");
     // One without its zero, and one with a zero inside.
     expect_each({
-        {kernel(0, [](KernelRecord& k) { k.name.size -= 1; }), "kernel 0: name is no text"},
-        {kernel(0, [](KernelRecord& k) { k.name.size += 1; }), "kernel 0: name is no text"},
+        {kernel(0, [](KernelRecord& k) { k.name.size -= 1; }),
+         "kernel 0: name is not a zero-terminated text inside the file"},
+        {kernel(0, [](KernelRecord& k) { k.name.size += 1; }),
+         "kernel 0: name is not a zero-terminated text inside the file"},
         {[](File& f) {
              const auto end = static_cast<uint32_t>(f.header().sections[kTexts].count);
              f.records<KernelRecord>(kKernels)[0].name = {end, 0};
          },
-         "kernel 0: name is no text"},
+         "kernel 0: name is not a zero-terminated text inside the file"},
         {[](File& f) {
              f.records<char>(kTexts)[f.records<KernelRecord>(kKernels)[0].name.offset + 1] = 0;
          },
-         "kernel 0: name is no text"},
+         "kernel 0: name is not a zero-terminated text inside the file"},
     });
 }
 
@@ -239,14 +251,15 @@ TEST(ProgramView, BoundsPushConstantsAndDescriptors) {
     expect_accepted([](Program& p) { add_kernel(p, 16, 0); });
     expect_accepted([](Program& p) { add_kernel(p, 0, 32); });
     expect_refused([](Program& p) { add_kernel(p, 16, 1); },
-                   "kernel 4: needs over 128 push constant bytes");
+                   "kernel 4: operands and words exceed 128 bytes of push constants");
     expect_refused([](Program& p) { add_kernel(p, 0, 33); },
-                   "kernel 4: needs over 128 push constant bytes");
+                   "kernel 4: operands and words exceed 128 bytes of push constants");
     expect_refused([](Program& p) { add_kernel(p, 0, 0xffffffff); },
-                   "kernel 4: needs over 128 push constant bytes");
+                   "kernel 4: operands and words exceed 128 bytes of push constants");
     expect_accepted([](Program& p) { add_kernel(p, 40, 0, 40); });
     expect_accepted([](Program& p) { add_kernel(p, 40, 2, 27); });
-    expect_refused([](Program& p) { add_kernel(p, 40, 3, 27); }, "over 128 push constant bytes");
+    expect_refused([](Program& p) { add_kernel(p, 40, 3, 27); },
+                   "exceed 128 bytes of push constants");
 
     const auto with_descriptors = [](uint32_t operands, uint32_t words, uint32_t located) {
         Program program = make_program(BindingModel::kDescriptor);
@@ -254,9 +267,10 @@ TEST(ProgramView, BoundsPushConstantsAndDescriptors) {
         return load_program(save_program(program)).status();
     };
     EXPECT_TRUE(with_descriptors(32, 32, 0).ok());
-    expect_corrupt(with_descriptors(33, 0, 0), "kernel 4: needs over 32 descriptors");
-    expect_corrupt(with_descriptors(1, 33, 0), "kernel 4: needs over 128 push constant bytes");
-    expect_corrupt(with_descriptors(3, 0, 1), "kernel 4: locates operands that it has not, or in");
+    expect_corrupt(with_descriptors(33, 0, 0), "kernel 4: has more than 32 descriptors");
+    expect_corrupt(with_descriptors(1, 33, 0),
+                   "kernel 4: operands and words exceed 128 bytes of push constants");
+    expect_corrupt(with_descriptors(3, 0, 1), "kernel 4: located_count exceeds its operands");
 }
 
 TEST(ProgramView, ReadsNoConstantsOfOtherKernels) {
@@ -268,11 +282,12 @@ TEST(ProgramView, ReadsNoConstantsOfOtherKernels) {
         };
     };
     expect_accepted(located(2));
-    const char* expected = "kernel 4: has not one constant for each operand that it locates";
+    const char* expected =
+        "kernel 4: must have one specialization constant for each located operand";
     expect_refused(located(1), expected);
     expect_refused(located(0), expected);
     expect_refused([](Program& p) { add_kernel(p, 2, 0, 3).operands.resize(2); },
-                   "kernel 4: locates operands that it has not, or in another binding model");
+                   "kernel 4: located_count exceeds its operands, or it binds descriptors");
 }
 
 TEST(ProgramView, BoundsWhatAKernelDeclares) {
@@ -280,9 +295,9 @@ TEST(ProgramView, BoundsWhatAKernelDeclares) {
         {kernel(2, [](KernelRecord& k) { k.flags = 128; }), "kernel 2: unknown flags"},
         {kernel(2, [](KernelRecord& k) { k.flags = 127; }), ""},
         {kernel(2, [](KernelRecord& k) { k.located_count = 5; }),
-         "kernel 2: locates operands that it has not, or in another binding model"},
+         "kernel 2: located_count exceeds its operands, or it binds descriptors"},
         {kernel(2, [](KernelRecord& k) { k.access_bytes = 32; }),
-         "kernel 2: accesses memory in pieces that are not 1, 2, 4, 8 or 16 bytes"},
+         "kernel 2: access_bytes must be 1, 2, 4, 8 or 16"},
         {kernel(2, [](KernelRecord& k) { k.access_bytes = 1; }), ""},
         {kernel(2, [](KernelRecord& k) { k.local_size[1] = 1025; }),
          "kernel 2: local size is not in 1..1024"},
@@ -290,12 +305,12 @@ TEST(ProgramView, BoundsWhatAKernelDeclares) {
         {kernel(2, [](KernelRecord& k) { k.local_size[2] = 0; }),
          "kernel 2: local size is not in 1..1024"},
         {kernel(2, [](KernelRecord& k) { k.operands.count -= 1; }),
-         "kernel 2: declares not just its operands"},
+         "kernel 2: must declare each of its operands once"},
         {set<KernelOperandRecord>(kKernelOperands, 1, [](KernelOperandRecord& o) { o.access = 4; }),
-         "kernel 0: declares an unknown access"},
+         "kernel 0: declares an operand with unknown access"},
         {set<KernelOperandRecord>(kKernelOperands, 1,
                                   [](KernelOperandRecord& o) { o.bytes.fixed = ~uint64_t{0}; }),
-         "kernel 0: declares too many bytes"},
+         "kernel 0: declares an operand whose size overflows"},
     });
 }
 
@@ -303,18 +318,19 @@ TEST(ProgramView, WalksOverSpirvInBounds) {
     const auto with = [](std::vector<uint32_t> words) {
         return [=](Program& p) { p.kernels[3].spirv = words; };
     };
-    const char* none = "kernel 3: has no SPIR-V";
+    const char* none = "kernel 3: does not begin with a SPIR-V header";
     expect_refused(with({}), none);
     expect_refused(with({0x07230203}), none);
     expect_refused(with({0x07230203, 0x00010500, 0, 1, 0}), none);
     expect_refused(with({0x07230204, 0x00010500, 0, 1, 0, 0x00010000}), none);
     expect_accepted(with({0x07230203, 0x00010500, 0, 1, 0, 0x00010000}));
     expect_accepted(with({0x07230203, 0x00010500, 0, 1, 0, 0x00020000, 7}));
-    const char* length = "kernel 3: SPIR-V instruction of impossible length";
+    const char* length =
+        "kernel 3: its SPIR-V has an instruction that is empty or ends outside the module";
     expect_refused(with({0x07230203, 0x00010500, 0, 1, 0, 0x00020000}), length);
     expect_refused(with({0x07230203, 0x00010500, 0, 1, 0, 0x00000000}), length);
     expect_refused(with({0x07230203, 0x00010500, 0, 0, 0, 0x00010000}),
-                   "kernel 3: SPIR-V's id bound is out of proportion to its size");
+                   "kernel 3: id bound of its SPIR-V is too large for the module's size");
 }
 
 // --- Operands
@@ -334,13 +350,13 @@ TEST(ProgramView, KeepsOperandsInTheirRegions) {
         {operand_at(3, [](OperandRecord& o) { o.reserved = 1; }),
          "operand 3: reserved field is not zero"},
         {operand_at(3, [](OperandRecord& o) { o.binding = 1; }),
-         "operand 3: names a binding but is not external"},
+         "operand 3: has a binding, but is not in an external buffer"},
         {operand_at(3, [](OperandRecord& o) { o.offset = 2; }),
          "operand 3: offset is not a multiple of 4"},
         {operand_at(3, [](OperandRecord& o) { o.offset = ~uint64_t{3}; }),
          "operand 3: extent overflows"},
         {arena_end(4), "operand 3: lies outside its region"},
-        {arena_end(0), "step 0: gives an operand of fewer bytes than its kernel touches"},
+        {arena_end(0), "command 0: gives an operand smaller than its kernel declares"},
         {operand_at(0, [](OperandRecord& o) { o.offset = 4, o.bytes.fixed = 4; }),
          "operand 0: exceeds the run block"},
         {operand_at(0, [](OperandRecord& o) { o.bytes.fixed = 17; }),
@@ -349,8 +365,9 @@ TEST(ProgramView, KeepsOperandsInTheirRegions) {
          "operand 0: exceeds the run block"},
         {operand_at(0, [](OperandRecord& o) { o.access = 3; }), "operand 0: writes the run block"},
         {operand_at(1, [](OperandRecord& o) { o.offset = 4; }),
-         "operand 1: is external and has an offset"},
-        {operand_at(1, [](OperandRecord& o) { o.binding = 5; }), "operand 1: names no binding"},
+         "operand 1: is in an external buffer, where the offset must be zero"},
+        {operand_at(1, [](OperandRecord& o) { o.binding = 5; }),
+         "operand 1: refers to a binding that does not exist"},
         {operand_at(1, [](OperandRecord& o) { o.access = 3; }), "operand 1: writes an input"},
         // Larger with one row, though not at capacity; and the other way around.
         {operand_at(1,
@@ -391,7 +408,7 @@ TEST(ProgramView, BoundsShapes) {
         {shaped([](ShapeRecord& s) { s.counts[1] = 1; }), impossible},
         {shaped([](ShapeRecord& s) { s.counts[7] = -1; }), impossible},
         {shaped([](ShapeRecord& s) { s.counts[0] = 2; }),
-         "binding 1: its bytes are not those of its shape"},
+         "binding 1: its size in bytes does not match its shape and type"},
     });
 }
 
@@ -406,14 +423,14 @@ TEST(ProgramView, BoundsBindings) {
                  [](BindingRecord& b) {
                      b.bytes = {4, 4};
                  }),
-         "binding 1: its bytes are not those of its shape"},
+         "binding 1: its size in bytes does not match its shape and type"},
     });
     // Names of elements.
     const auto named = [](uint32_t index, size_t count) {
         return [=](Program& p) { p.bindings[index].elements.resize(count, "e"); };
     };
     expect_accepted(named(kLearnRate, 1));
-    const std::string as_many = ": has not as many names as elements";
+    const std::string as_many = ": must name each of its elements, or none";
     expect_refused(named(kLearnRate, 2), "binding 1" + as_many);
     expect_refused(named(kLearnX, 1), "binding 0" + as_many);
     expect_refused(
@@ -432,36 +449,43 @@ TEST(ProgramView, BoundsBindings) {
     named(kLearnRate, 1)(program);
     File file(program);
     file.records<TextRef>(kNames)[0].offset = 1 << 30;
-    expect_corrupt(file.load(), "binding 1: name of an element is no text");
+    expect_corrupt(file.load(),
+                   "binding 1: name of an element is not a zero-terminated text inside the file");
 }
 
 TEST(ProgramView, BoundsSlots) {
     expect_each({
-        {slot(1, [](VariableRecord& s) { s.kind = 4; }), "slot 1: unknown kind"},
+        {slot(1, [](VariableRecord& s) { s.kind = 4; }), "variable 1: unknown kind"},
         {slot(1, [](VariableRecord& s) { s.kind = 3; }), ""},
-        {slot(1, [](VariableRecord& s) { s.dtype = kDTypeCount; }), "slot 1: unknown type"},
-        {slot(1, [](VariableRecord& s) { s.shape.rank = 9; }), "slot 1: impossible shape"},
-        {slot(1, [](VariableRecord& s) { s.shape.batch_mask = 1; }), "slot 1: impossible shape"},
-        {slot(1, [](VariableRecord& s) { s.offset += 2; }), "slot 1: offset is not a multiple of 4"},
+        {slot(1, [](VariableRecord& s) { s.dtype = kDTypeCount; }), "variable 1: unknown type"},
+        {slot(1, [](VariableRecord& s) { s.shape.rank = 9; }), "variable 1: impossible shape"},
+        {slot(1, [](VariableRecord& s) { s.shape.batch_mask = 1; }),
+         "variable 1: impossible shape"},
+        {slot(1, [](VariableRecord& s) { s.offset += 2; }),
+         "variable 1: offset is not a multiple of 4"},
         // 64 bytes of the 1,024.
         {slot(1, [](VariableRecord& s) { s.offset = 960; }), ""},
-        {slot(1, [](VariableRecord& s) { s.offset = 964; }), "slot 1: lies outside the weights"},
-        {slot(1, [](VariableRecord& s) { s.offset = 1024; }), "slot 1: lies outside the weights"},
-        {slot(1, [](VariableRecord& s) { s.offset = kHuge; }), "slot 1: lies outside the weights"},
+        {slot(1, [](VariableRecord& s) { s.offset = 964; }),
+         "variable 1: lies outside the weights"},
+        {slot(1, [](VariableRecord& s) { s.offset = 1024; }),
+         "variable 1: lies outside the weights"},
+        {slot(1, [](VariableRecord& s) { s.offset = kHuge; }),
+         "variable 1: lies outside the weights"},
         {slot(1, [](VariableRecord& s) { s.bytes = ~uint64_t{0}; }),
-         "slot 1: lies outside the weights"},
-        {slot(1, [](VariableRecord& s) { s.offset = 1024, s.bytes = 0, s.shape.counts[0] = 0; }), ""},
+         "variable 1: lies outside the weights"},
+        {slot(1, [](VariableRecord& s) { s.offset = 1024, s.bytes = 0, s.shape.counts[0] = 0; }),
+         ""},
         // Just behind the slot ahead, which has 384 bytes at 256.
         {slot(1, [](VariableRecord& s) { s.offset = 640; }), ""},
         {slot(1, [](VariableRecord& s) { s.offset = 636; }),
-         "slot 1: lies before or upon the slot ahead of it"},
+         "variable 1: overlaps the previous variable, or precedes it in memory"},
         // 384 bytes of the 400.
         {slot(0, [](VariableRecord& s) { s.data_offset = 17; }),
-         "slot 0: initial contents lie outside the data"},
+         "variable 0: initial values lie outside the data"},
         {slot(0, [](VariableRecord& s) { s.data_offset = 400; }),
-         "slot 0: initial contents lie outside the data"},
+         "variable 0: initial values lie outside the data"},
         {slot(0, [](VariableRecord& s) { s.data_offset = kHuge; }),
-         "slot 0: initial contents lie outside the data"},
+         "variable 0: initial values lie outside the data"},
     });
     // An empty name is one too, the first in order.
     expect_accepted([](Program& p) { p.variables[0].name = ""; });
@@ -479,29 +503,33 @@ TEST(ProgramView, BoundsSteps) {
         return step(0, [=](CommandRecord& s) { change(s.grid[1]); });
     };
     expect_each({
-        {step(2, [](CommandRecord& s) { s.kind = 4; }), "step 2: unknown kind"},
-        {step(0, [](CommandRecord& s) { s.kernel = 4; }), "step 0: names no kernel"},
-        {step(0, [](CommandRecord& s) { s.kernel = ~0u; }), "step 0: names no kernel"},
+        {step(2, [](CommandRecord& s) { s.kind = 4; }), "command 2: unknown kind"},
+        {step(0, [](CommandRecord& s) { s.kernel = 4; }),
+         "command 0: refers to a kernel that does not exist"},
+        {step(0, [](CommandRecord& s) { s.kernel = ~0u; }),
+         "command 0: refers to a kernel that does not exist"},
         {step(0, [](CommandRecord& s) { s.operands.count -= 1; }),
-         "step 0: has not its kernel's operands"},
-        {step(0, [](CommandRecord& s) { s.words.count -= 1; }), "step 0: has not its kernel's words"},
+         "command 0: has another number of operands than its kernel"},
+        {step(0, [](CommandRecord& s) { s.words.count -= 1; }),
+         "command 0: has another number of words than its kernel"},
         {step(0, [](CommandRecord& s) { s.kind = uint32_t(CommandKind::kBarrier); }),
-         "step 0: is a barrier with operands"},
-        {step(0, [](CommandRecord& s) { s.kind = uint32_t(CommandKind::kBarrier), s.operands = {}; }),
-         "step 0: is a barrier with operands"},
+         "command 0: is a barrier, which has neither operands nor words"},
+        {step(0,
+              [](CommandRecord& s) { s.kind = uint32_t(CommandKind::kBarrier), s.operands = {}; }),
+         "command 0: is a barrier, which has neither operands nor words"},
         {step(0, [](CommandRecord& s) { s.kind = uint32_t(CommandKind::kBarrier), s.words = {}; }),
-         "step 0: is a barrier with operands"},
-        {with_grid([](GridAxisRecord& g) { g.tile = 0; }), "step 0: tile is zero"},
+         "command 0: is a barrier, which has neither operands nor words"},
+        {with_grid([](GridAxisRecord& g) { g.tile = 0; }), "command 0: tile is zero"},
         {with_grid([](GridAxisRecord& g) { g.reserved = 1; }),
-         "step 0: reserved field is not zero"},
+         "command 0: reserved field is not zero"},
         {with_grid([](GridAxisRecord& g) {
              g.work = {~uint64_t{0}, 0};
          }),
-         "step 0: work overflows"},
+         "command 0: work overflows"},
         {with_grid([](GridAxisRecord& g) {
              g.work = {0, uint64_t{1} << 61};
          }),
-         "step 0: work overflows"},
+         "command 0: work overflows"},
         {with_grid([](GridAxisRecord& g) {
              g = {{uint64_t{64} * 0xffffffff, 0}, 64, 0};
          }),
@@ -509,7 +537,7 @@ TEST(ProgramView, BoundsSteps) {
         {with_grid([](GridAxisRecord& g) {
              g = {{uint64_t{64} * 0xffffffff + 1, 0}, 64, 0};
          }),
-         "step 0: has over 2^32 workgroups along an axis"},
+         "command 0: has more than 2^32 workgroups along an axis"},
     });
     // A barrier of words alone.
     expect_refused(
@@ -517,7 +545,7 @@ TEST(ProgramView, BoundsSteps) {
             p.commands[2].first_word = 0, p.commands[2].word_count = 1;
             p.commands[0] = Command();
         },
-        "is a barrier with operands");
+        "is a barrier, which has neither operands nor words");
 }
 
 TEST(ProgramView, BoundsCopies) {
@@ -525,13 +553,13 @@ TEST(ProgramView, BoundsCopies) {
     const auto to = [](P& p) -> Operand& { return operand(p, kCopy, 1); };
     const auto from = [](P& p) -> Operand& { return operand(p, kCopy, 0); };
     expect_refused([&](P& p) { from(p).access = Access::kReadWrite; },
-                   "step 6: is a copy that does not read, then write");
+                   "command 6: is a copy, whose first operand is read and whose second is written");
     expect_refused([&](P& p) { to(p).access = Access::kReadWrite; },
-                   "step 6: is a copy that does not read, then write");
+                   "command 6: is a copy, whose first operand is read and whose second is written");
     expect_refused([&](P& p) { to(p).offset -= 384, to(p).bytes.fixed += 4; },
-                   "step 6: is a copy between different sizes");
+                   "command 6: is a copy between operands of different sizes");
     expect_refused([&](P& p) { to(p).bytes.is_batch -= 4; },
-                   "step 6: is a copy between different sizes");
+                   "command 6: is a copy between operands of different sizes");
     // Side by side they may lie, in either order.
     const uint64_t bytes = kRowsCapacity * kWidth * 4;
     for (const bool is_reversed : {false, true}) {
@@ -544,7 +572,7 @@ TEST(ProgramView, BoundsCopies) {
                 from(p).offset = is_reversed ? bytes - 4 : 0;
                 to(p).offset = is_reversed ? 0 : bytes - 4;
             },
-            "step 6: is a copy onto itself");
+            "command 6: is a copy whose source and destination overlap");
     }
     // One offset in two regions is two places.
     expect_accepted([&](P& p) {
@@ -555,11 +583,11 @@ TEST(ProgramView, BoundsCopies) {
 
 TEST(ProgramView, BoundsFills) {
     expect_refused([](Program& p) { p.commands[kFill].word_count = 0; },
-                   "step 4: is a fill without one operand and one word");
+                   "command 4: is a fill, which has one operand and one word");
     expect_refused([](Program& p) { p.commands[kFill].operand_count = 0; },
-                   "step 4: is a fill without one operand and one word");
+                   "command 4: is a fill, which has one operand and one word");
     expect_refused([](Program& p) { operand(p, kFill, 0).access = Access::kReadWrite; },
-                   "step 4: is a fill that does not write");
+                   "command 4: is a fill, whose operand must be written");
 }
 
 TEST(ProgramView, BoundsWhatLocatedOperandsCanReach) {
@@ -580,7 +608,8 @@ TEST(ProgramView, BoundsWhatLocatedOperandsCanReach) {
         };
     };
     expect_accepted(at(uint64_t{0x7fffffff} * kLocationUnit));
-    const char* expected = "step 12: has an operand that its kernel cannot locate";
+    const char* expected =
+        "command 12: gives a located operand outside arena and weights, or at an unaligned offset";
     expect_refused(at(uint64_t{0x80000000} * kLocationUnit), expected);
     expect_refused(
         [&](Program& p) {
@@ -603,10 +632,11 @@ TEST(ProgramView, BoundsEntries) {
         {entry(1, [=](EntryRecord& e) { e.arena_bytes = ~uint64_t{0}; }),
          "entry 1: arena range lies outside the arena"},
         {entry(0, [=](EntryRecord& e) { e.arena_offset = 4, e.arena_bytes -= 4; }),
-         "entry 0: a step's operand is not the entry's"},
-        {set<uint32_t>(kEntryBindings, 0, [](uint32_t& b) { b = 5; }), "entry 0: names no binding"},
+         "entry 0: a command uses memory that is not of this entry"},
+        {set<uint32_t>(kEntryBindings, 0, [](uint32_t& b) { b = 5; }),
+         "entry 0: refers to a binding that does not exist"},
         {set<uint32_t>(kEntryBindings, 0, [](uint32_t& b) { b = ~0u; }),
-         "entry 0: names no binding"},
+         "entry 0: refers to a binding that does not exist"},
     });
     const auto with_bindings = [](uint32_t count) {
         return [=](Program& p) {
@@ -619,7 +649,7 @@ TEST(ProgramView, BoundsEntries) {
         };
     };
     expect_accepted(with_bindings(62));
-    expect_refused(with_bindings(63), "entry 1: has over 64 bindings");
+    expect_refused(with_bindings(63), "entry 1: has more than 64 bindings");
     const auto with_entries = [](uint32_t count) {
         return [=](Program& p) {
             while (p.entries.size() < count) {
@@ -630,7 +660,7 @@ TEST(ProgramView, BoundsEntries) {
         };
     };
     expect_accepted(with_entries(1024));
-    expect_refused(with_entries(1025), "entry 1024: there are over 1024");
+    expect_refused(with_entries(1025), "entry 1024: a program has at most 1024 entries");
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ float number(std::span<const float> row, CarNumber which) {
     return row[static_cast<size_t>(which)];
 }
 
-/// Scripted drivers, one who never turns, one who brakes for ever and one who drives in circles: more than a lap.
+/// Scripted drivers, one who never turns, one who brakes for ever and one who drives in circles:
+/// more than a lap.
 TEST(GhostLapSimulation, StepsAreThoseOfTheRacerInCpp) {
     const Track track = Track::circuit();
     const agents::VectorEnv simulation = make_simulation(track);
@@ -36,7 +37,8 @@ TEST(GhostLapSimulation, StepsAreThoseOfTheRacerInCpp) {
     HostTensor state(DType::kF32, {kCars, kWidth}), action(DType::kF32, {kCars, kActionSize});
     std::vector<uint32_t> ends(kCars);
     uint32_t off_tracks = 0;
-    // Inside a bend two stretches of the centre line may be equally near, and rounding decides: centimetres of progress.
+    // Inside a bend two stretches of the centre line may be equally near, and rounding decides:
+    // centimetres of progress.
     uint32_t apart = 0;
     for (uint32_t t = 0; t < 400; ++t) {
         std::vector<float> worth(kCars);
@@ -64,7 +66,8 @@ TEST(GhostLapSimulation, StepsAreThoseOfTheRacerInCpp) {
         Trace trace("step");
         const agents::StepResult step =
             simulation.step(trace.constant(state), trace.constant(action), Tensor(), 0);
-        const std::vector<Tensor> asked = {step.state, step.reward, cast(step.terminated, DType::kF32),
+        const std::vector<Tensor> asked = {step.state, step.reward,
+                                           cast(step.terminated, DType::kF32),
                                            simulation.observe(step.state)};
         const auto found = eval(asked);
         ASSERT_TRUE(found.ok()) << found.status().message();

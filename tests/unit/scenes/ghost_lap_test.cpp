@@ -435,7 +435,7 @@ TEST(InputScript, ARecordedDriveReplaysToTheSameRace) {
     EXPECT_EQ(replayed.player().laps().size(), 1u);
 }
 
-// --- Random ---------------------------------------------------------------------------------------
+// --- Random --------------------------------------------------------------------------------------
 
 TEST(Random, StreamsOfOneSeedDiffer) {
     std::set<uint64_t> seen;

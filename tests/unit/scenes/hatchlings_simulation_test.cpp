@@ -51,8 +51,8 @@ TEST(HatchlingsSimulation, BeginsAsTheWorldInCppDoesWithRulesThatVary) {
     EXPECT_LT(hot, static_cast<int>(kWorlds));
 }
 
-/// 45 decisions of three clearings, each from where the one before left it: half of the hatchlings forage, the others do
-/// not look.
+/// 45 decisions of three clearings, each from where the one before left it: half of the hatchlings
+/// forage, the others do not look.
 class HatchlingsSimulationSteps : public ::testing::TestWithParam<bool> {};
 
 TEST_P(HatchlingsSimulationSteps, AreThoseOfTheWorldInCpp) {

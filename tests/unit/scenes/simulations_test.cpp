@@ -137,7 +137,8 @@ TEST_P(ClassicSimulation, BeginsWhereTheTaskDoes) {
 INSTANTIATE_TEST_SUITE_P(All, ClassicSimulation, ::testing::ValuesIn(kTaskNames),
                          [](const auto& instance) { return std::string(instance.param); });
 
-/// How many dispatches and barriers a recording of so many steps of CartPole may be; steps 0: a whole window.
+/// How many dispatches and barriers a recording of so many steps of CartPole may be; steps 0: a
+/// whole window.
 struct Recording {
     const char* name;
     int64_t steps;
@@ -146,8 +147,8 @@ struct Recording {
 
 class RolloutRecording : public testing::TestWithParam<Recording> {};
 
-// Acting and stepping, all steps of a recording, are one kernel on a GPU, and what they said is put into the window by
-// one more.
+// Acting and stepping, all steps of a recording, are one kernel on a GPU, and what they said is put
+// into the window by one more.
 TEST_P(RolloutRecording, HasAtMostSoManyDispatchesAndBarriers) {
     agents::Ppo ppo;
     ppo.n_agents = ppo.n_steps = 8;
@@ -156,10 +157,11 @@ TEST_P(RolloutRecording, HasAtMostSoManyDispatchesAndBarriers) {
     options.fuse_mlp = FuseMlp::kAlways;
     options.caps.subgroup_arithmetic = true;
     options.caps.max_compute_shared_memory_size = 49152;
-    options.caps.max_compute_work_group_invocations = options.caps.max_compute_work_group_size_x = 1024;
-    const agents::AgentGraphs traces =
-        build_agent_graphs(schema_of(make_task("CartPole")->info()), agents::mlp_network({64, 64}), ppo,
-                     make_simulation("CartPole").value(), {.steps_per_recording = GetParam().steps});
+    options.caps.max_compute_work_group_invocations = options.caps.max_compute_work_group_size_x =
+        1024;
+    const agents::AgentGraphs traces = build_agent_graphs(
+        schema_of(make_task("CartPole")->info()), agents::mlp_network({64, 64}), ppo,
+        make_simulation("CartPole").value(), {.steps_per_recording = GetParam().steps});
     for (const auto& trace : traces) {
         if (trace->graph().name != "rollout") continue;
         auto graph = trace->build();
@@ -193,7 +195,9 @@ TEST(ClassicSimulations, WhatARolloutCannotPlayIsAnError) {
     const agents::VectorEnv simulation = make_simulation("CartPole").value();
     const auto status_of = [&](const agents::AgentSpec& seen, const agents::PolicyNetwork& network,
                                const agents::VectorEnv& played, int64_t steps) {
-        return build_agent_graphs(seen, network, agents::Ppo{}, played, {.steps_per_recording = steps})[0]->status();
+        return build_agent_graphs(seen, network, agents::Ppo{}, played,
+                                  {.steps_per_recording = steps})[0]
+            ->status();
     };
     const auto mlp = agents::mlp_network({8});
     EXPECT_TRUE(status_of(schema, mlp, simulation, 16).ok());
@@ -203,7 +207,7 @@ TEST(ClassicSimulations, WhatARolloutCannotPlayIsAnError) {
     EXPECT_EQ(status_of(schema, agents::gru_network(8), simulation, 0).code(),
               StatusCode::kUnsupported);
     const agents::AgentSpec masked(agents::ObservationSpec().box("observation", 4),
-                                     agents::ActionSpec().discrete("action", 2, true));
+                                   agents::ActionSpec().discrete("action", 2, true));
     EXPECT_EQ(status_of(masked, mlp, simulation, 0).code(), StatusCode::kUnsupported);
 }
 

@@ -51,12 +51,12 @@ TEST(Json, TextsMayEscapeEveryCharacter) {
 TEST(Json, TextsThatAreNoneAreRefusedWithTheirPlace) {
     EXPECT_EQ(text_of("a"), "JSON: expected '\"' at byte 0");
     EXPECT_EQ(text_of(""), "JSON: expected '\"' at byte 0");
-    EXPECT_EQ(text_of("\"a"), "JSON: expected the end of a text at byte 2");
-    EXPECT_EQ(text_of("\"a\x1f\""), "JSON: expected no control characters in a text at byte 3");
+    EXPECT_EQ(text_of("\"a"), "JSON: expected the end of a string at byte 2");
+    EXPECT_EQ(text_of("\"a\x1f\""), "JSON: expected no control characters in a string at byte 3");
     EXPECT_EQ(text_of(R"("\x")"), "JSON: expected an escape at byte 3");
     EXPECT_EQ(text_of(R"("\u00g0")"), "JSON: expected four hexadecimal digits at byte 3");
     EXPECT_EQ(text_of(R"("\u004)"), "JSON: expected four hexadecimal digits at byte 3");
-    EXPECT_EQ(text_of(R"("\u0041)"), "JSON: expected the end of a text at byte 7");
+    EXPECT_EQ(text_of(R"("\u0041)"), "JSON: expected the end of a string at byte 7");
     const char* const second = "JSON: expected the second half of a surrogate pair at byte ";
     EXPECT_EQ(text_of(R"("\ud800")"), second + std::string("7"));
     EXPECT_EQ(text_of(R"("\ud800\n")"), second + std::string("7"));
@@ -73,7 +73,7 @@ TEST(Json, NothingIsReadBehindTheEnd) {
     };
     EXPECT_EQ(cut(R"("\n")", 2), "JSON: expected an escape at byte 2");
     EXPECT_EQ(cut(R"("\u0041")", 2), "JSON: expected four hexadecimal digits at byte 3");
-    EXPECT_EQ(cut(R"("a")", 1), "JSON: expected the end of a text at byte 2");
+    EXPECT_EQ(cut(R"("a")", 1), "JSON: expected the end of a string at byte 2");
     EXPECT_EQ(numbers_of(std::string_view("[12]").substr(0, 2)), "JSON: expected ']' at byte 2");
     EXPECT_EQ(numbers_of(std::string_view("[12]").substr(0, 3)), "JSON: expected ']' at byte 3");
     EXPECT_EQ(numbers_of(std::string_view("[]").substr(0, 1)),
@@ -98,7 +98,7 @@ TEST(Json, ObjectsHaveEachKeyOnce) {
     EXPECT_EQ(object_of("{}"), "");
     EXPECT_EQ(object_of(R"( { "a" : "1" , "b":"2" } )"), "a=1;b=2;");
     EXPECT_EQ(object_of(R"({"a":"1","a":"2"})"),
-              "JSON: expected another key than one that was there at byte 12");
+              "JSON: expected a key that differs from the previous ones at byte 12");
     EXPECT_EQ(object_of("[]"), "JSON: expected '{' at byte 0");
     EXPECT_EQ(object_of(R"({"a" "1"})"), "JSON: expected ':' at byte 5");
     EXPECT_EQ(object_of(R"({"a":"1",})"), "JSON: expected '\"' at byte 9");

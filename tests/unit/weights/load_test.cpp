@@ -64,14 +64,13 @@ TEST(NameRules, WhatIsNoPatternIsRejectedWithItsPlace) {
                                 "[b-a]", "(?:", "a|*", "+", "?", "{2}", "[a-", "a{,2}", "[\\"})
         EXPECT_EQ(Pattern::parse(pattern).status().code(), StatusCode::kInvalidArgument) << pattern;
     EXPECT_EQ(renamed(KeyRule::replace("ab(c", "x"), "a"),
-              "error: pattern 'ab(c' has a ( without its ) at character 4");
+              "error: pattern 'ab(c' has a ( without a ) at character 4");
     for (const char* replacement : {"$1", "$/", "$-", "$a", "$:"})
         EXPECT_EQ(renamed(KeyRule::replace("a", replacement), "a"),
                   "error: replacement '" + std::string(replacement) +
                       "' has $ without the number of a group");
     // A number has one digit, however many groups there are.
-    EXPECT_EQ(renamed(KeyRule::replace("(a)(a)(a)(a)(a)(a)(a)(a)(b)(c)", "$9"), "aaaaaaaabc"),
-              "b");
+    EXPECT_EQ(renamed(KeyRule::replace("(a)(a)(a)(a)(a)(a)(a)(a)(b)(c)", "$9"), "aaaaaaaabc"), "b");
     EXPECT_NE(renamed(KeyRule::replace("(a)(a)(a)(a)(a)(a)(a)(a)(b)(c)", "$:"), "aaaaaaaabc")
                   .find("without the number"),
               std::string::npos);
@@ -84,9 +83,9 @@ TEST(NameRules, WhatIsNoPatternIsRejectedWithItsPlace) {
         return Pattern::parse(std::string(depth, '(') + "a" + std::string(depth, ')'));
     };
     EXPECT_TRUE(nested(19).ok());
-    EXPECT_EQ(nested(20).status().message(),
-              "pattern '" + std::string(20, '(') + "a" + std::string(20, ')') +
-                  "' has too many groups in one another at character 20");
+    EXPECT_EQ(nested(20).status().message(), "pattern '" + std::string(20, '(') + "a" +
+                                                 std::string(20, ')') +
+                                                 "' has groups nested too deeply at character 20");
 }
 
 TEST(NameRules, PatternsThatTakeForeverGiveUp) {
@@ -130,8 +129,8 @@ TEST(LoadWeights, TheReportNamesAllThatDoesNotFitAndNothingChanges) {
     const auto strict = load_weights(file, net.trace);
     ASSERT_FALSE(strict.ok());
     EXPECT_EQ(strict.status().message(),
-              "the weights do not fit: 1 loaded; 1 missing: fc.bias; 1 unexpected: head.weight; "
-              "1 misshapen: fc.weight (expected f32[2, 3], found f32[3, 2])");
+              "the weights do not match the program: 1 loaded; 1 missing: fc.bias; 1 unexpected: "
+              "head.weight; 1 misshapen: fc.weight (expected f32[2, 3], found f32[3, 2])");
     EXPECT_EQ(state_dict(net.trace, true).at("norm.mean"), filled({2}, 0));
 
     const auto loose = load_weights(file, net.trace, {.strict = false});

@@ -51,8 +51,9 @@ struct Refusal {
 };
 
 TEST(Pickle, StacksThatDoNotWorkOutAreRejected) {
-    const char *few = "takes more values than there are", *mark = "needs a mark",
-               *key = "a key has no value", *other = "adds to what is no container of this kind";
+    const char *few = "pops more values than the stack has", *mark = "needs a mark",
+               *key = "a dictionary key has no value",
+               *other = "appends to a value that is not such a container";
     const Refusal refusals[] = {
         {".", few},
         {"0", mark},  // POP takes a mark where there is no value
@@ -69,28 +70,30 @@ TEST(Pickle, StacksThatDoNotWorkOutAreRejected) {
         {"s.", few},
         {"}s.", few},
         {"N(u.", other},
-        {"(u.", "adds to nothing"},
+        {"(u.", "appends to an empty stack"},
         {"](NNu.", other},
         {"}(Nu.", key},
         {"(Nd.", key},
-        {"Na.", "adds to nothing"},
+        {"Na.", "appends to an empty stack"},
         {"a.", few},
         {"NNa.", other},
         {")Na.", other},
         {"R.", few},
-        {"NNR.", "calls what is no name"},
-        {")NR.", "calls what is no name"},
-        {"cm\nn\nNR.", "calls with arguments that are no tuple"},
+        {"NNR.", "calls a value that is not a known function"},
+        {")NR.", "calls a value that is not a known function"},
+        {"cm\nn\nNR.", "calls with arguments that are not a tuple"},
         {"b.", few},
-        {"Nb.", "builds nothing"},
-        {"q\x01.", "remembers nothing"},
-        {"N(q\x01.", "remembers nothing"},
-        {"h\x01.", "recalls 1, which was never there"},
+        {"Nb.", "builds from an empty stack"},
+        {"q\x01.", "memoizes from an empty stack"},
+        {"N(q\x01.", "memoizes from an empty stack"},
+        {"h\x01.", "recalls 1, which was never stored"},
         {"Q.", few},
-        {"X\x01" + std::string(3, '\0') + "mN\x93.", "names a class with what is no text"},
-        {"NX\x01" + std::string(3, '\0') + "m\x93.", "names a class with what is no text"},
-        {"]h", "recalls 0, which was never there"},
-        {"]", "ends before its STOP (truncated?)"},
+        {"X\x01" + std::string(3, '\0') + "mN\x93.",
+         "names a class by a value that is not a string"},
+        {"NX\x01" + std::string(3, '\0') + "m\x93.",
+         "names a class by a value that is not a string"},
+        {"]h", "recalls 0, which was never stored"},
+        {"]", "ends before its STOP; the file is truncated, copy it again"},
         {"\x95", "is cut off"},
         {"G", "is cut off"},
         {"X\xff\xff\xff\xff.", "is cut off"},
@@ -99,13 +102,13 @@ TEST(Pickle, StacksThatDoNotWorkOutAreRejected) {
         {"cos\n", "is cut off"},
         {"\x8a\x05", "is cut off"},  // memcpy from nowhere, once
         {"I1\n.", "pickle opcode 0x49"},
-        {"\x80\x06.", "pickle protocol 6; known are 2 to 5"},
-        {"\x80\x01N.", "pickle protocol 1; known are 2 to 5"},
+        {"\x80\x06.", "pickle protocol 6; expected 2 to 5"},
+        {"\x80\x01N.", "pickle protocol 1; expected 2 to 5"},
     };
     for (const Refusal& r : refusals)
         EXPECT_NE(message_of(r.opcodes).find(r.expected), std::string::npos)
             << r.opcodes << ": " << message_of(r.opcodes);
-    EXPECT_EQ(message_of("N(."), "pickle: at byte 3: takes more values than there are");
+    EXPECT_EQ(message_of("N(."), "pickle: at byte 3: pops more values than the stack has");
 }
 
 TEST(Pickle, WhatWorksOutIsAccepted) {
@@ -141,7 +144,8 @@ TEST(Pickle, NamesOfClassesAreBounded) {
         return "c" + std::string(module, 'm') + "\n" + std::string(name, 'n') + "\n.";
     };
     EXPECT_EQ(message_of(named(1000, 24)), "(no error)");
-    EXPECT_NE(message_of(named(1000, 25)).find("names no class"), std::string::npos);
+    EXPECT_NE(message_of(named(1000, 25)).find("refers to a class without a name"),
+              std::string::npos);
 }
 
 TEST(Pickle, NumbersHaveTheirValues) {

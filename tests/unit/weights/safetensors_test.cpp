@@ -139,9 +139,9 @@ TEST(Safetensors, HeadersThatLieAreRejectedWithTheFact) {
     };
     const std::string of = "safetensors: tensor 'w': ";
     EXPECT_EQ(refused(R"("shape":[2],"data_offsets":[0,8,8])"),
-              of + "data_offsets are not two numbers");
+              of + "data_offsets must be two numbers");
     EXPECT_EQ(refused(R"("shape":[2],"data_offsets":[0])"),
-              of + "data_offsets are not two numbers");
+              of + "data_offsets must be two numbers");
     EXPECT_EQ(refused(R"("data_offsets":[0,8])"), of + "needs dtype, shape and data_offsets");
     EXPECT_EQ(refused(R"("shape":[2],"data_offsets":[0,8],"more":[])"),
               of + "unknown field 'more'");
@@ -155,8 +155,8 @@ TEST(Safetensors, HeadersThatLieAreRejectedWithTheFact) {
     std::vector<std::byte> longer = file_of("{}", 0);
     longer[0] = std::byte{3};
     EXPECT_EQ(read_safetensors(longer).status().message(),
-              "safetensors: its header of 3 bytes is longer than the 10 bytes there are (truncated "
-              "or damaged?)");
+              "safetensors: its header of 3 bytes is longer than the 10 bytes there are; the file "
+              "is truncated or damaged, copy it again");
     for (
         const char* header :
         {"", "{", "[]", "{}x", R"({"w":1})", R"({"w":{}})", R"({"w":{"dtype":"F32"}})",

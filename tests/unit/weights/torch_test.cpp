@@ -255,7 +255,8 @@ TEST(TorchFile, TheOlderFormIsCheckedPartByPart) {
         legacy.*part = value;
         return reading(legacy);
     };
-    const char* magic = "torch file: does not begin with PyTorch's magic number";
+    const char* magic =
+        "torch file: does not begin with PyTorch's magic number; expected a file of torch.save";
     EXPECT_EQ(changed(&Legacy::magic, integer(5)), magic);
     EXPECT_EQ(changed(&Legacy::magic,
                       std::string("\x8a\x0a") + "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x18"),
@@ -263,7 +264,7 @@ TEST(TorchFile, TheOlderFormIsCheckedPartByPart) {
     EXPECT_EQ(changed(&Legacy::magic, text("\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")), magic);
     EXPECT_EQ(changed(&Legacy::version, integer(1002)), "torch file: version 1002");
     EXPECT_EQ(changed(&Legacy::system, dict("little_endian", "\x89")),
-              "torch file: it is not little-endian");
+              "torch file: it is big-endian; save it on a little-endian machine");
     EXPECT_EQ(changed(&Legacy::system, dict("little_endian", "\x88")), "x=f32[4] 1 2 3 4;");
     EXPECT_EQ(changed(&Legacy::system, dict("protocol_version", integer(0))), "x=f32[4] 1 2 3 4;");
     EXPECT_EQ(changed(&Legacy::keys, "](" + text("7") + "e"),
@@ -273,7 +274,7 @@ TEST(TorchFile, TheOlderFormIsCheckedPartByPart) {
     EXPECT_EQ(changed(&Legacy::keys, "](" + text(std::string(4097, 'k')) + "e"),
               "torch file: a storage's name is too long");
     EXPECT_EQ(changed(&Legacy::storages, number<uint64_t>(5) + std::string(16, '\0')),
-              "torch file: its storages are cut off");
+              "torch file: its storages are truncated; copy the file again");
     // Four times this is nothing.
     EXPECT_EQ(changed(&Legacy::storages, number(uint64_t{1} << 62)),
               "torch file: the storage '0' is cut off");
@@ -335,7 +336,7 @@ TEST(TorchFile, WhatIsNoTensorOfAKnownFormIsRefused) {
              {"_rebuild_sparse_tensor", ")"}})
         expect_in("'x' is a tensor of a kind that '" + name + "' makes",
                   reading_object(dict("x", call("torch._utils", name, arguments))));
-    const std::string odd = "a key has no value";
+    const std::string odd = "a dictionary key has no value";
     expect_in(odd, reading_object(call("collections", "OrderedDict", ")") + text("x") + "a"));
     expect_in(
         odd, reading_object(call("collections", "OrderedDict", "(](" + tuple({text("x")}) + "et")));
@@ -375,11 +376,13 @@ TEST(TorchFile, TensorsThatReachOutOfTheirStorageAreRefused) {
     EXPECT_EQ(
         reading_tensor([](P& p) { p.extents = integers({0}), p.offset = integer(INT64_MAX); }),
         "x=f32[0];");
-    expect_in("its offset is no position", reading_tensor([](P& p) { p.offset = integer(-1); }));
-    expect_in("its offset is no position", reading_tensor([](P& p) { p.offset = "N"; }));
+    expect_in("its offset is negative or not an integer",
+              reading_tensor([](P& p) { p.offset = integer(-1); }));
+    expect_in("its offset is negative or not an integer",
+              reading_tensor([](P& p) { p.offset = "N"; }));
     expect_in("has 2 strides for [4]", reading_tensor([](P& p) { p.strides = integers({1, 1}); }));
-    expect_in("its extents are no tuple", reading_tensor([](P& p) { p.extents = "}"; }));
-    expect_in("an extent is no integer",
+    expect_in("its shape is not a tuple", reading_tensor([](P& p) { p.extents = "}"; }));
+    expect_in("an extent is not an integer",
               reading_tensor([](P& p) { p.extents = tuple({text("4")}); }));
     expect_in("rank 9 is more than 8", reading_tensor([](P& p) {
                   p.extents = integers({1, 1, 1, 1, 1, 1, 1, 1, 4});
@@ -407,13 +410,13 @@ TEST(TorchFile, StoragesThatAreNoneAreRefused) {
         return of(tuple(parts) + "Q");
     };
     expect_in("has no storage", of(tuple({text("storage"), type, key, cpu, integer(4)})));
-    const char* none = "refers to what is no storage";
+    const char* none = "refers to a value that is not a storage";
     expect_in(none, reference({text("storage"), type, key, cpu}));
     expect_in(none, reference({text("module"), type, key, cpu, integer(4)}));
     expect_in(none, of("](" + text("storage") + type + key + cpu + integer(4) + "eQ"));
     EXPECT_EQ(reference({text("storage"), type, key, cpu, integer(4), "N"}),
               "x=f32[4] 1 2 3 4;y=f32[4] 1 2 3 4;");
-    expect_in("its storage is a part of another",
+    expect_in("its storage is a view of another one; save contiguous tensors",
               reference({text("storage"), type, key, cpu, integer(4), tuple({key})}));
     expect_in("elements of 'torch OddStorage'", of(storage("OddStorage")));
     expect_in("elements of 'other FloatStorage'",
@@ -457,9 +460,9 @@ TEST(TorchFile, NamesAndNestingAreBounded) {
 TEST(TorchFile, ArchivesWithoutTheirPartsAreRefused) {
     const std::vector<std::byte> whole = sample("zip_protocol2.pt");
     EXPECT_EQ(reading(renamed(whole, "/data.pkl", "/date.pkl")),
-              "torch file: the archive has no data.pkl");
+              "torch file: the archive has no data.pkl; expected a file of torch.save");
     EXPECT_EQ(reading(renamed(whole, "/data.pkl", "xdata.pkl")),
-              "torch file: the archive has no data.pkl");
+              "torch file: the archive has no data.pkl; expected a file of torch.save");
     expect_in("is not in the file", reading(renamed(whole, "/data/1", "/datb/1")));
     const auto archived = [](const std::vector<archive::File>& files) {
         const std::string bytes = archive::archive_of_files(files);
@@ -471,11 +474,12 @@ TEST(TorchFile, ArchivesWithoutTheirPartsAreRefused) {
     EXPECT_EQ(archived({{"m/data.pkl", object}, {"m/data/0", data}, {"m/byteorder", "little"}}),
               "x=f32[4] 1 2 3 4;");
     EXPECT_EQ(archived({{"m/data.pkl", object}, {"m/data/0", data}, {"m/byteorder", "big"}}),
-              "torch file: it is not little-endian");
+              "torch file: it is big-endian; save it on a little-endian machine");
     EXPECT_EQ(archived({{"m/data.pkl", "\x80\x02"}}),
-              "torch file: pickle: ends before its STOP (truncated?)");
+              "torch file: pickle: ends before its STOP; the file is truncated, copy it again");
     EXPECT_EQ(reading(std::span(whole).first(100)),
-              "torch file: zip archive: has no directory at its end (truncated?)");
+              "torch file: zip archive: has no directory at its end; the file is truncated, copy "
+              "it again");
 }
 
 TEST(TorchFile, SharedValuesThatUnfoldWithoutEndAreRejected) {

@@ -54,9 +54,11 @@ TEST(Zip, EntriesThatAreNotAsTheDirectorySaysAreRefused) {
     EXPECT_EQ(with([](Member& m) { m.flags = 1; }), "entry 'a': is encrypted");
     EXPECT_EQ(with([](Member& m) { m.flags = 2; }), "a=hello;");
     EXPECT_EQ(with([](Member& m) { m.method = 8; }),
-              "entry 'a': is compressed (method 8); only stored entries can be read");
+              "entry 'a': is compressed (method 8); expected entries without compression, as "
+              "torch.save writes them");
     EXPECT_EQ(with([](Member& m) { m.stored = 4; }),
-              "entry 'a': is compressed (method 0); only stored entries can be read");
+              "entry 'a': is compressed (method 0); expected entries without compression, as "
+              "torch.save writes them");
     EXPECT_EQ(with([](Member& m) { m.crc ^= 1; }), "entry 'a': its checksum differs");
     EXPECT_EQ(with([](Member& m) { m.local_magic ^= 1; }),
               "entry 'a': is not where the directory says");
@@ -73,12 +75,15 @@ TEST(Zip, DirectoriesThatAreNoneAreRefused) {
     EXPECT_EQ(with([](Member& m) { m.directory_magic ^= 1; }),
               "its directory is damaged at byte 40");
     EXPECT_EQ(with_end([](End& e) { e.count = 2; }), "its directory is damaged at byte 87");
-    EXPECT_EQ(with_end([](End& e) { e.part = 1; }), "is one part of several");
-    EXPECT_EQ(with_end([](End& e) { e.magic ^= 1; }), "has no directory at its end (truncated?)");
+    EXPECT_EQ(with_end([](End& e) { e.part = 1; }),
+              "is one of several parts of a split archive; join them");
+    EXPECT_EQ(with_end([](End& e) { e.magic ^= 1; }),
+              "has no directory at its end; the file is truncated, copy it again");
     EXPECT_EQ(with_end([](End& e) { e.comment_size = 1; }),
-              "has no directory at its end (truncated?)");
+              "has no directory at its end; the file is truncated, copy it again");
     EXPECT_EQ(contents_of(std::string(21, 'x')), "is too short");
-    EXPECT_EQ(contents_of(std::string(22, 'x')), "has no directory at its end (truncated?)");
+    EXPECT_EQ(contents_of(std::string(22, 'x')),
+              "has no directory at its end; the file is truncated, copy it again");
     // The directory's last entry lies at the file's very end, in the comment, and goes on behind.
     const std::string cut = directory_of({}).substr(0, 46);
     EXPECT_EQ(contents_of(end_of({.offset = 22, .comment = cut}, 0, 0)),
@@ -180,11 +185,11 @@ TEST(Zip, DirectoriesOf64BitsAreRead) {
     EXPECT_EQ(contents_of(wide_archive({}, by_offset)), "a=hello;");
     EXPECT_EQ(contents_of(wide_archive({.locator_magic = 1}, by_count)), "has no 64-bit directory");
     EXPECT_EQ(contents_of(wide_archive({.end_magic = 1}, by_count)),
-              "its 64-bit directory is not where it should be");
+              "its 64-bit directory is not at the offset that the archive gives");
     EXPECT_EQ(contents_of(wide_archive({.end_offset = 1}, by_count)),
-              "its 64-bit directory is not where it should be");
+              "its 64-bit directory is not at the offset that the archive gives");
     EXPECT_EQ(contents_of(wide_archive({.end_offset = ~uint64_t{0}}, by_count)),
-              "its 64-bit directory is not where it should be");
+              "its 64-bit directory is not at the offset that the archive gives");
     EXPECT_EQ(contents_of(wide_archive({.count = 0}, by_count)), "");
     EXPECT_EQ(contents_of(wide_archive({.count = 2}, by_count)),
               "its directory is damaged at byte 87");

@@ -4,39 +4,41 @@
 // Learning algorithms as graph code, traced into entries with fixed names
 // (docs/design/0012-agents.md).
 //
-//     const auto traces = trace_agents(schema, mlp_network({64, 64}), Ppo{.agents = 16});
-//     const auto compiled = compile(all_entries(traces), {.caps = caps, .rows_capacity = 16});
+//     const AgentGraphs graphs =
+//         build_agent_graphs(spec, mlp_network({64, 64}), Ppo{.n_agents = 16});
+//     const auto compiled = compile(all_entries(graphs), {.caps = caps, .max_batch_size = 16});
 //
-// Entries with their inputs and outputs (rows is the batch of acting agents; floats are f32; memory
-// is the recurrent state, if the network has one):
+// Entries with their inputs and outputs (batch: the acting agents; floats are f32; recurrent_state
+// only if the network has one):
 //
-//     act      observation [rows, observation width]; mask [rows, mask width] if an action is
-//              maskable; explore []: above 0.5 samples, otherwise takes the mode; recurrent: id u32
-//              [rows], is_first [rows]
-//              -> action [rows, action width] in the game's units; decision, the same in policy
-//              units; log_probability [rows]; version u32 []; recurrent: memory [rows, memory
-//              width]
-//     store    inputs and outputs of act (id, observation, mask, decision, log_probability,
-//              memory), and reward [rows], end [rows] (0: continues, 1: terminated, 2: truncated),
-//              next_observation [rows, observation width]
-//     prepare  no inputs: computes advantages of a full rollout
-//     learn    only live settings: one minibatch
+//     act      observation [batch, observation size]; mask [batch, mask size] if an action is
+//              maskable; exploration []: above 0.5 samples, otherwise takes the mode; recurrent:
+//              id u32 [batch], episode_start [batch]
+//              -> action [batch, action size] in the game's units; decision, the same in policy
+//              units; log_prob [batch]; version u32 []; recurrent: recurrent_state [batch, state
+//              size]
+//     store    inputs and outputs of act (id, observation, mask, decision, log_prob,
+//              recurrent_state), and reward [batch], done_kind [batch] (0: continues,
+//              1: terminated, 2: truncated), next_observation [batch, observation size]
+//     compute_advantages  no inputs: computes advantages of a full rollout
+//     learn    only tunable hyperparameters: one minibatch
 //     publish  no inputs: copies learned weights to those that act reads
 //
 //     frame    store and act in one, for a driver that holds no buffers: decisions are kept on the
-//              GPU.  id, observation and mask; reward and end of the last decision; begins [rows]:
-//              1 if there was none; final_observation [rows, observation width]: the episode's last
-//              observation, used where end is 2; explore []
-//              -> the state last.action [agents, action width], indexed by id
+//              GPU.  id, observation and mask; reward and done_kind of the last decision;
+//              episode_start [batch]: 1 if there was none; final_observation [batch, observation
+//              size]: the episode's last observation, used where done_kind is 2; exploration []
+//              -> the state last.action [n_agents, action size], indexed by id
 //
-// store, prepare, learn and publish each keep their own status (status.hpp); frame also keeps the
-// sum, agents.status.  All state is in the program.
+// store, compute_advantages, learn and publish each keep their own status (status.hpp); frame also
+// keeps the sum, agents.status.  All state is in the program.
 
 #pragma once
 
 #include <hearth/agents/distribution.hpp>
 #include <hearth/agents/manifest.hpp>
 #include <hearth/agents/schema.hpp>
+#include <hearth/core/cpp20.hpp>
 #include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/tensor.hpp>
@@ -50,8 +52,8 @@
 
 namespace hearth::agents {
 
-/// A hyperparameter: fixed at tracing, or *live*: an input [] of the entry `learn` with the name of
-/// the member, for sliders or schedules.
+/// A hyperparameter: fixed at tracing, or *tunable*: an input [] of the entry `learn` with the name
+/// of the member, for sliders or schedules.
 class Hyperparameter {
   public:
     Hyperparameter(double value) : value_(value) {}
@@ -71,45 +73,47 @@ class Hyperparameter {
 
 /// Output of a network's trunk.
 struct PolicyOutput {
-    Tensor features;  ///< [rows, any width]
-    Tensor recurrent_state;    ///< new recurrent state [rows, memory width], or empty
+    Tensor features = {};         ///< [batch, any size]
+    Tensor recurrent_state = {};  ///< the new state [batch, recurrent_state_size], or empty
 };
 
 /// The trunk of actor and critic networks, to which learners add the heads.  A function of (trace,
-/// prefix, features [rows, n], memory [rows, recurrent_state_size] or empty) that declares its parameters
-/// under the prefix.  It is called once per network or, if recurrent, once per step of a rollout.
+/// prefix, features [batch, n], memory: recurrent state [batch, recurrent_state_size] or empty)
+/// that declares its parameters under the prefix.  It is called once per network or, if recurrent,
+/// once per step of a rollout.
 struct PolicyNetwork {
     std::function<PolicyOutput(Trace& trace, std::string_view prefix, const Tensor& features,
-                                const Tensor& memory)>
+                               const Tensor& memory)>
         forward;
     int64_t recurrent_state_size = 0;
-    /// Optional: evaluates whole sequences with the parameters of `call`, which is otherwise called
-    /// per step.
-    /// features: [n, length, width], memory: [n, recurrent_state_size] at the first step, resets: bool [n,
-    /// length], true where the recurrent state is zeroed before the step.  -> features [n, length,
-    /// any width]
+    /// Optional: evaluates whole sequences with the parameters of `forward`, which is otherwise
+    /// called per step.
+    /// features: [n, length, size], memory: [n, recurrent_state_size] at the first step, resets:
+    /// bool [n, length], true where the recurrent state is zeroed before the step.  -> features
+    /// [n, length, any size]
     std::function<Tensor(Trace& trace, std::string_view prefix, const Tensor& features,
                          const Tensor& memory, const Tensor& resets)>
         forward_sequence = {};
-    /// Initialization of the heads that DQN and SAC add; those of PPO and cloning are orthogonal.
+    /// Initialization of the heads that DQN and SAC add; those of PPO and behavior cloning are
+    /// orthogonal.
     nn::WeightInit head_init = nn::WeightInit::kOrthogonal;
 };
 
 /// Linear layers of these sizes, each followed by `activation`.
-/// init  of the layers and of `heads`; kOrthogonal: gain sqrt 2 and zero biases, as usual for PPO;
+/// init  of the layers, and head_init; kOrthogonal: gain sqrt 2 and zero biases, as usual for PPO;
 ///       kPyTorchDefault: as in most implementations of SAC and DQN
 PolicyNetwork mlp_network(std::vector<int64_t> widths, Tensor (*activation)(const Tensor&) = tanh,
-                    uint64_t seed = 0, nn::WeightInit init = nn::WeightInit::kOrthogonal);
-/// A linear layer followed by a GRU, both of size `width`.
+                          uint64_t seed = 0, nn::WeightInit init = nn::WeightInit::kOrthogonal);
+/// A linear layer followed by a GRU, both of size `hidden_size`.
 PolicyNetwork gru_network(int64_t hidden_size, uint64_t seed = 0);
 
 /// Safety limits of learning, on by default; each violation is counted.  Non-finite samples,
 /// gradients and weights are always rejected.
 struct SafetyLimits {
-    double clip_obs = 10;  ///< clamps normalized observations
-    double clip_reward = 10;       ///< clamps rewards, after scaling
-    double max_grad_norm = 0.5;     ///< clips the global gradient norm
-    double target_kl = 0.03;          ///< PPO: stops the update of a rollout beyond this KL; 0: off
+    double clip_obs = 10;        ///< clamps normalized observations
+    double clip_reward = 10;     ///< clamps rewards, after scaling
+    double max_grad_norm = 0.5;  ///< clips the global gradient norm
+    double target_kl = 0.03;     ///< PPO: stops the update of a rollout beyond this KL; 0: off
     /// Maximum relative distance of weights from their initial values for publication (rms over all
     /// parameters used by act), for brains trained before shipping; 0: off.
     double max_weight_drift = 0;
@@ -124,24 +128,25 @@ struct SafetyLimits {
 /// Defaults suit about sixteen creatures that share a brain and learn within minutes.
 struct Ppo {
     int64_t n_agents = 16;      ///< maximum number of agents
-    int64_t n_steps = 64;     ///< decisions per agent in a rollout
-    int64_t n_minibatches = 4;  ///< per rollout; divides horizon * agents / sequence
+    int64_t n_steps = 64;       ///< decisions per agent in a rollout
+    int64_t n_minibatches = 4;  ///< per rollout; divides n_steps * n_agents / bptt_length
     int64_t n_epochs = 4;
     int64_t bptt_length = 1;  ///< truncated BPTT length; more than 1 requires a recurrent network
     Hyperparameter learning_rate = 1e-3;
     Hyperparameter clip_range = 0.2;
     Hyperparameter ent_coef = 0.003;
-    Hyperparameter reference_kl_coef = 0;  ///< coefficient of the KL divergence from the initial policy
-    /// Capacity for demonstrations; 0: none, and no entry demonstrate.  Non-recurrent networks
-    /// only.
+    /// Coefficient of the KL divergence from the initial policy.
+    Hyperparameter reference_kl_coef = 0;
+    /// Capacity for demonstrations; 0: none, and no entry add_demonstrations.  Non-recurrent
+    /// networks only.
     int64_t demo_capacity = 0;
     /// Coefficient of the negative mean log-probability of demonstrated actions, of which each
     /// minibatch holds as many as samples; 0 while there are none.
     Hyperparameter bc_coef = 0.1;
     double gamma = 0.97;
     double gae_lambda = 0.95;
-    double vf_coef = 0.5;  ///< coefficient of half the squared error
-    double clip_range_vf = 0;      ///< as ppo_value_loss; 0: off
+    double vf_coef = 0.25;     ///< coefficient of the squared error
+    double clip_range_vf = 0;  ///< as ppo_value_loss; 0: off
     double adam_eps = 1e-5;
     double log_std_init = -0.5;  ///< initial log std of continuous actions
     double log_std_min = -2, log_std_max = 0.5;
@@ -149,24 +154,25 @@ struct Ppo {
     bool normalize_rewards = true;  ///< divided by the std of discounted returns
     bool normalize_advantages = true;
     double reward_scale = 1;
-    SafetyLimits limits;
+    SafetyLimits limits = {};
 };
 
 using AgentGraphs = std::vector<std::unique_ptr<Trace>>;
 
-/// Traces the entries act, store, frame, prepare, learn, publish and adapt.  A rollout is `horizon`
-/// recordings of store; then record prepare, epochs * minibatches times learn, and publish.  With
-/// demonstrations there is also the entry demonstrate: observation, mask and action [rows, action
-/// width] in the game's units, of agents that a person controls; the policy's decisions for them
-/// were not executed and must not be stored.
+/// Traces the entries act, store, frame, compute_advantages, learn, publish and shrink_and_perturb.
+/// A rollout is n_steps recordings of store; then record compute_advantages, n_epochs *
+/// n_minibatches times learn, and publish.  With demo_capacity there is also the entry
+/// add_demonstrations: observation, mask and action [batch, action size] in the game's units, of
+/// agents that a person controls; the policy's decisions for them were not executed and must not
+/// be stored.
 /// Errors: recorded in the traces.
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Ppo& ppo,
-                    uint64_t seed = 0);
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
+                               const Ppo& ppo, uint64_t seed = 0);
 
-// --- Learners with a replay buffer: entries act, store, learn, publish, adapt ---
+// --- Learners with a replay buffer: entries act, store, learn, publish, shrink_and_perturb ---
 //
-// store may be recorded at any time; learn does nothing while the buffer holds fewer than `warmup`
-// samples.  There are no rollouts and no entry prepare.
+// store may be recorded at any time; learn does nothing while the buffer holds fewer than
+// `learning_starts` samples.  There are no rollouts and no entry compute_advantages.
 
 /// Replay buffer options of DQN and SAC.
 struct ReplayOptions {
@@ -181,28 +187,29 @@ struct ReplayOptions {
 /// Deep Q-learning (Mnih et al., 2015) for discrete actions, with double Q-learning (van Hasselt,
 /// 2016), dueling heads (Wang et al., 2016), n-step returns and prioritized replay (Schaul et al.,
 /// 2016).  Several discrete actions have a branch each (Tavakoli et al., 2018).  The input
-/// `explore` of act is epsilon, the fraction of random actions.  With masks, store also takes
-/// next_mask [rows, mask width].
+/// `exploration` of act is epsilon, the fraction of random actions.  With masks, store also takes
+/// next_mask [batch, mask size].
 struct Dqn {
-    ReplayOptions replay;
+    ReplayOptions replay = {};
     Hyperparameter learning_rate = 2.5e-4;
     double gamma = 0.99;
     int64_t return_steps = 1;  ///< of n-step returns, 1 to 16
     bool double_q = true;
     bool dueling = true;
-    double prioritized_alpha = 0;          ///< prioritization exponent alpha; 0: uniform sampling
-    Hyperparameter prioritized_beta = 0.4;     ///< importance-sampling exponent beta
-    int64_t target_update_interval = 500;  ///< learn steps between updates of the target network
-    double tau = 1;       ///< Polyak coefficient tau of these updates; 1: copy
-    double huber_delta = 1;             ///< Huber delta; 0: squared error
+    double prioritized_alpha = 0;           ///< prioritization exponent alpha; 0: uniform sampling
+    Hyperparameter prioritized_beta = 0.4;  ///< importance-sampling exponent beta
+    int64_t target_update_interval = 500;  ///< gradient steps between updates of the target network
+    double tau = 1;                        ///< Polyak coefficient tau of these updates; 1: copy
+    double huber_delta = 1;                ///< Huber delta; 0: squared error
     SafetyLimits limits{.max_grad_norm = 10, .target_kl = 0};
 };
 
 /// Soft actor-critic (Haarnoja et al., 2018) for continuous actions, with automatic entropy
-/// coefficient.  Reference implementations initialize with nn::WeightInit::kPyTorchDefault, which is also
-/// more reliable here (docs/reference/gates.md).
+/// coefficient.  Reference implementations initialize with nn::WeightInit::kPyTorchDefault, which
+/// is also more reliable here (docs/reference/gates.md).
 struct Sac {
-    ReplayOptions replay{.n_agents = 16, .buffer_size = 50'000, .batch_size = 128, .learning_starts = 100};
+    ReplayOptions replay{
+        .n_agents = 16, .buffer_size = 50'000, .batch_size = 128, .learning_starts = 100};
     Hyperparameter learning_rate = 1e-3;
     double gamma = 0.99;
     double tau = 0.005;
@@ -216,12 +223,12 @@ struct Sac {
 /// Loss of behavior cloning.
 enum class BcLoss : uint8_t {
     kNegativeLogLikelihood,  ///< negative log-likelihood of demonstrated actions
-    kMse,     ///< squared error of continuous means, and cross-entropy of discrete actions
+    kMse,  ///< squared error of continuous means, and cross-entropy of discrete actions
 };
 
 /// Behavior cloning from a buffer of demonstrations that grows during play, with corrections in
 /// states that the policy reached (Ross et al., "DAgger", 2011; Kelly et al., "HG-DAgger", 2019).
-/// store takes observation, mask and action [rows, action width] in the game's units.
+/// store takes observation, mask and action [batch, action size] in the game's units.
 struct BehaviorCloning {
     int64_t n_agents = 16;  ///< maximum number of agents that act by `frame`
     int64_t buffer_size = 20'000;
@@ -232,16 +239,17 @@ struct BehaviorCloning {
     double log_std_init = -0.5, log_std_min = -3, log_std_max = 0.5;
     bool normalize_observations = false;
     /// Maximum weight of a single demonstrator's samples in a batch, as a fraction.  If less than
-    /// 1, store also takes source [rows], an integer; 0 is the game itself, which is not limited.
+    /// 1, store also takes demonstrator [batch], an integer; 0 is the game itself, which is not
+    /// limited.
     double max_demonstrator_fraction = 1;
     SafetyLimits limits{.target_kl = 0};
 };
 
 /// Learning from human feedback (Knox and Stone, "TAMER", 2009): a model predicts how a discrete
-/// action would be judged, and act takes the best.  The input `explore` of act is the fraction of
-/// random actions.  store takes id, observation, mask and decision of each decision, and praise
-/// [rows]: feedback since the last decision, -1 to 1, 0 for none.  It is credited with weights
-/// `credit` to that agent's previous decisions, newest first.
+/// action would be judged, and act takes the best.  The input `exploration` of act is the fraction
+/// of random actions.  store takes id, observation, mask and decision of each decision, and praise
+/// [batch]: feedback since the last decision, -1 to 1, 0 for none.  It is credited with the weights
+/// `credit_window` to that agent's previous decisions, newest first.
 struct Tamer {
     int64_t n_agents = 16;
     int64_t buffer_size = 4'096;
@@ -253,35 +261,37 @@ struct Tamer {
     SafetyLimits limits{.target_kl = 0};
 };
 
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Dqn& dqn,
-                    uint64_t seed = 0);
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Sac& sac,
-                    uint64_t seed = 0);
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const BehaviorCloning& behavior_cloning,
-                    uint64_t seed = 0);
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Tamer& tamer,
-                    uint64_t seed = 0);
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
+                               const Dqn& dqn, uint64_t seed = 0);
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
+                               const Sac& sac, uint64_t seed = 0);
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
+                               const BehaviorCloning& behavior_cloning, uint64_t seed = 0);
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
+                               const Tamer& tamer, uint64_t seed = 0);
 
-/// Online regression from streaming samples.  Entries predict (input [rows, input_size] -> output
-/// [rows, output_size]), store (input, target), learn, publish, adapt.
+/// Online regression from streaming samples.  Entries predict (input [batch, input_size] -> output
+/// [batch, output_size]), store (input, target), learn, publish, shrink_and_perturb.
 struct Regression {
     int64_t input_size = 1, output_size = 1;
     int64_t buffer_size = 20'000;
     int64_t batch_size = 128;
     int64_t learning_starts = 128;
     Hyperparameter learning_rate = 1e-3;
-    double huber_delta = 0;           ///< Huber delta; 0: squared error
+    double huber_delta = 0;     ///< Huber delta; 0: squared error
     double target_limit = 1e4;  ///< targets are clamped, and counted as kRewardsClamped
     SafetyLimits limits{.target_kl = 0};
 };
-AgentGraphs build_regression_graphs(const PolicyNetwork& network, const Regression& regression, uint64_t seed = 0);
+AgentGraphs build_regression_graphs(const PolicyNetwork& network, const Regression& regression,
+                                    uint64_t seed = 0);
 
-// --- adapt: shrink and perturb, for when the rules of the game change ---
+// --- Shrink and perturb, for when the rules of the game change ---
 //
-// The entry "adapt" of every learner has the input strength [].  It resets the optimizer's moments
-// and interpolates weights by that fraction towards new random ones, and biases and log stds
-// towards their initial values (Ash and Adams, "On Warm-Starting Neural Network Training", 2020).
-// 0: only the optimizer; 1: a new brain.  Published weights stay until the next publication.
+// The entry shrink_and_perturb of every learner has the input strength [].  It resets the
+// optimizer's moments and interpolates weights by that fraction towards new random ones, and biases
+// and log stds towards their initial values (Ash and Adams, "On Warm-Starting Neural Network
+// Training", 2020).  0: only the optimizer; 1: a new brain.  Published weights stay until the next
+// publication.
 
 /// For compile() and cook(): all entries, or only those that the driver (hearth_agents.h) records,
 /// which excludes act, and store if frame does the storing.

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Description of a program of agents for its driver: the schema, the learner's schedule, and the
-// names of entries and states.  Made together with the program (manifest_of() in
+// names of entries and states.  Made together with the program (make_manifest() in
 // hearth/agents/learners.hpp) and shipped in its package (CookOptions::agents), or as separate
 // bytes.
 
 #pragma once
 
 #include <hearth/agents/schema.hpp>
+#include <hearth/core/cpp20.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -22,32 +23,34 @@ namespace hearth::agents {
 enum class Algorithm : uint8_t { kPpo, kDqn, kSac, kBehaviorCloning, kTamer };
 std::string_view name_of(Algorithm kind);
 
-/// A live hyperparameter: an input [] of the entry learn, and its default.
+/// A tunable hyperparameter: an input [] of the entry learn, and its default.
 struct RuntimeHyperparameter {
-    std::string name;
+    std::string name = {};
     double value = 0;
     friend bool operator==(const RuntimeHyperparameter&, const RuntimeHyperparameter&) = default;
 };
 
 /// Names of the entries that a driver records and of the states that it reads.
 struct EntryNames {
-    std::string frame = "frame", store = "store", compute_advantages = "prepare", learn = "learn",
-                publish = "publish", shrink_and_perturb = "adapt", add_demonstrations = "demonstrate";
+    std::string frame = "frame", store = "store", compute_advantages = "compute_advantages",
+                learn = "learn", publish = "publish", shrink_and_perturb = "shrink_and_perturb",
+                add_demonstrations = "add_demonstrations";
     std::string last_action = "last.action", status = "agents.status";
     friend bool operator==(const EntryNames&, const EntryNames&) = default;
 };
 
-/// See manifest_of().
+/// See make_manifest().
 struct AgentManifest {
-    AgentSpec schema;
+    AgentSpec schema = {};
     Algorithm algorithm = Algorithm::kPpo;
-    uint32_t n_agents = 16;  ///< maximum number of agents
-    uint32_t n_steps = 0;  ///< decisions per rollout; 0: replay buffer, no rollouts
-    uint32_t replay_capacity = 0;     ///< replay buffer capacity; 0: rollouts
-    uint32_t updates_per_rollout = 1;    ///< learn recordings per rollout, or per frame with a replay buffer
+    uint32_t n_agents = 16;        ///< maximum number of agents
+    uint32_t n_steps = 0;          ///< decisions per rollout; 0: replay buffer, no rollouts
+    uint32_t replay_capacity = 0;  ///< replay buffer capacity; 0: rollouts
+    /// Recordings of learn per rollout, or per frame with a replay buffer.
+    uint32_t updates_per_rollout = 1;
     uint32_t sync_interval = 1;  ///< learn recordings between publications, with a replay buffer
-    std::vector<RuntimeHyperparameter> hyperparameters;
-    EntryNames names;
+    std::vector<RuntimeHyperparameter> hyperparameters = {};
+    EntryNames names = {};
 
     std::vector<std::byte> save() const;
     /// Errors: kCorruptData, or kUnsupported for a later version.  Missing values of earlier

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Run logs: JSON lines that a program appends to a file while its agents learn, read by `hearth
-// watch` and other tools.  docs/reference/run_log.md describes the format.  Header-only; needs no compiler
-// library.
+// watch` and other tools.  docs/reference/run_log.md describes the format.  Header-only; needs no
+// compiler library.
 //
 //     std::fputs(run_log_begin("my_game", "seconds").c_str(), log);
 //     every few seconds: std::fputs(run_log_sample(agents.status(), seconds).c_str(), log);
@@ -11,6 +11,7 @@
 #pragma once
 
 #include <hearth/agents.hpp>
+#include <hearth/core/cpp20.hpp>
 
 #include <cstdio>
 #include <string>
@@ -49,7 +50,7 @@ inline std::string json_number(double value) {
 }  // namespace detail
 
 /// Returns the first line of a run.
-/// at  unit of the horizontal axis: "seconds", "frames", "steps"
+/// x  unit of the horizontal axis: "seconds", "frames", "steps"
 inline std::string run_log_begin(std::string_view program, std::string_view x) {
     return "{\"type\":\"run\",\"program\":" + detail::json_text(program) +
            ",\"at\":" + detail::json_text(x) + "}\n";
@@ -57,7 +58,7 @@ inline std::string run_log_begin(std::string_view program, std::string_view x) {
 
 namespace detail {
 
-/// Formats a line without its end.  AnyStatus has operator[] for diagnostics and counters.
+/// Formats a line without its end.  AnyStatus has operator[] for metrics and counters.
 template <class AnyStatus>
 std::string sample_line(const AnyStatus& status, double x) {
     std::string line = "{\"type\":\"agents\",\"at\":" + json_number(x);
@@ -65,8 +66,7 @@ std::string sample_line(const AnyStatus& status, double x) {
         line += ",\"" + std::string(name) + "\":" + number;
     };
     for (size_t i = 0; i < kMetricCount; ++i)
-        add(kMetricNames[i],
-            json_number(static_cast<double>(status[static_cast<AgentMetric>(i)])));
+        add(kMetricNames[i], json_number(static_cast<double>(status[static_cast<AgentMetric>(i)])));
     for (size_t i = 0; i < kCounterCount; ++i)
         add(kCounterNames[i], std::to_string(status[static_cast<Counter>(i)]));
     return line;
@@ -74,7 +74,7 @@ std::string sample_line(const AnyStatus& status, double x) {
 
 }  // namespace detail
 
-/// Returns a line with all diagnostics and counters at position `at`, which must not decrease.
+/// Returns a line with all metrics and counters at position `x`, which must not decrease.
 inline std::string run_log_sample(const AgentsStatus& status, double x) {
     return detail::sample_line(status, x) +
            ",\"minibatch_us_p95\":" + detail::json_number(status.minibatch_us_p95) + "}\n";

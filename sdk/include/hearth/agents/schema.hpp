@@ -5,18 +5,19 @@
 // each value in messages, and is hashed into brains, so that a brain of another game is rejected by
 // field.
 //
-//     const AgentSpec schema(ObservationSpec()
-//                                  .numbers("speed", 1, {0, 30})
-//                                  .numbers("rays", 8)
-//                                  .set("enemies", 6,
-//                                       ObservationSpec().location("place", 2, 50).flag("armed")),
-//                              ActionSpec().choose("move", 4).drive("aim", 2));
+//     const AgentSpec spec(
+//         ObservationSpec()
+//             .box("speed", 1, {0, 30})
+//             .box("rays", 8)
+//             .entities("enemies", 6, ObservationSpec().position("place", 2, 50).binary("armed")),
+//         ActionSpec().discrete("move", 4).continuous("aim", 2));
 //
 // Games pass observations as raw floats in this order: Hearth scales, encodes and normalizes them.
 // Needs no compiler and no tensors.
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/status.hpp>
 
 #include <cstddef>
@@ -36,30 +37,31 @@ struct Range {
 
 /// Type of an observation field.
 enum class FieldKind : uint8_t {
-    kBox,    ///< `count` continuous values in a range
-    kDiscrete,     ///< discrete: an index, 0 to `count` - 1; outside: none of them
-    kPosition,   ///< position of `count` coordinates, divided by a scale
-    kUnitVector,  ///< `count` values, normalized to a unit vector; zero stays zero
-    kAngle,      ///< radians, encoded as sine and cosine
-    kQuaternion,   ///< quaternion x, y, z, w, encoded as 6D rotation (Zhou et al., 2019)
-    kDict,      ///< named fields that belong together
-    kArray,      ///< `count` repetitions of a group
-    kEntities,        ///< up to `count` entities in any order: their number, then all `count` groups
+    kBox,         ///< `count` continuous values in a range
+    kDiscrete,    ///< an index, 0 to `count` - 1; outside: none of them
+    kPosition,    ///< `count` coordinates, divided by a scale
+    kUnitVector,  ///< `count` values, normalized to length 1; zero stays zero
+    kAngle,       ///< radians, encoded as sine and cosine
+    kQuaternion,  ///< quaternion x, y, z, w, encoded as 6D rotation (Zhou et al., 2019)
+    kDict,        ///< named fields that belong together
+    kArray,       ///< `count` repetitions of the same fields
+    kEntities,    ///< up to `count` entities in any order: their number, then all `count` entities
 };
 
 class ObservationSpec;
 
 /// An observation field.
 struct Field {
-    std::string name;
+    std::string name = {};
     FieldKind kind = FieldKind::kBox;
     int64_t count = 1;
-    Range range;               ///< of numbers; of a location: {-scale, scale}
-    bool normalized = true;    ///< takes part in running normalization, if the learner uses it
-    std::vector<Field> fields;  ///< of a group, an array or a set
+    Range range = {};        ///< of a box; of a position: {-scale, scale}
+    bool normalized = true;  ///< takes part in running normalization, if the learner uses it
+    std::vector<Field> fields = {};  ///< of a dict, an array or entities
 
-    int64_t raw_size() const;      ///< floats that the game passes
-    int64_t encoded_size() const;  ///< floats of the network input; 0 for a set, which is pooled
+    int64_t raw_size() const;  ///< floats that the game passes
+    /// Floats of the network input; 0 for entities, which are pooled.
+    int64_t encoded_size() const;
     friend bool operator==(const Field&, const Field&) = default;
 };
 
@@ -67,9 +69,9 @@ struct Field {
 /// '/', '[' and ']'.  The first error is kept, and reported by whatever uses the list.
 class ObservationSpec {
   public:
-    /// `width` continuous values, each with the range `range`; see Range.
+    /// `size` continuous values, each with the range `range`; see Range.
     ObservationSpec& box(std::string_view name, int64_t size = 1, Range range = {},
-                    bool normalized = true);
+                         bool normalized = true);
     /// A binary value, 0 or 1; not normalized.
     ObservationSpec& binary(std::string_view name);
     /// A discrete value, passed as its index; encoded one-hot.
@@ -86,9 +88,10 @@ class ObservationSpec {
     ObservationSpec& dict(std::string_view name, const ObservationSpec& fields);
     /// A fixed number of repetitions of the same fields, in order.
     ObservationSpec& array(std::string_view name, int64_t count, const ObservationSpec& fields);
-    /// Up to `capacity` entities.  Passed as their number (a float), then `capacity` times the
-    /// parts, of which those beyond the number are ignored.
-    ObservationSpec& entities(std::string_view name, int64_t max_count, const ObservationSpec& fields);
+    /// Up to `max_count` entities.  Passed as their number (a float), then `max_count` times the
+    /// fields, of which those beyond the number are ignored.
+    ObservationSpec& entities(std::string_view name, int64_t max_count,
+                              const ObservationSpec& fields);
 
     const std::vector<Field>& list() const { return list_; }
     const Status& status() const { return status_; }
@@ -103,10 +106,10 @@ class ObservationSpec {
 
 /// A discrete or continuous action.
 struct Action {
-    std::string name;
+    std::string name = {};
     bool is_discrete = false;
     int64_t count = 1;    ///< options of a discrete action, or continuous values
-    Range range;          ///< of continuous values, which are clamped to it
+    Range range = {};     ///< of continuous values, which are clamped to it
     bool masked = false;  ///< the game specifies the available options each frame
     friend bool operator==(const Action&, const Action&) = default;
 };
@@ -117,7 +120,7 @@ class ActionSpec {
   public:
     /// A discrete action with `count` options.
     ActionSpec& discrete(std::string_view name, int64_t count, bool masked = false);
-    /// A continuous action of `width` values in `range`.
+    /// A continuous action of `size` values in `range`.
     ActionSpec& continuous(std::string_view name, int64_t size = 1, Range range = {});
 
     const std::vector<Action>& list() const { return list_; }
@@ -133,7 +136,7 @@ class ActionSpec {
 class AgentSpec {
   public:
     AgentSpec() = default;
-    /// stack  frame stacking: the network's input is this many last observations, newest first
+    /// frame_stack  the network's input is this many last observations, newest first
     AgentSpec(ObservationSpec observations, ActionSpec actions, int64_t frame_stack = 1);
 
     /// Ok, or the first error of the lists: no fields, no actions, a duplicate name, a size that is
@@ -144,18 +147,17 @@ class AgentSpec {
     const std::vector<Action>& actions() const { return actions_.list(); }
     int64_t frame_stack() const { return frame_stack_; }
 
-    int64_t frame_size() const {
-        return observations_.raw_size();
-    }  ///< floats of one observation
-    int64_t observation_size() const { return frame_stack_ * frame_size(); }  ///< with frame stacking
-    int64_t action_size() const;                                         ///< floats of an action
+    int64_t frame_size() const { return observations_.raw_size(); }  ///< floats of one observation
+    /// Floats with frame stacking.
+    int64_t observation_size() const { return frame_stack_ * frame_size(); }
+    int64_t action_size() const;  ///< floats of an action
     /// Floats of the masks of all maskable actions, in order: 1 where an option is available.
     int64_t mask_size() const;
     bool has_discrete() const;
     bool has_continuous() const;
 
     /// Offset and size, in floats, of a field in an observation, found by path ("enemies/place");
-    /// within an array or set, those in its first element.
+    /// within an array or entities, those in the first element.
     /// Errors: kNotFound, listing the existing fields.
     struct FieldRange {
         int64_t offset = 0, size = 0;
@@ -167,8 +169,7 @@ class AgentSpec {
 
     /// Equal for equal schemas on every platform; includes names.
     uint64_t hash() const;
-    /// Empty if equal; otherwise the first difference, by field: "observations/rays: width 8 here,
-    /// 9 there".
+    /// Empty if equal; otherwise the first difference, with the path of the field.
     std::string diff(const AgentSpec& there) const;
 
     std::vector<std::byte> save() const;

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Diagnostics and 64-bit counters of learners.  Each role (store, prepare, learn, publish) keeps
-// its own, as the states agents.status.ROLE (f32), agents.counters.ROLE (u32, low halves) and
-// agents.carries.ROLE (high halves); the entry frame also keeps their sum, in the single state
+// Metrics and 64-bit counters of learners.  Each entry (store, compute_advantages, learn, publish)
+// keeps its own, as the states agents.status.ENTRY (f32), agents.counters.ENTRY (u32, low halves)
+// and agents.carries.ENTRY (high halves); the entry frame also keeps their sum, in the single state
 // "agents.status", for a single readback.  Header-only, for applications and for learners.
 
 #pragma once
+
+#include <hearth/core/cpp20.hpp>
 
 #include <array>
 #include <bit>
@@ -26,44 +28,54 @@ enum class AgentMetric : uint32_t {
     kKl,            ///< of the acting and the current policy: mean of r - 1 - log r
     kClipFraction,  ///< fraction of samples with a clipped ratio
     kExplainedVariance,
-    kGradientNorm,  ///< before clipping
-    kUpdateToWeightRatio,   ///< maximum over parameters: rms of the step / rms of the weight
+    kGradientNorm,         ///< before clipping
+    kUpdateToWeightRatio,  ///< maximum over parameters: rms of the step / rms of the weight
     kEpisodeReturn,        ///< moving average of episode returns, before scaling
     kEpisodeLength,
-    kEntCoef,
+    kEntCoef,      ///< SAC: the entropy coefficient
     kReferenceKl,  ///< divergence from the initial policy
     kCount,
 };
 inline constexpr size_t kMetricCount = static_cast<size_t>(AgentMetric::kCount);
 inline constexpr std::array<std::string_view, kMetricCount> kMetricNames = {
-    "loss",           "policy_loss",        "value_loss",    "entropy",      "kl",
-    "clip_fraction",  "explained_variance", "gradient_norm", "max_update_ratio", "return",
-    "episode_length", "temperature",        "leash"};
+    "loss",
+    "policy_loss",
+    "value_loss",
+    "entropy",
+    "kl",
+    "clip_fraction",
+    "explained_variance",
+    "gradient_norm",
+    "update_to_weight_ratio",
+    "episode_return",
+    "episode_length",
+    "ent_coef",
+    "reference_kl"};
 
 enum class Counter : uint32_t {
     kSamples,              ///< stored
-    kSamplesRejected,       ///< non-finite, or with an action or agent that does not exist
+    kSamplesRejected,      ///< non-finite, or with an action or agent that does not exist
     kSamplesDropped,       ///< arrived when the rollout was full
     kObservationsClamped,  ///< values beyond the limit, in network inputs
     kRewardsClamped,       ///< rewards, feedback or regression targets beyond the limit
     kEpisodes,
-    kGradientSteps,        ///< optimizer steps taken
+    kGradientSteps,     ///< optimizer steps taken
     kSkippedNonFinite,  ///< steps not taken: loss or gradients not finite
     kSkippedKl,         ///< steps not taken: the policy moved too far from its samples
     kSkippedRatio,      ///< steps not taken: they would change a weight too much
     kPublications,
     kPublicationsRejected,  ///< weights not finite
-    kPublicationsFar,      ///< beyond SafetyLimits::max_weight_drift
+    kPublicationsFar,       ///< beyond SafetyLimits::max_weight_drift
     kCount,
 };
 inline constexpr size_t kCounterCount = static_cast<size_t>(Counter::kCount);
 inline constexpr std::array<std::string_view, kCounterCount> kCounterNames = {
-    "samples",         "samples_refused", "samples_dropped", "observations_clamped",
-    "rewards_clamped", "episodes",        "learn_steps",     "skipped_not_finite",
-    "skipped_kl",      "skipped_ratio",   "publications",    "publications_refused",
+    "samples",         "samples_rejected", "samples_dropped", "observations_clamped",
+    "rewards_clamped", "episodes",         "gradient_steps",  "skipped_non_finite",
+    "skipped_kl",      "skipped_ratio",    "publications",    "publications_rejected",
     "publications_far"};
 
-/// Words of the state agents.status: diagnostics, then the low and the high halves of all counters.
+/// Words of the state agents.status: metrics, then the low and the high halves of all counters.
 inline constexpr size_t kStatusWords = kMetricCount + 2 * kCounterCount;
 
 /// View of the state agents.status after a readback.
@@ -83,13 +95,13 @@ class StatusView {
     std::span<const uint32_t> words_;
 };
 
-/// States of one role after a readback.
+/// States of one entry after a readback.
 struct EntryStatus {
-    std::span<const float> metrics;
-    std::span<const uint32_t> low, high;  ///< of counters
+    std::span<const float> metrics = {};
+    std::span<const uint32_t> low, high = {};  ///< of counters
 };
 
-/// Sums the status of several roles into the layout of the state agents.status.
+/// Sums the status of several entries into the layout of the state agents.status.
 inline std::array<uint32_t, kStatusWords> sum_status(std::span<const EntryStatus> entries) {
     std::array<uint32_t, kStatusWords> sum{};
     for (const EntryStatus& entry : entries) {

@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
+
 #include <concepts>
 #include <limits>
 

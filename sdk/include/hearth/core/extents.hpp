@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/types.hpp>
 
 #include <cstdint>
@@ -20,8 +21,12 @@ inline constexpr int64_t kMaxExtent = int64_t{1} << 40;
 /// Returns a * b, saturated to INT64_MAX, so that sizes can be multiplied before they are
 /// validated: a saturated one fails validation like any other that is too large.
 constexpr int64_t saturated_product(int64_t a, int64_t b) {
-    int64_t product = 0;
-    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+    const bool is_negative = (a < 0) != (b < 0);
+    const uint64_t x = a < 0 ? 0 - static_cast<uint64_t>(a) : static_cast<uint64_t>(a);
+    const uint64_t y = b < 0 ? 0 - static_cast<uint64_t>(b) : static_cast<uint64_t>(b);
+    const uint64_t limit = (uint64_t{1} << 63) - (is_negative ? 0 : 1);
+    if (y != 0 && x > limit / y) return INT64_MAX;
+    return static_cast<int64_t>(is_negative ? 0 - x * y : x * y);
 }
 
 /// Returns an error if `shape` exceeds kMaxExtent or has a negative extent.

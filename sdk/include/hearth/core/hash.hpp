@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/core/hash.hpp>
 
 #include <array>

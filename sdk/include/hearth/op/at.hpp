@@ -1,19 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The `at` rule: the computation of one element of an operator's output.
+// The compute rule: the computation of one element of an operator's output.
 //
 // A rule is one generic lambda over a context `c`: `c.x(k)` reads input k at the output's own
 // coordinates (broadcast), `c.in(k, coords)` anywhere else.  It is instantiated three times from
 // the same source: with double and with int64_t it is the CPU reference, with Scalar it is the GPU
 // lowering, in which reads of other fused nodes become their expressions.
 //
-//     .at = compute_float([](auto& c) { auto x = c.x(0); return x / (1.0 + exp(-x)); })
+//     .compute = compute_float([](auto& c) { auto x = c.x(0); return x / (1.0 + exp(-x)); })
 
 #pragma once
 
 #include <hearth/core/assert.hpp>
 #include <hearth/core/convert.hpp>
+#include <hearth/core/cpp20.hpp>
 #include <hearth/core/fixed_list.hpp>
 #include <hearth/core/philox.hpp>
 #include <hearth/op/attrs.hpp>
@@ -120,10 +121,10 @@ struct Coords {
 template <class V>
 struct CpuInput {
     const V* data = nullptr;
-    Shape shape;
+    Shape shape = {};
 };
 
-/// Context of an `at` rule on the CPU; V is double or int64_t.
+/// Context of a compute rule on the CPU; V is double or int64_t.
 template <class V>
 class CpuAt {
   public:
@@ -255,11 +256,12 @@ class CpuAt {
 /// A position in a tensor: linear index, coordinates, or both; the missing one is derived on
 /// demand.
 struct ScalarPlace {
-    std::optional<Scalar> linear;
-    std::optional<Coords<Scalar>> coords;
+    std::optional<Scalar> linear = {};
+    std::optional<Coords<Scalar>> coords = {};
 };
 
-/// Resolves the reads of a rule that is lowered: to a load, or to the expression of a fused node.
+/// Resolves the reads of a compute rule that is lowered: to a load, or to the expression of a fused
+/// node.
 class ScalarReader {
   public:
     virtual Scalar read(int input, const ScalarPlace& place) = 0;
@@ -270,13 +272,13 @@ class ScalarReader {
 };
 
 /// The extent as an expression (a constant, or a multiple of the batch size).
-Scalar extent(ScalarArena& arena, Dim dim);
+Scalar extent_of(ScalarArena& arena, Dim dim);
 /// Coordinates of a position in a tensor of `shape`.
 Coords<Scalar> coords_of(ScalarArena& arena, const ScalarPlace& place, const Shape& shape);
 /// Linear index of a position in a tensor of `shape`.
 Scalar linear_of(ScalarArena& arena, const ScalarPlace& place, const Shape& shape);
 
-/// Context of an `at` rule that is lowered.
+/// Context of a compute rule that is lowered.
 class GpuAt {
   public:
     using Index = Scalar;
@@ -297,10 +299,10 @@ class GpuAt {
     int rank() const { return shape_.rank(); }
     int in_rank(int k) const { return in_shape(k).rank(); }
     const Shape& in_shape(int k) const { return in_shapes_[static_cast<size_t>(k)]; }
-    Index dim(int axis) const { return extent(arena_, shape_[axis]); }
-    Index in_dim(int k, int axis) const { return extent(arena_, in_shape(k)[axis]); }
-    Index in_count(int k) const { return extent(arena_, in_shape(k).element_count()); }
-    Index count_of(const Shape& shape) const { return extent(arena_, shape.element_count()); }
+    Index dim(int axis) const { return extent_of(arena_, shape_[axis]); }
+    Index in_dim(int k, int axis) const { return extent_of(arena_, in_shape(k)[axis]); }
+    Index in_count(int k) const { return extent_of(arena_, in_shape(k).element_count()); }
+    Index count_of(const Shape& shape) const { return extent_of(arena_, shape.element_count()); }
     DType dtype() const { return dtype_; }
     Coords<Index> coords();
     Index coord(int axis) { return coords()[axis]; }
@@ -362,7 +364,7 @@ class GpuAt {
     ScalarArena& arena_;
 };
 
-/// The three instantiations of one rule; null where the rule is not defined.
+/// The three instantiations of one compute rule; null where the rule is not defined.
 struct ComputeRule {
     double (*on_doubles)(CpuAt<double>&) = nullptr;
     int64_t (*on_integers)(CpuAt<int64_t>&) = nullptr;

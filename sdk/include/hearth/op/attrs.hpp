@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/core/hash.hpp>
 #include <hearth/types.hpp>
 
@@ -28,8 +29,8 @@ using AttrValue = std::variant<int64_t, double, std::string, std::vector<int64_t
                                std::vector<double>, DType, Shape, NoAttrValue>;
 
 struct Attr {
-    std::string name;
-    AttrValue value;
+    std::string name = {};
+    AttrValue value = {};
     friend bool operator==(const Attr&, const Attr&) = default;
 };
 

@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/core/extents.hpp>
 #include <hearth/host_tensor.hpp>
 #include <hearth/op/attrs.hpp>
@@ -26,7 +27,7 @@ namespace hearth {
 
 /// One operand of an ONNX node.
 struct OnnxInput {
-    Tensor tensor;                      ///< not ok() when absent or known only as extents
+    Tensor tensor = {};                 ///< not ok() when absent or known only as extents
     const HostTensor* value = nullptr;  ///< contents, where they are known at import
     /// A list of extents that depends on the batch size: exists only at import, to be used as a
     /// shape.
@@ -38,10 +39,10 @@ struct OnnxInput {
 /// adds the node's name.
 struct OnnxCall {
     Trace& trace;
-    std::string_view op_type;
+    std::string_view op_type = {};
     int opset = 0;
-    const Attrs& attrs;  ///< integers, reals, texts and lists of integers and reals
-    std::span<const OnnxInput> inputs;
+    const Attrs& attrs;  ///< integers, floats, strings and lists of integers and floats
+    std::span<const OnnxInput> inputs = {};
     size_t output_count = 1;
 
     size_t input_count() const { return inputs.size(); }
@@ -60,7 +61,7 @@ struct OnnxCall {
     std::optional<int> axis(std::string_view name, int64_t fallback, int rank);
     double real(std::string_view name, double fallback);
     std::string text(std::string_view name, std::string_view fallback);
-    /// A list of texts, which the attributes store as one text, a line for each.
+    /// A list of strings, which the attributes store as one string, a line for each.
     std::vector<std::string> texts(std::string_view name);
     /// Clamps values to +-kMaxExtent: no extent is larger, so "to the end" keeps its meaning and
     /// sums of a few values cannot overflow.  integers_in and list do the same.

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/core/fixed_list.hpp>
 #include <hearth/host_tensor.hpp>
 #include <hearth/op/at.hpp>
@@ -36,7 +37,7 @@ enum class TypeClass : uint8_t {
 };
 
 struct InputSpec {
-    std::string_view name;
+    std::string_view name = {};
     TypeClass types = TypeClass::kFloating;
     bool variadic = false;  ///< this input and all further ones
 };
@@ -45,22 +46,22 @@ struct InputSpec {
 enum class AttrType : uint8_t { kInteger, kFloat, kString, kIntegers, kFloats, kDType, kShape };
 
 struct AttrSpec {
-    std::string_view name;
+    std::string_view name = {};
     AttrType type = AttrType::kInteger;
-    /// Default if a call omits the attribute (kInteger and kReal); NaN: it is required.
+    /// Default if a call omits the attribute (kInteger and kFloat); NaN: it is required.
     double default_value = kRequired;
     static constexpr double kRequired = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct TensorType {
     DType dtype = DType::kF32;
-    Shape shape;
+    Shape shape = {};
 };
 
 /// Context of a shape rule.
 struct InferContext {
     const Attrs& attrs;
-    std::span<const TensorType> inputs;
+    std::span<const TensorType> inputs = {};
     std::vector<TensorType>& outputs;
 
     const Shape& shape(int k) const { return inputs[static_cast<size_t>(k)].shape; }
@@ -74,15 +75,15 @@ struct InferContext {
 /// Context of a CPU reference.  Outputs are allocated with the inferred types.
 struct ReferenceContext {
     const Attrs& attrs;
-    std::span<const HostTensor> inputs;
-    std::span<HostTensor> outputs;
+    std::span<const HostTensor> inputs = {};
+    std::span<HostTensor> outputs = {};
 };
 
 /// Context of a decomposition, which returns one tensor for each output, built of other operators.
 struct DecomposeContext {
     Trace& trace;
     const Attrs& attrs;
-    std::span<const Tensor> inputs;
+    std::span<const Tensor> inputs = {};
     const Tensor& in(size_t k) const { return inputs[k]; }
 };
 
@@ -91,9 +92,9 @@ struct DecomposeContext {
 struct VjpContext {
     Trace& trace;
     const Attrs& attrs;
-    std::span<const Tensor> inputs;
-    std::span<const Tensor> outputs;
-    std::span<const Tensor> cotangents;  ///< one for each output; empty Tensor: zero
+    std::span<const Tensor> inputs = {};
+    std::span<const Tensor> outputs = {};
+    std::span<const Tensor> cotangents = {};  ///< one for each output; empty Tensor: zero
     const Tensor& in(size_t k) const { return inputs[k]; }
     const Tensor& out(size_t k = 0) const { return outputs[k]; }
     const Tensor& cotangent(size_t k = 0) const { return cotangents[k]; }
@@ -102,7 +103,7 @@ struct VjpContext {
 /// Context of a kernel rule.
 struct KernelRuleContext {
     const Attrs& attrs;
-    std::span<const TensorType> inputs, outputs;
+    std::span<const TensorType> inputs, outputs = {};
     const DeviceCaps& caps;
     uint64_t max_batch_size = 1;
     std::string_view variant = {};  ///< an element of CustomKernel::variants; if unknown, the first
@@ -118,7 +119,7 @@ struct KernelRuleContext {
 ///     ink_dim0, outk_dim0, ...  extents, and ink_count, outk_count: their product
 ///     rows                      the batch size, if any of these extents depends on it
 ///
-/// and those of the following whose names are in `uses`:
+/// and those of the following whose names are in `helpers`:
 ///
 ///     vec4 ink_four(int i)      of a float input, elements i to i + 3; i is a multiple of four
 ///     float16_t ink_half(int i) of an f16 input, element i; only in texts with matrices
@@ -133,38 +134,38 @@ struct KernelRuleContext {
 /// T is float, int or uint (bool is uint).  If OpDef::is_opaque is set, `ink` is a buffer
 /// instead: ink_load(i) is element i as T, and ink.at[i] the element as stored, which may have 16
 /// or 8 bits (device_dtype).  From shaders/common, narrow.glsl is in scope, coopmat.glsl if
-/// `has_matrices`, and math.glsl (hearth_tanh ...) if `uses` names it.  The text declares the
+/// `has_matrices`, and math.glsl (hearth_tanh ...) if `helpers` names it.  The text declares the
 /// extensions it requires.
 ///
-/// The grid has `items` / `per_group` workgroups along each axis, rounded up.  Along x there may be
-/// fewer if the device's limit is lower, so a kernel loops in strides of gl_NumWorkGroups.x; and
-/// there may be more than the batch needs, when a recording is replayed.
+/// The grid has `work_items` / `tile_size` workgroups along each axis, rounded up.  Along x there
+/// may be fewer if the device's limit is lower, so a kernel loops in strides of gl_NumWorkGroups.x;
+/// and there may be more than the batch needs, when a recording is replayed.
 struct CustomKernel {
     struct Axis {
         Dim work_items = Dim(1);
         uint32_t tile_size = 1;
     };
-    std::string name;
-    std::string glsl;                    ///< constants and functions, up to and including main()
+    std::string name = {};
+    std::string glsl = {};                  ///< constants and functions, up to and including main()
     std::vector<std::string> helpers = {};  ///< {"in0_four", "math.glsl"}: see above
-    bool has_matrices = false;           ///< the text multiplies matrices
+    bool has_matrices = false;              ///< the text multiplies matrices
     std::array<uint32_t, 3> local_size{1, 1, 1};
-    std::array<Axis, 3> grid;
+    std::array<Axis, 3> grid = {};
     uint64_t flops = 0;
-    /// Instead of glsl: SPIR-V, bound to inputs, outputs and, if `spirv_reads_rows`, the run block,
-    /// in this order; requires is_opaque.
-    std::vector<uint32_t> spirv;
+    /// Instead of glsl: SPIR-V, bound to inputs, outputs and, if `spirv_reads_rows`, the block that
+    /// begins with the batch size, in this order; requires is_opaque.
+    std::vector<uint32_t> spirv = {};
     bool spirv_reads_rows = false;
     /// All equivalent implementations for this device, for tuning; the shipped one first.  The
     /// attributes must be integers and lists of integers.
-    std::vector<std::string> variants;
+    std::vector<std::string> variants = {};
 };
 
 /// Code generation strategy of a node.
 enum class OpClass : uint8_t {
-    kElementwise,  ///< `at` reads each input only through c.x(k)
-    kInjective,      ///< `at` reads anywhere; cheap ones (views) are recomputed in each reader
-    kReduce,       ///< reduces `axes` (attribute; kept with extent 1) with `fold`
+    kElementwise,  ///< `compute` reads each input only through c.x(k)
+    kInjective,    ///< `compute` reads anywhere; cheap ones (views) are recomputed in each reader
+    kReduce,       ///< reduces `axes` (attribute; kept with extent 1) with `reduce`
     kMatmul,       ///< batched matrix product with transpose flags
     kKernel,       ///< its `kernel` rule or, if that declines, its decomposition
     kComposite,    ///< has no kernel of its own: decomposed before code generation
@@ -174,10 +175,10 @@ enum class ReduceOp : uint8_t { kSum, kProduct, kMax, kMin };
 
 /// One call for tests, benchmarks and documentation.
 struct Sample {
-    std::vector<TensorType> inputs;
-    Attrs attrs;
+    std::vector<TensorType> inputs = {};
+    Attrs attrs = {};
     double low = -2, high = 2;  ///< range of random inputs; integers: [low, high)
-    int64_t batch_size = 3;           ///< batch size that kRows stands for
+    int64_t batch_size = 3;     ///< batch size that kBatch stands for
     bool gradient = true;       ///< away from kinks, so that finite differences hold
     bool is_perf = false;
 };
@@ -206,7 +207,7 @@ class Samples {
 struct OnnxCall;
 
 struct OnnxMapping {
-    std::string_view op_type;
+    std::string_view op_type = {};
     int since_opset = 1;
     /// Returns the outputs; null: inputs and attributes of equal names are passed on unchanged.
     std::vector<Tensor> (*import)(OnnxCall&) = nullptr;
@@ -218,15 +219,16 @@ struct Tolerance {
 };
 
 struct OpDef {
-    std::string_view name;
-    std::string_view summary;  ///< one sentence with the formula
+    std::string_view name = {};
+    std::string_view summary = {};  ///< one sentence with the formula
     FixedList<InputSpec, 8> inputs;
     FixedList<AttrSpec, 12> attrs;
     OpClass op_class = OpClass::kElementwise;
     bool is_cast = false;     ///< kElementwise: converts the input to the type `to`
     bool is_view = false;     ///< kInjective: cheaper to recompute in each reader than to store
     bool is_reshape = false;  ///< a view of all elements in the same order
-    bool reads_each_element_once = false;  ///< kInjective, kKernel: reads each input element at most once
+    /// kInjective, kKernel: reads each input element at most once.
+    bool reads_each_element_once = false;
     /// kKernel: reads inputs as buffers, so each must be stored; nothing is fused with it.
     bool is_opaque = false;
     /// kKernel: the kernel leaves elements of output 0 that it does not write unchanged, and input
@@ -237,8 +239,8 @@ struct OpDef {
     ReduceOp reduce = ReduceOp::kSum;
 
     Status (*infer)(InferContext&) = nullptr;
-    ComputeRule compute;
-    void (*reference)(ReferenceContext&) = nullptr;  ///< null: the CPU runs `at` (or the reduction)
+    ComputeRule compute = {};
+    void (*reference)(ReferenceContext&) = nullptr;  ///< null: the CPU runs `compute` (or `reduce`)
     std::vector<Tensor> (*decompose)(DecomposeContext&) = nullptr;
     /// kKernel only.  nullopt: the operands or the device are not supported; decompose instead.
     std::optional<CustomKernel> (*kernel)(const KernelRuleContext&) = nullptr;
@@ -249,7 +251,7 @@ struct OpDef {
 
     FixedList<OnnxMapping, 6> onnx;
     void (*samples)(Samples&) = nullptr;
-    Tolerance tolerance;
+    Tolerance tolerance = {};
 };
 
 /// Checks the operands and attributes against `op`, fills in attribute defaults, infers the types

@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <hearth/core/cpp20.hpp>
 #include <hearth/types.hpp>
 
 #include <cstdint>
@@ -129,7 +130,7 @@ class ScalarArena {
     Scalar constant(double value, ScalarType type);
     Scalar index(int64_t value) { return constant(static_cast<double>(value), ScalarType::kI32); }
     Scalar boolean(bool value) { return constant(value ? 1 : 0, ScalarType::kBool); }
-    /// A new variable, different from all others.
+    /// A new variable (kVariable), different from all others.
     Scalar symbol(ScalarType type);
     Scalar rows();
     Scalar load(uint32_t value, Scalar element, ScalarType type);
@@ -236,19 +237,19 @@ HEARTH_SCALAR_UNARY(bit_not, ScalarOp::kBitNot)
 HEARTH_SCALAR_UNARY(logical_not, ScalarOp::kNot)
 #undef HEARTH_SCALAR_UNARY
 
-#define HEARTH_SCALAR_LOGIC(name, scalar_op)     \
+#define HEARTH_SCALAR_BITWISE(name, scalar_op)   \
     inline Scalar name(Scalar a, Scalar b) {     \
         return a.arena->binary(scalar_op, a, b); \
     }
-HEARTH_SCALAR_LOGIC(logical_and, ScalarOp::kAnd)
-HEARTH_SCALAR_LOGIC(logical_or, ScalarOp::kOr)
-HEARTH_SCALAR_LOGIC(logical_xor, ScalarOp::kXor)
-HEARTH_SCALAR_LOGIC(bit_and, ScalarOp::kBitAnd)
-HEARTH_SCALAR_LOGIC(bit_or, ScalarOp::kBitOr)
-HEARTH_SCALAR_LOGIC(bit_xor, ScalarOp::kBitXor)
-HEARTH_SCALAR_LOGIC(shift_left, ScalarOp::kShiftLeft)
-HEARTH_SCALAR_LOGIC(shift_right, ScalarOp::kShiftRight)
-#undef HEARTH_SCALAR_LOGIC
+HEARTH_SCALAR_BITWISE(logical_and, ScalarOp::kAnd)
+HEARTH_SCALAR_BITWISE(logical_or, ScalarOp::kOr)
+HEARTH_SCALAR_BITWISE(logical_xor, ScalarOp::kXor)
+HEARTH_SCALAR_BITWISE(bit_and, ScalarOp::kBitAnd)
+HEARTH_SCALAR_BITWISE(bit_or, ScalarOp::kBitOr)
+HEARTH_SCALAR_BITWISE(bit_xor, ScalarOp::kBitXor)
+HEARTH_SCALAR_BITWISE(shift_left, ScalarOp::kShiftLeft)
+HEARTH_SCALAR_BITWISE(shift_right, ScalarOp::kShiftRight)
+#undef HEARTH_SCALAR_BITWISE
 
 /// Shifts of a u32 are logical already; the rules build those of other types from a logical one.
 inline Scalar shift_right_logical(Scalar a, Scalar amount) {

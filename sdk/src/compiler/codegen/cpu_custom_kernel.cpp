@@ -158,8 +158,8 @@ class CpuCustomKernel : CpuKernel {
         const Expr of_right = writer_.let("of_right", place_at(smaller(right, end - 1)));
         const Expr a = in(0, of_left);
         const Expr b = in(0, of_right);
-        const Expr is_right =
-            writer_.let("is_right", logical_and(right < end, logical_or(left >= middle, precedes(b, a))));
+        const Expr is_right = writer_.let(
+            "is_right", logical_and(right < end, logical_or(left >= middle, precedes(b, a))));
         put(k, select(is_right, of_right, of_left));
         writer_.assign(left, left + select(is_right, index(0), index(1)));
         writer_.assign(right, right + select(is_right, index(1), index(0)));
@@ -307,8 +307,9 @@ class CpuCustomKernel : CpuKernel {
         const Expr score = writer_.declare("score", ScalarType::kF32, number(0));
         const Expr box = each("box");
         const Expr own = in_at(1, scores + box);
-        const Expr is_better = writer_.let("is_better", logical_and(body_->element(is_left, box) == 1,
-                                                             logical_or(best<index(0), own> score)));
+        const Expr is_better = writer_.let(
+            "is_better",
+            logical_and(body_->element(is_left, box) == 1, logical_or(best<index(0), own> score)));
         writer_.assign(score, select(is_better, own, score));
         writer_.assign(best, select(is_better, box, best));
         writer_.end();

@@ -100,8 +100,8 @@ class CpuMatmul : CpuKernel {
         kernel.grid[1] = {work_of(m_), static_cast<uint32_t>(block_.rows)};
         kernel.grid[2] = {work_of(batch_.element_count()), 1};
         const auto rows = static_cast<int64_t>(options_.rows_capacity);
-        kernel.flops = static_cast<uint64_t>(2 * m_.resolve(rows) * n_.resolve(rows) * k_.resolve(rows) *
-                                             batch_.element_count(rows));
+        kernel.flops = static_cast<uint64_t>(2 * m_.resolve(rows) * n_.resolve(rows) *
+                                             k_.resolve(rows) * batch_.element_count(rows));
         return kernel;
     }
 
@@ -181,8 +181,7 @@ class CpuMatmul : CpuKernel {
     /// Whether f32 that follow each other along the inner extent do so in memory, in both operands.
     bool are_inner_elements_in_rows() {
         if (k_.is_batch || k_.count < kSumParts) return false;
-        const Scalar k = arena_.symbol(ScalarType::kI32),
-                     other = arena_.symbol(ScalarType::kI32);
+        const Scalar k = arena_.symbol(ScalarType::kI32), other = arena_.symbol(ScalarType::kI32);
         return std::ranges::all_of(std::array{element_of(0, other, k), element_of(1, k, other)},
                                    [&](Scalar element) {
                                        const ScalarNode node = element.node();
@@ -202,8 +201,7 @@ class CpuMatmul : CpuKernel {
     /// The longest part of the inner index, which it is a multiple of, in which quotients of it stay the same.
     void choose_line() {
         constexpr int64_t kLeast = 4;
-        const Scalar k = arena_.symbol(ScalarType::kI32),
-                     other = arena_.symbol(ScalarType::kI32);
+        const Scalar k = arena_.symbol(ScalarType::kI32), other = arena_.symbol(ScalarType::kI32);
         const Scalar operands[] = {element_of(0, other, k), element_of(1, k, other)};
         const auto steps = quotient_steps(arena_, operands, k, kLeast);
         if (!steps || steps->empty()) return;
@@ -587,7 +585,7 @@ class CpuMatmul : CpuKernel {
             place.coords->axis.push_back(m);
             place.coords->axis.push_back(n);
         }
-        element_ = (batch_index_ * extent(arena_, m_) + m) * extent(arena_, n_) + n;
+        element_ = (batch_index_ * extent_of(arena_, m_) + m) * extent_of(arena_, n_) + n;
         place.linear = element_;
         KnownRanges known(arena_);
         known.set(m, below(m_));

@@ -24,7 +24,7 @@ namespace {
 class CustomKernelWriter {
   public:
     CustomKernelWriter(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                 const LowerOptions& options)
+                       const LowerOptions& options)
         : graph_(graph),
           group_(group),
           options_(options),

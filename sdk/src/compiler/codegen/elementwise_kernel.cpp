@@ -41,7 +41,8 @@ class ElementwiseKernel {
         if (is_cpu(options_.caps)) return loop_over_stretch(workgroup);
         choose_width();
         const Dim count = group_.space.element_count();
-        const uint64_t most = uint64_t{kPartThreads} * width_ * options_.caps.max_compute_work_group_count_x;
+        const uint64_t most =
+            uint64_t{kPartThreads} * width_ * options_.caps.max_compute_work_group_count_x;
         const uint32_t each = items_each(count, options_.rows_capacity, most);
         const Expr total = count_of(count, body_);
         const Expr thread = workgroup * kPartThreads + body_.invocation();

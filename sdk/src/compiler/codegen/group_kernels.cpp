@@ -148,8 +148,7 @@ void define_replicated_scalars(const Graph& graph, const Group& group,
                                GroupExpressions& expressions, KernelWriter& writer, Body& body) {
     for (const std::shared_ptr<const Group>& number : group.replicated_scalars)
         for (ValueId v : number->stores) {
-            const Scalar variable =
-                expressions.arena().symbol(scalar_type(graph.values[v].dtype));
+            const Scalar variable = expressions.arena().symbol(scalar_type(graph.values[v].dtype));
             writer.bind(variable, replicated_scalar_variable(graph, v, body));
             expressions.define(v, variable);
         }
@@ -445,7 +444,7 @@ class ReductionKernel {
             if (!is_reduced && next_inner > 0) is_trailing = false;
             place.coords->axis.push_back(is_reduced ? inner[next_inner++] : outer[next_outer++]);
         }
-        if (is_trailing) place.linear = outer_index_ * extent(arena_, row_.element_count()) + k;
+        if (is_trailing) place.linear = outer_index_ * extent_of(arena_, row_.element_count()) + k;
         return place;
     }
 

@@ -191,7 +191,7 @@ BodyRequirements needs_of(const KernelDraft& kernel) {
 /// The extension by which a kernel with matrices reaches matrix cores.
 CooperativeMatrixExt matrix_cores_of(const KernelDraft& kernel, const DeviceCaps& caps) {
     return kernel.prefers_nv_matrices && caps.cooperative_matrix_nv ? CooperativeMatrixExt::kNv
-                                                              : caps.cooperative_matrix;
+                                                                    : caps.cooperative_matrix;
 }
 
 /// What a text with matrices must say first.
@@ -586,7 +586,8 @@ class Lowerer {
                                " operands, expected at most " + std::to_string(kMaxPushedOperands));
         if (kernel.described != nullptr) {
             const Status status = verify_body(*kernel.described);
-            if (!status.ok()) return status.with_context("kernel " + kernel.name + " (" + call.label + ")");
+            if (!status.ok())
+                return status.with_context("kernel " + kernel.name + " (" + call.label + ")");
             (is_text(kernel) ? call.functions : call.body) = kernel.described;
         }
         if (is_cpu(options_.caps)) {
@@ -768,7 +769,8 @@ class Lowerer {
 Result<LoweredProgram> lower(std::span<const Graph> graphs, const LowerOptions& options) {
     Lowerer lowerer(options);
     for (const Graph& graph : graphs)
-        if (Status s = lowerer.add(graph); !s.ok()) return s.with_context("entry '" + graph.name + "'");
+        if (Status s = lowerer.add(graph); !s.ok())
+            return s.with_context("entry '" + graph.name + "'");
     if (std::any_of(graphs.begin(), graphs.end(),
                     [](const Graph& g) { return !g.updates.empty(); }))
         HEARTH_TRY(lowerer.add_copy_kernel());

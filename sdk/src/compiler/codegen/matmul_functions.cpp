@@ -234,7 +234,7 @@ ScalarPlace MatmulFunctions::result_place(Scalar batch, Scalar m, Scalar n) {
         place.coords->axis.push_back(m);
         place.coords->axis.push_back(n);
     }
-    place.linear = (batch * extent(arena_, extents_.m) + m) * extent(arena_, extents_.n) + n;
+    place.linear = (batch * extent_of(arena_, extents_.m) + m) * extent_of(arena_, extents_.n) + n;
     return place;
 }
 

@@ -68,7 +68,8 @@ class MatmulKernel {
         // Where an invocation stores four elements at most.
         is_early_ =
             tile.family == MatmulFamily::kMatrix && tile.split > 1 &&
-            tile.tm == static_cast<int>(options_.caps.cooperative_matrix_shape.m) && stores_by_fours() &&
+            tile.tm == static_cast<int>(options_.caps.cooperative_matrix_shape.m) &&
+            stores_by_fours() &&
             tile.tm * tile.tn / 4 <= tile.split * static_cast<int>(options_.caps.subgroup_size);
         kernel_.head = constants(tile, problem);
         if (tile.family != MatmulFamily::kTiled) kernel_.head += chunk_types(problem, tile.family);
@@ -168,9 +169,11 @@ class MatmulKernel {
         p.can_load_vec4 =
             !p.is_integer && loads_by_fours(0) && loads_by_fours(1) && p.n > 16 && p.m > 16;
         // A product with fewer rows or columns than a matrix would mostly multiply zeros.
-        p.can_use_matrices = p.fits_grid && options_.caps.cooperative_matrix != CooperativeMatrixExt::kNone &&
+        p.can_use_matrices = p.fits_grid &&
+                             options_.caps.cooperative_matrix != CooperativeMatrixExt::kNone &&
                              dtype_of(0) == DType::kF16 && dtype_of(1) == DType::kF16 &&
-                             p.m >= options_.caps.cooperative_matrix_shape.m && p.n >= options_.caps.cooperative_matrix_shape.n &&
+                             p.m >= options_.caps.cooperative_matrix_shape.m &&
+                             p.n >= options_.caps.cooperative_matrix_shape.n &&
                              p.k >= options_.caps.cooperative_matrix_shape.k;
         return p;
     }
@@ -472,10 +475,10 @@ class MatmulKernel {
 
     /// The place in a tensor of whole rows, or of a number of each, of the operand's element.
     ScalarPlace row_place(const Shape& shape, const RowVariables& v) {
-        const Scalar row = v.batch * extent(arena_, m_) + v.m;
+        const Scalar row = v.batch * extent_of(arena_, m_) + v.m;
         Shape outer = shape;
         outer[shape.rank() - 1] = Dim(1);
-        ScalarPlace place{row * extent(arena_, k_) + v.k, coords_of(arena_, {row, {}}, outer)};
+        ScalarPlace place{row * extent_of(arena_, k_) + v.k, coords_of(arena_, {row, {}}, outer)};
         (*place.coords)[shape.rank() - 1] = v.k;
         return place;
     }
@@ -487,7 +490,7 @@ class MatmulKernel {
         FunctionWriter f = functions_.begin("load_raw");
         bind_place(f, v);
         const Expr index =
-            f.writer.emit((v.batch * extent(arena_, m_) + v.m) * extent(arena_, k_) + v.k);
+            f.writer.emit((v.batch * extent_of(arena_, m_) + v.m) * extent_of(arena_, k_) + v.k);
         return f.finish_with(
             body_->load_chunk(is_half ? Chunk::kHalves : Chunk::kEight, buffer, index));
     }

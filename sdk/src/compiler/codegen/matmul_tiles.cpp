@@ -133,7 +133,8 @@ bool fits(const MatmulTile& t, const MatmulProblem& problem, const DeviceCaps& c
         return whole % static_cast<int>(part) == 0;
     };
     if (t.family == MatmulFamily::kMatrix &&
-        !(divides(t.tm, caps.cooperative_matrix_shape.m) && divides(t.tn, caps.cooperative_matrix_shape.n) &&
+        !(divides(t.tm, caps.cooperative_matrix_shape.m) &&
+          divides(t.tn, caps.cooperative_matrix_shape.n) &&
           divides(t.bk, static_cast<uint32_t>(t.split) * caps.cooperative_matrix_shape.k)))
         return false;
     const int threads = threads_of(t, caps);
@@ -142,13 +143,13 @@ bool fits(const MatmulTile& t, const MatmulProblem& problem, const DeviceCaps& c
         !(problem.a_k_is_contiguous && divides(t.bm * t.bk / 8, static_cast<uint32_t>(threads))))
         return false;
     if (t.family == MatmulFamily::kWorkgroup &&
-        std::none_of(caps.workgroup_scope_granularities.begin(), caps.workgroup_scope_granularities.end(),
-                     [&](const WorkgroupMatrixGranularity& kind) {
-                         return static_cast<int>(kind.invocations) == threads &&
-                                divides(t.tm, kind.granularity.m) &&
-                                divides(t.tn, kind.granularity.n) &&
-                                divides(t.bk, kind.granularity.k);
-                     }))
+        std::none_of(
+            caps.workgroup_scope_granularities.begin(), caps.workgroup_scope_granularities.end(),
+            [&](const WorkgroupMatrixGranularity& kind) {
+                return static_cast<int>(kind.invocations) == threads &&
+                       divides(t.tm, kind.granularity.m) && divides(t.tn, kind.granularity.n) &&
+                       divides(t.bk, kind.granularity.k);
+            }))
         return false;
     // Each thread loads equally much of a slice.
     if (t.family == MatmulFamily::kVector &&
@@ -157,7 +158,8 @@ bool fits(const MatmulTile& t, const MatmulProblem& problem, const DeviceCaps& c
         return false;
     const uint32_t drivers_bytes =
         t.family == MatmulFamily::kWorkgroup ? caps.workgroup_scope_reserved_shared_memory : 0;
-    return shared_bytes_of(t, problem, caps) + drivers_bytes <= caps.max_compute_shared_memory_size &&
+    return shared_bytes_of(t, problem, caps) + drivers_bytes <=
+               caps.max_compute_shared_memory_size &&
            threads <= static_cast<int>(caps.max_compute_work_group_invocations) &&
            threads <= static_cast<int>(caps.max_compute_work_group_size_x);
 }
@@ -264,9 +266,9 @@ uint32_t shared_bytes_of(const MatmulTile& t, const MatmulProblem& problem,
     const int slices = slice(problem.a_k_is_contiguous, t.bm, t.stages * t.bk) +
                        slice(problem.b_k_is_contiguous, t.bn, t.bk);
     const bool is_workgroup = t.family == MatmulFamily::kWorkgroup;
-    const int rows_out =
-        is_workgroup ? t.tm
-                     : (t.bm / t.tm) * (t.bn / t.tn) * t.split * static_cast<int>(caps.cooperative_matrix_shape.m);
+    const int rows_out = is_workgroup ? t.tm
+                                      : (t.bm / t.tm) * (t.bn / t.tn) * t.split *
+                                            static_cast<int>(caps.cooperative_matrix_shape.m);
     return static_cast<uint32_t>(std::max(slices, rows_out * (t.tn / 4 + 1)) * 16);
 }
 

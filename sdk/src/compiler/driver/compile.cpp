@@ -35,8 +35,7 @@ bool may_have_any_operands(const CompileOptions& options) {
 bool wants_fused_networks(const CompileOptions& options) {
     // On CPUs calls are cheap, and a fused network has no body.
     if (!may_have_any_operands(options) || options.caps.cpu_isa != CpuIsa::kNone) return false;
-    if (options.fuse_mlp != FuseMlp::kAuto)
-        return options.fuse_mlp == FuseMlp::kAlways;
+    if (options.fuse_mlp != FuseMlp::kAuto) return options.fuse_mlp == FuseMlp::kAlways;
     return !is_software(options.caps);
 }
 
@@ -119,7 +118,7 @@ Result<Planned> plan_within_budget(std::vector<Graph>& graphs, const CompileOpti
     }
     if (planned.program.arena_bytes <= budget) return planned;
     return out_of_range("the arena takes at least " + std::to_string(least) +
-                        " bytes, however much is computed again; the budget is " +
+                        " bytes even with recomputation; raise arena_budget_bytes, which is " +
                         std::to_string(budget));
 }
 
@@ -158,7 +157,7 @@ Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOpti
                                        : plan_within_budget(graphs, options));
     planned.program.graph_hash = graph_hash;
     return CompiledProgram{std::move(planned.program), std::move(graphs),
-                           std::move(planned.remarks),   std::move(quantized),
+                           std::move(planned.remarks), std::move(quantized),
                            std::move(planned.tunable), std::move(planned.network_variants),
                            std::move(planned.bodies)};
 }
@@ -168,8 +167,9 @@ Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries) {
     for (Trace* entry : entries) {
         HEARTH_ASSIGN(Graph graph, entry->build());
         if (graph.outputs.empty() && graph.updates.empty())
-            return invalid_argument("trace '" + graph.name +
-                                    "' has neither outputs nor updates: it would do nothing");
+            return invalid_argument(
+                "trace '" + graph.name +
+                "' has neither outputs nor updates; call Trace::output or assign");
         graphs.push_back(std::move(graph));
     }
     return graphs;

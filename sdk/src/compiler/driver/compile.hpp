@@ -20,10 +20,10 @@ struct Body;
 /// A Program with the graphs, as compiled, that its debug tables refer to.
 struct CompiledProgram {
     Program program;
-    std::vector<Graph> graphs;       ///< one for each entry
+    std::vector<Graph> graphs;         ///< one for each entry
     std::vector<std::string> remarks;  ///< Compiled::remarks
     std::vector<QuantizedWeight> quantized;
-    std::vector<std::string> tunable;                                  ///< Compiled::tunable_kernels
+    std::vector<std::string> tunable;  ///< Compiled::tunable_kernels
     std::map<std::string, std::vector<std::string>> network_variants;  ///< LoweredProgram's
     /// For CPUs: the body of each kernel, which has no SPIR-V (LoweredProgram::bodies).
     std::vector<std::shared_ptr<const Body>> bodies;

@@ -5,6 +5,7 @@
 
 #include "compiler/driver/compile.hpp"
 #include "compiler/driver/graph_file.hpp"
+#include "compiler/driver/tuning_data.hpp"
 #include "compiler/passes/quantize_weights.hpp"
 #include "core/out_of_memory.hpp"
 #include "program/package.hpp"
@@ -45,7 +46,8 @@ Result<PackedDeviceTarget> pack(const DeviceTarget& profile, Program program) {
         packed.shared_memory_bytes = static_cast<uint32_t>(shared_bytes);
         // Drivers reserve shared memory for workgroup-scope matrices.
         if (any_kernel(&Kernel::needs_workgroup_matrices))
-            packed.shared_memory_bytes += profile.options.caps.workgroup_scope_reserved_shared_memory;
+            packed.shared_memory_bytes +=
+                profile.options.caps.workgroup_scope_reserved_shared_memory;
     }
     for (const Kernel& kernel : program.kernels)
         packed.subgroup_size = std::max(packed.subgroup_size, kernel.subgroup_size);
@@ -60,6 +62,20 @@ CookedTarget describe_profile(const std::string& name, const Program& program) {
     for (const Kernel& kernel : program.kernels) cooked.spirv_bytes += 4 * kernel.spirv.size();
     for (const Command& step : program.commands) cooked.operator_count += step.computes.size();
     return cooked;
+}
+
+/// Sets caps.name to the target's name.  Tuning is keyed by the name of the device, so its key is
+/// replaced, too; tuning for anything else is dropped, and the reason is returned.
+std::string take_name(CompileOptions& options, const std::string& name) {
+    std::string problem;
+    if (!options.tuning.empty()) {
+        Result<Tuning> tuning = parse_tuning(options.tuning);
+        problem = tuning.ok() ? tuning->mismatch(options) : tuning.status().message();
+        if (problem.empty()) tuning->device = name;
+        options.tuning = problem.empty() ? print_tuning(*tuning) : "";
+    }
+    options.caps.name = name;
+    return problem.empty() ? "" : "tuning is ignored: " + problem;
 }
 
 /// An open package; copied if its bytes are not aligned.
@@ -94,12 +110,16 @@ Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options
     for (size_t i = 0; i < profiles.size(); ++i) {
         DeviceTarget& profile = profiles[i];
         report(profile.name, i);
-        profile.options.caps.name = profile.name;
+        const std::string remark = take_name(profile.options, profile.name);
         profile.options.max_batch_size = options.max_batch_size;
         Result<CompiledProgram> compiled = compile_graphs(graphs, profile.options);
-        if (!compiled.ok()) return compiled.status().with_context("profile '" + profile.name + "'");
+        if (!compiled.ok())
+            return compiled.status().with_context("device target '" + profile.name + "'");
         cooked.device_targets.push_back(describe_profile(profile.name, compiled->program));
-        cooked.device_targets.back().compiled.quantized = std::move(compiled->quantized);
+        Compiled& described = cooked.device_targets.back().compiled;
+        described.quantized = std::move(compiled->quantized);
+        described.remarks = std::move(compiled->remarks);
+        if (!remark.empty()) described.remarks.push_back(remark);
         HEARTH_ASSIGN(PackedDeviceTarget packed, pack(profile, std::move(compiled->program)));
         contents.device_targets.push_back(std::move(packed));
     }

@@ -15,7 +15,7 @@ namespace hearth {
 namespace {
 
 struct BrainHashes {
-    uint64_t schema = 0, parent = 0;
+    uint64_t schema = 0, alias_schema = 0, parent = 0;
 };
 
 /// Hashes of brains, which depend on a program's variables and bindings but not on its kernels.
@@ -39,14 +39,16 @@ Result<BrainHashes> brain_hashes(const Program& program) {
     ViewError error;
     if (!view.open(std::as_bytes(std::span(aligned)).first(bytes.size()), &error))
         return internal_error(error.text.c_str());
-    return BrainHashes{brain_schema_hash(view), brain_parent_hash(view)};
+    return BrainHashes{brain_schema_hash(view), brain_schema_hash(view, HashedNames::kAlias),
+                       brain_parent_hash(view)};
 }
 
 }  // namespace
 
 Result<CProgram> cook_c_of(std::vector<Graph> graphs, const CompileToCOptions& options,
-                          Program* program) {
-    if (options.cpu_isa == CpuIsa::kNone) return invalid_argument("cook_c: there is no CPU to cook for");
+                           Program* program) {
+    if (options.cpu_isa == CpuIsa::kNone)
+        return invalid_argument("compile_to_c: cpu_isa is kNone; choose the CPU to compile for");
     CompileOptions compile_options;
     compile_options.caps = cpu_caps(options.cpu_isa);
     compile_options.max_batch_size = options.max_batch_size;
@@ -64,6 +66,7 @@ Result<CProgram> cook_c_of(std::vector<Graph> graphs, const CompileToCOptions& o
                                    .name = options.name,
                                    .schema_hash = hashes.schema,
                                    .parent_hash = hashes.parent,
+                                   .alias_schema_hash = hashes.alias_schema,
                                    .has_weights_in_source = options.embed_weights}));
     CProgram cooked;
     cooked.header = std::move(printed.header);

@@ -13,6 +13,6 @@ namespace hearth {
 /// cook_c() of graphs instead of traces.  program: if not null, receives the plan, for tests and
 /// tools.
 Result<CProgram> cook_c_of(std::vector<Graph> graphs, const CompileToCOptions& options,
-                          Program* program = nullptr);
+                           Program* program = nullptr);
 
 }  // namespace hearth

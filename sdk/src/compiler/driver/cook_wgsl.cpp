@@ -75,7 +75,8 @@ std::string entry_text(const Program& program, const Entry& entry) {
     return quoted(entry.name) +
            ": {\"bindings\": " + list(entry.bindings, [](uint32_t b) { return number(b); }) +
            ", \"steps\": " +
-           list(steps, [&](const Command* step) { return "\n  " + step_text(program, *step); }) + "}";
+           list(steps, [&](const Command* step) { return "\n  " + step_text(program, *step); }) +
+           "}";
 }
 
 Result<std::string> plan_text(const CompiledProgram& compiled) {
@@ -120,7 +121,8 @@ Result<std::string> cook_wgsl_of(std::vector<Graph> graphs, uint64_t max_batch_s
     return or_out_of_memory([&]() -> Result<std::string> {
         CompileOptions options;
         options.caps = cpu_caps(CpuIsa::kWasm128);
-        options.caps.storage_buffer_16bit_access = options.caps.storage_buffer_8bit_access = false;  // storage is 32-bit words
+        options.caps.storage_buffer_16bit_access = options.caps.storage_buffer_8bit_access =
+            false;  // storage is 32-bit words
         options.share_arena = true;
         options.max_batch_size = max_batch_size;
         options.fuse_mlp = FuseMlp::kNever;

@@ -18,7 +18,9 @@ namespace {
 /// The subgraph that computes the tensors, with outputs "0", "1", ... and no updates.
 Result<Graph> graph_of(std::span<const Tensor> tensors) {
     Trace* const trace = tensors[0].trace();
-    if (trace == nullptr) return invalid_argument("eval: the tensor belongs to no trace");
+    if (trace == nullptr)
+        return invalid_argument(
+            "eval: the tensor belongs to no trace; make it by operators on tensors of a Trace");
     if (!trace->status().ok()) return trace->status().with_context("eval");
     Graph graph = trace->graph();
     graph.inputs.clear();
@@ -26,7 +28,9 @@ Result<Graph> graph_of(std::span<const Tensor> tensors) {
     graph.updates.clear();
     for (const Tensor& t : tensors) {
         if (t.trace() != trace || !t.ok())
-            return invalid_argument("eval: the tensors belong to different traces");
+            return invalid_argument(
+                "eval: the tensors belong to different traces; evaluate those of one trace at a "
+                "time");
         graph.outputs.push_back({std::to_string(graph.outputs.size()), t.value()});
     }
     graph = canonical(graph);
@@ -79,7 +83,7 @@ Result<std::vector<HostTensor>> eval(std::span<const Tensor> tensors, const Eval
         for (size_t i = 0; i < tensors.size(); ++i) {
             const auto at = outputs.find(std::to_string(i));
             if (at == outputs.end())
-                return internal_error("eval: the runner gave no output " + std::to_string(i));
+                return internal_error("eval: the backend returned no output " + std::to_string(i));
             values.push_back(std::move(at->second));
         }
         return values;

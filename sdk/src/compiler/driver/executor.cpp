@@ -33,7 +33,7 @@ Status no_variable(std::string_view variable) {
 
 class ReferenceExecutor final : public Executor {
   public:
-    std::string_view name() const override { return "cpu"; }
+    std::string_view name() const override { return "reference"; }
 
     Status load(std::vector<Graph> entries, int64_t max_batch_size) override {
         HEARTH_ASSIGN(variables_, initial_values(entries));
@@ -47,7 +47,9 @@ class ReferenceExecutor final : public Executor {
                       validate_entry(entries_, entry, inputs, rows, max_batch_size_));
         return interpret(*graph, inputs, variables_, rows);
     }
-    Result<HostTensor> read(std::string_view variable) override { return read_checked(variables_, variable); }
+    Result<HostTensor> read(std::string_view variable) override {
+        return read_checked(variables_, variable);
+    }
     Status write(std::string_view variable, const HostTensor& contents) override {
         HEARTH_TRY(validate_write(variables_, variable, contents));
         variables_.find(variable)->second = contents;
@@ -78,7 +80,7 @@ class ProgramExecutor final : public Executor {
                              int64_t rows) override {
         HEARTH_ASSIGN(const Graph* const graph,
                       validate_entry(entries_, entry, inputs, rows,
-                                    static_cast<int64_t>(options_.max_batch_size)));
+                                     static_cast<int64_t>(options_.max_batch_size)));
         const auto index = static_cast<size_t>(graph - entries_.data());
         return run_program(compiled_.program, entry, compiled_.graphs[index], inputs, *memory_,
                            rows);
@@ -131,11 +133,13 @@ std::vector<Registered>& registered() {
 }  // namespace
 
 Status register_executor(std::string_view name, MakeExecutor make) {
-    for (const std::string_view taken : {"cpu", "gpu", "both", "native", "program"})
+    for (const std::string_view taken : {"reference", "gpu", "both", "cpu", "program"})
         if (name == taken)
-            return invalid_argument("'" + std::string(name) + "' is an executor of Hearth's own");
+            return invalid_argument("'" + std::string(name) +
+                                    "' is the name of a built-in executor; choose another name");
     if (make_registered_executor(name) != nullptr)
-        return invalid_argument("there is an executor '" + std::string(name) + "' already");
+        return invalid_argument("an executor '" + std::string(name) +
+                                "' is already registered; choose another name");
     registered().push_back({std::string(name), make});
     return {};
 }
@@ -153,7 +157,7 @@ std::vector<std::string_view> registered_executors() {
 }
 
 Result<Graph> legalize(const Graph& graph,
-                                const std::function<bool(const Graph&, const Node&)>& is_supported) {
+                       const std::function<bool(const Graph&, const Node&)>& is_supported) {
     return or_out_of_memory([&]() -> Result<Graph> {
         Graph now = graph;
         for (;;) {
@@ -184,19 +188,20 @@ Result<Graph> legalize(const Graph& graph,
 }
 
 Result<const Graph*> validate_entry(std::span<const Graph> entries, std::string_view entry,
-                                   const NamedTensors& inputs, int64_t batch_size,
-                                   int64_t max_batch_size) {
+                                    const NamedTensors& inputs, int64_t batch_size,
+                                    int64_t max_batch_size) {
     const auto found =
         std::ranges::find_if(entries, [&](const Graph& g) { return g.name == entry; });
     if (found == entries.end()) return not_found("no entry '" + std::string(entry) + "' is loaded");
     if (batch_size < 1 || batch_size > max_batch_size)
-        return invalid_argument("rows are " + std::to_string(batch_size) + ", expected 1 to " +
-                                std::to_string(max_batch_size));
+        return invalid_argument("the batch size is " + std::to_string(batch_size) +
+                                ", expected 1 to " + std::to_string(max_batch_size));
     for (const ValueId id : found->inputs) {
         const Value& v = found->value(id);
         const auto given = inputs.find(v.name);
         if (given == inputs.end()) return invalid_argument("input '" + v.name + "' is missing");
-        if (given->second.dtype() != v.dtype || given->second.shape() != v.shape.resolve(batch_size))
+        if (given->second.dtype() != v.dtype ||
+            given->second.shape() != v.shape.resolve(batch_size))
             return invalid_argument("input '" + v.name + "' is " +
                                     described(v.dtype, v.shape.resolve(batch_size)) + ", found " +
                                     described(given->second.dtype(), given->second.shape()));
@@ -225,11 +230,11 @@ Result<HostTensor> read_checked(const NamedTensors& variables, std::string_view 
     return found->second;
 }
 
-Status validate_write(const NamedTensors& variables, std::string_view variable, const HostTensor& value) {
+Status validate_write(const NamedTensors& variables, std::string_view variable,
+                      const HostTensor& value) {
     const auto found = variables.find(variable);
     if (found == variables.end()) return no_variable(variable);
-    if (found->second.dtype() == value.dtype() && found->second.shape() == value.shape())
-        return {};
+    if (found->second.dtype() == value.dtype() && found->second.shape() == value.shape()) return {};
     return invalid_argument("'" + std::string(variable) + "' is " +
                             described(found->second.dtype(), found->second.shape()) + ", found " +
                             described(value.dtype(), value.shape()));

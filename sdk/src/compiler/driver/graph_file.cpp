@@ -87,22 +87,29 @@ class Reader {
         : in_(bytes), data_(data), budget_(bytes.size() + data.size()) {}
 
     Result<std::vector<Graph>> run() {
-        if (in_.number<uint32_t>() != kGraphMagic) return corrupt_data("graph: not a graph");
+        if (in_.number<uint32_t>() != kGraphMagic)
+            return corrupt_data(
+                "graph: not a stored graph; expected the graph section of a package");
         version_ = in_.number<uint32_t>();
         if (version_ < 1 || version_ > kGraphFormatVersion)
             return unsupported("graph: format version " + std::to_string(version_) +
-                               ", expected up to " + std::to_string(kGraphFormatVersion));
+                               ", this library reads versions up to " +
+                               std::to_string(kGraphFormatVersion));
         std::vector<Graph> graphs;
         const uint32_t count = in_.count(1);
         for (uint32_t i = 0; i < count; ++i) {
             Graph graph = read_graph();
             if (!status_.ok()) return status_;
-            if (in_.failed()) return corrupt_data("graph: ends too early");
+            if (in_.failed())
+                return corrupt_data(
+                    "graph: its bytes end too early; the package is damaged, copy it again");
             if (Status s = check(graph); !s.ok()) return corrupt_data("graph: " + s.message());
             graphs.push_back(std::move(graph));
         }
         if (in_.failed() || in_.left() > 0)
-            return corrupt_data("graph: ends too early or has something after it");
+            return corrupt_data(
+                "graph: its bytes end too early or too late; the package is damaged, copy it "
+                "again");
         return graphs;
     }
 
@@ -124,13 +131,13 @@ class Reader {
             for (size_t k = 0; k < graph.nodes[n].outputs.size(); ++k) {
                 const Value& v = graph.values[graph.nodes[n].outputs[k]];
                 if (v.kind != ValueKind::kNode || v.node != n || v.output != k)
-                    return corrupt_data("a node computes a value that is not its own");
+                    return corrupt_data("a node lists an output of another node");
             }
         }
         if (!in_range(graph.inputs)) return corrupt_data("an input is missing");
         for (ValueId id : graph.inputs)
             if (graph.values[id].kind != ValueKind::kInput)
-                return corrupt_data("an input is no input");
+                return corrupt_data("an input does not have the kind of one");
         return verify(graph);
     }
 

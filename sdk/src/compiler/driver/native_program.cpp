@@ -51,7 +51,8 @@ bool counts_workgroups(const Body& body) {
 
 }  // namespace
 
-Status make_cpu_program(Program& program, std::span<const std::shared_ptr<const Body>> bodies, CpuIsa cpu) {
+Status make_cpu_program(Program& program, std::span<const std::shared_ptr<const Body>> bodies,
+                        CpuIsa cpu) {
     HEARTH_ASSERT(bodies.size() == program.kernels.size());
     program.cpu = cpu;
     pass_run_block(program);
@@ -73,7 +74,7 @@ Status make_cpu_program(Program& program, std::span<const std::shared_ptr<const 
         if (kernel.operand_count > kMostOperands)
             return unsupported(
                 "kernel '" + kernel.name + "' has " + std::to_string(kernel.operand_count) +
-                " operands, a native device passes at most " + std::to_string(kMostOperands));
+                " operands, the CPU device passes at most " + std::to_string(kMostOperands));
     }
     program.hash = content_hash(program);
     return {};
@@ -81,12 +82,16 @@ Status make_cpu_program(Program& program, std::span<const std::shared_ptr<const 
 
 Result<std::string> cpu_kernels_of(const Program& program, std::string_view table) {
     if (program.cpu == CpuIsa::kNone)
-        return invalid_argument("emit_cpu_kernels: the program is for a Vulkan device");
+        return invalid_argument(
+            "emit_cpu_kernels: the program is for a Vulkan device; compile with caps of "
+            "cpu_caps()");
     std::vector<NativeFunctionRef> functions;
     for (const Kernel& kernel : program.kernels) {
         if (kernel.source.empty())
-            return not_found("emit_cpu_kernels: the program was stripped of the text of kernel " +
-                             kernel.name);
+            return not_found(
+                "emit_cpu_kernels: the program was compiled without keep_source, so it lacks the "
+                "text of kernel " +
+                kernel.name);
         functions.push_back({native_code(kernel.spirv).hash, kernel.source});
     }
     return print_native_table(functions, program.cpu, table);

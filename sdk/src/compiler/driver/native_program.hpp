@@ -17,7 +17,8 @@ namespace hearth {
 /// kernel gets a NativeCode, its C source, and as last operand the run block, which holds the batch
 /// size.
 /// Errors: as print_c(); kUnsupported for a kernel with more operands than a recording can pass.
-Status make_cpu_program(Program& program, std::span<const std::shared_ptr<const Body>> bodies, CpuIsa cpu);
+Status make_cpu_program(Program& program, std::span<const std::shared_ptr<const Body>> bodies,
+                        CpuIsa cpu);
 
 /// emit_cpu_kernels() of a program.
 Result<std::string> cpu_kernels_of(const Program& program, std::string_view table);

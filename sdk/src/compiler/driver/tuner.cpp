@@ -198,7 +198,7 @@ struct Tuner::State {
         const bool is_there =
             std::ranges::find(compiled.tunable, candidates.kernel) != compiled.tunable.end();
         if (!is_there || (compiled.tunable.size() != 1 && !candidates.is_network))
-            return unsupported("alone it is another kernel");
+            return unsupported("compiled alone it becomes another kernel");
         next.program = describe(compiled.program);
         next.program.tunable_kernels = std::move(compiled.tunable);
         trial = std::move(next);
@@ -210,7 +210,7 @@ struct Tuner::State {
         best_us = us;
         const std::string& key = kernels[kernel].kernel;
         char remark[96];
-        std::snprintf(remark, sizeof remark, "%.2f us, shipped %.2f", us, shipped_us);
+        std::snprintf(remark, sizeof remark, "%.2f us, default %.2f", us, shipped_us);
         tuning.variants[key] = trial.variant;
         tuning.remarks[key] = remark;
     }
@@ -267,15 +267,15 @@ std::string Tuner::save() const {
 }
 
 Result<const TuningTrial*> Tuner::next() {
-    if (is_done()) return out_of_range("all trials are done");
+    if (is_done()) return out_of_range("all trials are done; check is_done() first");
     if (!state_->is_prepared) HEARTH_TRY(state_->prepare());
     return const_cast<const TuningTrial*>(&state_->trial);
 }
 
 void Tuner::report(const TuningResult& result) {
     State& s = *state_;
-    HEARTH_ASSERT(s.is_prepared && "a report of a trial that was not asked for");
-    if (result.outputs.empty()) return report(invalid_argument("there are no outputs"));
+    HEARTH_ASSERT(s.is_prepared && "report() without a trial; call next() first");
+    if (result.outputs.empty()) return report(invalid_argument("the trial returned no outputs"));
     if (s.variant == 0) {
         s.expected = result.outputs;
         s.shipped_us = s.best_us = result.us;
@@ -289,7 +289,7 @@ void Tuner::report(const TuningResult& result) {
         const double tolerance = expected.dtype() == DType::kF16 ? kToleranceF16 : kTolerance;
         if (error <= tolerance) continue;
         s.note((s.expected.size() == 1 ? "" : "'" + name + "' ") +
-               std::string("differs from the shipped variant by ") + std::to_string(error) +
+               std::string("differs from the default variant by ") + std::to_string(error) +
                " of its size");
         return s.step();
     }

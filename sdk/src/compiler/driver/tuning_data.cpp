@@ -57,7 +57,8 @@ Status read_head(std::span<const std::string_view> lines, Tuning& tuning) {
 
 std::string differs(std::string_view what, std::string_view found, std::string_view expected) {
     if (found == expected) return "";
-    return "it is of " + std::string(what) + " " + quoted(found) + ", not " + quoted(expected);
+    return "it was measured for " + std::string(what) + " " + quoted(found) + ", not " +
+           quoted(expected);
 }
 
 }  // namespace

@@ -126,7 +126,8 @@ class Fuser {
                      is_ahead_of_rows(n) || (options_.region.has_walks() && feeds_walks(n)));
         break_inlined_chains();
         for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
-            if (group_of_[n] == kInvalidId && (!plan_.inlined[n] || leaves(n) || is_read_as_buffer(n)))
+            if (group_of_[n] == kInvalidId &&
+                (!plan_.inlined[n] || leaves(n) || is_read_as_buffer(n)))
                 place(n);
         finish();
         return std::move(plan_);
@@ -651,8 +652,7 @@ class Fuser {
         group.stores.clear();
         for (NodeId n : group.nodes)
             for (ValueId v : graph_.nodes[n].outputs)
-                if (leaves_[v] || graph_.nodes[n].op->is_opaque ||
-                    is_read_outside(v, group.nodes))
+                if (leaves_[v] || graph_.nodes[n].op->is_opaque || is_read_outside(v, group.nodes))
                     group.stores.push_back(v);
     }
 

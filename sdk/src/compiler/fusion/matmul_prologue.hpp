@@ -15,7 +15,7 @@
 namespace hearth {
 
 struct MatmulPrologue {
-    ValueId raw = kInvalidId;        ///< the source tensor, in memory: as many elements as the operand
+    ValueId raw = kInvalidId;   ///< the source tensor, in memory: as many elements as the operand
     std::vector<NodeId> nodes;  ///< all nodes between it and the product, ascending
 };
 

@@ -283,8 +283,9 @@ bool sums_rows(const Graph& graph, const Node& node, Dim rows) {
 
 bool fits_matrix_cores(const Graph& graph, const RowRegion& region, const DeviceCaps& caps) {
     constexpr int64_t kWidestEdge = 32;
-    if (region.window != 1 || caps.cooperative_matrix == CooperativeMatrixExt::kNone || !caps.storage_buffer_16bit_access ||
-        matrix_edge(caps) > kWidestEdge || caps.cooperative_matrix_shape.n % 8 != 0 || caps.cooperative_matrix_shape.m % 8 != 0 ||
+    if (region.window != 1 || caps.cooperative_matrix == CooperativeMatrixExt::kNone ||
+        !caps.storage_buffer_16bit_access || matrix_edge(caps) > kWidestEdge ||
+        caps.cooperative_matrix_shape.n % 8 != 0 || caps.cooperative_matrix_shape.m % 8 != 0 ||
         caps.cooperative_matrix_shape.k % 8 != 0 || caps.subgroup_size < 8)
         return false;
     return std::all_of(region.nodes.begin(), region.nodes.end(), [&](NodeId n) {
@@ -385,8 +386,8 @@ Status check_row_layers(const Graph& graph, const RowRegion& region, uint64_t ro
         const Shape& shape = graph.value(node.inputs[1]).shape;
         const bool is_dot = node.attrs.flag("transpose_b");
         const Dim inner = shape[is_dot ? 1 : 0], outer = shape[is_dot ? 0 : 1];
-        if (inner.is_batch || outer.is_batch || inner.count > kMaxInner || outer.count > kMaxOuter ||
-            inner.count < 1 || outer.count < 1)
+        if (inner.is_batch || outer.is_batch || inner.count > kMaxInner ||
+            outer.count > kMaxOuter || inner.count < 1 || outer.count < 1)
             return unsupported("a layer from " + std::to_string(inner.count) + " to " +
                                std::to_string(outer.count) + " is wider than " +
                                std::to_string(kMaxInner) + " to " + std::to_string(kMaxOuter));
@@ -424,7 +425,8 @@ RowRegion find_row_region(const Graph& graph) {
     for (const Node& node : graph.nodes) {
         if (node.op->op_class != OpClass::kMatmul) continue;
         const Dim lead = graph.value(node.outputs[0]).shape[0];
-        if (auto at = products.find({lead.is_batch, lead.count}); at != products.end()) ++at->second;
+        if (auto at = products.find({lead.is_batch, lead.count}); at != products.end())
+            ++at->second;
     }
     RowRegion best;
     for (const auto& [extent, count] : products) {

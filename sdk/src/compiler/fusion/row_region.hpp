@@ -49,7 +49,8 @@ bool fits_matrix_cores(const Graph& graph, const RowRegion& region, const Device
 
 /// Granularity of the rows and columns of tiles in a fused network on matrix cores.
 inline int64_t matrix_edge(const DeviceCaps& caps) {
-    return std::max({caps.cooperative_matrix_shape.m, caps.cooperative_matrix_shape.n, caps.cooperative_matrix_shape.k});
+    return std::max({caps.cooperative_matrix_shape.m, caps.cooperative_matrix_shape.n,
+                     caps.cooperative_matrix_shape.k});
 }
 
 // Limits of a fused network that keeps rows in registers: subgroups per workgroup; registers per

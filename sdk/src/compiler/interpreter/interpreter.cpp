@@ -126,7 +126,8 @@ Result<std::vector<HostTensor>> run_decomposition(const OpDef& op, const Attrs& 
 Attrs at_rows(const Attrs& attrs, int64_t rows) {
     Attrs fixed = attrs;
     for (const Attr& a : attrs.all())
-        if (const auto* shape = std::get_if<Shape>(&a.value)) fixed.set(a.name, shape->resolve(rows));
+        if (const auto* shape = std::get_if<Shape>(&a.value))
+            fixed.set(a.name, shape->resolve(rows));
     return fixed;
 }
 

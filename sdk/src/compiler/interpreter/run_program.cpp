@@ -38,13 +38,13 @@ ProgramMemory::ProgramMemory(const Program& program)
       storage(program.storage) {
     for (const Variable& variable : program.variables)
         if (variable.data_offset != kZeroFilled)
-            std::copy_n(program.data.begin() + static_cast<ptrdiff_t>(variable.data_offset), variable.bytes,
-                        weights.begin() + static_cast<ptrdiff_t>(variable.offset));
+            std::copy_n(program.data.begin() + static_cast<ptrdiff_t>(variable.data_offset),
+                        variable.bytes, weights.begin() + static_cast<ptrdiff_t>(variable.offset));
 }
 
 HostTensor ProgramMemory::read(const Variable& variable) const {
-    return from_device(std::span(weights).subspan(variable.offset, variable.bytes), variable.dtype, variable.shape,
-                       storage);
+    return from_device(std::span(weights).subspan(variable.offset, variable.bytes), variable.dtype,
+                       variable.shape, storage);
 }
 
 void ProgramMemory::write(const Variable& variable, const HostTensor& contents) {
@@ -86,7 +86,8 @@ class EntryRun {
 
     Status run(const Entry& entry) {
         for (const Command& command : program_.commands_of(entry))
-            if (Status s = run_command(command); !s.ok()) return s.with_context("step '" + command.label + "'");
+            if (Status s = run_command(command); !s.ok())
+                return s.with_context("step '" + command.label + "'");
         return {};
     }
 
@@ -250,7 +251,8 @@ Result<NamedTensors> run_program(const Program& program, std::string_view name, 
                             std::to_string(program.max_batch_size));
     EntryRun run(program, graph, memory, rows);
     HEARTH_TRY(run.bind(*entry, inputs));
-    if (Status s = run.run(*entry); !s.ok()) return s.with_context("entry '" + std::string(name) + "'");
+    if (Status s = run.run(*entry); !s.ok())
+        return s.with_context("entry '" + std::string(name) + "'");
     return run.outputs(*entry);
 }
 

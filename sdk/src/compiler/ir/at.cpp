@@ -7,7 +7,7 @@
 
 namespace hearth {
 
-Scalar extent(ScalarArena& arena, Dim dim) {
+Scalar extent_of(ScalarArena& arena, Dim dim) {
     const Scalar count = arena.index(dim.count);
     return dim.is_batch ? arena.rows() * count : count;
 }
@@ -22,8 +22,8 @@ Coords<Scalar> coords_of(ScalarArena& arena, const ScalarPlace& place, const Sha
     while (outermost < shape.rank() && shape[outermost].is_one()) ++outermost;
     for (int i = shape.rank() - 1; i >= outermost; --i) {
         if (shape[i].is_one()) continue;
-        at[i] = i == outermost ? rest : rest % extent(arena, shape[i]);
-        rest = rest / extent(arena, shape[i]);
+        at[i] = i == outermost ? rest : rest % extent_of(arena, shape[i]);
+        rest = rest / extent_of(arena, shape[i]);
     }
     return at;
 }
@@ -33,7 +33,7 @@ Scalar linear_of(ScalarArena& arena, const ScalarPlace& place, const Shape& shap
     Scalar linear = arena.index(0);
     for (int i = 0; i < shape.rank(); ++i) {
         if (shape[i].is_one()) continue;
-        linear = linear * extent(arena, shape[i]) + (*place.coords)[i];
+        linear = linear * extent_of(arena, shape[i]) + (*place.coords)[i];
     }
     return linear;
 }

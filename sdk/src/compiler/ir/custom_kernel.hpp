@@ -15,7 +15,7 @@ namespace hearth {
 /// Returns the kernel that the rule of a node's operator (class kKernel) makes; nullopt if it
 /// declines.  variant  KernelRuleContext::variant.
 std::optional<CustomKernel> custom_kernel_of(const Graph& graph, const Node& node,
-                                           const DeviceCaps& caps, uint64_t rows_capacity,
-                                           std::string_view variant = {});
+                                             const DeviceCaps& caps, uint64_t rows_capacity,
+                                             std::string_view variant = {});
 
 }  // namespace hearth

@@ -61,7 +61,8 @@ namespace {
 // graphs (long chains from hostile files) from overflowing the call stack.
 class Canonicalizer {
   public:
-    explicit Canonicalizer(const Graph& from) : from_(from), new_id_(from.values.size(), kInvalidId) {}
+    explicit Canonicalizer(const Graph& from)
+        : from_(from), new_id_(from.values.size(), kInvalidId) {}
 
     Graph run() {
         out_.name = from_.name;
@@ -214,8 +215,8 @@ std::string print(const Graph& graph) {
         text += "\n";
     }
     for (const GraphOutput& o : graph.outputs)
-        text += "  output " + o.name + (o.scalars.empty() ? "" : " " + to_text(o.scalars)) +
-                " = " + value_name(graph, o.value) + "\n";
+        text += "  output " + o.name + (o.scalars.empty() ? "" : " " + to_text(o.scalars)) + " = " +
+                value_name(graph, o.value) + "\n";
     for (const Assignment& u : graph.updates)
         text +=
             "  update " + value_name(graph, u.target) + " := " + value_name(graph, u.value) + "\n";
@@ -261,7 +262,8 @@ Status verify_node(const Graph& graph, NodeId index) {
                                   " before it is computed");
         inputs.push_back({in.dtype, in.shape});
     }
-    if (Status s = infer_types(*n.op, n.attrs, inputs, outputs); !s.ok()) return s.with_context(what);
+    if (Status s = infer_types(*n.op, n.attrs, inputs, outputs); !s.ok())
+        return s.with_context(what);
     if (outputs.size() != n.outputs.size())
         return internal_error(what + " has " + std::to_string(n.outputs.size()) +
                               " outputs, its rule says " + std::to_string(outputs.size()));
@@ -293,7 +295,7 @@ Status verify(const Graph& graph) {
             return internal_error("an update names a missing value");
         const Value &target = graph.values[u.target], &value = graph.values[u.value];
         if (!may_be_updated(target.kind))
-            return internal_error("an update's target is no param, state or input");
+            return internal_error("an update's target must be a param, state or input");
         if (target.dtype != value.dtype || target.shape != value.shape)
             return internal_error("update of '" + target.name + "' is " + typed(value) +
                                   ", the target is " + typed(target));

@@ -38,7 +38,7 @@ Tensor OnnxCall::in(size_t k) {
         return {&trace, 0xffffffffu};
     }
     if (inputs[k].extents != nullptr) {
-        unsupported(input_text(k) + " is computed from the number of rows, which is known only " +
+        unsupported(input_text(k) + " is computed from the batch size, which is known only " +
                     "when the program runs; import with fixed input shapes");
         return {&trace, 0xffffffffu};
     }

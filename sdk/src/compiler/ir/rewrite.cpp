@@ -27,7 +27,7 @@ void declare_persistent(const Graph& graph, Trace& trace, std::vector<Tensor>& n
         if (v.kind == ValueKind::kParam) now[id] = trace.param(v.name, v.shape, init, v.dtype);
         if (v.kind == ValueKind::kState)
             now[id] = v.is_persistent ? trace.state(v.name, v.shape, init, v.dtype)
-                                : trace.non_persistent_state(v.name, v.shape, init, v.dtype);
+                                      : trace.non_persistent_state(v.name, v.shape, init, v.dtype);
         if (v.kind == ValueKind::kConstant) now[id] = trace.constant(*v.data);
     }
 }
@@ -79,7 +79,8 @@ std::vector<Tensor> replay(const Graph& graph, Trace& trace, std::span<const Ten
 
 bool asks_for_rows(const Attrs& attrs) {
     for (const Attr& a : attrs.all())
-        if (const auto* shape = std::get_if<Shape>(&a.value); shape != nullptr && shape->has_batch())
+        if (const auto* shape = std::get_if<Shape>(&a.value);
+            shape != nullptr && shape->has_batch())
             return true;
     return false;
 }

@@ -156,7 +156,8 @@ Tensor add_leaf(Trace& trace, ValueKind kind, std::string_view name, DType dtype
 
 Tensor Trace::input(std::string_view name, const Shape& shape, DType dtype) {
     if (!impl_->by_name.try_emplace(std::string(name), kInvalidId).second) {
-        fail(invalid_argument("input '" + std::string(name) + "' is declared twice"));
+        fail(invalid_argument("input '" + std::string(name) +
+                              "' is declared twice; choose another name"));
         return {this, kInvalidId};
     }
     int symbolic = 0;
@@ -187,7 +188,7 @@ struct Persistent {
 };
 
 std::string_view words_for(ValueKind kind, bool is_kept) {
-    return kind == ValueKind::kParam ? "param" : is_kept ? "state" : "transient state";
+    return kind == ValueKind::kParam ? "param" : is_kept ? "state" : "non-persistent state";
 }
 
 Tensor persistent(Trace& trace, std::unordered_map<std::string, ValueId>& by_name,
@@ -197,21 +198,22 @@ Tensor persistent(Trace& trace, std::unordered_map<std::string, ValueId>& by_nam
     if (auto known = by_name.find(std::string(p.name)); known != by_name.end()) {
         if (known->second == kInvalidId) return {&trace, kInvalidId};
         const Value& v = trace.graph().values[known->second];
-        if (v.kind == p.kind && v.is_persistent == p.is_kept && v.shape == p.shape && v.dtype == p.dtype)
+        if (v.kind == p.kind && v.is_persistent == p.is_kept && v.shape == p.shape &&
+            v.dtype == p.dtype)
             return {&trace, known->second};
-        trace.fail(
-            invalid_argument(what + " " + typed(p.dtype, p.shape) + " is already declared with " +
-                             typed(v.dtype, v.shape) +
-                             (v.kind == p.kind && v.is_persistent == p.is_kept
-                                  ? ""
-                                  : ", as " + (v.kind == ValueKind::kInput
-                                                   ? std::string("input")
-                                                   : std::string(words_for(v.kind, v.is_persistent))))));
+        trace.fail(invalid_argument(
+            what + " " + typed(p.dtype, p.shape) + " is already declared with " +
+            typed(v.dtype, v.shape) +
+            (v.kind == p.kind && v.is_persistent == p.is_kept
+                 ? ""
+                 : ", as " + (v.kind == ValueKind::kInput
+                                  ? std::string("input")
+                                  : std::string(words_for(v.kind, v.is_persistent))))));
         return {&trace, kInvalidId};
     }
     if (p.shape.has_batch()) {
         trace.fail(invalid_argument(what + " has " + to_string(p.shape) +
-                                    ": what persists has a fixed shape"));
+                                    "; persistent state needs a fixed shape"));
         return {&trace, kInvalidId};
     }
     const Init& init = p.init;
@@ -255,24 +257,25 @@ Tensor Trace::state(std::string_view name, const Shape& shape, const Init& init,
                       {ValueKind::kState, true, name, std::string(name), shape, init, dtype});
 }
 
-Tensor Trace::non_persistent_state(std::string_view name, const Shape& shape, const Init& init, DType dtype) {
+Tensor Trace::non_persistent_state(std::string_view name, const Shape& shape, const Init& init,
+                                   DType dtype) {
     return persistent(*this, impl_->by_name,
                       {ValueKind::kState, false, name, std::string(name), shape, init, dtype});
 }
 
 void Trace::target_copy(std::string_view prefix, std::string_view original) {
     if (prefix.empty() || original.empty() || prefix == original)
-        return fail(invalid_argument("mirror: '" + std::string(prefix) + "' of '" +
+        return fail(invalid_argument("target_copy: '" + std::string(prefix) + "' of '" +
                                      std::string(original) + "': expected two prefixes"));
     for (const Value& v : impl_->graph.values)
         if (v.kind == ValueKind::kParam && is_under(v.name, prefix))
-            return fail(invalid_argument("mirror: param '" + v.name +
-                                         "' is already declared; call it before"));
+            return fail(invalid_argument("target_copy: param '" + v.name +
+                                         "' is already declared; call target_copy before it is"));
     for (const Impl::Mirror& m : impl_->mirrors)
         if (m.prefix == prefix) {
             if (m.original == original) return;
-            return fail(invalid_argument("mirror: '" + m.prefix + "' already mirrors '" +
-                                         m.original + "'"));
+            return fail(invalid_argument("target_copy: '" + m.prefix +
+                                         "' is already a target copy of '" + m.original + "'"));
         }
     impl_->mirrors.push_back({std::string(prefix), std::string(original)});
 }
@@ -316,15 +319,15 @@ void Trace::assign(const Tensor& target, const Tensor& value) {
             *this));
     const Value& t = impl_->graph.values[target.value()];
     if (!may_be_updated(t.kind))
-        return fail(invalid_argument("assign: the target is no param, state or input"));
+        return fail(invalid_argument("assign: the target must be a param, state or input"));
     if (t.shape != value.shape() || t.dtype != value.dtype())
         return fail(invalid_argument("assign: '" + t.name + "' is " + typed(t.dtype, t.shape) +
                                      ", the value is " + typed(value.dtype(), value.shape())));
     if (!impl_->assigned.insert(target.value()).second)
         return fail(invalid_argument("assign: '" + t.name + "' is assigned twice"));
     if (t.kind == ValueKind::kInput && !impl_->output_names.emplace(t.name).second)
-        return fail(
-            invalid_argument("assign: there is an output named '" + t.name + "', as the input is"));
+        return fail(invalid_argument("assign: there is an output named '" + t.name +
+                                     "', like the input; rename it"));
     impl_->graph.updates.push_back({target.value(), value.value()});
 }
 

@@ -229,7 +229,9 @@ constinit const OpDef kOps[] = {
         .inputs = {{"x"}},
         .infer = same_as_input,
         .compute = compute_float([](auto& c) { return softplus_of(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() * sigmoid(v.in(0))}; },
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
+            return {v.cotangent() * sigmoid(v.in(0))};
+        },
         .onnx = {{"Softplus", 1}},
         .samples = [](Samples& s) { unary_samples(s, -4, 4); },
     },

@@ -62,7 +62,8 @@ constinit const OpDef kOps[] = {
         .infer = broadcast_same_type,
         .compute = at_wrapping([](auto& c) { return c.x(0) + c.x(1); }),
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            return {sum_to_shape(v.cotangent(), v.in(0).shape()), sum_to_shape(v.cotangent(), v.in(1).shape())};
+            return {sum_to_shape(v.cotangent(), v.in(0).shape()),
+                    sum_to_shape(v.cotangent(), v.in(1).shape())};
         },
         .onnx = {{"Add", 7}},
         .samples =
@@ -114,10 +115,11 @@ constinit const OpDef kOps[] = {
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_same_type,
         .compute = at_by_type([](auto& c) { return c.x(0) / c.x(1); },
-                         [](auto& c) { return wrap_to_dtype(c, divide_integers(c)); }),
+                              [](auto& c) { return wrap_to_dtype(c, divide_integers(c)); }),
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent() / v.in(1);
-            return {sum_to_shape(g, v.in(0).shape()), neg(sum_to_shape(g * v.out(), v.in(1).shape()))};
+            return {sum_to_shape(g, v.in(0).shape()),
+                    neg(sum_to_shape(g * v.out(), v.in(1).shape()))};
         },
         .onnx = {{"Div", 7}},
         .samples =
@@ -167,7 +169,7 @@ constinit const OpDef kOps[] = {
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_same_type,
         .compute = at_by_type([](auto& c) { return with_sign_of_divisor(c, float_remainder(c)); },
-                         [](auto& c) { return with_sign_of_divisor(c, c_remainder(c)); }),
+                              [](auto& c) { return with_sign_of_divisor(c, c_remainder(c)); }),
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent();
             return {sum_to_shape(g, v.in(0).shape()),
@@ -191,7 +193,8 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent(), quotient = v.in(0) / v.in(1);
             const Tensor whole = sign(quotient) * floor(abs(quotient));
-            return {sum_to_shape(g, v.in(0).shape()), neg(sum_to_shape(g * whole, v.in(1).shape()))};
+            return {sum_to_shape(g, v.in(0).shape()),
+                    neg(sum_to_shape(g * whole, v.in(1).shape()))};
         },
         .samples =
             [](Samples& s) {

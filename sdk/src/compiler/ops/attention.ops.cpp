@@ -28,7 +28,7 @@ enum Operand : int { kQuery, kKey, kValue, kForwardCount };
 enum BackwardOperand : int { kCotangent = 3, kLogTotal, kCommonPart, kBackwardCount };
 
 constexpr FixedList<AttrSpec, 12> kAttrs = {
-    {"scale", AttrType::kFloat},        {"softcap", AttrType::kFloat, 0},
+    {"scale", AttrType::kFloat},       {"softcap", AttrType::kFloat, 0},
     {"causal", AttrType::kInteger, 0}, {"left", AttrType::kInteger, -1},
     {"right", AttrType::kInteger, -1}, {"past", AttrType::kInteger, 0},
     {"mask", AttrType::kInteger, 0},   {"lengths", AttrType::kInteger, 0}};
@@ -300,14 +300,16 @@ std::vector<Tiles> tiles_that_fit(const KernelRuleContext& call, int rows,
     const int64_t enough_groups = device_model(call.caps).enough_groups();
     const Shape& s = call.shape(rows);
     const auto live_rows = static_cast<int64_t>(call.max_batch_size);
-    const int64_t pairs = s[0].resolve(live_rows) * s[1].resolve(live_rows), length = s[2].resolve(live_rows);
+    const int64_t pairs = s[0].resolve(live_rows) * s[1].resolve(live_rows),
+                  length = s[2].resolve(live_rows);
     std::vector<Tiles> all;
     size_t chosen = 0;
     int64_t most_groups = 0;
     for (const auto& [tall, wide] : sizes) {
         const Tiles tiles =
             rows == kKey ? Tiles{wide, tall, threads / tall} : Tiles{tall, wide, threads / tall};
-        if (count(tiles) * static_cast<int64_t>(sizeof(float)) > call.caps.max_compute_shared_memory_size)
+        if (count(tiles) * static_cast<int64_t>(sizeof(float)) >
+            call.caps.max_compute_shared_memory_size)
             continue;
         const int64_t groups = pairs * ((length + tall - 1) / tall);
         if (groups > most_groups && most_groups < enough_groups) {
@@ -376,7 +378,7 @@ std::string constants(const KernelRuleContext& call, const Tiles& tiles, size_t 
 
 /// A kernel with a workgroup for each tile of the sequence of operand `rows` (queries or keys).
 CustomKernel tiled_kernel(const KernelRuleContext& call, const Tiles& tiles, size_t fixed_count,
-                        int rows, std::string_view name) {
+                          int rows, std::string_view name) {
     const Shape& s = call.shape(rows);
     const int64_t tile = rows == kQuery ? tiles.queries : tiles.keys;
     CustomKernel kernel;
@@ -411,15 +413,15 @@ std::vector<Tiles> tiles_for(const KernelRuleContext& call, int rows, bool is_ba
             rows == kKey ? 2 * t.keys * (t.queries + 1) : t.queries * (t.keys + 1);
         return both + values + scores + 5 * t.threads(rows);
     };
-    const bool is_narrow =
-        hearth::is_software(call.caps) || call.caps.max_compute_work_group_invocations < kWideThreads;
+    const bool is_narrow = hearth::is_software(call.caps) ||
+                           call.caps.max_compute_work_group_invocations < kWideThreads;
     return tiles_that_fit(call, rows, is_narrow ? kSizes : kWideSizes,
                           is_narrow ? kThreads : kWideThreads, floats);
 }
 
 /// Returns the kernel with the tiles that the call names, or with the shipped choice.
 std::optional<CustomKernel> kernel_with_tiles(const KernelRuleContext& call, size_t fixed_count,
-                                            int rows, std::string_view name) {
+                                              int rows, std::string_view name) {
     const std::vector<Tiles> all = tiles_for(call, rows, fixed_count == kBackwardCount);
     if (all.empty()) return {};
     std::vector<std::string> variants;

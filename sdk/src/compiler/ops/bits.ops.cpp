@@ -156,12 +156,12 @@ constinit const OpDef kOps[] = {
             return infer_bitcast(call);
         },
         .compute = {nullptr, nullptr,
-               [](GpuAt& c) {
-                   const Scalar x = c.x(0);
-                   if (c.dtype() == DType::kBool) return c.to_output(x != 0);
-                   const Scalar bits = reinterpret(x, scalar_type(c.dtype()));
-                   return is_integer(c.dtype()) ? wrap_to_dtype(c, bits) : bits;
-               }},
+                    [](GpuAt& c) {
+                        const Scalar x = c.x(0);
+                        if (c.dtype() == DType::kBool) return c.to_output(x != 0);
+                        const Scalar bits = reinterpret(x, scalar_type(c.dtype()));
+                        return is_integer(c.dtype()) ? wrap_to_dtype(c, bits) : bits;
+                    }},
         .reference = reference_bitcast,
         .stops_gradient = true,
         .onnx = {{"BitCast", 26, import_bitcast}},

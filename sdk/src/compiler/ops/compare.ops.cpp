@@ -150,7 +150,7 @@ constinit const OpDef kOps[] = {
             auto negative = logical_and(is_inf(x), x < 0.0);
             auto never = logical_and(positive, negative);
             return logical_or(c.attrs().flag("detect_positive") ? positive : never,
-                          c.attrs().flag("detect_negative") ? negative : never);
+                              c.attrs().flag("detect_negative") ? negative : never);
         }),
         .onnx = {{"IsInf", 10, import_is_inf}},
         .samples = [](Samples& s) { unary_samples(s); },
@@ -223,15 +223,16 @@ constinit const OpDef kOps[] = {
             return call.one(call.attrs.dtype("to"), call.shape(0));
         },
         .compute = {[](CpuAt<double>& c) { return saturate_to_dtype(c, c.x(0)); },
-               [](CpuAt<int64_t>& c) { return wrap_to_dtype(c, c.x(0)); },
-               [](GpuAt& c) {
-                   const Scalar x = c.x(0);
-                   if (c.dtype() == DType::kBool) return c.to_output(x != 0);
-                   if (c.dtype() == DType::kF16) return round_f16(c.to_output(x));
-                   if (c.dtype() == DType::kBF16) return round_bf16(c.to_output(x));
-                   if (x.type() == ScalarType::kF32) return c.to_output(saturate_to_dtype(c, x));
-                   return wrap_to_dtype(c, c.to_output(x));
-               }},
+                    [](CpuAt<int64_t>& c) { return wrap_to_dtype(c, c.x(0)); },
+                    [](GpuAt& c) {
+                        const Scalar x = c.x(0);
+                        if (c.dtype() == DType::kBool) return c.to_output(x != 0);
+                        if (c.dtype() == DType::kF16) return round_f16(c.to_output(x));
+                        if (c.dtype() == DType::kBF16) return round_bf16(c.to_output(x));
+                        if (x.type() == ScalarType::kF32)
+                            return c.to_output(saturate_to_dtype(c, x));
+                        return wrap_to_dtype(c, c.to_output(x));
+                    }},
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             if (!is_floating(v.in(0).dtype())) return {Tensor()};
             return {cast(v.cotangent(), v.in(0).dtype())};

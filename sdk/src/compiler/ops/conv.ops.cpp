@@ -679,8 +679,8 @@ PaddedWindow conv_window(const Tensor& x, const Tensor& w, const ConvOptions& o,
         fail(x, invalid_argument(std::string(what) + ": x is " + to_string(x.shape()) +
                                  ", weights are " + to_string(w.shape()) +
                                  ": expected equal ranks of 3 to 5"));
-    return padded_window(x, spatial_extents(w.shape()), o.strides, o.dilations, o.pad_begin, o.pad_end,
-                         what);
+    return padded_window(x, spatial_extents(w.shape()), o.strides, o.dilations, o.pad_begin,
+                         o.pad_end, what);
 }
 
 /// The operator's node with these extents, plus the bias.
@@ -728,8 +728,8 @@ Tensor unfold(const Tensor& x, const std::vector<int64_t>& kernel, const ConvOpt
     if (x.rank() != static_cast<int>(kernel.size()) + 2)
         return fail(x, invalid_argument("unfold: a kernel of " + std::to_string(kernel.size()) +
                                         " extents for " + to_string(x.shape())));
-    const PaddedWindow w = padded_window(x, kernel, options.strides, options.dilations, options.pad_begin,
-                                         options.pad_end, "unfold");
+    const PaddedWindow w = padded_window(x, kernel, options.strides, options.dilations,
+                                         options.pad_begin, options.pad_end, "unfold");
     if (has_failed(x)) return failed_like(x);
     return patches(x, w.window, w.counts(spatial_extents(x.shape())));
 }

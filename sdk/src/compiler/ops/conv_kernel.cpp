@@ -183,7 +183,8 @@ CustomKernel winograd_kernel(const KernelRuleContext& call, const ConvProblem& p
     return kernel;
 }
 
-CustomKernel depthwise_kernel(const KernelRuleContext& call, const ConvProblem& p, const ConvTile& t) {
+CustomKernel depthwise_kernel(const KernelRuleContext& call, const ConvProblem& p,
+                              const ConvTile& t) {
     Defines d = constants(p);
     d.number("MULTIPLE", p.multiple);
     d.number("PY", t.strips);

@@ -92,7 +92,8 @@ int64_t most_threads(const DeviceCaps& caps) {
 
 bool fits_slices(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& t, int64_t slices) {
     const int64_t of_group = std::max<int64_t>(256, kBlock * slices);
-    return of_group <= most_threads(caps) && of_group * t.oc * 4 <= caps.max_compute_shared_memory_size &&
+    return of_group <= most_threads(caps) &&
+           of_group * t.oc * 4 <= caps.max_compute_shared_memory_size &&
            p.depth() / slices >= kLeastDepth && 2 * p.channels / slices >= p.chunk() &&
            !p.is_shallow();
 }
@@ -137,7 +138,8 @@ void choose_block(const ConvProblem& p, const DeviceCaps& caps, ConvTile& t) {
     while (t.groups > 1 && t.groups / 2 * t.oc >= p.out) t.groups /= 2;
     t.lanes = block / t.groups;
     const int64_t staged = p.depth() * t.groups * t.oc * 4;
-    t.shares_weights = t.slices == 1 && staged <= caps.max_compute_shared_memory_size && staged <= 24576;
+    t.shares_weights =
+        t.slices == 1 && staged <= caps.max_compute_shared_memory_size && staged <= 24576;
     const int64_t groups = parts_of(p.pixels, t.lanes * t.px) * parts_of(p.out, t.groups * t.oc);
     constexpr int64_t kMostRepeats = 8;
     if (t.shares_weights)
@@ -216,7 +218,8 @@ void add_strips(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
 // --- conv_matrix.comp ---
 
 bool has_matrices(const ConvProblem& p, const DeviceCaps& caps) {
-    return p.is_half && caps.cooperative_matrix != CooperativeMatrixExt::kNone && caps.storage_buffer_16bit_access;
+    return p.is_half && caps.cooperative_matrix != CooperativeMatrixExt::kNone &&
+           caps.storage_buffer_16bit_access;
 }
 
 int64_t matrix_shared_bytes(const ConvProblem& p, const MatrixShape& m, const ConvTile& t) {
@@ -248,7 +251,8 @@ void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
                               parts_of(p.count[1], columns) * parts_of(p.out, t.oc);
         const int64_t pieces = p.patch_extent(0, rows) * (p.patch_extent(1, columns) / 8 + 2) * 8;
         if (threads > most_threads(caps) || t.oc / m.m * t.px > kMostSums ||
-            matrix_shared_bytes(p, m, t) > std::min<int64_t>(caps.max_compute_shared_memory_size, 49152) ||
+            matrix_shared_bytes(p, m, t) >
+                std::min<int64_t>(caps.max_compute_shared_memory_size, 49152) ||
             pieces > most_loads * threads * (p.size[1] % 8 == 0 ? 1 : 4) ||
             tiles < Enough(caps).groups)
             continue;
@@ -326,7 +330,8 @@ void add_winograd(const ConvProblem& p, const DeviceCaps& caps, std::vector<Conv
                              is_all(p.window.strides, 1) && is_all(p.window.dilations, 1);
     // f16 sums are more accurate without the differences in Winograd's transforms.
     if (!has_windows || p.is_narrow || p.channels < kLeastChannels || p.out < kLeastChannels ||
-        p.pixels < kWinogradBlocks * 4 || caps.max_compute_work_group_invocations < kWinogradThreads ||
+        p.pixels < kWinogradBlocks * 4 ||
+        caps.max_compute_work_group_invocations < kWinogradThreads ||
         caps.max_compute_shared_memory_size < kShared)
         return;
     all.push_back({.family = ConvFamily::kWinograd});

@@ -37,8 +37,8 @@ Dim windows_of(const Shape& rows, int64_t length) {
 }
 
 /// rows: shape [rows, width]. fixed_count: operands without the resets.
-Status check_windows(const InferContext& call, const Shape& rows, int64_t width, const Shape& weight,
-                     size_t fixed_count) {
+Status check_windows(const InferContext& call, const Shape& rows, int64_t width,
+                     const Shape& weight, size_t fixed_count) {
     const int64_t length = length_of(call.attrs);
     if (weight.rank() != 2 || weight[0].is_batch || weight[1].is_batch || weight[1].count < 1 ||
         weight[0].count % 3 != 0 || weight[0].count / 3 != weight[1].count)
@@ -233,15 +233,16 @@ Tensors window_vjp(VjpContext& v) {
 
 /// rows: shape of the first operand.
 std::optional<CustomKernel> walk_kernel(const KernelRuleContext& call, bool is_backward,
-                                      const Shape& weight, const GruAccess& access) {
+                                        const Shape& weight, const GruAccess& access) {
     constexpr int64_t kMostThreads = 256;
     const Shape& rows = call.shape(0);
     const int64_t hidden = weight[1].count, length = length_of(call.attrs);
     if (call.inputs[0].dtype == DType::kF64 || hidden > kMostHidden) return {};
     const Dim windows = windows_of(rows, length);
     const auto capacity = static_cast<int64_t>(call.max_batch_size);
-    const auto threads = static_cast<int>(std::min<int64_t>(
-        {kMostThreads, call.caps.max_compute_work_group_invocations, call.caps.max_compute_work_group_size_x}));
+    const auto threads = static_cast<int>(
+        std::min<int64_t>({kMostThreads, call.caps.max_compute_work_group_invocations,
+                           call.caps.max_compute_work_group_size_x}));
     // Narrow states leave room for several sequences per workgroup once the device is occupied.
     const int64_t many = windows.resolve(capacity) / device_model(call.caps).enough_groups();
     const auto sequences =
@@ -312,9 +313,9 @@ struct Case {
 void add_samples(Samples& s, bool is_backward) {
     constexpr int64_t kWide = 16;
     const Case cases[] = {
-        {3, 1, 1, false},     {2, 3, 2, true},   {3, 2, 7, true},    {kBatch, 2, 3, true},
+        {3, 1, 1, false},      {2, 3, 2, true},   {3, 2, 7, true},    {kBatch, 2, 3, true},
         {kBatch, 1, 2, false}, {2, 16, 3, false}, {1, 17, 2, true},   {70, 2, 5, true},
-        {2, 3, 64, true},     {3, 2, 65, false}, {1, 2, 256, false}, {260, 2, 9, true},
+        {2, 3, 64, true},      {3, 2, 65, false}, {1, 2, 256, false}, {260, 2, 9, true},
     };
     for (const Case& c : cases) {
         const Dim rows(c.windows.count * c.length, c.windows.is_batch);

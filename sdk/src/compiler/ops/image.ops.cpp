@@ -167,7 +167,7 @@ typename C::Index padded_place(C& c, typename C::Index at, int64_t size) {
 /// Coordinate `axis` of position p of batch n; the innermost axis comes first in memory.
 template <class C>
 typename C::Element coordinate(C& c, const typename C::Index& batch,
-                              const Coords<typename C::Index>& places, size_t axis, size_t rank) {
+                               const Coords<typename C::Index>& places, size_t axis, size_t rank) {
     Coords<typename C::Index> at;
     at.axis.push_back(batch);
     for (const auto& p : places.axis) at.axis.push_back(p);
@@ -178,7 +178,7 @@ typename C::Element coordinate(C& c, const typename C::Index& batch,
 /// Sums weight times element over the taps of all axes from `axis` on.
 template <class C>
 typename C::Element sum_taps(C& c, const std::vector<AxisSample<C>>& samples, const List& size,
-                            Coords<typename C::Index> place) {
+                             Coords<typename C::Index> place) {
     const auto axis = static_cast<size_t>(place.rank()) - 2;
     if (axis == samples.size()) return c.in(0, place);
     const bool has_zeros = c.attrs().integer("padding") == kZeros;
@@ -190,7 +190,8 @@ typename C::Element sum_taps(C& c, const std::vector<AxisSample<C>>& samples, co
         next.axis.push_back(padded_place(c, at, size[axis]));
         auto term = s.weights[t] * sum_taps(c, samples, size, next);
         if (has_zeros)
-            term = select(logical_and(c.index(0) <= at, at <= c.index(size[axis] - 1)), term, c.value(0));
+            term = select(logical_and(c.index(0) <= at, at <= c.index(size[axis] - 1)), term,
+                          c.value(0));
         total = total + term;
     }
     return total;
@@ -354,7 +355,7 @@ RegionAxis<C> region_axis(C& c, typename C::Index which, int64_t low_column, int
 /// Position of sample i of a bin.
 template <class C>
 typename C::Element sample_place(C& c, const RegionAxis<C>& axis, typename C::Index bin,
-                                typename C::Index i) {
+                                 typename C::Index i) {
     return axis.begin + c.number(bin) * axis.bin +
            (c.number(i) + 0.5) * axis.bin / c.number(axis.samples);
 }
@@ -474,8 +475,10 @@ constinit const OpDef kOps[] = {
         .name = "resample",
         .summary = "element i along the axis is the sum over t of weights[t,i] x[indices[t,i]]",
         .inputs = {{"x", TypeClass::kNumber}},
-        .attrs =
-            {{"axis"}, {"extent"}, {"indices", AttrType::kIntegers}, {"weights", AttrType::kFloats}},
+        .attrs = {{"axis"},
+                  {"extent"},
+                  {"indices", AttrType::kIntegers},
+                  {"weights", AttrType::kFloats}},
         .op_class = OpClass::kComposite,
         .infer = infer_resample,
         .decompose = [](DecomposeContext& call) -> std::vector<Tensor> {
@@ -649,7 +652,8 @@ constinit const OpDef kOps[] = {
                 const auto corner = [&](auto row, auto column, auto weight) {
                     decltype(c.coords()) place;
                     for (const auto& k : {image, out[1], row, column}) place.axis.push_back(k);
-                    return select(logical_and(v.inside, h.inside), c.in(0, place) * weight, c.value(0));
+                    return select(logical_and(v.inside, h.inside), c.in(0, place) * weight,
+                                  c.value(0));
                 };
                 const auto a = corner(v.low, h.low, (1.0 - v.weight) * (1.0 - h.weight));
                 const auto b = corner(v.low, h.high, (1.0 - v.weight) * h.weight);
@@ -801,7 +805,8 @@ constinit const OpDef kOps[] = {
         },
         .compute = compute_float([](auto& c) {
             const auto bin = region_bin(c);
-            const auto best = c.reduce_max(bin.count(), [&](auto i) { return c.in(0, bin.place(i)); });
+            const auto best =
+                c.reduce_max(bin.count(), [&](auto i) { return c.in(0, bin.place(i)); });
             return select(c.number(bin.count()) < 1.0, c.value(0), best);
         }),
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
@@ -828,8 +833,8 @@ constinit const OpDef kOps[] = {
         },
         .compute = compute_float([](auto& c) {
             const auto bin = region_bin(c);
-            const auto best = bin.place(c.to_index(
-                c.argmax(bin.count(), [&](auto i) { return c.in(0, bin.place(i)); })));
+            const auto best = bin.place(
+                c.to_index(c.argmax(bin.count(), [&](auto i) { return c.in(0, bin.place(i)); })));
             const auto index = c.number(best[2] * c.in_dim(0, 3) + best[3]);
             return select(c.number(bin.count()) < 1.0, c.value(-1), index);
         }),
@@ -889,8 +894,8 @@ Tensor interpolate(const Tensor& x, const std::vector<int64_t>& extents,
     return y;
 }
 
-Tensor pad(const Tensor& x, const std::vector<int64_t>& pad_begin, const std::vector<int64_t>& pad_end,
-           PadMode mode) {
+Tensor pad(const Tensor& x, const std::vector<int64_t>& pad_begin,
+           const std::vector<int64_t>& pad_end, PadMode mode) {
     if (mode == PadMode::kConstant) return pad(x, pad_begin, pad_end, 0.0);
     if (!x.ok()) return x;
     const auto rank = static_cast<size_t>(x.rank());
@@ -953,8 +958,8 @@ Tensor affine_grid(const Tensor& theta, const std::vector<int64_t>& extents, boo
                                             std::to_string(rank) +
                                             " extents: expected [N, 2, 3] or [N, 3, 4]"));
     const int64_t count = count_of(extents);
-    if (!theta.trace()->has_room(1,
-                             static_cast<uint64_t>(count * (rank + 1)) * size_bytes(theta.dtype())))
+    if (!theta.trace()->has_room(
+            1, static_cast<uint64_t>(count * (rank + 1)) * size_bytes(theta.dtype())))
         return failed_like(theta);
     HostTensor base(theta.dtype(), Shape{count, rank + 1});
     for (int64_t i = 0; i < count; ++i) {
@@ -1015,7 +1020,8 @@ namespace {
 Tensor tap_places(const Tensor& x, const Window& w, const List& count) {
     const int64_t taps = count_of(w.kernel), windows = count_of(count);
     const auto rank = static_cast<int64_t>(w.rank());
-    if (!x.trace()->has_room(1, static_cast<uint64_t>(taps * windows * rank) * size_bytes(x.dtype())))
+    if (!x.trace()->has_room(1,
+                             static_cast<uint64_t>(taps * windows * rank) * size_bytes(x.dtype())))
         return failed_like(x);
     HostTensor places(x.dtype(), Shape{taps, windows, rank});
     for (int64_t k = 0; k < taps; ++k) {

@@ -46,7 +46,8 @@ Status infer_gather(InferContext& call) {
 Status check_elements(const Shape& x, const Shape& indices, int axis) {
     bool fits = x.rank() == indices.rank();
     for (int i = 0; fits && i < x.rank(); ++i)
-        fits = i == axis || (indices[i].is_batch == x[i].is_batch && indices[i].count <= x[i].count);
+        fits =
+            i == axis || (indices[i].is_batch == x[i].is_batch && indices[i].count <= x[i].count);
     if (fits) return {};
     return invalid_argument("indices must lie within x's extents except along axis " +
                             std::to_string(axis));

@@ -101,15 +101,15 @@ Tensor soft_nll(const Tensor& log_probabilities, const Tensor& target,
                 const CrossEntropyOptions& options) {
     const auto classes = static_cast<double>(log_probabilities.dim(-1).count);
     Tensor t = target;
-    if (options.label_smoothing != 0) t = t * (1 - options.label_smoothing) + options.label_smoothing / classes;
+    if (options.label_smoothing != 0)
+        t = t * (1 - options.label_smoothing) + options.label_smoothing / classes;
     if (options.weight.trace() != nullptr) t = t * options.weight;
     return reduced(neg(sum(t * log_probabilities, {-1})), options.reduction);
 }
 
 }  // namespace
 
-Tensor nll_loss(const Tensor& log_probs, const Tensor& target,
-                const CrossEntropyOptions& options) {
+Tensor nll_loss(const Tensor& log_probs, const Tensor& target, const CrossEntropyOptions& options) {
     if (!log_probs.ok() || !target.ok()) return failed_like(log_probs);
     if (log_probs.rank() == 0 || log_probs.dim(-1).is_batch)
         return fail(log_probs,
@@ -117,8 +117,7 @@ Tensor nll_loss(const Tensor& log_probs, const Tensor& target,
                                      "found " +
                                      to_string(log_probs.shape())));
     if (is_floating(target.dtype())) {
-        if (!have_one_shape("nll_loss", log_probs, {target}))
-            return failed_like(log_probs);
+        if (!have_one_shape("nll_loss", log_probs, {target})) return failed_like(log_probs);
         return soft_nll(log_probs, target, options);
     }
     const bool is_weighted = options.weight.trace() != nullptr;
@@ -151,13 +150,14 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target,
 }
 
 Tensor binary_cross_entropy(const Tensor& probability, const Tensor& target, Reduction reduction) {
-    if (!have_one_shape("binary_cross_entropy", probability, {target})) return failed_like(probability);
+    if (!have_one_shape("binary_cross_entropy", probability, {target}))
+        return failed_like(probability);
     const Tensor yes = maximum(log(probability), -100), no = maximum(log(1.0 - probability), -100);
     return reduced((target - 1.0) * no - target * yes, reduction);
 }
 
-Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target, Reduction reduction,
-                       double pos_weight) {
+Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
+                                        Reduction reduction, double pos_weight) {
     if (!have_one_shape("bce_with_logits", logits, {target})) return failed_like(logits);
     // -t log(s) - (1 - t) log(1 - s) with s = sigmoid(x) is softplus(x) - x t; with the weight w of
     // the first term it is (1 - t) x + (1 + (w - 1) t) softplus(-x).
@@ -191,8 +191,7 @@ Tensor categorical_entropy(const Tensor& logits) {
     return neg(sum(softmax(logits, -1) * log_softmax(logits, -1), {-1}));
 }
 
-Tensor normal_log_prob(const Tensor& value, const Tensor& mean,
-                              const Tensor& log_std) {
+Tensor normal_log_prob(const Tensor& value, const Tensor& mean, const Tensor& log_std) {
     const double log_root_two_pi = 0.5 * std::log(2 * std::numbers::pi);
     const Tensor distance = (value - mean) * exp(neg(log_std));
     return neg(sum(square(distance) * 0.5 + log_std + log_root_two_pi, {-1}));
@@ -219,8 +218,8 @@ Tensor limited_to(const Tensor& x, const Tensor& low, const Tensor& high) {
 
 }  // namespace
 
-Tensor ppo_clip_loss(const Tensor& log_prob, const Tensor& old_log_prob,
-                     const Tensor& advantage, double clip, Reduction reduction) {
+Tensor ppo_clip_loss(const Tensor& log_prob, const Tensor& old_log_prob, const Tensor& advantage,
+                     double clip, Reduction reduction) {
     if (!have_one_shape("ppo_clip_loss", log_prob, {old_log_prob, advantage}))
         return failed_like(log_prob);
     const Tensor ratio = exp(log_prob - old_log_prob);
@@ -228,8 +227,8 @@ Tensor ppo_clip_loss(const Tensor& log_prob, const Tensor& old_log_prob,
     return reduced(maximum(neg(advantage * ratio), neg(advantage * limited)), reduction);
 }
 
-Tensor ppo_clip_loss(const Tensor& log_prob, const Tensor& old_log_prob,
-                     const Tensor& advantage, const Tensor& clip, Reduction reduction) {
+Tensor ppo_clip_loss(const Tensor& log_prob, const Tensor& old_log_prob, const Tensor& advantage,
+                     const Tensor& clip, Reduction reduction) {
     if (!have_one_shape("ppo_clip_loss", log_prob, {old_log_prob, advantage}) ||
         !is_limit("ppo_clip_loss", clip))
         return failed_like(log_prob);

@@ -417,7 +417,8 @@ Tensor local_response_norm(const Tensor& x, int64_t size, double alpha, double b
     Shape image{x.dim(0), 1, x.dim(1), 1};
     for (int i = 2; i < x.rank(); ++i)
         image[3] = Dim(image[3].count * x.dim(i).count, image[3].is_batch || x.dim(i).is_batch);
-    const PoolOptions window{.strides = {1, 1}, .pad_begin = {(size - 1) / 2, 0}, .pad_end = {size / 2, 0}};
+    const PoolOptions window{
+        .strides = {1, 1}, .pad_begin = {(size - 1) / 2, 0}, .pad_end = {size / 2, 0}};
     const Tensor mean_square =
         reshape(avg_pool(reshape(square(x), image), {size, 1}, window), x.shape());
     return x / pow(mean_square * alpha + bias, beta);

@@ -227,8 +227,8 @@ std::vector<Tensor> import_reshape(OnnxCall& call) {
         known.is_batch = known.is_batch || d.is_batch;
     }
     if (open) {
-        const bool fits =
-            known.count > 0 && total.count % known.count == 0 && (total.is_batch || !known.is_batch);
+        const bool fits = known.count > 0 && total.count % known.count == 0 &&
+                          (total.is_batch || !known.is_batch);
         if (!fits)
             return call.invalid(to_string(x.shape()) + " does not divide into " + to_string(known));
         dims[*open] = Dim(total.count / known.count, total.is_batch && !known.is_batch);
@@ -252,7 +252,7 @@ std::vector<Dim> bounds_in(OnnxCall& call, std::string_view name, size_t k) {
 /// True if a slice covers an axis completely, for any batch size.
 bool takes_all(Dim extent, Dim start, Dim end, int64_t step) {
     const bool to_end = end.is_batch ? extent.is_batch && end.count >= extent.count
-                                    : end.count >= (extent.is_batch ? INT32_MAX : extent.count);
+                                     : end.count >= (extent.is_batch ? INT32_MAX : extent.count);
     const bool from_begin = start == Dim(0) || (!start.is_batch && start.count <= INT32_MIN);
     return from_begin && to_end && step == 1;
 }

@@ -60,7 +60,8 @@ Tensor dequantize_linear(const Tensor& x, const Tensor& scale, const Tensor& zer
     if (!x.ok() || !scale.ok()) return failed_like(x);
     const Tensor wide_scale = widened(stretched(scale, x, axis, group_size));
     Tensor y = cast(x, wide_scale.dtype());
-    if (zero_point.ok()) y = y - cast(stretched(zero_point, x, axis, group_size), wide_scale.dtype());
+    if (zero_point.ok())
+        y = y - cast(stretched(zero_point, x, axis, group_size), wide_scale.dtype());
     return cast(y * wide_scale, scale.dtype());
 }
 

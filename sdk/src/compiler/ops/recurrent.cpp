@@ -246,7 +246,8 @@ Tensor gru(const Tensor& x, const Tensor& h, const Tensor& input_weight,
            const Tensor& hidden_weight, const Tensor& input_bias, const Tensor& hidden_bias,
            const Tensor& episode_starts) {
     const RecurrentWeights weights{input_weight, hidden_weight, input_bias, hidden_bias, {}};
-    if (!all_ok(weights, x, {h, {}}) || (is_given(episode_starts) && !episode_starts.ok())) return failed_like(x);
+    if (!all_ok(weights, x, {h, {}}) || (is_given(episode_starts) && !episode_starts.ok()))
+        return failed_like(x);
     const auto type_of = [](const Tensor& t) {
         return std::string(name_of(t.dtype())) + to_string(t.shape());
     };
@@ -255,12 +256,14 @@ Tensor gru(const Tensor& x, const Tensor& h, const Tensor& input_weight,
                                         ", expected [n, length, in] with a fixed length"));
     const Dim n = x.dim(0), length = x.dim(1), hidden = hidden_weight.dim(-1);
     const Dim rows(n.count * length.count, n.is_batch);
-    if (is_given(episode_starts) && (episode_starts.dtype() != DType::kBool || episode_starts.shape() != Shape{n, length}))
+    if (is_given(episode_starts) &&
+        (episode_starts.dtype() != DType::kBool || episode_starts.shape() != Shape{n, length}))
         return fail(x, invalid_argument("gru: the resets are " + type_of(episode_starts) +
                                         ", expected bool" + to_string(Shape{n, length})));
     // A device without room for the operator's kernel runs it step by step.
     constexpr uint64_t kLeastValues = 4;
-    if (!x.trace()->has_room(kLeastValues * static_cast<uint64_t>(length.count))) return failed_like(x);
+    if (!x.trace()->has_room(kLeastValues * static_cast<uint64_t>(length.count)))
+        return failed_like(x);
     const auto zeros = [&](const Shape& shape) { return expand(constant_like(x, 0), shape); };
     Tensors in{linear(reshape(x, {rows, x.dim(2)}), input_weight, input_bias), hidden_weight,
                is_given(hidden_bias) ? hidden_bias : zeros({hidden_weight.dim(0)}),

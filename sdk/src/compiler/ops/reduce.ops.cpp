@@ -230,8 +230,11 @@ constinit const OpDef kOps[] = {
         .summary = "number of elements of a shape, symbolic extents included",
         .attrs = {{"shape", AttrType::kShape}, {"dtype", AttrType::kDType}},
         .op_class = OpClass::kInjective,
-        .infer = [](InferContext& call) -> Status { return call.one(call.attrs.dtype("dtype"), {}); },
-        .compute = compute_float([](auto& c) { return c.number(c.count_of(c.attrs().shape("shape"))); }),
+        .infer = [](InferContext& call) -> Status {
+            return call.one(call.attrs.dtype("dtype"), {});
+        },
+        .compute =
+            compute_float([](auto& c) { return c.number(c.count_of(c.attrs().shape("shape"))); }),
         .stops_gradient = true,
         .samples =
             [](Samples& s) {

@@ -215,7 +215,7 @@ Tensor ring_buffer_push(const Tensor& target, const Tensor& begin, const Tensor&
     const Tensor at = number + cast(start, DType::kI32);
     Tensor places = mod(at, constant_like(at, size));
     const Tensor count = m.is_batch ? cast(numel_along(rows, {0}), DType::kI32)
-                                   : constant_like(at, static_cast<double>(m.count));
+                                    : constant_like(at, static_cast<double>(m.count));
     // With more rows than the ring holds, only the last ones are written; the others would be
     // overwritten.
     if (m.is_batch || m.count > n)

@@ -67,7 +67,7 @@ void reference_scan(ReferenceContext& call) {
 
 /// One workgroup per line, or one thread if lines are short or many.
 std::optional<CustomKernel> scan_kernel(const KernelRuleContext& call, const char* combine,
-                                      const char* neutral) {
+                                        const char* neutral) {
     constexpr int64_t kShort = 32, kMany = 4096;
     const Shape& x = call.shape(0);
     const int axis = axis_of(call.attrs);
@@ -328,14 +328,15 @@ Tensor linear_recurrence(const Tensor& x, const Tensor& factor, int64_t axis, bo
 }
 
 Tensor discounted_cumsum(const Tensor& x, const Tensor& discount, const Tensor& dones, int64_t axis,
-                      bool reverse) {
+                         bool reverse) {
     if (!x.ok() || !discount.ok() || !dones.ok()) return failed_like(x);
     const Tensor goes_on = 1.0 - cast(dones, x.dtype());
-    return linear_recurrence(x, expand(cast(discount, x.dtype()) * goes_on, x.shape()), axis, reverse);
+    return linear_recurrence(x, expand(cast(discount, x.dtype()) * goes_on, x.shape()), axis,
+                             reverse);
 }
 
 Tensor discounted_cumsum(const Tensor& x, double discount, const Tensor& dones, int64_t axis,
-                      bool reverse) {
+                         bool reverse) {
     if (!x.ok()) return x;
     return discounted_cumsum(x, constant_like(x, discount), dones, axis, reverse);
 }

@@ -56,8 +56,8 @@ V fold_updates(C& c, V old, I count, M matches, U update) {
     if (reduction == "max") return max(old, select(count > 0, c.reduce_max(count, candidate), old));
     if (reduction == "min") return min(old, select(count > 0, c.reduce_min(count, candidate), old));
     // The last one wins. Its number, from 1, is found in the output's type.
-    auto last = c.to_index(
-        c.reduce_max(count, [&](auto i) { return select(matches(i), c.number(i + 1), c.value(0)); }));
+    auto last = c.to_index(c.reduce_max(
+        count, [&](auto i) { return select(matches(i), c.number(i + 1), c.value(0)); }));
     return select(last > 0, update(max(last - 1, count - count)), old);
 }
 
@@ -419,8 +419,9 @@ struct Address {
 /// True per index if it is in bounds of x's axis.
 Tensor is_within(const Tensor& indices, const Tensor& x, int axis) {
     const Dim extent = x.dim(axis);
-    const Tensor count = extent.is_batch ? cast(hearth::numel_along(x, {axis}), indices.dtype())
-                                        : constant_like(indices, static_cast<double>(extent.count));
+    const Tensor count = extent.is_batch
+                             ? cast(hearth::numel_along(x, {axis}), indices.dtype())
+                             : constant_like(indices, static_cast<double>(extent.count));
     const Tensor from_front = where(less(indices, 0), indices + count, indices);
     return logical_and(greater_equal(from_front, 0), less(from_front, count));
 }

@@ -123,7 +123,8 @@ class LinearAttentionSteps {
     /// Within a chunk, attention without softmax; across chunks, through the state.
     Tensor chunk(const Tensor& q, const Tensor& k, const Tensor& v) {
         const Dim length = k.dim(2);
-        const Tensor row = arange(*k.trace(), {length, 1}), column = arange(*k.trace(), {1, length});
+        const Tensor row = arange(*k.trace(), {length, 1}),
+                     column = arange(*k.trace(), {1, length});
         const Tensor keys = unsqueeze(k, {2}), values = unsqueeze(v, {2});
         const Tensor products = matmul(q, keys, false, true);
         const Tensor seen = where(less_equal(column, row), products, 0.0);

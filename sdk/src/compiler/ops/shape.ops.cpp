@@ -511,7 +511,8 @@ Tensor reshape(const Tensor& x, const Shape& wanted) {
                         known.is_batch || shape[i].is_batch);
     }
     if (open >= 0) {
-        if (known.count <= 0 || total.count % known.count != 0 || (known.is_batch && !total.is_batch))
+        if (known.count <= 0 || total.count % known.count != 0 ||
+            (known.is_batch && !total.is_batch))
             return fail(x, invalid_argument("reshape: " + to_string(x.shape()) +
                                             " does not divide into " + to_string(wanted)));
         shape[open] = Dim(total.count / known.count, total.is_batch && !known.is_batch);
@@ -727,8 +728,8 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& extents, 
     return pieces;
 }
 
-Tensor pad(const Tensor& x, const std::vector<int64_t>& pad_begin, const std::vector<int64_t>& pad_end,
-           double value) {
+Tensor pad(const Tensor& x, const std::vector<int64_t>& pad_begin,
+           const std::vector<int64_t>& pad_end, double value) {
     if (!x.ok()) return x;
     const auto rank = static_cast<size_t>(x.rank());
     if (pad_begin.size() != rank || pad_end.size() != rank)

@@ -182,7 +182,8 @@ Tensor cosine_window(Trace& trace, int64_t size, bool periodic, DType dtype, dou
         trace.fail(out_of_range("a window of " + std::to_string(size) + " elements"));
         return {&trace, kInvalidId};
     }
-    if (!trace.has_room(1, static_cast<uint64_t>(size) * size_bytes(dtype))) return {&trace, kInvalidId};
+    if (!trace.has_room(1, static_cast<uint64_t>(size) * size_bytes(dtype)))
+        return {&trace, kInvalidId};
     HostTensor window(dtype, Shape{size});
     const double turn =
         2 * std::numbers::pi / std::max(1.0, static_cast<double>(periodic ? size : size - 1));

@@ -89,7 +89,7 @@ struct Tap {
 /// ...
 template <class C, class Loop, class F>
 typename C::Element fold_over(C& c, const List& extents, Loop loop, F body,
-                             Coords<typename C::Index> place = {}) {
+                              Coords<typename C::Index> place = {}) {
     const auto axis = static_cast<size_t>(place.rank());
     if (axis == extents.size()) return body(place);
     const auto inner = [&](typename C::Index i) {

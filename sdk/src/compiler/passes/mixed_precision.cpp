@@ -34,7 +34,8 @@ class Narrower {
         if (value.kind == ValueKind::kConstant)
             return trace_.constant(value.data->cast(DType::kF16));
         if (const Node* producer = trace_.graph().producer(x.value())) {
-            const Tensor source(&trace_, producer->inputs.empty() ? kInvalidId : producer->inputs[0]);
+            const Tensor source(&trace_,
+                                producer->inputs.empty() ? kInvalidId : producer->inputs[0]);
             if (producer->op->is_cast && source.dtype() == DType::kF16) return source;
             if (producer->op->is_view && producer->inputs.size() == 1 &&
                 source.dtype() == DType::kF32) {

@@ -201,7 +201,8 @@ class Quantizer {
 
     std::optional<Tensor> to_integers(Trace& trace, const Value& leaf) {
         const int bits = options_.format == WeightFormat::kInt8 ? 8 : 4;
-        PackedWeights packed = pack_weights(*leaf.data, bits, options_.group_size, options_.scale_type);
+        PackedWeights packed =
+            pack_weights(*leaf.data, bits, options_.group_size, options_.scale_type);
         for (int64_t i = 0; i < packed.scales.element_count(); ++i)
             if (std::isinf(packed.scales.get(i))) {
                 // Weights in the millions: their scale overflows f16.

@@ -42,7 +42,8 @@ class Timeline {
         find_lifetimes();
         live_.assign(level_count_, 0);
         for (ValueId v = 0; v < graph.values.size(); ++v)
-            for (uint32_t l = first_[v]; l != kInvalidId && l <= last_[v]; ++l) live_[l] += bytes(v);
+            for (uint32_t l = first_[v]; l != kInvalidId && l <= last_[v]; ++l)
+                live_[l] += bytes(v);
     }
 
     uint64_t peak_bytes() const {
@@ -129,7 +130,8 @@ double operations_of(const Graph& graph, const Timeline& time, const Node& node)
             const Shape& a = graph.value(node.inputs[0]).shape;
             const int inner = a.rank() - (node.attrs.flag("transpose_a") ? 2 : 1);
             const int64_t rows = time.elements(node.inputs[0]);
-            const auto inner_count = a[inner].is_batch ? rows : std::max<int64_t>(1, a[inner].count);
+            const auto inner_count =
+                a[inner].is_batch ? rows : std::max<int64_t>(1, a[inner].count);
             return 2 * out * static_cast<double>(inner_count);
         }
         default:

@@ -32,7 +32,8 @@ class NormFinder {
     NormFinder(const Graph& graph, bool in_blocks)
         : graph_(graph), readers_(readers_of(graph)), in_blocks_(in_blocks) {
         for (NodeId n = 0; n < graph.nodes.size(); ++n)
-            if (const std::optional<ReduceOp> fold = fold_of_numbers(n); fold && is_root(n, *fold)) {
+            if (const std::optional<ReduceOp> fold = fold_of_numbers(n);
+                fold && is_root(n, *fold)) {
                 std::vector<ValueId> terms;
                 collect(n, *fold, terms);
                 const bool is_any_norm = std::any_of(terms.begin(), terms.end(),

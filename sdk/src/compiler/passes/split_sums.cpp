@@ -60,7 +60,8 @@ bool is_split_inside(std::span<const Tensor> inputs, const Shape& result, int64_
         return inputs[0].dtype() == dtype && inputs[1].dtype() == dtype;
     };
     if (caps.cooperative_matrix != CooperativeMatrixExt::kNone && are(DType::kF16))
-        return terms <= kMostMatrixTerms && m >= caps.cooperative_matrix_shape.m && n >= caps.cooperative_matrix_shape.n;
+        return terms <= kMostMatrixTerms && m >= caps.cooperative_matrix_shape.m &&
+               n >= caps.cooperative_matrix_shape.n;
     // True if rows can be loaded as vec4.
     const auto has_fours = [](const Tensor& x) {
         return !x.dim(-1).is_batch && x.dim(-1).count % 4 == 0;

@@ -39,7 +39,8 @@ class EntryEmitter {
                 }
             emit_command(op);
         }
-        entry_.command_count = static_cast<uint32_t>(program_.commands.size()) - entry_.first_command;
+        entry_.command_count =
+            static_cast<uint32_t>(program_.commands.size()) - entry_.first_command;
         program_.entries.push_back(std::move(entry_));
     }
 

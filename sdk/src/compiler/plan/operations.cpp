@@ -101,8 +101,9 @@ class OperationMaker {
         op.label = call.label;
         for (const CallOperand& operand : call.operands) {
             HEARTH_TRY(check_operand(operand, op));
-            const uint32_t storage =
-                operand.value == kNoValue ? kRunStorage : plan_.storage_for(operand.value, variables_);
+            const uint32_t storage = operand.value == kNoValue
+                                         ? kRunStorage
+                                         : plan_.storage_for(operand.value, variables_);
             op.uses.push_back(
                 {storage, operand.value, operand.access, operand.is_elementwise, operand.part});
         }
@@ -187,7 +188,8 @@ class OperationMaker {
         const Value &target = graph_.value(update.target), &value = graph_.value(update.value);
         const std::string what = "the update of '" + target.name + "'";
         if (!may_be_updated(target.kind))
-            return invalid_argument(where + what + " is of no param, state or input");
+            return invalid_argument(where + what +
+                                    " has a target that is not a param, state or input");
         if (target.kind == ValueKind::kInput)
             HEARTH_TRY(check_is_there(update.target, "the target of an update"));
         if (target.dtype != value.dtype || target.shape != value.shape)

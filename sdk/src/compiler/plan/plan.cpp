@@ -23,7 +23,7 @@ Status check_arguments(std::span<const Graph> graphs, const LoweredProgram& lowe
         return invalid_argument("there are " + std::to_string(graphs.size()) + " graphs for " +
                                 std::to_string(lowered.entries.size()) + " entries");
     if (options.max_batch_size == 0 || options.max_batch_size > 0xffffffffu)
-        return invalid_argument("the capacity of rows is " + std::to_string(options.max_batch_size) +
+        return invalid_argument("max_batch_size is " + std::to_string(options.max_batch_size) +
                                 "; it must be from 1 to 4294967295");
     if (!std::has_single_bit(options.caps.min_storage_buffer_offset_alignment))
         return invalid_argument("the buffer alignment is " +
@@ -51,8 +51,8 @@ void place_storages(EntryPlan& entry, const PlanOptions& options) {
 void leave_out_unused_copy(Program& program) {
     if (program.kernels.empty() || program.kernels.back().name != kCopyKernel) return;
     const auto last = static_cast<uint32_t>(program.kernels.size() - 1);
-    const bool is_used =
-        std::any_of(program.commands.begin(), program.commands.end(), [last](const Command& command) {
+    const bool is_used = std::any_of(
+        program.commands.begin(), program.commands.end(), [last](const Command& command) {
             return command.kind == CommandKind::kDispatch && command.kernel == last;
         });
     if (!is_used) program.kernels.pop_back();

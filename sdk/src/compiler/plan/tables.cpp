@@ -60,7 +60,7 @@ std::string_view name_of(VariableKind kind) {
         case VariableKind::kConstant:
             return "constant";
         case VariableKind::kTransient:
-            return "transient state";
+            return "non-persistent state";
     }
     return "";
 }
@@ -87,7 +87,7 @@ Status check_size(const Value& value, const PlanOptions& options, const std::str
         if (d.is_batch) limit /= options.max_batch_size;
     }
     if (limit > 0) return {};
-    return out_of_range(what + " " + to_string(value.shape) + " with rows = " +
+    return out_of_range(what + " " + to_string(value.shape) + " at batch size " +
                         std::to_string(options.max_batch_size) + " is larger than " +
                         std::to_string(options.caps.max_storage_buffer_range) + " bytes");
 }
@@ -181,9 +181,9 @@ class TableMaker {
     Status add_variable(size_t e, ValueId id) {
         const Value& value = graphs_[e].value(id);
         const VariableKind kind = value.kind == ValueKind::kParam      ? VariableKind::kParam
-                              : value.kind == ValueKind::kConstant ? VariableKind::kConstant
-                              : value.is_persistent                      ? VariableKind::kState
-                                                                   : VariableKind::kTransient;
+                                  : value.kind == ValueKind::kConstant ? VariableKind::kConstant
+                                  : value.is_persistent                ? VariableKind::kState
+                                                                       : VariableKind::kTransient;
         std::string what =
             entry_name(e) + ": " + std::string(name_of(kind)) + " '" + value.name + "'";
         if (value.name.empty() && kind != VariableKind::kConstant)
@@ -214,12 +214,13 @@ class TableMaker {
         const std::string first = entry_name(first_entry_[index]);
         if (variable.kind != kind || variable.dtype != value.dtype || shapes_[index] != value.shape)
             return invalid_argument(what + " is " + describe(value.dtype, value.shape) + ", but " +
-                                    first + " has a " + std::string(name_of(variable.kind)) + " of " +
-                                    describe(variable.dtype, shapes_[index]));
+                                    first + " has a " + std::string(name_of(variable.kind)) +
+                                    " of " + describe(variable.dtype, shapes_[index]));
         // An entry may leave a param's initial value to another entry.
         if (!contents.empty() && contents_[index].empty() && kind != VariableKind::kConstant)
             contents_[index] = std::move(contents);
-        else if (contents != contents_[index] && (!contents.empty() || kind == VariableKind::kConstant))
+        else if (contents != contents_[index] &&
+                 (!contents.empty() || kind == VariableKind::kConstant))
             return invalid_argument(what + " has other contents than in " + first);
         return {};
     }
@@ -229,7 +230,8 @@ class TableMaker {
         for (size_t s = 0; s < tables_.variables.size(); ++s) {
             Variable& variable = tables_.variables[s];
             variable.offset = tables_.weights_bytes;
-            tables_.weights_bytes += align_up(variable.bytes, options_.caps.min_storage_buffer_offset_alignment);
+            tables_.weights_bytes +=
+                align_up(variable.bytes, options_.caps.min_storage_buffer_offset_alignment);
             if (tables_.weights_bytes > limit)
                 return out_of_range("the weights are larger than " + std::to_string(limit) +
                                     " bytes, the largest buffer");

@@ -215,7 +215,8 @@ class UpdateMaker {
         std::sort(storages.begin(), storages.end());
         storages.erase(std::unique(storages.begin(), storages.end()), storages.end());
         uint64_t bytes = 0;
-        for (uint32_t storage : storages) bytes += plan_.storages[storage].bytes.at(max_batch_size_);
+        for (uint32_t storage : storages)
+            bytes += plan_.storages[storage].bytes.at(max_batch_size_);
         return bytes;
     }
 

@@ -159,7 +159,8 @@ class EntryProof {
 
     // For a constant, returns every variable with its contents: it does not matter which one is
     // read.
-    std::vector<const Variable*> variables_of(const Value& value, const HostTensor& contents) const {
+    std::vector<const Variable*> variables_of(const Value& value,
+                                              const HostTensor& contents) const {
         const Shape shape = value.shape.resolve(static_cast<int64_t>(program_.max_batch_size));
         std::vector<const Variable*> variables;
         for (const Variable& variable : program_.variables) {
@@ -228,16 +229,17 @@ class EntryProof {
             const std::vector<const Variable*> variables = variables_of(value, contents);
             // A constant that no call reads has no variable; a call that does read it fails later.
             if (variables.empty() && value.kind != ValueKind::kConstant)
-                return fail("'" + value.name + "' has no slot of its shape and type");
+                return fail("'" + value.name + "' has no variable of its shape and type");
             for (const Variable* variable : variables) {
                 if (value.data && !has_contents(*variable, contents))
-                    return fail("slot '" + variable->name + "' has other first contents");
-                const Range range{Region::kWeights, 0, variable->offset, variable->offset + variable->bytes};
+                    return fail("variable '" + variable->name + "' has other initial values");
+                const Range range{Region::kWeights, 0, variable->offset,
+                                  variable->offset + variable->bytes};
                 // Constants with equal contents share the root of the first one.
                 if (const Content known = memory_.content_of(range); known.root != kInvalidId)
                     root_of_[id] = known.root;
                 memory_.write(range, {root_of_[id], 0});
-                final_.push_back({range, {root_of_[id], 0}, "slot '" + variable->name + "'"});
+                final_.push_back({range, {root_of_[id], 0}, "variable '" + variable->name + "'"});
             }
         }
         // Redirects aliases of such constants.
@@ -262,10 +264,12 @@ class EntryProof {
                 return range;
             case Region::kWeights:
                 for (const Variable& variable : program_.variables)
-                    if (variable.offset == range.begin && variable.offset + variable.bytes == range.end &&
+                    if (variable.offset == range.begin &&
+                        variable.offset + variable.bytes == range.end &&
                         !(writes && variable.kind == VariableKind::kConstant))
                         return range;
-                return fail("an operand in the weights that is no slot, or a written constant");
+                return fail(
+                    "an operand in the weights that is not a variable, or a written constant");
             case Region::kExternal: {
                 if (std::find(entry_.bindings.begin(), entry_.bindings.end(), operand.binding) ==
                     entry_.bindings.end())
@@ -305,7 +309,7 @@ class EntryProof {
             case CommandKind::kCopy:
                 return run_copy(command, ranges);
             default:
-                return fail("a step that plans do not have");
+                return fail("a command that plans do not contain");
         }
     }
 
@@ -325,7 +329,7 @@ class EntryProof {
             touches.push_back({ranges[i], writes, command_});
             for (const Touch& earlier : since_barrier_)
                 if ((writes || earlier.is_written) && ranges[i].overlaps(earlier.range))
-                    return fail("races with step " + std::to_string(earlier.command) +
+                    return fail("races with command " + std::to_string(earlier.command) +
                                 ": no barrier in between");
         }
         since_barrier_.insert(since_barrier_.end(), touches.begin(), touches.end());
@@ -358,7 +362,8 @@ class EntryProof {
     }
 
     Status run_dispatch(const Command& command, std::span<const Range> ranges) {
-        if (program_.kernels[command.kernel].name == kCopyKernel) return run_kernel_copy(command, ranges);
+        if (program_.kernels[command.kernel].name == kCopyKernel)
+            return run_kernel_copy(command, ranges);
         size_t index = 0;
         const KernelCall* call = find_call(command, index);
         if (call == nullptr) return fail("it is none of the calls that are left");
@@ -371,7 +376,8 @@ class EntryProof {
             if (id == kNoValue) continue;
             const Value& value = graph_.value(id);
             if (!is_size_of(operands[i].bytes, value.dtype, value.shape))
-                return fail("operand " + std::to_string(i) + " has not the size of its value");
+                return fail("operand " + std::to_string(i) +
+                            " does not have the size of its value");
             const Content needed{root_of_[id], versions_before_[index][i]};
             if (operands[i].access != Access::kWrite && !memory_.holds(ranges[i], needed))
                 return fail("operand " + std::to_string(i) + " does not hold value %" +
@@ -384,8 +390,8 @@ class EntryProof {
         }
         for (size_t i = 0; i < ranges.size(); ++i)
             if (operands[i].access != Access::kRead)
-                memory_.write(ranges[i],
-                              {root_of_[command.operand_values[i]], versions_before_[index][i] + 1});
+                memory_.write(ranges[i], {root_of_[command.operand_values[i]],
+                                          versions_before_[index][i] + 1});
         return {};
     }
 
@@ -394,10 +400,12 @@ class EntryProof {
         if (kernel.located_count == 0) return {};
         uint32_t calls = 0;
         for (const Command& command : program_.commands)
-            calls += command.kind == CommandKind::kDispatch && &program_.kernels[command.kernel] == &kernel;
-        if (calls != 1) return fail("its kernel locates operands, but has several steps");
+            calls += command.kind == CommandKind::kDispatch &&
+                     &program_.kernels[command.kernel] == &kernel;
+        if (calls != 1) return fail("its kernel locates operands, but several commands use it");
         if (kernel.spec_constants.size() != kernel.located_count)
-            return fail("its kernel has not one constant for each operand that it locates");
+            return fail(
+                "its kernel must have one specialization constant for each located operand");
         for (uint32_t i = 0; i < kernel.located_count; ++i) {
             const Operand& o = operands[i];
             const SpecConstant& constant = kernel.spec_constants[i];
@@ -405,7 +413,8 @@ class EntryProof {
             const uint64_t offset = uint64_t{constant.value / 2} * kLocationUnit;
             if (!is_known || constant.id != i || offset != o.offset ||
                 (constant.value % 2 == 1) != (o.region == Region::kWeights))
-                return fail("operand " + std::to_string(i) + " is not where its kernel finds it");
+                return fail("operand " + std::to_string(i) +
+                            " is at another offset than its kernel's constant");
         }
         return {};
     }
@@ -474,7 +483,7 @@ class EntryProof {
             for (const Assignment& update : graph_.updates)
                 if (update.target == first_content.root) expected = last_content(update.value);
             if (!memory_.holds(range, expected))
-                return fail(name + " does not hold what it should at the end");
+                return fail(name + " does not hold its updated value at the end");
         }
         return {};
     }
@@ -505,9 +514,10 @@ class EntryProof {
 Status check_variables_apart(const Program& program, const PlanOptions& options) {
     for (size_t s = 0; s < program.variables.size(); ++s) {
         const Variable& variable = program.variables[s];
-        const std::string what = "slot '" + variable.name + "'";
+        const std::string what = "variable '" + variable.name + "'";
         if (variable.offset % options.caps.min_storage_buffer_offset_alignment != 0 ||
-            variable.bytes > program.weights_bytes || variable.offset > program.weights_bytes - variable.bytes)
+            variable.bytes > program.weights_bytes ||
+            variable.offset > program.weights_bytes - variable.bytes)
             return internal_error(what + " is unaligned or outside the weights");
         if (variable.data_offset != kZeroFilled &&
             (variable.bytes > program.data.size() ||
@@ -515,7 +525,8 @@ Status check_variables_apart(const Program& program, const PlanOptions& options)
             return internal_error(what + " has its contents outside the data");
         for (size_t other = 0; other < s; ++other)
             if (program.variables[other].name == variable.name ||
-                (variable.offset < program.variables[other].offset + program.variables[other].bytes &&
+                (variable.offset <
+                     program.variables[other].offset + program.variables[other].bytes &&
                  program.variables[other].offset < variable.offset + variable.bytes))
                 return internal_error(what + " overlaps '" + program.variables[other].name + "'");
     }

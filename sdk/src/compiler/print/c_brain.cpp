@@ -106,11 +106,20 @@ typedef struct {
 enum { hearth_kind_state = 1 }; /* params and states are in brains; what comes behind is not */
 #define hearth_no_first UINT64_MAX
 
+/* A slot's name in brains of another version. */
+typedef struct {
+    uint32_t slot, name_bytes;
+    const char* name;
+    uint64_t parent_change; /* added to the parent hash if the brain has this name */
+} hearth_alias;
+
 typedef struct {
     const hearth_slot* slots; /* in ascending order of names */
-    uint32_t slot_count;
+    uint32_t slot_count, alias_count;
+    const hearth_alias* aliases;
     uint64_t weights_bytes, arena_bytes, cooked_bytes;
     uint64_t graph_hash, schema_hash, parent_hash;
+    uint64_t alias_schema_hash; /* of brains of another version */
 } hearth_net;
 
 typedef struct {
@@ -452,37 +461,73 @@ HEARTH_FUNCTION hearth_c_result hearth_load_slot(const unsigned char* brain, con
     return lost < 0 ? HEARTH_C_OK : hearth_refuse_not_finite(error, slot, lost);
 }
 
-/* Calls nothing back: with is_loading 0 it compares, with 1 it loads what was compared. */
+/* The brain's tensor of this name, or null. */
+HEARTH_FUNCTION const hearth_brain_tensor* hearth_find(const unsigned char* brain, const char* name,
+                                                       uint32_t name_bytes) {
+    const hearth_brain_header* const header = (const hearth_brain_header*)brain;
+    const hearth_brain_tensor* const tensors = (const hearth_brain_tensor*)(header + 1);
+    const char* const texts = (const char*)brain + header->texts_offset;
+    uint32_t first = 0, end = header->tensor_count;
+    while (first < end) {
+        const uint32_t middle = first + (end - first) / 2;
+        const hearth_brain_tensor* const t = &tensors[middle];
+        const int order = hearth_compare(name, name_bytes, texts + t->name_offset, t->name_bytes);
+        if (order == 0) return t;
+        if (order < 0)
+            end = middle;
+        else
+            first = middle + 1;
+    }
+    return 0;
+}
+/* The brain's tensor for a slot, by the slot's name or its alias; or null. */
+HEARTH_FUNCTION const hearth_brain_tensor* hearth_find_slot(const hearth_net* net, const unsigned char* brain,
+                                                            uint32_t slot) {
+    const hearth_brain_tensor* t = hearth_find(brain, net->slots[slot].name, net->slots[slot].name_bytes);
+    for (uint32_t i = 0; t == 0 && i < net->alias_count; ++i)
+        if (net->aliases[i].slot == slot) t = hearth_find(brain, net->aliases[i].name, net->aliases[i].name_bytes);
+    return t;
+}
+/* The parent hash with the names that the brain has. */
+HEARTH_FUNCTION uint64_t hearth_parent_hash(const hearth_net* net, const unsigned char* brain) {
+    uint64_t hash = net->parent_hash;
+    for (uint32_t i = 0; i < net->alias_count; ++i) {
+        const hearth_slot* const slot = &net->slots[net->aliases[i].slot];
+        if (hearth_find(brain, slot->name, slot->name_bytes) == 0) hash += net->aliases[i].parent_change;
+    }
+    return hash;
+}
+
+/* Compares if is_loading is 0, and loads what was compared if it is 1. */
 HEARTH_FUNCTION hearth_c_result hearth_walk_brain(const hearth_net* net, const hearth_c_memory* memory,
                                                   const unsigned char* brain, int is_loading, hearth_c_error* error) {
     const hearth_brain_header* const header = (const hearth_brain_header*)brain;
     const hearth_brain_tensor* const tensors = (const hearth_brain_tensor*)(header + 1);
     const char* const texts = (const char*)brain + header->texts_offset;
-    uint32_t next = 0;
+    uint32_t found = 0;
     for (uint32_t i = 0; i < net->slot_count; ++i) {
         const hearth_slot* const slot = &net->slots[i];
         if (slot->kind > hearth_kind_state) continue;
-        const hearth_brain_tensor* const t = next < header->tensor_count ? &tensors[next] : 0;
-        const int order = t == 0 ? -1
-                                 : hearth_compare(slot->name, slot->name_bytes, texts + t->name_offset,
-                                                  t->name_bytes);
-        if (order < 0) {
+        const hearth_brain_tensor* const t = hearth_find_slot(net, brain, i);
+        if (t == 0) {
             hearth_say_name(error, "the brain has no ", slot->name, slot->name_bytes, "");
-            return HEARTH_C_MISMATCH;
-        }
-        if (order > 0) {
-            hearth_say_name(error, "the network has no ", texts + t->name_offset, t->name_bytes,
-                            ", which the brain has");
             return HEARTH_C_MISMATCH;
         }
         const hearth_c_result result = is_loading ? hearth_load_slot(brain, slot, t, memory, error)
                                                   : hearth_match(slot, t, memory, error);
         if (result != HEARTH_C_OK) return result;
-        ++next;
+        ++found;
     }
-    if (next == header->tensor_count) return HEARTH_C_OK;
-    hearth_say_name(error, "the network has no ", texts + tensors[next].name_offset, tensors[next].name_bytes,
-                    ", which the brain has");
+    if (found == header->tensor_count) return HEARTH_C_OK;
+    for (uint32_t i = 0; i < header->tensor_count; ++i) {
+        int is_known = 0;
+        for (uint32_t s = 0; s < net->slot_count && !is_known; ++s)
+            is_known = net->slots[s].kind <= hearth_kind_state && hearth_find_slot(net, brain, s) == &tensors[i];
+        if (is_known) continue;
+        hearth_say_name(error, "the network has no ", texts + tensors[i].name_offset, tensors[i].name_bytes,
+                        ", which the brain has");
+        break;
+    }
     return HEARTH_C_MISMATCH;
 }
 
@@ -496,7 +541,7 @@ HEARTH_FUNCTION hearth_c_result hearth_load(const hearth_net* net, const hearth_
     const hearth_brain_header* const header = (const hearth_brain_header*)brain;
     result = hearth_walk_brain(net, memory, brain, 0, error);
     if (result != HEARTH_C_OK) return result;
-    if (header->schema_hash != net->schema_hash) {
+    if (header->schema_hash != net->schema_hash && header->schema_hash != net->alias_schema_hash) {
         hearth_text text = hearth_say(error, "the brain is of schema ");
         hearth_add_hash(&text, header->schema_hash);
         hearth_add_text(&text, ", the network of ");
@@ -505,8 +550,10 @@ HEARTH_FUNCTION hearth_c_result hearth_load(const hearth_net* net, const hearth_
         return HEARTH_C_MISMATCH;
     }
     const hearth_brain_tensor* const tensors = (const hearth_brain_tensor*)(header + 1);
+    const int is_of_parent =
+        header->parent_hash == net->parent_hash || header->parent_hash == hearth_parent_hash(net, brain);
     for (uint32_t i = 0; i < header->tensor_count; ++i)
-        if (tensors[i].encoding >= hearth_parent && header->parent_hash != net->parent_hash) {
+        if (tensors[i].encoding >= hearth_parent && !is_of_parent) {
             hearth_text text = hearth_say(error, "the brain is a difference from parent ");
             hearth_add_hash(&text, header->parent_hash);
             hearth_add_text(&text, ", the first contents here are ");

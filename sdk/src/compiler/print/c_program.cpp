@@ -5,6 +5,8 @@
 
 #include "compiler/print/c.hpp"
 #include "core/checksum.hpp"
+#include "program/brain.hpp"
+#include "program/legacy_names.hpp"
 
 #include <hearth/core/assert.hpp>
 
@@ -395,10 +397,41 @@ class ProgramPrinter {
                     "},\n";
         }
         if (slots_.empty()) text += "    {\"\", 0, 0, 0, 0, {0}, 0, 0, 0}\n";
-        return text + "};\nstatic const hearth_net " + name_ + "_net = {" + name_ + "_slots, " +
-               std::to_string(slots_.size()) + ", " + upper_ + "_WEIGHTS_BYTES, " + upper_ +
-               "_ARENA_BYTES, " + std::to_string(program_.data.size()) + "u, " + upper_ +
-               "_GRAPH_HASH, " + hex(of_.schema_hash) + ", " + hex(of_.parent_hash) + "};\n";
+        const std::vector<std::string> renamed = aliases();
+        text += "};\n";
+        if (!renamed.empty()) {
+            text += "static const hearth_alias " + name_ + "_aliases[] = {\n";
+            for (const std::string& alias : renamed) text += alias;
+            text += "};\n";
+        }
+        return text + "static const hearth_net " + name_ + "_net = {" + name_ + "_slots, " +
+               std::to_string(slots_.size()) + ", " + std::to_string(renamed.size()) + ", " +
+               (renamed.empty() ? "0" : name_ + "_aliases") + ", " + upper_ + "_WEIGHTS_BYTES, " +
+               upper_ + "_ARENA_BYTES, " + std::to_string(program_.data.size()) + "u, " + upper_ +
+               "_GRAPH_HASH, " + hex(of_.schema_hash) + ", " + hex(of_.parent_hash) + ", " +
+               hex(of_.alias_schema_hash) + "};\n";
+    }
+
+    /// Lines of hearth_alias, for the params and states that have another name in brains of another
+    /// version.
+    std::vector<std::string> aliases() const {
+        std::vector<std::string> lines;
+        for (size_t slot = 0; slot < slots_.size(); ++slot) {
+            const Variable& s = program_.variables[slots_[slot]];
+            const AliasName alias = alias_of_variable(s.name);
+            const std::string_view name = alias.view();
+            if (!is_learned(s.kind) || name.empty() || program_.find_variable(name) != nullptr)
+                continue;
+            std::span<const std::byte> initial;
+            if (s.data_offset != kZeroFilled)
+                initial = std::span(program_.data).subspan(s.data_offset, s.bytes);
+            const auto hash = [&](std::string_view as) {
+                return brain_tensor_hash(as, held(s.dtype), initial);
+            };
+            lines.push_back("    {" + std::to_string(slot) + ", " + std::to_string(name.size()) +
+                            ", " + quoted(name) + ", " + hex(hash(name) - hash(s.name)) + "},\n");
+        }
+        return lines;
     }
 
     std::string weights() const {

@@ -25,6 +25,7 @@ struct CProgramText {
     CpuIsa cpu = CpuIsa::kScalar;
     std::string name;                           ///< begins all names: "net"
     uint64_t schema_hash = 0, parent_hash = 0;  ///< of brains
+    uint64_t alias_schema_hash = 0;             ///< program/legacy_names.hpp
     bool has_weights_in_source = true;
 };
 

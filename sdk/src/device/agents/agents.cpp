@@ -5,6 +5,8 @@
 
 #include "device/agents/agents.hpp"
 
+#include "program/legacy_names.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -70,7 +72,9 @@ hearth_result hearth_agents_create(hearth_context* context, const hearth_agents_
     };
     if (context == nullptr || info == nullptr || out == nullptr ||
         info->type != HEARTH_STRUCT_AGENTS_CREATE_INFO || info->size != sizeof *info) {
-        why = "context, info or out is missing, or info was not made with its _default()";
+        why =
+            "context, info or out is null, or info was not made with "
+            "hearth_agents_create_info_default()";
         return fail(HEARTH_ERROR_INVALID_ARGUMENT);
     }
     const void* bytes = info->manifest;
@@ -78,7 +82,7 @@ hearth_result hearth_agents_create(hearth_context* context, const hearth_agents_
     if (bytes == nullptr) {
         const auto result = hearth_program_get_agent_manifest(info->program, &bytes, &byte_count);
         if (result != HEARTH_OK) {
-            why = info->program == nullptr ? "the program is missing"
+            why = info->program == nullptr ? "program is null; load the package of the agents first"
                                            : hearth_program_error(info->program);
             return fail(result);
         }
@@ -138,7 +142,8 @@ hearth_result hearth_agents_add(hearth_agents* agents, hearth_agent* out) {
         *out = {i, generation};
         return HEARTH_OK;
     }
-    agents->error.set("there are %u agents, as many as the learner was made for", agents->capacity);
+    agents->error.set("all %u agents exist; remove one, or make the learner with a larger n_agents",
+                      agents->capacity);
     return HEARTH_ERROR_OUT_OF_RANGE;
 }
 
@@ -161,8 +166,8 @@ uint32_t hearth_agents_count(const hearth_agents* agents) {
     return agents->alive;
 }
 
-hearth_result hearth_agents_find_observation(hearth_agents* agents, const char* path, uint32_t* offset,
-                                       uint32_t* size) {
+hearth_result hearth_agents_find_observation(hearth_agents* agents, const char* path,
+                                             uint32_t* offset, uint32_t* size) {
     HEARTH_CHECK_AGENTS(agents);
     HEARTH_CHECK_POINTER(path);
     HEARTH_CHECK_POINTER(offset);
@@ -246,7 +251,10 @@ hearth_result hearth_agents_add_reward(hearth_agents* agents, hearth_agent agent
     if (a == nullptr) return agents->stale(agent);
     if (!std::isfinite(amount)) {
         ++agents->rewards_refused;
-        agents->error.set("agent %u: a reward that is not finite", agent.index);
+        agents->error.set(
+            "agent %u: the reward is NaN or infinite, expected a finite number; check what "
+            "computes it",
+            agent.index);
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     a->reward += amount;
@@ -254,12 +262,15 @@ hearth_result hearth_agents_add_reward(hearth_agents* agents, hearth_agent agent
 }
 
 hearth_result hearth_agents_end_episode(hearth_agents* agents, hearth_agent agent,
-                                hearth_agents_episode_end episode_end, const float* final_observation) {
+                                        hearth_agents_episode_end episode_end,
+                                        const float* final_observation) {
     HEARTH_CHECK_AGENTS(agents);
     Agent* const a = agents->find(agent);
     if (a == nullptr) return agents->stale(agent);
     if (episode_end != HEARTH_AGENTS_TERMINATED && episode_end != HEARTH_AGENTS_TRUNCATED) {
-        agents->error.set("ending is %d, expected OVER or CUT_OFF", static_cast<int>(episode_end));
+        agents->error.set(
+            "episode_end is %d, expected HEARTH_AGENTS_TERMINATED or HEARTH_AGENTS_TRUNCATED",
+            static_cast<int>(episode_end));
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     a->end = static_cast<float>(episode_end);
@@ -273,25 +284,29 @@ hearth_result hearth_agents_end_episode(hearth_agents* agents, hearth_agent agen
 }
 
 hearth_result hearth_agents_add_demonstration(hearth_agents* agents, hearth_agent agent,
-                                        const float* action) {
+                                              const float* action) {
     return hearth_agents_add_demonstration_from(agents, agent, action, 0);
 }
 
 hearth_result hearth_agents_add_demonstration_from(hearth_agents* agents, hearth_agent agent,
-                                           const float* action, uint32_t demonstrator) {
+                                                   const float* action, uint32_t demonstrator) {
     HEARTH_CHECK_AGENTS(agents);
     HEARTH_CHECK_POINTER(action);
     if (!agents->store.exists) {
         agents->error.set(
-            "the learner takes no demonstrations; expected Clone, or PPO with Ppo::demo_capacity");
+            "this learner accepts no demonstrations; make it with BehaviorCloning, or with "
+            "Ppo::demo_capacity");
         return HEARTH_ERROR_UNSUPPORTED;
     }
     if (demonstrator != 0 && !agents->has_sources) {
-        agents->error.set("source %u: the learner was made without a source_share", demonstrator);
+        agents->error.set(
+            "demonstrator is %u, expected 0 because the learner was made with a "
+            "max_demonstrator_fraction of 1",
+            demonstrator);
         return HEARTH_ERROR_UNSUPPORTED;
     }
     if (demonstrator > kMostSources) {
-        agents->error.set("source %u, expected at most %u", demonstrator, kMostSources);
+        agents->error.set("demonstrator is %u, expected at most %u", demonstrator, kMostSources);
         return HEARTH_ERROR_OUT_OF_RANGE;
     }
     if (agents->find(agent) == nullptr) return agents->stale(agent);
@@ -320,30 +335,32 @@ hearth_result hearth_agents_record(hearth_agents* agents, const hearth_agents_re
         info->size != sizeof *info || !std::isfinite(info->exploration) ||
         !(info->learning_budget_us >= 0 && info->learning_budget_us <= 1e9)) {
         agents->error.set(
-            "info is missing or was not made with its _default(), explore is not finite, or "
-            "learn_us is not within 0 and 1e9");
+            "info is null or was not made with hearth_agents_record_info_default(), exploration is "
+            "not finite, or learning_budget_us is not in [0, 1e9]");
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     if (static_cast<uint32_t>(info->priority) > HEARTH_AGENTS_PRIORITY_LEARNING) {
-        agents->error.set("preference is %u, expected 0 to 2",
-                          static_cast<unsigned>(info->priority));
+        agents->error.set("priority is %u, expected 0 to 2", static_cast<unsigned>(info->priority));
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     if ((info->input_count > 0 && info->inputs == nullptr) ||
         info->input_count > agents->frame.sources.size()) {
-        agents->error.set("%u inputs, the entry frame has %zu", info->input_count,
+        agents->error.set("%u inputs given, the entry frame has at most %zu", info->input_count,
                           agents->frame.sources.size());
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     if (info->learning_command_buffer != nullptr && !agents->is_apart()) {
         agents->error.set(
-            "learning_command_buffer is given, but the agents were not made with use_separate_learning_queue");
+            "learning_command_buffer is given, which needs agents made with "
+            "hearth_agents_create_info::use_separate_learning_queue");
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     hearth_session_status session = hearth_session_status_default();
     (void)hearth_session_get_status(agents->session, &session);
     if (session.pipelines != HEARTH_OK) {
-        agents->error.set("pipelines are not built: hearth_session_create_pipelines on the agents' session");
+        agents->error.set(
+            "the pipelines are not ready; call hearth_session_create_pipelines on the agents' "
+            "session");
         return session.pipelines;
     }
     return agents->record(*info);
@@ -353,8 +370,9 @@ hearth_result hearth_agents_find_input(hearth_agents* agents, const char* name, 
     HEARTH_CHECK_AGENTS(agents);
     HEARTH_CHECK_POINTER(name);
     HEARTH_CHECK_POINTER(binding);
+    const std::string_view alias = alias_of_binding("frame", name);
     for (const Source& s : agents->frame.sources)
-        if (s.name == name) {
+        if (s.name == name || s.name == alias) {
             *binding = s.binding;
             return HEARTH_OK;
         }
@@ -364,20 +382,24 @@ hearth_result hearth_agents_find_input(hearth_agents* agents, const char* name, 
     return HEARTH_ERROR_NOT_FOUND;
 }
 
-hearth_result hearth_agents_set_hyperparameter(hearth_agents* agents, const char* name, double value) {
+hearth_result hearth_agents_set_hyperparameter(hearth_agents* agents, const char* name,
+                                               double value) {
     HEARTH_CHECK_AGENTS(agents);
     HEARTH_CHECK_POINTER(name);
     const std::vector<RuntimeHyperparameter>& known = agents->manifest.hyperparameters;
     for (size_t i = 0; i < known.size(); ++i) {
-        if (known[i].name != name) continue;
+        if (known[i].name != name && known[i].name != alias_of_hyperparameter(name)) continue;
         if (!std::isfinite(value)) {
-            agents->error.set("'%s': a value that is not finite", name);
+            agents->error.set(
+                "hyperparameter '%s': the value is NaN or infinite, expected a finite number",
+                name);
             return HEARTH_ERROR_INVALID_ARGUMENT;
         }
         agents->hyperparameters[i] = static_cast<float>(value);
         return HEARTH_OK;
     }
-    agents->error.set("no live setting '%s'; there %s", name, known.empty() ? "is none" : "are");
+    agents->error.set("no runtime hyperparameter '%s'; there %s", name,
+                      known.empty() ? "is none" : "are");
     for (size_t i = 0; i < known.size(); ++i)
         agents->error.append("%s '%s'", i == 0 ? "" : ",", known[i].name.c_str());
     return HEARTH_ERROR_NOT_FOUND;
@@ -386,8 +408,9 @@ hearth_result hearth_agents_set_hyperparameter(hearth_agents* agents, const char
 hearth_result hearth_agents_shrink_and_perturb(hearth_agents* agents, double strength) {
     HEARTH_CHECK_AGENTS(agents);
     if (!agents->adapt.exists || !(strength >= 0 && strength <= 1)) {
-        agents->error.set(agents->adapt.exists ? "strength is not within 0 and 1"
-                                               : "the program has no entry 'adapt'");
+        agents->error.set(agents->adapt.exists ? "shrink_and_perturb: strength is outside [0, 1]"
+                                               : "the program has no entry 'shrink_and_perturb'; "
+                                                 "make the agents with a learner that has one");
         return agents->adapt.exists ? HEARTH_ERROR_INVALID_ARGUMENT : HEARTH_ERROR_UNSUPPORTED;
     }
     agents->strength = static_cast<float>(strength);
@@ -404,7 +427,9 @@ void hearth_agents_finish_update(hearth_agents* agents) {
 hearth_result hearth_agents_report_score(hearth_agents* agents, float amount) {
     HEARTH_CHECK_AGENTS(agents);
     if (!std::isfinite(amount)) {
-        agents->error.set("a score that is not finite");
+        agents->error.set(
+            "report_score: the score is NaN or infinite, expected a finite number; check what "
+            "computes it");
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     agents->has_scores = true;
@@ -417,7 +442,9 @@ hearth_result hearth_agents_report_score(hearth_agents* agents, float amount) {
 hearth_result hearth_agents_take_snapshot(hearth_agents* agents) {
     HEARTH_CHECK_AGENTS(agents);
     if (agents->snapshots.empty()) {
-        agents->error.set("the agents were made with a snapshot_count of 0");
+        agents->error.set(
+            "the agents keep no snapshots; create them with "
+            "hearth_agents_create_info::max_snapshots above 0");
         return HEARTH_ERROR_UNSUPPORTED;
     }
     agents->wants_snapshot = true;
@@ -438,7 +465,7 @@ hearth_result hearth_agents_load_snapshot(hearth_agents* agents, const hearth_ag
                                           uint32_t snapshot) {
     HEARTH_CHECK_AGENTS(agents);
     if (!is_handle(from)) {
-        agents->error.set("%s: from is no handle of agents", __func__);
+        agents->error.set("%s: `from` is not a handle of agents", __func__);
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     return agents->load_snapshot(*from, snapshot);
@@ -472,7 +499,8 @@ hearth_result hearth_agents_save(const hearth_agents* agents, uint32_t snapshot,
     HEARTH_CHECK_POINTER(byte_count);
     const Brain* const brain = agents->snapshot_at(snapshot);
     if (brain == nullptr) {
-        agents->error.set("no snapshot %u; there are %u", snapshot, agents->snapshot_count);
+        agents->error.set("no snapshot %u; expected an index below %u", snapshot,
+                          agents->snapshot_count);
         return HEARTH_ERROR_NOT_FOUND;
     }
     if (out == nullptr) {
@@ -499,13 +527,14 @@ hearth_result hearth_agents_load(hearth_agents* agents, const void* bytes, uint6
 hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agents_status* out) {
     HEARTH_CHECK_AGENTS(agents);
     if (out == nullptr || out->type != HEARTH_STRUCT_AGENTS_STATUS || out->size != sizeof *out) {
-        agents->error.set("out is missing or was not made with its _default()");
+        agents->error.set("out is null or was not made with hearth_agents_status_default()");
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     out->phase = agents->is_learning ? HEARTH_AGENTS_UPDATE : HEARTH_AGENTS_ROLLOUT;
     out->agents = agents->alive;
     out->minibatches = agents->manifest.updates_per_rollout;
-    out->minibatches_done = agents->is_learning ? agents->manifest.updates_per_rollout - agents->items_left : 0;
+    out->minibatches_done =
+        agents->is_learning ? agents->manifest.updates_per_rollout - agents->items_left : 0;
     out->minibatch_us_p95 = agents->learn.cost.us();
     out->decision_us_p95 = agents->frame.cost.us();
     out->update_frames = agents->learn_frames;
@@ -527,8 +556,7 @@ hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agent
     out->rewards_rejected = agents->rewards_refused;
     out->frame_number = agents->status_frame_number;
     const StatusView view(agents->status);
-    for (size_t i = 0; i < kMetricCount; ++i)
-        out->metrics[i] = view[static_cast<AgentMetric>(i)];
+    for (size_t i = 0; i < kMetricCount; ++i) out->metrics[i] = view[static_cast<AgentMetric>(i)];
     for (size_t i = 0; i < kCounterCount; ++i) out->counters[i] = view[static_cast<Counter>(i)];
     return HEARTH_OK;
 }

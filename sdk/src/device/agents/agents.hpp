@@ -42,7 +42,7 @@ hearth_result result_of(const Status& status);
 inline double budget_us(double learn_us, hearth_agents_priority preference) {
     return preference == HEARTH_AGENTS_PRIORITY_GRAPHICS   ? learn_us / 2
            : preference == HEARTH_AGENTS_PRIORITY_LEARNING ? learn_us * 2
-                                                         : learn_us;
+                                                           : learn_us;
 }
 
 /// hearth_record_info::occupancy_priority for learning: the low and high values of
@@ -50,7 +50,7 @@ inline double budget_us(double learn_us, hearth_agents_priority preference) {
 inline float occupancy_priority(hearth_agents_priority preference) {
     return preference == HEARTH_AGENTS_PRIORITY_GRAPHICS   ? 0.25f
            : preference == HEARTH_AGENTS_PRIORITY_LEARNING ? 0.75f
-                                                         : 0.0f;
+                                                           : 0.0f;
 }
 
 /// An input of an entry and the location of its values.
@@ -113,7 +113,7 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth_context* context = nullptr;
     uint32_t learn_queue_family = 0;
     Turn turn = Turn::kActing;                 ///< owner of the learner's session, or the next
-    uint64_t turn_frame_number = 0;                  ///< frame number of the hand-over
+    uint64_t turn_frame_number = 0;            ///< frame number of the hand-over
     VkCommandBuffer learn_commands = nullptr;  ///< learning queue's, for this frame
     std::vector<uint32_t> sampled_variables, learned_variables;
     std::vector<std::string> taken_variables;  ///< sampled ones that learning writes, too
@@ -166,12 +166,13 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     std::vector<float> hyperparameters;       ///< as set by the application
     std::vector<float> item_hyperparameters;  ///< of the minibatch being recorded
     double tokens_us = 0;
-    double publish_us = 0;                                         ///< cost of the last publication
-    double frame_budget_us = 0;                                    ///< of the last frame
-    hearth_agents_priority preference = HEARTH_AGENTS_PRIORITY_BALANCED;  ///< of the last frame, too
-    double caution = 1;          ///< divisor applied to the budget when planning
-    uint64_t learn_frame_number = 0;   ///< newest frame number with measured times
-    double learn_frame_number_us = 0;  ///< learning time in that frame
+    double publish_us = 0;       ///< cost of the last publication
+    double frame_budget_us = 0;  ///< of the last frame
+    hearth_agents_priority preference =
+        HEARTH_AGENTS_PRIORITY_BALANCED;  ///< of the last frame, too
+    double caution = 1;                   ///< divisor applied to the budget when planning
+    uint64_t learn_frame_number = 0;      ///< newest frame number with measured times
+    double learn_frame_number_us = 0;     ///< learning time in that frame
     uint64_t learn_frames = 0, learn_frames_over = 0;
 
     // Snapshots and loading.
@@ -229,7 +230,7 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth_result set_up(hearth_context* context, const hearth_agents_create_info& info,
                          std::string& why);
     hearth_result find_role(const char* name, bool is_needed, Role& role, std::string& why);
-    const float* source_of(const char* name) const;
+    const float* source_of(std::string_view name) const;
 
     // record.cpp
     hearth_result record(const hearth_agents_record_info& info);

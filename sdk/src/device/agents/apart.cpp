@@ -43,8 +43,9 @@ hearth_result hearth_agents::set_up_apart(const hearth_agents_create_info& info,
     learner = session;
     if (info.use_separate_learning_queue == 0) return HEARTH_OK;
     if (manifest.n_steps == 0) {
-        why = "use_separate_learning_queue: " + std::string(name_of(manifest.algorithm)) +
-              " learns from each frame's samples; expected a learner with windows";
+        why =
+            "use_separate_learning_queue: " + std::string(name_of(manifest.algorithm)) +
+            " learns from the samples of each frame; expected a learner with rollouts, such as Ppo";
         return HEARTH_ERROR_UNSUPPORTED;
     }
     learn_queue_family = info.learning_queue_family;
@@ -120,8 +121,9 @@ hearth_result hearth_agents::record_turn(VkCommandBuffer commands) {
 /// Copies the learned variables to the acting session, after learning or when it is abandoned for a
 /// load.
 hearth_result hearth_agents::publish_to_acting(VkCommandBuffer commands) {
-    const auto r = hearth_record_copy_variables(session, learner, commands, learned_variables.data(),
-                                            static_cast<uint32_t>(learned_variables.size()));
+    const auto r =
+        hearth_record_copy_variables(session, learner, commands, learned_variables.data(),
+                                     static_cast<uint32_t>(learned_variables.size()));
     if (r != HEARTH_OK) error.set("%s", hearth_session_error(session));
     return r;
 }

@@ -88,26 +88,31 @@ hearth_result hearth_agents::begin_frame(const hearth_agents_record_info& info) 
         const bool is_known =
             std::any_of(frame.sources.begin(), frame.sources.end(),
                         [&](const Source& s) { return s.binding == given.binding; });
-        const bool is_twice = std::any_of(info.inputs, info.inputs + i, [&](const hearth_tensor_binding& b) {
-            return b.binding == given.binding;
-        });
+        const bool is_twice =
+            std::any_of(info.inputs, info.inputs + i,
+                        [&](const hearth_tensor_binding& b) { return b.binding == given.binding; });
         if (!is_known || is_twice) {
             error.set("inputs[%u].binding is %u, %s", i, given.binding,
-                      is_known ? "which is given twice" : "which is no input of the entry frame");
+                      is_known ? "which is given twice; give it once"
+                               : "which is not an input of the entry frame");
             return HEARTH_ERROR_INVALID_ARGUMENT;
         }
     }
     const auto is_given = [&](const char* name) {
         for (const Source& s : frame.sources)
             if (s.name == name)
-                return std::any_of(info.inputs, info.inputs + info.input_count,
-                                   [&](const hearth_tensor_binding& b) { return b.binding == s.binding; });
+                return std::any_of(
+                    info.inputs, info.inputs + info.input_count,
+                    [&](const hearth_tensor_binding& b) { return b.binding == s.binding; });
         return false;
     };
     if (info.indirect_agent_count_buffer != nullptr)
         for (const Source& s : frame.sources)
             if (s.bytes_per_row > 0 && !is_given(s.name.c_str())) {
-                error.set("the GPU counts the rows: '%s' must be a buffer, too", s.name.c_str());
+                error.set(
+                    "indirect_agent_count_buffer is given, so '%s' must be a buffer, too; add it "
+                    "to inputs",
+                    s.name.c_str());
                 return HEARTH_ERROR_INVALID_ARGUMENT;
             }
     frame_rows = fill_rows();
@@ -368,7 +373,8 @@ hearth_result hearth_agents::record_items(VkCommandBuffer commands) {
         }
         // The last update is followed at once by publish, which must wait for a sliced decision.
         if (items_left == 1 && is_deciding && !is_apart()) break;
-        if (position_of(cursor).is_start()) item_hyperparameters = hyperparameters;  // equal sizes: no allocation
+        if (position_of(cursor).is_start())
+            item_hyperparameters = hyperparameters;  // equal sizes: no allocation
         const Position before = position_of(cursor);
         const hearth_result result = run(commands, learn, 1, &cursor, limits);
         if (result != HEARTH_OK && result != HEARTH_INCOMPLETE) return result;
@@ -392,8 +398,7 @@ hearth_result hearth_agents::record_items(VkCommandBuffer commands) {
 
 /// True if `publish` follows the update in progress.
 bool hearth_agents::is_publication_next() const {
-    return manifest.n_steps > 0 ? items_left == 1
-                                : since_publication + 1 >= manifest.sync_interval;
+    return manifest.n_steps > 0 ? items_left == 1 : since_publication + 1 >= manifest.sync_interval;
 }
 
 /// Minimum cost of the next slice in us; 0 if unknown.
@@ -448,7 +453,8 @@ hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
         if (const auto r = record_demonstrations(commands); r != HEARTH_OK) return r;
     // Behavior cloning goes on learning from the replay buffer while nobody demonstrates.
     has_samples = has_samples || manifest.algorithm == Algorithm::kBehaviorCloning;
-    const bool may_learn = !is_frozen && (info.learning_budget_us > 0 || (wants_flush && is_learning));
+    const bool may_learn =
+        !is_frozen && (info.learning_budget_us > 0 || (wants_flush && is_learning));
     if (const auto r = record_learning(commands, may_learn, has_samples); r != HEARTH_OK) return r;
     if (const auto r = record_snapshot(commands); r != HEARTH_OK) return r;
     if (frames != before) read_back(commands);

@@ -4,6 +4,7 @@
 // Creates agents: finds the manifest's entries in the program, checks them and allocates.
 
 #include "device/agents/agents.hpp"
+#include "program/legacy_names.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -28,20 +29,19 @@ void set_up_cost(const hearth_program* program, Role& role) {
 
 }  // namespace
 
-const float* hearth_agents::source_of(const char* name) const {
-    const std::string_view wanted = name;
+const float* hearth_agents::source_of(std::string_view wanted) const {
     struct Named {
         const char* name;
         const std::vector<float>* values;
     };
-    const Named all[] = {
-        {"observation", &row_observation}, {"mask", &row_mask}, {"reward", &row_reward},
-        {"praise", &row_reward},           {"end", &row_end},   {"begins", &row_begins},
-        {"final_observation", &row_final}};
+    const Named all[] = {{"observation", &row_observation}, {"mask", &row_mask},
+                         {"reward", &row_reward},           {"praise", &row_reward},
+                         {"done_kind", &row_end},           {"episode_start", &row_begins},
+                         {"final_observation", &row_final}};
     for (const Named& n : all)
         if (wanted == n.name) return n.values->data();
     if (wanted == "id") return reinterpret_cast<const float*>(row_id.data());
-    if (wanted == "explore") return &explore;
+    if (wanted == "exploration") return &explore;
     if (wanted == "strength") return &strength;
     for (size_t i = 0; i < manifest.hyperparameters.size(); ++i)
         if (wanted == manifest.hyperparameters[i].name) return &item_hyperparameters[i];
@@ -65,21 +65,27 @@ hearth_result hearth_agents::find_role(const char* name, bool is_needed, Role& r
         (void)hearth_program_get_binding(program, entry.bindings[i], &b);
         const std::string where = "entry '" + std::string(name) + "', '" + b.name + "': ";
         if (b.is_output != 0) {
-            why = where + "an output; expected that results are states";
+            why = where +
+                  "an output; results of agents must be states; make the entries by "
+                  "build_agent_graphs";
             return HEARTH_ERROR_INCOMPATIBLE;
         }
         const void* data = source_of(b.name);
+        if (data == nullptr) data = source_of(alias_of_binding(name, b.name));
         const bool is_store = &role == &store;
         if (is_store && std::string_view(b.name) == "observation")
             data = row_demonstrated_observation.data();
         if (is_store && std::string_view(b.name) == "mask") data = row_demonstrated_mask.data();
         if (is_store && std::string_view(b.name) == "action") data = row_demonstration.data();
-        if (is_store && std::string_view(b.name) == "source") {
+        if (is_store && (std::string_view(b.name) == "demonstrator" ||
+                         alias_of_binding(name, b.name) == "demonstrator")) {
             data = row_source.data();
             has_sources = true;
         }
         if (data == nullptr) {
-            why = where + "an input that the manifest does not know";
+            why = where +
+                  "an input that the manifest does not name; cook the package with the manifest of "
+                  "these entries";
             return HEARTH_ERROR_INCOMPATIBLE;
         }
         const auto expect_row = [&](const char* input, size_t floats) {
@@ -110,7 +116,10 @@ hearth_result hearth_agents::set_up(hearth_context* used_context,
             return result_of(expected.status());
         }
         if (std::string text = expected->diff(schema); !text.empty()) {
-            why = "the game's schema (here) is not that of the agents (there): " + text;
+            why =
+                "the specification in the create info (here) differs from that of the package "
+                "(there); use the package's, or cook it again: " +
+                text;
             return HEARTH_ERROR_INCOMPATIBLE;
         }
     }
@@ -122,13 +131,13 @@ hearth_result hearth_agents::set_up(hearth_context* used_context,
 
     hearth_program_info about = hearth_program_info_default();
     if (hearth_program_get_info(program, &about) != HEARTH_OK) {
-        why = "the program is missing";
+        why = "program is null; load the package of the agents first";
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     if (about.max_batch_size < capacity) {
         why = "the program has room for " + std::to_string(about.max_batch_size) +
-              " rows, the learner was made for " + std::to_string(capacity) +
-              " agents: compile it with that rows_capacity";
+              " agents, the learner was made for " + std::to_string(capacity) +
+              "; compile it with that max_batch_size";
         return HEARTH_ERROR_INCOMPATIBLE;
     }
     agents.resize(capacity);
@@ -154,10 +163,15 @@ hearth_result hearth_agents::set_up(hearth_context* used_context,
     row_demonstration.resize(capacity * acted);
     row_demonstrated_observation.resize(capacity * seen);
     row_demonstrated_mask.resize(std::max<size_t>(capacity * masked, 1));
-    for (const RuntimeHyperparameter& s : manifest.hyperparameters) hyperparameters.push_back(static_cast<float>(s.value));
+    for (const RuntimeHyperparameter& s : manifest.hyperparameters)
+        hyperparameters.push_back(static_cast<float>(s.value));
     item_hyperparameters = hyperparameters;
     uint32_t memory_variable = 0;
-    has_memory = hearth_program_find_variable(program, "memory", &memory_variable) == HEARTH_OK;
+    const auto has_state = [&](const char* name) {
+        return hearth_program_find_variable(program, name, &memory_variable) == HEARTH_OK;
+    };
+    has_memory =
+        has_state("recurrent_state") || has_state(alias_of_variable("recurrent_state").c_str());
     progress = ProgressMonitor(info.progress_window);
 
     const bool has_window = manifest.n_steps > 0;
@@ -177,8 +191,8 @@ hearth_result hearth_agents::set_up(hearth_context* used_context,
         if (const auto r = find_role(w.name, w.is_needed, *w.role, why); r != HEARTH_OK) return r;
     const std::string& stores = is_clone ? names.store : names.add_demonstrations;
     if (const auto r = find_role(stores.c_str(), is_clone, store, why); r != HEARTH_OK) return r;
-    for (const auto& [name, variable] :
-         {std::pair(&names.last_action, &action_variable), std::pair(&names.status, &status_variable)})
+    for (const auto& [name, variable] : {std::pair(&names.last_action, &action_variable),
+                                         std::pair(&names.status, &status_variable)})
         if (hearth_program_find_variable(program, name->c_str(), variable) != HEARTH_OK) {
             why = "the program has no state '" + *name + "'";
             return HEARTH_ERROR_INCOMPATIBLE;

@@ -28,7 +28,8 @@ void tell(hearth_messages* report, const char* text) {
 }
 
 std::span<const std::byte> host_data_of(const hearth_brain_info& about) {
-    return {static_cast<const std::byte*>(about.user_data), static_cast<size_t>(about.user_data_size)};
+    return {static_cast<const std::byte*>(about.user_data),
+            static_cast<size_t>(about.user_data_size)};
 }
 
 }  // namespace
@@ -42,7 +43,7 @@ hearth_result hearth_agents::allocate_snapshots(const hearth_agents_create_info&
     if (info.max_snapshots == 0 || bytes == 0) return HEARTH_OK;
     constexpr uint32_t kMost = 64;
     if (info.max_snapshots > kMost) {
-        why = "snapshot_count is " + std::to_string(info.max_snapshots) + ", expected 0 to " +
+        why = "max_snapshots is " + std::to_string(info.max_snapshots) + ", expected 0 to " +
               std::to_string(kMost);
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
@@ -70,7 +71,7 @@ hearth_result hearth_agents::record_wishes(VkCommandBuffer commands) {
     const auto record = [&](hearth_session* used) {
         return wants_factory ? hearth_record_reset_variables(used, commands, nullptr, nullptr)
                              : hearth_record_load_brain(used, commands, pending.bytes.data(),
-                                                   pending.size, 0, nullptr);
+                                                        pending.size, 0, nullptr);
     };
     hearth_result result = record(session);
     if (result == HEARTH_OK && is_apart()) result = record(learner);
@@ -151,8 +152,8 @@ void hearth_agents::poll_snapshot() {
     if (snapshot == 0) return;
     hearth_brain_save_info save = hearth_brain_save_info_default();
     uint64_t frame_number = 0;
-    const hearth_result arrived =
-        hearth_readback_poll(session, snapshot, &save.snapshot, &save.snapshot_bytes, &frame_number);
+    const hearth_result arrived = hearth_readback_poll(session, snapshot, &save.snapshot,
+                                                       &save.snapshot_bytes, &frame_number);
     if (arrived == HEARTH_NOT_READY) return;
     if (arrived == HEARTH_OK) {
         std::memcpy(host_data.data() + kCollectedAt, &snapshot_collected,
@@ -194,8 +195,10 @@ void hearth_agents::look_at_publications(uint64_t frame_of_status) {
 
 hearth_result hearth_agents::load_snapshot(const hearth_agents& from, uint32_t index) {
     if (&from != this && from.schema_hash != schema_hash) {
-        error.set("their schema (there) is not that of these agents (here): %s",
-                  manifest.schema.diff(from.manifest.schema).c_str());
+        error.set(
+            "the specification of the other agents (there) differs from these (here), so their "
+            "brain does not fit: %s",
+            manifest.schema.diff(from.manifest.schema).c_str());
         return HEARTH_ERROR_INCOMPATIBLE;
     }
     if (index == HEARTH_AGENTS_INITIAL_WEIGHTS) {
@@ -205,7 +208,8 @@ hearth_result hearth_agents::load_snapshot(const hearth_agents& from, uint32_t i
     }
     const Brain* const brain = from.snapshot_at(index);
     if (brain == nullptr) {
-        error.set("no snapshot %u; there are %u, and the factory's", index, from.snapshot_count);
+        error.set("no snapshot %u; expected an index below %u, or HEARTH_AGENTS_INITIAL_WEIGHTS",
+                  index, from.snapshot_count);
         return HEARTH_ERROR_NOT_FOUND;
     }
     if (&from != this) {
@@ -236,11 +240,11 @@ hearth_result hearth_agents::load(const void* bytes, uint64_t byte_count, hearth
         return fail(r, own.text);
     const std::span<const std::byte> data = host_data_of(about);
     if (about.user_schema_hash != 0 && about.user_schema_hash != schema_hash) {
-        std::string text = "a brain of another schema";
+        std::string text =
+            "the brain is of agents with another specification; load one of these agents";
         const auto theirs = AgentSpec::load(data.subspan(std::min(kSchemaAt, data.size())));
         if (theirs.ok())
-            text += ": these agents' (here), the brain's (there): " +
-                    manifest.schema.diff(*theirs);
+            text += ": these agents (here), the brain (there): " + manifest.schema.diff(*theirs);
         return fail(HEARTH_ERROR_INCOMPATIBLE, text.c_str());
     }
     if (const auto r = hearth_brain_check(program, bytes, byte_count, 0, &own); r != HEARTH_OK)

@@ -131,9 +131,12 @@ hearth_result check_struct(gpu::Problems& problems, const char* call, const char
 #define HEARTH_CHECK_POINTER(owner, argument) \
     if (argument == nullptr) return fail_null(owner, __func__, #argument)
 
-#define HEARTH_CHECK_NATIVE(owner) \
-    if (owner.native() == nullptr) \
-    return owner.fail(HEARTH_ERROR_UNSUPPORTED, "%s: the context is of a Vulkan device", __func__)
+#define HEARTH_CHECK_NATIVE(owner)                                                          \
+    if (owner.native() == nullptr)                                                          \
+    return owner.fail(                                                                      \
+        HEARTH_ERROR_UNSUPPORTED,                                                           \
+        "%s: the context is of a Vulkan device; expected one of hearth_context_create_cpu", \
+        __func__)
 
 /// Returns HEARTH_OK if the session is usable.
 hearth_result check_session(const hearth_session* session, const char* call) {
@@ -149,11 +152,12 @@ hearth_result check_session(const hearth_session* session, const char* call) {
 /// Returns HEARTH_OK if sessions of `context` can be created from the program.
 hearth_result check_program(runtime::Context& context, const hearth_program* program,
                             const char* call) {
-    const char* const problem = program == nullptr                        ? "is null"
-                                : !unwrap(program)->is_intact()           ? "is not a program"
-                                : &unwrap(program)->context() != &context ? "is of another context"
-                                : unwrap(program)->is_closed()            ? "was destroyed"
-                                                                          : nullptr;
+    const char* const problem = program == nullptr              ? "is null"
+                                : !unwrap(program)->is_intact() ? "is not a handle of a program"
+                                : &unwrap(program)->context() != &context
+                                    ? "is of another context; expected one of this context"
+                                : unwrap(program)->is_closed() ? "was destroyed"
+                                                               : nullptr;
     if (problem == nullptr) return HEARTH_OK;
     return context.fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: info->program %s", call, problem);
 }
@@ -161,10 +165,11 @@ hearth_result check_program(runtime::Context& context, const hearth_program* pro
 /// Returns HEARTH_OK for null, or an arena that sessions of `context` can use.
 hearth_result check_arena(runtime::Context& context, hearth_arena* arena, const char* call) {
     if (arena == nullptr) return HEARTH_OK;
-    const char* const problem = !unwrap(arena)->is_intact()             ? "is not an arena"
-                                : &unwrap(arena)->context() != &context ? "is of another context"
-                                : unwrap(arena)->is_closed()            ? "was destroyed"
-                                                                        : nullptr;
+    const char* const problem = !unwrap(arena)->is_intact() ? "is not a handle of an arena"
+                                : &unwrap(arena)->context() != &context
+                                    ? "is of another context; expected one of this context"
+                                : unwrap(arena)->is_closed() ? "was destroyed"
+                                                             : nullptr;
     if (problem == nullptr) return HEARTH_OK;
     return context.fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: info->arena %s", call, problem);
 }
@@ -196,7 +201,7 @@ hearth_result open_brain(const void* bytes, uint64_t byte_count, BrainView& brai
                          gpu::Problems& problems, const char* call) {
     if (bytes == nullptr || byte_count > SIZE_MAX / 2) {
         problems.add("%s: %s", call,
-                     bytes == nullptr ? "bytes is null" : "byte_count is beyond the address space");
+                     bytes == nullptr ? "bytes is null" : "byte_count exceeds the address space");
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     ViewError error;
@@ -280,18 +285,19 @@ hearth_result hearth_get_instance_requirements(hearth_requirements* out) {
     return HEARTH_OK;
 }
 
-hearth_result hearth_get_device_requirements(const hearth_device_requirements_info* query, hearth_requirements* out,
-                                  hearth_messages* messages) {
+hearth_result hearth_get_device_requirements(const hearth_device_requirements_info* query,
+                                             hearth_requirements* out, hearth_messages* messages) {
     gpu::Problems problems;
-    hearth_result result = check_struct(problems, __func__, "query", "hearth_device_requirements_info", query,
-                                        hearth_device_requirements_info_default());
+    hearth_result result =
+        check_struct(problems, __func__, "query", "hearth_device_requirements_info", query,
+                     hearth_device_requirements_info_default());
     if (result == HEARTH_OK)
         result = check_struct(problems, __func__, "out", "hearth_requirements", out,
                               hearth_requirements_default());
     if (result == HEARTH_OK) {
         hearth_requirements value = hearth_requirements_default();
-        result = gpu::query_requirements(read_struct(query, hearth_device_requirements_info_default()), value,
-                                         problems);
+        result = gpu::query_requirements(
+            read_struct(query, hearth_device_requirements_info_default()), value, problems);
         write_struct(out, value);
     }
     write_report(messages, problems);
@@ -304,7 +310,7 @@ hearth_features hearth_get_enabled_features(const void* chain, const void* enabl
 }
 
 hearth_result hearth_enable_features(hearth_features features, uint32_t, void* features2,
-                                    void* storage, size_t* storage_bytes) {
+                                     void* storage, size_t* storage_bytes) {
     auto* chain = static_cast<VkPhysicalDeviceFeatures2*>(features2);
     if (chain == nullptr || chain->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2 ||
         storage_bytes == nullptr)
@@ -312,12 +318,13 @@ hearth_result hearth_enable_features(hearth_features features, uint32_t, void* f
     return gpu::patch_features(features, chain, storage, storage_bytes);
 }
 
-hearth_result hearth_get_device_caps(const hearth_device_requirements_info* query, hearth_features enabled,
-                                hearth_device_caps* out) {
+hearth_result hearth_get_device_caps(const hearth_device_requirements_info* query,
+                                     hearth_features enabled, hearth_device_caps* out) {
     if (!is_made(query, hearth_device_requirements_info_default()) ||
         !is_made(out, hearth_device_caps_default()))
         return HEARTH_ERROR_INVALID_ARGUMENT;
-    const hearth_device_requirements_info q = read_struct(query, hearth_device_requirements_info_default());
+    const hearth_device_requirements_info q =
+        read_struct(query, hearth_device_requirements_info_default());
     if (q.get_instance_proc_addr == nullptr || q.physical_device == VK_NULL_HANDLE)
         return HEARTH_ERROR_INVALID_ARGUMENT;
     gpu::Problems problems;
@@ -335,18 +342,20 @@ hearth_result hearth_get_device_caps(const hearth_device_requirements_info* quer
 
 hearth_result hearth_context_create(const hearth_context_create_info* info, hearth_context** out,
                                     hearth_messages* messages) {
-    return create_context(__func__, "hearth_context_create_info", info, hearth_context_create_info_default(),
-                          runtime::Context::create, out, messages);
+    return create_context(__func__, "hearth_context_create_info", info,
+                          hearth_context_create_info_default(), runtime::Context::create, out,
+                          messages);
 }
 
 hearth_cpu_isa hearth_detect_cpu_isa(void) {
     return static_cast<hearth_cpu_isa>(native::machine_cpu());
 }
 
-hearth_result hearth_context_create_cpu(const hearth_cpu_context_create_info* info, hearth_context** out,
-                                           hearth_messages* messages) {
-    return create_context(__func__, "hearth_cpu_context_create_info", info, hearth_cpu_context_create_info_default(),
-                          runtime::Context::create_cpu, out, messages);
+hearth_result hearth_context_create_cpu(const hearth_cpu_context_create_info* info,
+                                        hearth_context** out, hearth_messages* messages) {
+    return create_context(__func__, "hearth_cpu_context_create_info", info,
+                          hearth_cpu_context_create_info_default(), runtime::Context::create_cpu,
+                          out, messages);
 }
 
 hearth_result hearth_cpu_command_buffer_create(hearth_context* context, VkCommandBuffer* out) {
@@ -375,7 +384,8 @@ hearth_result hearth_cpu_command_buffer_execute(hearth_context* context, VkComma
     native::reset_commands(commands);
     if (result == VK_SUCCESS) return HEARTH_OK;
     return owner.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY,
-                      "%s: there was no memory to record all commands, and none was executed",
+                      "%s: some commands could not be recorded for lack of memory, so none was "
+                      "executed; reset and record again",
                       __func__);
 }
 
@@ -388,8 +398,8 @@ hearth_result hearth_cpu_command_buffer_reset(hearth_context* context, VkCommand
     return HEARTH_OK;
 }
 
-hearth_result hearth_cpu_buffer_import(hearth_context* context, void* memory,
-                                          uint64_t byte_count, VkBuffer* out) {
+hearth_result hearth_cpu_buffer_import(hearth_context* context, void* memory, uint64_t byte_count,
+                                       VkBuffer* out) {
     if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
     runtime::Context& owner = *unwrap(context);
     HEARTH_CHECK_POINTER(owner, out);
@@ -399,7 +409,7 @@ hearth_result hearth_cpu_buffer_import(hearth_context* context, void* memory,
     constexpr uintptr_t kAlignment = 16;
     if (reinterpret_cast<uintptr_t>(memory) % kAlignment != 0)
         return owner.fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                          "%s: memory lies at %p, expected a multiple of 16", __func__, memory);
+                          "%s: the memory is at %p, expected a multiple of 16", __func__, memory);
     *out = native::create_buffer(memory, byte_count, owner.device().callbacks());
     if (*out != VK_NULL_HANDLE) return HEARTH_OK;
     return owner.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "%s: out of host memory", __func__);
@@ -439,7 +449,8 @@ const char* hearth_context_error(const hearth_context* context) {
     return is_handle(context) ? unwrap(context)->error() : "";
 }
 
-hearth_result hearth_context_get_device_caps(const hearth_context* context, hearth_device_caps* out) {
+hearth_result hearth_context_get_device_caps(const hearth_context* context,
+                                             hearth_device_caps* out) {
     if (!is_handle(context) || !is_made(out, hearth_device_caps_default()))
         return HEARTH_ERROR_INVALID_ARGUMENT;
     write_struct(out, unwrap(context)->device().caps());
@@ -497,7 +508,7 @@ hearth_result hearth_program_load(hearth_context* context, const hearth_program_
     if (i.bytes == nullptr) return fail_null(owner, __func__, "info->bytes");
     if (i.byte_count > SIZE_MAX / 2)
         return owner.fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                          "%s: info->byte_count is beyond the address space", __func__);
+                          "%s: info->byte_count exceeds the address space", __func__);
     if (!is_known(i.trust))
         return owner.fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: info->trust is %u, expected 0 or 1",
                           __func__, static_cast<unsigned>(i.trust));
@@ -522,7 +533,7 @@ hearth_result hearth_package_load(hearth_context* context, const hearth_package_
     if (i.bytes == nullptr) return fail_null(owner, __func__, "info->bytes");
     if (i.byte_count > SIZE_MAX / 2)
         return owner.fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                          "%s: info->byte_count is beyond the address space", __func__);
+                          "%s: info->byte_count exceeds the address space", __func__);
     if (!is_known(i.trust))
         return owner.fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: info->trust is %u, expected 0 or 1",
                           __func__, static_cast<unsigned>(i.trust));
@@ -542,7 +553,7 @@ hearth_result hearth_package_get_info(const void* bytes, uint64_t byte_count,
                                         hearth_package_info_default());
     if (result == HEARTH_OK && (bytes == nullptr || byte_count > SIZE_MAX / 2)) {
         problems.add("%s: %s", __func__,
-                     bytes == nullptr ? "bytes is null" : "byte_count is beyond the address space");
+                     bytes == nullptr ? "bytes is null" : "byte_count exceeds the address space");
         result = HEARTH_ERROR_INVALID_ARGUMENT;
     }
     if (result != HEARTH_OK) {
@@ -603,7 +614,8 @@ hearth_result hearth_program_get_entry(const hearth_program* program, uint32_t i
     HEARTH_CHECK_STRUCT(query, hearth_entry_info, out);
     const ProgramView& view = unwrap(program)->view();
     if (index >= view.entries().size())
-        return query.fail(HEARTH_ERROR_NOT_FOUND, "entry %u of %zu", index, view.entries().size());
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "entry is %u, expected less than %zu", index,
+                          view.entries().size());
     const file::EntryRecord& entry = view.entries()[index];
     hearth_entry_info value = hearth_entry_info_default();
     value.name = view.text(entry.name);
@@ -626,18 +638,20 @@ static_assert(HEARTH_COMMAND_DISPATCH == static_cast<int>(CommandKind::kDispatch
               HEARTH_COMMAND_FILL == static_cast<int>(CommandKind::kFill) &&
               HEARTH_COMMAND_BARRIER == static_cast<int>(CommandKind::kBarrier));
 
-hearth_result hearth_program_get_command(const hearth_program* program, uint32_t entry, uint32_t index,
-                                      hearth_command_info* out) {
+hearth_result hearth_program_get_command(const hearth_program* program, uint32_t entry,
+                                         uint32_t index, hearth_command_info* out) {
     const ProgramQuery query{program};
     if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
     HEARTH_CHECK_STRUCT(query, hearth_command_info, out);
     const ProgramView& view = unwrap(program)->view();
     if (entry >= view.entries().size())
-        return query.fail(HEARTH_ERROR_NOT_FOUND, "entry %u of %zu", entry, view.entries().size());
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "entry is %u, expected less than %zu", entry,
+                          view.entries().size());
     const std::span<const file::CommandRecord> commands = view.commands_of(view.entries()[entry]);
     if (index >= commands.size())
-        return query.fail(HEARTH_ERROR_NOT_FOUND, "step %u of %zu of entry %s", index, commands.size(),
-                          view.text(view.entries()[entry].name));
+        return query.fail(HEARTH_ERROR_NOT_FOUND,
+                          "command is %u, expected less than the %zu of entry %s", index,
+                          commands.size(), view.text(view.entries()[entry].name));
     const file::CommandRecord& command = commands[index];
     hearth_command_info value = hearth_command_info_default();
     value.kind = static_cast<hearth_command_kind>(command.kind);
@@ -648,20 +662,22 @@ hearth_result hearth_program_get_command(const hearth_program* program, uint32_t
     if (command.kind == static_cast<uint32_t>(CommandKind::kDispatch)) {
         const Grid grid = grid_at(command, view.header().max_batch_size);
         value.workgroups = grid.workgroups(grid.part_count()).or_most();
-        if (unwrap(program)->is_divisible(command.kernel)) value.sub_dispatch_count = grid.part_count();
+        if (unwrap(program)->is_divisible(command.kernel))
+            value.sub_dispatch_count = grid.part_count();
     }
     write_struct(out, value);
     return HEARTH_OK;
 }
 
 hearth_result hearth_program_get_mutated_variables(const hearth_program* program, uint32_t entry,
-                                               uint32_t* variables, uint32_t* count) {
+                                                   uint32_t* variables, uint32_t* count) {
     const ProgramQuery query{program};
     if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
     HEARTH_CHECK_POINTER(query, count);
     const ProgramView& view = unwrap(program)->view();
     if (entry >= view.entries().size())
-        return query.fail(HEARTH_ERROR_NOT_FOUND, "entry %u of %zu", entry, view.entries().size());
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "entry is %u, expected less than %zu", entry,
+                          view.entries().size());
     const auto is_written = [&](const file::VariableRecord& variable) {
         for (const file::CommandRecord& command : view.commands_of(view.entries()[entry]))
             for (const file::OperandRecord& operand : view.operands_of(command))
@@ -682,8 +698,10 @@ hearth_result hearth_program_get_mutated_variables(const hearth_program* program
     }
     *count = found;
     if (variables == nullptr || found <= capacity) return HEARTH_OK;
-    return query.fail(HEARTH_ERROR_OUT_OF_RANGE, "entry %u writes %u slots, there is room for %u",
-                      entry, found, capacity);
+    return query.fail(
+        HEARTH_ERROR_OUT_OF_RANGE,
+        "entry %u writes %u variables, there is room for %u; set *count to at least that", entry,
+        found, capacity);
 }
 
 hearth_result hearth_program_get_binding(const hearth_program* program, uint32_t index,
@@ -693,7 +711,7 @@ hearth_result hearth_program_get_binding(const hearth_program* program, uint32_t
     HEARTH_CHECK_STRUCT(query, hearth_binding_info, out);
     const ProgramView& view = unwrap(program)->view();
     if (index >= view.bindings().size())
-        return query.fail(HEARTH_ERROR_NOT_FOUND, "binding %u of %zu", index,
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "binding is %u, expected less than %zu", index,
                           view.bindings().size());
     const file::BindingRecord& binding = view.bindings()[index];
     hearth_binding_info value = hearth_binding_info_default();
@@ -711,13 +729,14 @@ hearth_result hearth_program_get_binding(const hearth_program* program, uint32_t
 }
 
 hearth_result hearth_program_get_variable(const hearth_program* program, uint32_t index,
-                                      hearth_variable_info* out) {
+                                          hearth_variable_info* out) {
     const ProgramQuery query{program};
     if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
     HEARTH_CHECK_STRUCT(query, hearth_variable_info, out);
     const ProgramView& view = unwrap(program)->view();
     if (index >= view.variables().size())
-        return query.fail(HEARTH_ERROR_NOT_FOUND, "slot %u of %zu", index, view.variables().size());
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "variable is %u, expected less than %zu", index,
+                          view.variables().size());
     const file::VariableRecord& variable = view.variables()[index];
     hearth_variable_info value = hearth_variable_info_default();
     value.name = view.text(variable.name);
@@ -750,7 +769,8 @@ hearth_result hearth_program_find_binding(const hearth_program* program, uint32_
     HEARTH_CHECK_POINTER(query, index);
     const ProgramView& view = unwrap(program)->view();
     if (entry >= view.entries().size())
-        return query.fail(HEARTH_ERROR_NOT_FOUND, "entry %u of %zu", entry, view.entries().size());
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "entry is %u, expected less than %zu", entry,
+                          view.entries().size());
     const file::EntryRecord& record = view.entries()[entry];
     const std::span<const uint32_t> list = view.bindings_of(record);
     FixedText<100> what;
@@ -764,7 +784,7 @@ hearth_result hearth_program_find_binding(const hearth_program* program, uint32_
 }
 
 hearth_result hearth_program_find_variable(const hearth_program* program, const char* name,
-                                       uint32_t* index) {
+                                           uint32_t* index) {
     const ProgramQuery query{program};
     if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
     HEARTH_CHECK_POINTER(query, name);
@@ -780,41 +800,42 @@ const char* hearth_program_error(const hearth_program* program) {
 }
 
 hearth_result hearth_program_get_scalar(const hearth_program* program, uint32_t binding,
-                                         uint32_t index, const char** name) {
+                                        uint32_t index, const char** name) {
     const ProgramQuery query{program};
     if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
     HEARTH_CHECK_POINTER(query, name);
     const ProgramView& view = unwrap(program)->view();
     if (binding >= view.bindings().size())
-        return query.fail(HEARTH_ERROR_NOT_FOUND, "binding %u of %zu", binding,
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "binding is %u, expected less than %zu", binding,
                           view.bindings().size());
     const std::span<const file::TextRef> names = view.elements_of(view.bindings()[binding]);
     if (index >= names.size())
-        return query.fail(HEARTH_ERROR_NOT_FOUND, "element %u of %zu named ones of '%s'", index,
+        return query.fail(HEARTH_ERROR_NOT_FOUND,
+                          "scalar is %u, expected less than the %zu named ones of '%s'", index,
                           names.size(), view.text(view.bindings()[binding].name));
     *name = view.text(names[index]);
     return HEARTH_OK;
 }
 
 hearth_result hearth_program_find_scalar(const hearth_program* program, uint32_t binding,
-                                          const char* name, uint32_t* index) {
+                                         const char* name, uint32_t* index) {
     const ProgramQuery query{program};
     if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
     HEARTH_CHECK_POINTER(query, name);
     HEARTH_CHECK_POINTER(query, index);
     const ProgramView& view = unwrap(program)->view();
     if (binding >= view.bindings().size())
-        return query.fail(HEARTH_ERROR_NOT_FOUND, "binding %u of %zu", binding,
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "binding is %u, expected less than %zu", binding,
                           view.bindings().size());
     FixedText<160> what;
-    what.set("element of '%.100s'", view.text(view.bindings()[binding].name));
+    what.set("scalar of '%.100s'", view.text(view.bindings()[binding].name));
     return find_named(
         query, what.c_str(), view, view.elements_of(view.bindings()[binding]), name,
         [](const file::TextRef& element) { return element; }, index);
 }
 
 hearth_result hearth_program_get_agent_manifest(const hearth_program* program, const void** bytes,
-                                        uint64_t* byte_count) {
+                                                uint64_t* byte_count) {
     const ProgramQuery query{program};
     if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
     HEARTH_CHECK_POINTER(query, bytes);
@@ -823,16 +844,16 @@ hearth_result hearth_program_get_agent_manifest(const hearth_program* program, c
     *bytes = agents.data();
     *byte_count = agents.size();
     if (!agents.empty()) return HEARTH_OK;
-    return query.fail(HEARTH_ERROR_NOT_FOUND,
-                      "the program's package has no manifest of agents: cook it with "
-                      "CookOptions::agents");
+    return query.fail(
+        HEARTH_ERROR_NOT_FOUND,
+        "the program's package has no manifest of agents; cook it with CookOptions::agents");
 }
 
 // ----------------------------------------------------------------------------------- sessions
 
 hearth_result hearth_session_get_memory_requirements(hearth_context* context,
-                                          const hearth_session_create_info* info,
-                                          hearth_memory_requirements* out) {
+                                                     const hearth_session_create_info* info,
+                                                     hearth_memory_requirements* out) {
     if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
     runtime::Context& owner = *unwrap(context);
     if (owner.device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
@@ -911,7 +932,7 @@ hearth_result hearth_session_get_status(const hearth_session* session, hearth_se
 }
 
 hearth_result hearth_session_get_variable_buffer(const hearth_session* session, uint32_t variable,
-                                             hearth_buffer_range* out) {
+                                                 hearth_buffer_range* out) {
     HEARTH_CHECK_SESSION(session);
     HEARTH_CHECK_STRUCT(*unwrap(session), hearth_buffer_range, out);
     hearth_buffer_range value = hearth_buffer_range_default();
@@ -931,15 +952,16 @@ hearth_result hearth_session_get_binding_scope(const hearth_session* session, ui
 // ----------------------------------------------------------------------------------- converters
 
 hearth_result hearth_image_converter_create(hearth_context* context,
-                                      const hearth_image_converter_create_info* info,
-                                      hearth_image_converter** out) {
+                                            const hearth_image_converter_create_info* info,
+                                            hearth_image_converter** out) {
     if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
     HEARTH_CHECK_POINTER(*unwrap(context), out);
     *out = nullptr;
     HEARTH_CHECK_STRUCT(*unwrap(context), hearth_image_converter_create_info, info);
     runtime::Converter* converter = nullptr;
     const hearth_result result = runtime::Converter::create(
-        *unwrap(context), read_struct(info, hearth_image_converter_create_info_default()), &converter);
+        *unwrap(context), read_struct(info, hearth_image_converter_create_info_default()),
+        &converter);
     *out = reinterpret_cast<hearth_image_converter*>(converter);
     return result;
 }
@@ -953,7 +975,7 @@ const char* hearth_image_converter_error(const hearth_image_converter* converter
 }
 
 hearth_result hearth_record_convert_image(hearth_image_converter* converter,
-                                       const hearth_image_conversion_info* info) {
+                                          const hearth_image_conversion_info* info) {
     if (!is_handle(converter)) return HEARTH_ERROR_INVALID_ARGUMENT;
     runtime::Converter& to = *unwrap(converter);
     if (to.is_retired())
@@ -971,8 +993,9 @@ hearth_result hearth_record(hearth_session* session, const hearth_record_info* i
     return unwrap(session)->record(read_struct(info, hearth_record_info_default()), cursor);
 }
 
-hearth_result hearth_session_estimate_gpu_time(hearth_session* session, uint32_t entry, uint64_t batch_size,
-                                     const hearth_run_cursor* cursor, double* us) {
+hearth_result hearth_session_estimate_gpu_time(hearth_session* session, uint32_t entry,
+                                               uint64_t batch_size, const hearth_run_cursor* cursor,
+                                               double* us) {
     HEARTH_CHECK_SESSION(session);
     HEARTH_CHECK_POINTER(*unwrap(session), us);
     return unwrap(session)->predict(entry, batch_size, cursor, *us);
@@ -984,8 +1007,8 @@ hearth_result hearth_record_initialize(hearth_session* session, VkCommandBuffer 
 }
 
 hearth_result hearth_record_update_variable(hearth_session* session, VkCommandBuffer command_buffer,
-                                   uint32_t variable, uint64_t offset, const void* data,
-                                   uint64_t byte_count) {
+                                            uint32_t variable, uint64_t offset, const void* data,
+                                            uint64_t byte_count) {
     HEARTH_CHECK_SESSION(session);
     return unwrap(session)->record_upload(command_buffer, variable, offset, data, byte_count);
 }
@@ -999,7 +1022,8 @@ hearth_result hearth_record_readback(hearth_session* session, const hearth_readb
 }
 
 hearth_result hearth_readback_poll(hearth_session* session, hearth_readback readback,
-                                   const void** data, uint64_t* byte_count, uint64_t* frame_number) {
+                                   const void** data, uint64_t* byte_count,
+                                   uint64_t* frame_number) {
     HEARTH_CHECK_SESSION(session);
     HEARTH_CHECK_POINTER(*unwrap(session), data);
     HEARTH_CHECK_POINTER(*unwrap(session), byte_count);
@@ -1016,17 +1040,20 @@ hearth_result hearth_record_dump(hearth_session* session, const hearth_record_in
     HEARTH_CHECK_SESSION(session);
     HEARTH_CHECK_STRUCT(*unwrap(session), hearth_record_info, info);
     HEARTH_CHECK_POINTER(*unwrap(session), out);
-    return unwrap(session)->record_dump(read_struct(info, hearth_record_info_default()), command, out);
+    return unwrap(session)->record_dump(read_struct(info, hearth_record_info_default()), command,
+                                        out);
 }
 
-uint64_t hearth_program_get_dump_size(const hearth_program* program, uint32_t entry, uint64_t batch_size,
-                                   uint32_t command) {
+uint64_t hearth_program_get_dump_size(const hearth_program* program, uint32_t entry,
+                                      uint64_t batch_size, uint32_t command) {
     if (!is_handle(program)) return 0;
     const ProgramView& view = unwrap(program)->view();
-    if (entry >= view.entries().size() || batch_size == 0 || batch_size > view.header().max_batch_size ||
+    if (entry >= view.entries().size() || batch_size == 0 ||
+        batch_size > view.header().max_batch_size ||
         !runtime::is_dump_command(view, view.entries()[entry], command))
         return 0;
-    return runtime::for_each_dumped(view, entry, batch_size, command, [](const runtime::DumpItem&) {});
+    return runtime::for_each_dumped(view, entry, batch_size, command,
+                                    [](const runtime::DumpItem&) {});
 }
 
 hearth_result hearth_dump_encode(hearth_session* session, const hearth_dump_info* info, void* out,
@@ -1072,7 +1099,7 @@ hearth_result hearth_brain_get_info(const void* bytes, uint64_t byte_count, hear
 }
 
 hearth_result hearth_record_save_brain(hearth_session* session, VkCommandBuffer command_buffer,
-                                     hearth_readback* out) {
+                                       hearth_readback* out) {
     HEARTH_CHECK_SESSION(session);
     HEARTH_CHECK_POINTER(*unwrap(session), out);
     return unwrap(session)->record_snapshot(command_buffer, out);
@@ -1110,8 +1137,8 @@ hearth_result hearth_brain_check(const hearth_program* program, const void* byte
 }
 
 hearth_result hearth_record_load_brain(hearth_session* session, VkCommandBuffer command_buffer,
-                                  const void* bytes, uint64_t byte_count, hearth_brain_flags flags,
-                                  hearth_messages* messages) {
+                                       const void* bytes, uint64_t byte_count,
+                                       hearth_brain_flags flags, hearth_messages* messages) {
     HEARTH_CHECK_SESSION(session);
     if (unwrap(session)->context().device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
     BrainView brain;
@@ -1126,14 +1153,14 @@ hearth_result hearth_record_load_brain(hearth_session* session, VkCommandBuffer 
 }
 
 hearth_result hearth_record_reset_variables(hearth_session* session, VkCommandBuffer command_buffer,
-                                   const char* pattern, uint32_t* count) {
+                                            const char* pattern, uint32_t* count) {
     HEARTH_CHECK_SESSION(session);
     return unwrap(session)->record_forget(command_buffer, pattern, count);
 }
 
 hearth_result hearth_record_copy_variables(hearth_session* to, hearth_session* from,
-                                       VkCommandBuffer command_buffer, const uint32_t* variables,
-                                       uint32_t count) {
+                                           VkCommandBuffer command_buffer,
+                                           const uint32_t* variables, uint32_t count) {
     HEARTH_CHECK_SESSION(to);
     HEARTH_CHECK_SESSION(from);
     if (count > 0) HEARTH_CHECK_POINTER(*unwrap(to), variables);

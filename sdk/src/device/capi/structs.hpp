@@ -35,13 +35,16 @@ hearth_result check_struct(const T* given, const T& fresh, const char* argument,
     if (given == nullptr) {
         why.set("%s is null", argument);
     } else if (given->type != fresh.type) {
-        why.set("%s->type is %u, expected %u: make it with %s_default()", argument,
+        why.set("%s->type is %u, expected %u; make it with %s_default()", argument,
                 static_cast<unsigned>(given->type), static_cast<unsigned>(fresh.type), type);
     } else if (given->size < kStructHead) {
-        why.set("%s->size is %u: make it with %s_default()", argument, given->size, type);
+        why.set("%s->size is %u, which is too small; make it with %s_default()", argument,
+                given->size, type);
     } else {
-        why.set("%s->size is %u, this library's %s has %u: hearth.h is newer than the library",
-                argument, given->size, type, fresh.size);
+        why.set(
+            "%s->size is %u, this library's %s has %u: hearth.h is newer than the library; use the "
+            "header and the library of one version",
+            argument, given->size, type, fresh.size);
         return HEARTH_ERROR_VERSION_MISMATCH;
     }
     return HEARTH_ERROR_INVALID_ARGUMENT;

@@ -28,7 +28,9 @@ CpuIsa machine_cpu() {
 }
 
 bool runs_on(CpuIsa wanted, CpuIsa given) {
-    const auto is_x86 = [](CpuIsa cpu) { return cpu >= CpuIsa::kX86_64V2 && cpu <= CpuIsa::kX86_64V4; };
+    const auto is_x86 = [](CpuIsa cpu) {
+        return cpu >= CpuIsa::kX86_64V2 && cpu <= CpuIsa::kX86_64V4;
+    };
     return wanted == CpuIsa::kScalar || wanted == given ||
            (is_x86(wanted) && is_x86(given) && wanted < given);
 }

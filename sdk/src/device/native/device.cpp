@@ -17,13 +17,16 @@ bool Device::init(const hearth_cpu_context_create_info& info, gpu::Problems& pro
     machine_ = machine_cpu();
     cpu_ = info.cpu_isa == HEARTH_CPU_ISA_NONE ? machine_ : static_cast<CpuIsa>(info.cpu_isa);
     if (cpu_ > CpuIsa::kWasm128)
-        problems.add("hearth_cpu_context_create_info::cpu_isa is %u, which is no hearth_cpu_isa",
+        problems.add("hearth_cpu_context_create_info::cpu_isa is %u, expected a hearth_cpu_isa",
                      static_cast<unsigned>(info.cpu_isa));
     else if (!runs_on(cpu_, machine_))
-        problems.add("hearth_cpu_context_create_info::cpu_isa is %s, this machine runs up to %s", name_of(cpu_),
-                     name_of(machine_));
+        problems.add(
+            "hearth_cpu_context_create_info::cpu_isa is %s, this machine supports up to %s; use "
+            "hearth_detect_cpu_isa()",
+            name_of(cpu_), name_of(machine_));
     if (info.table_count > 0 && info.tables == nullptr)
-        problems.add("hearth_cpu_context_create_info::tables is null, and there are %u", info.table_count);
+        problems.add("hearth_cpu_context_create_info::tables is null, but table_count is %u",
+                     info.table_count);
     else
         for (uint32_t i = 0; i < info.table_count; ++i) {
             if (info.tables[i] == nullptr)
@@ -32,7 +35,9 @@ bool Device::init(const hearth_cpu_context_create_info& info, gpu::Problems& pro
                 (void)add(*info.tables[i], problems);
         }
     if (info.parallel_for != nullptr && info.thread_count == 0)
-        problems.add("hearth_cpu_context_create_info::thread_count is 0, and parallel is given");
+        problems.add(
+            "hearth_cpu_context_create_info::thread_count is 0, but parallel_for is given; "
+            "expected 1 or more");
     build_ = info.compile;
     parallel_ = info.parallel_for;
     thread_count_ = std::max(info.thread_count, 1u);
@@ -44,12 +49,14 @@ bool Device::add(const hearth_cpu_kernel_table& table, gpu::Problems& problems) 
     const size_t count = table_count_.load(std::memory_order_relaxed);
     const auto cpu = static_cast<CpuIsa>(table.cpu_isa);
     if (count == kMostTables) {
-        problems.add("there are over %zu tables of kernels", kMostTables);
+        problems.add("there are more than %zu kernel tables", kMostTables);
     } else if (table.count > 0 && table.kernels == nullptr) {
-        problems.add("a table has %u kernels, and kernels is null", table.count);
+        problems.add("a table has %u kernels, but kernels is null", table.count);
     } else if (cpu == CpuIsa::kNone || cpu > CpuIsa::kWasm128 || !runs_on(cpu, machine_)) {
-        problems.add("a table has kernels for %s, this machine runs up to %s", name_of(cpu),
-                     name_of(machine_));
+        problems.add(
+            "a table has kernels for %s, this machine supports up to %s; link tables for this CPU "
+            "only",
+            name_of(cpu), name_of(machine_));
     } else {
         tables_[count] = &table;
         table_count_.store(count + 1, std::memory_order_release);
@@ -110,7 +117,7 @@ void VKAPI_PTR GetPhysicalDeviceProperties2(VkPhysicalDevice handle,
     p.deviceID = static_cast<uint32_t>(device_of(handle).cpu());
     p.deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU;
     FixedText<VK_MAX_PHYSICAL_DEVICE_NAME_SIZE> name;
-    name.set("native (%s)", name_of(device_of(handle).cpu()));
+    name.set("CPU (%s)", name_of(device_of(handle).cpu()));
     std::memcpy(p.deviceName, name.c_str(), sizeof p.deviceName);
     VkPhysicalDeviceLimits& limits = p.limits;
     limits.maxComputeSharedMemorySize = kMost;

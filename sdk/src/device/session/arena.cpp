@@ -21,7 +21,9 @@ hearth_result Arena::create(Context& context, uint64_t bytes, Arena** out) {
                                                          "hearth shared arena", arena->buffer_);
     if (result != HEARTH_OK) {
         context.allocator().destroy(arena);
-        return context.fail(result, "arena: no memory for %llu bytes",
+        return context.fail(result,
+                            "arena: cannot allocate %llu bytes of device memory; free memory or "
+                            "make the arena smaller",
                             static_cast<unsigned long long>(bytes));
     }
     context.count_arena(+1);

@@ -7,6 +7,7 @@
 
 #include "core/checked.hpp"
 #include "device/session/session.hpp"
+#include "program/legacy_names.hpp"
 
 #include <hearth/host_tensor.hpp>
 
@@ -40,21 +41,54 @@ uint64_t for_each_learned(const LoadedProgram& program, Visit visit) {
     return at;
 }
 
-/// Calls visit(slot, offset, tensor) for each parameter and state, where `tensor` is the brain's
-/// tensor of that name or null, and stray(tensor) for each other tensor of the brain. Both are
-/// sorted by name, so one merge pass finds all. Returns the size of the snapshot.
+/// True if the program has a parameter or state of this name.
+bool has_variable(const LoadedProgram& program, std::string_view name) {
+    return std::ranges::binary_search(program.learned(), name, {}, [&](uint32_t index) {
+        return program.view().text_view(program.view().variables()[index].name);
+    });
+}
+
+/// The brain's tensor for one of the program's variables: of the same name or, in files of another
+/// version, of its alias, unless that is the name of another variable.
+const file::BrainTensorRecord* find_tensor(const LoadedProgram& program, const BrainView& brain,
+                                           std::string_view variable) {
+    if (const auto* const found = brain.find(variable)) return found;
+    const AliasName alias = alias_of_variable(variable);
+    return has_variable(program, alias.view()) ? nullptr : brain.find(alias.view());
+}
+
+/// True if find_tensor finds this tensor for some variable.
+bool is_used(const LoadedProgram& program, const BrainView& brain, std::string_view tensor) {
+    if (has_variable(program, tensor)) return true;
+    const AliasName alias = alias_of_variable(tensor);
+    return has_variable(program, alias.view()) && brain.find(alias.view()) == nullptr;
+}
+
+/// The program's parent hash with the names that its variables have in the brain.
+uint64_t parent_hash_as_in(const LoadedProgram& program, const BrainView& brain) {
+    uint64_t sum = 0;
+    for_each_learned(program, [&](const file::VariableRecord& variable, uint64_t) {
+        const std::string_view name = program.view().text_view(variable.name);
+        const file::BrainTensorRecord* const tensor = find_tensor(program, brain, name);
+        sum += brain_tensor_hash(tensor != nullptr ? brain.name(*tensor) : name,
+                                 program.view().held_dtype(variable),
+                                 initial_values(program.view(), variable));
+    });
+    return sum;
+}
+
+/// Calls visit(variable, offset, tensor) for each parameter and state, where `tensor` is the
+/// brain's tensor for it or null, and stray(tensor) for each other tensor of the brain. Returns the
+/// size of the snapshot.
 template <class Visit, class Stray>
 uint64_t for_each_match(const LoadedProgram& program, const BrainView& brain, Visit visit,
                         Stray stray) {
-    const std::span<const file::BrainTensorRecord> tensors = brain.tensors();
-    size_t next = 0;
-    const uint64_t end = for_each_learned(program, [&](const file::VariableRecord& variable, uint64_t at) {
-        const std::string_view name = program.view().text_view(variable.name);
-        while (next < tensors.size() && brain.name(tensors[next]) < name) stray(tensors[next++]);
-        const bool is_there = next < tensors.size() && brain.name(tensors[next]) == name;
-        visit(variable, at, is_there ? &tensors[next++] : nullptr);
+    const uint64_t end = for_each_learned(program, [&](const file::VariableRecord& variable,
+                                                       uint64_t at) {
+        visit(variable, at, find_tensor(program, brain, program.view().text_view(variable.name)));
     });
-    while (next < tensors.size()) stray(tensors[next++]);
+    for (const file::BrainTensorRecord& tensor : brain.tensors())
+        if (!is_used(program, brain, brain.name(tensor))) stray(tensor);
     return end;
 }
 
@@ -160,13 +194,13 @@ void check_tensor(const ProgramView& view, const file::VariableRecord& variable,
     const char* const name = view.text(variable.name);
     const auto dtype = static_cast<DType>(tensor.dtype);
     if (!same_shape(tensor.shape, variable.shape) || !can_become(dtype, view.held_dtype(variable)))
-        problems.add("'%s' is %s here, the brain has %s", name,
+        problems.add("'%s' is %s in the program and %s in the brain", name,
                      typed(view.held_dtype(variable), variable.shape).c_str(),
                      typed(dtype, tensor.shape).c_str());
     else if (tensor.kind != variable.kind)
-        problems.add("'%s' is a param on one side and a state on the other", name);
+        problems.add("'%s' is a param in one and a state in the other of program and brain", name);
     else if (is_delta(tensor) && dtype != view.held_dtype(variable))
-        problems.add("'%s' is a difference of %s elements, here they are %s", name,
+        problems.add("'%s' is a delta of %s elements, and the program holds %s", name,
                      name_of(dtype).data(), name_of(view.held_dtype(variable)).data());
 }
 
@@ -196,9 +230,11 @@ hearth_result encode_brain(const LoadedProgram& program, const hearth_brain_save
             const BrainItem item = items.item(i);
             const int64_t at = first_nonfinite(item.dtype, item.bytes);
             if (at < 0) continue;
-            problems.add("'%.*s': element %lld is NaN or infinite",
-                         static_cast<int>(std::min<size_t>(item.name.size(), 200)),
-                         item.name.data(), static_cast<long long>(at));
+            problems.add(
+                "'%.*s': element %lld is NaN or infinite; reset it, or accept it by "
+                "HEARTH_BRAIN_ALLOW_NON_FINITE",
+                static_cast<int>(std::min<size_t>(item.name.size(), 200)), item.name.data(),
+                static_cast<long long>(at));
             return HEARTH_ERROR_NON_FINITE;
         }
     *byte_count = write_brain(
@@ -215,16 +251,23 @@ hearth_result check_brain(const LoadedProgram& program, const BrainView& brain,
     const ProgramView& view = program.view();
     const file::BrainHeader& header = brain.header();
     const bool partial = (flags & HEARTH_BRAIN_NON_STRICT) != 0;
-    if (!partial && header.schema_hash != program.schema_hash())
+    if (!partial && header.schema_hash != program.schema_hash() &&
+        header.schema_hash != brain_schema_hash(view, HashedNames::kAlias))
         problems.add(
-            "schema %016llx is not this program's, %016llx: it has other inputs or outputs",
+            "the brain's schema is %016llx, this program's is %016llx: inputs or outputs differ; "
+            "load a brain of this program",
             wide(header.schema_hash), wide(program.schema_hash()));
-    if ((flags & HEARTH_BRAIN_REQUIRE_SAME_GRAPH) != 0 && header.graph_hash != view.header().graph_hash)
-        problems.add("graph %016llx is not this program's, %016llx", wide(header.graph_hash),
-                     wide(view.header().graph_hash));
-    if (brain.is_delta() && header.parent_hash != program.parent_hash())
+    if ((flags & HEARTH_BRAIN_REQUIRE_SAME_GRAPH) != 0 &&
+        header.graph_hash != view.header().graph_hash)
         problems.add(
-            "it is a difference from parent %016llx, this program's first contents are %016llx",
+            "the brain's graph is %016llx, this program's is %016llx; load a brain of this "
+            "program, or load without HEARTH_BRAIN_REQUIRE_SAME_GRAPH",
+            wide(header.graph_hash), wide(view.header().graph_hash));
+    if (brain.is_delta() && header.parent_hash != program.parent_hash() &&
+        header.parent_hash != parent_hash_as_in(program, brain))
+        problems.add(
+            "the brain is a delta from initial weights %016llx, this program's are %016llx; load "
+            "it with the program that it was saved by",
             wide(header.parent_hash), wide(program.parent_hash()));
     size_t found = 0;
     for_each_match(
@@ -234,16 +277,18 @@ hearth_result check_brain(const LoadedProgram& program, const BrainView& brain,
                 ++found;
                 check_tensor(view, variable, *tensor, problems);
             } else if (!partial) {
-                problems.add("the brain has no '%s'", view.text(variable.name));
+                problems.add("the brain has no '%s' (accepted with HEARTH_BRAIN_NON_STRICT)",
+                             view.text(variable.name));
             }
         },
         [&](const file::BrainTensorRecord& tensor) {
             if (partial) return;
             const std::string_view name = brain.name(tensor);
-            problems.add("the program has no '%.*s'",
+            problems.add("the program has no '%.*s' (accepted with HEARTH_BRAIN_NON_STRICT)",
                          static_cast<int>(std::min<size_t>(name.size(), 200)), name.data());
         });
-    if (found == 0 && !program.learned().empty()) problems.add("the brain has nothing that fits");
+    if (found == 0 && !program.learned().empty())
+        problems.add("the brain has no tensor of this program; load a brain of this program");
     if (problems.count != 0) return HEARTH_ERROR_INCOMPATIBLE;
     if ((flags & HEARTH_BRAIN_ALLOW_NON_FINITE) != 0) return HEARTH_OK;
     for_each_match(
@@ -252,8 +297,10 @@ hearth_result check_brain(const LoadedProgram& program, const BrainView& brain,
             if (tensor == nullptr) return;
             const int64_t at = brain.first_nonfinite(*tensor, initial_values(view, variable));
             if (at >= 0)
-                problems.add("'%s': element %lld is NaN or infinite", view.text(variable.name),
-                             static_cast<long long>(at));
+                problems.add(
+                    "'%s': element %lld is NaN or infinite; reset it, or accept it by "
+                    "HEARTH_BRAIN_ALLOW_NON_FINITE",
+                    view.text(variable.name), static_cast<long long>(at));
         });
     return problems.count == 0 ? HEARTH_OK : HEARTH_ERROR_NON_FINITE;
 }
@@ -266,17 +313,19 @@ void Session::abandon_slices() {
 }
 
 hearth_result Session::record_snapshot(VkCommandBuffer commands, hearth_readback* out) {
-    if (const hearth_result r = check_transfer(commands, "snapshot"); r != HEARTH_OK) return r;
-    if (!is_set_up()) return fail_without_setup("snapshot");
+    if (const hearth_result r = check_transfer(commands, "save_brain"); r != HEARTH_OK) return r;
+    if (!is_set_up()) return fail_without_setup("save_brain");
     for (const EntryFacts& entry : entries_)
         if (Position{entry.first_write} < entry.open && entry.open < Position{entry.writes_end}) {
             (void)fail(HEARTH_NOT_READY,
-                       "snapshot: a sliced entry has written a part of what it "
-                       "will write");
+                       "save_brain: a sliced entry has updated only some variables; finish its "
+                       "slices first");
             return HEARTH_NOT_READY;
         }
     const uint64_t bytes = snapshot_bytes(*program_);
-    if (bytes == 0) return fail(HEARTH_ERROR_NOT_FOUND, "snapshot: there is nothing to learn here");
+    if (bytes == 0)
+        return fail(HEARTH_ERROR_NOT_FOUND,
+                    "save_brain: the program has no params and no states to save");
     Readback* readback = nullptr;
     if (const hearth_result r = begin_readback(bytes, &readback); r != HEARTH_OK) return r;
     transfer_barrier(commands);
@@ -309,8 +358,8 @@ void Session::clear_gaps(std::byte* snapshot) const {
 
 hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& brain,
                                     hearth_brain_flags flags, gpu::Problems& problems) {
-    if (const hearth_result r = check_transfer(commands, "brain"); r != HEARTH_OK) return r;
-    if (!is_set_up()) return fail_without_setup("brain");
+    if (const hearth_result r = check_transfer(commands, "load_brain"); r != HEARTH_OK) return r;
+    if (!is_set_up()) return fail_without_setup("load_brain");
     if (const hearth_result r = check_brain(*program_, brain, flags, problems); r != HEARTH_OK)
         return fail_brain(r, problems);
 
@@ -319,7 +368,8 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
     const uint64_t held = for_each_match(
         *program_, brain,
         [&](const file::VariableRecord& variable, uint64_t, const file::BrainTensorRecord* tensor) {
-            if (tensor != nullptr && static_cast<DType>(tensor->dtype) != view().held_dtype(variable))
+            if (tensor != nullptr &&
+                static_cast<DType>(tensor->dtype) != view().held_dtype(variable))
                 most_converted = std::max(most_converted, tensor->bytes);
         });
     Checked first_bytes = 0;  // of transient states
@@ -329,11 +379,13 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
     const Checked converted_at = Checked(held) + first_bytes;
     const Checked room = converted_at + most_converted;
     const int64_t segment =
-        upload_ring_.allocate(std::max<uint64_t>(room.or_most(), 4), context_->frame_number(), false,
-                              context_->completed_frame_number(), kBrainUpload);
+        upload_ring_.allocate(std::max<uint64_t>(room.or_most(), 4), context_->frame_number(),
+                              false, context_->completed_frame_number(), kBrainUpload);
     if (segment < 0)
         return fail(HEARTH_ERROR_TOO_MANY_IN_FLIGHT,
-                    "brain: no room for %llu bytes; see upload_bytes and upload_count",
+                    "brain: no room for %llu bytes in the upload ring; raise "
+                    "hearth_session_create_info::upload_bytes or upload_count, or wait for frames "
+                    "to complete",
                     wide(room.or_most()));
     const gpu::Buffer& staging = buffers_[kUploadBuffer];
     const uint64_t base = upload_ring_.segment(static_cast<size_t>(segment)).offset;
@@ -341,7 +393,8 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
     hearth_result result = HEARTH_OK;
     for_each_match(
         *program_, brain,
-        [&](const file::VariableRecord& variable, uint64_t at, const file::BrainTensorRecord* tensor) {
+        [&](const file::VariableRecord& variable, uint64_t at,
+            const file::BrainTensorRecord* tensor) {
             if (tensor == nullptr) return;
             const auto dtype = static_cast<DType>(tensor->dtype);
             const DType held_dtype = view().held_dtype(variable);
@@ -349,15 +402,19 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
             const bool converts = dtype != held_dtype;
             const std::span<std::byte> decoded = converts ? saved.first(tensor->bytes) : place;
             if (!brain.decode(*tensor, initial_values(view(), variable), decoded)) {
-                problems.add("the bytes of '%s' are damaged", view().text(variable.name));
+                problems.add("the stored bytes of '%s' are damaged; load another copy of the file",
+                             view().text(variable.name));
                 result = HEARTH_ERROR_CORRUPT_DATA;
             } else if (converts) {
                 convert(dtype, decoded, held_dtype, place);
                 const bool is_checked = (flags & HEARTH_BRAIN_ALLOW_NON_FINITE) == 0;
                 const int64_t lost = is_checked ? first_nonfinite(held_dtype, place) : -1;
                 if (lost < 0) return;
-                problems.add("'%s': element %lld is too large for %s", view().text(variable.name),
-                             static_cast<long long>(lost), name_of(held_dtype).data());
+                problems.add(
+                    "'%s': element %lld does not fit into %s; save the brain with smaller values, "
+                    "or load it where variables are f32",
+                    view().text(variable.name), static_cast<long long>(lost),
+                    name_of(held_dtype).data());
                 result = result == HEARTH_OK ? HEARTH_ERROR_NON_FINITE : result;
             }
         });
@@ -365,14 +422,14 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
 
     abandon_slices();
     transfer_barrier(commands);
-    for_each_match(
-        *program_, brain,
-        [&](const file::VariableRecord& variable, uint64_t at, const file::BrainTensorRecord* tensor) {
-            if (variable.bytes == 0 || tensor == nullptr) return;
-            const VkBufferCopy region{base + at, variable.offset, variable.bytes};
-            context_->device().vk().CmdCopyBuffer(commands, staging.handle,
-                                                  buffers_[kWeightsBuffer].handle, 1, &region);
-        });
+    for_each_match(*program_, brain,
+                   [&](const file::VariableRecord& variable, uint64_t at,
+                       const file::BrainTensorRecord* tensor) {
+                       if (variable.bytes == 0 || tensor == nullptr) return;
+                       const VkBufferCopy region{base + at, variable.offset, variable.bytes};
+                       context_->device().vk().CmdCopyBuffer(
+                           commands, staging.handle, buffers_[kWeightsBuffer].handle, 1, &region);
+                   });
     uint64_t at = base + held;
     for_each_transient(view(), [&](const file::VariableRecord& variable) {
         at += record_initial_values(commands, variable, at);
@@ -382,8 +439,8 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
 
 /// Resets a variable to its initial value, through the upload ring's bytes from `at` on. Returns
 /// the number of bytes used.
-uint64_t Session::record_initial_values(VkCommandBuffer commands, const file::VariableRecord& variable,
-                                        uint64_t at) {
+uint64_t Session::record_initial_values(VkCommandBuffer commands,
+                                        const file::VariableRecord& variable, uint64_t at) {
     if (variable.bytes == 0) return 0;
     const gpu::DeviceFunctions& vk = context_->device().vk();
     const VkBuffer weights = buffers_[kWeightsBuffer].handle;
@@ -404,13 +461,13 @@ hearth_result Session::fail_brain(hearth_result result, const gpu::Problems& pro
     const char* text = problems.text.c_str();
     const auto first = static_cast<int>(std::min<size_t>(std::strcspn(text, "\n"), 400));
     if (problems.count == 1) return fail(result, "brain: %.*s", first, text);
-    return fail(result, "brain: %.*s (and %u problems more)", first, text, problems.count - 1);
+    return fail(result, "brain: %.*s (and %u more problems)", first, text, problems.count - 1);
 }
 
 hearth_result Session::record_forget(VkCommandBuffer commands, const char* pattern,
                                      uint32_t* count) {
-    if (const hearth_result r = check_transfer(commands, "forget"); r != HEARTH_OK) return r;
-    if (!is_set_up()) return fail_without_setup("forget");
+    if (const hearth_result r = check_transfer(commands, "reset_variables"); r != HEARTH_OK) return r;
+    if (!is_set_up()) return fail_without_setup("reset_variables");
     const auto for_each_meant = [&](const auto& visit) {
         for (const file::VariableRecord& variable : view().variables())
             if (variable.kind != static_cast<uint32_t>(VariableKind::kConstant) &&
@@ -424,15 +481,20 @@ hearth_result Session::record_forget(VkCommandBuffer commands, const char* patte
         bytes += align_up(initial_values(view(), variable).size());
     });
     if (found == 0)
-        return fail(HEARTH_ERROR_NOT_FOUND, "forget: no param or state matches '%s'",
+        return fail(HEARTH_ERROR_NOT_FOUND,
+                    "reset_variables: no param or state matches '%s'; hearth_program_get_variable "
+                    "lists the names",
                     pattern != nullptr ? pattern : "*");
     uint64_t at = 0;
     if (bytes > 0) {
-        const int64_t segment = upload_ring_.allocate(bytes, context_->frame_number(), false,
-                                                      context_->completed_frame_number(), kForgetUpload);
+        const int64_t segment =
+            upload_ring_.allocate(bytes, context_->frame_number(), false,
+                                  context_->completed_frame_number(), kForgetUpload);
         if (segment < 0)
             return fail(HEARTH_ERROR_TOO_MANY_IN_FLIGHT,
-                        "forget: no room for %llu bytes; see upload_bytes and upload_count",
+                        "reset_variables: no room for %llu bytes in the upload ring; raise "
+                        "hearth_session_create_info::upload_bytes or upload_count, or wait for "
+                        "frames to complete",
                         wide(bytes));
         at = upload_ring_.segment(static_cast<size_t>(segment)).offset;
     } else {
@@ -440,8 +502,9 @@ hearth_result Session::record_forget(VkCommandBuffer commands, const char* patte
     }
     abandon_slices();
     transfer_barrier(commands);
-    for_each_meant(
-        [&](const file::VariableRecord& variable) { at += record_initial_values(commands, variable, at); });
+    for_each_meant([&](const file::VariableRecord& variable) {
+        at += record_initial_values(commands, variable, at);
+    });
     if (count != nullptr) *count = found;
     return HEARTH_OK;
 }

@@ -31,7 +31,9 @@ hearth_result Session::build(uint32_t max_pipelines) {
 hearth_result Session::build_async() {
     if (context_->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
     if (!context_->has_jobs())
-        return fail(HEARTH_ERROR_INVALID_STATE, "hearth_context_create_info::submit_task was not given");
+        return fail(HEARTH_ERROR_INVALID_STATE,
+                    "create_pipelines_async needs hearth_context_create_info::submit_task; give "
+                    "it, or call hearth_session_create_pipelines");
     if (has_jobs()) return HEARTH_NOT_READY;
     for (uint32_t k = 0; k < pipelines_.size(); ++k) {
         if (pipelines_[k]->is_ready()) continue;

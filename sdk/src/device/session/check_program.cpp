@@ -73,21 +73,28 @@ class ProgramChecker {
         : device_(device), view_(view), trust_(trust), error_(error) {}
 
     hearth_result run() {
-        if (device_.is_lost()) return fail(HEARTH_ERROR_DEVICE_LOST, "the device is lost");
+        if (device_.is_lost())
+            return fail(
+                HEARTH_ERROR_DEVICE_LOST,
+                "the device is lost; destroy the context and create a new one with a new device");
         if (const hearth_result r = check_loading(); r != HEARTH_OK) return r;
         if (view_.binding_model() == BindingModel::kDeviceAddress) {
             if (!device_.has(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS))
-                return fail(HEARTH_ERROR_UNSUPPORTED,
-                            "the program needs feature bufferDeviceAddress, which is not enabled");
+                return fail(
+                    HEARTH_ERROR_UNSUPPORTED,
+                    "the program needs feature bufferDeviceAddress, which is not enabled; enable "
+                    "it when you create the device (hearth_get_device_requirements lists it)");
         } else if (!device_.has_push_descriptors()) {
             return fail(HEARTH_ERROR_UNSUPPORTED,
-                        "the program needs extension %s, which is not enabled",
+                        "the program needs extension %s, which is not enabled; enable it when you "
+                        "create the device (hearth_get_device_requirements lists it)",
                         VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
         }
         const uint64_t largest = std::max(view_.header().arena_bytes, view_.header().weights_bytes);
         if (largest > device_.caps().max_storage_buffer_range)
             return fail(HEARTH_ERROR_UNSUPPORTED,
-                        "the program needs a buffer of %llu bytes, the device allows %llu",
+                        "the program needs a buffer of %llu bytes, the device allows %llu; cook it "
+                        "with a smaller --max-batch-size",
                         wide(largest), wide(device_.caps().max_storage_buffer_range));
         if (const hearth_result r = check_bindings(); r != HEARTH_OK) return r;
         for (const file::KernelRecord& kernel : view_.kernels())
@@ -104,15 +111,19 @@ class ProgramChecker {
         const auto device_cpu = static_cast<CpuIsa>(device_.caps().cpu_isa);
         if (device_cpu == CpuIsa::kNone && view_.cpu() != CpuIsa::kNone)
             return fail(HEARTH_ERROR_UNSUPPORTED,
-                        "it is for a native device (%s), and this is a Vulkan device",
-                        name_of(view_.cpu()));
+                        "it is for a CPU (%s), and this is a Vulkan device; cook it for GPUs, too: "
+                        "--device-targets baseline,%s",
+                        name_of(view_.cpu()), name_of(view_.cpu()));
         if (device_cpu != CpuIsa::kNone && view_.cpu() == CpuIsa::kNone)
             return fail(HEARTH_ERROR_UNSUPPORTED,
-                        "it is for a Vulkan device, and this is a native device (%s)",
-                        name_of(device_cpu));
+                        "it is for a Vulkan device, and this is a CPU device (%s); cook it for "
+                        "this CPU, too: --device-targets %s",
+                        name_of(device_cpu), name_of(device_cpu));
         if (view_.cpu() != CpuIsa::kNone && !native::runs_on(view_.cpu(), device_cpu))
-            return fail(HEARTH_ERROR_UNSUPPORTED, "it is for %s, and the device runs up to %s",
-                        name_of(view_.cpu()), name_of(device_cpu));
+            return fail(HEARTH_ERROR_UNSUPPORTED,
+                        "it is for CPUs with %s, and this one has %s; cook it for this one, too: "
+                        "--device-targets %s",
+                        name_of(view_.cpu()), name_of(device_cpu), name_of(device_cpu));
         return HEARTH_OK;
     }
 
@@ -121,15 +132,20 @@ class ProgramChecker {
         if (trust_ != HEARTH_TRUST_UNTRUSTED) return HEARTH_OK;
         if (view_.cpu() != CpuIsa::kNone)
             return fail(HEARTH_ERROR_UNSUPPORTED,
-                        "a foreign program must use descriptors, one for a native device cannot");
+                        "an untrusted program must bind descriptors, and programs for CPUs cannot; "
+                        "load it as HEARTH_TRUST_TRUSTED if you trust it");
         if (view_.binding_model() == BindingModel::kDeviceAddress)
             return fail(HEARTH_ERROR_UNSUPPORTED,
-                        "a foreign program must use descriptors, this one uses addresses");
+                        "an untrusted program must bind descriptors, and this one uses addresses; "
+                        "cook it with --device-targets descriptors, or load it as "
+                        "HEARTH_TRUST_TRUSTED if you trust it");
         for (const gpu::Feature& feature : gpu::all_features())
             if (feature.needed_for_untrusted && !device_.has(feature.bit))
-                return fail(HEARTH_ERROR_UNSUPPORTED,
-                            "a foreign program needs feature %s, which is not enabled",
-                            feature.name);
+                return fail(
+                    HEARTH_ERROR_UNSUPPORTED,
+                    "an untrusted program needs feature %s, which is not enabled; enable it when "
+                    "you create the device (hearth_get_device_requirements lists it)",
+                    feature.name);
         return HEARTH_OK;
     }
 
@@ -141,8 +157,8 @@ class ProgramChecker {
             const uint64_t bytes = extent_at(binding.bytes, view_.header().max_batch_size);
             if (bytes > limit)
                 return fail(HEARTH_ERROR_UNSUPPORTED,
-                            "binding %s: %llu bytes at capacity, the device allows %llu in a "
-                            "buffer",
+                            "binding %s: %llu bytes at the maximum batch size, the device allows "
+                            "%llu in a buffer; cook with a smaller --max-batch-size",
                             view_.text(binding.name), wide(bytes), wide(limit));
         }
         return HEARTH_OK;
@@ -156,13 +172,15 @@ class ProgramChecker {
             invocations *= kernel.local_size[i];
             if (kernel.local_size[i] > limits.maxComputeWorkGroupSize[i])
                 return fail(HEARTH_ERROR_UNSUPPORTED,
-                            "kernel %s: local size %u along axis %u, the device allows %u", name,
-                            kernel.local_size[i], i, limits.maxComputeWorkGroupSize[i]);
+                            "kernel %s: local size %u along axis %u, the device allows %u; cook "
+                            "for a device target with smaller workgroups",
+                            name, kernel.local_size[i], i, limits.maxComputeWorkGroupSize[i]);
         }
         if (invocations > limits.maxComputeWorkGroupInvocations)
             return fail(HEARTH_ERROR_UNSUPPORTED,
-                        "kernel %s: %llu invocations in a workgroup, the device allows %u", name,
-                        wide(invocations), limits.maxComputeWorkGroupInvocations);
+                        "kernel %s: %llu invocations in a workgroup, the device allows %u; cook "
+                        "for a device target with smaller workgroups",
+                        name, wide(invocations), limits.maxComputeWorkGroupInvocations);
 
         if (kernel.subgroup_size != 0 &&
             !device_.can_have_subgroups_of(kernel.subgroup_size,
@@ -170,8 +188,9 @@ class ProgramChecker {
             FixedText<64> have;
             describe_subgroup_sizes(device_, have);
             return fail(HEARTH_ERROR_UNSUPPORTED,
-                        "kernel %s: is for subgroups of %u, the device's have %s", name,
-                        kernel.subgroup_size, have.c_str());
+                        "kernel %s: needs subgroups of %u, the device's have %s; cook for another "
+                        "device target",
+                        name, kernel.subgroup_size, have.c_str());
         }
         if (const hearth_result r = check_matrices(kernel, name); r != HEARTH_OK) return r;
 
@@ -187,18 +206,20 @@ class ProgramChecker {
                                              [&](const Capability& c) { return c.value == value; });
             if (known == std::end(kCapabilities))
                 return fail(HEARTH_ERROR_UNSUPPORTED,
-                            "kernel %s: SPIR-V capability %u is not one that Hearth knows", name,
-                            value);
+                            "kernel %s: SPIR-V capability %u is unknown to this version of Hearth; "
+                            "cook with this version",
+                            name, value);
             if (!device_.has(known->feature))
-                return fail(
-                    HEARTH_ERROR_UNSUPPORTED,
-                    "kernel %s: SPIR-V capability %s needs feature %s, which is not enabled", name,
-                    known->name, feature_name(known->feature));
+                return fail(HEARTH_ERROR_UNSUPPORTED,
+                            "kernel %s: SPIR-V capability %s needs feature %s, which is not "
+                            "enabled; enable it when you create the device "
+                            "(hearth_get_device_requirements lists it)",
+                            name, known->name, feature_name(known->feature));
             if ((device_.subgroup_operations() & known->subgroup_ops) != known->subgroup_ops)
-                return fail(
-                    HEARTH_ERROR_UNSUPPORTED,
-                    "kernel %s: the device has no subgroup operations for SPIR-V capability %s",
-                    name, known->name);
+                return fail(HEARTH_ERROR_UNSUPPORTED,
+                            "kernel %s: the device lacks the subgroup operations of SPIR-V "
+                            "capability %s; cook for device target baseline",
+                            name, known->name);
         }
         return HEARTH_OK;
     }
@@ -209,30 +230,35 @@ class ProgramChecker {
         const hearth_device_caps& caps = device_.caps();
         if (caps.cooperative_matrix == HEARTH_COOPERATIVE_MATRIX_EXT_NONE)
             return fail(HEARTH_ERROR_UNSUPPORTED,
-                        "kernel %s: needs matrix cores (feature cooperativeMatrix, f16 into f32), "
-                        "which are not enabled",
+                        "kernel %s: needs feature cooperativeMatrix with f16 operands and f32 "
+                        "results, which is not enabled; enable it, or cook for device target fp16",
                         name);
         if ((kernel.flags & file::kNeedsWorkgroupMatrices) != 0)
             return check_workgroup_matrices(kernel, name);
-        if (caps.cooperative_matrix_m != kernel.matrix_m || caps.cooperative_matrix_n != kernel.matrix_n ||
+        if (caps.cooperative_matrix_m != kernel.matrix_m ||
+            caps.cooperative_matrix_n != kernel.matrix_n ||
             caps.cooperative_matrix_k != kernel.matrix_k)
             return fail(HEARTH_ERROR_UNSUPPORTED,
-                        "kernel %s: is for matrices of %ux%ux%u, the device multiplies %ux%ux%u",
-                        name, kernel.matrix_m, kernel.matrix_n, kernel.matrix_k, caps.cooperative_matrix_m,
-                        caps.cooperative_matrix_n, caps.cooperative_matrix_k);
+                        "kernel %s: needs cooperative matrices of %ux%ux%u, the device has "
+                        "%ux%ux%u; cook for a device target with these",
+                        name, kernel.matrix_m, kernel.matrix_n, kernel.matrix_k,
+                        caps.cooperative_matrix_m, caps.cooperative_matrix_n,
+                        caps.cooperative_matrix_k);
         return HEARTH_OK;
     }
 
     hearth_result check_workgroup_matrices(const file::KernelRecord& kernel, const char* name) {
-        for (const hearth_workgroup_scope_granularity& kind : device_.caps().workgroup_scope_granularities)
+        for (const hearth_workgroup_scope_granularity& kind :
+             device_.caps().workgroup_scope_granularities)
             if (kind.invocations == kernel.local_size[0] && kernel.matrix_m % kind.m == 0 &&
                 kernel.matrix_n % kind.n == 0 && kernel.matrix_k % kind.k == 0)
                 return HEARTH_OK;
-        return fail(HEARTH_ERROR_UNSUPPORTED,
-                    "kernel %s: needs matrices of %ux%ux%u of a workgroup of %u invocations "
-                    "(feature cooperativeMatrixWorkgroupScope), which are not enabled, or which "
-                    "the device does not have",
-                    name, kernel.matrix_m, kernel.matrix_n, kernel.matrix_k, kernel.local_size[0]);
+        return fail(
+            HEARTH_ERROR_UNSUPPORTED,
+            "kernel %s: needs cooperative matrices of %ux%ux%u for workgroups of %u invocations "
+            "(feature cooperativeMatrixWorkgroupScope), which are not enabled or which the device "
+            "lacks; enable the feature, or cook for another device target",
+            name, kernel.matrix_m, kernel.matrix_n, kernel.matrix_k, kernel.local_size[0]);
     }
 
     hearth_result check_grids() {
@@ -246,17 +272,16 @@ class ProgramChecker {
                 const uint32_t groups = groups_at(command.grid[i], view_.header().max_batch_size);
                 if (groups > limits.maxComputeWorkGroupCount[i])
                     return fail(HEARTH_ERROR_UNSUPPORTED,
-                                "kernel %s: %u workgroups along axis %u at capacity, the device "
-                                "allows %u",
+                                "kernel %s: %u workgroups along axis %u at the maximum batch size, "
+                                "the device allows %u; cook with a smaller --max-batch-size",
                                 name, groups, i, limits.maxComputeWorkGroupCount[i]);
             }
             for (const file::OperandRecord& operand : view_.operands_of(command))
                 if (descriptors && operand.offset % alignment != 0)
-                    return fail(
-                        HEARTH_ERROR_UNSUPPORTED,
-                        "kernel %s: an operand at offset %llu, the device wants multiples of "
-                        "%llu",
-                        name, wide(operand.offset), wide(alignment));
+                    return fail(HEARTH_ERROR_UNSUPPORTED,
+                                "kernel %s: an operand is at offset %llu, the device needs "
+                                "multiples of %llu; cook for another device target",
+                                name, wide(operand.offset), wide(alignment));
         }
         return HEARTH_OK;
     }
@@ -279,13 +304,13 @@ class ProgramChecker {
 
 }  // namespace
 
-hearth_result check_loading(const gpu::Device& device, const ProgramView& view, hearth_trust_level trust,
-                            FixedText<512>& error) {
+hearth_result check_loading(const gpu::Device& device, const ProgramView& view,
+                            hearth_trust_level trust, FixedText<512>& error) {
     return ProgramChecker(device, view, trust, error).check_loading();
 }
 
-hearth_result check_program(const gpu::Device& device, const ProgramView& view, hearth_trust_level trust,
-                            FixedText<512>& error) {
+hearth_result check_program(const gpu::Device& device, const ProgramView& view,
+                            hearth_trust_level trust, FixedText<512>& error) {
     return ProgramChecker(device, view, trust, error).run();
 }
 

@@ -39,7 +39,8 @@ hearth_result Context::create(const hearth_context_create_info& info, Context** 
                               gpu::Problems& problems) {
     // adopt() reports callbacks that are null, together with all other problems.
     VkAllocationCallbacks callbacks{};
-    if (info.allocation_callbacks != nullptr && info.allocation_callbacks->pfnAllocation != nullptr &&
+    if (info.allocation_callbacks != nullptr &&
+        info.allocation_callbacks->pfnAllocation != nullptr &&
         info.allocation_callbacks->pfnFree != nullptr)
         callbacks = *info.allocation_callbacks;
     // The context itself is allocated with the callbacks, before its own allocator exists.
@@ -65,7 +66,8 @@ hearth_result Context::create(const hearth_context_create_info& info, Context** 
     context->frame_semaphore_ = info.timeline_semaphore;
     if (info.pipeline_cache == VK_NULL_HANDLE)
         if (const hearth_result r = context->create_pipeline_cache(info); r != HEARTH_OK) {
-            problems.add("no pipeline cache: %s", gpu::name_of(r));
+            problems.add("cannot create a pipeline cache (%s); pipelines are compiled without one",
+                         gpu::name_of(r));
             bootstrap.adopt_count(context->allocator_);
             bootstrap.destroy(context);
             return r;
@@ -75,11 +77,13 @@ hearth_result Context::create(const hearth_context_create_info& info, Context** 
 }
 
 hearth_result Context::create_cpu(const hearth_cpu_context_create_info& info, Context** out,
-                                     gpu::Problems& problems) {
+                                  gpu::Problems& problems) {
     VkAllocationCallbacks callbacks{};
     if (info.allocation_callbacks != nullptr) callbacks = *info.allocation_callbacks;
     if ((callbacks.pfnAllocation == nullptr) != (callbacks.pfnFree == nullptr)) {
-        problems.add("hearth_cpu_context_create_info::allocation_callbacks has not both functions");
+        problems.add(
+            "hearth_cpu_context_create_info::allocation_callbacks needs both functions, or "
+            "neither");
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     HostAllocator bootstrap = allocator_over(&callbacks);
@@ -129,15 +133,23 @@ hearth_result Context::create_pipeline_cache(const hearth_context_create_info& i
 
 hearth_result Context::destroy() {
     if (live_sessions_ > 0 || programs_ > 0)
-        return fail(HEARTH_ERROR_INVALID_STATE, "%u sessions and %u programs are still alive",
+        return fail(HEARTH_ERROR_INVALID_STATE,
+                    "%u sessions and %u programs still exist; destroy them before the context",
                     live_sessions_, programs_);
     if (live_converters_ > 0)
-        return fail(HEARTH_ERROR_INVALID_STATE, "%u converters are still alive", live_converters_);
+        return fail(HEARTH_ERROR_INVALID_STATE,
+                    "%u image converters still exist; destroy them before the context",
+                    live_converters_);
     for (Session* s = sessions_; s != nullptr; s = s->next)
-        if (s->has_jobs()) return fail(HEARTH_ERROR_INVALID_STATE, "a pipeline job is still running");
+        if (s->has_jobs())
+            return fail(
+                HEARTH_ERROR_INVALID_STATE,
+                "a pipeline task is still running; wait for it before you destroy the context");
     while (sessions_ != nullptr) free_session(*sessions_);
     while (converters_ != nullptr) free_converter(*converters_);
-    if (arenas_ > 0) return fail(HEARTH_ERROR_INVALID_STATE, "%u arenas are still alive", arenas_);
+    if (arenas_ > 0)
+        return fail(HEARTH_ERROR_INVALID_STATE,
+                    "%u arenas still exist; destroy them before the context", arenas_);
     VkAllocationCallbacks callbacks = callbacks_;
     HostAllocator survivor = allocator_over(&callbacks);
     native::Device* const native = owns_native_ ? native_ : nullptr;
@@ -151,16 +163,18 @@ hearth_result Context::begin_frame(uint64_t frame_number, uint64_t completed_fra
     if (completed_frame_number == HEARTH_COMPLETED_FROM_TIMELINE) {
         if (frame_semaphore_ == VK_NULL_HANDLE)
             return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                        "begin_frame: hearth_context_create_info::timeline_semaphore was not given");
+                        "begin_frame: HEARTH_COMPLETED_FROM_TIMELINE needs "
+                        "hearth_context_create_info::timeline_semaphore, which was not given");
         if (const hearth_result r = device_.check(device_.vk().GetSemaphoreCounterValue(
                 device_.handle(), frame_semaphore_, &completed_frame_number));
             r != HEARTH_OK)
             return fail(r, "begin_frame: cannot read timeline_semaphore");
     }
-    if (frame_number < frame_number_ || completed_frame_number < completed_ || completed_frame_number >= frame_number)
+    if (frame_number < frame_number_ || completed_frame_number < completed_ ||
+        completed_frame_number >= frame_number)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "begin_frame(%llu, %llu) after (%llu, %llu): serials must not decrease, and "
-                    "the completed one must be smaller",
+                    "begin_frame(%llu, %llu) after (%llu, %llu): frame numbers must not decrease, "
+                    "and the completed one must be smaller than the frame that begins",
                     static_cast<unsigned long long>(frame_number),
                     static_cast<unsigned long long>(completed_frame_number),
                     static_cast<unsigned long long>(frame_number_),
@@ -187,8 +201,8 @@ hearth_result Context::drop_frame(uint64_t frame_number, gpu::Problems& lost) {
     if (device_.is_lost()) return HEARTH_ERROR_DEVICE_LOST;
     if (frame_number > frame_number_ || frame_number <= completed_)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "discard_frame(%llu): begin_frame has told of serials up to %llu, of which "
-                    "those up to %llu have completed",
+                    "discard_frame(%llu): expected a frame that has begun and not completed; begun "
+                    "are those up to %llu, completed those up to %llu",
                     static_cast<unsigned long long>(frame_number),
                     static_cast<unsigned long long>(frame_number_),
                     static_cast<unsigned long long>(completed_));
@@ -213,7 +227,8 @@ hearth_result Context::verify(std::span<const std::byte> bytes, bool is_package,
     const hearth_load_request request{bytes.data(), bytes.size(), is_package ? 1u : 0u, trust};
     const hearth_result result = verify_(callback_user_, &request);
     if (result == HEARTH_OK) return HEARTH_OK;
-    return fail(HEARTH_ERROR_VERIFICATION_FAILED, "%s: the host's verify callback refused it with %s (%d)",
+    return fail(HEARTH_ERROR_VERIFICATION_FAILED,
+                "%s: the application's verify callback rejected it with %s (%d)",
                 is_package ? "package" : "program", gpu::name_of(result), static_cast<int>(result));
 }
 

@@ -24,7 +24,7 @@ class Context : public HandleTag<0x48435458> {
                                 gpu::Problems& problems);
     /// As above, for this machine's CPU.
     static hearth_result create_cpu(const hearth_cpu_context_create_info& info, Context** out,
-                                       gpu::Problems& problems);
+                                    gpu::Problems& problems);
     hearth_result destroy();
 
     hearth_result begin_frame(uint64_t frame_number, uint64_t completed_frame_number);
@@ -52,7 +52,8 @@ class Context : public HandleTag<0x48435458> {
     const char* error() const { return error_.c_str(); }
 
     /// Calls the application's verify callback to decide whether the bytes may be loaded.
-    hearth_result verify(std::span<const std::byte> bytes, bool is_package, hearth_trust_level trust);
+    hearth_result verify(std::span<const std::byte> bytes, bool is_package,
+                         hearth_trust_level trust);
 
     bool has_jobs() const { return run_job_ != nullptr; }
     void run_job(void (*job)(void*), void* data) const { run_job_(callback_user_, job, data); }

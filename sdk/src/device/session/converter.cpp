@@ -123,9 +123,13 @@ hearth_result Converter::create(Context& context, const hearth_image_converter_c
 
 hearth_result Converter::init(const hearth_image_converter_create_info& info) {
     if (context_->device().is_lost())
-        return fail(HEARTH_ERROR_DEVICE_LOST, "converter: the device is lost");
+        return fail(HEARTH_ERROR_DEVICE_LOST,
+                    "converter: the device is lost; destroy the context and create a new one with "
+                    "a new device");
     if (context_->native() != nullptr)
-        return fail(HEARTH_ERROR_UNSUPPORTED, "converter: a native device has no images");
+        return fail(
+            HEARTH_ERROR_UNSUPPORTED,
+            "converter: the CPU device has no images; create the converter on a Vulkan device");
     direction_ = info.direction;
     if (direction_ != HEARTH_IMAGE_TO_TENSOR && direction_ != HEARTH_TENSOR_TO_IMAGE)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "converter: direction is %d, expected 0 or 1",
@@ -282,17 +286,22 @@ gpu::Scope Converter::tensor_scope() const {
 
 hearth_result Converter::check(const hearth_image_conversion_info& info) {
     if (context_->device().is_lost())
-        return fail(HEARTH_ERROR_DEVICE_LOST, "conversion: the device is lost");
+        return fail(HEARTH_ERROR_DEVICE_LOST,
+                    "conversion: the device is lost; destroy the context and create a new one with "
+                    "a new device");
     if (context_->frame_number() == 0)
-        return fail(HEARTH_ERROR_INVALID_STATE, "conversion: before the first hearth_begin_frame");
+        return fail(HEARTH_ERROR_INVALID_STATE, "conversion: call hearth_begin_frame first");
     if (info.command_buffer == VK_NULL_HANDLE)
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "conversion: command_buffer is null");
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "conversion: command_buffer is null, expected one in the recording state");
     if (info.barriers != HEARTH_BARRIERS_AUTOMATIC && info.barriers != HEARTH_BARRIERS_MANUAL)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "conversion: barriers is %d, expected 0 or 1",
                     static_cast<int>(info.barriers));
     if ((info.flags & ~kKnownFlags) != 0)
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "conversion: flags 0x%x has bits that are none",
-                    info.flags);
+        return fail(
+            HEARTH_ERROR_INVALID_ARGUMENT,
+            "conversion: flags 0x%x has unknown bits; expected hearth_image_conversion_flags",
+            info.flags);
     if (const hearth_result r = check_image(info); r != HEARTH_OK) return r;
     return check_tensor(info);
 }
@@ -301,7 +310,9 @@ hearth_result Converter::check_image(const hearth_image_conversion_info& info) {
     if (info.image == VK_NULL_HANDLE || info.view == VK_NULL_HANDLE)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "conversion: %s is null",
                     info.image == VK_NULL_HANDLE ? "image" : "view");
-    if (info.aspect == 0) return fail(HEARTH_ERROR_INVALID_ARGUMENT, "conversion: aspect is 0");
+    if (info.aspect == 0)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "conversion: aspect is 0, expected one of VkImageAspectFlagBits");
     if (info.image_width == 0 || info.image_height == 0 || info.image_width > kMostExtent ||
         info.image_height > kMostExtent)
         return fail(HEARTH_ERROR_OUT_OF_RANGE, "conversion: the image is %ux%u, expected 1..%u",
@@ -313,7 +324,7 @@ hearth_result Converter::check_image(const hearth_image_conversion_info& info) {
     if (outside(static_cast<uint32_t>(region.offset.x), region.extent.width, info.image_width) ||
         outside(static_cast<uint32_t>(region.offset.y), region.extent.height, info.image_height))
         return fail(HEARTH_ERROR_OUT_OF_RANGE,
-                    "conversion: the region %ux%u at (%u, %u) is not within the image of %ux%u",
+                    "conversion: the region %ux%u at (%u, %u) exceeds the image of %ux%u",
                     info.region_width, info.region_height, info.region_x, info.region_y,
                     info.image_width, info.image_height);
     if (info.barriers == HEARTH_BARRIERS_MANUAL &&
@@ -350,8 +361,9 @@ hearth_result Converter::check_tensor(const hearth_image_conversion_info& info) 
     if (tensor.buffer == VK_NULL_HANDLE)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "conversion: tensor.buffer is null");
     if (tensor.bytes < bytes)
-        return fail(HEARTH_ERROR_OUT_OF_RANGE, "conversion: tensor has %llu bytes, %llu are needed",
-                    wide(tensor.bytes), wide(bytes));
+        return fail(HEARTH_ERROR_OUT_OF_RANGE,
+                    "conversion: tensor has %llu bytes, expected %llu or more", wide(tensor.bytes),
+                    wide(bytes));
     if (bytes > limits.maxStorageBufferRange)
         return fail(HEARTH_ERROR_OUT_OF_RANGE,
                     "conversion: tensor takes %llu bytes, a buffer descriptor at most %u",
@@ -359,8 +371,8 @@ hearth_result Converter::check_tensor(const hearth_image_conversion_info& info) 
     if ((tensor.usage & VK_BUFFER_USAGE_STORAGE_BUFFER_BIT) == 0 ||
         tensor.offset % limits.minStorageBufferOffsetAlignment != 0)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "conversion: tensor is in a buffer of usage 0x%x at offset %llu; it needs "
-                    "STORAGE_BUFFER usage and a multiple of %llu",
+                    "conversion: tensor is in a buffer of usage 0x%x at offset %llu; create it "
+                    "with STORAGE_BUFFER usage and use a multiple of %llu",
                     tensor.usage, wide(tensor.offset),
                     wide(limits.minStorageBufferOffsetAlignment));
     return HEARTH_OK;
@@ -372,8 +384,10 @@ void Converter::record_edge(const hearth_image_conversion_info& info, bool is_le
     const auto untrusted = [&](const hearth_sync_scope& scope) {
         return scope.queue_family != HEARTH_QUEUE_FAMILY_SAME && scope.queue_family != own;
     };
-    const hearth_sync_scope& image = is_leading ? info.image_acquire_scope : info.image_release_scope;
-    const hearth_sync_scope& tensor = is_leading ? info.tensor.acquire_scope : info.tensor.release_scope;
+    const hearth_sync_scope& image =
+        is_leading ? info.image_acquire_scope : info.image_release_scope;
+    const hearth_sync_scope& tensor =
+        is_leading ? info.tensor.acquire_scope : info.tensor.release_scope;
     const gpu::Scope image_host{image.stages, image.access};
     gpu::ImageBarrier change;
     change.image = info.image;
@@ -430,8 +444,12 @@ hearth_result Converter::record(const hearth_image_conversion_info& info) {
     if (const hearth_result r = check(info); r != HEARTH_OK) return r;
     Slot& slot = slots_[next_slot_];
     if (slot.frame_number > context_->completed_frame_number())
-        return fail(HEARTH_ERROR_TOO_MANY_IN_FLIGHT,
-                    "conversion: all %zu recordings_in_flight are in flight", slots_.size());
+        return fail(
+            HEARTH_ERROR_TOO_MANY_IN_FLIGHT,
+            "conversion: all %zu recordings_in_flight are in flight, because the last "
+            "hearth_begin_frame had completed_frame_number %llu; pass the newest frame number "
+            "whose fence or timeline semaphore has signalled, or raise recordings_in_flight",
+            slots_.size(), static_cast<unsigned long long>(context_->completed_frame_number()));
     slot.frame_number = context_->frame_number();
     next_slot_ = (next_slot_ + 1) % slots_.size();
     update(slot, info);

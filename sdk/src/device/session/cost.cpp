@@ -33,14 +33,16 @@ hearth_result Session::init_costs() {
         return fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
     std::span<CostMeter::Command> left = command_costs_;
     for (size_t e = 0; e < costs_.size(); ++e) {
-        const std::span<const file::CommandRecord> records = view().commands_of(view().entries()[e]);
+        const std::span<const file::CommandRecord> records =
+            view().commands_of(view().entries()[e]);
         const std::span<CostMeter::Command> own = left.first(records.size());
         left = left.subspan(records.size());
         for (size_t i = 0; i < own.size(); ++i)
             own[i].is_barrier = records[i].kind == static_cast<uint32_t>(CommandKind::kBarrier);
         costs_[e].meter.set_up(own);
         (void)meter(static_cast<uint32_t>(e), view().header().max_batch_size);
-        for (CostMeter::Command& command : own) command.us = command.is_barrier ? 0 : command.estimate;
+        for (CostMeter::Command& command : own)
+            command.us = command.is_barrier ? 0 : command.estimate;
     }
     return HEARTH_OK;
 }
@@ -84,7 +86,10 @@ double Session::estimate_us(const file::CommandRecord& command, uint64_t rows) c
             share = static_cast<double>(extent_at(bytes, rows)) / static_cast<double>(most);
     }
     const hearth_device_caps& caps = context_->device().caps();
-    const Speed& speed = caps.is_software != 0 || caps.cpu_isa != HEARTH_CPU_ISA_NONE ? kCpu : kSmallGpu;
+    const Speed& speed =
+        caps.device_type == VK_PHYSICAL_DEVICE_TYPE_CPU || caps.cpu_isa != HEARTH_CPU_ISA_NONE
+            ? kCpu
+            : kSmallGpu;
     return speed.us_per_command +
            share * std::max(static_cast<double>(command.flops) / speed.flops_per_us,
                             static_cast<double>(command.bytes_moved) / speed.bytes_per_us);
@@ -107,30 +112,38 @@ void Session::measure_costs() {
     while (metered_timings_ < pending_timings_) {
         const size_t index = (oldest_timings_ + metered_timings_) % timings_slots_.size();
         const TimingSlot& variable = timings_slots_[index];
-        if (!variable.is_dropped && variable.frame_number > context_->completed_frame_number()) return;
+        if (!variable.is_dropped && variable.frame_number > context_->completed_frame_number())
+            return;
         if (!variable.is_dropped && read_timestamps(index) == HEARTH_OK)
             meter(variable.entry, variable.rows)
-                .measure(variable.first, variable.end, elapsed_ns(0, variable.query_count - 1) * 1e-3);
+                .measure(variable.first, variable.end,
+                         elapsed_ns(0, variable.query_count - 1) * 1e-3);
         ++metered_timings_;
         if (!is_timings_read_by_host()) free_oldest_timings();
     }
 }
 
-hearth_result Session::predict(uint32_t e, uint64_t rows, const hearth_run_cursor* cursor, double& us) {
+hearth_result Session::predict(uint32_t e, uint64_t rows, const hearth_run_cursor* cursor,
+                               double& us) {
     if (costs_.empty())
-        return fail(HEARTH_ERROR_UNSUPPORTED,
-                    "predict: the session was created without HEARTH_SESSION_COLLECT_GPU_TIMINGS");
+        return fail(
+            HEARTH_ERROR_UNSUPPORTED,
+            "estimate_gpu_time: create the session with HEARTH_SESSION_COLLECT_GPU_TIMINGS");
     if (e >= entries_.size())
-        return fail(HEARTH_ERROR_NOT_FOUND, "predict: entry %u of %zu", e, entries_.size());
+        return fail(HEARTH_ERROR_NOT_FOUND,
+                    "estimate_gpu_time: entry is %u, expected less than %zu", e, entries_.size());
     const char* name = view().text(view().entries()[e].name);
     if (rows == 0 || rows > view().header().max_batch_size)
-        return fail(HEARTH_ERROR_OUT_OF_RANGE, "predict: entry %s: %llu rows, expected 1..%llu",
-                    name, wide(rows), wide(view().header().max_batch_size));
+        return fail(HEARTH_ERROR_OUT_OF_RANGE,
+                    "estimate_gpu_time: entry %s: the batch size is %llu, expected 1..%llu", name,
+                    wide(rows), wide(view().header().max_batch_size));
     Position first;
     if (cursor != nullptr) first = {cursor->next_command, cursor->next_sub_dispatch};
     if (!first.is_start() && !is_own(*cursor, e, rows))
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "predict: entry %s: the cursor is not one of its own", name);
+                    "estimate_gpu_time: entry %s: the cursor is of another entry or batch size; "
+                    "pass the one of the previous slice, or a zeroed one to start",
+                    name);
     const CostMeter& meter = this->meter(e, rows);
     us = meter.us(first, meter.end());
     return HEARTH_OK;

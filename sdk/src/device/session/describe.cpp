@@ -11,8 +11,8 @@ namespace hearth::runtime {
 
 namespace {
 
-constexpr const char* kUsageNames[HEARTH_MEMORY_USAGE_COUNT] = {"weights", "arena",    "run",
-                                                                "staging", "readback", "shadow"};
+constexpr const char* kUsageNames[HEARTH_MEMORY_USAGE_COUNT] = {
+    "weights", "arena", "per_recording", "staging", "readback", "bounce"};
 
 const char* name_of_variable(uint32_t kind) {
     switch (static_cast<VariableKind>(kind)) {
@@ -25,7 +25,7 @@ const char* name_of_variable(uint32_t kind) {
         case VariableKind::kTransient:
             break;
     }
-    return "transient";
+    return "non_persistent";
 }
 
 /// Writes JSON objects and arrays, including the commas.
@@ -74,7 +74,7 @@ class JsonWriter {
         sink_.raw({digits, static_cast<size_t>(size)});
         is_first_ = false;
     }
-    /// Writes a batch axis as "rows", or as "4*rows".
+    /// Writes a batch axis as "batch", or as "4*batch".
     void shape(const file::ShapeRecord& shape) {
         key("shape");
         open('[');
@@ -90,7 +90,7 @@ class JsonWriter {
                 sink_.number(count);
                 sink_.raw("*");
             }
-            sink_.raw("rows\"");
+            sink_.raw("batch\"");
         }
         close(']');
     }
@@ -120,8 +120,8 @@ uint64_t Session::write_description(std::byte* out) const {
     json.text("device", context_->device().caps().name);
     json.hash("program", view.header().content_hash);
     json.hash("graph", view.header().graph_hash);
-    json.text("profile", view.text_view(view.header().device_target));
-    json.number("rows_capacity", view.header().max_batch_size);
+    json.text("device_target", view.text_view(view.header().device_target));
+    json.number("max_batch_size", view.header().max_batch_size);
     uint64_t bytes[HEARTH_MEMORY_USAGE_COUNT] = {};
     for (const gpu::Buffer& buffer : buffers_) bytes[buffer.usage] += buffer.allocated_bytes;
     json.key("device_bytes");
@@ -133,7 +133,7 @@ uint64_t Session::write_description(std::byte* out) const {
     json.number("pipelines", pipelines_.size());
     json.number("pipelines_ready", ready);
 
-    json.objects("slots");
+    json.objects("variables");
     for (const file::VariableRecord& variable : view.variables()) {
         json.object();
         json.text("name", view.text_view(variable.name));
@@ -165,7 +165,7 @@ uint64_t Session::write_description(std::byte* out) const {
         }
         json.close(']');
         uint64_t dispatches = 0, barriers = 0, flops = 0, bytes_moved = 0;
-        json.objects("steps");
+        json.objects("commands");
         for (const file::CommandRecord& command : view.commands_of(entry)) {
             const auto kind = static_cast<CommandKind>(command.kind);
             dispatches += kind == CommandKind::kDispatch;
@@ -190,7 +190,7 @@ uint64_t Session::write_description(std::byte* out) const {
         json.number("bytes_moved", bytes_moved);
         if (entries_[e].measured_ns > 0) {
             json.fraction("measured_us", entries_[e].measured_ns / 1e3);
-            json.number("measured_rows", entries_[e].measured_rows);
+            json.number("measured_batch_size", entries_[e].measured_rows);
         }
         json.close('}');
     }
@@ -205,7 +205,8 @@ hearth_result Session::describe(char* out, uint64_t* byte_count) {
     *byte_count = needed;
     if (out == nullptr) return HEARTH_OK;
     if (capacity < needed)
-        return fail(HEARTH_ERROR_OUT_OF_RANGE, "describe: %llu bytes do not fit into %llu",
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "to_json: the description takes %llu bytes, *byte_count is %llu; call with out = NULL for "
+                    "the size",
                     static_cast<unsigned long long>(needed),
                     static_cast<unsigned long long>(capacity));
     (void)write_description(reinterpret_cast<std::byte*>(out));

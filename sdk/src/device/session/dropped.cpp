@@ -23,7 +23,10 @@ void Session::take_back(uint64_t frame_number, gpu::Problems& lost) {
         setup_frame_number_ = earlier_setup_;
         earlier_setup_ = 0;
         ++dropped_setups_;
-        tell(is_set_up() ? "a repeated setup is lost" : "setup is due again");
+        tell(is_set_up()
+                 ? "a repeated initialization is discarded; record hearth_record_initialize again "
+                   "if it is still needed"
+                 : "the initialization is discarded; record hearth_record_initialize again");
     } else if (earlier_setup_ == frame_number) {
         earlier_setup_ = 0;
     }
@@ -31,34 +34,40 @@ void Session::take_back(uint64_t frame_number, gpu::Problems& lost) {
     upload_ring_.take_back(frame_number, [&](const ByteRing::Segment& segment) {
         if (segment.tag == kInputUpload) return;  // its entry must be recorded again: see below
         ++dropped_uploads_;
-        if (segment.tag == kBrainUpload) return tell("a brain is lost");
-        if (segment.tag == kForgetUpload) return tell("a forgetting is lost");
-        lost.add("session %s: an upload of %llu bytes to %s is lost", name_.c_str(),
-                 wide(segment.bytes), view().text(view().variables()[segment.tag].name));
+        if (segment.tag == kBrainUpload)
+            return tell("loading a brain is discarded; record hearth_record_load_brain again");
+        if (segment.tag == kForgetUpload)
+            return tell(
+                "a reset of variables is discarded; record hearth_record_reset_variables again");
+        lost.add("session %s: an upload of %llu bytes to %s is discarded; record it again",
+                 name_.c_str(), wide(segment.bytes),
+                 view().text(view().variables()[segment.tag].name));
     });
     if (cleared_frame_number_ == frame_number) {
         cleared_frame_number_ = 0;
         ++dropped_uploads_;
-        tell("a forgetting is lost");
+        tell("a reset of variables is discarded; record hearth_record_reset_variables again");
     }
 
     // A released readback is no longer in readbacks_; its bytes are freed here.
     readback_ring_.take_back(frame_number, [&](const ByteRing::Segment&) { ++dropped_readbacks_; });
     for (Readback& readback : readbacks_) {
-        if (!readback.is_active || readback.frame_number != frame_number || readback.is_dropped) continue;
+        if (!readback.is_active || readback.frame_number != frame_number || readback.is_dropped)
+            continue;
         readback.is_dropped = true;
-        lost.add("session %s: a readback of %llu bytes is lost", name_.c_str(),
-                 wide(readback.bytes));
+        lost.add("session %s: a readback of %llu bytes is discarded; record it again",
+                 name_.c_str(), wide(readback.bytes));
     }
 
     for (size_t e = 0; e < entries_.size(); ++e) {
         EntryFacts& entry = entries_[e];
-        if (entry.last_frame_number == 0 || frame_number < entry.first_frame_number || frame_number > entry.last_frame_number)
+        if (entry.last_frame_number == 0 || frame_number < entry.first_frame_number ||
+            frame_number > entry.last_frame_number)
             continue;
         // Slices recorded after `serial` depended on the dropped one.
         entry.open = frame_number == entry.last_frame_number ? entry.last_start : Position{};
         entry.is_taken_back = true;
-        lost.add("session %s: entry %s is to be recorded again, from step %u on", name_.c_str(),
+        lost.add("session %s: record entry %s again from command %u on", name_.c_str(),
                  view().text(view().entries()[e].name), entry.open.command);
         // For earlier slices only the range of frame numbers is known.
         if (entry.open.is_start()) entry.first_frame_number = 0;

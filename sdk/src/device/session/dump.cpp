@@ -128,8 +128,8 @@ void write_item(JsonSink& json, const ProgramView& view, const hearth_dump_info&
         case DumpPart::kVariableBefore:
         case DumpPart::kVariableAfter: {
             const file::VariableRecord& variable = view.variables()[item.index];
-            return shaped(item.part == DumpPart::kVariableBefore ? "slot/" : "slot_after/", variable.name,
-                          variable.dtype, variable.shape);
+            return shaped(item.part == DumpPart::kVariableBefore ? "slot/" : "slot_after/",
+                          variable.name, variable.dtype, variable.shape);
         }
         case DumpPart::kInput:
         case DumpPart::kOutput: {
@@ -150,7 +150,7 @@ void write_item(JsonSink& json, const ProgramView& view, const hearth_dump_info&
 }  // namespace
 
 bool writes_variable(const ProgramView& view, const file::EntryRecord& entry,
-                 const file::VariableRecord& variable) {
+                     const file::VariableRecord& variable) {
     for (const file::CommandRecord& command : view.commands_of(entry))
         for (const file::OperandRecord& operand : view.operands_of(command))
             if (operand.region == static_cast<uint32_t>(Region::kWeights) &&
@@ -177,26 +177,28 @@ hearth_result encode_dump(Session& session, const hearth_dump_info& info, std::b
                           uint64_t* byte_count) {
     const ProgramView& view = session.view();
     if (info.entry >= view.entries().size())
-        return session.fail(HEARTH_ERROR_NOT_FOUND, "dump: entry %u of %zu", info.entry,
-                            view.entries().size());
+        return session.fail(HEARTH_ERROR_NOT_FOUND, "dump: entry is %u, expected less than %zu",
+                            info.entry, view.entries().size());
     const file::EntryRecord& entry = view.entries()[info.entry];
     if (info.batch_size == 0 || info.batch_size > view.header().max_batch_size)
-        return session.fail(HEARTH_ERROR_OUT_OF_RANGE, "dump: %llu rows, expected 1..%llu",
-                            wide(info.batch_size), wide(view.header().max_batch_size));
+        return session.fail(HEARTH_ERROR_OUT_OF_RANGE,
+                            "dump: the batch size is %llu, expected 1..%llu", wide(info.batch_size),
+                            wide(view.header().max_batch_size));
     if (!is_dump_command(view, entry, info.command))
         return session.fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                            "dump: step %u of %u is none, or a barrier", info.command,
-                            entry.commands.count);
+                            "dump: command %u of %u does not exist or is a barrier; expected "
+                            "another index, or HEARTH_NO_COMMAND",
+                            info.command, entry.commands.count);
     if ((info.flags & ~HEARTH_DUMP_PROGRAM) != 0)
-        return session.fail(HEARTH_ERROR_INVALID_ARGUMENT, "dump: flags 0x%x are unknown",
+        return session.fail(HEARTH_ERROR_INVALID_ARGUMENT, "dump: flags 0x%x has unknown bits",
                             info.flags & ~HEARTH_DUMP_PROGRAM);
     const uint64_t expected =
         for_each_dumped(view, info.entry, info.batch_size, info.command, [](const DumpItem&) {});
     const auto* const data = static_cast<const std::byte*>(info.data);
     if (data != nullptr && info.data_bytes != expected)
         return session.fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                            "dump: %llu bytes of data, expected the %llu of "
-                            "hearth_record_dump with this entry, rows and step",
+                            "dump: %llu bytes of data, expected the %llu of hearth_record_dump "
+                            "with this entry, batch size and command",
                             wide(info.data_bytes), wide(expected));
 
     const auto for_each = [&](auto visit) {
@@ -230,7 +232,9 @@ hearth_result encode_dump(Session& session, const hearth_dump_info& info, std::b
     *byte_count = total;
     if (out == nullptr) return HEARTH_OK;
     if (capacity < total)
-        return session.fail(HEARTH_ERROR_OUT_OF_RANGE, "dump: %llu bytes do not fit into %llu",
+        return session.fail(HEARTH_ERROR_OUT_OF_RANGE,
+                            "dump: it takes %llu bytes, and there is room for %llu; call with out "
+                            "= NULL for the size",
                             wide(total), wide(capacity));
     for (size_t i = 0; i < 8; ++i) out[i] = static_cast<std::byte>(padded >> 8 * i & 0xff);
     out += 8;
@@ -250,16 +254,17 @@ hearth_result Session::dump_next(const hearth_session_dump_info& info) {
     if (info.count > 0 && info.callback == nullptr)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "session_dump: callback is null");
     if ((info.flags & ~HEARTH_DUMP_PROGRAM) != 0)
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "session_dump: flags 0x%x are unknown",
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "session_dump: flags 0x%x has unknown bits",
                     info.flags & ~HEARTH_DUMP_PROGRAM);
     uint64_t least = UINT64_MAX;
     for (uint32_t e = 0; e < entries_.size(); ++e)
-        least =
-            std::min(least, for_each_dumped(view(), e, 1, HEARTH_NO_COMMAND, [](const DumpItem&) {}));
+        least = std::min(least,
+                         for_each_dumped(view(), e, 1, HEARTH_NO_COMMAND, [](const DumpItem&) {}));
     const uint64_t room = buffers_[kReadbackBuffer].bytes;
     if (info.count > 0 && least > room)
         return fail(HEARTH_ERROR_OUT_OF_RANGE,
-                    "session_dump: a dump takes %llu bytes or more, readback_bytes is %llu",
+                    "session_dump: a dump takes %llu bytes or more; raise "
+                    "hearth_session_create_info::readback_bytes, which is %llu",
                     wide(least), wide(room));
     Array<PendingDump> pending;
     if (info.count > 0 && !pending.resize(context_->allocator(), readbacks_.size()))
@@ -281,8 +286,8 @@ bool Session::is_dumped(const hearth_record_info& info, const hearth_run_cursor*
         (cursor->next_command == 0 && cursor->next_sub_dispatch == 0 &&
          (info.max_dispatches | info.max_workgroups | info.max_flops | info.max_bytes_moved) == 0);
     return dump_info_.count > 0 && is_whole && info.indirect_batch_buffer == nullptr &&
-           for_each_dumped(view(), info.entry, info.batch_size, HEARTH_NO_COMMAND, [](const DumpItem&) {}) >
-               0;
+           for_each_dumped(view(), info.entry, info.batch_size, HEARTH_NO_COMMAND,
+                           [](const DumpItem&) {}) > 0;
 }
 
 void Session::keep_dump(const hearth_record_info& info, hearth_readback id) {

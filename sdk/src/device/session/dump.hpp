@@ -17,9 +17,9 @@ class Session;
 /// Sources of a dump's items, and when they are copied.
 enum class DumpPart {
     kVariableBefore,  ///< each variable, before the first command
-    kInput,       ///< each input, before the first command
-    kCommand,        ///< each operand that the chosen command writes, right after it
-    kOutput,      ///< each binding that is written, after the last command
+    kInput,           ///< each input, before the first command
+    kCommand,         ///< each operand that the chosen command writes, right after it
+    kOutput,          ///< each binding that is written, after the last command
     kVariableAfter,   ///< each variable that the entry writes, after the last command
 };
 
@@ -31,7 +31,8 @@ struct DumpItem {
 };
 
 /// True if a dump can hold the results of `step`: any command but a barrier, or HEARTH_NO_COMMAND.
-inline bool is_dump_command(const ProgramView& view, const file::EntryRecord& entry, uint32_t command) {
+inline bool is_dump_command(const ProgramView& view, const file::EntryRecord& entry,
+                            uint32_t command) {
     return command == HEARTH_NO_COMMAND ||
            (command < entry.commands.count &&
             view.commands_of(entry)[command].kind != static_cast<uint32_t>(CommandKind::kBarrier));
@@ -39,7 +40,7 @@ inline bool is_dump_command(const ProgramView& view, const file::EntryRecord& en
 
 /// True if a command of the entry writes to the variable.
 bool writes_variable(const ProgramView& view, const file::EntryRecord& entry,
-                 const file::VariableRecord& variable);
+                     const file::VariableRecord& variable);
 /// True if a command of the entry writes the binding, or it is an output.
 bool writes_binding(const ProgramView& view, const file::EntryRecord& entry, uint32_t binding);
 
@@ -57,7 +58,8 @@ uint64_t for_each_dumped(const ProgramView& view, uint32_t entry_index, uint64_t
     };
     const std::span<const file::VariableRecord> variables = view.variables();
     const std::span<const uint32_t> bindings = view.bindings_of(entry);
-    for (uint32_t s = 0; s < variables.size(); ++s) add(DumpPart::kVariableBefore, s, variables[s].bytes);
+    for (uint32_t s = 0; s < variables.size(); ++s)
+        add(DumpPart::kVariableBefore, s, variables[s].bytes);
     for (const uint32_t b : bindings)
         if (view.bindings()[b].direction != static_cast<uint32_t>(Direction::kOutput))
             add(DumpPart::kInput, b, extent_at(view.bindings()[b].bytes, rows));
@@ -71,7 +73,8 @@ uint64_t for_each_dumped(const ProgramView& view, uint32_t entry_index, uint64_t
         if (writes_binding(view, entry, b))
             add(DumpPart::kOutput, b, extent_at(view.bindings()[b].bytes, rows));
     for (uint32_t s = 0; s < variables.size(); ++s)
-        if (writes_variable(view, entry, variables[s])) add(DumpPart::kVariableAfter, s, variables[s].bytes);
+        if (writes_variable(view, entry, variables[s]))
+            add(DumpPart::kVariableAfter, s, variables[s].bytes);
     return at;
 }
 

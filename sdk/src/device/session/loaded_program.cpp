@@ -34,15 +34,18 @@ hearth_result check_profile(const Context& context, const PackageView& package, 
     const file::DeviceTargetRecord& profile = package.device_targets()[index];
     const hearth_device_caps& caps = context.device().caps();
     if (profile.shared_memory_bytes > caps.max_compute_shared_memory_size) {
-        why.set("needs %u bytes of shared memory, the device has %u", profile.shared_memory_bytes,
-                caps.max_compute_shared_memory_size);
+        why.set(
+            "needs %u bytes of shared memory, the device has %u; cook for a device target with "
+            "less, too",
+            profile.shared_memory_bytes, caps.max_compute_shared_memory_size);
         return HEARTH_ERROR_UNSUPPORTED;
     }
     if (profile.subgroup_size != 0 &&
         !context.device().can_have_subgroups_of(profile.subgroup_size, 1)) {
         FixedText<64> have;
         describe_subgroup_sizes(context.device(), have);
-        why.set("needs subgroups of %u, the device's have %s", profile.subgroup_size, have.c_str());
+        why.set("needs subgroups of %u, the device's have %s; cook for another device target, too",
+                profile.subgroup_size, have.c_str());
         return HEARTH_ERROR_UNSUPPORTED;
     }
     return check_program(context.device(), view, trust, why);
@@ -57,7 +60,8 @@ size_t words(size_t bytes) {
 hearth_result LoadedProgram::adopt(Context& context, std::span<const std::byte> bytes,
                                    std::span<const std::byte> outside,
                                    std::span<const std::byte> agents, bool borrow,
-                                   hearth_trust_level trust, uint64_t shared_limit, LoadedProgram** out) {
+                                   hearth_trust_level trust, uint64_t shared_limit,
+                                   LoadedProgram** out) {
     HostAllocator& allocator = context.allocator();
     auto* program = allocator.make<LoadedProgram>(context);
     if (program == nullptr)
@@ -129,9 +133,10 @@ hearth_result LoadedProgram::find_functions() {
         if (device.find(source.hash) == nullptr)
             return context_->fail(
                 HEARTH_ERROR_NOT_FOUND,
-                "program: kernel %s (%016llx for %s) is in no table of hearth_cpu_context_create_info%s",
+                "program: kernel %s (%016llx for %s) is in none of "
+                "hearth_cpu_context_create_info::tables%s",
                 source.name, static_cast<unsigned long long>(source.hash), name_of(view_.cpu()),
-                device.can_build() ? ", and could not be built" : "");
+                device.can_build() ? ", and compiling it failed; the log says why" : "");
     return HEARTH_OK;
 }
 
@@ -152,8 +157,8 @@ hearth_result LoadedProgram::read_code(uint64_t shared_limit) {
             return context_->fail(result_of(error.code), "%s", error.text.c_str());
         if (facts.shared_bytes > shared_limit)
             return context_->fail(HEARTH_ERROR_CORRUPT_DATA,
-                                  "program: kernel %s: its code shares %llu bytes in a workgroup, "
-                                  "the package says %llu",
+                                  "program: kernel %s: its code uses %llu bytes of shared memory, "
+                                  "the package declares %llu; cook it again",
                                   view_.text(kernel.name),
                                   static_cast<unsigned long long>(facts.shared_bytes),
                                   static_cast<unsigned long long>(shared_limit));
@@ -170,15 +175,19 @@ hearth_result LoadedProgram::check_needs(FixedText<512>& error) const {
     const gpu::Device& device = context_->device();
     const uint32_t allowed = device.limits().maxComputeSharedMemorySize;
     if (shared_bytes_ > allowed) {
-        error.set("kernel %s: shares %llu bytes in a workgroup, the device allows %u",
-                  view_.text(view_.kernels()[shared_kernel_].name),
-                  static_cast<unsigned long long>(shared_bytes_), allowed);
+        error.set(
+            "kernel %s: uses %llu bytes of shared memory, the device allows %u; cook for a device "
+            "target with less",
+            view_.text(view_.kernels()[shared_kernel_].name),
+            static_cast<unsigned long long>(shared_bytes_), allowed);
         return HEARTH_ERROR_UNSUPPORTED;
     }
     const uint32_t newest = gpu::newest_spirv(device.api_version());
     if (spirv_version_ > newest) {
-        error.set("its SPIR-V is of version 1.%u, Vulkan of the version in use takes up to 1.%u",
-                  spirv_version_ >> 8 & 0xff, newest >> 8 & 0xff);
+        error.set(
+            "its SPIR-V is of version 1.%u, the Vulkan version in use accepts up to 1.%u; raise "
+            "the api version, or cook with --device-targets vulkan-1.1",
+            spirv_version_ >> 8 & 0xff, newest >> 8 & 0xff);
         return HEARTH_ERROR_UNSUPPORTED;
     }
     return HEARTH_OK;
@@ -213,8 +222,8 @@ hearth_result LoadedProgram::load(Context& context, std::span<const std::byte> b
 }
 
 hearth_result LoadedProgram::load_package(Context& context, std::span<const std::byte> bytes,
-                                          bool borrow, hearth_trust_level trust, const char* timings,
-                                          LoadedProgram** out) {
+                                          bool borrow, hearth_trust_level trust,
+                                          const char* device_target, LoadedProgram** out) {
     if (const hearth_result r = context.verify(bytes, true, trust); r != HEARTH_OK) return r;
     PackageView package;
     ViewError error;
@@ -224,7 +233,7 @@ hearth_result LoadedProgram::load_package(Context& context, std::span<const std:
     hearth_result result = HEARTH_ERROR_NOT_FOUND;
     for (uint32_t i = 0; i < package.device_targets().size(); ++i) {
         const char* name = package.device_targets()[i].name;
-        if (timings != nullptr && std::strcmp(name, timings) != 0) continue;
+        if (device_target != nullptr && std::strcmp(name, device_target) != 0) continue;
         FixedText<512> why;
         result = check_profile(context, package, i, trust, why);
         if (result == HEARTH_OK) {
@@ -236,9 +245,15 @@ hearth_result LoadedProgram::load_package(Context& context, std::span<const std:
             (*out)->close();
             *out = nullptr;
         }
-        problems.append("%sprofile %s: %s", problems.empty() ? "" : "; ", name, why.c_str());
+        problems.append("%sdevice target %s: %s", problems.empty() ? "" : "; ", name, why.c_str());
     }
-    if (problems.empty()) return context.fail(result, "package: no profile is named '%s'", timings);
+    if (problems.empty()) {
+        FixedText<512> names;
+        for (const file::DeviceTargetRecord& target : package.device_targets())
+            names.append("%s%s", names.empty() ? "" : ", ", target.name);
+        return context.fail(result, "package: no device target is named '%s'; expected one of: %s",
+                            device_target, names.c_str());
+    }
     return context.fail(result, "package: %s", problems.c_str());
 }
 

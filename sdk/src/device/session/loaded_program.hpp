@@ -22,8 +22,8 @@ class LoadedProgram : public HandleTag<0x4850524f> {
     /// Loads the first device target of a package that the context's device can run, or the named
     /// one. borrow: as for load(); otherwise the program and the weights are copied.
     static hearth_result load_package(Context& context, std::span<const std::byte> bytes,
-                                      bool borrow, hearth_trust_level trust, const char* timings,
-                                      LoadedProgram** out);
+                                      bool borrow, hearth_trust_level trust,
+                                      const char* device_target, LoadedProgram** out);
     /// The handle and each session hold one reference.
     void retain() { ++uses_; }
     void release();
@@ -56,8 +56,9 @@ class LoadedProgram : public HandleTag<0x4850524f> {
     /// the program. shared_limit: see read_code().
     static hearth_result adopt(Context& context, std::span<const std::byte> program,
                                std::span<const std::byte> outside,
-                               std::span<const std::byte> agents, bool borrow, hearth_trust_level trust,
-                               uint64_t shared_limit, LoadedProgram** out);
+                               std::span<const std::byte> agents, bool borrow,
+                               hearth_trust_level trust, uint64_t shared_limit,
+                               LoadedProgram** out);
 
     Context* context_;
     [[nodiscard]] bool list_learned();

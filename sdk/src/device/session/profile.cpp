@@ -18,18 +18,22 @@ hearth_result Session::init_timings(const hearth_session_create_info& info) {
         return HEARTH_OK;
     uint32_t commands = 0;
     for (const EntryFacts& entry : entries_) commands = std::max(commands, entry.timed_commands);
-    queries_per_slot_ = (flags_ & HEARTH_SESSION_TIMESTAMP_COMMANDS) != 0 ? 1 + std::max(commands, 1u) : 2;
+    queries_per_slot_ =
+        (flags_ & HEARTH_SESSION_TIMESTAMP_COMMANDS) != 0 ? 1 + std::max(commands, 1u) : 2;
 
     uint32_t variables = info.max_pending_timings;
     if (info.query_pool != VK_NULL_HANDLE) variables = info.query_count / queries_per_slot_;
     if (variables == 0)
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "profile: no room for one recording, which takes %u queries",
-                    queries_per_slot_);
+        return fail(
+            HEARTH_ERROR_INVALID_ARGUMENT,
+            "timings: no room for one recording, which takes %u queries; raise max_pending_timings",
+            queries_per_slot_);
     const Checked queries = Checked(variables) * queries_per_slot_;
     if (!queries.is_within(UINT32_MAX))
-        return fail(HEARTH_ERROR_OUT_OF_RANGE, "profile: %u recordings of %u queries each", variables,
-                    queries_per_slot_);
+        return fail(HEARTH_ERROR_OUT_OF_RANGE,
+                    "timings: %u recordings of %u queries each exceed 2^32 queries; lower "
+                    "max_pending_timings",
+                    variables, queries_per_slot_);
     HostAllocator& allocator = context_->allocator();
     if (!timings_slots_.resize(allocator, variables) ||
         !timestamps_.resize(allocator, queries_per_slot_) ||
@@ -47,7 +51,10 @@ hearth_result Session::init_timings(const hearth_session_create_info& info) {
         if (const hearth_result r = device.check(device.vk().CreateQueryPool(
                 device.handle(), &pool, device.callbacks(), &query_pool_));
             r != HEARTH_OK)
-            return fail(r, "profile: no query pool of %u timestamps", pool.queryCount);
+            return fail(
+                r,
+                "timings: cannot create a query pool of %u timestamps; lower max_pending_timings",
+                pool.queryCount);
         owns_query_pool_ = true;
         device.set_name(VK_OBJECT_TYPE_QUERY_POOL, gpu::handle_bits(query_pool_),
                         "hearth timestamps");
@@ -95,11 +102,13 @@ hearth_result Session::next_timings(hearth_timings& out) {
     if (timings_slots_.empty() || !is_timings_read_by_host())
         return fail(HEARTH_ERROR_UNSUPPORTED, "profile: %s",
                     device.timestamp_valid_bits() == 0
-                        ? "the queue family has no timestamps"
-                        : "the session was created without a profile flag");
+                        ? "the queue family has no timestamps; use one with timestampValidBits > 0"
+                        : "the session was created without HEARTH_SESSION_TIMESTAMP_RUNS or "
+                          "HEARTH_SESSION_TIMESTAMP_COMMANDS");
     while (pending_timings_ > 0) {
         const TimingSlot& variable = timings_slots_[oldest_timings_];
-        if (!variable.is_dropped && variable.frame_number > context_->completed_frame_number()) break;
+        if (!variable.is_dropped && variable.frame_number > context_->completed_frame_number())
+            break;
         const hearth_result result =
             variable.is_dropped ? HEARTH_NOT_READY : read_timestamps(oldest_timings_);
         if (result == HEARTH_OK) report_timings(variable, out);
@@ -118,7 +127,8 @@ hearth_result Session::read_timestamps(size_t index) {
         timings_slots_[index].query_count, timestamps_.size() * 8, timestamps_.data(), 8,
         VK_QUERY_RESULT_64_BIT);
     if (result == VK_NOT_READY) return HEARTH_NOT_READY;
-    if (result != VK_SUCCESS) return fail(device.check(result), "profile: cannot read timestamps");
+    if (result != VK_SUCCESS)
+        return fail(device.check(result), "timings: cannot read the timestamps");
     return HEARTH_OK;
 }
 

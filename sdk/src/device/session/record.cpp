@@ -119,7 +119,9 @@ class Recorder {
         parameters.occupancyPriority = priority;
         device_.vk().CmdSetComputeOccupancyPriorityNV(commands_, &parameters);
     }
-    bool has_command_times() const { return (session_.flags_ & HEARTH_SESSION_TIMESTAMP_COMMANDS) != 0; }
+    bool has_command_times() const {
+        return (session_.flags_ & HEARTH_SESSION_TIMESTAMP_COMMANDS) != 0;
+    }
     bool has_shadows() const {
         for (uint32_t binding : view_.bindings_of(entry_))
             if (session_.resolved_[binding].is_shadow) return true;
@@ -127,14 +129,17 @@ class Recorder {
     }
 
     void leading_barrier() {
-        edge_barrier(session_.earlier_scope(), work_scope(), &hearth_tensor_binding::acquire_scope, true);
+        edge_barrier(session_.earlier_scope(), work_scope(), &hearth_tensor_binding::acquire_scope,
+                     true);
     }
-    void closing_barrier() { edge_barrier(work_scope(), {}, &hearth_tensor_binding::release_scope, false); }
+    void closing_barrier() {
+        edge_barrier(work_scope(), {}, &hearth_tensor_binding::release_scope, false);
+    }
 
     /// Records the barrier between the application's work and this recording. The bindings' `scope`
     /// joins one side.
-    void edge_barrier(gpu::Scope before, gpu::Scope after, hearth_sync_scope hearth_tensor_binding::*scope,
-                      bool is_leading) {
+    void edge_barrier(gpu::Scope before, gpu::Scope after,
+                      hearth_sync_scope hearth_tensor_binding::*scope, bool is_leading) {
         gpu::OwnershipTransfer transfers[gpu::kMaxTransfers];
         size_t transfer_count = 0;
         const auto add = [&](const Session::Resolved& resolved) {
@@ -202,18 +207,19 @@ class Recorder {
         if (dump_ == nullptr) return;
         const gpu::Buffer& readbacks = session_.buffers_[kReadbackBuffer];
         gpu::record_barrier(device_, commands_, work_scope(), gpu::kTransferScope);
-        for_each_dumped(view_, info_.entry, info_.batch_size, dump_->command, [&](const DumpItem& item) {
-            if (std::find(parts.begin(), parts.end(), item.part) == parts.end()) return;
-            const uint64_t to = dump_->offset + item.offset;
-            if (item.part == DumpPart::kInput && session_.resolved_[item.index].is_value()) {
-                std::memcpy(readbacks.mapped + to, session_.resolved_[item.index].bound->data,
-                            static_cast<size_t>(item.bytes));
-                return;
-            }
-            const Place from = place_of(item);
-            const VkBufferCopy region{from.offset, to, item.bytes};
-            device_.vk().CmdCopyBuffer(commands_, from.buffer, readbacks.handle, 1, &region);
-        });
+        for_each_dumped(
+            view_, info_.entry, info_.batch_size, dump_->command, [&](const DumpItem& item) {
+                if (std::find(parts.begin(), parts.end(), item.part) == parts.end()) return;
+                const uint64_t to = dump_->offset + item.offset;
+                if (item.part == DumpPart::kInput && session_.resolved_[item.index].is_value()) {
+                    std::memcpy(readbacks.mapped + to, session_.resolved_[item.index].bound->data,
+                                static_cast<size_t>(item.bytes));
+                    return;
+                }
+                const Place from = place_of(item);
+                const VkBufferCopy region{from.offset, to, item.bytes};
+                device_.vk().CmdCopyBuffer(commands_, from.buffer, readbacks.handle, 1, &region);
+            });
         gpu::record_barrier(device_, commands_, gpu::kTransferScope, work_scope());
     }
 
@@ -288,7 +294,8 @@ class Recorder {
         while (exceeds_at - fits > 1) {
             const uint64_t middle = (fits + exceeds_at) / 2;
             const auto parts = static_cast<uint32_t>(middle - first);
-            (exceeds(plus(spent, cost_of(command, parts, part_count))) ? exceeds_at : fits) = middle;
+            (exceeds(plus(spent, cost_of(command, parts, part_count))) ? exceeds_at : fits) =
+                middle;
         }
         return static_cast<uint32_t>(fits);
     }
@@ -396,7 +403,8 @@ class Recorder {
     void copy(const file::CommandRecord& command) {
         const std::span<const file::OperandRecord> operands = view_.operands_of(command);
         const Place from = place_of(operands[0]), to = place_of(operands[1]);
-        const VkBufferCopy region{from.offset, to.offset, extent_at(operands[0].bytes, info_.batch_size)};
+        const VkBufferCopy region{from.offset, to.offset,
+                                  extent_at(operands[0].bytes, info_.batch_size)};
         if (region.size > 0)
             device_.vk().CmdCopyBuffer(commands_, from.buffer, to.buffer, 1, &region);
     }
@@ -438,7 +446,8 @@ class Recorder {
             case DumpPart::kOutput:
                 return place_of(session_.resolved_[item.index]);
             case DumpPart::kCommand:
-                return place_of(view_.operands_of(view_.commands_of(entry_)[dump_->command])[item.index]);
+                return place_of(
+                    view_.operands_of(view_.commands_of(entry_)[dump_->command])[item.index]);
             case DumpPart::kVariableBefore:
             case DumpPart::kVariableAfter:
                 break;
@@ -487,7 +496,8 @@ hearth_result Session::record_dump(const hearth_record_info& info, uint32_t comm
     if (const hearth_result r = prepare(info, nullptr); r != HEARTH_OK) return r;
     DumpTarget target;
     Readback* readback = nullptr;
-    if (const hearth_result r = begin_dump(info, command, &readback, target); r != HEARTH_OK) return r;
+    if (const hearth_result r = begin_dump(info, command, &readback, target); r != HEARTH_OK)
+        return r;
     (void)record_prepared(info, {}, &target);
     *out = finish_readback(info.command_buffer, *readback);
     return HEARTH_OK;
@@ -498,24 +508,26 @@ hearth_result Session::begin_dump(const hearth_record_info& info, uint32_t comma
     const file::EntryRecord& entry = view().entries()[info.entry];
     const char* name = view().text(entry.name);
     if (!is_dump_command(view(), entry, command))
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "dump of entry %s: step %u is %s, expected HEARTH_NO_COMMAND or another of its %u",
-                    name, command, command < entry.commands.count ? "a barrier" : "none", entry.commands.count);
+        return fail(
+            HEARTH_ERROR_INVALID_ARGUMENT,
+            "dump of entry %s: command %u is %s, expected HEARTH_NO_COMMAND or another of its %u",
+            name, command, command < entry.commands.count ? "a barrier" : "none",
+            entry.commands.count);
     for (const uint32_t binding : view().bindings_of(entry)) {
         const Resolved& r = resolved_[binding];
         if (r.is_value() || r.is_shadow || r.bytes == 0 ||
             (r.bound->usage & VK_BUFFER_USAGE_TRANSFER_SRC_BIT) != 0)
             continue;
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "dump of entry %s: binding %s is a buffer of usage 0x%x, a dump needs "
-                    "TRANSFER_SRC",
+                    "dump of entry %s: binding %s is a buffer of usage 0x%x; create it with "
+                    "TRANSFER_SRC usage, which dumps need",
                     name, view().text(view().bindings()[binding].name), r.bound->usage);
     }
     const uint64_t bytes =
         for_each_dumped(view(), info.entry, info.batch_size, command, [](const DumpItem&) {});
     if (bytes == 0)
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "dump of entry %s: it has nothing to dump",
-                    name);
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "dump of entry %s: it has no bindings, variables or results to dump", name);
     if (const hearth_result r = begin_readback(bytes, readback); r != HEARTH_OK) return r;
     target = {command, readback_ring_.segment((*readback)->segment).offset};
     return HEARTH_OK;
@@ -528,7 +540,8 @@ Position Session::record_prepared(const hearth_record_info& info, Position first
         ++entry.epoch;
         entry.first_frame_number = context_->frame_number();
     }
-    if (first.is_start() || entry.last_frame_number != context_->frame_number()) entry.last_start = first;
+    if (first.is_start() || entry.last_frame_number != context_->frame_number())
+        entry.last_start = first;
     entry.last_frame_number = context_->frame_number();
     entry.is_taken_back = false;
     if (uses_run_slot_) {
@@ -550,16 +563,19 @@ Position Session::first_of(const EntryFacts& entry, const hearth_run_cursor* cur
 }
 
 bool Session::is_divisible(const file::CommandRecord& command) const {
-    return command.kind == static_cast<uint32_t>(CommandKind::kDispatch) && may_be_cut(command.kernel);
+    return command.kind == static_cast<uint32_t>(CommandKind::kDispatch) &&
+           may_be_cut(command.kernel);
 }
 
 /// True if the cursor is a valid position in the entry at this batch size.
 bool Session::is_own(const hearth_run_cursor& cursor, uint32_t entry, uint64_t rows) const {
-    const std::span<const file::CommandRecord> commands = view().commands_of(view().entries()[entry]);
+    const std::span<const file::CommandRecord> commands =
+        view().commands_of(view().entries()[entry]);
     if (cursor.entry != entry || cursor.next_command >= commands.size()) return false;
     const file::CommandRecord& command = commands[cursor.next_command];
     return cursor.next_sub_dispatch == 0 ||
-           (is_divisible(command) && cursor.next_sub_dispatch < grid_at(command, rows).part_count());
+           (is_divisible(command) &&
+            cursor.next_sub_dispatch < grid_at(command, rows).part_count());
 }
 
 hearth_result Session::prepare(const hearth_record_info& info, const hearth_run_cursor* cursor) {
@@ -567,31 +583,37 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_run_
         return r;
     if (!is_set_up()) return fail_without_setup("record");
     if (info.entry >= entries_.size())
-        return fail(HEARTH_ERROR_NOT_FOUND, "record: entry %u of %zu", info.entry, entries_.size());
+        return fail(HEARTH_ERROR_NOT_FOUND, "record: entry is %u, expected less than %zu",
+                    info.entry, entries_.size());
     const file::EntryRecord& entry = view().entries()[info.entry];
     const char* name = view().text(entry.name);
     if (info.batch_size == 0 || info.batch_size > view().header().max_batch_size)
-        return fail(HEARTH_ERROR_OUT_OF_RANGE, "entry %s: %llu rows, expected 1..%llu", name,
-                    wide(info.batch_size), wide(view().header().max_batch_size));
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "entry %s: the batch size is %llu, expected 1..%llu",
+                    name, wide(info.batch_size), wide(view().header().max_batch_size));
     const bool resumes = cursor != nullptr && !position_of(*cursor).is_start();
     if (resumes && !is_own(*cursor, info.entry, info.batch_size))
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: the cursor is not one of its own",
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "entry %s: the cursor is of another entry or batch size; pass the one of the "
+                    "previous slice, or a zeroed one to start",
                     name);
     if (resumes && cursor->generation != entries_[info.entry].epoch)
         return fail(HEARTH_ERROR_INVALID_STATE,
-                    "entry %s: it was started anew after the slice that the cursor continues",
+                    "entry %s: the entry was started again since the slice that the cursor "
+                    "continues; continue with the newer cursor, or start again",
                     name);
     if (resumes && arena_ != nullptr && !arena_->is_turn(entries_[info.entry].arena_turn))
-        return fail(HEARTH_ERROR_INVALID_STATE,
-                    "entry %s: another session has used the shared arena after the slice that the "
-                    "cursor continues",
-                    name);
+        return fail(
+            HEARTH_ERROR_INVALID_STATE,
+            "entry %s: another session has used the shared arena since the slice that the cursor "
+            "continues; start the entry again, and finish slices before another session runs",
+            name);
     if (!(info.gpu_time_budget_us >= 0))
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: max_us is %g, expected 0 or more",
-                    name, info.gpu_time_budget_us);
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "entry %s: gpu_time_budget_us is %g, expected 0 or more", name,
+                    info.gpu_time_budget_us);
     if (info.gpu_time_budget_us > 0 && costs_.empty())
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "entry %s: max_us is %g, but the session was created without "
+                    "entry %s: gpu_time_budget_us is %g, which needs a session created with "
                     "HEARTH_SESSION_COLLECT_GPU_TIMINGS",
                     name, info.gpu_time_budget_us);
     if (!(info.occupancy_priority >= 0 && info.occupancy_priority <= 1))
@@ -599,7 +621,10 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_run_
                     "entry %s: occupancy_priority is %g, expected 0..1", name,
                     static_cast<double>(info.occupancy_priority));
     if (is_limited(info) && cursor == nullptr)
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: a limit needs a cursor", name);
+        return fail(
+            HEARTH_ERROR_INVALID_ARGUMENT,
+            "entry %s: limits such as max_flops need a cursor, at which a later call continues",
+            name);
     if (const hearth_result r = check_ready(info.entry); r != HEARTH_OK) return r;
 
     if (const hearth_result r = check_bound(info); r != HEARTH_OK) return r;
@@ -613,9 +638,12 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_run_
     if (uses_run_slot_) {
         const RunSlot& variable = run_slots_[next_run_slot_];
         if (variable.is_used && variable.frame_number > context_->completed_frame_number())
-            return fail(HEARTH_ERROR_TOO_MANY_IN_FLIGHT,
-                        "entry %s: all %zu recordings_in_flight are in flight", name,
-                        run_slots_.size());
+            return fail(
+                HEARTH_ERROR_TOO_MANY_IN_FLIGHT,
+                "entry %s: all %zu recordings_in_flight are in flight, because the last "
+                "hearth_begin_frame had completed_frame_number %llu; pass the newest frame number "
+                "whose fence or timeline semaphore has signalled, or raise recordings_in_flight",
+                name, run_slots_.size(), wide(context_->completed_frame_number()));
     }
     if (const hearth_result r = resolve_run_block(info); r != HEARTH_OK) return r;
     if (const hearth_result r = check_overlaps(info); r != HEARTH_OK) return r;
@@ -623,7 +651,9 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_run_
         if (const hearth_result r = check_ranges(info); r != HEARTH_OK) return r;
     if (resumes && cursor->bindings_hash != fingerprint(info))
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "entry %s: rows and bindings differ from those of the slice before", name);
+                    "entry %s: batch size or bindings differ from those of the previous slice; "
+                    "pass the same for all slices of a run",
+                    name);
 
     // Later slices find their inputs in the shadow buffers, copied by the first one.
     if (staged_used_ > 0 && first_of(entries_[info.entry], cursor).is_start())
@@ -650,8 +680,8 @@ hearth_result Session::stage_inputs(const file::EntryRecord& entry) {
                                                   context_->completed_frame_number(), kInputUpload);
     if (segment < 0)
         return fail(HEARTH_ERROR_TOO_MANY_IN_FLIGHT,
-                    "entry %s: no room for %llu bytes of inputs by value; see upload_bytes and "
-                    "upload_count",
+                    "entry %s: no room for %llu bytes of inputs by value in the upload ring; raise "
+                    "hearth_session_create_info::upload_bytes or upload_count, or bind buffers",
                     view().text(entry.name), wide(staged_used_));
     const uint64_t begin = upload_ring_.segment(static_cast<size_t>(segment)).offset;
     for (uint32_t binding : view().bindings_of(entry)) {
@@ -671,7 +701,9 @@ hearth_result Session::check_ready(uint32_t e) {
         if (command.kind != static_cast<uint32_t>(CommandKind::kDispatch)) continue;
         const hearth_result status = pipelines_[command.kernel]->status();
         if (status == HEARTH_OK) continue;
-        return fail(status, "entry %s: the pipeline of kernel %s is not ready",
+        return fail(status,
+                    "entry %s: the pipeline of kernel %s is not ready; call "
+                    "hearth_session_create_pipelines, or wait for the asynchronous one",
                     view().text(view().entries()[e].name),
                     view().text(view().kernels()[command.kernel].name));
     }
@@ -687,10 +719,10 @@ hearth_result Session::check_bound(const hearth_record_info& info) {
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: barriers is %u, expected 0 or 1",
                     name, static_cast<unsigned>(info.barriers));
     if (info.binding_count != entry.bindings.count)
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: %u bindings given, %u expected", name,
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: %u bindings given, expected %u", name,
                     info.binding_count, entry.bindings.count);
     if (info.binding_count > 0 && info.bindings == nullptr)
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: bound is null", name);
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: bindings is null", name);
     const std::span<const uint32_t> list = view().bindings_of(entry);
     for (uint32_t i = 0; i < info.binding_count; ++i) {
         const uint32_t binding = info.bindings[i].binding;
@@ -700,28 +732,30 @@ hearth_result Session::check_bound(const hearth_record_info& info) {
                 known.append("%s%.40s (%u)", known.empty() ? "" : ", ",
                              view().text(view().bindings()[b].name), b);
             return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                        "entry %s: bound[%u].binding is %u, which is none of its bindings: %s",
+                        "entry %s: bindings[%u].binding is %u, which is not a binding of this "
+                        "entry; expected %s",
                         name, i, binding, known.c_str());
         }
         for (uint32_t k = 0; k < i; ++k)
             if (info.bindings[k].binding == binding)
                 return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                            "entry %s: binding %s (%u) is given twice", name,
+                            "entry %s: binding %s (%u) is given twice; give it once", name,
                             view().text(view().bindings()[binding].name), binding);
     }
     return HEARTH_OK;
 }
 
-hearth_result Session::check_range(const char* name, const hearth_tensor_binding& bound, uint64_t bytes) {
+hearth_result Session::check_range(const char* name, const hearth_tensor_binding& bound,
+                                   uint64_t bytes) {
     const gpu::Device& device = context_->device();
     VkMemoryRequirements needs{};
     device.vk().GetBufferMemoryRequirements(device.handle(), bound.buffer, &needs);
     if (bound.offset > needs.size || bound.bytes > needs.size - bound.offset)
         return fail(HEARTH_ERROR_OUT_OF_RANGE,
-                    "%s: [%llu, +%llu) is beyond its VkBuffer, which has at most %llu bytes", name,
+                    "%s: [%llu, +%llu) exceeds its VkBuffer, which has at most %llu bytes", name,
                     wide(bound.offset), wide(bound.bytes), wide(needs.size));
     if (bytes > bound.bytes)
-        return fail(HEARTH_ERROR_OUT_OF_RANGE, "%s: %llu bytes given, %llu needed", name,
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "%s: %llu bytes given, expected %llu or more", name,
                     wide(bound.bytes), wide(bytes));
     if (bound.device_address == 0 || !device.has(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS) ||
         (bound.usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) == 0)
@@ -732,7 +766,7 @@ hearth_result Session::check_range(const char* name, const hearth_tensor_binding
     const uint64_t address = device.vk().GetBufferDeviceAddress(device.handle(), &query);
     if (address != bound.device_address)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "%s: device_address is %llx, its VkBuffer's is %llx", name,
+                    "%s: device_address is %llx, the address of its VkBuffer is %llx", name,
                     wide(bound.device_address), wide(address));
     return HEARTH_OK;
 }
@@ -749,8 +783,8 @@ hearth_result Session::check_overlaps(const hearth_record_info& info) {
         const uint64_t from_a = (b.bound->offset + stride - a.bound->offset % stride) % stride;
         return from_a >= a.row_bytes && from_a + b.row_bytes <= stride;
     };
-    const auto overlap = [](const hearth_tensor_binding& a, uint64_t a_bytes, const hearth_tensor_binding& b,
-                            uint64_t b_bytes) {
+    const auto overlap = [](const hearth_tensor_binding& a, uint64_t a_bytes,
+                            const hearth_tensor_binding& b, uint64_t b_bytes) {
         return a.buffer == b.buffer && a_bytes > 0 && b_bytes > 0 &&
                (Checked(b.offset) + b_bytes).or_most() > a.offset &&
                (Checked(a.offset) + a_bytes).or_most() > b.offset;
@@ -766,8 +800,8 @@ hearth_result Session::check_overlaps(const hearth_record_info& info) {
                 continue;
             return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                         "bindings %.120s and %.120s share bytes of a VkBuffer, [%llu, +%llu) and "
-                        "[%llu, +%llu), and %.120s is an output; a buffer that is read and written "
-                        "is one binding, assigned in the graph",
+                        "[%llu, +%llu), and %.120s is an output; give each binding bytes of its "
+                        "own, or make it one in-out binding by assigning the input in the graph",
                         name_of(other), name_of(binding), wide(o.bound->offset), wide(o.host_bytes),
                         wide(r.bound->offset), wide(r.host_bytes),
                         name_of(r.is_output ? binding : other));
@@ -775,7 +809,8 @@ hearth_result Session::check_overlaps(const hearth_record_info& info) {
         if (info.indirect_batch_buffer != nullptr && r.is_output &&
             overlap(*r.bound, r.host_bytes, *info.indirect_batch_buffer, sizeof(RunBlock)))
             return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                        "binding %.120s is an output and shares bytes with run_block",
+                        "binding %.120s is an output and shares bytes with indirect_batch_buffer; "
+                        "give it bytes of its own",
                         name_of(binding));
     }
     return HEARTH_OK;
@@ -791,8 +826,9 @@ hearth_result Session::check_ranges(const hearth_record_info& info) {
             result != HEARTH_OK)
             return result;
     }
-    return info.indirect_batch_buffer != nullptr ? check_range("run_block", *info.indirect_batch_buffer, sizeof(RunBlock))
-                                     : HEARTH_OK;
+    return info.indirect_batch_buffer != nullptr
+               ? check_range("run_block", *info.indirect_batch_buffer, sizeof(RunBlock))
+               : HEARTH_OK;
 }
 
 hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
@@ -803,7 +839,9 @@ hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
     for (uint32_t i = 0; i < info.binding_count; ++i)
         if (info.bindings[i].binding == binding) bound = &info.bindings[i];
     if (bound == nullptr)
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "binding %s (%u) is not given", name, binding);
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "binding %s (%u) is missing; each binding of the entry must be given once",
+                    name, binding);
     Resolved& out = resolved_[binding];
     out = {};
     out.bytes = out.host_bytes = extent_at(record.bytes, info.batch_size);
@@ -812,18 +850,21 @@ hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
             return r;
     if (bound->bytes < out.host_bytes)
         return fail(HEARTH_ERROR_OUT_OF_RANGE,
-                    "binding %s: %llu bytes given, %llu needed for %llu rows", name,
-                    wide(bound->bytes), wide(out.host_bytes), wide(info.batch_size));
+                    "binding %s: %llu bytes given, expected %llu or more for a batch size of %llu",
+                    name, wide(bound->bytes), wide(out.host_bytes), wide(info.batch_size));
     const BindingFacts& facts = binding_facts_[list_index];
     out.is_input = record.direction != static_cast<uint32_t>(Direction::kOutput);
     out.is_output = !out.is_input || facts.is_written || facts.is_copied_to;
 
     if (bound->buffer == VK_NULL_HANDLE) {
         if (bound->data == nullptr)
-            return fail(HEARTH_ERROR_INVALID_ARGUMENT, "binding %s: neither a buffer nor bytes",
+            return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                        "binding %s has neither a buffer nor bytes; make it with "
+                        "hearth_bind_buffer or hearth_bind_bytes",
                         name);
         if (out.is_output)
-            return fail(HEARTH_ERROR_INVALID_ARGUMENT, "binding %s: an output given by value",
+            return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                        "binding %s is an output and cannot be given by value; bind a buffer",
                         name);
         const uint64_t room =
             (out.bytes + kInlineAlignment - 1) / kInlineAlignment * kInlineAlignment;
@@ -832,7 +873,8 @@ hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
             if ((flags_ & HEARTH_SESSION_ALLOW_STAGING_COPIES) == 0)
                 return fail(HEARTH_ERROR_OUT_OF_RANGE,
                             "binding %s: %llu bytes by value, %llu of max_inline_bytes are left; "
-                            "HEARTH_SESSION_ALLOW_STAGING_COPIES takes more through the upload ring",
+                            "bind a buffer, or use HEARTH_SESSION_ALLOW_STAGING_COPIES, which "
+                            "stages more in the upload ring",
                             name, wide(out.bytes), wide(inline_bytes_ - inline_used_));
             out.is_staged = true;
             out.staged_at = staged_used_;
@@ -871,10 +913,10 @@ hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
     if ((flags_ & HEARTH_SESSION_ALLOW_STAGING_COPIES) == 0 || (bound->usage & needed) != needed)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "binding %s: kernels cannot reach a buffer of usage 0x%x at offset %llu%s; it "
-                    "needs %s usage and a multiple of %llu, or HEARTH_SESSION_ALLOW_STAGING_COPIES and %s "
-                    "usage",
+                    "needs %s usage and an offset that is a multiple of %llu, or "
+                    "HEARTH_SESSION_ALLOW_STAGING_COPIES and %s usage",
                     name, bound->usage, wide(bound->offset),
-                    out.row_bytes != 0 ? " with a row_stride" : "",
+                    out.row_bytes != 0 ? " with an item_stride" : "",
                     view().binding_model() == BindingModel::kDeviceAddress ? "SHADER_DEVICE_ADDRESS"
                                                                            : "STORAGE_BUFFER",
                     wide(view().binding_model() == BindingModel::kDeviceAddress
@@ -897,22 +939,26 @@ void Session::use_shadow(Resolved& out, uint32_t list_index) const {
 }
 
 /// Resolves a binding whose rows are strided in the application's buffer.
-hearth_result Session::resolve_stride(const hearth_record_info& info, const hearth_tensor_binding& bound,
+hearth_result Session::resolve_stride(const hearth_record_info& info,
+                                      const hearth_tensor_binding& bound,
                                       const file::BindingRecord& record, Resolved& out) {
     const char* name = view().text(record.name);
     const uint64_t row_bytes = record.bytes.is_batch;
     if (record.bytes.fixed != 0 || row_bytes == 0)
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "binding %s: row_stride %llu, but it has no rows", name,
-                    wide(bound.item_stride));
+        return fail(
+            HEARTH_ERROR_INVALID_ARGUMENT,
+            "binding %s: item_stride is %llu, but the binding has no batch axis; expected 0", name,
+            wide(bound.item_stride));
     if (bound.buffer == VK_NULL_HANDLE)
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "binding %s: row_stride %llu of bytes by value, which are packed", name,
-                    wide(bound.item_stride));
+        return fail(
+            HEARTH_ERROR_INVALID_ARGUMENT,
+            "binding %s: item_stride is %llu, but values given as bytes are packed; expected 0",
+            name, wide(bound.item_stride));
     if (bound.item_stride < row_bytes)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "binding %s: row_stride is %llu, a row has %llu bytes", name,
-                    wide(bound.item_stride), wide(row_bytes));
+                    "binding %s: item_stride is %llu, expected a multiple of the element size and "
+                    "at least the %llu bytes of an item",
+                    name, wide(bound.item_stride), wide(row_bytes));
     if (bound.item_stride == row_bytes) return HEARTH_OK;
     out.row_bytes = row_bytes;
     out.host_bytes = (Checked(bound.item_stride) * (info.batch_size - 1) + row_bytes).or_most();
@@ -950,8 +996,8 @@ hearth_result Session::resolve_run_block(const hearth_record_info& info) {
     if (bound.buffer == VK_NULL_HANDLE || bound.bytes < sizeof(RunBlock) ||
         bound.offset % kRunBlockAlignment != 0 || !is_direct(bound, read_by_kernels))
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "run_block: needs a buffer that kernels can reach, %zu bytes at a multiple of "
-                    "%llu",
+                    "indirect_batch_buffer: needs STORAGE_BUFFER usage or a device address, %zu "
+                    "bytes, and an offset that is a multiple of %llu",
                     sizeof(RunBlock), wide(kRunBlockAlignment));
     run_block_.bound = &bound;
     run_block_.buffer = bound.buffer;
@@ -989,7 +1035,8 @@ uint64_t Session::fingerprint(const hearth_record_info& info) const {
 hearth_result Session::binding_scope(uint32_t e, uint32_t binding, uint32_t buffer_usage,
                                      hearth_sync_scope& out) {
     if (e >= entries_.size())
-        return fail(HEARTH_ERROR_NOT_FOUND, "entry %u of %zu", e, entries_.size());
+        return fail(HEARTH_ERROR_NOT_FOUND, "entry is %u, expected less than %zu", e,
+                    entries_.size());
     const file::EntryRecord& entry = view().entries()[e];
     const std::span<const uint32_t> list = view().bindings_of(entry);
     const auto found = std::find(list.begin(), list.end(), binding);

@@ -13,9 +13,9 @@ class ByteRing {
   public:
     struct Segment {
         uint64_t offset = 0, bytes = 0;
-        uint64_t frame_number = 0;   ///< in use by the GPU until this frame number completes
-        bool is_held = false;  ///< in use by the application until release()
-        uint32_t tag = 0;      ///< for the caller's use
+        uint64_t frame_number = 0;  ///< in use by the GPU until this frame number completes
+        bool is_held = false;       ///< in use by the application until release()
+        uint32_t tag = 0;           ///< for the caller's use
     };
     static constexpr uint64_t kAlignment = 64;
 
@@ -26,8 +26,8 @@ class ByteRing {
     }
 
     /// Returns the index of a new segment of `bytes` > 0, or -1 if there is no room.
-    int64_t allocate(uint64_t bytes, uint64_t frame_number, bool is_held, uint64_t completed_frame_number,
-                     uint32_t tag = 0) {
+    int64_t allocate(uint64_t bytes, uint64_t frame_number, bool is_held,
+                     uint64_t completed_frame_number, uint32_t tag = 0) {
         reclaim(completed_frame_number);
         uint64_t offset = 0;
         if (count_ == segments_.size() || !find_room(bytes, &offset)) return -1;

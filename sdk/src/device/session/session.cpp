@@ -27,7 +27,7 @@ constexpr BufferFacts kBuffers[kBufferCount] = {
     {HEARTH_MEMORY_STAGING, "hearth initial weights"},
     {HEARTH_MEMORY_STAGING, "hearth uploads"},
     {HEARTH_MEMORY_READBACK, "hearth readbacks"},
-    {HEARTH_MEMORY_BOUNCE, "hearth shadow bindings"},
+    {HEARTH_MEMORY_BOUNCE, "hearth bounce buffers"},
 };
 
 constexpr uint64_t kShadowAlignment = 256;
@@ -71,8 +71,7 @@ hearth_session_create_info with_rings(hearth_session_create_info info, const Pro
     const auto ring = [&](const Checked& bytes) {
         return std::min((bytes * 2 + kLeast).or_most(), kMost);
     };
-    if (info.upload_bytes == HEARTH_SIZE_AUTO)
-        info.upload_bytes = ring(weights + inputs.or_most());
+    if (info.upload_bytes == HEARTH_SIZE_AUTO) info.upload_bytes = ring(weights + inputs.or_most());
     if (info.readback_bytes == HEARTH_SIZE_AUTO)
         info.readback_bytes = ring(weights + outputs.or_most());
     return info;
@@ -101,11 +100,15 @@ hearth_result Session::plan_memory(const gpu::Device& device, const ProgramView&
     for (uint32_t i = 0; i < kBufferCount; ++i) {
         if (out.bytes[i].is_within(limit)) continue;
         if (out.bytes[i].fits())
-            error.set("%s: %llu bytes in one buffer, the device allows %llu", kBuffers[i].name,
-                      wide(out.bytes[i].value()), wide(limit));
+            error.set(
+                "%s: %llu bytes in one buffer, the device allows %llu; cook with a smaller "
+                "--max-batch-size",
+                kBuffers[i].name, wide(out.bytes[i].value()), wide(limit));
         else
-            error.set("%s: over 2^64 bytes in one buffer, the device allows %llu", kBuffers[i].name,
-                      wide(limit));
+            error.set(
+                "%s: over 2^64 bytes in one buffer, the device allows %llu; cook with a smaller "
+                "--max-batch-size",
+                kBuffers[i].name, wide(limit));
         return HEARTH_ERROR_UNSUPPORTED;
     }
     return HEARTH_OK;
@@ -144,8 +147,9 @@ hearth_result Session::query_memory(Context& context, const hearth_session_creat
         const hearth_memory_usage usage = kBuffers[i].usage;
         VkMemoryRequirements needs{};
         if (const hearth_result r = context.memory().query(usage, bytes, needs); r != HEARTH_OK)
-            return context.fail(r, "session memory: cannot ask the device about %llu bytes",
-                                wide(bytes));
+            return context.fail(
+                r, "session memory: cannot query the memory requirements of %llu bytes",
+                wide(bytes));
         out.bytes[usage] += needs.size;
         out.alignment[usage] = std::max<uint64_t>(out.alignment[usage], needs.alignment);
         out.memory_type_bits[usage] &= needs.memoryTypeBits;
@@ -175,11 +179,11 @@ hearth_result Session::init(const hearth_session_create_info& info) {
     flags_ = info.flags;
     name_.set("%s", info.name != nullptr ? info.name : "hearth");
     if (info.recordings_in_flight == 0)
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "recordings_in_flight is 0");
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "recordings_in_flight is 0, expected 1 or more");
     constexpr uint32_t kMaxInline = 1u << 16;
     if (info.max_inline_bytes > kMaxInline)
-        return fail(HEARTH_ERROR_OUT_OF_RANGE, "max_inline_bytes is %u, at most %u", info.max_inline_bytes,
-                    kMaxInline);
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "max_inline_bytes is %u, expected at most %u",
+                    info.max_inline_bytes, kMaxInline);
     if (const hearth_result r =
             check_program(context_->device(), view(), program_->trust(), error_);
         r != HEARTH_OK)
@@ -251,13 +255,20 @@ hearth_result Session::allocate_buffers(const hearth_session_create_info& info) 
         const hearth_result r =
             context_->memory().create(facts.usage, bytes, facts.name, buffers_[i]);
         if (r == HEARTH_ERROR_BUDGET_EXCEEDED)
-            return fail(r, "%s: %llu bytes on top of %llu exceed the host's budget of %llu",
+            return fail(r,
+                        "%s: %llu bytes in addition to %llu exceed the heap budget of %llu; raise "
+                        "hearth_context_create_info::heap_budgets or free memory",
                         facts.name, wide(bytes), wide(context_->memory().held_total()),
                         wide(context_->memory().budget()));
-        if (r != HEARTH_OK) return fail(r, "%s: no memory for %llu bytes", facts.name, wide(bytes));
+        if (r != HEARTH_OK)
+            return fail(r,
+                        "%s: cannot allocate %llu bytes of device memory; free memory or cook with "
+                        "a smaller --max-batch-size",
+                        facts.name, wide(bytes));
     }
     for_each_initial(view(), [&](const file::VariableRecord& variable, uint64_t at) {
-        std::memcpy(buffers_[kInitialBuffer].mapped + at, view().data().data() + variable.data_offset,
+        std::memcpy(buffers_[kInitialBuffer].mapped + at,
+                    view().data().data() + variable.data_offset,
                     static_cast<size_t>(variable.bytes));
     });
     Checked shadow_end;  // used only if there is a shadow buffer; its size
@@ -274,8 +285,10 @@ hearth_result Session::use_arena(const hearth_session_create_info& info) {
     auto* arena = reinterpret_cast<Arena*>(info.arena);
     const uint64_t needed = view().header().arena_bytes;
     if (arena->buffer().bytes < needed)
-        return fail(HEARTH_ERROR_OUT_OF_RANGE, "the shared arena has %llu bytes, %llu are needed",
-                    wide(arena->buffer().bytes), wide(needed));
+        return fail(
+            HEARTH_ERROR_OUT_OF_RANGE,
+            "the shared arena has %llu bytes, this session needs %llu; create a larger arena",
+            wide(arena->buffer().bytes), wide(needed));
     arena_ = arena;
     arena_->retain();
     buffers_[kArenaBuffer] = arena_->buffer();
@@ -364,7 +377,8 @@ void Session::collect() {
 
 hearth_result Session::variable_buffer(uint32_t variable, hearth_buffer_range& out) {
     if (variable >= view().variables().size())
-        return fail(HEARTH_ERROR_NOT_FOUND, "slot %u of %zu", variable, view().variables().size());
+        return fail(HEARTH_ERROR_NOT_FOUND, "variable is %u, expected less than %zu", variable,
+                    view().variables().size());
     const file::VariableRecord& record = view().variables()[variable];
     const gpu::Buffer& weights = buffers_[kWeightsBuffer];
     out.buffer = weights.handle;
@@ -380,7 +394,8 @@ void Session::fill_status(hearth_session_status& out) const {
     out.is_initialized = is_set_up();
     out.initialized_frame = setup_frame_number_;
     for (const RunSlot& variable : run_slots_)
-        out.recordings_in_flight += variable.is_used && variable.frame_number > context_->completed_frame_number();
+        out.recordings_in_flight +=
+            variable.is_used && variable.frame_number > context_->completed_frame_number();
     for (const Readback& readback : readbacks_) out.readbacks_in_flight += readback.is_active;
     out.discarded_frame = dropped_frame_number_;
     out.discarded_initializations = dropped_setups_;

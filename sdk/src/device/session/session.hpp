@@ -57,7 +57,8 @@ class Session : public HandleTag<0x48534553> {
                                      const hearth_session_create_info& info, MemoryPlan& out,
                                      FixedText<512>& error);
     static hearth_result query_memory(Context& context, const hearth_session_create_info& info,
-                                      const LoadedProgram& program, hearth_memory_requirements& out);
+                                      const LoadedProgram& program,
+                                      hearth_memory_requirements& out);
     static hearth_result create(Context& context, const hearth_session_create_info& info,
                                 LoadedProgram& program, Session** out);
 
@@ -70,7 +71,8 @@ class Session : public HandleTag<0x48534553> {
     // record.cpp
     hearth_result record(const hearth_record_info& info, hearth_run_cursor* cursor);
     /// Records a whole entry and copies its dump (dump.hpp) into a readback.
-    hearth_result record_dump(const hearth_record_info& info, uint32_t command, hearth_readback* out);
+    hearth_result record_dump(const hearth_record_info& info, uint32_t command,
+                              hearth_readback* out);
     hearth_result binding_scope(uint32_t entry, uint32_t binding, uint32_t buffer_usage,
                                 hearth_sync_scope& out);
 
@@ -83,10 +85,11 @@ class Session : public HandleTag<0x48534553> {
     hearth_result record_upload(VkCommandBuffer commands, uint32_t variable, uint64_t offset,
                                 const void* data, uint64_t bytes);
     hearth_result record_readback(const hearth_readback_info& info, hearth_readback* out);
-    hearth_result poll(hearth_readback id, const void** data, uint64_t* bytes, uint64_t* frame_number);
+    hearth_result poll(hearth_readback id, const void** data, uint64_t* bytes,
+                       uint64_t* frame_number);
     void release(hearth_readback id);
     hearth_result record_copy_variables(Session& from, VkCommandBuffer commands,
-                                    std::span<const uint32_t> variables);
+                                        std::span<const uint32_t> variables);
     hearth_result record_queue_transfer(VkCommandBuffer commands, uint32_t from_family,
                                         uint32_t to_family);
 
@@ -102,7 +105,8 @@ class Session : public HandleTag<0x48534553> {
 
     // cost.cpp
     /// hearth_session_estimate_gpu_time.
-    hearth_result predict(uint32_t entry, uint64_t rows, const hearth_run_cursor* cursor, double& us);
+    hearth_result predict(uint32_t entry, uint64_t rows, const hearth_run_cursor* cursor,
+                          double& us);
 
     // describe.cpp
     /// hearth_session_to_json.
@@ -289,8 +293,8 @@ class Session : public HandleTag<0x48534553> {
         VkBuffer buffer = VK_NULL_HANDLE;
         uint64_t offset = 0, bytes = 0;
     };
-    hearth_result resolve_part(const hearth_readback_region& part, const char* what, CopySource& out,
-                               gpu::Scope& before);
+    hearth_result resolve_part(const hearth_readback_region& part, const char* what,
+                               CopySource& out, gpu::Scope& before);
     hearth_result begin_readback(uint64_t bytes, Readback** readback);
     void clear_gaps(std::byte* snapshot) const;
     uint64_t record_initial_values(VkCommandBuffer commands, const file::VariableRecord& variable,
@@ -363,7 +367,7 @@ class Session : public HandleTag<0x48534553> {
 
     bool has_recorded_ = false;
     uint64_t setup_frame_number_ = 0;    ///< 0: none, or dropped
-    uint64_t earlier_setup_ = 0;   ///< setup_serial_ reverts to it if dropped
+    uint64_t earlier_setup_ = 0;         ///< setup_serial_ reverts to it if dropped
     uint64_t cleared_frame_number_ = 0;  ///< frame of the last reset that staged nothing
     uint64_t dropped_frame_number_ = 0;
     uint32_t dropped_setups_ = 0, dropped_uploads_ = 0, dropped_readbacks_ = 0;

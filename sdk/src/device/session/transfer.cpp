@@ -23,9 +23,10 @@ unsigned long long wide(uint64_t value) {
 hearth_result Session::check_transfer(VkCommandBuffer commands, const char* what) {
     if (context_->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
     if (context_->frame_number() == 0)
-        return fail(HEARTH_ERROR_INVALID_STATE, "%s: hearth_begin_frame must come first", what);
+        return fail(HEARTH_ERROR_INVALID_STATE, "%s: call hearth_begin_frame first", what);
     if (commands == VK_NULL_HANDLE)
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: command_buffer is null", what);
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "%s: command_buffer is null, expected one in the recording state", what);
     return HEARTH_OK;
 }
 
@@ -38,14 +39,15 @@ void Session::transfer_barrier(VkCommandBuffer commands, gpu::Scope also_before)
 }
 
 hearth_result Session::record_setup(VkCommandBuffer commands) {
-    if (const hearth_result r = check_transfer(commands, "setup"); r != HEARTH_OK) return r;
+    if (const hearth_result r = check_transfer(commands, "initialize"); r != HEARTH_OK) return r;
     const gpu::Buffer& weights = buffers_[kWeightsBuffer];
     const gpu::Buffer& initial = buffers_[kInitialBuffer];
     bool had_initial = false;
     for_each_initial(view(), [&](const file::VariableRecord&, uint64_t) { had_initial = true; });
     if (had_initial && initial.handle == VK_NULL_HANDLE)
         return fail(HEARTH_ERROR_INVALID_STATE,
-                    "setup: the initial weights are gone; HEARTH_SESSION_KEEP_INITIAL_WEIGHTS keeps them");
+                    "initialize: the initial weights were freed after the first initialization; "
+                    "create the session with HEARTH_SESSION_KEEP_INITIAL_WEIGHTS");
     const gpu::Device& device = context_->device();
     if (weights.handle != VK_NULL_HANDLE) {
         transfer_barrier(commands);
@@ -75,36 +77,43 @@ hearth_result Session::record_setup(VkCommandBuffer commands) {
 
 hearth_result Session::fail_without_setup(const char* what) {
     if (dropped_setups_ == 0)
-        return fail(HEARTH_ERROR_INVALID_STATE, "%s: hearth_record_initialize must come first", what);
-    return fail(HEARTH_ERROR_INVALID_STATE,
-                "%s: hearth_record_initialize must come first; the one before was in a dropped frame",
-                what);
+        return fail(HEARTH_ERROR_INVALID_STATE, "%s: record hearth_record_initialize first", what);
+    return fail(
+        HEARTH_ERROR_INVALID_STATE,
+        "%s: record hearth_record_initialize again; the previous one was in a discarded frame",
+        what);
 }
 
 hearth_result Session::record_upload(VkCommandBuffer commands, uint32_t variable, uint64_t offset,
                                      const void* data, uint64_t bytes) {
-    if (const hearth_result r = check_transfer(commands, "upload"); r != HEARTH_OK) return r;
-    if (!is_set_up()) return fail_without_setup("upload");
+    if (const hearth_result r = check_transfer(commands, "update_variable"); r != HEARTH_OK) return r;
+    if (!is_set_up()) return fail_without_setup("update_variable");
     if (variable >= view().variables().size())
-        return fail(HEARTH_ERROR_NOT_FOUND, "upload: slot %u of %zu", variable, view().variables().size());
+        return fail(HEARTH_ERROR_NOT_FOUND,
+                    "update_variable: variable is %u, expected less than %zu", variable,
+                    view().variables().size());
     const file::VariableRecord& record = view().variables()[variable];
     const uint32_t element =
         size_bytes(device_dtype(static_cast<DType>(record.dtype), view().storage()));
     if (data == nullptr)
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "upload to %s: data is null",
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "update_variable %s: data is null",
                     view().text(record.name));
     if (bytes == 0 || bytes % element != 0 || offset % element != 0)
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "upload to %s: [%llu, +%llu), expected bytes in multiples of %u",
-                    view().text(record.name), wide(offset), wide(bytes), element);
+        return fail(
+            HEARTH_ERROR_INVALID_ARGUMENT,
+            "update_variable %s: [%llu, +%llu), expected offset and size in multiples of %u",
+            view().text(record.name), wide(offset), wide(bytes), element);
     if (offset > record.bytes || bytes > record.bytes - offset)
-        return fail(HEARTH_ERROR_OUT_OF_RANGE, "upload to %s: [%llu, +%llu) of %llu bytes",
+        return fail(HEARTH_ERROR_OUT_OF_RANGE,
+                    "update_variable %s: [%llu, +%llu) exceeds its %llu bytes",
                     view().text(record.name), wide(offset), wide(bytes), wide(record.bytes));
-    const int64_t segment =
-        upload_ring_.allocate(bytes, context_->frame_number(), false, context_->completed_frame_number(), variable);
+    const int64_t segment = upload_ring_.allocate(bytes, context_->frame_number(), false,
+                                                  context_->completed_frame_number(), variable);
     if (segment < 0)
         return fail(HEARTH_ERROR_TOO_MANY_IN_FLIGHT,
-                    "upload to %s: no room for %llu bytes; see upload_bytes and upload_count",
+                    "update_variable %s: no room for %llu bytes in the upload ring; raise "
+                    "hearth_session_create_info::upload_bytes or upload_count, or wait for frames "
+                    "to complete",
                     view().text(record.name), wide(bytes));
     const uint64_t from = upload_ring_.segment(static_cast<size_t>(segment)).offset;
     const gpu::Buffer& staging = buffers_[kUploadBuffer];
@@ -121,22 +130,23 @@ hearth_result Session::record_upload(VkCommandBuffer commands, uint32_t variable
 hearth_result Session::resolve_part(const hearth_readback_region& part, const char* what,
                                     CopySource& out, gpu::Scope& before) {
     if (part.buffer != VK_NULL_HANDLE) {
-        if (part.byte_count == 0) return fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: no bytes", what);
+        if (part.byte_count == 0) return fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: byte_count is 0, expected 1 or more", what);
         out = {part.buffer, part.offset, part.byte_count};
         before |= {part.acquire_scope.stages, part.acquire_scope.access};
         return HEARTH_OK;
     }
     if (!is_set_up()) return fail_without_setup(what);
     if (part.variable >= view().variables().size())
-        return fail(HEARTH_ERROR_NOT_FOUND, "%s: slot %u of %zu", what, part.variable,
-                    view().variables().size());
+        return fail(HEARTH_ERROR_NOT_FOUND, "%s: variable is %u, expected less than %zu", what,
+                    part.variable, view().variables().size());
     const file::VariableRecord& record = view().variables()[part.variable];
     uint64_t bytes = part.byte_count;
     if (part.offset <= record.bytes && bytes == 0) bytes = record.bytes - part.offset;
     if (part.offset > record.bytes || bytes > record.bytes - part.offset)
-        return fail(HEARTH_ERROR_OUT_OF_RANGE, "%s of %s: [%llu, +%llu) of %llu bytes", what,
-                    view().text(record.name), wide(part.offset), wide(bytes), wide(record.bytes));
-    if (bytes == 0) return fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: no bytes", what);
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "%s of %s: [%llu, +%llu) exceeds its %llu bytes",
+                    what, view().text(record.name), wide(part.offset), wide(bytes),
+                    wide(record.bytes));
+    if (bytes == 0) return fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: byte_count is 0, expected 1 or more", what);
     out = {buffers_[kWeightsBuffer].handle, record.offset + part.offset, bytes};
     return HEARTH_OK;
 }
@@ -144,14 +154,14 @@ hearth_result Session::resolve_part(const hearth_readback_region& part, const ch
 hearth_result Session::record_readback(const hearth_readback_info& info, hearth_readback* out) {
     if (const hearth_result r = check_transfer(info.command_buffer, "readback"); r != HEARTH_OK)
         return r;
-    const hearth_readback_region only{info.buffer, info.variable,       0,
-                                    info.offset, info.byte_count, info.acquire_scope};
+    const hearth_readback_region only{info.buffer, info.variable,   0,
+                                      info.offset, info.byte_count, info.acquire_scope};
     const bool has_parts = info.region_count > 0;
     if (has_parts && info.regions == nullptr)
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "readback: %u parts, but parts is null",
-                    info.region_count);
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "readback: region_count is %u, but regions is null", info.region_count);
     const std::span<const hearth_readback_region> parts(has_parts ? info.regions : &only,
-                                                      has_parts ? info.region_count : 1);
+                                                        has_parts ? info.region_count : 1);
     // Resolved twice, to count and to copy, so that no list has to be kept.
     gpu::Scope before;
     CopySource source;
@@ -159,14 +169,14 @@ hearth_result Session::record_readback(const hearth_readback_info& info, hearth_
     for (size_t i = 0; i < parts.size(); ++i) {
         FixedText<40> what;
         what.set("readback");
-        if (has_parts) what.append(", part %zu", i);
+        if (has_parts) what.append(", region %zu", i);
         if (const hearth_result r = resolve_part(parts[i], what.c_str(), source, before);
             r != HEARTH_OK)
             return r;
         bytes += source.bytes;
     }
     if (!bytes.fits())
-        return fail(HEARTH_ERROR_OUT_OF_RANGE, "readback: the parts' bytes exceed 64 bits");
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "readback: the regions together exceed 2^64 bytes");
     Readback* readback = nullptr;
     if (const hearth_result r = begin_readback(bytes.value(), &readback); r != HEARTH_OK) return r;
     transfer_barrier(info.command_buffer, before);
@@ -195,15 +205,17 @@ hearth_result Session::record_readback(const hearth_readback_info& info, hearth_
 
 hearth_result Session::begin_readback(uint64_t bytes, Readback** readback) {
     const auto free_variable = std::find_if(readbacks_.begin(), readbacks_.end(),
-                                        [](const Readback& r) { return !r.is_active; });
+                                            [](const Readback& r) { return !r.is_active; });
     const int64_t segment = free_variable == readbacks_.end()
                                 ? -1
                                 : readback_ring_.allocate(bytes, context_->frame_number(), true,
                                                           context_->completed_frame_number());
     if (segment < 0)
-        return fail(HEARTH_ERROR_TOO_MANY_IN_FLIGHT,
-                    "readback: no room for %llu bytes; see readback_bytes and readback_count",
-                    wide(bytes));
+        return fail(
+            HEARTH_ERROR_TOO_MANY_IN_FLIGHT,
+            "readback: no room for %llu bytes; raise hearth_session_create_info::readback_bytes or "
+            "readback_count, or poll earlier readbacks",
+            wide(bytes));
     free_variable->is_active = true;
     free_variable->is_snapshot = false;
     ++free_variable->generation;
@@ -230,11 +242,14 @@ hearth_result Session::poll(hearth_readback id, const void** data, uint64_t* byt
     const uint64_t index = (id & 0xffffffffu) - 1;
     if (index >= readbacks_.size() || !readbacks_[index].is_active ||
         readbacks_[index].generation != id >> 32)
-        return fail(HEARTH_ERROR_NOT_FOUND, "readback %llx is not (or no longer) in flight",
-                    wide(id));
+        return fail(
+            HEARTH_ERROR_NOT_FOUND,
+            "readback %llx is not in flight; each readback can be polled until it has arrived",
+            wide(id));
     const Readback& readback = readbacks_[index];
     if (readback.is_dropped)
-        return fail(HEARTH_ERROR_DISCARDED, "readback: its frame, serial %llu, was dropped",
+        return fail(HEARTH_ERROR_DISCARDED,
+                    "readback: its frame, number %llu, was discarded; record it again",
                     wide(readback.frame_number));
     if (readback.frame_number > context_->completed_frame_number()) return HEARTH_NOT_READY;
     std::byte* bytes_read =
@@ -247,16 +262,19 @@ hearth_result Session::poll(hearth_readback id, const void** data, uint64_t* byt
 }
 
 hearth_result Session::record_copy_variables(Session& from, VkCommandBuffer commands,
-                                         std::span<const uint32_t> variables) {
-    if (const hearth_result r = check_transfer(commands, "copy_slots"); r != HEARTH_OK) return r;
+                                             std::span<const uint32_t> variables) {
+    if (const hearth_result r = check_transfer(commands, "copy_variables"); r != HEARTH_OK) return r;
     if (&from == this || from.program_ != program_)
-        return fail(HEARTH_ERROR_INCOMPATIBLE, "copy_slots: %s",
-                    &from == this ? "from and to are one session"
-                                  : "the sessions are of different programs");
-    if (!is_set_up() || !from.is_set_up()) return fail_without_setup("copy_slots");
+        return fail(
+            HEARTH_ERROR_INCOMPATIBLE, "copy_variables: %s",
+            &from == this
+                ? "from and to are the same session"
+                : "the sessions have different programs; expected the same program in both");
+    if (!is_set_up() || !from.is_set_up()) return fail_without_setup("copy_variables");
     for (const uint32_t variable : variables)
         if (variable >= view().variables().size())
-            return fail(HEARTH_ERROR_NOT_FOUND, "copy_slots: slot %u of %zu", variable,
+            return fail(HEARTH_ERROR_NOT_FOUND,
+                        "copy_variables: variable is %u, expected less than %zu", variable,
                         view().variables().size());
     from.transfer_barrier(commands, earlier_scope());
     has_recorded_ = true;

@@ -115,7 +115,7 @@ hearth_result Device::adopt(const hearth_context_create_info& info, Problems& pr
     caps_ =
         query_caps(vk, info.physical_device, api_version_, features_, info.binding_model, result);
     if (result != HEARTH_OK) {
-        problems.add("the device does not list its extensions: %s", name_of(result));
+        problems.add("cannot list the device extensions: %s", name_of(result));
         return result;
     }
     caps_.timestamp_supported = timestamp_valid_bits_ != 0;
@@ -147,31 +147,34 @@ void Device::check_handles(const hearth_context_create_info& info, Problems& pro
     need(info.pipeline_cache_bytes == 0 || info.pipeline_cache_data != nullptr,
          "pipeline_cache_data");
     if (info.device_memory_callbacks != nullptr) {
-        need(info.device_memory_callbacks->allocate != nullptr, "device_memory_callbacks->allocate");
+        need(info.device_memory_callbacks->allocate != nullptr,
+             "device_memory_callbacks->allocate");
         need(info.device_memory_callbacks->free != nullptr, "device_memory_callbacks->free");
         for (uint32_t heap = 0; heap < HEARTH_HEAP_COUNT; ++heap)
             if (info.heap_budgets[heap] != 0)
                 problems.add(
-                    "hearth_context_create_info::heap_budgets[%u] is %llu, but device_memory_callbacks choose "
-                    "the heap",
+                    "hearth_context_create_info::heap_budgets[%u] is %llu, but "
+                    "device_memory_callbacks choose the heap; leave the budgets 0",
                     heap, static_cast<unsigned long long>(info.heap_budgets[heap]));
     }
     if (info.allocation_callbacks != nullptr) {
-        need(info.allocation_callbacks->pfnAllocation != nullptr, "allocation_callbacks->pfnAllocation");
+        need(info.allocation_callbacks->pfnAllocation != nullptr,
+             "allocation_callbacks->pfnAllocation");
         need(info.allocation_callbacks->pfnFree != nullptr, "allocation_callbacks->pfnFree");
     }
     if (info.api_version < kMinApiVersion)
-        problems.add("Vulkan 1.1 is required, hearth_context_create_info::api_version is %u.%u",
-                     VK_API_VERSION_MAJOR(info.api_version),
-                     VK_API_VERSION_MINOR(info.api_version));
+        problems.add(
+            "Vulkan 1.1 or newer is required, hearth_context_create_info::api_version is %u.%u",
+            VK_API_VERSION_MAJOR(info.api_version), VK_API_VERSION_MINOR(info.api_version));
     if (info.binding_model > HEARTH_BINDING_PUSH_DESCRIPTOR)
         problems.add("hearth_context_create_info::binding_model is %u, expected 0 or 1",
                      static_cast<unsigned>(info.binding_model));
     if (info.timeline_semaphore != VK_NULL_HANDLE &&
         (info.features & HEARTH_FEATURE_TIMELINE_SEMAPHORE) == 0)
         problems.add(
-            "hearth_context_create_info::timeline_semaphore is given, but feature timelineSemaphore is "
-            "not in the list of enabled ones");
+            "hearth_context_create_info::timeline_semaphore is given, but "
+            "hearth_context_create_info::features does not list timelineSemaphore; enable the "
+            "feature and list it");
 }
 
 void Device::check_features(const hearth_context_create_info& info, const InstanceFunctions* vk,
@@ -179,7 +182,10 @@ void Device::check_features(const hearth_context_create_info& info, const Instan
     const auto extensions = names(info.device_extensions, info.device_extension_count);
     if (const char* name = required_extension(info.binding_model);
         name != nullptr && !contains(extensions, name))
-        problems.add("device extension %s is required and not in the list of enabled ones", name);
+        problems.add(
+            "device extension %s is required, but not listed as enabled; enable it when you create "
+            "the device, and list it",
+            name);
     const hearth_features required = required_features(info.binding_model);
     // Without a physical device, the listed features are assumed to be supported. If the API
     // version is too old, report only that: newer features cannot be queried.
@@ -194,26 +200,36 @@ void Device::check_features(const hearth_context_create_info& info, const Instan
                                      feature.extension != nullptr &&
                                      !contains(extensions, feature.extension);
         if (!enabled && (required & feature.bit) != 0) {
-            problems.add("feature %s is required and not in the list of enabled ones",
-                         feature.name);
+            problems.add(
+                "feature %s is required, but not listed as enabled; enable it when you create the "
+                "device (hearth_enable_features), and list it",
+                feature.name);
             if (lacks_extension && can_ask)
-                problems.add("device extension %s is required and not in the list of enabled ones",
-                             feature.extension);
+                problems.add(
+                    "device extension %s is required, but not listed as enabled; enable it when "
+                    "you create the device, and list it",
+                    feature.extension);
         }
         if (!enabled || (supported & feature.bit) != 0) continue;
         if (lacks_extension)
-            problems.add("feature %s is listed as enabled, but extension %s is not", feature.name,
-                         feature.extension);
+            problems.add(
+                "feature %s is listed as enabled, but its extension %s is not; enable and list "
+                "both",
+                feature.name, feature.extension);
         else
-            problems.add("feature %s is listed as enabled, but the device does not have it",
-                         feature.name);
+            problems.add(
+                "feature %s is listed as enabled, but the device does not support it; list only "
+                "what vkCreateDevice enabled",
+                feature.name);
     }
     if (has(HEARTH_FEATURE_ROBUST_BUFFER_ACCESS_2) && !has(HEARTH_FEATURE_ROBUST_BUFFER_ACCESS))
         problems.add(
             "feature robustBufferAccess2 is listed as enabled, but robustBufferAccess, "
             "which it needs, is not");
     if ((features_ >> HEARTH_FEATURE_COUNT) != 0)
-        problems.add("hearth_context_create_info::features has bits that this version does not know");
+        problems.add(
+            "hearth_context_create_info::features has bits unknown to this version; use the header "
+            "of this library");
 }
 
 void Device::check_queue(const hearth_context_create_info& info, const InstanceFunctions& vk,
@@ -223,12 +239,15 @@ void Device::check_queue(const hearth_context_create_info& info, const InstanceF
     uint32_t count = kMaxFamilies;
     vk.GetPhysicalDeviceQueueFamilyProperties(info.physical_device, &count, families);
     if (queue_family_ >= count) {
-        problems.add("hearth_context_create_info::queue_family_index is %u, the device has %u families",
-                     queue_family_, count);
+        problems.add(
+            "hearth_context_create_info::queue_family_index is %u, expected less than the %u "
+            "families of the device",
+            queue_family_, count);
         return;
     }
     if ((families[queue_family_].queueFlags & VK_QUEUE_COMPUTE_BIT) == 0)
-        problems.add("queue family %u has no VK_QUEUE_COMPUTE_BIT", queue_family_);
+        problems.add("queue family %u has no VK_QUEUE_COMPUTE_BIT; choose one that has",
+                     queue_family_);
     timestamp_valid_bits_ = families[queue_family_].timestampValidBits;
 }
 

@@ -67,7 +67,8 @@ class Device {
     /// vk: null if there is no physical device to query.
     void check_features(const hearth_context_create_info& info, const InstanceFunctions* vk,
                         Problems& problems);
-    void check_queue(const hearth_context_create_info& info, const InstanceFunctions& vk, Problems& problems);
+    void check_queue(const hearth_context_create_info& info, const InstanceFunctions& vk,
+                     Problems& problems);
     void load_functions(const hearth_context_create_info& info, const InstanceFunctions& vk,
                         Problems& problems);
 

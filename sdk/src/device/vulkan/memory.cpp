@@ -133,7 +133,8 @@ void DeviceMemory::destroy(Buffer& buffer) {
     buffer = {};
 }
 
-hearth_result DeviceMemory::allocate(const hearth_device_memory_allocate_info& request, Buffer& out) {
+hearth_result DeviceMemory::allocate(const hearth_device_memory_allocate_info& request,
+                                     Buffer& out) {
     if (budget_ != 0 &&
         (request.size_bytes > budget_ || held_total_ > budget_ - request.size_bytes))
         return HEARTH_ERROR_BUDGET_EXCEEDED;

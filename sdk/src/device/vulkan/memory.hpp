@@ -45,10 +45,12 @@ class DeviceMemory {
     hearth_result allocate(const hearth_device_memory_allocate_info& request, Buffer& out);
     hearth_result allocate_from_hooks(const hearth_device_memory_allocate_info& request,
                                       hearth_memory_block& out);
-    hearth_result allocate_from_device(const hearth_device_memory_allocate_info& request, Buffer& out);
+    hearth_result allocate_from_device(const hearth_device_memory_allocate_info& request,
+                                       Buffer& out);
     /// Returns the first type that the request allows, has all `wanted` properties, and whose heap
     /// has room.
-    uint32_t find_type(const hearth_device_memory_allocate_info& request, VkMemoryPropertyFlags wanted) const;
+    uint32_t find_type(const hearth_device_memory_allocate_info& request,
+                       VkMemoryPropertyFlags wanted) const;
     bool has_room(uint32_t heap, uint64_t bytes) const;
     void free(const hearth_memory_block& block);
 

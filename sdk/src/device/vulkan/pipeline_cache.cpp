@@ -46,9 +46,9 @@ hearth_result PipelineCache::create(Device& device, const VkPhysicalDeviceProper
         if (saved.size() >= sizeof header) std::memcpy(&header, saved.data(), sizeof header);
         if (saved.size() < sizeof header || header.magic != kCacheMagic ||
             header.format_version != kCacheFormatVersion)
-            why_not_ = "it is not a pipeline cache of this version";
+            why_not_ = "it is not a pipeline cache of this version of Hearth";
         else if (std::memcmp(&header, &expected, offsetof(PipelineCacheHeader, byte_count)) != 0)
-            why_not_ = "another device, driver or library made it";
+            why_not_ = "it was made by another device, driver or version of Hearth";
         else if (header.byte_count != saved.size() - sizeof header ||
                  header.checksum != checksum(saved.subspan(sizeof header)))
             why_not_ = "it is damaged";
@@ -64,7 +64,7 @@ hearth_result PipelineCache::create(Device& device, const VkPhysicalDeviceProper
     // The driver's error for bytes that it rejects does not matter: retry without them. A lost
     // device or a lack of memory fails again.
     if (result != VK_SUCCESS && !payload.empty() && result != VK_ERROR_DEVICE_LOST) {
-        why_not_ = "the driver does not take it";
+        why_not_ = "the driver rejects it";
         payload = {};
         info.initialDataSize = 0;
         info.pInitialData = nullptr;

@@ -253,22 +253,23 @@ void query_workgroup_matrices(const InstanceFunctions& vk, VkPhysicalDevice phys
     properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
     properties.pNext = &limits;
     vk.GetPhysicalDeviceProperties2(physical_device, &properties);
-    caps.workgroup_scope_reserved_shared_memory = limits.cooperativeMatrixWorkgroupScopeReservedSharedMemory;
+    caps.workgroup_scope_reserved_shared_memory =
+        limits.cooperativeMatrixWorkgroupScopeReservedSharedMemory;
     uint32_t count = 0;
-    for_each_kind(vk.GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV,
-                  physical_device, kNvFlexibleDimensionsPropertiesType,
-                  [&](const NvFlexibleDimensionsProperties& p) {
-                      if (count == HEARTH_MAX_WORKGROUP_SCOPE_GRANULARITIES || !is_mixed(p, p.ResultType) ||
-                          p.scope != VK_SCOPE_WORKGROUP_NV || p.saturatingAccumulation == VK_TRUE)
-                          return;
-                      caps.workgroup_scope_granularities[count++] = {p.workgroupInvocations, p.MGranularity,
-                                                          p.NGranularity, p.KGranularity};
-                  });
+    for_each_kind(
+        vk.GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV, physical_device,
+        kNvFlexibleDimensionsPropertiesType, [&](const NvFlexibleDimensionsProperties& p) {
+            if (count == HEARTH_MAX_WORKGROUP_SCOPE_GRANULARITIES || !is_mixed(p, p.ResultType) ||
+                p.scope != VK_SCOPE_WORKGROUP_NV || p.saturatingAccumulation == VK_TRUE)
+                return;
+            caps.workgroup_scope_granularities[count++] = {p.workgroupInvocations, p.MGranularity,
+                                                           p.NGranularity, p.KGranularity};
+        });
 }
 
 /// Fills in the matrix core support with these enabled features.
 void query_cooperative_matrix(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
-                        hearth_features enabled, hearth_device_caps& caps) {
+                              hearth_features enabled, hearth_device_caps& caps) {
     constexpr hearth_features kKhr =
         HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR | HEARTH_FEATURE_VULKAN_MEMORY_MODEL;
     constexpr hearth_features kElements =
@@ -284,14 +285,16 @@ void query_cooperative_matrix(const InstanceFunctions& vk, VkPhysicalDevice phys
     // KHR first: the same product takes 14 % less time with it on an H200 (driver 580).
     const MatrixKind& kind = khr.m != 0 ? khr : nv;
     if (kind.m == 0) return;
-    caps.cooperative_matrix = khr.m != 0 ? HEARTH_COOPERATIVE_MATRIX_EXT_KHR : HEARTH_COOPERATIVE_MATRIX_EXT_NV;
+    caps.cooperative_matrix =
+        khr.m != 0 ? HEARTH_COOPERATIVE_MATRIX_EXT_KHR : HEARTH_COOPERATIVE_MATRIX_EXT_NV;
     caps.cooperative_matrix_m = kind.m;
     caps.cooperative_matrix_n = kind.n;
     caps.cooperative_matrix_k = kind.k;
     caps.cooperative_matrix_nv = nv.m == kind.m && nv.n == kind.n && nv.k == kind.k ? 1 : 0;
     constexpr hearth_features kWorkgroup = HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE |
                                            HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS;
-    if (caps.cooperative_matrix == HEARTH_COOPERATIVE_MATRIX_EXT_KHR && (enabled & kWorkgroup) == kWorkgroup)
+    if (caps.cooperative_matrix == HEARTH_COOPERATIVE_MATRIX_EXT_KHR &&
+        (enabled & kWorkgroup) == kWorkgroup)
         query_workgroup_matrices(vk, physical_device, caps);
 }
 
@@ -456,8 +459,7 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
     caps.min_subgroup_size = found.min_subgroup_size;
     caps.max_subgroup_size = found.max_subgroup_size;
     caps.spirv_version = newest_spirv(api_version);
-    caps.is_software = properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    caps.is_integrated = properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
+    caps.device_type = static_cast<uint32_t>(properties.deviceType);
     caps.compute_units = query_compute_units(vk, physical_device, result);
     caps.max_compute_work_group_invocations = limits.maxComputeWorkGroupInvocations;
     caps.max_compute_work_group_size_x = limits.maxComputeWorkGroupSize[0];
@@ -465,7 +467,8 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
     caps.max_compute_shared_memory_size = limits.maxComputeSharedMemorySize;
     caps.max_push_constants_size = limits.maxPushConstantsSize;
     // 256 is the largest minStorageBufferOffsetAlignment that Vulkan allows.
-    caps.min_storage_buffer_offset_alignment = std::max<uint64_t>(256, limits.minStorageBufferOffsetAlignment);
+    caps.min_storage_buffer_offset_alignment =
+        std::max<uint64_t>(256, limits.minStorageBufferOffsetAlignment);
     caps.max_storage_buffer_range = found.max_allocation_bytes;
     if (model == HEARTH_BINDING_PUSH_DESCRIPTOR)
         caps.max_storage_buffer_range =
@@ -480,8 +483,8 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
     return caps;
 }
 
-hearth_result query_requirements(const hearth_device_requirements_info& query, hearth_requirements& out,
-                                 Problems& problems) {
+hearth_result query_requirements(const hearth_device_requirements_info& query,
+                                 hearth_requirements& out, Problems& problems) {
     out.min_api_version = kMinApiVersion;
     out.compute_queue_count = 1;
     if (query.get_instance_proc_addr == nullptr || query.instance == VK_NULL_HANDLE ||
@@ -496,9 +499,10 @@ hearth_result query_requirements(const hearth_device_requirements_info& query, h
     if (problems.count > 0) return HEARTH_ERROR_UNSUPPORTED;
     const bool is_new_enough = query.api_version >= kMinApiVersion;
     if (!is_new_enough)
-        problems.add("Vulkan 1.1 is required, the version in use is %u.%u",
-                     VK_API_VERSION_MAJOR(query.api_version),
-                     VK_API_VERSION_MINOR(query.api_version));
+        problems.add(
+            "Vulkan 1.1 or newer is required, the version in use is %u.%u; create the instance "
+            "with a newer apiVersion, or update the driver",
+            VK_API_VERSION_MAJOR(query.api_version), VK_API_VERSION_MINOR(query.api_version));
 
     ExtensionNames available;
     if (const VkResult r = available.load(vk, query.physical_device); r != VK_SUCCESS)
@@ -507,7 +511,10 @@ hearth_result query_requirements(const hearth_device_requirements_info& query, h
     const auto require = [&](const char* name) {
         out.required_extensions[out.required_extension_count++] = name;
         if (!contains(available.names(), name))
-            problems.add("device extension %s is required and the device does not have it", name);
+            problems.add(
+                "device extension %s is required, and the device does not support it; update the "
+                "driver or choose another device",
+                name);
     };
     // Untrusted programs use descriptors, whatever the application's own programs use.
     if (const char* name =
@@ -528,7 +535,10 @@ hearth_result query_requirements(const hearth_device_requirements_info& query, h
         // it.
         if (is_required && is_reachable(feature, query.api_version, available.names()) &&
             (supported & feature.bit) == 0)
-            problems.add("feature %s is required and the device does not have it", feature.name);
+            problems.add(
+                "feature %s is required, and the device does not support it; update the driver or "
+                "choose another device",
+                feature.name);
         const std::span<const char* const> listed(out.optional_extensions,
                                                   out.optional_extension_count);
         if ((out.optional_features & feature.bit) != 0 && needs_extension &&

@@ -83,8 +83,8 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
                               hearth_binding_model model, hearth_result& result);
 
 /// Implements hearth_get_device_requirements.
-hearth_result query_requirements(const hearth_device_requirements_info& query, hearth_requirements& out,
-                                 Problems& problems);
+hearth_result query_requirements(const hearth_device_requirements_info& query,
+                                 hearth_requirements& out, Problems& problems);
 
 /// Implements hearth_get_enabled_features.
 hearth_features read_features(const VkBaseInStructure* chain,

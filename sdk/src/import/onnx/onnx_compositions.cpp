@@ -197,7 +197,8 @@ Tensors import_range(OnnxCall& call) {
     const double count = std::max(0.0, std::ceil((limit->get(0) - from) / step));
     if (!(count <= kLongestRange)) return call.unsupported("a range of " + std::to_string(count));
     const auto length = saturate_cast<int64_t>(count);
-    if (!call.trace.has_room(1, static_cast<uint64_t>(length) * size_bytes(start->dtype()))) return {};
+    if (!call.trace.has_room(1, static_cast<uint64_t>(length) * size_bytes(start->dtype())))
+        return {};
     HostTensor range(start->dtype(), Shape{length});
     for (int64_t i = 0; i < range.element_count(); ++i)
         range.set(i, from + static_cast<double>(i) * step);
@@ -220,7 +221,7 @@ Tensors import_hardmax(OnnxCall& call) {
     if (!axis) return {};
     const Tensor whole = call.opset >= 13 ? x : flatten(x, *axis, -1);
     const Dim classes = whole.dim(*axis);
-    if (classes.is_batch) return call.unsupported("along the rows");
+    if (classes.is_batch) return call.unsupported("along the batch axis");
     return {reshape(one_hot(argmax(whole, *axis), classes.count, *axis, x.dtype()), x.shape())};
 }
 

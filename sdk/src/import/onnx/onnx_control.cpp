@@ -57,7 +57,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_body(const OnnxGraph& body,
                                                        const Knowns& arguments, Scope& scope) {
     if (scope.depth == kDeepest)
         return out_of_range("more than " + std::to_string(kDeepest) +
-                            " graphs and functions in one another");
+                            " nested graphs and functions");
     HEARTH_TRY(budget_.spend(Budget::Of::kVisits, 1 + body.inputs.size() + body.outputs.size()));
     Scope inner{&scope, &body, scope.opset, scope.call, scope.defaults, scope.depth + 1, {}};
     for (size_t i = 0; i < body.inputs.size(); ++i)
@@ -103,9 +103,11 @@ Result<OnnxImporter::Known> OnnxImporter::choose(const Tensor& condition, const 
         const bool equal = yes.extents && no.extents && yes.extents->dims == no.extents->dims &&
                            yes.extents->is_scalar == no.extents->is_scalar;
         if (equal) return yes;
-        return unsupported("its branches give different numbers that depend on the rows");
+        return unsupported(
+            "its branches have different outputs that depend on the batch size; import with fixed "
+            "input shapes");
     }
-    if (yes.is_absent() || no.is_absent()) return invalid_argument("a branch gives nothing");
+    if (yes.is_absent() || no.is_absent()) return invalid_argument("a branch has no outputs");
     if (yes.tensor.value() == no.tensor.value()) return yes;
     if (yes.tensor.dtype() != no.tensor.dtype() || yes.tensor.shape() != no.tensor.shape())
         return unsupported("its condition depends on data, and its branches give " +
@@ -136,7 +138,9 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_if(const OnnxNode& node, const
     const OnnxGraph *then = node.graph("then_branch"), *otherwise = node.graph("else_branch");
     if (inputs.size() != 1 || inputs[0].is_absent() || then == nullptr || otherwise == nullptr)
         return invalid_argument("needs a condition and two branches");
-    if (inputs[0].extents) return unsupported("its condition depends on the number of rows");
+    if (inputs[0].extents)
+        return unsupported(
+            "its condition depends on the batch size; import with fixed input shapes");
     const Tensor condition = inputs[0].tensor;
     if (condition.dtype() != DType::kBool || condition.shape().element_count(1) != 1 ||
         condition.shape().has_batch())
@@ -150,8 +154,8 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_if(const OnnxNode& node, const
         const std::string by = results.ok() ? "" : names_of_inputs_behind(condition);
         if (by.empty()) return results;
         return Status(results.status().code(),
-                      results.status().message() + "; whether this branch is taken depends on " +
-                          by + ": if it never is, give the contents, " +
+                      results.status().message() + "; this branch is taken depending on " + by +
+                          "; to leave it out, give its value, " +
                           std::string(options_.value_flag_name) + " NAME=...");
     };
     HEARTH_ASSIGN(const Knowns yes, import_branch(*then));
@@ -174,7 +178,9 @@ Result<OnnxImporter::Known> OnnxImporter::joined(const std::vector<Known>& turns
                                                  const OnnxPort& port) {
     std::vector<Tensor> parts;
     for (const Known& turn : turns) {
-        if (!turn.tensor.ok()) return unsupported("collects a number that depends on the rows");
+        if (!turn.tensor.ok())
+            return unsupported(
+                "collects a value that depends on the batch size; import with fixed input shapes");
         parts.push_back(turn.tensor);
     }
     if (!parts.empty()) {
@@ -187,7 +193,7 @@ Result<OnnxImporter::Known> OnnxImporter::joined(const std::vector<Known>& turns
     for (const OnnxDim& d : port.dims) extents.push_back(d.count);
     const Result<Shape> shape = checked_shape(extents);
     if (!port.has_shape || !shape.ok())
-        return unsupported("it runs no turn, and the shape of " + quoted(port.name) +
+        return unsupported("it runs no iteration, and the shape of " + quoted(port.name) +
                            " is not told");
     return Known{trace_.constant(HostTensor(port.dtype, *shape)), {}};
 }
@@ -206,7 +212,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_loop(const OnnxNode& node, con
     if (body->outputs.size() < carried_count + 1)
         return wrong_count("outputs", carried_count + 1, body->outputs.size());
     HEARTH_ASSIGN(const std::optional<int64_t> count,
-                  known_number(inputs[0], "the number of turns"));
+                  known_number(inputs[0], "the number of iterations"));
     HEARTH_ASSIGN(std::optional<int64_t> goes_on, known_number(inputs[1], "the first condition"));
 
     Knowns carried(inputs.begin() + 2, inputs.end());
@@ -223,7 +229,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_loop(const OnnxNode& node, con
         arguments.insert(arguments.end(), carried.begin(), carried.end());
         HEARTH_ASSIGN(const Knowns results, import_body(*body, arguments, scope));
         condition = results[0];
-        HEARTH_ASSIGN(goes_on, known_number(condition, "whether there is another turn"));
+        HEARTH_ASSIGN(goes_on, known_number(condition, "the condition of the next iteration"));
         std::copy_n(results.begin() + 1, carried_count, carried.begin());
         for (size_t i = 0; i < collected.size(); ++i)
             collected[i].push_back(results[1 + carried_count + i]);
@@ -257,7 +263,9 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_batched_scan(const OnnxNode& n
     const Knowns all(inputs.begin() + 1, inputs.end());
     int64_t batch = -1;
     for (const Known& known : all) {
-        if (!known.tensor.ok()) return unsupported("reads what depends on the rows");
+        if (!known.tensor.ok())
+            return unsupported(
+                "reads a value that depends on the batch size; import with fixed input shapes");
         const Shape shape = known.tensor.shape();
         if (shape.rank() == 0 || shape[0].is_batch || (batch >= 0 && shape[0].count != batch))
             return unsupported("an input of " + to_string(shape) +
@@ -274,7 +282,9 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_batched_scan(const OnnxNode& n
         HEARTH_ASSIGN(const Knowns results, run_scan(node, sequence, body, scope));
         parts.resize(results.size());
         for (size_t i = 0; i < results.size(); ++i) {
-            if (!results[i].tensor.ok()) return unsupported("gives what depends on the rows");
+            if (!results[i].tensor.ok())
+                return unsupported(
+                    "has an output that depends on the batch size; import with fixed input shapes");
             parts[i].push_back(results[i].tensor);
         }
     }
@@ -299,12 +309,14 @@ Result<OnnxImporter::Knowns> OnnxImporter::run_scan(const OnnxNode& node, const 
     int64_t turns = -1;
     for (size_t i = carried_count; i < inputs.size(); ++i) {
         const size_t k = i - carried_count;
-        if (!inputs[i].tensor.ok()) return unsupported("reads what depends on the rows");
+        if (!inputs[i].tensor.ok())
+            return unsupported(
+                "reads a value that depends on the batch size; import with fixed input shapes");
         const Tensor& whole = inputs[i].tensor;
         HEARTH_ASSIGN(const int axis,
                       normalize_axis(list_attr(node, "scan_input_axes", k), whole.rank()));
         const Dim extent = whole.dim(axis);
-        if (extent.is_batch) return unsupported("runs along the rows");
+        if (extent.is_batch) return unsupported("runs along the batch axis");
         if (turns >= 0 && turns != extent.count)
             return invalid_argument("reads " + std::to_string(turns) + " and " +
                                     std::to_string(extent.count) + " slices");

@@ -64,8 +64,9 @@ std::optional<int64_t> known_count(OnnxCall& call, size_t inputs, int64_t work, 
     Tensors known;
     for (size_t k = 0; k < inputs; ++k) {
         if (call.inputs[k].value == nullptr) {
-            call.unsupported("the number of results depends on input " + std::to_string(k) +
-                             ", whose contents are not known");
+            call.unsupported(
+                "the output size depends on input " + std::to_string(k) +
+                ", whose value is not known at import; give it by constant_inputs (--value)");
             return {};
         }
         known.push_back(trace.constant(*call.inputs[k].value));
@@ -108,8 +109,8 @@ Tensors import_compress(OnnxCall& call) {
     const HostTensor* flags = call.inputs[1].value;
     if (flags == nullptr)
         return call.unsupported(
-            "the number of results depends on input 1, whose contents are not "
-            "known");
+            "the output size depends on input 1, whose value is not known at import; give it by "
+            "constant_inputs (--value)");
     int64_t count = 0;
     for (int64_t i = 0; i < flags->element_count(); ++i) count += flags->get_int(i) != 0;
     if (has_failed(call)) return {};
@@ -323,9 +324,9 @@ uint64_t stream_of(OnnxCall& call) {
         std::string(call.op_type) + " " + std::to_string(call.trace.graph().values.size());
     const AttrValue* seed = call.attrs.find("seed");
     const int64_t* whole = seed != nullptr ? std::get_if<int64_t>(seed) : nullptr;  // Dropout's
-    return rng_key(
-        name, static_cast<uint64_t>(
-                  whole != nullptr ? *whole : saturate_cast<int64_t>(call.real("seed", 0))));
+    return rng_key(name, static_cast<uint64_t>(whole != nullptr
+                                                   ? *whole
+                                                   : saturate_cast<int64_t>(call.real("seed", 0))));
 }
 
 Tensor first_draw(OnnxCall& call) {
@@ -438,7 +439,7 @@ std::optional<GramOptions> gram_options(OnnxCall& call) {
     if (call.attrs.has("pool_strings"))
         call.unsupported("a pool of strings");
     else if (!fits)
-        call.invalid("its attributes do not describe a pool of n-grams");
+        call.invalid("its attributes do not form a pool of n-grams");
     if (has_failed(call)) return {};
     return o;
 }

@@ -86,15 +86,16 @@ class Exporter {
     Result<std::vector<std::byte>> run() {
         if (!graph_.updates.empty())
             return unsupported("'" + graph_.values[graph_.updates[0].target].name +
-                               "' is assigned, and ONNX has no states that change; export an entry "
-                               "that only computes");
+                               "' is assigned, and ONNX has no mutable state; export an entry "
+                               "without assignments");
         HEARTH_TRY(write_inputs());
         HEARTH_TRY(write_weights());
         HEARTH_TRY(reserve_outputs());
         write_nodes();
         if (!missing_.empty()) return unsupported("not in ONNX: " + missing_text());
         if (writer_.lacks_rows())
-            return unsupported("it depends on the number of rows, which no input has");
+            return unsupported(
+                "it depends on the batch size, which no input has; give an input a batch axis");
         write_outputs();
         return writer_.finish();
     }
@@ -111,7 +112,7 @@ class Exporter {
     }
 
     static Status twice(const std::string& name) {
-        return invalid_argument("two inputs, outputs or weights are called " + quoted(name));
+        return invalid_argument("two inputs, outputs or weights are named " + quoted(name));
     }
 
     Status write_weights() {

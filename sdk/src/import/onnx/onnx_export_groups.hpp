@@ -14,7 +14,7 @@
 namespace hearth {
 
 struct OnnxGroup {
-    NodeId core = kInvalidId;           ///< the node whose attributes the operator takes
+    NodeId core = kInvalidId;      ///< the node whose attributes the operator takes
     std::vector<ValueId> inputs;   ///< of the ONNX operator; kNone: absent
     size_t first_flat = SIZE_MAX;  ///< constant inputs from here on are written as [channels]
     std::vector<NodeId> absorbed;  ///< not written: only the group reads them

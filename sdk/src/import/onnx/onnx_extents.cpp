@@ -5,6 +5,8 @@
 
 #include "import/onnx/onnx_extents.hpp"
 
+#include "core/portable.hpp"
+
 #include <hearth/op/onnx_call.hpp>
 
 #include <algorithm>
@@ -81,7 +83,7 @@ std::optional<Extents> slice(const OnnxNode& node, Operands in) {
 std::optional<Dim> times(Dim a, Dim b) {
     if (a.is_batch && b.is_batch) return {};
     int64_t product = 0;
-    if (__builtin_mul_overflow(a.count, b.count, &product)) return {};
+    if (multiply_overflows(a.count, b.count, &product)) return {};
     return Dim(product, a.is_batch || b.is_batch);
 }
 
@@ -95,8 +97,8 @@ std::optional<Dim> arithmetic(std::string_view op, Dim a, Dim b) {
         return Dim(a.count / b.count, a.is_batch);
     }
     if (a.is_batch != b.is_batch) return {};
-    const bool overflows = op == "Add" ? __builtin_add_overflow(a.count, b.count, &result)
-                                       : __builtin_sub_overflow(a.count, b.count, &result);
+    const bool overflows = op == "Add" ? add_overflows(a.count, b.count, &result)
+                                       : subtract_overflows(a.count, b.count, &result);
     if (overflows) return {};
     return Dim(result, a.is_batch);
 }

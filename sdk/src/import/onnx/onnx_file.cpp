@@ -60,8 +60,9 @@ Result<std::vector<std::byte>> read_below(const fs::path& folder, const std::str
     const auto [end, ignored] =
         std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
     if (end != folder.end())
-        return invalid_argument("the file " + hearth::quoted(location) +
-                                " is a link out of the model's folder");
+        return invalid_argument(
+            "the file " + hearth::quoted(location) +
+            " is a link that leads outside the model's folder; copy the file into it");
     HEARTH_ASSIGN(OpenFile file, open_file(path));
     if (offset > file.size || size > file.size - offset)
         return corrupt_data("its data is at the bytes " + std::to_string(offset) + " to " +
@@ -72,7 +73,7 @@ Result<std::vector<std::byte>> read_below(const fs::path& folder, const std::str
     uint64_t on_disk = 0;
     if (os::bytes_on_disk(path.string(), &on_disk) && size > kSmall + kMostTimes * on_disk)
         return corrupt_data("its data takes " + std::to_string(size) + " bytes of the file " +
-                            hearth::quoted(location) + ", which is holes but for " +
+                            hearth::quoted(location) + ", which is sparse but for " +
                             std::to_string(on_disk));
     return read_range(file, path, offset, size);
 }

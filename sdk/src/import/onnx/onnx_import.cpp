@@ -94,7 +94,7 @@ Status fits_device(const Graph& graph) {
             if (v.dtype == DType::kI64 ? n != static_cast<int32_t>(n)
                                        : n != static_cast<int64_t>(static_cast<uint32_t>(n)))
                 return unsupported("a constant holds " + std::to_string(n) +
-                                   ", beyond the 32 bits that integers have on a device");
+                                   ", which exceeds the 32 bits of integers on a device");
         }
     }
     return {};
@@ -159,12 +159,13 @@ Result<Shape> declared_shape(const OnnxPort& port, const OnnxDim*& leading, Dim 
         }
         if (shape.rank() > 0)
             return invalid_argument(what + " is " + declared_text(port) +
-                                    " in the model, where only the first extent may be left open");
+                                    " in the model; only the first extent may be symbolic");
         if (leading != nullptr && leading->name != d.name && !d.name.empty() &&
             !leading->name.empty())
             return invalid_argument(what + " has the leading extent " + quoted(d.name) +
                                     ", another input has " + quoted(leading->name) +
-                                    "; only one number of rows can be open");
+                                    "; all symbolic leading extents must be the one batch size; "
+                                    "give fixed shapes by input_shapes (--shape)");
         if (leading == nullptr || leading->name.empty()) leading = &d;
         shape.push_back(rows);
     }
@@ -176,7 +177,7 @@ Result<HostTensor> contents_for(const OnnxPort& port, const Shape& shape, const 
     if (given.dtype() == port.dtype && given.shape() == shape) return given;
     if (shape.has_batch() || given.element_count() != shape.element_count(1))
         return invalid_argument("input " + quoted(port.name) + " is " + to_string(shape) +
-                                ", its given contents are " + to_string(given.shape()));
+                                ", its given value is " + to_string(given.shape()));
     HostTensor contents(port.dtype, shape);
     for (int64_t i = 0; i < contents.element_count(); ++i) {
         if (is_floating(port.dtype) || is_floating(given.dtype()))
@@ -241,13 +242,14 @@ Status OnnxImporter::declare_inputs(Scope& scope) {
                                         [&](const OnnxPort& p) { return p.name == name; });
         if (is_known) return {};
         return not_found(std::string(option) + " names " + quoted(name) +
-                         ", which is no input of the model; there are: " + input_names());
+                         ", which is not an input of the model; expected one of: " + input_names());
     };
     for (const NamedShape& given : options_.input_shapes)
         HEARTH_TRY(check_name(given.name, options_.shape_flag_name));
     for (const NamedTensor& given : options_.constant_inputs)
         HEARTH_TRY(check_name(given.name, "constant_inputs"));
-    if (options_.batch_size < 0) return out_of_range("rows is " + std::to_string(options_.batch_size));
+    if (options_.batch_size < 0)
+        return out_of_range("rows is " + std::to_string(options_.batch_size));
     const Dim rows = options_.batch_size > 0 ? Dim(options_.batch_size) : kBatch;
     for (const OnnxPort& port : model_.graph.inputs) {
         const NamedShape* given = given_for(port, options_.input_shapes);
@@ -262,7 +264,8 @@ Status OnnxImporter::declare_inputs(Scope& scope) {
                                         missing_shapes());
             shape = *declared;
         }
-        if (Status s = check_extents(shape); !s.ok()) return s.with_context("input " + quoted(port.name));
+        if (Status s = check_extents(shape); !s.ok())
+            return s.with_context("input " + quoted(port.name));
         const Tensor input = trace_.input(port.name, shape, port.dtype);
         HEARTH_TRY(trace_.status());
         scope.values[port.name] = {input, {}};
@@ -311,7 +314,7 @@ Result<OnnxKnown> OnnxImporter::find(Scope& scope, const std::string& name) {
         if (const auto at = s->graph->initializers.find(name); at != s->graph->initializers.end())
             return initializer(name, at->second);
     }
-    return invalid_argument("reads " + quoted(name) + ", which nothing before it computes");
+    return invalid_argument("reads " + quoted(name) + ", which no earlier node computes");
 }
 
 Result<OnnxKnown> OnnxImporter::initializer(const std::string& name, const HostTensor& data) {
@@ -350,7 +353,7 @@ Status OnnxImporter::import_node(const OnnxNode& node, Scope& scope) {
     if (!node.references.empty()) {
         if (scope.call == nullptr)
             return invalid_argument("attribute " + quoted(node.references[0].name) +
-                                    " is a function's, and this is in none");
+                                    " refers to a function's attribute outside a function");
         HEARTH_ASSIGN(const OnnxNode resolved,
                       node.resolved(*scope.call, *scope.defaults, budget_));
         return import_node(resolved, scope);
@@ -535,7 +538,7 @@ std::vector<Tensor> OnnxImporter::constant(const OnnxNode& node, OnnxCall& call)
             x && a.name == "value_floats")
             return made(DType::kF32, std::span(*x), length(*x));
     }
-    return call.unsupported("a constant of this kind");
+    return call.unsupported("this kind of constant");
 }
 
 std::vector<Tensor> OnnxImporter::constant_of_shape(const OnnxNode& node, OnnxCall& call) {
@@ -612,11 +615,11 @@ Status OnnxImporter::name_outputs(Scope& scope) {
     for (const OnnxPort& port : model_.graph.outputs) {
         Result<Known> known = find(scope, port.name);
         if (!known.ok())
-            return invalid_argument("output " + quoted(port.name) + " is computed by no node");
+            return invalid_argument("output " + quoted(port.name) + " is not computed by any node");
         if (known->extents)
             return unsupported("output " + quoted(port.name) +
-                               " is the number of rows, which is known only when the program "
-                               "runs; import with fixed input shapes");
+                               " is the batch size, which is known only when the program runs; "
+                               "import with fixed input shapes");
         Tensor t = known->tensor;
         // Each output needs a value of its own: the application may bind each to a separate buffer.
         const bool is_computed = trace_.graph().producer(t.value()) != nullptr;
@@ -667,12 +670,14 @@ Result<ImportedModel> import_onnx(std::span<const std::byte> bytes, const Import
             return invalid_argument("the budget is " + std::to_string(options.expansion_limit));
         uint64_t size = bytes.size();
         // Input contents from the application count as part of the model's size.
-        for (const NamedTensor& value : options.constant_inputs) size += value.tensor.bytes().size();
+        for (const NamedTensor& value : options.constant_inputs)
+            size += value.tensor.bytes().size();
         Budget budget(size, options.expansion_limit);
         HEARTH_ASSIGN(OnnxModel model, read_onnx_model(bytes, options.external_data, budget));
         if (options.batch_norm == BatchNormImport::kFolded) fold_batch_norms(model);
         Result<ImportedModel> imported = OnnxImporter(model, options, budget).run();
-        if (!imported.ok()) return imported.status().with_context("ONNX model " + quoted(model.graph.name));
+        if (!imported.ok())
+            return imported.status().with_context("ONNX model " + quoted(model.graph.name));
         return imported;
     });
 }

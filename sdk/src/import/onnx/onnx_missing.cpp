@@ -27,7 +27,7 @@ Result<std::vector<const OnnxNode*>> needed_nodes(const OnnxGraph& graph) {
         for (const std::string& out : graph.nodes[n].outputs)
             if (!out.empty() && !producer.emplace(out, n).second)
                 return invalid_argument(graph.nodes[n].label() + " computes " + quoted(out) +
-                                        ", which another node computes too");
+                                        ", which another node also computes");
     std::vector<bool> is_needed(graph.nodes.size());
     std::vector<size_t> open;
     const auto need = [&](std::string_view name) {
@@ -83,7 +83,7 @@ std::string MissingOperators::text() const {
     size_t told = 0;
     for (const auto& [op, nodes] : nodes_) {
         if (told++ == kMostOperators) {
-            text += ", and " + std::to_string(nodes_.size() - kMostOperators) + " operators more";
+            text += ", and " + std::to_string(nodes_.size() - kMostOperators) + " more operators";
             break;
         }
         text += (text.empty() ? "operator " : ", operator ") + shown(op) + " (";

@@ -6,6 +6,7 @@
 // allocated, its extents are compared with its payload.
 
 #include "core/out_of_memory.hpp"
+#include "core/portable.hpp"
 #include "import/onnx/onnx_model.hpp"
 
 #include <hearth/core/extents.hpp>
@@ -121,15 +122,15 @@ class ExternalFiles {
         }
         if (!is_safe_location(location))
             return corrupt_data("its data is in the file " + quoted(location) +
-                                ", which is no path inside the model's folder");
+                                ", which is not a path inside the model's folder");
         if (length != size)
             return corrupt_data("it takes " + std::to_string(size) + " bytes, in the file " +
                                 quoted(location) + " it has " + std::to_string(length));
         if (!read_)
             return unsupported("its data is in the file " + quoted(location) +
-                               ", and external_data is not given");
+                               ", so ImportOptions::external_data must be given");
         uint64_t end = 0;
-        if (__builtin_add_overflow(offset, size, &end))
+        if (add_overflows(offset, size, &end))
             return corrupt_data("its data is at byte " + std::to_string(offset) + " of the file " +
                                 quoted(location));
         // Limits repeated reads, so that a small model cannot fill memory with copies of one range.
@@ -138,7 +139,8 @@ class ExternalFiles {
         file.left += kMostReads * added;
         if (size > file.left)
             return out_of_range("its tensors take more than " + std::to_string(kMostReads) +
-                                " times the bytes that they name of the file " + quoted(location));
+                                " times the bytes that they refer to in the file " +
+                                quoted(location));
         file.left -= size;
         Result<std::vector<std::byte>> bytes = read_(location, offset, size);
         if (!bytes.ok()) return bytes.status();
@@ -238,7 +240,7 @@ class ModelReader {
 
     Result<OnnxModel> read(const onnx::ModelProto& proto) {
         constexpr int64_t kOldestIr = 3, kNewestIr = 14;
-        if (!proto.has_graph()) return corrupt_data("the file holds no graph");
+        if (!proto.has_graph()) return corrupt_data("the file contains no graph");
         if (const int64_t ir = proto.ir_version(); ir < kOldestIr || ir > kNewestIr)
             return unsupported("format (IR) version " + std::to_string(ir) + "; known are " +
                                std::to_string(kOldestIr) + " to " + std::to_string(kNewestIr));
@@ -347,7 +349,7 @@ class ModelReader {
             case onnx::TypeProto::kSparseTensorType:
                 return "a sparse tensor";
             default:
-                return "of a type that is not told";
+                return "has no declared type";
         }
     }
 
@@ -360,7 +362,7 @@ class ModelReader {
         if (!info.type().has_tensor_type()) {
             // The type may be omitted, except for the model's inputs.
             if (info.type().value_case() != onnx::TypeProto::VALUE_NOT_SET || kind == "input")
-                note_unsupported(what + " is " + kind_of(info.type()) + "; only tensors are known");
+                note_unsupported(what + " is " + kind_of(info.type()) + "; expected a tensor");
             ports.push_back(std::move(port));
             return {};
         }
@@ -394,7 +396,7 @@ class ModelReader {
         node.overload = later_text(proto, kOverload);
         node.inputs.assign(proto.input().begin(), proto.input().end());
         node.outputs.assign(proto.output().begin(), proto.output().end());
-        if (node.op_type.empty()) return corrupt_data("a node has no operator");
+        if (node.op_type.empty()) return corrupt_data("a node has no operator type");
         std::vector<Attr> attrs;
         for (const onnx::AttributeProto& attr : proto.attribute())
             if (Status s = read_attribute(attr, node, attrs); !s.ok())
@@ -551,11 +553,13 @@ class MessageCounter {
 template <class Proto>
 Status parse(std::span<const std::byte> bytes, std::string_view what, Proto& proto) {
     if (bytes.size() > INT_MAX)
-        return out_of_range(std::string(what) + " of " + std::to_string(bytes.size()) +
-                            " bytes: protobuf messages end at 2 GiB");
+        return out_of_range(
+            std::string(what) + " of " + std::to_string(bytes.size()) +
+            " bytes, and protobuf messages have at most 2 GiB; store the weights as external data");
     if (bytes.empty() || !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-        return corrupt_data("the " + std::to_string(bytes.size()) + " bytes are no serialized " +
-                            std::string(what) + " (truncated or damaged?)");
+        return corrupt_data("the " + std::to_string(bytes.size()) + " bytes are not a serialized " +
+                            std::string(what) +
+                            "; the file is truncated or damaged, copy it again");
     return {};
 }
 

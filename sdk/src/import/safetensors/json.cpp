@@ -61,7 +61,7 @@ Status JsonReader::object(const std::function<Status(const std::string& key)>& m
     if (accept('}')) return {};
     do {
         HEARTH_ASSIGN(const std::string key, text());
-        if (!keys.insert(key).second) return error("another key than one that was there");
+        if (!keys.insert(key).second) return error("a key that differs from the previous ones");
         HEARTH_TRY(expect(':'));
         HEARTH_TRY(member(key));
     } while (accept(','));
@@ -105,13 +105,13 @@ Result<std::string> JsonReader::text() {
     std::string value;
     while (at_ < text_.size() && text_[at_] != '"') {
         const char c = text_[at_++];
-        if (static_cast<unsigned char>(c) < 0x20) return error("no control characters in a text");
+        if (static_cast<unsigned char>(c) < 0x20) return error("no control characters in a string");
         if (c == '\\')
             HEARTH_TRY(escape(value));
         else
             value += c;
     }
-    if (at_ == text_.size()) return error("the end of a text");
+    if (at_ == text_.size()) return error("the end of a string");
     ++at_;
     return value;
 }

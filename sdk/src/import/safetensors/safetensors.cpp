@@ -57,7 +57,7 @@ Result<Entry> read_entry(JsonReader& json, const std::string& name) {
             HEARTH_ASSIGN(entry.extents, json.numbers());
         } else if (key == "data_offsets") {
             HEARTH_ASSIGN(const std::vector<int64_t> range, json.numbers());
-            if (range.size() != 2) return corrupt_data("data_offsets are not two numbers");
+            if (range.size() != 2) return corrupt_data("data_offsets must be two numbers");
             entry.begin = static_cast<uint64_t>(range[0]);
             entry.end = static_cast<uint64_t>(range[1]);
         } else {
@@ -129,7 +129,7 @@ Result<NamedTensors> read_file(std::span<const std::byte> bytes, Metadata* metad
     if (reader.failed())
         return corrupt_data("its header of " + std::to_string(header_size) +
                             " bytes is longer than the " + std::to_string(bytes.size()) +
-                            " bytes there are (truncated or damaged?)");
+                            " bytes there are; the file is truncated or damaged, copy it again");
     HEARTH_ASSIGN(std::vector<Entry> entries, read_header(header, metadata));
     const std::span<const std::byte> data = reader.take(reader.left());
     HEARTH_TRY(check_layout(entries, data.size()));

@@ -33,9 +33,10 @@ class Machine {
     Result<Pickle> run() {
         while (!done_) {
             const auto opcode = reader_.number<uint8_t>();
-            if (reader_.failed()) return corrupt_data("ends before its STOP (truncated?)");
+            if (reader_.failed())
+                return corrupt_data("ends before its STOP; the file is truncated, copy it again");
             Status s = step(opcode);
-            if (s.ok() && reader_.failed()) s = corrupt_data("is cut off");
+            if (s.ok() && reader_.failed()) s = corrupt_data("is truncated");
             if (s.ok() && pickle_.values.size() > most_values_)
                 s = out_of_range("more than " + std::to_string(most_values_) + " values");
             if (!s.ok()) return s.with_context("at byte " + std::to_string(reader_.position()));
@@ -164,7 +165,7 @@ class Machine {
     Status protocol() {
         const auto version = reader_.number<uint8_t>();
         if (version >= 2 && version <= 5) return {};
-        return unsupported("pickle protocol " + std::to_string(version) + "; known are 2 to 5");
+        return unsupported("pickle protocol " + std::to_string(version) + "; expected 2 to 5");
     }
 
     Status stop() {
@@ -189,7 +190,7 @@ class Machine {
         return push(add_value({kind, 0, 0, {}, std::move(items)}));
     }
     Result<Id> pop_value() {
-        if (stack_.size() == floor()) return corrupt_data("takes more values than there are");
+        if (stack_.size() == floor()) return corrupt_data("pops more values than the stack has");
         const Id id = stack_.back();
         stack_.pop_back();
         return id;
@@ -205,7 +206,7 @@ class Machine {
     }
     Result<std::vector<Id>> take(size_t count) {
         if (stack_.size() - floor() < count)
-            return corrupt_data("takes more values than there are");
+            return corrupt_data("pops more values than the stack has");
         std::vector<Id> items(stack_.end() - static_cast<ptrdiff_t>(count), stack_.end());
         stack_.resize(stack_.size() - count);
         return items;
@@ -232,7 +233,9 @@ class Machine {
 
     Status real() {
         // The only big-endian number of the format.
-        const uint64_t bits = __builtin_bswap64(reader_.number<uint64_t>());
+        const auto stored = reader_.number<uint64_t>();
+        uint64_t bits = 0;
+        for (int i = 0; i < 64; i += 8) bits = bits << 8 | (stored >> i & 0xff);
         return push(add_value({Kind::kReal, 0, std::bit_cast<double>(bits), {}, {}}));
     }
 
@@ -248,7 +251,8 @@ class Machine {
     }
     Status marked(Kind kind) {
         HEARTH_ASSIGN(std::vector<Id> items, take_marked());
-        if (kind == Kind::kDict && items.size() % 2 != 0) return corrupt_data("a key has no value");
+        if (kind == Kind::kDict && items.size() % 2 != 0)
+            return corrupt_data("a dictionary key has no value");
         return make(kind, std::move(items));
     }
     Status add(size_t count, Kind kind) {
@@ -257,14 +261,15 @@ class Machine {
     }
     Status add_marked(Kind kind) {
         HEARTH_ASSIGN(const std::vector<Id> items, take_marked());
-        if (kind == Kind::kDict && items.size() % 2 != 0) return corrupt_data("a key has no value");
+        if (kind == Kind::kDict && items.size() % 2 != 0)
+            return corrupt_data("a dictionary key has no value");
         return add_items(items, kind);
     }
     Status add_items(const std::vector<Id>& items, Kind kind) {
-        if (stack_.size() == floor()) return corrupt_data("adds to nothing");
+        if (stack_.size() == floor()) return corrupt_data("appends to an empty stack");
         PickleValue& to = pickle_.values[stack_.back()];
         if (to.kind != kind && to.kind != Kind::kCall)
-            return corrupt_data("adds to what is no container of this kind");
+            return corrupt_data("appends to a value that is not such a container");
         to.items.insert(to.items.end(), items.begin(), items.end());
         return {};
     }
@@ -273,7 +278,8 @@ class Machine {
 
     Status push_global(std::string_view module, std::string_view name_in_it) {
         constexpr size_t kLongest = 1024;  // a long memoized text may be used many times
-        if (module.size() + name_in_it.size() > kLongest) return corrupt_data("names no class");
+        if (module.size() + name_in_it.size() > kLongest)
+            return corrupt_data("refers to a class without a name");
         HEARTH_TRY(budget_.spend(Budget::Of::kCopiedBytes, 64 + module.size() + name_in_it.size()));
         std::string name = std::string(module) + " " + std::string(name_in_it);
         names_.push_back(std::move(name));
@@ -287,20 +293,21 @@ class Machine {
         HEARTH_ASSIGN(const std::vector<Id> parts, take(2));
         const PickleValue &module = pickle_[parts[0]], &name = pickle_[parts[1]];
         if (module.kind != Kind::kText || name.kind != Kind::kText)
-            return corrupt_data("names a class with what is no text");
+            return corrupt_data("names a class by a value that is not a string");
         return push_global(module.text, name.text);
     }
     Status call() {
         HEARTH_ASSIGN(std::vector<Id> parts, take(2));
-        if (pickle_[parts[0]].kind != Kind::kGlobal) return corrupt_data("calls what is no name");
+        if (pickle_[parts[0]].kind != Kind::kGlobal)
+            return corrupt_data("calls a value that is not a known function");
         if (pickle_[parts[1]].kind != Kind::kTuple)
-            return corrupt_data("calls with arguments that are no tuple");
+            return corrupt_data("calls with arguments that are not a tuple");
         return make(Kind::kCall, std::move(parts));
     }
     /// BUILD sets an object's attributes, which are ignored.
     Status build() {
         HEARTH_TRY(pop_value().status());
-        return stack_.size() == floor() ? corrupt_data("builds nothing") : Status();
+        return stack_.size() == floor() ? corrupt_data("builds from an empty stack") : Status();
     }
     Status persistent() {
         HEARTH_ASSIGN(const Id id, pop_value());
@@ -310,14 +317,14 @@ class Machine {
     // --- The memo
 
     Status put(uint32_t at) {
-        if (stack_.size() == floor()) return corrupt_data("remembers nothing");
+        if (stack_.size() == floor()) return corrupt_data("memoizes from an empty stack");
         memo_[at] = stack_.back();
         return {};
     }
     Status get(uint32_t at) {
         const auto found = memo_.find(at);
         if (found == memo_.end())
-            return corrupt_data("recalls " + std::to_string(at) + ", which was never there");
+            return corrupt_data("recalls " + std::to_string(at) + ", which was never stored");
         return push(found->second);
     }
 

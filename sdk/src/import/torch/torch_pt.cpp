@@ -8,6 +8,7 @@
 // and torch/_utils.py of PyTorch 2.1.
 
 #include "core/out_of_memory.hpp"
+#include "core/portable.hpp"
 #include "import/torch/pickle.hpp"
 #include "import/torch/zip.hpp"
 
@@ -80,7 +81,7 @@ class TensorReader {
     Status visit(Id id, const std::string& name, int depth) {
         if (depth > kDeepest) return out_of_range("nested deeper than " + std::to_string(kDeepest));
         if (Status s = budget_.spend(Budget::Of::kVisits); !s.ok())
-            return s.with_context("its shared values unfold too far");
+            return s.with_context("its shared values expand to too many values");
         const PickleValue& v = pickle_[id];
         switch (v.kind) {
             case Kind::kDict:
@@ -128,7 +129,7 @@ class TensorReader {
         if (callable == "collections OrderedDict" || callable == "collections defaultdict") {
             if (callable == "collections OrderedDict" && arguments.size() == 1)
                 HEARTH_TRY(visit_pair_list(pickle_[arguments[0]], name, depth));
-            if (contents.size() % 2 != 0) return corrupt_data("a key has no value");
+            if (contents.size() % 2 != 0) return corrupt_data("a dictionary key has no value");
             return visit_pairs(contents, name, depth);
         }
         if (callable == "torch._utils _rebuild_parameter" && !arguments.empty())
@@ -150,7 +151,7 @@ class TensorReader {
         for (Id id : list.items) {
             HEARTH_TRY(budget_.spend(Budget::Of::kVisits));
             const PickleValue& pair = pickle_[id];
-            if (pair.items.size() != 2) return corrupt_data("a key has no value");
+            if (pair.items.size() != 2) return corrupt_data("a dictionary key has no value");
             HEARTH_TRY(visit_pairs(pair.items, name, depth));
         }
         return {};
@@ -168,9 +169,9 @@ class TensorReader {
         const PickleValue& tuple = pickle_[reference.items[0]];
         if (tuple.kind != Kind::kTuple || tuple.items.size() < 5 ||
             pickle_[tuple.items[0]].text != "storage")
-            return corrupt_data("refers to what is no storage");
+            return corrupt_data("refers to a value that is not a storage");
         if (tuple.items.size() > 5 && pickle_[tuple.items[5]].kind != Kind::kNone)
-            return unsupported("its storage is a part of another");
+            return unsupported("its storage is a view of another one; save contiguous tensors");
         const PickleValue &kind = pickle_[tuple.items[1]], &key = pickle_[tuple.items[2]];
         if (key.text.size() > kLongestName) return out_of_range("its storage's name is too long");
         const auto at = storages_.find(std::string(key.text));
@@ -193,13 +194,13 @@ class TensorReader {
             pickle_[tuple->items[1]].items.size() == 1)
             tuple = &pickle_[pickle_[tuple->items[1]].items[0]];
         if (tuple->kind != Kind::kTuple && tuple->kind != Kind::kList)
-            return corrupt_data("its extents are no tuple");
+            return corrupt_data("its shape is not a tuple");
         if (tuple->items.size() > static_cast<size_t>(kMaxRank))
             return unsupported("rank " + std::to_string(tuple->items.size()) + " is more than " +
                                std::to_string(kMaxRank));
         for (Id item : tuple->items) {
             if (pickle_[item].kind != Kind::kInteger)
-                return corrupt_data("an extent is no integer");
+                return corrupt_data("an extent is not an integer");
             list.push_back(pickle_[item].integer);
         }
         return list;
@@ -231,7 +232,7 @@ class TensorReader {
         HEARTH_ASSIGN(const DType dtype, element_type(storage, dtype_id));
         const PickleValue& offset = pickle_[arguments[1]];
         if (offset.kind != Kind::kInteger || offset.integer < 0)
-            return corrupt_data("its offset is no position");
+            return corrupt_data("its offset is negative or not an integer");
         HEARTH_ASSIGN(const std::vector<int64_t> extents, integers(arguments[2]));
         HEARTH_ASSIGN(const std::vector<int64_t> strides, integers(arguments[3]));
         HEARTH_ASSIGN(const Shape shape, checked_shape(extents));
@@ -296,8 +297,8 @@ class TensorReader {
         for (size_t i = 0; i < strides.size(); ++i) {
             int64_t span = 0;
             if (strides[i] < 0 || strides[i] > kMaxExtent ||
-                __builtin_mul_overflow(strides[i], shape[static_cast<int>(i)].count - 1, &span) ||
-                __builtin_add_overflow(last, span, &last))
+                multiply_overflows(strides[i], shape[static_cast<int>(i)].count - 1, &span) ||
+                add_overflows(last, span, &last))
                 return corrupt_data("has a stride of " + std::to_string(strides[i]));
         }
         if (static_cast<uint64_t>(last) < held) return {};
@@ -319,11 +320,12 @@ Result<NamedTensors> read_archive(std::span<const std::byte> bytes) {
         return e.first.ends_with(kPickle) && (e.first.size() == kPickle.size() ||
                                               e.first[e.first.size() - kPickle.size() - 1] == '/');
     });
-    if (at == entries->end()) return corrupt_data("the archive has no data.pkl");
+    if (at == entries->end())
+        return corrupt_data("the archive has no data.pkl; expected a file of torch.save");
     const std::string folder = at->first.substr(0, at->first.size() - kPickle.size());
     if (const auto order = entries->find(folder + "byteorder"); order != entries->end())
         if (ByteReader(order->second).text(order->second.size()) != "little")
-            return unsupported("it is not little-endian");
+            return unsupported("it is big-endian; save it on a little-endian machine");
     Storages storages;
     const std::string data = folder + "data/";
     for (const auto& [name, contents] : *entries)
@@ -359,7 +361,8 @@ Result<NamedTensors> read_legacy(std::span<const std::byte> bytes) {
     Budget budget(bytes.size());
     HEARTH_ASSIGN(const Pickle magic, read_pickle(reader, budget));
     if (magic[magic.root].kind != Kind::kBig || magic[magic.root].text != kMagic)
-        return corrupt_data("does not begin with PyTorch's magic number");
+        return corrupt_data(
+            "does not begin with PyTorch's magic number; expected a file of torch.save");
     HEARTH_ASSIGN(const Pickle version, read_pickle(reader, budget));
     if (version[version.root].integer != 1001)
         return unsupported("version " + std::to_string(version[version.root].integer));
@@ -368,7 +371,7 @@ Result<NamedTensors> read_legacy(std::span<const std::byte> bytes) {
     for (size_t i = 0; facts.kind == Kind::kDict && i + 1 < facts.items.size(); i += 2)
         if (system[facts.items[i]].text == "little_endian" &&
             system[facts.items[i + 1]].integer == 0)
-            return unsupported("it is not little-endian");
+            return unsupported("it is big-endian; save it on a little-endian machine");
     HEARTH_ASSIGN(const Pickle pickle, read_pickle(reader, budget));
     HEARTH_ASSIGN(const Pickle keys, read_pickle(reader, budget));
     const std::unordered_map<std::string, uint64_t> sizes = element_sizes(pickle);
@@ -380,10 +383,11 @@ Result<NamedTensors> read_legacy(std::span<const std::byte> bytes) {
         const auto size = sizes.find(key);
         if (size == sizes.end()) return corrupt_data("nothing uses the storage " + quoted(key));
         const auto count = reader.number<uint64_t>();
-        if (count > bytes.size()) return corrupt_data("the storage " + quoted(key) + " is cut off");
+        if (count > bytes.size())
+            return corrupt_data("the storage " + quoted(key) + " is truncated");
         storages[key] = reader.take(count * size->second);
     }
-    if (reader.failed()) return corrupt_data("its storages are cut off");
+    if (reader.failed()) return corrupt_data("its storages are truncated; copy the file again");
     return TensorReader(pickle, storages, budget).run();
 }
 

@@ -52,13 +52,13 @@ Result<Directory> find_directory64(std::span<const std::byte> bytes, uint64_t en
     ByteReader end(bytes);
     end.seek(locator.number<uint64_t>());
     if (end.number<uint32_t>() != kDirectoryEnd64)
-        return corrupt_data("its 64-bit directory is not where it should be");
+        return corrupt_data("its 64-bit directory is not at the offset that the archive gives");
     end.take(8 + 2 + 2 + 4 + 4 + 8);  // record size, versions, disk numbers, entries on this disk
     Directory directory;
     directory.count = end.number<uint64_t>();
     end.take(8);
     directory.offset = end.number<uint64_t>();
-    if (end.failed()) return corrupt_data("its 64-bit directory is cut off");
+    if (end.failed()) return corrupt_data("its 64-bit directory is truncated");
     return directory;
 }
 
@@ -78,10 +78,10 @@ Result<Directory> find_directory(std::span<const std::byte> bytes) {
         const auto offset = reader.number<uint32_t>();
         if (reader.number<uint16_t>() != reader.left()) continue;  // not the comment's length
         if (count == kWide16 || offset == kWide32) return find_directory64(bytes, at);
-        if (part != 0) return unsupported("is one part of several");
+        if (part != 0) return unsupported("is one of several parts of a split archive; join them");
         return Directory{offset, count};
     }
-    return corrupt_data("has no directory at its end (truncated?)");
+    return corrupt_data("has no directory at its end; the file is truncated, copy it again");
 }
 
 struct Entry {
@@ -100,9 +100,9 @@ Status read_extra(std::string_view extra, Entry& entry) {
         if (id != 1) continue;
         for (uint64_t* wide : {&entry.size, &entry.stored, &entry.offset})
             if (*wide == kWide32) *wide = field.number<uint64_t>();
-        if (field.failed()) return corrupt_data("its 64-bit sizes are cut off");
+        if (field.failed()) return corrupt_data("its 64-bit sizes are truncated");
     }
-    return reader.failed() ? corrupt_data("its extra fields are cut off") : Status();
+    return reader.failed() ? corrupt_data("its extra fields are truncated") : Status();
 }
 
 Result<Entry> read_directory_entry(ByteReader& reader) {
@@ -124,7 +124,7 @@ Result<Entry> read_directory_entry(ByteReader& reader) {
     entry.name = reader.text(name_size);
     const std::string_view extra = reader.text(extra_size);
     reader.take(comment_size);
-    if (reader.failed()) return corrupt_data("its directory is cut off");
+    if (reader.failed()) return corrupt_data("its directory is truncated");
     HEARTH_TRY(read_extra(extra, entry));
     return entry;
 }
@@ -134,7 +134,7 @@ Result<std::span<const std::byte>> contents(std::span<const std::byte> bytes, co
     if ((entry.flags & kEncrypted) != 0) return unsupported("is encrypted");
     if (entry.method != 0 || entry.stored != entry.size)
         return unsupported("is compressed (method " + std::to_string(entry.method) +
-                           "); only stored entries can be read");
+                           "); expected entries without compression, as torch.save writes them");
     ByteReader reader(bytes);
     reader.seek(entry.offset);
     if (reader.number<uint32_t>() != kLocalHeader)
@@ -145,7 +145,7 @@ Result<std::span<const std::byte>> contents(std::span<const std::byte> bytes, co
         return corrupt_data("has another name than in the directory");
     reader.take(extra_size);
     const std::span<const std::byte> data = reader.take(entry.size);
-    if (reader.failed()) return corrupt_data("is cut off");
+    if (reader.failed()) return corrupt_data("is truncated");
     if (crc32(data) != entry.crc) return corrupt_data("its checksum differs");
     return data;
 }

@@ -5,6 +5,7 @@
 
 #include "compiler/ir/graph.hpp"
 #include "import/weights/pattern.hpp"
+#include "program/legacy_names.hpp"
 
 #include <hearth/weights.hpp>
 
@@ -83,16 +84,21 @@ Result<Match> match(const NamedTensors& file, const Targets& targets, const Load
     Match match;
     std::set<std::string, std::less<>> seen;
     for (const auto& [original, tensor] : file) {
-        HEARTH_ASSIGN(const std::string name, renamer.apply(original));
+        HEARTH_ASSIGN(std::string name, renamer.apply(original));
+        // A learner of another version has other names for some of its params.
+        if (const AliasName alias = alias_of_variable(name);
+            !targets.contains(name) && targets.contains(alias.view()))
+            name = alias.view();
         if (!seen.insert(name).second)
-            return invalid_argument("'" + original + "' and another tensor both become '" + name +
-                                    "'");
+            return invalid_argument("'" + original + "' and another tensor are both renamed to '" +
+                                    name + "'");
         const auto target = targets.find(name);
         if (target == targets.end())
             match.report.unexpected.push_back(name);
         else if (!fits(tensor, target->second, options.convert))
-            match.report.mismatched.push_back({name, typed(target->second.dtype, target->second.shape),
-                                            typed(tensor.dtype(), tensor.shape())});
+            match.report.mismatched.push_back({name,
+                                               typed(target->second.dtype, target->second.shape),
+                                               typed(tensor.dtype(), tensor.shape())});
         else
             match.contents.emplace(name, tensor.cast(target->second.dtype));
     }
@@ -103,7 +109,7 @@ Result<Match> match(const NamedTensors& file, const Targets& targets, const Load
     std::sort(match.report.mismatched.begin(), match.report.mismatched.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });
     if (options.strict && !match.report.is_complete())
-        return invalid_argument("the weights do not fit: " + match.report.text("; "));
+        return invalid_argument("the weights do not match the program: " + match.report.text("; "));
     return match;
 }
 

@@ -59,7 +59,7 @@ class Parser {
         whole.kind = Kind::kGroup;
         whole.group = 0;
         HEARTH_TRY(alternatives(whole));
-        if (at_ < text_.size()) return error("a ) without its (");
+        if (at_ < text_.size()) return error("a ) without a (");
         group_count = group_count_;
         return {};
     }
@@ -77,7 +77,7 @@ class Parser {
     }
 
     Status alternatives(Item& group) {
-        if (++depth_ > kDeepest) return error("too many groups in one another");
+        if (++depth_ > kDeepest) return error("groups nested too deeply");
         do {
             std::vector<Item>& sequence = group.alternatives.emplace_back();
             while (!at_end() && text_[at_] != '|' && text_[at_] != ')') {
@@ -118,13 +118,13 @@ class Parser {
         else
             item.group = group_count_++;
         HEARTH_TRY(alternatives(item));
-        return accept(')') ? Status() : error("a ( without its )");
+        return accept(')') ? Status() : error("a ( without a )");
     }
 
     Status one_of(Item& item) {
         const bool is_negated = accept('^');
         do {
-            if (at_end()) return error("a [ without its ]");
+            if (at_end()) return error("a [ without a ]");
             const char first = text_[at_++];
             if (first == '\\') {
                 HEARTH_TRY(escape(item.set));
@@ -160,7 +160,7 @@ class Parser {
         if (!number(item.least)) return error("a { without a number");
         item.most = item.least;
         if (accept(',') && !number(item.most)) item.most = kNoLimit;
-        if (!accept('}')) return error("a { without its }");
+        if (!accept('}')) return error("a { without a }");
         return item.most < item.least ? error("bounds that are reversed") : Status();
     }
 
@@ -266,7 +266,8 @@ Result<std::string> Pattern::replace(std::string_view name, std::string_view rep
     while (at <= name.size()) {
         const bool matches = matcher.match(whole_, at);
         if (matcher.gave_up())
-            return out_of_range("matching '" + std::string(name) + "' takes too many steps");
+            return out_of_range("matching '" + std::string(name) +
+                                "' takes too many steps; write a simpler one");
         const size_t size = matches ? matcher.group(0).size() : 0;
         for (size_t i = 0; matches && i < replacement.size(); ++i) {
             if (replacement[i] != '$' || i + 1 == replacement.size()) {

@@ -35,15 +35,15 @@ struct BehaviorCloningBuilder {
                                   ActionDistribution::param_size(schema), 0.01, seed);
         Tensor log_std;
         if (const int64_t count = ActionDistribution::continuous_size(schema); count > 0)
-            log_std = clamp(trace.param("actor.log_deviation", {count},
-                                              Init::constant(clone.log_std_init)),
-                                  clone.log_std_min, clone.log_std_max);
+            log_std =
+                clamp(trace.param("actor.log_std", {count}, Init::constant(clone.log_std_init)),
+                      clone.log_std_min, clone.log_std_max);
         return {ActionDistribution(schema, head, mask, log_std), head};
     }
 
     Tensor mask_input(Trace& trace) const {
         return schema.mask_size() > 0 ? trace.input("mask", {kBatch, schema.mask_size()})
-                                       : Tensor();
+                                      : Tensor();
     }
 
     ActionSample decide(Trace& trace, const Tensor& observation, const Tensor& mask,
@@ -61,7 +61,7 @@ struct BehaviorCloningBuilder {
     void act(Trace& trace) const {
         const Tensor observation = trace.input("observation", {kBatch, schema.observation_size()});
         const Tensor mask = mask_input(trace);
-        const ActionSample said = decide(trace, observation, mask, trace.input("explore", {}));
+        const ActionSample said = decide(trace, observation, mask, trace.input("exploration", {}));
         output_decision(trace, schema, said.action, said.log_prob);
         const std::string read[] = {"actor"};
         read_copies(trace, kPublished, read);
@@ -74,7 +74,7 @@ struct BehaviorCloningBuilder {
         f.id = cast(trace.input("id", {kBatch}, DType::kU32), DType::kI32);
         const Tensor observation = trace.input("observation", {kBatch, schema.observation_size()});
         const Tensor mask = mask_input(trace);
-        const ActionSample said = decide(trace, observation, mask, trace.input("explore", {}));
+        const ActionSample said = decide(trace, observation, mask, trace.input("exploration", {}));
         f.remember(trace, "action", unscale_action(schema, said.action));
         gather_status(trace, {});
         const std::string read[] = {"actor"};
@@ -86,8 +86,10 @@ struct BehaviorCloningBuilder {
         const Demonstration shown = Demonstration::declare(trace, schema);
         ReplayBuffer ring(trace, clone.buffer_size);
         const Tensor place = shown.store(status, schema, ring);
-        if (is_capped()) index_copy_(ring.column("source"), place, trace.input("source", {kBatch}));
-        const RunningMeanStd normalizer = own_normalizer(trace, schema, clone.normalize_observations);
+        if (is_capped())
+            index_copy_(ring.column("source"), place, trace.input("demonstrator", {kBatch}));
+        const RunningMeanStd normalizer =
+            own_normalizer(trace, schema, clone.normalize_observations);
         count_limited_observations(status, schema, shown.observation, normalizer,
                                    clone.limits.clip_obs);
         if (normalizer.mean.ok())
@@ -135,8 +137,8 @@ struct BehaviorCloningBuilder {
     /// source: [batch] -> [batch].
     Tensor weight_of(const Tensor& source) const {
         const Tensor is_same = equal(unsqueeze(source, {1}), unsqueeze(source, {0}));
-        const Tensor most =
-            source.trace()->constant(clone.max_demonstrator_fraction * static_cast<double>(clone.batch_size));
+        const Tensor most = source.trace()->constant(clone.max_demonstrator_fraction *
+                                                     static_cast<double>(clone.batch_size));
         return where(less(source, 0.5), 1.0, minimum(most / sum(number(is_same), {1}), 1.0));
     }
     /// Weighted mean over a batch.  loss: [batch] or [batch, n]; weight: [batch], or empty.
@@ -178,18 +180,21 @@ struct BehaviorCloningBuilder {
 
 }  // namespace
 
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const BehaviorCloning& behavior_cloning,
-                    uint64_t seed) {
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
+                               const BehaviorCloning& behavior_cloning, uint64_t seed) {
     const auto check = [&]() -> Status {
         HEARTH_TRY(schema.status());
-        HEARTH_TRY(check_replay(
-            "cloning", {.buffer_size = behavior_cloning.buffer_size, .batch_size = behavior_cloning.batch_size, .learning_starts = behavior_cloning.learning_starts}));
-        if (!(behavior_cloning.max_demonstrator_fraction > 0 && behavior_cloning.max_demonstrator_fraction <= 1))
-            return invalid_argument("cloning: a source_share of " +
+        HEARTH_TRY(check_replay("cloning", {.buffer_size = behavior_cloning.buffer_size,
+                                            .batch_size = behavior_cloning.batch_size,
+                                            .learning_starts = behavior_cloning.learning_starts}));
+        if (!(behavior_cloning.max_demonstrator_fraction > 0 &&
+              behavior_cloning.max_demonstrator_fraction <= 1))
+            return invalid_argument("BehaviorCloning: max_demonstrator_fraction is " +
                                     std::to_string(behavior_cloning.max_demonstrator_fraction) +
                                     ", expected more than 0, at most 1");
         if (network.recurrent_state_size > 0)
-            return unsupported("cloning: networks with memory; expected one without");
+            return unsupported(
+                "BehaviorCloning: the network has recurrent state; expected one without");
         return {};
     };
     const BehaviorCloningBuilder b{schema, network, behavior_cloning, seed};
@@ -200,14 +205,16 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
                           {"learn", [&](Trace& t) { b.learn(t); }}});
 }
 
-AgentGraphs build_regression_graphs(const PolicyNetwork& network, const Regression& r, uint64_t seed) {
+AgentGraphs build_regression_graphs(const PolicyNetwork& network, const Regression& r,
+                                    uint64_t seed) {
     const auto check = [&]() -> Status {
         HEARTH_TRY(check_positive("regression", "input_size", r.input_size));
         HEARTH_TRY(check_positive("regression", "output_size", r.output_size));
-        HEARTH_TRY(check_replay("regression",
-                                {.buffer_size = r.buffer_size, .batch_size = r.batch_size, .learning_starts = r.learning_starts}));
+        HEARTH_TRY(check_replay("regression", {.buffer_size = r.buffer_size,
+                                               .batch_size = r.batch_size,
+                                               .learning_starts = r.learning_starts}));
         if (network.recurrent_state_size > 0)
-            return unsupported("regression: networks with memory; expected one without");
+            return unsupported("Regression: the network has recurrent state; expected one without");
         return {};
     };
     const auto network_of = [&](Trace& trace, const Tensor& input) {
@@ -245,8 +252,8 @@ AgentGraphs build_regression_graphs(const PolicyNetwork& network, const Regressi
             ring.draw(global_step(trace, "learn.draws"), rng_key("replay", seed), r.batch_size);
         const Tensor output = network_of(trace, take(ring.column("input", r.input_size), place));
         const Tensor wanted = take(ring.column("target", r.output_size), place);
-        const Tensor loss =
-            r.huber_delta > 0 ? huber_loss(output, wanted, r.huber_delta) : mse_loss(output, wanted);
+        const Tensor loss = r.huber_delta > 0 ? huber_loss(output, wanted, r.huber_delta)
+                                              : mse_loss(output, wanted);
         guarded_step(
             status,
             {.groups = {{.loss = loss,

@@ -103,7 +103,7 @@ ActionDistribution::ActionDistribution(const AgentSpec& schema, const Tensor& lo
     };
     expect(logits_and_means, param_size(schema), "the head");
     expect(mask, schema.mask_size(), "the mask");
-    expect(log_std, numbers, "the log-deviation");
+    expect(log_std, numbers, "log_std");
     int64_t head_at = 0, mask_at = 0, number_at = 0;
     for (const Action& a : schema.actions()) {
         Head part;
@@ -114,9 +114,8 @@ ActionDistribution::ActionDistribution(const AgentSpec& schema, const Tensor& lo
         head_at += a.count;
         if (!a.is_discrete) {
             part.mean = own;
-            part.log_std = numbers == a.count && log_std.ok()
-                                     ? log_std
-                                     : column(log_std, number_at, a.count);
+            part.log_std =
+                numbers == a.count && log_std.ok() ? log_std : column(log_std, number_at, a.count);
             number_at += a.count;
         } else if (!a.masked) {
             part.logits = own;
@@ -168,7 +167,8 @@ Tensor ActionDistribution::mode() const {
             actions.push_back(p.logits.ok() ? cast(argmax(p.logits, -1, true), p.logits.dtype())
                                             : p.logits);
         else
-            actions.push_back(kind_ == ContinuousDistribution::kSquashedGaussian ? tanh(p.mean) : p.mean);
+            actions.push_back(kind_ == ContinuousDistribution::kSquashedGaussian ? tanh(p.mean)
+                                                                                 : p.mean);
     }
     if (actions.empty()) return {};
     return actions.size() == 1 ? actions[0] : concat(actions, -1);
@@ -211,9 +211,9 @@ Tensor ActionDistribution::entropy() const {
                 const double inverse_root_pi = std::numbers::inv_sqrtpi;
                 for (const Node& node : kHermite)
                     for (const double side : {-1.0, 1.0})
-                        term = term + log_slope(p.mean + exp(p.log_std) *
-                                                             (side * root_two * node.place)) *
-                                          (node.weight * inverse_root_pi);
+                        term = term +
+                               log_slope(p.mean + exp(p.log_std) * (side * root_two * node.place)) *
+                                   (node.weight * inverse_root_pi);
             }
         }
         total = total.ok() ? total + term : term;

@@ -111,7 +111,7 @@ struct ChoiceNet {
         const Tensor observation = trace.input("observation", {kBatch, schema.observation_size()});
         const Tensor mask =
             schema.mask_size() > 0 ? trace.input("mask", {kBatch, schema.mask_size()}) : Tensor();
-        const Tensor explore = trace.input("explore", {});
+        const Tensor explore = trace.input("exploration", {});
         output_decision(trace, schema,
                         decide(trace, prefix, normalizes, observation, mask, explore));
         const std::string read[] = {prefix};
@@ -131,10 +131,11 @@ struct ChoiceNet {
         for (const Action& a : schema.actions())
             if (!a.is_discrete)
                 return invalid_argument(std::string(learner) + ": action '" + a.name +
-                                        "' is numbers; expected choices");
+                                        "' is continuous; expected discrete actions (PPO and SAC "
+                                        "take continuous ones)");
         if (network.recurrent_state_size > 0)
             return unsupported(std::string(learner) +
-                               ": networks with memory; expected one without");
+                               ": the network has recurrent state; expected one without");
         return {};
     }
 };
@@ -161,7 +162,7 @@ struct DqnBuilder {
     bool has_priority() const { return dqn.prioritized_alpha > 0; }
     /// The largest priority so far, which new samples get.
     static Tensor most_priority(Trace& trace) {
-        return trace.non_persistent_state("replay.most_priority", {}, Init::constant(1));
+        return trace.non_persistent_state("replay.max_priority", {}, Init::constant(1));
     }
 
     /// Accumulates n-step returns in place: adds each new reward, discounted, to the samples of up
@@ -256,9 +257,8 @@ struct DqnBuilder {
             maximum(ring.size() - trace.constant(1, DType::kI32), trace.constant(0, DType::kI32));
         const Tensor place =
             minimum(cast(searchsorted(up_to, part * total, true), DType::kI32), last);
-        const Tensor probability =
-            maximum(take(priorities, place), 1e-12) / maximum(total, 1e-12);
-        const Tensor beta = hyperparameter(trace, "correction", dqn.prioritized_beta);
+        const Tensor probability = maximum(take(priorities, place), 1e-12) / maximum(total, 1e-12);
+        const Tensor beta = hyperparameter(trace, "prioritized_beta", dqn.prioritized_beta);
         const Tensor raw = exp(neg(beta) * log(probability * cast(ring.size(), DType::kF32)));
         return {place, raw / max(raw)};
     }
@@ -301,17 +301,20 @@ struct DqnBuilder {
         const Tensor loss = mean(losses * drawn.weight) / branches;
         const auto also = [&] {
             if (has_priority()) {
-                const Tensor priority = exp(log(surprise / branches + 1e-6) * dqn.prioritized_alpha);
+                const Tensor priority =
+                    exp(log(surprise / branches + 1e-6) * dqn.prioritized_alpha);
                 index_copy_(ring.column("priority"), drawn.place, priority);
                 const Tensor most = most_priority(trace);
                 trace.assign(most, maximum(most, max(priority)));
             }
-            if (dqn.target_update_interval == 1) return polyak_update(trace, "target.q", "q", dqn.tau);
+            if (dqn.target_update_interval == 1)
+                return polyak_update(trace, "target.q", "q", dqn.tau);
             const Tensor since = trace.state("learn.since_target", {}, {}, DType::kI32);
             const Tensor count = since + 1.0;
             // Tied to the loss, so `since` is read before it changes and needs no copy.
-            const Tensor moves = logical_and(
-                is_finite(loss), greater_equal(count, static_cast<double>(dqn.target_update_interval)));
+            const Tensor moves =
+                logical_and(is_finite(loss),
+                            greater_equal(count, static_cast<double>(dqn.target_update_interval)));
             trace.assign(since, where(moves, trace.constant(0, DType::kI32), count));
             polyak_update(trace, "target.q", "q", ScalarOrTensor(number(moves) * dqn.tau));
         };
@@ -322,7 +325,8 @@ struct DqnBuilder {
                          .optimizer = "adam",
                          .learning_rate = rate_of(trace, "learning_rate", dqn.learning_rate)}},
              .rails = dqn.limits,
-             .may_learn = greater_equal(ring.size(), static_cast<double>(dqn.replay.learning_starts)),
+             .may_learn =
+                 greater_equal(ring.size(), static_cast<double>(dqn.replay.learning_starts)),
              .also = also});
         status.set(AgentMetric::kLoss, loss);
         status.set(AgentMetric::kValueLoss, loss);
@@ -339,7 +343,9 @@ struct TamerBuilder {
     ChoiceNet net;
 
     /// The number of judged decisions.
-    static Tensor judged_count(Trace& trace) { return trace.non_persistent_state("praise.count", {}); }
+    static Tensor judged_count(Trace& trace) {
+        return trace.non_persistent_state("praise.count", {});
+    }
 
     // The label of a decision is the mean of the praise that it received, weighted by credit.
     //
@@ -414,8 +420,8 @@ struct TamerBuilder {
         // Samples judged decisions only, with probability proportional to their credit.
         const Tensor up_to = cumsum(weights, 0);
         const Tensor total = slice(up_to, 0, praise.buffer_size - 1, praise.buffer_size);
-        const Tensor u = random_uniform(global_step(trace, "learn.draws"),
-                                        rng_key("replay", seed), {praise.batch_size});
+        const Tensor u = random_uniform(global_step(trace, "learn.draws"), rng_key("replay", seed),
+                                        {praise.batch_size});
         const Tensor place =
             minimum(cast(searchsorted(up_to, u * total, true), DType::kI32),
                     trace.constant(static_cast<double>(praise.buffer_size - 1), DType::kI32));
@@ -435,9 +441,9 @@ struct TamerBuilder {
                          .optimizer = "adam",
                          .learning_rate = rate_of(trace, "learning_rate", praise.learning_rate)}},
              .rails = praise.limits,
-             .may_learn =
-                 logical_and(greater_equal(judged_count(trace), static_cast<double>(praise.learning_starts)),
-                             greater(reshape(total, {}), 0))});
+             .may_learn = logical_and(
+                 greater_equal(judged_count(trace), static_cast<double>(praise.learning_starts)),
+                 greater(reshape(total, {}), 0))});
         status.set(AgentMetric::kLoss, loss);
         (void)status.finish();
     }
@@ -445,21 +451,21 @@ struct TamerBuilder {
 
 }  // namespace
 
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Dqn& dqn,
-                    uint64_t seed) {
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
+                               const Dqn& dqn, uint64_t seed) {
     const ChoiceNet net{schema, network, seed, dqn.dueling, dqn.limits.clip_obs};
     const auto check = [&]() -> Status {
         HEARTH_TRY(net.check("DQN"));
         HEARTH_TRY(check_replay("DQN", dqn.replay));
         HEARTH_TRY(check_positive("DQN", "target_update_interval", dqn.target_update_interval));
         if (dqn.return_steps < 1 || dqn.return_steps > 16)
-            return invalid_argument("DQN: returns of " + std::to_string(dqn.return_steps) +
+            return invalid_argument("DQN: n-step returns of " + std::to_string(dqn.return_steps) +
                                     " steps, expected 1 to 16");
         if (dqn.replay.buffer_size < 2 * dqn.return_steps * dqn.replay.n_agents)
-            return invalid_argument("DQN: a ring of " + std::to_string(dqn.replay.buffer_size) +
-                                    " is too small for " + std::to_string(dqn.replay.n_agents) +
-                                    " agents and returns of " + std::to_string(dqn.return_steps) +
-                                    " steps");
+            return invalid_argument(
+                "DQN: a replay buffer of " + std::to_string(dqn.replay.buffer_size) +
+                " is too small for " + std::to_string(dqn.replay.n_agents) +
+                " agents and returns of " + std::to_string(dqn.return_steps) + " steps");
         return {};
     };
     const DqnBuilder b{schema, dqn, seed, net};
@@ -471,8 +477,8 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
          {"learn", [&](Trace& t) { b.learn(t); }}});
 }
 
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Tamer& tamer,
-                    uint64_t seed) {
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
+                               const Tamer& tamer, uint64_t seed) {
     const ChoiceNet net{schema, network, seed, false, tamer.limits.clip_obs};
     const auto check = [&]() -> Status {
         HEARTH_TRY(net.check("praise"));
@@ -481,11 +487,12 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
                                            .batch_size = tamer.batch_size,
                                            .learning_starts = tamer.learning_starts}));
         if (tamer.credit_window.empty() || tamer.credit_window.size() > 64)
-            return invalid_argument("praise: credit for " + std::to_string(tamer.credit_window.size()) +
+            return invalid_argument("TAMER: credit for " +
+                                    std::to_string(tamer.credit_window.size()) +
                                     " decisions, expected 1 to 64");
         for (const double c : tamer.credit_window)
             if (!(c > 0 && c <= 100))
-                return invalid_argument("praise: a credit of " + std::to_string(c) +
+                return invalid_argument("TAMER: a credit of " + std::to_string(c) +
                                         ", expected more than 0, at most 100");
         return {};
     };

@@ -153,7 +153,7 @@ Tensor normalized_mask(Trace& trace, const AgentSpec& schema) {
 }
 
 Tensor normalize_frame(const AgentSpec& schema, const Tensor& frame,
-                        const RunningMeanStd& normalizer) {
+                       const RunningMeanStd& normalizer) {
     const Tensor seen = encode_frame(schema, frame);
     if (!seen.ok() || !normalizer.mean.ok()) return seen;
     const Tensor is_normalized = greater(normalized_mask(*seen.trace(), schema), 0);
@@ -170,7 +170,7 @@ Tensor encode(Trace& trace, std::string_view prefix, const AgentSpec& schema,
     }
     if (observation.rank() != 2 || observation.dim(1) != Dim(schema.observation_size())) {
         trace.fail(invalid_argument("encode: observation is " + to_string(observation.shape()) +
-                                    ", expected [rows, " +
+                                    ", expected [batch, " +
                                     std::to_string(schema.observation_size()) + "]"));
         return {};
     }
@@ -186,8 +186,8 @@ Tensor encode(Trace& trace, std::string_view prefix, const AgentSpec& schema,
     find_sets(schema.observations(), "", 0, sets);
     const Tensor newest = sound(columns(observation, 0, schema.frame_size()));
     for (const SetPlace& s : sets)
-        parts.push_back(
-            pooled(trace, nn::join_name(prefix, "sets." + s.path), *s.field, newest, s.begin, options));
+        parts.push_back(pooled(trace, nn::join_name(prefix, "sets." + s.path), *s.field, newest,
+                               s.begin, options));
     return joined(std::move(parts));
 }
 

@@ -245,22 +245,23 @@ std::vector<Trace*> runtime_entries(const AgentGraphs& traces, const AgentManife
 std::vector<Trace*> simulation_entries(const AgentGraphs& traces) {
     std::vector<Trace*> out;
     for (const auto& trace : traces)
-        if (trace->graph().name != "adapt") out.push_back(trace.get());
+        if (trace->graph().name != "shrink_and_perturb") out.push_back(trace.get());
     return out;
 }
 
 namespace {
 
-AgentManifest manifest_with(const AgentSpec& schema, Algorithm kind, int64_t agents,
-                            int64_t ring,
-                            std::initializer_list<std::pair<const char*, Hyperparameter>> settings) {
+AgentManifest manifest_with(
+    const AgentSpec& schema, Algorithm kind, int64_t agents, int64_t ring,
+    std::initializer_list<std::pair<const char*, Hyperparameter>> settings) {
     AgentManifest m;
     m.schema = schema;
     m.algorithm = kind;
     m.n_agents = static_cast<uint32_t>(agents);
     m.replay_capacity = static_cast<uint32_t>(ring);
     for (const auto& [name, hyperparameter] : settings)
-        if (hyperparameter.is_tunable()) m.hyperparameters.push_back({name, hyperparameter.value()});
+        if (hyperparameter.is_tunable())
+            m.hyperparameters.push_back({name, hyperparameter.value()});
     return m;
 }
 
@@ -269,18 +270,19 @@ AgentManifest manifest_with(const AgentSpec& schema, Algorithm kind, int64_t age
 AgentManifest make_manifest(const AgentSpec& schema, const Ppo& ppo) {
     AgentManifest m = manifest_with(schema, Algorithm::kPpo, ppo.n_agents, 0,
                                     {{"learning_rate", ppo.learning_rate},
-                                     {"clip", ppo.clip_range},
-                                     {"entropy", ppo.ent_coef},
-                                     {"leash", ppo.reference_kl_coef},
-                                     {"cloning", ppo.bc_coef}});
+                                     {"clip_range", ppo.clip_range},
+                                     {"ent_coef", ppo.ent_coef},
+                                     {"reference_kl_coef", ppo.reference_kl_coef},
+                                     {"bc_coef", ppo.bc_coef}});
     m.n_steps = static_cast<uint32_t>(ppo.n_steps);
     m.updates_per_rollout = static_cast<uint32_t>(ppo.n_epochs * ppo.n_minibatches);
     return m;
 }
 
 AgentManifest make_manifest(const AgentSpec& schema, const Dqn& dqn) {
-    return manifest_with(schema, Algorithm::kDqn, dqn.replay.n_agents, dqn.replay.buffer_size,
-                         {{"learning_rate", dqn.learning_rate}, {"correction", dqn.prioritized_beta}});
+    return manifest_with(
+        schema, Algorithm::kDqn, dqn.replay.n_agents, dqn.replay.buffer_size,
+        {{"learning_rate", dqn.learning_rate}, {"prioritized_beta", dqn.prioritized_beta}});
 }
 
 AgentManifest make_manifest(const AgentSpec& schema, const Sac& sac) {
@@ -289,7 +291,8 @@ AgentManifest make_manifest(const AgentSpec& schema, const Sac& sac) {
 }
 
 AgentManifest make_manifest(const AgentSpec& schema, const BehaviorCloning& behavior_cloning) {
-    return manifest_with(schema, Algorithm::kBehaviorCloning, behavior_cloning.n_agents, behavior_cloning.buffer_size,
+    return manifest_with(schema, Algorithm::kBehaviorCloning, behavior_cloning.n_agents,
+                         behavior_cloning.buffer_size,
                          {{"learning_rate", behavior_cloning.learning_rate}});
 }
 
@@ -300,16 +303,16 @@ AgentManifest make_manifest(const AgentSpec& schema, const Tamer& tamer) {
 
 // --- Networks ---
 
-PolicyNetwork mlp_network(std::vector<int64_t> widths, Tensor (*activation)(const Tensor&), uint64_t seed,
-                    nn::WeightInit init) {
+PolicyNetwork mlp_network(std::vector<int64_t> widths, Tensor (*activation)(const Tensor&),
+                          uint64_t seed, nn::WeightInit init) {
     PolicyNetwork network;
     network.head_init = init;
     network.forward = [=](Trace& trace, std::string_view prefix, const Tensor& features,
-                       const Tensor&) {
+                          const Tensor&) {
         Tensor x = features;
         for (size_t i = 0; i < widths.size(); ++i)
-            x = activation(
-                dense(trace, nn::join_name(prefix, i), x, widths[i], std::numbers::sqrt2, seed, init));
+            x = activation(dense(trace, nn::join_name(prefix, i), x, widths[i], std::numbers::sqrt2,
+                                 seed, init));
         return PolicyOutput{x, {}};
     };
     return network;
@@ -319,24 +322,25 @@ PolicyNetwork gru_network(int64_t hidden_size, uint64_t seed) {
     PolicyNetwork network;
     network.recurrent_state_size = hidden_size;
     network.forward = [=](Trace& trace, std::string_view prefix, const Tensor& features,
-                       const Tensor& memory) {
-        const Tensor x =
-            tanh(dense(trace, nn::join_name(prefix, "in"), features, hidden_size, std::numbers::sqrt2, seed));
-        const Tensor next =
-            nn::gru_cell(trace, nn::join_name(prefix, "gru"), x, memory, hidden_size, {.seed = seed});
+                          const Tensor& memory) {
+        const Tensor x = tanh(dense(trace, nn::join_name(prefix, "in"), features, hidden_size,
+                                    std::numbers::sqrt2, seed));
+        const Tensor next = nn::gru_cell(trace, nn::join_name(prefix, "gru"), x, memory,
+                                         hidden_size, {.seed = seed});
         return PolicyOutput{next, next};
     };
     // The part that does not depend on the recurrent state is one product for all steps.
     network.forward_sequence = [=](Trace& trace, std::string_view prefix, const Tensor& features,
-                           const Tensor& memory, const Tensor& resets) {
+                                   const Tensor& memory, const Tensor& resets) {
         if (!features.ok()) return features;
         const Dim windows = features.dim(0), length = features.dim(1);
         const Dim rows(windows.count * length.count, windows.is_batch);
-        const Tensor x =
-            tanh(dense(trace, nn::join_name(prefix, "in"), reshape(features, {rows, features.dim(2)}),
-                       hidden_size, std::numbers::sqrt2, seed));
-        return nn::gru(trace, nn::join_name(prefix, "gru"), reshape(x, {windows, length, Dim(hidden_size)}),
-                       hidden_size, {.seed = seed, .h = unsqueeze(memory, {0}), .episode_starts = resets})
+        const Tensor x = tanh(dense(trace, nn::join_name(prefix, "in"),
+                                    reshape(features, {rows, features.dim(2)}), hidden_size,
+                                    std::numbers::sqrt2, seed));
+        return nn::gru(trace, nn::join_name(prefix, "gru"),
+                       reshape(x, {windows, length, Dim(hidden_size)}), hidden_size,
+                       {.seed = seed, .h = unsqueeze(memory, {0}), .episode_starts = resets})
             .output;
     };
     return network;

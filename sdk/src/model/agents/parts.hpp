@@ -101,7 +101,7 @@ class StatusWriter {
 /// Updates the state "agents.status", for one readback: the sum of `store` and the other roles.
 /// stored: the new status of `store` if this entry includes it, otherwise empty.
 void gather_status(Trace& trace, const StatusTensors& stored,
-                   std::initializer_list<std::string_view> others = {"prepare", "learn",
+                   std::initializer_list<std::string_view> others = {"compute_advantages", "learn",
                                                                      "publish"});
 
 /// The entry `publish`: copies the weights that `act` reads, unless one of them is not finite.

@@ -89,7 +89,7 @@ class PpoBuilder {
                                     const Tensor& mask) const;
     /// observation, memory -> values [rows] and the next recurrent state.
     PolicyOutput critic(Trace& trace, const Tensor& observation, const Tensor& memory,
-                         const RunningMeanStd& normalizer) const;
+                        const RunningMeanStd& normalizer) const;
     Tensor value_head(Trace& trace, const Tensor& features) const;
     EncodeOptions encode_options(const RunningMeanStd& normalizer) const;
     /// The observation statistics by which the agents acted that made the samples.
@@ -109,11 +109,13 @@ class PpoBuilder {
     /// Progress of an update: the order of its sequences over all epochs, the position of the next
     /// minibatch, and whether the KL limit has stopped it.
     Tensor order(Trace& trace) const {
-        return trace.non_persistent_state("learn.order", {ppo_.n_epochs * sequences()}, {}, DType::kI32);
+        return trace.non_persistent_state("learn.order", {ppo_.n_epochs * sequences()}, {},
+                                          DType::kI32);
     }
     /// For each minibatch: its number of samples, and the mean and std of their advantages.
     Tensor minibatches(Trace& trace) const {
-        return trace.non_persistent_state("learn.minibatches", {ppo_.n_epochs * ppo_.n_minibatches, 3});
+        return trace.non_persistent_state("learn.minibatches",
+                                          {ppo_.n_epochs * ppo_.n_minibatches, 3});
     }
     /// Samples of these sequences, time first.  sequence: i32 [..., n] -> [length, ..., n], or
     /// unchanged if a sequence is one sample.
@@ -122,13 +124,17 @@ class PpoBuilder {
     static Tensor cursor(Trace& trace) {
         return trace.non_persistent_state("learn.cursor", {}, {}, DType::kI32);
     }
-    static Tensor has_stopped(Trace& trace) { return trace.non_persistent_state("learn.has_stopped", {}); }
+    static Tensor has_stopped(Trace& trace) {
+        return trace.non_persistent_state("learn.has_stopped", {});
+    }
 
     int64_t recurrent_state_size() const { return 2 * network_.recurrent_state_size; }
     int64_t samples() const { return ppo_.n_steps * ppo_.n_agents; }
     int64_t sequences() const { return samples() / ppo_.bptt_length; }
     bool has_mask() const { return schema_.mask_size() > 0; }
-    bool has_reference_kl() const { return ppo_.reference_kl_coef.is_tunable() || ppo_.reference_kl_coef.value() != 0; }
+    bool has_reference_kl() const {
+        return ppo_.reference_kl_coef.is_tunable() || ppo_.reference_kl_coef.value() != 0;
+    }
 
     const AgentSpec& schema_;
     const PolicyNetwork& network_;
@@ -151,21 +157,22 @@ Status PpoBuilder::check() const {
     HEARTH_TRY(positive("sequence", ppo_.bptt_length));
     if (ppo_.n_steps % ppo_.bptt_length != 0)
         return invalid_argument("PPO: sequences of " + std::to_string(ppo_.bptt_length) +
-                                " do not divide the horizon of " + std::to_string(ppo_.n_steps));
+                                " do not divide n_steps, which is " + std::to_string(ppo_.n_steps));
     if (sequences() % ppo_.n_minibatches != 0)
         return invalid_argument("PPO: " + std::to_string(ppo_.n_minibatches) +
-                                " minibatches do not divide the window's " +
+                                " minibatches do not divide the rollout's " +
                                 std::to_string(sequences()) + " sequences");
     if (ppo_.bptt_length > 1 && network_.recurrent_state_size == 0)
         return invalid_argument("PPO: sequences of " + std::to_string(ppo_.bptt_length) +
-                                " for a network without memory; expected 1");
+                                " for a network without recurrent state; expected 1");
     if (ppo_.demo_capacity < 0 || ppo_.demo_capacity > (int64_t{1} << 24))
-        return invalid_argument("PPO: a ring of " + std::to_string(ppo_.demo_capacity) +
-                                " demonstrations, expected 0 to 2^24");
+        return invalid_argument("PPO: demo_capacity is " + std::to_string(ppo_.demo_capacity) +
+                                ", expected 0 to 2^24");
     if (has_demonstrations() && network_.recurrent_state_size > 0)
-        return unsupported("PPO: demonstrations for a network with memory; expected one without");
+        return unsupported(
+            "PPO: demonstrations need a network without recurrent state; set demo_capacity to 0");
     if (!(ppo_.log_std_min < ppo_.log_std_max))
-        return invalid_argument("PPO: the bounds of the log-deviation are empty");
+        return invalid_argument("PPO: the bounds of log_std are empty; expected min < max");
     return {};
 }
 
@@ -181,8 +188,8 @@ PpoBuilder::Columns PpoBuilder::declare(Trace& trace, const std::string& scope) 
     c.observation = rows("observation", schema_.observation_size());
     if (has_mask()) c.mask = rows("mask", schema_.mask_size());
     c.decision = rows("decision", schema_.action_size());
-    if (recurrent_state_size() > 0) c.memory = rows("memory", recurrent_state_size());
-    c.log_prob = column("log_probability");
+    if (recurrent_state_size() > 0) c.memory = rows("recurrent_state", recurrent_state_size());
+    c.log_prob = column("log_prob");
     c.end = column("end");
     c.valid = column("valid");
     if (is_ring) {
@@ -212,15 +219,16 @@ ActionDistribution PpoBuilder::distribution(Trace& trace, const std::string& pre
                               ActionDistribution::param_size(schema_), 0.01, seed_);
     Tensor log_std;
     if (const int64_t count = ActionDistribution::continuous_size(schema_); count > 0)
-        log_std = clamp(trace.param(prefix + ".log_deviation", {count},
-                                          Init::constant(ppo_.log_std_init)),
-                              ppo_.log_std_min, ppo_.log_std_max);
+        log_std =
+            clamp(trace.param(prefix + ".log_std", {count}, Init::constant(ppo_.log_std_init)),
+                  ppo_.log_std_min, ppo_.log_std_max);
     return ActionDistribution(schema_, head, mask, log_std);
 }
 
 PpoBuilder::Policy PpoBuilder::policy(Trace& trace, const std::string& prefix,
                                       const Tensor& observation, const Tensor& mask,
-                                      const Tensor& memory, const RunningMeanStd& normalizer) const {
+                                      const Tensor& memory,
+                                      const RunningMeanStd& normalizer) const {
     const Tensor features = encode(trace, prefix, schema_, observation, encode_options(normalizer));
     const PolicyOutput net = network_.forward(trace, prefix, features, memory);
     return {distribution(trace, prefix, net.features, mask), net.recurrent_state};
@@ -231,7 +239,7 @@ Tensor PpoBuilder::value_head(Trace& trace, const Tensor& features) const {
 }
 
 PolicyOutput PpoBuilder::critic(Trace& trace, const Tensor& observation, const Tensor& memory,
-                                 const RunningMeanStd& normalizer) const {
+                                const RunningMeanStd& normalizer) const {
     const Tensor features =
         encode(trace, "critic", schema_, observation, encode_options(normalizer));
     const PolicyOutput net = network_.forward(trace, "critic", features, memory);
@@ -246,7 +254,8 @@ PpoBuilder::Said PpoBuilder::decide(Trace& trace, const Tensor& observation, con
     Tensor actor_memory, memory;
     const int64_t half = network_.recurrent_state_size;
     if (half > 0) {
-        memory = trace.non_persistent_state("memory", {ppo_.n_agents, recurrent_state_size()});
+        memory =
+            trace.non_persistent_state("recurrent_state", {ppo_.n_agents, recurrent_state_size()});
         said.memory = where(unsqueeze(is_first, {-1}), 0.0, take(memory, id));
         actor_memory = slice(said.memory, -1, 0, half);
     }
@@ -256,7 +265,8 @@ PpoBuilder::Said PpoBuilder::decide(Trace& trace, const Tensor& observation, con
         const Tensor seen =
             encode(trace, "critic", schema_, observation, encode_options(normalizer));
         const Tensor critic_memory =
-            network_.forward(trace, "critic", seen, slice(said.memory, -1, half, 2 * half)).recurrent_state;
+            network_.forward(trace, "critic", seen, slice(said.memory, -1, half, 2 * half))
+                .recurrent_state;
         index_copy_(memory, id, concat({p.memory, critic_memory}, -1));
     }
     const ActionSample sample =
@@ -264,23 +274,22 @@ PpoBuilder::Said PpoBuilder::decide(Trace& trace, const Tensor& observation, con
     const Tensor likeliest = p.distribution.mode();
     const Tensor explores = greater(explore, 0.5);
     said.decision = where(explores, sample.action, likeliest);
-    said.log_prob =
-        where(explores, sample.log_prob, p.distribution.log_prob(likeliest));
+    said.log_prob = where(explores, sample.log_prob, p.distribution.log_prob(likeliest));
     return said;
 }
 
 void PpoBuilder::act(Trace& trace) const {
     const Tensor observation = trace.input("observation", {kBatch, schema_.observation_size()});
     const Tensor mask = has_mask() ? trace.input("mask", {kBatch, schema_.mask_size()}) : Tensor();
-    const Tensor explore = trace.input("explore", {});
+    const Tensor explore = trace.input("exploration", {});
     Tensor id, is_first;
     if (recurrent_state_size() > 0) {
         id = cast(trace.input("id", {kBatch}, DType::kU32), DType::kI32);
-        is_first = greater(trace.input("is_first", {kBatch}), 0.5);
+        is_first = greater(trace.input("episode_start", {kBatch}), 0.5);
     }
     const Said said = decide(trace, observation, mask, explore, id, is_first);
     output_decision(trace, schema_, said.decision, said.log_prob);
-    if (said.memory.ok()) trace.output("memory", said.memory);
+    if (said.memory.ok()) trace.output("recurrent_state", said.memory);
     const std::string read[] = {"actor", "critic"};
     read_copies(trace, kPublished, read);
 }
@@ -288,25 +297,28 @@ void PpoBuilder::act(Trace& trace) const {
 void PpoBuilder::store(Trace& trace) const {
     const Transition t =
         Transition::declare(trace, schema_, ppo_.n_agents, {.outcome = true, .next_mask = false});
-    const Tensor log_prob = trace.input("log_probability", {kBatch});
-    const Tensor memory =
-        recurrent_state_size() > 0 ? trace.input("memory", {kBatch, recurrent_state_size()}) : Tensor();
+    const Tensor log_prob = trace.input("log_prob", {kBatch});
+    const Tensor memory = recurrent_state_size() > 0
+                              ? trace.input("recurrent_state", {kBatch, recurrent_state_size()})
+                              : Tensor();
     (void)keep(trace, t, log_prob, memory);
 }
 
 void PpoBuilder::frame(Trace& trace) const {
     const Frame f = Frame::declare(trace, schema_, ppo_.n_agents);
     const StatusTensors stored =
-        keep(trace, f.transition, f.last(trace, "log_probability", 0),
-             recurrent_state_size() > 0 ? f.last(trace, "memory", recurrent_state_size()) : Tensor());
+        keep(trace, f.transition, f.last(trace, "log_prob", 0),
+             recurrent_state_size() > 0 ? f.last(trace, "recurrent_state", recurrent_state_size())
+                                        : Tensor());
     if (has_demonstrations())
-        gather_status(trace, stored, {"prepare", "learn", "publish", "demonstrate"});
+        gather_status(trace, stored,
+                      {"compute_advantages", "learn", "publish", "add_demonstrations"});
     else
         gather_status(trace, stored);
     const Said said = decide(trace, f.observation, f.mask, f.explore, f.id, f.is_first);
     f.remember(trace, schema_, said.decision);
-    f.remember(trace, "log_probability", said.log_prob);
-    f.remember(trace, "memory", said.memory);
+    f.remember(trace, "log_prob", said.log_prob);
+    f.remember(trace, "recurrent_state", said.memory);
     const std::string read[] = {"actor", "critic"};
     read_copies(trace, kPublished, read);
 }
@@ -361,7 +373,7 @@ StatusTensors PpoBuilder::keep(Trace& trace, Transition t, const Tensor& log_pro
 }
 
 void PpoBuilder::prepare(Trace& trace) const {
-    StatusWriter status(trace, "prepare");
+    StatusWriter status(trace, "compute_advantages");
     const Columns ring = declare(trace, "rollout");
     prepare(trace, status, ring);
     zero(ring.valid);
@@ -369,7 +381,7 @@ void PpoBuilder::prepare(Trace& trace) const {
 }
 
 void PpoBuilder::prepare_played(Trace& trace) const {
-    StatusWriter status(trace, "prepare");
+    StatusWriter status(trace, "compute_advantages");
     const Columns sound = reviewed(trace, status);
     if (!trace.status().ok()) return;
     prepare(trace, status, sound);
@@ -428,7 +440,7 @@ void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring
         const Tensor count = trace.constant(static_cast<double>(sequences()), DType::kI32);
         trace.assign(order(trace), mod(arange(trace, {ppo_.n_epochs * sequences()}), count));
     } else {
-        const Tensor counter = global_step(trace, "prepare.steps");
+        const Tensor counter = global_step(trace, "compute_advantages.steps");
         std::vector<Tensor> orders;
         for (int64_t e = 0; e < ppo_.n_epochs; ++e)
             orders.push_back(
@@ -437,7 +449,8 @@ void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring
                      DType::kI32));
         const Tensor all_orders = orders.size() == 1 ? orders[0] : concat(orders, 0);
         trace.assign(order(trace), all_orders);
-        of_items = samples_of(trace, reshape(all_orders, {items, sequences() / ppo_.n_minibatches}));
+        of_items =
+            samples_of(trace, reshape(all_orders, {items, sequences() / ppo_.n_minibatches}));
     }
 
     // Reductions over each minibatch, precomputed so that learn treats each sample on its own.
@@ -484,7 +497,8 @@ void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring
 Tensor PpoBuilder::first_sample_of(Trace& trace, const Tensor& sequence) const {
     const auto agents = static_cast<double>(ppo_.n_agents);
     const Tensor all = trace.constant(agents, DType::kI32);
-    return div(sequence, all) * (agents * static_cast<double>(ppo_.bptt_length)) + mod(sequence, all);
+    return div(sequence, all) * (agents * static_cast<double>(ppo_.bptt_length)) +
+           mod(sequence, all);
 }
 
 Tensor PpoBuilder::samples_of(Trace& trace, const Tensor& sequence) const {
@@ -528,7 +542,8 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
 
     const auto features_of = [&](const std::string& prefix, int64_t memory_begin) {
         const Tensor seen = encode(trace, prefix, schema_, observation, encode_options(normalizer));
-        if (network_.recurrent_state_size == 0) return network_.forward(trace, prefix, seen, {}).features;
+        if (network_.recurrent_state_size == 0)
+            return network_.forward(trace, prefix, seen, {}).features;
         const auto part = [&](const Tensor& memory) {
             return slice(memory, -1, memory_begin, memory_begin + network_.recurrent_state_size);
         };
@@ -538,8 +553,8 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
             part(take(batch.memory, first_sample_of(trace, sequences_at(arange(trace, {count})))));
         // Resets the recurrent state if the step before ended an episode or has no sample.
         const Tensor before = maximum(rows - agents, 0.0);
-        const Tensor is_broken = logical_or(greater(take(batch.end, before), 0.5),
-                                            less(take(batch.valid, before), 0.5));
+        const Tensor is_broken =
+            logical_or(greater(take(batch.end, before), 0.5), less(take(batch.valid, before), 0.5));
         const Tensor resets = reshape(logical_and(greater(step, 0.0), is_broken), {count, length});
         const Tensor by_step = reshape(seen, {count, length, seen.dim(-1).count});
         Tensor features;
@@ -575,11 +590,10 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
     const Tensor scaled = ppo_.normalize_advantages
                               ? (advantage - item_column(1)) / (item_column(2) + 1e-8)
                               : advantage;
-    const Tensor log_ratio =
-        where(greater(weight, 0.5),
-              p.log_prob(picked(batch.decision)) - picked(batch.log_prob), 0.0);
+    const Tensor log_ratio = where(
+        greater(weight, 0.5), p.log_prob(picked(batch.decision)) - picked(batch.log_prob), 0.0);
     const Tensor ratio = exp(log_ratio);
-    const Tensor clip = hyperparameter(trace, "clip", ppo_.clip_range);
+    const Tensor clip = hyperparameter(trace, "clip_range", ppo_.clip_range);
     const Tensor limited = minimum(maximum(ratio, 1.0 - clip), 1.0 + clip);
     terms.policy_loss = mean_of(maximum(neg(scaled * ratio), neg(scaled * limited)));
     terms.entropy = mean_of(p.entropy());
@@ -589,18 +603,21 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
         const Tensor near = old + clamp(value - old, -ppo_.clip_range_vf, ppo_.clip_range_vf);
         error = maximum(error, square(near - returns));
     }
+    // The metric is half the squared error, so its coefficient is twice vf_coef.
     terms.value_loss = mean_of(where(greater(weight, 0.5), error, 0.0)) * 0.5;
     // Schulman, "Approximating KL Divergence", 2020: the estimator k3.
     terms.kl = mean_of(ratio - 1.0 - log_ratio);
     terms.clip_fraction = mean_of(number(greater(abs(ratio - 1.0), clip)));
-    terms.loss = terms.policy_loss - terms.entropy * hyperparameter(trace, "entropy", ppo_.ent_coef) +
-                 terms.value_loss * ppo_.vf_coef;
+    terms.loss = terms.policy_loss -
+                 terms.entropy * hyperparameter(trace, "ent_coef", ppo_.ent_coef) +
+                 terms.value_loss * (2 * ppo_.vf_coef);
     if (has_reference_kl()) {
-        trace.target_copy("shipped.actor", "actor");
+        trace.target_copy("reference.actor", "actor");
         const ActionDistribution shipped =
-            distribution(trace, "shipped.actor", features_of("shipped.actor", 0), mask);
+            distribution(trace, "reference.actor", features_of("reference.actor", 0), mask);
         terms.reference_kl = mean_of(p.kl(shipped));
-        terms.loss = terms.loss + terms.reference_kl * hyperparameter(trace, "leash", ppo_.reference_kl_coef);
+        terms.loss = terms.loss + terms.reference_kl * hyperparameter(trace, "reference_kl_coef",
+                                                                      ppo_.reference_kl_coef);
     }
     if (has_demonstrations()) {
         // As many as the minibatch has samples, so that both run in one kernel.
@@ -616,38 +633,41 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
         const Tensor likelihood =
             mean(imitated.distribution.log_prob(shown("decision", schema_.action_size())));
         const Tensor is_any = number(greater(ring.size(), 0));
-        terms.loss = terms.loss - likelihood * is_any * hyperparameter(trace, "cloning", ppo_.bc_coef);
+        terms.loss =
+            terms.loss - likelihood * is_any * hyperparameter(trace, "bc_coef", ppo_.bc_coef);
     }
     return terms;
 }
 
 void PpoBuilder::demonstrate(Trace& trace) const {
-    StatusWriter status(trace, "demonstrate");
+    StatusWriter status(trace, "add_demonstrations");
     const Demonstration shown = Demonstration::declare(trace, schema_);
     ReplayBuffer ring(trace, ppo_.demo_capacity, "demonstration");
     (void)shown.store(status, schema_, ring);
     (void)status.finish();
 }
 
-Status PpoBuilder::check_rollout(const VectorEnv& simulation,
-                                 const RolloutOptions& options) const {
+Status PpoBuilder::check_rollout(const VectorEnv& simulation, const RolloutOptions& options) const {
     HEARTH_TRY(check());
     if (!simulation.reset || !simulation.observe || !simulation.step)
-        return invalid_argument("rollout: a simulation has begin, observe and step");
+        return invalid_argument(
+            "rollout: reset, observe and step of the simulation must all be given");
     if (simulation.n_agents < 1 || ppo_.n_agents % simulation.n_agents != 0)
         return invalid_argument("rollout: " + std::to_string(ppo_.n_agents) +
-                                " agents do not fill worlds of " +
+                                " agents are not a multiple of the agents per world, " +
                                 std::to_string(simulation.n_agents));
     if (simulation.state_size < 1 || simulation.max_episode_steps < 0)
         return invalid_argument("rollout: a state of " + std::to_string(simulation.state_size) +
-                                " floats and a limit of " + std::to_string(simulation.max_episode_steps) +
+                                " floats and a limit of " +
+                                std::to_string(simulation.max_episode_steps) +
                                 " steps, expected 1 or more, and 0 or more");
-    if (options.steps_per_recording < 0 || (options.steps_per_recording > 0 && ppo_.n_steps % options.steps_per_recording != 0))
-        return invalid_argument("rollout: recordings of " + std::to_string(options.steps_per_recording) +
-                                " steps do not divide the horizon of " +
-                                std::to_string(ppo_.n_steps));
-    if (has_mask()) return unsupported("rollout: masked choices");
-    if (recurrent_state_size() > 0) return unsupported("rollout: a network with memory");
+    if (options.steps_per_recording < 0 ||
+        (options.steps_per_recording > 0 && ppo_.n_steps % options.steps_per_recording != 0))
+        return invalid_argument(
+            "rollout: recordings of " + std::to_string(options.steps_per_recording) +
+            " steps do not divide n_steps, which is " + std::to_string(ppo_.n_steps));
+    if (has_mask()) return unsupported("rollout: masked discrete actions");
+    if (recurrent_state_size() > 0) return unsupported("rollout: a network with recurrent state");
     return {};
 }
 
@@ -665,7 +685,8 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const VectorEnv& simulation,
         if (in_each == 1) return of_worlds;
         return reshape(expand(unsqueeze(of_worlds, {-1}), {worlds, in_each}), {ppo_.n_agents});
     };
-    const Tensor worlds_state = trace.non_persistent_state("worlds.state", {worlds, simulation.state_size});
+    const Tensor worlds_state =
+        trace.non_persistent_state("worlds.state", {worlds, simulation.state_size});
     const Tensor worlds_begun = stored("worlds.begun", worlds);
     const Tensor worlds_age = stored("worlds.age", worlds);
     const Tensor worlds_return = stored("worlds.return", ppo_.n_agents);
@@ -692,16 +713,19 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const VectorEnv& simulation,
         const Policy p = policy(trace, "actor", seen, {}, {}, normalizer);
         const ActionSample said = p.distribution.sample(counter, rng_key("act", options.seed));
         const StepResult s = simulation.step(state, unscale_action(schema_, said.action), counter,
-                                                 rng_key("worlds.step", options.seed));
+                                             rng_key("worlds.step", options.seed));
         if (!s.state.ok() || !s.reward.ok() || !s.terminated.ok()) {
-            trace.fail(invalid_argument("rollout: the simulation's step gave nothing"));
+            trace.fail(
+                invalid_argument("rollout: the simulation's step returned no tensor; return the "
+                                 "next state and reward"));
             return {};
         }
         age = age + 1.0;
         sum = sum + s.reward;
         Tensor end = number(s.terminated);
         if (simulation.max_episode_steps > 0) {
-            const Tensor is_late = greater(age, static_cast<double>(simulation.max_episode_steps) - 0.5);
+            const Tensor is_late =
+                greater(age, static_cast<double>(simulation.max_episode_steps) - 0.5);
             end = where(s.terminated, 1.0, number(is_late) * 2.0);
         }
         const Tensor has_ended = greater(end, 0.5);
@@ -751,7 +775,8 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const VectorEnv& simulation,
 PpoBuilder::Played PpoBuilder::declare_played(Trace& trace) const {
     Played p;
     p.columns = declare(trace, "rollout");
-    if (ppo_.normalize_rewards) p.discounted = trace.non_persistent_state("rollout.discounted", {samples()});
+    if (ppo_.normalize_rewards)
+        p.discounted = trace.non_persistent_state("rollout.discounted", {samples()});
     p.episode_return = trace.non_persistent_state("rollout.episode_return", {samples()});
     p.episode_length = trace.non_persistent_state("rollout.episode_length", {samples()});
     return p;
@@ -761,7 +786,8 @@ PpoBuilder::Played PpoBuilder::declare_played(Trace& trace) const {
 // cost a barrier per reduction in every recording, and would depend on the number of recordings.
 void PpoBuilder::rollout(Trace& trace, const VectorEnv& simulation,
                          const RolloutOptions& options) const {
-    const int64_t steps = options.steps_per_recording == 0 ? ppo_.n_steps : options.steps_per_recording;
+    const int64_t steps =
+        options.steps_per_recording == 0 ? ppo_.n_steps : options.steps_per_recording;
     const int64_t count = steps * ppo_.n_agents;
     const Played now = play(trace, simulation, options, steps);
     if (!trace.status().ok()) return;
@@ -796,8 +822,7 @@ PpoBuilder::Columns PpoBuilder::reviewed(Trace& trace, StatusWriter& status) con
     Tensor is_sound =
         logical_and(rows_are_finite(c.observation), rows_are_finite(c.next_observation));
     is_sound = logical_and(is_sound, rows_are_finite(c.decision));
-    is_sound =
-        logical_and(is_sound, logical_and(is_finite(c.reward), is_finite(c.log_prob)));
+    is_sound = logical_and(is_sound, logical_and(is_finite(c.reward), is_finite(c.log_prob)));
     Tensor scaled = where(is_sound, c.reward, 0.0) * ppo_.reward_scale;
     if (ppo_.normalize_rewards) {
         // Scaled by the statistics from before this rollout.
@@ -901,26 +926,27 @@ void PpoBuilder::take_step(Trace& trace, StatusWriter& status, const Terms& term
 
 }  // namespace
 
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Ppo& ppo,
-                    uint64_t seed) {
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
+                               const Ppo& ppo, uint64_t seed) {
     const PpoBuilder b(schema, network, ppo, seed);
     std::vector<EntryBody> entries = {{"act", [&](Trace& t) { b.act(t); }},
                                       {"store", [&](Trace& t) { b.store(t); }},
                                       {"frame", [&](Trace& t) { b.frame(t); }},
-                                      {"prepare", [&](Trace& t) { b.prepare(t); }},
+                                      {"compute_advantages", [&](Trace& t) { b.prepare(t); }},
                                       {"learn", [&](Trace& t) { b.learn(t); }}};
     if (ppo.demo_capacity > 0)
-        entries.push_back({"demonstrate", [&](Trace& t) { b.demonstrate(t); }});
+        entries.push_back({"add_demonstrations", [&](Trace& t) { b.demonstrate(t); }});
     return trace_entries(b.check(), seed, ppo.limits, std::move(entries));
 }
 
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Ppo& ppo,
-                    const VectorEnv& simulation, const RolloutOptions& options, uint64_t seed) {
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
+                               const Ppo& ppo, const VectorEnv& simulation,
+                               const RolloutOptions& options, uint64_t seed) {
     const PpoBuilder b(schema, network, ppo, seed);
     std::vector<EntryBody> entries = {
         {"act", [&](Trace& t) { b.act(t); }},
         {"rollout", [&](Trace& t) { b.rollout(t, simulation, options); }},
-        {"prepare", [&](Trace& t) { b.prepare_played(t); }}};
+        {"compute_advantages", [&](Trace& t) { b.prepare_played(t); }}};
     const Trace* gradient = nullptr;
     if (options.data_parallel) {
         entries.push_back({"gradient", [&](Trace& t) {
@@ -931,7 +957,8 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
     } else {
         entries.push_back({"learn", [&](Trace& t) { b.learn(t); }});
     }
-    return trace_entries(b.check_rollout(simulation, options), seed, ppo.limits, std::move(entries));
+    return trace_entries(b.check_rollout(simulation, options), seed, ppo.limits,
+                         std::move(entries));
 }
 
 }  // namespace hearth::agents

@@ -26,7 +26,7 @@ ReplayBuffer::ReplayBuffer(Trace& trace, int64_t capacity, std::string scope)
       serial_(trace.non_persistent_state(scope_ + ".serial", {}, {}, DType::kU32)) {}
 
 Tensor ReplayBuffer::column(const std::string& name, int64_t width, DType dtype,
-                          const Init& init) const {
+                            const Init& init) const {
     const Shape shape = width == 0 ? Shape{capacity_} : Shape{capacity_, width};
     return trace_->non_persistent_state(scope_ + "." + name, shape, init, dtype);
 }
@@ -61,8 +61,8 @@ Tensor ReplayBuffer::draw(const Tensor& counter, uint64_t key, int64_t count) co
 
 AgentChains::AgentChains(Trace& trace, int64_t agents, int64_t length)
     : length_(length),
-      serials_(
-          trace.non_persistent_state("replay.chain", {agents, std::max<int64_t>(length, 1)}, {}, DType::kU32)),
+      serials_(trace.non_persistent_state("replay.chain", {agents, std::max<int64_t>(length, 1)},
+                                          {}, DType::kU32)),
       lengths_(trace.non_persistent_state("replay.chain_length", {agents}, {}, DType::kI32)) {}
 
 AgentChains::Link AgentChains::link(const Tensor& id, int64_t back) const {
@@ -96,8 +96,7 @@ Tensor is_possible(const AgentSpec& schema, const Tensor& decision) {
     return sound;
 }
 
-Transition Transition::declare(Trace& trace, const AgentSpec& schema, int64_t agents,
-                               Parts parts) {
+Transition Transition::declare(Trace& trace, const AgentSpec& schema, int64_t agents, Parts parts) {
     const auto rows = [&](const char* name, int64_t width) {
         return trace.input(name, {kBatch, width});
     };
@@ -109,7 +108,7 @@ Transition Transition::declare(Trace& trace, const AgentSpec& schema, int64_t ag
     t.decision = rows("decision", schema.action_size());
     if (parts.outcome) {
         t.reward = trace.input("reward", {kBatch});
-        t.end = trace.input("end", {kBatch});
+        t.end = trace.input("done_kind", {kBatch});
         t.next_observation = rows("next_observation", schema.observation_size());
         if (has_mask && parts.next_mask) t.next_mask = rows("next_mask", schema.mask_size());
     }
@@ -141,8 +140,7 @@ Tensor Demonstration::store(StatusWriter& status, const AgentSpec& schema,
                             ReplayBuffer& ring) const {
     const Tensor place = ring.push(is_sound);
     index_copy_(ring.column("observation", schema.observation_size()), place, observation);
-    index_copy_(ring.column("decision", schema.action_size()), place,
-                scale_action(schema, action));
+    index_copy_(ring.column("decision", schema.action_size()), place, scale_action(schema, action));
     if (mask.ok()) index_copy_(ring.column("mask", schema.mask_size()), place, mask);
     status.add(Counter::kSamples, sum(number(is_sound)));
     status.add(Counter::kSamplesRejected, sum(number(logical_not(is_sound))));
@@ -196,12 +194,12 @@ Frame Frame::declare(Trace& trace, const AgentSpec& schema, int64_t agents, cons
     f.id = cast(trace.input("id", {kBatch}, DType::kU32), DType::kI32);
     f.observation = trace.input("observation", {kBatch, width});
     if (has_mask) f.mask = trace.input("mask", {kBatch, schema.mask_size()});
-    f.explore = trace.input("explore", {});
+    f.explore = trace.input("exploration", {});
     Transition& t = f.transition;
     t.id = f.id;
     t.reward = trace.input(said, {kBatch});
-    t.end = trace.input("end", {kBatch});
-    const Tensor begins = trace.input("begins", {kBatch});
+    t.end = trace.input("done_kind", {kBatch});
+    const Tensor begins = trace.input("episode_start", {kBatch});
     f.is_first = logical_or(greater(begins, 0.5), greater(t.end, 0.5));
     t.exists = logical_and(less(begins, 0.5), greater(f.last(trace, "exists", 0), 0.5));
     t.observation = f.last(trace, "observation", width);
@@ -273,7 +271,7 @@ void output_decision(Trace& trace, const AgentSpec& schema, const Tensor& decisi
                      const Tensor& log_prob) {
     trace.output("action", unscale_action(schema, decision));
     trace.output("decision", identity(decision));
-    if (log_prob.ok()) trace.output("log_probability", log_prob);
+    if (log_prob.ok()) trace.output("log_prob", log_prob);
     trace.output("version", identity(trace.state("published.version", {}, {}, DType::kU32)));
 }
 
@@ -356,7 +354,7 @@ namespace {
 void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
     const Graph& graph = learn.graph();
     const Tensor strength = clamp(trace.input("strength", {}), 0, 1);
-    const Tensor counter = global_step(trace, "adapt.steps");
+    const Tensor counter = global_step(trace, "shrink_and_perturb.steps");
     const auto is_trained = [&](ValueId id) {
         return std::ranges::any_of(graph.updates,
                                    [&](const Assignment& u) { return u.target == id; });
@@ -379,8 +377,8 @@ void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
                 squares += v.data->get(i) * v.data->get(i);
             const double size = std::sqrt(
                 squares / static_cast<double>(std::max<int64_t>(v.data->element_count(), 1)));
-            fresh = random_normal(counter, rng_key("adapt." + v.name, seed), v.shape, 0, size,
-                                  v.dtype);
+            fresh =
+                random_normal(counter, rng_key("adapt." + v.name, seed), v.shape, 0, size, v.dtype);
         }
         const Tensor next = blend(param, fresh);
         trace.assign(param, next);
@@ -406,7 +404,7 @@ void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
 }  // namespace
 
 AgentGraphs trace_entries(const Status& check, uint64_t seed, const SafetyLimits& rails,
-                     std::vector<EntryBody> entries) {
+                          std::vector<EntryBody> entries) {
     AgentGraphs traces;
     const auto add = [&](const char* name) -> Trace& {
         traces.push_back(std::make_unique<Trace>(name));
@@ -423,7 +421,7 @@ AgentGraphs trace_entries(const Status& check, uint64_t seed, const SafetyLimits
             learn = traces.back().get();
     }
     trace_publish(add("publish"), *traces[0], rails.max_weight_drift);
-    trace_adapt(add("adapt"), *learn, seed);
+    trace_adapt(add("shrink_and_perturb"), *learn, seed);
     return traces;
 }
 

@@ -175,7 +175,7 @@ struct EntryBody {
 /// Traces these entries, of which the first one acts and "learn" or "step" learns, and the entries
 /// of all learners, publish and adapt.  If `check` failed: a single trace that fails with it.
 AgentGraphs trace_entries(const Status& check, uint64_t seed, const SafetyLimits& rails,
-                     std::vector<EntryBody> entries);
+                          std::vector<EntryBody> entries);
 
 /// Range checks shared by learners: OK, or an error naming the setting.
 Status check_positive(const char* learner, const char* name, int64_t value);

@@ -36,8 +36,8 @@ struct SacBuilder {
         const int64_t count = ActionDistribution::continuous_size(schema);
         const Tensor head =
             dense(trace, "actor.head", net.features, 2 * count, 0.1, seed, network.head_init);
-        const Tensor log_std = clamp(slice(head, -1, count, 2 * count),
-                                           sac.log_std_min, sac.log_std_max);
+        const Tensor log_std =
+            clamp(slice(head, -1, count, 2 * count), sac.log_std_min, sac.log_std_max);
         return ActionDistribution(schema, slice(head, -1, 0, count), {}, log_std,
                                   ContinuousDistribution::kSquashedGaussian);
     }
@@ -63,7 +63,7 @@ struct SacBuilder {
 
     void act(Trace& trace) const {
         const Tensor observation = trace.input("observation", {kBatch, schema.observation_size()});
-        output_decision(trace, schema, decide(trace, observation, trace.input("explore", {})));
+        output_decision(trace, schema, decide(trace, observation, trace.input("exploration", {})));
         const std::string read[] = {"actor"};
         read_copies(trace, kPublished, read);
     }
@@ -89,16 +89,15 @@ struct SacBuilder {
         const Tensor place = ring.push(t.is_sound);
         const int64_t width = schema.observation_size();
         index_copy_(ring.column("observation", width), place, t.observation);
-        index_copy_(ring.column("decision", schema.action_size()), place,
-                    clamp(t.decision, -1, 1));
+        index_copy_(ring.column("decision", schema.action_size()), place, clamp(t.decision, -1, 1));
         index_copy_(ring.column("reward"), place, reward);
         index_copy_(ring.column("end"), place, t.end);
         index_copy_(ring.column("next_observation", width), place, t.next_observation);
         status.add(Counter::kSamples, sum(number(t.is_sound)));
         status.add(Counter::kSamplesRejected, t.refused());
-        const RunningMeanStd normalizer = own_normalizer(trace, schema, replay.normalize_observations);
-        count_limited_observations(status, schema, t.observation, normalizer,
-                                   sac.limits.clip_obs);
+        const RunningMeanStd normalizer =
+            own_normalizer(trace, schema, replay.normalize_observations);
+        count_limited_observations(status, schema, t.observation, normalizer, sac.limits.clip_obs);
         if (normalizer.mean.ok())
             RunningStatistics::declare(trace, "observations", encoded_width(schema))
                 .merge(encode_frame(schema, slice(t.observation, -1, 0, schema.frame_size())),
@@ -123,7 +122,7 @@ struct SacBuilder {
         const Tensor decision = picked("decision", schema.action_size());
         const Tensor end = picked("end");
         const Tensor log_temperature =
-            trace.param("temperature.log", {}, Init::constant(std::log(sac.ent_coef_init)));
+            trace.param("ent_coef.log", {}, Init::constant(std::log(sac.ent_coef_init)));
         const Tensor temperature = exp(stop_gradient(log_temperature));
 
         const ActionSample later =
@@ -146,9 +145,10 @@ struct SacBuilder {
             minimum(critic(trace, "critic1", observation, now.action, normalizer),
                     critic(trace, "critic2", observation, now.action, normalizer));
         const Tensor actor_loss = mean(temperature * now.log_prob - judged);
-        const double target = std::isnan(sac.target_entropy)
-                                  ? -static_cast<double>(ActionDistribution::continuous_size(schema))
-                                  : sac.target_entropy;
+        const double target =
+            std::isnan(sac.target_entropy)
+                ? -static_cast<double>(ActionDistribution::continuous_size(schema))
+                : sac.target_entropy;
         const Tensor temperature_loss =
             neg(log_temperature * stop_gradient(mean(now.log_prob) + target));
 
@@ -156,17 +156,17 @@ struct SacBuilder {
         const auto under = [&](std::initializer_list<std::string_view> paths) {
             return nn::parameters_with_prefix(trace, paths);
         };
-        guarded_step(
-            status,
-            {.groups = {{critic_loss, under({"critic1", "critic2"}), "adam.critic", rate},
-                        {actor_loss, under({"actor"}), "adam.actor", rate},
-                        {temperature_loss, under({"temperature"}), "adam.temperature", rate}},
-             .rails = sac.limits,
-             .may_learn = greater_equal(ring.size(), static_cast<double>(sac.replay.learning_starts)),
-             .also = [&] {
-                 polyak_update(trace, "target.critic1", "critic1", sac.tau);
-                 polyak_update(trace, "target.critic2", "critic2", sac.tau);
-             }});
+        guarded_step(status,
+                     {.groups = {{critic_loss, under({"critic1", "critic2"}), "adam.critic", rate},
+                                 {actor_loss, under({"actor"}), "adam.actor", rate},
+                                 {temperature_loss, under({"ent_coef"}), "adam.ent_coef", rate}},
+                      .rails = sac.limits,
+                      .may_learn = greater_equal(ring.size(),
+                                                 static_cast<double>(sac.replay.learning_starts)),
+                      .also = [&] {
+                          polyak_update(trace, "target.critic1", "critic1", sac.tau);
+                          polyak_update(trace, "target.critic2", "critic2", sac.tau);
+                      }});
         status.set(AgentMetric::kLoss, critic_loss + actor_loss);
         status.set(AgentMetric::kPolicyLoss, actor_loss);
         status.set(AgentMetric::kValueLoss, critic_loss);
@@ -179,20 +179,20 @@ struct SacBuilder {
 
 }  // namespace
 
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network, const Sac& sac,
-                    uint64_t seed) {
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
+                               const Sac& sac, uint64_t seed) {
     const auto check = [&]() -> Status {
         HEARTH_TRY(schema.status());
         for (const Action& a : schema.actions())
             if (a.is_discrete)
-                return invalid_argument("SAC: action '" + a.name +
-                                        "' is a choice; expected numbers (PPO takes both)");
+                return invalid_argument(
+                    "SAC: action '" + a.name +
+                    "' is discrete; expected continuous actions (PPO takes both)");
         HEARTH_TRY(check_replay("SAC", sac.replay));
         if (network.recurrent_state_size > 0)
-            return unsupported("SAC: networks with memory; expected one without");
+            return unsupported("SAC: the network has recurrent state; expected one without");
         if (!(sac.ent_coef_init > 0))
-            return invalid_argument("SAC: a temperature of " +
-                                    std::to_string(sac.ent_coef_init) +
+            return invalid_argument("SAC: ent_coef is " + std::to_string(sac.ent_coef_init) +
                                     ", expected more than 0");
         return {};
     };

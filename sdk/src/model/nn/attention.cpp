@@ -98,9 +98,9 @@ Tensor multi_head_attention(Trace& trace, std::string_view name, const Tensor& x
     const Tensor weight =
         trace.param(join_name(name, "in_proj_weight"), {rows, width},
                     weight_init(WeightInit::kXavier, width, rows, options.seed), x.dtype());
-    const Tensor bias =
-        options.bias ? trace.param(join_name(name, "in_proj_bias"), {rows}, Init::zeros(), x.dtype())
-                     : Tensor();
+    const Tensor bias = options.bias ? trace.param(join_name(name, "in_proj_bias"), {rows},
+                                                   Init::zeros(), x.dtype())
+                                     : Tensor();
     std::vector<Tensor> parts;  // queries, keys, values
     if (is_self) {
         parts = split(hearth::linear(x, weight, bias), {width, key_width, key_width}, -1);
@@ -115,15 +115,15 @@ Tensor multi_head_attention(Trace& trace, std::string_view name, const Tensor& x
     const Tensor k = rotated(trace, in_heads(parts[1], key_heads), options);
     const Tensor y = attention(q, k, in_heads(parts[2], key_heads), mask,
                                {.causal = options.causal, .left_window = options.attention_window});
-    return linear(trace, join_name(name, "out_proj"), flatten(transpose(y, {0, 2, 1, 3}), 2, 3), width,
-                  {.bias = options.bias, .seed = options.seed});
+    return linear(trace, join_name(name, "out_proj"), flatten(transpose(y, {0, 2, 1, 3}), 2, 3),
+                  width, {.bias = options.bias, .seed = options.seed});
 }
 
 Tensor transformer_encoder_layer(Trace& trace, std::string_view name, const Tensor& x,
                                  const TransformerOptions& options, const Tensor& mask) {
     const Tensor attended = residual(trace, name, 1, x, options, [&](const Tensor& t) {
-        return multi_head_attention(trace, join_name(name, "self_attn"), t, {}, self_options(options),
-                                    mask);
+        return multi_head_attention(trace, join_name(name, "self_attn"), t, {},
+                                    self_options(options), mask);
     });
     return residual(trace, name, 2, attended, options,
                     [&](const Tensor& t) { return feed_forward(trace, name, t, options); });
@@ -133,11 +133,12 @@ Tensor transformer_decoder_layer(Trace& trace, std::string_view name, const Tens
                                  const Tensor& memory, const TransformerOptions& options,
                                  const Tensor& mask, const Tensor& memory_mask) {
     const Tensor attended = residual(trace, name, 1, x, options, [&](const Tensor& t) {
-        return multi_head_attention(trace, join_name(name, "self_attn"), t, {}, self_options(options),
-                                    mask);
+        return multi_head_attention(trace, join_name(name, "self_attn"), t, {},
+                                    self_options(options), mask);
     });
     const Tensor informed = residual(trace, name, 2, attended, options, [&](const Tensor& t) {
-        const AttentionLayerOptions cross{.num_heads = options.num_heads, .num_kv_heads = options.num_kv_heads};
+        const AttentionLayerOptions cross{.num_heads = options.num_heads,
+                                          .num_kv_heads = options.num_kv_heads};
         return multi_head_attention(trace, join_name(name, "multihead_attn"), t, memory, cross,
                                     memory_mask);
     });
@@ -149,8 +150,8 @@ Tensor transformer_encoder(Trace& trace, std::string_view name, const Tensor& x,
                            const TransformerOptions& options, const Tensor& mask) {
     Tensor y = x;
     for (int i = 0; i < layers; ++i)
-        y = transformer_encoder_layer(trace, join_name(join_name(name, "layers"), static_cast<size_t>(i)), y,
-                                      options, mask);
+        y = transformer_encoder_layer(
+            trace, join_name(join_name(name, "layers"), static_cast<size_t>(i)), y, options, mask);
     return y;
 }
 

@@ -70,7 +70,7 @@ Tensor spherical_harmonics(const Tensor& direction, int degree) {
         return fail(direction,
                     invalid_argument("spherical_harmonics: degree " + std::to_string(degree) +
                                      " of directions " + to_string(direction.shape()) +
-                                     "; wanted are 1 to 4, and [..., 3]"));
+                                     "; expected 1 to 4, and [..., 3]"));
     const Tensor x = slice(direction, -1, 0, 1), y = slice(direction, -1, 1, 2),
                  z = slice(direction, -1, 2, 3);
     const Tensor xx = square(x), yy = square(y), zz = square(z);
@@ -137,8 +137,9 @@ Tensor hash_grid(Trace& trace, std::string_view name, const Tensor& x,
     if (Status s = check(options); !s.ok()) return fail(x, std::move(s));
     const HashLevels levels = levels_of(options, axes);
     const double bound = options.init_range;
-    const Tensor table = trace.param(join_name(name, "table"), {levels.entry_count, options.features},
-                                     Init::uniform(-bound, bound, options.seed), x.dtype());
+    const Tensor table =
+        trace.param(join_name(name, "table"), {levels.entry_count, options.features},
+                    Init::uniform(-bound, bound, options.seed), x.dtype());
 
     return apply_one(op("hash_grid"), {x, table},
                      {{"axes", axes}, {"cells", levels.cells}, {"entries", levels.entries}});

@@ -20,8 +20,9 @@ Tensor low_rank(Trace& trace, std::string_view name, const Tensor& x, int64_t ou
         return {&trace, kInvalidId};
     }
     const Shape a_shape{lora.rank, x.dim(-1)}, b_shape{out_features, lora.rank};
-    const Tensor a = trace.param(join_name(name, "lora_a"), a_shape,
-                                 weight_init(WeightInit::kPyTorchDefault, a_shape, options.seed), x.dtype());
+    const Tensor a =
+        trace.param(join_name(name, "lora_a"), a_shape,
+                    weight_init(WeightInit::kPyTorchDefault, a_shape, options.seed), x.dtype());
     const Tensor b = trace.param(join_name(name, "lora_b"), b_shape, Init::zeros(), x.dtype());
     return hearth::linear(hearth::linear(x, a), b) * (lora.alpha / static_cast<double>(lora.rank));
 }
@@ -34,7 +35,7 @@ Tensor linear(Trace& trace, std::string_view name, const Tensor& x, int64_t out_
     if (x.rank() == 0 || x.dim(-1).is_batch || out_features < 1) {
         trace.fail(invalid_argument("linear '" + std::string(name) + "': from " +
                                     to_string(x.shape()) + " to " + std::to_string(out_features) +
-                                    " features: both numbers must be fixed and positive"));
+                                    " features: both must be fixed and positive"));
         return {&trace, kInvalidId};
     }
     const Shape shape{out_features, x.dim(-1)};
@@ -72,9 +73,11 @@ Tensor glu(const Tensor& x, int64_t axis, Tensor (*gate)(const Tensor&)) {
     const Result<int> at = normalize_axis(axis, x.rank());
     const Dim extent = at.ok() ? x.shape()[*at] : Dim(1);
     if (!at.ok() || extent.is_batch || extent.count % 2 != 0) {
-        x.trace()->fail(at.ok() ? invalid_argument("glu: axis " + std::to_string(*at) + " of " +
-                                                   to_string(x.shape()) + " has no two halves")
-                                : at.status().with_context("glu"));
+        x.trace()->fail(
+            at.ok() ? invalid_argument("glu: axis " + std::to_string(*at) + " of " +
+                                       to_string(x.shape()) +
+                                       "; expected an even extent, which splits into two halves")
+                    : at.status().with_context("glu"));
         return {x.trace(), kInvalidId};
     }
     const std::vector<Tensor> halves = split(x, {extent.count / 2, extent.count / 2}, *at);
@@ -105,8 +108,9 @@ Tensor dropout(Trace& trace, std::string_view name, const Tensor& x, double rate
         return {&trace, kInvalidId};
     }
     if (rate == 1) return x * 0.0;
-    const Tensor draw = random_uniform(global_step(trace, options.counter),
-                                       rng_key(join_name(name, "dropout"), options.seed), x.shape());
+    const Tensor draw =
+        random_uniform(global_step(trace, options.counter),
+                       rng_key(join_name(name, "dropout"), options.seed), x.shape());
     return where(greater_equal(draw, rate), x / (1 - rate), 0.0);
 }
 

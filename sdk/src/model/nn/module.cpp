@@ -35,7 +35,7 @@ std::vector<NamedParameter> named_parameters(const Trace& trace) {
 }
 
 std::vector<Tensor> filter_parameters(const Trace& trace,
-                                 const std::function<bool(std::string_view)>& wanted) {
+                                      const std::function<bool(std::string_view)>& wanted) {
     std::vector<Tensor> found;
     for (const NamedParameter& p : named_parameters(trace))
         if (wanted(p.name)) found.push_back(p.tensor);
@@ -67,13 +67,15 @@ void add_product(HostTensor& weight, const HostTensor& b, const HostTensor& a, d
 }  // namespace
 
 std::vector<Tensor> parameters_with_prefix(const Trace& trace,
-                                 std::initializer_list<std::string_view> paths) {
-    return filter_parameters(trace, [paths](std::string_view name) { return is_under(name, paths); });
+                                           std::initializer_list<std::string_view> paths) {
+    return filter_parameters(trace,
+                             [paths](std::string_view name) { return is_under(name, paths); });
 }
 
 std::vector<Tensor> parameters_except(const Trace& trace,
-                                  std::initializer_list<std::string_view> paths) {
-    return filter_parameters(trace, [paths](std::string_view name) { return !is_under(name, paths); });
+                                      std::initializer_list<std::string_view> paths) {
+    return filter_parameters(trace,
+                             [paths](std::string_view name) { return !is_under(name, paths); });
 }
 
 std::vector<Tensor> lora_params(const Trace& trace) {

@@ -52,7 +52,7 @@ RecurrentState where_kept(const Tensor& resets, const Tensor& x, const Recurrent
         if (!resets.ok()) return resets;
         if (resets.dtype() != DType::kBool || resets.shape() != Shape{x.dim(0)}) {
             s.trace()->fail(invalid_argument(
-                "recurrent layer: the resets are " + std::string(name_of(resets.dtype())) +
+                "recurrent layer: episode_starts is " + std::string(name_of(resets.dtype())) +
                 to_string(resets.shape()) + ", expected bool" + to_string(Shape{x.dim(0)})));
             return Tensor(s.trace(), kInvalidId);
         }

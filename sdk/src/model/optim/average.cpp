@@ -34,9 +34,9 @@ void update_ema(std::span<const Tensor> params, double decay) {
         const Tensor next = next_value(param);
         const Value v = trace.graph().value(param.value());
         if (!next.ok())
-            return trace.fail(
-                invalid_argument("update_ema: '" + v.name +
-                                 "' is not updated in this trace; call it after the update rule"));
+            return trace.fail(invalid_argument(
+                "update_ema: '" + v.name +
+                "' is not updated in this trace; call update_ema after the update rule"));
         const Init init = v.data ? Init{Init::Kind::kData, 0, 0, 0, v.data} : Init::zeros();
         const Tensor average = trace.state(v.name + std::string(kSuffix), v.shape, init, v.dtype);
         moving_average(average, next, decay);
@@ -56,7 +56,8 @@ void use_ema(Trace& trace, std::string_view prefix) {
                                     "' has no param under '" + std::string(prefix) + "'"));
 }
 
-void polyak_update(Trace& trace, std::string_view prefix, std::string_view original, const ScalarOrTensor& rate) {
+void polyak_update(Trace& trace, std::string_view prefix, std::string_view original,
+                   const ScalarOrTensor& rate) {
     if (!trace.status().ok()) return;
     const std::string who = "follow: '" + std::string(prefix) + "' of '" + std::string(original);
     bool any = false;
@@ -82,8 +83,9 @@ void polyak_update(Trace& trace, std::string_view prefix, std::string_view origi
         trace.assign(state, state * (1.0 - weight) + next * weight);
     }
     if (!any)
-        trace.fail(invalid_argument(who + "': trace '" + trace.graph().name +
-                                    "' has no state under the first; see Trace::target_copy()"));
+        trace.fail(invalid_argument(
+            who + "': trace '" + trace.graph().name +
+            "' has no state under the first prefix; make it by Trace::target_copy()"));
 }
 
 }  // namespace hearth

@@ -86,7 +86,7 @@ Tensor all_finite(std::span<const Tensor> tensors) {
     }
     if (!magnitudes.empty()) return is_finite_magnitude(std::move(magnitudes));
     if (trace != nullptr)
-        trace->fail(invalid_argument("all_finite: there are no elements to look at"));
+        trace->fail(invalid_argument("all_finite: there are no tensors; pass at least one"));
     return {trace, kInvalidId};
 }
 
@@ -103,15 +103,16 @@ void ConditionalUpdate::commit_if(const Tensor& condition) {
     if (!trace_->status().ok()) return;
     Graph& graph = trace_->graph();
     if (is_done_)
-        return trace_->fail(invalid_argument("update guard: its condition is given twice"));
+        return trace_->fail(invalid_argument("conditional update: the condition is given twice"));
     if (!condition.ok() || condition.trace() != trace_ || condition.dtype() != DType::kBool ||
         condition.rank() != 0)
-        return trace_->fail(invalid_argument(
-            "update guard: expected a condition bool[] of trace '" + graph.name + "', found " +
-            (condition.ok()
-                 ? std::string(name_of(condition.dtype())) + to_string(condition.shape()) +
-                       " of trace '" + condition.trace()->graph().name + "'"
-                 : "nothing")));
+        return trace_->fail(
+            invalid_argument("conditional update: expected a condition bool[] of trace '" +
+                             graph.name + "', found " +
+                             (condition.ok() ? std::string(name_of(condition.dtype())) +
+                                                   to_string(condition.shape()) + " of trace '" +
+                                                   condition.trace()->graph().name + "'"
+                                             : "nothing")));
     is_done_ = true;
     const std::vector<bool> is_before = needed_for(graph, condition.value());
     for (size_t i = first_update_; i < graph.updates.size(); ++i) {

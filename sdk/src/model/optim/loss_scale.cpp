@@ -15,13 +15,14 @@ namespace hearth {
 namespace {
 
 Status check(const GradScalerOptions& o) {
-    const bool is_sound = o.min_scale > 0 && o.min_scale <= o.init_scale && o.init_scale <= o.max_scale && o.growth >= 1 &&
-                          o.backoff > 0 && o.backoff < 1 && o.growth_interval >= 1;
+    const bool is_sound = o.min_scale > 0 && o.min_scale <= o.init_scale &&
+                          o.init_scale <= o.max_scale && o.growth >= 1 && o.backoff > 0 &&
+                          o.backoff < 1 && o.growth_interval >= 1;
     if (is_sound) return {};
     return invalid_argument(
         "loss scale '" + o.name +
-        "': expected 0 < least <= first <= most, growth >= 1, 0 < backoff < 1 and growth_interval "
-        ">= 1, found least " +
+        "': expected 0 < min_scale <= init_scale <= max_scale, growth >= 1, 0 < backoff < 1 and "
+        "growth_interval >= 1, found min_scale " +
         std::to_string(o.min_scale) + ", first " + std::to_string(o.init_scale) + ", most " +
         std::to_string(o.max_scale) + ", growth " + std::to_string(o.growth) + ", backoff " +
         std::to_string(o.backoff) + ", growth_interval " + std::to_string(o.growth_interval));
@@ -51,7 +52,7 @@ Tensor GradScaler::update() {
     if (!trace_->status().ok()) return scale_;
     if (largest_.empty()) {
         trace_->fail(invalid_argument("loss scale '" + options_.name +
-                                      "': finish() needs gradients from grad() before"));
+                                      "': update() needs gradients; call grad() before"));
         return {trace_, kInvalidId};
     }
     const Tensor is_finite = is_finite_magnitude(largest_);
@@ -65,7 +66,8 @@ void GradScaler::adjust_scale(const Tensor& is_finite) {
     const Tensor skipped = trace_->state(options_.name + ".skipped_steps", {}, {}, DType::kU32);
     const Tensor next_good = good + 1.0;
     const Tensor grows = greater_equal(next_good, static_cast<double>(options_.growth_interval));
-    const Tensor grown = where(grows, minimum(scale_ * options_.growth, options_.max_scale), scale_);
+    const Tensor grown =
+        where(grows, minimum(scale_ * options_.growth, options_.max_scale), scale_);
     const Tensor reduced = maximum(scale_ * options_.backoff, options_.min_scale);
     const Tensor zero = trace_->constant(0, DType::kU32);
     trace_->assign(scale_, where(is_finite, grown, reduced));

@@ -224,8 +224,9 @@ void FragmentMemory::store_elements(ValueId v, Expr fragment) {
     const Expr e = each_element(to_, wide);
     const Expr r = to_.let("r", position(down, e));
     const Expr n = to_.let("n", place_.c * columns() + position(across, e));
-    const Expr is_mine =
-        frame_.slides() ? logical_and(r >= frame_.blocks.skip, r < frame_.blocks.stop) : r < rows_left();
+    const Expr is_mine = frame_.slides()
+                             ? logical_and(r >= frame_.blocks.skip, r < frame_.blocks.stop)
+                             : r < rows_left();
     to_.if_(logical_and(is_mine, n < width));
     const Expr row = first_row() + (frame_.slides() ? r * frame_.blocks.apart : r);
     to_.store(frame_.buffer(v), row * width + n, body_.chunk_element(wide, e));

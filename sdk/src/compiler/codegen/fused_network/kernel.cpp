@@ -62,7 +62,8 @@ int tiles_each(const NetworkFrame& frame) {
     // Rows in registers take all registers of a multiprocessor.
     const int64_t enough_groups =
         device_model(frame.options.caps).in_proportion(frame.plan.in_registers ? 128 : 256);
-    const int64_t rows = frame.region.rows.resolve(static_cast<int64_t>(frame.options.rows_capacity));
+    const int64_t rows =
+        frame.region.rows.resolve(static_cast<int64_t>(frame.options.rows_capacity));
     const int64_t tiles = (rows + frame.plan.tile_rows - 1) / frame.plan.tile_rows;
     const int64_t most = frame.options.caps.max_compute_work_group_count_x;
     const int64_t least = (tiles + most - 1) / most;

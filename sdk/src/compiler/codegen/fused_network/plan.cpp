@@ -18,7 +18,7 @@ namespace hearth {
 namespace {
 
 constexpr int kMaxWidth = 2048;  // elements of one row of one value
-// Of a program without sums over rows; with them the graph says (passes/split_rows.cpp).
+// For programs without sums over rows; otherwise the graph decides (passes/split_sums.cpp).
 constexpr int64_t kFewRows = 1024, kSomeRows = 16384;
 
 int round_up(int value, int to) {
@@ -529,9 +529,9 @@ class RowPlanner {
         blocks.push_back({round_up(plan_.threads, 4), 0, end, &plan_.scratch_offset});
         if (plan_.edge != 0) {
             plan_.matrix_stride = static_cast<int>(options_.caps.cooperative_matrix_shape.n) + 4;
-            blocks.push_back(
-                {plan_.subgroups * plan_.matrix_stride * static_cast<int>(options_.caps.cooperative_matrix_shape.m),
-                 0, end, &plan_.matrix_offset});
+            blocks.push_back({plan_.subgroups * plan_.matrix_stride *
+                                  static_cast<int>(options_.caps.cooperative_matrix_shape.m),
+                              0, end, &plan_.matrix_offset});
         }
         for (RowVector& v : plan_.vectors)
             blocks.push_back({round_up(v.count, 4), 0, end, &v.offset});
@@ -542,7 +542,8 @@ class RowPlanner {
             w.walk = GruWalk::of(w.is_backward, w.hidden, region_.window,
                                  plan_.tile_rows / static_cast<int>(region_.window), plan_.threads,
                                  options_.caps);
-            if (w.walk.shared_floats() * 4 > options_.caps.max_compute_shared_memory_size) return false;
+            if (w.walk.shared_floats() * 4 > options_.caps.max_compute_shared_memory_size)
+                return false;
             blocks.push_back({round_up(static_cast<int>(w.walk.shared_floats()), 4), w.level,
                               w.level, &w.offset});
         }

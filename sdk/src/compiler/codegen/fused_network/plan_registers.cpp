@@ -139,7 +139,8 @@ class RegisterPlanner {
         plan_.subgroups = std::min(kRegisterSubgroups, most / size);
         plan_.threads = plan_.subgroups * size;
         plan_.blocks = plan_.parts != 0 ? 1 : 2;
-        plan_.tile_rows = plan_.subgroups * plan_.blocks * static_cast<int>(options_.caps.cooperative_matrix_shape.m);
+        plan_.tile_rows = plan_.subgroups * plan_.blocks *
+                          static_cast<int>(options_.caps.cooperative_matrix_shape.m);
     }
 
     // ------------------------------------------------------------------------------- registers
@@ -224,7 +225,8 @@ class RegisterPlanner {
             v.offset = base;
             base += round_up(v.count, plan_.edge);
         }
-        if (options_.caps.cooperative_matrix == CooperativeMatrixExt::kKhr && !options_.caps.cooperative_matrix_nv) {
+        if (options_.caps.cooperative_matrix == CooperativeMatrixExt::kKhr &&
+            !options_.caps.cooperative_matrix_nv) {
             for (const NetworkStage& s : plan_.stages)
                 if (s.kind == NetworkStageKind::kProduct)
                     plan_.own_stride =

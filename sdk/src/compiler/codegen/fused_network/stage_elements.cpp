@@ -64,7 +64,8 @@ std::vector<Statement> copy_eights(NetworkFrame& frame, const RowTile& tile) {
     const Expr e = writer.for_(
         "e", lane, [&](Expr next) { return next < count; }, frame.index(frame.plan.threads));
     const Expr r = writer.let("r", e / eights), q = writer.let("q", e % eights);
-    const Expr is_there = inside < eights ? logical_and(r < frame.count, q < inside) : r < frame.count;
+    const Expr is_there =
+        inside < eights ? logical_and(r < frame.count, q < inside) : r < frame.count;
     const Expr halves = body.load_chunk_at(Chunk::kHalves, frame.buffer(tile.value),
                                            (frame.first + r) * inside + q);
     writer.assign(

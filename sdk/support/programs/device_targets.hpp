@@ -14,14 +14,14 @@
 
 namespace hearth::programs {
 
-struct ProfileClass {
+struct DeviceTargetClass {
     const char* name;
     const char* summary;
 };
-std::span<const ProfileClass> profile_classes();
+std::span<const DeviceTargetClass> device_target_classes();
 
 /// Returns the device target of this name. device: required only by "device"; may be null.
 /// Errors: kNotFound listing the names.
-Result<DeviceTarget> make_profile(const std::string& name, standalone::Device* device);
+Result<DeviceTarget> make_device_target(const std::string& name, standalone::Device* device);
 
 }  // namespace hearth::programs
