@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Philox4x32-10; see sdk/src/core/philox.hpp, which gives the same bits.
+// Philox4x32-10; see sdk/include/hearth/core/philox.hpp, which gives the same bits.
 
 uint hearth_philox(uint key0, uint key1, uint step, uint element) {
     uvec4 c = uvec4(element, step, 0u, 0u);
