@@ -316,7 +316,7 @@ TEST_F(BrainOfSession, WithoutSetupOrAnythingToLearnThereIsNoSnapshot) {
                       is_set_up ? HEARTH_ERROR_NOT_FOUND : HEARTH_ERROR_INVALID_STATE);
             EXPECT_EQ(rig->session.error(),
                       is_set_up ? "save_brain: the program has no params and no states to save"
-                                : "save_brain: record hearth_record_initialize first");
+                                : "save_brain: call hearth_record_initialize first");
         });
         if (!is_set_up) continue;
         // The brain of nothing is one, too.

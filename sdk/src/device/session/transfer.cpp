@@ -77,10 +77,10 @@ hearth_result Session::record_setup(VkCommandBuffer commands) {
 
 hearth_result Session::fail_without_setup(const char* what) {
     if (dropped_setups_ == 0)
-        return fail(HEARTH_ERROR_INVALID_STATE, "%s: record hearth_record_initialize first", what);
+        return fail(HEARTH_ERROR_INVALID_STATE, "%s: call hearth_record_initialize first", what);
     return fail(
         HEARTH_ERROR_INVALID_STATE,
-        "%s: record hearth_record_initialize again; the previous one was in a discarded frame",
+        "%s: call hearth_record_initialize again; the previous one was in a discarded frame",
         what);
 }
 
