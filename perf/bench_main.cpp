@@ -94,8 +94,9 @@ int run_program(int argc, char** argv) {
         "--variants", arguments.wants_tuning,
         "Also time all variants of the kernel, in rows that are one product or convolution.");
     app.add_flag("--commands", arguments.wants_commands, "Also time each command of each program.");
-    app.add_flag("--statistics", arguments.wants_statistics,
-                 "Also print the driver's statistics of each pipeline: registers, stack, code size.");
+    app.add_flag(
+        "--statistics", arguments.wants_statistics,
+        "Also print the driver's statistics of each pipeline: registers, stack, code size.");
     app.add_flag("--unfused", arguments.unfused,
                  "Compile one kernel for each operator, to see what fusion does.");
     app.add_flag("--list", arguments.wants_list, "List the rows and stop.");

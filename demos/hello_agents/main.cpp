@@ -80,11 +80,9 @@ Status run(const std::string& wish, std::FILE* log) {
             cart.steps = 0;
         }
         // Record decisions and up to 20 ms of learning; submit as usual.
-        Status recorded;
         HEARTH_TRY(device->run([&](VkCommandBuffer commands) {
-            recorded = agents.record(commands, {.learning_budget_us = 20'000}).status();
+            return agents.record(commands, {.learning_budget_us = 20'000}).status();
         }));
-        HEARTH_TRY(recorded);
         const AgentsStatus status = agents.status();
         const auto length = static_cast<double>(status[AgentMetric::kEpisodeLength]);
         if (frame % 100 == 0)

@@ -65,26 +65,23 @@ Status run() {
 
     // Record one frame. Hearth only records; the application submits.
     HEARTH_TRY(context.begin_frame(/*frame_number=*/1, /*completed_frame_number=*/0));
-    Status status;
     hearth_readback request = 0;
-    HEARTH_TRY(device->run([&](VkCommandBuffer cmd) {
+    const Status recorded = device->run([&](VkCommandBuffer cmd) -> Status {
         const hearth_tensor_binding bindings[] = {
             hearth_bind_bytes(observations, seen, sizeof(seen)),
             hearth_bind_buffer(actions, result.handle(), 0, kBytes, result.usage())};
-        status = session.record_initialize(cmd);  // once: uploads the weights
-        if (status.ok()) status = session.record(cmd, choose, kGuards, bindings).status();
+        HEARTH_TRY(session.record_initialize(cmd));  // once: uploads the weights
+        HEARTH_TRY(session.record(cmd, choose, kGuards, bindings).status());
         hearth_readback_info info = hearth_readback_info_default();
         info.command_buffer = cmd;
         info.buffer = result.handle();
         info.byte_count = kBytes;
         info.acquire_scope = hearth_make_sync_scope(VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
                                                     VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
-        if (!status.ok()) return;
-        const auto readback = session.record_readback(info);
-        status = readback.status();
-        if (readback.ok()) request = *readback;
-    }));
-    HEARTH_TRY(status);
+        HEARTH_ASSIGN(request, session.record_readback(info));
+        return {};
+    });
+    HEARTH_TRY(recorded);
 
     // In a game this is a later frame, once frame 1 has completed on the GPU.
     HEARTH_TRY(context.begin_frame(/*frame_number=*/2, /*completed_frame_number=*/1));

@@ -70,36 +70,39 @@ Status run() {
     // Each frame records one entry. release_scope: the application's next use of the output, CPU
     // reads.
     uint64_t frame_number = 0;
-    const auto frame = [&](const char* entry, const char* output, const standalone::Buffer& to) {
+    struct Bound {
+        const char* name;
+        const standalone::Buffer& buffer;
+    };
+    const auto frame = [&](const char* entry, std::initializer_list<Bound> inputs,
+                           const Bound& output) -> Status {
         HEARTH_TRY(context.begin_frame(frame_number + 1, frame_number));
         HEARTH_ASSIGN(const uint32_t index, program.find_entry(entry));
         std::vector<hearth_tensor_binding> bindings;
-        const auto bind = [&](const char* name, const standalone::Buffer& buffer) -> Status {
-            HEARTH_ASSIGN(const uint32_t binding, program.find_binding(index, name));
-            bindings.push_back(hearth_bind_buffer(binding, buffer.handle(), 0, buffer.size_bytes(),
-                                                  buffer.usage()));
+        const auto bind = [&](const Bound& bound) -> Status {
+            HEARTH_ASSIGN(const uint32_t binding, program.find_binding(index, bound.name));
+            bindings.push_back(hearth_bind_buffer(binding, bound.buffer.handle(), 0,
+                                                  bound.buffer.size_bytes(), bound.buffer.usage()));
             return {};
         };
-        HEARTH_TRY(bind("x", x));
-        if (&to == &loss) HEARTH_TRY(bind("target", target));
-        HEARTH_TRY(bind(output, to));
+        for (const Bound& input : inputs) HEARTH_TRY(bind(input));
+        HEARTH_TRY(bind(output));
         bindings.back().release_scope =
             hearth_make_sync_scope(VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
-        Status status;
-        HEARTH_TRY(device->run([&](VkCommandBuffer cmd) {
-            if (frame_number == 0) status = session.record_initialize(cmd);
-            if (status.ok()) status = session.record(cmd, index, kSamples, bindings).status();
-        }));
+        const Status recorded = device->run([&](VkCommandBuffer cmd) -> Status {
+            if (frame_number == 0) HEARTH_TRY(session.record_initialize(cmd));
+            return session.record(cmd, index, kSamples, bindings).status();
+        });
         ++frame_number;
-        return status;
+        return recorded;
     };
     for (uint64_t step = 0; step <= kSteps; ++step) {
-        HEARTH_TRY(frame("learn", "loss", loss));
+        HEARTH_TRY(frame("learn", {{"x", x}, {"target", target}}, {"loss", loss}));
         if (step % 200 == 0)
             std::printf("step %4d  loss %.6f\n", static_cast<int>(step),
                         static_cast<double>(loss.as<float>()[0]));
     }
-    HEARTH_TRY(frame("predict", "y", y));
+    HEARTH_TRY(frame("predict", {{"x", x}}, {"y", y}));
     for (size_t i = 0; i < kSamples; i += 9) {
         std::printf(
             "sin(5 * %6.3f) = %6.3f, the net says %6.3f\n", static_cast<double>(x.as<float>()[i]),

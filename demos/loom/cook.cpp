@@ -22,8 +22,8 @@ Status cook_loom(const std::string& package, const std::string& source) {
     const LoomTraces traces = trace_loom();
     DeviceTarget gpu{.name = "gpu", .options = loom_options(false)};
     DeviceTarget cpu{.name = "cpu", .options = loom_options(true)};
-    HEARTH_ASSIGN(const Cooked cooked,
-                  cook(traces.entries(), {.device_targets = {gpu, cpu}, .max_batch_size = kBatch}));
+    HEARTH_ASSIGN(const Cooked cooked, cook(traces.entries(), {.device_targets = {gpu, cpu},
+                                                               .max_batch_size = kBatchSize}));
     HEARTH_TRY(write_file_atomically(package, cooked.bytes));
     std::string words = std::to_string(cooked.bytes.size()) + ",\n";
     for (size_t i = 0; i < cooked.bytes.size(); i += sizeof(uint64_t)) {

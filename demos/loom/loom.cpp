@@ -84,7 +84,7 @@ Status Loom::create_buffers() {
     for (Slot& slot : slots_) {
         HEARTH_ASSIGN(slot.staging, Buffer::create(device_, picture_bytes, MemoryKind::kUpload));
         HEARTH_ASSIGN(slot.texels,
-                      Buffer::create(device_, kBatch * sizeof(int32_t), MemoryKind::kUpload));
+                      Buffer::create(device_, kBatchSize * sizeof(int32_t), MemoryKind::kUpload));
         HEARTH_ASSIGN(slot.loss, Buffer::create(device_, sizeof(float), MemoryKind::kDevice));
     }
     return {};
@@ -134,7 +134,7 @@ Result<hearth_readback> Loom::record_step(VkCommandBuffer cmd, uint32_t index, u
     const Slot& slot = slots_[index];
     const hearth_tensor_binding bound[] = {
         bind(bindings[0], picture_), bind(bindings[1], slot.texels), bind(bindings[2], slot.loss)};
-    HEARTH_TRY(session_.record(cmd, entry, static_cast<uint32_t>(kBatch), bound).status());
+    HEARTH_TRY(session_.record(cmd, entry, static_cast<uint32_t>(kBatchSize), bound).status());
     hearth_readback_info info = hearth_readback_info_default();
     info.command_buffer = cmd;
     info.buffer = slot.loss.handle();
@@ -146,7 +146,7 @@ Result<hearth_readback> Loom::record_step(VkCommandBuffer cmd, uint32_t index, u
 
 Status Loom::record_learn(const Frame& frame) {
     const std::span<int32_t> texels = slots_[frame.slot].texels.as<int32_t>();
-    const uint64_t first = steps_++ * kBatch;
+    const uint64_t first = steps_++ * kBatchSize;
     for (size_t i = 0; i < texels.size(); ++i)
         texels[i] = static_cast<int32_t>(
             scenes::random_bits(seed_, scenes::Stream::kMinibatch, first + i) % kTexels);
@@ -209,7 +209,7 @@ Result<std::vector<std::byte>> Loom::run(
 
 Result<double> Loom::mean_square_error() {
     double sum = 0;
-    for (int64_t first = 0; first < kTexels; first += kBatch) {
+    for (int64_t first = 0; first < kTexels; first += kBatchSize) {
         const std::span<int32_t> texels = slots_[0].texels.as<int32_t>();
         std::iota(texels.begin(), texels.end(), static_cast<int32_t>(first));
         HEARTH_ASSIGN(const std::vector<std::byte> bytes, run([&](VkCommandBuffer cmd) {
@@ -219,7 +219,7 @@ Result<double> Loom::mean_square_error() {
         std::memcpy(&error, bytes.data(), sizeof error);
         sum += static_cast<double>(error);
     }
-    return sum / static_cast<double>(kTexels / kBatch);
+    return sum / static_cast<double>(kTexels / kBatchSize);
 }
 
 Result<uint64_t> Loom::weights_hash() {

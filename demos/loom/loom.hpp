@@ -48,7 +48,7 @@ class Loom {
 
     /// Uploads the target picture, kTexels of three floats.
     void record_picture(const demo::Frame& frame, std::span<const float> texels);
-    /// Records one step of learning from kBatch texels.
+    /// Records one step of learning from kBatchSize texels.
     Status record_learn(const demo::Frame& frame);
     /// Records a reset to the initial weights.
     Status record_unravel(const demo::Frame& frame);

@@ -11,6 +11,6 @@ namespace hearth::loom {
 
 constexpr int64_t kPictureSize = 256;  ///< texels along each side of the picture
 constexpr int64_t kTexels = kPictureSize * kPictureSize;
-constexpr int64_t kBatch = 1024;  ///< texels per learning step
+constexpr int64_t kBatchSize = 1024;  ///< texels per learning step
 
 }  // namespace hearth::loom

@@ -22,18 +22,18 @@ constexpr int64_t kProducts = 12 * 32 + 32 * 32 + 32 * 3;
 
 Status run_texture_learn(Bench& bench, Row& row) {
     NetworkRun run{.trace = loom::trace_loom().learn,
-                   .rows = loom::kBatch,
-                   .pattern_rows = loom::kBatch,
+                   .rows = loom::kBatchSize,
+                   .pattern_rows = loom::kBatchSize,
                    .trained_steps = 2,
                    .tolerance = 1e-2,  // Adam amplifies the rounding of small gradients
                    .least_norm = 1e-4};
-    HostTensor texels(DType::kI32, {loom::kBatch});
-    for (int64_t i = 0; i < loom::kBatch; ++i)
+    HostTensor texels(DType::kI32, {loom::kBatchSize});
+    for (int64_t i = 0; i < loom::kBatchSize; ++i)
         texels.set(i, static_cast<double>(i * 40503 % loom::kTexels));
     run.inputs = {{"picture", random_tensor("picture", {loom::kTexels, 3})}, {"texel", texels}};
-    row.flops = 3.0 * 2.0 * static_cast<double>(loom::kBatch * kProducts);
+    row.flops = 3.0 * 2.0 * static_cast<double>(loom::kBatchSize * kProducts);
     // A texel's colour, and per level four corners of two values, forward and backward.
-    row.bytes = sizeof(float) * static_cast<double>(loom::kBatch) * (3 + 2 * 6 * 4 * 2);
+    row.bytes = sizeof(float) * static_cast<double>(loom::kBatchSize) * (3 + 2 * 6 * 4 * 2);
     return run_network(bench, row, run);
 }
 

@@ -22,8 +22,7 @@ TEST(ProgramExecutor, KeepsItsPromises) {
 
 TEST(CpuExecutor, KeepsItsPromises) {
     const auto opened = native::open_device(
-        "cpu",
-        {.build = {.flags = "-O1", .cache_folder = ::testing::TempDir() + "hearth_native"}});
+        "cpu", {.build = {.flags = "-O1", .cache_folder = ::testing::TempDir() + "hearth_native"}});
     ASSERT_TRUE(opened.ok()) << opened.status().message();
     const auto executor = native::make_device_executor(*opened->device, "cpu");
     ASSERT_TRUE(executor.ok()) << executor.status().message();

@@ -290,7 +290,7 @@ TEST_F(DriverTest, APreferenceThatIsNoneIsRefused) {
                                   HEARTH_AGENTS_PRIORITY_LEARNING})
         EXPECT_TRUE(host->frame({.priority = preference}).ok());
     EXPECT_FALSE(host->frame({.priority = static_cast<hearth_agents_priority>(3)}).ok());
-    EXPECT_STREQ(hearth_agents_error(host->agents.handle()), "preference is 3, expected 0 to 2");
+    EXPECT_STREQ(hearth_agents_error(host->agents.handle()), "priority is 3, expected 0 to 2");
 }
 
 TEST_F(DriverTest, WithoutABudgetNothingIsLearnedAndFullWindowsDropSamples) {

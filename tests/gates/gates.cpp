@@ -621,9 +621,8 @@ int run_program(int argc, char** argv) {
         ->check(programs::whole_number(0, 1u << 30));
     app.add_option("--jobs", arguments.jobs, "Runs at a time, each on a thread of its own (1).")
         ->check(programs::whole_number(1, 64));
-    app.add_option(
-        "--device", arguments.device,
-        "cpu: this machine's CPU; or the index of a GPU; default: the best GPU.");
+    app.add_option("--device", arguments.device,
+                   "cpu: this machine's CPU; or the index of a GPU; default: the best GPU.");
     app.add_option("--logs", arguments.logs, "Folder for a run log of each run (hearth watch).")
         ->check(CLI::ExistingDirectory);
     app.add_flag("--markdown", arguments.as_markdown,

@@ -62,7 +62,8 @@ TEST_F(Adopt, RequirementsNameWhatTheBindingModelNeeds) {
     const auto old = get_device_requirements(q);
     ASSERT_FALSE(old.ok());
     EXPECT_EQ(old.status().message(),
-              "HEARTH_ERROR_UNSUPPORTED: Vulkan 1.1 is required, the version in use is 1.0");
+              "HEARTH_ERROR_UNSUPPORTED: Vulkan 1.1 or newer is required, the version in use is "
+              "1.0; create the instance with a newer apiVersion, or update the driver");
 }
 
 /// A device of Vulkan 1.1, as a host's table of functions shows it: the functions of the one that
@@ -123,17 +124,18 @@ TEST_F(Adopt, ADeviceOfVulkan11WithoutTheExtensionsIsRefusedWithEverythingThatIs
     q.allow_untrusted_programs = 1;
     const auto refused = get_device_requirements(q);
     ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(
-        refused.status().message(),
-        "HEARTH_ERROR_UNSUPPORTED: "
-        "device extension VK_KHR_push_descriptor is required and the device does not have it; "
-        "feature robustBufferAccess is required and the device does not have it; "
-        "device extension VK_EXT_robustness2 is required and the device does not have it");
+    EXPECT_EQ(refused.status().message(),
+              "HEARTH_ERROR_UNSUPPORTED: device extension VK_KHR_push_descriptor is required, and "
+              "the device does not support it; update the driver or choose another device; feature "
+              "robustBufferAccess is required, and the device does not support it; update the "
+              "driver or choose another device; device extension VK_EXT_robustness2 is required "
+              "and the device does not have it");
     q.binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
     q.allow_untrusted_programs = 0;
-    EXPECT_EQ(get_device_requirements(q).status().message(),
-              "HEARTH_ERROR_UNSUPPORTED: device extension VK_KHR_buffer_device_address is required "
-              "and the device does not have it");
+    EXPECT_EQ(
+        get_device_requirements(q).status().message(),
+        "HEARTH_ERROR_UNSUPPORTED: device extension VK_KHR_buffer_device_address is required, and "
+        "the device does not support it; update the driver or choose another device");
 
     hearth_context_create_info info = device().host_info();
     info.get_instance_proc_addr = Vulkan11::get_proc;
@@ -145,18 +147,19 @@ TEST_F(Adopt, ADeviceOfVulkan11WithoutTheExtensionsIsRefusedWithEverythingThatIs
     info.queue_family_index = 77;
     const std::string text = problems_of(info);
     EXPECT_NE(
-        text.find("device extension VK_KHR_push_descriptor is required and not in the list of "
-                  "enabled ones\n"
-                  "hearth_context_create_info::queue_family_index is 77, the device has "),
+        text.find("device extension VK_KHR_push_descriptor is required, but not listed as enabled; "
+                  "enable it when you create the device, and list "
+                  "it\nhearth_context_create_info::queue_family_index is 77, the device has "),
         std::string::npos)
         << text;
     info.binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
     const std::string addresses = problems_of(info);
-    EXPECT_NE(addresses.find("feature bufferDeviceAddress is required and not in the list of "
-                             "enabled ones\n"
-                             "device extension VK_KHR_buffer_device_address is required and not in "
-                             "the list of enabled ones\n"),
-              std::string::npos)
+    EXPECT_NE(
+        addresses.find("feature bufferDeviceAddress is required, but not listed as enabled; enable "
+                       "it when you create the device (hearth_enable_features), and list "
+                       "it\ndevice extension VK_KHR_buffer_device_address is required, but not "
+                       "listed as enabled; enable it when you create the device, and list it\n"),
+        std::string::npos)
         << addresses;
 }
 
@@ -244,8 +247,8 @@ TEST_F(Adopt, AllProblemsOfAHandshakeAreReportedTogether) {
     info.device = VK_NULL_HANDLE;
     info.api_version = VK_API_VERSION_1_0;
     EXPECT_EQ(problems_of(info),
-              "hearth_context_create_info::device is null\n"
-              "Vulkan 1.1 is required, hearth_context_create_info::api_version is 1.0");
+              "hearth_context_create_info::device is null\nVulkan 1.1 or newer is required, "
+              "hearth_context_create_info::api_version is 1.0");
 
     info = device().host_info();
     info.binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
@@ -253,7 +256,8 @@ TEST_F(Adopt, AllProblemsOfAHandshakeAreReportedTogether) {
     info.queue_family_index = 77;
     const std::string text = problems_of(info);
     for (const char* problem :
-         {"feature bufferDeviceAddress is required and not in the list of enabled ones\n",
+         {"feature bufferDeviceAddress is required, but not listed as enabled; enable it when you "
+          "create the device (hearth_enable_features), and list it\n",
           "hearth_context_create_info::features has bits unknown to this version; use the header "
           "of this library\nhearth_context_create_info::queue_family_index is 77, the device has "})
         EXPECT_NE(text.find(problem), std::string::npos) << problem << "in\n" << text;

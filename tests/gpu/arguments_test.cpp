@@ -304,7 +304,7 @@ TEST_F(Arguments, AStructOfAnotherTypeOrANewerHeaderIsRefused) {
         other.type = HEARTH_STRUCT_READBACK_INFO;
         EXPECT_EQ(hearth_record(rig->session.handle(), &other, nullptr), kInvalid);
         EXPECT_EQ(rig->session.error(),
-                  "hearth_record: info->type is 14, expected 13: make it with "
+                  "hearth_record: info->type is 14, expected 13; make it with "
                   "hearth_record_info_default()");
         // Written by Hearth, it would have fields that stay as they were.
         struct {

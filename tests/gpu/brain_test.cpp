@@ -136,9 +136,9 @@ TEST_F(BrainOfSession, AllThatDoesNotFitIsReportedAndNothingIsTouched) {
     brain.find("zero")->name = "zeroth";
     const Status loaded = load(*rig, *save_brain(brain));
     EXPECT_EQ(loaded.code(), StatusCode::kInvalidArgument);
-    for (const char* expected :
-         {"it has other inputs or outputs", "'state' is f32[96] here, the brain has f32[96, 2]",
-          "the brain has no 'zero'", "the program has no 'zeroth'"})
+    for (const char* expected : {"it has other inputs or outputs",
+                                 "'state' is f32[96] in the program and f32[96, 2] in the brain",
+                                 "the brain has no 'zero'", "the program has no 'zeroth'"})
         EXPECT_NE(loaded.message().find(expected), std::string::npos)
             << expected << " in " << loaded.message();
     EXPECT_EQ(rig->program.validate_brain(*save_brain(brain)).code(), StatusCode::kInvalidArgument);
@@ -250,7 +250,7 @@ TEST_F(BrainOfSession, WithoutRoomOrOrderItSaysSo) {
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
     const std::vector<std::byte> bytes = *save_brain(shipped());
-    EXPECT_NE(load(*rig, bytes).message().find("hearth_record_initialize must come first"),
+    EXPECT_NE(load(*rig, bytes).message().find("call hearth_record_initialize first"),
               std::string::npos);
     rig->frame([&](VkCommandBuffer commands) {
         ASSERT_TRUE(rig->session.record_initialize(commands).ok());
@@ -403,7 +403,7 @@ TEST_F(BrainOfSession, ADifferenceOfAnotherTypeIsRefused) {
     std::memcpy(bytes.data(), &header, sizeof header);
     EXPECT_EQ(
         load(*rig, bytes).message(),
-        "HEARTH_ERROR_INCOMPATIBLE: 'state' is a difference of f16 elements, here they are f32");
+        "HEARTH_ERROR_INCOMPATIBLE: 'state' is a delta of f16 elements, and the program holds f32");
 }
 
 TEST_F(BrainOfSession, StrangeTensorsWithoutNumberAreToldInNoTimeAndBounded) {

@@ -51,10 +51,9 @@ TEST_F(Dropped, SetupIsDueAgainAndItsWeightsAreStillThere) {
     EXPECT_GT(rig->context.stats().device_bytes[HEARTH_MEMORY_STAGING], 0u);
     rig->frame([&](VkCommandBuffer commands) {
         EXPECT_EQ(record_act(*rig, commands), HEARTH_ERROR_INVALID_STATE);
-        EXPECT_EQ(
-            rig->session.error(),
-            "record: hearth_record_initialize must come first; the one before was in a dropped "
-            "frame");
+        EXPECT_EQ(rig->session.error(),
+                  "record: call hearth_record_initialize again; the previous one was in a "
+                  "discarded frame");
         EXPECT_EQ(hearth_record_reset_variables(rig->session.handle(), commands, nullptr, nullptr),
                   HEARTH_ERROR_INVALID_STATE);
         ASSERT_TRUE(rig->session.record_initialize(commands).ok()) << rig->session.error();
@@ -138,7 +137,8 @@ TEST_F(Dropped, ReadbacksAndSnapshotsSayThatTheyWillNeverArrive) {
             released = rig->session.record_readback(commands, kStateVariable).value();
             rig->session.release(released);
         }),
-                  "session test: a readback of 384 bytes is discarded; record it again\nsession test: a readback of 448 bytes is discarded; record it again");
+                  "session test: a readback of 384 bytes is discarded; record it again\nsession "
+                  "test: a readback of 448 bytes is discarded; record it again");
         EXPECT_EQ(rig->session.status().discarded_readbacks, 3 * round);
         const void* data = nullptr;
         uint64_t bytes = 0, serial = 0;
@@ -146,7 +146,8 @@ TEST_F(Dropped, ReadbacksAndSnapshotsSayThatTheyWillNeverArrive) {
             EXPECT_EQ(hearth_readback_poll(rig->session.handle(), id, &data, &bytes, &serial),
                       HEARTH_ERROR_DISCARDED);
             EXPECT_EQ(rig->session.error(), "readback: its frame, number " +
-                                                std::to_string(rig->serial()) + ", was discarded; record it again");
+                                                std::to_string(rig->serial()) +
+                                                ", was discarded; record it again");
         }
         // However long one waits.
         rig->advance();
@@ -169,7 +170,7 @@ TEST_F(Dropped, RecordingsGiveTheirRoomBackAtOnce) {
             EXPECT_EQ(record_act(*rig, commands), HEARTH_OK) << rig->session.error();
             EXPECT_EQ(record_act(*rig, commands), HEARTH_ERROR_TOO_MANY_IN_FLIGHT);
         }),
-                  "session test: entry act is to be recorded again, from step 0 on");
+                  "session test: record entry act again from command 0 on");
         EXPECT_EQ(rig->session.status().recordings_in_flight, 0u);
     }
     const std::vector<float> x = test_values(kWidth, 1);
@@ -258,7 +259,7 @@ TEST_F(Dropped, ASliceRecordedAfterALostOneIsLostWithIt) {
     // The host finds out late that the first was not submitted: the run starts anew.
     const Result<std::string> told = rig->context.discard_frame(late);
     ASSERT_TRUE(told.ok());
-    EXPECT_EQ(told.value(), "session test: entry learn is to be recorded again, from step 0 on");
+    EXPECT_EQ(told.value(), "session test: record entry learn again from command 0 on");
     uint32_t slices = 0;
     Progress progress = Progress::kIncomplete;
     while (progress == Progress::kIncomplete && slices < 10) {
@@ -308,8 +309,8 @@ TEST_F(Dropped, SerialsThatCannotHaveBeenDroppedAreRefused) {
     hearth_context* const context = rig->context.handle();
     EXPECT_EQ(hearth_discard_frame(context, 101, nullptr), HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(rig->context.error(),
-              "discard_frame(101): begin_frame has told of serials up to 100, of which those up to "
-              "50 have completed");
+              "discard_frame(101): expected a frame that has begun and not completed; begun are "
+              "those up to 100, completed those up to 50");
     EXPECT_EQ(hearth_discard_frame(context, 50, nullptr), HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT_EQ(hearth_discard_frame(context, 0, nullptr), HEARTH_ERROR_INVALID_ARGUMENT);
     hearth_messages report{};

@@ -98,19 +98,19 @@ TEST_F(DumpOfSession, HoldsWhatWentInWhatCameOutAndWhatAStepWrote) {
     const std::vector<std::byte> bytes = dump_learn(*rig, x, 0.25f, kT2);
     ASSERT_FALSE(bytes.empty());
     const DumpFile dump(bytes);
-    EXPECT_EQ(dump.floats("slot/state"), before);
-    EXPECT_EQ(dump.floats("slot/zero"), std::vector<float>(16));
+    EXPECT_EQ(dump.floats("variable/state"), before);
+    EXPECT_EQ(dump.floats("variable/zero"), std::vector<float>(16));
     EXPECT_EQ(dump.floats("input/x"), x);
     EXPECT_EQ(dump.floats("input/rate"), std::vector<float>{0.25f});
     EXPECT_EQ(dump.floats("output/y"), y);
-    EXPECT_EQ(dump.floats("slot_after/state"), reference.state);
-    EXPECT_TRUE(dump.floats("slot_after/zero").empty());
+    EXPECT_EQ(dump.floats("variable_after/state"), reference.state);
+    EXPECT_TRUE(dump.floats("variable_after/zero").empty());
     std::vector<float> t2(x.size());
     std::transform(x.begin(), x.end(), t2.begin(), [](float v) { return 2.5f * v; });
-    EXPECT_EQ(dump.floats("step/3/3"), t2);
+    EXPECT_EQ(dump.floats("command/3/3"), t2);
     for (const char* text :
-         {"\"hearth_dump\":\"1\"", "\"entry\":\"learn\"", "\"rows\":\"3\"", "\"step\":\"3\"",
-          "\"session\":\"test\"", "\"note\":\"level \\\"3\\\"\\u000a\"",
+         {"\"hearth_dump\":\"2\"", "\"entry\":\"learn\"", "\"batch_size\":\"3\"",
+          "\"command\":\"3\"", "\"session\":\"test\"", "\"note\":\"level \\\"3\\\"\\u000a\"",
           "0 dispatch mix: t0\\u000a1 dispatch mix: t1\\u000a2 barrier"})
         EXPECT_TRUE(dump.says(text)) << text << " in " << dump.header;
     EXPECT_TRUE(dump.says(std::string("\"device\":\"") + device().properties().deviceName + "\""));
@@ -136,7 +136,7 @@ TEST_F(DumpOfSession, EachStepMayBeChosenAndTheBitsStayThoseOfTheRun) {
         const std::vector<std::byte> bytes = dump_learn(*rig, x, 0.5f, step);
         ASSERT_FALSE(bytes.empty());
         EXPECT_EQ(DumpFile(bytes).floats("output/y"), y) << step;
-        EXPECT_EQ(DumpFile(bytes).floats("slot_after/state"), reference.state) << step;
+        EXPECT_EQ(DumpFile(bytes).floats("variable_after/state"), reference.state) << step;
     }
     EXPECT_EQ(dumped, 7u);
 }
@@ -185,7 +185,7 @@ TEST_F(DumpOfSession, OfALostDeviceHasTheTextsAlone) {
     ASSERT_TRUE(bytes.ok()) << bytes.status().message();
     const DumpFile dump(*bytes);
     EXPECT_TRUE(dump.says("\"entry\":\"act\""));
-    EXPECT_TRUE(dump.says("\"steps\":\"0 dispatch add_row: y\""));
+    EXPECT_TRUE(dump.says("\"commands\":\"0 dispatch add_row: y\""));
     EXPECT_FALSE(dump.says("input/x"));
     const std::vector<std::byte> program = save_program(
         TestProgramBuilder(test_shaders(binding_model(device())), binding_model(device())).build());
@@ -205,11 +205,12 @@ TEST_F(DumpOfSession, IsRefusedWithTheReasonAndRecordsNothing) {
             return std::string(rig->session.error());
         };
         EXPECT_EQ(refused(2),
-                  "dump of entry learn: step 2 is a barrier, expected HEARTH_NO_COMMAND or "
+                  "dump of entry learn: command 2 is a barrier; expected HEARTH_NO_COMMAND or "
                   "another of its 11");
-        EXPECT_EQ(refused(99),
-                  "dump of entry learn: step 99 is none, expected HEARTH_NO_COMMAND or "
-                  "another of its 11");
+        EXPECT_EQ(
+            refused(99),
+            "dump of entry learn: command 99 does not exist; expected HEARTH_NO_COMMAND or another "
+            "of its 11");
         info.max_dispatches = 1;
         EXPECT_EQ(
             refused(0),
@@ -248,7 +249,7 @@ TEST_F(DumpOfSession, IsRefusedWithTheReasonAndRecordsNothing) {
          "HEARTH_NO_COMMAND");
     info = hearth_dump_info_default();
     info.flags = 6;
-    says(HEARTH_ERROR_INVALID_ARGUMENT, "dump: flags 0x6 are unknown");
+    says(HEARTH_ERROR_INVALID_ARGUMENT, "dump: flags 0x6 has unknown bits");
     info = hearth_dump_info_default();
     uint64_t bytes = 10;
     std::byte out[10];
@@ -337,10 +338,10 @@ TEST_F(DumpOfSession, TheNextExecutionsAreHandedOverAsTheyComplete) {
         EXPECT_EQ(dump.says("\"program\":{"), i == 0) << i;
     }
     // Each goes on from what the one before left.
-    EXPECT_EQ(DumpFile(handed.dumps[0]).floats("slot_after/state"),
-              DumpFile(handed.dumps[1]).floats("slot/state"));
-    EXPECT_EQ(DumpFile(handed.dumps[1]).floats("slot/state"),
-              DumpFile(handed.dumps[2]).floats("slot/state"));
+    EXPECT_EQ(DumpFile(handed.dumps[0]).floats("variable_after/state"),
+              DumpFile(handed.dumps[1]).floats("variable/state"));
+    EXPECT_EQ(DumpFile(handed.dumps[1]).floats("variable/state"),
+              DumpFile(handed.dumps[2]).floats("variable/state"));
     EXPECT_EQ(rig->session.status().readbacks_in_flight, 0u);
 }
 
@@ -428,7 +429,7 @@ TEST_F(DumpOfSession, TheNextExecutionsAreRefusedWithTheReason) {
                              std::to_string(rig->program.dump_size(kAct, 1)) +
                              " bytes or more, readback_bytes is 64");
     info.flags = 6;
-    EXPECT_EQ(refused(), "session_dump: flags 0x6 are unknown");
+    EXPECT_EQ(refused(), "session_dump: flags 0x6 has unknown bits");
     info.callback = nullptr;
     EXPECT_EQ(refused(), "session_dump: callback is null");
 }

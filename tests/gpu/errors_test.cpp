@@ -53,7 +53,7 @@ TEST_F(Errors, WrongRecordingsAreRefusedWithASentence) {
     expect_act_refused(*rig, HEARTH_ERROR_NOT_FOUND, "record: entry is 2, expected less than 2",
                        [](hearth_record_info& info, Bounds&) { info.entry = 2; });
     expect_act_refused(*rig, HEARTH_ERROR_INVALID_ARGUMENT,
-                       "entry act: 1 bindings given, 2 expected",
+                       "entry act: 1 bindings given, expected 2",
                        [](hearth_record_info& info, Bounds&) { info.binding_count = 1; });
     expect_act_refused(*rig, HEARTH_ERROR_INVALID_ARGUMENT,
                        "entry act: binding x (3) is given twice",
@@ -113,14 +113,15 @@ TEST_F(Errors, CallsInTheWrongOrderAreRefused) {
                         EXPECT_EQ(hearth_record_initialize(rig->session.handle(), commands),
                                   HEARTH_ERROR_INVALID_STATE);
                         EXPECT_EQ(rig->session.error(),
-                                  "initialize: hearth_begin_frame must come first");
+                                  "initialize: call hearth_begin_frame first");
                     })
                     .ok());
     expect_act_refused(*rig, HEARTH_ERROR_INVALID_STATE,
-                       "record: hearth_record_initialize must come first",
+                       "record: call hearth_record_initialize first",
                        [](hearth_record_info&, std::array<hearth_tensor_binding, 2>&) {});
     EXPECT_EQ(hearth_context_destroy(rig->context.handle()), HEARTH_ERROR_INVALID_STATE);
-    EXPECT_EQ(rig->context.error(), "1 sessions and 1 programs are still alive");
+    EXPECT_EQ(rig->context.error(),
+              "1 sessions and 1 programs still exist; destroy them before the context");
 }
 
 TEST_F(Errors, SerialsMustNotGoBackwards) {
@@ -149,7 +150,7 @@ TEST_F(Errors, MoreRecordingsInFlightThanAgreedAreRefused) {
         const uint64_t before = VulkanShim::get().command_calls();
         EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr),
                   HEARTH_ERROR_TOO_MANY_IN_FLIGHT);
-        const std::string error = rig->session.error();
+        const std::string error(rig->session.error());
         EXPECT_TRUE(
             error.starts_with("entry act: all 3 recordings_in_flight are in flight, because "
                               "the last hearth_begin_frame had completed_frame_number "))
@@ -233,7 +234,7 @@ TEST_F(Errors, StructsWithoutTheirDefaultsAreRefused) {
     hearth_messages report{};
     EXPECT_EQ(hearth_context_create(&host, &context, &report), HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT_STREQ(report.text,
-                 "hearth_context_create: info->type is 0, expected 4: make it with "
+                 "hearth_context_create: info->type is 0, expected 4; make it with "
                  "hearth_context_create_info_default()");
 }
 
@@ -311,9 +312,10 @@ TEST_F(Errors, AProgramBeyondTheDevicesLimitsIsRefusedByName) {
     const uint64_t most = limits.maxComputeWorkGroupCount[1];
     EXPECT_EQ(groups(most), "none");
     if (most < ~0u) {
-        EXPECT_NE(groups(most + 1).find("kernel mix: " + std::to_string(most + 1) +
-                                        " workgroups along axis 1 at capacity, the device allows " +
-                                        std::to_string(most)),
+        EXPECT_NE(groups(most + 1).find(
+                      "kernel mix: " + std::to_string(most + 1) +
+                      " workgroups along axis 1 at the maximum batch size, the device allows " +
+                      std::to_string(most)),
                   std::string::npos)
             << groups(most + 1);
     }
@@ -324,7 +326,7 @@ TEST_F(Errors, AProgramBeyondTheDevicesLimitsIsRefusedByName) {
         for (Kernel& k : p.kernels) k.access_bytes = 4;
     });
     if (model == BindingModel::kDescriptor && alignment > 4) {
-        EXPECT_NE(misplaced.find("an operand at offset 4, the device wants multiples of " +
+        EXPECT_NE(misplaced.find("an operand is at offset 4, the device needs multiples of " +
                                  std::to_string(alignment)),
                   std::string::npos)
             << misplaced;
@@ -427,8 +429,9 @@ TEST_F(Errors, SettingsOfASessionOutOfRangeAreRefused) {
         refusal([](Info& info) { info.recordings_in_flight = 0; }),
         "HEARTH_ERROR_INVALID_ARGUMENT: session: recordings_in_flight is 0, expected 1 or more");
     EXPECT_EQ(refusal([](Info& info) { info.max_inline_bytes = 65536; }), "none");
-    EXPECT_EQ(refusal([](Info& info) { info.max_inline_bytes = 65537; }),
-              "HEARTH_ERROR_OUT_OF_RANGE: session: max_inline_bytes is 65537, at most 65536");
+    EXPECT_EQ(
+        refusal([](Info& info) { info.max_inline_bytes = 65537; }),
+        "HEARTH_ERROR_OUT_OF_RANGE: session: max_inline_bytes is 65537, expected at most 65536");
 }
 
 TEST_F(Errors, AContextWithAProgramAloneIsNotDestroyed) {
@@ -436,7 +439,8 @@ TEST_F(Errors, AContextWithAProgramAloneIsNotDestroyed) {
     ASSERT_TRUE(rig);
     rig->session = Session();
     EXPECT_EQ(hearth_context_destroy(rig->context.handle()), HEARTH_ERROR_INVALID_STATE);
-    EXPECT_EQ(rig->context.error(), "0 sessions and 1 programs are still alive");
+    EXPECT_EQ(rig->context.error(),
+              "0 sessions and 1 programs still exist; destroy them before the context");
 }
 
 TEST_F(Errors, AProgramForOtherMatricesOrSubgroupsIsRefusedByName) {
@@ -461,7 +465,7 @@ TEST_F(Errors, AProgramForOtherMatricesOrSubgroupsIsRefusedByName) {
     program.kernels[0].needs_workgroup_matrices = false;
     program.kernels[0].needs_matrix_cores = CooperativeMatrixExt::kNone;
     program.kernels[0].subgroup_size = 3;
-    EXPECT_NE(refusal().find("kernel mix: is for subgroups of 3, the device's have "),
+    EXPECT_NE(refusal().find("kernel mix: needs subgroups of 3, the device's have "),
               std::string::npos)
         << refusal();
     program.kernels[0].subgroup_size = 0;

@@ -144,7 +144,8 @@ TEST_F(Record, StridesThatDoNotFitAreRefusedByName) {
     using Bounds = std::array<hearth_tensor_binding, 2>;
     const uint64_t row = kWidth * 4;
     EXPECT_NE(refusal(*rig, [](Bounds& b) { b[0].item_stride = 12; })
-                  .find("binding x: row_stride is 12, a row has 384 bytes"),
+                  .find("binding x: item_stride is 12, expected a multiple of the element size and "
+                        "at least the 384 bytes of an item"),
               std::string::npos);
     EXPECT_NE(refusal(*rig, [&](Bounds& b) { b[0].item_stride = row + 4, b[0].bytes = 2 * row; })
                   .find("binding x: 768 bytes given, expected 772 or more for a batch size of 2"),
@@ -246,15 +247,15 @@ TEST_F(Record, ValuesForWhichTheUploadRingIsFullAreRefusedUntilAFrameCompletes) 
         ASSERT_EQ(record(commands), HEARTH_OK) << rig->session.error();
         EXPECT_EQ(record(commands), HEARTH_ERROR_TOO_MANY_IN_FLIGHT);
         EXPECT_EQ(rig->session.error(),
-                  "entry act: no room for 3072 bytes of inputs by value; see upload_bytes and "
-                  "upload_count");
+                  "entry act: no room for 3072 bytes of inputs by value in the upload ring; raise "
+                  "hearth_session_create_info::upload_bytes or upload_count, or bind buffers");
     });
     rig->advance();
     // A frame that is dropped gives its room back, and no upload is lost with it.
     EXPECT_EQ(rig->drop([&](VkCommandBuffer commands) {
         ASSERT_EQ(record(commands), HEARTH_OK) << rig->session.error();
     }),
-              "session test: entry act is to be recorded again, from step 0 on");
+              "session test: record entry act again from command 0 on");
     EXPECT_EQ(rig->session.status().discarded_uploads, 0u);
     rig->frame([&](VkCommandBuffer commands) {
         ASSERT_EQ(record(commands), HEARTH_OK) << rig->session.error();

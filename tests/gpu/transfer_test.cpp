@@ -113,7 +113,7 @@ TEST_F(Transfer, AWrongPartOfAReadbackIsNamedAndNothingIsRecorded) {
         hearth_readback id = 0;
         EXPECT_EQ(hearth_record_readback(rig->session.handle(), &info, &id),
                   HEARTH_ERROR_INVALID_ARGUMENT);
-        EXPECT_EQ(rig->session.error(), "readback: 2 parts, but parts is null");
+        EXPECT_EQ(rig->session.error(), "readback: region_count is 2, but regions is null");
         EXPECT_EQ(rig->session.status().readbacks_in_flight, 0u);
     });
 }

@@ -168,8 +168,9 @@ TEST(GradScaler, NamesOptionsOutOfRange) {
                                          {.growth_interval = 0},
                                          {.min_scale = 0},
                                          {.init_scale = NAN}})
-        EXPECT_NE(error_of(bad).find("loss scale 'loss_scale': expected 0 < least <= first"),
-                  std::string::npos)
+        EXPECT_NE(
+            error_of(bad).find("loss scale 'loss_scale': expected 0 < min_scale <= init_scale"),
+            std::string::npos)
             << error_of(bad);
 }
 
@@ -221,7 +222,7 @@ TEST(GradScaler, NeedsGradientsBeforeItsEnd) {
     Trace trace("learn");
     GradScaler scale(trace);
     scale.update();
-    EXPECT_NE(trace.status().message().find("finish() needs gradients"), std::string::npos);
+    EXPECT_NE(trace.status().message().find("update() needs gradients"), std::string::npos);
 }
 
 }  // namespace

@@ -146,10 +146,10 @@ TEST_P(Vulkan11, APackageWithoutAProfileForItIsRefusedWithWhatEachProfileLacks) 
     const auto loaded = LoadedProgram::load_package(*context, package->bytes);
     ASSERT_FALSE(loaded.ok());
     const std::string text = loaded.status().message();
-    EXPECT_NE(text.find("profile fp16: "), std::string::npos) << text;
-    EXPECT_NE(text.find(std::string("profile ") + newer() +
-                        ": its SPIR-V is of version 1.5, Vulkan of the version in use takes up "
-                        "to 1.3"),
+    EXPECT_NE(text.find("device target fp16: "), std::string::npos) << text;
+    EXPECT_NE(text.find(std::string("device target ") + newer() +
+                        ": its SPIR-V is of version 1.5, the Vulkan version in use accepts up to "
+                        "1.3; raise the api version, or cook with --device-targets vulkan-1.1"),
               std::string::npos)
         << text;
 }

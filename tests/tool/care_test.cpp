@@ -267,7 +267,8 @@ TEST_F(ToolCare, AveragesKilledAtAnyTimeLeaveAWholeBrain) {
     EXPECT_GT(killed, 0);
     usleep(200'000);  // until the last of them is gone
     ASSERT_EQ(run(average).exit_code, 0);
-    EXPECT_EQ(names(), (std::vector<std::string>{"a.brain", "average.brain", "fifo", "model.onnx"}));
+    EXPECT_EQ(names(),
+              (std::vector<std::string>{"a.brain", "average.brain", "fifo", "model.onnx"}));
 }
 
 }  // namespace

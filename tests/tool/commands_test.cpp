@@ -188,7 +188,7 @@ TEST_F(Tool, CookWritesAPlanForWebGpuBesideTheCThatKeepsItsWeights) {
 
     const Ran narrow = run(cook_wgsl + "--quantize int8");
     EXPECT_EQ(narrow.exit_code, 1);
-    EXPECT_TRUE(narrow.says("--target wgsl computes with f32 alone; found --quantize int8"))
+    EXPECT_TRUE(narrow.says("--target wgsl computes in f32 only; remove --quantize int8"))
         << narrow.text;
 }
 
@@ -210,9 +210,32 @@ TEST_F(Tool, ReplayOfADumpFindsTheSameBits) {
         EXPECT_GE(report["outputs"].size(), 2u) << "an output and the results of command 0";
         for (const json& output : report["outputs"]) EXPECT_TRUE(output["equal_bits"]) << output;
     }
-    // Without the program in it: the package gives it, and no other one does.
+    // As version 0.1 wrote it.
     Metadata texts;
-    NamedTensors tensors = read_safetensors(read("run.safetensors"), &texts).value();
+    NamedTensors tensors = read_safetensors(read("run.safetensors"), &texts).value(), old;
+    const std::pair<std::string_view, std::string_view> kGroups[] = {
+        {"variable/", "slot/"}, {"variable_after/", "slot_after/"}, {"command/", "step/"}};
+    for (const auto& [name, tensor] : tensors) {
+        std::string then = name;
+        for (const auto& [now, group] : kGroups)
+            if (name.starts_with(now)) then = std::string(group) + name.substr(now.size());
+        old.emplace(then, tensor);
+    }
+    Metadata old_texts = texts;
+    old_texts["hearth_dump"] = "1";
+    for (const auto& [now, then] :
+         {std::pair("batch_size", "rows"), std::pair("command", "step"),
+          std::pair("commands", "steps"), std::pair("device_target", "profile")}) {
+        ASSERT_TRUE(old_texts.contains(now)) << now;
+        old_texts[then] = old_texts[now];
+        old_texts.erase(now);
+    }
+    ASSERT_TRUE(write_file_atomically(dump, write_safetensors(old, old_texts)).ok());
+    const Ran first_version = run("replay '" + dump + "'");
+    EXPECT_EQ(first_version.exit_code, 0) << first_version.text;
+    EXPECT_TRUE(first_version.says("batch_size: 3")) << first_version.text;
+
+    // Without the program in it: the package gives it, and no other one does.
     ASSERT_EQ(tensors.erase("program"), 1u);
     ASSERT_TRUE(write_file_atomically(dump, write_safetensors(tensors, texts)).ok());
     EXPECT_TRUE(
@@ -251,17 +274,17 @@ TEST_F(Tool, ReplayOfAFolderGoesThroughItsDumpsInOrder) {
     EXPECT_EQ(all["dumps"][1]["changed_before"], json::array());
 
     NamedTensors third = read_safetensors(read("dumps/2.safetensors"), &texts).value();
-    const auto slot = std::find_if(third.begin(), third.end(),
-                                   [](const auto& t) { return t.first.starts_with("slot/"); });
-    ASSERT_NE(slot, third.end());
-    slot->second.bytes()[2] ^= std::byte{0x40};
+    const auto variable = std::find_if(
+        third.begin(), third.end(), [](const auto& t) { return t.first.starts_with("variable/"); });
+    ASSERT_NE(variable, third.end());
+    variable->second.bytes()[2] ^= std::byte{0x40};
     ASSERT_TRUE(
         write_file_atomically(folder + "/2.safetensors", write_safetensors(third, texts)).ok());
     const Ran changed = run("replay '" + folder + "'");
     EXPECT_EQ(changed.exit_code, 1) << "what came out was made of other weights";
     EXPECT_TRUE(changed.says("== 2.safetensors")) << changed.text;
     EXPECT_TRUE(changed.says("continues from the end of the previous dump")) << changed.text;
-    EXPECT_TRUE(changed.says("changed since the previous dump: " + slot->first.substr(5)))
+    EXPECT_TRUE(changed.says("changed since the previous dump: " + variable->first.substr(9)))
         << changed.text;
 }
 
@@ -299,7 +322,7 @@ TEST_F(Tool, DiffOfFoldersOfDumpsNamesTheExecutionAndTheTensorThatDiffers) {
     EXPECT_EQ(report["dumps"][1]["differences"][0]["what"], output->first);
     // What was run is told before what came of it, and a run that ended early from one that did
     // not.
-    texts["rows"] = "99";
+    texts["batch_size"] = "99";
     write();
     EXPECT_TRUE(run(both).says("  batch_size: '")) << run(both).text;
     ASSERT_TRUE(std::filesystem::remove(path("theirs/1.safetensors")));
@@ -331,18 +354,18 @@ TEST_F(Tool, ReplayTellsWhatDiffersAndRefusesWhatIsNoDump) {
     tensors.clear();
     write();
     EXPECT_EQ(run("replay '" + dump + "'").exit_code, 0);
-    texts["hearth_dump"] = "2";
+    texts["hearth_dump"] = "3";
     write();
-    EXPECT_TRUE(
-        run("replay '" + dump + "'").says("expected a dump of version 1, found hearth_dump '2'"));
+    EXPECT_TRUE(run("replay '" + dump + "'")
+                    .says("expected a dump of version 1 or 2, found hearth_dump '3'"));
     for (const size_t size : {size_t{0}, size_t{7}, size_t{100}, whole.size() - 1}) {
         ASSERT_TRUE(write_file_atomically(dump, std::span(whole).first(size)).ok());
         EXPECT_EQ(run("replay '" + dump + "'").exit_code, 1) << size;
     }
     const std::string model = "run '" + path("model.onnx") + "' --dump '" + dump + "' ";
-    EXPECT_TRUE(
-        run(model + "--device reference").says("a dump is of a run on a device; --device is cpu"));
-    EXPECT_TRUE(run(model + "--dump-command 99").says("step 99 is none"));
+    EXPECT_TRUE(run(model + "--device reference")
+                    .says("--device is reference; use --device gpu or --device cpu"));
+    EXPECT_TRUE(run(model + "--dump-command 99").says("command 99 does not exist"));
 }
 
 TEST_F(Tool, CookMeasuresWhereThereIsADevice) {

@@ -146,9 +146,10 @@ TEST_F(VerifyTool, NaNEqualsNaNAndInfinitiesEqualThemselvesAlone) {
     add_unary("same", "Neg", {nan, inf, -inf, 1}, {nan, -inf, inf, -1});
     EXPECT_EQ(verify("--device reference").exit_code, 0);
     add_unary("other", "Neg", {inf, 0, 0, 0}, {inf, 0, 0, 0});
-    EXPECT_TRUE(verify("--device reference")
-                    .says("/other [reference]: test_data_set_0: output_0 'y' differs first at [0]: -inf, "
-                          "expected inf"));
+    EXPECT_TRUE(
+        verify("--device reference")
+            .says("/other [reference]: test_data_set_0: output_0 'y' differs first at [0]: -inf, "
+                  "expected inf"));
     add_unary("other", "Neg", {1, 0, 0, 0}, {nan, 0, 0, 0});
     EXPECT_EQ(verify("--device reference").exit_code, 1);
     add_unary("other", "Neg", {nan, 0, 0, 0}, {1, 0, 0, 0});
@@ -163,7 +164,8 @@ TEST_F(VerifyTool, IntegersMustBeTheSame) {
     b.input("x", {1}, onnx::TensorProto::INT64).output("y");
     b.node("Neg", {"x"}, {"y"});
     add_case("int", b, int_tensor("x", {1}, {100000}), int_tensor("y", {1}, {-100001}));
-    EXPECT_TRUE(verify("--device reference --rtol 1 --atol 5").says("[0]: -100000, expected -100001"));
+    EXPECT_TRUE(
+        verify("--device reference --rtol 1 --atol 5").says("[0]: -100000, expected -100001"));
 }
 
 TEST_F(VerifyTool, ShapesAndTypesMustBeTheSame) {
@@ -296,7 +298,8 @@ TEST_F(VerifyTool, GradientsPassFailAndAreSkippedByName) {
     EXPECT_TRUE(ran.says("/d_broken.json: ")) << ran.text;
     EXPECT_TRUE(ran.says("/e_other_shape.json [reference]: ")) << ran.text;
     EXPECT_TRUE(ran.says("1 passed, 3 failed, 1 skipped\n")) << ran.text;
-    EXPECT_EQ(verify("--gradients --device reference --rtol 0.01").exit_code, 1) << "two are broken";
+    EXPECT_EQ(verify("--gradients --device reference --rtol 0.01").exit_code, 1)
+        << "two are broken";
 }
 
 TEST_F(VerifyTool, JsonHoldsEveryCaseAndNothingElse) {
@@ -330,7 +333,8 @@ TEST_F(VerifyTool, CookedModelsGiveTheSameBits) {
 
 TEST_F(VerifyTool, InspectPrintsGraphProgramArenaAndBarriers) {
     write(root_ / "model.onnx", testing::small_policy().bytes());
-    const Ran ran = run("inspect --max-batch-size 64 --source '" + (root_ / "model.onnx").string() + "'");
+    const Ran ran =
+        run("inspect --max-batch-size 64 --source '" + (root_ / "model.onnx").string() + "'");
     EXPECT_EQ(ran.exit_code, 0) << ran.text;
     for (const char* part : {"graph test", "param @w1 : f32[5, 6]", "batch 1..64", "barrier",
                              "arena map of test", "void main"})

@@ -267,8 +267,8 @@ TEST_F(Watch, WhatAgentsLogIsRead) {
 
 TEST_F(Watch, LogsOfVersion01AreReadUnderTheNamesOfToday) {
     for (const char* name : {"agents.jsonl", "train.jsonl"}) {
-        const Ran ran = testing::run("watch '" HEARTH_LEGACY_DATA "/" + std::string(name) +
-                                     "' --json");
+        const Ran ran =
+            testing::run("watch '" HEARTH_LEGACY_DATA "/" + std::string(name) + "' --json");
         ASSERT_EQ(ran.exit_code, 0) << ran.text;
         const json all = json::parse(ran.text, nullptr, false);
         ASSERT_TRUE(all.is_object()) << ran.text;

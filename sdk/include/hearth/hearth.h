@@ -1418,12 +1418,12 @@ HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback
  * A dump is the content of a .safetensors file, which `hearth replay` reads, runs again and
  * compares.  Its tensors, in the types that they have in memory, are
  *
- *   slot/NAME           each variable before the entry
- *   input/NAME          each input
- *   step/INDEX/OPERAND  what a selected command wrote, as bytes
- *   output/NAME         each binding that is written
- *   slot_after/NAME     each variable that the entry writes
- *   program             with HEARTH_DUMP_PROGRAM: the program, to run without its package
+ *   variable/NAME          each variable before the entry
+ *   input/NAME             each input
+ *   command/INDEX/OPERAND  what a selected command wrote, as bytes
+ *   output/NAME            each binding that is written
+ *   variable_after/NAME    each variable that the entry writes
+ *   program                with HEARTH_DUMP_PROGRAM: the program, to run without its package
  *
  * Its text metadata (__metadata__) contains the build, the device, the program's hashes and device
  * target, entry, batch size, command, frame number, the entry's commands, and the last errors of

@@ -528,7 +528,8 @@ bool ProgramView::open(std::span<const std::byte> bytes, ViewError* error,
         const SectionRef& s = header_->sections[i];
         if (s.offset % kSectionAlignment != 0 || s.offset > bytes.size() ||
             s.count > (bytes.size() - s.offset) / kElementBytes[i])
-            return refuse(StatusCode::kCorruptData, "a section lies outside the file; cook it again");
+            return refuse(StatusCode::kCorruptData,
+                          "a section lies outside the file; cook it again");
     }
     return Checker(*this, error).run();
 }

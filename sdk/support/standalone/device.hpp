@@ -10,7 +10,9 @@
 
 #include <hearth/hearth_runtime.hpp>
 
+#include <concepts>
 #include <functional>
+#include <type_traits>
 
 namespace hearth::standalone {
 
@@ -91,6 +93,13 @@ class Device {
 
     /// Records with `record`, submits to the main queue, and waits until the device is done.
     Status run(const std::function<void(VkCommandBuffer)>& record) { return run(record, queue_); }
+    /// As above for a `record` that can fail: its error is returned, once the device is done.
+    template <class F>
+    requires std::same_as<std::invoke_result_t<F&, VkCommandBuffer>, Status> Status run(F record) {
+        Status recorded;
+        HEARTH_TRY(run([&](VkCommandBuffer commands) { recorded = record(commands); }, queue_));
+        return recorded;
+    }
     /// As above, on the queue for Hearth's work.
     Status run_compute(const std::function<void(VkCommandBuffer)>& record) {
         return run(record, compute_queue_);

@@ -23,7 +23,8 @@ constexpr std::pair<std::string_view, std::string_view> kTextNames[] = {
     {"rows", "batch_size"},
     {"step", "command"},
     {"steps", "commands"},
-    {"profile", "device_target"}};
+    {"profile", "device_target"},
+    {"serial", "frame_number"}};
 constexpr std::pair<std::string_view, std::string_view> kGroupNames[] = {
     {"slot/", "variable/"}, {"slot_after/", "variable_after/"}, {"step/", "command/"}};
 
@@ -74,11 +75,11 @@ NamedTensors Dump::group(std::string_view group) const {
 Result<Dump> read_dump(std::span<const std::byte> bytes) {
     Dump dump;
     HEARTH_ASSIGN(dump.tensors, read_safetensors(bytes, &dump.texts));
-    if (dump.text("hearth_dump") != "1")
-        return unsupported(fmt::format(
-            "expected a dump of version 1, found hearth_dump '{}'; make it with hearth_dump_encode "
-            "or `hearth run --dump`",
-            dump.text("hearth_dump")));
+    if (dump.text("hearth_dump") != "1" && dump.text("hearth_dump") != "2")
+        return unsupported(
+            fmt::format("expected a dump of version 1 or 2, found hearth_dump '{}'; make it with "
+                        "hearth_dump_encode or `hearth run --dump`",
+                        dump.text("hearth_dump")));
     dump.texts = with_new_names(std::move(dump.texts));
     dump.tensors = with_new_names(std::move(dump.tensors));
     return dump;

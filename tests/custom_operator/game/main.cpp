@@ -51,13 +51,13 @@ constinit const OpDef kRunningMin = {
     .reference =
         [](ReferenceContext& c) {
             const int64_t width = c.inputs[0].shape()[1].count;
-            for (int64_t i = 0; i < c.inputs[0].scalar_count(); ++i) {
+            for (int64_t i = 0; i < c.inputs[0].element_count(); ++i) {
                 const double before = i % width == 0 ? HUGE_VAL : c.outputs[0].get(i - 1);
                 c.outputs[0].set(i, std::min(before, c.inputs[0].get(i)));
             }
         },
-    .kernel = [](const KernelRuleContext& c) -> std::optional<CustomKernelWriter> {
-        return CustomKernelWriter{.name = "running_min",
+    .kernel = [](const KernelRuleContext& c) -> std::optional<CustomKernel> {
+        return CustomKernel{.name = "running_min",
                             .glsl = R"(
 void main() {
     for (int row = int(gl_GlobalInvocationID.x); row < in0_dim0; row += 64 * int(gl_NumWorkGroups.x)) {
@@ -84,13 +84,13 @@ constinit const OpDef kInvert = {
     .infer = same_shape,
     .reference =
         [](ReferenceContext& c) {
-            for (int64_t i = 0; i < c.inputs[0].scalar_count(); ++i)
+            for (int64_t i = 0; i < c.inputs[0].element_count(); ++i)
                 c.outputs[0].set(i, 1 - c.inputs[0].get(i));
         },
-    .kernel = [](const KernelRuleContext& c) -> std::optional<CustomKernelWriter> {
-        return CustomKernelWriter{.name = "invert",
+    .kernel = [](const KernelRuleContext& c) -> std::optional<CustomKernel> {
+        return CustomKernel{.name = "invert",
                             .local_size = {64, 1, 1},
-                            .grid = {{{c.shape(0).scalar_count(), 64}}},
+                            .grid = {{{c.shape(0).element_count(), 64}}},
                             .spirv = {std::begin(kInvertSpirv), std::end(kInvertSpirv)},
                             .spirv_reads_rows = true};
     },
@@ -107,14 +107,14 @@ Result<Compiled> compile_game(const DeviceCaps& caps) {
     };
     look.output("dark", light_of(look) * 1.0);
     const Tensor seen = light_of(learn);
-    const Tensor loss = mse_loss(seen, learn.input("wanted", {kBatch, kWidth}));
+    const Tensor loss = mse_loss(seen, learn.input("target", {kBatch, kWidth}));
     learn.output("loss", loss);
     minimize(loss, learn.params(), SgdOptions{.learning_rate = 0.5});
-    return compile({&look, &learn}, {.device_caps = caps, .max_batch_size = 16});
+    return compile({&look, &learn}, {.caps = caps, .max_batch_size = 16});
 }
 
 Status check(const HostTensor& depth, const HostTensor& found, double density) {
-    for (int64_t i = 0; i < depth.scalar_count(); ++i) {
+    for (int64_t i = 0; i < depth.element_count(); ++i) {
         double least = HUGE_VAL;
         for (int64_t j = i / kWidth * kWidth; j <= i; ++j) least = std::min(least, depth.get(j));
         const double expected = 1 - std::exp(-density * 2 * least);
@@ -131,16 +131,16 @@ Status run() {
     if (register_ops(std::span(&kFog, 1)).ok()) return internal_error("one name was taken twice");
     HEARTH_ASSIGN(const auto instance, standalone::Instance::create());
     HEARTH_ASSIGN(const auto device, standalone::Device::create(*instance));
-    HEARTH_ASSIGN(const DeviceCaps caps, device->device_caps());
+    HEARTH_ASSIGN(const DeviceCaps caps, device->caps());
     HEARTH_ASSIGN(const Compiled compiled, compile_game(caps));
     HEARTH_ASSIGN(const auto runner, standalone::ProgramRunner::create(*device, compiled.bytes));
 
     HostTensor depth(DType::kF32, {kRowCount, kWidth}), wanted(DType::kF32, {kRowCount, kWidth});
     constexpr double kTrueDensity = 0.9;
-    for (int64_t i = 0; i < depth.scalar_count(); ++i) {
+    for (int64_t i = 0; i < depth.element_count(); ++i) {
         depth.set(i, 0.3 + static_cast<double>(i * 7 % 11) / 10);
     }
-    for (int64_t i = 0; i < depth.scalar_count(); ++i) {
+    for (int64_t i = 0; i < depth.element_count(); ++i) {
         double least = HUGE_VAL;
         for (int64_t j = i / kWidth * kWidth; j <= i; ++j) least = std::min(least, depth.get(j));
         wanted.set(i, 1 - std::exp(-kTrueDensity * 2 * least));
@@ -149,7 +149,7 @@ Status run() {
     HEARTH_TRY(check(depth, first.at("dark"), 0.2));
     for (int step = 0; step < 200; ++step)
         HEARTH_TRY(
-            runner->run("learn", kRowCount, {{"depth", depth}, {"wanted", wanted}}).status());
+            runner->run("learn", kRowCount, {{"depth", depth}, {"target", wanted}}).status());
     HEARTH_ASSIGN(const HostTensor density, runner->read_variable("density"));
     std::printf("density %.4f after 200 steps\n", density.get(0));
     if (std::abs(density.get(0) - kTrueDensity) > 1e-3) return internal_error("it did not learn");

@@ -420,9 +420,9 @@ TEST(Ppo, TheLeashPullsTowardsTheFirstActor) {
     const auto apart = [&](double leash) {
         ReferenceWindow window(ppo);
         InterpretedLearner& learner = window.learner;
-        for (const char* name : {"0.weight", "0.bias", "1.weight", "1.bias", "head.weight",
-                                 "head.bias", "log_deviation"})
-            learner.weights.at("shipped.actor." + std::string(name)) =
+        for (const char* name :
+             {"0.weight", "0.bias", "1.weight", "1.bias", "head.weight", "head.bias", "log_std"})
+            learner.weights.at("reference.actor." + std::string(name)) =
                 learner.weights.at("actor." + std::string(name));
         for (int i = 0; i < 8; ++i)
             learner.run("learn", {{"reference_kl_coef", HostTensor::scalar(leash)}});
@@ -575,9 +575,10 @@ TEST(Ppo, SettingsThatCannotWorkAreErrors) {
     EXPECT_EQ(error([](Ppo&) {}), "");
     EXPECT_NE(error([](Ppo& p) { p.n_minibatches = 5; }).find("5 minibatches do not divide"),
               std::string::npos);
-    EXPECT_NE(error([](Ppo& p) { p.bptt_length = 4; }).find("without memory"), std::string::npos);
+    EXPECT_NE(error([](Ppo& p) { p.bptt_length = 4; }).find("without recurrent state"),
+              std::string::npos);
     EXPECT_NE(error([](Ppo& p) { p.n_epochs = 0; }).find("epochs is 0"), std::string::npos);
-    EXPECT_NE(error([](Ppo& p) { p.demo_capacity = -1; }).find("-1 demonstrations"),
+    EXPECT_NE(error([](Ppo& p) { p.demo_capacity = -1; }).find("demo_capacity is -1"),
               std::string::npos);
 }
 

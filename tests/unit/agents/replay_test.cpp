@@ -253,11 +253,11 @@ TEST(Dqn, ActTakesTheBestChoiceThatIsThereAndExploresAsOftenAsItIsTold) {
 TEST(Dqn, NumbersAreRefused) {
     const AgentSpec schema(ObservationSpec().box("x"), ActionSpec().continuous("aim"));
     EXPECT_NE(build_agent_graphs(schema, mlp_network({}), Dqn{})[0]->status().message().find(
-                  "action 'aim' is numbers"),
+                  "action 'aim' is continuous"),
               std::string::npos);
     const AgentSpec sound = choices();
     EXPECT_NE(build_agent_graphs(sound, mlp_network({}), Sac{})[0]->status().message().find(
-                  "action 'move' is a choice"),
+                  "action 'move' is discrete"),
               std::string::npos);
 }
 

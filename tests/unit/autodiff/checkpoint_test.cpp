@@ -161,7 +161,8 @@ TEST(Budget, ThatCannotBeKeptIsAnErrorWithTheLeastThatCan) {
         {.max_batch_size = kBatchSize, .arena_budget_bytes = 1000, .fuse_mlp = FuseMlp::kNever});
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.status().code(), StatusCode::kOutOfRange);
-    EXPECT_NE(result.status().message().find("; the budget is 1000"), std::string::npos);
+    EXPECT_NE(result.status().message().find("arena_budget_bytes, which is 1000"),
+              std::string::npos);
 }
 
 // Two learners with losses of their own share an encoder: gradients are values, so each can use

@@ -302,7 +302,7 @@ TEST(Mirror, BeginsAsItsOriginalAndIsNotTrained) {
                         trace.target_copy("b", "a");
                         trace.target_copy("b", "c");
                     }),
-                    "already mirrors 'a'"));
+                    "already a target copy of 'a'"));
 }
 
 TEST(Follow, MovesTheMirrorTowardsTheNextValuesOfItsOriginal) {

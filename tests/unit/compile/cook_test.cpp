@@ -121,7 +121,7 @@ TEST_F(Cook, AFailureNamesTheProfile) {
     options.device_targets[1].options.caps.max_storage_buffer_range = 64;
     const Result<Cooked> package = cook({&act_, &learn_}, options);
     ASSERT_FALSE(package.ok());
-    EXPECT_TRUE(package.status().message().starts_with("profile 'baseline': "))
+    EXPECT_TRUE(package.status().message().starts_with("device target 'baseline': "))
         << package.status().message();
 }
 

@@ -33,7 +33,8 @@ TEST(Shape, ExtentsAreBoundedOneByOneAndTogether) {
     EXPECT_EQ(message_of({2, kMaxExtent}),
               "shape [2, " + std::to_string(kMaxExtent) + "] is too large");
     EXPECT_EQ(message_of({2, -3}), "shape [2, -3] has a negative extent");
-    EXPECT_EQ(message_of({kBatch, kBatch}), "shape [batch, batch] has more than one symbolic extent");
+    EXPECT_EQ(message_of({kBatch, kBatch}),
+              "shape [batch, batch] has more than one symbolic extent");
     // A row may be 65,536 times there.
     EXPECT_NE(message_of({Dim(kMaxExtent, true)}).find("is too large"), std::string::npos);
     EXPECT_EQ(message_of({Dim(kMaxExtent >> 16, true)}), "");

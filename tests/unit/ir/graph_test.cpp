@@ -193,7 +193,7 @@ constexpr Damage kDamages[] = {
      },
      "is i32[], the target is f32[]"},
     {"AnUpdateOfAConstant", [](Graph& g) { g.updates[0].target = 7; },
-     "is no param, state or input"},
+     "must be a param, state or input"},
     {"AnUpdateOfAnotherShape", [](Graph& g) { g.updates[0].value = 3; }, "the target is f32[]"},
     {"AMissingAttribute", [](Graph& g) { g.nodes[2].attrs = Attrs(); },
      "needs the attribute 'axes'"},

@@ -135,11 +135,11 @@ TEST(TraceError, OfDeclarationsNamesTheTensor) {
 
 TEST(TraceError, OfMirrorsNamesThePrefixes) {
     EXPECT_EQ(error_of([](Trace& t) { t.target_copy("", "net"); }),
-              "trace 't': mirror: '' of 'net': expected two prefixes");
+              "trace 't': target_copy: '' of 'net': expected two prefixes");
     EXPECT_EQ(error_of([](Trace& t) { t.target_copy("target", ""); }),
-              "trace 't': mirror: 'target' of '': expected two prefixes");
+              "trace 't': target_copy: 'target' of '': expected two prefixes");
     EXPECT_EQ(error_of([](Trace& t) { t.target_copy("net", "net"); }),
-              "trace 't': mirror: 'net' of 'net': expected two prefixes");
+              "trace 't': target_copy: 'net' of 'net': expected two prefixes");
     EXPECT_EQ(error_of([](Trace& t) {
                   t.param("target.w", {2});
                   t.target_copy("target", "net");
@@ -151,7 +151,7 @@ TEST(TraceError, OfMirrorsNamesThePrefixes) {
                   t.target_copy("target", "net");
                   t.target_copy("target", "other");
               }),
-              "trace 't': mirror: 'target' is already a target copy of 'net'");
+              "trace 't': target_copy: 'target' is already a target copy of 'net'");
 }
 
 TEST(TraceError, AfterItNothingIsDeclared) {

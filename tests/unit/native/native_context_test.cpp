@@ -343,18 +343,19 @@ TEST(NativeContext, ProgramsForOtherDevicesAreRefusedByName) {
         EXPECT_FALSE(program.ok());
         return program.ok() ? std::string() : std::string(program.status().message());
     };
-    EXPECT_NE(refused(baseline_caps()).find("it is for a Vulkan device, and this is a native"),
+    EXPECT_NE(refused(baseline_caps()).find("it is for a Vulkan device, and this is a CPU device"),
               std::string::npos);
     EXPECT_NE(
-        refused(cpu_caps(CpuIsa::kWasm128)).find("it is for wasm128, and the device runs up to"),
+        refused(cpu_caps(CpuIsa::kWasm128)).find("it is for CPUs with wasm128, and this one has"),
         std::string::npos);
     hearth_cpu_context_create_info foreign = host.info();
     foreign.cpu_isa = HEARTH_CPU_ISA_WASM128;
     const auto none = Context::create_cpu(foreign);
     ASSERT_FALSE(none.ok());
-    EXPECT_NE(none.status().message().find(
-                  "hearth_cpu_context_create_info::cpu_isa is wasm128, this machine runs"),
-              std::string::npos)
+    EXPECT_NE(
+        none.status().message().find(
+            "hearth_cpu_context_create_info::cpu_isa is wasm128, this machine supports up to"),
+        std::string::npos)
         << none.status().message();
 }
 
@@ -378,7 +379,7 @@ TEST(NativeContext, ThereAreNoImages) {
     hearth_image_converter* converter = nullptr;
     EXPECT_EQ(hearth_image_converter_create(context->handle(), &info, &converter),
               HEARTH_ERROR_UNSUPPORTED);
-    EXPECT_NE(context->error().find("a native device has no images"), std::string::npos);
+    EXPECT_NE(context->error().find("the CPU device has no images"), std::string::npos);
 }
 
 }  // namespace

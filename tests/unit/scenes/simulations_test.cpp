@@ -201,7 +201,7 @@ TEST(ClassicSimulations, WhatARolloutCannotPlayIsAnError) {
     };
     const auto mlp = agents::mlp_network({8});
     EXPECT_TRUE(status_of(schema, mlp, simulation, 16).ok());
-    EXPECT_NE(status_of(schema, mlp, simulation, 7).message().find("do not divide the horizon"),
+    EXPECT_NE(status_of(schema, mlp, simulation, 7).message().find("do not divide n_steps"),
               std::string::npos);
     EXPECT_EQ(status_of(schema, mlp, {}, 0).code(), StatusCode::kInvalidArgument);
     EXPECT_EQ(status_of(schema, agents::gru_network(8), simulation, 0).code(),

@@ -154,7 +154,7 @@ TEST(LoadWeights, NamesThatBecomeOneAreAnError) {
     const NamedTensors file{{"a.x", filled({2}, 1)}, {"b.x", filled({2}, 2)}};
     const auto report = load_weights(file, into, {.rules = {KeyRule::replace("^[ab]\\.", "")}});
     ASSERT_FALSE(report.ok());
-    EXPECT_NE(report.status().message().find("both become 'x'"), std::string::npos);
+    EXPECT_NE(report.status().message().find("both renamed to 'x'"), std::string::npos);
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST(Zip, EntriesThatAreNotAsTheDirectorySaysAreRefused) {
               "entry 'a': is not where the directory says");
     EXPECT_EQ(with([](Member& m) { m.local_name = "b"; }),
               "entry 'a': has another name than in the directory");
-    EXPECT_EQ(with([](Member& m) { m.stored = m.size = 80; }), "entry 'a': is cut off");
+    EXPECT_EQ(with([](Member& m) { m.stored = m.size = 80; }), "entry 'a': is truncated");
     EXPECT_EQ(with([](Member& m) { m.stored = m.size = 1 << 20; }),
               "its entries take more bytes than there are");
 }
@@ -87,7 +87,7 @@ TEST(Zip, DirectoriesThatAreNoneAreRefused) {
     // The directory's last entry lies at the file's very end, in the comment, and goes on behind.
     const std::string cut = directory_of({}).substr(0, 46);
     EXPECT_EQ(contents_of(end_of({.offset = 22, .comment = cut}, 0, 0)),
-              "its directory is cut off");
+              "its directory is truncated");
 }
 
 TEST(Zip, EntriesOfOneNameAreRefused) {
@@ -155,9 +155,9 @@ TEST(Zip, NumbersThatDoNotFit32BitsAreTakenFromTheExtraField) {
                   m.size = m.stored = 0xffffffff;
                   m.extra = wide_field({5});
               }),
-              "its 64-bit sizes are cut off");
+              "its 64-bit sizes are truncated");
     EXPECT_EQ(with([](Member& m) { m.extra = wide_field({5}, 9); }),
-              "its extra fields are cut off");
+              "its extra fields are truncated");
 }
 
 struct Wide {
@@ -203,7 +203,8 @@ TEST(Zip, DirectoriesOf64BitsAreRead) {
     with_comment.comment = wide_end;
     EXPECT_EQ(contents_of(locator + end_of(with_comment, 0, 0)), "");
     with_comment.comment = wide_end.substr(0, 40);
-    EXPECT_EQ(contents_of(locator + end_of(with_comment, 0, 0)), "its 64-bit directory is cut off");
+    EXPECT_EQ(contents_of(locator + end_of(with_comment, 0, 0)),
+              "its 64-bit directory is truncated");
 }
 
 }  // namespace

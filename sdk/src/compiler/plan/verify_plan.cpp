@@ -121,7 +121,7 @@ class EntryProof {
     Status fail(const std::string& rule) const {
         std::string where = "entry '" + entry_.name + "'";
         if (command_ < entry_.command_count)
-            where += ", step " + std::to_string(command_) + " (" +
+            where += ", command " + std::to_string(command_) + " (" +
                      program_.commands_of(entry_)[command_].label + ")";
         return internal_error(where + ": " + rule);
     }

@@ -466,7 +466,8 @@ hearth_result Session::fail_brain(hearth_result result, const gpu::Problems& pro
 
 hearth_result Session::record_forget(VkCommandBuffer commands, const char* pattern,
                                      uint32_t* count) {
-    if (const hearth_result r = check_transfer(commands, "reset_variables"); r != HEARTH_OK) return r;
+    if (const hearth_result r = check_transfer(commands, "reset_variables"); r != HEARTH_OK)
+        return r;
     if (!is_set_up()) return fail_without_setup("reset_variables");
     const auto for_each_meant = [&](const auto& visit) {
         for (const file::VariableRecord& variable : view().variables())

@@ -205,7 +205,9 @@ hearth_result Session::describe(char* out, uint64_t* byte_count) {
     *byte_count = needed;
     if (out == nullptr) return HEARTH_OK;
     if (capacity < needed)
-        return fail(HEARTH_ERROR_OUT_OF_RANGE, "to_json: the description takes %llu bytes, *byte_count is %llu; call with out = NULL for "
+        return fail(HEARTH_ERROR_OUT_OF_RANGE,
+                    "to_json: the description takes %llu bytes, *byte_count is %llu; call with out "
+                    "= NULL for "
                     "the size",
                     static_cast<unsigned long long>(needed),
                     static_cast<unsigned long long>(capacity));

@@ -79,21 +79,21 @@ void write_metadata(JsonSink& json, Session& session, const hearth_dump_info& in
         json.text({value});
     };
     json.raw("\"__metadata__\":{");
-    put("hearth_dump", "1");
+    put("hearth_dump", "2");
     put("build", hearth_build_info());
     put("device", session.context().device().caps().name);
     put("program", Hexadecimal(view.header().content_hash));
     put("graph", Hexadecimal(view.header().graph_hash));
-    put("profile", view.text_view(view.header().device_target));
+    put("device_target", view.text_view(view.header().device_target));
     put("session", session.name());
     put("entry", view.text_view(entry.name));
-    put("rows", Digits(info.batch_size));
-    if (info.command != HEARTH_NO_COMMAND) put("step", Digits(info.command));
-    put("serial", Digits(info.frame_number));
+    put("batch_size", Digits(info.batch_size));
+    if (info.command != HEARTH_NO_COMMAND) put("command", Digits(info.command));
+    put("frame_number", Digits(info.frame_number));
     put("session_error", session.error());
     put("context_error", session.context().error());
     if (info.note != nullptr) put("note", info.note);
-    key("steps");
+    key("commands");
     write_commands(json, view, entry);
     json.raw("}");
 }
@@ -128,7 +128,7 @@ void write_item(JsonSink& json, const ProgramView& view, const hearth_dump_info&
         case DumpPart::kVariableBefore:
         case DumpPart::kVariableAfter: {
             const file::VariableRecord& variable = view.variables()[item.index];
-            return shaped(item.part == DumpPart::kVariableBefore ? "slot/" : "slot_after/",
+            return shaped(item.part == DumpPart::kVariableBefore ? "variable/" : "variable_after/",
                           variable.name, variable.dtype, variable.shape);
         }
         case DumpPart::kInput:
@@ -141,8 +141,8 @@ void write_item(JsonSink& json, const ProgramView& view, const hearth_dump_info&
             break;
     }
     // A program knows the size of intermediate buffers, not their element type.
-    write_tensor(json, {"step/", Digits(info.command), "/", Digits(item.index)}, DType::kU8, begin,
-                 begin + item.bytes);
+    write_tensor(json, {"command/", Digits(info.command), "/", Digits(item.index)}, DType::kU8,
+                 begin, begin + item.bytes);
     json.number(item.bytes);
     json.raw("]}");
 }

@@ -510,8 +510,8 @@ hearth_result Session::begin_dump(const hearth_record_info& info, uint32_t comma
     if (!is_dump_command(view(), entry, command))
         return fail(
             HEARTH_ERROR_INVALID_ARGUMENT,
-            "dump of entry %s: command %u is %s, expected HEARTH_NO_COMMAND or another of its %u",
-            name, command, command < entry.commands.count ? "a barrier" : "none",
+            "dump of entry %s: command %u %s; expected HEARTH_NO_COMMAND or another of its %u",
+            name, command, command < entry.commands.count ? "is a barrier" : "does not exist",
             entry.commands.count);
     for (const uint32_t binding : view().bindings_of(entry)) {
         const Resolved& r = resolved_[binding];

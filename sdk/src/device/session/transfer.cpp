@@ -80,13 +80,13 @@ hearth_result Session::fail_without_setup(const char* what) {
         return fail(HEARTH_ERROR_INVALID_STATE, "%s: call hearth_record_initialize first", what);
     return fail(
         HEARTH_ERROR_INVALID_STATE,
-        "%s: call hearth_record_initialize again; the previous one was in a discarded frame",
-        what);
+        "%s: call hearth_record_initialize again; the previous one was in a discarded frame", what);
 }
 
 hearth_result Session::record_upload(VkCommandBuffer commands, uint32_t variable, uint64_t offset,
                                      const void* data, uint64_t bytes) {
-    if (const hearth_result r = check_transfer(commands, "update_variable"); r != HEARTH_OK) return r;
+    if (const hearth_result r = check_transfer(commands, "update_variable"); r != HEARTH_OK)
+        return r;
     if (!is_set_up()) return fail_without_setup("update_variable");
     if (variable >= view().variables().size())
         return fail(HEARTH_ERROR_NOT_FOUND,
@@ -130,7 +130,9 @@ hearth_result Session::record_upload(VkCommandBuffer commands, uint32_t variable
 hearth_result Session::resolve_part(const hearth_readback_region& part, const char* what,
                                     CopySource& out, gpu::Scope& before) {
     if (part.buffer != VK_NULL_HANDLE) {
-        if (part.byte_count == 0) return fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: byte_count is 0, expected 1 or more", what);
+        if (part.byte_count == 0)
+            return fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: byte_count is 0, expected 1 or more",
+                        what);
         out = {part.buffer, part.offset, part.byte_count};
         before |= {part.acquire_scope.stages, part.acquire_scope.access};
         return HEARTH_OK;
@@ -146,7 +148,8 @@ hearth_result Session::resolve_part(const hearth_readback_region& part, const ch
         return fail(HEARTH_ERROR_OUT_OF_RANGE, "%s of %s: [%llu, +%llu) exceeds its %llu bytes",
                     what, view().text(record.name), wide(part.offset), wide(bytes),
                     wide(record.bytes));
-    if (bytes == 0) return fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: byte_count is 0, expected 1 or more", what);
+    if (bytes == 0)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: byte_count is 0, expected 1 or more", what);
     out = {buffers_[kWeightsBuffer].handle, record.offset + part.offset, bytes};
     return HEARTH_OK;
 }
@@ -263,7 +266,8 @@ hearth_result Session::poll(hearth_readback id, const void** data, uint64_t* byt
 
 hearth_result Session::record_copy_variables(Session& from, VkCommandBuffer commands,
                                              std::span<const uint32_t> variables) {
-    if (const hearth_result r = check_transfer(commands, "copy_variables"); r != HEARTH_OK) return r;
+    if (const hearth_result r = check_transfer(commands, "copy_variables"); r != HEARTH_OK)
+        return r;
     if (&from == this || from.program_ != program_)
         return fail(
             HEARTH_ERROR_INCOMPATIBLE, "copy_variables: %s",

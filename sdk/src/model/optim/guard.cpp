@@ -86,7 +86,8 @@ Tensor all_finite(std::span<const Tensor> tensors) {
     }
     if (!magnitudes.empty()) return is_finite_magnitude(std::move(magnitudes));
     if (trace != nullptr)
-        trace->fail(invalid_argument("all_finite: there are no tensors; pass at least one"));
+        trace->fail(invalid_argument(
+            "all_finite: there are no elements to check; pass a tensor that has some"));
     return {trace, kInvalidId};
 }
 

@@ -23,9 +23,10 @@ Status check(const GradScalerOptions& o) {
         "loss scale '" + o.name +
         "': expected 0 < min_scale <= init_scale <= max_scale, growth >= 1, 0 < backoff < 1 and "
         "growth_interval >= 1, found min_scale " +
-        std::to_string(o.min_scale) + ", first " + std::to_string(o.init_scale) + ", most " +
-        std::to_string(o.max_scale) + ", growth " + std::to_string(o.growth) + ", backoff " +
-        std::to_string(o.backoff) + ", growth_interval " + std::to_string(o.growth_interval));
+        std::to_string(o.min_scale) + ", init_scale " + std::to_string(o.init_scale) +
+        ", max_scale " + std::to_string(o.max_scale) + ", growth " + std::to_string(o.growth) +
+        ", backoff " + std::to_string(o.backoff) + ", growth_interval " +
+        std::to_string(o.growth_interval));
 }
 
 }  // namespace
