@@ -97,7 +97,7 @@ Status run_learn(Bench& bench, Row& row, AgentGraphs traces, int64_t samples,
                        .trained_steps = 2,
                        .has_loss = false,
                        .least_norm = 1e-5};
-    Graph& graph = network.trace->graph();
+    Graph& graph = mutable_graph(*network.trace);
     for (Value& v : graph.values)
         if (v.kind == ValueKind::kState)
             if (auto data = full_of_samples(v, samples)) v.data = std::move(data);
@@ -112,7 +112,7 @@ Status run_learn(Bench& bench, Row& row, AgentGraphs traces, int64_t samples,
 Status run_act(Bench& bench, Row& row, AgentGraphs traces, int64_t agents) {
     NetworkRun network{
         .trace = entry_of(std::move(traces), "act"), .rows = agents, .pattern_rows = kPatternRows};
-    const Graph& graph = network.trace->graph();
+    const Graph& graph = mutable_graph(*network.trace);
     for (const Value& v : graph.values) {
         if (v.kind != ValueKind::kInput) continue;
         // explore = 0: deterministic actions, the same each time.

@@ -10,14 +10,13 @@ function(hearth_compile_options target)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
         -Wno-missing-field-initializers $<$<BOOL:${HEARTH_WERROR}>:-Werror> -ffp-contract=off
         $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
-    if(HEARTH_PRECOMPILE_HEADERS)
-        target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:<algorithm$<ANGLE-R>>"
-            "$<$<COMPILE_LANGUAGE:CXX>:<array$<ANGLE-R>>" "$<$<COMPILE_LANGUAGE:CXX>:<filesystem$<ANGLE-R>>"
-            "$<$<COMPILE_LANGUAGE:CXX>:<functional$<ANGLE-R>>" "$<$<COMPILE_LANGUAGE:CXX>:<map$<ANGLE-R>>"
-            "$<$<COMPILE_LANGUAGE:CXX>:<memory$<ANGLE-R>>" "$<$<COMPILE_LANGUAGE:CXX>:<optional$<ANGLE-R>>"
-            "$<$<COMPILE_LANGUAGE:CXX>:<ranges$<ANGLE-R>>" "$<$<COMPILE_LANGUAGE:CXX>:<span$<ANGLE-R>>"
-            "$<$<COMPILE_LANGUAGE:CXX>:<string$<ANGLE-R>>" "$<$<COMPILE_LANGUAGE:CXX>:<variant$<ANGLE-R>>"
-            "$<$<COMPILE_LANGUAGE:CXX>:<vector$<ANGLE-R>>")
+    # Where there are several sources to share them; one costs as much as one of these.
+    get_target_property(sources ${target} SOURCES)
+    list(LENGTH sources count)
+    if(HEARTH_PRECOMPILE_HEADERS AND count GREATER 5)
+        foreach(header algorithm array functional map memory optional ranges span string variant vector)
+            target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:<${header}$<ANGLE-R>>")
+        endforeach()
     endif()
     foreach(sanitizer IN LISTS HEARTH_SANITIZE)
         target_compile_options(${target} PRIVATE -fsanitize=${sanitizer} -fno-omit-frame-pointer)

@@ -19,7 +19,7 @@ Result<std::unique_ptr<DeviceLearner>> DeviceLearner::create(standalone::Device&
                                                              const NamedTensors& first_contents,
                                                              FuseMlp fused_networks) {
     for (const auto& trace : traces)
-        for (Value& v : trace->graph().values) {
+        for (Value& v : mutable_graph(*trace).values) {
             const bool persists = v.kind == ValueKind::kParam || v.kind == ValueKind::kState;
             const auto given = first_contents.find(v.name);
             if (!persists || given == first_contents.end()) continue;

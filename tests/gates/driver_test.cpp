@@ -500,7 +500,7 @@ TEST_F(DriverTest, DemonstrationsForALearnerThatTakesNoneAreRefused) {
     const AgentId id = *host->agents.add();
     const float action[2] = {};
     EXPECT_NE(
-        host->agents.add_demonstration(id, action).message().find("PPO with Ppo::demo_capacity"),
+        host->agents.add_demonstration(id, action).message().find("or with Ppo::demo_capacity"),
         std::string::npos);
 }
 

@@ -506,7 +506,7 @@ TEST_F(Arguments, AWrongBindingIsNamedAndNotTheOneThatItReplaces) {
                   "entry act: bindings[1].binding is 1, which is not a binding of this entry; "
                   "expected x (3), y (4)");
         EXPECT_EQ(refusal([&](hearth_record_info&) { bounds[1] = bounds[0]; }),
-                  "entry act: binding x (3) is given twice");
+                  "entry act: binding x (3) is given twice; give it once");
         EXPECT_EQ(refusal([&](hearth_record_info& info) { info.bindings = nullptr; }),
                   "entry act: bindings is null");
         EXPECT_EQ(refusal([&](hearth_record_info& info) {
@@ -570,7 +570,7 @@ TEST_F(Arguments, ClaimsOfABufferAreCheckedOnRequest) {
         const std::string beyond =
             act([](hearth_record_info&, Bounds& bounds) { bounds[0].bytes = 1 << 20; });
         EXPECT_TRUE(beyond.starts_with(
-            "binding x: [0, +1048576) is beyond its VkBuffer, which has at most 2"))
+            "binding x: [0, +1048576) exceeds its VkBuffer, which has at most 2"))
             << beyond;
         EXPECT_NE(act([](hearth_record_info&, Bounds& bounds) { bounds[1].offset = 4096; }), "ok");
         EXPECT_NE(
@@ -603,9 +603,9 @@ TEST_F(Arguments, AllProblemsOfAHandshakeComeAtOnceWhateverIsNull) {
     info.features |= uint64_t{1} << 40;
     const std::string text = problems(info);
     for (const char* expected :
-         {"hearth_context_create_info::device is null", "Vulkan 1.1 is required",
+         {"hearth_context_create_info::device is null", "Vulkan 1.1 or newer is required",
           "allocation_callbacks->pfnAllocation is null", "queue_family_index is 77",
-          "features has bits that this version does not know"})
+          "features has bits unknown to this version"})
         EXPECT_NE(text.find(expected), std::string::npos) << expected << " in:\n" << text;
 
     info = device().host_info();

@@ -209,8 +209,7 @@ TEST_F(Dropped, ASlicedRecordingGoesOnFromItsFirstLostSlice) {
                 // With the cursor as it is afterwards, but for the last slice, which resets it.
                 const hearth_run_cursor before = learn.cursor;
                 EXPECT_EQ(rig->drop([&](VkCommandBuffer commands) { (void)learn(commands); }),
-                          std::string("session test: entry learn is to be recorded again, from "
-                                      "step ") +
+                          std::string("session test: record entry learn again from command ") +
                               kFrom[lost] + " on");
                 if (slice == 6) learn.cursor = before;
             }

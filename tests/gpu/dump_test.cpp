@@ -425,9 +425,9 @@ TEST_F(DumpOfSession, TheNextExecutionsAreRefusedWithTheReason) {
         EXPECT_FALSE(rig->session.dump(info).ok());
         return std::string(rig->session.error());
     };
-    EXPECT_EQ(refused(), "session_dump: a dump takes " +
-                             std::to_string(rig->program.dump_size(kAct, 1)) +
-                             " bytes or more, readback_bytes is 64");
+    EXPECT_EQ(refused(),
+              "session_dump: a dump takes " + std::to_string(rig->program.dump_size(kAct, 1)) +
+                  " bytes or more; raise hearth_session_create_info::readback_bytes, which is 64");
     info.flags = 6;
     EXPECT_EQ(refused(), "session_dump: flags 0x6 has unknown bits");
     info.callback = nullptr;

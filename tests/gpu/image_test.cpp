@@ -797,7 +797,7 @@ TEST_F(Images, WhatAHostGetsWrongIsNamedAndRecordsNothing) {
         {"swizzle[0] is 6", [](Info& i) { i.swizzle[0] = 6; }},
         {"tensor.buffer is null", [](Info& i) { i.tensor.buffer = VK_NULL_HANDLE; }},
         {"tensor has 572 bytes, expected 576 or more", [](Info& i) { i.tensor.bytes = 572; }},
-        {"it needs STORAGE_BUFFER usage", [](Info& i) { i.tensor.usage = 0; }},
+        {"create it with STORAGE_BUFFER usage", [](Info& i) { i.tensor.usage = 0; }},
         {"at offset 1;", [](Info& i) { i.tensor.offset = 1; }},
         {"flags 0x400", [](Info& i) { i.flags = 0x400; }},
         {"barriers is 7", [](Info& i) { i.barriers = static_cast<hearth_barriers>(7); }},

@@ -76,10 +76,11 @@ TEST_F(PackageOnDevice, AProfileCanBeAskedForByName) {
     const auto unknown = LoadedProgram::load_package(rig->context, bytes, true, "other");
     ASSERT_FALSE(unknown.ok());
     EXPECT_EQ(unknown.status().message(),
-              "HEARTH_ERROR_NOT_FOUND: package: no profile is named 'other'");
+              "HEARTH_ERROR_NOT_FOUND: package: no device target is named 'other'; expected one "
+              "of: huge, shared, fits, also fits");
     const auto huge = LoadedProgram::load_package(rig->context, bytes, true, "huge");
     ASSERT_FALSE(huge.ok());
-    EXPECT_NE(huge.status().message().find("profile huge: kernel mix: "), std::string::npos)
+    EXPECT_NE(huge.status().message().find("device target huge: kernel mix: "), std::string::npos)
         << huge.status().message();
 }
 

@@ -161,14 +161,14 @@ TEST_F(SubgroupSizes, NothingIsAskedForThatTheHostDidNotEnable) {
 TEST_F(SubgroupSizes, AKernelRunsOnADeviceThatHasItsSizeOnRequest) {
     for (const uint32_t size : {16u, 32u, 64u}) EXPECT_EQ(refusal(size), "none") << size;
     for (const uint32_t size : {8u, 48u, 128u})
-        EXPECT_NE(refusal(size).find("is for subgroups of " + std::to_string(size) +
+        EXPECT_NE(refusal(size).find("needs subgroups of " + std::to_string(size) +
                                      ", the device's have 32, and 16 to 64 on request"),
                   std::string::npos)
             << refusal(size);
     // Without the feature there is one size.
     EXPECT_EQ(refusal(32, kSizeControl | kFullSubgroups), "none");
     EXPECT_NE(refusal(64, kSizeControl | kFullSubgroups)
-                  .find("is for subgroups of 64, the device's have 32"),
+                  .find("needs subgroups of 64, the device's have 32"),
               std::string::npos);
 }
 

@@ -99,8 +99,8 @@ TEST_F(Trust, MoreSharedMemoryThanThereIsIsRefused) {
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
     const auto session = Session::create(rig->context, *loaded);
     EXPECT_EQ(session.status().code(), StatusCode::kUnsupported);
-    EXPECT_NE(session.status().message().find("kernel decay: shares " + std::to_string(most + 4) +
-                                              " bytes in a workgroup, the device allows " +
+    EXPECT_NE(session.status().message().find("kernel decay: uses " + std::to_string(most + 4) +
+                                              " bytes of shared memory, the device allows " +
                                               std::to_string(most)),
               std::string::npos)
         << session.status().message();
@@ -185,7 +185,7 @@ TEST_F(Trust, ABindingLargerThanABufferIsRefused) {
     const auto session = Session::create(rig->context, *loaded);
     EXPECT_EQ(session.status().code(), StatusCode::kUnsupported);
     EXPECT_NE(session.status().message().find(
-                  "binding x: 1649267441280 bytes at capacity, the device allows "),
+                  "binding x: 1649267441280 bytes at the maximum batch size, the device allows "),
               std::string::npos)
         << session.status().message();
 }

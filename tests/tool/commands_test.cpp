@@ -625,6 +625,13 @@ TEST_F(Tool, WhatIsNoModelIsNamed) {
         EXPECT_TRUE(file.says("text.txt: the 5 bytes are not a serialized ONNX model"))
             << file.text;
     }
+    Brain brain;
+    brain.tensors.push_back({"w", false, HostTensor(DType::kF32, {4})});
+    ASSERT_TRUE(write_file_atomically(path("a.brain"), *save_brain(brain)).ok());
+    const Ran other = run("run '" + path("a.brain") + "'");
+    EXPECT_EQ(other.exit_code, 1);
+    EXPECT_TRUE(other.says("expected an ONNX file or a package (.hearth), found a Hearth brain"))
+        << other.text;
     const Ran twice =
         run("run --device reference '" + path("model.onnx") + "' -i obs=ones -i obs=zeros");
     EXPECT_EQ(twice.exit_code, 1);

@@ -180,7 +180,7 @@ def test_the_cpu_is_a_device_whose_brains_load_on_others(device, layer):
         with hearth.Agents(hearth.cook_agents(FIELDS, PUSH, n_agents=3, device=cpu), 3, cpu) as agents:
             for _ in range(3):
                 agents.decide(np.zeros((3, 4)), rewards=np.ones(3))
-        with pytest.raises(hearth.HearthError, match="it is for a Vulkan device, and this is a native device"):
+        with pytest.raises(hearth.HearthError, match="it is for a Vulkan device, and this is a CPU device"):
             hearth.Model(hearth.cook_onnx(linear_onnx(weight, bias)), cpu)
 
 

@@ -150,11 +150,11 @@ class Trace {
     void set_limit(Budget* budget);
     Budget* budget() const;
 
-    /// The graph as built so far (for transformations such as autodiff).
-    Graph& graph();
+    /// The graph as built so far.
     const Graph& graph() const;
 
   private:
+    friend Graph& mutable_graph(Trace& trace);
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };

@@ -101,7 +101,7 @@ Result<std::vector<std::filesystem::path>> dump_files(const std::string& path) {
     if (error || files.empty())
         return not_found(
             path +
-            ": expected a dump or a folder of dumps, found a folder without .safetensors files");
+            ": expected a file, or a folder of dumps; found a folder without .safetensors files");
     std::sort(files.begin(), files.end());
     return files;
 }

@@ -9,6 +9,7 @@
 #include "compiler/driver/graph_file.hpp"
 #include "core/path.hpp"
 #include "npy.hpp"
+#include "program/file_kind.hpp"
 
 #include <hearth/core/philox.hpp>
 
@@ -269,6 +270,8 @@ Result<Model> read_model(std::vector<std::byte> bytes, const ModelOptions& optio
         HEARTH_ASSIGN(model.graphs, load_graphs(view.graph(), view.weights()));
         return model;
     }
+    if (const std::string kind = describe_file(bytes); kind.starts_with("a Hearth"))
+        return invalid_argument("expected an ONNX file or a package (.hearth), found " + kind);
     HEARTH_ASSIGN(std::vector<std::vector<NamedShape>> sizes, parse_sizes(options.shapes));
     for (const std::vector<NamedShape>& size : sizes) {
         HEARTH_ASSIGN(const ImportedModel imported, read_size(bytes, options, size, model.remarks));

@@ -66,8 +66,8 @@ Result<NamedTensors> run(Graph graph, const EvalOptions& options) {
         return interpret(graph, inputs, weights, options.batch_size);
     }
     Trace entry("eval");
-    entry.graph() = std::move(graph);
-    entry.graph().name = "eval";
+    graph.name = "eval";
+    mutable_graph(entry) = std::move(graph);
     return options.backend(entry, inputs, options.batch_size);
 }
 

@@ -6,12 +6,16 @@
 #pragma once
 
 #include <hearth/graph.hpp>
+#include <hearth/tensor.hpp>
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace hearth {
+
+/// The graph of a trace, for what Trace has no method for: renaming values, rewriting updates.
+Graph& mutable_graph(Trace& trace);
 
 /// For each value, the nodes that read it (each node once, even if it reads the value repeatedly).
 std::vector<std::vector<NodeId>> readers_of(const Graph& graph);

@@ -5,6 +5,8 @@
 
 #include "compiler/ir/rewrite.hpp"
 
+#include "compiler/ir/graph.hpp"
+
 #include <hearth/core/assert.hpp>
 
 namespace hearth {
@@ -58,7 +60,7 @@ Result<Graph> rewrite(const Graph& graph, const RewriteRule& rule, const LeafRul
     HEARTH_TRY(replay_nodes(graph, trace, rule, now));
     for (const GraphOutput& o : graph.outputs) {
         trace.output(o.name, now[o.value]);
-        if (!trace.graph().outputs.empty()) trace.graph().outputs.back().scalars = o.scalars;
+        if (!trace.graph().outputs.empty()) mutable_graph(trace).outputs.back().scalars = o.scalars;
     }
     for (const Assignment& u : graph.updates) trace.assign(now[u.target], now[u.value]);
     return trace.build();

@@ -103,8 +103,8 @@ void Trace::fail(Status status) {
 const Status& Trace::status() const {
     return impl_->status;
 }
-Graph& Trace::graph() {
-    return impl_->graph;
+Graph& mutable_graph(Trace& trace) {
+    return trace.impl_->graph;
 }
 const Graph& Trace::graph() const {
     return impl_->graph;
@@ -141,7 +141,7 @@ bool take_values(Trace& trace, uint64_t count) {
 Tensor add_leaf(Trace& trace, ValueKind kind, std::string_view name, DType dtype,
                 const Shape& shape) {
     if (!take_values(trace, 1)) return {&trace, kInvalidId};
-    Graph& graph = trace.graph();
+    Graph& graph = mutable_graph(trace);
     const auto id = static_cast<ValueId>(graph.values.size());
     Value v;
     v.kind = kind;
@@ -225,7 +225,7 @@ Tensor persistent(Trace& trace, std::unordered_map<std::string, ValueId>& by_nam
     }
     const Tensor t = add_leaf(trace, p.kind, p.name, p.dtype, p.shape);
     if (!t.ok()) return t;
-    Value& value = trace.graph().values[t.value()];
+    Value& value = mutable_graph(trace).values[t.value()];
     value.is_persistent = p.is_kept;
     if (init.kind == Init::Kind::kData)
         value.data = init.data;
@@ -437,7 +437,7 @@ std::vector<Tensor> apply(const OpDef& op, std::span<const Tensor> inputs, Attrs
         return trace->status().ok() ? outputs : failed;
     }
     if (!take_values(*trace, results.size())) return failed;
-    Graph& graph = trace->graph();
+    Graph& graph = mutable_graph(*trace);
     Node node;
     node.op = &op;
     node.attrs = std::move(attrs);

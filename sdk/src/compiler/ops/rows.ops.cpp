@@ -252,7 +252,7 @@ void output_scalars(std::string_view name, std::span<const NamedScalar> scalars)
     for (const NamedScalar& s : scalars) parts.push_back(reshape(cast(s.value, dtype), {1}));
     trace->output(name, concat(parts, 0));
     if (!trace->status().ok()) return;
-    trace->graph().outputs.back().scalars = std::move(names);
+    mutable_graph(*trace).outputs.back().scalars = std::move(names);
 }
 
 void output_scalars(std::string_view name, std::initializer_list<NamedScalar> scalars) {

@@ -198,7 +198,8 @@ void check_tensor(const ProgramView& view, const file::VariableRecord& variable,
                      typed(view.held_dtype(variable), variable.shape).c_str(),
                      typed(dtype, tensor.shape).c_str());
     else if (tensor.kind != variable.kind)
-        problems.add("'%s' is a param in one and a state in the other of program and brain", name);
+        problems.add("'%s' has another kind (param or state) in the brain than in the program",
+                     name);
     else if (is_delta(tensor) && dtype != view.held_dtype(variable))
         problems.add("'%s' is a delta of %s elements, and the program holds %s", name,
                      name_of(dtype).data(), name_of(view.held_dtype(variable)).data());

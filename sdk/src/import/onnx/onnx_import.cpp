@@ -6,6 +6,7 @@
 // immediately, so that shape arithmetic leaves no nodes behind.
 
 #include "compiler/interpreter/interpreter.hpp"
+#include "compiler/ir/graph.hpp"
 #include "compiler/ir/rewrite.hpp"
 #include "compiler/ops/op_table.hpp"
 #include "core/out_of_memory.hpp"
@@ -503,7 +504,7 @@ void OnnxImporter::freeze_statistics(const Knowns& inputs) {
     const bool is_trainable = options_.batch_norm == BatchNormImport::kTrainable;
     for (size_t i = is_trainable ? kMean : kScale; i < inputs.size(); ++i) {
         if (!inputs[i].tensor.ok()) continue;
-        Value& value = trace_.graph().values[inputs[i].tensor.value()];
+        Value& value = mutable_graph(trace_).values[inputs[i].tensor.value()];
         if (value.kind != ValueKind::kParam) continue;
         value.kind = ValueKind::kConstant;
         value.name.clear();
@@ -562,7 +563,7 @@ std::vector<Tensor> OnnxImporter::constant_of_shape(const OnnxNode& node, OnnxCa
 /// arithmetic: integers, bools, and a few floats (a scale computed from an extent).  If the inputs'
 /// contents come from options.constant_inputs, the node stays and its results are only recorded.
 Status OnnxImporter::fold(NodeId id) {
-    Graph& graph = trace_.graph();
+    Graph& graph = mutable_graph(trace_);
     const Node& node = graph.nodes[id];
     // Random numbers are not folded, so that they stay visible in the graph.
     if (node.op->name.starts_with("random_") || asks_for_rows(node.attrs)) return {};

@@ -159,7 +159,7 @@ Result<LoadReport> load_weights(const NamedTensors& file, Trace& trace,
         if (v.kind == ValueKind::kParam || v.kind == ValueKind::kState)
             targets[v.name] = {v.dtype, v.shape, v.kind == ValueKind::kParam};
     HEARTH_ASSIGN(Match found, match(file, targets, options));
-    for (Value& v : trace.graph().values) {
+    for (Value& v : mutable_graph(trace).values) {
         if (v.kind != ValueKind::kParam && v.kind != ValueKind::kState) continue;
         if (const auto at = found.contents.find(v.name); at != found.contents.end())
             v.data = std::make_shared<const HostTensor>(std::move(at->second));

@@ -93,7 +93,7 @@ void RunningStatistics::merge(const Tensor& samples, const Tensor& weight) const
 }
 
 void read_copies(Trace& trace, std::string_view scope, std::span<const std::string> prefixes) {
-    for (Value& v : trace.graph().values) {
+    for (Value& v : mutable_graph(trace).values) {
         if (v.kind != ValueKind::kParam && v.kind != ValueKind::kState) continue;
         const bool is_meant = std::ranges::any_of(
             prefixes, [&](const std::string& path) { return is_under(v.name, path); });

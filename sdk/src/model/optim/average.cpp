@@ -45,7 +45,7 @@ void update_ema(std::span<const Tensor> params, double decay) {
 
 void use_ema(Trace& trace, std::string_view prefix) {
     bool any = false;
-    for (Value& v : trace.graph().values) {
+    for (Value& v : mutable_graph(trace).values) {
         if (v.kind != ValueKind::kParam || !is_under(v.name, prefix)) continue;
         any = true;
         v.kind = ValueKind::kState;

@@ -3,6 +3,7 @@
 
 // Conditional updates: each update becomes a select between the new and the old value.
 
+#include "compiler/ir/graph.hpp"
 #include "compiler/ir/rewrite.hpp"
 #include "model/optim/update.hpp"
 
@@ -53,7 +54,7 @@ Tensor largest_of(std::vector<Tensor> numbers) {
 /// The guarded value of an update.  For rows that are written in place, invalid indices drop the
 /// rows instead: a select between all old and new contents would copy them.
 Tensor guarded(Trace& trace, const Assignment& update, const Tensor& condition) {
-    Graph& graph = trace.graph();
+    Graph& graph = mutable_graph(trace);
     const Tensor before(&trace, update.target), after(&trace, update.value);
     const Node* node = graph.producer(update.value);
     if (node == nullptr || !node->op->writes_in_place || node->inputs[0] != update.target)
@@ -102,7 +103,7 @@ ConditionalUpdate::ConditionalUpdate(Trace& trace)
 // the step of a param then reads its guarded moments, and all of them are one kernel.
 void ConditionalUpdate::commit_if(const Tensor& condition) {
     if (!trace_->status().ok()) return;
-    Graph& graph = trace_->graph();
+    Graph& graph = mutable_graph(*trace_);
     if (is_done_)
         return trace_->fail(invalid_argument("conditional update: the condition is given twice"));
     if (!condition.ok() || condition.trace() != trace_ || condition.dtype() != DType::kBool ||
