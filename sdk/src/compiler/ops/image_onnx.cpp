@@ -327,7 +327,7 @@ Tensors import_roi_align(OnnxCall& call) {
     if (has_failed(call)) return {};
     return {apply_one(op("roi_align"), {x, regions, images},
                       {{"height", call.integer("output_height", 1)},
-                       {"width", call.integer("output_size", 1)},
+                       {"width", call.integer("output_width", 1)},
                        {"sampling_ratio", call.integer("sampling_ratio", 0)},
                        {"half_pixel", int64_t{half_pixel}},
                        {"takes_max", int64_t{takes_max}},
