@@ -424,7 +424,11 @@ TEST(OnnxNumbers, ScalarsBeyondAllIntegersAreRefusedOrBounded) {
             b.node(op, {"x", "n", "", "n"}, {"y"});
         else
             b.node(op, {"x", "n"}, {"y"});
-        (void)import_status(b);
+        // NaN counts as 0, and a DFT of at most 0 elements has the length of its axis.
+        const bool is_dft = std::string_view(op) == "DFT";
+        const bool is_bounded =
+            is_dft ? !(value > 0) : std::isnan(value) && std::string_view(op) == "HannWindow";
+        EXPECT_EQ(import_status(b).ok(), is_bounded) << op << " " << value << " " << type;
     };
     for (const char* op : {"HannWindow", "STFT", "DFT"})
         for (const double value : {HUGE_VAL, -HUGE_VAL, std::nan(""), 1e300, -1e300, 0x1p63})
