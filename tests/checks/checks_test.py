@@ -247,12 +247,12 @@ struct Limits {
     double norm = 0.5;  ///< of gradients
 };
 struct Ppo {
-    int64_t agents = 16;
+    int64_t n_agents = 16;
     double clip = 0.2, gamma = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> rates = {0.5, 1};
     Limits limits;
 };
-Traces trace_agents(const AgentSchema& schema, const Ppo& ppo, uint64_t seed = 0);
+AgentGraphs build_agent_graphs(const AgentSpec& schema, const Ppo& ppo, uint64_t seed = 0);
 """)
         self.write(lists.PYTHON, "Ppo ppo; READ(ppo, clip); READ(ppo, gamma); READ(ppo, rates); READ(limits, norm);")
         self.write(lists.TRAIN, 'Ppo ppo; read("clip"); read("gamma"); read("rates"); read("norm");')
@@ -274,6 +274,10 @@ Traces trace_agents(const AgentSchema& schema, const Ppo& ppo, uint64_t seed = 0
         self.assert_lacks("Python cannot set Ppo (all of it)")
         self.write(lists.TRAIN, 'Ppo ppo; read("clip"); read("rates"); read("norm");')
         self.assert_lacks("hearth train cannot set Ppo::gamma")
+
+    def test_a_header_without_learners_is_a_fault(self):
+        self.write(lists.LEARNERS, "struct Ppo {\n    double clip = 0.2;\n};\n")
+        self.assert_finds(lists, "no learner found")
 
     def test_a_function_without_wrapper_is_found(self):
         self.write(lists.WRAPPERS[0][1], "// hearth_run")

@@ -23,7 +23,8 @@ WRAPPERS = (("sdk/include/hearth/hearth.h", "sdk/include/hearth/hearth_runtime.h
 NO_OPERATOR_NAMES = tuple(f"sdk/src/{folder}/" for folder in (
     "compiler/fusion", "compiler/passes", "compiler/codegen", "compiler/autodiff", "import"))
 OPERATOR = re.compile(r'(op->name|op\.name|\bop)\s*(==|!=)\s*("|k[A-Z])|op->name\.substr')
-MOST = (3, 10, 24, 51)
+LEARNER = re.compile(r"\bbuild_\w+_graphs\([^;]*?const (\w+)& \w+,\s*uint64_t seed")
+MOST = (3, 10, 10, 51)
 
 
 def without_comments(text):
@@ -47,8 +48,7 @@ def structs_of(header):
 def lacking(header, source, every):
     """Options that the source cannot set. every: a learner that it does not have counts as one."""
     structs = structs_of(header)
-    learners = re.findall(r"\btrace_\w+\([^;]*?const (\w+)& \w+,\s*uint64_t seed", header)
-    for learner in learners:
+    for learner in re.findall(LEARNER, header):
         if not re.search(rf"\b{learner}\b", source):
             if every:
                 yield f"{learner} (all of it)"
@@ -59,7 +59,7 @@ def lacking(header, source, every):
             for kind, member in structs[owner]:
                 if kind in structs:
                     pending.append(kind)
-                elif member != "agents" and not re.search(rf'\(\w+, {member}\)|"{member}"|\.{member}\b', source):
+                elif member != "n_agents" and not re.search(rf'\(\w+, {member}\)|"{member}"|\.{member}\b', source):
                     yield f"{owner}::{member}"
 
 
@@ -94,6 +94,9 @@ def main(argv=None):
     absent = [path for path in (LEARNERS, PYTHON, TRAIN, *sum(WRAPPERS, ())) if not (options.root / path).is_file()]
     if absent:
         print(f"lists: there is no {', '.join(absent)}: name the new place at the head of {__file__}")
+        return 1
+    if not LEARNER.search(without_comments(tree.read(options.root, LEARNERS))):
+        print(f"lists: no learner found in {LEARNERS}, so nothing was compared: name its functions at the head of {__file__}")
         return 1
     found = [*options_of_learners(options.root)]
     found += [functions_without_wrapper(options.root), operators_by_name(options.root)]
