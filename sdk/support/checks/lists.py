@@ -96,7 +96,7 @@ def main(argv=None):
         print(f"lists: there is no {', '.join(absent)}: name the new place at the head of {__file__}")
         return 1
     if not LEARNER.search(without_comments(tree.read(options.root, LEARNERS))):
-        print(f"lists: no learner found in {LEARNERS}, so nothing was compared: name its functions at the head of {__file__}")
+        print(f"lists: no learner found in {LEARNERS}: name the functions that take one at the head of {__file__}")
         return 1
     found = [*options_of_learners(options.root)]
     found += [functions_without_wrapper(options.root), operators_by_name(options.root)]
