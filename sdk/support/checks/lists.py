@@ -37,18 +37,17 @@ def structs_of(header):
     for name, body in re.findall(r"^struct (\w+) \{(.*?)^\};", header, re.M | re.S):
         members = []
         for statement in re.sub(r"\{[^{}]*\}|<[^<>]*>", "", body).split(";"):
-            declared = re.sub(r"=[^,]*", "", statement).split()
+            without_values = re.sub(r"=[^,]*", "", statement)
+            declared = without_values.split()
             if declared and "(" not in statement.partition("=")[0] and declared[0] not in ("using", "static"):
-                names = re.sub(r"=[^,]*", "", statement).split(",")
-                members += [(declared[0], part.split()[-1]) for part in names]
+                members += [(declared[0], part.split()[-1]) for part in without_values.split(",")]
         found[name] = members
     return found
 
 
-def lacking(header, source, every):
+def lacking(structs, learners, source, every):
     """Options that the source cannot set. every: a learner that it does not have counts as one."""
-    structs = structs_of(header)
-    for learner in re.findall(LEARNER, header):
+    for learner in learners:
         if not re.search(rf"\b{learner}\b", source):
             if every:
                 yield f"{learner} (all of it)"
@@ -63,11 +62,11 @@ def lacking(header, source, every):
                     yield f"{owner}::{member}"
 
 
-def options_of_learners(root):
-    header = without_comments(tree.read(root, LEARNERS))
+def options_of_learners(root, structs, learners):
     for name, source, every in (("Python", PYTHON, True), ("hearth train", TRAIN, False)):
         text = without_comments(tree.read(root, source))
-        yield [f"{name} cannot set {option} ({source})" for option in sorted(set(lacking(header, text, every)))]
+        missing = sorted(set(lacking(structs, learners, text, every)))
+        yield [f"{name} cannot set {option} ({source})" for option in missing]
 
 
 def functions_without_wrapper(root):
@@ -95,10 +94,12 @@ def main(argv=None):
     if absent:
         print(f"lists: there is no {', '.join(absent)}: name the new place at the head of {__file__}")
         return 1
-    if not LEARNER.search(without_comments(tree.read(options.root, LEARNERS))):
+    header = without_comments(tree.read(options.root, LEARNERS))
+    learners = LEARNER.findall(header)
+    if not learners:
         print(f"lists: no learner found in {LEARNERS}: name the functions that take one at the head of {__file__}")
         return 1
-    found = [*options_of_learners(options.root)]
+    found = [*options_of_learners(options.root, structs_of(header), learners)]
     found += [functions_without_wrapper(options.root), operators_by_name(options.root)]
     is_wrong = False
     for name, lines, most in zip(("options in Python", "options of hearth train", "wrappers", "operators"), found,
