@@ -165,7 +165,7 @@ using AgentGraphs = std::vector<std::unique_ptr<Trace>>;
 /// add_demonstrations: observation, mask and action [batch, action size] in the game's units, of
 /// agents that a person controls; the policy's decisions for them were not executed and must not
 /// be stored.
-/// Errors: recorded in the traces.
+/// Errors: recorded in the graphs.
 AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
                                const Ppo& ppo, uint64_t seed = 0);
 
@@ -295,8 +295,8 @@ AgentGraphs build_regression_graphs(const PolicyNetwork& network, const Regressi
 
 /// For compile() and cook(): all entries, or only those that the driver (hearth_agents.h) records,
 /// which excludes act, and store if frame does the storing.
-std::vector<Trace*> all_entries(const AgentGraphs& traces);
-std::vector<Trace*> runtime_entries(const AgentGraphs& traces, const AgentManifest& manifest);
+std::vector<Trace*> all_entries(const AgentGraphs& graphs);
+std::vector<Trace*> runtime_entries(const AgentGraphs& graphs, const AgentManifest& manifest);
 
 /// Description of these agents for the driver; ship its bytes with the program.
 AgentManifest make_manifest(const AgentSpec& schema, const Ppo& ppo);

@@ -83,13 +83,13 @@ struct RolloutOptions {
 /// gradient of all their samples, replace that state between compute_advantages and the first
 /// gradient by the values over all devices.  Equal weights, statistics and sums give equal steps:
 /// devices of one kind stay bitwise equal.
-/// Errors, recorded in the traces: as build_agent_graphs() without a simulation; kInvalidArgument
+/// Errors, recorded in the graphs: as build_agent_graphs() without a simulation; kInvalidArgument
 /// if agents do not fill worlds; kUnsupported for masked actions and recurrent networks.
 AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
                                const Ppo& ppo, const VectorEnv& simulation,
                                const RolloutOptions& options, uint64_t seed = 0);
 
 /// For compile(): the entries of simulated training, without shrink_and_perturb.
-std::vector<Trace*> simulation_entries(const AgentGraphs& traces);
+std::vector<Trace*> simulation_entries(const AgentGraphs& graphs);
 
 }  // namespace hearth::agents

@@ -387,8 +387,9 @@ hearth_result hearth_agents_set_hyperparameter(hearth_agents* agents, const char
     HEARTH_CHECK_AGENTS(agents);
     HEARTH_CHECK_POINTER(name);
     const std::vector<RuntimeHyperparameter>& known = agents->manifest.hyperparameters;
+    const std::string_view alias = alias_of_hyperparameter(name);
     for (size_t i = 0; i < known.size(); ++i) {
-        if (known[i].name != name && known[i].name != alias_of_hyperparameter(name)) continue;
+        if (known[i].name != name && known[i].name != alias) continue;
         if (!std::isfinite(value)) {
             agents->error.set(
                 "hyperparameter '%s': the value is NaN or infinite, expected a finite number",

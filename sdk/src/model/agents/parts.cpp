@@ -224,27 +224,27 @@ void trace_publish(Trace& trace, const Trace& act, double drift_limit) {
     (void)status.finish();
 }
 
-std::vector<Trace*> all_entries(const AgentGraphs& traces) {
+std::vector<Trace*> all_entries(const AgentGraphs& graphs) {
     std::vector<Trace*> out;
-    for (const auto& trace : traces) out.push_back(trace.get());
+    for (const auto& trace : graphs) out.push_back(trace.get());
     return out;
 }
 
-std::vector<Trace*> runtime_entries(const AgentGraphs& traces, const AgentManifest& manifest) {
+std::vector<Trace*> runtime_entries(const AgentGraphs& graphs, const AgentManifest& manifest) {
     std::vector<Trace*> out;
-    for (const auto& trace : traces) {
+    for (const auto& trace : graphs) {
         const std::string& name = trace->graph().name;
         const bool is_stored_apart = manifest.algorithm == Algorithm::kBehaviorCloning;
-        if (name == "act" && traces.size() > 1) continue;
+        if (name == "act" && graphs.size() > 1) continue;
         if (name == "store" && !is_stored_apart) continue;
         out.push_back(trace.get());
     }
     return out;
 }
 
-std::vector<Trace*> simulation_entries(const AgentGraphs& traces) {
+std::vector<Trace*> simulation_entries(const AgentGraphs& graphs) {
     std::vector<Trace*> out;
-    for (const auto& trace : traces)
+    for (const auto& trace : graphs)
         if (trace->graph().name != "shrink_and_perturb") out.push_back(trace.get());
     return out;
 }

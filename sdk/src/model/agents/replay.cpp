@@ -405,24 +405,24 @@ void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
 
 AgentGraphs trace_entries(const Status& check, uint64_t seed, const SafetyLimits& rails,
                           std::vector<EntryBody> entries) {
-    AgentGraphs traces;
+    AgentGraphs graphs;
     const auto add = [&](const char* name) -> Trace& {
-        traces.push_back(std::make_unique<Trace>(name));
-        return *traces.back();
+        graphs.push_back(std::make_unique<Trace>(name));
+        return *graphs.back();
     };
     if (!check.ok()) {
         add(entries[0].name).fail(check);
-        return traces;
+        return graphs;
     }
     const Trace* learn = nullptr;
     for (const EntryBody& e : entries) {
         e.trace(add(e.name));
         if (std::string_view(e.name) == "learn" || std::string_view(e.name) == "step")
-            learn = traces.back().get();
+            learn = graphs.back().get();
     }
-    trace_publish(add("publish"), *traces[0], rails.max_weight_drift);
+    trace_publish(add("publish"), *graphs[0], rails.max_weight_drift);
     trace_adapt(add("shrink_and_perturb"), *learn, seed);
-    return traces;
+    return graphs;
 }
 
 // --- Settings checks ---
