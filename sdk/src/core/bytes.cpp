@@ -7,6 +7,12 @@
 
 namespace hearth {
 
+// Not inline: GCC 12 warns of overflows in the copies that it inlines.
+ByteWriter& ByteWriter::bytes(std::span<const std::byte> data) {
+    bytes_.insert(bytes_.end(), data.begin(), data.end());
+    return *this;
+}
+
 std::string shown(std::string_view name) {
     constexpr size_t kLongest = 100;
     std::string text(name.substr(0, kLongest));

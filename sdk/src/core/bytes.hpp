@@ -89,10 +89,7 @@ class ByteReader {
 class ByteWriter {
   public:
     uint64_t position() const { return bytes_.size(); }
-    ByteWriter& bytes(std::span<const std::byte> data) {
-        bytes_.insert(bytes_.end(), data.begin(), data.end());
-        return *this;
-    }
+    ByteWriter& bytes(std::span<const std::byte> data);
     ByteWriter& text(std::string_view value) { return bytes(std::as_bytes(std::span(value))); }
     /// Writes the string prefixed with its length (32 bits).
     ByteWriter& counted_text(std::string_view value) {

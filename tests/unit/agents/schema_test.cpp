@@ -230,8 +230,8 @@ TEST(AgentManifest, ReadsEarlierVersions) {
     EXPECT_EQ(loaded->names.compute_advantages, "prepare") << "as it was named then";
     EXPECT_EQ(loaded->names.shrink_and_perturb, "adapt");
     EXPECT_EQ(loaded->replay_capacity, 0u);
-    bytes[4] = std::byte{4};
-    EXPECT_NE(AgentManifest::load(bytes).status().message().find("version 4"), std::string::npos);
+    bytes[4] = std::byte{5};
+    EXPECT_NE(AgentManifest::load(bytes).status().message().find("version 5"), std::string::npos);
 }
 
 }  // namespace

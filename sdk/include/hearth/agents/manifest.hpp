@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,10 +24,11 @@ namespace hearth::agents {
 enum class Algorithm : uint8_t { kPpo, kDqn, kSac, kBehaviorCloning, kTamer };
 std::string_view name_of(Algorithm kind);
 
-/// A tunable hyperparameter: an input [] of the entry learn, and its default.
+/// A tunable hyperparameter: an input [] of the entry learn, its default, and its range.
 struct RuntimeHyperparameter {
     std::string name = {};
     double value = 0;
+    double low = -std::numeric_limits<double>::max(), high = std::numeric_limits<double>::max();
     friend bool operator==(const RuntimeHyperparameter&, const RuntimeHyperparameter&) = default;
 };
 
@@ -54,7 +56,7 @@ struct AgentManifest {
 
     std::vector<std::byte> save() const;
     /// Errors: kCorruptData, or kUnsupported for a later version.  Missing values of earlier
-    /// versions (names, replay buffer capacity) take their defaults.
+    /// versions (names, replay buffer capacity, ranges of hyperparameters) take their defaults.
     static Result<AgentManifest> load(std::span<const std::byte> bytes);
 };
 
