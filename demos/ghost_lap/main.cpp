@@ -317,7 +317,7 @@ Status Game::draw(const Frame& frame, const Input& input) {
     renderer.draw(*canvas_, world);
     hud_.view = world;
     draw_hud(hud_, layout, host_->ui(), extent);
-    host_->end_picture();
+    HEARTH_TRY(host_->end_picture());
     loop.end_span(frame, frame.cmd, kRender);
 
     std::string path = picture_path(input);

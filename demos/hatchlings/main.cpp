@@ -520,7 +520,7 @@ Status Game::draw(const Frame& frame, const Input& input) {
     hud_.shows_then = then_ != nullptr;
     draw_hud(hud_, layout, host_->ui(), extent);
     if (shows_panel_) panel_->draw("brain");
-    host_->end_picture();
+    HEARTH_TRY(host_->end_picture());
     const std::string path = picture_path(input);
     if (path.empty()) return {};
     return host_->loop().record_screenshot(frame, host_->presenter(), path);

@@ -63,7 +63,7 @@ void Canvas::clear() {
 }
 
 uint32_t Canvas::add(glm::vec2 position, uint32_t rgba) {
-    vertices_.push_back({position, white_uv_, rgba});
+    vertices_.push_back({position, uv_, rgba});
     return static_cast<uint32_t>(vertices_.size() - 1);
 }
 

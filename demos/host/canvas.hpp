@@ -34,7 +34,8 @@ struct Color {
     uint32_t packed() const;
 };
 
-/// A vertex of a triangle; `uv` is the atlas' white texel except for text.
+/// A vertex of a triangle. `uv`: texture coordinates; of shapes, the atlas' white texel. Vertex
+/// shaders of instanced meshes may give it another meaning.
 struct Vertex {
     glm::vec2 position;
     glm::vec2 uv;
@@ -44,10 +45,12 @@ struct Vertex {
 /// A list of triangles, in drawing order.
 class Canvas {
   public:
-    /// `white_uv`: coordinates of the atlas' white texel (Ui::white_uv()).
-    explicit Canvas(glm::vec2 white_uv) : white_uv_(white_uv) {}
+    /// `uv`: of all vertices; to be drawn as it is, a canvas needs Ui::white_uv().
+    explicit Canvas(glm::vec2 uv) : uv_(uv) {}
 
     void clear();
+    /// Sets `uv` of the vertices that follow.
+    void set_uv(glm::vec2 uv) { uv_ = uv; }
     void triangle(glm::vec2 a, glm::vec2 b, glm::vec2 c, Color color);
     void quad(glm::vec2 a, glm::vec2 b, glm::vec2 c, glm::vec2 d, Color color);
     /// Convex outline, in order.
@@ -80,7 +83,7 @@ class Canvas {
   private:
     uint32_t add(glm::vec2 position, uint32_t rgba);
 
-    glm::vec2 white_uv_;
+    glm::vec2 uv_;
     std::vector<Vertex> vertices_;
     std::vector<uint32_t> indices_;
 };

@@ -149,9 +149,9 @@ void Host::begin_picture(const Frame& frame, const Input& input, Color backgroun
     renderer_->begin(frame.cmd, frame.slot, targets_, frame.image_index, background);
 }
 
-void Host::end_picture() {
+Status Host::end_picture() {
     renderer_->draw(ui_->end());
-    renderer_->end();
+    return renderer_->end();
 }
 
 Status Host::write_picture(VkExtent2D extent, const std::string& path,
@@ -167,7 +167,7 @@ Status Host::write_picture(VkExtent2D extent, const std::string& path,
     renderer->begin(frame->cmd, 0, targets, frame->image_index, Color::hex(0x0f1318));
     draw();
     renderer->draw(ui_->end());
-    renderer->end();
+    HEARTH_TRY(renderer->end());
     HEARTH_TRY(loop->record_screenshot(*frame, *ring, path));
     HEARTH_TRY(loop->end(*frame, ring.get()));
     return loop->wait();

@@ -52,8 +52,8 @@ class Host {
     Result<std::optional<Frame>> begin_frame(bool has_picture = true);
     /// Starts the picture and the user interface within `frame`.
     void begin_picture(const Frame& frame, const Input& input, Color background);
-    /// Draws the user interface and ends the picture.
-    void end_picture();
+    /// Draws the user interface and ends the picture. Errors: those of Renderer::end().
+    Status end_picture();
     Status end_frame(const Frame& frame) {
         return loop_->end(frame, has_picture_ ? presenter_.get() : nullptr);
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Draws canvases, backdrops, effects and the user interface with Vulkan.
+// Draws canvases, backdrops, effects, instanced meshes and the user interface with Vulkan.
 
 #include "renderer.hpp"
 
@@ -21,16 +21,20 @@ using standalone::VulkanApi;
 
 #include "canvas.frag.spv.h"
 #include "canvas.vert.spv.h"
+#include "instance.frag.spv.h"
 #include "picture.frag.spv.h"
+#include "sprite.vert.spv.h"
 
 constexpr VkSampleCountFlagBits kSamples = VK_SAMPLE_COUNT_4_BIT;  // supported by every device
-constexpr uint32_t kVerticesPerFrame = 1u << 17;
-constexpr uint32_t kIndicesPerFrame = 1u << 18;
+// Vertex attributes that every device has, less those of vertices.
+constexpr uint32_t kMostInstanceAttributes = 16 - 2;
 
 // User interface vertices are copied unchanged.
 static_assert(sizeof(Vertex) == sizeof(ImDrawVert));
 static_assert(offsetof(Vertex, uv) == offsetof(ImDrawVert, uv));
 static_assert(offsetof(Vertex, rgba) == offsetof(ImDrawVert, col));
+// Shaders read both in one attribute.
+static_assert(offsetof(Vertex, uv) == offsetof(Vertex, position) + sizeof(glm::vec2));
 
 struct PushConstants {
     float x_axis_and_offset[4];
@@ -109,6 +113,13 @@ void Effect::reset() {
     device_ = nullptr;
 }
 
+void InstancedMesh::reset() {
+    if (!device_) return;
+    device_->vk().DestroyPipeline(device_->handle(), std::exchange(pipeline_, {}), nullptr);
+    instances_.clear();
+    device_ = nullptr;
+}
+
 Result<std::unique_ptr<Renderer>> Renderer::create(standalone::Device& device, VkFormat format,
                                                    const Atlas& atlas, uint32_t slots) {
     std::unique_ptr<Renderer> self(new Renderer);
@@ -118,17 +129,16 @@ Result<std::unique_ptr<Renderer>> Renderer::create(standalone::Device& device, V
     HEARTH_TRY(self->create_render_pass(format));
     HEARTH_TRY(self->create_layouts());
     HEARTH_ASSIGN(self->atlas_set_, self->create_texture_set(self->atlas_view_));
-    HEARTH_ASSIGN(self->shape_pipeline_, self->create_pipeline(canvas_frag_spv));
-    HEARTH_ASSIGN(self->picture_pipeline_, self->create_pipeline(picture_frag_spv));
+    HEARTH_ASSIGN(self->shape_pipeline_, self->create_pipeline(canvas_vert_spv, canvas_frag_spv));
+    HEARTH_ASSIGN(self->picture_pipeline_,
+                  self->create_pipeline(canvas_vert_spv, picture_frag_spv));
     for (uint32_t i = 0; i < slots; ++i) {
-        HEARTH_ASSIGN(auto vertices,
-                      standalone::Buffer::create(device, kVerticesPerFrame * sizeof(Vertex),
-                                                 standalone::MemoryKind::kUpload,
-                                                 VK_BUFFER_USAGE_VERTEX_BUFFER_BIT));
-        HEARTH_ASSIGN(auto indices,
-                      standalone::Buffer::create(device, kIndicesPerFrame * sizeof(uint32_t),
-                                                 standalone::MemoryKind::kUpload,
-                                                 VK_BUFFER_USAGE_INDEX_BUFFER_BIT));
+        HEARTH_ASSIGN(auto vertices, standalone::Buffer::create(device, kVertices * sizeof(Vertex),
+                                                                standalone::MemoryKind::kUpload,
+                                                                VK_BUFFER_USAGE_VERTEX_BUFFER_BIT));
+        HEARTH_ASSIGN(auto indices, standalone::Buffer::create(device, kIndices * sizeof(uint32_t),
+                                                               standalone::MemoryKind::kUpload,
+                                                               VK_BUFFER_USAGE_INDEX_BUFFER_BIT));
         self->slots_.push_back({std::move(vertices), std::move(indices)});
     }
     return self;
@@ -298,9 +308,11 @@ Result<VkDescriptorSet> Renderer::create_texture_set(VkImageView view) {
     return set;
 }
 
-Result<VkPipeline> Renderer::create_pipeline(std::span<const uint32_t> fragment_words) {
+Result<VkPipeline> Renderer::create_pipeline(std::span<const uint32_t> vertex_words,
+                                             std::span<const uint32_t> fragment_words,
+                                             uint32_t instance_bytes) {
     const VulkanApi& vk = device_->vk();
-    HEARTH_ASSIGN(const VkShaderModule vertex_shader, create_shader(*device_, canvas_vert_spv));
+    HEARTH_ASSIGN(const VkShaderModule vertex_shader, create_shader(*device_, vertex_words));
     HEARTH_ASSIGN(const VkShaderModule fragment_shader, create_shader(*device_, fragment_words));
     std::array<VkPipelineShaderStageCreateInfo, 2> stages{};
     for (VkPipelineShaderStageCreateInfo& stage : stages) {
@@ -312,17 +324,21 @@ Result<VkPipeline> Renderer::create_pipeline(std::span<const uint32_t> fragment_
     stages[1].stage = VK_SHADER_STAGE_FRAGMENT_BIT;
     stages[1].module = fragment_shader;
 
-    const VkVertexInputBindingDescription stride{0, sizeof(Vertex), VK_VERTEX_INPUT_RATE_VERTEX};
-    const VkVertexInputAttributeDescription attributes[] = {
-        {0, 0, VK_FORMAT_R32G32_SFLOAT, offsetof(Vertex, position)},
-        {1, 0, VK_FORMAT_R32G32_SFLOAT, offsetof(Vertex, uv)},
-        {2, 0, VK_FORMAT_R8G8B8A8_UNORM, offsetof(Vertex, rgba)}};
+    const VkVertexInputBindingDescription strides[] = {
+        {0, sizeof(Vertex), VK_VERTEX_INPUT_RATE_VERTEX},
+        {1, instance_bytes, VK_VERTEX_INPUT_RATE_INSTANCE}};
+    std::vector<VkVertexInputAttributeDescription> attributes = {
+        {0, 0, VK_FORMAT_R32G32B32A32_SFLOAT, offsetof(Vertex, position)},  // and uv
+        {1, 0, VK_FORMAT_R8G8B8A8_UNORM, offsetof(Vertex, rgba)}};
+    for (uint32_t at = 0; at < instance_bytes; at += sizeof(float[4]))
+        attributes.push_back(
+            {static_cast<uint32_t>(attributes.size()), 1, VK_FORMAT_R32G32B32A32_SFLOAT, at});
     VkPipelineVertexInputStateCreateInfo vertices{
         VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
-    vertices.vertexBindingDescriptionCount = 1;
-    vertices.pVertexBindingDescriptions = &stride;
-    vertices.vertexAttributeDescriptionCount = static_cast<uint32_t>(std::size(attributes));
-    vertices.pVertexAttributeDescriptions = attributes;
+    vertices.vertexBindingDescriptionCount = instance_bytes > 0 ? 2 : 1;
+    vertices.pVertexBindingDescriptions = strides;
+    vertices.vertexAttributeDescriptionCount = static_cast<uint32_t>(attributes.size());
+    vertices.pVertexAttributeDescriptions = attributes.data();
     VkPipelineInputAssemblyStateCreateInfo assembly{
         VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO};
     assembly.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
@@ -441,8 +457,10 @@ void Renderer::begin(VkCommandBuffer cmd, uint32_t slot, const RenderTargets& ta
     cmd_ = cmd;
     slot_ = slot;
     extent_ = targets.extent_;
+    ++picture_;
     used_vertices_ = 0;
     used_indices_ = 0;
+    too_many_instances_.clear();
 
     std::array<VkClearValue, 2> clear{};
     clear[0].color = {{background.r, background.g, background.b, 1.0f}};
@@ -481,12 +499,12 @@ void Renderer::set_view(const View& view) {
 }
 
 void Renderer::draw_range(VkBuffer vertices, VkBuffer indices, uint32_t first_index,
-                          uint32_t index_count, int32_t vertex_offset) {
+                          uint32_t index_count, int32_t vertex_offset, uint32_t instance_count) {
     const VulkanApi& vk = device_->vk();
     const VkDeviceSize offset = 0;
     vk.CmdBindVertexBuffers(cmd_, 0, 1, &vertices, &offset);
     vk.CmdBindIndexBuffer(cmd_, indices, 0, VK_INDEX_TYPE_UINT32);
-    vk.CmdDrawIndexed(cmd_, index_count, 1, first_index, vertex_offset, 0);
+    vk.CmdDrawIndexed(cmd_, index_count, instance_count, first_index, vertex_offset, 0);
 }
 
 void Renderer::draw(const StaticMesh& mesh, const View& view) {
@@ -494,72 +512,119 @@ void Renderer::draw(const StaticMesh& mesh, const View& view) {
     draw_range(mesh.vertices.handle(), mesh.indices.handle(), 0, mesh.index_count, 0);
 }
 
-void Renderer::draw(const Canvas& canvas, const View& view) {
-    const std::span<const Vertex> vertices = canvas.vertices();
-    const std::span<const uint32_t> indices = canvas.indices();
-    // A picture that exceeds the buffers loses its last shapes instead of failing.
-    if (indices.empty() || used_vertices_ + vertices.size() > kVerticesPerFrame ||
-        used_indices_ + indices.size() > kIndicesPerFrame) {
-        return;
-    }
+Renderer::Room Renderer::take_room(size_t vertex_count, size_t index_count) {
+    const size_t vertex = used_vertices_, index = used_indices_;
+    used_vertices_ += vertex_count;
+    used_indices_ += index_count;
+    if (used_vertices_ > kVertices || used_indices_ > kIndices) return {};
     const Slot& slot = slots_[slot_];
-    std::ranges::copy(vertices, slot.vertices.as<Vertex>().begin() + used_vertices_);
-    std::ranges::copy(indices, slot.indices.as<uint32_t>().begin() + used_indices_);
+    return {slot.vertices.as<Vertex>().subspan(vertex, vertex_count),
+            slot.indices.as<uint32_t>().subspan(index, index_count), static_cast<int32_t>(vertex),
+            static_cast<uint32_t>(index)};
+}
+
+void Renderer::draw(const Canvas& canvas, const View& view) {
+    const Room room = take_room(canvas.vertices().size(), canvas.indices().size());
+    if (!room) return;
+    std::ranges::copy(canvas.vertices(), room.vertices.begin());
+    std::ranges::copy(canvas.indices(), room.indices.begin());
     set_view(view);
-    draw_range(slot.vertices.handle(), slot.indices.handle(), used_indices_,
-               static_cast<uint32_t>(indices.size()), static_cast<int32_t>(used_vertices_));
-    used_vertices_ += static_cast<uint32_t>(vertices.size());
-    used_indices_ += static_cast<uint32_t>(indices.size());
+    draw_range(slots_[slot_].vertices.handle(), slots_[slot_].indices.handle(), room.first_index,
+               static_cast<uint32_t>(room.indices.size()), room.vertex_offset);
+}
+
+void Renderer::draw_rectangle(glm::vec2 from, glm::vec2 to) {
+    constexpr uint32_t kOrder[] = {0, 1, 2, 0, 2, 3};
+    constexpr glm::vec2 kUv[] = {{0.0f, 0.0f}, {1.0f, 0.0f}, {1.0f, 1.0f}, {0.0f, 1.0f}};
+    const Room room = take_room(std::size(kUv), std::size(kOrder));
+    if (!room) return;
+    for (size_t i = 0; i < std::size(kUv); ++i)
+        room.vertices[i] = {from + (to - from) * kUv[i], kUv[i], ~0u};
+    std::ranges::copy(kOrder, room.indices.begin());
+    draw_range(slots_[slot_].vertices.handle(), slots_[slot_].indices.handle(), room.first_index,
+               static_cast<uint32_t>(room.indices.size()), room.vertex_offset);
 }
 
 Status Renderer::create_effect(Effect& effect, std::span<const uint32_t> fragment_shader) {
     effect.reset();
-    HEARTH_ASSIGN(effect.pipeline_, create_pipeline(fragment_shader));
+    HEARTH_ASSIGN(effect.pipeline_, create_pipeline(canvas_vert_spv, fragment_shader));
     effect.device_ = device_;
     return {};
 }
 
 void Renderer::draw(const Effect& effect, glm::vec2 from, glm::vec2 to,
                     std::span<const std::byte> constants) {
-    const Slot& slot = slots_[slot_];
-    constexpr uint32_t kOrder[] = {0, 1, 2, 0, 2, 3};
-    const glm::vec2 corners[] = {from, {to.x, from.y}, to, {from.x, to.y}};
-    constexpr glm::vec2 kUv[] = {{0.0f, 0.0f}, {1.0f, 0.0f}, {1.0f, 1.0f}, {0.0f, 1.0f}};
-    if (used_vertices_ + 4 > kVerticesPerFrame || used_indices_ + 6 > kIndicesPerFrame) return;
-    for (uint32_t i = 0; i < 4; ++i)
-        slot.vertices.as<Vertex>()[used_vertices_ + i] = {corners[i], kUv[i], ~0u};
-    std::ranges::copy(kOrder, slot.indices.as<uint32_t>().begin() + used_indices_);
     bind(effect.pipeline_, atlas_set_);
     set_view(View::pixels(extent_));
     device_->vk().CmdPushConstants(cmd_, layout_, VK_SHADER_STAGE_FRAGMENT_BIT,
                                    Effect::kFirstConstant, static_cast<uint32_t>(constants.size()),
                                    constants.data());
-    draw_range(slot.vertices.handle(), slot.indices.handle(), used_indices_, 6,
-               static_cast<int32_t>(used_vertices_));
+    draw_rectangle(from, to);
     bind(shape_pipeline_, atlas_set_);
-    used_vertices_ += 4;
-    used_indices_ += 6;
 }
 
 void Renderer::draw(const Backdrop& backdrop) {
-    const Slot& slot = slots_[slot_];
-    constexpr uint32_t kOrder[] = {0, 1, 2, 0, 2, 3};
-    constexpr glm::vec2 kCorners[] = {{0.0f, 0.0f}, {1.0f, 0.0f}, {1.0f, 1.0f}, {0.0f, 1.0f}};
-    if (used_vertices_ + 4 > kVerticesPerFrame || used_indices_ + 6 > kIndicesPerFrame) return;
-    for (uint32_t i = 0; i < 4; ++i) {
-        slot.vertices.as<Vertex>()[used_vertices_ + i] = {kCorners[i], kCorners[i], ~0u};
-    }
-    std::ranges::copy(kOrder, slot.indices.as<uint32_t>().begin() + used_indices_);
     bind(picture_pipeline_, backdrop.set_);
-    // Scales the unit square to the whole picture.
-    const PushConstants constants{{2.0f, 0.0f, -1.0f, -1.0f}, {0.0f, 2.0f, 0.0f, 0.0f}};
-    device_->vk().CmdPushConstants(cmd_, layout_, VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(constants),
-                                   &constants);
-    draw_range(slot.vertices.handle(), slot.indices.handle(), used_indices_, 6,
-               static_cast<int32_t>(used_vertices_));
+    set_view(View::pixels(extent_));
+    draw_rectangle({0.0f, 0.0f},
+                   {static_cast<float>(extent_.width), static_cast<float>(extent_.height)});
     bind(shape_pipeline_, atlas_set_);
-    used_vertices_ += 4;
-    used_indices_ += 6;
+}
+
+Status Renderer::create_instanced_mesh(InstancedMesh& instanced, const Canvas& mesh,
+                                       const InstancedMeshInfo& info) {
+    instanced.reset();
+    constexpr uint32_t kAttributeBytes = sizeof(float[4]);
+    const uint32_t attribute_count = info.instance_bytes / kAttributeBytes;
+    if (info.instance_bytes % kAttributeBytes != 0 || attribute_count == 0 ||
+        attribute_count > kMostInstanceAttributes)
+        return invalid_argument(std::string(info.name) + ": instances of " +
+                                std::to_string(info.instance_bytes) +
+                                " bytes; expected a multiple of 16, at most " +
+                                std::to_string(kMostInstanceAttributes * kAttributeBytes));
+    if (info.capacity == 0)
+        return invalid_argument(std::string(info.name) + ": the capacity is 0 instances");
+    instanced.device_ = device_;
+    instanced.name_ = info.name;
+    instanced.instance_bytes_ = info.instance_bytes;
+    instanced.capacity_ = info.capacity;
+    std::span<const uint32_t> vertex_shader = info.vertex_shader;
+    if (vertex_shader.empty()) vertex_shader = sprite_vert_spv;
+    HEARTH_ASSIGN(instanced.mesh_, upload(mesh));
+    for (size_t i = 0; i < slots_.size(); ++i) {
+        HEARTH_ASSIGN(auto buffer,
+                      standalone::Buffer::create(
+                          *device_, VkDeviceSize{info.capacity} * info.instance_bytes,
+                          standalone::MemoryKind::kUpload, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT));
+        instanced.instances_.push_back(std::move(buffer));
+    }
+    HEARTH_ASSIGN(instanced.pipeline_,
+                  create_pipeline(vertex_shader, instance_frag_spv, info.instance_bytes));
+    return {};
+}
+
+void Renderer::draw(InstancedMesh& mesh, std::span<const std::byte> instances, const View& view) {
+    const size_t first = std::exchange(mesh.picture_, picture_) == picture_ ? mesh.used_ : 0;
+    const size_t count = instances.size() / mesh.instance_bytes_;
+    mesh.used_ = first + count;
+    if (mesh.used_ > mesh.capacity_) {
+        too_many_instances_ = "picture: " + std::to_string(mesh.used_) + " instances of '" +
+                              mesh.name_ + "' exceed its capacity of " +
+                              std::to_string(mesh.capacity_) +
+                              "; raise InstancedMeshInfo::capacity";
+        return;
+    }
+    if (count == 0) return;
+    const standalone::Buffer& buffer = mesh.instances_[slot_];
+    const VkDeviceSize offset = first * mesh.instance_bytes_;
+    std::ranges::copy(instances, buffer.as<std::byte>().subspan(offset).begin());
+    bind(mesh.pipeline_, atlas_set_);
+    set_view(view);
+    const VkBuffer handle = buffer.handle();
+    device_->vk().CmdBindVertexBuffers(cmd_, 1, 1, &handle, &offset);
+    draw_range(mesh.mesh_.vertices.handle(), mesh.mesh_.indices.handle(), 0, mesh.mesh_.index_count,
+               0, static_cast<uint32_t>(count));
+    bind(shape_pipeline_, atlas_set_);
 }
 
 Status Renderer::bake(Backdrop& backdrop, const StaticMesh& mesh, const View& view,
@@ -583,10 +648,11 @@ Status Renderer::bake(Backdrop& backdrop, const StaticMesh& mesh, const View& vi
 
     RenderTargets targets;
     HEARTH_TRY(create_targets(targets, extent, {&backdrop.view_, 1}));
-    return device_->run([&](VkCommandBuffer cmd) {
+    Status drawn;
+    HEARTH_TRY(device_->run([&](VkCommandBuffer cmd) {
         begin(cmd, 0, targets, 0, background);
         draw(mesh, view);
-        end();
+        drawn = end();
         VkImageMemoryBarrier barrier{VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER};
         barrier.srcAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
         barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT;
@@ -598,7 +664,8 @@ Status Renderer::bake(Backdrop& backdrop, const StaticMesh& mesh, const View& vi
         vk.CmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
                               VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT, 0, 0, nullptr, 0, nullptr, 1,
                               &barrier);
-    });
+    }));
+    return drawn;
 }
 
 void Renderer::draw(const ImDrawData& ui) {
@@ -607,16 +674,11 @@ void Renderer::draw(const ImDrawData& ui) {
     set_view(View::pixels(extent_));
     for (int n = 0; n < ui.CmdListsCount; ++n) {
         const ImDrawList& list = *ui.CmdLists[n];
-        const auto vertex_count = static_cast<uint32_t>(list.VtxBuffer.Size);
-        const auto index_count = static_cast<uint32_t>(list.IdxBuffer.Size);
-        if (used_vertices_ + vertex_count > kVerticesPerFrame ||
-            used_indices_ + index_count > kIndicesPerFrame) {
-            return;
-        }
-        std::memcpy(slot.vertices.as<Vertex>().data() + used_vertices_, list.VtxBuffer.Data,
-                    vertex_count * sizeof(Vertex));
-        std::copy_n(list.IdxBuffer.Data, index_count,
-                    slot.indices.as<uint32_t>().begin() + used_indices_);
+        const Room room = take_room(static_cast<size_t>(list.VtxBuffer.Size),
+                                    static_cast<size_t>(list.IdxBuffer.Size));
+        if (!room) continue;
+        std::memcpy(room.vertices.data(), list.VtxBuffer.Data, room.vertices.size_bytes());
+        std::copy_n(list.IdxBuffer.Data, room.indices.size(), room.indices.begin());
         for (const ImDrawCmd& command : list.CmdBuffer) {
             const auto edge = [](float x, uint32_t limit) {
                 return static_cast<int32_t>(std::clamp(x, 0.0f, static_cast<float>(limit)));
@@ -631,18 +693,24 @@ void Renderer::draw(const ImDrawData& ui) {
                 {static_cast<uint32_t>(right - left), static_cast<uint32_t>(bottom - top)}};
             vk.CmdSetScissor(cmd_, 0, 1, &clip);
             draw_range(slot.vertices.handle(), slot.indices.handle(),
-                       used_indices_ + command.IdxOffset, command.ElemCount,
-                       static_cast<int32_t>(used_vertices_ + command.VtxOffset));
+                       room.first_index + command.IdxOffset, command.ElemCount,
+                       room.vertex_offset + static_cast<int32_t>(command.VtxOffset));
         }
-        used_vertices_ += vertex_count;
-        used_indices_ += index_count;
     }
     const VkRect2D everything{{0, 0}, extent_};
     vk.CmdSetScissor(cmd_, 0, 1, &everything);
 }
 
-void Renderer::end() {
+Status Renderer::end() {
     device_->vk().CmdEndRenderPass(cmd_);
+    if (!too_many_instances_.empty()) return out_of_range(too_many_instances_);
+    if (used_vertices_ <= kVertices && used_indices_ <= kIndices) return {};
+    return out_of_range("picture: its canvases and panels have " + std::to_string(used_vertices_) +
+                        " vertices and " + std::to_string(used_indices_) +
+                        " indices, and the buffers hold " + std::to_string(kVertices) + " and " +
+                        std::to_string(kIndices) +
+                        "; raise Renderer::kVertices and kIndices, or draw what repeats as an "
+                        "InstancedMesh");
 }
 
 }  // namespace hearth::demo

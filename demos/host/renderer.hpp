@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Draws canvases and the user interface: one pipeline, one atlas, four samples per pixel.
+// Draws canvases, instanced meshes and the user interface: one atlas, four samples per pixel.
 
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <standalone/device.hpp>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 struct ImDrawData;
@@ -40,6 +41,42 @@ struct StaticMesh {
     standalone::Buffer vertices;
     standalone::Buffer indices;
     uint32_t index_count = 0;
+};
+
+/// Instance data of meshes without a vertex shader of their own.
+struct Sprite {
+    glm::vec2 position;       ///< image of the mesh's origin
+    glm::vec2 axis = {1, 0};  ///< image of the mesh's (1, 0): rotates and scales
+    Color inner = {};         ///< factor of the mesh's colours at its origin
+    Color rim = inner;        ///< the same from a distance of 1 on, and between them a blend
+};
+
+/// A mesh that is drawn many times in one draw call, each time with other instance data.
+class InstancedMesh {
+  public:
+    InstancedMesh() = default;
+    ~InstancedMesh() { reset(); }
+    InstancedMesh(const InstancedMesh&) = delete;
+    InstancedMesh& operator=(const InstancedMesh&) = delete;
+    void reset();
+
+  private:
+    friend class Renderer;
+    standalone::Device* device_ = nullptr;
+    std::string name_;
+    VkPipeline pipeline_ = VK_NULL_HANDLE;
+    StaticMesh mesh_;
+    std::vector<standalone::Buffer> instances_;  ///< per slot
+    uint32_t instance_bytes_ = 0, capacity_ = 0;
+    uint64_t picture_ = 0;  ///< in which it was drawn last
+    size_t used_ = 0;       ///< instances in that picture
+};
+
+struct InstancedMeshInfo {
+    const char* name = "";                         ///< in messages
+    uint32_t capacity = 0;                         ///< most instances in a picture
+    uint32_t instance_bytes = sizeof(Sprite);      ///< a multiple of 16, at most 224
+    std::span<const uint32_t> vertex_shader = {};  ///< SPIR-V; empty: instances are sprites
 };
 
 /// Images of one size and format that a Renderer can draw into.
@@ -101,6 +138,9 @@ class Effect {
 
 class Renderer {
   public:
+    /// Geometry that the canvases, effects and panels of one picture may have.
+    static constexpr uint32_t kVertices = 1u << 17, kIndices = 1u << 18;
+
     /// `format` of the images to draw into; `slots` is the number of frames in flight.
     static Result<std::unique_ptr<Renderer>> create(standalone::Device& device, VkFormat format,
                                                     const Atlas& atlas, uint32_t slots);
@@ -130,9 +170,19 @@ class Renderer {
     /// Fills a rectangle of the picture, in pixels; `uv` is (0, 0) at `from` and (1, 1) at `to`.
     void draw(const Effect& effect, glm::vec2 from, glm::vec2 to,
               std::span<const std::byte> constants);
+    /// Prepares instances of `mesh`. The vertex shader includes view.glsl, reads of a vertex `vec4`
+    /// at location 0, position and uv, and `vec4` at 1, its colour, and of the instance one `vec4`
+    /// for each 16 bytes from 2 on; it writes a `vec4` colour to location 0. The device must no
+    /// longer use the old one.
+    Status create_instanced_mesh(InstancedMesh& instanced, const Canvas& mesh,
+                                 const InstancedMeshInfo& info);
+    /// Draws one instance for each `instance_bytes` of `instances`, in their order.
+    void draw(InstancedMesh& mesh, std::span<const std::byte> instances, const View& view);
     void draw(const ImDrawData& ui);
-    /// Ends the picture; its image is then in VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL.
-    void end();
+    /// Ends the picture; its image is then in VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL. Errors:
+    /// kOutOfRange if the picture has more geometry than its buffers hold, or a mesh more instances
+    /// than its capacity; then the picture lacks some and must not be shown.
+    Status end();
 
   private:
     struct Slot {
@@ -144,12 +194,26 @@ class Renderer {
     Status create_atlas(const Atlas& atlas);
     Status create_render_pass(VkFormat format);
     Status create_layouts();
-    Result<VkPipeline> create_pipeline(std::span<const uint32_t> fragment_shader);
+    /// instance_bytes: of the second vertex buffer; 0: there is none.
+    Result<VkPipeline> create_pipeline(std::span<const uint32_t> vertex_shader,
+                                       std::span<const uint32_t> fragment_shader,
+                                       uint32_t instance_bytes = 0);
     Result<VkDescriptorSet> create_texture_set(VkImageView view);
     void bind(VkPipeline pipeline, VkDescriptorSet set);
     void set_view(const View& view);
+    /// Space in this picture's buffers; empty spans if they are full, which end() reports.
+    struct Room {
+        std::span<Vertex> vertices;
+        std::span<uint32_t> indices;
+        int32_t vertex_offset = 0;
+        uint32_t first_index = 0;
+        explicit operator bool() const { return !indices.empty(); }
+    };
+    Room take_room(size_t vertex_count, size_t index_count);
+    /// Draws a rectangle with the bound pipeline.
+    void draw_rectangle(glm::vec2 from, glm::vec2 to);
     void draw_range(VkBuffer vertices, VkBuffer indices, uint32_t first_index, uint32_t index_count,
-                    int32_t vertex_offset);
+                    int32_t vertex_offset, uint32_t instance_count = 1);
 
     standalone::Device* device_ = nullptr;
     VkFormat format_ = VK_FORMAT_UNDEFINED;
@@ -170,8 +234,10 @@ class Renderer {
     VkCommandBuffer cmd_ = VK_NULL_HANDLE;
     uint32_t slot_ = 0;
     VkExtent2D extent_{};
-    uint32_t used_vertices_ = 0;
-    uint32_t used_indices_ = 0;
+    uint64_t picture_ = 0;
+    size_t used_vertices_ = 0;  ///< may exceed the capacity, as used_indices_
+    size_t used_indices_ = 0;
+    std::string too_many_instances_;
 };
 
 }  // namespace hearth::demo

@@ -259,7 +259,7 @@ Status Game::draw(const Frame& frame, const Input& input) {
             show(looks[i], layout.small_at(i), layout.small_at(i) + layout.small);
     }
     draw_panel(layout, extent);
-    host_->end_picture();
+    HEARTH_TRY(host_->end_picture());
     const std::string path = picture_path(input);
     if (path.empty()) return {};
     return host_->loop().record_screenshot(frame, host_->presenter(), path);

@@ -75,7 +75,7 @@ class DemoHost : public ::testing::Test {
         if (!frame) return internal_error("no frame");
         host_->begin_picture(*frame, {}, Color::hex(0x102030));
         draw();
-        host_->end_picture();
+        HEARTH_TRY(host_->end_picture());
         if (!path.empty()) {
             HEARTH_TRY(host_->loop().record_screenshot(*frame, host_->presenter(), path));
         }
@@ -133,6 +133,77 @@ TEST_F(DemoHost, ABackdropLooksLikeTheSceneryItWasBakedFrom) {
     const Picture b = read_png(baked);
     ASSERT_EQ(a.pixels.size(), size_t{320 * 240});
     EXPECT_TRUE(a.pixels == b.pixels);
+}
+
+// The picture of 1,024 hatchlings was empty: what exceeded the buffers was dropped in silence.
+TEST_F(DemoHost, APictureThatExceedsTheBuffersIsAnErrorThatNamesCapacityAndDemand) {
+    Canvas canvas(host_->ui().white_uv());
+    for (int i = 0; i < 40'000; ++i) canvas.quad({0, 0}, {9, 0}, {9, 9}, {0, 9}, Color::hex(0));
+    const Status status = frame([&] { host_->renderer().draw(canvas, {}); });
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.code(), StatusCode::kOutOfRange);
+    for (const char* fact : {"160000 vertices", "240000 indices", "131072", "262144"})
+        EXPECT_NE(status.message().find(fact), std::string::npos) << status.message();
+    EXPECT_NE(status.message().find("raise Renderer::kVertices"), std::string::npos)
+        << status.message();
+}
+
+TEST_F(DemoHost, EachInstanceOfAMeshIsMovedTurnedScaledAndTinted) {
+    Canvas mesh({});
+    mesh.quad({0, -1}, {2, -1}, {2, 1}, {0, 1}, Color::hex(0xffffff));
+    InstancedMesh instanced;
+    const Status made =
+        host_->renderer().create_instanced_mesh(instanced, mesh, {.name = "bars", .capacity = 3});
+    ASSERT_TRUE(made.ok()) << made.message();
+    const Color red = Color::hex(0xff0000), green = Color::hex(0x00ff00);
+    // Two draws of one picture: the second one must not overwrite the first one's instances.
+    const Sprite first[] = {{.position = {-100, 0}, .axis = {10, 0}, .inner = red},
+                            {.position = {0, 0}, .axis = {0, 10}, .inner = green}};
+    const Sprite second[] = {{.position = {100, 0}, .axis = {-10, 0}, .inner = red}};
+    const std::string path = folder_ / "instances.png";
+    const Status status = frame(
+        [&] {
+            host_->renderer().draw(instanced, std::as_bytes(std::span(first)), {});
+            host_->renderer().draw(instanced, std::as_bytes(std::span(second)), {});
+        },
+        path);
+    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_TRUE(host_->loop().wait().ok());
+    ASSERT_TRUE(host_->files().finish().ok());
+
+    const Picture picture = read_png(path);
+    ASSERT_EQ(picture.width, 320);
+    const std::array<uint8_t, 3> is_red = {0xff, 0, 0}, is_green = {0, 0xff, 0},
+                                 background = {0x10, 0x20, 0x30};
+    EXPECT_EQ(picture.at(160 - 95, 120), is_red);
+    EXPECT_EQ(picture.at(160 - 105, 120), background);
+    EXPECT_EQ(picture.at(160, 120 - 15), is_green) << "turned to point up";
+    EXPECT_EQ(picture.at(160, 120 + 5), background);
+    EXPECT_EQ(picture.at(160 + 95, 120), is_red) << "turned to point left";
+    EXPECT_EQ(picture.at(160 + 105, 120), background);
+}
+
+TEST_F(DemoHost, MoreInstancesThanAMeshWasMadeForAreAnErrorThatNamesTheMesh) {
+    Canvas mesh({});
+    mesh.disc({0, 0}, 1, {}, {});
+    InstancedMesh instanced;
+    ASSERT_TRUE(host_->renderer()
+                    .create_instanced_mesh(instanced, mesh, {.name = "motes", .capacity = 4})
+                    .ok());
+    const std::array<Sprite, 3> sprites = {};
+    const auto draw = [&] {
+        host_->renderer().draw(instanced, std::as_bytes(std::span(sprites)), {});
+    };
+    EXPECT_TRUE(frame(draw).ok());
+    const Status status = frame([&] {
+        draw();
+        draw();
+    });
+    EXPECT_EQ(status.code(), StatusCode::kOutOfRange);
+    EXPECT_EQ(status.message(),
+              "picture: 6 instances of 'motes' exceed its capacity of 4; raise "
+              "InstancedMeshInfo::capacity");
+    EXPECT_TRUE(host_->loop().wait().ok());  // the mesh is destroyed first
 }
 
 TEST_F(DemoHost, SerialsCountFramesAndCompletedOnesTrailByTheFramesInFlight) {

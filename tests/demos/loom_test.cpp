@@ -172,7 +172,7 @@ TEST(LoomPicture, TheFragmentShaderDrawsWhatTheInterpreterMakesOfTheSameWeights)
         const ClothConstants constants = loom.constants(kPlain);
         h.renderer().draw(cloth, {0.0f, 0.0f}, {kSide, kSide},
                           std::as_bytes(std::span(&constants, 1)));
-        h.end_picture();
+        ASSERT_TRUE(h.end_picture().ok());
         if (i == 19) {
             ASSERT_TRUE(h.loop().record_screenshot(**frame, h.presenter(), path).ok());
         }
