@@ -30,16 +30,17 @@ struct Moments {
 Statistics pooled(const Statistics& running, std::span<const Statistics> parts) {
     constexpr double kMostSamples = 1e6;
     Statistics next = running;
-    double count = static_cast<double>(running.count);
+    // The initial mean and variance are no samples.
+    const double before = running.count < 1 ? 0 : static_cast<double>(running.count);
+    double count = before;
     for (const Statistics& part : parts) count += static_cast<double>(part.count);
     for (size_t i = 0; i < running.mean.size(); ++i) {
-        const auto of = [&](const Statistics& s) {
-            const auto n = static_cast<double>(s.count);
+        const auto of = [&](const Statistics& s, double n) {
             return Moments{n, static_cast<double>(s.mean[i]),
                            static_cast<double>(s.variance[i]) * n};
         };
-        Moments all = of(running);
-        for (const Statistics& part : parts) all.add(of(part));
+        Moments all = of(running, before);
+        for (const Statistics& part : parts) all.add(of(part, static_cast<double>(part.count)));
         if (all.count <= 0) continue;
         next.mean[i] = static_cast<float>(all.mean);
         next.variance[i] = static_cast<float>(all.squares / all.count);

@@ -88,11 +88,11 @@ TEST(Pooled, StatisticsOfPartsAreThoseOfAllSamples) {
     const Statistics parts[] = {
         {{2, 10}, {2.0f / 3, 0}, 3}, {{5, 5}, {9, 9}, 0}, {{7, 14}, {0, 0}, 1}};
     const Statistics all = pooled(running, parts);
-    EXPECT_NEAR(all.mean[0], 3.25, 1e-3);
-    EXPECT_NEAR(all.variance[0], 5.1875, 1e-3);
-    EXPECT_NEAR(all.mean[1], 11, 1e-3);
-    EXPECT_NEAR(all.variance[1], 3, 1e-2);
-    EXPECT_NEAR(all.count, 4, 1e-3);
+    EXPECT_EQ(all.mean[0], 3.25f);
+    EXPECT_EQ(all.variance[0], 5.1875f);
+    EXPECT_EQ(all.mean[1], 11);
+    EXPECT_EQ(all.variance[1], 3);
+    EXPECT_EQ(all.count, 4);
     EXPECT_EQ(pooled({{0}, {1}, 1e6f}, parts).count, 1e6f);  // and no more
 }
 

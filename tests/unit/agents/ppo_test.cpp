@@ -566,6 +566,30 @@ TEST(Ppo, TheFirstMinibatchSeesThePolicyThatActed) {
     }
 }
 
+// The advantage of a single sample is not normalized: relative to itself it would be zero.
+TEST(Ppo, AMinibatchOfOneSampleHasAPolicyGradient) {
+    Ppo ppo = reference_settings();
+    ppo.n_agents = 1;
+    ppo.n_steps = ppo.n_minibatches = 4;
+    ppo.n_epochs = 1;
+    ppo.ent_coef = 0;
+    InterpretedLearner learner(build_agent_graphs(reference_schema(), mlp_network({8}), ppo));
+    for (int t = 0; t < 4; ++t)
+        learner.run("store", {{"id", HostTensor(DType::kU32, {1})},
+                              {"observation", HostTensor(DType::kF32, {1, 5})},
+                              {"decision", HostTensor(DType::kF32, {1, 3})},
+                              {"log_prob", HostTensor::of({1}, std::vector<double>{-2})},
+                              {"reward", HostTensor::of({1}, std::vector<double>{t - 1.5})},
+                              {"done_kind", HostTensor(DType::kF32, {1})},
+                              {"next_observation", HostTensor(DType::kF32, {1, 5})}});
+    learner.run("compute_advantages");
+    const HostTensor before = learner.weights.at("actor.head.bias");
+    learner.run("learn");
+    EXPECT_EQ(learner.status()[Counter::kGradientSteps], 1u);
+    EXPECT_NE(learner.status()[AgentMetric::kPolicyLoss], 0.0f);
+    EXPECT_NE(learner.weights.at("actor.head.bias"), before);
+}
+
 TEST(Ppo, SettingsThatCannotWorkAreErrors) {
     const auto error = [](auto change) {
         Ppo ppo = reference_settings();

@@ -71,25 +71,45 @@ ScalarOrTensor rate_of(Trace& trace, std::string_view name, const Hyperparameter
 RunningStatistics RunningStatistics::declare(Trace& trace, const std::string& name, int64_t width) {
     return {trace.state(name + ".mean", {width}),
             trace.state(name + ".variance", {width}, Init::constant(1)),
-            trace.state(name + ".count", {}, Init::constant(1e-4))};
+            trace.state(name + ".count", {}, Init::constant(1e-4)),
+            trace.non_persistent_state(name + ".mean_low", {width})};
 }
 
+// Samples are taken relative to the running mean, and a batch's mean is corrected by the mean of
+// what is left (Chan, Golub and LeVeque, "Algorithms for Computing the Sample Variance", 1983):
+// otherwise sums of samples far from zero would lose the digits in which they differ.
 void RunningStatistics::merge(const Tensor& samples, const Tensor& weight) const {
     if (!mean.ok() || !samples.ok()) return;
-    constexpr double kMostSamples = 1e6;
+    constexpr double kMostSamples = 1e6, kFewSamples = 1e3, kFarthestDeviations = 1e4;
     Trace& trace = *mean.trace();
     const Tensor w = unsqueeze(weight, {-1});
     const Tensor total = sum(weight), divisor = maximum(total, 1.0);
-    const Tensor batch_mean = sum(samples * w, {0}) / divisor;
-    const Tensor batch_square = sum(square(samples - batch_mean) * w, {0});
-    const Tensor all = count + total, apart = batch_mean - mean;
+    // The initial mean and variance are no samples.
+    const Tensor has_any = greater_equal(count, 1);
+    const Tensor before = where(has_any, count, 0.0);
+    // Of few samples the variance may still be far too small.
+    const Tensor spread =
+        variance + where(greater_equal(count, kFewSamples), 1e-8, square(mean) + 1.0);
+    const Tensor most = where(has_any, sqrt(spread) * kFarthestDeviations, kLargest);
+    const Tensor apart = maximum(minimum((samples - mean) - mean_low, most), neg(most));
+    const Tensor rough = sum(apart * w, {0}) / divisor;
+    const Tensor rest = apart - rough;
+    const Tensor correction = sum(rest * w, {0}) / divisor;
+    const Tensor batch_variance = sum(square(rest) * w, {0}) / divisor - square(correction);
+    const Tensor batch_apart = rough + correction;
+    const Tensor all = before + total, share = total / maximum(all, 1.0);
     const Tensor is_any = greater(total, 0);
-    const Tensor next_mean = mean + apart * (total / all);
-    const Tensor next_variance =
-        (variance * count + batch_square + square(apart) * (count * total / all)) / all;
+    // Kahan summation: steps of a mean of many samples are smaller than its last digit.
+    const Tensor step = batch_apart * share + mean_low;
+    const Tensor next_mean = mean + step;
+    const Tensor next_variance = where(
+        has_any,
+        variance + ((batch_variance - variance) + square(batch_apart) * (1.0 - share)) * share,
+        batch_variance);
     trace.assign(mean, where(is_any, next_mean, mean));
-    trace.assign(variance, where(is_any, next_variance, variance));
-    trace.assign(count, minimum(all, kMostSamples));
+    trace.assign(mean_low, where(is_any, step - (next_mean - mean), mean_low));
+    trace.assign(variance, where(is_any, maximum(next_variance, 0.0), variance));
+    trace.assign(count, where(is_any, minimum(all, kMostSamples), count));
 }
 
 void read_copies(Trace& trace, std::string_view scope, std::span<const std::string> prefixes) {

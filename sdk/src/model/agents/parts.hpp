@@ -41,12 +41,15 @@ ScalarOrTensor rate_of(Trace& trace, std::string_view name, const Hyperparameter
 
 // --- States ---
 
-/// Running mean and variance, as states NAME.mean, NAME.variance [width] and NAME.count [].
+/// Running mean and variance, as states NAME.mean, NAME.variance [width] and NAME.count [], and as
+/// a transient state the digits that the mean lacks, NAME.mean_low [width].
 struct RunningStatistics {
-    Tensor mean, variance, count;
+    Tensor mean, variance, count, mean_low;
     static RunningStatistics declare(Trace& trace, const std::string& name, int64_t width);
     /// Merges samples [n, width] with weights [n] (Chan, Golub and LeVeque, 1979).  The count is
-    /// capped at a million, so that the statistics follow a game that changes.
+    /// capped at a million, so that the statistics follow a game that changes.  Samples farther
+    /// than 10,000 deviations away count as that far: a wrong one is forgotten, and a move is
+    /// followed within some merges.
     void merge(const Tensor& samples, const Tensor& weight) const;
 };
 

@@ -587,9 +587,12 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
     const auto item_column = [&](int64_t i) { return squeeze(slice(item, 1, i, i + 1), {1}); };
     const Tensor share = weight / item_column(0);
     const auto mean_of = [&](const Tensor& x) { return sum(x * share); };
-    const Tensor scaled = ppo_.normalize_advantages
-                              ? (advantage - item_column(1)) / (item_column(2) + 1e-8)
-                              : advantage;
+    // The advantage of a single sample, relative to itself, would be zero.
+    const Tensor scaled =
+        ppo_.normalize_advantages
+            ? where(greater(item_column(0), 1.5),
+                    (advantage - item_column(1)) / (item_column(2) + 1e-8), advantage)
+            : advantage;
     const Tensor log_ratio = where(
         greater(weight, 0.5), p.log_prob(picked(batch.decision)) - picked(batch.log_prob), 0.0);
     const Tensor ratio = exp(log_ratio);
