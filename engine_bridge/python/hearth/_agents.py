@@ -18,7 +18,8 @@ from ._model import Array, LoadedPackage, Package, _aligned, read_bytes
 class Agents(LoadedPackage):
     """`count` agents that share a brain.
 
-    package: as `cook_agents` returns it.  count: at most the number that the package was cooked for.
+    package: as `cook_agents` returns it.  count: at most the number that the package was cooked for.  device_target,
+    trust: as for `Model`.
 
         agents = hearth.Agents(hearth.cook_agents(...), 8)
         actions = agents.decide(observations)
@@ -30,9 +31,9 @@ class Agents(LoadedPackage):
     """
 
     def __init__(self, package: Package, count: int, device: Device | None = None, *,
-                 device_target: str | None = None) -> None:
+                 device_target: str | None = None, trust: bool = False) -> None:
         self._agents = ctypes.c_void_p()
-        super().__init__(package, device, device_target)
+        super().__init__(package, device, device_target, trust)
         try:
             self._create(count)
         except BaseException:
@@ -94,14 +95,14 @@ class Agents(LoadedPackage):
                                                                       (count, self._observation_size))
         # The last observation of a truncated episode is read from the agent's buffer, so episodes are ended before the
         # new observations are written.
-        for episode_end, flags in ((2, truncated), (1, terminated)):
+        for episode_end, flags in ((1, terminated), (2, truncated)):  # the first end of an episode counts
             if flags is None:
                 continue
             for i in np.flatnonzero(np.asarray(flags)):
                 last = None
                 if episode_end == 2 and finals is not None:
                     last = finals[i].ctypes.data_as(ctypes.POINTER(ctypes.c_float))
-                self._check(lib().hearth_agents_end_episode(self._agents, self._ids[i], episode_end, last))
+                self._check(lib().hearth_agents_end_episode(self._agents, self._ids[i], episode_end, last, None))
         for buffer, observation in zip(self._observations, current):
             buffer[:] = observation
         with self._device._commands() as commands:

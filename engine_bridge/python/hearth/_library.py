@@ -56,12 +56,6 @@ class _Tagged(Structure):
 _HEAD = [("type", c_uint32), ("size", c_uint32)]
 
 
-class PackageLoadInfo(_Tagged):
-    TYPE = 18
-    _fields_ = _HEAD + [("bytes", c_void_p), ("byte_count", c_uint64), ("borrow", c_uint32), ("trust", c_uint32),
-                        ("device_target", c_char_p)]
-
-
 class ProgramInfo(_Tagged):
     TYPE = 6
     _fields_ = _HEAD + [("hash", c_uint64), ("device_target", c_char_p), ("max_batch_size", c_uint64),
@@ -111,6 +105,7 @@ class SyncScope(Structure):
 
 
 SAME_QUEUE_FAMILY = 0xFFFFFFFF
+TRUST_KERNELS = 0x2  # HEARTH_HEADLESS_TRUST_KERNELS
 
 
 class TensorBinding(Structure):
@@ -166,7 +161,7 @@ class AgentsCreateInfo(_Tagged):
                         ("name", c_char_p), ("frames_in_flight", c_uint32), ("use_separate_learning_queue", c_uint32),
                         ("schema", c_void_p), ("schema_bytes", c_uint64), ("max_snapshots", c_uint32),
                         ("snapshot_interval", c_uint32), ("progress_window", c_uint32),
-                        ("learning_queue_family", c_uint32)]
+                        ("learning_queue_family", c_uint32), ("max_host_bytes", c_uint64)]
 
 
 class AgentsRecordInfo(_Tagged):
@@ -187,7 +182,9 @@ class AgentsStatus(_Tagged):
                         ("reward_shift_detected", c_uint32), ("score", c_double), ("initial_score", c_double),
                         ("rollbacks", c_uint64), ("snapshots_rejected", c_uint64), ("snapshots_taken", c_uint64),
                         ("snapshot_phase", c_uint32), ("reserved", c_uint32), ("update_frames", c_uint64),
-                        ("update_frames_over_budget", c_uint64)]
+                        ("update_frames_over_budget", c_uint64), ("frames_without_update", c_uint64),
+                        ("update_us_left", c_double), ("owed_gradient_steps", c_double), ("samples_paused", c_uint64),
+                        ("rewards_after_end", c_uint64), ("repeated_ends", c_uint64)]
 
 
 _P = c_void_p
@@ -198,7 +195,6 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "hearth_check_version": (c_int, [c_uint32]),
     "hearth_build_info": (c_char_p, []),
     "hearth_context_error": (c_char_p, [_P]),
-    "hearth_package_load": (c_int, [_P, POINTER(PackageLoadInfo), POINTER(_P)]),
     "hearth_program_destroy": (None, [_P]),
     "hearth_program_error": (c_char_p, [_P]),
     "hearth_program_get_info": (c_int, [_P, POINTER(ProgramInfo)]),
@@ -235,7 +231,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "hearth_agents_observation": (POINTER(c_float), [_P, Agent]),
     "hearth_agents_action": (POINTER(c_float), [_P, Agent]),
     "hearth_agents_add_reward": (c_int, [_P, Agent, c_float]),
-    "hearth_agents_end_episode": (c_int, [_P, Agent, c_int, POINTER(c_float)]),
+    "hearth_agents_end_episode": (c_int, [_P, Agent, c_int, POINTER(c_float), POINTER(c_float)]),
     "hearth_agents_poll": (None, [_P]),
     "hearth_agents_record": (c_int, [_P, POINTER(AgentsRecordInfo)]),
     "hearth_agents_set_hyperparameter": (c_int, [_P, c_char_p, c_double]),
@@ -254,6 +250,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "hearth_headless_create": (c_int, [c_char_p, c_uint32, POINTER(_P), POINTER(Messages)]),
     "hearth_headless_destroy": (c_int, [_P]),
     "hearth_headless_context": (_P, [_P]),
+    "hearth_headless_load_package": (c_int, [_P, _P, c_uint64, c_char_p, c_uint32, POINTER(_P)]),
     "hearth_headless_device": (c_char_p, [_P]),
     "hearth_headless_messages": (c_uint32, [_P]),
     "hearth_headless_error": (c_char_p, [_P]),

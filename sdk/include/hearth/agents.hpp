@@ -73,6 +73,7 @@ struct AgentsOptions {
     /// Learning has its own command buffers, for a second queue.
     bool use_separate_learning_queue = false;
     uint32_t learning_queue_family = HEARTH_QUEUE_FAMILY_SAME;
+    uint64_t max_host_bytes = 0;  ///< CPU memory; 0: a limit that grows with the program's weights
 };
 
 /// Names of metrics and counters, such as "kl" and "samples_rejected"; "" if out of range.
@@ -104,6 +105,7 @@ class Agents {
         info.progress_window = options.progress_window;
         info.use_separate_learning_queue = options.use_separate_learning_queue ? 1u : 0u;
         info.learning_queue_family = options.learning_queue_family;
+        info.max_host_bytes = options.max_host_bytes;
         hearth_agents* agents = nullptr;
         hearth_messages messages{};
         const hearth_result result =
@@ -185,11 +187,14 @@ class Agents {
     }
     /// Ends the agent's episode.
     /// final_observation  the last observation of the episode; empty: the observation as it is now
+    /// final_action_mask  the action mask that belongs to it; empty: the mask as it is now
     Status end_episode(AgentId id, EpisodeEnd episode_end,
-                       std::span<const float> final_observation = {}) {
+                       std::span<const float> final_observation = {},
+                       std::span<const float> final_action_mask = {}) {
         return check(hearth_agents_end_episode(
             handle_, id, static_cast<hearth_agents_episode_end>(episode_end),
-            final_observation.empty() ? nullptr : final_observation.data()));
+            final_observation.empty() ? nullptr : final_observation.data(),
+            final_action_mask.empty() ? nullptr : final_action_mask.data()));
     }
     /// Adds to the score that `is_plateaued` and `reward_shift_detected` monitor; until it is
     /// called they use rewards.

@@ -79,6 +79,9 @@ typedef struct hearth_agents_create_info {
      * 0: not computed. */
     uint32_t progress_window;
     uint32_t learning_queue_family; /* HEARTH_QUEUE_FAMILY_SAME: that of the context */
+    /* Maximum bytes of CPU memory for the agents' buffers and snapshots; 0: 64 MiB and 16 times the
+     * bytes of the program's weights, so that a small file cannot take a lot of memory. */
+    uint64_t max_host_bytes;
 } hearth_agents_create_info;
 
 static inline hearth_agents_create_info hearth_agents_create_info_default(void) {
@@ -95,7 +98,8 @@ static inline hearth_agents_create_info hearth_agents_create_info_default(void) 
  * `messages`, optional, describes what is wrong.
  * Errors: HEARTH_ERROR_NOT_FOUND if neither `info` nor the package has a manifest;
  * HEARTH_ERROR_CORRUPT_DATA for an invalid manifest; HEARTH_ERROR_INCOMPATIBLE for a manifest of
- * another program or schema, naming the difference; those of hearth_session_create. */
+ * another program or schema, naming the difference; HEARTH_ERROR_BUDGET_EXCEEDED for more memory
+ * than max_host_bytes; HEARTH_ERROR_OUT_OF_HOST_MEMORY; those of hearth_session_create. */
 HEARTH_API hearth_result hearth_agents_create(hearth_context* context,
                                               const hearth_agents_create_info* info,
                                               hearth_agents** out, hearth_messages* messages);
@@ -114,7 +118,7 @@ HEARTH_API hearth_session* hearth_agents_get_session(hearth_agents* agents);
 /* --- Adding and removing agents --- */
 
 /* Adds an agent.  HEARTH_ERROR_OUT_OF_RANGE if the learner's maximum number of agents is
- * reached. */
+ * reached; an agent removed since the last record does not count. */
 HEARTH_API hearth_result hearth_agents_add(hearth_agents* agents, hearth_agent* out);
 /* Removes an agent.  The next record stores its last decision; if hearth_agents_end_episode was not
  * called, its episode counts as truncated here. */
@@ -149,9 +153,10 @@ HEARTH_API float* hearth_agents_observation(hearth_agents* agents, hearth_agent 
  * order; 1: available, 0: not.  Initially all ones.  NULL also if no action is maskable. */
 HEARTH_API float* hearth_agents_action_mask(hearth_agents* agents, hearth_agent agent);
 
-/* Adds to the reward (or human feedback) of the agent's last decision.  Non-finite amounts are
- * rejected with HEARTH_ERROR_INVALID_ARGUMENT and counted in
- * hearth_agents_status::rewards_rejected. */
+/* Adds to the reward (or human feedback) of the agent's last decision.  Non-finite amounts and sums
+ * are rejected with HEARTH_ERROR_INVALID_ARGUMENT and counted in
+ * hearth_agents_status::rewards_rejected.  Rewards between the end of an episode and the next
+ * decision belong to no decision: they are dropped and counted in rewards_after_end. */
 HEARTH_API hearth_result hearth_agents_add_reward(hearth_agents* agents, hearth_agent agent,
                                                   float amount);
 
@@ -164,10 +169,14 @@ typedef enum hearth_agents_episode_end {
 /* Ends the agent's episode with its last decision; later observations belong to the next
  * episode.
  * final_observation  the last observation of the episode, used if it was truncated; NULL: the
- *                    observation as it is now */
+ *                    observation as it is now
+ * final_action_mask  the action mask that belongs to it; NULL: the mask as it is now
+ * Of several ends before the next decision the first one counts; the others are counted in
+ * hearth_agents_status::repeated_ends. */
 HEARTH_API hearth_result hearth_agents_end_episode(hearth_agents* agents, hearth_agent agent,
                                                    hearth_agents_episode_end episode_end,
-                                                   const float* final_observation);
+                                                   const float* final_observation,
+                                                   const float* final_action_mask);
 
 /* Adds to the game's own score of progress, used only for `is_plateaued` and
  * `reward_shift_detected`: summed over all agents since the last decision.  Once this has been
@@ -262,7 +271,8 @@ static inline hearth_agents_record_info hearth_agents_record_info_default(void) 
 
 /* Returns the binding of an input of the entry frame, for hearth_agents_record_info::inputs:
  * "observation", "reward", "done_kind" (hearth_agents_episode_end; 0: the episode continues),
- * "episode_start" (1: the agent's first decision), "id" (u32), "mask", "final_observation".
+ * "episode_start" (1: the agent's first decision), "id" (u32), "mask", "final_observation",
+ * "final_mask".
  * HEARTH_ERROR_NOT_FOUND: no such input; hearth_agents_error lists the existing ones. */
 HEARTH_API hearth_result hearth_agents_find_input(hearth_agents* agents, const char* name,
                                                   uint32_t* binding);
@@ -274,7 +284,10 @@ HEARTH_API hearth_result hearth_agents_find_input(hearth_agents* agents, const c
  * queue's session and the learned weights are copied back, between two decisions, by commands in
  * command_buffer, frames_in_flight frames after the work that they depend on; loading, restoring
  * and resetting wait for that too.
- * HEARTH_NOT_READY: pipelines are still being built; nothing was recorded, nothing is lost. */
+ * Without agents nothing is decided, and learning goes on.  A minibatch that the budget would not
+ * finish within 600 frames is given more time, which counts in update_frames_over_budget.
+ * HEARTH_NOT_READY: pipelines are still being built; nothing was recorded, nothing is lost.
+ * HEARTH_ERROR_INVALID_STATE: recorded already in this frame. */
 HEARTH_API hearth_result hearth_agents_record(hearth_agents* agents,
                                               const hearth_agents_record_info* info);
 
@@ -426,6 +439,16 @@ typedef struct hearth_agents_status {
     uint64_t update_frames; /* frames with learning, as far as their GPU times have arrived */
     /* Those that exceeded learning_budget_us, scaled by the priority. */
     uint64_t update_frames_over_budget;
+    /* Frames with a budget since the last minibatch was finished, while an update is in progress,
+     * and the predicted GPU time that the current minibatch still needs. */
+    uint64_t frames_without_update;
+    double update_us_left;
+    /* Learners with a replay buffer and a fixed number of gradient steps per sample: steps that are
+     * due and not done, and samples not stored while too many were due. */
+    double owed_gradient_steps;
+    uint64_t samples_paused;
+    uint64_t rewards_after_end; /* dropped by hearth_agents_add_reward */
+    uint64_t repeated_ends;     /* ignored by hearth_agents_end_episode */
 } hearth_agents_status;
 
 static inline hearth_agents_status hearth_agents_status_default(void) {

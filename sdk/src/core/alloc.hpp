@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -108,8 +107,6 @@ class Array {
     T* end() { return data_ + size_; }
     const T* begin() const { return data_; }
     const T* end() const { return data_ + size_; }
-    operator std::span<T>() { return {data_, size_}; }
-    operator std::span<const T>() const { return {data_, size_}; }
 
   private:
     HostAllocator* allocator_ = nullptr;

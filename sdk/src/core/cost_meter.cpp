@@ -58,10 +58,23 @@ bool CostMeter::exceeds_budget(Position first) const {
 double CostMeter::us_of_least(Position first) const {
     first = skip_barriers(first);
     if (first.command == command_count()) return 0;
-    if (!exceeds_budget(first)) return us(first, {interval_end(first.command)});
+    return us(first, end_of_least(first));
+}
+
+/// End of the smallest slice from a command on: the next barrier, or that of one piece.
+Position CostMeter::end_of_least(Position first) const {
+    if (!exceeds_budget(first)) return {interval_end(first.command)};
     const Command& step = commands_[first.command];
-    return us(first,
-              {first.command, std::min(first.part + step.parts_of_piece(), step.part_count)});
+    const uint32_t part = first.part + step.parts_of_piece();
+    return part < step.part_count ? Position{first.command, part} : Position{first.command + 1};
+}
+
+uint32_t CostMeter::slices_from(Position first) const {
+    uint32_t slices = 0;
+    for (first = skip_barriers(first); first.command < command_count();
+         first = skip_barriers(end_of_least(first)))
+        ++slices;
+    return slices;
 }
 
 Limits CostMeter::least(Position first) const {

@@ -74,6 +74,8 @@ class CostMeter {
     double us_of_least(Position first) const;
     /// Recording limits of that smallest slice.
     Limits least(Position first) const;
+    /// Number of smallest slices from `first` to the end.
+    uint32_t slices_from(Position first) const;
     /// Limits of the largest recording from `first` on that is predicted to take at most `us`: up
     /// to a barrier, or in pieces if the interval before the next barrier exceeds the budget.  Zero
     /// limits if even the smallest slice does not fit.
@@ -95,6 +97,7 @@ class CostMeter {
     uint32_t interval_end(uint32_t command) const;
     Position skip_barriers(Position at) const;
     bool exceeds_budget(Position first) const;
+    Position end_of_least(Position first) const;
     void learn_alone(const Slice& slice, double us);
     void remember(double ratio);
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 #include "core/cost_meter.hpp"
-#include "device/agents/agents.hpp"
+#include "device/agents/learning_budget.hpp"
 
 #include <gtest/gtest.h>
 

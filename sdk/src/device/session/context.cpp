@@ -6,6 +6,7 @@
 #include "device/session/context.hpp"
 
 #include "device/session/converter.hpp"
+#include "device/session/host_allocator.hpp"
 #include "device/session/session.hpp"
 
 namespace hearth::runtime {
@@ -30,6 +31,11 @@ HostAllocator allocator_over(VkAllocationCallbacks* callbacks) {
 }
 
 }  // namespace
+
+HostAllocator* host_allocator(hearth_context* context) {
+    auto* const own = reinterpret_cast<Context*>(context);
+    return own != nullptr && own->is_intact() ? &own->allocator() : nullptr;
+}
 
 Context::Context(const VkAllocationCallbacks* callbacks)
     : callbacks_(callbacks != nullptr ? *callbacks : VkAllocationCallbacks{}),

@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Loads brains, takes snapshots and rolls back to them.  A snapshot is a brain (hearth.h).  Its
+// application data are a magic number, the number of collected decisions of the rollout, and the
+// bytes of the spec.
+
+#include "device/agents/driver.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace hearth;
+using namespace hearth::agents;
+
+namespace {
+
+constexpr uint32_t kMagic = 0x31534148;  // "HAS1"
+constexpr size_t kCollectedAt = 4, kSpecAt = 8;
+
+std::span<const std::byte> application_data_of(const hearth_brain_info& about) {
+    return {static_cast<const std::byte*>(about.user_data),
+            static_cast<size_t>(about.user_data_size)};
+}
+
+}  // namespace
+
+hearth_result hearth_agents::allocate_snapshots(const hearth_agents_create_info& info) {
+    const auto out_of_memory = [&] {
+        error.set("out of memory for %u snapshots", info.max_snapshots);
+        return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+    };
+    const std::span<const std::byte> spec = description.spec().bytes();
+    if (!application_data.resize(*allocator, kSpecAt + spec.size())) return out_of_memory();
+    std::memcpy(application_data.data(), &kMagic, sizeof kMagic);
+    std::ranges::copy(spec, application_data.begin() + kSpecAt);
+    const uint64_t bytes = hearth_program_get_brain_size(program);
+    if (info.max_snapshots == 0 || bytes == 0) return HEARTH_OK;
+
+    Array<std::byte> zeros;
+    if (!zeros.resize(*allocator, static_cast<size_t>(bytes))) return out_of_memory();
+    hearth_brain_save_info save = hearth_brain_save_info_default();
+    save.snapshot = zeros.data();
+    save.snapshot_bytes = bytes;
+    save.user_data = application_data.data();
+    save.user_data_size = application_data.size();
+    uint64_t most = 0;
+    if (const auto r = hearth_brain_encode(program, &save, nullptr, &most); r != HEARTH_OK) {
+        error.set("%s", hearth_program_error(program));
+        return r;
+    }
+    zeros.reset();
+    if (snapshots.allocate(*allocator, info.max_snapshots, most, info.snapshot_interval) &&
+        exchange.allocate(*allocator, most))
+        return HEARTH_OK;
+    return out_of_memory();
+}
+
+/// Records the load or reset that was requested since the last frame.
+hearth_result hearth_agents::record_load(VkCommandBuffer commands) {
+    if (exchange.state() == LoadState::kNone) return HEARTH_OK;
+    if (second_queue.turn != Turn::kActing) return call_learner_back();
+    const bool is_brain = exchange.state() == LoadState::kBrain;
+    const std::span<const std::byte> brain = exchange.brain();
+    const auto record = [&](hearth_session* used) {
+        return is_brain ? hearth_record_load_brain(used, commands, brain.data(), brain.size(), 0,
+                                                   nullptr)
+                        : hearth_record_reset_variables(used, commands, nullptr, nullptr);
+    };
+    hearth_session* failed = session;
+    hearth_result result = record(session);
+    if (result == HEARTH_OK && second_queue.is_used) result = record(failed = learner);
+    if (result == HEARTH_ERROR_TOO_MANY_IN_FLIGHT && exchange.wait()) return HEARTH_OK;
+    exchange.complete();
+    if (result != HEARTH_OK) return fail(result, failed);
+
+    uint32_t collected = 0;
+    if (is_brain) {
+        // Brains that include the rollout continue to fill it.
+        hearth_brain_info about = hearth_brain_info_default();
+        uint32_t variable = 0;
+        hearth_variable_info step = hearth_variable_info_default();
+        if (hearth_brain_get_info(brain.data(), brain.size(), &about, nullptr) == HEARTH_OK &&
+            about.user_schema_hash == description.schema_hash && about.user_data_size >= kSpecAt &&
+            hearth_program_find_variable(program, "rollout.step", &variable) == HEARTH_OK &&
+            hearth_program_get_variable(program, variable, &step) == HEARTH_OK &&
+            step.kind == HEARTH_VARIABLE_STATE)
+            std::memcpy(&collected, application_data_of(about).data() + kCollectedAt,
+                        sizeof collected);
+    }
+    restart(collected);
+    return HEARTH_OK;
+}
+
+/// Resets what depends on the weights, after others were loaded.
+void hearth_agents::restart(uint32_t collected) {
+    updates.restart(collected);
+    rollout.restart();
+    roster.restart();
+    for (Entry* const entry : {&entries.frame, &entries.advantages, &entries.learn})
+        entry->cursor = {};
+    modes.wants_shrink_and_perturb = modes.is_closing = false;
+    scores.sum = 0;
+    progress.reset();
+    snapshots.restart_interval();
+    safety.first_sound_decision = decisions + 1;
+    safety.knows_rejections = false;
+}
+
+hearth_result hearth_agents::record_snapshot(VkCommandBuffer commands) {
+    if (!snapshots.are_kept()) return HEARTH_OK;
+    if (!modes.is_frozen) snapshots.count_record();
+    // Periodic snapshots are taken between rollouts, requested ones as soon as possible.  With a
+    // second queue the acting session always holds the last publication.
+    const bool is_between = !modes.is_frozen && (!updates.is_learning() || second_queue.is_used);
+    const bool is_due = snapshots.state() == SnapshotState::kWanted ||
+                        (snapshots.state() == SnapshotState::kDue && is_between);
+    const bool is_cut = rollout.state() != DecisionState::kNone ||
+                        (updates.phase() == LearningPhase::kAdvantages && !second_queue.is_used);
+    if (!is_due || is_cut) return HEARTH_OK;
+    hearth_readback readback = 0;
+    const hearth_result result = hearth_record_save_brain(session, commands, &readback);
+    if (result == HEARTH_NOT_READY || result == HEARTH_ERROR_TOO_MANY_IN_FLIGHT) return HEARTH_OK;
+    if (result != HEARTH_OK) return fail(result, session);
+    snapshots.record(readback, updates.collected());
+    return HEARTH_OK;
+}
+
+void hearth_agents::poll_snapshot() {
+    if (!snapshots.is_in_flight()) return;
+    const hearth_readback readback = snapshots.readback();
+    hearth_brain_save_info save = hearth_brain_save_info_default();
+    uint64_t frame_number = 0;
+    const hearth_result arrived = hearth_readback_poll(session, readback, &save.snapshot,
+                                                       &save.snapshot_bytes, &frame_number);
+    if (arrived == HEARTH_NOT_READY) return;
+    if (arrived == HEARTH_OK) {
+        const uint32_t collected = snapshots.collected();
+        std::memcpy(application_data.data() + kCollectedAt, &collected, sizeof collected);
+        save.user_schema_hash = description.schema_hash;
+        save.user_data = application_data.data();
+        save.user_data_size = application_data.size();
+        const std::span<std::byte> space = snapshots.space();
+        uint64_t bytes = space.size();
+        const bool is_encoded =
+            hearth_brain_encode(program, &save, space.data(), &bytes) == HEARTH_OK;
+        snapshots.arrive(is_encoded ? bytes : 0);
+    } else {
+        snapshots.lose();
+    }
+    hearth_readback_release(session, readback);
+}
+
+/// The GPU refuses to publish non-finite weights.  Further training cannot repair them, so the
+/// learner rolls back.
+void hearth_agents::watch_publications(uint64_t decision_of_status) {
+    if (decision_of_status < safety.first_sound_decision) return;  // of weights that were replaced
+    const uint64_t rejected = readbacks.status()[Counter::kPublicationsRejected];
+    const bool is_new = safety.knows_rejections && rejected > safety.rejected;
+    safety.rejected = rejected;
+    safety.knows_rejections = true;
+    if (!is_new || exchange.state() != LoadState::kNone) return;
+    ++safety.rollbacks;
+    if (load_snapshot(*this, 0) != HEARTH_OK) exchange.request_initial();
+}
+
+hearth_result hearth_agents::load_snapshot(const hearth_agents& from, uint32_t index) {
+    if (&from != this && from.description.schema_hash != description.schema_hash) {
+        SpecText difference;
+        description.spec().diff(from.description.spec(), difference);
+        error.set(
+            "the specification of the other agents (there) differs from these (here), so their "
+            "brain does not fit: %s",
+            difference.c_str());
+        return HEARTH_ERROR_INCOMPATIBLE;
+    }
+    if (index == HEARTH_AGENTS_INITIAL_WEIGHTS) {
+        exchange.request_initial();
+        return HEARTH_OK;
+    }
+    const std::span<const std::byte> brain = from.snapshots.at(index);
+    if (brain.empty()) {
+        error.set("no snapshot %u; expected an index below %u, or HEARTH_AGENTS_INITIAL_WEIGHTS",
+                  index, from.snapshots.count());
+        return HEARTH_ERROR_NOT_FOUND;
+    }
+    if (&from != this) {
+        hearth_messages messages{};
+        const auto r = hearth_brain_check(program, brain.data(), brain.size(), 0, &messages);
+        if (r != HEARTH_OK) {
+            error.set("%s", messages.text);
+            return r;
+        }
+    }
+    if (exchange.request_brain(*allocator, brain)) return HEARTH_OK;
+    error.set("out of memory for a brain of %zu bytes", brain.size());
+    return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+hearth_result hearth_agents::load(std::span<const std::byte> brain) {
+    hearth_brain_info about = hearth_brain_info_default();
+    hearth_messages messages{};
+    if (const auto r = hearth_brain_get_info(brain.data(), brain.size(), &about, &messages);
+        r != HEARTH_OK) {
+        error.set("%s", messages.text);
+        return r;
+    }
+    if (about.user_schema_hash != 0 && about.user_schema_hash != description.schema_hash) {
+        error.set("the brain is of agents with another specification; load one of these agents");
+        const std::span<const std::byte> data = application_data_of(about);
+        AgentSpecView theirs;
+        SpecText text;
+        if (data.size() >= kSpecAt && theirs.open(data.subspan(kSpecAt), text) == StatusCode::kOk) {
+            description.spec().diff(theirs, text);
+            error.append(": these agents (here), the brain (there): %s", text.c_str());
+        }
+        return HEARTH_ERROR_INCOMPATIBLE;
+    }
+    if (const auto r = hearth_brain_check(program, brain.data(), brain.size(), 0, &messages);
+        r != HEARTH_OK) {
+        error.set("%s", messages.text);
+        return r;
+    }
+    if (exchange.request_brain(*allocator, brain)) return HEARTH_OK;
+    error.set("out of memory for a brain of %zu bytes", brain.size());
+    return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+void hearth_agents::reset_brain() {
+    if (snapshots.is_in_flight()) hearth_readback_release(session, snapshots.readback());
+    snapshots.erase();
+    exchange.erase();
+    exchange.request_initial();
+}

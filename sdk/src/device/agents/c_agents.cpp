@@ -1,0 +1,552 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Implements the C interface of hearth_agents.h.
+
+#include "device/agents/driver.hpp"
+#include "device/session/host_allocator.hpp"
+#include "program/legacy_names.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+using namespace hearth;
+using namespace hearth::agents;
+
+static_assert(HEARTH_AGENTS_METRICS == kMetricCount);
+static_assert(HEARTH_AGENTS_COUNTERS == kCounterCount);
+static_assert(HEARTH_AGENTS_REFERENCE_KL == static_cast<int>(AgentMetric::kReferenceKl) &&
+              HEARTH_AGENTS_EPISODE_LENGTH == static_cast<int>(AgentMetric::kEpisodeLength) &&
+              HEARTH_AGENTS_PUBLICATIONS_REJECTED ==
+                  static_cast<int>(Counter::kPublicationsRejected) &&
+              HEARTH_AGENTS_PUBLICATIONS_FAR == static_cast<int>(Counter::kPublicationsFar) &&
+              HEARTH_AGENTS_GRADIENT_STEPS == static_cast<int>(Counter::kGradientSteps));
+
+namespace {
+
+bool is_handle(const hearth_agents* agents) {
+    return agents != nullptr && agents->is_intact();
+}
+
+/// In debug builds, detects calls on one handle from two threads at once.
+class CallGuard {
+  public:
+    explicit CallGuard(const hearth_agents* agents) {
+#ifndef NDEBUG
+        if (!is_handle(agents)) return;
+        agents_ = agents;
+        is_alone_ = !agents->is_in_call.exchange(true, std::memory_order_acquire);
+#else
+        (void)agents;
+#endif
+    }
+    CallGuard(const CallGuard&) = delete;
+    CallGuard& operator=(const CallGuard&) = delete;
+    ~CallGuard() {
+        if (agents_ != nullptr && is_alone_)
+            agents_->is_in_call.store(false, std::memory_order_release);
+    }
+    bool is_alone() const {
+        return is_alone_;
+    }
+
+  private:
+    const hearth_agents* agents_ = nullptr;
+    bool is_alone_ = true;
+};
+
+}  // namespace
+
+#define HEARTH_CHECK_AGENTS(agents)                               \
+    if (!is_handle(agents)) return HEARTH_ERROR_INVALID_ARGUMENT; \
+    const CallGuard guard(agents);                                \
+    if (!guard.is_alone()) return HEARTH_ERROR_INVALID_STATE
+#define HEARTH_CHECK_POINTER(argument)                            \
+    if ((argument) == nullptr) {                                  \
+        agents->error.set("%s: %s is null", __func__, #argument); \
+        return HEARTH_ERROR_INVALID_ARGUMENT;                     \
+    }
+#define HEARTH_CHECK_AGENT(agents, agent)                                              \
+    if (!(agents)->roster.has(agent)) {                                                \
+        (agents)->error.set("agent %u of generation %u does not exist", (agent).index, \
+                            (agent).generation);                                       \
+        return HEARTH_ERROR_NOT_FOUND;                                                 \
+    }
+
+hearth_result hearth_agents_create(hearth_context* context, const hearth_agents_create_info* info,
+                                   hearth_agents** out, hearth_messages* messages) {
+    const auto fail = [&](hearth_result result, const char* why) {
+        if (messages != nullptr) {
+            FixedText<sizeof messages->text> text;
+            text.set("%s", why);
+            messages->message_count = 1;
+            std::memcpy(messages->text, text.c_str(), std::strlen(text.c_str()) + 1);
+        }
+        return result;
+    };
+    HostAllocator* const allocator = runtime::host_allocator(context);
+    if (allocator == nullptr || info == nullptr || out == nullptr ||
+        info->type != HEARTH_STRUCT_AGENTS_CREATE_INFO || info->size != sizeof *info)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "context, info or out is null, or info was not made with "
+                    "hearth_agents_create_info_default()");
+    auto* const made = allocator->make<hearth_agents>(*allocator);
+    if (made == nullptr) return fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "out of memory");
+    if (const auto result = made->create(context, *info); result != HEARTH_OK) {
+        (void)fail(result, made->error.c_str());
+        hearth_agents_destroy(made);
+        return result;
+    }
+    *out = made;
+    return HEARTH_OK;
+}
+
+void hearth_agents_destroy(hearth_agents* agents) {
+    if (!is_handle(agents)) return;
+    if (agents->learner != agents->session) hearth_session_destroy(agents->learner);
+    hearth_session_destroy(agents->session);
+    agents->allocator->destroy(agents);
+}
+
+const char* hearth_agents_error(const hearth_agents* agents) {
+    return is_handle(agents) ? agents->error.c_str() : "";
+}
+
+hearth_session* hearth_agents_get_session(hearth_agents* agents) {
+    if (!is_handle(agents)) return nullptr;
+    return agents->session;
+}
+
+hearth_result hearth_agents_add(hearth_agents* agents, hearth_agent* out) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(out);
+    const Roster::Added added = agents->roster.add(agents->decisions, *out);
+    if (added == Roster::Added::kNo) {
+        agents->error.set(
+            "all %u agents exist; remove one, or make the learner with a larger n_agents",
+            agents->roster.capacity());
+        return HEARTH_ERROR_OUT_OF_RANGE;
+    }
+    if (added == Roster::Added::kAtFreeIndex)
+        agents->rollout.join(out->index);
+    else
+        agents->rollout.replace(out->index);
+    agents->demonstrations.clear(out->index);
+    return HEARTH_OK;
+}
+
+hearth_result hearth_agents_remove(hearth_agents* agents, hearth_agent agent) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_AGENT(agents, agent);
+    agents->roster.remove(agent);
+    agents->demonstrations.clear(agent.index);
+    return HEARTH_OK;
+}
+
+uint32_t hearth_agents_count(const hearth_agents* agents) {
+    return is_handle(agents) ? agents->roster.alive() : 0;
+}
+
+namespace {
+
+template <class Find>
+hearth_result find_range(hearth_agents& agents, uint32_t* offset, uint32_t* size, Find find) {
+    AgentSpec::FieldRange range;
+    if (!find(range, agents.error)) return HEARTH_ERROR_NOT_FOUND;
+    *offset = static_cast<uint32_t>(range.offset);
+    *size = static_cast<uint32_t>(range.size);
+    return HEARTH_OK;
+}
+
+}  // namespace
+
+hearth_result hearth_agents_find_observation(hearth_agents* agents, const char* path,
+                                             uint32_t* offset, uint32_t* size) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(path);
+    HEARTH_CHECK_POINTER(offset);
+    HEARTH_CHECK_POINTER(size);
+    return find_range(*agents, offset, size, [&](auto& range, auto& error) {
+        return agents->description.spec().find(path, range, error);
+    });
+}
+
+hearth_result hearth_agents_find_action(hearth_agents* agents, const char* name, uint32_t* offset,
+                                        uint32_t* size) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(name);
+    HEARTH_CHECK_POINTER(offset);
+    HEARTH_CHECK_POINTER(size);
+    return find_range(*agents, offset, size, [&](auto& range, auto& error) {
+        return agents->description.spec().find_action(name, range, error);
+    });
+}
+
+const char* hearth_agents_observation_name(const hearth_agents* agents, uint32_t index) {
+    if (!is_handle(agents)) return "";
+    agents->shown_name.clear();
+    if (index < agents->description.sizes.frame)
+        agents->description.spec().append_observation_name(index, agents->shown_name);
+    return agents->shown_name.c_str();
+}
+
+const char* hearth_agents_action_name(const hearth_agents* agents, uint32_t index) {
+    if (!is_handle(agents)) return "";
+    agents->shown_name.clear();
+    if (index < agents->description.sizes.action)
+        agents->description.spec().append_action_name(index, agents->shown_name);
+    return agents->shown_name.c_str();
+}
+
+uint64_t hearth_agents_schema_hash(const hearth_agents* agents) {
+    return is_handle(agents) ? agents->description.schema_hash : 0;
+}
+
+uint32_t hearth_agents_observation_size(const hearth_agents* agents) {
+    return is_handle(agents) ? static_cast<uint32_t>(agents->description.sizes.frame) : 0;
+}
+
+uint32_t hearth_agents_action_size(const hearth_agents* agents) {
+    return is_handle(agents) ? static_cast<uint32_t>(agents->description.sizes.action) : 0;
+}
+
+float* hearth_agents_observation(hearth_agents* agents, hearth_agent agent) {
+    if (!is_handle(agents) || !agents->roster.has(agent)) return nullptr;
+    return agents->rollout.observation(agent.index);
+}
+
+float* hearth_agents_action_mask(hearth_agents* agents, hearth_agent agent) {
+    if (!is_handle(agents) || !agents->roster.has(agent)) return nullptr;
+    return agents->rollout.mask(agent.index);
+}
+
+hearth_result hearth_agents_add_reward(hearth_agents* agents, hearth_agent agent, float amount) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_AGENT(agents, agent);
+    if (!std::isfinite(amount) || !agents->rollout.can_add_reward(agent.index, amount)) {
+        ++agents->scores.rewards_rejected;
+        agents->error.set(
+            "agent %u: the reward is NaN or infinite, or makes the sum of rewards infinite, "
+            "expected finite numbers; check what computes it",
+            agent.index);
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    if (agents->rollout.has_ended(agent.index))
+        ++agents->scores.rewards_after_end;
+    else
+        agents->rollout.add_reward(agent.index, amount);
+    return HEARTH_OK;
+}
+
+hearth_result hearth_agents_end_episode(hearth_agents* agents, hearth_agent agent,
+                                        hearth_agents_episode_end episode_end,
+                                        const float* final_observation,
+                                        const float* final_action_mask) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_AGENT(agents, agent);
+    if (episode_end != HEARTH_AGENTS_TERMINATED && episode_end != HEARTH_AGENTS_TRUNCATED) {
+        agents->error.set(
+            "episode_end is %d, expected HEARTH_AGENTS_TERMINATED or HEARTH_AGENTS_TRUNCATED",
+            static_cast<int>(episode_end));
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    if (final_action_mask != nullptr && agents->description.sizes.mask == 0) {
+        agents->error.set("final_action_mask is given, but no action is maskable; pass null");
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    if (agents->rollout.has_ended(agent.index))
+        ++agents->scores.repeated_ends;
+    else
+        agents->rollout.end(agent.index, episode_end, final_observation, final_action_mask);
+    return HEARTH_OK;
+}
+
+hearth_result hearth_agents_add_demonstration(hearth_agents* agents, hearth_agent agent,
+                                              const float* action) {
+    return hearth_agents_add_demonstration_from(agents, agent, action, 0);
+}
+
+hearth_result hearth_agents_add_demonstration_from(hearth_agents* agents, hearth_agent agent,
+                                                   const float* action, uint32_t demonstrator) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(action);
+    if (!agents->entries.store.exists) {
+        agents->error.set(
+            "this learner accepts no demonstrations; make it with BehaviorCloning, or with "
+            "Ppo::demo_capacity");
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    if (demonstrator != 0 && !agents->description.has_demonstrators) {
+        agents->error.set(
+            "demonstrator is %u, expected 0 because the learner was made with a "
+            "max_demonstrator_fraction of 1",
+            demonstrator);
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    if (demonstrator > kMaxDemonstrators) {
+        agents->error.set("demonstrator is %u, expected at most %u", demonstrator,
+                          kMaxDemonstrators);
+        return HEARTH_ERROR_OUT_OF_RANGE;
+    }
+    HEARTH_CHECK_AGENT(agents, agent);
+    agents->demonstrations.add(agent.index, action, demonstrator);
+    return HEARTH_OK;
+}
+
+void hearth_agents_poll(hearth_agents* agents) {
+    if (!is_handle(agents)) return;
+    agents->poll();
+}
+
+const float* hearth_agents_action(const hearth_agents* agents, hearth_agent agent) {
+    if (!is_handle(agents) || !agents->roster.has(agent) ||
+        agents->readbacks.actions_decision() < agents->roster.first_decision(agent.index))
+        return nullptr;
+    return agents->readbacks.actions() + agent.index * agents->description.sizes.action;
+}
+
+hearth_result hearth_agents_record(hearth_agents* agents, const hearth_agents_record_info* info) {
+    HEARTH_CHECK_AGENTS(agents);
+    if (info == nullptr || info->type != HEARTH_STRUCT_AGENTS_RECORD_INFO ||
+        info->size != sizeof *info || !std::isfinite(info->exploration) ||
+        !(info->learning_budget_us >= 0 && info->learning_budget_us <= 1e9)) {
+        agents->error.set(
+            "info is null or was not made with hearth_agents_record_info_default(), exploration is "
+            "not finite, or learning_budget_us is not in [0, 1e9]");
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    if (static_cast<uint32_t>(info->priority) > HEARTH_AGENTS_PRIORITY_LEARNING) {
+        agents->error.set("priority is %u, expected 0 to 2", static_cast<unsigned>(info->priority));
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    if ((info->input_count > 0 && info->inputs == nullptr) ||
+        info->input_count > agents->entries.frame.sources.size()) {
+        agents->error.set("%u inputs given, the entry frame has at most %zu", info->input_count,
+                          agents->entries.frame.sources.size());
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    if (info->learning_command_buffer != nullptr && !agents->second_queue.is_used) {
+        agents->error.set(
+            "learning_command_buffer is given, which needs agents made with "
+            "hearth_agents_create_info::use_separate_learning_queue");
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    hearth_session_status session = hearth_session_status_default();
+    (void)hearth_session_get_status(agents->session, &session);
+    if (session.pipelines != HEARTH_OK) {
+        agents->error.set(
+            "the pipelines are not ready; call hearth_session_create_pipelines on the agents' "
+            "session");
+        return session.pipelines;
+    }
+    return agents->record(*info);
+}
+
+hearth_result hearth_agents_find_input(hearth_agents* agents, const char* name, uint32_t* binding) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(name);
+    HEARTH_CHECK_POINTER(binding);
+    const Entry& frame = agents->entries.frame;
+    for (const std::string_view wanted : {std::string_view(name), alias_of_binding("frame", name)})
+        if (const Source* const source = frame.find(wanted)) {
+            *binding = source->binding;
+            return HEARTH_OK;
+        }
+    agents->error.set("no input '%s'; there are", name);
+    for (const Source& s : frame.sources)
+        agents->error.append("%s '%s'", &s == frame.sources.begin() ? "" : ",", s.name);
+    return HEARTH_ERROR_NOT_FOUND;
+}
+
+hearth_result hearth_agents_set_hyperparameter(hearth_agents* agents, const char* name,
+                                               double value) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(name);
+    const AgentManifestView& manifest = agents->description.manifest;
+    const uint32_t count = manifest.hyperparameter_count();
+    const std::string_view alias = alias_of_hyperparameter(name);
+    for (uint32_t i = 0; i < count; ++i) {
+        const HyperparameterView known = manifest.hyperparameter(i);
+        if (known.name != name && known.name != alias) continue;
+        if (!(value >= known.low && value <= known.high)) {
+            agents->error.set("hyperparameter '%s' is %g, expected a number in [%g, %g]", name,
+                              value, known.low, known.high);
+            return HEARTH_ERROR_INVALID_ARGUMENT;
+        }
+        agents->hyperparameters.values[i] = static_cast<float>(value);
+        return HEARTH_OK;
+    }
+    agents->error.set("no runtime hyperparameter '%s'; there %s", name,
+                      count == 0 ? "is none" : "are");
+    for (uint32_t i = 0; i < count; ++i) {
+        const std::string_view known = manifest.hyperparameter(i).name;
+        agents->error.append("%s '%.*s'", i == 0 ? "" : ",", static_cast<int>(known.size()),
+                             known.data());
+    }
+    return HEARTH_ERROR_NOT_FOUND;
+}
+
+hearth_result hearth_agents_shrink_and_perturb(hearth_agents* agents, double strength) {
+    HEARTH_CHECK_AGENTS(agents);
+    if (!agents->entries.shrink_and_perturb.exists || !(strength >= 0 && strength <= 1)) {
+        agents->error.set(agents->entries.shrink_and_perturb.exists
+                              ? "shrink_and_perturb: strength is outside [0, 1]"
+                              : "the program has no entry 'shrink_and_perturb'; "
+                                "make the agents with a learner that has one");
+        return agents->entries.shrink_and_perturb.exists ? HEARTH_ERROR_INVALID_ARGUMENT
+                                                         : HEARTH_ERROR_UNSUPPORTED;
+    }
+    agents->modes.strength = static_cast<float>(strength);
+    agents->modes.wants_shrink_and_perturb = true;
+    agents->progress.reset();
+    return HEARTH_OK;
+}
+
+void hearth_agents_finish_update(hearth_agents* agents) {
+    if (!is_handle(agents)) return;
+    agents->updates.flush();
+}
+
+hearth_result hearth_agents_report_score(hearth_agents* agents, float amount) {
+    HEARTH_CHECK_AGENTS(agents);
+    if (!std::isfinite(amount)) {
+        agents->error.set(
+            "report_score: the score is NaN or infinite, expected a finite number; check what "
+            "computes it");
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    agents->scores.are_reported = true;
+    agents->scores.sum += static_cast<double>(amount);
+    return HEARTH_OK;
+}
+
+// --- Snapshots and brains ---
+
+hearth_result hearth_agents_take_snapshot(hearth_agents* agents) {
+    HEARTH_CHECK_AGENTS(agents);
+    if (!agents->snapshots.are_kept()) {
+        agents->error.set(
+            "the agents keep no snapshots; create them with "
+            "hearth_agents_create_info::max_snapshots above 0");
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    agents->snapshots.request();
+    return HEARTH_OK;
+}
+
+uint32_t hearth_agents_snapshot_count(const hearth_agents* agents) {
+    return is_handle(agents) ? agents->snapshots.count() : 0;
+}
+
+hearth_result hearth_agents_restore_snapshot(hearth_agents* agents, uint32_t snapshot) {
+    HEARTH_CHECK_AGENTS(agents);
+    return agents->load_snapshot(*agents, snapshot);
+}
+
+hearth_result hearth_agents_load_snapshot(hearth_agents* agents, const hearth_agents* from,
+                                          uint32_t snapshot) {
+    HEARTH_CHECK_AGENTS(agents);
+    if (!is_handle(from)) {
+        agents->error.set("%s: `from` is not a handle of agents", __func__);
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    return agents->load_snapshot(*from, snapshot);
+}
+
+void hearth_agents_reset_brain(hearth_agents* agents) {
+    if (is_handle(agents)) agents->reset_brain();
+}
+
+void hearth_agents_freeze(hearth_agents* agents, uint32_t frozen) {
+    if (!is_handle(agents) || (frozen != 0) == agents->modes.is_frozen) return;
+    agents->modes.is_frozen = frozen != 0;
+    agents->modes.is_closing = agents->modes.is_frozen && !agents->description.has_memory;
+}
+
+hearth_result hearth_agents_save(const hearth_agents* agents, uint32_t snapshot, void* out,
+                                 uint64_t* byte_count) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(byte_count);
+    const std::span<const std::byte> brain = agents->snapshots.at(snapshot);
+    if (brain.empty()) {
+        agents->error.set("no snapshot %u; expected an index below %u", snapshot,
+                          agents->snapshots.count());
+        return HEARTH_ERROR_NOT_FOUND;
+    }
+    if (out != nullptr && *byte_count < brain.size()) {
+        agents->error.set("%llu bytes given, %zu needed",
+                          static_cast<unsigned long long>(*byte_count), brain.size());
+        return HEARTH_ERROR_OUT_OF_RANGE;
+    }
+    if (out != nullptr) std::memcpy(out, brain.data(), brain.size());
+    *byte_count = brain.size();
+    return HEARTH_OK;
+}
+
+hearth_result hearth_agents_load(hearth_agents* agents, const void* bytes, uint64_t byte_count,
+                                 hearth_messages* messages) {
+    HEARTH_CHECK_AGENTS(agents);
+    const auto result =
+        agents->load({static_cast<const std::byte*>(bytes), static_cast<size_t>(byte_count)});
+    if (result != HEARTH_OK && messages != nullptr) {
+        messages->message_count = 1;
+        std::memcpy(messages->text, agents->error.c_str(), std::strlen(agents->error.c_str()) + 1);
+    }
+    return result;
+}
+
+hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agents_status* out) {
+    HEARTH_CHECK_AGENTS(agents);
+    if (out == nullptr || out->type != HEARTH_STRUCT_AGENTS_STATUS || out->size != sizeof *out) {
+        agents->error.set("out is null or was not made with hearth_agents_status_default()");
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    const Updates& updates = agents->updates;
+    const Entry& learn = agents->entries.learn;
+    const uint32_t minibatches = updates.schedule().updates_per_rollout;
+    out->phase = updates.is_learning() ? HEARTH_AGENTS_UPDATE : HEARTH_AGENTS_ROLLOUT;
+    out->agents = agents->roster.alive();
+    out->minibatches = minibatches;
+    out->minibatches_done = updates.is_learning() && minibatches > updates.minibatches_left()
+                                ? minibatches - updates.minibatches_left()
+                                : 0;
+    out->minibatch_us_p95 = learn.cost.us();
+    out->decision_us_p95 = agents->entries.frame.cost.us();
+    out->update_frames = agents->budget.frames();
+    out->update_frames_over_budget = agents->budget.frames_over();
+    out->frozen = agents->modes.is_frozen ? 1 : 0;
+    out->snapshots = agents->snapshots.count();
+    out->is_plateaued = agents->progress.is_stuck() ? 1 : 0;
+    out->reward_shift_detected = agents->progress.has_changed() ? 1 : 0;
+    out->score = agents->progress.score();
+    out->initial_score = agents->progress.first_score();
+    out->rollbacks = agents->safety.rollbacks;
+    out->snapshots_rejected = agents->snapshots.rejected();
+    out->snapshots_taken = agents->snapshots.taken();
+    out->snapshot_phase = agents->snapshots.is_requested()   ? HEARTH_AGENTS_SNAPSHOT_PENDING
+                          : agents->snapshots.is_in_flight() ? HEARTH_AGENTS_SNAPSHOT_IN_FLIGHT
+                                                             : HEARTH_AGENTS_SNAPSHOT_NONE;
+    out->decisions = agents->decisions;
+    out->rollouts = updates.rollouts();
+    out->rewards_rejected = agents->scores.rewards_rejected;
+    out->frame_number = agents->readbacks.status_frame_number();
+    out->frames_without_update = updates.frames_without_update();
+    out->update_us_left = learn.cost.us(learn.position(), learn.cost.end());
+    out->owed_gradient_steps = updates.owed_steps();
+    out->samples_paused = updates.samples_paused();
+    out->rewards_after_end = agents->scores.rewards_after_end;
+    out->repeated_ends = agents->scores.repeated_ends;
+    const StatusView view = agents->readbacks.status();
+    for (size_t i = 0; i < kMetricCount; ++i) out->metrics[i] = view[static_cast<AgentMetric>(i)];
+    for (size_t i = 0; i < kCounterCount; ++i) out->counters[i] = view[static_cast<Counter>(i)];
+    return HEARTH_OK;
+}
+
+const char* hearth_agents_metric_name(uint32_t index) {
+    return index < kMetricCount ? kMetricNames[index].data() : nullptr;
+}
+
+const char* hearth_agents_counter_name(uint32_t index) {
+    return index < kCounterCount ? kCounterNames[index].data() : nullptr;
+}

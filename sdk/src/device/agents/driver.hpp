@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Implementation of hearth_agents.h on top of hearth.h.  Inputs are passed by value and results are
+// read back from state variables, so it owns no buffers.  What happens is decided by six classes
+// that know no device:
+//
+//   roster.hpp     which agents live
+//   rollout.hpp    what the game says of them, and the batch of a decision (demonstrations.hpp)
+//   updates.hpp    when to learn (learning_budget.hpp: for how long)
+//   snapshots.hpp  the newest snapshots of the brain
+//   exchange.hpp   weights to be loaded
+//   readbacks.hpp  actions and status on their way
+//
+// and recorded by the driver:
+//
+//   create.cpp        compares the program with the manifest, then allocates
+//   driver.cpp        what a frame records, in order; decisions and demonstrations
+//   learning.cpp      updates, within the budget
+//   brains.cpp        loads, snapshots, rollback
+//   second_queue.cpp  learning on a queue of its own
+//   c_agents.cpp      the C interface
+
+#pragma once
+
+#include "core/alloc.hpp"
+#include "core/fixed_text.hpp"
+#include "core/handle_tag.hpp"
+#include "device/agents/demonstrations.hpp"
+#include "device/agents/entries.hpp"
+#include "device/agents/exchange.hpp"
+#include "device/agents/learning_budget.hpp"
+#include "device/agents/progress.hpp"
+#include "device/agents/readbacks.hpp"
+#include "device/agents/rollout.hpp"
+#include "device/agents/roster.hpp"
+#include "device/agents/second_queue.hpp"
+#include "device/agents/snapshots.hpp"
+#include "device/agents/updates.hpp"
+#include "program/agent_manifest_view.hpp"
+
+#include <hearth/hearth_agents.h>
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+namespace hearth::agents {
+
+inline constexpr uint32_t kMaxDemonstrators = 1u << 24;  ///< exact integers of an f32
+inline constexpr uint32_t kMaxMinibatchesPerFrame = 8;
+inline constexpr uint32_t kMaxRecordings = kMaxMinibatchesPerFrame + 5;  ///< per frame
+
+hearth_result result_of(StatusCode code);
+
+/// The manifest, owned.
+struct Description {
+    Array<std::byte> bytes;
+    AgentManifestView manifest;
+    uint64_t schema_hash = 0;
+    Sizes sizes;
+    bool has_memory = false;         ///< recurrent state
+    bool has_demonstrators = false;  ///< demonstrations name their demonstrator
+
+    const AgentSpecView& spec() const { return manifest.spec(); }
+};
+
+struct Entries {
+    Entry frame, advantages, learn, publish, shrink_and_perturb;
+    Entry store;  ///< for demonstrations
+    Array<hearth_tensor_binding> bound;
+};
+
+/// What the application passed for the decision in progress.
+struct DecisionOptions {
+    Array<hearth_tensor_binding> inputs;  ///< the game's own buffers
+    uint32_t input_count = 0;
+    hearth_tensor_binding agent_count{};
+    bool has_agent_count = false;
+    uint32_t frames_left = 1;  ///< remaining, of the latency that the application allows
+    float exploration = 1;
+};
+
+/// Hyperparameters as set by the application, and those of the minibatch being recorded.
+struct Hyperparameters {
+    Array<float> values, recorded;
+};
+
+/// Requests and modes.
+struct Modes {
+    bool is_frozen = false;
+    bool is_closing = false;  ///< frozen; the last outcomes are not stored yet
+    bool wants_shrink_and_perturb = false;
+    float strength = 0;
+};
+
+/// The game's score, and counts of rewards and ends that are not used.
+struct Scores {
+    double sum = 0;
+    bool are_reported = false;
+    uint64_t rewards_rejected = 0, rewards_after_end = 0, repeated_ends = 0;
+};
+
+/// Watches the published weights.
+struct Safety {
+    uint64_t first_sound_decision = 0;  ///< first one whose status belongs to the current weights
+    bool knows_rejections = false;      ///< `rejected` is valid for the current weights
+    uint64_t rejected = 0, rollbacks = 0;
+};
+
+}  // namespace hearth::agents
+
+/// HandleTag must be the first base: hearth_agents_* use it to reject pointers that are no handle.
+struct hearth_agents : hearth::HandleTag<0x48414754> {
+    explicit hearth_agents(hearth::HostAllocator& host_allocator) : allocator(&host_allocator) {}
+
+    hearth::HostAllocator* allocator;
+    hearth_context* context = nullptr;
+    const hearth_program* program = nullptr;
+    hearth_session* session = nullptr;
+    hearth_session* learner = nullptr;  ///< the session that learns: `session`, or one of its own
+    uint32_t action_variable = 0, status_variable = 0;
+    hearth::Array<std::byte> application_data;  ///< inside brains: see brains.cpp
+
+    hearth::agents::Description description;
+    hearth::agents::Entries entries;
+    hearth::agents::Roster roster;
+    hearth::agents::Rollout rollout;
+    hearth::agents::Demonstrations demonstrations;
+    hearth::agents::DecisionOptions decision;
+    hearth::agents::Updates updates;
+    hearth::agents::LearningBudget budget;
+    hearth::agents::Hyperparameters hyperparameters;
+    hearth::agents::Snapshots snapshots;
+    hearth::agents::Exchange exchange;
+    hearth::agents::Readbacks readbacks;
+    hearth::agents::SecondQueue second_queue;
+    hearth::agents::ProgressMonitor progress;
+    hearth::agents::Modes modes;
+    hearth::agents::Scores scores;
+    hearth::agents::Safety safety;
+    uint64_t decisions = 0;  ///< completely recorded
+    uint64_t last_frame_recorded = 0;
+    mutable hearth::agents::SpecText error, shown_name;
+    mutable std::atomic<bool> is_in_call = false;  ///< debug builds: a thread is inside a call
+
+    // create.cpp
+    /// Sets `error` if it fails.
+    hearth_result create(hearth_context* context, const hearth_agents_create_info& info);
+
+    // driver.cpp
+    hearth_result record(const hearth_agents_record_info& info);
+    void poll();
+
+    // brains.cpp
+    hearth_result load(std::span<const std::byte> brain);
+    hearth_result load_snapshot(const hearth_agents& from, uint32_t index);
+    void reset_brain();
+
+  private:
+    // create.cpp
+    hearth_result read_manifest(const hearth_agents_create_info& info);
+    hearth_result check_schema(const hearth_agents_create_info& info) const;
+    hearth_result check_program();
+    hearth_result check_memory(const hearth_agents_create_info& info) const;
+    hearth_result allocate(const hearth_agents_create_info& info);
+    hearth_result find_entries();
+    hearth_result create_sessions(const hearth_agents_create_info& info);
+    hearth_result allocate_snapshots(const hearth_agents_create_info& info);
+
+    // driver.cpp
+    hearth_result fail(hearth_result result, const hearth_session* failed) const;
+    hearth_result begin_record(const hearth_agents_record_info& info);
+    hearth_result run(VkCommandBuffer commands, hearth::agents::Entry& entry, uint64_t rows,
+                      hearth::Limits limits = {});
+    /// Outcomes are stored.  False for a frozen brain without recurrent state, and while collection
+    /// is paused: every decision then looks like an agent's first.
+    bool stores() const;
+    hearth_result check_inputs(const hearth_agents_record_info& info) const;
+    void begin_decision(const hearth_agents_record_info& info);
+    hearth_result record_decision(VkCommandBuffer commands);
+    void finish_decision();
+    hearth_result record_demonstrations(VkCommandBuffer commands);
+    void read_back(VkCommandBuffer commands);
+    void measure();
+
+    // learning.cpp
+    double smallest_slice_us() const;
+    hearth_result record_learning(VkCommandBuffer commands, bool may_learn);
+    hearth_result record_shrink_and_perturb(VkCommandBuffer commands);
+    hearth_result begin_update(VkCommandBuffer commands);
+    hearth_result record_advantages(VkCommandBuffer commands, bool is_whole);
+    hearth_result record_minibatches(VkCommandBuffer commands);
+    hearth::Limits minibatch_limits(uint32_t minibatch, uint32_t slices_due, bool& is_recorded);
+
+    // brains.cpp
+    hearth_result record_load(VkCommandBuffer commands);
+    hearth_result record_snapshot(VkCommandBuffer commands);
+    void poll_snapshot();
+    void watch_publications(uint64_t decision);
+    void restart(uint32_t collected);
+
+    // second_queue.cpp
+    hearth_result record_turn(VkCommandBuffer commands);
+    hearth_result transfer(VkCommandBuffer commands, bool to_learning);
+    hearth_result hand_over(VkCommandBuffer commands, hearth::agents::Turn to);
+    hearth_result hand_samples_over(VkCommandBuffer commands);
+    hearth_result copy_learned(VkCommandBuffer commands);
+    hearth_result call_learner_back();
+    bool has_arrived() const;
+};

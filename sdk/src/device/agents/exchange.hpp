@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Weights that the next record loads.
+
+#pragma once
+
+#include "core/alloc.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace hearth::agents {
+
+enum class LoadState : uint8_t {
+    kNone,
+    kBrain,           ///< a brain is to be loaded
+    kInitialWeights,  ///< all variables are to be reset
+};
+
+///                          request_brain    request_initial     wait               complete
+///     kNone                kBrain           kInitialWeights     -                  -
+///     kBrain               kBrain           kInitialWeights     kBrain (or kNone)  kNone
+///     kInitialWeights      kBrain           kInitialWeights     (the same)         kNone
+class Exchange {
+  public:
+    static constexpr uint32_t kMostWaits = 64;  ///< frames
+
+    /// Space for brains of this size.  Returns false if out of memory.
+    [[nodiscard]] bool allocate(HostAllocator& allocator, uint64_t bytes) {
+        return brain_.resize(allocator, static_cast<size_t>(bytes));
+    }
+    /// Copies the brain.  Returns false if out of memory; nothing has changed then.
+    [[nodiscard]] bool request_brain(HostAllocator& allocator, std::span<const std::byte> brain);
+    void request_initial() { state_ = LoadState::kInitialWeights; }
+    /// Erases the copy, too.
+    void erase();
+
+    LoadState state() const { return state_; }
+    std::span<const std::byte> brain() const {
+        return std::span<const std::byte>(brain_).first(static_cast<size_t>(size_));
+    }
+    /// Frames in flight occupy the space that loading needs.  Returns false after kMostWaits
+    /// frames, because a brain larger than all of the space never fits: call complete().
+    [[nodiscard]] bool wait() { return ++waits_ < kMostWaits; }
+    void complete() {
+        state_ = LoadState::kNone;
+        waits_ = 0;
+    }
+
+  private:
+    Array<std::byte> brain_;
+    uint64_t size_ = 0;
+    uint32_t waits_ = 0;
+    LoadState state_ = LoadState::kNone;
+};
+
+}  // namespace hearth::agents

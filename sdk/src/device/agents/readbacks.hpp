@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Actions and status on their way from the GPU, and the newest that have arrived.
+
+#pragma once
+
+#include "core/alloc.hpp"
+
+#include <hearth/agents/status.hpp>
+#include <hearth/hearth_agents.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace hearth::agents {
+
+enum class ReadbackState : uint8_t {
+    kIdle,     ///< nothing is in flight
+    kWaiting,  ///< the oldest one in flight may arrive; another one may be added
+    kFull,     ///< as above; no more may be added
+};
+
+/// A ring of readbacks, oldest first.
+///
+///                  push                 pop
+///     kIdle        kWaiting or kFull    -
+///     kWaiting     kWaiting or kFull    kWaiting or kIdle
+///     kFull        -                    kWaiting or kIdle
+class Readbacks {
+  public:
+    struct InFlight {
+        hearth_readback actions = 0, status = 0;
+        uint64_t decision = 0;  ///< its number
+    };
+    /// action_floats: of all agents.  status_words: of the program's status variable.
+    [[nodiscard]] bool allocate(HostAllocator& allocator, uint32_t most, size_t action_floats,
+                                size_t status_words);
+    /// True for the sizes that a status variable had in some version: later ones append counters.
+    static bool is_status_size(uint64_t words) {
+        return words >= kMetricCount && words <= kStatusWords && (words - kMetricCount) % 2 == 0;
+    }
+
+    ReadbackState state() const {
+        return count_ == 0              ? ReadbackState::kIdle
+               : count_ == ring_.size() ? ReadbackState::kFull
+                                        : ReadbackState::kWaiting;
+    }
+    void push(const InFlight& readback);
+    const InFlight& oldest() const { return ring_[oldest_]; }
+    const InFlight& newest() const { return ring_[(oldest_ + count_ - 1) % ring_.size()]; }
+    void pop();
+
+    /// Takes over contents of the variables' sizes; others are ignored.
+    void take_actions(std::span<const std::byte> bytes, uint64_t decision);
+    void take_status(std::span<const std::byte> bytes, uint64_t frame_number);
+
+    const float* actions() const { return actions_.data(); }
+    uint64_t actions_decision() const { return actions_decision_; }
+    StatusView status() const { return StatusView(status_); }
+    uint64_t status_frame_number() const { return status_frame_number_; }
+
+  private:
+    Array<InFlight> ring_;
+    size_t oldest_ = 0, count_ = 0;
+    Array<float> actions_;
+    uint64_t actions_decision_ = 0;
+    size_t status_words_ = 0;
+    std::array<uint32_t, kStatusWords> status_{};
+    uint64_t status_frame_number_ = 0;
+};
+
+}  // namespace hearth::agents

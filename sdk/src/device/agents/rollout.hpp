@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What the game says of each agent between two decisions, and the batch that a decision reads.
+
+#pragma once
+
+#include "core/alloc.hpp"
+#include "device/agents/roster.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hearth::agents {
+
+/// Numbers of floats per agent; `observation` includes the frame stack.
+struct Sizes {
+    uint32_t agents = 0;
+    size_t frame = 0, observation = 0, mask = 0, action = 0;
+};
+
+/// The decision in progress.
+enum class DecisionState : uint8_t {
+    kNone,
+    kPacked,   ///< its inputs are packed; nothing of it is recorded
+    kStarted,  ///< its first part is recorded
+};
+
+/// Inputs of a decision, by batch index.  They stay as they are until it is completely recorded.
+struct Rows {
+    Array<uint32_t> id, generation;
+    Array<uint8_t> is_leaving;
+    Array<float> observation, mask, reward, done_kind, episode_start, final_observation, final_mask;
+};
+
+/// Observations, rewards and ends of episodes of all agents.
+///
+///                 pack       started    finish    abandon    restart
+///     kNone       kPacked    -          -         -          kNone
+///     kPacked     -          kStarted   -         kNone      kNone
+///     kStarted    -          -          kNone     -          kNone
+class Rollout {
+  public:
+    static uint64_t bytes_per_agent(const Sizes& sizes);
+    [[nodiscard]] bool allocate(HostAllocator& allocator, const Sizes& sizes);
+
+    // --- By agent ---
+    void join(uint32_t agent);
+    /// Ends the episode of an agent whose index another one takes over.
+    void replace(uint32_t agent);
+    float* observation(uint32_t agent) { return &observations_[agent * sizes_.observation]; }
+    /// Null if no action is maskable.
+    float* mask(uint32_t agent) {
+        return sizes_.mask == 0 ? nullptr : &masks_[agent * sizes_.mask];
+    }
+    bool has_ended(uint32_t agent) const { return done_kinds_[agent] != 0; }
+    /// False if the sum would not be finite.
+    bool can_add_reward(uint32_t agent, float amount) const;
+    void add_reward(uint32_t agent, float amount) { rewards_[agent] += amount; }
+    /// The episode must not have ended.  final_observation, final_mask: null: those of now.
+    void end(uint32_t agent, hearth_agents_episode_end kind, const float* final_observation,
+             const float* final_mask);
+    /// The agent's last action was not executed, because a person acted instead.
+    void possess(uint32_t agent) { is_possessed_[agent] = 1; }
+
+    // --- By decision ---
+    struct PackOptions {
+        bool stores = true;   ///< outcomes are stored
+        bool closes = false;  ///< these are the last outcomes to be stored for now
+    };
+    struct Packed {
+        uint32_t rows = 0, transitions = 0;
+        double reward = 0;  ///< sum over the transitions
+    };
+    /// Packs the live agents, and leaving ones whose last outcome is not stored yet.
+    Packed pack(const Roster& roster, PackOptions options);
+    /// The first part is recorded: observations and rewards are consumed, and the next outcome
+    /// begins.
+    void start();
+    /// Nothing was recorded: the next pack() packs the same.
+    void abandon();
+    void finish() { state_ = DecisionState::kNone; }
+    /// Forgets outcomes and the decision in progress.
+    void restart();
+
+    DecisionState state() const { return state_; }
+    const Rows& rows() const { return rows_; }
+    const Packed& packed() const { return packed_; }
+    /// PackOptions::stores of the decision in progress.
+    bool has_outcomes() const { return has_outcomes_; }
+
+  private:
+    void copy(const Array<float>& from, uint32_t agent, Array<float>& to, uint32_t row,
+              size_t floats);
+
+    Sizes sizes_;
+    Array<float> observations_, masks_, final_observations_, final_masks_, rewards_, done_kinds_;
+    Array<uint8_t> has_final_, is_possessed_;
+    Rows rows_;
+    Packed packed_;
+    bool has_outcomes_ = false;
+    DecisionState state_ = DecisionState::kNone;
+};
+
+}  // namespace hearth::agents
