@@ -255,14 +255,43 @@ TEST(Encode, MapsEachKindOfField) {
                 1e-6);
 }
 
-TEST(Encode, WhatIsNotFiniteIsZeroAndWhatIsFarIsCutOff) {
+TEST(Encode, WhatIsNotFiniteIsZeroAndWhatIsFarStaysAsFarAsItsSquareFits) {
     const AgentSpec schema(ObservationSpec().box("x", 4).discrete("k", 2).angle("yaw"),
                            ActionSpec().discrete("a", 2));
     Trace trace("t");
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const float infinity = std::numeric_limits<float>::infinity();
-    const Tensor frame = trace.constant(row({nan, infinity, 1e30f, -50, 1e30f, nan}));
-    expect_near(encode(trace, "net", schema, frame), {0, 0, 10, -10, 0, 0, 0, 1}, 1e-6);
+    const Tensor frame = trace.constant(row({nan, infinity, 60'000, -50, 1e30f, nan}));
+    expect_near(encode(trace, "net", schema, frame), {0, 0, 60'000, -50, 0, 0, 0, 1}, 1e-6);
+    const auto far =
+        eval(encode(trace, "net", schema, trace.constant(row({1e30f, 0, 0, 0, 0, 0}))));
+    ASSERT_TRUE(far.ok()) << far.status().message();
+    EXPECT_NEAR(far->get(0), 1e15, 1e8);
+}
+
+// The direction of a vector does not depend on its length.
+TEST(Encode, LongVectorsKeepTheirDirection) {
+    const AgentSpec schema(ObservationSpec().unit_vector("ahead", 2).quaternion("turret"),
+                           ActionSpec().discrete("a", 2));
+    Trace trace("t");
+    const auto root = static_cast<float>(std::sqrt(0.5));
+    expect_near(encode_frame(schema, trace.constant(row({3e8f, -4e8f, 0, 0, 1e7f, 1e7f}))),
+                {0.6, -0.8, 0, 1, 0, -1, 0, 0}, 1e-6);
+    expect_near(encode_frame(schema, trace.constant(row({3, -4, 0, 0, root, root}))),
+                {0.6, -0.8, 0, 1, 0, -1, 0, 0}, 1e-6);
+}
+
+// What is cut is cut after normalization.
+TEST(Encode, OnlyNormalizedValuesAreCutOff) {
+    const AgentSpec schema(ObservationSpec().box("x", 2).box("y", 1, {}, false),
+                           ActionSpec().discrete("a", 2));
+    Trace trace("t");
+    EncodeOptions options;
+    options.normalizer.mean = trace.constant(HostTensor::of({3}, std::vector<float>{4e4f, 0, 0}));
+    options.normalizer.variance =
+        trace.constant(HostTensor::of({3}, std::vector<float>{1e8f, 1, 1}));
+    expect_near(encode(trace, "net", schema, trace.constant(row({6e4f, 60, 60})), options),
+                {2, 10, 60}, 1e-5);
 }
 
 TEST(Encode, NormalizesWhatTakesPart) {

@@ -393,6 +393,23 @@ TEST(BehaviorCloning, DemonstrationsThatAreNoActionsAreRefused) {
     EXPECT_EQ(learner.weights.at("replay.decision").get(3), 1);
 }
 
+TEST(Regression, InputsAreCutOffWhereTheirSquaresOverflowAndCounted) {
+    Regression r;
+    r.buffer_size = 8;
+    r.batch_size = r.learning_starts = 4;
+    InterpretedLearner learner(build_regression_graphs(mlp_network({}), r));
+    learner.weights.at("published.param.net.head.weight").set(0, 1);
+    const auto predicted = [&](double x) {
+        return learner.run("predict", {{"input", rows(1, {x})}}).at("output").get(0);
+    };
+    EXPECT_EQ(predicted(20'000), 20'000);
+    EXPECT_EQ(predicted(60'000), 60'000);
+    EXPECT_NEAR(predicted(1e30), 1e15, 1e8);
+    for (const double x : {60'000.0, 1e30})
+        learner.run("store", {{"input", rows(1, {x})}, {"target", rows(1, {0})}});
+    EXPECT_EQ(learner.status()[Counter::kObservationsClamped], 1u);
+}
+
 TEST(Regression, LearnsACurve) {
     Regression r;
     r.buffer_size = 128;

@@ -97,24 +97,25 @@ struct RunningMeanStd {
 
 struct EncodeOptions {
     RunningMeanStd normalizer = {};
-    double clip = 10;              ///< encoded values are clamped to [-clip, clip]
+    double clip = 10;              ///< normalized values are clamped to [-clip, clip]
     int64_t entity_features = 32;  ///< pooled features for each field of entities
 };
 
 /// Encodes one observation, without its entities, to values of about unit scale: ranges are mapped
 /// to [-1, 1], indices are one-hot, angles become sine and cosine, quaternions two columns of the
-/// rotation matrix, and vectors get length 1.  Non-finite values become zero; results are clamped
-/// to [-1e4, 1e4].
+/// rotation matrix, and vectors get length 1.  Non-finite values become zero.  Values, before and
+/// after, are bounded by 1e15 so that their squares can be summed, and angles by 1e6.
 /// frame: [batch, frame size] -> [batch, encoded size of all fields]
 Tensor encode_frame(const AgentSpec& schema, const Tensor& frame);
 /// Mask of encode_frame()'s values that take part in running normalization: f32 [encoded size].
 Tensor normalized_mask(Trace& trace, const AgentSpec& schema);
 
-/// encode_frame(), with running normalization of the fields that take part in it; not clamped.
+/// encode_frame(), with running normalization of the fields that take part in it, which are then
+/// clamped to [-clip, clip]; others are not.
 Tensor normalize_frame(const AgentSpec& schema, const Tensor& frame,
-                       const RunningMeanStd& normalizer);
+                       const RunningMeanStd& normalizer, double clip);
 
-/// Encodes a complete network input: all frames of the stack, encoded, normalized and clamped;
+/// Encodes a complete network input: all frames of the stack by normalize_frame();
 /// then, for each field of entities of the newest frame, mean and maximum over the entities of
 /// relu(linear(entity)), with parameters PREFIX.sets.NAME (Zaheer et al., "Deep Sets", 2017).
 /// observation: [batch, observation size] -> [batch, feature size]

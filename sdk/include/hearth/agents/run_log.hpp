@@ -11,11 +11,16 @@
 #pragma once
 
 #include <hearth/agents.hpp>
+#include <hearth/agents/schema.hpp>
 #include <hearth/core/cpp20.hpp>
 
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hearth::agents {
 
@@ -88,6 +93,23 @@ inline std::string run_log_sample(const StatusView& status, double x) {
 inline std::string run_log_event(double x, std::string_view text) {
     return "{\"type\":\"event\",\"at\":" + detail::json_number(x) +
            ",\"text\":" + detail::json_text(text) + "}\n";
+}
+
+/// Names the observations that reach a limit in at least 1 % of the samples: "place.x: 80 % of
+/// samples at the limit".  words: the state agents.observation_limits after a readback.
+inline std::vector<std::string> observation_warnings(const AgentSpec& schema,
+                                                     std::span<const uint32_t> words) {
+    std::vector<std::string> warnings;
+    for_each_observation_limit(
+        words, 0.01, [&](size_t index, ObservationLimit limit, double share) {
+            warnings.push_back(schema.observation_name(static_cast<int64_t>(index)) + ": " +
+                               std::to_string(std::lround(100 * share)) + " % of samples " +
+                               (limit == ObservationLimit::kClamped
+                                    ? "at the limit"
+                                    : "too far away for an f32 to tell them apart; subtract an "
+                                      "offset from the observation"));
+        });
+    return warnings;
 }
 
 }  // namespace hearth::agents

@@ -95,6 +95,42 @@ class StatusView {
     std::span<const uint32_t> words_;
 };
 
+// --- Limits of observations ---
+
+/// Words of the non-persistent state agents.observation_limits, u32: for each float of a frame (see
+/// AgentSpec::observation_name) the number of samples in which it reached a limit; as many words
+/// for samples whose changes an f32 hardly resolves; and the number of samples.  All are halved
+/// when that reaches kMostObservationSamples, and zero after a brain was loaded.
+constexpr int64_t observation_limit_words(int64_t frame_size) {
+    return 2 * frame_size + 1;
+}
+inline constexpr uint32_t kMostObservationSamples = 1u << 20;
+
+enum class ObservationLimit : uint8_t {
+    /// SafetyLimits::clip_obs deviations from the mean, or the bounds of encode_frame().
+    kClamped,
+    /// Far from its field's range, with a spread of less than eight units in the last place: an
+    /// offset should be subtracted in the game.
+    kUnresolved,
+};
+
+/// Calls visit(index, limit, share) for each float of a frame that was at a limit in at least
+/// `least_share` of the samples.  words: the state agents.observation_limits after a readback.
+template <class Visit>
+void for_each_observation_limit(std::span<const uint32_t> words, double least_share, Visit visit) {
+    if (words.empty() || words.back() == 0) return;
+    const size_t size = words.size() / 2;
+    for (size_t i = 0; i < size; ++i)
+        for (const ObservationLimit limit :
+             {ObservationLimit::kClamped, ObservationLimit::kUnresolved}) {
+            const double share = static_cast<double>(words[static_cast<size_t>(limit) * size + i]) /
+                                 static_cast<double>(words.back());
+            if (share >= least_share) visit(i, limit, share);
+        }
+}
+
+// --- Sums ---
+
 /// States of one entry after a readback.
 struct EntryStatus {
     std::span<const float> metrics = {};

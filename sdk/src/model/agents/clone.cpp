@@ -90,8 +90,8 @@ struct BehaviorCloningBuilder {
             index_copy_(ring.column("source"), place, trace.input("demonstrator", {kBatch}));
         const RunningMeanStd normalizer =
             own_normalizer(trace, schema, clone.normalize_observations);
-        count_limited_observations(status, schema, shown.observation, normalizer,
-                                   clone.limits.clip_obs);
+        count_observation_limits(status, schema, shown.observation, shown.is_sound, normalizer,
+                                 clone.limits.clip_obs);
         if (normalizer.mean.ok())
             RunningStatistics::declare(trace, "observations", encoded_width(schema))
                 .merge(encode_frame(schema, slice(shown.observation, -1, 0, schema.frame_size())),
@@ -218,7 +218,7 @@ AgentGraphs build_regression_graphs(const PolicyNetwork& network, const Regressi
         return {};
     };
     const auto network_of = [&](Trace& trace, const Tensor& input) {
-        const Tensor seen = clamp(where(less_equal(abs(input), 1e30), input, 0.0), -1e4, 1e4);
+        const Tensor seen = clamp(where(is_finite(input), input, 0.0), -kFarthest, kFarthest);
         const PolicyOutput net = network.forward(trace, "net", seen, {});
         return dense(trace, "net.head", net.features, r.output_size, 1, seed);
     };
@@ -238,9 +238,12 @@ AgentGraphs build_regression_graphs(const PolicyNetwork& network, const Regressi
         index_copy_(ring.column("input", r.input_size), place, input);
         index_copy_(ring.column("target", r.output_size), place,
                     clamp(target, -r.target_limit, r.target_limit));
-        status.add(
-            Counter::kRewardsClamped,
-            sum(number(logical_and(is_sound, greater(max(abs(target), {-1}), r.target_limit)))));
+        const auto count_beyond = [&](Counter counter, const Tensor& values, double limit) {
+            status.add(counter,
+                       sum(number(logical_and(is_sound, greater(max(abs(values), {-1}), limit)))));
+        };
+        count_beyond(Counter::kObservationsClamped, input, kFarthest);
+        count_beyond(Counter::kRewardsClamped, target, r.target_limit);
         status.add(Counter::kSamples, sum(number(is_sound)));
         status.add(Counter::kSamplesRejected, sum(number(logical_not(is_sound))));
         (void)status.finish();

@@ -143,7 +143,7 @@ struct ChoiceNet {
 void store_observations(Trace& trace, StatusWriter& status, const AgentSpec& schema,
                         const Transition& t, bool normalizes, double limit) {
     const RunningMeanStd normalizer = own_normalizer(trace, schema, normalizes);
-    count_limited_observations(status, schema, t.observation, normalizer, limit);
+    count_observation_limits(status, schema, t.observation, t.is_sound, normalizer, limit);
     if (!normalizer.mean.ok()) return;
     RunningStatistics::declare(trace, "observations", encoded_width(schema))
         .merge(encode_frame(schema, slice(t.observation, -1, 0, schema.frame_size())),

@@ -3,9 +3,9 @@
 
 // Encodes observations as network inputs: rotations, one-hot codes, normalization and sets.
 
-#include <hearth/agents/distribution.hpp>
+#include "model/agents/parts.hpp"
+
 #include <hearth/nn.hpp>
-#include <hearth/ops.hpp>
 
 #include <limits>
 
@@ -13,7 +13,11 @@ namespace hearth::agents {
 
 namespace {
 
-constexpr double kFarthest = 1e4;
+/// Beyond it an f32 does not tell directions apart.
+constexpr double kFarthestAngle = 1e6;
+/// A spread of less than eight units in the last place of a value this far from its field's range
+/// hides the value's changes.
+constexpr double kFewUnits = 0x1p-20, kFarFromRange = 1000;
 
 /// Location of a set's elements and of their count in a frame.
 struct SetPlace {
@@ -24,6 +28,14 @@ struct SetPlace {
 
 Tensor columns(const Tensor& x, int64_t begin, int64_t width) {
     return slice(x, -1, begin, begin + width);
+}
+
+Tensor joined(const std::vector<Tensor>& parts) {
+    return parts.size() == 1 ? parts[0] : concat(parts, -1);
+}
+
+double scale_of(const Field& f) {
+    return 2 / (f.range.high - f.range.low);
 }
 
 /// The first two columns of the quaternion's rotation matrix.  q: [..., 4], x, y, z, w.
@@ -47,7 +59,7 @@ void encode_list(const Tensor& raw, std::span<const Field> list, std::vector<Ten
             case FieldKind::kBox:
             case FieldKind::kPosition: {
                 const double middle = (f.range.low + f.range.high) / 2;
-                const double scale = 2 / (f.range.high - f.range.low);
+                const double scale = scale_of(f);
                 const Tensor centred = middle == 0 ? own : own - middle;
                 out.push_back(scale == 1 ? centred : centred * scale);
                 break;
@@ -61,10 +73,12 @@ void encode_list(const Tensor& raw, std::span<const Field> list, std::vector<Ten
             case FieldKind::kUnitVector:
                 out.push_back(lp_normalize(own, {-1}, 2, 1e-6));
                 break;
-            case FieldKind::kAngle:
-                out.push_back(sin(own));
-                out.push_back(cos(own));
+            case FieldKind::kAngle: {
+                const Tensor angle = clamp(own, -kFarthestAngle, kFarthestAngle);
+                out.push_back(sin(angle));
+                out.push_back(cos(angle));
                 break;
+            }
             case FieldKind::kQuaternion:
                 out.push_back(rotation_columns(own));
                 break;
@@ -104,16 +118,47 @@ void mark_normalized(std::span<const Field> list, std::vector<float>& out) {
     }
 }
 
-/// True where x is finite and small enough for sines and squares.
+/// Finite values whose squares can be summed.
 Tensor sound(const Tensor& x) {
-    const Tensor is_finite =
-        less_equal(abs(x), static_cast<double>(std::numeric_limits<float>::max()));
-    return clamp(where(is_finite, x, 0.0), -1e6, 1e6);
+    return clamp(where(is_finite(x), x, 0.0), -kFarthest, kFarthest);
 }
 
-Tensor joined(std::vector<Tensor> parts) {
-    return parts.size() == 1 ? parts[0] : concat(parts, -1);
+Tensor bounded(const Tensor& x) {
+    return clamp(x, -kFarthest, kFarthest);
 }
+
+Tensor standardized(const Tensor& encoded, const RunningMeanStd& normalizer) {
+    return (encoded - normalizer.mean) * rsqrt(normalizer.variance + 1e-8);
+}
+
+Tensor is_normalized(Trace& trace, const AgentSpec& schema) {
+    return greater(normalized_mask(trace, schema), 0);
+}
+
+/// How the elements of a frame are encoded and bounded, one value each.  Elements that are not
+/// encoded one by one keep their values, and are not normalized.
+struct RawElements {
+    std::vector<double> middle, scale, bound, is_normalized;
+    std::vector<double> encoded;  ///< index in the encoded frame
+
+    void add(std::span<const Field> list, int64_t& encoded_index) {
+        for (const Field& f : list) {
+            if (f.kind == FieldKind::kDict || f.kind == FieldKind::kArray) {
+                for (int64_t i = 0; i < f.count; ++i) add(f.fields, encoded_index);
+                continue;
+            }
+            const bool is_single = f.kind == FieldKind::kBox || f.kind == FieldKind::kPosition;
+            for (int64_t i = 0; i < f.raw_size(); ++i) {
+                middle.push_back(is_single ? (f.range.low + f.range.high) / 2 : 0);
+                scale.push_back(is_single ? scale_of(f) : 1);
+                bound.push_back(f.kind == FieldKind::kAngle ? kFarthestAngle : kFarthest);
+                is_normalized.push_back(is_single && f.normalized ? 1 : 0);
+                encoded.push_back(is_single ? static_cast<double>(encoded_index + i) : 0);
+            }
+            encoded_index += f.encoded_size();
+        }
+    }
+};
 
 /// relu(linear(element)), pooled by mean and maximum over the elements that are present.
 Tensor pooled(Trace& trace, const std::string& name, const Field& set, const Tensor& frame,
@@ -125,7 +170,7 @@ Tensor pooled(Trace& trace, const std::string& name, const Field& set, const Ten
     Shape shape{frame.dim(0), set.count, width};
     std::vector<Tensor> parts;
     encode_list(reshape(raw, shape), set.fields, parts);
-    const Tensor elements = clamp(joined(std::move(parts)), -options.clip, options.clip);
+    const Tensor elements = bounded(joined(parts));
     const Tensor hidden = relu(nn::linear(trace, name, elements, options.entity_features,
                                           {.init = nn::WeightInit::kOrthogonal}));
     // [rows, capacity, 1]: 1 for present elements.  relu is never below the zero of absent ones.
@@ -143,7 +188,7 @@ Tensor encode_frame(const AgentSpec& schema, const Tensor& frame) {
     std::vector<Tensor> parts;
     encode_list(sound(frame), schema.observations(), parts);
     if (parts.empty()) return slice(frame, -1, 0, 0);
-    return clamp(joined(std::move(parts)), -kFarthest, kFarthest);
+    return bounded(joined(parts));
 }
 
 Tensor normalized_mask(Trace& trace, const AgentSpec& schema) {
@@ -153,12 +198,37 @@ Tensor normalized_mask(Trace& trace, const AgentSpec& schema) {
 }
 
 Tensor normalize_frame(const AgentSpec& schema, const Tensor& frame,
-                       const RunningMeanStd& normalizer) {
+                       const RunningMeanStd& normalizer, double clip) {
     const Tensor seen = encode_frame(schema, frame);
     if (!seen.ok() || !normalizer.mean.ok()) return seen;
-    const Tensor is_normalized = greater(normalized_mask(*seen.trace(), schema), 0);
-    const Tensor scaled = (seen - normalizer.mean) * rsqrt(normalizer.variance + 1e-8);
-    return where(is_normalized, scaled, seen);
+    return where(is_normalized(*seen.trace(), schema),
+                 clamp(standardized(seen, normalizer), -clip, clip), seen);
+}
+
+LimitedElements elements_at_limit(const AgentSpec& schema, const Tensor& frame,
+                                  const RunningMeanStd& normalizer, double clip) {
+    if (!frame.ok()) return {frame, frame};
+    RawElements elements;
+    int64_t encoded_size = 0;
+    elements.add(schema.observations(), encoded_size);
+    Trace& trace = *frame.trace();
+    const auto of_each = [&](const std::vector<double>& values, DType dtype = DType::kF32) {
+        return trace.constant(HostTensor::of({schema.frame_size()}, values, dtype));
+    };
+    const Tensor scale = of_each(elements.scale);
+    const Tensor encoded = (frame - of_each(elements.middle)) * scale;
+    Tensor limited =
+        logical_or(greater(abs(frame), of_each(elements.bound)), greater(abs(encoded), kFarthest));
+    if (!normalizer.mean.ok()) return {number(limited), number(limited) * 0.0};
+    const Tensor index = of_each(elements.encoded, DType::kI32);
+    const RunningMeanStd own{take(normalizer.mean, index), take(normalizer.variance, index)};
+    const Tensor is_normalized = greater(of_each(elements.is_normalized), 0);
+    const Tensor size = abs(frame) * scale;
+    limited = logical_or(
+        limited, logical_and(is_normalized, greater(abs(standardized(encoded, own)), clip)));
+    const Tensor unresolved =
+        logical_and(greater(size, kFarFromRange), greater(size * kFewUnits, sqrt(own.variance)));
+    return {number(limited), number(logical_and(is_normalized, unresolved))};
 }
 
 Tensor encode(Trace& trace, std::string_view prefix, const AgentSpec& schema,
@@ -179,8 +249,7 @@ Tensor encode(Trace& trace, std::string_view prefix, const AgentSpec& schema,
     std::vector<Tensor> parts;
     for (int64_t i = 0; i < schema.frame_stack() && encoded_width > 0; ++i) {
         const Tensor frame = columns(observation, i * schema.frame_size(), schema.frame_size());
-        const Tensor seen = normalize_frame(schema, frame, options.normalizer);
-        parts.push_back(clamp(seen, -options.clip, options.clip));
+        parts.push_back(normalize_frame(schema, frame, options.normalizer, options.clip));
     }
     std::vector<SetPlace> sets;
     find_sets(schema.observations(), "", 0, sets);
@@ -188,7 +257,7 @@ Tensor encode(Trace& trace, std::string_view prefix, const AgentSpec& schema,
     for (const SetPlace& s : sets)
         parts.push_back(pooled(trace, nn::join_name(prefix, "sets." + s.path), *s.field, newest,
                                s.begin, options));
-    return joined(std::move(parts));
+    return joined(parts);
 }
 
 }  // namespace hearth::agents

@@ -20,6 +20,10 @@
 
 namespace hearth::agents {
 
+/// Bound of raw and encoded observations and of running sums of rewards: their squares can still
+/// be summed in an f32.
+inline constexpr double kFarthest = 1e15;
+
 // --- Small algebra ---
 
 /// bool of any shape -> f32.
@@ -52,6 +56,18 @@ struct RunningStatistics {
     /// followed within some merges.
     void merge(const Tensor& samples, const Tensor& weight) const;
 };
+
+// --- Limits of observations ---
+
+/// f32 [batch, frame size] each: 1 for raw elements of a frame that reach a limit, and for those
+/// whose changes an f32 hardly resolves: far from their field's range, with a spread of less than
+/// eight units in the last place.
+struct LimitedElements {
+    Tensor limited, unresolved;
+};
+/// As normalize_frame() encodes them.  frame: [batch, frame size].
+LimitedElements elements_at_limit(const AgentSpec& schema, const Tensor& frame,
+                                  const RunningMeanStd& normalizer, double clip);
 
 // --- Copies of weights ---
 

@@ -366,8 +366,8 @@ StatusTensors PpoBuilder::keep(Trace& trace, Transition t, const Tensor& log_pro
     status.add(Counter::kSamples, sum(number(is_stored)));
     status.add(Counter::kSamplesRejected, t.refused());
     status.add(Counter::kSamplesDropped, sum(number(logical_and(is_sound, logical_not(has_room)))));
-    count_limited_observations(status, schema_, t.observation, published_normalizer(trace),
-                               ppo_.limits.clip_obs);
+    count_observation_limits(status, schema_, t.observation, is_sound, published_normalizer(trace),
+                             ppo_.limits.clip_obs);
     t.track_episodes(status, ppo_.n_agents);
     return status.finish();
 }
@@ -838,8 +838,8 @@ PpoBuilder::Columns PpoBuilder::reviewed(Trace& trace, StatusWriter& status) con
 
     status.add(Counter::kSamples, sum(c.valid));
     status.add(Counter::kSamplesRejected, sum(number(logical_not(is_sound))));
-    count_limited_observations(status, schema_, c.observation, published_normalizer(trace),
-                               ppo_.limits.clip_obs);
+    count_observation_limits(status, schema_, c.observation, is_sound, published_normalizer(trace),
+                             ppo_.limits.clip_obs);
     const Tensor is_over = greater(c.end, 0.5);
     average_episodes(status, is_over, sum(number(is_over)), played.episode_return,
                      played.episode_length);

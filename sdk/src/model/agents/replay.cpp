@@ -250,13 +250,27 @@ Tensor limited_rewards(StatusWriter& status, const Tensor& reward, const Tensor&
     return clamp(where(is_sound, reward, 0.0), -limit, limit);
 }
 
-void count_limited_observations(StatusWriter& status, const AgentSpec& schema,
-                                const Tensor& observation, const RunningMeanStd& normalizer,
-                                double limit) {
-    if (encoded_width(schema) == 0) return;
-    const Tensor newest = slice(observation, -1, 0, schema.frame_size());
-    const Tensor seen = normalize_frame(schema, newest, normalizer);
-    status.add(Counter::kObservationsClamped, sum(number(greater(abs(seen), limit))));
+void count_observation_limits(StatusWriter& status, const AgentSpec& schema,
+                              const Tensor& observation, const Tensor& is_sound,
+                              const RunningMeanStd& normalizer, double clip) {
+    if (!observation.ok() || schema.frame_size() == 0) return;
+    Trace& trace = *observation.trace();
+    const int64_t size = schema.frame_size();
+    const LimitedElements found =
+        elements_at_limit(schema, slice(observation, -1, 0, size), normalizer, clip);
+    const Tensor weight = unsqueeze(number(is_sound), {-1});
+    const Tensor limited = found.limited * weight;
+    status.add(Counter::kObservationsClamped, sum(limited));
+
+    const Tensor before = trace.non_persistent_state(
+        "agents.observation_limits", {observation_limit_words(size)}, {}, DType::kU32);
+    const Tensor counts =
+        concat({sum(limited, {0}), sum(found.unresolved * weight, {0}), sum(weight, {0})}, 0);
+    const Tensor after = before + cast(counts, DType::kU32);
+    // Halved now and then, so that shares are those of late.
+    const Tensor is_full = greater_equal(slice(after, 0, 2 * size, 2 * size + 1),
+                                         static_cast<double>(kMostObservationSamples));
+    trace.assign(before, where(is_full, div(after, trace.constant(2, DType::kU32)), after));
 }
 
 RunningMeanStd published_normalizer(Trace& trace, const AgentSpec& schema, bool is_used) {

@@ -130,10 +130,11 @@ int64_t encoded_width(const AgentSpec& schema);
 /// Counts and clamps rewards.  reward: [rows], already scaled -> [rows].
 Tensor limited_rewards(StatusWriter& status, const Tensor& reward, const Tensor& is_sound,
                        double limit);
-/// Counts the elements of the newest frames that exceed the observation limit.
-void count_limited_observations(StatusWriter& status, const AgentSpec& schema,
-                                const Tensor& observation, const RunningMeanStd& normalizer,
-                                double limit);
+/// Counts elements of the newest frames that reach a limit, as a counter and by element in the
+/// transient state agents.observation_limits (status.hpp).  is_sound: bool [rows]: those that count.
+void count_observation_limits(StatusWriter& status, const AgentSpec& schema,
+                              const Tensor& observation, const Tensor& is_sound,
+                              const RunningMeanStd& normalizer, double clip);
 
 /// The observation statistics that agents act by.
 RunningMeanStd published_normalizer(Trace& trace, const AgentSpec& schema, bool is_used);

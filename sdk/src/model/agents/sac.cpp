@@ -97,7 +97,8 @@ struct SacBuilder {
         status.add(Counter::kSamplesRejected, t.refused());
         const RunningMeanStd normalizer =
             own_normalizer(trace, schema, replay.normalize_observations);
-        count_limited_observations(status, schema, t.observation, normalizer, sac.limits.clip_obs);
+        count_observation_limits(status, schema, t.observation, t.is_sound, normalizer,
+                                 sac.limits.clip_obs);
         if (normalizer.mean.ok())
             RunningStatistics::declare(trace, "observations", encoded_width(schema))
                 .merge(encode_frame(schema, slice(t.observation, -1, 0, schema.frame_size())),
