@@ -145,7 +145,8 @@ struct DeviceTarget {
 struct CookOptions {
     /// In order of preference: a device uses the first that it can run.  Empty: baseline alone.
     std::vector<DeviceTarget> device_targets = {};
-    uint64_t max_batch_size = 1;
+    /// Maximum batch size of a recording; 0: 1, and for recook() that of the package.
+    uint64_t max_batch_size = 0;
     std::string notes = {};  ///< kept in the package, for information
     /// AgentManifest::save() of agents whose entries these are: hearth_agents_create then needs
     /// only the package.
@@ -177,14 +178,16 @@ struct Cooked {
 
 /// Compiles the entries for each device target and packs the programs, the weights and the graphs,
 /// for LoadedProgram::load_package.  Errors: as compile(), naming the device target;
-/// kInvalidArgument for device targets of equal names.  Deterministic.
+/// kInvalidArgument for device targets of equal names, and for a max_batch_size below the number of
+/// agents in options.agents.  Deterministic.
 Result<Cooked> cook(std::span<Trace* const> entries, const CookOptions& options);
 inline Result<Cooked> cook(std::initializer_list<Trace*> entries, const CookOptions& options) {
     return cook(std::span<Trace* const>(entries.begin(), entries.size()), options);
 }
 
-/// Cooks the graphs that a package keeps again for other device targets; without options.agents,
-/// its agent manifest is kept.  Errors: also those of the package.
+/// Cooks the graphs that a package keeps again for other device targets.  Without options.agents
+/// its agent manifest is kept, without options.max_batch_size its maximum batch size.
+/// Errors: also those of the package.
 Result<Cooked> recook(std::span<const std::byte> package, const CookOptions& options);
 
 }  // namespace hearth

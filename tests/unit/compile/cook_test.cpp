@@ -5,6 +5,7 @@
 #include "compiler/interpreter/run_program.hpp"
 #include "program/package.hpp"
 
+#include <hearth/agents/learners.hpp>
 #include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>
@@ -101,6 +102,34 @@ TEST_F(Cook, CookingAgainGivesTheSamePackage) {
     const Result<Cooked> package = cooked();
     ASSERT_TRUE(package.ok());
     const Result<Cooked> again = recook(package->bytes, two_profiles());
+    ASSERT_TRUE(again.ok()) << again.status().message();
+    EXPECT_EQ(again->bytes, package->bytes);
+}
+
+TEST_F(Cook, APackageKeepsItsBatchSizeWhenItIsCookedAgain) {
+    const Result<Cooked> package = cooked();
+    ASSERT_TRUE(package.ok());
+    CookOptions options = two_profiles();
+    options.max_batch_size = 0;
+    const Result<Cooked> again = recook(package->bytes, options);
+    ASSERT_TRUE(again.ok()) << again.status().message();
+    EXPECT_EQ(again->bytes, package->bytes);
+}
+
+TEST_F(Cook, ABatchSmallerThanItsAgentsIsRefused) {
+    using namespace agents;
+    const AgentSpec spec(ObservationSpec().box("x"), ActionSpec().discrete("y", 2));
+    const AgentManifest manifest = make_manifest(spec, Ppo{.n_agents = 5});
+    CookOptions options{.max_batch_size = 4, .agents = manifest.save()};
+    const Result<Cooked> small = cook({&act_, &learn_}, options);
+    ASSERT_FALSE(small.ok());
+    EXPECT_EQ(small.status().message(),
+              "max_batch_size is 4, expected at least the 5 agents of the package");
+    options.max_batch_size = 5;
+    const Result<Cooked> package = cook({&act_, &learn_}, options);
+    ASSERT_TRUE(package.ok()) << package.status().message();
+    EXPECT_FALSE(recook(package->bytes, {.max_batch_size = 1}).ok());
+    const Result<Cooked> again = recook(package->bytes, {});
     ASSERT_TRUE(again.ok()) << again.status().message();
     EXPECT_EQ(again->bytes, package->bytes);
 }

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "compiler/ir/graph.hpp"
-#include "program/program.hpp"
+#include "program/package.hpp"
 
 #include <hearth/compile.hpp>
 
@@ -37,6 +37,10 @@ Compiled describe(const Program& program);
 
 /// cook() of graphs instead of traces.
 Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options);
+
+/// Maximum batch size that a package was cooked for.
+/// Errors: kInvalidArgument if its programs are unreadable and it has no agents.
+Result<uint64_t> max_batch_size_of(const PackageView& package);
 
 /// Program::graph_hash of entries that compute these graphs.
 uint64_t hash_of_graphs(std::span<const Graph> graphs);

@@ -11,6 +11,8 @@
 #include "program/package.hpp"
 #include "program/spirv.hpp"
 
+#include <hearth/agents/manifest.hpp>
+
 #include <algorithm>
 
 namespace hearth {
@@ -96,9 +98,21 @@ Result<OpenPackage> open_package(std::span<const std::byte> bytes) {
     return package;
 }
 
+/// Checks that the agents of a manifest (AgentManifest::save()) fit into a batch.
+Status check_agents(std::span<const std::byte> manifest, uint64_t max_batch_size) {
+    if (manifest.empty()) return {};
+    HEARTH_ASSIGN(const agents::AgentManifest agents, agents::AgentManifest::load(manifest));
+    if (agents.n_agents <= max_batch_size) return {};
+    return invalid_argument("max_batch_size is " + std::to_string(max_batch_size) +
+                            ", expected at least the " + std::to_string(agents.n_agents) +
+                            " agents of the package");
+}
+
 }  // namespace
 
 Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options) {
+    const uint64_t max_batch_size = std::max<uint64_t>(options.max_batch_size, 1);
+    HEARTH_TRY(check_agents(options.agents, max_batch_size));
     std::vector<DeviceTarget> profiles = options.device_targets;
     if (profiles.empty()) profiles.emplace_back();
     const auto report = [&](std::string_view profile, size_t done) {
@@ -111,7 +125,7 @@ Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options
         DeviceTarget& profile = profiles[i];
         report(profile.name, i);
         const std::string remark = take_name(profile.options, profile.name);
-        profile.options.max_batch_size = options.max_batch_size;
+        profile.options.max_batch_size = max_batch_size;
         Result<CompiledProgram> compiled = compile_graphs(graphs, profile.options);
         if (!compiled.ok())
             return compiled.status().with_context("device target '" + profile.name + "'");
@@ -146,16 +160,33 @@ Result<Cooked> cook(std::span<Trace* const> entries, const CookOptions& options)
     });
 }
 
+Result<uint64_t> max_batch_size_of(const PackageView& package) {
+    ProgramView program;
+    ViewError error;
+    if (program.open(package.program(0), &error, package.weights()))
+        return program.header().max_batch_size;
+    // Programs of older formats cannot be read; a manifest of agents can.
+    if (!package.agents().empty()) {
+        HEARTH_ASSIGN(const agents::AgentManifest agents,
+                      agents::AgentManifest::load(package.agents()));
+        return agents.n_agents;
+    }
+    return invalid_argument(
+        "max_batch_size must be given: the package's programs, which have one, cannot be read");
+}
+
 Result<Cooked> recook(std::span<const std::byte> package, const CookOptions& options) {
     return or_out_of_memory([&]() -> Result<Cooked> {
         HEARTH_ASSIGN(const OpenPackage open, open_package(package));
         HEARTH_ASSIGN(std::vector<Graph> graphs,
                       load_graphs(open.view.graph(), open.view.weights()));
-        if (!options.agents.empty()) return cook_graphs(std::move(graphs), options);
-        CookOptions with_agents = options;
-        const std::span<const std::byte> agents = open.view.agents();
-        with_agents.agents.assign(agents.begin(), agents.end());
-        return cook_graphs(std::move(graphs), with_agents);
+        CookOptions kept = options;
+        if (kept.agents.empty())
+            kept.agents.assign(open.view.agents().begin(), open.view.agents().end());
+        if (kept.max_batch_size == 0) {
+            HEARTH_ASSIGN(kept.max_batch_size, max_batch_size_of(open.view));
+        }
+        return cook_graphs(std::move(graphs), kept);
     });
 }
 
