@@ -46,7 +46,7 @@ class Network {
         const std::string bytes{std::istreambuf_iterator<char>(file), {}};
         if (bytes.empty()) return fail(path, "no such file, or an empty one");
         hearth_context* const context = hearth_headless_context(host_);
-        if (!load(context, bytes)) return fail(path, hearth_context_error(context));
+        if (!load(context, bytes)) return fail(path, hearth_headless_error(host_));
         hearth_session_create_info create = hearth_session_create_info_default();
         create.program = program_;
         if (hearth_session_create(context, &create, &session_) != HEARTH_OK)
@@ -115,12 +115,10 @@ class Network {
         // Packages must be 8-byte aligned.
         std::vector<uint64_t> aligned((bytes.size() + 7) / 8);
         std::memcpy(aligned.data(), bytes.data(), bytes.size());
-        hearth_package_load_info package = hearth_package_load_info_default();
-        package.bytes = aligned.data();
-        package.byte_count = bytes.size();
-        if (hearth_package_load(context, &package, &program_) == HEARTH_OK) return true;
+        if (hearth_headless_load_package(host_, aligned.data(), bytes.size(), nullptr, 0,
+                                         &program_) == HEARTH_OK)
+            return true;
         // Also accepts a single program, as shipped by games for one device.
-        const std::string of_package = hearth_context_error(context);
         hearth_program_load_info program = hearth_program_load_info_default();
         program.bytes = aligned.data();
         program.byte_count = bytes.size();

@@ -9,8 +9,10 @@
 #include "run_tool.hpp"
 #include "support/onnx_builder.hpp"
 
+#include <hearth/agents/learners.hpp>
 #include <hearth/brain.hpp>
 #include <hearth/brain_file.hpp>
+#include <hearth/compile.hpp>
 #include <hearth/core/os_file.hpp>
 #include <hearth/io.hpp>
 #include <hearth/weights.hpp>
@@ -552,6 +554,32 @@ TEST_F(Tool, CookingAPackageAgainGivesTheSameBytes) {
     json b = json::parse(info.text);
     EXPECT_EQ(a["graph_hash"], b["graph_hash"]);
     EXPECT_EQ(a["device_targets"], b["device_targets"]);
+}
+
+TEST_F(Tool, AgentsCookedAgainKeepTheirNumberAndPrecision) {
+    using namespace agents;
+    const AgentSpec spec(ObservationSpec().box("x"), ActionSpec().discrete("y", 2));
+    const Ppo ppo{.n_agents = 8, .n_steps = 4};
+    const AgentManifest manifest = make_manifest(spec, ppo);
+    const AgentGraphs graphs = build_agent_graphs(spec, mlp_network({8}), ppo);
+    const Result<Cooked> cooked =
+        hearth::cook(runtime_entries(graphs, manifest), {.max_batch_size = manifest.n_agents,
+                                                         .notes = R"({"precision": "f16"})",
+                                                         .agents = manifest.save()});
+    ASSERT_TRUE(cooked.ok()) << cooked.status().message();
+    ASSERT_TRUE(write_file_atomically(path("agents.hearth"), cooked->bytes).ok());
+    const std::string cook = "cook --no-measure --json '" + path("agents.hearth") + "' -o '" +
+                             path("again.hearth") + "'";
+    const Ran again = run(cook);
+    ASSERT_EQ(again.exit_code, 0) << again.text;
+    EXPECT_EQ(json::parse(again.text)["max_batch_size"], 8);
+    const json info = json::parse(run("inspect --json '" + path("again.hearth") + "'").text);
+    EXPECT_EQ(info["device_targets"][0]["max_batch_size"], 8);
+    EXPECT_EQ(json::parse(info["remarks"].get<std::string>())["precision"], "f16");
+    const Ran small = run(cook + " --max-batch-size 1");
+    EXPECT_EQ(small.exit_code, 1) << small.text;
+    EXPECT_TRUE(small.says("max_batch_size is 1, expected at least the 8 agents of the package"))
+        << small.text;
 }
 
 TEST_F(Tool, RunWritesWhatTheReferenceComputes) {

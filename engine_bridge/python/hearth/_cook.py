@@ -31,8 +31,8 @@ def _taken(cook: Any) -> bytes:
         lib().hearth_blob_destroy(blob)
 
 
-def _common(max_batch_size: int, device_targets: Sequence[str] | None, precision: str, quantize: str | None,
-            device: Device | None) -> tuple[dict[str, Any], Any]:
+def _common(max_batch_size: int | None, device_targets: Sequence[str] | None, precision: str | None,
+            quantize: str | None, device: Device | None) -> tuple[dict[str, Any], Any]:
     if device_targets is None:
         device_targets = ["device"] if device is not None else ["baseline"]
     return ({"max_batch_size": max_batch_size, "device_targets": list(device_targets), "precision": precision,
@@ -61,9 +61,12 @@ def cook_onnx(model: Package, *, max_batch_size: int = 1, name: str = "main",
     return _taken(lambda blob, messages: lib().hearth_cook_onnx(data, len(data), options, host, blob, messages))
 
 
-def cook_package(package: Package, *, max_batch_size: int = 1, device_targets: Sequence[str] | None = None,
-                 precision: str = "f32", quantize: str | None = None, device: Device | None = None) -> bytes:
-    """Compiles a package again from the graphs and weights in it, for other device targets or another batch size."""
+def cook_package(package: Package, *, max_batch_size: int | None = None, device_targets: Sequence[str] | None = None,
+                 precision: str | None = None, quantize: str | None = None, device: Device | None = None) -> bytes:
+    """Compiles a package again from the graphs and weights in it, for other device targets or another batch size.
+
+    max_batch_size, precision: None: as the package was compiled.
+    """
     common, host = _common(max_batch_size, device_targets, precision, quantize, device)
     options, data = _options(common), read_bytes(package)
     return _taken(lambda blob, messages: lib().hearth_cook_package(data, len(data), options, host, blob, messages))

@@ -116,15 +116,14 @@ def _array(value: Any, dtype: np.dtype[Any], name: str) -> Array:
 class LoadedPackage:
     """Base of models and agents: a package, loaded for a device."""
 
-    def __init__(self, package: Package, device: Device | None, device_target: str | None) -> None:
+    def __init__(self, package: Package, device: Device | None, device_target: str | None, trust: bool) -> None:
         self._device = device if device is not None else default_device()
         self._program = ctypes.c_void_p()
         data = read_bytes(package)
-        words = _aligned(data)
-        info = c.PackageLoadInfo(bytes=ctypes.addressof(words), byte_count=len(data),
-                                 device_target=None if device_target is None else device_target.encode())
-        check(lib().hearth_package_load(self._device._context, ctypes.byref(info), ctypes.byref(self._program)),
-              lambda: lib().hearth_context_error(self._device._context))
+        target = None if device_target is None else device_target.encode()
+        self._device._check(lib().hearth_headless_load_package(
+            self._device._handle, _aligned(data), len(data), target, c.TRUST_KERNELS if trust else 0,
+            ctypes.byref(self._program)))
         self._info = c.ProgramInfo()
         self._check_program(lib().hearth_program_get_info(self._program, ctypes.byref(self._info)))
         self._variables: dict[str, tuple[int, c.VariableInfo]] = {}
@@ -187,7 +186,8 @@ class Model(LoadedPackage):
     """A package on a device, with its weights.
 
     package: the bytes that `cook_onnx` returns, or the path of a .hearth file.  device_target: the name of one of the
-    package's; None: the first that the device can run.
+    package's; None: the first that the device can run.  trust: on the CPU device, run the kernels in the package, C
+    text that is code of whoever made it; otherwise its graph is compiled again.  Ignored on GPUs.
 
         model = hearth.Model(hearth.cook_onnx("policy.onnx", max_batch_size=64))
         action = model.run(observation=numpy.zeros((10, 8), "float32"))["action"]
@@ -196,9 +196,9 @@ class Model(LoadedPackage):
     """
 
     def __init__(self, package: Package, device: Device | None = None, *,
-                 device_target: str | None = None) -> None:
+                 device_target: str | None = None, trust: bool = False) -> None:
         self._session = ctypes.c_void_p()
-        super().__init__(package, device, device_target)
+        super().__init__(package, device, device_target, trust)
         self._entries: dict[str, tuple[int, list[_Binding]]] = {}
         try:
             for index in range(self._info.entry_count):

@@ -180,8 +180,11 @@ def test_the_cpu_is_a_device_whose_brains_load_on_others(device, layer):
         with hearth.Agents(hearth.cook_agents(FIELDS, PUSH, n_agents=3, device=cpu), 3, cpu) as agents:
             for _ in range(3):
                 agents.decide(np.zeros((3, 4)), rewards=np.ones(3))
+        for_gpus = hearth.cook_onnx(linear_onnx(weight, bias), max_batch_size=16)
+        with hearth.Model(for_gpus, cpu) as model:  # compiled from its graph
+            assert np.abs(model.run(x=x)["y"] - np.tanh(x @ weight + bias)).max() < 1e-5
         with pytest.raises(hearth.HearthError, match="it is for a Vulkan device, and this is a CPU device"):
-            hearth.Model(hearth.cook_onnx(linear_onnx(weight, bias)), cpu)
+            hearth.Model(for_gpus, cpu, trust=True)
 
 
 def test_errors_name_what_was_expected_and_found(device, layer):

@@ -563,8 +563,9 @@ typedef struct hearth_cpu_kernel_source {
 } hearth_cpu_kernel_source;
 
 /* Compiles kernels at run time.  Called by hearth_program_load and hearth_package_load, on their
- * thread.  Returns a table of the kernels, which must live as long as the context, or NULL: the
- * load then fails and names a kernel. */
+ * thread.  The sources are those in the program, and so code of whoever made it.  Returns a table
+ * of the kernels, which must live as long as the context, or NULL: the load then fails and names a
+ * kernel. */
 typedef const hearth_cpu_kernel_table* (*hearth_cpu_compile_callback)(
     void* user_data, hearth_cpu_isa cpu_isa, const hearth_cpu_kernel_source* sources,
     uint32_t count);

@@ -184,7 +184,7 @@ void read(Options& o, const char* key, Hyperparameter& value) {
     if (given.is_null()) return;
     if (!number.is_number()) {
         o.fail(std::string(key) + ": expected a number or {\"tunable\": number}, found " +
-               given.dump());
+               programs::describe(given));
         return;
     }
     value = is_tunable ? Hyperparameter::tunable(number.get<double>())

@@ -6,6 +6,7 @@
 #include "agents_options.hpp"
 #include "core/out_of_memory.hpp"
 #include "headless.hpp"
+#include "program/package.hpp"
 #include "result.hpp"
 
 #include <hearth/compile.hpp>
@@ -16,6 +17,8 @@
 
 #include <programs/device_targets.hpp>
 
+#include <algorithm>
+#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,10 +34,13 @@ namespace {
 constexpr int64_t kMaxBatchSize = int64_t{1} << 24;
 
 /// Reads the options that all packages have.
-Result<CookOptions> cook_options(Options& o, hearth_headless* host) {
+/// notes  of the package that is cooked again, if one is.
+Result<CookOptions> cook_options(Options& o, hearth_headless* host, std::string_view notes = {}) {
     CookOptions cook;
-    cook.max_batch_size = static_cast<uint64_t>(o.whole("max_batch_size", 1, 1, kMaxBatchSize));
-    const std::string precision = o.text("precision", "f32", {"f32", "f16"});
+    cook.max_batch_size = static_cast<uint64_t>(o.whole("max_batch_size", 0, 1, kMaxBatchSize));
+    const bool is_f16 = programs::precision_in(notes) == Precision::kF16;
+    const std::string precision = o.text("precision", is_f16 ? "f16" : "f32", {"f32", "f16"});
+    cook.notes = Json{{"by", hearth_build_info()}, {"precision", precision}}.dump();
     const std::string quantize = o.text("quantize", "", {"", "f16", "int8", "int4"});
     if (quantize == "f16") cook.quantize.format = WeightFormat::kF16;
     if (quantize == "int8") cook.quantize.format = WeightFormat::kInt8;
@@ -52,6 +58,17 @@ Result<CookOptions> cook_options(Options& o, hearth_headless* host) {
     return cook;
 }
 
+/// The notes of a package, which need not be aligned.
+Result<std::string> notes_of(std::span<const std::byte> package) {
+    std::vector<uint64_t> aligned((package.size() + 7) / 8);
+    if (!package.empty()) std::memcpy(aligned.data(), package.data(), package.size());
+    PackageView view;
+    ViewError error;
+    if (!view.open(std::as_bytes(std::span(aligned)).first(package.size()), &error))
+        return Status(error.code, error.text.c_str());
+    return std::string(view.notes());
+}
+
 Result<ImportOptions> import_options(Options& o) {
     ImportOptions import;
     const Json shapes = o.any("shapes");
@@ -59,7 +76,8 @@ Result<ImportOptions> import_options(Options& o) {
         NamedShape named{name, {}};
         if (!extents.is_array() || extents.size() > kMaxRank)
             return invalid_argument("options: shapes." + name + ": expected at most " +
-                                    std::to_string(kMaxRank) + " extents, found " + extents.dump());
+                                    std::to_string(kMaxRank) + " extents, found " +
+                                    programs::describe(extents));
         for (const Json& extent : extents) {
             if (extent == "batch")
                 named.shape.push_back(kBatch);
@@ -68,7 +86,7 @@ Result<ImportOptions> import_options(Options& o) {
             else
                 return invalid_argument("options: shapes." + name +
                                         ": expected whole numbers or \"batch\", found " +
-                                        extent.dump());
+                                        programs::describe(extent));
         }
         import.input_shapes.push_back(std::move(named));
     }
@@ -154,18 +172,24 @@ Result<std::vector<std::byte>> cook_onnx(std::span<const std::byte> bytes, const
     return std::move(cooked.bytes);
 }
 
+}  // namespace
+
 Result<std::vector<std::byte>> cook_package(std::span<const std::byte> bytes, const char* text,
                                             hearth_headless* host) {
     HEARTH_ASSIGN(Options o, Options::parse(text));
-    HEARTH_ASSIGN(const CookOptions options, cook_options(o, host));
+    HEARTH_ASSIGN(const std::string notes, notes_of(bytes));
+    HEARTH_ASSIGN(const CookOptions options, cook_options(o, host, notes));
     HEARTH_TRY(o.finish());
     HEARTH_ASSIGN(Cooked cooked, recook(bytes, options));
     return std::move(cooked.bytes);
 }
 
+namespace {
+
 Result<std::vector<std::byte>> cook_agents(const char* text, hearth_headless* host) {
     HEARTH_ASSIGN(Options o, Options::parse(text));
     HEARTH_ASSIGN(CookOptions options, cook_options(o, host));
+    options.max_batch_size = std::max<uint64_t>(options.max_batch_size, 1);
     HEARTH_ASSIGN(const DescribedAgents agents,
                   build_described_agents(o, static_cast<int64_t>(options.max_batch_size)));
     HEARTH_TRY(o.finish());
@@ -174,14 +198,16 @@ Result<std::vector<std::byte>> cook_agents(const char* text, hearth_headless* ho
     return std::move(cooked.bytes);
 }
 
-/// Passes the result of `work` to the caller.
+/// Passes the result of `work` to the caller; `host`, which may be null, will load it.
 template <class Work>
-hearth_result deliver(hearth_blob** out, hearth_messages* messages, Work&& work) {
+hearth_result deliver(hearth_headless* host, hearth_blob** out, hearth_messages* messages,
+                      Work&& work) {
     if (out == nullptr) return set_messages(messages, invalid_argument("out is NULL"));
     Result<std::unique_ptr<hearth_blob>> blob =
         or_out_of_memory([&]() -> Result<std::unique_ptr<hearth_blob>> {
             auto made = std::make_unique<hearth_blob>();
             HEARTH_ASSIGN(made->bytes, work());
+            if (host != nullptr) host->trust(made->bytes);
             return made;
         });
     if (!blob.ok()) return set_messages(messages, blob.status());
@@ -216,20 +242,20 @@ void hearth_blob_destroy(hearth_blob* blob) {
 hearth_result hearth_cook_onnx(const void* bytes, uint64_t byte_count, const char* options,
                                hearth_headless* host, hearth_blob** out,
                                hearth_messages* messages) {
-    return deliver(out, messages,
+    return deliver(host, out, messages,
                    [&] { return cook_onnx(bytes_of(bytes, byte_count), options, host); });
 }
 
 hearth_result hearth_cook_package(const void* bytes, uint64_t byte_count, const char* options,
                                   hearth_headless* host, hearth_blob** out,
                                   hearth_messages* messages) {
-    return deliver(out, messages,
+    return deliver(host, out, messages,
                    [&] { return cook_package(bytes_of(bytes, byte_count), options, host); });
 }
 
 hearth_result hearth_cook_agents(const char* options, hearth_headless* host, hearth_blob** out,
                                  hearth_messages* messages) {
-    return deliver(out, messages, [&] { return cook_agents(options, host); });
+    return deliver(host, out, messages, [&] { return cook_agents(options, host); });
 }
 
 }  // extern "C"

@@ -5,6 +5,7 @@
 
 #include "headless.hpp"
 
+#include "core/out_of_memory.hpp"
 #include "result.hpp"
 
 #include <algorithm>
@@ -25,6 +26,33 @@ hearth_headless::~hearth_headless() {
 }
 
 namespace {
+
+std::array<uint8_t, 32> sha256_of(std::span<const std::byte> bytes) {
+    std::array<uint8_t, 32> hash{};
+    hearth_sha256(bytes.data(), bytes.size(), hash.data());
+    return hash;
+}
+
+}  // namespace
+
+void hearth_headless::trust(std::span<const std::byte> bytes) {
+    if (native != nullptr) trusted.insert(sha256_of(bytes));
+}
+
+bool hearth_headless::trusts(std::span<const std::byte> bytes) const {
+    return trusted.contains(sha256_of(bytes));
+}
+
+namespace {
+
+/// The CPU device loads only what the host trusts: kernels are C text, and loading compiles it.
+hearth_result verify_trust(void* host, const hearth_load_request* request) {
+    const std::span bytes(static_cast<const std::byte*>(request->bytes),
+                          static_cast<size_t>(request->byte_count));
+    return static_cast<const hearth_headless*>(host)->trusts(bytes)
+               ? HEARTH_OK
+               : HEARTH_ERROR_VERIFICATION_FAILED;
+}
 
 std::string name_of(standalone::Instance& instance, size_t index) {
     VkPhysicalDeviceProperties properties{};
@@ -89,7 +117,11 @@ Result<std::unique_ptr<hearth_headless>> make_host(const std::string& device_nam
         HEARTH_ASSIGN(device.index, find_device(*host->instance, device_name));
     }
     HEARTH_ASSIGN(host->device, standalone::Device::create(*host->instance, device));
-    const hearth_context_create_info info = host->device->host_info();
+    hearth_context_create_info info = host->device->host_info();
+    if (host->native != nullptr) {
+        info.verify = verify_trust;
+        info.callback_user_data = host.get();
+    }
     hearth_messages messages{};
     HEARTH_TRY(
         hearth::to_status(hearth_context_create(&info, &host->context, &messages), messages.text));
@@ -116,6 +148,22 @@ hearth_result with_error(hearth_headless& host, VkResult result, const char* cal
                       : result == VK_ERROR_OUT_OF_DEVICE_MEMORY ? HEARTH_ERROR_OUT_OF_DEVICE_MEMORY
                                                                 : HEARTH_ERROR_INTERNAL,
                       standalone::check_vulkan(result, call).message());
+}
+
+/// Cooks a package again, from its graph, for the CPU device of the host.
+Result<std::vector<std::byte>> cook_for_cpu(hearth_headless& host,
+                                            std::span<const std::byte> package,
+                                            const char* device_target) {
+    if (device_target != nullptr)
+        return hearth::invalid_argument(
+            "device_target chooses among the package's programs, whose C text the CPU device "
+            "compiles only with HEARTH_HEADLESS_TRUST_KERNELS; found '" +
+            std::string(device_target) + "' without it");
+    HEARTH_ASSIGN(
+        std::vector<std::byte> own,
+        hearth::workbench::cook_package(package, R"({"device_targets": ["device"]})", &host));
+    host.trust(own);
+    return own;
 }
 
 hearth_result next_frame(hearth_headless& host) {
@@ -167,6 +215,34 @@ hearth_result hearth_headless_destroy(hearth_headless* host) {
 
 hearth_context* hearth_headless_context(hearth_headless* host) {
     return host->context;
+}
+
+hearth_result hearth_headless_load_package(hearth_headless* host, const void* bytes,
+                                           uint64_t byte_count, const char* device_target,
+                                           hearth_headless_flags flags, hearth_program** out) {
+    if (out == nullptr) return with_error(*host, HEARTH_ERROR_INVALID_ARGUMENT, "out is NULL");
+    if ((flags & ~HEARTH_HEADLESS_TRUST_KERNELS) != 0)
+        return with_error(
+            *host, HEARTH_ERROR_INVALID_ARGUMENT,
+            "flags are " + std::to_string(flags) + ", expected HEARTH_HEADLESS_TRUST_KERNELS or 0");
+    const std::span package(static_cast<const std::byte*>(bytes), static_cast<size_t>(byte_count));
+    hearth_package_load_info info = hearth_package_load_info_default();
+    info.bytes = bytes;
+    info.byte_count = byte_count;
+    info.device_target = device_target;
+    if ((flags & HEARTH_HEADLESS_TRUST_KERNELS) != 0) host->trust(package);
+    std::vector<std::byte> own;
+    if (host->native != nullptr && !host->trusts(package)) {
+        Result<std::vector<std::byte>> cooked =
+            hearth::or_out_of_memory([&] { return cook_for_cpu(*host, package, device_target); });
+        if (!cooked.ok())
+            return with_error(*host, result_of(cooked.status()), cooked.status().message());
+        own = std::move(*cooked);
+        info.bytes = own.data();
+        info.byte_count = own.size();
+    }
+    const hearth_result result = hearth_package_load(host->context, &info, out);
+    return with_error(*host, result, hearth_context_error(host->context));
 }
 
 const char* hearth_headless_device(const hearth_headless* host) {

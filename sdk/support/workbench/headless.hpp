@@ -10,7 +10,10 @@
 #include <native/native_host.hpp>
 #include <standalone/device.hpp>
 
+#include <array>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +22,10 @@ struct hearth_headless {
     hearth_headless(const hearth_headless&) = delete;
     hearth_headless& operator=(const hearth_headless&) = delete;
     ~hearth_headless();
+
+    /// Lets the CPU device compile the kernels in these bytes.
+    void trust(std::span<const std::byte> bytes);
+    bool trusts(std::span<const std::byte> bytes) const;
 
     std::unique_ptr<hearth::native::Host> native;  ///< if the device is this machine's CPU
     std::unique_ptr<hearth::standalone::Instance> instance;
@@ -30,4 +37,14 @@ struct hearth_headless {
     uint64_t frame_number = 1;
     bool is_recording = false;
     std::string error;
+    /// SHA-256 of packages and programs whose kernels, C text, the CPU device compiles.
+    std::set<std::array<uint8_t, 32>> trusted;
 };
+
+namespace hearth::workbench {
+
+/// hearth_cook_package() as bytes.
+Result<std::vector<std::byte>> cook_package(std::span<const std::byte> package, const char* options,
+                                            hearth_headless* host);
+
+}  // namespace hearth::workbench

@@ -11,7 +11,7 @@
  *
  *     hearth_headless_create(NULL, 0, &host, &messages);
  *     hearth_cook_onnx(bytes, count, "{\"max_batch_size\": 64}", &package, &messages);
- *     hearth_package_load(hearth_headless_context(host), ...);
+ *     hearth_headless_load_package(host, ...);
  *     hearth_headless_begin(host, &commands);
  *     hearth_record(session, ...);
  *     hearth_headless_submit(host);                           // returns when the device is done
@@ -57,6 +57,24 @@ HEARTH_API hearth_result hearth_headless_create(const char* device, hearth_headl
 HEARTH_API hearth_result hearth_headless_destroy(hearth_headless* host);
 
 HEARTH_API hearth_context* hearth_headless_context(hearth_headless* host);
+
+/* The package's kernels may run on the CPU device: they are C text, and so code of whoever made the
+ * package. */
+#define HEARTH_HEADLESS_TRUST_KERNELS 0x2u
+
+/* Loads a package for the host's device, as hearth_package_load does. On the CPU device a package
+ * that the host did not cook (hearth_cook_onnx etc. with this host) is cooked again from its graph,
+ * which is data, unless flags has HEARTH_HEADLESS_TRUST_KERNELS; hearth_package_load and
+ * hearth_program_load refuse it there with HEARTH_ERROR_VERIFICATION_FAILED.
+ *
+ * bytes          8-byte aligned; not needed afterwards
+ * device_target  NULL: the first that the device can run
+ * Errors: as hearth_package_load and hearth_cook_package; hearth_headless_error describes them. */
+HEARTH_API hearth_result hearth_headless_load_package(hearth_headless* host, const void* bytes,
+                                                      uint64_t byte_count,
+                                                      const char* device_target,
+                                                      hearth_headless_flags flags,
+                                                      hearth_program** out);
 HEARTH_API const char* hearth_headless_device(const hearth_headless* host);
 /* Number of validation messages so far, warnings included. */
 HEARTH_API uint32_t hearth_headless_messages(const hearth_headless* host);
@@ -99,13 +117,14 @@ HEARTH_API void hearth_headless_buffer_destroy(hearth_headless* host,
  * Options are one JSON object; an unknown key is an error that lists the known ones. All have
  * defaults.
  *
- *     max_batch_size   maximum batch size of a recording (1)
+ *     max_batch_size   maximum batch size of a recording (1; cooked again: the package's)
  *     device_targets   names as for `hearth cook --device-targets`, best first (["baseline"]);
  *                      "device" needs `host`
- *     precision        "f32" or "f16"            quantize   "f16", "int8" or "int4"
+ *     precision        "f32" (default) or "f16"; cooked again: the package's
+ *     quantize         "f16", "int8" or "int4"
  *     strip            remove the kernels' GLSL source (true); C for CPUs is kept
  *
- * host  only for the device target "device"; else NULL. */
+ * host  for the device target "device", and on the CPU device to load the result; else NULL. */
 
 /* Bytes returned by a call, 8-byte aligned. They live until hearth_blob_destroy. */
 typedef struct hearth_blob hearth_blob;

@@ -12,11 +12,9 @@ namespace hearth::workbench {
 
 Result<Options> Options::parse(const char* text) {
     if (text == nullptr || *text == '\0') return Options(Json::object(), "");
-    Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (object.is_discarded())
-        return invalid_argument("options: expected a JSON object, found \"" +
-                                std::string(text).substr(0, 80) + "\"");
-    Options options(std::move(object), "");
+    Result<Json> object = programs::parse_json<Json>(text);
+    if (!object.ok()) return object.status().with_context("options");
+    Options options(std::move(*object), "");
     HEARTH_TRY(options.status_);
     return options;
 }
@@ -38,7 +36,7 @@ std::string Options::text(const char* key, std::string fallback,
         if (value->is_string())
             fallback = value->get<std::string>();
         else
-            fail(std::string(key) + ": expected a string, found " + value->dump());
+            fail(std::string(key) + ": expected a string, found " + programs::describe(*value));
     }
     if (allowed.size() > 0 &&
         std::find(allowed.begin(), allowed.end(), fallback) == allowed.end()) {
@@ -54,7 +52,7 @@ double Options::number(const char* key, double fallback) {
     const Json* value = take(key);
     if (value == nullptr) return fallback;
     if (!value->is_number() || !std::isfinite(value->get<double>())) {
-        fail(std::string(key) + ": expected a number, found " + value->dump());
+        fail(std::string(key) + ": expected a number, found " + programs::describe(*value));
         return fallback;
     }
     return value->get<double>();
@@ -65,7 +63,7 @@ int64_t Options::whole(const char* key, int64_t fallback, int64_t min, int64_t m
     if (value == nullptr) return fallback;
     if (!value->is_number_integer() || *value < min || *value > max) {
         fail(std::string(key) + ": expected a whole number from " + std::to_string(min) + " to " +
-             std::to_string(max) + ", found " + value->dump());
+             std::to_string(max) + ", found " + programs::describe(*value));
         return fallback;
     }
     return value->get<int64_t>();
@@ -75,7 +73,7 @@ bool Options::flag(const char* key, bool fallback) {
     const Json* value = take(key);
     if (value == nullptr) return fallback;
     if (!value->is_boolean()) {
-        fail(std::string(key) + ": expected true or false, found " + value->dump());
+        fail(std::string(key) + ": expected true or false, found " + programs::describe(*value));
         return fallback;
     }
     return value->get<bool>();
@@ -90,7 +88,7 @@ std::vector<int64_t> Options::wholes(const char* key, std::vector<int64_t> fallb
     };
     if (!value->is_array() || !std::all_of(value->begin(), value->end(), is_right)) {
         fail(std::string(key) + ": expected whole numbers from " + std::to_string(min) + " to " +
-             std::to_string(max) + ", found " + value->dump());
+             std::to_string(max) + ", found " + programs::describe(*value));
         return fallback;
     }
     return value->get<std::vector<int64_t>>();
@@ -101,7 +99,8 @@ std::vector<std::string> Options::texts(const char* key, std::vector<std::string
     if (value == nullptr) return fallback;
     if (!value->is_array() ||
         !std::all_of(value->begin(), value->end(), [](const Json& v) { return v.is_string(); })) {
-        fail(std::string(key) + ": expected a list of strings, found " + value->dump());
+        fail(std::string(key) + ": expected a list of strings, found " +
+             programs::describe(*value));
         return fallback;
     }
     return value->get<std::vector<std::string>>();
@@ -117,7 +116,7 @@ std::vector<Options> Options::objects(const char* key) {
     const Json* value = take(key);
     if (value == nullptr) return list;
     if (!value->is_array()) {
-        fail(std::string(key) + ": expected a list, found " + value->dump());
+        fail(std::string(key) + ": expected a list, found " + programs::describe(*value));
         return list;
     }
     for (size_t i = 0; i < value->size(); ++i)

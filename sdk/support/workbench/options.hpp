@@ -8,6 +8,7 @@
 #include <hearth/status.hpp>
 
 #include <nlohmann/json.hpp>
+#include <programs/json.hpp>
 
 #include <cstdint>
 #include <initializer_list>
@@ -25,7 +26,7 @@ class Options {
     /// Errors: kInvalidArgument for anything but a JSON object.
     static Result<Options> parse(const char* text);
     Options(Json object, std::string path) : object_(std::move(object)), path_(std::move(path)) {
-        if (!object_.is_object()) fail("expected an object, found " + object_.dump());
+        if (!object_.is_object()) fail("expected an object, found " + programs::describe(object_));
     }
 
     bool has(const char* key) const { return object_.contains(key); }

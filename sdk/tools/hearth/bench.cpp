@@ -114,11 +114,20 @@ Status bench(const BenchOptions& options) {
                   native::open_device(options.device, {.threads = options.threads}));
     const std::unique_ptr<standalone::Device>& device = opened.device;
     std::vector<std::byte> bytes = model.package;
-    if (!model.is_package()) {
+    const bool is_cpu = opened.host != nullptr;
+    if (!model.is_package() || (is_cpu && !model.trusts_kernels)) {
+        if (!options.device_target.empty())
+            return invalid_argument(
+                "--device-target chooses among a package's programs, whose C text a CPU compiles "
+                "and runs only with --trust");
         CompileOptions compile_options;
+        if (model.is_package()) {
+            HEARTH_ASSIGN(const PackageView view, open_package(model.package));
+            compile_options.precision = precision_of(view);
+        }
         HEARTH_ASSIGN(compile_options.caps, device->caps());
         compile_options.max_batch_size = static_cast<uint64_t>(options.batch_size);
-        compile_options.keep_source = opened.host != nullptr;  // compiled on a CPU device
+        compile_options.keep_source = is_cpu;  // compiled when it is loaded
         HEARTH_TRY(add_tuning(compile_options, options.tuning, *device));
         HEARTH_ASSIGN(const CompiledProgram compiled,
                       compile_graphs(model.graphs, compile_options));
@@ -130,7 +139,7 @@ Status bench(const BenchOptions& options) {
         measure_options.device_target = options.device_target.c_str();
     HEARTH_ASSIGN(const Measured measured, measure(*device, bytes, measure_options));
     Roof roof;
-    if (!options.no_roof && opened.host == nullptr) {
+    if (!options.no_roof && !is_cpu) {
         HEARTH_ASSIGN(roof, measure_roof(*device));
     }
     if (options.json)
@@ -147,6 +156,7 @@ void add_bench(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand(
         "bench", "Time a model and each of its commands on a GPU, and compare with its roofline.");
     add_model_options(*command, options->model);
+    add_trust_option(*command, options->model);
     command->add_option("--batch-size", options->batch_size, "Batch size of the timed runs.")
         ->check(programs::whole_number(1, uint64_t{1} << 24))
         ->capture_default_str();

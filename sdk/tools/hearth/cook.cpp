@@ -41,14 +41,32 @@ struct CookCommand {
     std::string target = "package";
     std::string function;
     std::string name = "main";
-    uint64_t max_batch_size = 1;
+    uint64_t max_batch_size = 0;  ///< 0: not given
     std::string quantize, tuning, header, kernels;
-    std::string precision = "f32";
+    std::string precision;  ///< empty: not given
     std::string cpu = "scalar", weights = "source";
     bool strip = false;
     bool measure = true;
     bool json = false;
 };
+
+/// Loads the model.  Options that were not given become those of a package, or the defaults.
+Result<Model> load_model(CookCommand& command) {
+    ModelOptions options = command.model;
+    options.fixed_batch_size = static_cast<int64_t>(std::max<uint64_t>(command.max_batch_size, 1));
+    HEARTH_ASSIGN(Model model, load_model(options));
+    if (model.is_package()) {
+        HEARTH_ASSIGN(const PackageView package, open_package(model.package));
+        if (command.precision.empty() && precision_of(package) == Precision::kF16)
+            command.precision = "f16";
+        if (command.max_batch_size == 0) {
+            HEARTH_ASSIGN(command.max_batch_size, max_batch_size_of(package));
+        }
+    }
+    if (command.precision.empty()) command.precision = "f32";
+    if (command.max_batch_size == 0) command.max_batch_size = 1;
+    return model;
+}
 
 /// The GPU of this machine, if it has a usable one.
 struct Machine {
@@ -229,16 +247,14 @@ Result<Program> packed_program(const Model& model, const std::string& target) {
 
 /// Writes an entry as a GLSL function that reads the weights of sessions with one device target's
 /// program.
-Status cook_glsl(const CookCommand& command) {
+Status cook_glsl(CookCommand command) {
     HEARTH_TRY(check_writable(command.output).with_context("the GLSL"));
     if (command.device_targets.size() != 1)
         return invalid_argument(fmt::format(
             "--target glsl takes exactly one of --device-targets, found {}: the offsets of "
             "weights may differ between them",
             command.device_targets.size()));
-    ModelOptions model_options = command.model;
-    model_options.fixed_batch_size = static_cast<int64_t>(command.max_batch_size);
-    HEARTH_ASSIGN(Model model, load_model(model_options));
+    HEARTH_ASSIGN(Model model, load_model(command));
     CompileOptions options;
     Program program;
     if (model.is_package()) {
@@ -289,12 +305,13 @@ constexpr std::pair<const char*, CpuIsa> kCpus[] = {
 /// Writes all entries as C: NAME.h, NAME.c and, if requested, NAME.weights.  For WebGPU, writes a
 /// plan with WGSL kernels, NAME.wgsl.json, and the C for wasm128, which loads and saves the plan's
 /// weights.
-Status cook_to_c(const CookCommand& command) {
+Status cook_to_c(CookCommand command) {
     const bool is_wgsl = command.target == "wgsl";
-    if (is_wgsl && (!command.quantize.empty() || command.precision != "f32"))
+    if (is_wgsl && (!command.quantize.empty() || command.precision == "f16"))
         return invalid_argument("--target wgsl computes in f32 only; remove --" +
                                 (command.quantize.empty() ? "precision " + command.precision
                                                           : "quantize " + command.quantize));
+    if (is_wgsl) command.precision = "f32";
     CompileToCOptions options;
     options.name = command.function.empty() ? "net" : command.function;
     const std::filesystem::path folder = path_of(command.output);
@@ -306,9 +323,7 @@ Status cook_to_c(const CookCommand& command) {
     for (const char* suffix : {".h", ".c"}) HEARTH_TRY(check_writable(base + suffix));
     const std::string plan_path = base + ".wgsl.json";
     if (is_wgsl) HEARTH_TRY(check_writable(plan_path));
-    ModelOptions model_options = command.model;
-    model_options.fixed_batch_size = static_cast<int64_t>(command.max_batch_size);
-    HEARTH_ASSIGN(Model model, load_model(model_options));
+    HEARTH_ASSIGN(Model model, load_model(command));
     if (!model.is_package()) name_entries(model.graphs, command.name);
     const std::string cpu_name = is_wgsl ? "wasm128" : command.cpu;
     for (const auto& [name, cpu] : kCpus)
@@ -354,14 +369,12 @@ Status cook_to_c(const CookCommand& command) {
     return {};
 }
 
-Status cook_model(const CookCommand& command) {
+Status cook_model(CookCommand command) {
     // Cooking takes long, so the output paths are checked first.
     HEARTH_TRY(check_writable(command.output).with_context("the package"));
     if (!command.header.empty())
         HEARTH_TRY(check_writable(command.header).with_context("the header"));
-    ModelOptions model_options = command.model;
-    model_options.fixed_batch_size = static_cast<int64_t>(command.max_batch_size);
-    HEARTH_ASSIGN(Model model, load_model(model_options));
+    HEARTH_ASSIGN(Model model, load_model(command));
     HEARTH_TRY(model.fits_device);
     if (!model.is_package()) name_entries(model.graphs, command.name);
     Machine machine;
@@ -476,9 +489,8 @@ void add_cook(CLI::App& app, int& exit_code) {
         ->capture_default_str();
     command
         ->add_option("--max-batch-size", options->max_batch_size,
-                     "Largest batch size of a recording.")
-        ->check(programs::whole_number(1, uint64_t{1} << 24))
-        ->capture_default_str();
+                     "Largest batch size of a recording; default: the package's, 1 for a model.")
+        ->check(programs::whole_number(1, uint64_t{1} << 24));
     command
         ->add_option("--quantize", options->quantize,
                      "Store the weights of matrix products as f16, int8 or int4.")
@@ -486,9 +498,8 @@ void add_cook(CLI::App& app, int& exit_code) {
     command
         ->add_option("--precision", options->precision,
                      "Operand type of matrix products: f16 halves the bytes and has about three "
-                     "digits.")
-        ->check(CLI::IsMember({"f32", "f16"}))
-        ->capture_default_str();
+                     "digits; default: the package's, f32 for a model.")
+        ->check(CLI::IsMember({"f32", "f16"}));
     command->add_option(
         "--header", options->header,
         "Also write a C header with the indices, names, shapes and sizes of entries, "

@@ -51,30 +51,27 @@ class DeviceRunner final : public Runner {
     Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
                                    int64_t batch_size) override {
         if (dump_ == nullptr) return Runner::run_graph(graph, inputs, batch_size);
-        CompileOptions options = compile_options();
-        options.max_batch_size = static_cast<uint64_t>(batch_size);
-        HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs({graph}, options));
-        const std::vector<std::byte> bytes = save_program(compiled.program);
-        HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> program,
-                      standalone::ProgramRunner::create(device(), bytes));
-        return run(*program, graph.name, inputs, batch_size);
+        return compile_and_run(graph, inputs, batch_size, compile_options());
     }
     Result<NamedTensors> run_package(std::span<const std::byte> package, const std::string& entry,
                                      const NamedTensors& inputs, int64_t batch_size,
-                                     const char* device_target) override {
-        if (is_cpu() && device_target == nullptr) {
-            // A package without a CPU program has the graphs to compile one from.
+                                     const PackageOptions& options) override {
+        if (is_cpu() && !options.trusts_kernels) {
+            if (options.device_target != nullptr)
+                return invalid_argument(
+                    "--device-target chooses among the package's programs, whose C text a CPU "
+                    "compiles and runs only with --trust");
             HEARTH_ASSIGN(const PackageView view, open_package(package));
-            if (!has_program_for_cpus(view)) {
-                HEARTH_ASSIGN(const std::vector<Graph> graphs,
-                              load_graphs(view.graph(), view.weights()));
-                HEARTH_ASSIGN(const size_t index, find_entry(graphs, entry));
-                return run_graph(graphs[index], inputs, batch_size);
-            }
+            HEARTH_ASSIGN(const std::vector<Graph> graphs,
+                          load_graphs(view.graph(), view.weights()));
+            HEARTH_ASSIGN(const size_t index, find_entry(graphs, entry));
+            CompileOptions compiled_with = compile_options();
+            compiled_with.precision = precision_of(view);
+            return compile_and_run(graphs[index], inputs, batch_size, std::move(compiled_with));
         }
-        HEARTH_ASSIGN(
-            const std::unique_ptr<standalone::ProgramRunner> program,
-            standalone::ProgramRunner::create_from_package(device(), package, device_target));
+        HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> program,
+                      standalone::ProgramRunner::create_from_package(device(), package,
+                                                                     options.device_target));
         return run(*program, entry, inputs, batch_size);
     }
     Status keep_dump(uint32_t command, std::vector<std::byte>* bytes) override {
@@ -97,12 +94,14 @@ class DeviceRunner final : public Runner {
     standalone::Device& device() const { return *opened_.device; }
     bool is_cpu() const { return opened_.host != nullptr; }
 
-    static bool has_program_for_cpus(const PackageView& view) {
-        for (uint32_t i = 0; i < view.device_targets().size(); ++i) {
-            const Result<Program> program = load_program(view.program(i), view.weights());
-            if (program.ok() && program->cpu != CpuIsa::kNone) return true;
-        }
-        return false;
+    Result<NamedTensors> compile_and_run(const Graph& graph, const NamedTensors& inputs,
+                                         int64_t batch_size, CompileOptions options) {
+        options.max_batch_size = static_cast<uint64_t>(batch_size);
+        HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs({graph}, options));
+        const std::vector<std::byte> bytes = save_program(compiled.program);
+        HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> program,
+                      standalone::ProgramRunner::create(device(), bytes));
+        return run(*program, graph.name, inputs, batch_size);
     }
 
     Result<NamedTensors> run(standalone::ProgramRunner& program, const std::string& entry,

@@ -222,6 +222,7 @@ void add_diff(CLI::App& app, int& exit_code) {
                                            "outputs, by position; or compare the dumps of "
                                            "two runs, files or folders, one after the other.");
     add_model_options(*command, options->first);
+    add_trust_option(*command, options->first);
     command->add_option("SECOND", options->second, "The other model, or the other run's dumps.")
         ->required();
     add_input_options(*command, options->inputs);

@@ -10,6 +10,7 @@
 #include "core/path.hpp"
 #include "npy.hpp"
 #include "program/file_kind.hpp"
+#include "tables.hpp"
 
 #include <hearth/core/philox.hpp>
 
@@ -112,6 +113,12 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
                        "shapes or loop counts.");
     command.add_option("--entry", options.entry,
                        "Entry of a package, or size of a model; default: the only one, or `main`.");
+}
+
+void add_trust_option(CLI::App& command, ModelOptions& options) {
+    command.add_flag("--trust", options.trusts_kernels,
+                     "On a CPU device, compile and run the C text in the package: code of whoever "
+                     "made it. Default: C of its graph.");
 }
 
 void add_input_options(CLI::App& command, InputOptions& options) {
@@ -218,6 +225,12 @@ Result<PackageView> open_package(std::span<const std::byte> bytes) {
     return view;
 }
 
+Precision precision_of(const PackageView& package) {
+    const Json notes = Json::parse(package.notes(), nullptr, /*allow_exceptions=*/false);
+    const bool is_f16 = notes.is_object() && notes.value("precision", Json()) == "f16";
+    return is_f16 ? Precision::kF16 : Precision::kF32;
+}
+
 namespace {
 
 /// Adds the sizes from --shape to an error: many models support only some sizes and give no hint in
@@ -259,6 +272,7 @@ Result<ImportedModel> read_size(std::span<const std::byte> bytes, const ModelOpt
 
 Result<Model> read_model(std::vector<std::byte> bytes, const ModelOptions& options) {
     Model model;
+    model.trusts_kernels = options.trusts_kernels;
     if (is_package(bytes)) {
         if (!options.shapes.empty() || !options.values.empty())
             return invalid_argument(
@@ -316,7 +330,9 @@ Result<NamedTensors> run_model(Runner& runner, const Model& model, size_t entry,
     HEARTH_TRY(runner.check(inputs));
     const Graph& graph = model.graphs[entry];
     if (model.is_package())
-        return runner.run_package(model.package, graph.name, inputs, batch_size, device_target);
+        return runner.run_package(
+            model.package, graph.name, inputs, batch_size,
+            {.device_target = device_target, .trusts_kernels = model.trusts_kernels});
     return runner.run_graph(graph, inputs, batch_size);
 }
 

@@ -27,13 +27,17 @@ struct ModelOptions {
     std::string entry;                ///< empty: the only one, or "main"
     /// Batch size of a model that cannot have a symbolic one.
     int64_t fixed_batch_size = 1;
+    bool trusts_kernels = false;  ///< see PackageOptions
 };
 void add_model_options(CLI::App& command, ModelOptions& options);
+/// Adds --trust, of commands that run models on a CPU device.
+void add_trust_option(CLI::App& command, ModelOptions& options);
 
 struct Model {
     std::vector<Graph> graphs;       ///< one per entry
     std::vector<std::byte> package;  ///< empty for an ONNX file
     Status fits_device;
+    bool trusts_kernels = false;  ///< see PackageOptions
     /// Remarks about unexpected decisions of the import.
     std::vector<std::string> remarks;
 
@@ -60,11 +64,14 @@ std::string size_name(const std::vector<NamedShape>& size);
 /// Opens a view; the bytes must be aligned, as a vector's are.
 Result<PackageView> open_package(std::span<const std::byte> bytes);
 
+/// Operand precision of products in the package's programs, as recorded by `hearth cook`.
+Precision precision_of(const PackageView& package);
+
 /// Finds the entry of this name; with an empty name the only one, or "main".
 /// Errors: kNotFound listing the entries.
 Result<size_t> find_entry(std::span<const Graph> graphs, const std::string& name);
 
-/// Runs an entry: a package's program, or the graph, compiled on the fly.
+/// Runs an entry: a package's program, or the graph, compiled on the fly (see PackageOptions).
 Result<NamedTensors> run_model(Runner& runner, const Model& model, size_t entry,
                                const NamedTensors& inputs, int64_t batch_size,
                                const char* device_target = nullptr);

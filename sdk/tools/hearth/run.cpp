@@ -149,6 +149,7 @@ void add_run(CLI::App& app, int& exit_code) {
     CLI::App* command =
         app.add_subcommand("run", "Run a model once, on tensors from files or random ones.");
     add_model_options(*command, options->model);
+    add_trust_option(*command, options->model);
     add_input_options(*command, options->inputs);
     command->add_option("-o,--output", options->output,
                         "Folder for the outputs, one file each; default: only print statistics.");

@@ -25,6 +25,14 @@
 
 namespace hearth::tool {
 
+/// The program of a package that runs.
+struct PackageOptions {
+    const char* device_target = nullptr;  ///< null: the best for the device
+    /// Lets a CPU device compile the C text in the package, which is code of whoever made it;
+    /// otherwise it compiles the package's graph.
+    bool trusts_kernels = false;
+};
+
 class Runner {
   public:
     virtual ~Runner() = default;
@@ -39,11 +47,9 @@ class Runner {
     Result<NamedTensors> run_trace(Trace& trace, const NamedTensors& inputs, int64_t batch_size);
     virtual Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
                                            int64_t batch_size);
-    /// Runs an entry of a package, with the named device target or the best for the device.
     virtual Result<NamedTensors> run_package(std::span<const std::byte> package,
                                              const std::string& entry, const NamedTensors& inputs,
-                                             int64_t batch_size,
-                                             const char* device_target = nullptr) = 0;
+                                             int64_t batch_size, const PackageOptions& options) = 0;
     /// Stores a dump ("Dumps" in hearth.h) of each following run in `bytes`.
     /// command  a command of the entry whose results are included, or HEARTH_NO_COMMAND.
     virtual Status keep_dump(uint32_t command, std::vector<std::byte>* bytes);

@@ -150,7 +150,23 @@ class EntryRun {
         return {};
     }
 
+    /// Checks the command's debug tables, which readers of programs do not.
+    Status check_debug_tables(const Command& command) const {
+        const auto is_value = [&](ValueId v) { return v < graph_.values.size(); };
+        const auto operands = program_.operands_of(command);
+        bool names_values = command.operand_values.size() == operands.size() &&
+                            std::ranges::all_of(command.computes, is_value);
+        for (size_t i = 0; i < operands.size() && names_values; ++i)
+            names_values =
+                operands[i].region == Region::kRun || is_value(command.operand_values[i]);
+        if (names_values) return {};
+        return corrupt_data(
+            "its debug tables were stripped, or name values that its graph lacks; compile the "
+            "graph again");
+    }
+
     Status dispatch(const Command& command) {
+        HEARTH_TRY(check_debug_tables(command));
         known_.clear();
         const auto operands = program_.operands_of(command);
         for (size_t i = 0; i < operands.size(); ++i)
@@ -179,7 +195,6 @@ class EntryRun {
 
     Status load(const Operand& operand, ValueId v) {
         HEARTH_ASSIGN(const std::span<std::byte> bytes, bytes_of(operand));
-        if (v >= graph_.values.size()) return unlike(v, bytes.size());
         // An operand that is modified in place initially holds the value to modify.
         if (const Node* node = graph_.producer(v);
             operand.access == Access::kReadWrite && node != nullptr && node->op->writes_in_place)

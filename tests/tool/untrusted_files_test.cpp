@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Files that strangers made, given to `hearth`: they run no code on the CPU, and write nothing to
+// the terminal that changes how its text reads.
+
+#include "program/package.hpp"
+#include "run_tool.hpp"
+#include "support/onnx_builder.hpp"
+
+#include <hearth/agents/learners.hpp>
+#include <hearth/compile.hpp>
+#include <hearth/file.hpp>
+#include <hearth/io.hpp>
+#include <hearth/tensor.hpp>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Ran;
+using testing::run;
+
+/// The package with each of its programs changed; graph and weights stay where they are.
+std::vector<std::byte> with_programs(std::span<const std::byte> package,
+                                     const std::function<void(Program&)>& change) {
+    PackageView view;
+    ViewError error;
+    if (!view.open(package, &error)) ADD_FAILURE() << error.text.c_str();
+    PackageContents contents;
+    contents.graph.assign(view.graph().begin(), view.graph().end());
+    contents.graph_hash = view.header().graph_hash;
+    contents.notes = view.notes();
+    contents.agents.assign(view.agents().begin(), view.agents().end());
+    (void)contents.pool.add(view.weights());
+    for (uint32_t i = 0; i < view.device_targets().size(); ++i) {
+        Result<Program> program = load_program(view.program(i), view.weights());
+        if (!program.ok()) ADD_FAILURE() << program.status().message();
+        change(*program);
+        program->hash = content_hash(*program);
+        const file::DeviceTargetRecord& target = view.device_targets()[i];
+        contents.device_targets.push_back(
+            {target.name, std::move(*program), target.shared_memory_bytes, target.subgroup_size});
+    }
+    return *save_package(std::move(contents));
+}
+
+class UntrustedFiles : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        const ::testing::TestInfo& info = *::testing::UnitTest::GetInstance()->current_test_info();
+        root_ = fs::temp_directory_path() /
+                ("hearth_untrusted_" + std::to_string(getpid()) + "_" + info.name());
+        fs::create_directories(root_);
+    }
+    void TearDown() override { fs::remove_all(root_); }
+
+    std::string path(const std::string& name) const { return (root_ / name).string(); }
+    Ran run_tool(const std::string& arguments) const {
+        return run(arguments, "XDG_CACHE_HOME='" + path("cache") + "'");
+    }
+
+    fs::path root_;
+};
+
+/// A small policy, cooked for any CPU, whose kernels' C text creates the file `marker` as soon as a
+/// library of it is loaded.
+std::vector<std::byte> package_that_creates(const std::string& marker) {
+    const Result<ImportedModel> model = import_onnx(testing::small_policy().bytes());
+    Trace trace("main");
+    std::vector<Tensor> inputs;
+    for (const TensorSpec& spec : model->inputs())
+        inputs.push_back(trace.input(spec.name, spec.shape, spec.dtype));
+    const std::vector<Tensor> outputs = model->call(trace, inputs);
+    for (size_t i = 0; i < outputs.size(); ++i) trace.output(model->outputs()[i].name, outputs[i]);
+    DeviceTarget scalar{.name = "scalar", .options = {.caps = cpu_caps(CpuIsa::kScalar)}};
+    const Result<Cooked> cooked = cook({&trace}, {.device_targets = {scalar}, .max_batch_size = 4});
+    if (!cooked.ok()) ADD_FAILURE() << cooked.status().message();
+    return with_programs(cooked->bytes, [&](Program& program) {
+        program.kernels[0].source +=
+            "\nextern void* fopen(const char*, const char*);\n"
+            "__attribute__((constructor)) static void created(void) { fopen(\"" +
+            marker + "\", \"w\"); }\n";
+    });
+}
+
+TEST_F(UntrustedFiles, CTextInAPackageIsCompiledOnlyIfTrusted) {
+    if (testing::kIsWindows) GTEST_SKIP() << "there is no compiler under Wine";
+    const std::string marker = path("marker"), package = " '" + path("net.hearth") + "'";
+    ASSERT_TRUE(write_file_atomically(path("net.hearth"), package_that_creates(marker)).ok());
+    for (const std::string& arguments :
+         {"run --device cpu" + package, "bench --device cpu --samples 4" + package,
+          "diff --device cpu" + package + package,
+          "diff --device reference --second-device cpu" + package + package}) {
+        const Ran ran = run_tool(arguments);
+        EXPECT_EQ(ran.exit_code, 0) << arguments << "\n" << ran.text;
+        EXPECT_FALSE(fs::exists(marker)) << arguments;
+        fs::remove(marker);
+    }
+    const Ran trusted = run_tool("run --device cpu --trust" + package);
+    EXPECT_EQ(trusted.exit_code, 0) << trusted.text;
+    EXPECT_TRUE(fs::exists(marker)) << "so the text would run";
+    const Ran named = run_tool("run --device cpu --device-target scalar" + package);
+    EXPECT_EQ(named.exit_code, 1) << named.text;
+    EXPECT_TRUE(named.says("only with --trust")) << named.text;
+}
+
+}  // namespace
+}  // namespace hearth
