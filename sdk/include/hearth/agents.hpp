@@ -74,6 +74,7 @@ struct AgentsOptions {
     bool use_separate_learning_queue = false;
     uint32_t learning_queue_family = HEARTH_QUEUE_FAMILY_SAME;
     uint64_t max_host_bytes = 0;  ///< CPU memory; 0: a limit that grows with the program's weights
+    bool enable_saved_games = false;  ///< save_game() works
 };
 
 /// Names of metrics and counters, such as "kl" and "samples_rejected"; "" if out of range.
@@ -106,6 +107,7 @@ class Agents {
         info.use_separate_learning_queue = options.use_separate_learning_queue ? 1u : 0u;
         info.learning_queue_family = options.learning_queue_family;
         info.max_host_bytes = options.max_host_bytes;
+        info.enable_saved_games = options.enable_saved_games ? 1u : 0u;
         hearth_agents* agents = nullptr;
         hearth_messages messages{};
         const hearth_result result =
@@ -269,11 +271,23 @@ class Agents {
     void freeze(bool frozen) { hearth_agents_freeze(handle_, frozen ? 1u : 0u); }
     /// Copies a snapshot's bytes, for saving to a file.
     Result<std::vector<std::byte>> save(uint32_t snapshot = 0) const {
-        uint64_t bytes = 0;
-        HEARTH_TRY(check(hearth_agents_save(handle_, snapshot, nullptr, &bytes)));
-        std::vector<std::byte> out(bytes);
-        HEARTH_TRY(check(hearth_agents_save(handle_, snapshot, out.data(), &bytes)));
-        return out;
+        return copy([&](void* out, uint64_t* bytes) {
+            return hearth_agents_save(handle_, snapshot, out, bytes);
+        });
+    }
+    /// As save(), but only the acting weights and the statistics of observations and rewards.
+    Result<std::vector<std::byte>> save_weights(uint32_t snapshot = 0) const {
+        return copy([&](void* out, uint64_t* bytes) {
+            return hearth_agents_save_weights(handle_, snapshot, out, bytes);
+        });
+    }
+    /// Requests a saved game, with replay buffers and agents; see hearth_agents_save_game.
+    Status save_game() { return check(hearth_agents_save_game(handle_)); }
+    /// The saved game, for load(); empty: it has not arrived yet.
+    Result<std::vector<std::byte>> saved_game() const {
+        return copy([&](void* out, uint64_t* bytes) {
+            return hearth_agents_get_saved_game(handle_, out, bytes);
+        });
     }
     /// Validates a brain, which the next record loads.  For another schema the error names the
     /// field.
@@ -292,6 +306,17 @@ class Agents {
     explicit Agents(hearth_agents* handle) : handle_(handle) {}
     Status check(hearth_result result) const {
         return result >= 0 ? Status() : to_status(result, hearth_agents_error(handle_));
+    }
+    template <class CopyTo>
+    Result<std::vector<std::byte>> copy(CopyTo copy_to) const {
+        uint64_t bytes = 0;
+        const hearth_result result = copy_to(nullptr, &bytes);
+        if (result == HEARTH_NOT_READY) return std::vector<std::byte>();
+        HEARTH_TRY(check(result));
+        std::vector<std::byte> out(bytes);
+        HEARTH_TRY(check(copy_to(out.data(), &bytes)));
+        out.resize(bytes);
+        return out;
     }
     hearth_agents* handle_ = nullptr;
 };

@@ -1167,7 +1167,7 @@ typedef struct hearth_session_status {
     /* hearth_record_update_variable, _load_brain and _reset_variables. */
     uint32_t discarded_uploads;
     uint32_t discarded_readbacks; /* readbacks and saved brains, released or not */
-    uint32_t reserved;
+    uint32_t discarded_frames;    /* calls, whether or not something was undone */
 } hearth_session_status;
 
 /* Returns the current status.  Threads: externally synchronized on `session`. */
@@ -1662,7 +1662,9 @@ HEARTH_API hearth_result hearth_record_convert_image(hearth_image_converter* con
  * A brain is a checkpoint: the bytes of a file that holds all parameters and states of a program by
  * name (weights, optimizer moments, counters, random state, statistics), but not its non-persistent
  * states (replay buffers, recurrent states), which return to their initial values when a brain is
- * loaded.  A brain loads on any device and device target.  Hearth opens no files:
+ * loaded.  There are two other kinds of brains: a brain of weights holds what acting needs, and
+ * everything else takes its initial value; a saved game holds the non-persistent states as well, so
+ * that everything goes on where it was.  All load the same way.  A brain loads on any device and device target.  Hearth opens no files:
  * hearth_record_save_brain copies the memory in the command buffer, at one point between
  * recordings; once its frame has completed, hearth_brain_encode encodes the copy on any thread, and
  * the application writes the bytes (hearth/brain_file.hpp does so atomically).  Loading validates
@@ -1682,6 +1684,8 @@ typedef uint32_t hearth_brain_flags;
  * HEARTH_ERROR_NON_FINITE: they spread through training, and a network does not recover from
  * them. */
 #define HEARTH_BRAIN_ALLOW_NON_FINITE 0x8u
+/* Saving: the snapshot is of hearth_record_save_game. */
+#define HEARTH_BRAIN_SAVED_GAME 0x10u
 
 /* Properties of a brain; see hearth_brain_get_info. */
 typedef struct hearth_brain_info {
@@ -1697,6 +1701,8 @@ typedef struct hearth_brain_info {
     uint32_t format_version;
     const void* user_data; /* the application's bytes; they point into the brain */
     uint64_t user_data_size;
+    uint32_t is_weights;    /* only what acting needs (hearth_brain_extract_weights) */
+    uint32_t is_saved_game; /* with non-persistent states (hearth_record_save_game) */
 } hearth_brain_info;
 
 /* Validates the bytes of a brain (8-byte aligned) and describes it.  `messages`, optional,
@@ -1717,6 +1723,22 @@ HEARTH_API hearth_result hearth_record_save_brain(hearth_session* session,
 /* Size of a snapshot of this program's sessions in bytes.  Loading a brain uses as much of
  * upload_bytes, plus the non-zero initial values of non-persistent states. */
 HEARTH_API uint64_t hearth_program_get_brain_size(const hearth_program* program);
+
+/* As hearth_record_save_brain and hearth_program_get_brain_size, for saved games: non-persistent
+ * states, too. */
+HEARTH_API hearth_result hearth_record_save_game(hearth_session* session,
+                                                 VkCommandBuffer command_buffer,
+                                                 hearth_readback* out);
+HEARTH_API uint64_t hearth_program_get_saved_game_size(const hearth_program* program);
+
+/* Copies what acting needs of a learner's brain (8-byte aligned): weights and statistics of
+ * observations and rewards.  *out_byte_count is the capacity of `out` on entry, at least
+ * byte_count, and the size on return; if `out` is NULL it is set to a sufficient capacity.
+ * Errors: as hearth_brain_get_info; HEARTH_ERROR_UNSUPPORTED for a saved game;
+ * HEARTH_ERROR_OUT_OF_RANGE.  Any thread. */
+HEARTH_API hearth_result hearth_brain_extract_weights(const void* bytes, uint64_t byte_count,
+                                                      void* out, uint64_t* out_byte_count,
+                                                      hearth_messages* messages);
 
 /* Parameters of hearth_brain_encode. */
 typedef struct hearth_brain_save_info {

@@ -82,6 +82,11 @@ typedef struct hearth_agents_create_info {
     /* Maximum bytes of CPU memory for the agents' buffers and snapshots; 0: 64 MiB and 16 times the
      * bytes of the program's weights, so that a small file cannot take a lot of memory. */
     uint64_t max_host_bytes;
+    /* Non-zero: hearth_agents_save_game works.  Allocates CPU memory and readback memory for a copy
+     * of all variables, replay buffers included.  HEARTH_ERROR_UNSUPPORTED with
+     * use_separate_learning_queue. */
+    uint32_t enable_saved_games;
+    uint32_t reserved;
 } hearth_agents_create_info;
 
 static inline hearth_agents_create_info hearth_agents_create_info_default(void) {
@@ -239,8 +244,8 @@ typedef struct hearth_agents_record_info {
     uint32_t reserved;
     /* Maximum number of frames that a decision may be spread over, split at barriers: 1: this
      * frame; N: finished in the Nth frame at the latest; HEARTH_AGENTS_BEST_EFFORT: best effort.
-     * It uses the observations of the frame in which it starts; the next decision starts after
-     * it has finished. */
+     * It uses the observations of the frame in which its first part is recorded, until which a
+     * request for best effort waits; the next decision starts after it has finished. */
     uint32_t max_decision_frames;
     /* Inputs of the entry frame that come from the game's own buffers
      * (hearth_agents_find_input): batch item r belongs to the r-th live agent, by index.
@@ -340,6 +345,23 @@ HEARTH_API void hearth_agents_freeze(hearth_agents* agents, uint32_t frozen);
  * HEARTH_ERROR_NOT_FOUND, also for HEARTH_AGENTS_INITIAL_WEIGHTS; HEARTH_ERROR_OUT_OF_RANGE. */
 HEARTH_API hearth_result hearth_agents_save(const hearth_agents* agents, uint32_t snapshot,
                                             void* out, uint64_t* byte_count);
+/* As hearth_agents_save, but only what acting needs: the acting weights and the statistics of
+ * observations and rewards.  Whoever loads it learns on from these weights with a new optimizer and
+ * an empty rollout. */
+HEARTH_API hearth_result hearth_agents_save_weights(const hearth_agents* agents, uint32_t snapshot,
+                                                    void* out, uint64_t* byte_count);
+
+/* Requests a saved game, recorded as soon as no entry is partially recorded: a brain that also holds
+ * replay buffers, the agents with their handles, and what was reported since their last decisions.
+ * After it is loaded (by a record that does nothing else), everything goes on to the bit as it
+ * would have, if the application reports the same.
+ * HEARTH_ERROR_UNSUPPORTED without enable_saved_games. */
+HEARTH_API hearth_result hearth_agents_save_game(hearth_agents* agents);
+/* Copies the saved game, as hearth_agents_save; for hearth_agents_load.
+ * HEARTH_NOT_READY: it has not arrived yet.  HEARTH_ERROR_NOT_FOUND: none was requested. */
+HEARTH_API hearth_result hearth_agents_get_saved_game(const hearth_agents* agents, void* out,
+                                                      uint64_t* byte_count);
+
 /* Validates a brain (8-byte aligned), which the next record loads.  For a brain of another
  * schema it returns HEARTH_ERROR_INCOMPATIBLE and `messages`, optional, names the field.  Allocates
  * memory.
@@ -391,9 +413,12 @@ typedef enum hearth_agents_counter {
     HEARTH_AGENTS_PUBLICATIONS = 10,
     HEARTH_AGENTS_PUBLICATIONS_REJECTED = 11,
     HEARTH_AGENTS_PUBLICATIONS_FAR = 12,
+    HEARTH_AGENTS_SKIPPED_IN_A_ROW = 13,
+    HEARTH_AGENTS_CHOICES_ALL_MASKED = 14,
+    HEARTH_AGENTS_ACTIONS_REPLACED = 15,
     HEARTH_AGENTS_COUNTER_FORCE_32_BITS = 0x7fffffff
 } hearth_agents_counter;
-#define HEARTH_AGENTS_COUNTERS 13
+#define HEARTH_AGENTS_COUNTERS 16
 
 /* Progress of the current snapshot. */
 typedef enum hearth_agents_snapshot_phase {

@@ -14,7 +14,7 @@ namespace {
 constexpr double kRounding = 1 + 1e-9;  // tolerance: budgets are compared with sums of costs
 constexpr double kMostMargin = 4;
 constexpr uint32_t kTrials = 4;
-/// More pieces count as a success if all pieces together take at most this much longer.
+/// More pieces are kept if all of them together take at most this much longer than one.
 constexpr double kMostLonger = 1.5;
 
 }  // namespace
@@ -130,8 +130,9 @@ void CostMeter::set_budget(double us) {
     budget_us_ = us;
     for (Command& step : commands_) {
         if (step.is_settled || step.measured < kTrials || step.part_count / 2 < step.pieces ||
-            step.us_alone * margin_ <= us * step.pieces)
+            step.us_alone <= us * step.pieces)
             continue;
+        if (step.pieces == 1) step.us_whole = step.us_alone;
         step.pieces *= 2;
         step.us_before = step.us_alone;
         step.measured = 0;
@@ -147,7 +148,7 @@ void CostMeter::learn_alone(const Slice& slice, double us) {
     const double us_of_all = us * step.part_count / parts;
     step.us_alone = step.measured == 0 ? us_of_all : std::min(step.us_alone, us_of_all);
     if (++step.measured != kTrials || step.us_before == 0 ||
-        step.us_alone <= kMostLonger * step.us_before)
+        step.us_alone <= kMostLonger * step.us_whole)
         return;
     step.pieces /= 2;
     step.us = step.us_before;
@@ -200,6 +201,7 @@ void CostMeter::rescale(uint32_t index, double factor, double estimate, uint32_t
     step.us *= factor;
     step.us_alone *= factor;
     step.us_before *= factor;
+    step.us_whole *= factor;
     step.estimate = estimate;
     step.part_count = part_count;
     step.workgroups = workgroups;

@@ -38,8 +38,9 @@ struct Limits {
 /// time over the last 32 slices, between 1 and 4.
 ///
 /// A barrier interval that exceeds the budget is recorded command by command, and a dispatch that
-/// exceeds it in pieces: two, then four, as long as that helps.  On a GPU that runs all workgroups
-/// of the dispatch at once, half of them take as long as all, so the benefit is measured.
+/// exceeds it in pieces: two, then four, as long as all of them together take at most half as long
+/// again as one.  On a GPU that runs all workgroups of the dispatch at once, half of them take as
+/// long as all.  Pieces are judged by their fastest slices, which did not wait for other work.
 class CostMeter {
   public:
     struct Command {
@@ -54,6 +55,7 @@ class CostMeter {
         uint32_t measured = 0;
         double us_alone = 0;   ///< time of all sub-dispatches, from the fastest slice
         double us_before = 0;  ///< us_alone with half as many pieces; 0: never had fewer
+        double us_whole = 0;   ///< us_alone in one piece
 
         uint32_t parts_of_piece() const { return (part_count + pieces - 1) / pieces; }
     };

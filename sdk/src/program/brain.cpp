@@ -226,6 +226,7 @@ uint64_t write_brain(const BrainItems& items, const BrainIdentity& identity,
     header.parent_hash = identity.parent_hash;
     header.host_schema_hash = identity.host_schema_hash;
     header.tensor_count = static_cast<uint32_t>(items.count());
+    header.contents = static_cast<uint32_t>(identity.contents);
     header.texts_offset = sizeof header + items.count() * sizeof(BrainTensorRecord);
     for (size_t i = 0; i < items.count(); ++i) header.texts_bytes += items.item(i).name.size();
 
@@ -260,9 +261,13 @@ uint64_t write_brain(const BrainItems& items, const BrainIdentity& identity,
     std::copy(host_data.begin(), host_data.end(), out.begin() + static_cast<ptrdiff_t>(at));
     header.total_bytes = at + host_data.size();
     std::memcpy(out.data(), &header, sizeof header);
-    header.checksum = checksum(out.first(header.total_bytes).subspan(kBrainChecksumEnd));
+    header.checksum = brain_checksum(out.first(header.total_bytes));
     std::memcpy(out.data(), &header, sizeof header);
     return header.total_bytes;
+}
+
+uint64_t brain_checksum(std::span<const std::byte> brain) {
+    return checksum(brain.subspan(kBrainChecksumEnd));
 }
 
 bool BrainView::open(std::span<const std::byte> bytes, ViewError* error) {
@@ -298,12 +303,13 @@ bool BrainView::open(std::span<const std::byte> bytes, ViewError* error) {
                         bytes.size(), static_cast<unsigned long long>(header_->total_bytes));
         return false;
     }
-    if (header_->checksum != checksum(bytes.subspan(kBrainChecksumEnd)))
+    if (header_->checksum != brain_checksum(bytes))
         return refuse(
             StatusCode::kCorruptData,
             "the checksum differs, so the file is damaged; copy it again or make it again");
     const uint64_t left = bytes.size() - sizeof(BrainHeader);
-    if (header_->reserved != 0 || header_->tensor_count > left / sizeof(BrainTensorRecord))
+    if (header_->contents > static_cast<uint32_t>(BrainContents::kSavedGame) ||
+        header_->tensor_count > left / sizeof(BrainTensorRecord))
         return refuse(StatusCode::kCorruptData,
                       "the header declares more tensors than fit into the file");
     const auto inside = [&](uint64_t offset, uint64_t size) {
@@ -335,8 +341,10 @@ bool BrainView::check_tensor(uint32_t index, ViewError* error) const {
         return bad("its name lies outside the name table");
     if (index > 0 && !(name(tensors_[index - 1]) < name(t)))
         return bad("names must be in ascending order");
-    if (t.kind > static_cast<uint32_t>(VariableKind::kState))
-        return bad("its kind must be param or state");
+    const bool is_kept = contents() == BrainContents::kSavedGame &&
+                         t.kind == static_cast<uint32_t>(VariableKind::kTransient);
+    if (t.kind > static_cast<uint32_t>(VariableKind::kState) && !is_kept)
+        return bad("its kind must be param or state, or, in saved games, a non-persistent state");
     if (t.dtype >= static_cast<uint32_t>(kDTypeCount)) return bad("unknown element type");
     if (t.reserved != 0) return bad("reserved field is not zero");
     if (t.shape.rank > static_cast<uint32_t>(kMaxRank) || t.shape.batch_mask != 0)
@@ -387,7 +395,7 @@ bool BrainView::decode(const BrainTensorRecord& tensor, std::span<const std::byt
     if (out.size() != tensor.bytes ||
         (needs_parent && !parent.empty() && parent.size() != out.size()))
         return false;
-    const std::span<const std::byte> stored = part(tensor.offset, tensor.stored_bytes);
+    const std::span<const std::byte> stored = this->stored(tensor);
     if (encoding == BrainEncoding::kRaw)
         std::copy(stored.begin(), stored.end(), out.begin());
     else if (needs_parent && !parent.empty())
@@ -403,7 +411,7 @@ bool BrainView::decode(const BrainTensorRecord& tensor, std::span<const std::byt
 int64_t BrainView::first_nonfinite(const BrainTensorRecord& tensor,
                                    std::span<const std::byte> parent) const {
     const auto dtype = static_cast<DType>(tensor.dtype);
-    const std::span<const std::byte> stored = part(tensor.offset, tensor.stored_bytes);
+    const std::span<const std::byte> stored = this->stored(tensor);
     const auto encoding = static_cast<BrainEncoding>(tensor.encoding);
     if (encoding == BrainEncoding::kRaw) return hearth::first_nonfinite(dtype, stored);
     const uint32_t mask = exponent_mask(dtype);
@@ -445,6 +453,7 @@ uint64_t brain_schema_hash(const ProgramView& program, HashedNames names) {
         for (uint32_t index : program.bindings_of(entry)) {
             const BindingRecord& b = program.bindings()[index];
             std::string_view in = program.text_view(entry.name), name = program.text_view(b.name);
+            if (is_added_binding(name)) continue;
             if (names == HashedNames::kAlias) {
                 name = alias_of_binding(in, name);
                 in = alias_of_entry(in);

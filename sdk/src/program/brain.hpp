@@ -19,6 +19,13 @@ namespace file {
 
 inline constexpr uint32_t kBrainMagic = 0x4e425248;  // "HRBN"
 inline constexpr uint32_t kBrainFormatVersion = 1;
+/// What a brain holds.
+enum class BrainContents : uint32_t {
+    kCheckpoint,  ///< all params and states
+    kWeights,     ///< what acting needs: see is_weight()
+    kSavedGame,   ///< non-persistent states as well
+};
+
 inline constexpr uint64_t kBrainAlignment = 16;  ///< of each tensor's stored bytes
 
 enum class BrainEncoding : uint32_t {
@@ -37,13 +44,13 @@ struct BrainHeader {
     uint64_t texts_offset, texts_bytes;
     uint64_t host_offset, host_bytes;  ///< application-defined bytes
     uint32_t tensor_count;
-    uint32_t reserved;
+    uint32_t contents;  ///< BrainContents
 };
 
 /// Follow the header, in ascending order of names.
 struct BrainTensorRecord {
     TextRef name;
-    uint32_t kind;   ///< VariableKind: param or state
+    uint32_t kind;   ///< VariableKind: param or state; in saved games also transient
     uint32_t dtype;  ///< of the stored elements
     uint32_t encoding;
     uint32_t reserved;
@@ -84,6 +91,7 @@ struct BrainIdentity {
     uint64_t schema_hash = 0;
     uint64_t parent_hash = 0;
     uint64_t host_schema_hash = 0;
+    file::BrainContents contents = file::BrainContents::kCheckpoint;
 };
 
 /// Upper bound of the bytes that write_brain writes.
@@ -92,6 +100,9 @@ uint64_t brain_bound(const BrainItems& items, uint64_t host_bytes);
 /// Writes a brain into `out`, which has at least brain_bound() bytes; returns its size.
 uint64_t write_brain(const BrainItems& items, const BrainIdentity& identity,
                      std::span<const std::byte> host_data, std::span<std::byte> out);
+
+/// BrainHeader::checksum of a whole brain.
+uint64_t brain_checksum(std::span<const std::byte> brain);
 
 /// Reads a brain in place.  Allocates nothing.
 class BrainView {
@@ -105,6 +116,9 @@ class BrainView {
     [[nodiscard]] bool open(std::span<const std::byte> bytes, ViewError* error);
 
     const file::BrainHeader& header() const { return *header_; }
+    file::BrainContents contents() const {
+        return static_cast<file::BrainContents>(header_->contents);
+    }
     std::span<const file::BrainTensorRecord> tensors() const { return tensors_; }
     std::string_view name(const file::BrainTensorRecord& tensor) const {
         return {reinterpret_cast<const char*>(bytes_.data()) + header_->texts_offset +
@@ -113,6 +127,10 @@ class BrainView {
     }
     std::span<const std::byte> host_data() const {
         return part(header_->host_offset, header_->host_bytes);
+    }
+    /// The tensor's bytes as they are in the file.
+    std::span<const std::byte> stored(const file::BrainTensorRecord& tensor) const {
+        return part(tensor.offset, tensor.stored_bytes);
     }
     /// Returns the tensor of this name, or null.
     const file::BrainTensorRecord* find(std::string_view name) const;
@@ -140,6 +158,19 @@ class BrainView {
     const file::BrainHeader* header_ = nullptr;
     std::span<const file::BrainTensorRecord> tensors_;
 };
+
+/// Writes those of a checkpoint's tensors that acting needs into `out`, which has at least as many
+/// bytes as the checkpoint; returns the size.
+uint64_t write_weights(const BrainView& checkpoint, std::span<std::byte> out);
+
+/// True for tensors of a brain of weights: the copies of params and statistics that agents act by
+/// ("published.param.NAME", "published.state.NAME"), params that have no such copy, and statistics
+/// of observations and rewards.
+bool is_weight(const BrainView& brain, const file::BrainTensorRecord& tensor);
+/// The tensor of a brain of weights that a variable which it does not hold is loaded from: the
+/// variable's published copy or, for copies ("target.NAME", "published..."), what they are copies
+/// of; null: the variable takes its initial value.
+const file::BrainTensorRecord* find_substitute(const BrainView& weights, std::string_view variable);
 
 /// Index of the first element that is NaN or infinite; -1 if there is none, or the type has no such
 /// values.

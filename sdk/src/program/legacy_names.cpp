@@ -62,6 +62,10 @@ std::string_view alias_of_binding(std::string_view entry, std::string_view bindi
     return found != binding ? found : alias_of_hyperparameter(binding);
 }
 
+bool is_added_binding(std::string_view binding) {
+    return binding == "final_mask";
+}
+
 bool AliasName::append(std::string_view text) {
     if (text.size() >= sizeof text_ - size_) return false;
     std::copy(text.begin(), text.end(), text_ + size_);

@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Loads brains, takes snapshots and rolls back to them.  A snapshot is a brain (hearth.h).  Its
-// application data are a magic number, the number of collected decisions of the rollout, and the
-// bytes of the spec.
+// Loads brains, takes snapshots and rolls back to them, and saves games.  A snapshot is a brain
+// (hearth.h).  Its application data are the number of collected decisions of the rollout, the bytes
+// of the spec and, in saved games, the driver's own state.
 
+#include "core/bytes.hpp"
 #include "device/agents/driver.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 using namespace hearth;
@@ -15,13 +17,33 @@ using namespace hearth::agents;
 
 namespace {
 
-constexpr uint32_t kMagic = 0x31534148;  // "HAS1"
-constexpr size_t kCollectedAt = 4, kSpecAt = 8;
+constexpr uint32_t kMagic = 0x31534148;      // "HAS1": collected, spec
+constexpr uint32_t kGameMagic = 0x31474148;  // "HAG1": collected, bytes of the spec, spec, state
 
-std::span<const std::byte> application_data_of(const hearth_brain_info& about) {
-    return {static_cast<const std::byte*>(about.user_data),
-            static_cast<size_t>(about.user_data_size)};
+/// What a brain's application data hold.
+struct ApplicationData {
+    uint32_t collected = 0;
+    std::span<const std::byte> spec;
+    std::span<const std::byte> state;  ///< of the driver, in saved games
+    bool is_saved_game = false;
+};
+
+/// Empty for data of somebody else.
+ApplicationData application_data_of(const hearth_brain_info& about) {
+    ByteReader in({static_cast<const std::byte*>(about.user_data),
+                   static_cast<size_t>(about.user_data_size)});
+    const auto magic = in.number<uint32_t>();
+    if (magic != kMagic && magic != kGameMagic) return {};
+    ApplicationData data;
+    data.is_saved_game = magic == kGameMagic;
+    data.collected = in.number<uint32_t>();
+    const uint64_t spec_bytes = data.is_saved_game ? in.number<uint32_t>() : in.left();
+    data.spec = in.take(spec_bytes);
+    data.state = in.take(in.left());
+    return in.failed() ? ApplicationData{} : data;
 }
+
+constexpr size_t kCollectedAt = 4, kSpecAt = 8, kGameSpecAt = 12;
 
 }  // namespace
 
@@ -57,7 +79,7 @@ hearth_result hearth_agents::allocate_snapshots(const hearth_agents_create_info&
 }
 
 /// Records the load or reset that was requested since the last frame.
-hearth_result hearth_agents::record_load(VkCommandBuffer commands) {
+hearth_result hearth_agents::record_load(VkCommandBuffer commands, bool& has_resumed) {
     if (exchange.state() == LoadState::kNone) return HEARTH_OK;
     if (second_queue.turn != Turn::kActing) return call_learner_back();
     const bool is_brain = exchange.state() == LoadState::kBrain;
@@ -74,22 +96,123 @@ hearth_result hearth_agents::record_load(VkCommandBuffer commands) {
     exchange.complete();
     if (result != HEARTH_OK) return fail(result, failed);
 
-    uint32_t collected = 0;
-    if (is_brain) {
-        // Brains that include the rollout continue to fill it.
-        hearth_brain_info about = hearth_brain_info_default();
-        uint32_t variable = 0;
-        hearth_variable_info step = hearth_variable_info_default();
-        if (hearth_brain_get_info(brain.data(), brain.size(), &about, nullptr) == HEARTH_OK &&
-            about.user_schema_hash == description.schema_hash && about.user_data_size >= kSpecAt &&
-            hearth_program_find_variable(program, "rollout.step", &variable) == HEARTH_OK &&
-            hearth_program_get_variable(program, variable, &step) == HEARTH_OK &&
-            step.kind == HEARTH_VARIABLE_STATE)
-            std::memcpy(&collected, application_data_of(about).data() + kCollectedAt,
-                        sizeof collected);
+    hearth_brain_info about = hearth_brain_info_default();
+    if (!is_brain ||
+        hearth_brain_get_info(brain.data(), brain.size(), &about, nullptr) != HEARTH_OK ||
+        about.user_schema_hash != description.schema_hash) {
+        restart(0);
+        return HEARTH_OK;
     }
-    restart(collected);
+    const ApplicationData data = application_data_of(about);
+    uint32_t variable = 0;
+    hearth_variable_info step = hearth_variable_info_default();
+    // Brains that include the rollout continue to fill it.
+    const bool has_rollout =
+        about.is_weights == 0 &&
+        hearth_program_find_variable(program, "rollout.step", &variable) == HEARTH_OK &&
+        hearth_program_get_variable(program, variable, &step) == HEARTH_OK &&
+        step.kind == HEARTH_VARIABLE_STATE;
+    restart(has_rollout ? data.collected : 0);
+    has_resumed = data.is_saved_game;
+    if (!has_resumed) return HEARTH_OK;
+    Archive saved = Archive::read(data.state);
+    archive(saved);
+    safety.first_sound_decision = decisions + 1;
     return HEARTH_OK;
+}
+
+void hearth_agents::archive(Archive& archive) {
+    archive(decisions, scores.sum, scores.are_reported, modes.is_frozen, modes.is_closing,
+            modes.wants_shrink_and_perturb, modes.strength);
+    archive.array(hyperparameters.values);
+    roster.archive(archive);
+    rollout.archive(archive);
+    updates.archive(archive);
+    if (!archive.reads()) return;
+    if (!std::isfinite(scores.sum)) scores.sum = 0;
+    if (!(modes.strength >= 0 && modes.strength <= 1)) modes.strength = 0;
+    modes.wants_shrink_and_perturb =
+        modes.wants_shrink_and_perturb && entries.shrink_and_perturb.exists;
+    for (uint32_t i = 0; i < hyperparameters.values.size(); ++i) {
+        const HyperparameterView known = description.manifest.hyperparameter(i);
+        const auto value = static_cast<double>(hyperparameters.values[i]);
+        if (!(value >= known.low && value <= known.high))
+            hyperparameters.values[i] = static_cast<float>(known.value);
+    }
+}
+
+// --- Saved games ---
+
+hearth_result hearth_agents::allocate_saved_game() {
+    const std::span<const std::byte> spec = description.spec().bytes();
+    Archive size = Archive::measure();
+    archive(size);
+    const uint64_t application_bytes = kGameSpecAt + spec.size() + size.position();
+    const uint64_t bytes = hearth_program_get_saved_game_size(program);
+    hearth_brain_save_info save = hearth_brain_save_info_default();
+    Array<std::byte> zeros;
+    uint64_t most = 0;
+    bool is_made = zeros.resize(*allocator, static_cast<size_t>(bytes + application_bytes));
+    if (is_made) {
+        save.flags = HEARTH_BRAIN_SAVED_GAME;
+        save.snapshot = zeros.data();
+        save.snapshot_bytes = bytes;
+        save.user_data = zeros.data();
+        save.user_data_size = application_bytes;
+        if (const auto r = hearth_brain_encode(program, &save, nullptr, &most); r != HEARTH_OK) {
+            error.set("%s", hearth_program_error(program));
+            return r;
+        }
+        zeros.reset();
+        is_made = saved_game.allocate(*allocator, most, application_bytes);
+    }
+    if (is_made) return HEARTH_OK;
+    error.set("out of memory for a saved game");
+    return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+hearth_result hearth_agents::record_saved_game(VkCommandBuffer commands) {
+    const bool is_cut = rollout.state() != DecisionState::kNone || entries.learn.is_cut() ||
+                        updates.phase() == LearningPhase::kAdvantages;
+    if (saved_game.state() != SavedGameState::kWanted || is_cut) return HEARTH_OK;
+    hearth_readback readback = 0;
+    const hearth_result result = hearth_record_save_game(session, commands, &readback);
+    if (result == HEARTH_NOT_READY || result == HEARTH_ERROR_TOO_MANY_IN_FLIGHT) return HEARTH_OK;
+    if (result != HEARTH_OK) return fail(result, session);
+    saved_game.record(readback);
+    const std::span<const std::byte> spec = description.spec().bytes();
+    const auto spec_bytes = static_cast<uint32_t>(spec.size());
+    const uint32_t collected = updates.collected();
+    const std::span<std::byte> data = saved_game.application_data();
+    std::memcpy(data.data(), &kGameMagic, sizeof kGameMagic);
+    std::memcpy(&data[kCollectedAt], &collected, sizeof collected);
+    std::memcpy(&data[kSpecAt], &spec_bytes, sizeof spec_bytes);
+    std::ranges::copy(spec, data.begin() + kGameSpecAt);
+    Archive state = Archive::write(data.subspan(kGameSpecAt + spec.size()));
+    archive(state);
+    return HEARTH_OK;
+}
+
+void hearth_agents::poll_saved_game() {
+    if (saved_game.state() != SavedGameState::kInFlight) return;
+    const hearth_readback readback = saved_game.readback();
+    hearth_brain_save_info save = hearth_brain_save_info_default();
+    uint64_t frame_number = 0;
+    const hearth_result arrived = hearth_readback_poll(session, readback, &save.snapshot,
+                                                       &save.snapshot_bytes, &frame_number);
+    if (arrived == HEARTH_NOT_READY) return;
+    if (arrived == HEARTH_OK) {
+        save.flags = HEARTH_BRAIN_SAVED_GAME;
+        save.user_schema_hash = description.schema_hash;
+        save.user_data = saved_game.application_data().data();
+        save.user_data_size = saved_game.application_data().size();
+        uint64_t bytes = saved_game.space().size();
+        const auto r = hearth_brain_encode(program, &save, saved_game.space().data(), &bytes);
+        saved_game.arrive(r == HEARTH_OK ? bytes : 0);
+    } else {
+        saved_game.lose();
+    }
+    hearth_readback_release(session, readback);
 }
 
 /// Resets what depends on the weights, after others were loaded.
@@ -207,10 +330,9 @@ hearth_result hearth_agents::load(std::span<const std::byte> brain) {
     }
     if (about.user_schema_hash != 0 && about.user_schema_hash != description.schema_hash) {
         error.set("the brain is of agents with another specification; load one of these agents");
-        const std::span<const std::byte> data = application_data_of(about);
         AgentSpecView theirs;
         SpecText text;
-        if (data.size() >= kSpecAt && theirs.open(data.subspan(kSpecAt), text) == StatusCode::kOk) {
+        if (theirs.open(application_data_of(about).spec, text) == StatusCode::kOk) {
             description.spec().diff(theirs, text);
             error.append(": these agents (here), the brain (there): %s", text.c_str());
         }
@@ -221,6 +343,17 @@ hearth_result hearth_agents::load(std::span<const std::byte> brain) {
         error.set("%s", messages.text);
         return r;
     }
+    if (const ApplicationData data = application_data_of(about); data.is_saved_game) {
+        Archive size = Archive::measure();
+        archive(size);
+        if (second_queue.is_used || data.state.size() != size.position()) {
+            error.set(
+                "the saved game has %zu bytes of agents' state, expected %llu of a game with the "
+                "same number of agents and one queue",
+                data.state.size(), static_cast<unsigned long long>(size.position()));
+            return HEARTH_ERROR_INCOMPATIBLE;
+        }
+    }
     if (exchange.request_brain(*allocator, brain)) return HEARTH_OK;
     error.set("out of memory for a brain of %zu bytes", brain.size());
     return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
@@ -228,7 +361,10 @@ hearth_result hearth_agents::load(std::span<const std::byte> brain) {
 
 void hearth_agents::reset_brain() {
     if (snapshots.is_in_flight()) hearth_readback_release(session, snapshots.readback());
+    if (saved_game.state() == SavedGameState::kInFlight)
+        hearth_readback_release(session, saved_game.readback());
     snapshots.erase();
+    saved_game.erase();
     exchange.erase();
     exchange.request_initial();
 }

@@ -121,7 +121,9 @@ hearth_session* hearth_agents_get_session(hearth_agents* agents) {
 hearth_result hearth_agents_add(hearth_agents* agents, hearth_agent* out) {
     HEARTH_CHECK_AGENTS(agents);
     HEARTH_CHECK_POINTER(out);
-    const Roster::Added added = agents->roster.add(agents->decisions, *out);
+    const bool is_deciding = agents->rollout.state() != DecisionState::kNone;
+    const Roster::Added added =
+        agents->roster.add(agents->decisions + (is_deciding ? 2 : 1), *out);
     if (added == Roster::Added::kNo) {
         agents->error.set(
             "all %u agents exist; remove one, or make the learner with a larger n_agents",
@@ -464,24 +466,80 @@ void hearth_agents_freeze(hearth_agents* agents, uint32_t frozen) {
     agents->modes.is_closing = agents->modes.is_frozen && !agents->description.has_memory;
 }
 
+namespace {
+
+/// Copies bytes to the application: the convention of hearth_agents_save.
+hearth_result copy_out(const hearth_agents& agents, std::span<const std::byte> bytes, void* out,
+                       uint64_t* byte_count) {
+    if (out != nullptr && *byte_count < bytes.size()) {
+        agents.error.set("%llu bytes given, %zu needed",
+                         static_cast<unsigned long long>(*byte_count), bytes.size());
+        return HEARTH_ERROR_OUT_OF_RANGE;
+    }
+    if (out != nullptr) std::memcpy(out, bytes.data(), bytes.size());
+    *byte_count = bytes.size();
+    return HEARTH_OK;
+}
+
+hearth_result no_snapshot(const hearth_agents& agents, uint32_t snapshot) {
+    agents.error.set("no snapshot %u; expected an index below %u", snapshot,
+                     agents.snapshots.count());
+    return HEARTH_ERROR_NOT_FOUND;
+}
+
+}  // namespace
+
 hearth_result hearth_agents_save(const hearth_agents* agents, uint32_t snapshot, void* out,
                                  uint64_t* byte_count) {
     HEARTH_CHECK_AGENTS(agents);
     HEARTH_CHECK_POINTER(byte_count);
     const std::span<const std::byte> brain = agents->snapshots.at(snapshot);
-    if (brain.empty()) {
-        agents->error.set("no snapshot %u; expected an index below %u", snapshot,
-                          agents->snapshots.count());
-        return HEARTH_ERROR_NOT_FOUND;
-    }
-    if (out != nullptr && *byte_count < brain.size()) {
+    return brain.empty() ? no_snapshot(*agents, snapshot)
+                         : copy_out(*agents, brain, out, byte_count);
+}
+
+hearth_result hearth_agents_save_weights(const hearth_agents* agents, uint32_t snapshot, void* out,
+                                         uint64_t* byte_count) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(byte_count);
+    const std::span<const std::byte> brain = agents->snapshots.at(snapshot);
+    if (brain.empty()) return no_snapshot(*agents, snapshot);
+    hearth_messages messages{};
+    const auto result =
+        hearth_brain_extract_weights(brain.data(), brain.size(), out, byte_count, &messages);
+    if (result == HEARTH_ERROR_OUT_OF_RANGE)
         agents->error.set("%llu bytes given, %zu needed",
                           static_cast<unsigned long long>(*byte_count), brain.size());
-        return HEARTH_ERROR_OUT_OF_RANGE;
+    else if (result != HEARTH_OK)
+        agents->error.set("%s", messages.text);
+    return result;
+}
+
+hearth_result hearth_agents_save_game(hearth_agents* agents) {
+    HEARTH_CHECK_AGENTS(agents);
+    if (!agents->saved_game.is_enabled()) {
+        agents->error.set(
+            "the agents save no games; create them with "
+            "hearth_agents_create_info::enable_saved_games");
+        return HEARTH_ERROR_UNSUPPORTED;
     }
-    if (out != nullptr) std::memcpy(out, brain.data(), brain.size());
-    *byte_count = brain.size();
+    agents->saved_game.request();
     return HEARTH_OK;
+}
+
+hearth_result hearth_agents_get_saved_game(const hearth_agents* agents, void* out,
+                                           uint64_t* byte_count) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(byte_count);
+    switch (agents->saved_game.state()) {
+        case SavedGameState::kReady:
+            return copy_out(*agents, agents->saved_game.bytes(), out, byte_count);
+        case SavedGameState::kNone:
+            agents->error.set("no game was saved; call hearth_agents_save_game first");
+            return HEARTH_ERROR_NOT_FOUND;
+        default:
+            return HEARTH_NOT_READY;
+    }
 }
 
 hearth_result hearth_agents_load(hearth_agents* agents, const void* bytes, uint64_t byte_count,

@@ -55,7 +55,8 @@ hearth_result hearth_agents::create(hearth_context* used_context,
     if (const auto r = allocate(info); r != HEARTH_OK) return r;
     if (const auto r = find_entries(); r != HEARTH_OK) return r;
     if (const auto r = create_sessions(info); r != HEARTH_OK) return r;
-    return allocate_snapshots(info);
+    if (const auto r = allocate_snapshots(info); r != HEARTH_OK) return r;
+    return info.enable_saved_games != 0 ? allocate_saved_game() : HEARTH_OK;
 }
 
 /// Reads the manifest and compares it with the program and with what the application expects.
@@ -170,7 +171,11 @@ hearth_result hearth_agents::check_memory(const hearth_agents_create_info& info)
                                Demonstrations::bytes_per_agent(sizes) +
                                sizes.action * sizeof(float);
     const uint64_t kept = info.max_snapshots;
-    const uint64_t needed = per_agent * sizes.agents + (kept == 0 ? 0 : (kept + 1) * brain);
+    const uint64_t game =
+        info.enable_saved_games == 0
+            ? 0
+            : std::min(hearth_program_get_saved_game_size(program), kMaxMemory / 128);
+    const uint64_t needed = per_agent * sizes.agents + (kept == 0 ? 0 : (kept + 1) * brain) + game;
     const uint64_t limit =
         info.max_host_bytes != 0
             ? info.max_host_bytes
@@ -316,8 +321,11 @@ hearth_result hearth_agents::create_sessions(const hearth_agents_create_info& in
     // actions after it fit behind it.
     const uint64_t frame_bytes =
         uint64_t{4} * sizes.agents * sizes.action + 4 * kStatusWords + 1024;
-    create.readback_bytes = 2 * brain + 3 * in_flight * frame_bytes;
-    create.readback_count = 2 * in_flight + 4;
+    const uint64_t game =
+        info.enable_saved_games != 0 ? hearth_program_get_saved_game_size(program) : 0;
+    create.readback_bytes = 2 * brain + 2 * game + 3 * in_flight * frame_bytes;
+    create.upload_bytes += game;
+    create.readback_count = 2 * in_flight + 5;
     create.max_pending_timings = in_flight * kMaxRecordings;
     if (const auto r = hearth_session_create(context, &create, &session); r != HEARTH_OK) {
         error.set("%s", hearth_context_error(context));
@@ -325,6 +333,10 @@ hearth_result hearth_agents::create_sessions(const hearth_agents_create_info& in
     }
     learner = session;
     if (info.use_separate_learning_queue == 0) return HEARTH_OK;
+    if (info.enable_saved_games != 0) {
+        error.set("saved games need one queue; leave out use_separate_learning_queue");
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
 
     if (!updates.schedule().has_rollouts()) {
         const std::string_view name = name_of(description.manifest.algorithm());

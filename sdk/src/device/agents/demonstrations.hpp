@@ -19,10 +19,10 @@ enum class DemonstrationState : uint8_t {
     kCaptured,  ///< with its observation and mask
 };
 
-///                   add       capture      store    clear
-///     kNone         kGiven    -            -        kNone
-///     kGiven        kGiven    kCaptured    -        kNone
-///     kCaptured     kGiven    -            kNone    kNone
+///                  add       capture      pack         clear
+///     kNone        kGiven    -            kNone        kNone
+///     kGiven       kGiven    kCaptured    kGiven       kNone
+///     kCaptured    kGiven    -            kCaptured    kNone
 class Demonstrations {
   public:
     static uint64_t bytes_per_agent(const Sizes& sizes);

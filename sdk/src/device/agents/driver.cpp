@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 using namespace hearth;
 using namespace hearth::agents;
@@ -46,35 +47,38 @@ bool hearth_agents::stores() const {
 hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
     const VkCommandBuffer commands = info.command_buffer;
     poll();
+    if (const auto r = check_inputs(info); r != HEARTH_OK) return r;
     if (const auto r = begin_record(info); r != HEARTH_OK) return r;
     if (const auto r = record_turn(commands); r != HEARTH_OK) return r;
-    if (const auto r = record_load(commands); r != HEARTH_OK) return r;
+    bool has_resumed = false;
+    const LoadState load = exchange.state();
+    if (const auto r = record_load(commands, has_resumed); r != HEARTH_OK) return r;
+    if (exchange.state() == LoadState::kNone) last_frame.loaded = load;
+    if (has_resumed) {
+        // The game goes on with the next frame, with the actions that it was saved with.
+        read_back(commands);
+        return HEARTH_OK;
+    }
     budget.begin_frame(info.learning_budget_us, info.priority);
     if (const double planned = budget.planned_us(); planned > 0 && updates.schedule().n_steps > 0)
         for (Entry* const entry : {&entries.learn, &entries.advantages})
             entry->cost.set_budget(planned);
     budget.add(smallest_slice_us());
 
-    const uint64_t before = decisions;
-    const bool may_begin = rollout.state() == DecisionState::kNone && info.request_decision != 0;
-    // Advantages may change state that decisions read, so they are completed before the next
-    // decision.
-    if (may_begin && updates.phase() == LearningPhase::kAdvantages && !second_queue.is_used)
-        if (const auto r = record_advantages(commands, true); r != HEARTH_OK) return r;
-    if (may_begin) {
-        if (const auto r = check_inputs(info); r != HEARTH_OK) return r;
-        begin_decision(info);
-    }
-    if (rollout.state() != DecisionState::kNone &&
-        (info.learning_budget_us > 0 || decision.frames_left != HEARTH_AGENTS_BEST_EFFORT))
-        if (const auto r = record_decision(commands); r != HEARTH_OK) return r;
+    if (info.request_decision != 0 && rollout.state() == DecisionState::kNone)
+        request_decision(info);
+    if (const auto r = record_decision(commands, info.learning_budget_us > 0); r != HEARTH_OK)
+        return r;
     if (entries.store.exists)
         if (const auto r = record_demonstrations(commands); r != HEARTH_OK) return r;
     const bool may_learn =
         !modes.is_frozen && (info.learning_budget_us > 0 || updates.is_flushing());
+    const bool wants_to_shrink = modes.wants_shrink_and_perturb;
     if (const auto r = record_learning(commands, may_learn); r != HEARTH_OK) return r;
+    last_frame.has_shrunk = wants_to_shrink && !modes.wants_shrink_and_perturb;
     if (const auto r = record_snapshot(commands); r != HEARTH_OK) return r;
-    if (decisions != before) read_back(commands);
+    if (const auto r = record_saved_game(commands); r != HEARTH_OK) return r;
+    if (last_frame.has_decided) read_back(commands);
     return HEARTH_OK;
 }
 
@@ -83,23 +87,37 @@ hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
 hearth_result hearth_agents::begin_record(const hearth_agents_record_info& info) {
     hearth_context_stats stats = hearth_context_stats_default();
     (void)hearth_context_get_stats(context, &stats);
+    hearth_session_status acting = hearth_session_status_default();
+    (void)hearth_session_get_status(session, &acting);
+    if (acting.discarded_frames != last_frame.discarded_frames)
+        repeat_discarded(acting.discarded_frame);
+    if (last_frame.number != 0 && last_frame.number == stats.frame_number) {
+        error.set("frame %llu is recorded already; call hearth_begin_frame before each record",
+                  static_cast<unsigned long long>(stats.frame_number));
+        return HEARTH_ERROR_INVALID_STATE;
+    }
     second_queue.commands = info.learning_command_buffer;
     for (hearth_session* const used : {session, learner}) {
         hearth_session_status status = hearth_session_status_default();
         (void)hearth_session_get_status(used, &status);
-        if (used == session && stats.frame_number != 0 &&
-            stats.frame_number == last_frame_recorded &&
-            status.discarded_frame != last_frame_recorded) {
-            error.set("frame %llu is recorded already; call hearth_begin_frame before each record",
-                      static_cast<unsigned long long>(stats.frame_number));
-            return HEARTH_ERROR_INVALID_STATE;
-        }
         if (status.is_initialized != 0) continue;
         if (const auto r = hearth_record_initialize(used, info.command_buffer); r != HEARTH_OK)
             return fail(r, used);
     }
-    last_frame_recorded = stats.frame_number;
+    last_frame = {.number = stats.frame_number, .discarded_frames = acting.discarded_frames};
     return HEARTH_OK;
+}
+
+/// Takes back what the last frame did, because it was never executed.  Slices continue by
+/// themselves (hearth_discard_frame).  The outcomes that a discarded decision contained are lost, so
+/// the next decision stores none.
+void hearth_agents::repeat_discarded(uint64_t frame_number) {
+    const LastFrame last = std::exchange(last_frame, {});
+    if (last.number != frame_number) return;
+    if (last.has_decided)
+        for (uint32_t i = 0; i < roster.capacity(); ++i) rollout.possess(i);
+    if (last.has_shrunk) modes.wants_shrink_and_perturb = true;
+    if (exchange.state() == LoadState::kNone) exchange.repeat(last.loaded);
 }
 
 hearth_result hearth_agents::run(VkCommandBuffer commands, Entry& entry, uint64_t rows,
@@ -131,23 +149,20 @@ hearth_result hearth_agents::run(VkCommandBuffer commands, Entry& entry, uint64_
 
 namespace {
 
-bool is_given(const hearth_agents_record_info& info, const Source* source) {
-    return source != nullptr && std::any_of(info.inputs, info.inputs + info.input_count,
-                                            [&](const hearth_tensor_binding& b) {
-                                                return b.binding == source->binding;
-                                            });
+bool has_binding(std::span<const hearth_tensor_binding> inputs, uint32_t binding) {
+    return std::ranges::find(inputs, binding, &hearth_tensor_binding::binding) != inputs.end();
 }
 
 }  // namespace
 
 hearth_result hearth_agents::check_inputs(const hearth_agents_record_info& info) const {
     const auto& sources = entries.frame.sources;
+    const std::span inputs(info.inputs, info.input_count);
     for (uint32_t i = 0; i < info.input_count; ++i) {
-        const uint32_t binding = info.inputs[i].binding;
-        const auto has_binding = [&](const auto& x) { return x.binding == binding; };
-        const bool is_known = std::any_of(sources.begin(), sources.end(), has_binding);
-        const bool is_twice = std::any_of(info.inputs, info.inputs + i, has_binding);
-        if (is_known && !is_twice) continue;
+        const uint32_t binding = inputs[i].binding;
+        const bool is_known =
+            std::ranges::find(sources, binding, &Source::binding) != sources.end();
+        if (is_known && !has_binding(inputs.first(i), binding)) continue;
         error.set("inputs[%u].binding is %u, %s", i, binding,
                   is_known ? "which is given twice; give it once"
                            : "which is not an input of the entry frame");
@@ -155,7 +170,7 @@ hearth_result hearth_agents::check_inputs(const hearth_agents_record_info& info)
     }
     if (info.indirect_agent_count_buffer == nullptr) return HEARTH_OK;
     for (const Source& s : sources)
-        if (s.row_bytes > 0 && !is_given(info, &s)) {
+        if (s.row_bytes > 0 && !has_binding(inputs, s.binding)) {
             error.set(
                 "indirect_agent_count_buffer is given, so '%s' must be a buffer, too; add it to "
                 "inputs",
@@ -165,35 +180,33 @@ hearth_result hearth_agents::check_inputs(const hearth_agents_record_info& info)
     return HEARTH_OK;
 }
 
-/// Captures the inputs of a decision; they stay fixed until it is completely recorded.
-void hearth_agents::begin_decision(const hearth_agents_record_info& info) {
-    const bool is_stored = stores();
-    const Rollout::Packed packed = rollout.pack(roster, {is_stored, modes.is_closing});
-    if (packed.rows == 0) return;
+/// The game's own buffers contain this input of the decision.
+bool hearth_agents::is_given(const char* input) const {
+    const Source* const source = entries.frame.find(input);
+    return source != nullptr &&
+           has_binding({decision.inputs.data(), decision.input_count}, source->binding);
+}
+
+void hearth_agents::request_decision(const hearth_agents_record_info& info) {
+    decision.is_wanted = true;
     std::copy_n(info.inputs, info.input_count, decision.inputs.begin());
     decision.input_count = info.input_count;
     decision.has_agent_count = info.indirect_agent_count_buffer != nullptr;
     if (decision.has_agent_count) decision.agent_count = *info.indirect_agent_count_buffer;
     decision.exploration = info.exploration;
     decision.frames_left = info.max_decision_frames;
-    entries.frame.cursor = {};
-
-    if (packed.transitions == 0) return;
-    if (updates.is_collection_paused()) updates.count_paused(packed.transitions);
-    if (scores.are_reported)
-        progress.add(scores.sum / packed.transitions);
-    else if (!is_given(info, entries.frame.find("reward")) &&
-             !is_given(info, entries.frame.find("praise")))
-        progress.add(packed.reward / packed.transitions);
 }
 
-/// Records a decision or its next slice.
-hearth_result hearth_agents::record_decision(VkCommandBuffer commands) {
+/// Records the decision that is wanted, or the next slice of the one in progress.
+hearth_result hearth_agents::record_decision(VkCommandBuffer commands, bool has_budget) {
+    const bool starts = rollout.state() == DecisionState::kNone;
+    if (starts && !decision.is_wanted) return HEARTH_OK;
     Entry& frame = entries.frame;
+    if (starts) frame.cursor = {};
     const Position before = frame.position();
-    const bool is_best_effort = decision.frames_left == HEARTH_AGENTS_BEST_EFFORT;
     Limits limits;
-    if (is_best_effort) {
+    if (decision.is_best_effort()) {
+        if (!has_budget) return HEARTH_OK;
         // A small fixed slice before anything was measured.
         limits = frame.cost.is_known() ? frame.cost.within(before, budget.left_us())
                                        : Limits{.dispatches = 4};
@@ -204,30 +217,48 @@ hearth_result hearth_agents::record_decision(VkCommandBuffer commands) {
         limits.dispatches = static_cast<uint32_t>(std::ceil(left / decision.frames_left));
         --decision.frames_left;
     }
+    if (starts) {
+        // Advantages may change state that decisions read, so they are completed before.
+        if (updates.phase() == LearningPhase::kAdvantages && !second_queue.is_used)
+            if (const auto r = record_advantages(commands, true); r != HEARTH_OK) return r;
+        decision.is_wanted = false;
+        if (rollout.pack(roster, {stores(), modes.is_closing}).rows == 0) return HEARTH_OK;
+    }
     const hearth_result result = run(commands, frame, rollout.packed().rows, limits);
     if (result != HEARTH_OK && result != HEARTH_INCOMPLETE) {
-        if (before.is_start()) rollout.abandon();
+        if (starts) rollout.abandon();
         return result;
     }
-    if (before.is_start()) {
-        rollout.start();
-        scores.sum = 0;
-    }
+    if (starts) start_decision();
     const Position end = result == HEARTH_INCOMPLETE ? frame.position() : frame.cost.end();
-    if (is_best_effort) budget.spend(frame.cost.us(before, end));
+    if (decision.is_best_effort()) budget.spend(frame.cost.us(before, end));
     if (result == HEARTH_OK) finish_decision();
     return HEARTH_OK;
+}
+
+/// The first part of a decision is recorded.
+void hearth_agents::start_decision() {
+    rollout.start();
+    roster.start_decision();
+    modes.is_closing = false;
+    const Rollout::Packed& packed = rollout.packed();
+    const double score = scores.are_reported ? scores.sum : packed.reward;
+    scores.sum = 0;
+    if (packed.transitions == 0) return;
+    if (updates.is_collection_paused()) updates.count_paused(packed.transitions);
+    if (scores.are_reported || (!is_given("reward") && !is_given("praise")))
+        progress.add(score / packed.transitions);
 }
 
 /// Completes a decision.  Agents may have joined or left since it began.
 void hearth_agents::finish_decision() {
     ++decisions;
+    last_frame.has_decided = true;
     updates.count_decision(rollout.has_outcomes() ? rollout.packed().transitions : 0);
     const Rows& rows = rollout.rows();
     for (uint32_t r = 0; r < rollout.packed().rows; ++r)
-        roster.decided({rows.id[r], rows.generation[r]}, decisions, rows.is_leaving[r] != 0);
+        roster.decided({rows.id[r], rows.generation[r]}, decisions);
     rollout.finish();
-    modes.is_closing = false;
 }
 
 /// Records the newest demonstration of each agent.  It waits while a learning update is sliced,
@@ -295,6 +326,7 @@ void hearth_agents::measure() {
 void hearth_agents::poll() {
     measure();
     poll_snapshot();
+    poll_saved_game();
     while (readbacks.state() != ReadbackState::kIdle) {
         const Readbacks::InFlight r = readbacks.oldest();
         const void* data = nullptr;

@@ -17,7 +17,7 @@
 //   create.cpp        compares the program with the manifest, then allocates
 //   driver.cpp        what a frame records, in order; decisions and demonstrations
 //   learning.cpp      updates, within the budget
-//   brains.cpp        loads, snapshots, rollback
+//   brains.cpp        loads, snapshots, rollback, saved games
 //   second_queue.cpp  learning on a queue of its own
 //   c_agents.cpp      the C interface
 
@@ -34,6 +34,7 @@
 #include "device/agents/readbacks.hpp"
 #include "device/agents/rollout.hpp"
 #include "device/agents/roster.hpp"
+#include "device/agents/saved_game.hpp"
 #include "device/agents/second_queue.hpp"
 #include "device/agents/snapshots.hpp"
 #include "device/agents/updates.hpp"
@@ -71,14 +72,25 @@ struct Entries {
     Array<hearth_tensor_binding> bound;
 };
 
-/// What the application passed for the decision in progress.
+/// What the application passed for the decision that is wanted or in progress.
 struct DecisionOptions {
+    bool is_wanted = false;               ///< requested; nothing of it is recorded yet
     Array<hearth_tensor_binding> inputs;  ///< the game's own buffers
     uint32_t input_count = 0;
     hearth_tensor_binding agent_count{};
     bool has_agent_count = false;
     uint32_t frames_left = 1;  ///< remaining, of the latency that the application allows
     float exploration = 1;
+
+    bool is_best_effort() const { return frames_left == HEARTH_AGENTS_BEST_EFFORT; }
+};
+
+/// The newest frame that was recorded, for the case that it is discarded.
+struct LastFrame {
+    uint64_t number = 0;
+    uint32_t discarded_frames = 0;  ///< of the session, before it
+    bool has_decided = false, has_shrunk = false;
+    LoadState loaded = LoadState::kNone;
 };
 
 /// Hyperparameters as set by the application, and those of the minibatch being recorded.
@@ -132,6 +144,7 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth::agents::LearningBudget budget;
     hearth::agents::Hyperparameters hyperparameters;
     hearth::agents::Snapshots snapshots;
+    hearth::agents::SavedGame saved_game;
     hearth::agents::Exchange exchange;
     hearth::agents::Readbacks readbacks;
     hearth::agents::SecondQueue second_queue;
@@ -140,7 +153,7 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth::agents::Scores scores;
     hearth::agents::Safety safety;
     uint64_t decisions = 0;  ///< completely recorded
-    uint64_t last_frame_recorded = 0;
+    hearth::agents::LastFrame last_frame;
     mutable hearth::agents::SpecText error, shown_name;
     mutable std::atomic<bool> is_in_call = false;  ///< debug builds: a thread is inside a call
 
@@ -171,14 +184,17 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     // driver.cpp
     hearth_result fail(hearth_result result, const hearth_session* failed) const;
     hearth_result begin_record(const hearth_agents_record_info& info);
+    void repeat_discarded(uint64_t frame_number);
     hearth_result run(VkCommandBuffer commands, hearth::agents::Entry& entry, uint64_t rows,
                       hearth::Limits limits = {});
     /// Outcomes are stored.  False for a frozen brain without recurrent state, and while collection
     /// is paused: every decision then looks like an agent's first.
     bool stores() const;
     hearth_result check_inputs(const hearth_agents_record_info& info) const;
-    void begin_decision(const hearth_agents_record_info& info);
-    hearth_result record_decision(VkCommandBuffer commands);
+    bool is_given(const char* input) const;
+    void request_decision(const hearth_agents_record_info& info);
+    hearth_result record_decision(VkCommandBuffer commands, bool has_budget);
+    void start_decision();
     void finish_decision();
     hearth_result record_demonstrations(VkCommandBuffer commands);
     void read_back(VkCommandBuffer commands);
@@ -194,9 +210,14 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth::Limits minibatch_limits(uint32_t minibatch, uint32_t slices_due, bool& is_recorded);
 
     // brains.cpp
-    hearth_result record_load(VkCommandBuffer commands);
+    hearth_result record_load(VkCommandBuffer commands, bool& has_resumed);
     hearth_result record_snapshot(VkCommandBuffer commands);
+    hearth_result record_saved_game(VkCommandBuffer commands);
     void poll_snapshot();
+    void poll_saved_game();
+    hearth_result allocate_saved_game();
+    /// Saves or restores the driver's own state.
+    void archive(hearth::agents::Archive& archive);
     void watch_publications(uint64_t decision);
     void restart(uint32_t collected);
 

@@ -17,14 +17,24 @@ bool Exchange::request_brain(HostAllocator& allocator, std::span<const std::byte
     }
     std::ranges::copy(brain, brain_.begin());
     size_ = brain.size();
-    state_ = LoadState::kBrain;
+    set(LoadState::kBrain);
     return true;
 }
 
 void Exchange::erase() {
     std::ranges::fill(brain_, std::byte{0});
     size_ = 0;
-    complete();
+    set(LoadState::kNone);
+}
+
+bool Exchange::wait() {
+    HEARTH_ASSERT(state_ != LoadState::kNone);
+    return ++waits_ < kMostWaits;
+}
+
+void Exchange::complete() {
+    HEARTH_ASSERT(state_ != LoadState::kNone);
+    set(LoadState::kNone);
 }
 
 }  // namespace hearth::agents

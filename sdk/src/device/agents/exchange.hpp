@@ -19,10 +19,10 @@ enum class LoadState : uint8_t {
     kInitialWeights,  ///< all variables are to be reset
 };
 
-///                          request_brain    request_initial     wait               complete
-///     kNone                kBrain           kInitialWeights     -                  -
-///     kBrain               kBrain           kInitialWeights     kBrain (or kNone)  kNone
-///     kInitialWeights      kBrain           kInitialWeights     (the same)         kNone
+///                        request_brain    request_initial    wait               complete    erase
+///     kNone              kBrain           kInitialWeights    -                  -           kNone
+///     kBrain             kBrain           kInitialWeights    kBrain             kNone       kNone
+///     kInitialWeights    kBrain           kInitialWeights    kInitialWeights    kNone       kNone
 class Exchange {
   public:
     static constexpr uint32_t kMostWaits = 64;  ///< frames
@@ -33,7 +33,9 @@ class Exchange {
     }
     /// Copies the brain.  Returns false if out of memory; nothing has changed then.
     [[nodiscard]] bool request_brain(HostAllocator& allocator, std::span<const std::byte> brain);
-    void request_initial() { state_ = LoadState::kInitialWeights; }
+    void request_initial() { set(LoadState::kInitialWeights); }
+    /// Requests what was completed last, because its frame was discarded.
+    void repeat(LoadState completed) { set(completed); }
     /// Erases the copy, too.
     void erase();
 
@@ -43,13 +45,15 @@ class Exchange {
     }
     /// Frames in flight occupy the space that loading needs.  Returns false after kMostWaits
     /// frames, because a brain larger than all of the space never fits: call complete().
-    [[nodiscard]] bool wait() { return ++waits_ < kMostWaits; }
-    void complete() {
-        state_ = LoadState::kNone;
+    [[nodiscard]] bool wait();
+    void complete();
+
+  private:
+    void set(LoadState state) {
+        state_ = state;
         waits_ = 0;
     }
 
-  private:
     Array<std::byte> brain_;
     uint64_t size_ = 0;
     uint32_t waits_ = 0;

@@ -13,7 +13,7 @@ namespace hearth::agents {
 
 uint64_t Rollout::bytes_per_agent(const Sizes& s) {
     const uint64_t floats = 4 * s.observation + 4 * s.mask + 5;
-    return floats * sizeof(float) + 2 * sizeof(uint32_t) + 3;
+    return floats * sizeof(float) + 2 * sizeof(uint32_t) + 2;
 }
 
 bool Rollout::allocate(HostAllocator& allocator, const Sizes& s) {
@@ -22,16 +22,15 @@ bool Rollout::allocate(HostAllocator& allocator, const Sizes& s) {
     // Bindings need an address even where no action is maskable.
     const size_t masks = std::max<size_t>(n * s.mask, 1);
     const auto make = [&](auto&... arrays) { return (arrays.resize(allocator, n) && ...); };
-    const bool is_made = observations_.resize(allocator, n * s.observation) &&
-                         final_observations_.resize(allocator, n * s.observation) &&
-                         masks_.resize(allocator, masks) && final_masks_.resize(allocator, masks) &&
-                         make(rewards_, done_kinds_, has_final_, is_possessed_) &&
-                         make(rows_.id, rows_.generation, rows_.is_leaving, rows_.reward,
-                              rows_.done_kind, rows_.episode_start) &&
-                         rows_.observation.resize(allocator, n * s.observation) &&
-                         rows_.final_observation.resize(allocator, n * s.observation) &&
-                         rows_.mask.resize(allocator, masks) &&
-                         rows_.final_mask.resize(allocator, masks);
+    const bool is_made =
+        observations_.resize(allocator, n * s.observation) &&
+        final_observations_.resize(allocator, n * s.observation) &&
+        masks_.resize(allocator, masks) && final_masks_.resize(allocator, masks) &&
+        make(rewards_, done_kinds_, has_final_, is_possessed_) &&
+        make(rows_.id, rows_.generation, rows_.reward, rows_.done_kind, rows_.episode_start) &&
+        rows_.observation.resize(allocator, n * s.observation) &&
+        rows_.final_observation.resize(allocator, n * s.observation) &&
+        rows_.mask.resize(allocator, masks) && rows_.final_mask.resize(allocator, masks);
     if (is_made) std::ranges::fill(masks_, 1.0f);
     return is_made;
 }
@@ -66,6 +65,13 @@ void Rollout::end(uint32_t agent, hearth_agents_episode_end kind, const float* f
     has_final_[agent] = 1;
 }
 
+/// The frame stack of an episode's first observation repeats it.
+void Rollout::repeat_frame(uint32_t agent) {
+    float* const own = observation(agent);
+    for (size_t k = sizes_.frame; k < sizes_.observation; k += sizes_.frame)
+        std::copy_n(own, sizes_.frame, own + k);
+}
+
 void Rollout::copy(const Array<float>& from, uint32_t agent, Array<float>& to, uint32_t row,
                    size_t floats) {
     if (floats > 0) std::memcpy(&to[row * floats], &from[agent * floats], floats * sizeof(float));
@@ -78,6 +84,7 @@ Rollout::Packed Rollout::pack(const Roster& roster, PackOptions options) {
     for (uint32_t i = 0; i < sizes_.agents; ++i) {
         const AgentState state = roster.state(i);
         if (state == AgentState::kFree) continue;
+        if (state == AgentState::kJoined || done_kinds_[i] != 0) repeat_frame(i);
         const uint32_t row = packed_.rows++;
         const bool is_leaving = state == AgentState::kLeaving;
         const bool has_outcome = state != AgentState::kJoined && is_possessed_[i] == 0;
@@ -85,7 +92,6 @@ Rollout::Packed Rollout::pack(const Roster& roster, PackOptions options) {
         const Array<float>& final_masks = has_final_[i] != 0 ? final_masks_ : masks_;
         rows_.id[row] = i;
         rows_.generation[row] = roster.generation(i);
-        rows_.is_leaving[row] = is_leaving ? 1 : 0;
         copy(observations_, i, rows_.observation, row, sizes_.observation);
         copy(finals, i, rows_.final_observation, row, sizes_.observation);
         copy(masks_, i, rows_.mask, row, sizes_.mask);
@@ -107,16 +113,10 @@ Rollout::Packed Rollout::pack(const Roster& roster, PackOptions options) {
 void Rollout::start() {
     HEARTH_ASSERT(state_ == DecisionState::kPacked);
     state_ = DecisionState::kStarted;
-    const size_t stack = sizes_.observation, frame = sizes_.frame;
     for (uint32_t row = 0; row < packed_.rows; ++row) {
         const uint32_t i = rows_.id[row];
-        // A stack repeats past frames; after an episode's end it repeats only the new episode's
-        // first.
         float* const own = observation(i);
-        if (done_kinds_[i] != 0)
-            for (size_t k = frame; k < stack; k += frame) std::copy_n(own, frame, own + k);
-        else
-            std::memmove(own + frame, own, (stack - frame) * sizeof(float));
+        std::memmove(own + sizes_.frame, own, (sizes_.observation - sizes_.frame) * sizeof(float));
         rewards_[i] = done_kinds_[i] = 0;
         has_final_[i] = is_possessed_[i] = 0;
     }
@@ -125,6 +125,26 @@ void Rollout::start() {
 void Rollout::abandon() {
     HEARTH_ASSERT(state_ == DecisionState::kPacked);
     state_ = DecisionState::kNone;
+}
+
+void Rollout::finish() {
+    HEARTH_ASSERT(state_ == DecisionState::kStarted);
+    state_ = DecisionState::kNone;
+}
+
+void Rollout::archive(Archive& archive) {
+    for (auto* const values :
+         {&observations_, &masks_, &final_observations_, &final_masks_, &rewards_, &done_kinds_})
+        archive.array(*values);
+    archive.array(has_final_);
+    archive.array(is_possessed_);
+    if (!archive.reads()) return;
+    state_ = DecisionState::kNone;
+    for (float& reward : rewards_) reward = std::isfinite(reward) ? reward : 0;
+    for (float& kind : done_kinds_)
+        if (kind != static_cast<float>(HEARTH_AGENTS_TERMINATED) &&
+            kind != static_cast<float>(HEARTH_AGENTS_TRUNCATED))
+            kind = 0;
 }
 
 void Rollout::restart() {

@@ -29,16 +29,15 @@ enum class DecisionState : uint8_t {
 /// Inputs of a decision, by batch index.  They stay as they are until it is completely recorded.
 struct Rows {
     Array<uint32_t> id, generation;
-    Array<uint8_t> is_leaving;
     Array<float> observation, mask, reward, done_kind, episode_start, final_observation, final_mask;
 };
 
 /// Observations, rewards and ends of episodes of all agents.
 ///
-///                 pack       started    finish    abandon    restart
-///     kNone       kPacked    -          -         -          kNone
-///     kPacked     -          kStarted   -         kNone      kNone
-///     kStarted    -          -          kNone     -          kNone
+///                 pack                start       finish    abandon    restart
+///     kNone       kPacked or kNone    -           -         -          kNone
+///     kPacked     -                   kStarted    -         kNone      kNone
+///     kStarted    -                   -           kNone     -          kNone
 class Rollout {
   public:
     static uint64_t bytes_per_agent(const Sizes& sizes);
@@ -72,14 +71,17 @@ class Rollout {
         uint32_t rows = 0, transitions = 0;
         double reward = 0;  ///< sum over the transitions
     };
-    /// Packs the live agents, and leaving ones whose last outcome is not stored yet.
+    /// Packs the live agents, and leaving ones whose last outcome is not stored yet; stays kNone if
+    /// there are none.
     Packed pack(const Roster& roster, PackOptions options);
     /// The first part is recorded: observations and rewards are consumed, and the next outcome
     /// begins.
     void start();
     /// Nothing was recorded: the next pack() packs the same.
     void abandon();
-    void finish() { state_ = DecisionState::kNone; }
+    void finish();
+    /// Without the decision in progress.  Values that no rollout has become sound ones.
+    void archive(Archive& archive);
     /// Forgets outcomes and the decision in progress.
     void restart();
 
@@ -90,6 +92,7 @@ class Rollout {
     bool has_outcomes() const { return has_outcomes_; }
 
   private:
+    void repeat_frame(uint32_t agent);
     void copy(const Array<float>& from, uint32_t agent, Array<float>& to, uint32_t row,
               size_t floats);
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/alloc.hpp"
+#include "device/agents/archive.hpp"
 
 #include <hearth/hearth_agents.h>
 
@@ -17,18 +18,18 @@ enum class AgentState : uint8_t {
     kFree,     ///< nobody has this index
     kJoined,   ///< added; has not decided yet
     kActing,   ///< has decided: the next decision stores the outcome of the last one
-    kLeaving,  ///< removed; the next decision stores the outcome of the last one
+    kLeaving,  ///< removed; the next decision stores the outcome of its last one
 };
 
 /// Handles of agents and the state of each index.
 ///
-///                  add        remove     decided    removed      restart
-///                                                   (its outcome is stored)
-///     kFree        kJoined    -          -          -            kFree
-///     kJoined      -          kFree      kActing    -            kJoined
-///     kActing      -          kLeaving   kActing    -            kJoined
-///     kLeaving     kActing    -          kLeaving   kFree        kFree
+///                  add         remove      start_decision    decided     restart
+///     kFree        kJoined     -           kFree             kFree       kFree
+///     kJoined      kJoined     kFree       kJoined           kActing     kJoined
+///     kActing      kActing     kLeaving    kActing           kActing     kJoined
+///     kLeaving     kActing     -           kFree             kLeaving    kFree
 ///
+/// Calls of a column with "-" are errors of the caller, as in the tables of the other classes.
 /// An agent is added at the index of a leaving one only if there is no free index.  It continues
 /// the index' sequence of decisions, of which the next outcome is the last of the leaving agent's
 /// episode.
@@ -44,8 +45,8 @@ class Roster {
     uint32_t alive() const { return alive_; }
 
     enum class Added : uint8_t { kNo, kAtFreeIndex, kInPlaceOfLeaving };
-    /// decisions: completed so far.  Returns kNo if all agents exist.
-    Added add(uint64_t decisions, hearth_agent& out);
+    /// next_decision: number of the next decision to start.  Returns kNo if all agents exist.
+    Added add(uint64_t next_decision, hearth_agent& out);
     /// The agent must exist.
     void remove(hearth_agent agent);
     /// True if the agent exists and is not leaving.
@@ -59,9 +60,12 @@ class Roster {
     /// Number of its first completed decision; UINT64_MAX before it.
     uint64_t first_decision(uint32_t index) const { return slots_[index].first_decision; }
 
+    /// Reports that a decision stores the last outcomes of leaving agents.
+    void start_decision();
     /// Reports the completion of a decision that the agent took part in.  decision: its number.
-    /// was_leaving: the agent was leaving when the decision began.
-    void decided(hearth_agent agent, uint64_t decision, bool was_leaving);
+    void decided(hearth_agent agent, uint64_t decision);
+    /// Values that no roster has become sound ones.
+    void archive(Archive& archive);
     /// Forgets decisions, after other weights were loaded; agents that are leaving are gone.
     void restart();
 

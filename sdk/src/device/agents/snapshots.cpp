@@ -27,7 +27,7 @@ void Snapshots::count_record() {
 }
 
 void Snapshots::record(uint64_t readback, uint32_t collected) {
-    HEARTH_ASSERT(!is_in_flight());
+    HEARTH_ASSERT(state_ == SnapshotState::kDue || state_ == SnapshotState::kWanted);
     state_ = SnapshotState::kInFlight;
     readback_ = readback;
     collected_ = collected;

@@ -22,16 +22,15 @@ enum class SnapshotState : uint8_t {
     kInFlightAndWanted,
 };
 
-///                            request               count_record           record      arrive
-///                                                  (the interval passed)
-///     kNone                  kWanted               kDue                   -           -
-///     kDue                   kWanted               kDue                   kInFlight   -
-///     kWanted                kWanted               kWanted                kInFlight   -
-///     kInFlight              kInFlightAndWanted    kInFlight              -           kNone
-///     kInFlightAndWanted     kInFlightAndWanted    kInFlightAndWanted     -           kWanted
+///                           request               count_record          record       arrive
+///     kNone                 kWanted               kDue or kNone         -            -
+///     kDue                  kWanted               kDue                  kInFlight    -
+///     kWanted               kWanted               kWanted               kInFlight    -
+///     kInFlight             kInFlightAndWanted    kInFlight             -            kNone
+///     kInFlightAndWanted    kInFlightAndWanted    kInFlightAndWanted    -            kWanted
 ///
-/// If the frame with the snapshot is discarded, it is taken again: lose() is arrive(), then
-/// request().  erase() leads to kNone from everywhere.
+/// count_record: kDue once the interval has passed.  If the frame with the snapshot is discarded, it
+/// is taken again: lose() is arrive(), then request().  erase() leads to kNone from everywhere.
 class Snapshots {
   public:
     static constexpr uint32_t kMost = 64;

@@ -50,6 +50,11 @@ void Updates::begin() {
     ++rollouts_;
 }
 
+void Updates::advantages_done() {
+    HEARTH_ASSERT(phase_ == LearningPhase::kAdvantages);
+    phase_ = LearningPhase::kMinibatches;
+}
+
 bool Updates::is_publication_next() const {
     return schedule_.has_rollouts() ? is_last_minibatch()
                                     : since_publication_ + 1 >= schedule_.sync_interval;
@@ -78,6 +83,22 @@ uint32_t Updates::slices_due(uint32_t slices_left) const {
     const uint64_t left = most > frames_without_update_ ? most - frames_without_update_ : 1;
     if (slices_left >= left) return static_cast<uint32_t>((slices_left + left - 1) / left);
     return frames_without_slice_ > left / slices_left ? 1 : 0;
+}
+
+void Updates::archive(Archive& archive) {
+    archive(phase_, has_new_samples_, collected_, minibatches_left_, since_publication_, rollouts_,
+            samples_, steps_, paused_);
+    if (!archive.reads()) return;
+    is_flushing_ = false;
+    frames_without_update_ = frames_without_slice_ = 0;
+    collected_ = std::min(collected_, schedule_.n_steps);
+    if (phase_ != LearningPhase::kMinibatches || minibatches_left_ == 0)
+        phase_ = LearningPhase::kCollecting;
+    // A debt that no run of this schedule has would pause collection for good.
+    steps_ = std::min(steps_, uint64_t{1} << 62);
+    const double debt = owed_steps();
+    if (is_collection_paused() && debt > 2.0 * static_cast<double>(schedule_.max_owed_samples))
+        samples_ = steps_ = 0;
 }
 
 void Updates::restart(uint32_t collected) {

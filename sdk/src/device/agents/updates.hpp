@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "device/agents/archive.hpp"
+
 #include <cstdint>
 
 namespace hearth::agents {
@@ -33,7 +35,7 @@ struct Schedule {
 /// The learner's schedule.
 ///
 ///                     begin                 advantages_done    minibatch_done               restart
-///     kCollecting     kAdvantages           -                  -                            same
+///     kCollecting     kAdvantages           -                  -                            kCollecting
 ///                     or kMinibatches
 ///     kAdvantages     -                     kMinibatches       -                            kCollecting
 ///     kMinibatches    -                     -                  kMinibatches or kCollecting  kCollecting
@@ -61,7 +63,7 @@ class Updates {
 
     // --- Learning ---
     void begin();
-    void advantages_done() { phase_ = LearningPhase::kMinibatches; }
+    void advantages_done();
     /// Returns true if the weights are published now.
     bool minibatch_done();
     bool is_publication_next() const;
@@ -82,6 +84,8 @@ class Updates {
     uint32_t slices_due(uint32_t slices_left) const;
     void count_slice() { frames_without_slice_ = 0; }
 
+    /// Only while no advantages are being computed.  Values that no schedule has become sound ones.
+    void archive(Archive& archive);
     /// Forgets the update in progress, after other weights were loaded.  collected: decisions that
     /// the loaded rollout contains.
     void restart(uint32_t collected);

@@ -1091,6 +1091,8 @@ hearth_result hearth_brain_get_info(const void* bytes, uint64_t byte_count, hear
         value.changed_count +=
             tensor.encoding != static_cast<uint32_t>(file::BrainEncoding::kParent);
     value.is_delta = brain.is_delta() ? 1 : 0;
+    value.is_weights = brain.contents() == file::BrainContents::kWeights ? 1 : 0;
+    value.is_saved_game = brain.contents() == file::BrainContents::kSavedGame ? 1 : 0;
     value.format_version = header.format_version;
     value.user_data = brain.host_data().data();
     value.user_data_size = brain.host_data().size();
@@ -1102,11 +1104,46 @@ hearth_result hearth_record_save_brain(hearth_session* session, VkCommandBuffer 
                                        hearth_readback* out) {
     HEARTH_CHECK_SESSION(session);
     HEARTH_CHECK_POINTER(*unwrap(session), out);
-    return unwrap(session)->record_snapshot(command_buffer, out);
+    return unwrap(session)->record_snapshot(command_buffer, file::BrainContents::kCheckpoint, out);
 }
 
 uint64_t hearth_program_get_brain_size(const hearth_program* program) {
-    return is_handle(program) ? runtime::snapshot_bytes(*unwrap(program)) : 0;
+    return is_handle(program)
+               ? runtime::snapshot_bytes(*unwrap(program), file::BrainContents::kCheckpoint)
+               : 0;
+}
+
+hearth_result hearth_record_save_game(hearth_session* session, VkCommandBuffer command_buffer,
+                                      hearth_readback* out) {
+    HEARTH_CHECK_SESSION(session);
+    HEARTH_CHECK_POINTER(*unwrap(session), out);
+    return unwrap(session)->record_snapshot(command_buffer, file::BrainContents::kSavedGame, out);
+}
+
+uint64_t hearth_program_get_saved_game_size(const hearth_program* program) {
+    return is_handle(program)
+               ? runtime::snapshot_bytes(*unwrap(program), file::BrainContents::kSavedGame)
+               : 0;
+}
+
+hearth_result hearth_brain_extract_weights(const void* bytes, uint64_t byte_count, void* out,
+                                           uint64_t* out_byte_count, hearth_messages* messages) {
+    if (out_byte_count == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    BrainView brain;
+    gpu::Problems problems;
+    const hearth_result result = open_brain(bytes, byte_count, brain, problems, __func__);
+    write_report(messages, problems);
+    if (result != HEARTH_OK) return result;
+    if (brain.contents() == file::BrainContents::kSavedGame) {
+        problems.add("%s: a saved game; load it and save a brain", __func__);
+        write_report(messages, problems);
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    if (out == nullptr) return *out_byte_count = byte_count, HEARTH_OK;
+    if (*out_byte_count < byte_count) return HEARTH_ERROR_OUT_OF_RANGE;
+    *out_byte_count = write_weights(
+        brain, {static_cast<std::byte*>(out), static_cast<size_t>(*out_byte_count)});
+    return HEARTH_OK;
 }
 
 hearth_result hearth_brain_encode(const hearth_program* program, const hearth_brain_save_info* info,

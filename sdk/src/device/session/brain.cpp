@@ -28,12 +28,14 @@ uint64_t align_up(uint64_t bytes) {
     return (bytes + file::kBrainAlignment - 1) / file::kBrainAlignment * file::kBrainAlignment;
 }
 
-/// Calls visit(slot, offset) for each parameter and state, with its offset in a snapshot. Returns
+using file::BrainContents;
+
+/// Calls visit(variable, offset) for each saved variable, with its offset in a snapshot. Returns
 /// the size of the snapshot.
 template <class Visit>
-uint64_t for_each_learned(const LoadedProgram& program, Visit visit) {
+uint64_t for_each_saved(const LoadedProgram& program, BrainContents contents, Visit visit) {
     uint64_t at = 0;
-    for (uint32_t index : program.learned()) {
+    for (uint32_t index : program.saved(contents)) {
         const file::VariableRecord& variable = program.view().variables()[index];
         visit(variable, at);
         at += align_up(variable.bytes);
@@ -41,52 +43,59 @@ uint64_t for_each_learned(const LoadedProgram& program, Visit visit) {
     return at;
 }
 
-/// True if the program has a parameter or state of this name.
-bool has_variable(const LoadedProgram& program, std::string_view name) {
-    return std::ranges::binary_search(program.learned(), name, {}, [&](uint32_t index) {
+/// True if the program has a saved variable of this name.
+bool has_variable(const LoadedProgram& program, BrainContents contents, std::string_view name) {
+    return std::ranges::binary_search(program.saved(contents), name, {}, [&](uint32_t index) {
         return program.view().text_view(program.view().variables()[index].name);
     });
 }
 
 /// The brain's tensor for one of the program's variables: of the same name or, in files of another
-/// version, of its alias, unless that is the name of another variable.
+/// version, of its alias, unless that is the name of another variable. Brains of weights have
+/// substitutes.
 const file::BrainTensorRecord* find_tensor(const LoadedProgram& program, const BrainView& brain,
                                            std::string_view variable) {
     if (const auto* const found = brain.find(variable)) return found;
     const AliasName alias = alias_of_variable(variable);
-    return has_variable(program, alias.view()) ? nullptr : brain.find(alias.view());
+    const auto* const found =
+        has_variable(program, brain.contents(), alias.view()) ? nullptr : brain.find(alias.view());
+    return found == nullptr && brain.contents() == BrainContents::kWeights
+               ? find_substitute(brain, variable)
+               : found;
 }
 
 /// True if find_tensor finds this tensor for some variable.
 bool is_used(const LoadedProgram& program, const BrainView& brain, std::string_view tensor) {
-    if (has_variable(program, tensor)) return true;
+    if (has_variable(program, brain.contents(), tensor)) return true;
     const AliasName alias = alias_of_variable(tensor);
-    return has_variable(program, alias.view()) && brain.find(alias.view()) == nullptr;
+    return has_variable(program, brain.contents(), alias.view()) &&
+           brain.find(alias.view()) == nullptr;
 }
 
 /// The program's parent hash with the names that its variables have in the brain.
 uint64_t parent_hash_as_in(const LoadedProgram& program, const BrainView& brain) {
     uint64_t sum = 0;
-    for_each_learned(program, [&](const file::VariableRecord& variable, uint64_t) {
-        const std::string_view name = program.view().text_view(variable.name);
-        const file::BrainTensorRecord* const tensor = find_tensor(program, brain, name);
-        sum += brain_tensor_hash(tensor != nullptr ? brain.name(*tensor) : name,
-                                 program.view().held_dtype(variable),
-                                 initial_values(program.view(), variable));
-    });
+    for_each_saved(
+        program, BrainContents::kCheckpoint, [&](const file::VariableRecord& variable, uint64_t) {
+            const std::string_view name = program.view().text_view(variable.name);
+            const file::BrainTensorRecord* const tensor = find_tensor(program, brain, name);
+            sum += brain_tensor_hash(tensor != nullptr ? brain.name(*tensor) : name,
+                                     program.view().held_dtype(variable),
+                                     initial_values(program.view(), variable));
+        });
     return sum;
 }
 
-/// Calls visit(variable, offset, tensor) for each parameter and state, where `tensor` is the
+/// Calls visit(variable, offset, tensor) for each saved variable, where `tensor` is the
 /// brain's tensor for it or null, and stray(tensor) for each other tensor of the brain. Returns the
 /// size of the snapshot.
 template <class Visit, class Stray>
 uint64_t for_each_match(const LoadedProgram& program, const BrainView& brain, Visit visit,
                         Stray stray) {
-    const uint64_t end = for_each_learned(program, [&](const file::VariableRecord& variable,
-                                                       uint64_t at) {
+    const auto match = [&](const file::VariableRecord& variable, uint64_t at) {
         visit(variable, at, find_tensor(program, brain, program.view().text_view(variable.name)));
-    });
+    };
+    const uint64_t end = for_each_saved(program, brain.contents(), match);
     for (const file::BrainTensorRecord& tensor : brain.tensors())
         if (!is_used(program, brain, brain.name(tensor))) stray(tensor);
     return end;
@@ -116,18 +125,22 @@ void for_each_transient(const ProgramView& view, Visit visit) {
 /// Presents a snapshot as the items that write_brain writes.
 class SnapshotItems final : public BrainItems {
   public:
-    SnapshotItems(const LoadedProgram& program, const std::byte* snapshot, bool is_delta)
-        : program_(program), snapshot_(snapshot), is_delta_(is_delta) {}
+    SnapshotItems(const LoadedProgram& program, BrainContents contents, const std::byte* snapshot,
+                  bool is_delta)
+        : program_(program),
+          saved_(program.saved(contents)),
+          snapshot_(snapshot),
+          is_delta_(is_delta) {}
 
-    size_t count() const override { return program_.learned().size(); }
+    size_t count() const override { return saved_.size(); }
 
     BrainItem item(size_t index) const override {
         const ProgramView& view = program_.view();
-        const file::VariableRecord& variable = view.variables()[program_.learned()[index]];
+        const file::VariableRecord& variable = view.variables()[saved_[index]];
         // Items are requested in order, repeatedly: the search continues from the last one.
         if (index < index_) index_ = 0, offset_ = 0;
         for (; index_ < index; ++index_)
-            offset_ += align_up(view.variables()[program_.learned()[index_]].bytes);
+            offset_ += align_up(view.variables()[saved_[index_]].bytes);
         BrainItem item;
         item.name = view.text_view(variable.name);
         item.kind = static_cast<VariableKind>(variable.kind);
@@ -141,6 +154,7 @@ class SnapshotItems final : public BrainItems {
 
   private:
     const LoadedProgram& program_;
+    std::span<const uint32_t> saved_;
     const std::byte* snapshot_;
     bool is_delta_;
     mutable size_t index_ = 0;
@@ -190,14 +204,15 @@ FixedText<128> typed(DType dtype, const file::ShapeRecord& shape) {
 }
 
 void check_tensor(const ProgramView& view, const file::VariableRecord& variable,
-                  const file::BrainTensorRecord& tensor, gpu::Problems& problems) {
+                  const BrainView& brain, const file::BrainTensorRecord& tensor,
+                  gpu::Problems& problems) {
     const char* const name = view.text(variable.name);
     const auto dtype = static_cast<DType>(tensor.dtype);
     if (!same_shape(tensor.shape, variable.shape) || !can_become(dtype, view.held_dtype(variable)))
         problems.add("'%s' is %s in the program and %s in the brain", name,
                      typed(view.held_dtype(variable), variable.shape).c_str(),
                      typed(dtype, tensor.shape).c_str());
-    else if (tensor.kind != variable.kind)
+    else if (tensor.kind != variable.kind && brain.contents() != BrainContents::kWeights)
         problems.add("'%s' has another kind (param or state) in the brain than in the program",
                      name);
     else if (is_delta(tensor) && dtype != view.held_dtype(variable))
@@ -207,20 +222,24 @@ void check_tensor(const ProgramView& view, const file::VariableRecord& variable,
 
 }  // namespace
 
-uint64_t snapshot_bytes(const LoadedProgram& program) {
-    return for_each_learned(program, [](const file::VariableRecord&, uint64_t) {});
+uint64_t snapshot_bytes(const LoadedProgram& program, BrainContents contents) {
+    return for_each_saved(program, contents, [](const file::VariableRecord&, uint64_t) {});
 }
 
 hearth_result encode_brain(const LoadedProgram& program, const hearth_brain_save_info& info,
                            std::byte* out, uint64_t* byte_count, gpu::Problems& problems) {
-    if ((info.flags & ~(HEARTH_BRAIN_DELTA | HEARTH_BRAIN_ALLOW_NON_FINITE)) != 0 ||
-        (info.user_data == nullptr && info.user_data_size > 0))
+    constexpr hearth_brain_flags kKnown =
+        HEARTH_BRAIN_DELTA | HEARTH_BRAIN_ALLOW_NON_FINITE | HEARTH_BRAIN_SAVED_GAME;
+    const BrainContents contents = (info.flags & HEARTH_BRAIN_SAVED_GAME) != 0
+                                       ? BrainContents::kSavedGame
+                                       : BrainContents::kCheckpoint;
+    if ((info.flags & ~kKnown) != 0 || (info.user_data == nullptr && info.user_data_size > 0))
         return HEARTH_ERROR_INVALID_ARGUMENT;
     const auto* snapshot = static_cast<const std::byte*>(info.snapshot);
-    if (info.snapshot_bytes != snapshot_bytes(program) ||
+    if (info.snapshot_bytes != snapshot_bytes(program, contents) ||
         (snapshot == nullptr && info.snapshot_bytes > 0))
         return HEARTH_ERROR_INVALID_ARGUMENT;
-    const SnapshotItems items(program, snapshot, (info.flags & HEARTH_BRAIN_DELTA) != 0);
+    const SnapshotItems items(program, contents, snapshot, (info.flags & HEARTH_BRAIN_DELTA) != 0);
     if (info.user_data_size > SIZE_MAX / 2) return HEARTH_ERROR_INVALID_ARGUMENT;
     const uint64_t bound = brain_bound(items, info.user_data_size);
     if (out == nullptr) return *byte_count = bound, HEARTH_OK;
@@ -241,7 +260,7 @@ hearth_result encode_brain(const LoadedProgram& program, const hearth_brain_save
     *byte_count = write_brain(
         items,
         {view.header().graph_hash, program.schema_hash(), program.parent_hash(),
-         info.user_schema_hash},
+         info.user_schema_hash, contents},
         {static_cast<const std::byte*>(info.user_data), static_cast<size_t>(info.user_data_size)},
         std::span(out, *byte_count));
     return HEARTH_OK;
@@ -276,8 +295,8 @@ hearth_result check_brain(const LoadedProgram& program, const BrainView& brain,
         [&](const file::VariableRecord& variable, uint64_t, const file::BrainTensorRecord* tensor) {
             if (tensor != nullptr) {
                 ++found;
-                check_tensor(view, variable, *tensor, problems);
-            } else if (!partial) {
+                check_tensor(view, variable, brain, *tensor, problems);
+            } else if (!partial && brain.contents() != BrainContents::kWeights) {
                 problems.add("the brain has no '%s' (accepted with HEARTH_BRAIN_NON_STRICT)",
                              view.text(variable.name));
             }
@@ -288,7 +307,7 @@ hearth_result check_brain(const LoadedProgram& program, const BrainView& brain,
             problems.add("the program has no '%.*s' (accepted with HEARTH_BRAIN_NON_STRICT)",
                          static_cast<int>(std::min<size_t>(name.size(), 200)), name.data());
         });
-    if (found == 0 && !program.learned().empty())
+    if (found == 0 && !program.saved(brain.contents()).empty())
         problems.add("the brain has no tensor of this program; load a brain of this program");
     if (problems.count != 0) return HEARTH_ERROR_INCOMPATIBLE;
     if ((flags & HEARTH_BRAIN_ALLOW_NON_FINITE) != 0) return HEARTH_OK;
@@ -313,7 +332,8 @@ void Session::abandon_slices() {
     }
 }
 
-hearth_result Session::record_snapshot(VkCommandBuffer commands, hearth_readback* out) {
+hearth_result Session::record_snapshot(VkCommandBuffer commands, BrainContents contents,
+                                       hearth_readback* out) {
     if (const hearth_result r = check_transfer(commands, "save_brain"); r != HEARTH_OK) return r;
     if (!is_set_up()) return fail_without_setup("save_brain");
     for (const EntryFacts& entry : entries_)
@@ -323,7 +343,7 @@ hearth_result Session::record_snapshot(VkCommandBuffer commands, hearth_readback
                        "slices first");
             return HEARTH_NOT_READY;
         }
-    const uint64_t bytes = snapshot_bytes(*program_);
+    const uint64_t bytes = snapshot_bytes(*program_, contents);
     if (bytes == 0)
         return fail(HEARTH_ERROR_NOT_FOUND,
                     "save_brain: the program has no params and no states to save");
@@ -339,20 +359,20 @@ hearth_result Session::record_snapshot(VkCommandBuffer commands, hearth_readback
                                                   buffers_[kReadbackBuffer].handle, count, regions);
         count = 0;
     };
-    for_each_learned(*program_, [&](const file::VariableRecord& variable, uint64_t at) {
+    for_each_saved(*program_, contents, [&](const file::VariableRecord& variable, uint64_t at) {
         if (variable.bytes == 0) return;
         regions[count++] = {variable.offset, base + at, variable.bytes};
         if (count == kCopiesAtOnce) flush();
     });
     flush();
-    readback->is_snapshot = true;
+    readback->snapshot = contents;
     *out = finish_readback(commands, *readback);
     return HEARTH_OK;
 }
 
 /// Zeroes the padding between a snapshot's tensors, which no copy writes.
-void Session::clear_gaps(std::byte* snapshot) const {
-    for_each_learned(*program_, [&](const file::VariableRecord& variable, uint64_t at) {
+void Session::clear_gaps(BrainContents contents, std::byte* snapshot) const {
+    for_each_saved(*program_, contents, [&](const file::VariableRecord& variable, uint64_t at) {
         std::memset(snapshot + at + variable.bytes, 0, align_up(variable.bytes) - variable.bytes);
     });
 }
@@ -366,17 +386,20 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
 
     // Room for all tensors in the program's types, and for one as saved, to convert from.
     uint64_t most_converted = 0;
+    Checked first_bytes = 0;  // of the variables that take their initial values
     const uint64_t held = for_each_match(
         *program_, brain,
         [&](const file::VariableRecord& variable, uint64_t, const file::BrainTensorRecord* tensor) {
-            if (tensor != nullptr &&
-                static_cast<DType>(tensor->dtype) != view().held_dtype(variable))
+            if (tensor == nullptr)
+                first_bytes += align_up(initial_values(view(), variable).size());
+            else if (static_cast<DType>(tensor->dtype) != view().held_dtype(variable))
                 most_converted = std::max(most_converted, tensor->bytes);
         });
-    Checked first_bytes = 0;  // of transient states
-    for_each_transient(view(), [&](const file::VariableRecord& variable) {
-        first_bytes += align_up(initial_values(view(), variable).size());
-    });
+    const bool is_saved_game = brain.contents() == BrainContents::kSavedGame;
+    if (!is_saved_game)
+        for_each_transient(view(), [&](const file::VariableRecord& variable) {
+            first_bytes += align_up(initial_values(view(), variable).size());
+        });
     const Checked converted_at = Checked(held) + first_bytes;
     const Checked room = converted_at + most_converted;
     const int64_t segment =
@@ -423,18 +446,24 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
 
     abandon_slices();
     transfer_barrier(commands);
+    uint64_t first_at = base + held;
     for_each_match(*program_, brain,
                    [&](const file::VariableRecord& variable, uint64_t at,
                        const file::BrainTensorRecord* tensor) {
-                       if (variable.bytes == 0 || tensor == nullptr) return;
+                       if (tensor == nullptr) {
+                           if (brain.contents() == BrainContents::kWeights)
+                               first_at += record_initial_values(commands, variable, first_at);
+                           return;
+                       }
+                       if (variable.bytes == 0) return;
                        const VkBufferCopy region{base + at, variable.offset, variable.bytes};
                        context_->device().vk().CmdCopyBuffer(
                            commands, staging.handle, buffers_[kWeightsBuffer].handle, 1, &region);
                    });
-    uint64_t at = base + held;
-    for_each_transient(view(), [&](const file::VariableRecord& variable) {
-        at += record_initial_values(commands, variable, at);
-    });
+    if (!is_saved_game)
+        for_each_transient(view(), [&](const file::VariableRecord& variable) {
+            first_at += record_initial_values(commands, variable, first_at);
+        });
     return HEARTH_OK;
 }
 

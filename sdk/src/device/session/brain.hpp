@@ -11,8 +11,8 @@
 
 namespace hearth::runtime {
 
-/// Size of a snapshot: all parameters and states, each at a multiple of file::kBrainAlignment.
-uint64_t snapshot_bytes(const LoadedProgram& program);
+/// Size of a snapshot: all saved variables, each at a multiple of file::kBrainAlignment.
+uint64_t snapshot_bytes(const LoadedProgram& program, file::BrainContents contents);
 
 /// Implements hearth_brain_encode. problems: values in the snapshot that must not be saved.
 hearth_result encode_brain(const LoadedProgram& program, const hearth_brain_save_info& info,

@@ -17,6 +17,7 @@ unsigned long long wide(uint64_t value) {
 }  // namespace
 
 void Session::take_back(uint64_t frame_number, gpu::Problems& lost) {
+    ++dropped_frames_;
     const uint32_t before = lost.count;
     const auto tell = [&](const char* what) { lost.add("session %s: %s", name_.c_str(), what); };
     if (setup_frame_number_ == frame_number) {

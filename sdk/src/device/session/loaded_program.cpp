@@ -102,7 +102,7 @@ hearth_result LoadedProgram::adopt(Context& context, std::span<const std::byte> 
         allocator.destroy(program);
         return r;
     }
-    if (!program->list_learned()) {
+    if (!program->list_saved()) {
         allocator.destroy(program);
         return context.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "program: out of host memory");
     }
@@ -193,17 +193,19 @@ hearth_result LoadedProgram::check_needs(FixedText<512>& error) const {
     return HEARTH_OK;
 }
 
-bool LoadedProgram::list_learned() {
-    const std::span<const file::VariableRecord> variables = view_.variables();
-    const auto is_learned_variable = [&](uint32_t variable) {
-        return is_learned(static_cast<VariableKind>(variables[variable].kind));
+bool LoadedProgram::list_saved() {
+    const auto kind = [&](uint32_t variable) {
+        return static_cast<VariableKind>(view_.variables()[variable].kind);
     };
     const std::span<const uint32_t> order = view_.variables_by_name();
-    const auto count =
-        static_cast<size_t>(std::count_if(order.begin(), order.end(), is_learned_variable));
-    if (!learned_.resize(context_->allocator(), count)) return false;
-    std::copy_if(order.begin(), order.end(), learned_.begin(), is_learned_variable);
-    return true;
+    const auto list = [&](Array<uint32_t>& into, auto is_saved) {
+        const auto count = static_cast<size_t>(std::count_if(order.begin(), order.end(), is_saved));
+        if (!into.resize(context_->allocator(), count)) return false;
+        std::copy_if(order.begin(), order.end(), into.begin(), is_saved);
+        return true;
+    };
+    return list(learned_, [&](uint32_t v) { return is_learned(kind(v)); }) &&
+           list(resumed_, [&](uint32_t v) { return kind(v) != VariableKind::kConstant; });
 }
 
 uint64_t LoadedProgram::parent_hash() const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "device/session/context.hpp"
+#include "program/brain.hpp"
 #include "program/spirv.hpp"
 
 #include <atomic>
@@ -40,8 +41,11 @@ class LoadedProgram : public HandleTag<0x4850524f> {
     hearth_result check_needs(FixedText<512>& error) const;
     /// True if the kernel's workgroups may be dispatched in parts; see SpirvFacts.
     bool is_divisible(uint32_t kernel) const { return is_divisible_[kernel]; }
-    /// Indices of the variables stored in a brain (parameters and states), sorted by name.
-    std::span<const uint32_t> learned() const { return learned_; }
+    /// Indices of the variables that a brain of these contents is loaded into, sorted by name:
+    /// parameters and states, for saved games non-persistent states as well.
+    std::span<const uint32_t> saved(file::BrainContents contents) const {
+        return contents == file::BrainContents::kSavedGame ? resumed_ : learned_;
+    }
     /// brain_schema_hash and brain_parent_hash, computed once. Any thread.
     uint64_t schema_hash() const { return schema_hash_; }
     uint64_t parent_hash() const;
@@ -61,14 +65,14 @@ class LoadedProgram : public HandleTag<0x4850524f> {
                                LoadedProgram** out);
 
     Context* context_;
-    [[nodiscard]] bool list_learned();
+    [[nodiscard]] bool list_saved();
     /// Scans the code of all kernels. shared_limit: maximum shared memory of a workgroup according
     /// to the package.
     hearth_result read_code(uint64_t shared_limit);
     /// As above for a CPU program: the device finds or builds the functions of all kernels.
     hearth_result find_functions();
     Array<uint64_t> copy_;  ///< 8-byte aligned; empty if borrowed
-    Array<uint32_t> learned_;
+    Array<uint32_t> learned_, resumed_;
     Array<bool> is_divisible_;  ///< one for each kernel
     std::span<const std::byte> agents_;
     ProgramView view_;

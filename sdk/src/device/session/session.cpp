@@ -401,6 +401,7 @@ void Session::fill_status(hearth_session_status& out) const {
     out.discarded_initializations = dropped_setups_;
     out.discarded_uploads = dropped_uploads_;
     out.discarded_readbacks = dropped_readbacks_;
+    out.discarded_frames = dropped_frames_;
 }
 
 hearth_result Session::fail(hearth_result result, const char* format, ...) {

@@ -15,6 +15,8 @@
 #include "device/vulkan/barrier.hpp"
 #include "program/brain.hpp"
 
+#include <optional>
+
 namespace hearth::runtime {
 
 /// Buffers of a session, each with its own memory block.
@@ -94,8 +96,9 @@ class Session : public HandleTag<0x48534553> {
                                         uint32_t to_family);
 
     // brain.cpp
-    /// Copies all params and states, packed one after the other in the order of learned().
-    hearth_result record_snapshot(VkCommandBuffer commands, hearth_readback* out);
+    /// Copies all saved variables, packed one after the other in the order of saved().
+    hearth_result record_snapshot(VkCommandBuffer commands, file::BrainContents contents,
+                                  hearth_readback* out);
     hearth_result record_brain(VkCommandBuffer commands, const BrainView& brain,
                                hearth_brain_flags flags, gpu::Problems& problems);
     hearth_result record_forget(VkCommandBuffer commands, const char* pattern, uint32_t* count);
@@ -190,7 +193,7 @@ class Session : public HandleTag<0x48534553> {
     struct Readback {
         uint32_t generation = 0;
         bool is_active = false;
-        bool is_snapshot = false;
+        std::optional<file::BrainContents> snapshot = {};
         uint32_t segment = 0;
         uint64_t bytes = 0;
         uint64_t frame_number = 0;
@@ -296,7 +299,7 @@ class Session : public HandleTag<0x48534553> {
     hearth_result resolve_part(const hearth_readback_region& part, const char* what,
                                CopySource& out, gpu::Scope& before);
     hearth_result begin_readback(uint64_t bytes, Readback** readback);
-    void clear_gaps(std::byte* snapshot) const;
+    void clear_gaps(file::BrainContents contents, std::byte* snapshot) const;
     uint64_t record_initial_values(VkCommandBuffer commands, const file::VariableRecord& variable,
                                    uint64_t at);
     hearth_readback finish_readback(VkCommandBuffer commands, const Readback& readback);
@@ -370,7 +373,7 @@ class Session : public HandleTag<0x48534553> {
     uint64_t earlier_setup_ = 0;         ///< setup_serial_ reverts to it if dropped
     uint64_t cleared_frame_number_ = 0;  ///< frame of the last reset that staged nothing
     uint64_t dropped_frame_number_ = 0;
-    uint32_t dropped_setups_ = 0, dropped_uploads_ = 0, dropped_readbacks_ = 0;
+    uint32_t dropped_setups_ = 0, dropped_uploads_ = 0, dropped_readbacks_ = 0, dropped_frames_ = 0;
     ByteRing upload_ring_, readback_ring_;
     Array<Readback> readbacks_;
 

@@ -220,7 +220,7 @@ hearth_result Session::begin_readback(uint64_t bytes, Readback** readback) {
             "readback_count, or poll earlier readbacks",
             wide(bytes));
     free_variable->is_active = true;
-    free_variable->is_snapshot = false;
+    free_variable->snapshot.reset();
     ++free_variable->generation;
     free_variable->segment = static_cast<uint32_t>(segment);
     free_variable->bytes = bytes;
@@ -257,7 +257,7 @@ hearth_result Session::poll(hearth_readback id, const void** data, uint64_t* byt
     if (readback.frame_number > context_->completed_frame_number()) return HEARTH_NOT_READY;
     std::byte* bytes_read =
         buffers_[kReadbackBuffer].mapped + readback_ring_.segment(readback.segment).offset;
-    if (readback.is_snapshot) clear_gaps(bytes_read);
+    if (readback.snapshot) clear_gaps(*readback.snapshot, bytes_read);
     *data = bytes_read;
     *bytes = readback.bytes;
     *frame_number = readback.frame_number;
