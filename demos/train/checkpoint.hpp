@@ -26,7 +26,8 @@ struct Checkpoint {
 /// Writes atomically: a killed process leaves the old or the new file.
 /// Errors: those of write_file_atomically(); kInvalidArgument for non-finite weights.
 Status write_checkpoint(const std::string& path, Checkpoint checkpoint);
-/// Errors: kNotFound, kCorruptData; kInvalidArgument for a brain that no training run wrote.
+/// Errors: kNotFound, kCorruptData; kInvalidArgument for a brain that no training run wrote, or whose
+/// configuration, counts and tensors contradict each other.
 Result<Checkpoint> read_checkpoint(const std::string& path);
 /// As above for a file's bytes; path: name for error messages.
 Result<Checkpoint> parse_checkpoint(std::span<const std::byte> bytes, const std::string& path);

@@ -8,6 +8,7 @@
 #include "classic/task.hpp"
 
 #include <nlohmann/json.hpp>
+#include <programs/json.hpp>
 
 #include <algorithm>
 #include <set>
@@ -106,7 +107,8 @@ class ObjectReader {
 
   private:
     void fail(const std::string& expected, const Json& found) {
-        if (status_.ok()) status_ = invalid_argument(expected + ", found " + found.dump());
+        if (status_.ok())
+            status_ = invalid_argument(expected + ", found " + programs::describe(found));
     }
 
     const Json& json_;
@@ -200,8 +202,9 @@ std::string TrainConfig::text() const {
 }
 
 Result<TrainConfig> parse_config(std::string_view text) {
-    const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (json.is_discarded()) return invalid_argument("the configuration is no JSON");
+    Result<Json> parsed = programs::parse_json<Json>(text);
+    if (!parsed.ok()) return parsed.status().with_context("configuration");
+    const Json json = std::move(*parsed);
     TrainConfig config;
     ObjectReader root(json, "");
     root.read("task", config.task);

@@ -42,6 +42,9 @@ namespace {
 
 constexpr size_t kTenths = 10;
 
+/// Episodes played at a time; the number of agents in a file is that of its author.
+constexpr int64_t kMostAtOnce = 4096;
+
 /// Returns the tenth of [-1, 1] that contains `value`.
 size_t tenth_of(double value) {
     const double bin = (value + 1) / 2 * double{kTenths};
@@ -133,7 +136,8 @@ Result<Evaluation> evaluate_ghost_lap(Learner& learner, int64_t at_a_time, int64
 
 Result<Evaluation> evaluate(standalone::Device& device, const Checkpoint& checkpoint,
                             int64_t episodes, uint64_t seed) {
-    const TrainConfig& config = checkpoint.config;
+    TrainConfig config = checkpoint.config;
+    config.ppo.n_agents = std::min(config.ppo.n_agents, kMostAtOnce);
     HEARTH_ASSIGN(const auto learner, make_player(device, config));
     HEARTH_TRY(learner->restore(checkpoint.snapshot.brain));
     if (config.task == kHatchlings) return evaluate_hatchlings(*learner, episodes, seed);

@@ -13,6 +13,8 @@
 
 #include <standalone/cache_folder.hpp>
 
+#include <cmath>
+#include <cstdio>
 #include <string_view>
 #include <utility>
 
@@ -28,6 +30,29 @@ std::string pipelines_file(std::span<const std::byte> program) {
     const std::string name = std::to_string(Hash().bytes(program).value()) + ".bin";
     const std::string path = (*folder / name).string();
     return check_writable(path).ok() ? path : std::string();
+}
+
+/// Refuses values that no training reaches: floats that are not finite or whose square overflows,
+/// and integers, which count and index, of all ones.
+Status check_values(const char* name, const HostTensor& tensor) {
+    constexpr double kMaxMagnitude = 1e18;
+    for (int64_t i = 0; i < tensor.element_count(); ++i) {
+        const auto bad = [&](const std::string& found, const char* expected) {
+            return invalid_argument("'" + std::string(name) + "': element " + std::to_string(i) +
+                                    " is " + found + ", expected " + expected);
+        };
+        if (is_floating(tensor.dtype())) {
+            const double value = tensor.get(i);
+            if (std::abs(value) <= kMaxMagnitude) continue;
+            char text[32];
+            std::snprintf(text, sizeof text, "%g", value);
+            return bad(text, "a number of at most 1e18");
+        }
+        const int64_t value = tensor.get_int(i);
+        if (value == -1 || value == int64_t{UINT32_MAX})
+            return bad(std::to_string(value), "a count or an index");
+    }
+    return {};
 }
 
 }  // namespace
@@ -85,7 +110,12 @@ Result<HostTensor> Learner::act(const HostTensor& observation) {
     HEARTH_ASSIGN(NamedTensors said, runner_->run("act", observation.shape()[0].count,
                                                   {{"observation", observation},
                                                    {"exploration", HostTensor::scalar(0)}}));
-    return std::move(said.at("action"));
+    HostTensor& action = said.at("action");
+    for (int64_t i = 0; i < action.element_count(); ++i)
+        if (!std::isfinite(action.get(i)))
+            return invalid_argument("action " + std::to_string(i) +
+                                    " of the brain is NaN or infinite; train it again");
+    return std::move(action);
 }
 
 Result<Learner::Snapshot> Learner::snapshot() {
@@ -104,19 +134,24 @@ Result<Learner::Snapshot> Learner::snapshot() {
     return snapshot;
 }
 
-Status Learner::restore(const Brain& brain, const NamedTensors& transients) {
+Result<std::vector<std::string>> Learner::restore(const Brain& brain,
+                                                  const NamedTensors& transients) {
     // Names of the transient states that are left to restore: Brain::find also knows those of
     // version 0.1.
     Brain left;
     for (const auto& [name, value] : transients) left.tensors.push_back({name, true, {}});
     // Validate everything before anything is written.
     std::vector<std::pair<std::string, const HostTensor*>> writes;
+    std::vector<std::string> missing;
     for (uint32_t i = 0; i < runner_->program().info().variable_count; ++i) {
         HEARTH_ASSIGN(const hearth_variable_info info, runner_->program().variable(i));
         if (info.kind == HEARTH_VARIABLE_CONSTANT) continue;
         const bool is_transient = info.kind == HEARTH_VARIABLE_NON_PERSISTENT;
         const BrainTensor* const found = (is_transient ? left : brain).find(info.name);
-        if (found == nullptr && is_transient) continue;
+        if (found == nullptr && is_transient) {
+            missing.emplace_back(info.name);
+            continue;
+        }
         if (found == nullptr)
             return invalid_argument("the brain has no tensor '" + std::string(info.name) + "'");
         const HostTensor* value = &found->value;
@@ -124,10 +159,13 @@ Status Learner::restore(const Brain& brain, const NamedTensors& transients) {
             value = &transients.at(found->name);
             left.tensors.erase(left.tensors.begin() + (found - left.tensors.data()));
         }
-        if (value->bytes().size() != info.bytes)
-            return invalid_argument("'" + std::string(info.name) + "' has " +
+        if (value->bytes().size() != info.bytes || value->dtype() != static_cast<DType>(info.dtype))
+            return invalid_argument("'" + std::string(info.name) + "' is " +
+                                    std::string(name_of(value->dtype())) + " of " +
                                     std::to_string(value->bytes().size()) + " bytes, expected " +
+                                    std::string(name_of(static_cast<DType>(info.dtype))) + " of " +
                                     std::to_string(info.bytes));
+        HEARTH_TRY(check_values(info.name, *value));
         writes.emplace_back(info.name, value);
     }
     if (!left.tensors.empty())
@@ -136,7 +174,7 @@ Status Learner::restore(const Brain& brain, const NamedTensors& transients) {
     for (const auto& [name, value] : writes)
         if (!value->bytes().empty())
             HEARTH_TRY(runner_->write_variable(name.c_str(), value->bytes()));
-    return {};
+    return missing;
 }
 
 Result<std::unique_ptr<Learner>> make_learner(standalone::Device& device, const TrainConfig& config,

@@ -49,6 +49,7 @@ class Learner {
     /// Errors: kInternal naming a rank that differs from rank 0.
     virtual Status check_consensus() { return {}; }
     /// Returns deterministic actions. observation: [batch, observation size], up to ppo.agents.
+    /// Errors: kInvalidArgument if an action is not finite.
     Result<HostTensor> act(const HostTensor& observation);
 
     /// All state needed to continue bit for bit: parameters and states as a brain; transient states
@@ -58,11 +59,13 @@ class Learner {
         NamedTensors transients;
     };
     virtual Result<Snapshot> snapshot();
-    /// Errors: kInvalidArgument naming a tensor that is missing or differs; nothing is changed
-    /// then.
-    virtual Status restore(const Brain& brain, const NamedTensors& transients);
+    /// Returns the names of transient states that the checkpoint lacks, which are unchanged.
+    /// Errors: kInvalidArgument naming a tensor of the brain that is missing, or any that differs in
+    /// type or size or holds a value that no training reaches; nothing is changed then.
+    virtual Result<std::vector<std::string>> restore(const Brain& brain,
+                                                     const NamedTensors& transients);
     /// For acting only: environments stay unchanged.
-    Status restore(const Brain& brain) { return Learner::restore(brain, {}); }
+    Status restore(const Brain& brain) { return Learner::restore(brain, {}).status(); }
 
   protected:
     struct Entry {

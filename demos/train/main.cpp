@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <programs/arguments.hpp>
+#include <programs/json.hpp>
 #include <programs/streams.hpp>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@
 #include <cstdio>
 #include <numeric>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace hearth::train {
@@ -52,6 +54,10 @@ void draw_progress(const TrainProgress& p) {
     std::fflush(stderr);
 }
 
+void print_note(const std::string& note) {
+    fmt::print(stderr, "hearth: {}\n", note);
+}
+
 Status run_train(standalone::Device& device, const Arguments& arguments, GradientReducer& ranks) {
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(arguments.config));
     const Result<TrainConfig> config =
@@ -61,6 +67,7 @@ Status run_train(standalone::Device& device, const Arguments& arguments, Gradien
                                                     {.folder = arguments.folder,
                                                      .resumes = arguments.resumes,
                                                      .on_progress = draw_progress,
+                                                     .on_note = print_note,
                                                      .ranks = &ranks}));
     if (ranks.rank() > 0) return {};
     fmt::print("{}: {} steps, mean return of the last 20 episodes {:.1f}\n", arguments.folder,
@@ -140,7 +147,7 @@ bool read_list(const Json& json, const char* key, std::vector<T>& out) {
     const auto at = json.find(key);
     if (at == json.end() || !at->is_array() || at->empty()) return false;
     for (const Json& one : *at) {
-        if (!one.is_number()) return false;
+        if (std::is_integral_v<T> ? !one.is_number_unsigned() : !one.is_number()) return false;
         out.push_back(one.get<T>());
     }
     return true;
@@ -149,16 +156,18 @@ bool read_list(const Json& json, const char* key, std::vector<T>& out) {
 Result<Entrant> read_entrant(standalone::Device& device, const Arguments& arguments,
                              const std::string& path) {
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path));
-    const Json json = Json::parse(reinterpret_cast<const char*>(bytes.data()),
-                                  reinterpret_cast<const char*>(bytes.data()) + bytes.size(),
-                                  nullptr, /*allow_exceptions=*/false);
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     Entrant entrant;
-    if (!json.is_object()) {
+    const size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == text.npos || text[first] != '{') {
         HEARTH_ASSIGN(const Checkpoint checkpoint, parse_checkpoint(bytes, path));
         HEARTH_ASSIGN(Evaluation e,
                       evaluate(device, checkpoint, arguments.episodes, arguments.seed));
         return Entrant{e.task, seeds_from(arguments.seed, e.returns.size()), std::move(e.returns)};
     }
+    const Result<Json> parsed = programs::parse_json<Json>(text);
+    if (!parsed.ok()) return parsed.status().with_context(path);
+    const Json& json = *parsed;
     // hearth writes "task", python -m hearth "environment".
     for (const char* key : {"task", "environment"})
         if (const auto at = json.find(key); at != json.end() && at->is_string())

@@ -344,7 +344,8 @@ Result<Learner::Snapshot> SimulatedLearner::snapshot() {
     return snapshot;
 }
 
-Status SimulatedLearner::restore(const Brain& brain, const NamedTensors& transients) {
+Result<std::vector<std::string>> SimulatedLearner::restore(const Brain& brain,
+                                                           const NamedTensors& transients) {
     NamedTensors own;
     const std::string prefix = of_rank(ranks_->rank(), "");
     for (const auto& [name, value] : transients)

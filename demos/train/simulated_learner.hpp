@@ -28,7 +28,8 @@ class SimulatedLearner final : public Learner {
     Status check_consensus() override;
     Result<Snapshot> snapshot() override;
     using Learner::restore;
-    Status restore(const Brain& brain, const NamedTensors& transients) override;
+    Result<std::vector<std::string>> restore(const Brain& brain,
+                                             const NamedTensors& transients) override;
 
     /// Dispatches and barriers of one window, as recorded on this device.
     struct Cost {

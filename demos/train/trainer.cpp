@@ -10,6 +10,7 @@
 #include <hearth/weights.hpp>
 
 #include <nlohmann/json.hpp>
+#include <programs/json.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -67,11 +68,11 @@ Result<std::string> log_until(const std::string& path, int64_t steps) {
         std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
     std::string kept;
     for (std::string line; std::getline(lines, line);) {
-        const auto json = nlohmann::json::parse(line, nullptr, false);
-        if (!json.is_object()) continue;  // truncated when the process was killed
-        const auto at = json.find("at");
-        if (json.value("type", "") == "end") continue;
-        if (at != json.end() && at->is_number() && at->get<double>() > static_cast<double>(steps))
+        const Result<nlohmann::json> json = programs::parse_json<nlohmann::json>(line);
+        if (!json.ok() || !json->is_object()) continue;  // truncated when the process was killed
+        const auto type = json->find("type"), at = json->find("at");
+        if (type != json->end() && *type == "end") continue;
+        if (at != json->end() && at->is_number() && at->get<double>() > static_cast<double>(steps))
             continue;
         kept += line + "\n";
     }
@@ -215,7 +216,12 @@ class Trainer {
             return invalid_argument("'" + file("last.brain") + "' is of " +
                                     std::to_string(from.ranks) + " ranks, found " +
                                     std::to_string(ranks_->size()));
-        HEARTH_TRY(learner_->restore(from.snapshot.brain, from.snapshot.transients));
+        HEARTH_ASSIGN(const std::vector<std::string> missing,
+                      learner_->restore(from.snapshot.brain, from.snapshot.transients));
+        for (const std::string& name : missing)
+            if (run_.on_note)
+                run_.on_note("'" + file("last.brain") + "' has no state '" + name +
+                             "', which begins with its initial value");
         steps_ = from.steps;
         windows_ = from.windows;
         for (const float value : from.returns) returns_.add(value);

@@ -41,7 +41,7 @@ TEST(TrainConfig, WhatIsWrongIsNamed) {
     const auto says = [&](const char* text, const char* part) {
         EXPECT_NE(message(text).find(part), std::string::npos) << message(text);
     };
-    says("{", "no JSON");
+    says("{", "configuration: expected JSON, found other text");
     says("[]", "expected an object");
     says(R"({"setps": 5})", "unknown key 'setps'; there are checkpoint_windows, decays");
     says(R"({"ppo": {"learning_rat": 1}})", "unknown key 'ppo.learning_rat'");
@@ -54,6 +54,29 @@ TEST(TrainConfig, WhatIsWrongIsNamed) {
     says(R"({"network": []})", "network: expected a list");
     says(R"({"network": [64, 0]})", "network: expected whole numbers");
     says(R"({"task": "CartPole-v1"})", "expected one of CartPole, Acrobot");
+}
+
+TEST(TrainConfig, DeepNestingIsRefusedAndNothingRefusedIsPrinted) {
+    const auto nested = [](size_t depth) {
+        return std::string(depth, '[') + std::string(depth, ']');
+    };
+    const auto message_of = [](const std::string& text) {
+        const auto config = parse_config(text);
+        return config.ok() ? std::string() : config.status().message();
+    };
+    for (const char* key : {"seed", "task", "network", "ppo", "other"}) {
+        const std::string deep = R"({")" + std::string(key) + R"(":)" + nested(200'000) + "}";
+        EXPECT_EQ(message_of(deep),
+                  "configuration: expected JSON of at most 64 levels, found deeper nesting")
+            << key;
+    }
+    EXPECT_EQ(message_of(R"({"seed":)" + nested(63) + "}"),
+              "seed: expected a whole number from 0 to 9007199254740992, found a list");
+    EXPECT_EQ(message_of(R"({"ppo":{"n_agents":{"a":)" + nested(60) + "}}}"),
+              "ppo.n_agents: expected a whole number from 1 to 1048576, found an object");
+    const std::string longest = R"({"seed":")" + std::string(100'000, 'x') + R"("})";
+    EXPECT_LT(message_of(longest).size(), 200u);
+    EXPECT_NE(message_of(R"({"seed":[])"), "") << "the end is missing";
 }
 
 TEST(TrainConfig, SettingsFallToZeroWhereTheyDecay) {

@@ -10,12 +10,12 @@
 #include "core/path.hpp"
 #include "npy.hpp"
 #include "program/file_kind.hpp"
-#include "tables.hpp"
 
 #include <hearth/core/philox.hpp>
 
 #include <fmt/format.h>
 #include <programs/arguments.hpp>
+#include <programs/json.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -226,9 +226,7 @@ Result<PackageView> open_package(std::span<const std::byte> bytes) {
 }
 
 Precision precision_of(const PackageView& package) {
-    const Json notes = Json::parse(package.notes(), nullptr, /*allow_exceptions=*/false);
-    const bool is_f16 = notes.is_object() && notes.value("precision", Json()) == "f16";
-    return is_f16 ? Precision::kF16 : Precision::kF32;
+    return programs::precision_in(package.notes());
 }
 
 namespace {

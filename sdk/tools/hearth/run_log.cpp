@@ -9,6 +9,7 @@
 #include "tables.hpp"
 
 #include <fmt/format.h>
+#include <programs/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -117,11 +118,12 @@ void RunLog::read_line(std::string_view line) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty()) return;
     ++counts_.lines;
-    const Json json = Json::parse(line, nullptr, false);
-    if (!json.is_object()) {
+    const Result<Json> parsed = programs::parse_json<Json>(line);
+    if (!parsed.ok() || !parsed->is_object()) {
         ++counts_.foreign;
         return;
     }
+    const Json& json = *parsed;
     const std::string type = text_of(json, "type");
     if (type == "run") {
         begin_run();
