@@ -10,6 +10,8 @@
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/core/philox.hpp>
+#include <hearth/grad.hpp>
+#include <hearth/loss.hpp>
 #include <hearth/ops.hpp>
 
 #include <gtest/gtest.h>
@@ -302,6 +304,70 @@ TEST_F(FloatsOnADevice, KeepSmallValuesOfSoftplus) {
         EXPECT_NEAR(found.at("logaddexp").get(at) / expected, 1, 2e-5) << x[i];
         const double mish = x[i] * std::tanh(expected);
         EXPECT_NEAR(found.at("mish").get(at), mish, std::abs(mish) * 2e-5) << x[i];
+    }
+}
+
+/// Infinite operands, logarithms of zero, and squares that overflow or underflow.
+TEST_F(FloatsOnADevice, HaveFiniteGradientsWhereFormulasGiveNan) {
+    struct Case {
+        const char* name;
+        Tensor (*build)(const Tensor& x, const Tensor& y);
+        std::vector<float> x, y, value, to_x, to_y;
+    };
+    const float inf = INFINITY;
+    const Case cases[] = {
+        {"logaddexp",
+         [](const Tensor& x, const Tensor& y) { return logaddexp(x, y); },
+         {-inf, inf, -inf, 1},
+         {-inf, inf, 2, 1},
+         {-inf, inf, 2, 1.69314718f},
+         {0.5f, 0.5f, 0, 0.5f},
+         {0.5f, 0.5f, 1, 0.5f}},
+        {"atan2",
+         [](const Tensor& x, const Tensor& y) { return atan2(x, y); },
+         {0, 0, 3, 3e-30f, 3e30f},
+         {0, -2, 4, 4e-30f, 4e30f},
+         {0, 3.14159265f, 0.643501109f, 0.643501109f, 0.643501109f},
+         {0, -0.5f, 0.16f, 0.16e30f, 0.16e-30f},
+         {0, 0, -0.12f, -0.12e30f, -0.12e-30f}},
+        {"binary_cross_entropy",
+         [](const Tensor& x, const Tensor& y) {
+             return binary_cross_entropy(x, y, Reduction::kNone);
+         },
+         {0, 0, 1, 1, 0.25f},
+         {0, 1, 0, 1, 1},
+         {0, 100, 100, 0, 1.38629436f},
+         {0, -1e12f, 1e12f, 0, -4},
+         {100, 100, -100, -100, 1.09861229f}},
+        {"gelu_tanh",
+         [](const Tensor& x, const Tensor& y) { return gelu_tanh(x) + y; },
+         {-1e30f, 1e30f},
+         {0, 0},
+         {0, 1e30f},
+         {0, 1},
+         {1, 1}},
+    };
+    for (const Case& c : cases) {
+        const auto count = static_cast<int64_t>(c.x.size());
+        Trace trace("run");
+        const Tensor x = trace.input("x", {count}), y = trace.input("y", {count});
+        const Tensor value = c.build(x, y);
+        const std::vector<Tensor> gradients = grad(sum(value), std::vector<Tensor>{x, y});
+        trace.output("value", value);
+        trace.output("to_x", gradients[0]);
+        trace.output("to_y", gradients[1]);
+        NamedTensors found;
+        run(trace, {{"x", c.x}, {"y", c.y}}, found);
+        ASSERT_EQ(found.size(), 3u);
+        for (const auto& [name, expected] :
+             {std::pair{"value", &c.value}, {"to_x", &c.to_x}, {"to_y", &c.to_y}})
+            for (int64_t i = 0; i < count; ++i) {
+                const double right = (*expected)[static_cast<size_t>(i)],
+                             got = found.at(name).get(i);
+                if (got == right) continue;
+                EXPECT_NEAR(got, right, 2e-5 * std::abs(right))
+                    << c.name << " " << name << " " << i;
+            }
     }
 }
 

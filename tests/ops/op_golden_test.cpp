@@ -10,6 +10,8 @@
 #include "ops/op_cases.hpp"
 
 #include <hearth/core/philox.hpp>
+#include <hearth/grad.hpp>
+#include <hearth/loss.hpp>
 #include <hearth/ops.hpp>
 
 #include <gtest/gtest.h>
@@ -399,6 +401,75 @@ TEST(Golden, Losses) {
     // The negative log-softmax of SoftmaxOfOneTwoThree: (2.40760596 + 0.407605964) / 2.
     expect([](auto x) { return cross_entropy(x[0], x[1]); },
            {f32({2, 3}, {1, 2, 3, 1, 2, 3}), i32({2}, {0, 2})}, f32({}, {1.40760596}));
+}
+
+/// The gradient of the sum of f's elements with respect to input k.
+Build gradient_of(Build f, size_t k) {
+    return [f = std::move(f), k](std::span<const Tensor> x) { return grad(sum(f(x)), x[k]); };
+}
+
+// The values of PyTorch 1.13, on f32.
+TEST(Golden, LogaddexpOfEqualInfinitiesIsThatInfinity) {
+    expect([](auto x) { return logaddexp(x[0], x[1]); },
+           {f32({5}, {-kInf, kInf, -kInf, -kInf, kInf}), f32({5}, {-kInf, kInf, kInf, 0, 3})},
+           f32({5}, {-kInf, kInf, kInf, 0, kInf}));
+    // A sum that begins with log(0): weights of the terms are 0, 0 and 1 (PyTorch: NaN).
+    const Build chain = [](auto x) { return logaddexp(logaddexp(x[0], x[1]), x[2]); };
+    const std::vector<HostTensor> terms{f32({}, {-kInf}), f32({}, {-kInf}), f32({}, {2})};
+    for (size_t k = 0; k < 3; ++k)
+        expect(gradient_of(chain, k), terms, f32({}, {k == 2 ? 1.0 : 0.0}));
+}
+
+TEST(Golden, GradientOfBinaryCrossEntropyIsLimited) {
+    const Build loss = [](auto x) { return binary_cross_entropy(x[0], x[1], Reduction::kNone); };
+    const HostTensor p = f32({8}, {0, 0, 0, 1, 1, 1, 1e-20, 0.25});
+    const HostTensor t = f32({8}, {0, 1, 0.5, 0, 1, 0.5, 1, 1});
+    expect(loss, {p, t}, f32({8}, {0, 100, 50, 100, 0, 50, 46.0517006, 1.38629436}));
+    expect(gradient_of(loss, 0), {p, t}, f32({8}, {0, -1e12, -5e11, 1e12, 0, 5e11, -1e12, -4}));
+    // Of targets: log((1 - p) / p), from the clamped logarithms (PyTorch: infinite).
+    expect(gradient_of(loss, 1), {p, t},
+           f32({8}, {100, 100, 100, -100, -100, -100, 46.0517006, 1.09861229}));
+}
+
+TEST(Golden, GradientOfBinaryCrossEntropyIsLimitedToWhatF16Holds) {
+    const auto f16 = [](std::vector<double> values) {
+        return HostTensor::of({3}, values, DType::kF16);
+    };
+    const Build loss = [](auto x) { return binary_cross_entropy(x[0], x[1], Reduction::kNone); };
+    expect(gradient_of(loss, 0), {f16({0, 1, 0.25}), f16({1, 0, 1})}, f16({-16384, 16384, -4}),
+           1e-3);
+}
+
+TEST(Golden, GradientOfAtan2IsZeroAtTheOriginAndAccurateAtAnyDistance) {
+    const Build angle = [](auto x) { return atan2(x[0], x[1]); };
+    const HostTensor y = f32({9}, {0, -0.0, 0, -0.0, 3, 3e-30, 3e30, 0, 1e-20});
+    const HostTensor x = f32({9}, {0, 0, -0.0, -0.0, 4, 4e-30, 4e30, -2, 0});
+    // (x, -y) / (x^2 + y^2)
+    expect(gradient_of(angle, 0), {y, x}, f32({9}, {0, 0, 0, 0, 0.16, 0.16e30, 0.16e-30, -0.5, 0}));
+    expect(gradient_of(angle, 1), {y, x},
+           f32({9}, {0, 0, 0, 0, -0.12, -0.12e30, -0.12e-30, 0, -1e20}));
+}
+
+TEST(Golden, GradientOfAQuotientIsFiniteWhereTheDivisorHasNoInverse) {
+    const HostTensor a = f32({2}, {0, 0x1p-149}), b = f32({2}, {0x1p-149, 0x1p-148});
+    expect(gradient_of([](auto x) { return x[0] / x[1]; }, 1), {a, b}, f32({2}, {0, -kInf}));
+}
+
+TEST(Golden, GradientOfGeluIsFiniteWhereTheSquareOverflows) {
+    const HostTensor x =
+        HostTensor::of({4}, std::vector<double>{-6e4, -300, 300, 6e4}, DType::kF16);
+    for (const Unary f : {Unary(gelu), Unary(gelu_tanh)})
+        expect(gradient_of([f](auto t) { return f(t[0]); }, 0), {x},
+               HostTensor::of({4}, std::vector<double>{0, 0, 1, 1}, DType::kF16));
+}
+
+TEST(Golden, CosineSimilarityIsFiniteWhereSquaresOverflow) {
+    // The lengths of rows of 1e20 are infinite, and the similarity is zero.
+    const Build f = [](auto x) { return cosine_similarity(x[0], x[1]); };
+    const HostTensor a = f32({3, 2}, {1e20, 1e20, 0, 0, 3, 4}), b = f32({3, 2}, {1, 1, 0, 0, 4, 3});
+    expect(f, {a, b}, f32({3}, {0, 0, 0.96}));
+    expect(gradient_of(f, 0), {a, b}, f32({3, 2}, {0, 0, 0, 0, 0.0448, -0.0336}));
+    expect(gradient_of(f, 1), {a, b}, f32({3, 2}, {0, 0, 0, 0, -0.0336, 0.0448}));
 }
 
 // The known answers that come with the authors' Random123 library (kat_vectors, philox4x32 10).

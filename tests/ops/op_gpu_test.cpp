@@ -7,6 +7,7 @@
 
 #include "compiler/driver/compile.hpp"
 #include "compiler/interpreter/interpreter.hpp"
+#include "ops/edge_points.hpp"
 #include "ops/op_cases.hpp"
 #include "support/random_cuts.hpp"
 #include "support/vulkan_fixture.hpp"
@@ -179,6 +180,25 @@ TEST_P(OpOnGpu, EqualsTheReferenceOnNarrowFloats) {
     }
 }
 
+class EdgesOnGpu : public OpOnGpu {};
+
+TEST_P(EdgesOnGpu, HaveFiniteGradientsWhereTheValueIsFinite) {
+    // A device may take subnormal numbers for zeros.
+    for (const EdgeCase& c : edge_cases_of(*GetParam(), DType::kF32, /*subnormals=*/false)) {
+        const auto d = differentiate(c, DType::kF32);
+        ASSERT_TRUE(d.ok()) << d.status().message();
+        if (d->output_count == 0) continue;
+        const Variant variant{c.name, d->graph, d->named(c.usual)};
+        const std::vector<NamedTensors> found = run({&variant, 1}, true);
+        if (richer_caps_ && found.empty()) return;
+        ASSERT_EQ(found.size(), 1u);
+        const auto faults = edge_faults_among(c, *d, found[0]);
+        ASSERT_TRUE(faults.ok()) << faults.status().message();
+        for (const EdgeFault& fault : *faults)
+            EXPECT_NE(exception_for(c.name, fault), nullptr) << describe(c.name, fault);
+    }
+}
+
 TEST_P(TypedOnGpu, EqualsTheReferenceOnEveryElementTypeThatItsRecordAdmits) {
     const auto variants = variants_of(typed_cases_of(*GetParam()));
     ASSERT_TRUE(variants.ok()) << variants.status().message();
@@ -240,6 +260,8 @@ const auto name_of_op = [](const auto& test) { return std::string(test.param->na
 INSTANTIATE_TEST_SUITE_P(Every, TypedOnGpu, testing::ValuesIn(ops_with(typed_cases_of)),
                          name_of_op);
 INSTANTIATE_TEST_SUITE_P(Every, EmptyOnGpu, testing::ValuesIn(ops_with(empty_cases_of)),
+                         name_of_op);
+INSTANTIATE_TEST_SUITE_P(Every, EdgesOnGpu, testing::ValuesIn(ops_with_edge_cases(true)),
                          name_of_op);
 INSTANTIATE_TEST_SUITE_P(AllOps, OpOnGpu, testing::ValuesIn(all_ops()), name_of_op);
 

@@ -44,7 +44,7 @@ Tensor relative_l2_loss(const Tensor& prediction, const Tensor& target, double e
 /// e^p - t * p: negative log-likelihood of counts t with the rate e^p, without the constant term.
 Tensor poisson_nll_loss(const Tensor& log_rate, const Tensor& target,
                         Reduction reduction = Reduction::kMean);
-/// a . b / max(|a| * |b|, epsilon) along `axis`, which is dropped.
+/// a . b / (max(|a|, epsilon) * max(|b|, epsilon)) along `axis`, which is dropped.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis = -1,
                          double epsilon = 1e-8);
 /// 1 - cosine_similarity along the last axis.  prediction, target: [..., n] -> [...], reduced.
@@ -73,8 +73,8 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target,
 /// cross_entropy from log-probabilities [..., classes].
 Tensor nll_loss(const Tensor& log_probs, const Tensor& target,
                 const CrossEntropyOptions& options = {});
-/// -t log(p) - (1 - t) log(1 - p); logarithms are clamped at -100.  probability, target: [...], in
-/// [0, 1].
+/// -t log(p) - (1 - t) log(1 - p).  As in PyTorch logarithms are at least -100, and the divisor
+/// p (1 - p) of the gradient is at least 1e-12 (f16: 2^-14).  probability, target: [...], in [0, 1].
 Tensor binary_cross_entropy(const Tensor& probability, const Tensor& target,
                             Reduction reduction = Reduction::kMean);
 /// binary_cross_entropy of sigmoid(logits), without overflow.  Positive targets have the weight

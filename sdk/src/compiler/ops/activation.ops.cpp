@@ -185,7 +185,8 @@ constinit const OpDef kOps[] = {
             return 0.5 * x * (1.0 + tanh(kGeluScale * (x + kGeluCubic * x * x * x)));
         }),
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            const Tensor x = v.in(0);
+            // Beyond 16, where tanh is 1, the square may overflow.
+            const Tensor x = clamp(v.in(0), -16, 16);
             const Tensor t = tanh((x + x * square(x) * kGeluCubic) * kGeluScale);
             const Tensor slope = (square(x) * (3 * kGeluCubic) + 1.0) * kGeluScale;
             return {v.cotangent() * 0.5 * (t + 1.0 + x * (1.0 - square(t)) * slope)};

@@ -117,9 +117,10 @@ constinit const OpDef kOps[] = {
         .compute = at_by_type([](auto& c) { return c.x(0) / c.x(1); },
                               [](auto& c) { return wrap_to_dtype(c, divide_integers(c)); }),
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            const Tensor g = v.cotangent() / v.in(1);
-            return {sum_to_shape(g, v.in(0).shape()),
-                    neg(sum_to_shape(g * v.out(), v.in(1).shape()))};
+            const Tensor g = v.cotangent(), b = v.in(1);
+            // Divided last: g / b overflows where b is subnormal, and the quotient may be zero.
+            return {sum_to_shape(g / b, v.in(0).shape()),
+                    neg(sum_to_shape(g * v.out() / b, b.shape()))};
         },
         .onnx = {{"Div", 7}},
         .samples =

@@ -120,9 +120,15 @@ constinit const OpDef kOps[] = {
         .infer = broadcast_same_type,
         .compute = compute_float([](auto& c) { return atan2(c.x(0), c.x(1)); }),
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            const Tensor y = v.in(0), x = v.in(1);
-            const Tensor g = v.cotangent() / (square(x) + square(y));
-            return {sum_to_shape(g * x, y.shape()), neg(sum_to_shape(g * y, x.shape()))};
+            const Tensor y = v.in(0), x = v.in(1), g = v.cotangent();
+            // Scaled to a length of 1 to sqrt(2): squares overflow or underflow.  At the origin,
+            // which has no angle, the gradient is zero.
+            const double least = smallest_normal(y.dtype());
+            const Tensor scale = maximum(maximum(abs(y), abs(x)), least);
+            const Tensor sine = y / scale, cosine = x / scale;
+            const Tensor length = maximum(square(sine) + square(cosine), 1) * scale;
+            return {sum_to_shape(g * (cosine / length), y.shape()),
+                    neg(sum_to_shape(g * (sine / length), x.shape()))};
         },
         .samples = [](Samples& s) { binary_samples(s, 0.25, 2); },
     },
@@ -133,10 +139,13 @@ constinit const OpDef kOps[] = {
         .infer = broadcast_same_type,
         .compute = compute_float([](auto& c) {
             auto a = c.x(0), b = c.x(1);
-            return max(a, b) + log1p_of_fraction(exp(-abs(a - b)));
+            // Equal infinities have no difference.
+            auto distance = select(a == b, 0.0, abs(a - b));
+            return max(a, b) + log1p_of_fraction(exp(-distance));
         }),
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            const Tensor a = v.in(0), b = v.in(1), share = sigmoid(a - b);
+            const Tensor a = v.in(0), b = v.in(1);
+            const Tensor share = sigmoid(where(equal(a, b), 0.0, a - b));
             return {sum_to_shape(v.cotangent() * share, a.shape()),
                     sum_to_shape(v.cotangent() * (1.0 - share), b.shape())};
         },

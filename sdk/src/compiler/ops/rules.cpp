@@ -117,6 +117,10 @@ Tensor constant_like(const Tensor& x, double value) {
     return x.ok() ? x.trace()->constant(value, x.dtype()) : failed_like(x);
 }
 
+double smallest_normal(DType dtype) {
+    return dtype == DType::kF16 ? 0x1p-14 : dtype == DType::kF64 ? 0x1p-1022 : 0x1p-126;
+}
+
 Tensor zeros_like(const Tensor& x) {
     return expand(constant_like(x, 0), x.shape());
 }

@@ -50,6 +50,8 @@ Tensor failed_like(const Tensor& x);
 Tensor fail(const Tensor& x, Status status);
 /// A scalar constant of x's type in x's trace.
 Tensor constant_like(const Tensor& x, double value);
+/// The smallest positive normal number of a floating-point type.
+double smallest_normal(DType dtype);
 /// All zeros, with the type and shape of x.
 Tensor zeros_like(const Tensor& x);
 

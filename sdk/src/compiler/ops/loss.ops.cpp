@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Losses, composed of other operators.
+// Losses, composed of other operators.  Binary cross-entropy is a record because its gradient is
+// limited.
 
 #include "compiler/ops/rules.hpp"
 
 #include <hearth/grad.hpp>
 #include <hearth/loss.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -46,7 +48,37 @@ bool have_one_shape(std::string_view loss, const Tensor& first,
     return true;
 }
 
+/// log(x), clamped at -100 as PyTorch does.
+Tensor clamped_log(const Tensor& x) {
+    return maximum(log(x), -100);
+}
+
+constinit const OpDef kOps[] = {
+    {
+        .name = "binary_cross_entropy",
+        .summary = "-t max(log p, -100) - (1 - t) max(log(1 - p), -100)",
+        .inputs = {{"p"}, {"t"}},
+        .op_class = OpClass::kComposite,
+        .infer = broadcast_same_type,
+        .decompose = [](DecomposeContext& d) -> std::vector<Tensor> {
+            const Tensor p = d.in(0), t = d.in(1);
+            return {(t - 1.0) * clamped_log(1.0 - p) - t * clamped_log(p)};
+        },
+        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
+            const Tensor p = v.in(0), t = v.in(1), g = v.cotangent();
+            // PyTorch's limit of the divisor.  f16 holds neither it nor its inverse.
+            const double least = std::max(1e-12, smallest_normal(p.dtype()));
+            const Tensor to_p = g * ((p - t) / maximum((1.0 - p) * p, least));
+            const Tensor to_t = g * (clamped_log(1.0 - p) - clamped_log(p));
+            return {sum_to_shape(to_p, p.shape()), sum_to_shape(to_t, t.shape())};
+        },
+        .samples = [](Samples& s) { binary_samples(s, 0.05, 0.95); },
+    },
+};
+
 }  // namespace
+
+extern constinit const std::span<const OpDef> loss_ops{kOps};
 
 Tensor mse_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
     if (!have_one_shape("mse_loss", prediction, {target})) return failed_like(prediction);
@@ -86,8 +118,7 @@ Tensor poisson_nll_loss(const Tensor& log_rate, const Tensor& target, Reduction 
 }
 
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis, double epsilon) {
-    const Tensor lengths = sum(square(a), {axis}) * sum(square(b), {axis});
-    return sum(a * b, {axis}) * rsqrt(maximum(lengths, epsilon * epsilon));
+    return sum(lp_normalize(a, {axis}, 2, epsilon) * lp_normalize(b, {axis}, 2, epsilon), {axis});
 }
 
 Tensor cosine_distance(const Tensor& prediction, const Tensor& target, Reduction reduction) {
@@ -152,8 +183,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target,
 Tensor binary_cross_entropy(const Tensor& probability, const Tensor& target, Reduction reduction) {
     if (!have_one_shape("binary_cross_entropy", probability, {target}))
         return failed_like(probability);
-    const Tensor yes = maximum(log(probability), -100), no = maximum(log(1.0 - probability), -100);
-    return reduced((target - 1.0) * no - target * yes, reduction);
+    return reduced(apply_one(op("binary_cross_entropy"), {probability, target}), reduction);
 }
 
 Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
