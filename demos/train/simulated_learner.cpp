@@ -129,7 +129,8 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
         HEARTH_ASSIGN(learner->learn_, learner->find_entry("learn"));
     }
     HEARTH_ASSIGN(learner->publish_, learner->find_entry("publish"));
-    for (const char* name : {"rollout.end", "rollout.episode_return", "agents.status"}) {
+    for (const char* name :
+         {"rollout.end", "rollout.episode_return", "agents.status", "agents.recent"}) {
         HEARTH_ASSIGN(const uint32_t slot, learner->runner_->program().find_variable(name));
         learner->read_slots_.push_back(slot);
     }
@@ -173,8 +174,8 @@ Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> 
             for (int64_t i = 0; i < recordings_; ++i)
                 HEARTH_TRY(record(commands, rollout_, settings));
             HEARTH_TRY(record(commands, prepare_, settings));
-            hearth_readback_region parts[3];
-            for (size_t i = 0; i < 3; ++i)
+            hearth_readback_region parts[4];
+            for (size_t i = 0; i < 4; ++i)
                 parts[i] = hearth_readback_of_variable(read_slots_[i], 0, 0);
             HEARTH_ASSIGN(const hearth_readback read,
                           runner_->session().record_readback(commands, parts));
@@ -193,7 +194,10 @@ Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> 
         HEARTH_ASSIGN(const std::optional<ReadbackData> data, runner_->session().poll(read));
         if (!data) return internal_error("the readback of a finished submission is not there");
         Window window;
-        const size_t samples = (data->bytes.size() - sizeof window.status) / (2 * sizeof(float));
+        std::array<uint32_t, kSavedStatusWords> status;
+        std::array<uint32_t, kCounterCount - kSavedCounterCount> recent;
+        const size_t samples =
+            (data->bytes.size() - sizeof status - sizeof recent) / (2 * sizeof(float));
         window.end.resize(samples);
         window.episode_return.resize(samples);
         const std::byte* from = data->bytes.data();
@@ -201,7 +205,9 @@ Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> 
         from += samples * sizeof(float);
         std::memcpy(window.episode_return.data(), from, samples * sizeof(float));
         from += samples * sizeof(float);
-        std::memcpy(window.status.data(), from, sizeof window.status);
+        std::memcpy(status.data(), from, sizeof status);
+        std::memcpy(recent.data(), from + sizeof status, sizeof recent);
+        window.status = status_words(status, recent);
         runner_->session().release(read);
         out.push_back(std::move(window));
     }
@@ -307,7 +313,8 @@ Result<Window> SimulatedLearner::play_together() {
     HEARTH_ASSIGN(window.end, of_all("rollout.end"));
     HEARTH_ASSIGN(window.episode_return, of_all("rollout.episode_return"));
     HEARTH_ASSIGN(const HostTensor status, runner_->read_variable("agents.status"));
-    std::memcpy(window.status.data(), status.bytes().data(), sizeof window.status);
+    HEARTH_ASSIGN(const HostTensor recent, runner_->read_variable("agents.recent"));
+    window.status = status_words(status.as<uint32_t>(), recent.as<uint32_t>());
     return window;
 }
 

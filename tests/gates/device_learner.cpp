@@ -64,6 +64,10 @@ agents::StatusView DeviceLearner::status() {
         roles.push_back(
             {states[i].as<float>(), states[i + 1].as<uint32_t>(), states[i + 2].as<uint32_t>()});
     words_ = agents::sum_status(roles);
+    if (runner_->program().find_variable("learn.skipped_in_a_row").ok())
+        if (const auto read = runner_->read_variable("learn.skipped_in_a_row"); read.ok())
+            words_[agents::kMetricCount + static_cast<size_t>(agents::Counter::kSkippedInARow)] =
+                read->as<uint32_t>()[0];
     return agents::StatusView(words_);
 }
 

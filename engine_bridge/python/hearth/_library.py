@@ -177,7 +177,7 @@ class AgentsStatus(_Tagged):
     _fields_ = _HEAD + [("phase", c_uint32), ("agents", c_uint32), ("minibatches_done", c_uint32),
                         ("minibatches", c_uint32), ("minibatch_us_p95", c_double), ("decisions", c_uint64),
                         ("rollouts", c_uint64), ("rewards_rejected", c_uint64), ("frame_number", c_uint64),
-                        ("metrics", c_float * 13), ("counters", c_uint64 * 13), ("decision_us_p95", c_double),
+                        ("metrics", c_float * 13), ("counters", c_uint64 * 16), ("decision_us_p95", c_double),
                         ("frozen", c_uint32), ("snapshots", c_uint32), ("is_plateaued", c_uint32),
                         ("reward_shift_detected", c_uint32), ("score", c_double), ("initial_score", c_double),
                         ("rollbacks", c_uint64), ("snapshots_rejected", c_uint64), ("snapshots_taken", c_uint64),

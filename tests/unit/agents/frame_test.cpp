@@ -60,6 +60,9 @@ TEST_P(FrameEntry, StoresAndActsAsTheTwoEntriesDo) {
         if (kind.has_mask)
             now["mask"] =
                 HostTensor::of({kAgents, 3}, std::vector<float>{1, 0, 1, 1, 1, 1, 0, 1, 1});
+        if (kind.has_mask)
+            now["final_mask"] =
+                HostTensor::of({kAgents, 3}, std::vector<float>{0, 0, 1, 0, 1, 0, 1, 0, 0});
         if (t == 3) now["done_kind"].set(0, 1);
         if (t == 5) now["done_kind"].set(1, 2);
         if (t == 6) now["observation"].set(4, std::numeric_limits<double>::quiet_NaN());
@@ -69,7 +72,7 @@ TEST_P(FrameEntry, StoresAndActsAsTheTwoEntriesDo) {
         inputs.erase(kind.has_mask ? "" : "mask");
         joined.run("frame",
                    only(inputs, {"id", "observation", "mask", "exploration", "final_observation",
-                                 "reward", "done_kind", "episode_start"}),
+                                 "final_mask", "reward", "done_kind", "episode_start"}),
                    kAgents);
 
         // Two entries, and a host that remembers.
@@ -88,6 +91,10 @@ TEST_P(FrameEntry, StoresAndActsAsTheTwoEntriesDo) {
             if (kind.has_mask) {
                 rows["mask"] = before.at("mask");
                 rows["next_mask"] = now.at("mask");
+                for (int64_t i = 0; i < kAgents; ++i)
+                    if (now.at("done_kind").get(i) == 2)
+                        for (int64_t k = 0; k < 3; ++k)
+                            rows["next_mask"].set(3 * i + k, now.at("final_mask").get(3 * i + k));
             }
             apart.run(
                 "store",
@@ -124,7 +131,9 @@ TEST_P(FrameEntry, StoresAndActsAsTheTwoEntriesDo) {
     joined.run("publish");
     EXPECT_EQ(joined.status()[Counter::kPublications], 1u);
     // The sum in one state is as old as the last frame.
-    const StatusView gathered(joined.weights.at("agents.status").as<uint32_t>());
+    const auto words = status_words(joined.weights.at("agents.status").as<uint32_t>(),
+                                    joined.weights.at("agents.recent").as<uint32_t>());
+    const StatusView gathered(words);
     EXPECT_EQ(gathered[Counter::kSamples], joined.status()[Counter::kSamples]);
     EXPECT_EQ(gathered[Counter::kPublications], 0u);
     EXPECT_EQ(gathered[AgentMetric::kEpisodeReturn], joined.status()[AgentMetric::kEpisodeReturn]);

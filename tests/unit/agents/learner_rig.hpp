@@ -49,6 +49,15 @@ class InterpretedLearner {
                                  weights.at("agents.counters." + std::string(role)).as<uint32_t>(),
                                  weights.at("agents.carries." + std::string(role)).as<uint32_t>()});
         words_ = sum_status(roles);
+        const auto set = [&](Counter c, const HostTensor& value, int64_t index) {
+            words_[kMetricCount + static_cast<size_t>(c)] = static_cast<uint32_t>(value.get(index));
+        };
+        if (const auto at = weights.find("learn.skipped_in_a_row"); at != weights.end())
+            set(Counter::kSkippedInARow, at->second, 0);
+        if (const auto at = weights.find("agents.recent"); at != weights.end())
+            for (const Counter c : {Counter::kChoicesAllMasked, Counter::kActionsReplaced})
+                set(c, at->second,
+                    static_cast<int64_t>(c) - static_cast<int64_t>(kSavedCounterCount));
         return StatusView(words_);
     }
 

@@ -46,7 +46,7 @@ class ActionDistribution {
   public:
     /// logits_and_means  [batch, param_size(schema)], in the schema's order
     /// mask              [batch, mask size], or empty if no action is maskable: above 0 where an
-    ///                   option is available.  If none is, all are.
+    ///                   option is available.  If none is, option 0 alone is.
     /// log_std           of continuous actions: [n] or [batch, n], n = continuous_size(schema);
     ///                   empty if there are none
     /// Errors, recorded in the trace: other shapes.
@@ -77,9 +77,11 @@ class ActionDistribution {
     struct Head {
         bool is_discrete = false;
         std::string name;
-        Tensor logits;         ///< of a discrete action, masked: [batch, options]
-        Tensor mean, log_std;  ///< continuous: [batch, size], or broadcastable to it
-        int64_t size = 1;      ///< size in the action
+        Tensor logits;          ///< of a discrete action, masked: [batch, options]
+        Tensor available;       ///< of a maskable action: bool [batch, options]
+        Tensor scores() const;  ///< logits from which an option is chosen
+        Tensor mean, log_std;   ///< continuous: [batch, size], or broadcastable to it
+        int64_t size = 1;       ///< size in the action
     };
     /// Log-determinant of the Jacobian of tanh at u, summed over the last axis.
     static Tensor log_slope(const Tensor& u);

@@ -27,11 +27,16 @@
 //     frame    store and act in one, for a driver that holds no buffers: decisions are kept on the
 //              GPU.  id, observation and mask; reward and done_kind of the last decision;
 //              episode_start [batch]: 1 if there was none; final_observation [batch, observation
-//              size]: the episode's last observation, used where done_kind is 2; exploration []
+//              size] and, for DQN with masks, final_mask [batch, mask size]: the episode's last
+//              observation and its mask, used where done_kind is 2; exploration []
 //              -> the state last.action [n_agents, action size], indexed by id
 //
+// Actions are finite and in range whatever the weights are (Counter::kActionsReplaced and, for each
+// value, the state agents.actions_replaced, u32 [action size]).  If a mask leaves no option of a
+// choice, option 0 is taken (Counter::kChoicesAllMasked).
+//
 // store, compute_advantages, learn and publish each keep their own status (status.hpp); frame also
-// keeps the sum, agents.status.  All state is in the program.
+// keeps the sum, agents.status and agents.recent.  All state is in the program.
 
 #pragma once
 

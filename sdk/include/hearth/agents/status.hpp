@@ -1,15 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Metrics and 64-bit counters of learners.  Each entry (store, compute_advantages, learn, publish)
-// keeps its own, as the states agents.status.ENTRY (f32), agents.counters.ENTRY (u32, low halves)
-// and agents.carries.ENTRY (high halves); the entry frame also keeps their sum, in the single state
-// "agents.status", for a single readback.  Header-only, for applications and for learners.
+// Metrics and counters of learners.  Each entry (store, compute_advantages, learn, publish) keeps
+// its own, as the states agents.status.ENTRY (f32), agents.counters.ENTRY (u32, low halves) and
+// agents.carries.ENTRY (high halves); the entry frame also keeps their sum, in the single state
+// agents.status.  Brains hold all of these.  Later counters are in the non-persistent state
+// agents.recent (u32), which is zero after a brain was loaded.  status_words() joins a readback of
+// the two.  Header-only, for applications and for learners.
 
 #pragma once
 
 #include <hearth/core/cpp20.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -66,19 +69,42 @@ enum class Counter : uint32_t {
     kPublications,
     kPublicationsRejected,  ///< weights not finite
     kPublicationsFar,       ///< beyond SafetyLimits::max_weight_drift
+    // Since a brain was loaded:
+    kSkippedInARow,  ///< steps not taken, non-finite or for their ratio, since the last one taken
+    kChoicesAllMasked,  ///< choices of which every option was masked: option 0 was taken
+    kActionsReplaced,   ///< action values that were not finite: the middle of their range was taken
     kCount,
 };
 inline constexpr size_t kCounterCount = static_cast<size_t>(Counter::kCount);
+/// Counters in the state agents.status: those before kSkippedInARow.
+inline constexpr size_t kSavedCounterCount = static_cast<size_t>(Counter::kSkippedInARow);
 inline constexpr std::array<std::string_view, kCounterCount> kCounterNames = {
-    "samples",         "samples_rejected", "samples_dropped", "observations_clamped",
-    "rewards_clamped", "episodes",         "gradient_steps",  "skipped_non_finite",
-    "skipped_kl",      "skipped_ratio",    "publications",    "publications_rejected",
-    "publications_far"};
+    "samples",          "samples_rejected", "samples_dropped",    "observations_clamped",
+    "rewards_clamped",  "episodes",         "gradient_steps",     "skipped_non_finite",
+    "skipped_kl",       "skipped_ratio",    "publications",       "publications_rejected",
+    "publications_far", "skipped_in_a_row", "choices_all_masked", "actions_replaced"};
 
-/// Words of the state agents.status: metrics, then the low and the high halves of all counters.
+/// Metrics, then the low and the high halves of all counters.
 inline constexpr size_t kStatusWords = kMetricCount + 2 * kCounterCount;
+/// Words of the state agents.status: the same of the saved counters.
+inline constexpr size_t kSavedStatusWords = kMetricCount + 2 * kSavedCounterCount;
 
-/// View of the state agents.status after a readback.
+/// Joins the states agents.status and agents.recent after a readback.  Programs of earlier versions
+/// have fewer counters and no agents.recent: what is missing is zero.
+inline std::array<uint32_t, kStatusWords> status_words(std::span<const uint32_t> status,
+                                                       std::span<const uint32_t> recent = {}) {
+    std::array<uint32_t, kStatusWords> words{};
+    if (status.size() < kMetricCount) return words;
+    const size_t saved = std::min((status.size() - kMetricCount) / 2, kSavedCounterCount);
+    const size_t high = kMetricCount + (status.size() - kMetricCount) / 2;
+    for (size_t i = 0; i < kMetricCount + saved; ++i) words[i] = status[i];
+    for (size_t i = 0; i < saved; ++i) words[kMetricCount + kCounterCount + i] = status[high + i];
+    for (size_t i = 0; i < recent.size() && kSavedCounterCount + i < kCounterCount; ++i)
+        words[kMetricCount + kSavedCounterCount + i] = recent[i];
+    return words;
+}
+
+/// View of status_words().
 class StatusView {
   public:
     /// words  kStatusWords words, which must outlive the view
@@ -134,16 +160,16 @@ void for_each_observation_limit(std::span<const uint32_t> words, double least_sh
 /// States of one entry after a readback.
 struct EntryStatus {
     std::span<const float> metrics = {};
-    std::span<const uint32_t> low, high = {};  ///< of counters
+    std::span<const uint32_t> low, high = {};  ///< of saved counters
 };
 
-/// Sums the status of several entries into the layout of the state agents.status.
+/// Sums the status of several entries into the layout of status_words().
 inline std::array<uint32_t, kStatusWords> sum_status(std::span<const EntryStatus> entries) {
     std::array<uint32_t, kStatusWords> sum{};
     for (const EntryStatus& entry : entries) {
         for (size_t i = 0; i < kMetricCount; ++i)
             sum[i] = std::bit_cast<uint32_t>(std::bit_cast<float>(sum[i]) + entry.metrics[i]);
-        for (size_t i = 0; i < kCounterCount; ++i) {
+        for (size_t i = 0; i < kSavedCounterCount; ++i) {
             const uint64_t more = entry.low[i] | static_cast<uint64_t>(entry.high[i]) << 32;
             const uint64_t total = StatusView(sum)[static_cast<Counter>(i)] + more;
             sum[kMetricCount + i] = static_cast<uint32_t>(total);

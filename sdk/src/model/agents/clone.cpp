@@ -73,10 +73,10 @@ struct BehaviorCloningBuilder {
         f.agents = clone.n_agents;
         f.id = cast(trace.input("id", {kBatch}, DType::kU32), DType::kI32);
         const Tensor observation = trace.input("observation", {kBatch, schema.observation_size()});
-        const Tensor mask = mask_input(trace);
-        const ActionSample said = decide(trace, observation, mask, trace.input("exploration", {}));
-        f.remember(trace, "action", unscale_action(schema, said.action));
-        gather_status(trace, {});
+        f.mask = mask_input(trace);
+        const ActionSample said =
+            decide(trace, observation, f.mask, trace.input("exploration", {}));
+        gather_status(trace, {}, f.act(trace, schema, act_on(said.action)));
         const std::string read[] = {"actor"};
         read_copies(trace, kPublished, read);
     }
@@ -160,8 +160,8 @@ struct BehaviorCloningBuilder {
             if (a.is_discrete) {
                 Tensor logits = own;
                 if (a.masked) {
-                    logits =
-                        where(greater(slice(mask, -1, mask_at, mask_at + a.count), 0), own, -1e8);
+                    logits = where(available_options(slice(mask, -1, mask_at, mask_at + a.count)),
+                                   own, -1e8);
                     mask_at += a.count;
                 }
                 term = weighted(cross_entropy(logits, cast(squeeze(wanted, {-1}), DType::kI32),

@@ -3,7 +3,8 @@
 
 // Action distributions of policies: sampling, log-probability, entropy and KL divergence.
 
-#include <hearth/agents/distribution.hpp>
+#include "model/agents/parts.hpp"
+
 #include <hearth/loss.hpp>
 #include <hearth/ops.hpp>
 
@@ -15,10 +16,6 @@
 namespace hearth::agents {
 
 namespace {
-
-// Masked logit: far below any other, and far from overflow.  Its exponential is zero, and so is
-// zero times it.
-constexpr double kAbsent = -1e8;
 
 struct Node {
     double place, weight;
@@ -122,11 +119,15 @@ ActionDistribution::ActionDistribution(const AgentSpec& schema, const Tensor& lo
         } else {
             const Tensor there = column(mask, mask_at, a.count);
             mask_at += a.count;
-            const Tensor is_any = greater(max(there, {-1}, true), 0);
-            part.logits = where(logical_or(greater(there, 0), logical_not(is_any)), own, kAbsent);
+            part.available = available_options(there);
+            part.logits = where(part.available, own, kAbsent);
         }
         heads_.push_back(std::move(part));
     }
+}
+
+Tensor ActionDistribution::Head::scores() const {
+    return available.ok() ? choosable(logits, available) : logits;
 }
 
 // log(1 - tanh(u)^2) = 2 (log 2 - u - softplus(-2 u)), which does not overflow.
@@ -142,7 +143,7 @@ ActionSample ActionDistribution::sample(const Tensor& counter, uint64_t key) con
         const uint64_t stream = rng_key(p.name, key);
         if (p.is_discrete) {
             if (!p.logits.ok()) return {p.logits, p.logits};
-            const Tensor choice = categorical(counter, stream, p.logits);
+            const Tensor choice = categorical(counter, stream, p.scores());
             actions.push_back(unsqueeze(cast(choice, p.logits.dtype()), {-1}));
             add(categorical_log_prob(p.logits, choice));
             continue;
@@ -164,7 +165,7 @@ Tensor ActionDistribution::mode() const {
     std::vector<Tensor> actions;
     for (const Head& p : heads_) {
         if (p.is_discrete)
-            actions.push_back(p.logits.ok() ? cast(argmax(p.logits, -1, true), p.logits.dtype())
+            actions.push_back(p.logits.ok() ? cast(argmax(p.scores(), -1, true), p.logits.dtype())
                                             : p.logits);
         else
             actions.push_back(kind_ == ContinuousDistribution::kSquashedGaussian ? tanh(p.mean)

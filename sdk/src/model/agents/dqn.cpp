@@ -15,8 +15,6 @@ namespace hearth::agents {
 
 namespace {
 
-constexpr double kAbsent = -1e8;
-
 /// Values of all choices: [rows, choices] for each action of a schema.
 using Values = std::vector<Tensor>;
 
@@ -46,7 +44,7 @@ struct ChoiceNet {
         return values;
     }
 
-    /// Values with masked choices at kAbsent; a mask that excludes all choices is ignored.
+    /// Values from which the best is chosen, with masked options at kAbsent.
     Values masked(const Values& values, const Tensor& mask) const {
         Values out;
         int64_t at = 0;
@@ -58,9 +56,7 @@ struct ChoiceNet {
             }
             const Tensor there = slice(mask, -1, at, at + a.count);
             at += a.count;
-            const Tensor is_any = greater(max(there, {-1}, true), 0);
-            out.push_back(
-                where(logical_or(greater(there, 0), logical_not(is_any)), values[i], kAbsent));
+            out.push_back(choosable(values[i], available_options(there)));
         }
         return out;
     }
@@ -118,10 +114,12 @@ struct ChoiceNet {
         read_copies(trace, kPublished, read);
     }
 
-    void finish_frame(Trace& trace, const Frame& f, const std::string& prefix,
-                      bool normalizes) const {
-        f.remember(trace, schema,
-                   decide(trace, prefix, normalizes, f.observation, f.mask, f.explore));
+    void finish_frame(Trace& trace, const Frame& f, const StatusTensors& stored,
+                      const std::string& prefix, bool normalizes) const {
+        gather_status(
+            trace, stored,
+            f.finish(trace, schema,
+                     decide(trace, prefix, normalizes, f.observation, f.mask, f.explore)));
         const std::string read[] = {prefix};
         read_copies(trace, kPublished, read);
     }
@@ -228,9 +226,9 @@ struct DqnBuilder {
     }
 
     void frame(Trace& trace) const {
-        const Frame f = Frame::declare(trace, schema, dqn.replay.n_agents);
-        gather_status(trace, keep(trace, f.transition));
-        net.finish_frame(trace, f, "q", dqn.replay.normalize_observations);
+        const Frame f = Frame::declare(trace, schema, dqn.replay.n_agents, {.next_mask = true});
+        net.finish_frame(trace, f, keep(trace, f.transition), "q",
+                         dqn.replay.normalize_observations);
     }
 
     struct Draw {
@@ -404,13 +402,13 @@ struct TamerBuilder {
     }
 
     void frame(Trace& trace) const {
-        const Frame f = Frame::declare(trace, schema, praise.n_agents, "praise");
+        const Frame f = Frame::declare(trace, schema, praise.n_agents, {.said = "praise"});
         Transition t = f.transition;
         const Tensor said = t.reward;
         t.reward = {};
         t.check(schema, praise.n_agents);  // praise does not affect whether a decision is valid
-        gather_status(trace, keep(trace, t, said, true));
-        net.finish_frame(trace, f, "judge", praise.normalize_observations);
+        net.finish_frame(trace, f, keep(trace, t, said, true), "judge",
+                         praise.normalize_observations);
     }
 
     void learn(Trace& trace) const {

@@ -35,6 +35,19 @@ Tensor number(const Tensor& condition) {
     return cast(condition, DType::kF32);
 }
 
+Tensor available_options(const Tensor& mask) {
+    if (!mask.ok()) return mask;
+    const Tensor is_any = greater(max(mask, {-1}, true), 0);
+    HostTensor first(mask.dtype(), {mask.dim(-1)});
+    first.set(0, 1);
+    return greater(where(is_any, mask, mask.trace()->constant(first)), 0);
+}
+
+Tensor choosable(const Tensor& scores, const Tensor& available) {
+    constexpr double kUnlikely = kAbsent / 2;
+    return where(available, where(greater(scores, kUnlikely), scores, kUnlikely), kAbsent);
+}
+
 // Comparisons with NaN are false.
 Tensor is_finite(const Tensor& x) {
     return less_equal(abs(x), kLargest);
@@ -155,7 +168,7 @@ std::vector<CopiedTensor> declare_copies(Trace& trace, const Trace& reader,
 StatusTensors StatusTensors::declare(Trace& trace, std::string_view role) {
     const std::string name(role);
     constexpr auto kDiagnostics = static_cast<int64_t>(kMetricCount);
-    constexpr auto kCounters = static_cast<int64_t>(kCounterCount);
+    constexpr auto kCounters = static_cast<int64_t>(kSavedCounterCount);
     return {trace.state("agents.status." + name, {kDiagnostics}),
             trace.state("agents.counters." + name, {kCounters}, {}, DType::kU32),
             trace.state("agents.carries." + name, {kCounters}, {}, DType::kU32)};
@@ -179,7 +192,7 @@ StatusTensors StatusWriter::finish() {
                 where(equal(diagnostic, static_cast<double>(i)), values_[i], next.diagnostics);
     next.diagnostics = where(is_finite(next.diagnostics), next.diagnostics, before_.diagnostics);
     Tensor more = trace.constant(0, DType::kU32);
-    for (size_t i = 0; i < kCounterCount; ++i)
+    for (size_t i = 0; i < kSavedCounterCount; ++i)
         if (amounts_[i].ok())
             more =
                 where(equal(counter, static_cast<double>(i)), cast(amounts_[i], DType::kU32), more);
@@ -191,7 +204,11 @@ StatusTensors StatusWriter::finish() {
     return next;
 }
 
-void gather_status(Trace& trace, const StatusTensors& stored,
+Tensor skipped_in_a_row(Trace& trace) {
+    return trace.non_persistent_state("learn.skipped_in_a_row", {}, {}, DType::kU32);
+}
+
+void gather_status(Trace& trace, const StatusTensors& stored, const DecisionCounts& decided,
                    std::initializer_list<std::string_view> others) {
     if (!trace.status().ok()) return;
     StatusTensors sum = stored.low.ok() ? stored : StatusTensors::declare(trace, "store");
@@ -203,8 +220,23 @@ void gather_status(Trace& trace, const StatusTensors& stored,
                sum.high + s.high + cast(less(low, s.low), DType::kU32)};
     }
     const Tensor words =
-        trace.state("agents.status", {static_cast<int64_t>(kStatusWords)}, {}, DType::kU32);
+        trace.state("agents.status", {static_cast<int64_t>(kSavedStatusWords)}, {}, DType::kU32);
     trace.assign(words, concat({bitcast(sum.diagnostics, DType::kU32), sum.low, sum.high}, 0));
+
+    constexpr auto kRecent = static_cast<int64_t>(kCounterCount - kSavedCounterCount);
+    const Tensor recent = trace.non_persistent_state("agents.recent", {kRecent}, {}, DType::kU32);
+    const Tensor index = arange(trace, {kRecent});
+    Tensor next = recent;
+    const auto set = [&](Counter c, const Tensor& value) {
+        const auto place = static_cast<double>(c) - static_cast<double>(kSavedCounterCount);
+        next = where(equal(index, place), value, next);
+    };
+    set(Counter::kSkippedInARow, skipped_in_a_row(trace));
+    if (decided.all_masked.ok())
+        set(Counter::kChoicesAllMasked, recent + cast(decided.all_masked, DType::kU32));
+    if (decided.replaced.ok())
+        set(Counter::kActionsReplaced, recent + cast(decided.replaced, DType::kU32));
+    trace.assign(recent, next);
 }
 
 /// Relative distance between the params to publish and their initial values: [].

@@ -28,6 +28,15 @@ inline constexpr double kFarthest = 1e15;
 
 /// bool of any shape -> f32.
 Tensor number(const Tensor& condition);
+/// The options of a choice that can be taken: those with a mask above 0 or, if there is none, the
+/// first one.  mask: [rows, options] -> bool.
+Tensor available_options(const Tensor& mask);
+/// Score of a masked option: far below any other, and far from overflow.  Its exponential is zero,
+/// and so is zero times it.
+inline constexpr double kAbsent = -1e8;
+/// Scores from which one option is chosen: even if they are NaN, no masked one is.
+/// available: bool, of their shape.
+Tensor choosable(const Tensor& scores, const Tensor& available);
 /// True where an element is finite: bool, of x's shape.
 Tensor is_finite(const Tensor& x);
 /// True for rows whose elements are all finite.  x: [rows, n] -> bool [rows].
@@ -90,7 +99,7 @@ std::vector<CopiedTensor> declare_copies(Trace& trace, const Trace& reader, std:
 /// Status of one role (status.hpp), or of all together.
 struct StatusTensors {
     Tensor diagnostics;  ///< f32 [kDiagnosticCount]
-    Tensor low, high;    ///< low and high words of counters: u32 [kCounterCount]
+    Tensor low, high;    ///< low and high words of counters: u32 [kSavedCounterCount]
     /// Declares the states of this role.
     static StatusTensors declare(Trace& trace, std::string_view role);
 };
@@ -103,7 +112,7 @@ class StatusWriter {
         : trace_(&trace), before_(StatusTensors::declare(trace, role)) {}
     /// value: f32 [].  A value that is not finite is ignored.
     void set(AgentMetric d, const Tensor& value) { values_[static_cast<size_t>(d)] = value; }
-    /// Increment: bool or f32 [] (at most 2^24 at once).
+    /// Increment of a saved counter: bool or f32 [] (at most 2^24 at once).
     void add(Counter c, const Tensor& amount) { amounts_[static_cast<size_t>(c)] = amount; }
     /// The old value of a diagnostic.
     Tensor value(AgentMetric d) const;
@@ -114,12 +123,20 @@ class StatusWriter {
     Trace* trace_;
     StatusTensors before_;
     std::array<Tensor, kMetricCount> values_;
-    std::array<Tensor, kCounterCount> amounts_;
+    std::array<Tensor, kSavedCounterCount> amounts_;
 };
 
-/// Updates the state "agents.status", for one readback: the sum of `store` and the other roles.
+/// The non-persistent state learn.skipped_in_a_row: u32 [].
+Tensor skipped_in_a_row(Trace& trace);
+
+/// Increments of the counters of decisions: f32 [] each, or empty.
+struct DecisionCounts {
+    Tensor all_masked, replaced;
+};
+
+/// Updates the states agents.status, the sum of `store` and the other roles, and agents.recent.
 /// stored: the new status of `store` if this entry includes it, otherwise empty.
-void gather_status(Trace& trace, const StatusTensors& stored,
+void gather_status(Trace& trace, const StatusTensors& stored, const DecisionCounts& decided,
                    std::initializer_list<std::string_view> others = {"compute_advantages", "learn",
                                                                      "publish"});
 

@@ -305,20 +305,20 @@ void PpoBuilder::store(Trace& trace) const {
 }
 
 void PpoBuilder::frame(Trace& trace) const {
-    const Frame f = Frame::declare(trace, schema_, ppo_.n_agents);
+    const Frame f = Frame::declare(trace, schema_, ppo_.n_agents, {});
     const StatusTensors stored =
         keep(trace, f.transition, f.last(trace, "log_prob", 0),
              recurrent_state_size() > 0 ? f.last(trace, "recurrent_state", recurrent_state_size())
                                         : Tensor());
-    if (has_demonstrations())
-        gather_status(trace, stored,
-                      {"compute_advantages", "learn", "publish", "add_demonstrations"});
-    else
-        gather_status(trace, stored);
     const Said said = decide(trace, f.observation, f.mask, f.explore, f.id, f.is_first);
-    f.remember(trace, schema_, said.decision);
+    const DecisionCounts decided = f.finish(trace, schema_, said.decision);
     f.remember(trace, "log_prob", said.log_prob);
     f.remember(trace, "recurrent_state", said.memory);
+    if (has_demonstrations())
+        gather_status(trace, stored, decided,
+                      {"compute_advantages", "learn", "publish", "add_demonstrations"});
+    else
+        gather_status(trace, stored, decided);
     const std::string read[] = {"actor", "critic"};
     read_copies(trace, kPublished, read);
 }
@@ -338,9 +338,8 @@ StatusTensors PpoBuilder::keep(Trace& trace, Transition t, const Tensor& log_pro
     if (ppo_.normalize_rewards) {
         const Tensor discounted = trace.non_persistent_state("rewards.discounted", {ppo_.n_agents});
         const auto statistics = RunningStatistics::declare(trace, "rewards", 1);
-        // Clamped, so that a reward of 1e30 does not scale all others to zero for good.
-        const Tensor limited = clamp(scaled, -1e4, 1e4);
-        const Tensor now = take(discounted, t.id) * ppo_.gamma + limited;
+        const Tensor now =
+            clamp(take(discounted, t.id) * ppo_.gamma + scaled, -kFarthest, kFarthest);
         statistics.merge(unsqueeze(now, {-1}), number(is_stored));
         index_copy_(discounted, t.id, where(greater(t.end, 0.5), 0.0, now));
         scaled = scaled * rsqrt(reshape(statistics.variance, {}) + 1e-8);
@@ -385,7 +384,7 @@ void PpoBuilder::prepare_played(Trace& trace) const {
     const Columns sound = reviewed(trace, status);
     if (!trace.status().ok()) return;
     prepare(trace, status, sound);
-    gather_status(trace, status.finish(), {"learn", "publish"});
+    gather_status(trace, status.finish(), {}, {"learn", "publish"});
 }
 
 void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring) const {
@@ -724,7 +723,7 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const VectorEnv& simulation,
             return {};
         }
         age = age + 1.0;
-        sum = sum + s.reward;
+        sum = clamp(sum + s.reward, -kFarthest, kFarthest);
         Tensor end = number(s.terminated);
         if (simulation.max_episode_steps > 0) {
             const Tensor is_late =
@@ -735,7 +734,8 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const VectorEnv& simulation,
         const Tensor end_of_agents = of_agents(end);
         const Tensor agents_ended = in_each == 1 ? has_ended : greater(end_of_agents, 0.5);
         if (ppo_.normalize_rewards)
-            discounted = discounted * ppo_.gamma + clamp(s.reward * ppo_.reward_scale, -1e4, 1e4);
+            discounted = clamp(discounted * ppo_.gamma + s.reward * ppo_.reward_scale, -kFarthest,
+                               kFarthest);
         observations.push_back(seen);
         decisions.push_back(said.action);
         log_probabilities.push_back(said.log_prob);
@@ -898,10 +898,11 @@ void PpoBuilder::take_step(Trace& trace, StatusWriter& status, const Terms& term
     if (!trace.status().ok()) return;
     // The KL limit stops further steps on these samples once the policy has moved too far.
     Tensor may_learn;
+    const Tensor is_sound = is_finite(terms.kl);
     if (ppo_.limits.target_kl > 0) {
         const Tensor stopped = has_stopped(trace);
-        const Tensor is_far =
-            logical_or(greater(terms.kl, ppo_.limits.target_kl), greater(stopped, 0.5));
+        const Tensor is_beyond = logical_and(is_sound, greater(terms.kl, ppo_.limits.target_kl));
+        const Tensor is_far = logical_or(is_beyond, greater(stopped, 0.5));
         may_learn = logical_not(is_far);
         status.add(Counter::kSkippedKl, is_far);
         trace.assign(stopped, number(is_far));
@@ -915,7 +916,8 @@ void PpoBuilder::take_step(Trace& trace, StatusWriter& status, const Terms& term
                               .epsilon = ppo_.adam_eps,
                               .gradients = std::move(gradients)}},
                   .rails = ppo_.limits,
-                  .may_learn = may_learn});
+                  .may_learn = may_learn,
+                  .is_sound = is_sound});
 
     status.set(AgentMetric::kLoss, terms.loss);
     status.set(AgentMetric::kPolicyLoss, terms.policy_loss);

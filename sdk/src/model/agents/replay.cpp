@@ -157,7 +157,9 @@ void Transition::track_episodes(StatusWriter& status, int64_t agents) const {
     Trace& trace = *id.trace();
     const Tensor returns = trace.non_persistent_state("episodes.return", {agents});
     const Tensor lengths = trace.non_persistent_state("episodes.length", {agents});
-    const Tensor sum_now = where(is_real, take(returns, id) + where(is_sound, reward, 0.0), 0.0);
+    const Tensor sum_now =
+        clamp(where(is_real, take(returns, id) + where(is_sound, reward, 0.0), 0.0), -kFarthest,
+              kFarthest);
     const Tensor length_now = where(is_real, take(lengths, id) + 1.0, 0.0);
     const Tensor is_over = logical_and(greater(end, 0.5), is_real);
     const Tensor finished = sum(number(is_over));
@@ -185,10 +187,10 @@ void average_episodes(StatusWriter& status, const Tensor& is_over, const Tensor&
     status.add(Counter::kEpisodes, finished);
 }
 
-Frame Frame::declare(Trace& trace, const AgentSpec& schema, int64_t agents, const char* said) {
+Frame Frame::declare(Trace& trace, const AgentSpec& schema, int64_t agents, Options options) {
     const bool has_mask = schema.mask_size() > 0;
     const int64_t width = schema.observation_size();
-    const bool has_reward = std::string_view(said) == "reward";
+    const bool has_reward = std::string_view(options.said) == "reward";
     Frame f;
     f.agents = agents;
     f.id = cast(trace.input("id", {kBatch}, DType::kU32), DType::kI32);
@@ -197,7 +199,7 @@ Frame Frame::declare(Trace& trace, const AgentSpec& schema, int64_t agents, cons
     f.explore = trace.input("exploration", {});
     Transition& t = f.transition;
     t.id = f.id;
-    t.reward = trace.input(said, {kBatch});
+    t.reward = trace.input(options.said, {kBatch});
     t.end = trace.input("done_kind", {kBatch});
     const Tensor begins = trace.input("episode_start", {kBatch});
     f.is_first = logical_or(greater(begins, 0.5), greater(t.end, 0.5));
@@ -211,7 +213,9 @@ Frame Frame::declare(Trace& trace, const AgentSpec& schema, int64_t agents, cons
         // Truncated episodes bootstrap from the final observation.  After a termination there is no
         // next state: `end` masks the observation of the new episode.
         t.next_observation = where(is_cut, final_observation, f.observation);
-        t.next_mask = f.mask;
+        if (has_mask && options.next_mask)
+            t.next_mask =
+                where(is_cut, trace.input("final_mask", {kBatch, schema.mask_size()}), f.mask);
     }
     t.check(schema, agents);
     return f;
@@ -229,12 +233,31 @@ void Frame::remember(Trace& trace, const char* name, const Tensor& rows) const {
     index_copy_(trace.non_persistent_state("last." + std::string(name), shape), id, rows);
 }
 
-void Frame::remember(Trace& trace, const AgentSpec& schema, const Tensor& decision) const {
+DecisionCounts Frame::finish(Trace& trace, const AgentSpec& schema, const Tensor& decision) const {
+    const Acted acted = act_on(decision);
     remember(trace, "observation", observation);
     if (mask.ok()) remember(trace, "mask", mask);
-    remember(trace, "decision", decision);
-    remember(trace, "action", unscale_action(schema, decision));
+    remember(trace, "decision", acted.decision);
     remember(trace, "exists", number(greater_equal(id, 0)));
+    return act(trace, schema, acted);
+}
+
+DecisionCounts Frame::act(Trace& trace, const AgentSpec& schema, const Acted& acted) const {
+    if (!acted.decision.ok()) return {};
+    remember(trace, "action", unscale_action(schema, acted.decision));
+    const Tensor by_value = trace.non_persistent_state("agents.actions_replaced",
+                                                       {schema.action_size()}, {}, DType::kU32);
+    trace.assign(by_value, by_value + cast(sum(acted.replaced, {0}), DType::kU32));
+    DecisionCounts counts{{}, sum(acted.replaced)};
+    int64_t at = 0;
+    for (const Action& a : schema.actions()) {
+        if (!a.masked) continue;
+        const Tensor most = max(slice(mask, -1, at, at + a.count), {-1});
+        at += a.count;
+        const Tensor all_masked = sum(number(less_equal(most, 0)));
+        counts.all_masked = counts.all_masked.ok() ? counts.all_masked + all_masked : all_masked;
+    }
+    return counts;
 }
 
 int64_t encoded_width(const AgentSpec& schema) {
@@ -281,10 +304,17 @@ RunningMeanStd published_normalizer(Trace& trace, const AgentSpec& schema, bool 
             trace.state(name + ".variance", {width}, Init::constant(1))};
 }
 
+Acted act_on(const Tensor& decision) {
+    if (!decision.ok()) return {decision, decision};
+    const Tensor is_sound = is_finite(decision);
+    return {where(is_sound, decision, 0.0), number(logical_not(is_sound))};
+}
+
 void output_decision(Trace& trace, const AgentSpec& schema, const Tensor& decision,
                      const Tensor& log_prob) {
-    trace.output("action", unscale_action(schema, decision));
-    trace.output("decision", identity(decision));
+    const Tensor acted = act_on(decision).decision;
+    trace.output("action", unscale_action(schema, acted));
+    trace.output("decision", identity(acted));
     if (log_prob.ok()) trace.output("log_prob", log_prob);
     trace.output("version", identity(trace.state("published.version", {}, {}, DType::kU32)));
 }
@@ -329,8 +359,9 @@ void guarded_step(StatusWriter& status, const LearnStep& step) {
         return a.ok() ? logical_and(a, b) : b;
     };
     if (step.groups.empty() || !step.groups[0].loss.ok()) return;
-    ConditionalUpdate guard(*step.groups[0].loss.trace());
-    Tensor is_sound, largest_norm;
+    Trace& trace = *step.groups[0].loss.trace();
+    ConditionalUpdate guard(trace);
+    Tensor is_sound = step.is_sound, largest_norm;
     for (const LearnGroup& g : step.groups) {
         const std::vector<Tensor> gradients =
             g.gradients.empty() ? grad(g.loss, g.params) : g.gradients;
@@ -356,6 +387,9 @@ void guarded_step(StatusWriter& status, const LearnStep& step) {
     }
     if (step.also) step.also();
     guard.commit_if(may_step);
+    const Tensor skipped = skipped_in_a_row(trace), more = skipped + 1.0;
+    trace.assign(skipped, where(may_step, trace.constant(0, DType::kU32),
+                                step.may_learn.ok() ? where(step.may_learn, more, skipped) : more));
     status.add(Counter::kGradientSteps, may_step);
     status.set(AgentMetric::kGradientNorm, largest_norm);
 }

@@ -90,6 +90,13 @@ struct Transition {
 void average_episodes(StatusWriter& status, const Tensor& is_over, const Tensor& finished,
                       const Tensor& returns, const Tensor& lengths);
 
+/// A decision as it is acted on: values that are not finite are the middle of their range.
+struct Acted {
+    Tensor decision;  ///< [rows, action size]
+    Tensor replaced;  ///< f32 [rows, action size]: 1 where a value was not finite
+};
+Acted act_on(const Tensor& decision);
+
 /// Inputs of the entry `frame`: the agents that act now, and the transitions that end with it.
 /// Previous decisions are kept in the transient states last.NAME [agents, ...]; last.exists is set
 /// where there is one, so that decisions from before a brain was loaded are not attributed to it.
@@ -98,14 +105,19 @@ struct Frame {
     Tensor is_first;  ///< bool [rows]: an episode begins here
     Transition transition;
 
-    /// said: the input besides `end` with the outcome of a decision: "reward" or "praise".
-    static Frame declare(Trace& trace, const AgentSpec& schema, int64_t agents,
-                         const char* said = "reward");
+    struct Options {
+        const char* said = "reward";  ///< input with the outcome of a decision, or "praise"
+        bool next_mask = false;       ///< targets depend on the mask of the next observation
+    };
+    static Frame declare(Trace& trace, const AgentSpec& schema, int64_t agents, Options options);
     /// The value kept of the last decision under this name: [rows] or [rows, width].
     Tensor last(Trace& trace, const char* name, int64_t width) const;
-    /// Keeps the decisions, and other values that a learner needs of them, for the next frame.
-    void remember(Trace& trace, const AgentSpec& schema, const Tensor& decision) const;
+    /// Keeps values that a learner needs of the decisions for the next frame.
     void remember(Trace& trace, const char* name, const Tensor& rows) const;
+    /// Acts on the decisions, keeps them for the next frame, and counts.
+    DecisionCounts finish(Trace& trace, const AgentSpec& schema, const Tensor& decision) const;
+    /// As above for decisions that no learner stores: keeps the actions alone.
+    DecisionCounts act(Trace& trace, const AgentSpec& schema, const Acted& acted) const;
 
     int64_t agents = 0;
 };
@@ -157,7 +169,8 @@ struct LearnGroup {
 struct LearnStep {
     std::vector<LearnGroup> groups;
     const SafetyLimits& rails;
-    Tensor may_learn;  ///< bool [], or empty
+    Tensor may_learn;      ///< bool [], or empty
+    Tensor is_sound = {};  ///< bool [], or empty: true if what the loss does not show is finite
     std::function<void()> also =
         {};  ///< further updates that happen only with the step, after Adam's
 };

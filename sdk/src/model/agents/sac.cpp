@@ -73,9 +73,10 @@ struct SacBuilder {
     }
 
     void frame(Trace& trace) const {
-        const Frame f = Frame::declare(trace, schema, sac.replay.n_agents);
-        gather_status(trace, keep(trace, f.transition));
-        f.remember(trace, schema, decide(trace, f.observation, f.explore));
+        const Frame f = Frame::declare(trace, schema, sac.replay.n_agents, {});
+        const StatusTensors stored = keep(trace, f.transition);
+        gather_status(trace, stored,
+                      f.finish(trace, schema, decide(trace, f.observation, f.explore)));
         const std::string read[] = {"actor"};
         read_copies(trace, kPublished, read);
     }
