@@ -41,7 +41,7 @@ BUILD = TREE / "build" / "release"  # as in the checkout, so that ccache knows w
 # For each folder of sdk/src the test programs that are nearest to it.  hearth_test_replay notices a decision about
 # speed: the kernels are others then.
 TESTS = {
-    "program": ["program_test", "hearth_test_agent_schema", "runtime_test"],
+    "program": ["program_test", "hearth_test_agent_driver", "runtime_test"],
     "device/session": ["runtime_test"],
     "device/vulkan": ["runtime_test"],
     "device/capi": ["runtime_test"],
