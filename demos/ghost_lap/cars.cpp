@@ -94,12 +94,15 @@ void Marks::draw(Canvas& canvas, uint64_t frame) const {
 }
 
 void Corrections::add(const Race& race) {
-    constexpr size_t kMostStrokes = 4;
+    // Bound the canvas; a wheel that is held for more than a minute draws its latest minutes.
+    constexpr size_t kMostStrokes = 4, kMostPoints = 60 * kFramesPerSecond;
     const bool is_held = race.seat() == Seat::kGhost;
-    if (is_held && !std::exchange(is_open_, true)) strokes_.emplace_back();
-    is_open_ = is_held;
+    const bool was_open = std::exchange(is_open_, is_held);
+    if (!is_held) return;
+    if (!was_open) strokes_.emplace_back();
+    if (strokes_.back().size() == kMostPoints) strokes_.push_back({strokes_.back().back()});
     if (strokes_.size() > kMostStrokes) strokes_.pop_front();
-    if (is_held) strokes_.back().push_back(race.ghost().car().position);
+    strokes_.back().push_back(race.ghost().car().position);
 }
 
 void Corrections::draw(Canvas& canvas) const {
