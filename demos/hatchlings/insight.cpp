@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace hearth::hatchlings {
 namespace {
@@ -116,8 +117,11 @@ void Insight::poll(demo::Mind& mind) {
         const float* const hopes = values + 2 * count + hatchlings_;
         hopes_.assign(hopes, hopes + kPlaces);
     }
-    hearth_readback_release(mind.agents().session(), under_way_);
-    under_way_ = 0;
+    cancel(mind);
+}
+
+void Insight::cancel(demo::Mind& mind) {
+    hearth_readback_release(mind.agents().session(), std::exchange(under_way_, 0));
 }
 
 }  // namespace hearth::hatchlings

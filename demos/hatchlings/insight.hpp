@@ -39,6 +39,8 @@ class Insight {
     Status record(const demo::Frame& frame, demo::Mind& mind, const World& world);
     /// Receives results that have arrived.
     void poll(demo::Mind& mind);
+    /// Cancels an evaluation in flight, whose result would take space of other readbacks.
+    void cancel(demo::Mind& mind);
 
     /// Per hatchling; empty before the first result.
     std::span<const Thought> thoughts() const { return thoughts_; }

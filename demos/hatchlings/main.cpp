@@ -531,6 +531,7 @@ Status Game::draw(const Frame& frame, const Input& input) {
 /// Saves the brain first: it matters most.
 Status Game::finish() {
     Status status = host_->loop().wait();
+    play_->stop_looking();
     if (status.ok() && last_serial_ > 0) {
         if (!options_.save.empty()) {
             auto game = play_->save_now(last_serial_);

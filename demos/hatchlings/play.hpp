@@ -77,6 +77,8 @@ class Play {
 
     /// Enables evaluations for display, every kLookFrames frames.
     void look(bool wanted) { looks_ = wanted; }
+    /// Call after the last frame and before weights and states are read.
+    void stop_looking() { insight_.cancel(*mind_); }
     const Insight& insight() const { return insight_; }
 
     const World& world() const { return world_; }
