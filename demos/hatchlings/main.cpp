@@ -121,6 +121,7 @@ class Game final : public demo::Game {
     uint64_t played() const override { return play_->world().frame(); }
     Status frame() override;
     Status finish() override;
+    Status create_picture();
     void make_panel();
     void tell_panel();
     Status read_script();
@@ -148,7 +149,7 @@ class Game final : public demo::Game {
     uint64_t then_since_ = 0;
     demo::StaticMesh clearing_;
     demo::Backdrop backdrop_;
-    std::unique_ptr<demo::Canvas> canvas_;
+    std::unique_ptr<Picture> picture_;
     Sparks sparks_;
     HudState hud_;
     /// The generic agents panel, toggled with B.
@@ -194,9 +195,7 @@ Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
     while (self->script_at_ < self->script_.size() &&
            self->script_[self->script_at_].frame < self->played())
         ++self->script_at_;
-    self->canvas_ = std::make_unique<demo::Canvas>(self->host_->ui().white_uv());
-    draw_clearing(*self->canvas_);
-    HEARTH_ASSIGN(self->clearing_, self->host_->renderer().upload(*self->canvas_));
+    HEARTH_TRY(self->create_picture());
     self->hud_.play = self->play_.get();
     const auto shows = [&](const char* what) { return std::ranges::count(used.show, what) > 0; };
     self->shows_thoughts_ = shows(kThoughts);
@@ -207,6 +206,19 @@ Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
     self->hud_.budget_us = used.budget_us < kNoLimit ? used.budget_us : HUGE_VAL;
     self->hud_.has_keys = !self->is_headless();
     return std::unique_ptr<demo::Game>(std::move(self));
+}
+
+Status Game::create_picture() {
+    const glm::vec2 white_uv = host_->ui().white_uv();
+    demo::Canvas clearing(white_uv);
+    draw_clearing(clearing);
+    HEARTH_ASSIGN(clearing_, host_->renderer().upload(clearing));
+    // All of a script's may come at once, and each key judges once a frame.
+    constexpr uint32_t kKeys = 3, kKeyed = kKeys * (Sparks::kFrames + 1);
+    const PictureLimits limits{.hatchlings = options_.hatchlings,
+                               .judgements = kKeyed + static_cast<uint32_t>(script_.size())};
+    HEARTH_ASSIGN(picture_, Picture::create(host_->renderer(), white_uv, limits));
+    return {};
 }
 
 void Game::make_panel() {
@@ -489,32 +501,13 @@ Status Game::draw(const Frame& frame, const Input& input) {
     }
     host_->begin_picture(frame, input, kNight);
     renderer.draw(backdrop_);
-    canvas_->clear();
-    const World& world = play_->world();
-    if (shows_hopes_)
-        draw_hopes(*canvas_, play_->insight().hopes(), Insight::kColumns, Insight::kRows);
-    draw_lights(*canvas_, world);
-    if (then_)
-        for (uint32_t i = 0; i < then_->world().hatchlings().size(); ++i)
-            draw_hatchling(*canvas_, then_->world().hatchlings()[i], i, world.frame(),
-                           {.alpha = 0.34f, .thought = {}});
-    // Painter's order: far to near.
-    std::vector<uint32_t> order(world.hatchlings().size());
-    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::sort(order, [&](uint32_t a, uint32_t b) {
-        return world.hatchlings()[a].position.y > world.hatchlings()[b].position.y;
-    });
-    for (const uint32_t i : order) {
-        CreatureLook look;
-        const Hatchling& h = world.hatchlings()[i];
-        if (const auto thoughts = play_->insight().thoughts(); shows_thoughts_ && !thoughts.empty())
-            look.thought = thoughts[i];
-        look.is_possessed = play_->possessed() == i;
-        look.is_selected = hud_.has_keys && selected_ == i;
-        draw_hatchling(*canvas_, h, i, world.frame(), look);
-    }
-    sparks_.draw(*canvas_, world.frame());
-    renderer.draw(*canvas_, layout.world);
+    Scene scene{.world = play_->world(), .sparks = sparks_};
+    if (then_) scene.then = &then_->world();
+    if (shows_thoughts_) scene.thoughts = play_->insight().thoughts();
+    if (shows_hopes_) scene.hopes = play_->insight().hopes();
+    scene.possessed = play_->possessed();
+    if (hud_.has_keys) scene.selected = selected_;
+    picture_->draw(scene, layout.world);
     hud_.shows_thoughts = shows_thoughts_;
     hud_.shows_hopes = shows_hopes_;
     hud_.shows_then = then_ != nullptr;
