@@ -53,6 +53,10 @@ def problems(library, headers, symbols, soname):
             yield f"needs {name} at link time"
         if name in ("fork", "pthread_create", "exit", "getenv", "fopen", "open"):
             yield f"calls {name}"
+        if name.startswith(("_Znw", "_Zna")):
+            yield f"calls operator new ({name}), which aborts without memory; use HostAllocator"
+        if name.startswith("_ZSt") and "__throw_" in name:
+            yield f"throws ({name}), which aborts in code without exceptions"
 
     # Objects in writable sections, by what they are: Hearth's one global is the assert handler.
     for line in run("nm", "-C", library).splitlines():
