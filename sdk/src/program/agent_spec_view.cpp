@@ -497,7 +497,7 @@ bool AgentSpecView::find(std::string_view path, AgentSpec::FieldRange& range,
         }
         begin += f.kind == FieldKind::kEntities ? 1 : 0;
         fields = f.fields;
-        rest = rest.substr(slash + 1);
+        rest.remove_prefix(slash + 1);
     }
 }
 
