@@ -501,7 +501,8 @@ TEST_F(Failure, ADriverThatRefusesAPipelineLeavesTheRestUsable) {
     shim.fallible_calls_left = binding_model(device()) == BindingModel::kDescriptor ? 3 : 2;
     EXPECT_EQ(hearth_session_create_pipelines(rig->session.handle(), 0),
               HEARTH_ERROR_PIPELINE_CREATION_FAILED);
-    EXPECT_EQ(rig->session.error(), "kernel mix: HEARTH_ERROR_PIPELINE_CREATION_FAILED");
+    const std::string failed = "kernel mix: HEARTH_ERROR_PIPELINE_CREATION_FAILED (VkResult -13)";
+    EXPECT_EQ(rig->session.error(), failed);
     EXPECT_EQ(rig->session.status().pipelines, HEARTH_ERROR_PIPELINE_CREATION_FAILED);
     rig->frame([&](VkCommandBuffer commands) {
         const float rate = 0;
@@ -509,6 +510,7 @@ TEST_F(Failure, ADriverThatRefusesAPipelineLeavesTheRestUsable) {
         const hearth_record_info info = rig->learn_info(commands, 1, rate, bounds);
         EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr),
                   HEARTH_ERROR_PIPELINE_CREATION_FAILED);
+        EXPECT_EQ(rig->session.error(), failed);
     });
     EXPECT_EQ(hearth_session_create_pipelines(rig->session.handle(), 0), HEARTH_OK);
     const std::vector<float> x = test_values(kWidth, 1);

@@ -17,8 +17,7 @@ hearth_result Session::build(uint32_t max_pipelines) {
         if (result < 0) {
             // Several threads may build at once; only one at a time may write the error text.
             if (!is_telling_.test_and_set(std::memory_order_acquire)) {
-                (void)fail(result, "kernel %s: %s", view().text(view().kernels()[k].name),
-                           gpu::name_of(result));
+                (void)fail_pipeline(k, result);
                 is_telling_.clear(std::memory_order_release);
             }
             return result;
@@ -26,6 +25,11 @@ hearth_result Session::build(uint32_t max_pipelines) {
         ++built;
     }
     return pipelines_status(nullptr);
+}
+
+hearth_result Session::fail_pipeline(uint32_t kernel, hearth_result result) {
+    return fail(result, "kernel %s: %s (VkResult %d)", view().text(view().kernels()[kernel].name),
+                gpu::name_of(result), static_cast<int>(pipelines_[kernel]->failure()));
 }
 
 hearth_result Session::build_async() {

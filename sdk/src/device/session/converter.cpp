@@ -157,8 +157,10 @@ hearth_result Converter::init(const hearth_image_converter_create_info& info) {
     }
     if (const hearth_result r = create_layouts(); r != HEARTH_OK)
         return fail(r, "converter: cannot create its layouts");
-    if (const hearth_result r = create_pipeline(spirv); r != HEARTH_OK)
-        return fail(r, "converter: cannot create its pipeline");
+    VkResult failure = VK_SUCCESS;
+    if (const hearth_result r = create_pipeline(spirv, &failure); r != HEARTH_OK)
+        return fail(r, "converter: cannot create its pipeline (VkResult %d)",
+                    static_cast<int>(failure));
     if (const hearth_result r = create_sets(info.recordings_in_flight); r != HEARTH_OK)
         return fail(r, "converter: cannot create %u descriptor sets", info.recordings_in_flight);
     return HEARTH_OK;
@@ -191,7 +193,7 @@ hearth_result Converter::create_layouts() {
     return r;
 }
 
-hearth_result Converter::create_pipeline(std::span<const uint32_t> spirv) {
+hearth_result Converter::create_pipeline(std::span<const uint32_t> spirv, VkResult* failure) {
     gpu::Device& device = context_->device();
     const gpu::DeviceFunctions& vk = device.vk();
     VkShaderModuleCreateInfo module_info{};
@@ -204,20 +206,19 @@ hearth_result Converter::create_pipeline(std::span<const uint32_t> spirv) {
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     info.stage.pName = "main";
     info.layout = layout_;
-    if (const hearth_result r = device.check(vk.CreateShaderModule(
-            device.handle(), &module_info, device.callbacks(), &info.stage.module));
-        r != HEARTH_OK)
-        return r;
-    const VkResult result = vk.CreateComputePipelines(device.handle(), device.pipeline_cache(), 1,
-                                                      &info, device.callbacks(), &pipeline_);
+    *failure = vk.CreateShaderModule(device.handle(), &module_info, device.callbacks(),
+                                     &info.stage.module);
+    if (const hearth_result r = device.check(*failure); r != HEARTH_OK) return r;
+    *failure = vk.CreateComputePipelines(device.handle(), device.pipeline_cache(), 1, &info,
+                                         device.callbacks(), &pipeline_);
     vk.DestroyShaderModule(device.handle(), info.stage.module, device.callbacks());
-    if (result == VK_SUCCESS) {
+    if (*failure == VK_SUCCESS) {
         device.set_name(VK_OBJECT_TYPE_PIPELINE, gpu::handle_bits(pipeline_),
                         to_tensor() ? "hearth image to tensor" : "hearth tensor to image");
         return HEARTH_OK;
     }
     pipeline_ = VK_NULL_HANDLE;
-    const hearth_result r = device.check(result);
+    const hearth_result r = device.check(*failure);
     return r == HEARTH_ERROR_INTERNAL ? HEARTH_ERROR_PIPELINE_CREATION_FAILED : r;
 }
 

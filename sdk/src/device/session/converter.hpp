@@ -46,7 +46,8 @@ class Converter : public HandleTag<0x48434e56> {
     };
     hearth_result init(const hearth_image_converter_create_info& info);
     hearth_result create_layouts();
-    hearth_result create_pipeline(std::span<const uint32_t> spirv);
+    /// failure: receives the driver's result.
+    hearth_result create_pipeline(std::span<const uint32_t> spirv, VkResult* failure);
     hearth_result create_sets(uint32_t count);
     hearth_result check(const hearth_image_conversion_info& info);
     hearth_result check_image(const hearth_image_conversion_info& info);

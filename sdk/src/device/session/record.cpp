@@ -701,6 +701,7 @@ hearth_result Session::check_ready(uint32_t e) {
         if (command.kind != static_cast<uint32_t>(CommandKind::kDispatch)) continue;
         const hearth_result status = pipelines_[command.kernel]->status();
         if (status == HEARTH_OK) continue;
+        if (status < 0) return fail_pipeline(command.kernel, status);
         return fail(status,
                     "entry %s: the pipeline of kernel %s is not ready; call "
                     "hearth_session_create_pipelines, or wait for the asynchronous one",

@@ -229,6 +229,8 @@ class Session : public HandleTag<0x48534553> {
 
     // build.cpp
     static void run_job(void* job);
+    /// Names the kernel whose pipeline failed, and the driver's result.
+    hearth_result fail_pipeline(uint32_t kernel, hearth_result result);
 
     // record.cpp
     hearth_result prepare(const hearth_record_info& info, const hearth_run_cursor* cursor);

@@ -68,7 +68,7 @@ hearth_result Pipeline::build_locked(const PipelineSource& source) {
     module_info.codeSize = source.spirv.size_bytes();
     module_info.pCode = source.spirv.data();
     VkShaderModule module = VK_NULL_HANDLE;
-    if (const hearth_result r = device_->check(
+    if (const hearth_result r = check(
             vk.CreateShaderModule(device_->handle(), &module_info, device_->callbacks(), &module));
         r != HEARTH_OK)
         return r;
@@ -102,11 +102,16 @@ hearth_result Pipeline::build_locked(const PipelineSource& source) {
     vk.DestroyShaderModule(device_->handle(), module, device_->callbacks());
     if (result != VK_SUCCESS) {
         handle_ = VK_NULL_HANDLE;
-        const hearth_result r = device_->check(result);
+        const hearth_result r = check(result);
         return r == HEARTH_ERROR_INTERNAL ? HEARTH_ERROR_PIPELINE_CREATION_FAILED : r;
     }
     device_->set_name(VK_OBJECT_TYPE_PIPELINE, handle_bits(handle_), source.name);
     return HEARTH_OK;
+}
+
+hearth_result Pipeline::check(VkResult result) {
+    if (result < 0) failure_.store(result, std::memory_order_release);
+    return device_->check(result);
 }
 
 hearth_result Pipeline::create_layout(const PipelineSource& source) {
@@ -122,7 +127,7 @@ hearth_result Pipeline::create_layout(const PipelineSource& source) {
         info.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
         info.bindingCount = source.operand_count;
         info.pBindings = bindings;
-        if (const hearth_result r = device_->check(vk.CreateDescriptorSetLayout(
+        if (const hearth_result r = check(vk.CreateDescriptorSetLayout(
                 device_->handle(), &info, device_->callbacks(), &set_layout_));
             r != HEARTH_OK)
             return r;
@@ -136,8 +141,7 @@ hearth_result Pipeline::create_layout(const PipelineSource& source) {
     info.pSetLayouts = &set_layout_;
     info.pushConstantRangeCount = range.size > 0 ? 1 : 0;
     info.pPushConstantRanges = &range;
-    return device_->check(
-        vk.CreatePipelineLayout(device_->handle(), &info, device_->callbacks(), &layout_));
+    return check(vk.CreatePipelineLayout(device_->handle(), &info, device_->callbacks(), &layout_));
 }
 
 Pipeline* PipelineTable::acquire(uint64_t hash) {

@@ -42,6 +42,8 @@ class Pipeline {
     /// build() may be tried again. Any thread.
     hearth_result status() const { return status_.load(std::memory_order_acquire); }
     bool is_ready() const { return status() == HEARTH_OK; }
+    /// The driver's result behind a failed status. Any thread.
+    VkResult failure() const { return failure_.load(std::memory_order_acquire); }
 
     /// Builds it. Returns HEARTH_NOT_READY if another thread is building it. Any thread.
     hearth_result build(const PipelineSource& source);
@@ -53,11 +55,14 @@ class Pipeline {
     friend class PipelineTable;
     hearth_result build_locked(const PipelineSource& source);
     hearth_result create_layout(const PipelineSource& source);
+    /// Like Device::check(), and remembers a failure.
+    hearth_result check(VkResult result);
     void release();
 
     Device* device_;
     uint64_t hash_;
     std::atomic<hearth_result> status_{HEARTH_NOT_READY};
+    std::atomic<VkResult> failure_{VK_SUCCESS};
     std::atomic<bool> building_{false};
     VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
     VkPipelineLayout layout_ = VK_NULL_HANDLE;
