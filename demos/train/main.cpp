@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <programs/arguments.hpp>
 #include <programs/json.hpp>
+#include <programs/print.hpp>
 #include <programs/streams.hpp>
 #include <unistd.h>
 
@@ -55,7 +56,7 @@ void draw_progress(const TrainProgress& p) {
 }
 
 void print_note(const std::string& note) {
-    fmt::print(stderr, "hearth: {}\n", note);
+    programs::print_to(stderr, "hearth: {}\n", note);
 }
 
 Status run_train(standalone::Device& device, const Arguments& arguments, GradientReducer& ranks) {
@@ -70,8 +71,8 @@ Status run_train(standalone::Device& device, const Arguments& arguments, Gradien
                                                      .on_note = print_note,
                                                      .ranks = &ranks}));
     if (ranks.rank() > 0) return {};
-    fmt::print("{}: {} steps, mean return of the last 20 episodes {:.1f}\n", arguments.folder,
-               outcome.steps, outcome.mean_return);
+    programs::print("{}: {} steps, mean return of the last 20 episodes {:.1f}\n", arguments.folder,
+                    outcome.steps, outcome.mean_return);
     return {};
 }
 
@@ -110,17 +111,17 @@ Status write_curves(const std::string& path, const Evaluation& e) {
 }
 
 void print_evaluation(const Evaluation& e) {
-    fmt::print("task          {}\nepisodes      {}\nreturn        {:.2f} (deviation {:.2f})\n",
-               e.task, e.returns.size(), e.mean(), e.deviation());
-    fmt::print("worst         {:.2f}\nsuccess       {:.1f} % reach {}\nseconds       {:.2f}\n",
-               e.worst(), 100 * e.success(), e.bar, e.seconds);
+    programs::print("task          {}\nepisodes      {}\nreturn        {:.2f} (deviation {:.2f})\n",
+                    e.task, e.returns.size(), e.mean(), e.deviation());
+    programs::print("worst         {:.2f}\nsuccess       {:.1f} % reach {}\nseconds       {:.2f}\n",
+                    e.worst(), 100 * e.success(), e.bar, e.seconds);
     const int64_t most = std::max<int64_t>(*std::ranges::max_element(e.actions), 1);
     int64_t all = 0;
     for (const int64_t count : e.actions) all += count;
     for (size_t i = 0; i < e.actions.size(); ++i)
-        fmt::print("action {:<6} {:5.1f} % {:#<{}}\n", i,
-                   100.0 * static_cast<double>(e.actions[i]) / static_cast<double>(all), "",
-                   e.actions[i] * 40 / most);
+        programs::print("action {:<6} {:5.1f} % {:#<{}}\n", i,
+                        100.0 * static_cast<double>(e.actions[i]) / static_cast<double>(all), "",
+                        e.actions[i] * 40 / most);
 }
 
 Status run_evaluate(standalone::Device& device, const Arguments& arguments, GradientReducer&) {
@@ -129,7 +130,7 @@ Status run_evaluate(standalone::Device& device, const Arguments& arguments, Grad
                   evaluate(device, checkpoint, arguments.episodes, arguments.seed));
     if (!arguments.log.empty()) HEARTH_TRY(write_curves(arguments.log, e));
     if (arguments.as_json)
-        fmt::print("{}\n", json_of(e, arguments.seed).dump(2));
+        programs::print("{}\n", json_of(e, arguments.seed).dump(2));
     else
         print_evaluation(e);
     return {};
@@ -204,7 +205,7 @@ Status run_league(standalone::Device& device, const Arguments& arguments, Gradie
                              [&](size_t a, size_t b) { return ratings[a].elo > ratings[b].elo; });
     Json all = Json::array();
     if (!arguments.as_json)
-        fmt::print("{:>7} {:>15} {:>10} {:>10}  brain\n", "Elo", "95 %", "return", "worst");
+        programs::print("{:>7} {:>15} {:>10} {:>10}  brain\n", "Elo", "95 %", "return", "worst");
     for (const size_t i : order) {
         const Rating& r = ratings[i];
         const double count = static_cast<double>(returns[i].size());
@@ -218,11 +219,11 @@ Status run_league(standalone::Device& device, const Arguments& arguments, Gradie
                            {"mean_return", mean},
                            {"worst_return", worst}});
         else
-            fmt::print("{:7.0f} {:>7.0f}-{:<7.0f} {:10.2f} {:10.2f}  {}\n", r.elo, r.low, r.high,
-                       mean, worst, arguments.brains[i]);
+            programs::print("{:7.0f} {:>7.0f}-{:<7.0f} {:10.2f} {:10.2f}  {}\n", r.elo, r.low,
+                            r.high, mean, worst, arguments.brains[i]);
     }
     if (arguments.as_json)
-        fmt::print(
+        programs::print(
             "{}\n",
             Json({{"task", entrants[0].task}, {"episodes", returns[0].size()}, {"brains", all}})
                 .dump(2));
@@ -285,12 +286,12 @@ int run_program(int argc, char** argv) {
         HEARTH_ASSIGN(const native::OpenDevice opened,
                       native::open_device(wish, {.threads = arguments.threads}));
         if (ranks->size() > 1)
-            fmt::print(stderr, "rank {} of {}: {}\n", ranks->rank(), ranks->size(),
-                       opened.device->properties().deviceName);
+            programs::print_to(stderr, "rank {} of {}: {}\n", ranks->rank(), ranks->size(),
+                               opened.device->properties().deviceName);
         return run(*opened.device, arguments, *ranks);
     }();
     if (result.ok()) return 0;
-    fmt::print(stderr, "hearth: {}\n", result.message());
+    programs::print_to(stderr, "hearth: {}\n", result.message());
     if (ranks) ranks->abort(1);
     return 1;
 }

@@ -8,7 +8,7 @@
 #include "run_tool.hpp"
 #include "support/onnx_builder.hpp"
 
-#include <hearth/agents/learners.hpp>
+#include <hearth/brain.hpp>
 #include <hearth/compile.hpp>
 #include <hearth/file.hpp>
 #include <hearth/io.hpp>
@@ -109,6 +109,45 @@ TEST_F(UntrustedFiles, CTextInAPackageIsCompiledOnlyIfTrusted) {
     const Ran named = run_tool("run --device cpu --device-target scalar" + package);
     EXPECT_EQ(named.exit_code, 1) << named.text;
     EXPECT_TRUE(named.says("only with --trust")) << named.text;
+}
+
+// U+202E shows what follows from right to left: a name reads as another.
+TEST_F(UntrustedFiles, NothingOfAFileControlsTheTerminal) {
+    const std::string mark = "\xe2\x80\xae", isolate = "\xe2\x81\xa6", escape = "\x1b[31m",
+                      name = "a" + mark + "b" + isolate + "c" + escape + "d";
+    testing::OnnxBuilder b;
+    b.input(name, {2});
+    b.node("Relu", {name}, {name + "y"});
+    b.node("Neg", {name + "y"}, {name + "z"}).set_name(name + "n");
+    b.output(name + "z");
+    ASSERT_TRUE(write_file_atomically(path("net.onnx"), b.bytes()).ok());
+    Brain brain;
+    brain.tensors.push_back({name, false, HostTensor(DType::kF32, {4})});
+    ASSERT_TRUE(write_file_atomically(path("a.brain"), *save_brain(brain)).ok());
+    ASSERT_TRUE(write_file_atomically(path("run.jsonl"), R"({"type":"run","program":")" + name +
+                                                             R"(","at":"x"})" + "\n{\"at\":1,\"" +
+                                                             name + "\":2}\n")
+                    .ok());
+    const std::string net = " '" + path("net.onnx") + "' ";
+    const std::string package = " '" + path(mark + "net.hearth") + "' ";
+    for (const std::string& arguments :
+         {"cook --no-measure --name '" + name + "' -o" + package + net, "inspect --source" + net,
+          "inspect --source" + package, "inspect --json" + package, "inspect --passes" + net,
+          "run --device reference" + net, "run --device reference --json" + package,
+          "diff" + net + package, "bench --device cpu --samples 4 --no-roof" + package,
+          "brain show '" + path("a.brain") + "'", "brain show --json '" + path("a.brain") + "'",
+          "watch '" + path("run.jsonl") + "'", "watch --json '" + path("run.jsonl") + "'",
+          "run --device reference -i '" + name + "=missing.npy'" + net,
+          "run --device reference '" + path(mark) + "'", "verify '" + path(mark) + "'"}) {
+        if (testing::kIsWindows && arguments.starts_with("bench")) continue;
+        const Ran ran = run_tool(arguments);
+        EXPECT_FALSE(ran.text.empty()) << arguments;
+        for (const std::string& control : {mark, isolate, std::string("\x1b")})
+            EXPECT_FALSE(ran.says(control)) << arguments << "\n" << ran.text;
+    }
+    // JSON keeps names, in ASCII.
+    EXPECT_TRUE(run_tool("brain show --json '" + path("a.brain") + "'")
+                    .says(R"(a\u202eb\u2066c\u001b[31md)"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char, c_char_p, c_double, c_float, c_int, c_int64,
                     c_uint32, c_uint64, c_void_p)
 from pathlib import Path
@@ -17,12 +18,15 @@ from typing import Any
 
 VERSION = (0 << 22) | (1 << 12)  # HEARTH_VERSION of the headers that these bindings match
 
+_CONTROL_CHARACTERS = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
 
 class HearthError(RuntimeError):
     """A call of Hearth failed.  The text is the library's message, `code` the hearth_result and `name` its name."""
 
     def __init__(self, message: str, code: int = -14, name: str = "HEARTH_ERROR_INTERNAL") -> None:
-        super().__init__(message)
+        # Texts may quote names from files, which must not control terminals.
+        super().__init__(_CONTROL_CHARACTERS.sub("?", message))
         self.code = code
         self.name = name
 

@@ -92,3 +92,13 @@ def test_what_a_package_was_cooked_with_is_kept_when_it_is_cooked_again():
             assert b'"precision":"f16"' in package
     with pytest.raises(hearth.HearthError, match="max_batch_size is 2, expected at least the 3 agents of the package"):
         hearth.cook_package(crowd, max_batch_size=2)
+
+
+def test_errors_have_no_control_characters_of_a_file():
+    random = np.random.default_rng(0)
+    onnx = linear_onnx(random.normal(size=(3, 2)).astype("f4"), random.normal(size=2).astype("f4"))
+    for mark in ("\u202e", "\u2066", "\u200f", "\x1b", "\x9b"):
+        with pytest.raises(hearth.HearthError) as failure:
+            hearth.cook_onnx(onnx, name=f"a{mark}b", learn={"output": f"y{mark}"})
+        assert mark not in str(failure.value) and "'y?" in str(failure.value)
+        assert str(hearth.HearthError(f"'a{mark}b'")) == "'a?b'"

@@ -26,16 +26,30 @@ enum class StatusCode {
     kInternal,         ///< a broken invariant inside Hearth
 };
 
-/// Replaces control characters with '?': C0 including line breaks (unless keep_lines) and tabs,
-/// DEL, and C1 encoded as UTF-8.  Messages quote names from files, which must not control terminals
-/// or logs.
+/// Size in bytes of the control character that UTF-8 text begins with; 0 for any other character.
+/// Control characters are C0, DEL, C1, line and paragraph separators (U+2028, U+2029), and the marks
+/// that change the direction of text (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069).
+inline size_t control_character_size(std::string_view text) {
+    const auto at = [&](size_t i) {
+        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+    };
+    if (at(0) < 0x20 || at(0) == 0x7f) return text.empty() ? 0 : 1;
+    if (at(0) == 0xc2 && (at(1) & 0xe0) == 0x80) return 2;
+    if (at(0) == 0xd8 && at(1) == 0x9c) return 2;
+    if (at(0) != 0xe2) return 0;
+    const bool is_mark = at(1) == 0x80 && (at(2) == 0x8e || at(2) == 0x8f);
+    const bool is_separator_or_embedding = at(1) == 0x80 && at(2) >= 0xa8 && at(2) <= 0xae;
+    const bool is_isolate = at(1) == 0x81 && at(2) >= 0xa6 && at(2) <= 0xa9;
+    return is_mark || is_separator_or_embedding || is_isolate ? 3 : 0;
+}
+
+/// Replaces each byte of control characters with '?', except line breaks with keep_lines.  Messages
+/// quote names from files, which must not control terminals or logs.
 inline void replace_control_characters(char* text, size_t size, bool keep_lines = false) {
     for (size_t i = 0; i < size; ++i) {
-        const auto c = static_cast<unsigned char>(text[i]);
-        const bool is_c1 =
-            c == 0xc2 && i + 1 < size && (static_cast<unsigned char>(text[i + 1]) & 0xe0) == 0x80;
-        if ((c < 0x20 && !(keep_lines && c == '\n')) || c == 0x7f) text[i] = '?';
-        if (is_c1) text[i] = text[i + 1] = '?';
+        if (keep_lines && text[i] == '\n') continue;
+        for (size_t left = control_character_size({text + i, size - i}); left > 0; --left)
+            text[i + left - 1] = '?';
     }
 }
 

@@ -71,13 +71,13 @@ Json report(const BenchOptions& options, standalone::Device& device, const std::
 
 void print_table(const BenchOptions& options, standalone::Device& device, const std::string& entry,
                  const Measured& measured, const Roof& roof) {
-    fmt::print("{}, device target {}, entry {}, batch size {}: {} (of {} runs: {} to {})\n",
-               device.properties().deviceName, measured.device_target, entry, options.batch_size,
-               time_text(measured.total_us), measured.samples, time_text(measured.min_us),
-               time_text(measured.max_us));
+    print("{}, device target {}, entry {}, batch size {}: {} (of {} runs: {} to {})\n",
+          device.properties().deviceName, measured.device_target, entry, options.batch_size,
+          time_text(measured.total_us), measured.samples, time_text(measured.min_us),
+          time_text(measured.max_us));
     if (roof.flops_per_s > 0)
-        fmt::print("roof: {:.4g} GFLOP/s in registers, {:.4g} GB/s through memory\n",
-                   roof.flops_per_s * 1e-9, roof.bytes_per_s * 1e-9);
+        print("roof: {:.4g} GFLOP/s in registers, {:.4g} GB/s through memory\n",
+              roof.flops_per_s * 1e-9, roof.bytes_per_s * 1e-9);
     std::vector<CommandTime> commands = measured.commands;
     if (options.by_time)
         std::stable_sort(commands.begin(), commands.end(),
@@ -85,10 +85,10 @@ void print_table(const BenchOptions& options, standalone::Device& device, const 
     const double sum =
         std::accumulate(commands.begin(), commands.end(), 0.0,
                         [](double s, const CommandTime& command) { return s + command.us; });
-    fmt::print("{:>10} {:>6} {:>10} {:>10} {:>9} {:>8} {:>7}  {}\n", "us", "share", "flops",
-               "bytes", "GFLOP/s", "GB/s", "of roof", "command");
+    print("{:>10} {:>6} {:>10} {:>10} {:>9} {:>8} {:>7}  {}\n", "us", "share", "flops", "bytes",
+          "GFLOP/s", "GB/s", "of roof", "command");
     for (const CommandTime& command : commands)
-        fmt::print(
+        print(
             "{:>10.2f} {:>5.1f}% {:>10.3g} {:>10.3g} {:>9.4g} {:>8.4g} {:>7}  {}\n", command.us,
             sum > 0 ? 100 * command.us / sum : 0, command.flops, command.bytes,
             command.us > 0 ? command.flops / command.us * 1e-3 : 0,
@@ -96,7 +96,7 @@ void print_table(const BenchOptions& options, standalone::Device& device, const 
             roof.flops_per_s > 0 ? fmt::format("{:.0f}%", 100 * share_of_roof(roof, command)) : "",
             shortened(command.kind == "kernel" ? command.label : command.kind + " " + command.label,
                       60));
-    fmt::print(
+    print(
         "{:>10.2f}         sum of the commands, each between timestamps: an upper bound, because "
         "they "
         "cannot overlap\n",

@@ -130,20 +130,19 @@ Status show(const BrainOptions& options) {
         print_json(json);
         return {};
     }
-    fmt::print(
+    print(
         "{}: {}, format {}{}, {} tensors, {} bytes of user data\n", options.files[0],
         size_text(bytes.size()), info.format_version,
         info.is_delta != 0 ? fmt::format(", a delta ({} tensors changed)", info.changed_count) : "",
         brain.tensors.size(), brain.user_data.size());
-    fmt::print("graph {}  schema {}  base {}\n", hash_text(brain.graph_hash),
-               hash_text(brain.schema_hash), hash_text(brain.base_hash));
+    print("graph {}  schema {}  base {}\n", hash_text(brain.graph_hash),
+          hash_text(brain.schema_hash), hash_text(brain.base_hash));
     for (const Json& t : tensors)
-        fmt::print("  {:<6} {}{} {}  rms {:.4g}  max {:.4g}{}\n", t["kind"].get<std::string>(),
-                   t["dtype"].get<std::string>(), t["shape"].get<std::string>(),
-                   t["name"].get<std::string>(), t["rms"].get<double>(), t["max_abs"].get<double>(),
-                   t["non_finite"] != 0
-                       ? fmt::format("  {} not finite", t["non_finite"].get<int64_t>())
-                       : "");
+        print("  {:<6} {}{} {}  rms {:.4g}  max {:.4g}{}\n", t["kind"].get<std::string>(),
+              t["dtype"].get<std::string>(), t["shape"].get<std::string>(),
+              t["name"].get<std::string>(), t["rms"].get<double>(), t["max_abs"].get<double>(),
+              t["non_finite"] != 0 ? fmt::format("  {} not finite", t["non_finite"].get<int64_t>())
+                                   : "");
     return {};
 }
 
@@ -183,13 +182,13 @@ Result<bool> diff(const BrainOptions& options) {
                             {"rms", d.rms_diff},
                             {"relative", d.relative_rms}});
         } else if (d.kind == TensorDiff::Kind::kChanged) {
-            fmt::print(
+            print(
                 "{}: {} of {} elements changed, max |b-a| {:.4g}, rms {:.4g}, relative "
                 "{:.4g}\n",
                 d.name, d.changed_count, d.element_count, d.max_abs_diff, d.rms_diff,
                 d.relative_rms);
         } else if (d.kind != TensorDiff::Kind::kEqual) {
-            fmt::print("{}: {}\n", d.name, word_for(d.kind));
+            print("{}: {}\n", d.name, word_for(d.kind));
         }
     }
     if (options.json)
@@ -199,7 +198,7 @@ Result<bool> diff(const BrainOptions& options) {
                     {"same_base", a.base_hash == b.base_hash},
                     {"tensors", list}});
     else if (equal)
-        fmt::print("equal: {} tensors\n", all.size());
+        print("equal: {} tensors\n", all.size());
     return equal;
 }
 
@@ -219,7 +218,7 @@ Status average(const BrainOptions& options) {
     if (options.json)
         print_json({{"output", options.output}, {"brains", brains.size()}});
     else
-        fmt::print("{}: the average of {} brains\n", options.output, brains.size());
+        print("{}: the average of {} brains\n", options.output, brains.size());
     return {};
 }
 
@@ -232,8 +231,8 @@ Status reset(const BrainOptions& options) {
     if (options.json)
         print_json({{"output", options.output}, {"reset", count}});
     else
-        fmt::print("{}: {} of {} tensors have their initial values\n", options.output, count,
-                   brain.tensors.size());
+        print("{}: {} of {} tensors have their initial values\n", options.output, count,
+              brain.tensors.size());
     return {};
 }
 

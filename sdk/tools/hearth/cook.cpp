@@ -115,30 +115,30 @@ Status add_measured(Json& report, const Cooked& cooked, standalone::Device& devi
 }
 
 void print_report(const Json& report, const CookCommand& command) {
-    fmt::print("{}: {} (graph {}, weights {})\n", command.output,
-               size_text(report["bytes"].get<uint64_t>()),
-               size_text(report["graph_bytes"].get<uint64_t>()),
-               size_text(report["weights_bytes"].get<uint64_t>()));
+    print("{}: {} (graph {}, weights {})\n", command.output,
+          size_text(report["bytes"].get<uint64_t>()),
+          size_text(report["graph_bytes"].get<uint64_t>()),
+          size_text(report["weights_bytes"].get<uint64_t>()));
     for (const Json& w : report.value("quantized", Json::array()))
-        fmt::print("  {}: {} to {}, rms error {:.3g} of {:.3g}\n", w["name"].get<std::string>(),
-                   size_text(w["bytes_before"].get<uint64_t>()),
-                   size_text(w["bytes_after"].get<uint64_t>()), w["rms_error"].get<double>(),
-                   w["rms"].get<double>());
+        print("  {}: {} to {}, rms error {:.3g} of {:.3g}\n", w["name"].get<std::string>(),
+              size_text(w["bytes_before"].get<uint64_t>()),
+              size_text(w["bytes_after"].get<uint64_t>()), w["rms_error"].get<double>(),
+              w["rms"].get<double>());
     for (const Json& target : report["device_targets"]) {
         const Json& bytes = target["bytes"];
-        fmt::print("device target {}: {} kernels, program {} (SPIR-V {})\n",
-                   target["name"].get<std::string>(), target["kernels"].get<uint64_t>(),
-                   size_text(bytes["program"].get<uint64_t>()),
-                   size_text(bytes["spirv"].get<uint64_t>()));
-        fmt::print(
-            "  device memory: params {}, states {}, constants {}, arena {} at batch size {}\n",
-            size_text(bytes["params"].get<uint64_t>()), size_text(bytes["states"].get<uint64_t>()),
-            size_text(bytes["constants"].get<uint64_t>()),
-            size_text(bytes["arena"].get<uint64_t>()), command.max_batch_size);
+        print("device target {}: {} kernels, program {} (SPIR-V {})\n",
+              target["name"].get<std::string>(), target["kernels"].get<uint64_t>(),
+              size_text(bytes["program"].get<uint64_t>()),
+              size_text(bytes["spirv"].get<uint64_t>()));
+        print("  device memory: params {}, states {}, constants {}, arena {} at batch size {}\n",
+              size_text(bytes["params"].get<uint64_t>()),
+              size_text(bytes["states"].get<uint64_t>()),
+              size_text(bytes["constants"].get<uint64_t>()),
+              size_text(bytes["arena"].get<uint64_t>()), command.max_batch_size);
         for (const Json& remark : target["remarks"])
-            fmt::print("  remark: {}\n", remark.get<std::string>());
+            print("  remark: {}\n", remark.get<std::string>());
         for (const Json& entry : target["entries"]) {
-            fmt::print(
+            print(
                 "  entry {}: {} operators in {} dispatches, {} copies, {} barriers; {:.3g} "
                 "flops, {:.3g} bytes moved\n",
                 entry["name"].get<std::string>(), entry["operators"].get<uint64_t>(),
@@ -152,12 +152,12 @@ void print_report(const Json& report, const CookCommand& command) {
                                        report["device"].get<std::string>());
             if (entry.contains("not_measured"))
                 measured = ", not measured: " + entry["not_measured"].get<std::string>();
-            fmt::print("    estimated {} on a middle-class GPU ({:.0f} TFLOP/s, {:.0f} GB/s){}\n",
-                       time_text(entry["estimated_us"].get<double>()), kEstimatedFlopsPerS / 1e12,
-                       kEstimatedBytesPerS / 1e9, measured);
+            print("    estimated {} on a middle-class GPU ({:.0f} TFLOP/s, {:.0f} GB/s){}\n",
+                  time_text(entry["estimated_us"].get<double>()), kEstimatedFlopsPerS / 1e12,
+                  kEstimatedBytesPerS / 1e9, measured);
             for (const Json& group : entry["fused"])
-                fmt::print("    fused {}x {}\n", group["count"].get<uint64_t>(),
-                           shortened(group["group"].get<std::string>(), 90));
+                print("    fused {}x {}\n", group["count"].get<uint64_t>(),
+                      shortened(group["group"].get<std::string>(), 90));
         }
     }
 }
@@ -289,7 +289,7 @@ Status cook_glsl(CookCommand command) {
                     {"device_target", program.device_target},
                     {"program_hash", hash_text(program.hash)}});
     else
-        fmt::print(
+        print(
             "{}: {}, for sessions of program {} (device target {}); needs the address of variable "
             "'{}'\n",
             command.output, size_text(made->text.size()), hash_text(program.hash),
@@ -358,8 +358,8 @@ Status cook_to_c(CookCommand command) {
         if (is_wgsl) report["plan"] = plan_path;
         print_json(report);
     } else {
-        if (is_wgsl) fmt::print("{}: the plan with its kernels in WGSL\n", plan_path);
-        fmt::print(
+        if (is_wgsl) print("{}: the plan with its kernels in WGSL\n", plan_path);
+        print(
             "{0}.h, {0}.c: {1} of C for {2}, {3} functions in {4} commands; weights {5}, arena "
             "{6} at batch size {7}\n",
             base, size_text(cooked.source.size()), cpu_name, cooked.kernel_count,

@@ -123,14 +123,14 @@ Result<bool> diff(const DiffOptions& options) {
         }
         if (difference) line["difference"] = *difference;
         if (!options.json)
-            fmt::print("{}: {}{}{}\n", name,
-                       x == y ? "equal bits"
-                       : line.contains("max_abs")
-                           ? fmt::format("max |a-b| {:.3g}, relative {:.3g}, rms {:.3g}",
-                                         line["max_abs"].get<double>(),
-                                         line["max_rel"].get<double>(), line["rms"].get<double>())
-                           : "not comparable",
-                       difference ? "; " : "", difference.value_or(""));
+            print("{}: {}{}{}\n", name,
+                  x == y ? "equal bits"
+                  : line.contains("max_abs")
+                      ? fmt::format("max |a-b| {:.3g}, relative {:.3g}, rms {:.3g}",
+                                    line["max_abs"].get<double>(), line["max_rel"].get<double>(),
+                                    line["rms"].get<double>())
+                      : "not comparable",
+                  difference ? "; " : "", difference.value_or(""));
         list.push_back(std::move(line));
     }
     if (options.json)
@@ -182,11 +182,11 @@ Result<bool> diff_dumps(const DiffOptions& options) {
         const Json found = differences(a, b, options.tolerance);
         agree = agree && found.empty();
         if (!options.json) {
-            fmt::print("{}: {}, batch size {}{}\n", first[i].filename().string(), a.text("entry"),
-                       a.text("batch_size"), found.empty() ? ": agree" : "");
+            print("{}: {}, batch size {}{}\n", first[i].filename().string(), a.text("entry"),
+                  a.text("batch_size"), found.empty() ? ": agree" : "");
             for (const Json& line : found)
-                fmt::print("  {}: {}\n", line["what"].get<std::string>(),
-                           line["difference"].get<std::string>());
+                print("  {}: {}\n", line["what"].get<std::string>(),
+                      line["difference"].get<std::string>());
         }
         list.push_back({{"first", first[i].filename().string()},
                         {"second", second[i].filename().string()},
@@ -198,7 +198,7 @@ Result<bool> diff_dumps(const DiffOptions& options) {
                     {"second_count", second.size()},
                     {"dumps", list}});
     else if (first.size() != second.size())
-        fmt::print("{} dumps in the first, {} in the second\n", first.size(), second.size());
+        print("{} dumps in the first, {} in the second\n", first.size(), second.size());
     return agree;
 }
 

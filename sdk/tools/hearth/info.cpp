@@ -135,39 +135,39 @@ Json describe(standalone::Instance& instance, int index) {
 void print_device(const Json& d) {
     const auto text = [&](const char* key) { return d[key].get<std::string>(); };
     const auto number = [&](const char* key) { return d[key].get<uint64_t>(); };
-    fmt::print("device {}: {} ({}), Vulkan {}, driver {}\n", number("index"), text("name"),
-               text("kind"), text("vulkan"), text("driver"));
+    print("device {}: {} ({}), Vulkan {}, driver {}\n", number("index"), text("name"), text("kind"),
+          text("vulkan"), text("driver"));
     if (d.contains("problem")) {
-        fmt::print("  not usable: {}\n", text("problem"));
+        print("  not usable: {}\n", text("problem"));
         return;
     }
-    fmt::print("  adopted features: {}\n", text("features"));
-    fmt::print("  adopted extensions: {}\n", text("extensions"));
-    fmt::print("  queue family {} ({}), timestamps: {}\n", number("queue_family"),
-               d["graphics"] ? "graphics and compute" : "compute", d["timestamps"] ? "yes" : "no");
-    fmt::print(
+    print("  adopted features: {}\n", text("features"));
+    print("  adopted extensions: {}\n", text("extensions"));
+    print("  queue family {} ({}), timestamps: {}\n", number("queue_family"),
+          d["graphics"] ? "graphics and compute" : "compute", d["timestamps"] ? "yes" : "no");
+    print(
         "  subgroups of {}, workgroups up to {}, {} KiB shared, {} bytes of push constants, "
         "buffers up to {} MiB\n",
         number("subgroup_size"), number("max_compute_work_group_invocations"),
         number("max_compute_shared_memory_size") / 1024, number("max_push_constants_size"),
         number("max_storage_buffer_range") >> 20);
-    fmt::print("  compute units: {}, tiles as for {}\n",
-               number("compute_units") != 0 ? std::to_string(number("compute_units")) : "unknown",
-               text("tiles_of"));
-    fmt::print("  cooperative matrices: {}\n", text("cooperative_matrix"));
-    fmt::print("  workgroup-scope matrices: {}\n", text("workgroup_scope_granularities"));
-    fmt::print("  device target: {}\n", text("device_target"));
+    print("  compute units: {}, tiles as for {}\n",
+          number("compute_units") != 0 ? std::to_string(number("compute_units")) : "unknown",
+          text("tiles_of"));
+    print("  cooperative matrices: {}\n", text("cooperative_matrix"));
+    print("  workgroup-scope matrices: {}\n", text("workgroup_scope_granularities"));
+    print("  device target: {}\n", text("device_target"));
 }
 
 /// Returns true if there is a device that Hearth can use.
 bool run_info(bool json) {
-    if (!json) fmt::print("{}\n", hearth_build_info());
+    if (!json) print("{}\n", hearth_build_info());
     Result<std::unique_ptr<standalone::Instance>> instance = standalone::Instance::create();
     if (!instance.ok()) {
         if (json)
             print_json({{"build", hearth_build_info()}, {"error", instance.status().message()}});
         else
-            fmt::print("no Vulkan: {}\n", instance.status().message());
+            print("no Vulkan: {}\n", instance.status().message());
         return false;
     }
     const auto count = static_cast<int>((*instance)->physical_devices().size());
@@ -182,7 +182,7 @@ bool run_info(bool json) {
         print_json(
             {{"build", hearth_build_info()}, {"usable", usable}, {"devices", std::move(devices)}});
     else
-        fmt::print("{} devices, {} usable\n", count, usable);
+        print("{} devices, {} usable\n", count, usable);
     return usable > 0;
 }
 

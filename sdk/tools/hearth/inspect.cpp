@@ -7,6 +7,7 @@
 #include "compiler/driver/compile.hpp"
 #include "describe_program.hpp"
 #include "model.hpp"
+#include "tables.hpp"
 
 #include <fmt/format.h>
 #include <programs/arguments.hpp>
@@ -57,9 +58,8 @@ void print_arena_map(const Program& program, const Entry& entry) {
     }
     constexpr uint32_t kMaxColumns = 100;
     const uint32_t commands_per_column = entry.command_count / kMaxColumns + 1;
-    fmt::print("arena map of {}: {} bytes from {}, {} values, one column for {} commands\n",
-               entry.name, entry.arena_bytes, entry.arena_offset, values.size(),
-               commands_per_column);
+    print("arena map of {}: {} bytes from {}, {} values, one column for {} commands\n", entry.name,
+          entry.arena_bytes, entry.arena_offset, values.size(), commands_per_column);
     std::vector<std::pair<uint32_t, Placed>> order(values.begin(), values.end());
     std::stable_sort(order.begin(), order.end(),
                      [](const auto& a, const auto& b) { return a.second.begin < b.second.begin; });
@@ -70,8 +70,7 @@ void print_arena_map(const Program& program, const Entry& entry) {
                 s + commands_per_column > value.first_command && s <= value.last_command;
             life += lives ? '#' : '.';
         }
-        fmt::print("  [{:>9}, +{:>8})  %{:<5} {}\n", value.begin, value.end - value.begin, id,
-                   life);
+        print("  [{:>9}, +{:>8})  %{:<5} {}\n", value.begin, value.end - value.begin, id, life);
     }
 }
 
@@ -85,21 +84,21 @@ Result<DeviceCaps> caps_for(const InspectOptions& options) {
 }
 
 void print_program(const Program& program, const InspectOptions& options) {
-    fmt::print("\n{}", dump(program));
+    print("\n{}", dump(program));
     for (const Entry& entry : program.entries) {
-        fmt::print("\n");
+        print("\n");
         print_arena_map(program, entry);
     }
     if (options.show_source)
         for (const Kernel& kernel : program.kernels)
-            fmt::print("\nkernel {}:\n{}\n", kernel.name, kernel.source);
+            print("\nkernel {}:\n{}\n", kernel.name, kernel.source);
 }
 
 Status inspect_package(std::span<const std::byte> bytes, const InspectOptions& options) {
     HEARTH_ASSIGN(const PackageView view, open_package(bytes));
     if (!options.json)
-        fmt::print("\npackage of {} bytes: graph {} ({} bytes), weights {} bytes\n", bytes.size(),
-                   hash_text(view.header().graph_hash), view.graph().size(), view.weights().size());
+        print("\npackage of {} bytes: graph {} ({} bytes), weights {} bytes\n", bytes.size(),
+              hash_text(view.header().graph_hash), view.graph().size(), view.weights().size());
     Json device_targets = Json::array();
     for (uint32_t i = 0; i < view.device_targets().size(); ++i) {
         const char* name = view.device_targets()[i].name;
@@ -109,7 +108,7 @@ Status inspect_package(std::span<const std::byte> bytes, const InspectOptions& o
             device_targets.push_back(describe_program(*program));
             continue;
         }
-        fmt::print("\ndevice target {}: program of {} bytes\n", name, view.program(i).size());
+        print("\ndevice target {}: program of {} bytes\n", name, view.program(i).size());
         print_program(*program, options);
     }
     if (options.json)
@@ -125,7 +124,7 @@ Status inspect_package(std::span<const std::byte> bytes, const InspectOptions& o
 Status inspect(const InspectOptions& options) {
     HEARTH_ASSIGN(const Model model, load_model(options.model));
     if (!options.json)
-        for (const Graph& graph : model.graphs) fmt::print("{}", print(graph));
+        for (const Graph& graph : model.graphs) print("{}", print(graph));
     if (model.is_package()) return inspect_package(model.package, options);
     HEARTH_TRY(model.fits_device);
 
@@ -136,7 +135,7 @@ Status inspect(const InspectOptions& options) {
     if (options.show_passes && !options.json)
         compile_options.on_pass = [](std::string_view, std::string_view stage,
                                      const std::string& text) {
-            fmt::print("\nafter {}:\n{}", stage, text);
+            print("\nafter {}:\n{}", stage, text);
         };
     HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(model.graphs, compile_options));
     if (options.json)

@@ -10,6 +10,7 @@
 #include "core/path.hpp"
 #include "npy.hpp"
 #include "program/file_kind.hpp"
+#include "tables.hpp"
 
 #include <hearth/core/philox.hpp>
 
@@ -306,7 +307,7 @@ Result<Model> load_model(const ModelOptions& options) {
     Result<Model> model = read_model(std::move(bytes), options);
     if (!model.ok()) return model.status().with_context(options.path);
     for (const std::string& remark : model->remarks)
-        fmt::print(stderr, "remark: {}: {}\n", options.path, remark);
+        print_to(stderr, "remark: {}: {}\n", options.path, remark);
     return model;
 }
 

@@ -5,6 +5,8 @@
 
 #include "progress.hpp"
 
+#include <hearth/status.hpp>
+
 #include <fmt/format.h>
 #include <programs/streams.hpp>
 
@@ -37,9 +39,11 @@ void Progress::at(size_t done, size_t count, std::string_view now) {
     if (!is_terminal_ || count == 0 || (done < count && now_s() - last_ < kInterval && is_drawn_))
         return;
     last_ = now_s();
+    std::string what_now(now);
+    replace_control_characters(what_now.data(), what_now.size());
     const size_t filled = std::min(done, count) * kBarWidth / count;
     fmt::print(stderr, "\r{} [{:#<{}}{:.<{}}] {}/{} {:{}.{}}", what_, "", filled, "",
-               kBarWidth - filled, done, count, now, kTextWidth, kTextWidth);
+               kBarWidth - filled, done, count, what_now, kTextWidth, kTextWidth);
     std::fflush(stderr);
     is_drawn_ = true;
 }

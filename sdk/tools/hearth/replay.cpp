@@ -169,11 +169,11 @@ Result<Json> replay(const Dump& dump, const ReplayOptions& options) {
     if (!options.json) {
         for (const auto& [key, text] : dump.texts)
             if (key != "commands" && key != "hearth_dump" && !text.empty())
-                fmt::print("{}: {}\n", key, text);
-        fmt::print("commands:\n{}\n", dump.text("commands"));
+                print("{}: {}\n", key, text);
+        print("commands:\n{}\n", dump.text("commands"));
         for (const Json& t : report["tensors"])
-            fmt::print("{} {}{}\n", t["name"].get<std::string>(), t["dtype"].get<std::string>(),
-                       t["shape"].get<std::string>());
+            print("{} {}{}\n", t["name"].get<std::string>(), t["dtype"].get<std::string>(),
+                  t["shape"].get<std::string>());
     }
     const bool has_results = std::any_of(dump.tensors.begin(), dump.tensors.end(),
                                          [](const auto& t) { return is_result(t.first); });
@@ -183,7 +183,7 @@ Result<Json> replay(const Dump& dump, const ReplayOptions& options) {
     bool agree = true;
     report["device"] = again->text("device");
     report["outputs"] = Json::array();
-    if (!options.json) fmt::print("replayed on {}\n", again->text("device"));
+    if (!options.json) print("replayed on {}\n", again->text("device"));
     for (const auto& [name, then] : dump.tensors) {
         if (!is_result(name)) continue;
         const auto now = again->tensors.find(name);
@@ -203,10 +203,10 @@ Result<Json> replay(const Dump& dump, const ReplayOptions& options) {
             {{"name", name}, {"equal_bits", is_equal}, {"agree", !difference}});
         if (difference) report["outputs"].back()["difference"] = *difference;
         if (!options.json)
-            fmt::print("{}: {}\n", name,
-                       is_equal     ? "equal bits"
-                       : difference ? *difference
-                                    : "within the tolerance");
+            print("{}: {}\n", name,
+                  is_equal     ? "equal bits"
+                  : difference ? *difference
+                               : "within the tolerance");
     }
     report["agree"] = agree;
     return report;
@@ -249,7 +249,7 @@ Result<bool> replay_folder(const ReplayOptions& options) {
             programs.insert_or_assign(dump.text("program"), inside->second);
         else if (const auto known = programs.find(dump.text("program")); known != programs.end())
             dump.tensors.emplace("program", known->second);
-        if (!options.json) fmt::print("== {}\n", file.filename().string());
+        if (!options.json) print("== {}\n", file.filename().string());
         Result<Json> report = replay(dump, options);
         if (!report.ok()) return report.status().with_context(file.string());
         (*report)["file"] = file.filename().string();
@@ -257,10 +257,9 @@ Result<bool> replay_folder(const ReplayOptions& options) {
             const std::vector<std::string> changed = changed_between(*before, dump);
             (*report)["changed_before"] = changed;
             if (!options.json)
-                fmt::print("{}\n", changed.empty()
-                                       ? "continues from the end of the previous dump"
-                                       : fmt::format("changed since the previous dump: {}",
-                                                     fmt::join(changed, ", ")));
+                print("{}\n", changed.empty() ? "continues from the end of the previous dump"
+                                              : fmt::format("changed since the previous dump: {}",
+                                                            fmt::join(changed, ", ")));
         }
         if (!(*report)["agree"].get<bool>()) all["agree"] = false;
         all["dumps"].push_back(std::move(*report));

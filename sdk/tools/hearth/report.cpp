@@ -5,6 +5,8 @@
 
 #include "report.hpp"
 
+#include "tables.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -44,7 +46,7 @@ void Report::count(const std::string& label, const std::vector<DeviceOutcome>& o
     Line line{label, outcomes, Kind::kPassed, ""};
     for (const DeviceOutcome& o : outcomes) {
         if (o.outcome.kind == Kind::kFailed) {
-            if (!options_.json) fmt::print("FAIL {}: {}\n", place(label, o), o.outcome.text);
+            if (!options_.json) print("FAIL {}: {}\n", place(label, o), o.outcome.text);
             line.kind = Kind::kFailed;
         } else if (o.outcome.kind == Kind::kSkipped && line.why_skipped.empty()) {
             line.why_skipped = place(label, o) + ": " + o.outcome.text;
@@ -52,7 +54,7 @@ void Report::count(const std::string& label, const std::vector<DeviceOutcome>& o
     }
     if (line.kind == Kind::kPassed && !line.why_skipped.empty()) line.kind = Kind::kSkipped;
     if (line.kind == Kind::kPassed && options_.list_passed && !options_.json)
-        fmt::print("pass {}\n", label);
+        print("pass {}\n", label);
     std::fflush(stdout);
     lines_.push_back(std::move(line));
 }
@@ -69,11 +71,11 @@ bool Report::finish() const {
         return failures == 0;
     }
     if (skips > 0) {
-        fmt::print("skipped:\n");
+        print("skipped:\n");
         for (const Line& line : lines_)
-            if (line.kind == Kind::kSkipped) fmt::print("  {}\n", line.why_skipped);
+            if (line.kind == Kind::kSkipped) print("  {}\n", line.why_skipped);
     }
-    fmt::print("{} passed, {} failed, {} skipped\n", count_of(Kind::kPassed), failures, skips);
+    print("{} passed, {} failed, {} skipped\n", count_of(Kind::kPassed), failures, skips);
     return failures == 0;
 }
 
@@ -93,8 +95,7 @@ void Report::print_json() const {
                                            {"skipped", count_of(Kind::kSkipped)},
                                            {"cases", cases}};
     // Paths and messages may not be valid UTF-8.
-    fmt::print("{}\n",
-               report.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    print("{}\n", report.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 }  // namespace hearth::tool

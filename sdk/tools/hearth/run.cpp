@@ -132,13 +132,12 @@ Status run(const RunOptions& options) {
         return {};
     }
     for (const Json& o : list)
-        fmt::print("{} {}{}  min {}  max {}  mean {}{}\n", o["name"].get<std::string>(),
-                   o["dtype"].get<std::string>(), o["shape"].get<std::string>(),
-                   o.value("min", std::nan("")), o.value("max", std::nan("")),
-                   o.value("mean", std::nan("")),
-                   o["non_finite"] != 0
-                       ? fmt::format("  {} not finite", o["non_finite"].get<int64_t>())
-                       : "");
+        print("{} {}{}  min {}  max {}  mean {}{}\n", o["name"].get<std::string>(),
+              o["dtype"].get<std::string>(), o["shape"].get<std::string>(),
+              o.value("min", std::nan("")), o.value("max", std::nan("")),
+              o.value("mean", std::nan("")),
+              o["non_finite"] != 0 ? fmt::format("  {} not finite", o["non_finite"].get<int64_t>())
+                                   : "");
     return {};
 }
 

@@ -10,12 +10,12 @@
 namespace hearth::tool {
 
 void print_json(const Json& value) {
-    fmt::print("{}\n", value.dump(1, ' ', false, Json::error_handler_t::replace));
+    print("{}\n", value.dump(1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace));
 }
 
 void print_error(std::string_view command, const Status& status, bool json) {
     if (json) print_json({{"error", status.message()}});
-    fmt::print(stderr, "hearth {}: {}\n", command, status.message());
+    print_to(stderr, "hearth {}: {}\n", command, status.message());
 }
 
 std::string size_text(uint64_t bytes) {

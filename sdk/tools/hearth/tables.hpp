@@ -8,6 +8,7 @@
 #include <hearth/status.hpp>
 
 #include <nlohmann/json.hpp>
+#include <programs/print.hpp>
 
 #include <cstdint>
 #include <string>
@@ -24,7 +25,10 @@ enum ExitCode : int {
     kExitUsage = 105,  ///< CLI11's own codes for invalid arguments begin at 100
 };
 
-/// Prints one object to stdout.  Strings may hold any bytes.
+using programs::print;
+using programs::print_to;
+
+/// Prints one object to stdout, as ASCII.  Strings may hold any bytes.
 void print_json(const Json& value);
 
 /// Reports an error: as text on stderr, or as {"error": ...} on stdout.

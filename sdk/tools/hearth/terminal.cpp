@@ -85,8 +85,10 @@ class Screen {
     SCREEN* screen_;
 };
 
-/// Cuts a text to `width` characters; UTF-8 continuation bytes take no width.
-std::string cut(std::string_view text, int width) {
+/// Cuts a text to `width` characters, without control characters; UTF-8 continuation bytes take no
+/// width.
+std::string cut(std::string text, int width) {
+    replace_control_characters(text.data(), text.size());
     std::string kept;
     int columns = 0;
     for (const char c : text) {
@@ -104,7 +106,7 @@ std::string cut(std::string_view text, int width) {
 void put(int row, int column, int width, std::string_view text, attr_t attributes = A_NORMAL) {
     if (width <= 0 || row < 0 || row >= LINES) return;
     attrset(static_cast<int>(attributes));
-    mvaddstr(row, column, cut(text, width).c_str());
+    mvaddstr(row, column, cut(std::string(text), width).c_str());
     attrset(A_NORMAL);
 }
 

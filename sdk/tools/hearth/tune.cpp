@@ -60,13 +60,12 @@ Json report(const TuneOptions& options, const Tuner& tuner, const Tuning& tuning
 }
 
 void print_report(const Json& json) {
-    fmt::print("{}: {} trials\n", json["device"].get<std::string>(), json["trials"].get<size_t>());
+    print("{}: {} trials\n", json["device"].get<std::string>(), json["trials"].get<size_t>());
     for (const auto& [kernel, change] : json["changed"].items())
-        fmt::print("  {}\n    {}: {}\n", kernel, change["variant"].get<std::string>(),
-                   change["times"].get<std::string>());
-    if (json["changed"].empty()) fmt::print("  the default variants are fastest\n");
-    for (const Json& remark : json["remarks"])
-        fmt::print("  remark: {}\n", remark.get<std::string>());
+        print("  {}\n    {}: {}\n", kernel, change["variant"].get<std::string>(),
+              change["times"].get<std::string>());
+    if (json["changed"].empty()) print("  the default variants are fastest\n");
+    for (const Json& remark : json["remarks"]) print("  remark: {}\n", remark.get<std::string>());
 }
 
 Status tune_model(const TuneOptions& options) {

@@ -66,16 +66,16 @@ Json summary_of(const RunLogFile& file) {
 /// Output that is not a terminal: prints one table per log with the latest value of each metric.
 void print_tables(const std::vector<RunLogFile>& files, const std::vector<std::string>& wanted) {
     for (const RunLogFile& file : files) {
-        fmt::print("{}: {}, up to {} {}\n", file.path(), counts_text(file),
-                   number_text(file.log().last_at()), file.log().unit());
-        fmt::print("  {:<40} {:>8} {:>11} {:>11} {:>11} {:>11}\n", "metric", "count", "first",
-                   "last", "min", "max");
+        print("{}: {}, up to {} {}\n", file.path(), counts_text(file),
+              number_text(file.log().last_at()), file.log().unit());
+        print("  {:<40} {:>8} {:>11} {:>11} {:>11} {:>11}\n", "metric", "count", "first", "last",
+              "min", "max");
         for (const Metric& m : file.log().metrics()) {
             if (!wanted.empty() && std::ranges::find(wanted, m.name) == wanted.end()) continue;
             const auto [least, most] = std::ranges::minmax(m.points, {}, &Point::value);
-            fmt::print("  {:<40} {:>8} {:>11} {:>11} {:>11} {:>11}\n", m.name, m.points.size(),
-                       number_text(m.points.front().value), number_text(m.points.back().value),
-                       number_text(least.value), number_text(most.value));
+            print("  {:<40} {:>8} {:>11} {:>11} {:>11} {:>11}\n", m.name, m.points.size(),
+                  number_text(m.points.front().value), number_text(m.points.back().value),
+                  number_text(least.value), number_text(most.value));
         }
     }
 }
@@ -139,7 +139,7 @@ Result<int> run_watch(const Options& options) {
     } else if (options.png.empty() && options.html.empty()) {
         print_tables(files, options.metrics);
     } else {
-        for (const RunLogFile& file : files) fmt::print("{}: {}\n", file.path(), counts_text(file));
+        for (const RunLogFile& file : files) print("{}: {}\n", file.path(), counts_text(file));
     }
     return static_cast<int>(kExitOk);
 }

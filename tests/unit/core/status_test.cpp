@@ -29,6 +29,30 @@ TEST(Status, MessagesHaveNoControlCharactersButLineBreaks) {
     EXPECT_EQ(invalid_argument("\x1b[31m\x7f").message(), "?[31m?");
 }
 
+TEST(Status, MessagesHaveNoMarksThatTurnTheDirectionOfText) {
+    const auto utf8 = [](unsigned code) {
+        if (code < 0x800)
+            return std::string{static_cast<char>(0xc0 | code >> 6),
+                               static_cast<char>(0x80 | (code & 0x3f))};
+        return std::string{static_cast<char>(0xe0 | code >> 12),
+                           static_cast<char>(0x80 | (code >> 6 & 0x3f)),
+                           static_cast<char>(0x80 | (code & 0x3f))};
+    };
+    for (unsigned code = 0x80; code < 0x3000; ++code) {
+        const bool is_control = code < 0xa0 || code == 0x61c || code == 0x200e || code == 0x200f ||
+                                (code >= 0x2028 && code <= 0x202e) ||
+                                (code >= 0x2066 && code <= 0x2069);
+        const std::string text = utf8(code);
+        EXPECT_EQ(corrupt_data("a" + text + "b").message(),
+                  is_control ? "a" + std::string(text.size(), '?') + "b" : "a" + text + "b")
+            << std::hex << code;
+    }
+    // Ends of sequences alone, and at the end of a text, are no marks.
+    for (const char* part : {"\xe2", "\xe2\x80", "\xd8", "\x80\xae", "\xae"})
+        EXPECT_EQ(corrupt_data(part).message(), part);
+    EXPECT_EQ(corrupt_data("").message(), "");
+}
+
 void exit_with_seven(const char*, const char*, int) {
     std::_Exit(7);
 }
