@@ -50,10 +50,18 @@ class Host {
 
     /// One frame: what the game does with what has arrived, then the recording.
     Status frame(const agents::RecordOptions& how, const std::function<void()>& play = {}) {
+        HEARTH_TRY(begin(play));
+        return record_agents(how);
+    }
+    Status begin(const std::function<void()>& play = {}) {
         HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_ - std::min(lag, serial_)));
         ++serial_;
         agents.poll();
         if (play) play();
+        return {};
+    }
+    /// Records and submits.  May be called more than once in a frame.
+    Status record_agents(const agents::RecordOptions& how) {
         Status recorded;
         HEARTH_TRY(device_.run([&](VkCommandBuffer commands) {
             counts_allocations(true);
@@ -62,6 +70,26 @@ class Host {
             recorded = result.status();
         }));
         return recorded;
+    }
+    /// Records into a command buffer that is never submitted, and discards the frame.
+    Status discard_frame(const agents::RecordOptions& how) {
+        const standalone::VulkanApi& vk = device_.vk();
+        VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+        info.queueFamilyIndex = device_.queue_family();
+        VkCommandPool pool = VK_NULL_HANDLE;
+        EXPECT_EQ(vk.CreateCommandPool(device_.handle(), &info, nullptr, &pool), VK_SUCCESS);
+        VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+        allocate.commandPool = pool;
+        allocate.commandBufferCount = 1;
+        VkCommandBuffer commands = VK_NULL_HANDLE;
+        EXPECT_EQ(vk.AllocateCommandBuffers(device_.handle(), &allocate, &commands), VK_SUCCESS);
+        VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+        EXPECT_EQ(vk.BeginCommandBuffer(commands, &begin), VK_SUCCESS);
+        const Result<bool> recorded = agents.record(commands, how);
+        EXPECT_EQ(vk.EndCommandBuffer(commands), VK_SUCCESS);
+        vk.DestroyCommandPool(device_.handle(), pool, nullptr);
+        HEARTH_TRY(recorded.status());
+        return context_.discard_frame(serial_).status();
     }
     /// Lets everything arrive.
     void settle() {

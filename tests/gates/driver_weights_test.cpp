@@ -424,17 +424,17 @@ std::vector<std::vector<float>> actions_within(standalone::Device& device, uint3
     for (uint64_t decision = 0; decision < decisions; ++decision) {
         bool has_begun = false;
         while (host->agents.status().decisions <= decision && *frames < 5000) {
-            // Without time for it nothing is decided; with some, as soon as enough has been saved.
-            const bool is_idle = within == HEARTH_AGENTS_BEST_EFFORT && !has_begun;
-            const double learn_us = is_idle || within != HEARTH_AGENTS_BEST_EFFORT ? 0.0 : 1e4;
+            // Without a budget nothing is decided; with one, as soon as enough of it is saved.
+            const bool waits = within == HEARTH_AGENTS_BEST_EFFORT;
+            const double learn_us = waits && has_begun ? 1e4 : 0.0;
             EXPECT_TRUE(host->frame({.learning_budget_us = learn_us, .max_decision_frames = within},
                                     [&] {
-                                        // Behind the first slice it is too late to be seen by this
-                                        // one.
+                                        // A decision sees the frame in which it starts.
+                                        const bool is_seen = has_begun == waits;
                                         for (const AgentId id : ids) {
                                             host->agents.observation(id)[0] =
-                                                has_begun ? 9.0f
-                                                          : 0.1f * static_cast<float>(decision);
+                                                is_seen ? 0.1f * static_cast<float>(decision)
+                                                        : 9.0f;
                                             const float reward = has_begun ? 0.0f : 1.0f;
                                             EXPECT_TRUE(host->agents.add_reward(id, reward).ok());
                                         }

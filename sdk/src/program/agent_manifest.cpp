@@ -19,7 +19,8 @@ template <class Names>
 auto list_of(Names& n) {
     return std::array{&n.frame,       &n.store,   &n.compute_advantages,
                       &n.learn,       &n.publish, &n.shrink_and_perturb,
-                      &n.last_action, &n.status,  &n.add_demonstrations};
+                      &n.last_action, &n.status,  &n.add_demonstrations,
+                      &n.add_samples};
 }
 
 }  // namespace
@@ -53,6 +54,7 @@ std::vector<std::byte> AgentManifest::save() const {
     out.number(static_cast<uint32_t>(described.size())).bytes(described);
     out.number(replay_capacity);
     for (const std::string* name : list_of(names)) out.counted_text(*name);
+    out.number(train_freq).number(gradient_steps).number(learning_starts).number(waiting_decisions);
     return out.finish();
 }
 
@@ -68,6 +70,10 @@ Result<AgentManifest> AgentManifest::load(std::span<const std::byte> bytes) {
     m.replay_capacity = view.replay_capacity();
     m.updates_per_rollout = view.updates_per_rollout();
     m.sync_interval = view.sync_interval();
+    m.train_freq = view.train_freq();
+    m.gradient_steps = view.gradient_steps();
+    m.learning_starts = view.learning_starts();
+    m.waiting_decisions = view.waiting_decisions();
     for (uint32_t i = 0; i < view.hyperparameter_count(); ++i) {
         const HyperparameterView h = view.hyperparameter(i);
         m.hyperparameters.push_back({std::string(h.name), h.value, h.low, h.high});

@@ -8,7 +8,6 @@
 #include "program/legacy_names.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace hearth::agents {
 
@@ -16,9 +15,11 @@ namespace {
 
 constexpr uint32_t kMost = 1u << 24;
 constexpr size_t kMostNameBytes = 128;
+constexpr uint32_t kMostHyperparameters = 256;  // each is found by reading those before it
+constexpr uint32_t kMostWaitingDecisions = 1u << 16;
 
 size_t names_in(uint32_t version) {
-    return version >= 3 ? 9 : version >= 2 ? 8 : 0;
+    return version >= 4 ? 10 : version >= 3 ? 9 : version >= 2 ? 8 : 0;
 }
 
 StatusCode corrupt(SpecText& error, const char* what) {
@@ -29,11 +30,11 @@ StatusCode corrupt(SpecText& error, const char* what) {
 }  // namespace
 
 HyperparameterView AgentManifestView::read_hyperparameter(ByteReader& in) const {
-    const RuntimeHyperparameter unbounded;
-    HyperparameterView h{in.counted_text(), in.number<double>(), unbounded.low, unbounded.high};
+    const RuntimeHyperparameter widest;  // what an f32 holds
+    HyperparameterView h{in.counted_text(), in.number<double>(), widest.low, widest.high};
     if (version_ < 4) return h;
-    h.low = in.number<double>();
-    h.high = in.number<double>();
+    h.low = std::max(in.number<double>(), widest.low);
+    h.high = std::min(in.number<double>(), widest.high);
     return h;
 }
 
@@ -63,10 +64,12 @@ StatusCode AgentManifestView::open(std::span<const std::byte> bytes, SpecText& e
     updates_per_rollout_ = in.number<uint32_t>();
     sync_interval_ = in.number<uint32_t>();
     hyperparameter_count_ = in.count(version_ >= 4 ? 28 : 12);
+    if (hyperparameter_count_ > kMostHyperparameters)
+        return corrupt(error, "it has more than 256 hyperparameters");
     const uint64_t begin = in.position();
     for (uint32_t i = 0; i < hyperparameter_count_ && !in.failed(); ++i) {
         const HyperparameterView h = read_hyperparameter(in);
-        if (h.low <= h.value && h.value <= h.high && std::isfinite(h.value)) continue;
+        if (h.low <= h.value && h.value <= h.high) continue;
         if (in.failed()) break;
         error.set("manifest of agents: hyperparameter '%.*s' is %g, expected %g to %g",
                   static_cast<int>(std::min(h.name.size(), kMostNameBytes)), h.name.data(), h.value,
@@ -79,16 +82,23 @@ StatusCode AgentManifestView::open(std::span<const std::byte> bytes, SpecText& e
     // A name that a version does not store is the one that it had then.
     constexpr std::string_view kNames[] = {"frame",       "store",         "compute_advantages",
                                            "learn",       "publish",       "shrink_and_perturb",
-                                           "last.action", "agents.status", "add_demonstrations"};
+                                           "last.action", "agents.status", "add_demonstrations",
+                                           "add_samples"};
     for (size_t i = 0; i < kManifestNames; ++i) {
         names_[i] = i < names_in(version_) ? in.counted_text() : alias_of_entry(kNames[i]);
         if (names_[i].size() > kMostNameBytes) return corrupt(error, "a name is too long");
     }
+    if (version_ >= 4)
+        for (uint32_t* const value :
+             {&train_freq_, &gradient_steps_, &learning_starts_, &waiting_decisions_})
+            *value = in.number<uint32_t>();
     if (in.failed() || in.left() > 0)
         return corrupt(error, in.failed() ? "its bytes end early" : "its bytes end late");
     const auto sound = [](uint32_t value) { return value >= 1 && value <= kMost; };
     if (kind > static_cast<uint8_t>(Algorithm::kTamer) || !sound(n_agents_) || n_steps_ > kMost ||
-        !sound(updates_per_rollout_) || !sound(sync_interval_))
+        !sound(updates_per_rollout_) || !sound(sync_interval_) || train_freq_ > kMost ||
+        !sound(gradient_steps_) || learning_starts_ > kMost ||
+        waiting_decisions_ > kMostWaitingDecisions || (train_freq_ > 0 && waiting_decisions_ == 0))
         return corrupt(error,
                        "a value is outside its range; make the manifest again by make_manifest");
     return spec_.open(spec, error);

@@ -18,7 +18,8 @@
 namespace hearth::agents {
 
 inline constexpr uint32_t kAgentManifestMagic = 0x314d4148;  // "HAM1"
-/// 2: names, replay buffer size; 3: name of add_demonstrations; 4: ranges of hyperparameters.
+/// 2: names, replay buffer size; 3: name of add_demonstrations; 4: ranges of hyperparameters,
+/// gradient steps per sample, name of add_samples.
 inline constexpr uint32_t kAgentManifestVersion = 4;
 
 struct HyperparameterView {
@@ -37,6 +38,7 @@ enum class ManifestName : uint8_t {
     kLastAction,
     kStatus,
     kAddDemonstrations,
+    kAddSamples,
     kCount
 };
 inline constexpr size_t kManifestNames = static_cast<size_t>(ManifestName::kCount);
@@ -54,6 +56,10 @@ class AgentManifestView {
     uint32_t replay_capacity() const { return replay_capacity_; }
     uint32_t updates_per_rollout() const { return updates_per_rollout_; }
     uint32_t sync_interval() const { return sync_interval_; }
+    uint32_t train_freq() const { return train_freq_; }
+    uint32_t gradient_steps() const { return gradient_steps_; }
+    uint32_t learning_starts() const { return learning_starts_; }
+    uint32_t waiting_decisions() const { return waiting_decisions_; }
     uint32_t hyperparameter_count() const { return hyperparameter_count_; }
     HyperparameterView hyperparameter(uint32_t index) const;
     std::string_view name(ManifestName name) const { return names_[static_cast<size_t>(name)]; }
@@ -65,7 +71,8 @@ class AgentManifestView {
     Algorithm algorithm_ = Algorithm::kPpo;
     uint32_t version_ = 0;
     uint32_t n_agents_ = 0, n_steps_ = 0, replay_capacity_ = 0, updates_per_rollout_ = 0,
-             sync_interval_ = 0;
+             sync_interval_ = 0, train_freq_ = 0, gradient_steps_ = 1, learning_starts_ = 0,
+             waiting_decisions_ = 0;
     uint32_t hyperparameter_count_ = 0;
     std::span<const std::byte> hyperparameters_;
     std::array<std::string_view, kManifestNames> names_;

@@ -62,7 +62,9 @@ Played play(int competitors, double budget_us, int frames, uint64_t seed) {
     Schedule schedule;
     schedule.n_steps = 1;
     schedule.updates_per_rollout = 1u << 30;
-    Updates updates(schedule);
+    HostAllocator allocator;
+    Updates updates;
+    EXPECT_TRUE(updates.allocate(allocator, schedule));
     updates.count_decision(1);
     updates.begin();
     updates.advantages_done();

@@ -211,8 +211,9 @@ TEST(AgentManifest, ReadsEarlierVersions) {
     AgentManifest manifest;
     manifest.schema = AgentSpec(senses(), deeds());
     std::vector<std::byte> bytes = manifest.save();
-    // What version 3 appends, then what version 2 does: the ring's size and eight names.
-    bytes.resize(bytes.size() - sizeof(uint32_t) - std::strlen("add_demonstrations"));
+    // What versions 4 and 3 append, then what version 2 does: the ring's size and eight names.
+    bytes.resize(bytes.size() - 6 * sizeof(uint32_t) - std::strlen("add_samples") -
+                 std::strlen("add_demonstrations"));
     bytes[4] = std::byte{2};
     const auto second = AgentManifest::load(bytes);
     ASSERT_TRUE(second.ok()) << second.status().message();

@@ -28,7 +28,7 @@ std::string_view name_of(Algorithm kind);
 struct RuntimeHyperparameter {
     std::string name = {};
     double value = 0;
-    double low = -std::numeric_limits<double>::max(), high = std::numeric_limits<double>::max();
+    double low = -std::numeric_limits<float>::max(), high = std::numeric_limits<float>::max();
     friend bool operator==(const RuntimeHyperparameter&, const RuntimeHyperparameter&) = default;
 };
 
@@ -36,7 +36,7 @@ struct RuntimeHyperparameter {
 struct EntryNames {
     std::string frame = "frame", store = "store", compute_advantages = "compute_advantages",
                 learn = "learn", publish = "publish", shrink_and_perturb = "shrink_and_perturb",
-                add_demonstrations = "add_demonstrations";
+                add_demonstrations = "add_demonstrations", add_samples = "add_samples";
     std::string last_action = "last.action", status = "agents.status";
     friend bool operator==(const EntryNames&, const EntryNames&) = default;
 };
@@ -51,6 +51,12 @@ struct AgentManifest {
     /// Recordings of learn per rollout, or per frame with a replay buffer.
     uint32_t updates_per_rollout = 1;
     uint32_t sync_interval = 1;  ///< learn recordings between publications, with a replay buffer
+    /// With a replay buffer: `gradient_steps` recordings of learn after every `train_freq` samples,
+    /// from the `learning_starts`-th on.  train_freq 0: updates_per_rollout after each decision, as
+    /// far as the budget allows.
+    uint32_t train_freq = 0, gradient_steps = 1, learning_starts = 0;
+    /// Decisions whose samples may wait for the learner before collection pauses; with train_freq.
+    uint32_t waiting_decisions = 0;
     std::vector<RuntimeHyperparameter> hyperparameters = {};
     EntryNames names = {};
 

@@ -122,8 +122,7 @@ hearth_result hearth_agents_add(hearth_agents* agents, hearth_agent* out) {
     HEARTH_CHECK_AGENTS(agents);
     HEARTH_CHECK_POINTER(out);
     const bool is_deciding = agents->rollout.state() != DecisionState::kNone;
-    const Roster::Added added =
-        agents->roster.add(agents->decisions + (is_deciding ? 2 : 1), *out);
+    const Roster::Added added = agents->roster.add(agents->decisions + (is_deciding ? 2 : 1), *out);
     if (added == Roster::Added::kNo) {
         agents->error.set(
             "all %u agents exist; remove one, or make the learner with a larger n_agents",
@@ -563,12 +562,11 @@ hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agent
     const Updates& updates = agents->updates;
     const Entry& learn = agents->entries.learn;
     const uint32_t minibatches = updates.schedule().updates_per_rollout;
+    const uint64_t left = std::min<uint64_t>(updates.minibatches_left(), minibatches);
     out->phase = updates.is_learning() ? HEARTH_AGENTS_UPDATE : HEARTH_AGENTS_ROLLOUT;
     out->agents = agents->roster.alive();
     out->minibatches = minibatches;
-    out->minibatches_done = updates.is_learning() && minibatches > updates.minibatches_left()
-                                ? minibatches - updates.minibatches_left()
-                                : 0;
+    out->minibatches_done = updates.is_learning() ? minibatches - static_cast<uint32_t>(left) : 0;
     out->minibatch_us_p95 = learn.cost.us();
     out->decision_us_p95 = agents->entries.frame.cost.us();
     out->update_frames = agents->budget.frames();
@@ -591,7 +589,7 @@ hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agent
     out->frame_number = agents->readbacks.status_frame_number();
     out->frames_without_update = updates.frames_without_update();
     out->update_us_left = learn.cost.us(learn.position(), learn.cost.end());
-    out->owed_gradient_steps = updates.owed_steps();
+    out->owed_gradient_steps = static_cast<double>(updates.owed_steps());
     out->samples_paused = updates.samples_paused();
     out->rewards_after_end = agents->scores.rewards_after_end;
     out->repeated_ends = agents->scores.repeated_ends;

@@ -195,9 +195,18 @@ hearth_result hearth_agents::allocate(const hearth_agents_create_info& info) {
     hearth_variable_info status = hearth_variable_info_default();
     (void)hearth_program_get_variable(program, status_variable, &status);
     const uint32_t in_flight = recorded_frames(info);
+    Schedule schedule;
+    schedule.n_steps = manifest.n_steps();
+    schedule.updates_per_rollout = manifest.updates_per_rollout();
+    schedule.sync_interval = manifest.sync_interval();
+    schedule.train_freq = schedule.has_rollouts() ? 0 : manifest.train_freq();
+    schedule.gradient_steps = manifest.gradient_steps();
+    schedule.learning_starts = manifest.learning_starts();
+    schedule.waiting_decisions = schedule.is_paced() ? manifest.waiting_decisions() : 0;
+    schedule.learns_without_samples = manifest.algorithm() == Algorithm::kBehaviorCloning;
     const bool is_made =
-        roster.allocate(*allocator, sizes.agents) && rollout.allocate(*allocator, sizes) &&
-        demonstrations.allocate(*allocator, sizes) &&
+        updates.allocate(*allocator, schedule) && roster.allocate(*allocator, sizes.agents) &&
+        rollout.allocate(*allocator, sizes) && demonstrations.allocate(*allocator, sizes) &&
         readbacks.allocate(*allocator, in_flight, size_t{sizes.agents} * sizes.action,
                            static_cast<size_t>(status.bytes / sizeof(uint32_t))) &&
         hyperparameters.values.resize(*allocator, manifest.hyperparameter_count()) &&
@@ -209,12 +218,6 @@ hearth_result hearth_agents::allocate(const hearth_agents_create_info& info) {
     for (uint32_t i = 0; i < manifest.hyperparameter_count(); ++i)
         hyperparameters.values[i] = static_cast<float>(manifest.hyperparameter(i).value);
     std::ranges::copy(hyperparameters.values, hyperparameters.recorded.begin());
-    Schedule schedule;
-    schedule.n_steps = manifest.n_steps();
-    schedule.updates_per_rollout = manifest.updates_per_rollout();
-    schedule.sync_interval = manifest.sync_interval();
-    schedule.learns_without_samples = manifest.algorithm() == Algorithm::kBehaviorCloning;
-    updates = Updates(schedule);
     progress = ProgressMonitor(info.progress_window);
     return HEARTH_OK;
 }
@@ -237,6 +240,7 @@ hearth_result hearth_agents::find_entries() {
         {"final_mask", rows.final_mask.data(), 0, mask},
         {"id", rows.id.data(), 0, 4, HEARTH_U32},
         {"exploration", &decision.exploration, 4, 0}};
+    const HostInput sample_inputs[] = {{"row", rows.index.data(), 0, 4, HEARTH_U32}};
     const HostInput store_inputs[] = {{"observation", shown.observation.data(), 0, observation},
                                       {"mask", shown.mask.data(), 0, mask},
                                       {"action", shown.action.data(), 0, action},
@@ -262,6 +266,8 @@ hearth_result hearth_agents::find_entries() {
                   {ManifestName::kComputeAdvantages, manifest.n_steps() > 0, &entries.advantages,
                    learn_inputs},
                   {ManifestName::kShrinkAndPerturb, false, &entries.shrink_and_perturb, strength},
+                  {ManifestName::kAddSamples, updates.schedule().is_paced(), &entries.add_samples,
+                   sample_inputs},
                   {is_clone ? ManifestName::kStore : ManifestName::kAddDemonstrations, is_clone,
                    &entries.store, store_inputs}};
     size_t most_sources = 1;
@@ -276,7 +282,8 @@ hearth_result hearth_agents::find_entries() {
         entries.store.find("demonstrator") != nullptr || entries.store.find("source") != nullptr;
     bool is_made = entries.bound.resize(*allocator, most_sources) &&
                    decision.inputs.resize(*allocator, entries.frame.sources.size());
-    for (Entry* const entry : {&entries.frame, &entries.advantages, &entries.learn})
+    for (Entry* const entry :
+         {&entries.frame, &entries.advantages, &entries.add_samples, &entries.learn})
         is_made = is_made && (!entry->exists || entry->measure_cost(program, *allocator));
     if (is_made) return HEARTH_OK;
     error.set("out of memory for the program's entries");
@@ -288,8 +295,8 @@ hearth_result hearth_agents::create_sessions(const hearth_agents_create_info& in
     // The inputs of all agents go inline if they are small, else through the upload ring.
     constexpr uint64_t kMostInline = 1u << 16;  // hearth_session_create_info::max_inline_bytes
     uint64_t most_inline = 256, most_fixed = 256, staged_a_frame = 0;
-    for (const Entry* entry :
-         {&entries.frame, &entries.store, &entries.learn, &entries.shrink_and_perturb}) {
+    for (const Entry* entry : {&entries.frame, &entries.store, &entries.add_samples, &entries.learn,
+                               &entries.shrink_and_perturb}) {
         uint64_t bytes = 0, fixed = 0;
         for (const Source& s : entry->sources) {
             const uint64_t all = (s.bytes(sizes.agents) + 255) / 256 * 256;

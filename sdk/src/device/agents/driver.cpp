@@ -60,7 +60,8 @@ hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
         return HEARTH_OK;
     }
     budget.begin_frame(info.learning_budget_us, info.priority);
-    if (const double planned = budget.planned_us(); planned > 0 && updates.schedule().n_steps > 0)
+    if (const double planned = budget.planned_us();
+        planned > 0 && updates.schedule().is_sliceable())
         for (Entry* const entry : {&entries.learn, &entries.advantages})
             entry->cost.set_budget(planned);
     budget.add(smallest_slice_us());
@@ -307,10 +308,12 @@ void hearth_agents::measure() {
         while (hearth_session_next_timings(used, &timings) == HEARTH_OK) {
             const double us = timings.total_ns * 1e-3;
             const bool is_publication = is_of(entries.publish);
-            if (is_of(entries.advantages) || is_of(entries.learn) || is_publication)
+            if (is_of(entries.advantages) || is_of(entries.add_samples) || is_of(entries.learn) ||
+                is_publication)
                 budget.count(timings.frame_number, us, smallest_slice_us());
             if (is_publication) budget.measure_publish(us);
-            for (Entry* const entry : {&entries.frame, &entries.advantages, &entries.learn}) {
+            for (Entry* const entry :
+                 {&entries.frame, &entries.advantages, &entries.add_samples, &entries.learn}) {
                 if (!is_of(*entry)) continue;
                 const Position first{timings.first_command, timings.first_sub_dispatch};
                 const Position end{timings.end_command, timings.end_sub_dispatch};

@@ -50,7 +50,9 @@ namespace hearth::agents {
 
 inline constexpr uint32_t kMaxDemonstrators = 1u << 24;  ///< exact integers of an f32
 inline constexpr uint32_t kMaxMinibatchesPerFrame = 8;
-inline constexpr uint32_t kMaxRecordings = kMaxMinibatchesPerFrame + 5;  ///< per frame
+/// Minibatches and additions of samples per frame.
+inline constexpr uint32_t kMaxLearningRecordings = 2 * kMaxMinibatchesPerFrame;
+inline constexpr uint32_t kMaxRecordings = 2 * kMaxLearningRecordings + 5;  ///< per frame
 
 hearth_result result_of(StatusCode code);
 
@@ -67,7 +69,7 @@ struct Description {
 };
 
 struct Entries {
-    Entry frame, advantages, learn, publish, shrink_and_perturb;
+    Entry frame, advantages, add_samples, learn, publish, shrink_and_perturb;
     Entry store;  ///< for demonstrations
     Array<hearth_tensor_binding> bound;
 };
@@ -206,7 +208,9 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth_result record_shrink_and_perturb(VkCommandBuffer commands);
     hearth_result begin_update(VkCommandBuffer commands);
     hearth_result record_advantages(VkCommandBuffer commands, bool is_whole);
-    hearth_result record_minibatches(VkCommandBuffer commands);
+    hearth_result record_updates(VkCommandBuffer commands);
+    hearth_result record_samples(VkCommandBuffer commands, bool& is_recorded);
+    hearth_result publish(VkCommandBuffer commands);
     hearth::Limits minibatch_limits(uint32_t minibatch, uint32_t slices_due, bool& is_recorded);
 
     // brains.cpp

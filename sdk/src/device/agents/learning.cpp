@@ -12,27 +12,30 @@ using namespace hearth::agents;
 
 /// Predicted time of the next slice in us; 0 if unknown.
 double hearth_agents::smallest_slice_us() const {
-    const bool is_preparing = updates.phase() == LearningPhase::kAdvantages;
-    const Entry& next = is_preparing ? entries.advantages : entries.learn;
+    const LearningPhase phase = updates.phase();
+    const Entry& next = phase == LearningPhase::kAdvantages   ? entries.advantages
+                        : phase == LearningPhase::kAddSamples ? entries.add_samples
+                                                              : entries.learn;
     double us =
-        updates.schedule().has_rollouts() ? next.cost.us_of_least(next.position()) : next.cost.us();
-    if (!is_preparing && updates.is_publication_next()) us += budget.publish_us();
-    if ((decision.is_wanted || rollout.state() != DecisionState::kNone) &&
-        decision.is_best_effort())
+        updates.schedule().is_sliceable() ? next.cost.us_of_least(next.position()) : next.cost.us();
+    if (&next == &entries.learn && updates.is_publication_next()) us += budget.publish_us();
+    if (rollout.state() != DecisionState::kNone &&
+        decision.frames_left == HEARTH_AGENTS_BEST_EFFORT)
         us = std::max(us, entries.frame.cost.us_of_least(entries.frame.position()));
     return us;
 }
 
 hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_learn) {
-    // A sliced decision reads published weights and writes samples.  Updates from a rollout touch
-    // neither; shrink and perturb, replay buffer updates and hand-overs do.
+    // A sliced decision reads published weights and writes samples.  Updates from a rollout or from
+    // samples that have waited touch neither; shrink and perturb, other updates and hand-overs do.
     const bool is_deciding = rollout.state() != DecisionState::kNone;
-    const bool has_rollouts = updates.schedule().has_rollouts();
+    const bool is_paced = updates.schedule().is_paced();
     if (modes.wants_shrink_and_perturb && !is_deciding)
         if (const auto r = record_shrink_and_perturb(commands); r != HEARTH_OK) return r;
-    if (!may_learn || (!has_rollouts && is_deciding)) return HEARTH_OK;
+    if (!may_learn || (!updates.schedule().is_sliceable() && is_deciding)) return HEARTH_OK;
     if (!updates.is_learning()) {
-        if (!updates.is_due() || is_deciding || !second_queue.is_here()) return HEARTH_OK;
+        if (!updates.is_due() || (is_deciding && !is_paced) || !second_queue.is_here())
+            return HEARTH_OK;
         if (const auto r = begin_update(commands); r != HEARTH_OK) return r;
     } else if (second_queue.is_used && second_queue.is_here()) {
         // The load that called the learner's session back was rejected: resume learning.
@@ -46,7 +49,7 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
     }
     if (updates.phase() == LearningPhase::kAdvantages)
         if (const auto r = record_advantages(used, updates.is_flushing()); r != HEARTH_OK) return r;
-    return updates.phase() == LearningPhase::kMinibatches ? record_minibatches(used) : HEARTH_OK;
+    return updates.phase() == LearningPhase::kAdvantages ? HEARTH_OK : record_updates(used);
 }
 
 /// Only between updates is nothing in progress.
@@ -105,33 +108,60 @@ Limits hearth_agents::minibatch_limits(uint32_t n, uint32_t slices_due, bool& is
     const double left =
         budget.left_us() - (updates.is_publication_next() ? budget.publish_us() : 0);
     Limits limits;
-    if (updates.schedule().has_rollouts()) {
-        // A rollout does not change during learning, so its updates may be sliced anywhere.  Before
+    if (updates.schedule().is_sliceable()) {
+        // What it learns from does not change meanwhile, so it may be sliced anywhere.  Before
         // anything was measured, a slice is small and of fixed size.
         limits = cost.is_known() ? cost.within(at, left) : Limits{.dispatches = 4};
         if (limits.is_nothing() && n < slices_due) limits = cost.least(at);
         is_recorded = is_recorded && !limits.is_nothing();
     } else {
-        // A replay buffer changes in every frame: updates from it are recorded whole.
+        // A replay buffer that changes in every frame: updates from it are recorded whole.
         is_recorded = is_recorded && (left >= cost.us() || n < slices_due);
     }
     return limits;
 }
 
-/// Records as many minibatches as the budget allows, and publishes after the last one.
-hearth_result hearth_agents::record_minibatches(VkCommandBuffer commands) {
+/// Adds the samples of the oldest waiting decision, as a whole.
+hearth_result hearth_agents::record_samples(VkCommandBuffer commands, bool& is_recorded) {
+    Entry& add = entries.add_samples;
+    is_recorded = updates.is_flushing() || !add.cost.is_known() ||
+                  budget.left_us() >= add.cost.us() || updates.slices_due(1) > 0;
+    if (!is_recorded) return HEARTH_OK;
+    if (const auto r = run(commands, add, updates.samples_to_add()); r != HEARTH_OK) return r;
+    updates.count_slice();
+    budget.spend(add.cost.us());
+    if (updates.is_flushing()) budget.forgive();
+    updates.samples_added();
+    return HEARTH_OK;
+}
+
+hearth_result hearth_agents::publish(VkCommandBuffer commands) {
+    if (const auto r = run(commands, entries.publish, 1); r != HEARTH_OK) return r;
+    budget.spend(budget.publish_us());
+    return second_queue.is_used ? hand_over(commands, Turn::kToActing) : HEARTH_OK;
+}
+
+/// Records as many minibatches as the budget allows, and publishes when it is due.
+hearth_result hearth_agents::record_updates(VkCommandBuffer commands) {
     Entry& learn = entries.learn;
     const uint32_t slices_left =
-        updates.schedule().has_rollouts() ? learn.cost.slices_from(learn.position()) : 1;
+        updates.schedule().is_sliceable() ? learn.cost.slices_from(learn.position()) : 1;
     const uint32_t slices_due = updates.slices_due(std::max(slices_left, 1u));
-    for (uint32_t n = 0; n < kMaxMinibatchesPerFrame && updates.is_learning(); ++n) {
+    const bool is_deciding = rollout.state() != DecisionState::kNone && !second_queue.is_used;
+    uint32_t n = 0;
+    for (uint32_t recordings = 0; recordings < kMaxLearningRecordings &&
+                                  n < kMaxMinibatchesPerFrame && updates.is_learning();
+         ++recordings) {
         bool is_recorded = false;
+        if (updates.phase() == LearningPhase::kAddSamples) {
+            if (const auto r = record_samples(commands, is_recorded); r != HEARTH_OK) return r;
+            if (!is_recorded) break;
+            continue;
+        }
         const Limits limits = minibatch_limits(n, slices_due, is_recorded);
-        if (!is_recorded) break;
-        // The last update is followed at once by publish, which must wait for a sliced decision.
-        if (updates.is_last_minibatch() && rollout.state() != DecisionState::kNone &&
-            !second_queue.is_used)
-            break;
+        // Publication follows at once, and must wait for a sliced decision.
+        if (!is_recorded || (updates.is_publication_next() && is_deciding)) break;
+        ++n;
         if (!learn.is_cut())
             std::ranges::copy(hyperparameters.values, hyperparameters.recorded.begin());
         const Position before = learn.position();
@@ -142,13 +172,12 @@ hearth_result hearth_agents::record_minibatches(VkCommandBuffer commands) {
         budget.spend(learn.cost.us(before, end));
         if (updates.is_flushing()) budget.forgive();
         if (result == HEARTH_INCOMPLETE) {
-            if (n + 1 < slices_due) continue;
+            if (n < slices_due) continue;
             break;
         }
         if (!updates.minibatch_done()) continue;
-        if (const auto r = run(commands, entries.publish, 1); r != HEARTH_OK) return r;
-        budget.spend(budget.publish_us());
-        if (second_queue.is_used) return hand_over(commands, Turn::kToActing);
+        if (const auto r = publish(commands); r != HEARTH_OK) return r;
+        if (second_queue.is_used) break;
     }
     return HEARTH_OK;
 }

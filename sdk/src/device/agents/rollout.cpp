@@ -13,7 +13,7 @@ namespace hearth::agents {
 
 uint64_t Rollout::bytes_per_agent(const Sizes& s) {
     const uint64_t floats = 4 * s.observation + 4 * s.mask + 5;
-    return floats * sizeof(float) + 2 * sizeof(uint32_t) + 2;
+    return floats * sizeof(float) + 3 * sizeof(uint32_t) + 2;
 }
 
 bool Rollout::allocate(HostAllocator& allocator, const Sizes& s) {
@@ -22,17 +22,20 @@ bool Rollout::allocate(HostAllocator& allocator, const Sizes& s) {
     // Bindings need an address even where no action is maskable.
     const size_t masks = std::max<size_t>(n * s.mask, 1);
     const auto make = [&](auto&... arrays) { return (arrays.resize(allocator, n) && ...); };
-    const bool is_made =
-        observations_.resize(allocator, n * s.observation) &&
-        final_observations_.resize(allocator, n * s.observation) &&
-        masks_.resize(allocator, masks) && final_masks_.resize(allocator, masks) &&
-        make(rewards_, done_kinds_, has_final_, is_possessed_) &&
-        make(rows_.id, rows_.generation, rows_.reward, rows_.done_kind, rows_.episode_start) &&
-        rows_.observation.resize(allocator, n * s.observation) &&
-        rows_.final_observation.resize(allocator, n * s.observation) &&
-        rows_.mask.resize(allocator, masks) && rows_.final_mask.resize(allocator, masks);
-    if (is_made) std::ranges::fill(masks_, 1.0f);
-    return is_made;
+    const bool is_made = observations_.resize(allocator, n * s.observation) &&
+                         final_observations_.resize(allocator, n * s.observation) &&
+                         masks_.resize(allocator, masks) && final_masks_.resize(allocator, masks) &&
+                         make(rewards_, done_kinds_, has_final_, is_possessed_) &&
+                         make(rows_.index, rows_.id, rows_.generation, rows_.reward,
+                              rows_.done_kind, rows_.episode_start) &&
+                         rows_.observation.resize(allocator, n * s.observation) &&
+                         rows_.final_observation.resize(allocator, n * s.observation) &&
+                         rows_.mask.resize(allocator, masks) &&
+                         rows_.final_mask.resize(allocator, masks);
+    if (!is_made) return false;
+    std::ranges::fill(masks_, 1.0f);
+    for (uint32_t i = 0; i < n; ++i) rows_.index[i] = i;
+    return true;
 }
 
 void Rollout::join(uint32_t agent) {

@@ -28,7 +28,7 @@ enum class DecisionState : uint8_t {
 
 /// Inputs of a decision, by batch index.  They stay as they are until it is completely recorded.
 struct Rows {
-    Array<uint32_t> id, generation;
+    Array<uint32_t> index, id, generation;  ///< index: 0, 1, 2, ...
     Array<float> observation, mask, reward, done_kind, episode_start, final_observation, final_mask;
 };
 

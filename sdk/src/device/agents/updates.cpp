@@ -8,46 +8,63 @@
 #include <hearth/core/assert.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace hearth::agents {
+
+namespace {
+
+constexpr uint32_t kMaxSamplesPerDecision = 1u << 24;
+constexpr uint64_t kMaxSamples = uint64_t{1} << 40;
+
+/// Minibatches that are due after so many samples.
+uint64_t steps_due(const Schedule& schedule, uint64_t samples) {
+    if (!schedule.is_paced() || samples < schedule.learning_starts) return 0;
+    return (samples - schedule.learning_starts) / schedule.train_freq * schedule.gradient_steps;
+}
+
+}  // namespace
 
 void Updates::count_decision(uint32_t transitions) {
     has_new_samples_ = true;
     if (transitions == 0) return;
-    samples_ += transitions;
     if (schedule_.has_rollouts()) collected_ = std::min(collected_ + 1, schedule_.n_steps);
+    if (!schedule_.is_paced()) return;
+    HEARTH_ASSERT(!is_collection_paused());
+    waiting_[(oldest_ + waiting_count_++) % waiting_.size()] = transitions;
+    waiting_samples_ += transitions;
 }
 
-double Updates::owed_steps() const {
-    if (schedule_.has_rollouts() || samples_ < schedule_.learning_starts) return 0;
-    const double due = static_cast<double>(samples_) * schedule_.steps_per_sample;
-    return std::max(due - static_cast<double>(steps_), 0.0);
-}
-
-bool Updates::is_collection_paused() const {
-    if (schedule_.steps_per_sample <= 0 || schedule_.max_owed_samples == 0) return false;
-    return owed_steps() >
-           static_cast<double>(schedule_.max_owed_samples) * schedule_.steps_per_sample;
+uint64_t Updates::owed_steps() const {
+    const uint64_t due = steps_due(schedule_, added_samples_ + waiting_samples_);
+    return due > steps_ ? due - steps_ : 0;
 }
 
 bool Updates::is_due() const {
     if (schedule_.has_rollouts()) return collected_ >= schedule_.n_steps;
-    if (schedule_.steps_per_sample > 0) return owed_steps() >= 1;
+    if (schedule_.is_paced()) return waiting_count_ > 0;
     return has_new_samples_ || schedule_.learns_without_samples;
 }
 
 void Updates::begin() {
     HEARTH_ASSERT(!is_learning());
+    frames_without_slice_ = 0;
+    if (schedule_.is_paced()) return begin_next();
     phase_ = schedule_.has_rollouts() ? LearningPhase::kAdvantages : LearningPhase::kMinibatches;
     minibatches_left_ = schedule_.updates_per_rollout;
-    if (schedule_.steps_per_sample > 0)
-        minibatches_left_ = static_cast<uint32_t>(std::clamp(owed_steps(), 1.0, 1e9));
     has_new_samples_ = false;
-    frames_without_slice_ = 0;
     if (!schedule_.has_rollouts()) return;
     collected_ = 0;
     ++rollouts_;
+}
+
+/// With a pace: minibatches that are due, then the next decision.
+void Updates::begin_next() {
+    const uint64_t due = steps_due(schedule_, added_samples_);
+    minibatches_left_ = due > steps_ ? due - steps_ : 0;
+    phase_ = minibatches_left_ > 0 ? LearningPhase::kMinibatches
+             : waiting_count_ > 0  ? LearningPhase::kAddSamples
+                                   : LearningPhase::kCollecting;
+    if (phase_ == LearningPhase::kCollecting) is_flushing_ = false;
 }
 
 void Updates::advantages_done() {
@@ -55,8 +72,17 @@ void Updates::advantages_done() {
     phase_ = LearningPhase::kMinibatches;
 }
 
+void Updates::samples_added() {
+    HEARTH_ASSERT(phase_ == LearningPhase::kAddSamples && waiting_count_ > 0);
+    added_samples_ += waiting_[oldest_];
+    waiting_samples_ -= waiting_[oldest_];
+    oldest_ = static_cast<uint32_t>((oldest_ + 1) % waiting_.size());
+    --waiting_count_;
+    begin_next();
+}
+
 bool Updates::is_publication_next() const {
-    return schedule_.has_rollouts() ? is_last_minibatch()
+    return schedule_.has_rollouts() ? minibatches_left_ == 1
                                     : since_publication_ + 1 >= schedule_.sync_interval;
 }
 
@@ -67,8 +93,12 @@ bool Updates::minibatch_done() {
     frames_without_update_ = frames_without_slice_ = 0;
     ++steps_;
     if (--minibatches_left_ > 0) return publishes;
-    phase_ = LearningPhase::kCollecting;
-    is_flushing_ = false;
+    if (schedule_.is_paced()) {
+        begin_next();
+    } else {
+        phase_ = LearningPhase::kCollecting;
+        is_flushing_ = false;
+    }
     return publishes;
 }
 
@@ -87,25 +117,37 @@ uint32_t Updates::slices_due(uint32_t slices_left) const {
 
 void Updates::archive(Archive& archive) {
     archive(phase_, has_new_samples_, collected_, minibatches_left_, since_publication_, rollouts_,
-            samples_, steps_, paused_);
+            paused_, added_samples_, steps_, oldest_, waiting_count_);
+    archive.array(waiting_);
     if (!archive.reads()) return;
     is_flushing_ = false;
     frames_without_update_ = frames_without_slice_ = 0;
     collected_ = std::min(collected_, schedule_.n_steps);
-    if (phase_ != LearningPhase::kMinibatches || minibatches_left_ == 0)
+    const auto size = static_cast<uint32_t>(waiting_.size());
+    waiting_count_ = std::min(waiting_count_, size);
+    oldest_ = size == 0 ? 0 : oldest_ % size;
+    waiting_samples_ = 0;
+    for (uint32_t& samples : waiting_) samples = std::min(samples, kMaxSamplesPerDecision);
+    for (uint32_t i = 0; i < waiting_count_; ++i)
+        waiting_samples_ += waiting_[(oldest_ + i) % size];
+    if (schedule_.is_paced()) {
+        // A debt that no run has would pause collection for good.
+        added_samples_ = std::min(added_samples_, kMaxSamples);
+        const uint64_t due = steps_due(schedule_, added_samples_);
+        const uint64_t most = uint64_t{schedule_.gradient_steps} * kMaxSamplesPerDecision;
+        steps_ = std::clamp(steps_, due > most ? due - most : 0, due);
+        begin_next();
+    } else if (phase_ != LearningPhase::kMinibatches || minibatches_left_ == 0 ||
+               minibatches_left_ > schedule_.updates_per_rollout) {
         phase_ = LearningPhase::kCollecting;
-    // A debt that no run of this schedule has would pause collection for good.
-    steps_ = std::min(steps_, uint64_t{1} << 62);
-    const double debt = owed_steps();
-    if (is_collection_paused() && debt > 2.0 * static_cast<double>(schedule_.max_owed_samples))
-        samples_ = steps_ = 0;
+    }
 }
 
 void Updates::restart(uint32_t collected) {
     phase_ = LearningPhase::kCollecting;
     is_flushing_ = has_new_samples_ = false;
-    minibatches_left_ = since_publication_ = 0;
-    samples_ = steps_ = 0;
+    since_publication_ = oldest_ = waiting_count_ = 0;
+    minibatches_left_ = waiting_samples_ = added_samples_ = steps_ = 0;
     frames_without_update_ = frames_without_slice_ = 0;
     collected_ = std::min(collected, schedule_.n_steps);
 }

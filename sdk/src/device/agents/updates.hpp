@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "core/alloc.hpp"
 #include "device/agents/archive.hpp"
 
 #include <cstdint>
@@ -14,6 +15,7 @@ namespace hearth::agents {
 enum class LearningPhase : uint8_t {
     kCollecting,   ///< no update is in progress
     kAdvantages,   ///< a rollout is full; its advantages are being computed
+    kAddSamples,   ///< the samples of the oldest waiting decision go to the replay buffer
     kMinibatches,  ///< gradient steps are being taken
 };
 
@@ -22,26 +24,42 @@ struct Schedule {
     uint32_t n_steps = 0;              ///< decisions per rollout; 0: a replay buffer
     uint32_t updates_per_rollout = 1;  ///< minibatches; with a replay buffer: per decision
     uint32_t sync_interval = 1;        ///< minibatches per publication, with a replay buffer
-    /// Gradient steps per sample, with a replay buffer; 0: as many as the budget allows.
-    double steps_per_sample = 0;
-    uint64_t learning_starts = 0;   ///< samples before the first gradient step
-    uint64_t max_owed_samples = 0;  ///< collection pauses while more are not learned from
+    /// With a replay buffer: gradient_steps minibatches after every train_freq samples, from the
+    /// learning_starts-th on, which wait in the order of decisions; 0: as many as the budget allows.
+    uint32_t train_freq = 0, gradient_steps = 1, learning_starts = 0;
+    uint32_t waiting_decisions = 0;  ///< collection pauses while so many wait
     bool learns_without_samples = false;
     uint32_t max_frames_per_update = 600;
 
     bool has_rollouts() const { return n_steps > 0; }
+    /// What is learned depends on samples alone, not on time.
+    bool is_paced() const { return train_freq > 0; }
+    /// What a minibatch learns from does not change while it is recorded in slices.
+    bool is_sliceable() const { return has_rollouts() || is_paced(); }
 };
 
 /// The learner's schedule.
 ///
-///                     begin                 advantages_done    minibatch_done               restart
-///     kCollecting     kAdvantages           -                  -                            kCollecting
+/// With a pace (Schedule::is_paced) decisions wait in a queue.  Their samples go to the replay
+/// buffer one decision at a time, followed by the minibatches that are then due; so the budget
+/// delays learning, and changes nothing of what is learned.
+///
+///                     begin                    advantages_done  samples_added   minibatch_done
+///     kCollecting     kAdvantages, kAddSamples -                -               -
 ///                     or kMinibatches
-///     kAdvantages     -                     kMinibatches       -                            kCollecting
-///     kMinibatches    -                     -                  kMinibatches or kCollecting  kCollecting
+///     kAdvantages     -                        kMinibatches     -               -
+///     kAddSamples     -                        -                any of the last -
+///                                                               three, or kCollecting
+///     kMinibatches    -                        -                -               as samples_added
+///
+/// restart() leads to kCollecting from everywhere.
 class Updates {
   public:
-    explicit Updates(const Schedule& schedule = {}) : schedule_(schedule) {}
+    /// Returns false if out of memory.
+    [[nodiscard]] bool allocate(HostAllocator& allocator, const Schedule& schedule) {
+        schedule_ = schedule;
+        return waiting_.resize(allocator, schedule.waiting_decisions);
+    }
 
     const Schedule& schedule() const { return schedule_; }
     LearningPhase phase() const { return phase_; }
@@ -52,25 +70,28 @@ class Updates {
     void count_decision(uint32_t transitions);
     /// Counts transitions that were not stored because collection is paused.
     void count_paused(uint32_t transitions) { paused_ += transitions; }
-    /// Demonstrations make a learner learn without decisions.
     bool is_due() const;
     /// Gradient steps that the samples allow and that are not taken.
-    double owed_steps() const;
-    /// More samples than max_owed_samples are not learned from.
-    bool is_collection_paused() const;
+    uint64_t owed_steps() const;
+    /// The queue of decisions is full.
+    bool is_collection_paused() const {
+        return schedule_.is_paced() && waiting_count_ == waiting_.size();
+    }
     uint64_t samples_paused() const { return paused_; }
     uint32_t collected() const { return collected_; }
 
     // --- Learning ---
     void begin();
     void advantages_done();
+    /// Samples of the oldest waiting decision.
+    uint32_t samples_to_add() const { return waiting_[oldest_]; }
+    void samples_added();
     /// Returns true if the weights are published now.
     bool minibatch_done();
     bool is_publication_next() const;
-    /// True if the minibatch in progress is the last of its update.
-    bool is_last_minibatch() const { return minibatches_left_ == 1; }
-    uint32_t minibatches_left() const { return minibatches_left_; }
-    /// Ends the update after the current frame's samples are learned from.
+    /// Of the update in progress.
+    uint64_t minibatches_left() const { return minibatches_left_; }
+    /// Ends the update in progress without regard to the budget.
     void flush() { is_flushing_ = is_learning(); }
     bool is_flushing() const { return is_flushing_; }
     uint64_t rollouts() const { return rollouts_; }
@@ -91,11 +112,17 @@ class Updates {
     void restart(uint32_t collected);
 
   private:
+    void begin_next();
+
     Schedule schedule_;
     LearningPhase phase_ = LearningPhase::kCollecting;
     bool is_flushing_ = false, has_new_samples_ = false;
-    uint32_t collected_ = 0, minibatches_left_ = 0, since_publication_ = 0;
-    uint64_t rollouts_ = 0, samples_ = 0, steps_ = 0, paused_ = 0;
+    Array<uint32_t> waiting_;  ///< ring: samples of each waiting decision, oldest first
+    uint32_t oldest_ = 0, waiting_count_ = 0;
+    uint32_t collected_ = 0, since_publication_ = 0;
+    uint64_t minibatches_left_ = 0;
+    uint64_t rollouts_ = 0, paused_ = 0;
+    uint64_t waiting_samples_ = 0, added_samples_ = 0, steps_ = 0;
     uint64_t frames_without_update_ = 0, frames_without_slice_ = 0;
 };
 
