@@ -254,7 +254,8 @@ struct Ppo {
 };
 AgentGraphs build_agent_graphs(const AgentSpec& schema, const Ppo& ppo, uint64_t seed = 0);
 """)
-        self.write(lists.PYTHON, "Ppo ppo; READ(ppo, clip); READ(ppo, gamma); READ(ppo, rates); READ(limits, norm);")
+        self.write(lists.PYTHON, "learner_of<Ppo>(learner);")
+        self.write(lists.RANGES, 'Ppo: visit("clip", l.clip); visit("gamma", l.gamma); l.rates; limits.norm;')
         self.write(lists.TRAIN, 'Ppo ppo; read("clip"); read("gamma"); read("rates"); read("norm");')
         for header, wrapper in lists.WRAPPERS:
             self.write(header, "HEARTH_API hearth_result hearth_run(int x,\n    int y);\n/* HEARTH_API int old(); */\n")
@@ -262,14 +263,15 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const Ppo& ppo, uint64_t
         self.write("sdk/src/import/a.cpp", 'return op->name == other;\n')
 
     def assert_lacks(self, what):
-        self.assert_finds(lists, what, "--most", "0,0,0,0")
+        self.assert_finds(lists, what, "--most", "0,0,0,0,0")
 
     def test_equal_lists_pass(self):
-        self.assert_passes(lists, "--most", "0,0,0,0")
+        self.assert_passes(lists, "--most", "0,0,0,0,0")
 
     def test_an_option_that_python_or_the_tool_lacks_is_found(self):
-        self.write(lists.PYTHON, "Ppo ppo; READ(ppo, clip); READ(ppo, gamma); READ(ppo, rates);")
+        self.write(lists.RANGES, 'Ppo: visit("clip", l.clip); visit("gamma", l.gamma); l.rates;')
         self.assert_lacks("Python cannot set Limits::norm")
+        self.assert_lacks("there is no range of Limits::norm")
         self.write(lists.PYTHON, "Dqn dqn;")
         self.assert_lacks("Python cannot set Ppo (all of it)")
         self.write(lists.TRAIN, 'Ppo ppo; read("clip"); read("rates"); read("norm");')

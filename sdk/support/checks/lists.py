@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Second lists of one thing do not drift apart: lists.py [--root DIR] [--most PYTHON,TRAIN,WRAPPERS,OPERATORS].
+"""Second lists of one thing do not drift apart: lists.py [--root DIR] [--most PYTHON,TRAIN,RANGES,WRAPPERS,OPERATORS].
 
-- Options of learners (learners.hpp) can be set from Python and, for the learners that it has, by `hearth train`.
+- Options of learners (learners.hpp) can be set from Python and, for the learners that it has, by `hearth train`; those
+  that are numbers have a range (hyperparameters.hpp).
 - The C++ wrappers call each function that the C headers declare.
 - Operators are matched by name only in compiler/ops, not in passes, code generation or import.
 
@@ -18,13 +19,14 @@ import tree
 LEARNERS = "sdk/include/hearth/agents/learners.hpp"
 PYTHON = "sdk/support/workbench/agents_options.cpp"
 TRAIN = "demos/train/config.cpp"
+RANGES = "sdk/src/model/agents/hyperparameters.hpp"
 WRAPPERS = (("sdk/include/hearth/hearth.h", "sdk/include/hearth/hearth_runtime.hpp"),
             ("sdk/include/hearth/hearth_agents.h", "sdk/include/hearth/agents.hpp"))
 NO_OPERATOR_NAMES = tuple(f"sdk/src/{folder}/" for folder in (
     "compiler/fusion", "compiler/passes", "compiler/codegen", "compiler/autodiff", "import"))
 OPERATOR = re.compile(r'(op->name|op\.name|\bop)\s*(==|!=)\s*("|k[A-Z])|op->name\.substr')
 LEARNER = re.compile(r"\bbuild_\w+_graphs\([^;]*?const (\w+)& \w+,\s*uint64_t seed")
-MOST = (3, 10, 10, 51)
+MOST = (3, 10, 2, 10, 51)
 
 
 def without_comments(text):
@@ -45,10 +47,10 @@ def structs_of(header):
     return found
 
 
-def lacking(structs, learners, source, every):
-    """Options that the source cannot set. every: a learner that it does not have counts as one."""
+def lacking(structs, learners, names, source, every):
+    """Options that the source cannot set, of the learners that `names` has. every: one it lacks counts as one."""
     for learner in learners:
-        if not re.search(rf"\b{learner}\b", source):
+        if not re.search(rf"\b{learner}\b", names):
             if every:
                 yield f"{learner} (all of it)"
             continue
@@ -63,10 +65,12 @@ def lacking(structs, learners, source, every):
 
 
 def options_of_learners(root, structs, learners):
-    for name, source, every in (("Python", PYTHON, True), ("hearth train", TRAIN, False)):
-        text = without_comments(tree.read(root, source))
-        missing = sorted(set(lacking(structs, learners, text, every)))
-        yield [f"{name} cannot set {option} ({source})" for option in missing]
+    text = {path: without_comments(tree.read(root, path)) for path in (PYTHON, TRAIN, RANGES)}
+    for source, options, every, lacks in ((PYTHON, text[PYTHON] + text[RANGES], True, "Python cannot set"),
+                                          (TRAIN, text[TRAIN], False, "hearth train cannot set"),
+                                          (RANGES, text[RANGES], True, "there is no range of")):
+        missing = sorted(set(lacking(structs, learners, text[source], options, every)))
+        yield [f"{lacks} {option} ({source})" for option in missing]
 
 
 def functions_without_wrapper(root):
@@ -90,7 +94,7 @@ def operators_by_name(root):
 def main(argv=None):
     settings = {"default": ",".join(map(str, MOST)), "help": "how many may lack"}
     options = tree.arguments(__doc__, most=settings).parse_args(argv)
-    absent = [path for path in (LEARNERS, PYTHON, TRAIN, *sum(WRAPPERS, ())) if not (options.root / path).is_file()]
+    absent = [path for path in (LEARNERS, PYTHON, TRAIN, RANGES, *sum(WRAPPERS, ())) if not (options.root / path).is_file()]
     if absent:
         print(f"lists: there is no {', '.join(absent)}: name the new place at the head of {__file__}")
         return 1
@@ -102,7 +106,7 @@ def main(argv=None):
     found = [*options_of_learners(options.root, structs_of(header), learners)]
     found += [functions_without_wrapper(options.root), operators_by_name(options.root)]
     is_wrong = False
-    for name, lines, most in zip(("options in Python", "options of hearth train", "wrappers", "operators"), found,
+    for name, lines, most in zip(("options in Python", "options of hearth train", "ranges", "wrappers", "operators"), found,
                                  map(int, options.most.split(","))):
         print("".join(f"{line}\n" for line in lines), end="")
         print(f"lists: {name}: {len(lines)} lack, expected at most {most}")

@@ -5,6 +5,7 @@
 
 #include "agents_options.hpp"
 
+#include "model/agents/hyperparameters.hpp"
 #include "model/agents/replay.hpp"
 
 #include <hearth/nn.hpp>
@@ -12,6 +13,8 @@
 #include <limits>
 #include <numbers>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace hearth::workbench {
@@ -190,90 +193,28 @@ void read(Options& o, const char* key, Hyperparameter& value) {
     value = is_tunable ? Hyperparameter::tunable(number.get<double>())
                        : Hyperparameter(number.get<double>());
 }
-#define READ(object, member) read(o, #member, (object).member)
 
 Status read_limits(Options& learner, SafetyLimits& limits) {
     Options o = learner.object("limits");
-    READ(limits, clip_obs);
-    READ(limits, clip_reward);
-    READ(limits, max_grad_norm);
-    READ(limits, target_kl);
-    READ(limits, max_weight_drift);
-    READ(limits, max_update_ratio);
+    for_each_limit(limits,
+                   [&](const char* key, double& value, Range) { value = o.number(key, value); });
     return o.finish();
 }
 
-void read_replay(Options& o, ReplayOptions& replay) {
-    READ(replay, buffer_size);
-    READ(replay, batch_size);
-    READ(replay, learning_starts);
-    READ(replay, reward_scale);
-    READ(replay, normalize_observations);
-}
-
-Result<Ppo> ppo_of(Options& o) {
-    Ppo ppo;
-    READ(ppo, n_steps);
-    READ(ppo, n_minibatches);
-    READ(ppo, n_epochs);
-    READ(ppo, bptt_length);
-    READ(ppo, learning_rate);
-    READ(ppo, clip_range);
-    READ(ppo, ent_coef);
-    READ(ppo, reference_kl_coef);
-    READ(ppo, demo_capacity);
-    READ(ppo, bc_coef);
-    READ(ppo, gamma);
-    READ(ppo, gae_lambda);
-    READ(ppo, vf_coef);
-    READ(ppo, clip_range_vf);
-    READ(ppo, adam_eps);
-    READ(ppo, log_std_init);
-    READ(ppo, log_std_min);
-    READ(ppo, log_std_max);
-    READ(ppo, normalize_observations);
-    READ(ppo, normalize_rewards);
-    READ(ppo, normalize_advantages);
-    READ(ppo, reward_scale);
-    HEARTH_TRY(read_limits(o, ppo.limits));
+/// Reads the hyperparameters of a learner, whose keys are the names of its struct's members.
+template <class Learner>
+Result<Learner> learner_of(Options& o, int64_t max_agents) {
+    Learner learner;
+    for_each_hyperparameter(learner, [&](const char* key, auto& value, Range) {
+        if (std::string_view(key) != "n_agents")
+            read(o, key, value);
+        else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, int64_t>)
+            value = max_agents;
+    });
+    HEARTH_TRY(read_limits(o, learner.limits));
     HEARTH_TRY(o.finish());
-    return ppo;
+    return learner;
 }
-
-Result<Dqn> dqn_of(Options& o) {
-    Dqn dqn;
-    read_replay(o, dqn.replay);
-    READ(dqn, learning_rate);
-    READ(dqn, gamma);
-    READ(dqn, return_steps);
-    READ(dqn, double_q);
-    READ(dqn, dueling);
-    READ(dqn, prioritized_alpha);
-    READ(dqn, prioritized_beta);
-    READ(dqn, target_update_interval);
-    READ(dqn, tau);
-    READ(dqn, huber_delta);
-    HEARTH_TRY(read_limits(o, dqn.limits));
-    HEARTH_TRY(o.finish());
-    return dqn;
-}
-
-Result<Sac> sac_of(Options& o) {
-    Sac sac;
-    read_replay(o, sac.replay);
-    READ(sac, learning_rate);
-    READ(sac, gamma);
-    READ(sac, tau);
-    READ(sac, ent_coef_init);
-    READ(sac, target_entropy);
-    READ(sac, log_std_min);
-    READ(sac, log_std_max);
-    HEARTH_TRY(read_limits(o, sac.limits));
-    HEARTH_TRY(o.finish());
-    return sac;
-}
-
-#undef READ
 
 struct NetworkInput {
     Tensor observation, recurrent_state;
@@ -359,17 +300,14 @@ Result<DescribedAgents> build_described_agents(Options& options, int64_t max_age
     Options learner = options.object("learner");
     const std::string kind = learner.text("kind", "ppo", {"ppo", "dqn", "sac"});
     if (kind == "dqn") {
-        HEARTH_ASSIGN(Dqn dqn, dqn_of(learner));
-        dqn.replay.n_agents = max_agents;
+        HEARTH_ASSIGN(const Dqn dqn, learner_of<Dqn>(learner, max_agents));
         return build(schema, network, dqn, seed);
     }
     if (kind == "sac") {
-        HEARTH_ASSIGN(Sac sac, sac_of(learner));
-        sac.replay.n_agents = max_agents;
+        HEARTH_ASSIGN(const Sac sac, learner_of<Sac>(learner, max_agents));
         return build(schema, network, sac, seed);
     }
-    HEARTH_ASSIGN(Ppo ppo, ppo_of(learner));
-    ppo.n_agents = max_agents;
+    HEARTH_ASSIGN(const Ppo ppo, learner_of<Ppo>(learner, max_agents));
     return build(schema, network, ppo, seed);
 }
 

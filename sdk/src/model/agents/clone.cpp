@@ -3,6 +3,7 @@
 
 // Supervised learners on replay buffers: behavior cloning and online regression.
 
+#include "model/agents/hyperparameters.hpp"
 #include "model/agents/replay.hpp"
 
 #include <hearth/nn.hpp>
@@ -184,14 +185,10 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
                                const BehaviorCloning& behavior_cloning, uint64_t seed) {
     const auto check = [&]() -> Status {
         HEARTH_TRY(schema.status());
-        HEARTH_TRY(check_replay("cloning", {.buffer_size = behavior_cloning.buffer_size,
-                                            .batch_size = behavior_cloning.batch_size,
-                                            .learning_starts = behavior_cloning.learning_starts}));
-        if (!(behavior_cloning.max_demonstrator_fraction > 0 &&
-              behavior_cloning.max_demonstrator_fraction <= 1))
-            return invalid_argument("BehaviorCloning: max_demonstrator_fraction is " +
-                                    std::to_string(behavior_cloning.max_demonstrator_fraction) +
-                                    ", expected more than 0, at most 1");
+        HEARTH_TRY(check_hyperparameters("BehaviorCloning", behavior_cloning));
+        if (!(behavior_cloning.log_std_min < behavior_cloning.log_std_max))
+            return invalid_argument(
+                "BehaviorCloning: the bounds of log_std are empty; expected min < max");
         if (network.recurrent_state_size > 0)
             return unsupported(
                 "BehaviorCloning: the network has recurrent state; expected one without");
@@ -208,11 +205,7 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
 AgentGraphs build_regression_graphs(const PolicyNetwork& network, const Regression& r,
                                     uint64_t seed) {
     const auto check = [&]() -> Status {
-        HEARTH_TRY(check_positive("regression", "input_size", r.input_size));
-        HEARTH_TRY(check_positive("regression", "output_size", r.output_size));
-        HEARTH_TRY(check_replay("regression", {.buffer_size = r.buffer_size,
-                                               .batch_size = r.batch_size,
-                                               .learning_starts = r.learning_starts}));
+        HEARTH_TRY(check_hyperparameters("regression", r));
         if (network.recurrent_state_size > 0)
             return unsupported("Regression: the network has recurrent state; expected one without");
         return {};

@@ -3,6 +3,7 @@
 
 // Deep Q-learning, and learning from praise (TAMER): both estimate a value for each choice.
 
+#include "model/agents/hyperparameters.hpp"
 #include "model/agents/replay.hpp"
 
 #include <hearth/grad.hpp>
@@ -454,11 +455,7 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
     const ChoiceNet net{schema, network, seed, dqn.dueling, dqn.limits.clip_obs};
     const auto check = [&]() -> Status {
         HEARTH_TRY(net.check("DQN"));
-        HEARTH_TRY(check_replay("DQN", dqn.replay));
-        HEARTH_TRY(check_positive("DQN", "target_update_interval", dqn.target_update_interval));
-        if (dqn.return_steps < 1 || dqn.return_steps > 16)
-            return invalid_argument("DQN: n-step returns of " + std::to_string(dqn.return_steps) +
-                                    " steps, expected 1 to 16");
+        HEARTH_TRY(check_hyperparameters("DQN", dqn));
         if (dqn.replay.buffer_size < 2 * dqn.return_steps * dqn.replay.n_agents)
             return invalid_argument(
                 "DQN: a replay buffer of " + std::to_string(dqn.replay.buffer_size) +
@@ -479,11 +476,8 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
                                const Tamer& tamer, uint64_t seed) {
     const ChoiceNet net{schema, network, seed, false, tamer.limits.clip_obs};
     const auto check = [&]() -> Status {
-        HEARTH_TRY(net.check("praise"));
-        HEARTH_TRY(check_replay("praise", {.n_agents = tamer.n_agents,
-                                           .buffer_size = tamer.buffer_size,
-                                           .batch_size = tamer.batch_size,
-                                           .learning_starts = tamer.learning_starts}));
+        HEARTH_TRY(net.check("TAMER"));
+        HEARTH_TRY(check_hyperparameters("TAMER", tamer));
         if (tamer.credit_window.empty() || tamer.credit_window.size() > 64)
             return invalid_argument("TAMER: credit for " +
                                     std::to_string(tamer.credit_window.size()) +

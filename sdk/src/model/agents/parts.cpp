@@ -6,6 +6,7 @@
 #include "model/agents/parts.hpp"
 
 #include "compiler/ir/graph.hpp"
+#include "model/agents/hyperparameters.hpp"
 
 #include <hearth/agents/simulation.hpp>
 #include <hearth/nn.hpp>
@@ -303,54 +304,45 @@ std::vector<Trace*> simulation_entries(const AgentGraphs& graphs) {
 
 namespace {
 
-AgentManifest manifest_with(
-    const AgentSpec& schema, Algorithm kind, int64_t agents, int64_t ring,
-    std::initializer_list<std::pair<const char*, Hyperparameter>> settings) {
+template <class Learner>
+AgentManifest manifest_of(const AgentSpec& schema, Algorithm algorithm, const Learner& learner) {
     AgentManifest m;
     m.schema = schema;
-    m.algorithm = kind;
-    m.n_agents = static_cast<uint32_t>(agents);
-    m.replay_capacity = static_cast<uint32_t>(ring);
-    for (const auto& [name, hyperparameter] : settings)
-        if (hyperparameter.is_tunable())
-            m.hyperparameters.push_back({name, hyperparameter.value()});
+    m.algorithm = algorithm;
+    for_each_hyperparameter(learner, [&](std::string_view name, const auto& member, Range range) {
+        if (name == "n_agents") m.n_agents = static_cast<uint32_t>(number_of(member));
+        if (name == "buffer_size") m.replay_capacity = static_cast<uint32_t>(number_of(member));
+        if constexpr (std::is_same_v<std::decay_t<decltype(member)>, Hyperparameter>)
+            if (member.is_tunable())
+                m.hyperparameters.push_back(
+                    {std::string(name), member.value(), range.low, range.high});
+    });
     return m;
 }
 
 }  // namespace
 
 AgentManifest make_manifest(const AgentSpec& schema, const Ppo& ppo) {
-    AgentManifest m = manifest_with(schema, Algorithm::kPpo, ppo.n_agents, 0,
-                                    {{"learning_rate", ppo.learning_rate},
-                                     {"clip_range", ppo.clip_range},
-                                     {"ent_coef", ppo.ent_coef},
-                                     {"reference_kl_coef", ppo.reference_kl_coef},
-                                     {"bc_coef", ppo.bc_coef}});
+    AgentManifest m = manifest_of(schema, Algorithm::kPpo, ppo);
     m.n_steps = static_cast<uint32_t>(ppo.n_steps);
     m.updates_per_rollout = static_cast<uint32_t>(ppo.n_epochs * ppo.n_minibatches);
     return m;
 }
 
 AgentManifest make_manifest(const AgentSpec& schema, const Dqn& dqn) {
-    return manifest_with(
-        schema, Algorithm::kDqn, dqn.replay.n_agents, dqn.replay.buffer_size,
-        {{"learning_rate", dqn.learning_rate}, {"prioritized_beta", dqn.prioritized_beta}});
+    return manifest_of(schema, Algorithm::kDqn, dqn);
 }
 
 AgentManifest make_manifest(const AgentSpec& schema, const Sac& sac) {
-    return manifest_with(schema, Algorithm::kSac, sac.replay.n_agents, sac.replay.buffer_size,
-                         {{"learning_rate", sac.learning_rate}});
+    return manifest_of(schema, Algorithm::kSac, sac);
 }
 
 AgentManifest make_manifest(const AgentSpec& schema, const BehaviorCloning& behavior_cloning) {
-    return manifest_with(schema, Algorithm::kBehaviorCloning, behavior_cloning.n_agents,
-                         behavior_cloning.buffer_size,
-                         {{"learning_rate", behavior_cloning.learning_rate}});
+    return manifest_of(schema, Algorithm::kBehaviorCloning, behavior_cloning);
 }
 
 AgentManifest make_manifest(const AgentSpec& schema, const Tamer& tamer) {
-    return manifest_with(schema, Algorithm::kTamer, tamer.n_agents, tamer.buffer_size,
-                         {{"learning_rate", tamer.learning_rate}});
+    return manifest_of(schema, Algorithm::kTamer, tamer);
 }
 
 // --- Networks ---

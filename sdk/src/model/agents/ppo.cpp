@@ -4,6 +4,7 @@
 // Proximal policy optimization (Schulman et al., 2017).  A rollout is [horizon, agents] samples,
 // time first; each has a weight, zero where there was no agent or the sample was rejected.
 
+#include "model/agents/hyperparameters.hpp"
 #include "model/agents/replay.hpp"
 
 #include <hearth/agents/simulation.hpp>
@@ -145,16 +146,7 @@ class PpoBuilder {
 
 Status PpoBuilder::check() const {
     HEARTH_TRY(schema_.status());
-    const auto positive = [](const char* name, int64_t value) -> Status {
-        if (value >= 1) return {};
-        return invalid_argument(std::string("PPO: ") + name + " is " + std::to_string(value) +
-                                ", expected 1 or more");
-    };
-    HEARTH_TRY(positive("agents", ppo_.n_agents));
-    HEARTH_TRY(positive("horizon", ppo_.n_steps));
-    HEARTH_TRY(positive("minibatches", ppo_.n_minibatches));
-    HEARTH_TRY(positive("epochs", ppo_.n_epochs));
-    HEARTH_TRY(positive("sequence", ppo_.bptt_length));
+    HEARTH_TRY(check_hyperparameters("PPO", ppo_));
     if (ppo_.n_steps % ppo_.bptt_length != 0)
         return invalid_argument("PPO: sequences of " + std::to_string(ppo_.bptt_length) +
                                 " do not divide n_steps, which is " + std::to_string(ppo_.n_steps));
@@ -165,9 +157,6 @@ Status PpoBuilder::check() const {
     if (ppo_.bptt_length > 1 && network_.recurrent_state_size == 0)
         return invalid_argument("PPO: sequences of " + std::to_string(ppo_.bptt_length) +
                                 " for a network without recurrent state; expected 1");
-    if (ppo_.demo_capacity < 0 || ppo_.demo_capacity > (int64_t{1} << 24))
-        return invalid_argument("PPO: demo_capacity is " + std::to_string(ppo_.demo_capacity) +
-                                ", expected 0 to 2^24");
     if (has_demonstrations() && network_.recurrent_state_size > 0)
         return unsupported(
             "PPO: demonstrations need a network without recurrent state; set demo_capacity to 0");

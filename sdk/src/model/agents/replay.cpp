@@ -6,11 +6,13 @@
 #include "model/agents/replay.hpp"
 
 #include "compiler/ir/graph.hpp"
+#include "model/agents/hyperparameters.hpp"
 
 #include <hearth/grad.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <utility>
 
 namespace hearth::agents {
@@ -473,25 +475,18 @@ AgentGraphs trace_entries(const Status& check, uint64_t seed, const SafetyLimits
     return graphs;
 }
 
-// --- Settings checks ---
+// --- Ranges ---
 
-Status check_positive(const char* learner, const char* name, int64_t value) {
-    if (value >= 1) return {};
-    return invalid_argument(std::string(learner) + ": " + name + " is " + std::to_string(value) +
-                            ", expected 1 or more");
-}
-
-Status check_replay(const char* learner, const ReplayOptions& replay) {
-    HEARTH_TRY(check_positive(learner, "agents", replay.n_agents));
-    HEARTH_TRY(check_positive(learner, "capacity", replay.buffer_size));
-    HEARTH_TRY(check_positive(learner, "batch", replay.batch_size));
-    HEARTH_TRY(check_positive(learner, "warmup", replay.learning_starts));
-    if (replay.buffer_size > (int64_t{1} << 24) || replay.learning_starts > replay.buffer_size)
-        return invalid_argument(std::string(learner) + ": a ring of " +
-                                std::to_string(replay.buffer_size) + " samples and a warm-up of " +
-                                std::to_string(replay.learning_starts) +
-                                "; expected warmup <= capacity <= 2^24");
-    return {};
+Status check_in_range(std::string_view learner, std::string_view name, double value, Range range) {
+    if (value >= range.low && value <= range.high) return {};
+    const auto text = [](double number) {
+        char digits[32];
+        const bool is_whole = number == std::floor(number) && std::abs(number) < 1e9;
+        std::snprintf(digits, sizeof digits, is_whole ? "%.0f" : "%g", number);
+        return std::string(digits);
+    };
+    return invalid_argument(std::string(learner) + ": " + std::string(name) + " is " + text(value) +
+                            ", expected " + text(range.low) + " to " + text(range.high));
 }
 
 }  // namespace hearth::agents

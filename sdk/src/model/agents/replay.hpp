@@ -191,8 +191,4 @@ struct EntryBody {
 AgentGraphs trace_entries(const Status& check, uint64_t seed, const SafetyLimits& rails,
                           std::vector<EntryBody> entries);
 
-/// Range checks shared by learners: OK, or an error naming the setting.
-Status check_positive(const char* learner, const char* name, int64_t value);
-Status check_replay(const char* learner, const ReplayOptions& replay);
-
 }  // namespace hearth::agents

@@ -3,6 +3,7 @@
 
 // Soft actor-critic (Haarnoja et al., "Soft Actor-Critic Algorithms and Applications", 2018).
 
+#include "model/agents/hyperparameters.hpp"
 #include "model/agents/replay.hpp"
 
 #include <hearth/grad.hpp>
@@ -190,12 +191,11 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
                 return invalid_argument(
                     "SAC: action '" + a.name +
                     "' is discrete; expected continuous actions (PPO takes both)");
-        HEARTH_TRY(check_replay("SAC", sac.replay));
+        HEARTH_TRY(check_hyperparameters("SAC", sac));
         if (network.recurrent_state_size > 0)
             return unsupported("SAC: the network has recurrent state; expected one without");
-        if (!(sac.ent_coef_init > 0))
-            return invalid_argument("SAC: ent_coef is " + std::to_string(sac.ent_coef_init) +
-                                    ", expected more than 0");
+        if (!(sac.log_std_min < sac.log_std_max))
+            return invalid_argument("SAC: the bounds of log_std are empty; expected min < max");
         return {};
     };
     const SacBuilder b{schema, network, sac, seed};
