@@ -284,6 +284,22 @@ TEST(ExportGlsl, ErrorsNameNamesThatGlslDoesNotTake) {
     EXPECT_NE(error_of(word), "");
 }
 
+TEST(ExportGlsl, NamesOfAFileStayInTheirComment) {
+    const std::string code = "\nfloat own = 1;\r\n// \xe2\x80\xa8";
+    Trace entry("net" + code);
+    entry.output("y", nn::linear(entry, "l" + code, entry.input("x", {kBatch, 3}), 2));
+    CompileOptions options;
+    options.caps.name = "target" + code;
+    const auto compiled = compile({&entry}, options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    const auto function = export_glsl(entry, *compiled, options, "paint");
+    ASSERT_TRUE(function.ok()) << function.status().message();
+    for (size_t at = 0; (at = function->text.find("float own", at)) != std::string::npos; ++at)
+        EXPECT_TRUE(function->text.substr(function->text.rfind('\n', at) + 1).starts_with("// "))
+            << function->text.substr(0, 400);
+    EXPECT_EQ(function->text.find('\r'), std::string::npos);
+}
+
 TEST(ExportGlsl, WantsTheProgramThatHasTheWeights) {
     Trace one("net"), other("net");
     one.output("y", nn::linear(one, "one", one.input("x", {kBatch, 3}), 2));

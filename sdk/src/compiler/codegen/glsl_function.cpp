@@ -506,17 +506,24 @@ class RowFunctionWriter {
         return "#ifndef " + guard + "\n#define " + guard + "\n" + std::string(text) + "#endif\n";
     }
 
+    /// Names may come from files: in a comment they must not end its line.
+    static std::string in_comment(std::string name) {
+        replace_control_characters(name.data(), name.size());
+        return name;
+    }
+
     Result<std::string> file_text() {
         HEARTH_TRY(status_);
         body_.statements = writer_.take();
         const BodyRequirements needs = body_requirements(body_);
         char hash[20];
         std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(program_.hash));
-        std::string text = "// Made by Hearth from the entry '" + graph_.name + "' of program " +
-                           hash + " (profile " + program_.device_target +
+        std::string text = "// Made by Hearth from the entry '" + in_comment(graph_.name) +
+                           "' of program " + hash + " (profile " +
+                           in_comment(program_.device_target) +
                            ").\n"
                            "// weights: the device address of the session's slot '" +
-                           (first_slot_ != nullptr ? first_slot_->name : "") +
+                           in_comment(first_slot_ != nullptr ? first_slot_->name : "") +
                            "', low word first.\n"
                            "#extension GL_EXT_buffer_reference : require\n"
                            "#extension GL_EXT_buffer_reference_uvec2 : require\n";
