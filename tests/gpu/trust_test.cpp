@@ -388,6 +388,7 @@ class Foreign : public Trust {
         act.first_word = static_cast<uint32_t>(p.words.size());
         act.word_count = 3;
         p.words.insert(p.words.end(), {kWidth, reach, std::bit_cast<uint32_t>(value)});
+        p.hash = content_hash(p);
         return p;
     }
     /// A rig whose session runs this program as a foreign one.
@@ -422,6 +423,20 @@ TEST_F(Foreign, ProgramsOfDescriptorsRunAsTheirOwnersDo) {
     const std::vector<float> x = test_values(3 * kWidth, 1);
     EXPECT_EQ(rig->learn(x, 0.5f), reference.learn(x, 0.5f));
     EXPECT_EQ(rig->act(x), reference.act(x));
+}
+
+// Applications know programs by their hash: GLSL functions belong to one.
+TEST_F(Foreign, AHashThatIsNotTheProgramsIsRefused) {
+    const auto rig = Rig::create(*robust_);
+    ASSERT_TRUE(rig);
+    Program p = foreign_program();
+    p.hash ^= 1;
+    const std::vector<std::byte> bytes = save_program(p);
+    const auto loaded = LoadedProgram::load(rig->context, bytes, {.trust = HEARTH_TRUST_UNTRUSTED});
+    EXPECT_EQ(loaded.status().code(), StatusCode::kCorruptData);
+    EXPECT_NE(loaded.status().message().find("program: its content hash is "), std::string::npos)
+        << loaded.status().message();
+    EXPECT_TRUE(LoadedProgram::load(rig->context, bytes).ok());
 }
 
 TEST_F(Foreign, AKernelReachesNothingBeyondItsOperands) {
@@ -464,6 +479,8 @@ TEST_F(Foreign, ProfilesThatUseAddressesArePassedOver) {
     contents.device_targets.push_back({"descriptors", foreign_program(), 0, 0});
     contents.device_targets[0].program.device_target = "addresses";
     contents.device_targets[1].program.device_target = "descriptors";
+    for (PackedDeviceTarget& target : contents.device_targets)
+        target.program.hash = content_hash(target.program);
     const std::vector<std::byte> bytes = *save_package(std::move(contents));
     const auto loaded =
         LoadedProgram::load_package(rig->context, bytes, {.trust = HEARTH_TRUST_UNTRUSTED});

@@ -43,7 +43,6 @@ std::vector<std::byte> with_programs(std::span<const std::byte> package,
         Result<Program> program = load_program(view.program(i), view.weights());
         if (!program.ok()) ADD_FAILURE() << program.status().message();
         change(*program);
-        program->hash = content_hash(*program);
         const file::DeviceTargetRecord& target = view.device_targets()[i];
         contents.device_targets.push_back(
             {target.name, std::move(*program), target.shared_memory_bytes, target.subgroup_size});
@@ -109,6 +108,23 @@ TEST_F(UntrustedFiles, CTextInAPackageIsCompiledOnlyIfTrusted) {
     const Ran named = run_tool("run --device cpu --device-target scalar" + package);
     EXPECT_EQ(named.exit_code, 1) << named.text;
     EXPECT_TRUE(named.says("only with --trust")) << named.text;
+}
+
+TEST_F(UntrustedFiles, AProgramThatIsNotWhatItsHashSaysIsRefusedWhereverItsPackageIsRead) {
+    const std::vector<std::byte> right = package_that_creates("nothing");
+    const std::vector<std::byte> forged =
+        with_programs(right, [](Program& program) { program.hash ^= 1; });
+    ASSERT_TRUE(write_file_atomically(path("right.hearth"), right).ok());
+    ASSERT_TRUE(write_file_atomically(path("forged.hearth"), forged).ok());
+    for (const std::string& command :
+         {std::string("inspect"), std::string("run --device reference"),
+          "cook --no-measure -o '" + path("out") + "'", "diff '" + path("right.hearth") + "'",
+          std::string("bench --device cpu")}) {
+        const Ran ran = run_tool(command + " '" + path("forged.hearth") + "'");
+        EXPECT_EQ(ran.exit_code, 1) << command << "\n" << ran.text;
+        EXPECT_TRUE(ran.says("its content hash is ")) << command << "\n" << ran.text;
+    }
+    EXPECT_EQ(run_tool("inspect '" + path("right.hearth") + "'").exit_code, 0);
 }
 
 // U+202E shows what follows from right to left: a name reads as another.

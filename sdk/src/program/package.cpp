@@ -281,6 +281,23 @@ bool PackageView::check_device_targets(ViewError* error) {
     return true;
 }
 
+bool PackageView::open_program(uint32_t device_target, ProgramView* program,
+                               ViewError* error) const {
+    if (!program->open(this->program(device_target), error, weights())) return false;
+    if (program->header().graph_hash == header_->graph_hash) return true;
+    return bad(error, "device target", device_target, "its program is of another graph");
+}
+
+bool PackageView::check_programs(ViewError* error) const {
+    for (uint32_t i = 0; i < device_targets_.size(); ++i) {
+        ProgramView program;
+        const bool is_open = open_program(i, &program, error);
+        if (!is_open && error->code == StatusCode::kUnsupported) continue;
+        if (!is_open || !check_content_hash(program, error)) return false;
+    }
+    return true;
+}
+
 int PackageView::find_device_target(std::string_view name) const {
     for (uint32_t i = 0; i < device_targets_.size(); ++i)
         if (name == device_targets_[i].name) return static_cast<int>(i);

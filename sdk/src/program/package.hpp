@@ -110,8 +110,14 @@ class PackageView {
     ///
     /// Checked: magic, version, size, the header's checksum; each section inside the file, aligned
     /// and with the right checksum; exactly one graph and one pool; each device target's name and
-    /// program index.  A program itself is checked by ProgramView when it is opened.
+    /// program index.  A program itself is checked when it is opened.
     [[nodiscard]] bool open(std::span<const std::byte> bytes, ViewError* error);
+    /// Opens the program of a device target and checks that it is of the package's graph.
+    [[nodiscard]] bool open_program(uint32_t device_target, ProgramView* program,
+                                    ViewError* error) const;
+    /// Opens all programs and checks their content hashes; for tools, which may use none of them.
+    /// Those of other format versions are skipped.
+    [[nodiscard]] bool check_programs(ViewError* error) const;
 
     const file::PackageHeader& header() const { return *header_; }
     std::span<const file::PackageSectionRecord> sections() const { return sections_; }

@@ -252,6 +252,7 @@ class Checker {
 
     bool binding(const BindingRecord& b) {
         if (!text_ok(b.name, "binding", "name")) return false;
+        if (b.name.size == 0) return bad("binding", "has no name");
         if (b.direction > static_cast<uint32_t>(Direction::kInOut))
             return bad("binding", "unknown direction");
         if (b.dtype >= static_cast<uint32_t>(kDTypeCount)) return bad("binding", "unknown type");
@@ -452,9 +453,8 @@ class Checker {
             const BindingRecord& b = view_.bindings()[*binding];
             for (auto other = list.begin(); other != binding; ++other) {
                 if (*other == *binding) return bad("entry", "lists a binding twice");
-                const BindingRecord& o = view_.bindings()[*other];
-                if (o.direction == b.direction &&
-                    view_.text_view(o.name) == view_.text_view(b.name))
+                if (!may_share_name(b, view_.bindings()[*other]) &&
+                    view_.text_view(view_.bindings()[*other].name) == view_.text_view(b.name))
                     return bad("entry", "two of its bindings have the same name");
             }
         }
@@ -463,6 +463,12 @@ class Checker {
                 if (!belongs(o, e))
                     return bad("entry", "a command uses memory that is not of this entry");
         return true;
+    }
+
+    /// An output may have an input's name, as in ONNX; what is read or written in place may not.
+    static bool may_share_name(const BindingRecord& a, const BindingRecord& b) {
+        const auto in_out = static_cast<uint32_t>(Direction::kInOut);
+        return a.direction != b.direction && a.direction != in_out && b.direction != in_out;
     }
 
     bool belongs(const OperandRecord& o, const EntryRecord& e) const {

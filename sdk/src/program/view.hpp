@@ -39,6 +39,12 @@ class ProgramView {
     [[nodiscard]] bool open(std::span<const std::byte> bytes, ViewError* error,
                             std::span<const std::byte> outside = {});
 
+    /// Views bytes that this process has just written, without checks.
+    void adopt(std::span<const std::byte> bytes) {
+        bytes_ = bytes;
+        header_ = reinterpret_cast<const file::FileHeader*>(bytes.data());
+    }
+
     const file::FileHeader& header() const { return *header_; }
     BindingModel binding_model() const { return static_cast<BindingModel>(header_->binding_model); }
     /// Instruction set of the C kernels; kNone: the kernels are SPIR-V.
@@ -134,6 +140,12 @@ class ProgramView {
     std::span<const std::byte> bytes_, outside_;
     const file::FileHeader* header_ = nullptr;
 };
+
+/// Computes the hash that a program's header states (FileHeader::content_hash), which identifies
+/// the program to the application. Takes several cycles per byte.
+uint64_t content_hash(const ProgramView& program);
+/// Checks the hash in the header.
+bool check_content_hash(const ProgramView& program, ViewError* error);
 
 /// fixed + per_row * rows.
 inline uint64_t extent_at(const file::ExtentRecord& extent, uint64_t rows) {

@@ -280,6 +280,8 @@ Result<Model> read_model(std::vector<std::byte> bytes, const ModelOptions& optio
                 "cook its ONNX file again with them");
         model.package = std::move(bytes);
         HEARTH_ASSIGN(const PackageView view, open_package(model.package));
+        ViewError error;
+        if (!view.check_programs(&error)) return Status(error.code, error.text.c_str());
         HEARTH_ASSIGN(model.graphs, load_graphs(view.graph(), view.weights()));
         return model;
     }

@@ -85,10 +85,25 @@ TEST(HostileProgram, AnOrderOfNamesThatIsNoneIsRefused) {
     expect_corrupt(file.load(), "must list each variable once");
 }
 
-TEST(HostileProgram, BindingsOfOneNameAndDirectionInAnEntryAreRefused) {
-    expect_refused([](Program& p) { p.bindings[1].name = "x"; },
-                   "two of its bindings have the same name");
+TEST(HostileProgram, BindingsOfOneNameOrOfNoneAreRefused) {
+    const char* expected = "two of its bindings have the same name";
+    expect_refused([](Program& p) { p.bindings[1].name = "x"; }, expected);
+    // An output may have an input's name, but nothing that is both.
     expect_accepted([](Program& p) { p.bindings[2].name = "x"; });
+    expect_refused(
+        [](Program& p) {
+            p.bindings[1].name = "x";
+            p.bindings[1].direction = Direction::kInOut;
+        },
+        expected);
+    expect_refused(
+        [](Program& p) {
+            p.bindings[2].name = "x";
+            p.bindings[0].direction = Direction::kInOut;
+        },
+        expected);
+    for (size_t i : {0, 2, 3})
+        expect_refused([i](Program& p) { p.bindings[i].name = ""; }, "has no name");
 }
 
 TEST(HostileProgram, EntriesOfOneNameOrTooManyAreRefused) {

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <random>
 
@@ -100,6 +101,75 @@ TEST(Package, HoldsEachProfileAndTheWeightsOnce) {
                       0);
         }
     }
+}
+
+TEST(Package, ProgramsOfOtherContentsOrGraphsThanStatedAreFound) {
+    const auto checked = [](const std::function<void(Program&)>& change) {
+        PackageContents contents = make_contents();
+        Program& program = contents.device_targets[1].program;
+        for (PackedDeviceTarget& target : contents.device_targets) {
+            target.program.graph_hash = contents.graph_hash;
+            target.program.hash = content_hash(target.program);
+        }
+        change(program);
+        const std::vector<std::byte> bytes = save_package(std::move(contents)).value();
+        PackageView view;
+        ViewError error;
+        EXPECT_TRUE(view.open(bytes, &error)) << error.text.c_str();
+        return view.check_programs(&error) ? std::string() : std::string(error.text.c_str());
+    };
+    EXPECT_EQ(checked([](Program&) {}), "");
+    // Source, labels and debug tables are for people.
+    EXPECT_EQ(checked([](Program& p) { p.kernels[0].source = "none", p.commands[0].label = "x"; }),
+              "");
+    const std::string differs = "program: its content hash is ";
+    for (const auto& change : std::vector<std::function<void(Program&)>>{
+             [](Program& p) { p.hash ^= 1; }, [](Program& p) { p.max_batch_size -= 1; },
+             [](Program& p) { p.kernels[0].name = "other"; },
+             [](Program& p) { p.bindings[0].name = "other"; },
+             [](Program& p) { p.data.back() ^= std::byte{1}; },
+             [](Program& p) { p.variables[0].kind = VariableKind::kParam; }})
+        EXPECT_EQ(checked(change).substr(0, differs.size()), differs);
+    EXPECT_EQ(checked([](Program& p) { p.graph_hash = 43; }),
+              "package: device target 1: its program is of another graph; cook it again");
+}
+
+// Packages store initial values once, so that their positions differ from those that were hashed.
+TEST(Package, TheContentHashDoesNotDependOnWhereInitialValuesLie) {
+    Program program = make_program("fast");
+    program.hash = content_hash(program);
+    PackageContents contents = make_contents();
+    (void)contents.pool.add(bytes_of("something that other programs have in front"));
+    contents.device_targets[0].program = program;
+    const std::vector<std::byte> bytes = save_package(std::move(contents)).value();
+    PackageView view;
+    ViewError error;
+    ASSERT_TRUE(view.open(bytes, &error)) << error.text.c_str();
+    const Result<Program> packed = load_program(view.program(0), view.weights());
+    ASSERT_TRUE(packed.ok()) << packed.status().message();
+    EXPECT_NE(packed->variables[0].data_offset, program.variables[0].data_offset);
+    EXPECT_EQ(content_hash(*packed), program.hash);
+}
+
+// Variables that share initial values could make hashing take longer than any file does.
+TEST(Package, HashingManyVariablesOfTheSameValuesIsBounded) {
+    Program program = make_program("fast");
+    program.data.resize(8 << 20);
+    const Variable first = program.variables[0];
+    program.variables.clear();
+    for (uint64_t i = 0; i < 4000; ++i) {
+        Variable variable = first;
+        variable.name = "v" + std::to_string(i);
+        variable.shape = {Dim(2 << 20)};
+        variable.bytes = 8 << 20;
+        variable.offset = i * variable.bytes;
+        variable.data_offset = 0;
+        program.variables.push_back(variable);
+    }
+    program.weights_bytes = 4000 * (uint64_t{8} << 20);
+    const auto begin = std::chrono::steady_clock::now();
+    (void)content_hash(program);  // 32 GB, were they all hashed
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
 }
 
 TEST(Package, HoldsAManifestOfAgentsWhereThereIsOne) {

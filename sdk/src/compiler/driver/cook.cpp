@@ -178,6 +178,8 @@ Result<uint64_t> max_batch_size_of(const PackageView& package) {
 Result<Cooked> recook(std::span<const std::byte> package, const CookOptions& options) {
     return or_out_of_memory([&]() -> Result<Cooked> {
         HEARTH_ASSIGN(const OpenPackage open, open_package(package));
+        ViewError error;
+        if (!open.view.check_programs(&error)) return Status(error.code, error.text.c_str());
         HEARTH_ASSIGN(std::vector<Graph> graphs,
                       load_graphs(open.view.graph(), open.view.weights()));
         CookOptions kept = options;

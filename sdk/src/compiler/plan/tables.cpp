@@ -275,6 +275,7 @@ class TableMaker {
                                  const std::vector<std::string>& elements = {}) {
         const std::string_view kind = direction == Direction::kInput ? "input" : "output";
         const std::string what = entry_name(e) + ": " + std::string(kind) + " '" + name + "'";
+        if (name.empty()) return invalid_argument(what + " has no name");
         for (Declared& known : bindings_by_name_[std::pair(direction, name)]) {
             const size_t other = std::exchange(known.last_entry, e);
             if (other == e) return invalid_argument(what + " is declared twice");

@@ -27,7 +27,7 @@ hearth_result check_profile(const Context& context, const PackageView& package, 
                             hearth_trust_level trust, FixedText<512>& why) {
     ProgramView view;
     ViewError error;
-    if (!view.open(package.program(index), &error, package.weights())) {
+    if (!package.open_program(index, &view, &error)) {
         why.set("%s", error.text.c_str());
         return result_of(error.code);
     }
@@ -86,7 +86,9 @@ hearth_result LoadedProgram::adopt(Context& context, std::span<const std::byte> 
     }
     program->agents_ = agents;
     ViewError error;
-    if (!program->view_.open(bytes, &error, outside)) {
+    // A hash that is not the program's could make the application take it for another.
+    if (!program->view_.open(bytes, &error, outside) ||
+        (trust == HEARTH_TRUST_UNTRUSTED && !check_content_hash(program->view_, &error))) {
         allocator.destroy(program);
         return context.fail(result_of(error.code), "%s", error.text.c_str());
     }
