@@ -1081,8 +1081,8 @@ class ReadbacksMachine {
     static Names states() { return {"kIdle", "kWaiting", "kFull"}; }
 
     explicit ReadbacksMachine(int variant) : most_(1 + variant / 2), fills_(variant % 2 == 1) {
-        EXPECT_TRUE(
-            readbacks_.allocate(memory_.host, static_cast<uint32_t>(most_), 1, kStatusWords));
+        EXPECT_TRUE(readbacks_.allocate(memory_.host, static_cast<uint32_t>(most_), 1,
+                                        kSavedStatusWords, 0));
     }
     bool reach(const std::string& state) {
         if (state == "kWaiting" && most_ == 1) return false;
@@ -1122,7 +1122,7 @@ TEST(DriverStates, ReadbacksArriveInOrder) {
         Random random(seed);
         TestMemory memory;
         Readbacks readbacks;
-        ASSERT_TRUE(readbacks.allocate(memory.host, 4, 1, kStatusWords));
+        ASSERT_TRUE(readbacks.allocate(memory.host, 4, 1, kSavedStatusWords, 0));
         std::deque<uint64_t> waiting;
         uint64_t pushed = 0;
         for (int step = 0; step < kSteps; ++step) {
@@ -1147,7 +1147,7 @@ TEST(DriverStates, ReadbacksArriveInOrder) {
 TEST(DriverStates, ActionsOfAnotherSizeAreIgnored) {
     TestMemory memory;
     Readbacks readbacks;
-    ASSERT_TRUE(readbacks.allocate(memory.host, 1, 2, kStatusWords));
+    ASSERT_TRUE(readbacks.allocate(memory.host, 1, 2, kSavedStatusWords, 0));
     const float actions[] = {1, 2, 3};
     const auto bytes = std::as_bytes(std::span(actions));
     for (const size_t size : {0, 4, 7, 9, 12}) {
@@ -1158,6 +1158,53 @@ TEST(DriverStates, ActionsOfAnotherSizeAreIgnored) {
     readbacks.take_actions(bytes.first(8), 5);
     EXPECT_EQ(readbacks.actions_decision(), 5u);
     EXPECT_EQ(readbacks.actions()[1], 2);
+}
+
+// Programs of earlier versions have fewer counters.
+TEST(DriverStates, StatusOfEachVersionIsJoined) {
+    EXPECT_FALSE(Readbacks::is_status_size(0));
+    EXPECT_FALSE(Readbacks::is_status_size(kMetricCount - 2));
+    EXPECT_FALSE(Readbacks::is_status_size(kMetricCount + 1)) << "half a counter";
+    EXPECT_FALSE(Readbacks::is_status_size(kSavedStatusWords + 2));
+    EXPECT_FALSE(Readbacks::is_status_size(UINT64_MAX / 4 * 2 + 1));
+    EXPECT_FALSE(Readbacks::is_recent_size(Readbacks::kRecentWords + 1));
+    for (size_t counters = 0; counters <= kSavedCounterCount; ++counters)
+        for (size_t recent = 0; recent <= Readbacks::kRecentWords; ++recent) {
+            SCOPED_TRACE(counters);
+            const size_t size = kMetricCount + 2 * counters;
+            ASSERT_TRUE(Readbacks::is_status_size(size));
+            ASSERT_TRUE(Readbacks::is_recent_size(recent));
+            TestMemory memory;
+            Readbacks readbacks;
+            ASSERT_TRUE(readbacks.allocate(memory.host, 1, 1, size, recent));
+            std::vector<uint32_t> words(size), later(recent);
+            for (size_t i = 0; i < kMetricCount; ++i)
+                words[i] = std::bit_cast<uint32_t>(static_cast<float>(i) + 0.5f);
+            for (size_t i = 0; i < counters; ++i) {
+                words[kMetricCount + i] = static_cast<uint32_t>(100 + i);
+                words[kMetricCount + counters + i] = 1;  // 2^32
+            }
+            for (size_t i = 0; i < recent; ++i) later[i] = static_cast<uint32_t>(200 + i);
+            const auto bytes = std::as_bytes(std::span(words));
+            const auto later_bytes = std::as_bytes(std::span(later));
+            readbacks.take_status(bytes.first(bytes.size() - 1), later_bytes, 9);
+            if (recent > 0) readbacks.take_status(bytes, later_bytes.first(4 * recent - 1), 9);
+            EXPECT_EQ(readbacks.status_frame_number(), 0u) << "of another size";
+            readbacks.take_status(bytes, later_bytes, 9);
+            EXPECT_EQ(readbacks.status_frame_number(), 9u);
+            const StatusView status = readbacks.status();
+            for (size_t i = 0; i < kMetricCount; ++i)
+                EXPECT_EQ(status[static_cast<AgentMetric>(i)], static_cast<float>(i) + 0.5f);
+            for (size_t i = 0; i < kCounterCount; ++i) {
+                const size_t n = i - kSavedCounterCount;
+                EXPECT_EQ(status[static_cast<Counter>(i)], i < counters
+                                                               ? 100 + i + (uint64_t{1} << 32)
+                                                           : i < kSavedCounterCount ? 0
+                                                           : n < recent             ? 200 + n
+                                                                                    : 0)
+                    << i;
+            }
+        }
 }
 
 // --- Demonstrations ---

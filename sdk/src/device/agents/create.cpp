@@ -152,11 +152,32 @@ hearth_result hearth_agents::check_program() {
         return HEARTH_ERROR_INCOMPATIBLE;
     }
     if (status.bytes % 4 != 0 || !Readbacks::is_status_size(status.bytes / 4)) {
-        error.set("state '%s' has %llu bytes, expected at most %zu", status.name,
-                  wide(status.bytes), 4 * kStatusWords);
+        error.set("state '%s' has %llu bytes, expected %zu for %zu metrics and up to %zu counters",
+                  status.name, wide(status.bytes), 4 * kSavedStatusWords, kMetricCount,
+                  kSavedCounterCount);
         return HEARTH_ERROR_INCOMPATIBLE;
     }
-    return HEARTH_OK;
+    hearth_variable_info recent = hearth_variable_info_default();
+    description.has_recent =
+        find_variable(program, "agents.recent", &recent_variable) == HEARTH_OK &&
+        hearth_program_get_variable(program, recent_variable, &recent) == HEARTH_OK;
+    if (recent.bytes % 4 != 0 || !Readbacks::is_recent_size(recent.bytes / 4)) {
+        error.set("state '%s' has %llu bytes, expected at most %zu", recent.name,
+                  wide(recent.bytes), 4 * Readbacks::kRecentWords);
+        return HEARTH_ERROR_INCOMPATIBLE;
+    }
+    if (manifest.n_steps() > 0 || manifest.train_freq() == 0) return HEARTH_OK;
+    hearth_variable_info waiting = hearth_variable_info_default();
+    const uint64_t waiting_bytes = uint64_t{4} * sizes.agents * manifest.waiting_decisions();
+    uint32_t index = 0;
+    if (find_variable(program, "waiting.id", &index) == HEARTH_OK)
+        (void)hearth_program_get_variable(program, index, &waiting);
+    if (waiting.bytes == waiting_bytes) return HEARTH_OK;
+    error.set(
+        "state 'waiting.id' has %llu bytes, expected %llu for %u waiting decisions of %u agents; "
+        "make the manifest with the learner of these entries",
+        wide(waiting.bytes), wide(waiting_bytes), manifest.waiting_decisions(), sizes.agents);
+    return HEARTH_ERROR_INCOMPATIBLE;
 }
 
 /// Compares the memory that the agents need with the limit, by default one that grows with the
@@ -192,8 +213,11 @@ hearth_result hearth_agents::check_memory(const hearth_agents_create_info& info)
 hearth_result hearth_agents::allocate(const hearth_agents_create_info& info) {
     const AgentManifestView& manifest = description.manifest;
     const Sizes& sizes = description.sizes;
-    hearth_variable_info status = hearth_variable_info_default();
+    hearth_variable_info status = hearth_variable_info_default(),
+                         recent = hearth_variable_info_default();
     (void)hearth_program_get_variable(program, status_variable, &status);
+    if (description.has_recent)
+        (void)hearth_program_get_variable(program, recent_variable, &recent);
     const uint32_t in_flight = recorded_frames(info);
     Schedule schedule;
     schedule.n_steps = manifest.n_steps();
@@ -208,7 +232,8 @@ hearth_result hearth_agents::allocate(const hearth_agents_create_info& info) {
         updates.allocate(*allocator, schedule) && roster.allocate(*allocator, sizes.agents) &&
         rollout.allocate(*allocator, sizes) && demonstrations.allocate(*allocator, sizes) &&
         readbacks.allocate(*allocator, in_flight, size_t{sizes.agents} * sizes.action,
-                           static_cast<size_t>(status.bytes / sizeof(uint32_t))) &&
+                           static_cast<size_t>(status.bytes / sizeof(uint32_t)),
+                           static_cast<size_t>(recent.bytes / sizeof(uint32_t))) &&
         hyperparameters.values.resize(*allocator, manifest.hyperparameter_count()) &&
         hyperparameters.recorded.resize(*allocator, manifest.hyperparameter_count());
     if (!is_made) {
@@ -332,7 +357,7 @@ hearth_result hearth_agents::create_sessions(const hearth_agents_create_info& in
         info.enable_saved_games != 0 ? hearth_program_get_saved_game_size(program) : 0;
     create.readback_bytes = 2 * brain + 2 * game + 3 * in_flight * frame_bytes;
     create.upload_bytes += game;
-    create.readback_count = 2 * in_flight + 5;
+    create.readback_count = 3 * in_flight + 5;
     create.max_pending_timings = in_flight * kMaxRecordings;
     if (const auto r = hearth_session_create(context, &create, &session); r != HEARTH_OK) {
         error.set("%s", hearth_context_error(context));

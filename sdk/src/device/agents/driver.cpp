@@ -288,14 +288,19 @@ hearth_result hearth_agents::record_demonstrations(VkCommandBuffer commands) {
 void hearth_agents::read_back(VkCommandBuffer commands) {
     // With too many frames in flight a later frame reads back.
     if (readbacks.state() == ReadbackState::kFull) return;
+    const auto record = [&](uint32_t variable) {
+        hearth_readback_info info = hearth_readback_info_default();
+        info.command_buffer = commands;
+        info.variable = variable;
+        hearth_readback readback = 0;
+        return hearth_record_readback(session, &info, &readback) == HEARTH_OK ? readback : 0;
+    };
     Readbacks::InFlight r;
     r.decision = decisions;
-    hearth_readback_info info = hearth_readback_info_default();
-    info.command_buffer = commands;
-    info.variable = action_variable;
-    if (hearth_record_readback(session, &info, &r.actions) != HEARTH_OK) return;
-    info.variable = status_variable;
-    if (hearth_record_readback(session, &info, &r.status) != HEARTH_OK) r.status = 0;
+    r.actions = record(action_variable);
+    if (r.actions == 0) return;
+    r.status = record(status_variable);
+    if (description.has_recent) r.recent = record(recent_variable);
     readbacks.push(r);
 }
 
@@ -332,22 +337,25 @@ void hearth_agents::poll() {
     poll_saved_game();
     while (readbacks.state() != ReadbackState::kIdle) {
         const Readbacks::InFlight r = readbacks.oldest();
-        const void* data = nullptr;
-        uint64_t bytes = 0, frame_number = 0;
-        const hearth_result result =
-            hearth_readback_poll(session, r.actions, &data, &bytes, &frame_number);
-        if (result == HEARTH_NOT_READY) return;
-        const auto contents = [&] {
-            return std::span(static_cast<const std::byte*>(data), static_cast<size_t>(bytes));
+        hearth_result result = HEARTH_OK;
+        uint64_t frame_number = 0;
+        // Empty unless it has arrived.
+        const auto contents_of = [&](hearth_readback readback) -> std::span<const std::byte> {
+            const void* data = nullptr;
+            uint64_t bytes = 0;
+            if (readback == 0) return {};
+            result = hearth_readback_poll(session, readback, &data, &bytes, &frame_number);
+            if (result != HEARTH_OK) return {};
+            return {static_cast<const std::byte*>(data), static_cast<size_t>(bytes)};
         };
-        if (result == HEARTH_OK) readbacks.take_actions(contents(), r.decision);
-        hearth_readback_release(session, r.actions);
-        if (r.status != 0 &&
-            hearth_readback_poll(session, r.status, &data, &bytes, &frame_number) == HEARTH_OK) {
-            readbacks.take_status(contents(), frame_number);
-            watch_publications(r.decision);
-        }
-        hearth_readback_release(session, r.status);
+        const std::span<const std::byte> actions = contents_of(r.actions);
+        if (result == HEARTH_NOT_READY) return;
+        readbacks.take_actions(actions, r.decision);
+        const std::span<const std::byte> status = contents_of(r.status);
+        readbacks.take_status(status, contents_of(r.recent), frame_number);
+        if (!status.empty()) watch_publications(r.decision);
+        for (const hearth_readback readback : {r.actions, r.status, r.recent})
+            if (readback != 0) hearth_readback_release(session, readback);
         readbacks.pop();
     }
 }

@@ -5,14 +5,15 @@
 
 #include "device/agents/readbacks.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace hearth::agents {
 
 bool Readbacks::allocate(HostAllocator& allocator, uint32_t most, size_t action_floats,
-                         size_t status_words) {
+                         size_t status_words, size_t recent_words) {
+    HEARTH_ASSERT(is_status_size(status_words) && is_recent_size(recent_words));
     status_words_ = status_words;
+    recent_words_ = recent_words;
     return ring_.resize(allocator, most) && actions_.resize(allocator, action_floats);
 }
 
@@ -33,15 +34,16 @@ void Readbacks::take_actions(std::span<const std::byte> bytes, uint64_t decision
     actions_decision_ = decision;
 }
 
-void Readbacks::take_status(std::span<const std::byte> bytes, uint64_t frame_number) {
-    if (bytes.size() != status_words_ * sizeof(uint32_t)) return;
-    std::array<uint32_t, kStatusWords> words;
-    std::memcpy(words.data(), bytes.data(), bytes.size());
-    const size_t counters = (status_words_ - kMetricCount) / 2;
-    status_ = {};
-    std::copy_n(words.begin(), kMetricCount + counters, status_.begin());
-    std::copy_n(words.begin() + kMetricCount + counters, counters,
-                status_.begin() + kMetricCount + kCounterCount);
+void Readbacks::take_status(std::span<const std::byte> status, std::span<const std::byte> recent,
+                            uint64_t frame_number) {
+    std::array<uint32_t, kSavedStatusWords> saved{};
+    std::array<uint32_t, kRecentWords> later{};
+    if (status.size() != status_words_ * sizeof saved[0] ||
+        recent.size() != recent_words_ * sizeof later[0])
+        return;
+    std::memcpy(saved.data(), status.data(), status.size());
+    if (!recent.empty()) std::memcpy(later.data(), recent.data(), recent.size());
+    status_ = status_words(std::span(saved).first(status_words_), later);
     status_frame_number_ = frame_number;
 }
 

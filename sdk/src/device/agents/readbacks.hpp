@@ -32,16 +32,20 @@ enum class ReadbackState : uint8_t {
 class Readbacks {
   public:
     struct InFlight {
-        hearth_readback actions = 0, status = 0;
+        hearth_readback actions = 0, status = 0, recent = 0;
         uint64_t decision = 0;  ///< its number
     };
-    /// action_floats: of all agents.  status_words: of the program's status variable.
+    static constexpr size_t kRecentWords = kCounterCount - kSavedCounterCount;
+    /// action_floats: of all agents.  status_words, recent_words: of the states agents.status and
+    /// agents.recent; 0: the program has none.
     [[nodiscard]] bool allocate(HostAllocator& allocator, uint32_t most, size_t action_floats,
-                                size_t status_words);
-    /// True for the sizes that a status variable had in some version: later ones append counters.
+                                size_t status_words, size_t recent_words);
+    /// True for the sizes that the states had in some version: later ones append counters.
     static bool is_status_size(uint64_t words) {
-        return words >= kMetricCount && words <= kStatusWords && (words - kMetricCount) % 2 == 0;
+        return words >= kMetricCount && words <= kSavedStatusWords &&
+               (words - kMetricCount) % 2 == 0;
     }
+    static bool is_recent_size(uint64_t words) { return words <= kRecentWords; }
 
     ReadbackState state() const {
         return count_ == 0              ? ReadbackState::kIdle
@@ -53,9 +57,10 @@ class Readbacks {
     const InFlight& newest() const { return ring_[(oldest_ + count_ - 1) % ring_.size()]; }
     void pop();
 
-    /// Takes over contents of the variables' sizes; others are ignored.
+    /// Take over contents of the variables' sizes; others are ignored.
     void take_actions(std::span<const std::byte> bytes, uint64_t decision);
-    void take_status(std::span<const std::byte> bytes, uint64_t frame_number);
+    void take_status(std::span<const std::byte> status, std::span<const std::byte> recent,
+                     uint64_t frame_number);
 
     const float* actions() const { return actions_.data(); }
     uint64_t actions_decision() const { return actions_decision_; }
@@ -67,7 +72,7 @@ class Readbacks {
     size_t oldest_ = 0, count_ = 0;
     Array<float> actions_;
     uint64_t actions_decision_ = 0;
-    size_t status_words_ = 0;
+    size_t status_words_ = 0, recent_words_ = 0;
     std::array<uint32_t, kStatusWords> status_{};
     uint64_t status_frame_number_ = 0;
 };
