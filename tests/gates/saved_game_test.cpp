@@ -5,6 +5,10 @@
 
 #include "gates/driver_host.hpp"
 
+#include <gtest/gtest-spi.h>
+
+#include <bit>
+
 namespace hearth::gates {
 namespace {
 
@@ -75,6 +79,25 @@ struct World {
     }
 };
 
+/// A frame of the game, and frames of nothing but learning until none is owed.
+void step(Host& host, World& world, int frame) {
+    ASSERT_TRUE(
+        host.frame({.learning_budget_us = 1e6}, [&] { world.play(host.agents, frame); }).ok());
+    for (int i = 0; i < 20 && (i == 0 || host.agents.status().owed_gradient_steps > 0); ++i) {
+        host.agents.finish_update();
+        ASSERT_TRUE(host.frame({.learning_budget_us = 1e6, .request_decision = false}).ok());
+    }
+    ASSERT_EQ(host.agents.status().owed_gradient_steps, 0);
+}
+
+std::vector<std::byte> saved(Host& host) {
+    EXPECT_TRUE(host.agents.save_game().ok());
+    host.settle();
+    const auto game = host.agents.saved_game();
+    EXPECT_TRUE(game.ok());
+    return game.ok() ? *game : std::vector<std::byte>();
+}
+
 // The second half is played once by those who played the first, and once by a new process.
 TEST_F(SavedGameTest, AGameThatIsKilledAndResumedGoesOnToTheByte) {
     constexpr int kHalf = 30, kFrames = 60;
@@ -89,15 +112,10 @@ TEST_F(SavedGameTest, AGameThatIsKilledAndResumedGoesOnToTheByte) {
             ASSERT_TRUE(first->agents.remove(world.ids[1]).ok());
             world.ids[1] = *first->agents.add();
             for (int frame = 1; frame <= kFrames; ++frame) {
-                if (frame == kHalf || frame == kFrames) {
-                    ASSERT_TRUE(first->agents.save_game().ok());
-                }
-                ASSERT_TRUE(
-                    first->frame(everything(), [&] { world.play(first->agents, frame); }).ok());
-                if (frame == kHalf + 1) middle = *first->agents.saved_game();
+                step(*first, world, frame);
+                if (frame == kHalf) middle = saved(*first);
             }
-            first->settle();
-            end = *first->agents.saved_game();
+            end = saved(*first);
         }
         ASSERT_FALSE(middle.empty());
         const auto second = host(game.graphs, game.manifest);
@@ -105,20 +123,89 @@ TEST_F(SavedGameTest, AGameThatIsKilledAndResumedGoesOnToTheByte) {
         ASSERT_TRUE(second->agents.load(middle).ok()) << second->agents.load(middle).message();
         ASSERT_TRUE(second->frame({.learning_budget_us = 1e6, .request_decision = false}).ok());
         EXPECT_EQ(second->agents.count(), 3u);
-        for (int frame = kHalf + 1; frame <= kFrames; ++frame) {
-            if (frame == kFrames) {
-                ASSERT_TRUE(second->agents.save_game().ok());
-            }
-            ASSERT_TRUE(
-                second->frame(everything(), [&] { world.play(second->agents, frame); }).ok());
-        }
-        second->settle();
-        const auto resumed = second->agents.saved_game();
-        ASSERT_TRUE(resumed.ok());
-        EXPECT_EQ(resumed->size(), end.size());
-        EXPECT_TRUE(*resumed == end);
+        for (int frame = kHalf + 1; frame <= kFrames; ++frame) step(*second, world, frame);
+        const std::vector<std::byte> resumed = saved(*second);
+        EXPECT_EQ(resumed.size(), end.size());
+        EXPECT_TRUE(resumed == end);
         EXPECT_GT(second->agents.status()[Counter::kGradientSteps], 0u);
     }
+}
+
+// Agents that never publish decide by the same weights whatever they have learned.
+TEST_F(SavedGameTest, ABudgetDelaysWhatIsLearnedAndChangesNothing) {
+    for (Game& game : games()) {
+        SCOPED_TRACE(game.name);
+        game.manifest.sync_interval = 1u << 20;
+        std::vector<std::byte> expected;
+        for (const double budget : {20.0, 500.0, 1e9}) {
+            const auto played = host(game.graphs, game.manifest);
+            ASSERT_NE(played, nullptr);
+            World world;
+            for (int i = 0; i < 3; ++i) world.ids.push_back(*played->agents.add());
+            for (int frame = 1; frame <= 60; ++frame) {
+                ASSERT_TRUE(played
+                                ->frame({.learning_budget_us = budget},
+                                        [&] { world.play(played->agents, frame); })
+                                .ok());
+            }
+            const AgentsStatus status = played->agents.status();
+            if (budget == 20) {
+                EXPECT_GT(status.owed_gradient_steps, 0) << "nothing was delayed";
+            }
+            EXPECT_EQ(status.samples_paused, 0u);
+            for (int i = 0; i < 100 && played->agents.status().owed_gradient_steps > 0; ++i) {
+                played->agents.finish_update();
+                ASSERT_TRUE(
+                    played->frame({.learning_budget_us = budget, .request_decision = false}).ok());
+            }
+            // The status is of the last decision.
+            step(*played, world, 61);
+            EXPECT_TRUE(played->agents.take_snapshot().ok());
+            played->settle();
+            const auto brain = played->agents.save();
+            ASSERT_TRUE(brain.ok());
+            if (expected.empty()) expected = *brain;
+            EXPECT_TRUE(*brain == expected) << budget;
+            EXPECT_GT(played->agents.status()[Counter::kGradientSteps], 40u);
+        }
+    }
+}
+
+TEST_F(SavedGameTest, ASlowLearnerPausesCollectionAndCatchesUp) {
+    Sac sac;
+    sac.replay.n_agents = 4;
+    sac.replay.buffer_size = 64;
+    sac.replay.batch_size = 8;
+    sac.replay.learning_starts = 2;
+    sac.replay.waiting_decisions = 4;
+    const auto played = host(build_agent_graphs(moving_spec(), mlp_network({8}), sac, 1),
+                             make_manifest(moving_spec(), sac));
+    ASSERT_NE(played, nullptr);
+    World world;
+    for (int i = 0; i < 3; ++i) world.ids.push_back(*played->agents.add());
+    for (int frame = 1; frame <= 10; ++frame) {
+        ASSERT_TRUE(
+            played->frame({.learning_budget_us = 0}, [&] { world.play(played->agents, frame); })
+                .ok());
+    }
+    // The first decision ends no other, four wait, and those after them are not collected.
+    AgentsStatus status = played->agents.status();
+    EXPECT_EQ(status.owed_gradient_steps, 4 * 3 - 2);
+    EXPECT_EQ(status.samples_paused, 5u * 3);
+    step(*played, world, 11);
+    step(*played, world, 12);
+    played->settle();
+    status = played->agents.status();
+    EXPECT_EQ(status.owed_gradient_steps, 0);
+    EXPECT_EQ(status.samples_paused, 6u * 3);
+    EXPECT_EQ(played->slot("replay.size")[0], std::bit_cast<float>(5 * 3));
+
+    // A manifest of another queue than the program's is refused.
+    AgentManifest other = make_manifest(moving_spec(), sac);
+    other.waiting_decisions = 8;
+    EXPECT_NONFATAL_FAILURE(
+        (void)host(build_agent_graphs(moving_spec(), mlp_network({8}), sac, 1), other),
+        "waiting.id");
 }
 
 TEST_F(SavedGameTest, ABrainForPlayHoldsWeightsAndStatisticsAlone) {

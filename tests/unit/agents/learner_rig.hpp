@@ -31,6 +31,16 @@ class InterpretedLearner {
         }
     }
 
+    /// Samples are added after the entry frame, which therefore counts those of the frame before.
+    bool adds_samples() const { return graphs_.contains("add_samples"); }
+    /// Runs the entry frame and, of learners that have it, add_samples, as a driver does.
+    void frame(const NamedTensors& inputs, int64_t rows = 1) {
+        run("frame", inputs, rows);
+        if (!adds_samples()) return;
+        HostTensor row(DType::kU32, {rows});
+        for (int64_t i = 0; i < rows; ++i) row.set(i, static_cast<double>(i));
+        run("add_samples", {{"row", row}}, rows);
+    }
     NamedTensors run(const std::string& entry, const NamedTensors& inputs = {}, int64_t rows = 1) {
         auto outputs = interpret(graphs_.at(entry), inputs, weights, rows);
         EXPECT_TRUE(outputs.ok()) << entry << ": " << outputs.status().message();

@@ -291,13 +291,13 @@ TEST(PpoRails, EpisodesThatEndWhileTheWindowIsFullAreCountedAndNotJoined) {
     const auto step = [&](double begins, double reward, double end, double seen = 0.1) {
         HostTensor observation(DType::kF32, {1, 5});
         for (int64_t i = 0; i < 5; ++i) observation.set(i, seen);
-        learner.run("frame", {{"id", HostTensor(DType::kU32, {1})},
-                              {"observation", observation},
-                              {"exploration", HostTensor::scalar(1)},
-                              {"final_observation", observation},
-                              {"reward", HostTensor::of({1}, std::vector<double>{reward})},
-                              {"done_kind", HostTensor::of({1}, std::vector<double>{end})},
-                              {"episode_start", HostTensor::of({1}, std::vector<double>{begins})}});
+        learner.frame({{"id", HostTensor(DType::kU32, {1})},
+                       {"observation", observation},
+                       {"exploration", HostTensor::scalar(1)},
+                       {"final_observation", observation},
+                       {"reward", HostTensor::of({1}, std::vector<double>{reward})},
+                       {"done_kind", HostTensor::of({1}, std::vector<double>{end})},
+                       {"episode_start", HostTensor::of({1}, std::vector<double>{begins})}});
     };
     step(1, 100, 0);  // ends nothing: no step of an episode, and no reward
     const auto episode = [&](int length, double nan_at = -1) {

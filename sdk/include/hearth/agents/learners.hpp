@@ -185,6 +185,12 @@ struct ReplayOptions {
     int64_t buffer_size = 50'000;
     int64_t batch_size = 128;
     int64_t learning_starts = 1'000;
+    /// In the driver, gradient_steps minibatches follow every train_freq samples of all agents.
+    /// Its budget of time delays them; while more than waiting_decisions decisions wait to be
+    /// learned from, agents decide and their samples are not collected.
+    int64_t train_freq = 1;
+    int64_t gradient_steps = 1;
+    int64_t waiting_decisions = 256;
     double reward_scale = 1;
     bool normalize_observations = false;
 };
@@ -195,7 +201,7 @@ struct ReplayOptions {
 /// `exploration` of act is epsilon, the fraction of random actions.  With masks, store also takes
 /// next_mask [batch, mask size].
 struct Dqn {
-    ReplayOptions replay = {};
+    ReplayOptions replay{.train_freq = 4};
     Hyperparameter learning_rate = 2.5e-4;
     double gamma = 0.99;
     int64_t return_steps = 1;  ///< of n-step returns, 1 to 16

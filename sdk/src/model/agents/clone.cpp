@@ -52,7 +52,7 @@ struct BehaviorCloningBuilder {
         const Policy p = policy(trace, observation, mask,
                                 published_normalizer(trace, schema, clone.normalize_observations));
         const ActionSample sample =
-            p.distribution.sample(global_step(trace, "act.steps"), rng_key("act", seed));
+            p.distribution.sample(random_counter(trace, "act.steps", seed), rng_key("act"));
         const Tensor likeliest = p.distribution.mode();
         const Tensor explores = greater(explore, 0.5);
         return {where(explores, sample.action, likeliest),
@@ -103,8 +103,8 @@ struct BehaviorCloningBuilder {
     void learn(Trace& trace) const {
         StatusWriter status(trace, "learn");
         const ReplayBuffer ring(trace, clone.buffer_size);
-        const Tensor counter = global_step(trace, "learn.draws");
-        const Tensor place = ring.draw(counter, rng_key("replay", seed), clone.batch_size);
+        const Tensor counter = random_counter(trace, "learn.draws", seed);
+        const Tensor place = ring.draw(counter, rng_key("replay"), clone.batch_size);
         const Tensor observation =
             take(ring.column("observation", schema.observation_size()), place);
         const Tensor decision = take(ring.column("decision", schema.action_size()), place);
@@ -245,7 +245,7 @@ AgentGraphs build_regression_graphs(const PolicyNetwork& network, const Regressi
         StatusWriter status(trace, "learn");
         const ReplayBuffer ring(trace, r.buffer_size);
         const Tensor place =
-            ring.draw(global_step(trace, "learn.draws"), rng_key("replay", seed), r.batch_size);
+            ring.draw(random_counter(trace, "learn.draws", seed), rng_key("replay"), r.batch_size);
         const Tensor output = network_of(trace, take(ring.column("input", r.input_size), place));
         const Tensor wanted = take(ring.column("target", r.output_size), place);
         const Tensor loss = r.huber_delta > 0 ? huber_loss(output, wanted, r.huber_delta)

@@ -90,14 +90,14 @@ struct ChoiceNet {
         const Values values = masked(this->values(trace, prefix, observation,
                                                   published_normalizer(trace, schema, normalizes)),
                                      mask);
-        const Tensor counter = global_step(trace, "act.steps");
-        const Tensor draw = random_uniform(counter, rng_key("act.explore", seed), {kBatch, 1});
+        const Tensor counter = random_counter(trace, "act.steps", seed);
+        const Tensor draw = random_uniform(counter, rng_key("act.explore"), {kBatch, 1});
         const Tensor is_random = less(draw, explore);
         std::vector<Tensor> columns;
         for (size_t i = 0; i < values.size(); ++i) {
             const Tensor even = where(less_equal(values[i], kAbsent), kAbsent, values[i] * 0.0);
             const Tensor any =
-                categorical(counter, rng_key("act." + schema.actions()[i].name, seed), even);
+                categorical(counter, rng_key("act." + schema.actions()[i].name), even);
             columns.push_back(where(is_random, unsqueeze(cast(any, DType::kF32), {-1}),
                                     cast(argmax(values[i], -1, true), DType::kF32)));
         }
@@ -228,8 +228,12 @@ struct DqnBuilder {
 
     void frame(Trace& trace) const {
         const Frame f = Frame::declare(trace, schema, dqn.replay.n_agents, {.next_mask = true});
-        net.finish_frame(trace, f, keep(trace, f.transition), "q",
-                         dqn.replay.normalize_observations);
+        WaitingTransitions(trace, schema, dqn.replay, true).append(f.transition);
+        net.finish_frame(trace, f, {}, "q", dqn.replay.normalize_observations);
+    }
+
+    void add_samples(Trace& trace) const {
+        (void)keep(trace, WaitingTransitions(trace, schema, dqn.replay, true).take_oldest());
     }
 
     struct Draw {
@@ -239,8 +243,8 @@ struct DqnBuilder {
 
     Draw draw(Trace& trace, const ReplayBuffer& ring) const {
         const int64_t batch = dqn.replay.batch_size;
-        const Tensor counter = global_step(trace, "learn.draws");
-        const uint64_t key = rng_key("replay", seed);
+        const Tensor counter = random_counter(trace, "learn.draws", seed);
+        const uint64_t key = rng_key("replay");
         if (!has_priority())
             return {ring.draw(counter, key, batch),
                     trace.constant(HostTensor::of(
@@ -419,7 +423,7 @@ struct TamerBuilder {
         // Samples judged decisions only, with probability proportional to their credit.
         const Tensor up_to = cumsum(weights, 0);
         const Tensor total = slice(up_to, 0, praise.buffer_size - 1, praise.buffer_size);
-        const Tensor u = random_uniform(global_step(trace, "learn.draws"), rng_key("replay", seed),
+        const Tensor u = random_uniform(random_counter(trace, "learn.draws", seed), rng_key("replay"),
                                         {praise.batch_size});
         const Tensor place =
             minimum(cast(searchsorted(up_to, u * total, true), DType::kI32),
@@ -469,6 +473,7 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
         {{"act", [&](Trace& t) { net.act(t, "q", dqn.replay.normalize_observations); }},
          {"store", [&](Trace& t) { b.store(t); }},
          {"frame", [&](Trace& t) { b.frame(t); }},
+         {"add_samples", [&](Trace& t) { b.add_samples(t); }},
          {"learn", [&](Trace& t) { b.learn(t); }}});
 }
 

@@ -68,6 +68,9 @@ void for_each_hyperparameter(Learner& l, Visit&& visit) {
         visit("buffer_size", l.buffer_size, kAnyCount);
         visit("batch_size", l.batch_size, kAnyCount);
         visit("learning_starts", l.learning_starts, kAnyCount);
+        visit("train_freq", l.train_freq, kAnyCount);
+        visit("gradient_steps", l.gradient_steps, kAnyCount);
+        visit("waiting_decisions", l.waiting_decisions, Range{1, 1 << 16});
         visit("reward_scale", l.reward_scale, kLimit);
         visit("normalize_observations", l.normalize_observations, kFraction);
     } else if constexpr (std::is_same_v<Kind, Dqn>) {

@@ -82,6 +82,19 @@ ScalarOrTensor rate_of(Trace& trace, std::string_view name, const Hyperparameter
     return s.value();
 }
 
+// Multiples of the golden ratio are spread evenly (Fibonacci hashing; Knuth, TAOCP vol. 3, 6.4).
+Tensor seed_offset(Trace& trace, uint64_t seed, std::string_view name) {
+    constexpr double kGoldenRatio = 2654435769;  // of 2^32
+    const auto folded = static_cast<uint32_t>(seed ^ seed >> 32);
+    const Tensor state = trace.non_persistent_state(
+        name, {}, Init::constant(static_cast<double>(folded)), DType::kU32);
+    return state * trace.constant(kGoldenRatio, DType::kU32);
+}
+
+Tensor random_counter(Trace& trace, std::string_view steps, uint64_t seed) {
+    return global_step(trace, steps) + seed_offset(trace, seed);
+}
+
 RunningStatistics RunningStatistics::declare(Trace& trace, const std::string& name, int64_t width) {
     return {trace.state(name + ".mean", {width}),
             trace.state(name + ".variance", {width}, Init::constant(1)),
@@ -310,8 +323,16 @@ AgentManifest manifest_of(const AgentSpec& schema, Algorithm algorithm, const Le
     m.schema = schema;
     m.algorithm = algorithm;
     for_each_hyperparameter(learner, [&](std::string_view name, const auto& member, Range range) {
-        if (name == "n_agents") m.n_agents = static_cast<uint32_t>(number_of(member));
-        if (name == "buffer_size") m.replay_capacity = static_cast<uint32_t>(number_of(member));
+        const struct {
+            std::string_view name;
+            uint32_t* value;
+        } numbers[] = {{"n_agents", &m.n_agents},
+                       {"buffer_size", &m.replay_capacity},
+                       {"train_freq", &m.train_freq},
+                       {"gradient_steps", &m.gradient_steps},
+                       {"waiting_decisions", &m.waiting_decisions}};
+        for (const auto& n : numbers)
+            if (name == n.name) *n.value = static_cast<uint32_t>(number_of(member));
         if constexpr (std::is_same_v<std::decay_t<decltype(member)>, Hyperparameter>)
             if (member.is_tunable())
                 m.hyperparameters.push_back(
@@ -330,11 +351,15 @@ AgentManifest make_manifest(const AgentSpec& schema, const Ppo& ppo) {
 }
 
 AgentManifest make_manifest(const AgentSpec& schema, const Dqn& dqn) {
-    return manifest_of(schema, Algorithm::kDqn, dqn);
+    AgentManifest m = manifest_of(schema, Algorithm::kDqn, dqn);
+    m.learning_starts = static_cast<uint32_t>(dqn.replay.learning_starts);
+    return m;
 }
 
 AgentManifest make_manifest(const AgentSpec& schema, const Sac& sac) {
-    return manifest_of(schema, Algorithm::kSac, sac);
+    AgentManifest m = manifest_of(schema, Algorithm::kSac, sac);
+    m.learning_starts = static_cast<uint32_t>(sac.replay.learning_starts);
+    return m;
 }
 
 AgentManifest make_manifest(const AgentSpec& schema, const BehaviorCloning& behavior_cloning) {

@@ -52,6 +52,15 @@ Tensor dense(Trace& trace, const std::string& name, const Tensor& x, int64_t wid
 Tensor hyperparameter(Trace& trace, std::string_view name, const Hyperparameter& s);
 ScalarOrTensor rate_of(Trace& trace, std::string_view name, const Hyperparameter& s);
 
+// --- Random numbers ---
+
+/// The place of a seed among the counters of random numbers: u32 [].  The seed is the non-persistent
+/// state NAME, so that programs that differ in their seed alone have the same kernels.  Places of N
+/// successive seeds are at least 2^32 / (3 N) draws apart.
+Tensor seed_offset(Trace& trace, uint64_t seed, std::string_view name = "seed");
+/// global_step(), beginning at the seed's place: a counter for random_uniform() and similar.
+Tensor random_counter(Trace& trace, std::string_view steps, uint64_t seed);
+
 // --- States ---
 
 /// Running mean and variance, as states NAME.mean, NAME.variance [width] and NAME.count [], and as

@@ -259,7 +259,7 @@ PpoBuilder::Said PpoBuilder::decide(Trace& trace, const Tensor& observation, con
         index_copy_(memory, id, concat({p.memory, critic_memory}, -1));
     }
     const ActionSample sample =
-        p.distribution.sample(global_step(trace, "act.steps"), rng_key("act", seed_));
+        p.distribution.sample(random_counter(trace, "act.steps", seed_), rng_key("act"));
     const Tensor likeliest = p.distribution.mode();
     const Tensor explores = greater(explore, 0.5);
     said.decision = where(explores, sample.action, likeliest);
@@ -428,13 +428,12 @@ void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring
         const Tensor count = trace.constant(static_cast<double>(sequences()), DType::kI32);
         trace.assign(order(trace), mod(arange(trace, {ppo_.n_epochs * sequences()}), count));
     } else {
-        const Tensor counter = global_step(trace, "compute_advantages.steps");
+        const Tensor counter = random_counter(trace, "compute_advantages.steps", seed_);
         std::vector<Tensor> orders;
         for (int64_t e = 0; e < ppo_.n_epochs; ++e)
-            orders.push_back(
-                cast(random_permutation(counter, rng_key("order." + std::to_string(e), seed_),
-                                        sequences()),
-                     DType::kI32));
+            orders.push_back(cast(
+                random_permutation(counter, rng_key("order." + std::to_string(e)), sequences()),
+                DType::kI32));
         const Tensor all_orders = orders.size() == 1 ? orders[0] : concat(orders, 0);
         trace.assign(order(trace), all_orders);
         of_items =
@@ -613,8 +612,8 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
     if (has_demonstrations()) {
         // As many as the minibatch has samples, so that both run in one kernel.
         const ReplayBuffer ring(trace, ppo_.demo_capacity, "demonstration");
-        const Tensor place = ring.draw(global_step(trace, "learn.draws"),
-                                       rng_key("demonstration", seed_), length * count);
+        const Tensor place = ring.draw(random_counter(trace, "learn.draws", seed_),
+                                       rng_key("demonstration"), length * count);
         const auto shown = [&](const char* name, int64_t width) {
             return take(ring.column(name, width), place);
         };
@@ -683,11 +682,11 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const VectorEnv& simulation,
     const Tensor worlds_return = stored("worlds.return", ppo_.n_agents);
     const Tensor worlds_discounted = stored("rewards.discounted", ppo_.n_agents);
     /// Random draws depend on the step alone, however a rollout is split into recordings.
-    const auto counter_of = [&](int64_t t) {
-        return runs * static_cast<double>(steps) + static_cast<double>(t);
-    };
+    const Tensor begun =
+        runs * static_cast<double>(steps) + seed_offset(trace, options.seed, "rollout.seed");
+    const auto counter_of = [&](int64_t t) { return begun + static_cast<double>(t); };
     const auto begin = [&](const std::string& stream, const Tensor& counter) {
-        return simulation.reset(counter, rng_key("worlds." + stream, options.seed), worlds);
+        return simulation.reset(counter, rng_key("worlds." + stream), worlds);
     };
 
     const Tensor is_begun = greater(take(worlds_begun, id), 0.5);
@@ -702,9 +701,9 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const VectorEnv& simulation,
         const Tensor counter = counter_of(t);
         const Tensor seen = simulation.observe(state);
         const Policy p = policy(trace, "actor", seen, {}, {}, normalizer);
-        const ActionSample said = p.distribution.sample(counter, rng_key("act", options.seed));
+        const ActionSample said = p.distribution.sample(counter, rng_key("act"));
         const StepResult s = simulation.step(state, unscale_action(schema_, said.action), counter,
-                                             rng_key("worlds.step", options.seed));
+                                             rng_key("worlds.step"));
         if (!s.state.ok() || !s.reward.ok() || !s.terminated.ok()) {
             trace.fail(
                 invalid_argument("rollout: the simulation's step returned no tensor; return the "

@@ -262,6 +262,50 @@ DecisionCounts Frame::act(Trace& trace, const AgentSpec& schema, const Acted& ac
     return counts;
 }
 
+WaitingTransitions::WaitingTransitions(Trace& trace, const AgentSpec& schema,
+                                       const ReplayOptions& replay, bool has_next_mask)
+    : trace_(&trace),
+      schema_(&schema),
+      agents_(replay.n_agents),
+      has_next_mask_(has_next_mask && schema.mask_size() > 0),
+      ring_(trace, replay.waiting_decisions * replay.n_agents, "waiting") {}
+
+Tensor WaitingTransitions::column(const std::string& name, int64_t width, DType dtype) const {
+    return ring_.column(name, width, dtype);
+}
+
+void WaitingTransitions::append(const Transition& t) {
+    const Tensor place = ring_.push(t.is_real);
+    const int64_t observed = schema_->observation_size();
+    index_copy_(column("id", 0, DType::kI32), place, t.id);
+    index_copy_(column("observation", observed), place, t.observation);
+    index_copy_(column("decision", schema_->action_size()), place, t.decision);
+    index_copy_(column("reward", 0), place, t.reward);
+    index_copy_(column("end", 0), place, t.end);
+    index_copy_(column("next_observation", observed), place, t.next_observation);
+    if (has_next_mask_) index_copy_(column("next_mask", schema_->mask_size()), place, t.next_mask);
+}
+
+Transition WaitingTransitions::take_oldest() {
+    Trace& trace = *trace_;
+    const Tensor taken = trace.non_persistent_state("waiting.taken", {}, {}, DType::kU32);
+    const Tensor row = trace.input("row", {kBatch}, DType::kU32);
+    const Tensor place = ring_.place_of(taken + row);
+    const int64_t observed = schema_->observation_size();
+    Transition t;
+    t.exists = less(place, static_cast<double>(ring_.capacity()));
+    t.id = take(column("id", 0, DType::kI32), place);
+    t.observation = take(column("observation", observed), place);
+    t.decision = take(column("decision", schema_->action_size()), place);
+    t.reward = take(column("reward", 0), place);
+    t.end = take(column("end", 0), place);
+    t.next_observation = take(column("next_observation", observed), place);
+    if (has_next_mask_) t.next_mask = take(column("next_mask", schema_->mask_size()), place);
+    t.check(*schema_, agents_);
+    trace.assign(taken, taken + cast(sum(cast(t.exists, DType::kI32)), DType::kU32));
+    return t;
+}
+
 int64_t encoded_width(const AgentSpec& schema) {
     int64_t width = 0;
     for (const Field& f : schema.observations()) width += f.encoded_size();
@@ -404,7 +448,7 @@ namespace {
 void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
     const Graph& graph = learn.graph();
     const Tensor strength = clamp(trace.input("strength", {}), 0, 1);
-    const Tensor counter = global_step(trace, "shrink_and_perturb.steps");
+    const Tensor counter = random_counter(trace, "shrink_and_perturb.steps", seed);
     const auto is_trained = [&](ValueId id) {
         return std::ranges::any_of(graph.updates,
                                    [&](const Assignment& u) { return u.target == id; });
@@ -428,7 +472,7 @@ void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
             const double size = std::sqrt(
                 squares / static_cast<double>(std::max<int64_t>(v.data->element_count(), 1)));
             fresh =
-                random_normal(counter, rng_key("adapt." + v.name, seed), v.shape, 0, size, v.dtype);
+                random_normal(counter, rng_key("adapt." + v.name), v.shape, 0, size, v.dtype);
         }
         const Tensor next = blend(param, fresh);
         trace.assign(param, next);

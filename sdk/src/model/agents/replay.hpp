@@ -122,6 +122,28 @@ struct Frame {
     int64_t agents = 0;
 };
 
+/// Transitions that wait to be added to the replay buffer, in the non-persistent states
+/// waiting.NAME.  The entry frame appends them, and the entry add_samples takes them in the order
+/// of decisions.  So a minibatch finds the replay buffer, its priorities and the statistics as they
+/// are after a known number of samples, whenever it is recorded.
+class WaitingTransitions {
+  public:
+    WaitingTransitions(Trace& trace, const AgentSpec& schema, const ReplayOptions& replay,
+                       bool has_next_mask);
+    void append(const Transition& t);
+    /// The transitions of the oldest decision.  Declares the input row, u32 [batch]: 0, 1, 2, ...
+    Transition take_oldest();
+
+  private:
+    Tensor column(const std::string& name, int64_t width, DType dtype = DType::kF32) const;
+
+    Trace* trace_;
+    const AgentSpec* schema_;
+    int64_t agents_;
+    bool has_next_mask_;
+    ReplayBuffer ring_;
+};
+
 /// A demonstration by a person: the inputs observation, mask and action (in the game's units) of an
 /// entry.
 struct Demonstration {

@@ -58,7 +58,7 @@ struct SacBuilder {
             policy(trace, observation,
                    published_normalizer(trace, schema, sac.replay.normalize_observations));
         return where(greater(explore, 0.5),
-                     p.sample(global_step(trace, "act.steps"), rng_key("act", seed)).action,
+                     p.sample(random_counter(trace, "act.steps", seed), rng_key("act")).action,
                      p.mode());
     }
 
@@ -75,11 +75,14 @@ struct SacBuilder {
 
     void frame(Trace& trace) const {
         const Frame f = Frame::declare(trace, schema, sac.replay.n_agents, {});
-        const StatusTensors stored = keep(trace, f.transition);
-        gather_status(trace, stored,
-                      f.finish(trace, schema, decide(trace, f.observation, f.explore)));
+        WaitingTransitions(trace, schema, sac.replay, false).append(f.transition);
+        gather_status(trace, {}, f.finish(trace, schema, decide(trace, f.observation, f.explore)));
         const std::string read[] = {"actor"};
         read_copies(trace, kPublished, read);
+    }
+
+    void add_samples(Trace& trace) const {
+        (void)keep(trace, WaitingTransitions(trace, schema, sac.replay, false).take_oldest());
     }
 
     StatusTensors keep(Trace& trace, const Transition& t) const {
@@ -113,8 +116,8 @@ struct SacBuilder {
     void learn(Trace& trace) const {
         StatusWriter status(trace, "learn");
         const ReplayBuffer ring(trace, sac.replay.buffer_size);
-        const Tensor counter = global_step(trace, "learn.draws");
-        const Tensor place = ring.draw(counter, rng_key("replay", seed), sac.replay.batch_size);
+        const Tensor counter = random_counter(trace, "learn.draws", seed);
+        const Tensor place = ring.draw(counter, rng_key("replay"), sac.replay.batch_size);
         const RunningMeanStd normalizer =
             own_normalizer(trace, schema, sac.replay.normalize_observations);
         const auto picked = [&](const char* name, int64_t width = 0) {
@@ -129,9 +132,9 @@ struct SacBuilder {
         const Tensor temperature = exp(stop_gradient(log_temperature));
 
         const ActionSample later =
-            policy(trace, next, normalizer).sample(counter, rng_key("learn.next", seed));
+            policy(trace, next, normalizer).sample(counter, rng_key("learn.next"));
         const ActionSample now =
-            policy(trace, observation, normalizer).sample(counter, rng_key("learn.now", seed));
+            policy(trace, observation, normalizer).sample(counter, rng_key("learn.now"));
         trace.target_copy("target.critic1", "critic1");
         trace.target_copy("target.critic2", "critic2");
         const Tensor q1 = critic(trace, "critic1", observation, decision, normalizer);
@@ -203,6 +206,7 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
                          {{"act", [&](Trace& t) { b.act(t); }},
                           {"store", [&](Trace& t) { b.store(t); }},
                           {"frame", [&](Trace& t) { b.frame(t); }},
+                          {"add_samples", [&](Trace& t) { b.add_samples(t); }},
                           {"learn", [&](Trace& t) { b.learn(t); }}});
 }
 
