@@ -90,7 +90,6 @@ std::vector<std::byte> package_that_creates(const std::string& marker) {
 }
 
 TEST_F(UntrustedFiles, CTextInAPackageIsCompiledOnlyIfTrusted) {
-    if (testing::kIsWindows) GTEST_SKIP() << "there is no compiler under Wine";
     const std::string marker = path("marker"), package = " '" + path("net.hearth") + "'";
     ASSERT_TRUE(write_file_atomically(path("net.hearth"), package_that_creates(marker)).ok());
     for (const std::string& arguments :
@@ -108,6 +107,28 @@ TEST_F(UntrustedFiles, CTextInAPackageIsCompiledOnlyIfTrusted) {
     const Ran named = run_tool("run --device cpu --device-target scalar" + package);
     EXPECT_EQ(named.exit_code, 1) << named.text;
     EXPECT_TRUE(named.says("only with --trust")) << named.text;
+}
+
+// Without a home, libraries are cached among the files of all users.
+TEST_F(UntrustedFiles, LibrariesComeFromNoFolderThatOthersCanWrite) {
+    ASSERT_TRUE(write_file_atomically(path("net.onnx"), testing::small_policy().bytes()).ok());
+    const fs::path folder = root_ / ("hearth-" + std::to_string(geteuid()));
+    const auto run_homeless = [&] {
+        return run("run --device cpu '" + path("net.onnx") + "'",
+                   "env -u HOME -u XDG_CACHE_HOME TMPDIR='" + root_.string() + "'");
+    };
+    const Ran own = run_homeless();
+    EXPECT_EQ(own.exit_code, 0) << own.text;
+    EXPECT_TRUE(fs::is_directory(folder / "hearth" / "native"));
+    EXPECT_EQ(fs::status(folder).permissions(), fs::perms::owner_all);
+    fs::permissions(folder, fs::perms::all);
+    const Ran open = run_homeless();
+    EXPECT_EQ(open.exit_code, 1) << open.text;
+    EXPECT_TRUE(open.says("is not a folder that this user alone can write")) << open.text;
+    fs::rename(folder, root_ / "elsewhere");
+    fs::permissions(root_ / "elsewhere", fs::perms::owner_all);
+    fs::create_directory_symlink(root_ / "elsewhere", folder);
+    EXPECT_EQ(run_homeless().exit_code, 1);
 }
 
 TEST_F(UntrustedFiles, AProgramThatIsNotWhatItsHashSaysIsRefusedWhereverItsPackageIsRead) {
@@ -155,7 +176,6 @@ TEST_F(UntrustedFiles, NothingOfAFileControlsTheTerminal) {
           "watch '" + path("run.jsonl") + "'", "watch --json '" + path("run.jsonl") + "'",
           "run --device reference -i '" + name + "=missing.npy'" + net,
           "run --device reference '" + path(mark) + "'", "verify '" + path(mark) + "'"}) {
-        if (testing::kIsWindows && arguments.starts_with("bench")) continue;
         const Ran ran = run_tool(arguments);
         EXPECT_FALSE(ran.text.empty()) << arguments;
         for (const std::string& control : {mark, isolate, std::string("\x1b")})

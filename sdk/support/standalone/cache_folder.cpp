@@ -6,7 +6,13 @@
 #include "cache_folder.hpp"
 
 #include <cstdlib>
+#include <string>
 #include <system_error>
+
+#if !defined(_WIN32)
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
 
 namespace hearth::standalone {
 
@@ -33,11 +39,33 @@ std::filesystem::path base_folder() {
 #endif
 }
 
+/// A folder of this user alone among the temporary files, which everybody may write: libraries are
+/// loaded from the cache.
+Result<std::filesystem::path> temporary_folder() {
+    const std::filesystem::path all = std::filesystem::temp_directory_path();
+#if defined(_WIN32)
+    return all;  // of the user
+#else
+    const std::filesystem::path own = all / ("hearth-" + std::to_string(geteuid()));
+    (void)mkdir(own.c_str(), 0700);
+    struct stat status;
+    if (lstat(own.c_str(), &status) != 0)
+        return not_found("cannot make the folder " + own.string());
+    if (S_ISDIR(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & 022) == 0)
+        return own;
+    return invalid_argument(own.string() +
+                            " is not a folder that this user alone can write; remove it, or set "
+                            "XDG_CACHE_HOME");
+#endif
+}
+
 }  // namespace
 
 Result<std::filesystem::path> cache_folder(const char* name) {
     std::filesystem::path base = base_folder();
-    if (base.empty()) base = std::filesystem::temp_directory_path();
+    if (base.empty()) {
+        HEARTH_ASSIGN(base, temporary_folder());
+    }
     const std::filesystem::path folder = base / "hearth" / name;
     std::error_code error;
     std::filesystem::create_directories(folder, error);

@@ -12,9 +12,9 @@
 namespace hearth::standalone {
 
 /// Returns $XDG_CACHE_HOME/hearth/NAME or ~/.cache/hearth/NAME (Windows:
-/// %LOCALAPPDATA%\hearth\NAME), created if missing; without a home directory a folder for temporary
-/// files.
-/// Errors: kNotFound if it cannot be created.
+/// %LOCALAPPDATA%\hearth\NAME), created if missing; without a home directory a folder of
+/// this user among the temporary files.
+/// Errors: kNotFound if it cannot be created; kInvalidArgument if others can write the latter.
 Result<std::filesystem::path> cache_folder(const char* name);
 
 }  // namespace hearth::standalone
