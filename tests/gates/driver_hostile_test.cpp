@@ -713,8 +713,8 @@ TEST_F(DriverRulesTest, ADecisionWaitsForItsBudgetAndLosesNothing) {
                     .ok());
     EXPECT_EQ(host->agents.status().decisions, 1u);
     // The request stands, although it is not repeated.
-    for (int i = 0; i < 600 && host->agents.status().decisions < 2; ++i)
-        ASSERT_TRUE(host->frame({.learning_budget_us = 1e4, .request_decision = false}).ok());
+    for (int i = 0; i < 2000 && host->agents.status().decisions < 2; ++i)
+        ASSERT_TRUE(host->frame({.learning_budget_us = 1, .request_decision = false}).ok());
     host->settle();
     EXPECT_EQ(host->agents.status().decisions, 2u);
     EXPECT_GT(at(*host, "rollout.reward", 0, 0), 0);

@@ -4,12 +4,14 @@
 // The driver's classes without a device: each call in each state, against the tables in their
 // headers, and random sequences of calls against models.
 
+#include "device/agents/archive.hpp"
 #include "device/agents/demonstrations.hpp"
 #include "device/agents/exchange.hpp"
 #include "device/agents/readbacks.hpp"
 #include "device/agents/rollout.hpp"
 #include "device/agents/roster.hpp"
 #include "device/agents/snapshots.hpp"
+#include "device/agents/updates.hpp"
 
 #include <gtest/gtest.h>
 
@@ -796,6 +798,224 @@ void play_rollout(uint64_t seed) {
 
 TEST(DriverStates, RolloutPacksWhatTheGameSaid) {
     for (uint64_t seed = 1; seed <= 3; ++seed) play_rollout(seed);
+}
+
+// --- Updates ---
+
+class UpdatesMachine {
+  public:
+    static constexpr int kVariants = 9;
+    static Names states() { return {"kCollecting", "kAdvantages", "kAddSamples", "kMinibatches"}; }
+
+    explicit UpdatesMachine(int variant) {
+        const struct {
+            Schedule schedule;
+            std::vector<uint32_t> decisions;  ///< samples of each
+        } variants[kVariants] = {
+            {{.n_steps = 1, .updates_per_rollout = 1}, {1}},
+            {{.n_steps = 1, .updates_per_rollout = 2}, {1}},
+            {{.updates_per_rollout = 1}, {1}},
+            {{.updates_per_rollout = 2}, {1}},
+            // With a pace: no minibatch is due, or one, or two.
+            {{.train_freq = 4, .waiting_decisions = 2}, {2}},
+            {{.train_freq = 4, .waiting_decisions = 2}, {2, 2}},
+            {{.train_freq = 4, .waiting_decisions = 2}, {4}},
+            {{.train_freq = 4, .waiting_decisions = 2}, {4, 4}},
+            {{.train_freq = 4, .gradient_steps = 2, .waiting_decisions = 2}, {4}},
+        };
+        EXPECT_TRUE(updates_.allocate(memory_.host, variants[variant].schedule));
+        for (const uint32_t samples : variants[variant].decisions) updates_.count_decision(samples);
+    }
+    bool reach(const std::string& wanted) {
+        EXPECT_TRUE(updates_.is_due());
+        const std::pair<const char*, const char*> path[] = {{"kCollecting", "begin"},
+                                                            {"kAdvantages", "advantages_done"},
+                                                            {"kAddSamples", "samples_added"}};
+        for (const auto& [at, next] : path)
+            if (state() == at && state() != wanted) call(next);
+        return state() == wanted;
+    }
+    std::string state() const { return states()[static_cast<size_t>(updates_.phase())]; }
+
+    void call(const std::string& name) {
+        const uint64_t rollouts = updates_.rollouts(), left = updates_.minibatches_left();
+        const Schedule& schedule = updates_.schedule();
+        updates_.flush();
+        if (name == "begin") {
+            updates_.begin();
+            EXPECT_EQ(updates_.rollouts(), rollouts + (schedule.has_rollouts() ? 1 : 0));
+            EXPECT_EQ(updates_.minibatches_left(),
+                      schedule.is_paced() ? 0 : schedule.updates_per_rollout);
+            EXPECT_EQ(updates_.collected(), 0u);
+        } else if (name == "advantages_done") {
+            updates_.advantages_done();
+        } else if (name == "samples_added") {
+            updates_.samples_added();
+        } else {
+            const bool publishes = updates_.is_publication_next();
+            EXPECT_EQ(publishes, !schedule.has_rollouts() || left == 1);
+            EXPECT_EQ(updates_.minibatch_done(), publishes);
+            if (left > 1) {
+                EXPECT_EQ(updates_.minibatches_left(), left - 1);
+            }
+        }
+        EXPECT_EQ(updates_.is_learning(), state() != "kCollecting");
+        if (name != "begin") {
+            EXPECT_EQ(updates_.is_flushing(), updates_.is_learning());
+        }
+    }
+    Updates& updates() { return updates_; }
+
+  private:
+    TestMemory memory_;
+    Updates updates_;
+};
+
+TEST(DriverStates, UpdatesFollowTheirTable) {
+    expect_table<UpdatesMachine>("updates.hpp");
+    for (const std::string& state : UpdatesMachine::states())
+        for (int variant = 0; variant < UpdatesMachine::kVariants; ++variant) {
+            UpdatesMachine machine(variant);
+            if (!machine.reach(state)) continue;
+            Updates& updates = machine.updates();
+            updates.flush();
+            updates.restart(99);
+            EXPECT_EQ(machine.state(), "kCollecting");
+            EXPECT_EQ(updates.collected(), updates.schedule().n_steps);
+            EXPECT_FALSE(updates.is_flushing());
+            EXPECT_EQ(updates.minibatches_left() + updates.owed_steps(), 0u);
+            EXPECT_EQ(updates.is_due(), updates.schedule().has_rollouts()) << "a loaded rollout";
+        }
+}
+
+/// Samples that each minibatch may draw from.
+struct Learned {
+    std::vector<uint64_t> samples;
+    uint64_t stored = 0, paused = 0;
+};
+
+/// Plays decisions, of which learning follows by this many recordings a frame at most.
+Learned learn(uint64_t seed, const Schedule& schedule, int most_recordings) {
+    Random random(seed), time(static_cast<uint64_t>(most_recordings));
+    TestMemory memory;
+    Updates updates;
+    EXPECT_TRUE(updates.allocate(memory.host, schedule));
+    Learned learned;
+    uint64_t added = 0;
+    const auto due = [&](uint64_t samples) {
+        return samples < schedule.learning_starts
+                   ? 0
+                   : (samples - schedule.learning_starts) / schedule.train_freq *
+                         schedule.gradient_steps;
+    };
+    const auto record = [&] {
+        if (!updates.is_learning()) updates.begin();
+        if (updates.phase() == LearningPhase::kAddSamples) {
+            EXPECT_EQ(learned.samples.size(), due(added)) << "its minibatches come first";
+            added += updates.samples_to_add();
+            updates.samples_added();
+        } else {
+            learned.samples.push_back(added);
+            (void)updates.minibatch_done();
+        }
+        EXPECT_LE(learned.samples.size(), due(added));
+    };
+    for (int frame = 0; frame < kSteps / 4; ++frame) {
+        const auto samples = static_cast<uint32_t>(below(random, 6));
+        if (updates.is_collection_paused()) {
+            updates.count_paused(samples);
+            learned.paused += samples;
+        } else {
+            updates.count_decision(samples);
+            learned.stored += samples;
+        }
+        for (int n = below(time, most_recordings + 1); n > 0; --n)
+            if (updates.is_learning() || updates.is_due()) record();
+        EXPECT_EQ(updates.owed_steps(), due(learned.stored) - learned.samples.size());
+        if (::testing::Test::HasFailure()) return learned;
+    }
+    while (updates.is_learning() || updates.is_due()) record();
+    EXPECT_EQ(added, learned.stored);
+    EXPECT_EQ(learned.samples.size(), due(learned.stored));
+    EXPECT_EQ(updates.owed_steps(), 0u);
+    EXPECT_EQ(updates.samples_paused(), learned.paused);
+    return learned;
+}
+
+TEST(DriverStates, APaceLearnsTheSameWhateverTimeThereIs) {
+    Schedule schedule{.train_freq = 4, .gradient_steps = 3, .learning_starts = 50};
+    schedule.waiting_decisions = kSteps;
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+        const Learned slow = learn(seed, schedule, 1), fast = learn(seed, schedule, 100);
+        EXPECT_EQ(slow.samples, fast.samples);
+        EXPECT_GT(fast.samples.size(), 4000u);
+        EXPECT_EQ(slow.paused + fast.paused, 0u);
+    }
+}
+
+TEST(DriverStates, CollectionPausesWhileTheQueueIsFull) {
+    const Schedule schedule{.train_freq = 1, .gradient_steps = 2, .waiting_decisions = 3};
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+        EXPECT_GT(learn(seed, schedule, 2).paused, 1000u);
+        EXPECT_EQ(learn(seed, schedule, 1000).paused, 0u);
+    }
+}
+
+// Saved games are untrusted.
+TEST(DriverStates, RandomBytesOfASavedGameGiveSoundStates) {
+    Random random(1);
+    for (int game = 0; game < 300; ++game) {
+        std::vector<std::byte> bytes(4096);
+        // Few values are large, so that many of them are near those of a saved game.
+        for (std::byte& b : bytes)
+            b = static_cast<std::byte>(below(random, 4) > 0 ? below(random, 4)
+                                                            : below(random, 256));
+        TestMemory memory;
+        Roster roster;
+        Rollout rollout;
+        Updates updates;
+        Schedule schedule{.train_freq = 2, .learning_starts = 3, .waiting_decisions = 4};
+        if (game % 3 == 0) schedule = {.n_steps = 4, .updates_per_rollout = 3};
+        if (game % 3 == 1) schedule = {};
+        ASSERT_TRUE(roster.allocate(memory.host, kSizes.agents));
+        ASSERT_TRUE(rollout.allocate(memory.host, kSizes));
+        ASSERT_TRUE(updates.allocate(memory.host, schedule));
+        Archive archive = Archive::read(bytes);
+        roster.archive(archive);
+        rollout.archive(archive);
+        updates.archive(archive);
+        EXPECT_FALSE(archive.failed());
+        uint32_t alive = 0;
+        for (uint32_t i = 0; i < kSizes.agents; ++i) {
+            EXPECT_LE(roster.state(i), AgentState::kLeaving);
+            if (!is_live(roster, i)) continue;
+            ++alive;
+            EXPECT_TRUE(roster.has({i, roster.generation(i)}));
+            EXPECT_NE(roster.generation(i), 0u);
+        }
+        EXPECT_EQ(roster.alive(), alive);
+        hearth_agent agent{};
+        while (roster.add(1, agent) != Roster::Added::kNo) ++alive;
+        EXPECT_EQ(alive, kSizes.agents);
+        const Rollout::Packed packed = rollout.pack(roster, {});
+        EXPECT_EQ(packed.rows, kSizes.agents);
+        for (uint32_t r = 0; r < packed.rows; ++r) {
+            EXPECT_TRUE(std::isfinite(rollout.rows().reward[r]));
+            const float end = rollout.rows().done_kind[r];
+            EXPECT_TRUE(end == 0 || end == 1 || end == 2);
+        }
+        rollout.start();
+        EXPECT_LE(updates.collected(), schedule.n_steps);
+        for (int i = 0; i < 100; ++i) {
+            if (!updates.is_learning() && !updates.is_due()) break;
+            if (!updates.is_learning()) updates.begin();
+            if (updates.phase() == LearningPhase::kAdvantages) updates.advantages_done();
+            if (updates.phase() == LearningPhase::kAddSamples)
+                updates.samples_added();
+            else
+                (void)updates.minibatch_done();
+        }
+    }
 }
 
 // --- Snapshots ---

@@ -37,7 +37,7 @@ class Archive {
 
     template <class... T>
     requires(std::is_trivially_copyable_v<T>&&...) void operator()(T&... values) {
-        (transfer(&values, sizeof values), ...);
+        (value(values), ...);
     }
     template <class T>
     void array(Array<T>& values) {
@@ -48,6 +48,16 @@ class Archive {
   private:
     enum class Mode : uint8_t { kMeasure, kWrite, kRead };
     Archive(Mode mode, std::byte* bytes, uint64_t size) : mode_(mode), bytes_(bytes), size_(size) {}
+    template <class T>
+    void value(T& value) {
+        transfer(&value, sizeof value);
+    }
+    /// Any byte but 0 is true.
+    void value(bool& value) {
+        auto byte = static_cast<uint8_t>(value);
+        transfer(&byte, sizeof byte);
+        value = byte != 0;
+    }
     void transfer(void* value, size_t bytes) {
         if (mode_ != Mode::kMeasure && bytes > size_ - at_) failed_ = true;
         if (failed_ || bytes == 0) return;

@@ -19,8 +19,8 @@ double hearth_agents::smallest_slice_us() const {
     double us =
         updates.schedule().is_sliceable() ? next.cost.us_of_least(next.position()) : next.cost.us();
     if (&next == &entries.learn && updates.is_publication_next()) us += budget.publish_us();
-    if (rollout.state() != DecisionState::kNone &&
-        decision.frames_left == HEARTH_AGENTS_BEST_EFFORT)
+    if ((decision.is_wanted || rollout.state() != DecisionState::kNone) &&
+        decision.is_best_effort())
         us = std::max(us, entries.frame.cost.us_of_least(entries.frame.position()));
     return us;
 }

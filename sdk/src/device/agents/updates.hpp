@@ -44,13 +44,17 @@ struct Schedule {
 /// buffer one decision at a time, followed by the minibatches that are then due; so the budget
 /// delays learning, and changes nothing of what is learned.
 ///
-///                     begin                    advantages_done  samples_added   minibatch_done
-///     kCollecting     kAdvantages, kAddSamples -                -               -
+///                     begin              advantages_done    samples_added      minibatch_done
+///     kCollecting     kAdvantages        -                  -                  -
+///                     or kAddSamples
 ///                     or kMinibatches
-///     kAdvantages     -                        kMinibatches     -               -
-///     kAddSamples     -                        -                any of the last -
-///                                                               three, or kCollecting
-///     kMinibatches    -                        -                -               as samples_added
+///     kAdvantages     -                  kMinibatches       -                  -
+///     kAddSamples     -                  -                  kCollecting        -
+///                                                           or kAddSamples
+///                                                           or kMinibatches
+///     kMinibatches    -                  -                  -                  kCollecting
+///                                                                              or kAddSamples
+///                                                                              or kMinibatches
 ///
 /// restart() leads to kCollecting from everywhere.
 class Updates {
