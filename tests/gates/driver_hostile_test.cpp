@@ -9,8 +9,10 @@
 #include <hearth/agents/status.hpp>
 #include <hearth/ops.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <limits>
+#include <thread>
 
 namespace hearth::gates {
 namespace {
@@ -723,6 +725,30 @@ TEST_F(DriverRulesTest, ADecisionWaitsForItsBudgetAndLosesNothing) {
     EXPECT_EQ(at(*host, "rollout.end", 0, 3), HEARTH_AGENTS_TRUNCATED);
     EXPECT_EQ(host->agents.status()[Counter::kSamples], 4u);
 }
+
+#ifndef NDEBUG
+TEST_F(DriverRulesTest, TwoThreadsInOneHandleAreRefused) {
+    const auto host = small_host(device());
+    ASSERT_NE(host, nullptr);
+    const std::vector<AgentId> ids = fill(*host);
+    hearth_agents* const agents = host->agents.handle();
+    std::atomic<uint64_t> refused = 0;
+    const auto play = [&] {
+        for (int i = 0; i < 200000; ++i) {
+            (void)hearth_agents_action(agents, ids[0]);
+            (void)hearth_agents_observation_name(agents, 1);
+            if (hearth_agents_add_reward(agents, ids[0], 1e-9f) == HEARTH_ERROR_INVALID_STATE)
+                ++refused;
+        }
+    };
+    std::thread other(play);
+    play();
+    other.join();
+    EXPECT_GT(refused, 0u);
+    (void)hearth_agents_add_reward(agents, ids[0], 1);
+    EXPECT_EQ(hearth_agents_add_reward(agents, ids[0], 1), HEARTH_OK) << "reported once";
+}
+#endif
 
 }  // namespace
 }  // namespace hearth::gates

@@ -315,6 +315,101 @@ TEST_F(DriverWeightsTest, WeightsThatAreNotFiniteAreNotPublishedAndTheLearnerGoe
     EXPECT_NE(host->slot("published.param.actor.0.weight"), published) << "it publishes again";
 }
 
+// Weights of 3e38 are finite, and what they compute is not.
+TEST_F(DriverWeightsTest, ABrainThatActsBeyondAllNumbersIsRolledBack) {
+    Sac sac;
+    sac.replay.n_agents = 4;
+    sac.replay.buffer_size = 64;
+    sac.replay.batch_size = 8;
+    sac.replay.learning_starts = 8;
+    const AgentSpec spec(ObservationSpec().box("place", 2).box("speed"),
+                         ActionSpec().continuous("aim", 2, {-2, 2}));
+    const auto make = [&] {
+        return Host::create(device(), build_agent_graphs(spec, mlp_network({8}, relu), sac, 1),
+                            make_manifest(spec, sac));
+    };
+    const auto host = make(), other = make();
+    ASSERT_NE(host, nullptr);
+    ASSERT_NE(other, nullptr);
+    host->settle();
+    other->settle();
+    const std::vector<float> initial = host->slot("published.param.actor.0.weight");
+    const std::vector<float> huge(initial.size(), 3e38f);
+    for (const char* name : {"published.param.actor.0.weight", "actor.0.weight"}) {
+        const auto slot = other->program().find_variable(name);
+        ASSERT_TRUE(slot.ok());
+        other->record([&](VkCommandBuffer commands) {
+            return hearth_record_update_variable(other->agents.session(), commands, *slot, 0,
+                                                 huge.data(), huge.size() * sizeof(float));
+        });
+    }
+    keep(*other);
+    const auto brain = other->agents.save();
+    ASSERT_TRUE(brain.ok()) << "it is finite";
+    const auto ids = add_all(*host);
+    ASSERT_TRUE(host->agents.load(*brain).ok());
+    for (int frame = 0; frame < 12; ++frame) {
+        ASSERT_TRUE(host->frame({.learning_budget_us = 0},
+                                [&] {
+                                    for (const AgentId id : ids)
+                                        for (size_t k = 0; k < 3; ++k)
+                                            host->agents.observation(id)[k] =
+                                                k % 2 == 0 ? 2.0f : -0.4f;
+                                })
+                        .ok());
+        for (const AgentId id : ids)
+            for (const float a : host->agents.action(id)) {
+                EXPECT_TRUE(a >= -2 && a <= 2) << frame;
+            }
+    }
+    EXPECT_EQ(host->agents.status().brains_rejected, 1u);
+    EXPECT_EQ(host->agents.status().rollbacks, 1u);
+    EXPECT_EQ(host->slot("published.param.actor.0.weight"), initial);
+
+    // Observations that are not finite say nothing about a brain.
+    keep(*host);
+    const auto good = host->agents.save();
+    ASSERT_TRUE(good.ok());
+    ASSERT_TRUE(host->agents.load(*good).ok());
+    for (int frame = 0; frame < 12; ++frame) {
+        ASSERT_TRUE(host->frame({.learning_budget_us = 0},
+                                [&] {
+                                    for (const AgentId id : ids)
+                                        host->agents.observation(id)[0] =
+                                            std::numeric_limits<float>::quiet_NaN();
+                                })
+                        .ok());
+    }
+    EXPECT_EQ(host->agents.status().brains_rejected, 1u);
+}
+
+TEST_F(DriverWeightsTest, ALearnerThatTakesNoStepGoesBackAndSaysSo) {
+    const auto host = small_host(device());
+    ASSERT_NE(host, nullptr);
+    const auto ids = add_all(*host);
+    play(*host, ids, 0, 20);
+    keep(*host);
+    const std::vector<float> good = host->slot("actor.0.weight");
+    const std::vector<float> huge(host->slot("critic.head.weight").size(), 3e38f);
+    const auto slot = host->program().find_variable("critic.head.weight");
+    ASSERT_TRUE(slot.ok());
+    host->record([&](VkCommandBuffer commands) {
+        return hearth_record_update_variable(host->agents.session(), commands, *slot, 0,
+                                             huge.data(), huge.size() * sizeof(float));
+    });
+    int frame = 20;
+    for (; frame < 400 && host->agents.status().rollbacks == 0; ++frame) {
+        ASSERT_TRUE(
+            host->frame({.learning_budget_us = 1e9}, [&] { live(host->agents, ids, frame); }).ok());
+    }
+    EXPECT_EQ(host->agents.status().rollbacks, 1u);
+    ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());
+    EXPECT_EQ(host->slot("actor.0.weight"), good);
+    play(*host, ids, frame, frame + 40);
+    host->settle();
+    EXPECT_EQ(host->agents.status().rollbacks, 1u) << "once was enough";
+}
+
 TEST_F(DriverWeightsTest, BrainsGoFromOneSessionToAnotherAndNoFurther) {
     const auto first = small_host(device()), second = small_host(device());
     ASSERT_TRUE(first != nullptr && second != nullptr);

@@ -188,7 +188,7 @@ class AgentsStatus(_Tagged):
                         ("snapshot_phase", c_uint32), ("reserved", c_uint32), ("update_frames", c_uint64),
                         ("update_frames_over_budget", c_uint64), ("frames_without_update", c_uint64),
                         ("update_us_left", c_double), ("owed_gradient_steps", c_double), ("samples_paused", c_uint64),
-                        ("rewards_after_end", c_uint64), ("repeated_ends", c_uint64)]
+                        ("rewards_after_end", c_uint64), ("repeated_ends", c_uint64), ("brains_rejected", c_uint64)]
 
 
 _P = c_void_p

@@ -12,7 +12,8 @@
  *                   submit
  *
  * Conventions, results and thread rules are those of hearth.h.  All calls on one hearth_agents
- * are externally synchronized with each other, with its session and with hearth_begin_frame.
+ * are externally synchronized with each other, with its session and with hearth_begin_frame; debug
+ * builds refuse those that overlap, with HEARTH_ERROR_INVALID_STATE.
  * Per-frame calls allocate nothing, wait for nothing and submit nothing. */
 
 #ifndef HEARTH_AGENTS_H_
@@ -312,8 +313,9 @@ HEARTH_API void hearth_agents_finish_update(hearth_agents* agents);
  *
  * Agents act with a published copy of the weights that are being learned.  It is updated by one
  * recorded copy between two decisions, if the GPU finds all weights finite (and within
- * SafetyLimits::max_weight_drift).  If some are not finite, the newest snapshot is restored, which
- * is counted in hearth_agents_status::rollbacks.
+ * SafetyLimits::max_weight_drift).  If some are not finite, or 32 steps in a row were not taken, the
+ * newest snapshot is restored, which is counted in hearth_agents_status::rollbacks; if that happens
+ * again before a step is taken, the snapshot before it, and at last the initial weights.
  *
  * A snapshot is a brain (hearth.h); index 0 is the newest.  It is taken immediately after a
  * publication, every snapshot_interval records, and kept once it has arrived and is finite.
@@ -364,7 +366,9 @@ HEARTH_API hearth_result hearth_agents_get_saved_game(const hearth_agents* agent
 
 /* Validates a brain (8-byte aligned), which the next record loads.  For a brain of another
  * schema it returns HEARTH_ERROR_INCOMPATIBLE and `messages`, optional, names the field.  Allocates
- * memory.
+ * memory.  If one of the four decisions after loading has actions that are not finite (they never
+ * reach the game), the brain is rolled back, which is counted in
+ * hearth_agents_status::brains_rejected.
  * Errors: as hearth_brain_check. */
 HEARTH_API hearth_result hearth_agents_load(hearth_agents* agents, const void* bytes,
                                             uint64_t byte_count, hearth_messages* messages);
@@ -456,7 +460,7 @@ typedef struct hearth_agents_status {
     uint32_t reward_shift_detected;
     double score;                /* mean of the last window */
     double initial_score;        /* mean of the first window */
-    uint64_t rollbacks;          /* to the newest snapshot, after a rejected publication */
+    uint64_t rollbacks;          /* see "Brains and snapshots" */
     uint64_t snapshots_rejected; /* not finite, or could not be encoded */
     uint64_t snapshots_taken;    /* arrived and kept, since creation */
     hearth_agents_snapshot_phase snapshot_phase;
@@ -474,6 +478,7 @@ typedef struct hearth_agents_status {
     uint64_t samples_paused;
     uint64_t rewards_after_end; /* dropped by hearth_agents_add_reward */
     uint64_t repeated_ends;     /* ignored by hearth_agents_end_episode */
+    uint64_t brains_rejected;   /* loaded, and rolled back: see hearth_agents_load */
 } hearth_agents_status;
 
 static inline hearth_agents_status hearth_agents_status_default(void) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 using namespace hearth;
 using namespace hearth::agents;
@@ -113,6 +114,8 @@ hearth_result hearth_agents::record_load(VkCommandBuffer commands, bool& has_res
         hearth_program_get_variable(program, variable, &step) == HEARTH_OK &&
         step.kind == HEARTH_VARIABLE_STATE;
     restart(has_rollout ? data.collected : 0);
+    if (std::exchange(safety.is_of_application, false))
+        safety.last_probe = decisions + Safety::kProbes;
     has_resumed = data.is_saved_game;
     if (!has_resumed) return HEARTH_OK;
     Archive saved = Archive::read(data.state);
@@ -228,6 +231,7 @@ void hearth_agents::restart(uint32_t collected) {
     snapshots.restart_interval();
     safety.first_sound_decision = decisions + 1;
     safety.knows_rejections = false;
+    safety.last_probe = 0;
 }
 
 hearth_result hearth_agents::record_snapshot(VkCommandBuffer commands) {
@@ -274,17 +278,33 @@ void hearth_agents::poll_snapshot() {
     hearth_readback_release(session, readback);
 }
 
-/// The GPU refuses to publish non-finite weights.  Further training cannot repair them, so the
-/// learner rolls back.
-void hearth_agents::watch_publications(uint64_t decision_of_status) {
+/// Rolls back weights that the GPU refuses to publish because they are not finite, that no step can
+/// improve, or that a brain of the application brought and that give actions that are not finite.
+/// Further training repairs none of them.
+void hearth_agents::watch_weights(uint64_t decision_of_status) {
     if (decision_of_status < safety.first_sound_decision) return;  // of weights that were replaced
-    const uint64_t rejected = readbacks.status()[Counter::kPublicationsRejected];
-    const bool is_new = safety.knows_rejections && rejected > safety.rejected;
+    const StatusView status = readbacks.status();
+    const uint64_t rejected = status[Counter::kPublicationsRejected];
+    const bool is_rejected = safety.knows_rejections && rejected > safety.rejected;
+    const bool is_stuck = status[Counter::kSkippedInARow] >= Safety::kMaxSkippedInARow;
+    const bool is_bad_brain =
+        decision_of_status <= safety.last_probe && status[Counter::kActionsReplaced] > 0;
     safety.rejected = rejected;
     safety.knows_rejections = true;
-    if (!is_new || exchange.state() != LoadState::kNone) return;
+    if (exchange.state() != LoadState::kNone) return;
+    if (!is_rejected && !is_stuck && !is_bad_brain) {
+        if (status[Counter::kGradientSteps] > 0 && status[Counter::kSkippedInARow] == 0)
+            safety.next_snapshot = 0;
+        return;
+    }
+    if (is_bad_brain) ++safety.brains_rejected;
+    roll_back();
+}
+
+void hearth_agents::roll_back() {
     ++safety.rollbacks;
-    if (load_snapshot(*this, 0) != HEARTH_OK) exchange.request_initial();
+    // Weights that are finite may be bad all the same, and so may snapshots of them.
+    if (load_snapshot(*this, safety.next_snapshot++) != HEARTH_OK) exchange.request_initial();
 }
 
 hearth_result hearth_agents::load_snapshot(const hearth_agents& from, uint32_t index) {
@@ -315,6 +335,7 @@ hearth_result hearth_agents::load_snapshot(const hearth_agents& from, uint32_t i
             return r;
         }
     }
+    safety.is_of_application = false;
     if (exchange.request_brain(*allocator, brain)) return HEARTH_OK;
     error.set("out of memory for a brain of %zu bytes", brain.size());
     return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
@@ -354,6 +375,7 @@ hearth_result hearth_agents::load(std::span<const std::byte> brain) {
             return HEARTH_ERROR_INCOMPATIBLE;
         }
     }
+    safety.is_of_application = true;
     if (exchange.request_brain(*allocator, brain)) return HEARTH_OK;
     error.set("out of memory for a brain of %zu bytes", brain.size());
     return HEARTH_ERROR_OUT_OF_HOST_MEMORY;

@@ -29,39 +29,28 @@ bool is_handle(const hearth_agents* agents) {
     return agents != nullptr && agents->is_intact();
 }
 
-/// In debug builds, detects calls on one handle from two threads at once.
-class CallGuard {
-  public:
-    explicit CallGuard(const hearth_agents* agents) {
-#ifndef NDEBUG
-        if (!is_handle(agents)) return;
-        agents_ = agents;
-        is_alone_ = !agents->is_in_call.exchange(true, std::memory_order_acquire);
-#else
-        (void)agents;
-#endif
-    }
-    CallGuard(const CallGuard&) = delete;
-    CallGuard& operator=(const CallGuard&) = delete;
-    ~CallGuard() {
-        if (agents_ != nullptr && is_alone_)
-            agents_->is_in_call.store(false, std::memory_order_release);
-    }
-    bool is_alone() const {
-        return is_alone_;
-    }
-
-  private:
-    const hearth_agents* agents_ = nullptr;
-    bool is_alone_ = true;
-};
+/// Reports to the thread that is alone that another one was refused.
+bool has_overlap(const hearth_agents& agents, const CallGuard<>& guard) {
+    if (!guard.takes_overlap()) return false;
+    agents.error.set(
+        "another thread called a function of these agents at the same time and was refused; "
+        "synchronize the calls");
+    return true;
+}
 
 }  // namespace
 
+// In debug builds, a call that overlaps with another thread's does nothing; so does the next call
+// whose result can report it.
 #define HEARTH_CHECK_AGENTS(agents)                               \
     if (!is_handle(agents)) return HEARTH_ERROR_INVALID_ARGUMENT; \
-    const CallGuard guard(agents);                                \
-    if (!guard.is_alone()) return HEARTH_ERROR_INVALID_STATE
+    const CallGuard<> guard((agents)->call);                      \
+    if (!guard.is_alone() || has_overlap(*(agents), guard)) return HEARTH_ERROR_INVALID_STATE
+// For functions whose result is no hearth_result; value: what they return without a handle.
+#define HEARTH_CHECK_AGENTS_OR(value, agents) \
+    if (!is_handle(agents)) return value;     \
+    const CallGuard<> guard((agents)->call);  \
+    if (!guard.is_alone()) return value
 #define HEARTH_CHECK_POINTER(argument)                            \
     if ((argument) == nullptr) {                                  \
         agents->error.set("%s: %s is null", __func__, #argument); \
@@ -146,7 +135,8 @@ hearth_result hearth_agents_remove(hearth_agents* agents, hearth_agent agent) {
 }
 
 uint32_t hearth_agents_count(const hearth_agents* agents) {
-    return is_handle(agents) ? agents->roster.alive() : 0;
+    HEARTH_CHECK_AGENTS_OR(0, agents);
+    return agents->roster.alive();
 }
 
 namespace {
@@ -185,7 +175,7 @@ hearth_result hearth_agents_find_action(hearth_agents* agents, const char* name,
 }
 
 const char* hearth_agents_observation_name(const hearth_agents* agents, uint32_t index) {
-    if (!is_handle(agents)) return "";
+    HEARTH_CHECK_AGENTS_OR("", agents);
     agents->shown_name.clear();
     if (index < agents->description.sizes.frame)
         agents->description.spec().append_observation_name(index, agents->shown_name);
@@ -193,7 +183,7 @@ const char* hearth_agents_observation_name(const hearth_agents* agents, uint32_t
 }
 
 const char* hearth_agents_action_name(const hearth_agents* agents, uint32_t index) {
-    if (!is_handle(agents)) return "";
+    HEARTH_CHECK_AGENTS_OR("", agents);
     agents->shown_name.clear();
     if (index < agents->description.sizes.action)
         agents->description.spec().append_action_name(index, agents->shown_name);
@@ -213,13 +203,13 @@ uint32_t hearth_agents_action_size(const hearth_agents* agents) {
 }
 
 float* hearth_agents_observation(hearth_agents* agents, hearth_agent agent) {
-    if (!is_handle(agents) || !agents->roster.has(agent)) return nullptr;
-    return agents->rollout.observation(agent.index);
+    HEARTH_CHECK_AGENTS_OR(nullptr, agents);
+    return agents->roster.has(agent) ? agents->rollout.observation(agent.index) : nullptr;
 }
 
 float* hearth_agents_action_mask(hearth_agents* agents, hearth_agent agent) {
-    if (!is_handle(agents) || !agents->roster.has(agent)) return nullptr;
-    return agents->rollout.mask(agent.index);
+    HEARTH_CHECK_AGENTS_OR(nullptr, agents);
+    return agents->roster.has(agent) ? agents->rollout.mask(agent.index) : nullptr;
 }
 
 hearth_result hearth_agents_add_reward(hearth_agents* agents, hearth_agent agent, float amount) {
@@ -296,12 +286,13 @@ hearth_result hearth_agents_add_demonstration_from(hearth_agents* agents, hearth
 }
 
 void hearth_agents_poll(hearth_agents* agents) {
-    if (!is_handle(agents)) return;
+    HEARTH_CHECK_AGENTS_OR(, agents);
     agents->poll();
 }
 
 const float* hearth_agents_action(const hearth_agents* agents, hearth_agent agent) {
-    if (!is_handle(agents) || !agents->roster.has(agent) ||
+    HEARTH_CHECK_AGENTS_OR(nullptr, agents);
+    if (!agents->roster.has(agent) ||
         agents->readbacks.actions_decision() < agents->roster.first_decision(agent.index))
         return nullptr;
     return agents->readbacks.actions() + agent.index * agents->description.sizes.action;
@@ -405,7 +396,7 @@ hearth_result hearth_agents_shrink_and_perturb(hearth_agents* agents, double str
 }
 
 void hearth_agents_finish_update(hearth_agents* agents) {
-    if (!is_handle(agents)) return;
+    HEARTH_CHECK_AGENTS_OR(, agents);
     agents->updates.flush();
 }
 
@@ -437,7 +428,8 @@ hearth_result hearth_agents_take_snapshot(hearth_agents* agents) {
 }
 
 uint32_t hearth_agents_snapshot_count(const hearth_agents* agents) {
-    return is_handle(agents) ? agents->snapshots.count() : 0;
+    HEARTH_CHECK_AGENTS_OR(0, agents);
+    return agents->snapshots.count();
 }
 
 hearth_result hearth_agents_restore_snapshot(hearth_agents* agents, uint32_t snapshot) {
@@ -452,15 +444,20 @@ hearth_result hearth_agents_load_snapshot(hearth_agents* agents, const hearth_ag
         agents->error.set("%s: `from` is not a handle of agents", __func__);
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
+    CallState own;
+    const CallGuard<> other(from == agents ? own : from->call);
+    if (!other.is_alone()) return HEARTH_ERROR_INVALID_STATE;
     return agents->load_snapshot(*from, snapshot);
 }
 
 void hearth_agents_reset_brain(hearth_agents* agents) {
-    if (is_handle(agents)) agents->reset_brain();
+    HEARTH_CHECK_AGENTS_OR(, agents);
+    agents->reset_brain();
 }
 
 void hearth_agents_freeze(hearth_agents* agents, uint32_t frozen) {
-    if (!is_handle(agents) || (frozen != 0) == agents->modes.is_frozen) return;
+    HEARTH_CHECK_AGENTS_OR(, agents);
+    if ((frozen != 0) == agents->modes.is_frozen) return;
     agents->modes.is_frozen = frozen != 0;
     agents->modes.is_closing = agents->modes.is_frozen && !agents->description.has_memory;
 }
@@ -578,6 +575,7 @@ hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agent
     out->score = agents->progress.score();
     out->initial_score = agents->progress.first_score();
     out->rollbacks = agents->safety.rollbacks;
+    out->brains_rejected = agents->safety.brains_rejected;
     out->snapshots_rejected = agents->snapshots.rejected();
     out->snapshots_taken = agents->snapshots.taken();
     out->snapshot_phase = agents->snapshots.is_requested()   ? HEARTH_AGENTS_SNAPSHOT_PENDING

@@ -243,6 +243,13 @@ void hearth_agents::start_decision() {
     roster.start_decision();
     modes.is_closing = false;
     const Rollout::Packed& packed = rollout.packed();
+    // Observations that are not finite give such actions by any weights.
+    const float* const observed = rollout.rows().observation.data();
+    if (decisions < safety.last_probe &&
+        (decision.input_count > 0 ||
+         !std::all_of(observed, observed + packed.rows * description.sizes.observation,
+                      [](float x) { return std::isfinite(x); })))
+        safety.last_probe = 0;
     const double score = scores.are_reported ? scores.sum : packed.reward;
     scores.sum = 0;
     if (packed.transitions == 0) return;
@@ -353,7 +360,7 @@ void hearth_agents::poll() {
         readbacks.take_actions(actions, r.decision);
         const std::span<const std::byte> status = contents_of(r.status);
         readbacks.take_status(status, contents_of(r.recent), frame_number);
-        if (!status.empty()) watch_publications(r.decision);
+        if (!status.empty()) watch_weights(r.decision);
         for (const hearth_readback readback : {r.actions, r.status, r.recent})
             if (readback != 0) hearth_readback_release(session, readback);
         readbacks.pop();

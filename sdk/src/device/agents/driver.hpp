@@ -26,6 +26,7 @@
 #include "core/alloc.hpp"
 #include "core/fixed_text.hpp"
 #include "core/handle_tag.hpp"
+#include "device/agents/call_guard.hpp"
 #include "device/agents/demonstrations.hpp"
 #include "device/agents/entries.hpp"
 #include "device/agents/exchange.hpp"
@@ -42,7 +43,6 @@
 
 #include <hearth/hearth_agents.h>
 
-#include <atomic>
 #include <cstdint>
 #include <span>
 
@@ -118,9 +118,17 @@ struct Scores {
 
 /// Watches the published weights.
 struct Safety {
+    /// Steps not taken, in a row, after which the learner rolls back.
+    static constexpr uint64_t kMaxSkippedInARow = 32;
+    /// Decisions by a brain of the application in which each action must be finite.
+    static constexpr uint64_t kProbes = 4;
+
     uint64_t first_sound_decision = 0;  ///< first one whose status belongs to the current weights
     bool knows_rejections = false;      ///< `rejected` is valid for the current weights
-    uint64_t rejected = 0, rollbacks = 0;
+    uint64_t rejected = 0, rollbacks = 0, brains_rejected = 0;
+    bool is_of_application = false;  ///< the brain to be loaded
+    uint64_t last_probe = 0;         ///< number of the last decision that is a probe; 0: none
+    uint32_t next_snapshot = 0;      ///< to roll back to: older ones, while none is good
 };
 
 }  // namespace hearth::agents
@@ -158,7 +166,7 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     uint64_t decisions = 0;  ///< completely recorded
     hearth::agents::LastFrame last_frame;
     mutable hearth::agents::SpecText error, shown_name;
-    mutable std::atomic<bool> is_in_call = false;  ///< debug builds: a thread is inside a call
+    mutable hearth::agents::CallState call;
 
     // create.cpp
     /// Sets `error` if it fails.
@@ -223,7 +231,8 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth_result allocate_saved_game();
     /// Saves or restores the driver's own state.
     void archive(hearth::agents::Archive& archive);
-    void watch_publications(uint64_t decision);
+    void watch_weights(uint64_t decision);
+    void roll_back();
     void restart(uint32_t collected);
 
     // second_queue.cpp
