@@ -5,6 +5,7 @@
 // headers, and random sequences of calls against models.
 
 #include "device/agents/archive.hpp"
+#include "device/agents/call_guard.hpp"
 #include "device/agents/demonstrations.hpp"
 #include "device/agents/exchange.hpp"
 #include "device/agents/readbacks.hpp"
@@ -28,6 +29,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -798,6 +800,45 @@ void play_rollout(uint64_t seed) {
 
 TEST(DriverStates, RolloutPacksWhatTheGameSaid) {
     for (uint64_t seed = 1; seed <= 3; ++seed) play_rollout(seed);
+}
+
+// --- Threads ---
+
+TEST(CallGuard, RefusesTheSecondThreadAndReportsItOnce) {
+    CallState state;
+    {
+        const CallGuard<true> first(state);
+        EXPECT_TRUE(first.is_alone());
+        EXPECT_FALSE(first.takes_overlap());
+        const CallGuard<true> second(state);
+        EXPECT_FALSE(second.is_alone());
+    }
+    const CallGuard<true> next(state);
+    EXPECT_TRUE(next.is_alone());
+    EXPECT_TRUE(next.takes_overlap());
+    EXPECT_FALSE(next.takes_overlap());
+    const CallGuard<false> without(state);
+    EXPECT_TRUE(without.is_alone());
+    EXPECT_FALSE(without.takes_overlap());
+}
+
+TEST(CallGuard, LetsOneThreadInAtATime) {
+    CallState state;
+    int64_t calls = 0;  // written by the thread that is alone
+    int64_t counts[2] = {};
+    const auto play = [&](int64_t& count) {
+        for (int i = 0; i < 100000; ++i) {
+            const CallGuard<true> guard(state);
+            if (!guard.is_alone()) continue;
+            ++calls;
+            ++count;
+        }
+    };
+    std::thread other([&] { play(counts[1]); });
+    play(counts[0]);
+    other.join();
+    EXPECT_EQ(calls, counts[0] + counts[1]);
+    EXPECT_GT(calls, 0);
 }
 
 // --- Updates ---
