@@ -56,6 +56,10 @@ class Agents(LoadedPackage):
         # Observation buffers stay where they are for the agents' lifetime.
         self._observations = [np.ctypeslib.as_array(lib().hearth_agents_observation(self._agents, agent),
                                                     (self._observation_size,)) for agent in self._ids]
+        self._action_mask_size = lib().hearth_agents_action_mask_size(self._agents)
+        self._action_masks = [np.ctypeslib.as_array(lib().hearth_agents_action_mask(self._agents, agent),
+                                                    (self._action_mask_size,))
+                              for agent in (self._ids if self._action_mask_size else [])]
 
     def _check(self, code: int) -> int:
         return check(code, lambda: lib().hearth_agents_error(self._agents))
@@ -74,13 +78,15 @@ class Agents(LoadedPackage):
         return self._action_size
 
     def decide(self, observations: Any, *, rewards: Any = None, terminated: Any = None, truncated: Any = None,
-               final_observations: Any = None, exploration: float = 1.0, learning_budget_us: float = 500.0) -> Array:
+               final_observations: Any = None, action_masks: Any = None, final_action_masks: Any = None,
+               exploration: float = 1.0, learning_budget_us: float = 500.0) -> Array:
         """Reports the outcome of the last decisions, learns, and returns new actions.
 
         observations: [count, observation_size], the current ones; after the end of an episode, the first ones of the
         next.  rewards: [count], for the last decision.  terminated, truncated: bool [count], whether the last decision
         ended the agent's episode, as in Gymnasium.  final_observations: [count, observation_size], the last
-        observations of truncated episodes.
+        observations of truncated episodes.  action_masks: [count, action mask size], 1 where an option of a maskable
+        action is available; they stay until others are given.  final_action_masks: those of final_observations.
         exploration: 1 samples, 0 is deterministic (DQN: the fraction of random actions).  learning_budget_us: GPU
         microseconds for learning; 0: none.
         Returns float32 [count, action_size].
@@ -93,18 +99,24 @@ class Agents(LoadedPackage):
                 self._check(lib().hearth_agents_add_reward(self._agents, agent, float(reward)))
         finals = None if final_observations is None else self._floats("final_observations", final_observations,
                                                                       (count, self._observation_size))
+        masks, final_masks = (None if given is None else self._floats(name, given, (count, self._action_mask_size))
+                              for name, given in (("action_masks", action_masks),
+                                                  ("final_action_masks", final_action_masks)))
         # The last observation of a truncated episode is read from the agent's buffer, so episodes are ended before the
         # new observations are written.
         for episode_end, flags in ((1, terminated), (2, truncated)):  # the first end of an episode counts
             if flags is None:
                 continue
             for i in np.flatnonzero(np.asarray(flags)):
-                last = None
-                if episode_end == 2 and finals is not None:
-                    last = finals[i].ctypes.data_as(ctypes.POINTER(ctypes.c_float))
-                self._check(lib().hearth_agents_end_episode(self._agents, self._ids[i], episode_end, last, None))
+                last, last_mask = (values[i].ctypes.data_as(ctypes.POINTER(ctypes.c_float))
+                                   if episode_end == 2 and values is not None else None
+                                   for values in (finals, final_masks))
+                self._check(lib().hearth_agents_end_episode(self._agents, self._ids[i], episode_end, last, last_mask))
         for buffer, observation in zip(self._observations, current):
             buffer[:] = observation
+        if masks is not None:
+            for buffer, mask in zip(self._action_masks, masks):
+                buffer[:] = mask
         with self._device._commands() as commands:
             info = c.AgentsRecordInfo(command_buffer=commands, exploration=exploration, request_decision=1,
                                       learning_budget_us=learning_budget_us, max_decision_frames=1)
@@ -135,11 +147,28 @@ class Agents(LoadedPackage):
         """Metrics ("episode_return", "kl", ...) and counters ("samples", "gradient_steps", ...) by name."""
         status = self._status()
         values: dict[str, float] = {}
-        for i in range(13):
-            values[lib().hearth_agents_metric_name(i).decode()] = status.metrics[i]
-            values[lib().hearth_agents_counter_name(i).decode()] = status.counters[i]
-        values.update(decisions=status.decisions, rollouts=status.rollouts, rollbacks=status.rollbacks)
+        for name, numbers in ((lib().hearth_agents_metric_name, status.metrics),
+                              (lib().hearth_agents_counter_name, status.counters)):
+            for i, value in enumerate(numbers):
+                values[name(i).decode()] = value
+        values.update(decisions=status.decisions, rollouts=status.rollouts, rollbacks=status.rollbacks,
+                      owed_gradient_steps=status.owed_gradient_steps, samples_paused=status.samples_paused,
+                      frames_without_update=status.frames_without_update,
+                      brains_rejected=status.brains_rejected)
         return values
+
+    @property
+    def observation_limits(self) -> dict[str, float]:
+        """Observations, by name, that were at a limit in more than one sample of a hundred, and the share of samples
+        in which they were: the agents cannot see what they hide there."""
+        limits: dict[str, float] = {}
+        for i in range(self._observation_size):
+            shares = (ctypes.c_float(), ctypes.c_float())
+            self._check(lib().hearth_agents_observation_limits(self._agents, i, *map(ctypes.byref, shares)))
+            share = max(value.value for value in shares)
+            if share > 0.01:
+                limits[lib().hearth_agents_observation_name(self._agents, i).decode()] = share
+        return limits
 
     def set_hyperparameter(self, name: str, value: float) -> None:
         """Sets a tunable hyperparameter.  Error: HEARTH_ERROR_NOT_FOUND listing the existing ones."""

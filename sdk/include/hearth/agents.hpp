@@ -154,6 +154,17 @@ class Agents {
     /// Floats of an observation and of an action.
     uint32_t observation_size() const { return hearth_agents_observation_size(handle_); }
     uint32_t action_size() const { return hearth_agents_action_size(handle_); }
+    uint32_t action_mask_size() const { return hearth_agents_action_mask_size(handle_); }
+    /// Shares of the samples in which float `index` of the observation was at a limit; see
+    /// hearth_agents_observation_limits.
+    struct ObservationLimits {
+        float clamped = 0, unresolved = 0;
+    };
+    ObservationLimits observation_limits(uint32_t index) const {
+        ObservationLimits limits;
+        (void)hearth_agents_observation_limits(handle_, index, &limits.clamped, &limits.unresolved);
+        return limits;
+    }
     /// Name of a float of an observation or action, such as "enemies[2]/place.x"; "" if the
     /// index is out of range.  Valid until the next call of either.
     std::string_view observation_name(uint32_t index) const {

@@ -142,9 +142,18 @@ HEARTH_API hearth_result hearth_agents_find_observation(hearth_agents* agents, c
 /* As hearth_agents_find_observation, for an action by name. */
 HEARTH_API hearth_result hearth_agents_find_action(hearth_agents* agents, const char* name,
                                                    uint32_t* offset, uint32_t* size);
-/* Floats of a single observation (without frame stacking), and of an action. */
+/* Floats of a single observation (without frame stacking), of an action, and of an action mask. */
 HEARTH_API uint32_t hearth_agents_observation_size(const hearth_agents* agents);
 HEARTH_API uint32_t hearth_agents_action_size(const hearth_agents* agents);
+HEARTH_API uint32_t hearth_agents_action_mask_size(const hearth_agents* agents);
+/* Share of the samples, since the brain was loaded or reset, in which a float of the observation was
+ * at a limit, from 0 to 1.  *clamped: the network saw the limit in its place.  *unresolved: its
+ * changes are too small beside its offset for an f32, which the game should subtract.  A share that
+ * is not small hides from the agents what they should see.
+ * HEARTH_ERROR_OUT_OF_RANGE: no such float.  As of the last poll. */
+HEARTH_API hearth_result hearth_agents_observation_limits(const hearth_agents* agents,
+                                                          uint32_t index, float* clamped,
+                                                          float* unresolved);
 /* Name of a single float, such as "enemies[2]/place.x"; "" if the index is out of range.  Valid
  * until the next call of either function. */
 HEARTH_API const char* hearth_agents_observation_name(const hearth_agents* agents, uint32_t index);

@@ -202,6 +202,25 @@ uint32_t hearth_agents_action_size(const hearth_agents* agents) {
     return is_handle(agents) ? static_cast<uint32_t>(agents->description.sizes.action) : 0;
 }
 
+uint32_t hearth_agents_action_mask_size(const hearth_agents* agents) {
+    return is_handle(agents) ? static_cast<uint32_t>(agents->description.sizes.mask) : 0;
+}
+
+hearth_result hearth_agents_observation_limits(const hearth_agents* agents, uint32_t index,
+                                               float* clamped, float* unresolved) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(clamped);
+    HEARTH_CHECK_POINTER(unresolved);
+    if (index >= agents->description.sizes.frame) {
+        agents->error.set("index is %u, expected less than %zu", index,
+                          agents->description.sizes.frame);
+        return HEARTH_ERROR_OUT_OF_RANGE;
+    }
+    *clamped = agents->readbacks.limit_share(index, ObservationLimit::kClamped);
+    *unresolved = agents->readbacks.limit_share(index, ObservationLimit::kUnresolved);
+    return HEARTH_OK;
+}
+
 float* hearth_agents_observation(hearth_agents* agents, hearth_agent agent) {
     HEARTH_CHECK_AGENTS_OR(nullptr, agents);
     return agents->roster.has(agent) ? agents->rollout.observation(agent.index) : nullptr;

@@ -157,6 +157,12 @@ hearth_result hearth_agents::check_program() {
                   kSavedCounterCount);
         return HEARTH_ERROR_INCOMPATIBLE;
     }
+    hearth_variable_info limits = hearth_variable_info_default();
+    description.has_limits =
+        find_variable(program, "agents.observation_limits", &limits_variable) == HEARTH_OK &&
+        hearth_program_get_variable(program, limits_variable, &limits) == HEARTH_OK &&
+        limits.bytes ==
+            4 * static_cast<uint64_t>(observation_limit_words(static_cast<int64_t>(sizes.frame)));
     hearth_variable_info recent = hearth_variable_info_default();
     description.has_recent =
         find_variable(program, "agents.recent", &recent_variable) == HEARTH_OK &&
@@ -233,7 +239,8 @@ hearth_result hearth_agents::allocate(const hearth_agents_create_info& info) {
         rollout.allocate(*allocator, sizes) && demonstrations.allocate(*allocator, sizes) &&
         readbacks.allocate(*allocator, in_flight, size_t{sizes.agents} * sizes.action,
                            static_cast<size_t>(status.bytes / sizeof(uint32_t)),
-                           static_cast<size_t>(recent.bytes / sizeof(uint32_t))) &&
+                           static_cast<size_t>(recent.bytes / sizeof(uint32_t)),
+                           description.has_limits ? 2 * sizes.frame + 1 : 0) &&
         hyperparameters.values.resize(*allocator, manifest.hyperparameter_count()) &&
         hyperparameters.recorded.resize(*allocator, manifest.hyperparameter_count());
     if (!is_made) {
@@ -352,12 +359,12 @@ hearth_result hearth_agents::create_sessions(const hearth_agents_create_info& in
     // Wherever the actions in flight lie in the ring, a snapshot fits on one side of them and the
     // actions after it fit behind it.
     const uint64_t frame_bytes =
-        uint64_t{4} * sizes.agents * sizes.action + 4 * kStatusWords + 1024;
+        uint64_t{4} * sizes.agents * sizes.action + 4 * kStatusWords + 8 * sizes.frame + 1024;
     const uint64_t game =
         info.enable_saved_games != 0 ? hearth_program_get_saved_game_size(program) : 0;
     create.readback_bytes = 2 * brain + 2 * game + 3 * in_flight * frame_bytes;
     create.upload_bytes += game;
-    create.readback_count = 3 * in_flight + 5;
+    create.readback_count = 4 * in_flight + 5;
     create.max_pending_timings = in_flight * kMaxRecordings;
     if (const auto r = hearth_session_create(context, &create, &session); r != HEARTH_OK) {
         error.set("%s", hearth_context_error(context));

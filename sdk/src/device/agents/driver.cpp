@@ -308,6 +308,10 @@ void hearth_agents::read_back(VkCommandBuffer commands) {
     if (r.actions == 0) return;
     r.status = record(status_variable);
     if (description.has_recent) r.recent = record(recent_variable);
+    // They change slowly, and may be larger than everything else.
+    constexpr uint64_t kLimitsInterval = 16;
+    if (description.has_limits && decisions % kLimitsInterval == 0)
+        r.limits = record(limits_variable);
     readbacks.push(r);
 }
 
@@ -360,8 +364,9 @@ void hearth_agents::poll() {
         readbacks.take_actions(actions, r.decision);
         const std::span<const std::byte> status = contents_of(r.status);
         readbacks.take_status(status, contents_of(r.recent), frame_number);
+        readbacks.take_limits(contents_of(r.limits));
         if (!status.empty()) watch_weights(r.decision);
-        for (const hearth_readback readback : {r.actions, r.status, r.recent})
+        for (const hearth_readback readback : {r.actions, r.status, r.recent, r.limits})
             if (readback != 0) hearth_readback_release(session, readback);
         readbacks.pop();
     }

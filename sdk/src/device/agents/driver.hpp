@@ -63,6 +63,7 @@ struct Description {
     uint64_t schema_hash = 0;
     Sizes sizes;
     bool has_memory = false;         ///< recurrent state
+    bool has_limits = false;         ///< the program counts observations at their limits
     bool has_recent = false;         ///< counters in agents.recent
     bool has_demonstrators = false;  ///< demonstrations name their demonstrator
 
@@ -142,7 +143,7 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     const hearth_program* program = nullptr;
     hearth_session* session = nullptr;
     hearth_session* learner = nullptr;  ///< the session that learns: `session`, or one of its own
-    uint32_t action_variable = 0, status_variable = 0, recent_variable = 0;
+    uint32_t action_variable = 0, status_variable = 0, recent_variable = 0, limits_variable = 0;
     hearth::Array<std::byte> application_data;  ///< inside brains: see brains.cpp
 
     hearth::agents::Description description;

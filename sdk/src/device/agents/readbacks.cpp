@@ -10,11 +10,12 @@
 namespace hearth::agents {
 
 bool Readbacks::allocate(HostAllocator& allocator, uint32_t most, size_t action_floats,
-                         size_t status_words, size_t recent_words) {
+                         size_t status_words, size_t recent_words, size_t limit_words) {
     HEARTH_ASSERT(is_status_size(status_words) && is_recent_size(recent_words));
     status_words_ = status_words;
     recent_words_ = recent_words;
-    return ring_.resize(allocator, most) && actions_.resize(allocator, action_floats);
+    return ring_.resize(allocator, most) && limits_.resize(allocator, limit_words) &&
+           actions_.resize(allocator, action_floats);
 }
 
 void Readbacks::push(const InFlight& readback) {
@@ -45,6 +46,19 @@ void Readbacks::take_status(std::span<const std::byte> status, std::span<const s
     if (!recent.empty()) std::memcpy(later.data(), recent.data(), recent.size());
     status_ = status_words(std::span(saved).first(status_words_), later);
     status_frame_number_ = frame_number;
+}
+
+void Readbacks::take_limits(std::span<const std::byte> bytes) {
+    if (!bytes.empty() && bytes.size() == limits_.size() * sizeof(uint32_t))
+        std::memcpy(limits_.data(), bytes.data(), bytes.size());
+}
+
+float Readbacks::limit_share(size_t index, ObservationLimit limit) const {
+    float share = 0;
+    for_each_observation_limit(limits_, 0, [&](size_t i, ObservationLimit kind, double value) {
+        if (i == index && kind == limit) share = static_cast<float>(value);
+    });
+    return share;
 }
 
 }  // namespace hearth::agents
