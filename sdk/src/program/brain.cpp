@@ -453,7 +453,7 @@ uint64_t brain_schema_hash(const ProgramView& program, HashedNames names) {
         for (uint32_t index : program.bindings_of(entry)) {
             const BindingRecord& b = program.bindings()[index];
             std::string_view in = program.text_view(entry.name), name = program.text_view(b.name);
-            if (is_added_binding(name)) continue;
+            if (is_added_binding(in, name)) continue;
             if (names == HashedNames::kAlias) {
                 name = alias_of_binding(in, name);
                 in = alias_of_entry(in);

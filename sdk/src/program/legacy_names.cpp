@@ -62,8 +62,8 @@ std::string_view alias_of_binding(std::string_view entry, std::string_view bindi
     return found != binding ? found : alias_of_hyperparameter(binding);
 }
 
-bool is_added_binding(std::string_view binding) {
-    return binding == "final_mask";
+bool is_added_binding(std::string_view entry, std::string_view binding) {
+    return entry == "add_samples" || binding == "final_mask";
 }
 
 bool AliasName::append(std::string_view text) {

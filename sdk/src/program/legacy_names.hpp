@@ -33,7 +33,7 @@ std::string_view alias_of_entry(std::string_view entry);
 /// names that became one ("begins" of frame and "is_first" of act are both "episode_start").
 std::string_view alias_of_binding(std::string_view entry, std::string_view binding);
 /// True for inputs that programs of version 0.1 lacked: brains fit programs with and without them.
-bool is_added_binding(std::string_view binding);
+bool is_added_binding(std::string_view entry, std::string_view binding);
 /// Name of a runtime hyperparameter in the other version ("clip" <-> "clip_range").
 std::string_view alias_of_hyperparameter(std::string_view name);
 /// Name of a variable in the other version, which may be nested in another name:

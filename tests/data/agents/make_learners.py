@@ -26,10 +26,10 @@ SAMPLES, BATCH, WIDTH, HIDDEN, STEPS, SEED = 48, 16, 3, 8, 6, 9
 MASK = (1 << 64) - 1
 
 
-def key_of(name, seed):
-    """The stream that belongs to a name under a seed: FNV-1a, then MurmurHash3's finalizer."""
+def key_of(name, base=0):
+    """The stream that belongs to a name, and to the stream that it is part of: FNV-1a, then MurmurHash3's finalizer."""
     h = 0xCBF29CE484222325
-    for byte in seed.to_bytes(8, "little") + len(name).to_bytes(8, "little") + name.encode():
+    for byte in base.to_bytes(8, "little") + len(name).to_bytes(8, "little") + name.encode():
         h = (h ^ byte) * 0x100000001B3 & MASK
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         h = (h ^ h >> 33) * factor & MASK
@@ -43,10 +43,11 @@ def second_key(key):
 
 
 def uniform(key, step, count):
-    """Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): multiples of 2^-24."""
+    """Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): multiples of 2^-24. A seed is a place among the counters."""
     drawn = []
+    counter = (step + SEED * 2654435769) & 0xFFFFFFFF
     for index in range(count):
-        c, k = [index, step, 0, 0], [key & 0xFFFFFFFF, key >> 32]
+        c, k = [index, counter, 0, 0], [key & 0xFFFFFFFF, key >> 32]
         for _ in range(10):
             p, q = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
             c = [q >> 32 ^ c[1] ^ k[0], q & 0xFFFFFFFF, p >> 32 ^ c[3] ^ k[1], p & 0xFFFFFFFF]
@@ -62,7 +63,7 @@ def normal(key, step, count):
 
 
 def picked(step):
-    return np.minimum(np.floor(uniform(key_of("replay", SEED), step, BATCH) * SAMPLES), SAMPLES - 1)
+    return np.minimum(np.floor(uniform(key_of("replay"), step, BATCH) * SAMPLES), SAMPLES - 1)
 
 
 def layers(inputs, outputs):
@@ -124,7 +125,7 @@ def sac():
     def act(observation, stream, step):
         mean, log_deviation = forward(actor, observation).chunk(2, -1)
         log_deviation = log_deviation.clamp(-5, 2)
-        noise = normal(key_of("aim", key_of(stream, SEED)), step, BATCH * 2).reshape(BATCH, 2)
+        noise = normal(key_of("aim", key_of(stream)), step, BATCH * 2).reshape(BATCH, 2)
         u = mean + log_deviation.exp() * noise
         density = torch.distributions.Normal(mean, log_deviation.exp()).log_prob(u)
         return torch.tanh(u), (density - 2 * (math.log(2) - u - functional.softplus(-2 * u))).sum(-1)

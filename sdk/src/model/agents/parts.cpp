@@ -157,6 +157,13 @@ Tensor redeclared_param(Trace& trace, const Tensor& param) {
     return trace.param(v.name, v.shape, init_of(v), v.dtype);
 }
 
+Tensor initial_value(Trace& trace, const Value& param) {
+    if (!param.data) return trace.constant(HostTensor(param.dtype, param.shape));
+    if (param.shape.element_count(1) > 1) return trace.constant(*param.data);
+    return trace.non_persistent_state("initial." + param.name, param.shape, init_of(param),
+                                      param.dtype);
+}
+
 std::vector<CopiedTensor> declare_copies(Trace& trace, const Trace& reader,
                                          std::string_view scope) {
     const std::string params = std::string(scope) + ".param.";
@@ -260,7 +267,7 @@ Tensor drift_of(const std::vector<CopiedTensor>& copies) {
     for (const CopiedTensor& c : copies) {
         const Value& v = trace.graph().value(c.from.value());
         if (v.kind != ValueKind::kParam) continue;
-        const Tensor first = trace.constant(v.data ? *v.data : HostTensor(v.dtype, v.shape));
+        const Tensor first = initial_value(trace, v);
         apart = apart + sum(square(c.from - first));
         size = size + sum(square(first));
     }

@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "compiler/ir/graph.hpp"
+
 #include <hearth/agents/distribution.hpp>
 #include <hearth/agents/learners.hpp>
 #include <hearth/agents/status.hpp>
@@ -96,6 +98,10 @@ void read_copies(Trace& trace, std::string_view scope, std::span<const std::stri
 
 /// Declares a param of another trace in this one.
 Tensor redeclared_param(Trace& trace, const Tensor& param);
+
+/// The initial value of a param: a constant, or a non-persistent state where a constant would be
+/// part of a kernel's code, so that kernels do not depend on the seed of the weights.
+Tensor initial_value(Trace& trace, const Value& param);
 
 /// A pair of tensors of this trace: the original that learns, and the copy that read_copies() made.
 struct CopiedTensor {

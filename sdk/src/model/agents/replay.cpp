@@ -444,6 +444,12 @@ void guarded_step(StatusWriter& status, const LearnStep& step) {
 
 namespace {
 
+double rms_of(const HostTensor& values) {
+    double squares = 0;
+    for (int64_t i = 0; i < values.element_count(); ++i) squares += values.get(i) * values.get(i);
+    return std::sqrt(squares / static_cast<double>(std::max<int64_t>(values.element_count(), 1)));
+}
+
 /// Shrinks and perturbs the params that this `learn` entry trains (Ash and Adams, 2020).
 void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
     const Graph& graph = learn.graph();
@@ -459,20 +465,33 @@ void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
     const auto blend = [&](const Tensor& now, const Tensor& fresh) {
         return now + (fresh - now) * strength;
     };
+    // Matrices are redrawn with their initial rms; vectors return to their initial values.
+    const auto is_redrawn = [](const Value& v) { return v.shape.rank() >= 2 && v.data; };
+    std::vector<ValueId> trained;
+    std::vector<double> sizes;
     for (ValueId id = 0; id < graph.values.size(); ++id) {
         const Value& v = graph.values[id];
         if (v.kind != ValueKind::kParam || !is_trained(id)) continue;
+        trained.push_back(id);
+        if (is_redrawn(v)) sizes.push_back(rms_of(*v.data));
+    }
+    const auto count = static_cast<int64_t>(sizes.size());
+    const Tensor rms =
+        count == 0 ? Tensor()
+                   : trace.non_persistent_state(
+                         "shrink_and_perturb.initial_rms", {count},
+                         Init{Init::Kind::kData, 0, 0, 0,
+                              std::make_shared<const HostTensor>(HostTensor::of({count}, sizes))});
+    int64_t redrawn = 0;
+    for (const ValueId id : trained) {
+        const Value& v = graph.values[id];
         const Tensor param = trace.param(v.name, v.shape, init_of(v), v.dtype);
-        // Matrices are redrawn with their initial rms; vectors return to their initial values.
-        Tensor fresh = trace.constant(v.data ? *v.data : HostTensor(v.dtype, v.shape));
-        if (v.shape.rank() >= 2 && v.data) {
-            double squares = 0;
-            for (int64_t i = 0; i < v.data->element_count(); ++i)
-                squares += v.data->get(i) * v.data->get(i);
-            const double size = std::sqrt(
-                squares / static_cast<double>(std::max<int64_t>(v.data->element_count(), 1)));
-            fresh =
-                random_normal(counter, rng_key("adapt." + v.name), v.shape, 0, size, v.dtype);
+        Tensor fresh = initial_value(trace, v);
+        if (is_redrawn(v)) {
+            const Tensor size = reshape(slice(rms, 0, redrawn, redrawn + 1), {});
+            ++redrawn;
+            fresh = random_normal(counter, rng_key("adapt." + v.name), v.shape, 0, 1, v.dtype) *
+                    cast(size, v.dtype);
         }
         const Tensor next = blend(param, fresh);
         trace.assign(param, next);
