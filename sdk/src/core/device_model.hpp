@@ -7,6 +7,7 @@
 
 #include <hearth/types.hpp>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace hearth {
@@ -91,6 +92,11 @@ inline bool has_little_memory(CpuIsa cpu) {
 inline CpuBlock cpu_block(CpuIsa cpu) {
     if (has_little_memory(cpu)) return {.columns = 1};
     return {.rows = 256, .columns = 32, .inner = 1024};
+}
+
+/// Maximum invocations of a workgroup; those of kernels extend along x alone.
+inline uint32_t max_workgroup_size(const DeviceCaps& caps) {
+    return std::min(caps.max_compute_work_group_invocations, caps.max_compute_work_group_size_x);
 }
 
 /// Returns the model of a device.  A GPU that does not report its compute units gets the smallest

@@ -49,6 +49,25 @@ MatmulProblem product(int64_t m, int64_t n, int64_t k, const DeviceCaps& caps) {
 
 constexpr int64_t kExtents[] = {1, 7, 32, 100, 256, 512, 1024, 4096};
 
+TEST(MatmulTilesOfDevices, TheShippedOneFitsMatricesOfEachSizeAndLittleMemory) {
+    for (const uint32_t shared_bytes : {4096u, 16384u, 49152u})
+        for (const MatrixShape& shape :
+             {MatrixShape{8, 8, 16}, {16, 8, 8}, {32, 32, 16}, {64, 64, 64}, {128, 16, 16}})
+            for (const int64_t m : kExtents) {
+                DeviceCaps caps = caps_of(kGpuModels[3], true);
+                caps.cooperative_matrix_shape = shape;
+                caps.max_compute_shared_memory_size = shared_bytes;
+                MatmulProblem problem = product(m, 256, 256, caps);
+                problem.can_load_vec4 = true;
+                const MatmulTile tile = choose_matmul_tile(problem, caps);
+                EXPECT_LE(shared_bytes_of(tile, problem, caps), shared_bytes) << to_string(tile);
+                if (tile.family != MatmulFamily::kMatrix) continue;
+                EXPECT_EQ(tile.tm % static_cast<int>(shape.m), 0) << to_string(tile);
+                EXPECT_EQ(tile.tn % static_cast<int>(shape.n), 0) << to_string(tile);
+                EXPECT_EQ(tile.bk % static_cast<int>(shape.k), 0) << to_string(tile);
+            }
+}
+
 TEST(MatmulTilesOfDevices, AllThatAreOfferedFit) {
     for (const DeviceCaps& caps : all_caps())
         for (const int64_t m : kExtents)

@@ -160,8 +160,7 @@ bool fits(const MatmulTile& t, const MatmulProblem& problem, const DeviceCaps& c
         t.family == MatmulFamily::kWorkgroup ? caps.workgroup_scope_reserved_shared_memory : 0;
     return shared_bytes_of(t, problem, caps) + drivers_bytes <=
                caps.max_compute_shared_memory_size &&
-           threads <= static_cast<int>(caps.max_compute_work_group_invocations) &&
-           threads <= static_cast<int>(caps.max_compute_work_group_size_x);
+           threads <= static_cast<int>(max_workgroup_size(caps));
 }
 
 /// The least row kernel that holds all rows, or the largest.
@@ -285,7 +284,16 @@ MatmulTile choose_matmul_tile(const MatmulProblem& problem, const DeviceCaps& ca
         if (groups_of(t, problem) < enough_groups && t.bm > small_rows) continue;
         return t;
     }
-    return tiles.back();
+    const auto last = std::find_if(tiles.rbegin(), tiles.rend(),
+                                   [&](const MatmulTile& t) { return fits(t, problem, caps); });
+    if (last != tiles.rend()) return *last;
+    if (is_software(caps) || !(problem.can_use_matrices || problem.can_load_vec4))
+        return tiles.back();
+    // Matrices larger than the tiles of subgroups, or too little shared memory: the next family.
+    MatmulProblem simpler = problem;
+    simpler.can_load_vec4 = problem.can_use_matrices && problem.can_load_vec4;
+    simpler.can_use_matrices = false;
+    return choose_matmul_tile(simpler, caps);
 }
 
 std::optional<MatmulTile> choose_folding_tile(const MatmulProblem& problem,

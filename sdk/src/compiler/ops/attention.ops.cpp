@@ -296,7 +296,7 @@ template <class F>
 std::vector<Tiles> tiles_that_fit(const KernelRuleContext& call, int rows,
                                   std::span<const std::array<int64_t, 2>> sizes, int64_t threads,
                                   F count) {
-    if (call.caps.max_compute_work_group_invocations < threads) return {};
+    if (max_workgroup_size(call.caps) < threads) return {};
     const int64_t enough_groups = device_model(call.caps).enough_groups();
     const Shape& s = call.shape(rows);
     const auto live_rows = static_cast<int64_t>(call.max_batch_size);
@@ -413,8 +413,8 @@ std::vector<Tiles> tiles_for(const KernelRuleContext& call, int rows, bool is_ba
             rows == kKey ? 2 * t.keys * (t.queries + 1) : t.queries * (t.keys + 1);
         return both + values + scores + 5 * t.threads(rows);
     };
-    const bool is_narrow = hearth::is_software(call.caps) ||
-                           call.caps.max_compute_work_group_invocations < kWideThreads;
+    const bool is_narrow =
+        hearth::is_software(call.caps) || max_workgroup_size(call.caps) < kWideThreads;
     return tiles_that_fit(call, rows, is_narrow ? kSizes : kWideSizes,
                           is_narrow ? kThreads : kWideThreads, floats);
 }

@@ -87,7 +87,7 @@ namespace {
 // --- conv_tiled.comp ---
 
 int64_t most_threads(const DeviceCaps& caps) {
-    return std::min<int64_t>(512, caps.max_compute_work_group_invocations);
+    return std::min<int64_t>(512, max_workgroup_size(caps));
 }
 
 bool fits_slices(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& t, int64_t slices) {
@@ -330,8 +330,7 @@ void add_winograd(const ConvProblem& p, const DeviceCaps& caps, std::vector<Conv
                              is_all(p.window.strides, 1) && is_all(p.window.dilations, 1);
     // f16 sums are more accurate without the differences in Winograd's transforms.
     if (!has_windows || p.is_narrow || p.channels < kLeastChannels || p.out < kLeastChannels ||
-        p.pixels < kWinogradBlocks * 4 ||
-        caps.max_compute_work_group_invocations < kWinogradThreads ||
+        p.pixels < kWinogradBlocks * 4 || max_workgroup_size(caps) < kWinogradThreads ||
         caps.max_compute_shared_memory_size < kShared)
         return;
     all.push_back({.family = ConvFamily::kWinograd});

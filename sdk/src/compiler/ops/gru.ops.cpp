@@ -240,9 +240,8 @@ std::optional<CustomKernel> walk_kernel(const KernelRuleContext& call, bool is_b
     if (call.inputs[0].dtype == DType::kF64 || hidden > kMostHidden) return {};
     const Dim windows = windows_of(rows, length);
     const auto capacity = static_cast<int64_t>(call.max_batch_size);
-    const auto threads = static_cast<int>(
-        std::min<int64_t>({kMostThreads, call.caps.max_compute_work_group_invocations,
-                           call.caps.max_compute_work_group_size_x}));
+    const auto threads =
+        static_cast<int>(std::min<int64_t>(kMostThreads, max_workgroup_size(call.caps)));
     // Narrow states leave room for several sequences per workgroup once the device is occupied.
     const int64_t many = windows.resolve(capacity) / device_model(call.caps).enough_groups();
     const auto sequences =

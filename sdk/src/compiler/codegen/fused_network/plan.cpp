@@ -467,7 +467,7 @@ class RowPlanner {
     bool place_with(int tile_rows, RowWeights mode) {
         plan_.tile_rows = tile_rows;
         plan_.mode = mode;
-        const uint32_t most = options_.caps.max_compute_work_group_invocations;
+        const uint32_t most = std::bit_floor(max_workgroup_size(options_.caps));
         plan_.threads = static_cast<int>(std::min<uint32_t>(tile_rows <= 8 ? 128 : 256, most));
         if (plan_.edge != 0) {
             // A matrix of a 64 wide layer for each subgroup.
@@ -492,9 +492,8 @@ class RowPlanner {
         int widest = 0;
         for (const RowWeight& w : plan_.weights) widest = std::max(widest, w.inner * w.outer);
         const int wanted = widest > kWideWeights ? 512 : 256;
-        plan_.threads = static_cast<int>(
-            std::min<uint32_t>(static_cast<uint32_t>(wanted),
-                               std::bit_floor(options_.caps.max_compute_work_group_invocations)));
+        plan_.threads = static_cast<int>(std::min<uint32_t>(
+            static_cast<uint32_t>(wanted), std::bit_floor(max_workgroup_size(options_.caps))));
         for (RowWeight& w : plan_.weights) {
             w.slices = 1;
             while (2 * w.slices * w.outer <= plan_.threads && 2 * w.slices <= w.inner_quads())

@@ -134,7 +134,7 @@ class RegisterPlanner {
     }
 
     void set_threads() {
-        const auto most = static_cast<int>(options_.caps.max_compute_work_group_invocations);
+        const auto most = static_cast<int>(max_workgroup_size(options_.caps));
         const auto size = static_cast<int>(options_.caps.subgroup_size);
         plan_.subgroups = std::min(kRegisterSubgroups, most / size);
         plan_.threads = plan_.subgroups * size;
