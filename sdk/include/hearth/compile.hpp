@@ -126,7 +126,8 @@ struct Compiled {
 /// agree in shape, type and size of the initial value; the first entry that declares it initializes
 /// it.
 ///
-/// Errors: the first error of a trace; kInvalidArgument for a trace without outputs and updates;
+/// Errors: the first error of a trace; kInvalidArgument for a trace without outputs and updates,
+/// and naming each field of the caps that is out of its range or contradicts another;
 /// kUnsupported naming an operator without a kernel;
 /// kOutOfRange for memory beyond the device's limits or the arena's budget.
 /// Threads: any; calls are independent.  Deterministic.

@@ -7,6 +7,10 @@
 #include <glslang/Public/ShaderLang.h>
 #include <glslang/SPIRV/GlslangToSpv.h>
 
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
 namespace hearth {
 
 namespace {
@@ -17,15 +21,22 @@ struct GlslangProcess {
     ~GlslangProcess() { glslang::FinalizeProcess(); }
 };
 
-std::string numbered(const std::string& source) {
-    std::string text;
-    int number = 1;
-    for (size_t at = 0; at < source.size();) {
-        const size_t end = std::min(source.find('\n', at), source.size());
-        text += std::to_string(number++) + ": " + source.substr(at, end - at) + "\n";
-        at = end + 1;
-    }
-    return text;
+/// The first error of a log, with the line of the source that it names: generated sources have
+/// hundreds of lines.
+std::string first_error(std::string_view log, std::string_view source) {
+    constexpr std::string_view kStart = "ERROR: 0:";  // the first string, then its line
+    const size_t start = log.find(kStart);
+    if (start == log.npos) return std::string(log.substr(0, log.find('\n')));
+    log.remove_prefix(start + kStart.size());
+    std::string error = "line " + std::string(log.substr(0, log.find('\n')));
+    int line = 0;
+    std::from_chars(log.data(), log.data() + log.size(), line);
+    for (; line > 1 && source.find('\n') != source.npos; --line)
+        source.remove_prefix(source.find('\n') + 1);
+    source = source.substr(0, source.find('\n'));
+    source.remove_prefix(std::min(source.find_first_not_of(' '), source.size()));
+    constexpr size_t kMostCharacters = 100;
+    return error + ": " + std::string(source.substr(0, kMostCharacters));
 }
 
 }  // namespace
@@ -45,12 +56,13 @@ Result<std::vector<uint32_t>> compile_glsl(const std::string& source, const std:
     const TBuiltInResource* limits = GetDefaultResources();
     const auto messages = static_cast<EShMessages>(EShMsgSpvRules | EShMsgVulkanRules);
     if (!shader.parse(limits, 450, false, messages))
-        return internal_error("kernel " + name + " does not compile: " + shader.getInfoLog() +
-                              numbered(source));
+        return internal_error("kernel " + name +
+                              " does not compile: " + first_error(shader.getInfoLog(), source));
     glslang::TProgram program;
     program.addShader(&shader);
     if (!program.link(messages))
-        return internal_error("kernel " + name + " does not link: " + program.getInfoLog());
+        return internal_error("kernel " + name +
+                              " does not link: " + first_error(program.getInfoLog(), source));
     std::vector<uint32_t> words;
     glslang::SpvOptions options;
     options.disableOptimizer = true;  // drivers optimize; this keeps cooking fast

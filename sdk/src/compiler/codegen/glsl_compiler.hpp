@@ -14,8 +14,8 @@
 namespace hearth {
 
 /// Compiles a compute shader to SPIR-V 1.5, or to 1.3 (for Vulkan 1.1) where 1.5 is too new.
-/// Errors: kInternal with the compiler's log and the numbered source (generated text that does not
-/// compile is a bug of the generator).  Any thread; calls are independent.
+/// Errors: kInternal with the compiler's first error and the line that it names (generated text
+/// that does not compile is a bug of the generator).  Any thread; calls are independent.
 ///
 /// newest_spirv  as DeviceCaps::spirv_version.
 Result<std::vector<uint32_t>> compile_glsl(const std::string& source, const std::string& name,

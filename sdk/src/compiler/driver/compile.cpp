@@ -7,6 +7,7 @@
 #include "compiler/driver/compile.hpp"
 
 #include "compiler/codegen/lower.hpp"
+#include "compiler/driver/device_caps.hpp"
 #include "compiler/driver/native_program.hpp"
 #include "compiler/driver/tuning_data.hpp"
 #include "compiler/passes/pass.hpp"
@@ -134,6 +135,7 @@ Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileO
 }
 
 Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOptions& options) {
+    HEARTH_TRY(check_device_caps(options.caps));
     HEARTH_ASSIGN(std::vector<QuantizedWeight> quantized,
                   quantize_weights(graphs, options.quantize));
     const uint64_t graph_hash = hash_of_graphs(graphs);

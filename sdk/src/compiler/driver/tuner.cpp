@@ -7,6 +7,7 @@
 #include "compiler/codegen/kernel_problem.hpp"
 #include "compiler/codegen/matmul_tiles.hpp"
 #include "compiler/driver/compile.hpp"
+#include "compiler/driver/device_caps.hpp"
 #include "compiler/driver/tuning_data.hpp"
 #include "compiler/ops/op_table.hpp"
 
@@ -231,6 +232,10 @@ Tuner::Tuner(std::vector<std::string> tunable_kernels, const CompileOptions& opt
     s.options.quantize = {};
     s.options.precision = Precision::kF32;
     s.tuning = tuning_for(options);
+    if (const Status status = check_device_caps(options.caps); !status.ok()) {
+        s.remarks.push_back("there is nothing to tune: " + status.message());
+        return;
+    }
     const std::set<std::string> unique(tunable_kernels.begin(), tunable_kernels.end());
     for (const std::string& kernel : unique) {
         Candidates candidates;
