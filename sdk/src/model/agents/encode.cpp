@@ -223,11 +223,13 @@ LimitedElements elements_at_limit(const AgentSpec& schema, const Tensor& frame,
     const Tensor index = of_each(elements.encoded, DType::kI32);
     const RunningMeanStd own{take(normalizer.mean, index), take(normalizer.variance, index)};
     const Tensor is_normalized = greater(of_each(elements.is_normalized), 0);
+    // Near a mean that is far away: before there are statistics, the mean is zero.
     const Tensor size = abs(frame) * scale;
+    const Tensor is_near = less(abs(encoded - own.mean), size * 0.5);
     limited = logical_or(
         limited, logical_and(is_normalized, greater(abs(standardized(encoded, own)), clip)));
-    const Tensor unresolved =
-        logical_and(greater(size, kFarFromRange), greater(size * kFewUnits, sqrt(own.variance)));
+    const Tensor unresolved = logical_and(logical_and(greater(size, kFarFromRange), is_near),
+                                          greater(size * kFewUnits, sqrt(own.variance)));
     return {number(limited), number(logical_and(is_normalized, unresolved))};
 }
 
