@@ -165,7 +165,8 @@ class AgentsCreateInfo(_Tagged):
                         ("name", c_char_p), ("frames_in_flight", c_uint32), ("use_separate_learning_queue", c_uint32),
                         ("schema", c_void_p), ("schema_bytes", c_uint64), ("max_snapshots", c_uint32),
                         ("snapshot_interval", c_uint32), ("progress_window", c_uint32),
-                        ("learning_queue_family", c_uint32), ("max_host_bytes", c_uint64)]
+                        ("learning_queue_family", c_uint32), ("max_host_bytes", c_uint64),
+                        ("enable_saved_games", c_uint32), ("reserved", c_uint32)]
 
 
 class AgentsRecordInfo(_Tagged):

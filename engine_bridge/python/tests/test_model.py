@@ -308,6 +308,16 @@ def test_recurrent_agents_learn_what_requires_a_recurrent_state(device):
         assert np.mean(mean_rewards[-30:]) > 0.9 > 0.7 > np.mean(mean_rewards[:10])
 
 
+def test_hyperparameters_outside_their_ranges_are_rejected_by_name(device):
+    for learner, message in (({"kind": "ppo", "gamma": 1.5}, "PPO: gamma is 1.5, expected 0 to 1"),
+                             ({"kind": "ppo", "learning_rate": {"tunable": -1}},
+                              "PPO: learning_rate is -1, expected 0 to 1"),
+                             ({"kind": "dqn", "tau": 2}, "DQN: tau is 2, expected 0 to 1"),
+                             ({"kind": "dqn", "limits": {"clip_obs": -1}}, "DQN: limits.clip_obs is -1, expected 0 to")):
+        with pytest.raises(hearth.HearthError, match=message):
+            hearth.cook_agents(FIELDS, PUSH, n_agents=1, learner=learner, device=device)
+
+
 def test_errors_of_agents_name_the_mistake(device):
     with hearth.Agents(hearth.cook_agents(FIELDS, PUSH, n_agents=2), 2, device) as agents:
         with pytest.raises(hearth.HearthError, match=r"observations are \[3, 4\], expected \[2, 4\]"):
