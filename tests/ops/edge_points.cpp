@@ -109,6 +109,7 @@ std::vector<EdgeCase> edge_cases_of(const OpDef& op, DType dtype, bool subnormal
     std::set<std::string> attrs;
     for (const OpCase& c : samples) {
         EdgeCase edge{.name = std::string(op.name), .usual = make_inputs(c), .rows = c.rows()};
+        for (const TensorType& t : c.sample.inputs) edge.shapes.push_back(t.shape);
         if (is_elementwise) {
             if (!attrs.insert(to_string(c.sample.attrs)).second) continue;
             edge = elementwise_case(c, dtype, subnormals);
@@ -140,14 +141,16 @@ Result<Differentiated> differentiate(const EdgeCase& c, DType dtype) {
     std::vector<Tensor> inputs, wrt, outputs, cotangents;
     for (const HostTensor& t : c.usual) {
         const bool is_float = is_floating(t.dtype());
-        inputs.push_back(trace.input("x" + std::to_string(inputs.size()), t.shape(),
-                                     is_float ? dtype : t.dtype()));
+        const Shape shape = c.shapes.empty() ? t.shape() : c.shapes[inputs.size()];
+        inputs.push_back(
+            trace.input("x" + std::to_string(inputs.size()), shape, is_float ? dtype : t.dtype()));
         if (!is_float) continue;
         d.wrt.push_back(inputs.size() - 1);
         wrt.push_back(inputs.back());
     }
     for (const Tensor& y : c.build(trace, inputs)) {
-        if (!y.ok() || !is_floating(y.dtype())) continue;
+        if (!y.ok()) return trace.status();
+        if (!is_floating(y.dtype())) continue;
         HostTensor& g = d.cotangents.emplace_back(y.dtype(), y.shape().resolve(c.rows));
         // Different ones, as the gradient of a softmax's sum is zero.
         for (int64_t i = 0; i < g.element_count(); ++i)

@@ -24,7 +24,8 @@ namespace hearth::test {
 struct EdgeCase {
     std::string name;  ///< of the operator or function
     TracedFunction build;
-    std::vector<HostTensor> usual;  ///< contents away from the edges
+    std::vector<Shape> shapes = {};  ///< of the inputs; empty: those of `usual`
+    std::vector<HostTensor> usual;   ///< contents away from the edges
     int64_t rows = 1;
     bool is_elementwise = false;  ///< the inputs hold all combinations of edges, one per element
 };

@@ -213,7 +213,12 @@ Result<Variant> make_variant(const OpCase& c, bool wrapped, bool gradient) {
         const bool is_float = is_floating(outputs[i].dtype());
         const Tensor y = wrapped ? followed_by_arithmetic(outputs[i]) : outputs[i];
         trace.output(name + ".y" + std::to_string(i), y);
-        if (gradient && is_float) loss = loss.ok() ? loss + sum(y * 0.75) : sum(y * 0.75);
+        if (!gradient || !is_float) continue;
+        const Tensor term = sum(y * 0.75);
+        if (!loss.ok())
+            loss = term;
+        else
+            loss = loss + (term.dtype() == loss.dtype() ? term : cast(term, loss.dtype()));
     }
     if (gradient && loss.ok()) {
         std::vector<Tensor> wrt;
@@ -225,6 +230,11 @@ Result<Variant> make_variant(const OpCase& c, bool wrapped, bool gradient) {
     }
     HEARTH_ASSIGN(variant.graph, trace.build());
     return variant;
+}
+
+bool has_gradient(const OpCase& c) {
+    return c.sample.gradient && !c.op->stops_gradient &&
+           (c.op->vjp != nullptr || c.op->op_class == OpClass::kComposite);
 }
 
 }  // namespace
@@ -240,9 +250,7 @@ Result<std::vector<Variant>> variants_of(const OpDef& op) {
         if (!runs_on_device(c)) continue;
         HEARTH_TRY(add(c, false, false).with_context(describe(c)));
         HEARTH_TRY(add(c, true, false).with_context(describe(c)));
-        const bool has_gradient = c.sample.gradient && !op.stops_gradient &&
-                                  (op.vjp != nullptr || op.op_class == OpClass::kComposite);
-        if (has_gradient) HEARTH_TRY(add(c, true, true).with_context(describe(c)));
+        if (has_gradient(c)) HEARTH_TRY(add(c, true, true).with_context(describe(c)));
     }
     return variants;
 }
@@ -319,9 +327,12 @@ std::vector<Variant> epilogues_behind_products_of(DType dtype) {
     return variants;
 }
 
-Result<std::vector<Variant>> narrow_variants_of(const OpDef& op, DType dtype) {
-    std::vector<Variant> variants;
-    if (op.name == "bitcast") return variants;  // its types must be of one size
+namespace {
+
+/// The cases that a device can hold, with their f32 inputs and attributes as `dtype`.
+std::vector<OpCase> narrow_cases_of(const OpDef& op, DType dtype) {
+    std::vector<OpCase> cases;
+    if (op.name == "bitcast") return cases;  // its types must be of one size
     for (OpCase c : cases_of(op)) {
         bool has_floats = false;
         for (TensorType& t : c.sample.inputs) {
@@ -331,11 +342,32 @@ Result<std::vector<Variant>> narrow_variants_of(const OpDef& op, DType dtype) {
         }
         if (!has_floats || !runs_on_device(c)) continue;
         c.sample.attrs = in_type(c.sample.attrs, DType::kF32, dtype);
+        cases.push_back(std::move(c));
+    }
+    return cases;
+}
+
+}  // namespace
+
+Result<std::vector<Variant>> narrow_variants_of(const OpDef& op, DType dtype) {
+    std::vector<Variant> variants;
+    for (const OpCase& c : narrow_cases_of(op, dtype))
         for (const bool wrapped : {false, true}) {
             auto variant = make_variant(c, wrapped, false);
             if (!variant.ok()) return variant.status().with_context(describe(c));
             variants.push_back(std::move(variant).value());
         }
+    return variants;
+}
+
+Result<std::vector<Variant>> narrow_gradients_of(const OpDef& op, DType dtype) {
+    std::vector<Variant> variants;
+    if (op.name == "hash_grid") return variants;  // rounded coordinates lie in other cells
+    for (const OpCase& c : narrow_cases_of(op, dtype)) {
+        if (!has_gradient(c)) continue;
+        auto variant = make_variant(c, true, true);
+        if (!variant.ok()) return variant.status().with_context(describe(c));
+        variants.push_back(std::move(variant).value());
     }
     return variants;
 }

@@ -81,6 +81,8 @@ std::vector<Variant> epilogues_behind_products_of(DType dtype);
 /// Samples with their f32 inputs and attributes as `dtype` (a narrow float), alone and between
 /// other operators.  Empty if the operator takes no f32.
 Result<std::vector<Variant>> narrow_variants_of(const OpDef& op, DType dtype);
+/// The same between other operators, with the gradient of a weighted sum of the outputs.
+Result<std::vector<Variant>> narrow_gradients_of(const OpDef& op, DType dtype);
 
 /// The attributes with another type in place of `from`.
 Attrs in_type(const Attrs& attrs, DType from, DType to);

@@ -155,6 +155,58 @@ TEST_P(DifferentiableOp, GradientEqualsFiniteDifferences) {
     }
 }
 
+/// The gradients of a weighted sum of the outputs, in one floating-point type.
+Result<std::vector<HostTensor>> gradients_in(const OpCase& c, DType dtype,
+                                             std::vector<HostTensor> inputs) {
+    Trace trace("gradient");
+    std::vector<Tensor> traced, wrt;
+    for (HostTensor& t : inputs) {
+        if (is_floating(t.dtype())) t = t.cast(dtype);
+        const Shape& shape = c.sample.inputs[traced.size()].shape;
+        traced.push_back(trace.input("x" + std::to_string(traced.size()), shape, t.dtype()));
+        if (is_floating(t.dtype())) wrt.push_back(traced.back());
+    }
+    Tensor loss;
+    for (const Tensor& y :
+         apply(*c.op, traced, in_type(c.sample.attrs, DType::kF32, dtype), &trace)) {
+        if (!is_floating(y.dtype())) continue;
+        const Tensor term = sum(cast(y, dtype) * 0.75);
+        loss = loss.ok() ? loss + term : term;
+    }
+    for (const Tensor& g : grad(loss, wrt))
+        trace.output("g" + std::to_string(trace.graph().outputs.size()), g);
+    HEARTH_ASSIGN(const Graph graph, trace.build());
+    return evaluate(graph, inputs, c.rows());
+}
+
+TEST_P(DifferentiableOp, GradientInNarrowFloatsIsThatInDouble) {
+    const OpDef& op = *GetParam();
+    if (op.name == kWithoutGradient) return;
+    if (op.name == "hash_grid") GTEST_SKIP() << "rounded coordinates lie in other cells";
+    for (const DType dtype : {DType::kF16, DType::kBF16})
+        for (const OpCase& c : differentiable_cases(op)) {
+            SCOPED_TRACE(describe(c));
+            std::vector<HostTensor> inputs;
+            for (const HostTensor& t : make_inputs(c))
+                inputs.push_back(is_floating(t.dtype()) ? t.cast(dtype) : t);
+            const auto found = gradients_in(c, dtype, inputs);
+            const auto expected = gradients_in(c, DType::kF64, inputs);
+            ASSERT_TRUE(found.ok()) << found.status().message();
+            ASSERT_TRUE(expected.ok()) << expected.status().message();
+            for (size_t i = 0; i < expected->size(); ++i) {
+                const HostTensor &g = (*found)[i], &right = (*expected)[i];
+                double largest = 1;
+                for (int64_t e = 0; e < right.element_count(); ++e)
+                    largest = std::max(largest, std::abs(right.get(e)));
+                double worst = 0;
+                for (int64_t e = 0; e < right.element_count(); ++e)
+                    worst = std::max(worst, std::abs(g.get(e) - right.get(e)) / largest);
+                // A few roundings, to 2^-11 and 2^-8.
+                EXPECT_LE(worst, dtype == DType::kF16 ? 0.004 : 0.025) << name_of(dtype) << i;
+            }
+        }
+}
+
 TEST_P(TwiceDifferentiableOp, GradientOfTheGradientEqualsFiniteDifferences) {
     const OpDef& op = *GetParam();
     for (const OpCase& c : differentiable_cases(op)) {

@@ -173,7 +173,7 @@ TEST_P(EdgesOfFunction, HaveFiniteGradientsWhereTheValueIsFinite) {
         f.name, [&](DType dtype) { return std::vector<EdgeCase>{edge_case_of(f, dtype)}; });
 }
 
-/// Of element-wise operators, as their kernels compute them.
+/// Element-wise operators, as their kernels compute them.
 class EdgesOfKernel : public EdgesOfOp {};
 
 TEST_P(EdgesOfKernel, HaveFiniteGradientsWhereTheValueIsFinite) {

@@ -180,6 +180,14 @@ TEST_P(OpOnGpu, EqualsTheReferenceOnNarrowFloats) {
     }
 }
 
+TEST_P(OpOnGpu, HasTheReferencesGradientsInF16) {
+    const OpDef& op = *GetParam();
+    const auto variants = narrow_gradients_of(op, DType::kF16);
+    ASSERT_TRUE(variants.ok()) << variants.status().message();
+    if (variants->empty()) GTEST_SKIP() << op.name << " has no gradient of floats";
+    expect_as_interpreted(*variants, 4 * op.tolerance.f16, 2);
+}
+
 class EdgesOnGpu : public OpOnGpu {};
 
 TEST_P(EdgesOnGpu, HaveFiniteGradientsWhereTheValueIsFinite) {

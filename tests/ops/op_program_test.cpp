@@ -89,6 +89,14 @@ TEST_P(OpProgram, HoldsNarrowFloatsInTwoBytesAndInFour) {
     }
 }
 
+TEST_P(OpProgram, HasTheInterpretersGradientsInF16) {
+    const OpDef& op = *GetParam();
+    const auto variants = narrow_gradients_of(op, DType::kF16);
+    ASSERT_TRUE(variants.ok()) << variants.status().message();
+    if (variants->empty()) GTEST_SKIP() << op.name << " has no gradient of floats";
+    expect_as_interpreted(*variants, 4 * op.tolerance.f16);
+}
+
 TEST_P(TypedProgram, CompilesForEveryElementTypeThatItsRecordAdmits) {
     const auto variants = variants_of(typed_cases_of(*GetParam()));
     ASSERT_TRUE(variants.ok()) << variants.status().message();
