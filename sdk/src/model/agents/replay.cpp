@@ -256,7 +256,7 @@ DecisionCounts Frame::act(Trace& trace, const AgentSpec& schema, const Acted& ac
         if (!a.masked) continue;
         const Tensor most = max(slice(mask, -1, at, at + a.count), {-1});
         at += a.count;
-        const Tensor all_masked = sum(number(less_equal(most, 0)));
+        const Tensor all_masked = sum(number(logical_not(greater(most, 0))));
         counts.all_masked = counts.all_masked.ok() ? counts.all_masked + all_masked : all_masked;
     }
     return counts;
