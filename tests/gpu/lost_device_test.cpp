@@ -178,6 +178,11 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              hearth_readback out = 0;
              return hearth_record_save_brain(session, commands, &out);
          }},
+        {"hearth_record_save_game",
+         [&] {
+             hearth_readback out = 0;
+             return hearth_record_save_game(session, commands, &out);
+         }},
         {"hearth_record_load_brain",
          [&] {
              return hearth_record_load_brain(session, commands, brain.data(), brain.size(), 0,
@@ -322,6 +327,11 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          [&] {
              return hearth_program_get_brain_size(program) > 0 ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
          }},
+        {"hearth_program_get_saved_game_size",
+         [&] {
+             return hearth_program_get_saved_game_size(program) > 0 ? HEARTH_OK
+                                                                    : HEARTH_ERROR_INTERNAL;
+         }},
         {"hearth_program_get_dump_size",
          [&] {
              return hearth_program_get_dump_size(program, kAct, 1, HEARTH_NO_COMMAND) > 0
@@ -377,6 +387,12 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          }},
         {"hearth_brain_check",
          [&] { return hearth_brain_check(program, brain.data(), brain.size(), 0, nullptr); }},
+        {"hearth_brain_extract_weights",
+         [&] {
+             uint64_t bytes = 0;
+             return hearth_brain_extract_weights(brain.data(), brain.size(), nullptr, &bytes,
+                                                 nullptr);
+         }},
         {"hearth_sha256",
          [&] {
              uint8_t hash[32] = {};

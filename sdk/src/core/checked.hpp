@@ -14,9 +14,15 @@
 
 #include <hearth/core/assert.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace hearth {
+
+/// A number of bytes that were allocated or are to be: on a 32-bit machine no more can be.
+constexpr size_t to_size(uint64_t bytes) {
+    return bytes & SIZE_MAX;
+}
 
 class Checked {
   public:

@@ -3,6 +3,7 @@
 
 // The content hash of a program: of all that it computes, wherever its initial values are stored.
 
+#include "core/checked.hpp"
 #include "program/view.hpp"
 
 #include <hearth/core/hash.hpp>
@@ -120,7 +121,7 @@ class ContentHash {
         constexpr std::byte kZeros[kDataAlignment]{};
         hash_.bytes(
             view_.data().subspan(static_cast<size_t>(s.data_offset), static_cast<size_t>(s.bytes)));
-        hash_.bytes(std::span(kZeros).first(static_cast<size_t>(padded(s.bytes) - s.bytes)));
+        hash_.bytes(std::span(kZeros).first(to_size(padded(s.bytes) - s.bytes)));
     }
     static uint64_t padded(uint64_t bytes) {
         return (bytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;

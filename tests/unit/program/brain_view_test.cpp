@@ -108,7 +108,7 @@ TEST(BrainView, LooksAtTheHeaderBeforeAnythingElse) {
 TEST(BrainView, KeepsItsTablesInsideTheFile) {
     const std::string count = "brain: the header declares more tensors than fit into the file",
                       outside = "brain: names or user data lie outside the file";
-    EXPECT_EQ(with([](BrainBytes& b) { b.header().reserved = 1; }), count);
+    EXPECT_EQ(with([](BrainBytes& b) { b.header().contents = 3; }), count);
     EXPECT_EQ(with([](BrainBytes& b) {
                   b.header().tensor_count = static_cast<uint32_t>(
                       (b.size() - sizeof(BrainHeader)) / sizeof(BrainTensorRecord) + 1);

@@ -6,6 +6,7 @@
 // of the spec and, in saved games, the driver's own state.
 
 #include "core/bytes.hpp"
+#include "core/checked.hpp"
 #include "device/agents/driver.hpp"
 
 #include <algorithm>
@@ -155,7 +156,7 @@ hearth_result hearth_agents::allocate_saved_game() {
     hearth_brain_save_info save = hearth_brain_save_info_default();
     Array<std::byte> zeros;
     uint64_t most = 0;
-    bool is_made = zeros.resize(*allocator, static_cast<size_t>(bytes + application_bytes));
+    bool is_made = zeros.resize(*allocator, to_size(bytes + application_bytes));
     if (is_made) {
         save.flags = HEARTH_BRAIN_SAVED_GAME;
         save.snapshot = zeros.data();

@@ -3,6 +3,7 @@
 
 // Implements the C interface of hearth_agents.h.
 
+#include "core/checked.hpp"
 #include "device/agents/driver.hpp"
 #include "device/session/host_allocator.hpp"
 #include "program/legacy_names.hpp"
@@ -560,8 +561,7 @@ hearth_result hearth_agents_get_saved_game(const hearth_agents* agents, void* ou
 hearth_result hearth_agents_load(hearth_agents* agents, const void* bytes, uint64_t byte_count,
                                  hearth_messages* messages) {
     HEARTH_CHECK_AGENTS(agents);
-    const auto result =
-        agents->load({static_cast<const std::byte*>(bytes), static_cast<size_t>(byte_count)});
+    const auto result = agents->load({static_cast<const std::byte*>(bytes), to_size(byte_count)});
     if (result != HEARTH_OK && messages != nullptr) {
         messages->message_count = 1;
         std::memcpy(messages->text, agents->error.c_str(), std::strlen(agents->error.c_str()) + 1);

@@ -5,6 +5,7 @@
 // read and compared, and the memory that they ask for is compared with the application's limit,
 // before anything is allocated by them.
 
+#include "core/checked.hpp"
 #include "device/agents/driver.hpp"
 #include "program/legacy_names.hpp"
 
@@ -73,7 +74,7 @@ hearth_result hearth_agents::read_manifest(const hearth_agents_create_info& info
             error.set("%s", hearth_program_error(program));
             return r;
         }
-    if (!description.bytes.resize(*allocator, static_cast<size_t>(count))) {
+    if (!description.bytes.resize(*allocator, to_size(count))) {
         error.set("out of memory for a manifest of %llu bytes", wide(count));
         return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -238,8 +239,8 @@ hearth_result hearth_agents::allocate(const hearth_agents_create_info& info) {
         updates.allocate(*allocator, schedule) && roster.allocate(*allocator, sizes.agents) &&
         rollout.allocate(*allocator, sizes) && demonstrations.allocate(*allocator, sizes) &&
         readbacks.allocate(*allocator, in_flight, size_t{sizes.agents} * sizes.action,
-                           static_cast<size_t>(status.bytes / sizeof(uint32_t)),
-                           static_cast<size_t>(recent.bytes / sizeof(uint32_t)),
+                           to_size(status.bytes / sizeof(uint32_t)),
+                           to_size(recent.bytes / sizeof(uint32_t)),
                            description.has_limits ? 2 * sizes.frame + 1 : 0) &&
         hyperparameters.values.resize(*allocator, manifest.hyperparameter_count()) &&
         hyperparameters.recorded.resize(*allocator, manifest.hyperparameter_count());

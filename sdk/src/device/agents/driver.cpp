@@ -5,6 +5,8 @@
 
 #include "device/agents/driver.hpp"
 
+#include "core/checked.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -357,7 +359,7 @@ void hearth_agents::poll() {
             if (readback == 0) return {};
             result = hearth_readback_poll(session, readback, &data, &bytes, &frame_number);
             if (result != HEARTH_OK) return {};
-            return {static_cast<const std::byte*>(data), static_cast<size_t>(bytes)};
+            return {static_cast<const std::byte*>(data), to_size(bytes)};
         };
         const std::span<const std::byte> actions = contents_of(r.actions);
         if (result == HEARTH_NOT_READY) return;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/alloc.hpp"
+#include "core/checked.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +30,7 @@ class Exchange {
 
     /// Space for brains of this size.  Returns false if out of memory.
     [[nodiscard]] bool allocate(HostAllocator& allocator, uint64_t bytes) {
-        return brain_.resize(allocator, static_cast<size_t>(bytes));
+        return brain_.resize(allocator, to_size(bytes));
     }
     /// Copies the brain.  Returns false if out of memory; nothing has changed then.
     [[nodiscard]] bool request_brain(HostAllocator& allocator, std::span<const std::byte> brain);

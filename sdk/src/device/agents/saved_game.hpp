@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/alloc.hpp"
+#include "core/checked.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,8 +31,8 @@ class SavedGame {
     /// bytes: of the encoded game; application_data: its bytes in it.
     [[nodiscard]] bool allocate(HostAllocator& allocator, uint64_t bytes,
                                 uint64_t application_data) {
-        return bytes_.resize(allocator, static_cast<size_t>(bytes)) &&
-               application_data_.resize(allocator, static_cast<size_t>(application_data));
+        return bytes_.resize(allocator, to_size(bytes)) &&
+               application_data_.resize(allocator, to_size(application_data));
     }
     bool is_enabled() const { return !bytes_.empty(); }
     SavedGameState state() const { return state_; }

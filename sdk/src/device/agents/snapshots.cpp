@@ -5,6 +5,8 @@
 
 #include "device/agents/snapshots.hpp"
 
+#include "core/checked.hpp"
+
 #include <algorithm>
 
 namespace hearth::agents {
@@ -14,7 +16,7 @@ bool Snapshots::allocate(HostAllocator& allocator, uint32_t most, uint64_t bytes
     interval_ = interval;
     if (!ring_.resize(allocator, most)) return false;
     return std::ranges::all_of(
-        ring_, [&](Snapshot& s) { return s.bytes.resize(allocator, static_cast<size_t>(bytes)); });
+        ring_, [&](Snapshot& s) { return s.bytes.resize(allocator, to_size(bytes)); });
 }
 
 void Snapshots::request() {

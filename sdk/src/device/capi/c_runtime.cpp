@@ -3,6 +3,7 @@
 
 // Implements hearth.h on the runtime's classes: checks pointers and struct versions, and forwards.
 
+#include "core/checked.hpp"
 #include "core/portable.hpp"
 #include "core/sha256.hpp"
 #include "device/capi/structs.hpp"
@@ -1141,8 +1142,8 @@ hearth_result hearth_brain_extract_weights(const void* bytes, uint64_t byte_coun
     }
     if (out == nullptr) return *out_byte_count = byte_count, HEARTH_OK;
     if (*out_byte_count < byte_count) return HEARTH_ERROR_OUT_OF_RANGE;
-    *out_byte_count = write_weights(
-        brain, {static_cast<std::byte*>(out), static_cast<size_t>(*out_byte_count)});
+    *out_byte_count =
+        write_weights(brain, {static_cast<std::byte*>(out), to_size(*out_byte_count)});
     return HEARTH_OK;
 }
 
