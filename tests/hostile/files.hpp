@@ -27,6 +27,7 @@ struct HostileFile {
     std::string name;
     std::function<Bytes()> make;
     bool is_valid = false;  ///< must be read: what the others were made from
+    std::string says = {};  ///< must be refused, with a message that contains this
 };
 
 using Files = std::vector<HostileFile>;
@@ -35,12 +36,14 @@ void add_onnx_files(Files& files);
 void add_weight_files(Files& files);  ///< safetensors, .pt, pickles, .npy
 void add_program_files(
     Files& files);  ///< packages, programs, graphs, brains, tuning, pipeline caches
+void add_agents_files(Files& files);  ///< packages of agents
 
 inline Files all_files() {
     Files files;
     add_onnx_files(files);
     add_weight_files(files);
     add_program_files(files);
+    add_agents_files(files);
     return files;
 }
 
@@ -80,6 +83,7 @@ class Random {
 
 /// Makes checksums and lengths of a changed file right again.
 using Mend = std::function<void(Bytes&)>;
+void mend_package(Bytes& bytes);
 
 /// Adds `valid`, cuts of it, and `count` changes: numbers become extreme, ranges are copied over
 /// others, taken out or put in twice.

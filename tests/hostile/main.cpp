@@ -4,10 +4,12 @@
 // Gives each hostile file to its reader, in a process of its own:
 //
 //     hearth_hostile [--every N] [--only TEXT] [--table] [--write FOLDER]
+//     hearth_hostile --read READER FILE
 //
 // A finding is a process that ends otherwise than by itself, more than 5 CPU seconds, more memory
-// than 64 MB and 50 times the file's size, a refusal without a message, with one that is long or
-// has control characters, or that blames the library; and a valid file that is refused.
+// than 64 MB and 50 times the file's size (agents: 1 second, 100 MB), a refusal without a message,
+// with one that is long or has control characters, or that blames the library; a valid file that is
+// refused, and an attack that is not refused by name.
 
 #include "readers.hpp"
 
@@ -151,7 +153,8 @@ size_t receive(int from, void* data, size_t size) {
 std::optional<std::string> judge(const HostileFile& file, const Outcome& outcome, int wait_status,
                                  const std::optional<After>& after) {
     char text[200];
-    if (outcome.cpu_seconds > kMostSeconds) {
+    const bool is_of_agents = file.reader == "agents";
+    if (outcome.cpu_seconds > (is_of_agents ? kSlower : kMostSeconds)) {
         std::snprintf(text, sizeof text, "takes %.1f CPU seconds or more", outcome.cpu_seconds);
         return text;
     }
@@ -159,13 +162,18 @@ std::optional<std::string> judge(const HostileFile& file, const Outcome& outcome
     if (WEXITSTATUS(wait_status) != 0)
         return "ends with code " + std::to_string(WEXITSTATUS(wait_status));
     if (!after) return "says nothing";
-    const double most = kMostBytes + kMostTimesSize * static_cast<double>(outcome.file_bytes);
+    const double most = is_of_agents
+                            ? 1e8 * kLarger
+                            : kMostBytes + kMostTimesSize * static_cast<double>(outcome.file_bytes);
     if (outcome.bytes > most) {
         std::snprintf(text, sizeof text, "takes %.0f MB for %.3f", outcome.bytes / 1048576,
                       static_cast<double>(outcome.file_bytes) / 1048576);
         return text;
     }
+    if (after->ok && !file.says.empty()) return "is read";
     if (after->ok) return {};
+    if (outcome.text.find(file.says) == std::string::npos)
+        return "is refused without '" + file.says + "'";
     if (file.is_valid) return "is valid and refused";
     if (static_cast<StatusCode>(after->code) == StatusCode::kInternal)
         return "is an internal error";
@@ -239,6 +247,7 @@ struct Arguments {
     size_t every = 1;
     std::string only, folder;
     bool table = false;
+    std::string reader, path;  ///< of a file that is given
 };
 
 std::optional<Arguments> parse(int count, char** values) {
@@ -254,11 +263,18 @@ std::optional<Arguments> parse(int count, char** values) {
             arguments.only = values[++i];
         else if (argument == "--write" && has_more)
             arguments.folder = values[++i];
+        else if (argument == "--read" && i + 2 < count)
+            arguments.reader = values[++i], arguments.path = values[++i];
         else
             return {};
     }
     if (arguments.every == 0) return {};
     return arguments;
+}
+
+Bytes contents_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return bytes_of(std::string{std::istreambuf_iterator<char>(file), {}});
 }
 
 /// As a file's name.
@@ -271,13 +287,18 @@ std::string file_name(const HostileFile& file) {
 }
 
 int run_all(const Arguments& arguments) {
-    const Files files = all_files();
+    const Files files =
+        arguments.reader.empty()
+            ? all_files()
+            : Files{{.reader = arguments.reader, .name = arguments.path, .make = [&] {
+                         return contents_of(arguments.path);
+                     }}};
     std::map<std::string, Totals> by_reader;
     int findings = 0;
     for (size_t i = 0; i < files.size(); ++i) {
         const HostileFile& file = files[i];
         const std::string name = file.reader + ": " + file.name;
-        if (i % arguments.every != 0 && !file.is_valid) continue;
+        if (i % arguments.every != 0 && !file.is_valid && file.says.empty()) continue;
         if (name.find(arguments.only) == std::string::npos) continue;
         if (!arguments.folder.empty()) {
             const Bytes bytes = file.make();
@@ -297,7 +318,7 @@ int run_all(const Arguments& arguments) {
         totals.most_bytes = std::max(totals.most_bytes, outcome.bytes);
         findings += outcome.finding.has_value();
         if (outcome.finding) std::printf("FINDING %s %s\n", name.c_str(), outcome.finding->c_str());
-        if (arguments.table || outcome.finding)
+        if (arguments.table || outcome.finding || !arguments.reader.empty())
             std::printf("  %-60s %10llu bytes %6.2f s %8.1f MB  %s\n", name.c_str(),
                         static_cast<unsigned long long>(outcome.file_bytes), outcome.cpu_seconds,
                         outcome.bytes / 1048576,
@@ -315,8 +336,10 @@ int run_all(const Arguments& arguments) {
 int main(int count, char** values) {
     const auto arguments = hearth::hostile::parse(count, values);
     if (!arguments) {
-        std::fprintf(stderr, "usage: %s [--every N] [--only TEXT] [--table] [--write FOLDER]\n",
-                     values[0]);
+        std::fprintf(
+            stderr,
+            "usage: %s [--every N] [--only TEXT] [--table] [--write FOLDER] | --read READER FILE\n",
+            values[0]);
         return 2;
     }
     return hearth::hostile::run_all(*arguments);

@@ -108,34 +108,6 @@ void mend_program(std::span<std::byte> program) {
     std::memcpy(program.data() + offsetof(file::FileHeader, checksum), &again, sizeof again);
 }
 
-void mend_package(Bytes& bytes) {
-    file::PackageHeader header;
-    if (bytes.size() < sizeof header) return;
-    put(bytes, offsetof(file::PackageHeader, total_bytes), static_cast<uint64_t>(bytes.size()));
-    std::memcpy(&header, bytes.data(), sizeof header);
-    const uint64_t count = std::min(header.section_count, file::kMaxPackageSections);
-    for (uint64_t i = 0; i < count; ++i) {
-        file::PackageSectionRecord record;
-        const size_t at = sizeof header + i * sizeof record;
-        if (at + sizeof record > bytes.size()) return;
-        std::memcpy(&record, bytes.data() + at, sizeof record);
-        if (record.offset > bytes.size() || record.bytes > bytes.size() - record.offset) continue;
-        const auto section = std::span(bytes).subspan(static_cast<size_t>(record.offset),
-                                                      static_cast<size_t>(record.bytes));
-        if (static_cast<file::PackageSectionKind>(record.kind) ==
-            file::PackageSectionKind::kProgram)
-            mend_program(section);
-        record.checksum = checksum(section);
-        std::memcpy(bytes.data() + at, &record, sizeof record);
-    }
-    const uint64_t end = sizeof header + count * sizeof(file::PackageSectionRecord) +
-                         uint64_t{header.device_target_count} * sizeof(file::DeviceTargetRecord);
-    const size_t begin = offsetof(file::PackageHeader, checksum) + sizeof(uint64_t);
-    if (end > bytes.size()) return;
-    header.checksum = checksum(std::span(bytes).subspan(begin, static_cast<size_t>(end) - begin));
-    std::memcpy(bytes.data(), &header, sizeof header);
-}
-
 void mend_brain(Bytes& bytes) {
     constexpr size_t kSum = offsetof(file::BrainHeader, checksum);
     if (bytes.size() < sizeof(file::BrainHeader)) return;
@@ -236,6 +208,34 @@ void add_tuning(Files& files) {
 }
 
 }  // namespace
+
+void mend_package(Bytes& bytes) {
+    file::PackageHeader header;
+    if (bytes.size() < sizeof header) return;
+    put(bytes, offsetof(file::PackageHeader, total_bytes), static_cast<uint64_t>(bytes.size()));
+    std::memcpy(&header, bytes.data(), sizeof header);
+    const uint64_t count = std::min(header.section_count, file::kMaxPackageSections);
+    for (uint64_t i = 0; i < count; ++i) {
+        file::PackageSectionRecord record;
+        const size_t at = sizeof header + i * sizeof record;
+        if (at + sizeof record > bytes.size()) return;
+        std::memcpy(&record, bytes.data() + at, sizeof record);
+        if (record.offset > bytes.size() || record.bytes > bytes.size() - record.offset) continue;
+        const auto section = std::span(bytes).subspan(static_cast<size_t>(record.offset),
+                                                      static_cast<size_t>(record.bytes));
+        if (static_cast<file::PackageSectionKind>(record.kind) ==
+            file::PackageSectionKind::kProgram)
+            mend_program(section);
+        record.checksum = checksum(section);
+        std::memcpy(bytes.data() + at, &record, sizeof record);
+    }
+    const uint64_t end = sizeof header + count * sizeof(file::PackageSectionRecord) +
+                         uint64_t{header.device_target_count} * sizeof(file::DeviceTargetRecord);
+    const size_t begin = offsetof(file::PackageHeader, checksum) + sizeof(uint64_t);
+    if (end > bytes.size()) return;
+    header.checksum = checksum(std::span(bytes).subspan(begin, static_cast<size_t>(end) - begin));
+    std::memcpy(bytes.data(), &header, sizeof header);
+}
 
 void add_program_files(Files& files) {
     add_mutations(files, "package", "a learner", package, mend_package, 70);

@@ -13,6 +13,7 @@
 #include "program/package.hpp"
 
 #include <hearth/brain.hpp>
+#include <hearth/hearth_agents.h>
 #include <hearth/hearth_runtime.hpp>
 #include <hearth/io.hpp>
 #include <hearth/weights.hpp>
@@ -20,9 +21,11 @@
 #include <standalone/device.hpp>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 namespace hearth::hostile {
 
@@ -121,6 +124,79 @@ Status read_tuning(const Bytes& file) {
     return print_tuning(tuning).empty() ? internal_error("prints as nothing") : Status();
 }
 
+// --- Agents ---
+
+/// Stands for every kernel: these files attack tables, not code.
+void do_nothing(void* const*, int32_t, int32_t, int32_t, int32_t) {}
+
+/// A CPU context with the functions that the package's programs name.
+Result<Context> context_for(const PackageView& package) {
+    static std::vector<hearth_cpu_kernel> kernels;
+    static hearth_cpu_kernel_table table{};
+    static const hearth_cpu_kernel_table* tables[] = {&table};
+    std::set<uint64_t> hashes;
+    for (uint32_t i = 0; i < package.device_targets().size(); ++i) {
+        ProgramView program;
+        ViewError error;
+        if (!package.open_program(i, &program, &error) || program.cpu() == CpuIsa::kNone) continue;
+        for (const file::KernelRecord& kernel : program.kernels())
+            hashes.insert(native_code(program.spirv_of(kernel)).hash);
+    }
+    for (const uint64_t hash : hashes) kernels.push_back({hash, do_nothing});
+    table.cpu_isa = HEARTH_CPU_ISA_SCALAR;
+    table.count = static_cast<uint32_t>(kernels.size());
+    table.kernels = kernels.data();
+    hearth_cpu_context_create_info info = hearth_cpu_context_create_info_default();
+    info.tables = tables;
+    info.table_count = 1;
+    info.device_memory_budget = 64 << 20;
+    return Context::create_cpu(info);
+}
+
+/// Plays three frames with three agents.
+Status play(const Context& context, const CpuCommandBuffer& commands, hearth_agents* agents) {
+    const auto check = [&](hearth_result result) {
+        return to_status(result, hearth_agents_error(agents));
+    };
+    hearth_session* const session = hearth_agents_get_session(agents);
+    const hearth_result built = hearth_session_create_pipelines(session, 0);
+    HEARTH_TRY(to_status(built, hearth_session_error(session)));
+    for (uint64_t frame = 1; frame <= 3; ++frame) {
+        HEARTH_TRY(
+            to_status(hearth_begin_frame(context.handle(), frame, frame - 1), context.error()));
+        hearth_agents_poll(agents);
+        hearth_agent agent{};
+        HEARTH_TRY(check(hearth_agents_add(agents, &agent)));
+        HEARTH_TRY(check(hearth_agents_add_reward(agents, agent, 1)));
+        float* const observation = hearth_agents_observation(agents, agent);
+        std::fill_n(observation, hearth_agents_observation_size(agents), 0.5f);
+        hearth_agents_record_info info = hearth_agents_record_info_default();
+        info.command_buffer = commands.handle();
+        HEARTH_TRY(check(hearth_agents_record(agents, &info)));
+    }
+    return {};
+}
+
+Status read_agents(const Bytes& file) {
+    const Aligned aligned(file);
+    PackageView package;
+    ViewError error;
+    if (!package.open(aligned.bytes(), &error)) return Status(error.code, error.text.c_str());
+    HEARTH_ASSIGN(const Context context, context_for(package));
+    HEARTH_ASSIGN(const CpuCommandBuffer commands, CpuCommandBuffer::create(context));
+    HEARTH_ASSIGN(const LoadedProgram program,
+                  LoadedProgram::load_package(context, aligned.bytes(), /*borrow=*/true));
+    hearth_agents_create_info info = hearth_agents_create_info_default();
+    info.program = program.handle();
+    hearth_agents* agents = nullptr;
+    hearth_messages messages{};
+    const hearth_result made = hearth_agents_create(context.handle(), &info, &agents, &messages);
+    HEARTH_TRY(to_status(made, messages.text));
+    Status played = play(context, commands, agents);
+    hearth_agents_destroy(agents);
+    return played;
+}
+
 // --- Pipeline caches ---
 
 /// Made once in each process, and never given back: the process ends after one file.
@@ -181,6 +257,7 @@ Status read(const std::string& reader, const Bytes& file) {
     if (reader == "pickle") return read_pickle_alone(file);
     if (reader == "npy") return tool::read_npy(file).status();
     if (reader == "package") return read_package(file);
+    if (reader == "agents") return read_agents(file);
     if (reader == "program") return read_program(file);
     if (reader == "brain") return read_brain(file);
     if (reader == "graph") return read_graph(file);
