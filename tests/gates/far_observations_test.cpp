@@ -101,6 +101,11 @@ class FarObservations : public test::VulkanTest, public ::testing::WithParamInte
         initial_ = std::move(all).value();
     }
 
+    void TearDown() override {
+        learner_.reset();  // before its device
+        test::VulkanTest::TearDown();
+    }
+
     bool is(const char* name) const { return std::string_view(GetParam().name) == name; }
 
     NamedTensors run(const char* entry, const NamedTensors& inputs = {}) {
