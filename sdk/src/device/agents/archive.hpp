@@ -8,9 +8,9 @@
 
 #include "core/alloc.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <type_traits>
 
@@ -60,9 +60,10 @@ class Archive {
     }
     void transfer(void* value, size_t bytes) {
         if (mode_ != Mode::kMeasure && bytes > size_ - at_) failed_ = true;
-        if (failed_ || bytes == 0) return;
-        if (mode_ == Mode::kWrite) std::memcpy(bytes_ + at_, value, bytes);
-        if (mode_ == Mode::kRead) std::memcpy(value, bytes_ + at_, bytes);
+        if (failed_) return;
+        auto* const own = static_cast<std::byte*>(value);
+        if (mode_ == Mode::kWrite) std::copy_n(own, bytes, bytes_ + at_);
+        if (mode_ == Mode::kRead) std::copy_n(bytes_ + at_, bytes, own);
         at_ += bytes;
     }
 

@@ -91,9 +91,10 @@ hearth_result hearth_agents::record_load(VkCommandBuffer commands, bool& has_res
                                                    nullptr)
                         : hearth_record_reset_variables(used, commands, nullptr, nullptr);
     };
-    hearth_session* failed = session;
-    hearth_result result = record(session);
-    if (result == HEARTH_OK && second_queue.is_used) result = record(failed = learner);
+    // The learner first: it does nothing with other weights until the agents have them, too.
+    hearth_session* failed = learner;
+    hearth_result result = record(learner);
+    if (result == HEARTH_OK && second_queue.is_used) result = record(failed = session);
     if (result == HEARTH_ERROR_TOO_MANY_IN_FLIGHT && exchange.wait()) return HEARTH_OK;
     exchange.complete();
     if (result != HEARTH_OK) return fail(result, failed);
@@ -118,10 +119,11 @@ hearth_result hearth_agents::record_load(VkCommandBuffer commands, bool& has_res
     if (std::exchange(safety.is_of_application, false))
         safety.last_probe = decisions + Safety::kProbes;
     has_resumed = data.is_saved_game;
-    if (!has_resumed) return HEARTH_OK;
-    Archive saved = Archive::read(data.state);
-    archive(saved);
-    safety.first_sound_decision = decisions + 1;
+    if (has_resumed) {
+        Archive saved = Archive::read(data.state);
+        archive(saved);
+        safety.first_sound_decision = decisions + 1;
+    }
     return HEARTH_OK;
 }
 
@@ -132,7 +134,7 @@ void hearth_agents::archive(Archive& archive) {
     roster.archive(archive);
     rollout.archive(archive);
     updates.archive(archive);
-    if (!archive.reads()) return;
+    // What was read may be anything.
     if (!std::isfinite(scores.sum)) scores.sum = 0;
     if (!(modes.strength >= 0 && modes.strength <= 1)) modes.strength = 0;
     modes.wants_shrink_and_perturb =
@@ -177,7 +179,7 @@ hearth_result hearth_agents::allocate_saved_game() {
 
 hearth_result hearth_agents::record_saved_game(VkCommandBuffer commands) {
     const bool is_cut = rollout.state() != DecisionState::kNone || entries.learn.is_cut() ||
-                        updates.phase() == LearningPhase::kAdvantages;
+                        updates.phase() == LearningPhase::kAdvantages || modes.wants_publication;
     if (saved_game.state() != SavedGameState::kWanted || is_cut) return HEARTH_OK;
     hearth_readback readback = 0;
     const hearth_result result = hearth_record_save_game(session, commands, &readback);
@@ -226,7 +228,7 @@ void hearth_agents::restart(uint32_t collected) {
     roster.restart();
     for (Entry* const entry : {&entries.frame, &entries.advantages, &entries.learn})
         entry->cursor = {};
-    modes.wants_shrink_and_perturb = modes.is_closing = false;
+    modes.wants_shrink_and_perturb = modes.wants_publication = modes.is_closing = false;
     scores.sum = 0;
     progress.reset();
     snapshots.restart_interval();
@@ -236,7 +238,6 @@ void hearth_agents::restart(uint32_t collected) {
 }
 
 hearth_result hearth_agents::record_snapshot(VkCommandBuffer commands) {
-    if (!snapshots.are_kept()) return HEARTH_OK;
     if (!modes.is_frozen) snapshots.count_record();
     // Periodic snapshots are taken between rollouts, requested ones as soon as possible.  With a
     // second queue the acting session always holds the last publication.

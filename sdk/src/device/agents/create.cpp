@@ -74,14 +74,15 @@ hearth_result hearth_agents::read_manifest(const hearth_agents_create_info& info
             error.set("%s", hearth_program_error(program));
             return r;
         }
+    AgentManifestView& manifest = description.manifest;
+    if (const auto code = manifest.open(span_of(bytes, count), error); code != StatusCode::kOk)
+        return result_of(code);
     if (!description.bytes.resize(*allocator, to_size(count))) {
         error.set("out of memory for a manifest of %llu bytes", wide(count));
         return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
     }
     std::ranges::copy(span_of(bytes, count), description.bytes.begin());
-    AgentManifestView& manifest = description.manifest;
-    if (const auto code = manifest.open(description.bytes, error); code != StatusCode::kOk)
-        return result_of(code);
+    (void)manifest.open(description.bytes, error);
 
     const AgentSpecView& spec = manifest.spec();
     description.schema_hash = spec.hash();

@@ -70,8 +70,10 @@ hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
 
     if (info.request_decision != 0 && rollout.state() == DecisionState::kNone)
         request_decision(info);
-    if (const auto r = record_decision(commands, info.learning_budget_us > 0); r != HEARTH_OK)
+    if (const auto r = record_decision(commands, info.learning_budget_us > 0); r != HEARTH_OK) {
+        decision.is_wanted = false;
         return r;
+    }
     if (entries.store.exists)
         if (const auto r = record_demonstrations(commands); r != HEARTH_OK) return r;
     const bool may_learn =
@@ -254,10 +256,9 @@ void hearth_agents::start_decision() {
         safety.last_probe = 0;
     const double score = scores.are_reported ? scores.sum : packed.reward;
     scores.sum = 0;
-    if (packed.transitions == 0) return;
     if (updates.is_collection_paused()) updates.count_paused(packed.transitions);
-    if (scores.are_reported || (!is_given("reward") && !is_given("praise")))
-        progress.add(score / packed.transitions);
+    const bool is_known = scores.are_reported || (!is_given("reward") && !is_given("praise"));
+    if (is_known && packed.transitions > 0) progress.add(score / packed.transitions);
 }
 
 /// Completes a decision.  Agents may have joined or left since it began.
@@ -307,7 +308,6 @@ void hearth_agents::read_back(VkCommandBuffer commands) {
     Readbacks::InFlight r;
     r.decision = decisions;
     r.actions = record(action_variable);
-    if (r.actions == 0) return;
     r.status = record(status_variable);
     if (description.has_recent) r.recent = record(recent_variable);
     // They change slowly, and may be larger than everything else.
@@ -340,7 +340,6 @@ void hearth_agents::measure() {
                 entry->cost.measure(first, end, us);
             }
         }
-        if (!second_queue.is_used) return;
     }
 }
 
@@ -352,22 +351,22 @@ void hearth_agents::poll() {
         const Readbacks::InFlight r = readbacks.oldest();
         hearth_result result = HEARTH_OK;
         uint64_t frame_number = 0;
-        // Empty unless it has arrived.
-        const auto contents_of = [&](hearth_readback readback) -> std::span<const std::byte> {
+        // Empty if it has not arrived, or never will because its frame was discarded.
+        const auto contents_of = [&](hearth_readback readback) {
             const void* data = nullptr;
             uint64_t bytes = 0;
-            if (readback == 0) return {};
-            result = hearth_readback_poll(session, readback, &data, &bytes, &frame_number);
-            if (result != HEARTH_OK) return {};
-            return {static_cast<const std::byte*>(data), to_size(bytes)};
+            if (readback != 0)
+                result = hearth_readback_poll(session, readback, &data, &bytes, &frame_number);
+            return std::span(static_cast<const std::byte*>(data), to_size(bytes));
         };
-        const std::span<const std::byte> actions = contents_of(r.actions);
+        const std::span<const std::byte> actions = contents_of(r.actions),
+                                         status = contents_of(r.status),
+                                         recent = contents_of(r.recent),
+                                         limits = contents_of(r.limits);
         if (result == HEARTH_NOT_READY) return;
         readbacks.take_actions(actions, r.decision);
-        const std::span<const std::byte> status = contents_of(r.status);
-        readbacks.take_status(status, contents_of(r.recent), frame_number);
-        readbacks.take_limits(contents_of(r.limits));
-        if (!status.empty()) watch_weights(r.decision);
+        readbacks.take_limits(limits);
+        if (readbacks.take_status(status, recent, frame_number)) watch_weights(r.decision);
         for (const hearth_readback readback : {r.actions, r.status, r.recent, r.limits})
             if (readback != 0) hearth_readback_release(session, readback);
         readbacks.pop();

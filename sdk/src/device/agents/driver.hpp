@@ -107,6 +107,7 @@ struct Modes {
     bool is_frozen = false;
     bool is_closing = false;  ///< frozen; the last outcomes are not stored yet
     bool wants_shrink_and_perturb = false;
+    bool wants_publication = false;  ///< due, and not recorded because that failed
     float strength = 0;
 };
 

@@ -33,6 +33,11 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
     if (modes.wants_shrink_and_perturb && !is_deciding)
         if (const auto r = record_shrink_and_perturb(commands); r != HEARTH_OK) return r;
     if (!may_learn || (!updates.schedule().is_sliceable() && is_deciding)) return HEARTH_OK;
+    const VkCommandBuffer used = second_queue.is_used ? second_queue.commands : commands;
+    if (modes.wants_publication) {
+        if (used == nullptr || (is_deciding && !second_queue.is_used)) return HEARTH_OK;
+        if (const auto r = publish(used); r != HEARTH_OK) return r;
+    }
     if (!updates.is_learning()) {
         if (!updates.is_due() || (is_deciding && !is_paced) || !second_queue.is_here())
             return HEARTH_OK;
@@ -42,11 +47,8 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
         if (const auto r = hand_over(commands, Turn::kToLearning); r != HEARTH_OK) return r;
     }
     updates.count_frame();
-    VkCommandBuffer used = commands;
-    if (second_queue.is_used) {
-        used = second_queue.commands;
-        if (second_queue.turn != Turn::kLearning || used == nullptr) return HEARTH_OK;
-    }
+    if (second_queue.is_used && (second_queue.turn != Turn::kLearning || used == nullptr))
+        return HEARTH_OK;
     if (updates.phase() == LearningPhase::kAdvantages)
         if (const auto r = record_advantages(used, updates.is_flushing()); r != HEARTH_OK) return r;
     return updates.phase() == LearningPhase::kAdvantages ? HEARTH_OK : record_updates(used);
@@ -60,10 +62,8 @@ hearth_result hearth_agents::record_shrink_and_perturb(VkCommandBuffer commands)
             : !entries.learn.is_cut() && updates.phase() != LearningPhase::kAdvantages;
     if (!is_between) return HEARTH_OK;
     if (const auto r = run(commands, entries.shrink_and_perturb, 1); r != HEARTH_OK) return r;
-    if (second_queue.is_used)
-        if (const auto r = copy_learned(commands); r != HEARTH_OK) return r;
     modes.wants_shrink_and_perturb = false;
-    return HEARTH_OK;
+    return second_queue.is_used ? copy_learned(commands) : HEARTH_OK;
 }
 
 hearth_result hearth_agents::begin_update(VkCommandBuffer commands) {
@@ -135,10 +135,15 @@ hearth_result hearth_agents::record_samples(VkCommandBuffer commands, bool& is_r
     return HEARTH_OK;
 }
 
+/// Publishes, and returns the learner.  If that fails, a later record repeats it.
 hearth_result hearth_agents::publish(VkCommandBuffer commands) {
+    modes.wants_publication = true;
     if (const auto r = run(commands, entries.publish, 1); r != HEARTH_OK) return r;
     budget.spend(budget.publish_us());
-    return second_queue.is_used ? hand_over(commands, Turn::kToActing) : HEARTH_OK;
+    if (second_queue.is_used)
+        if (const auto r = hand_over(commands, Turn::kToActing); r != HEARTH_OK) return r;
+    modes.wants_publication = false;
+    return HEARTH_OK;
 }
 
 /// Records as many minibatches as the budget allows, and publishes when it is due.

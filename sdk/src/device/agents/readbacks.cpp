@@ -35,17 +35,18 @@ void Readbacks::take_actions(std::span<const std::byte> bytes, uint64_t decision
     actions_decision_ = decision;
 }
 
-void Readbacks::take_status(std::span<const std::byte> status, std::span<const std::byte> recent,
+bool Readbacks::take_status(std::span<const std::byte> status, std::span<const std::byte> recent,
                             uint64_t frame_number) {
     std::array<uint32_t, kSavedStatusWords> saved{};
     std::array<uint32_t, kRecentWords> later{};
     if (status.size() != status_words_ * sizeof saved[0] ||
         recent.size() != recent_words_ * sizeof later[0])
-        return;
+        return false;
     std::memcpy(saved.data(), status.data(), status.size());
     if (!recent.empty()) std::memcpy(later.data(), recent.data(), recent.size());
     status_ = status_words(std::span(saved).first(status_words_), later);
     status_frame_number_ = frame_number;
+    return true;
 }
 
 void Readbacks::take_limits(std::span<const std::byte> bytes) {

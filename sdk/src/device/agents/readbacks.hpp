@@ -59,7 +59,8 @@ class Readbacks {
 
     /// Take over contents of the variables' sizes; others are ignored.
     void take_actions(std::span<const std::byte> bytes, uint64_t decision);
-    void take_status(std::span<const std::byte> status, std::span<const std::byte> recent,
+    /// Returns false if they were ignored.
+    bool take_status(std::span<const std::byte> status, std::span<const std::byte> recent,
                      uint64_t frame_number);
 
     void take_limits(std::span<const std::byte> bytes);

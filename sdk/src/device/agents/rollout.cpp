@@ -141,7 +141,6 @@ void Rollout::archive(Archive& archive) {
         archive.array(*values);
     archive.array(has_final_);
     archive.array(is_possessed_);
-    if (!archive.reads()) return;
     state_ = DecisionState::kNone;
     for (float& reward : rewards_) reward = std::isfinite(reward) ? reward : 0;
     for (float& kind : done_kinds_)

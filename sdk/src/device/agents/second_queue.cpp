@@ -88,7 +88,6 @@ hearth_result hearth_agents::hand_over(VkCommandBuffer commands, Turn to) {
 /// Acquires the learner's session once its hand-over has completed, and copies back what it
 /// learned.
 hearth_result hearth_agents::record_turn(VkCommandBuffer commands) {
-    if (!second_queue.is_used) return HEARTH_OK;
     if (second_queue.turn == Turn::kToLearning && second_queue.commands != nullptr &&
         has_arrived()) {
         if (const auto r = transfer(second_queue.commands, true); r != HEARTH_OK) return r;
@@ -99,33 +98,38 @@ hearth_result hearth_agents::record_turn(VkCommandBuffer commands) {
         has_arrived()) {
         if (const auto r = transfer(commands, false); r != HEARTH_OK) return r;
         second_queue.turn = Turn::kActing;
-        if (!updates.is_learning()) return copy_learned(commands);
+        second_queue.has_learned = !updates.is_learning();
     }
-    return HEARTH_OK;
+    return second_queue.has_learned ? copy_learned(commands) : HEARTH_OK;
 }
 
 /// Copies the learned variables to the acting session, after learning or when it is abandoned for a
-/// load.
+/// load.  If that fails, the next record does it before anything else.
 hearth_result hearth_agents::copy_learned(VkCommandBuffer commands) {
     const auto r =
         hearth_record_copy_variables(session, learner, commands, second_queue.learned.data(),
                                      static_cast<uint32_t>(second_queue.learned.size()));
+    second_queue.has_learned = r != HEARTH_OK;
     return r == HEARTH_OK ? r : fail(r, session);
 }
 
 /// Copies a full rollout to the learner and starts a new one.
 hearth_result hearth_agents::hand_samples_over(VkCommandBuffer commands) {
-    hearth_result r =
-        hearth_record_copy_variables(learner, session, commands, second_queue.sampled.data(),
-                                     static_cast<uint32_t>(second_queue.sampled.size()));
+    hearth_result r = HEARTH_OK;
+    if (!second_queue.has_samples)
+        r = hearth_record_copy_variables(learner, session, commands, second_queue.sampled.data(),
+                                         static_cast<uint32_t>(second_queue.sampled.size()));
     if (r != HEARTH_OK) return fail(r, learner);
+    second_queue.has_samples = true;
     for (const uint32_t index : second_queue.taken) {
         hearth_variable_info variable = hearth_variable_info_default();
         (void)hearth_program_get_variable(program, index, &variable);
         r = hearth_record_reset_variables(session, commands, variable.name, nullptr);
         if (r != HEARTH_OK) return fail(r, session);
     }
-    return hand_over(commands, Turn::kToLearning);
+    r = hand_over(commands, Turn::kToLearning);
+    second_queue.has_samples = r != HEARTH_OK;
+    return r;
 }
 
 /// Returns the learner's session in its current state, because loading a brain discards the

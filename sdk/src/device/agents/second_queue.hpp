@@ -36,6 +36,8 @@ struct SecondQueue {
     Turn turn = Turn::kActing;
     uint64_t turn_frame_number = 0;      ///< of the hand-over
     VkCommandBuffer commands = nullptr;  ///< the learning queue's, for this frame
+    bool has_samples = false;  ///< the learner has the rollout, and is not handed over yet
+    bool has_learned = false;  ///< the acting session lacks what was learned
     /// Variables that decisions and demonstrations write; of those, the ones that learning writes,
     /// too; and the others that learning writes.
     Array<uint32_t> sampled, taken, learned;

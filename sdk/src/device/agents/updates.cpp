@@ -18,8 +18,9 @@ constexpr uint64_t kMaxSamples = uint64_t{1} << 40;
 
 /// Minibatches that are due after so many samples.
 uint64_t steps_due(const Schedule& schedule, uint64_t samples) {
-    if (!schedule.is_paced() || samples < schedule.learning_starts) return 0;
-    return (samples - schedule.learning_starts) / schedule.train_freq * schedule.gradient_steps;
+    if (!schedule.is_paced()) return 0;
+    const uint64_t begun = samples - std::min<uint64_t>(samples, schedule.learning_starts);
+    return begun / schedule.train_freq * schedule.gradient_steps;
 }
 
 }  // namespace
@@ -103,7 +104,7 @@ bool Updates::minibatch_done() {
 }
 
 void Updates::count_frame() {
-    if (!is_learning()) return;
+    HEARTH_ASSERT(is_learning());
     ++frames_without_update_;
     ++frames_without_slice_;
 }
