@@ -423,8 +423,8 @@ struct TamerBuilder {
         // Samples judged decisions only, with probability proportional to their credit.
         const Tensor up_to = cumsum(weights, 0);
         const Tensor total = slice(up_to, 0, praise.buffer_size - 1, praise.buffer_size);
-        const Tensor u = random_uniform(random_counter(trace, "learn.draws", seed), rng_key("replay"),
-                                        {praise.batch_size});
+        const Tensor u = random_uniform(random_counter(trace, "learn.draws", seed),
+                                        rng_key("replay"), {praise.batch_size});
         const Tensor place =
             minimum(cast(searchsorted(up_to, u * total, true), DType::kI32),
                     trace.constant(static_cast<double>(praise.buffer_size - 1), DType::kI32));
