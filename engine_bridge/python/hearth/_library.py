@@ -140,7 +140,7 @@ class BrainInfo(_Tagged):
     _fields_ = _HEAD + [("graph_hash", c_uint64), ("schema_hash", c_uint64), ("base_hash", c_uint64),
                         ("user_schema_hash", c_uint64), ("tensor_count", c_uint32), ("changed_count", c_uint32),
                         ("is_delta", c_uint32), ("format_version", c_uint32), ("user_data", c_void_p),
-                        ("user_data_size", c_uint64)]
+                        ("user_data_size", c_uint64), ("is_weights", c_uint32), ("is_saved_game", c_uint32)]
 
 
 class BrainSaveInfo(_Tagged):
