@@ -42,6 +42,7 @@ BUILD = TREE / "build" / "release"  # as in the checkout, so that ccache knows w
 # speed: the kernels are others then.
 TESTS = {
     "program": ["program_test", "hearth_test_agent_driver", "runtime_test"],
+    "device/agents": ["hearth_test_agent_driver", "hearth_test_learners"],
     "device/session": ["runtime_test"],
     "device/vulkan": ["runtime_test"],
     "device/capi": ["runtime_test"],
@@ -61,8 +62,12 @@ TESTS = {
 }
 DEFAULT = ["program", "device/session", "import", "compiler/plan"]
 
-# The environment of the tests that have a device: both binding models, and just what is required.
-HOSTS = {"runtime_test": [{"HEARTH_TEST_BINDING": "address"}, {"HEARTH_TEST_BINDING": "descriptor"},
+# Of these programs, only tests of this GoogleTest filter.
+FILTERS = {"hearth_test_learners": "Driver*:SavedGame*-*TheQueuesOverlap*"}
+
+# The environment of the tests that have a device: both binding models, and just what is required; of agents, the CPU.
+HOSTS = {"hearth_test_learners": [{"HEARTH_TEST_DEVICE": "cpu", "XDG_CACHE_HOME": str(OUT / "native_cache")}],
+         "runtime_test": [{"HEARTH_TEST_BINDING": "address"}, {"HEARTH_TEST_BINDING": "descriptor"},
                           {"HEARTH_TEST_BINDING": "descriptor", "HEARTH_TEST_FEATURES": "required"}]}
 
 HEADER = """\
@@ -305,7 +310,8 @@ def run(program, host, names, environment, limit):
 
 
 def names_of(program):
-    text = subprocess.run([BUILD / "bin" / program, "--gtest_list_tests"], check=True, capture_output=True,
+    text = subprocess.run([BUILD / "bin" / program, "--gtest_list_tests",
+                           "--gtest_filter=" + FILTERS.get(program, "*")], check=True, capture_output=True,
                           text=True).stdout
     names, suite = [], ""
     for line in text.splitlines():

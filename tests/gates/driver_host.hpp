@@ -7,6 +7,7 @@
 
 #include "gates/count_allocations.hpp"
 #include "gates/device_learner.hpp"
+#include "gates/driver_calls.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/agents.hpp>
@@ -25,20 +26,32 @@ class Host {
     static std::unique_ptr<Host> create(standalone::Device& device,
                                         const agents::AgentGraphs& traces,
                                         const agents::AgentManifest& manifest,
-                                        agents::AgentsOptions how = {}) {
+                                        const agents::AgentsOptions& how = {}) {
+        std::vector<std::byte> program;
+        return create(device, traces, manifest, how, program);
+    }
+    /// program: compiled if empty.
+    static std::unique_ptr<Host> create(standalone::Device& device,
+                                        const agents::AgentGraphs& traces,
+                                        const agents::AgentManifest& manifest,
+                                        agents::AgentsOptions how,
+                                        std::vector<std::byte>& program) {
         using namespace agents;
         auto host = std::unique_ptr<Host>(new Host(device));
         const auto made = [&]() -> Status {
             HEARTH_ASSIGN(host->context_, Context::create(device.host_info()));
-            CompileOptions options;
-            HEARTH_ASSIGN(options.caps, host->context_.device_caps());
-            options.max_batch_size = manifest.n_agents;
-            if (test::test_setting("HEARTH_TEST_BINDING") == "descriptor")
-                options.binding_model = BindingModel::kDescriptor;
-            const std::vector<Trace*> entries = runtime_entries(traces, manifest);
-            HEARTH_ASSIGN(const Compiled compiled,
-                          compile(std::span<Trace* const>(entries), options));
-            HEARTH_ASSIGN(host->program_, LoadedProgram::load(host->context_, compiled.bytes));
+            if (program.empty()) {
+                CompileOptions options;
+                HEARTH_ASSIGN(options.caps, host->context_.device_caps());
+                options.max_batch_size = manifest.n_agents;
+                if (test::test_setting("HEARTH_TEST_BINDING") == "descriptor")
+                    options.binding_model = BindingModel::kDescriptor;
+                const std::vector<Trace*> entries = runtime_entries(traces, manifest);
+                HEARTH_ASSIGN(const Compiled compiled,
+                              compile(std::span<Trace* const>(entries), options));
+                program.assign(compiled.bytes.begin(), compiled.bytes.end());
+            }
+            HEARTH_ASSIGN(host->program_, LoadedProgram::load(host->context_, program));
             const std::vector<std::byte> bytes = manifest.save();
             how.manifest = bytes;
             HEARTH_ASSIGN(host->agents, Agents::create(host->context_, host->program_, how));
@@ -61,12 +74,15 @@ class Host {
         return {};
     }
     /// Records and submits.  May be called more than once in a frame.
-    Status record_agents(const agents::RecordOptions& how) {
+    Status record_agents(agents::RecordOptions how) {
         Status recorded;
         HEARTH_TRY(device_.run([&](VkCommandBuffer commands) {
+            if (learns_apart) how.learning_command_buffer = commands;
+            DriverCalls::get().is_on = logs_calls;
             counts_allocations(true);
             const Result<bool> result = agents.record(commands, how);
             counts_allocations(false);
+            DriverCalls::get().is_on = false;
             recorded = result.status();
         }));
         return recorded;
@@ -138,6 +154,9 @@ class Host {
     const Context& context() const { return context_; }
     /// How many frames are taken for not completed when frame() begins one.
     uint64_t lag = 0;
+    /// With use_separate_learning_queue: learning is recorded into the same command buffer.
+    bool learns_apart = false;
+    bool logs_calls = false;  ///< into DriverCalls
 
   private:
     explicit Host(standalone::Device& device) : device_(device) {}
