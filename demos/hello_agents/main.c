@@ -57,9 +57,8 @@ static void play(hearth_agents* agents, cart* c) {
     show(agents, c);
     hearth_agents_add_reward(agents, c->id, 1);
     if (stands && c->steps < MOST_STEPS) return;
-    hearth_agents_end_episode(agents, c->id,
-                              stands ? HEARTH_AGENTS_TRUNCATED : HEARTH_AGENTS_TERMINATED, NULL,
-                              NULL);
+    hearth_agents_end_episode(
+        agents, c->id, stands ? HEARTH_AGENTS_TRUNCATED : HEARTH_AGENTS_TERMINATED, NULL, NULL);
     start(c), show(agents, c);
 }
 

@@ -304,6 +304,18 @@ inline Result<hearth_package_info> package_info(span<const std::byte> bytes) {
     return out;
 }
 
+/// What acting needs of a learner's brain; see hearth_brain_extract_weights.
+inline Result<std::vector<std::byte>> extract_weights(span<const std::byte> brain) {
+    hearth_messages messages{};
+    std::vector<std::byte> out(brain.size());
+    uint64_t bytes = out.size();
+    const hearth_result result =
+        hearth_brain_extract_weights(brain.data(), brain.size(), out.data(), &bytes, &messages);
+    if (result != HEARTH_OK) return to_status(result, messages.text);
+    out.resize(static_cast<size_t>(bytes));
+    return out;
+}
+
 /// Validates and describes a brain, 8-byte aligned.  Errors describe what is wrong with the bytes.
 inline Result<hearth_brain_info> brain_info(span<const std::byte> bytes) {
     hearth_brain_info out = hearth_brain_info_default();
@@ -455,6 +467,7 @@ class LoadedProgram {
 
     /// Size of a snapshot of one of the program's sessions, in bytes.
     uint64_t brain_size() const { return hearth_program_get_brain_size(handle_); }
+    uint64_t saved_game_size() const { return hearth_program_get_saved_game_size(handle_); }
 #if !defined(HEARTH_NO_EXPERIMENTAL)
 #if defined(__GNUC__)  // calls other experimental functions
 #pragma GCC diagnostic push
@@ -696,6 +709,14 @@ class Session {
     Result<std::optional<hearth_readback>> record_save_brain(VkCommandBuffer command_buffer) {
         hearth_readback id = 0;
         const hearth_result result = hearth_record_save_brain(handle_, command_buffer, &id);
+        if (result == HEARTH_NOT_READY) return std::optional<hearth_readback>();
+        HEARTH_TRY(check(result));
+        return std::optional(id);
+    }
+    /// As record_save_brain(), with non-persistent states.
+    Result<std::optional<hearth_readback>> record_save_game(VkCommandBuffer command_buffer) {
+        hearth_readback id = 0;
+        const hearth_result result = hearth_record_save_game(handle_, command_buffer, &id);
         if (result == HEARTH_NOT_READY) return std::optional<hearth_readback>();
         HEARTH_TRY(check(result));
         return std::optional(id);

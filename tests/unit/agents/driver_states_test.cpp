@@ -17,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -1000,6 +1001,65 @@ TEST(DriverStates, CollectionPausesWhileTheQueueIsFull) {
         EXPECT_GT(learn(seed, schedule, 2).paused, 1000u);
         EXPECT_EQ(learn(seed, schedule, 1000).paused, 0u);
     }
+}
+
+// Slices that are due finish a minibatch within the limit, whatever they cost.
+TEST(DriverStates, EnoughSlicesAreDueToFinishInTime) {
+    for (const uint32_t most : {1u, 2u, 7u, 600u})
+        for (const uint32_t slices : {1u, 2u, 6u, 7u, 8u, 100u, 601u, 5000u}) {
+            SCOPED_TRACE(std::to_string(slices) + " within " + std::to_string(most));
+            TestMemory memory;
+            Updates updates;
+            Schedule schedule;
+            schedule.max_frames_per_update = most;
+            ASSERT_TRUE(updates.allocate(memory.host, schedule));
+            updates.begin();
+            uint32_t left = slices, frames = 0, largest = 0;
+            while (left > 0 && frames < 2 * most) {
+                updates.count_frame();
+                ++frames;
+                const uint32_t due = std::min(updates.slices_due(left), left);
+                for (uint32_t i = 0; i < due; ++i) updates.count_slice();
+                left -= due;
+                largest = std::max(largest, due);
+            }
+            EXPECT_EQ(left, 0u);
+            EXPECT_LE(frames, most + 1);
+            const uint32_t others = std::max(most - 1, 1u);
+            EXPECT_LE(largest, (slices + others - 1) / others) << "spread over the frames";
+        }
+}
+
+TEST(DriverStates, SavingAGameChangesNothing) {
+    TestMemory memory;
+    Updates updates;
+    ASSERT_TRUE(updates.allocate(memory.host, {.updates_per_rollout = 3}));
+    updates.begin();
+    updates.count_frame();
+    updates.flush();
+    std::vector<std::byte> bytes(1024);
+    Archive archive = Archive::write(bytes);
+    updates.archive(archive);
+    EXPECT_FALSE(archive.failed());
+    EXPECT_TRUE(updates.is_flushing());
+    EXPECT_EQ(updates.frames_without_update(), 1u);
+}
+
+TEST(DriverStates, AnArchiveThatEndsEarlyChangesNothing) {
+    const std::array<std::byte, 8> bytes{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4},
+                                         std::byte{5}, std::byte{6}, std::byte{7}, std::byte{8}};
+    Archive archive = Archive::read(std::span(bytes).first(6));
+    uint32_t first = 0, second = 9;
+    archive(first, second);
+    EXPECT_EQ(first, 0x04030201u);
+    EXPECT_EQ(second, 9u);
+    EXPECT_TRUE(archive.failed());
+    uint16_t third = 9;
+    archive(third);
+    EXPECT_EQ(third, 9u) << "after the end";
+    Archive measured = Archive::measure();
+    measured(first, third);
+    EXPECT_EQ(measured.position(), 6u);
 }
 
 // Saved games are untrusted.

@@ -69,6 +69,17 @@ TEST(ProgressMonitor, OtherRulesShowInTheFirstBarOfThem) {
     }
 }
 
+TEST(ProgressMonitor, BarsOfOtherRulesDoNotCountAsUsual) {
+    Game game(4);
+    game.bars(8, 0.8);
+    game.bars(9, -0.5);  // more than are remembered
+    ASSERT_TRUE(game.monitor.has_changed());
+    game.bars(1, 0.8);
+    ASSERT_FALSE(game.monitor.has_changed());
+    game.bars(1, -0.5);
+    EXPECT_TRUE(game.monitor.has_changed());
+}
+
 TEST(ProgressMonitor, BeginsAnewWhenItIsTold) {
     Game game(3);
     game.bars(6, 0.5);

@@ -220,7 +220,7 @@ TEST(RunProgramError, StepsThatDoNotFitTheirGraphAreErrors) {
                          [](Operand&, ValueId& v, const Graph& g) {
                              v = static_cast<ValueId>(g.values.size());
                          })),
-           unlike);
+           "name values that its graph lacks");
     expect(after([](CompiledProgram&, Command& step) { step.computes.clear(); }),
            "which it does not compute");
     expect(after([](CompiledProgram& act, Command& step) {

@@ -147,7 +147,9 @@ TEST(BrainView, ChecksEachFieldOfATensor) {
     EXPECT_EQ(with([](BrainBytes& b) { b.names()[1] = 'A'; }),
               tensor + "names must be in ascending order" + again);
     EXPECT_EQ(with_tensor(1, [](auto& t) { t.kind = 2; }),
-              tensor + "its kind must be param or state" + again);
+              tensor +
+                  "its kind must be param or state, or, in saved games, a non-persistent state" +
+                  again);
     EXPECT_EQ(with_tensor(1, [](auto& t) { t.kind = 1; }), "");
     EXPECT_EQ(with_tensor(1, [](auto& t) { t.dtype = kDTypeCount; }),
               tensor + "unknown element type" + again);

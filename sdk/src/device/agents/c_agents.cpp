@@ -4,8 +4,8 @@
 // Implements the C interface of hearth_agents.h.
 
 #include "core/checked.hpp"
+#include "core/host_allocator.hpp"
 #include "device/agents/driver.hpp"
-#include "device/session/host_allocator.hpp"
 #include "program/legacy_names.hpp"
 
 #include <algorithm>

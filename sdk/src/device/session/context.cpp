@@ -5,8 +5,8 @@
 
 #include "device/session/context.hpp"
 
+#include "core/host_allocator.hpp"
 #include "device/session/converter.hpp"
-#include "device/session/host_allocator.hpp"
 #include "device/session/session.hpp"
 
 namespace hearth::runtime {
