@@ -312,7 +312,7 @@ inline Result<std::vector<std::byte>> extract_weights(span<const std::byte> brai
     const hearth_result result =
         hearth_brain_extract_weights(brain.data(), brain.size(), out.data(), &bytes, &messages);
     if (result != HEARTH_OK) return to_status(result, messages.text);
-    out.resize(static_cast<size_t>(bytes));
+    out.resize(bytes);
     return out;
 }
 
