@@ -67,8 +67,7 @@ class Host {
         return record_agents(how);
     }
     Status begin(const std::function<void()>& play = {}) {
-        HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_ - std::min(lag, serial_)));
-        ++serial_;
+        HEARTH_TRY(begin_frame(serial_ - std::min(lag, serial_)));
         agents.poll();
         if (play) play();
         return {};
@@ -89,6 +88,13 @@ class Host {
     }
     /// Records into a command buffer that is never submitted, and discards the frame.
     Status discard_frame(const agents::RecordOptions& how) {
+        return discard_frame(
+            [&](VkCommandBuffer commands) { return agents.record(commands, how).status(); });
+    }
+    Status discard_empty_frame() {
+        return discard_frame([](VkCommandBuffer) { return Status(); });
+    }
+    Status discard_frame(const std::function<Status(VkCommandBuffer)>& record) {
         const standalone::VulkanApi& vk = device_.vk();
         VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
         info.queueFamilyIndex = device_.queue_family();
@@ -101,10 +107,10 @@ class Host {
         EXPECT_EQ(vk.AllocateCommandBuffers(device_.handle(), &allocate, &commands), VK_SUCCESS);
         VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
         EXPECT_EQ(vk.BeginCommandBuffer(commands, &begin), VK_SUCCESS);
-        const Result<bool> recorded = agents.record(commands, how);
+        const Status recorded = record(commands);
         EXPECT_EQ(vk.EndCommandBuffer(commands), VK_SUCCESS);
         vk.DestroyCommandPool(device_.handle(), pool, nullptr);
-        HEARTH_TRY(recorded.status());
+        HEARTH_TRY(recorded);
         return context_.discard_frame(serial_).status();
     }
     /// Lets everything arrive.
@@ -119,8 +125,7 @@ class Host {
         hearth_readback_info info = hearth_readback_info_default();
         info.variable = *index;
         hearth_readback id = 0;
-        EXPECT_TRUE(context_.begin_frame(serial_ + 1, serial_).ok());
-        ++serial_;
+        EXPECT_TRUE(begin_frame(serial_).ok());
         EXPECT_TRUE(device_
                         .run([&](VkCommandBuffer commands) {
                             info.command_buffer = commands;
@@ -128,8 +133,7 @@ class Host {
                                       HEARTH_OK);
                         })
                         .ok());
-        EXPECT_TRUE(context_.begin_frame(serial_ + 1, serial_).ok());
-        ++serial_;
+        EXPECT_TRUE(begin_frame(serial_).ok());
         const void* data = nullptr;
         uint64_t bytes = 0, serial = 0;
         EXPECT_EQ(hearth_readback_poll(agents.session(), id, &data, &bytes, &serial), HEARTH_OK);
@@ -141,8 +145,7 @@ class Host {
 
     /// Records something of the session's own in a frame of its own.
     void record(const std::function<hearth_result(VkCommandBuffer)>& what) {
-        EXPECT_TRUE(context_.begin_frame(serial_ + 1, serial_).ok());
-        ++serial_;
+        EXPECT_TRUE(begin_frame(serial_).ok());
         EXPECT_TRUE(device_
                         .run([&](VkCommandBuffer commands) {
                             EXPECT_EQ(what(commands), HEARTH_OK)
@@ -160,10 +163,15 @@ class Host {
 
   private:
     explicit Host(standalone::Device& device) : device_(device) {}
+    Status begin_frame(uint64_t completed) {
+        completed_ = std::max(completed_, completed);
+        return context_.begin_frame(++serial_, completed_);
+    }
+
     standalone::Device& device_;
     Context context_;
     LoadedProgram program_;
-    uint64_t serial_ = 0;
+    uint64_t serial_ = 0, completed_ = 0;
 
   public:
     agents::Agents agents;  // last: it goes before its context does

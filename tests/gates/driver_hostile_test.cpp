@@ -114,13 +114,18 @@ class DriverHostileTest : public DriverTest {
         double seconds = 0;
         uint64_t peak_bytes = 0;  ///< CPU memory besides what was held before
     };
-    /// Creates agents, lets them play three frames, and destroys them.
-    Made create(std::span<const std::byte> manifest,
-                const std::function<void(hearth_agents_create_info&)>& change = {}) {
+    hearth_agents_create_info create_info(std::span<const std::byte> manifest) const {
         hearth_agents_create_info info = hearth_agents_create_info_default();
         info.program = program_.handle();
         info.manifest = manifest.data();
         info.manifest_bytes = manifest.size();
+        return info;
+    }
+    const Context& context() const { return context_; }
+    /// Creates agents, lets them play three frames, and destroys them.
+    Made create(std::span<const std::byte> manifest,
+                const std::function<void(hearth_agents_create_info&)>& change = {}) {
+        hearth_agents_create_info info = create_info(manifest);
         if (change) change(info);
         Made made;
         hearth_agents* agents = nullptr;
@@ -158,7 +163,6 @@ class DriverHostileTest : public DriverTest {
         EXPECT_LT(made.peak_bytes, 100u << 20);
     }
 
-  private:
     bool plays(hearth_agents* agents) {
         hearth_session* const session = hearth_agents_get_session(agents);
         bool works = hearth_session_create_pipelines(session, 0) == HEARTH_OK;
@@ -181,6 +185,7 @@ class DriverHostileTest : public DriverTest {
         return works;
     }
 
+  private:
     Context context_;
     LoadedProgram program_;
     uint64_t serial_ = 0;
@@ -393,6 +398,67 @@ TEST_F(DriverHostileTest, ArgumentsOutsideTheirRangeAreRefusedByName) {
     for (const uint32_t frames : {0u, 1u, 64u})
         EXPECT_EQ(create(manifest, [&](Info& i) { i.frames_in_flight = frames; }).result,
                   HEARTH_OK);
+}
+
+TEST_F(DriverHostileTest, ACreationWithoutItsArgumentsIsRefused) {
+    const Foreign foreign;
+    load(foreign);
+    const std::vector<std::byte> manifest = foreign.manifest.save();
+    hearth_agents_create_info info = create_info(manifest);
+    hearth_agents* agents = nullptr;
+    hearth_messages messages{};
+    const auto refused = [&](hearth_context* context, const hearth_agents_create_info* how,
+                             hearth_agents** out) {
+        messages = {};
+        EXPECT_EQ(hearth_agents_create(context, how, out, &messages),
+                  HEARTH_ERROR_INVALID_ARGUMENT);
+        EXPECT_EQ(agents, nullptr);
+        return messages.message_count == 1;
+    };
+    hearth_context* const context = this->context().handle();
+    EXPECT_TRUE(refused(nullptr, &info, &agents));
+    EXPECT_TRUE(refused(context, nullptr, &agents));
+    EXPECT_TRUE(refused(context, &info, nullptr));
+    info.type = HEARTH_STRUCT_AGENTS_STATUS;
+    EXPECT_TRUE(refused(context, &info, &agents));
+    info = create_info(manifest);
+    info.size += 8;
+    EXPECT_TRUE(refused(context, &info, &agents));
+    info = create_info(manifest);
+    // A spec that is none.
+    info.schema = manifest.data();
+    info.schema_bytes = manifest.size();
+    EXPECT_EQ(hearth_agents_create(context, &info, &agents, &messages), HEARTH_ERROR_CORRUPT_DATA);
+    EXPECT_EQ(agents, nullptr);
+    // Messages are optional.
+    EXPECT_EQ(hearth_agents_create(context, &info, &agents, nullptr), HEARTH_ERROR_CORRUPT_DATA);
+}
+
+TEST_F(DriverHostileTest, AProgramWithoutWeightsHasNoSnapshotsAndItsSessionNoErrors) {
+    load(Foreign());
+    const std::vector<std::byte> manifest = Foreign().manifest.save();
+    hearth_agents_create_info info = create_info(manifest);
+    hearth_agents* agents = nullptr;
+    ASSERT_EQ(hearth_agents_create(context().handle(), &info, &agents, nullptr), HEARTH_OK);
+    EXPECT_TRUE(plays(agents));
+    EXPECT_STREQ(hearth_session_error(hearth_agents_get_session(agents)), "");
+    EXPECT_EQ(hearth_agents_take_snapshot(agents), HEARTH_ERROR_UNSUPPORTED);
+    hearth_agents_destroy(agents);
+}
+
+// A queue of waiting decisions has the size that the manifest states, or learning reads beyond it.
+TEST_F(DriverHostileTest, AQueueOfAnotherSizeIsRefusedByName) {
+    Foreign foreign;
+    foreign.manifest.train_freq = 1;
+    foreign.manifest.waiting_decisions = 8;
+    expect_refused(foreign, HEARTH_ERROR_INCOMPATIBLE,
+                   "state 'waiting.id' has 0 bytes, expected 128 for 8 waiting decisions");
+    foreign.manifest.waiting_decisions = 0;
+    expect_refused(foreign, HEARTH_ERROR_CORRUPT_DATA, "a value is outside its range");
+    // Rollouts have no queue, and need compute_advantages.
+    foreign.manifest.waiting_decisions = 8;
+    foreign.manifest.n_steps = 4;
+    expect_refused(foreign, HEARTH_ERROR_INCOMPATIBLE, "no entry 'compute_advantages'");
 }
 
 // --- Calls ---
@@ -654,6 +720,20 @@ TEST_F(DriverRulesTest, ADiscardedDecisionLeavesNoTransitionBehind) {
     EXPECT_FALSE(host->agents.action(id).empty());
 }
 
+TEST_F(DriverRulesTest, AnotherFrameThatIsDiscardedChangesNothing) {
+    const auto host = small_host(device());
+    ASSERT_NE(host, nullptr);
+    ASSERT_TRUE(host->agents.add().ok());
+    const RecordOptions acts{.learning_budget_us = 0};
+    ASSERT_TRUE(host->frame(acts).ok());
+    ASSERT_TRUE(host->frame(acts).ok());
+    ASSERT_TRUE(host->begin().ok());
+    ASSERT_TRUE(host->discard_empty_frame().ok());
+    ASSERT_TRUE(host->frame(acts).ok());
+    host->settle();
+    EXPECT_EQ(host->agents.status()[Counter::kSamples], 2u);
+}
+
 TEST_F(DriverRulesTest, ADiscardedLoadIsRecordedAgain) {
     const auto host = small_host(device(), {.max_snapshots = 1, .snapshot_interval = 0});
     ASSERT_NE(host, nullptr);
@@ -687,6 +767,9 @@ TEST_F(DriverRulesTest, FreezingDuringASlicedDecisionStoresItsOutcome) {
     while (host->agents.status().decisions < 2) ASSERT_TRUE(host->frame(sliced).ok());
     ASSERT_TRUE(host->frame(whole).ok());
     ASSERT_TRUE(host->frame(whole).ok());
+    host->agents.freeze(true);  // it is frozen already
+    ASSERT_TRUE(host->frame(whole).ok());
+    ASSERT_TRUE(host->frame(whole).ok());
     host->settle();
     EXPECT_EQ(host->agents.status()[Counter::kSamples], 8u);
     for (size_t i = 0; i < 4; ++i) {
@@ -715,8 +798,10 @@ TEST_F(DriverRulesTest, ADecisionWaitsForItsBudgetAndLosesNothing) {
                     .ok());
     EXPECT_EQ(host->agents.status().decisions, 1u);
     // The request stands, although it is not repeated.
-    for (int i = 0; i < 2000 && host->agents.status().decisions < 2; ++i)
+    int frames = 0;
+    for (; frames < 2000 && host->agents.status().decisions < 2; ++frames)
         ASSERT_TRUE(host->frame({.learning_budget_us = 1, .request_decision = false}).ok());
+    EXPECT_GT(frames, 1) << "a microsecond is not enough";
     host->settle();
     EXPECT_EQ(host->agents.status().decisions, 2u);
     EXPECT_GT(at(*host, "rollout.reward", 0, 0), 0);
@@ -724,6 +809,146 @@ TEST_F(DriverRulesTest, ADecisionWaitsForItsBudgetAndLosesNothing) {
     EXPECT_EQ(at(*host, "rollout.end", 0, 2), HEARTH_AGENTS_TERMINATED);
     EXPECT_EQ(at(*host, "rollout.end", 0, 3), HEARTH_AGENTS_TRUNCATED);
     EXPECT_EQ(host->agents.status()[Counter::kSamples], 4u);
+}
+
+// --- Arguments ---
+
+TEST_F(DriverRulesTest, WhatIsNoHandleIsRefusedByEveryCall) {
+    std::array<uint64_t, 1024> memory{};
+    for (hearth_agents* const agents :
+         {static_cast<hearth_agents*>(nullptr), reinterpret_cast<hearth_agents*>(memory.data())}) {
+        const hearth_agent id{0, 1};
+        hearth_agent added{};
+        uint32_t offset = 0, size = 0;
+        uint64_t bytes = 0;
+        float share = 0;
+        const float action[2] = {};
+        const hearth_agents_record_info record = hearth_agents_record_info_default();
+        hearth_agents_status status = hearth_agents_status_default();
+        const hearth_result results[] = {
+            hearth_agents_add(agents, &added),
+            hearth_agents_remove(agents, id),
+            hearth_agents_find_observation(agents, "place", &offset, &size),
+            hearth_agents_find_action(agents, "aim", &offset, &size),
+            hearth_agents_observation_limits(agents, 0, &share, &share),
+            hearth_agents_add_reward(agents, id, 1),
+            hearth_agents_end_episode(agents, id, HEARTH_AGENTS_TERMINATED, nullptr, nullptr),
+            hearth_agents_report_score(agents, 1),
+            hearth_agents_add_demonstration(agents, id, action),
+            hearth_agents_record(agents, &record),
+            hearth_agents_find_input(agents, "reward", &offset),
+            hearth_agents_set_hyperparameter(agents, "learning_rate", 1e-3),
+            hearth_agents_shrink_and_perturb(agents, 0),
+            hearth_agents_take_snapshot(agents),
+            hearth_agents_restore_snapshot(agents, 0),
+            hearth_agents_load_snapshot(agents, agents, 0),
+            hearth_agents_save(agents, 0, nullptr, &bytes),
+            hearth_agents_save_weights(agents, 0, nullptr, &bytes),
+            hearth_agents_save_game(agents),
+            hearth_agents_get_saved_game(agents, nullptr, &bytes),
+            hearth_agents_load(agents, memory.data(), sizeof memory, nullptr),
+            hearth_agents_get_status(agents, &status)};
+        for (const hearth_result result : results)
+            EXPECT_EQ(result, HEARTH_ERROR_INVALID_ARGUMENT) << &result - results;
+        hearth_agents_poll(agents);
+        hearth_agents_finish_update(agents);
+        hearth_agents_freeze(agents, 1);
+        hearth_agents_reset_brain(agents);
+        hearth_agents_destroy(agents);
+        EXPECT_EQ(hearth_agents_get_session(agents), nullptr);
+        EXPECT_EQ(hearth_agents_observation(agents, id), nullptr);
+        EXPECT_EQ(hearth_agents_action_mask(agents, id), nullptr);
+        EXPECT_EQ(hearth_agents_action(agents, id), nullptr);
+        EXPECT_EQ(hearth_agents_count(agents) + hearth_agents_snapshot_count(agents) +
+                      hearth_agents_observation_size(agents) + hearth_agents_action_size(agents) +
+                      hearth_agents_action_mask_size(agents) + hearth_agents_schema_hash(agents),
+                  0u);
+        for (const char* const text :
+             {hearth_agents_error(agents), hearth_agents_observation_name(agents, 0),
+              hearth_agents_action_name(agents, 0)})
+            EXPECT_STREQ(text, "");
+    }
+}
+
+// --- Frames in flight ---
+
+TEST_F(DriverRulesTest, MoreFramesInFlightThanStatedLoseReadbacksAlone) {
+    const auto host = small_host(device(), {.frames_in_flight = 2, .enable_saved_games = true});
+    ASSERT_NE(host, nullptr);
+    const std::vector<AgentId> ids = fill(*host);
+    const RecordOptions acts{.learning_budget_us = 0};
+    ASSERT_TRUE(host->frame(acts).ok());
+    host->lag = 12;
+    for (int i = 0; i < 10; ++i) ASSERT_TRUE(host->frame(acts).ok()) << i;
+    host->lag = 0;
+    host->settle();
+    EXPECT_EQ(host->agents.status().decisions, 11u);
+    ASSERT_TRUE(host->frame(acts).ok());
+    host->settle();
+    EXPECT_FALSE(host->agents.action(ids[0]).empty());
+    EXPECT_EQ(host->agents.status()[Counter::kSamples], 4u * 8) << "of a rollout";
+
+    // What is saved arrives as late as everything else.
+    host->lag = 3;
+    EXPECT_EQ(host->agents.saved_game().status().code(), StatusCode::kNotFound);
+    ASSERT_TRUE(host->agents.save_game().ok());
+    ASSERT_TRUE(host->agents.take_snapshot().ok());
+    int frames = 0;
+    for (; host->agents.snapshot_count() == 0 && frames < 20; ++frames) {
+        EXPECT_EQ(host->agents.saved_game()->size(), 0u);
+        const Status recorded = host->frame({.learning_budget_us = 0, .request_decision = false});
+        ASSERT_TRUE(recorded.ok()) << recorded.message();
+    }
+    EXPECT_EQ(frames, 5);
+    EXPECT_EQ(host->agents.status().snapshots_taken, 1u);
+    EXPECT_GT(host->agents.saved_game()->size(), 0u);
+    uint64_t bytes = 0;
+    EXPECT_EQ(hearth_agents_save_weights(host->agents.handle(), 1, nullptr, &bytes),
+              HEARTH_ERROR_NOT_FOUND);
+    EXPECT_EQ(hearth_agents_save_weights(host->agents.handle(), 0, nullptr, &bytes), HEARTH_OK);
+}
+
+/// Agents that learn and publish after every second decision, of which a weight is NaN.
+std::unique_ptr<Host> poisoned_host(standalone::Device& device, uint64_t lag) {
+    Ppo ppo = small_ppo();
+    ppo.n_steps = 2;
+    ppo.n_minibatches = ppo.n_epochs = 1;
+    auto host = Host::create(device, build_agent_graphs(small_schema(), mlp_network({8}), ppo, 1),
+                             make_manifest(small_schema(), ppo),
+                             {.frames_in_flight = 16, .max_snapshots = 1, .snapshot_interval = 0});
+    if (host == nullptr) return nullptr;
+    fill(*host);
+    for (int i = 0; i < 6; ++i) EXPECT_TRUE(host->frame({.learning_budget_us = 1e9}).ok());
+    EXPECT_TRUE(host->agents.take_snapshot().ok());
+    host->settle();
+    EXPECT_EQ(host->agents.snapshot_count(), 1u);
+    const auto weight = host->program().find_variable("actor.0.weight");
+    EXPECT_TRUE(weight.ok());
+    const float poison = std::numeric_limits<float>::quiet_NaN();
+    host->record([&](VkCommandBuffer commands) {
+        return hearth_record_update_variable(host->agents.session(), commands, *weight, 0, &poison,
+                                             sizeof poison);
+    });
+    host->lag = lag;
+    return host;
+}
+
+// Several rejections of the same weights are on their way when the first one arrives.
+TEST_F(DriverRulesTest, WeightsThatAreReplacedAreNotRolledBackAgain) {
+    for (const bool all_at_once : {false, true}) {
+        const auto host = poisoned_host(device(), 12);
+        ASSERT_NE(host, nullptr);
+        for (int i = 0; i < 12; ++i) {
+            const Status recorded = host->frame({.learning_budget_us = 1e9});
+            ASSERT_TRUE(recorded.ok()) << recorded.message();
+            EXPECT_EQ(host->agents.status().rollbacks, 0u);
+        }
+        if (all_at_once) host->lag = 0;
+        for (int i = 0; i < 30; ++i) ASSERT_TRUE(host->frame({.learning_budget_us = 1e9}).ok());
+        host->settle();
+        EXPECT_EQ(host->agents.status().rollbacks, 1u) << all_at_once;
+        for (const float w : host->slot("actor.0.weight")) EXPECT_TRUE(std::isfinite(w));
+    }
 }
 
 #ifndef NDEBUG

@@ -17,7 +17,8 @@ using namespace agents;
 /// The application's allocator, of which the n-th allocation fails.
 class LimitedMemory {
   public:
-    int64_t left = -1;     ///< allocations that succeed; below 0: all of them
+    int64_t left = -1;  ///< allocations that succeed; below 0: all of them
+    bool refuses_once = false;
     uint64_t refused = 0;  ///< allocations
     uint64_t held = 0;     ///< bytes
 
@@ -29,6 +30,7 @@ class LimitedMemory {
             auto& self = *static_cast<LimitedMemory*>(user);
             if (self.left == 0) {
                 ++self.refused;
+                if (self.refuses_once) self.left = -1;
                 return nullptr;
             }
             if (self.left > 0) --self.left;
@@ -149,6 +151,7 @@ class DriverMemoryTest : public test::VulkanTest {
     /// Lets each allocation of a call fail until it succeeds.  Returns the number of failures.
     int fail_each(const std::function<hearth_result()>& call) {
         int failures = 0;
+        memory_.refuses_once = true;
         for (;; ++failures) {
             const uint64_t before = memory_.held;
             memory_.refused = 0;
@@ -255,6 +258,7 @@ TEST_F(DriverMemoryTest, OtherCallsNeedNoMemory) {
     hearth_agents* const agents = create(info);
     const std::vector<std::byte> brain = snapshot_of(agents);
     std::vector<std::byte> space(1 << 20);
+    memory_.refuses_once = false;
     memory_.left = 0;
     hearth_agent agent{}, second{};
     EXPECT_EQ(hearth_agents_add(agents, &agent), HEARTH_OK);
