@@ -168,6 +168,27 @@ inline void change_program(std::span<std::byte> program, Random& random) {
         change_word(changed, other, random);
 }
 
+/// Changes one of the programs, or a section, a profile or the header.
+inline void change_package(std::span<std::byte> bytes, Random& random) {
+    const auto header = record_at<file::PackageHeader>(bytes, 0);
+    const uint32_t count = std::min(header.section_count, file::kMaxPackageSections);
+    const size_t tables = sizeof header + count * sizeof(file::PackageSectionRecord) +
+                          header.device_target_count * sizeof(file::DeviceTargetRecord);
+    if (random.below(4) == 0 && tables <= bytes.size() && header.device_target_count < 100) {
+        const size_t begin = offsetof(file::PackageHeader, graph_hash);
+        change_word(bytes.subspan(begin, tables - begin), bytes.subspan(begin), random);
+        return;
+    }
+    const auto section = record_at<file::PackageSectionRecord>(
+        bytes, sizeof header + random.below(count) * sizeof(file::PackageSectionRecord));
+    if (section.offset > bytes.size() || section.bytes > bytes.size() - section.offset) return;
+    const auto part = bytes.subspan(section.offset, section.bytes);
+    if (section.kind == static_cast<uint32_t>(file::PackageSectionKind::kProgram))
+        change_program(part, random);
+    else
+        change_word(part, part, random);
+}
+
 /// Changes a record of a brain, its header, or some bytes.
 inline void change_brain(std::span<std::byte> brain, Random& random) {
     const auto header = record_at<file::BrainHeader>(brain, 0);

@@ -11,27 +11,6 @@ using namespace hearth;
 
 namespace {
 
-/// Changes one of the programs, or a section, a profile or the header.
-void change(std::span<std::byte> bytes, fuzz::Random& random) {
-    const auto header = fuzz::record_at<file::PackageHeader>(bytes, 0);
-    const uint32_t count = std::min(header.section_count, file::kMaxPackageSections);
-    const size_t tables = sizeof header + count * sizeof(file::PackageSectionRecord) +
-                          header.device_target_count * sizeof(file::DeviceTargetRecord);
-    if (random.below(4) == 0 && tables <= bytes.size() && header.device_target_count < 100) {
-        const size_t begin = offsetof(file::PackageHeader, graph_hash);
-        fuzz::change_word(bytes.subspan(begin, tables - begin), bytes.subspan(begin), random);
-        return;
-    }
-    const auto section = fuzz::record_at<file::PackageSectionRecord>(
-        bytes, sizeof header + random.below(count) * sizeof(file::PackageSectionRecord));
-    if (section.offset > bytes.size() || section.bytes > bytes.size() - section.offset) return;
-    const auto part = bytes.subspan(section.offset, section.bytes);
-    if (section.kind == static_cast<uint32_t>(file::PackageSectionKind::kProgram))
-        fuzz::change_program(part, random);
-    else
-        fuzz::change_word(part, part, random);
-}
-
 /// Reads what a checked program refers to.
 uint64_t walk(const ProgramView& program) {
     uint64_t sum = 0;
@@ -79,5 +58,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
                                           unsigned int seed) {
-    return fuzz::mutate(data, size, max_size, seed, change, fuzz::mend_package);
+    return fuzz::mutate(data, size, max_size, seed, fuzz::change_package, fuzz::mend_package);
 }

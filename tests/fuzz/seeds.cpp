@@ -4,8 +4,10 @@
 // Writes those seeds of the corpus that Hearth makes itself: fuzz_seeds CORPUS.  Run it after a
 // file format changes.
 
+#include "program/package.hpp"
 #include "support/onnx_builder.hpp"
 
+#include <hearth/agents/learners.hpp>
 #include <hearth/compile.hpp>
 #include <hearth/ops.hpp>
 
@@ -123,6 +125,62 @@ Result<Cooked> package() {
     return cook({&act, &learn}, {.device_targets = {profile}, .max_batch_size = 8});
 }
 
+/// The package without what the runtime does not read: graph, labels and debug tables.
+Result<std::vector<std::byte>> stripped(std::span<const std::byte> package) {
+    PackageView view;
+    ViewError error;
+    if (!view.open(package, &error)) return corrupt_data(error.text.c_str());
+    PackageContents contents;
+    contents.graph_hash = view.header().graph_hash;
+    contents.agents.assign(view.agents().begin(), view.agents().end());
+    HEARTH_ASSIGN(Program program, load_program(view.program(0), view.weights()));
+    for (Command& command : program.commands) {
+        command.label.clear();
+        command.computes.clear();
+        command.operand_values.clear();
+    }
+    contents.device_targets.push_back({view.device_targets()[0].name, std::move(program), 0, 0});
+    return save_package(std::move(contents));
+}
+
+/// Agents as small as a learner can be, for a CPU.  The target `agents` runs none of their kernels.
+template <class Learner>
+Result<std::vector<std::byte>> agents_package(const agents::AgentSpec& spec,
+                                              const Learner& learner) {
+    const agents::AgentManifest manifest = make_manifest(spec, learner);
+    const agents::AgentGraphs graphs = build_agent_graphs(spec, agents::mlp_network({4}), learner);
+    DeviceTarget scalar{.name = "scalar", .options = {.caps = cpu_caps(CpuIsa::kScalar)}};
+    scalar.options.keep_source = false;
+    HEARTH_ASSIGN(Cooked cooked,
+                  cook(runtime_entries(graphs, manifest), {.device_targets = {scalar},
+                                                           .max_batch_size = manifest.n_agents,
+                                                           .agents = manifest.save()}));
+    return stripped(cooked.bytes);
+}
+
+Status write_agents(const std::filesystem::path& folder) {
+    using namespace agents;
+    const ObservationSpec seen = ObservationSpec().box("x").entities(
+        "others", 2, ObservationSpec().position("place", 2, 50));
+    const AgentSpec pushes(seen, ActionSpec().discrete("push", 3, true)),
+        aims(seen, ActionSpec().continuous("aim", 2));
+    const auto save = [&](const char* name, Result<std::vector<std::byte>> bytes) -> Status {
+        if (bytes.ok()) write(folder / name, *bytes);
+        return bytes.status();
+    };
+    const Ppo ppo{.n_agents = 3, .n_steps = 4, .n_minibatches = 1, .n_epochs = 1};
+    HEARTH_TRY(save("ppo.hearth", agents_package(pushes, ppo)));
+    const ReplayOptions replay{
+        .n_agents = 3, .buffer_size = 16, .batch_size = 4, .learning_starts = 4};
+    HEARTH_TRY(save("dqn.hearth", agents_package(pushes, Dqn{.replay = replay})));
+    HEARTH_TRY(save("sac.hearth", agents_package(aims, Sac{.replay = replay})));
+    const BehaviorCloning cloning{
+        .n_agents = 3, .buffer_size = 16, .batch_size = 4, .learning_starts = 4};
+    HEARTH_TRY(save("clone.hearth", agents_package(pushes, cloning)));
+    const Tamer tamer{.n_agents = 3, .buffer_size = 16, .batch_size = 4};
+    return save("tamer.hearth", agents_package(pushes, tamer));
+}
+
 /// With and without remarks, an empty line and ends of lines of both kinds.
 std::vector<std::byte> tuning() {
     constexpr std::string_view kText =
@@ -151,6 +209,10 @@ int write_all(const std::filesystem::path& corpus) {
         return 1;
     }
     write(corpus / "package/learner.hearth", cooked->bytes);
+    if (const Status status = write_agents(corpus / "agents"); !status.ok()) {
+        std::fprintf(stderr, "%s\n", status.message().c_str());
+        return 1;
+    }
     write(corpus / "tuning/three.txt", tuning());
     return 0;
 }
