@@ -17,7 +17,12 @@ template <class Call>
 hearth_result pass(RecordedCall call, Call make) {
     DriverCalls& log = DriverCalls::get();
     if (!log.is_on) return make();
-    call.result = log.calls.size() == log.fails_at ? log.failure : make();
+    bool fails = log.calls.size() == log.fails_at;
+    if (log.fails_if && log.fails_if(call)) {
+        fails = true;
+        log.fails_if = {};
+    }
+    call.result = fails ? log.failure : make();
     log.calls.push_back(call);
     return call.result;
 }

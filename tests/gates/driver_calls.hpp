@@ -9,6 +9,7 @@
 #include <hearth/hearth.h>
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -24,8 +25,9 @@ struct RecordedCall {
 
 struct DriverCalls {
     bool is_on = false;
-    std::vector<RecordedCall> calls;  ///< since it was made
-    uint64_t fails_at = UINT64_MAX;   ///< index in `calls`
+    std::vector<RecordedCall> calls;                         ///< since it was made
+    uint64_t fails_at = UINT64_MAX;                          ///< index in `calls`
+    std::function<bool(const RecordedCall&)> fails_if = {};  ///< the first such call fails, too
     hearth_result failure = HEARTH_ERROR_TOO_MANY_IN_FLIGHT;
 
     static DriverCalls& get();

@@ -82,6 +82,7 @@ class Host {
             const Result<bool> result = agents.record(commands, how);
             counts_allocations(false);
             DriverCalls::get().is_on = false;
+            EXPECT_TRUE(!result.ok() || *result) << "a record whose pipelines are ready";
             recorded = result.status();
         }));
         return recorded;

@@ -38,6 +38,7 @@ struct Foreign {
     Input last_action{"last.action", {4, 2}};
     Input status{"agents.status", {static_cast<int64_t>(kSavedStatusWords)}, DType::kU32};
     Input recent;                 ///< without a name: none
+    Input saved;                  ///< a state that brains hold; without a name: none
     std::string written, output;  ///< an input that the entry writes to, and an output
     uint64_t max_batch_size = 4;
     AgentManifest manifest;
@@ -92,10 +93,19 @@ class DriverHostileTest : public DriverTest {
         count(frame, foreign.last_action, total);
         count(frame, foreign.status);
         count(frame, foreign.recent);
+        if (!foreign.saved.name.empty()) {
+            const Tensor old = frame.state(foreign.saved.name, foreign.saved.shape);
+            frame.assign(old, old + 1.0);
+        }
         if (!foreign.output.empty()) frame.output(foreign.output, total);
         count(learn, {"learned", {}}, read(learn, foreign, foreign.learn));
         count(publish, {"published", {}});
-        Trace* const entries[] = {&frame, &learn, &publish};
+        std::vector<Trace*> entries = {&frame, &learn, &publish};
+        Trace advantages("compute_advantages");
+        if (foreign.manifest.n_steps > 0) {
+            count(advantages, {"computed", {}});
+            entries.push_back(&advantages);
+        }
         CompileOptions options;
         options.caps = *context_.device_caps();
         options.max_batch_size = foreign.max_batch_size;
@@ -122,6 +132,15 @@ class DriverHostileTest : public DriverTest {
         return info;
     }
     const Context& context() const { return context_; }
+    const LoadedProgram& program() const { return program_; }
+    hearth_result in_frame(const std::function<hearth_result(VkCommandBuffer)>& record) {
+        EXPECT_TRUE(context_.begin_frame(serial_ + 1, serial_).ok());
+        ++serial_;
+        hearth_result result = HEARTH_OK;
+        EXPECT_TRUE(
+            device().run([&](VkCommandBuffer commands) { result = record(commands); }).ok());
+        return result;
+    }
     /// Creates agents, lets them play three frames, and destroys them.
     Made create(std::span<const std::byte> manifest,
                 const std::function<void(hearth_agents_create_info&)>& change = {}) {
@@ -168,19 +187,13 @@ class DriverHostileTest : public DriverTest {
         bool works = hearth_session_create_pipelines(session, 0) == HEARTH_OK;
         hearth_agent agent{};
         works = works && hearth_agents_add(agents, &agent) == HEARTH_OK;
-        for (int i = 0; i < 3 && works; ++i) {
-            works = context_.begin_frame(serial_ + 1, serial_).ok();
-            ++serial_;
-            hearth_agents_poll(agents);
-            EXPECT_TRUE(device()
-                            .run([&](VkCommandBuffer commands) {
-                                hearth_agents_record_info info =
-                                    hearth_agents_record_info_default();
-                                info.command_buffer = commands;
-                                works = works && hearth_agents_record(agents, &info) == HEARTH_OK;
-                            })
-                            .ok());
-        }
+        for (int i = 0; i < 3 && works; ++i)
+            works = in_frame([&](VkCommandBuffer commands) {
+                        hearth_agents_poll(agents);
+                        hearth_agents_record_info info = hearth_agents_record_info_default();
+                        info.command_buffer = commands;
+                        return hearth_agents_record(agents, &info);
+                    }) == HEARTH_OK;
         EXPECT_TRUE(works) << hearth_agents_error(agents);
         return works;
     }
@@ -458,7 +471,59 @@ TEST_F(DriverHostileTest, AQueueOfAnotherSizeIsRefusedByName) {
     // Rollouts have no queue, and need compute_advantages.
     foreign.manifest.waiting_decisions = 8;
     foreign.manifest.n_steps = 4;
-    expect_refused(foreign, HEARTH_ERROR_INCOMPATIBLE, "no entry 'compute_advantages'");
+    EXPECT_EQ(create(foreign).result, HEARTH_OK);
+    foreign.manifest.names.compute_advantages = "none";
+    expect_refused(foreign, HEARTH_ERROR_INCOMPATIBLE, "no entry 'none'");
+}
+
+// Brains of rollouts say how much of it is filled, in data that only these agents write.
+TEST_F(DriverHostileTest, DataOfAnotherApplicationInABrainIsNotRead) {
+    Foreign foreign;
+    foreign.manifest.n_steps = 2;
+    foreign.saved = {"rollout.step", {1}};
+    load(foreign);
+    const std::vector<std::byte> manifest = foreign.manifest.save();
+    const hearth_agents_create_info info = create_info(manifest);
+    hearth_agents* agents = nullptr;
+    ASSERT_EQ(hearth_agents_create(context().handle(), &info, &agents, nullptr), HEARTH_OK);
+    ASSERT_TRUE(plays(agents));
+    hearth_session* const session = hearth_agents_get_session(agents);
+    hearth_readback readback = 0;
+    EXPECT_EQ(in_frame([&](VkCommandBuffer commands) {
+                  return hearth_record_save_brain(session, commands, &readback);
+              }),
+              HEARTH_OK);
+    EXPECT_EQ(in_frame([](VkCommandBuffer) { return HEARTH_OK; }), HEARTH_OK);
+    hearth_brain_save_info save = hearth_brain_save_info_default();
+    uint64_t frame = 0;
+    ASSERT_EQ(hearth_readback_poll(session, readback, &save.snapshot, &save.snapshot_bytes, &frame),
+              HEARTH_OK);
+    save.user_schema_hash = hearth_agents_schema_hash(agents);
+    for (const uint32_t magic : {0x31534148u, 0x12345678u}) {
+        SCOPED_TRACE(magic);
+        const uint32_t data[] = {magic, 2, 0, 0};
+        save.user_data = data;
+        save.user_data_size = sizeof data;
+        uint64_t bytes = 0;
+        ASSERT_EQ(hearth_brain_encode(program().handle(), &save, nullptr, &bytes), HEARTH_OK);
+        std::vector<uint64_t> brain(bytes / 8 + 1);
+        ASSERT_EQ(hearth_brain_encode(program().handle(), &save, brain.data(), &bytes), HEARTH_OK);
+        ASSERT_EQ(hearth_agents_load(agents, brain.data(), bytes, nullptr), HEARTH_OK);
+        hearth_agents_status before = hearth_agents_status_default(), after = before;
+        EXPECT_EQ(hearth_agents_get_status(agents, &before), HEARTH_OK);
+        EXPECT_EQ(in_frame([&](VkCommandBuffer commands) {
+                      hearth_agents_record_info record = hearth_agents_record_info_default();
+                      record.command_buffer = commands;
+                      record.request_decision = 0;
+                      return hearth_agents_record(agents, &record);
+                  }),
+                  HEARTH_OK);
+        EXPECT_EQ(hearth_agents_get_status(agents, &after), HEARTH_OK);
+        const bool is_own = magic == 0x31534148u;
+        EXPECT_EQ(after.rollouts, before.rollouts + (is_own ? 1 : 0)) << "of two decisions";
+    }
+    hearth_readback_release(session, readback);
+    hearth_agents_destroy(agents);
 }
 
 // --- Calls ---
@@ -949,6 +1014,39 @@ TEST_F(DriverRulesTest, WeightsThatAreReplacedAreNotRolledBackAgain) {
         EXPECT_EQ(host->agents.status().rollbacks, 1u) << all_at_once;
         for (const float w : host->slot("actor.0.weight")) EXPECT_TRUE(std::isfinite(w));
     }
+}
+
+// The first decision after a load is compared with, too.
+TEST_F(DriverRulesTest, ARejectionRightAfterALoadIsNoticed) {
+    BehaviorCloning clone;
+    clone.n_agents = 4;
+    clone.buffer_size = 32;
+    clone.batch_size = 8;
+    clone.learning_starts = 8;
+    const auto host =
+        Host::create(device(), build_agent_graphs(small_schema(), mlp_network({8}), clone, 1),
+                     make_manifest(small_schema(), clone));
+    ASSERT_NE(host, nullptr);
+    fill(*host);
+    const RecordOptions acts{.learning_budget_us = 0};
+    ASSERT_TRUE(host->frame(acts).ok());
+    ASSERT_TRUE(host->agents.restore_snapshot(HEARTH_AGENTS_INITIAL_WEIGHTS).ok());
+    host->settle();
+    ASSERT_TRUE(host->frame(acts).ok());
+    host->settle();
+    const auto weight = host->program().find_variable("actor.0.weight");
+    ASSERT_TRUE(weight.ok());
+    const float poison = std::numeric_limits<float>::quiet_NaN();
+    host->record([&](VkCommandBuffer commands) {
+        return hearth_record_update_variable(host->agents.session(), commands, *weight, 0, &poison,
+                                             sizeof poison);
+    });
+    ASSERT_TRUE(host->frame({.learning_budget_us = 1e9, .request_decision = false}).ok());
+    EXPECT_EQ(host->agents.status().rollbacks, 0u);
+    ASSERT_TRUE(host->frame(acts).ok());
+    host->settle();
+    EXPECT_EQ(host->agents.status()[Counter::kPublicationsRejected], 1u);
+    EXPECT_EQ(host->agents.status().rollbacks, 1u);
 }
 
 #ifndef NDEBUG

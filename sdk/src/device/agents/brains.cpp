@@ -183,7 +183,7 @@ hearth_result hearth_agents::record_saved_game(VkCommandBuffer commands) {
     if (saved_game.state() != SavedGameState::kWanted || is_cut) return HEARTH_OK;
     hearth_readback readback = 0;
     const hearth_result result = hearth_record_save_game(session, commands, &readback);
-    if (result == HEARTH_NOT_READY || result == HEARTH_ERROR_TOO_MANY_IN_FLIGHT) return HEARTH_OK;
+    if (result == HEARTH_ERROR_TOO_MANY_IN_FLIGHT) return HEARTH_OK;
     if (result != HEARTH_OK) return fail(result, session);
     saved_game.record(readback);
     const std::span<const std::byte> spec = description.spec().bytes();

@@ -174,7 +174,7 @@ hearth_result hearth_agents::check_program() {
                   wide(recent.bytes), 4 * Readbacks::kRecentWords);
         return HEARTH_ERROR_INCOMPATIBLE;
     }
-    if (manifest.n_steps() > 0 || manifest.train_freq() == 0) return HEARTH_OK;
+    if (manifest.n_steps() > 0) return HEARTH_OK;
     hearth_variable_info waiting = hearth_variable_info_default();
     const uint64_t waiting_bytes = uint64_t{4} * sizes.agents * manifest.waiting_decisions();
     uint32_t index = 0;
