@@ -4,6 +4,7 @@
 // Programs and manifests that fit neither each other nor the driver, and calls in orders that no
 // game should make.
 
+#include "device/agents/driver.hpp"
 #include "gates/driver_host.hpp"
 
 #include <hearth/agents/status.hpp>
@@ -1050,26 +1051,50 @@ TEST_F(DriverRulesTest, ARejectionRightAfterALoadIsNoticed) {
 }
 
 #ifndef NDEBUG
-TEST_F(DriverRulesTest, TwoThreadsInOneHandleAreRefused) {
+TEST_F(DriverRulesTest, ACallDuringAnotherOneIsRefusedAndReported) {
+    const auto host = small_host(device()), other = small_host(device());
+    ASSERT_TRUE(host != nullptr && other != nullptr);
+    const AgentId id = *host->agents.add();
+    hearth_agents* const agents = host->agents.handle();
+    const auto reward = [&] { return hearth_agents_add_reward(agents, id, 1); };
+    {
+        const CallGuard<> inside(agents->call);
+        EXPECT_EQ(reward(), HEARTH_ERROR_INVALID_STATE);
+    }
+    EXPECT_EQ(reward(), HEARTH_ERROR_INVALID_STATE);
+    EXPECT_NE(std::string(hearth_agents_error(agents)).find("another thread"), std::string::npos);
+    EXPECT_EQ(reward(), HEARTH_OK) << "reported once";
+    {
+        const CallGuard<> inside(agents->call);
+        hearth_agents_freeze(agents, 1);
+    }
+    EXPECT_EQ(reward(), HEARTH_ERROR_INVALID_STATE);
+    EXPECT_EQ(host->agents.status().frozen, 0u);
+    const CallGuard<> inside(agents->call);
+    EXPECT_EQ(
+        hearth_agents_load_snapshot(other->agents.handle(), agents, HEARTH_AGENTS_INITIAL_WEIGHTS),
+        HEARTH_ERROR_INVALID_STATE);
+}
+
+TEST_F(DriverRulesTest, TwoThreadsInOneHandleNeverMeet) {
     const auto host = small_host(device());
     ASSERT_NE(host, nullptr);
-    const std::vector<AgentId> ids = fill(*host);
+    const AgentId id = *host->agents.add();
     hearth_agents* const agents = host->agents.handle();
-    std::atomic<uint64_t> refused = 0;
+    std::atomic<bool> is_refused = false;
     const auto play = [&] {
-        for (int i = 0; i < 200000; ++i) {
-            (void)hearth_agents_action(agents, ids[0]);
+        for (int i = 0; i < 10'000'000 && !is_refused; ++i) {
+            (void)hearth_agents_action(agents, id);
             (void)hearth_agents_observation_name(agents, 1);
-            if (hearth_agents_add_reward(agents, ids[0], 1e-9f) == HEARTH_ERROR_INVALID_STATE)
-                ++refused;
+            hearth_agents_poll(agents);
+            if (hearth_agents_add_reward(agents, id, 1e-9f) == HEARTH_ERROR_INVALID_STATE)
+                is_refused = true;
         }
     };
     std::thread other(play);
     play();
     other.join();
-    EXPECT_GT(refused, 0u);
-    (void)hearth_agents_add_reward(agents, ids[0], 1);
-    EXPECT_EQ(hearth_agents_add_reward(agents, ids[0], 1), HEARTH_OK) << "reported once";
+    EXPECT_TRUE(is_refused);
 }
 #endif
 
