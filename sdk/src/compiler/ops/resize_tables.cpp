@@ -31,32 +31,35 @@ AxisTaps AxisTaps::transposed() const {
     return result;
 }
 
-double resize_coordinate(const ResizeRule& rule, const ResizeAxis& axis, int64_t i) {
-    const auto x = static_cast<double>(i), from = static_cast<double>(axis.from);
-    const double to = axis.scale * from;  // not rounded to whole elements
+namespace {
+
+/// resize_coordinate() in the precision of T.
+template <class T>
+T coordinate(const ResizeRule& rule, const ResizeAxis& axis, int64_t i) {
+    const auto x = static_cast<T>(i), from = static_cast<T>(axis.from);
+    const auto to = static_cast<T>(axis.to), scale = static_cast<T>(axis.scale);
+    const T half = T{0.5};
     switch (rule.coordinates) {
         case ResizeCoordinates::kHalfPixel:
-            return (x + 0.5) / axis.scale - 0.5;
+            return (x + half) / scale - half;
         case ResizeCoordinates::kHalfPixelSymmetric: {
-            const double adjustment = static_cast<double>(axis.to) / to;
-            return from / 2 * (1 - adjustment) + (x + 0.5) / axis.scale - 0.5;
+            const T adjustment = to / (scale * from);
+            return from / 2 * (1 - adjustment) + (x + half) / scale - half;
         }
         case ResizeCoordinates::kPytorchHalfPixel:
-            return axis.to > 1 ? (x + 0.5) / axis.scale - 0.5 : 0;
+            return axis.to > 1 ? (x + half) / scale - half : 0;
         case ResizeCoordinates::kAlignCorners:
             return axis.to > 1 ? x * (from - 1) / (to - 1) : 0;
         case ResizeCoordinates::kAsymmetric:
-            return x / axis.scale;
+            return x / scale;
         case ResizeCoordinates::kCrop: {
-            const double range = (axis.crop_end - axis.crop_begin) * (from - 1);
-            const double first = axis.crop_begin * (from - 1);
-            return first + (axis.to > 1 ? x * range / (to - 1) : range / 2);
+            const auto begin = static_cast<T>(axis.crop_begin);
+            const T range = (static_cast<T>(axis.crop_end) - begin) * (from - 1);
+            return begin * (from - 1) + (axis.to > 1 ? x * range / (to - 1) : range / 2);
         }
     }
     return 0;
 }
-
-namespace {
 
 double round_coordinate(double x, ResizeRounding rounding) {
     switch (rounding) {
@@ -83,15 +86,20 @@ double filter(const ResizeRule& rule, double d) {
 
 }  // namespace
 
+double resize_coordinate(const ResizeRule& rule, const ResizeAxis& axis, int64_t i) {
+    return coordinate<double>(rule, axis, i);
+}
+
 AxisTaps resize_taps(const ResizeRule& rule, const ResizeAxis& axis) {
     const auto clamped = [&](double index) {
         return std::clamp<int64_t>(saturate_cast<int64_t>(index), 0, axis.from - 1);
     };
     if (rule.mode == Interpolation::kNearest) {
         AxisTaps taps(axis.from, axis.to, 1);
+        // ONNX Runtime and PyTorch round in single precision, which decides ties.
         for (int64_t i = 0; i < axis.to; ++i)
             taps.set(0, i,
-                     clamped(round_coordinate(resize_coordinate(rule, axis, i), rule.rounding)), 1);
+                     clamped(round_coordinate(coordinate<float>(rule, axis, i), rule.rounding)), 1);
         return taps;
     }
     const double stretch = rule.antialias ? std::min(axis.scale, 1.0) : 1;
