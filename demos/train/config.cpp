@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 #include <programs/json.hpp>
+#include <programs/learner_json.hpp>
 
 #include <algorithm>
 #include <set>
@@ -57,21 +58,6 @@ class ObjectReader {
                             *value);
             out = value->get<int64_t>();
         }
-    }
-    void read(const char* key, double& out, double least, double most) {
-        if (const Json* value = find(key)) {
-            if (!value->is_number() || !(value->get<double>() >= least) ||
-                !(value->get<double>() <= most))
-                return fail(named(key) + ": expected a number from " + Json(least).dump() + " to " +
-                                Json(most).dump(),
-                            *value);
-            out = value->get<double>();
-        }
-    }
-    void read(const char* key, agents::Hyperparameter& out, double least, double most) {
-        double value = out.value();
-        read(key, value, least, most);
-        out = agents::Hyperparameter::tunable(value);
     }
     void read(const char* key, std::vector<int64_t>& out, int64_t least, int64_t most) {
         const Json* value = find(key);
@@ -147,48 +133,9 @@ Json with_current_names(const Json& ppo) {
     return current;
 }
 
-/// Lists the keys below "ppo" once, for reading and writing.
-template <class Visitor>
-void visit_ppo(agents::Ppo& ppo, Visitor& v) {
-    v.read("n_agents", ppo.n_agents, 1, 1 << 20);
-    v.read("n_steps", ppo.n_steps, 1, 1 << 16);
-    v.read("n_minibatches", ppo.n_minibatches, 1, 1 << 16);
-    v.read("n_epochs", ppo.n_epochs, 1, 1000);
-    v.read("learning_rate", ppo.learning_rate, 0, 1);
-    v.read("clip_range", ppo.clip_range, 0, 1);
-    v.read("gamma", ppo.gamma, 0, 1);
-    v.read("gae_lambda", ppo.gae_lambda, 0, 1);
-    v.read("vf_coef", ppo.vf_coef, 0, 1000);
-    v.read("log_std_init", ppo.log_std_init, -20, 2);
-    v.read("reward_scale", ppo.reward_scale, 0, 1e6);
-    v.read("normalize_observations", ppo.normalize_observations);
-    v.read("normalize_rewards", ppo.normalize_rewards);
-    v.read("normalize_advantages", ppo.normalize_advantages);
-    v.read("target_kl", ppo.limits.target_kl, 0, 1000);
-    v.read("max_grad_norm", ppo.limits.max_grad_norm, 0, 1e9);
-    v.read("clip_reward", ppo.limits.clip_reward, 0, 1e9);
-    v.read("max_update_ratio", ppo.limits.max_update_ratio, 0, 1e9);
-}
-
-/// Visitor that writes the keys of visit_ppo() into an object.
-struct ObjectWriter {
-    Json json = Json::object();
-    void read(const char* key, const agents::Hyperparameter& value, double, double) {
-        json[key] = value.value();
-    }
-    void read(const char* key, bool value) { json[key] = value; }
-    void read(const char* key, int64_t& value, double, double) { json[key] = value; }
-    void read(const char* key, double& value, double, double) { json[key] = value; }
-};
-
 }  // namespace
 
 std::string TrainConfig::text() const {
-    ObjectWriter writer;
-    agents::Ppo settings = ppo;
-    visit_ppo(settings, writer);
-    const double entropy = ppo.ent_coef.value();
-    writer.json["ent_coef"] = entropy;
     Json json = {{"task", task},
                  {"seed", seed},
                  {"steps", steps},
@@ -197,7 +144,7 @@ std::string TrainConfig::text() const {
                  {"checkpoint_windows", checkpoint_windows},
                  {"rollout_steps", rollout_steps},
                  {"varies_rules", varies_rules},
-                 {"ppo", writer.json}};
+                 {"ppo", programs::write_learner<Json>(ppo)}};
     return json.dump(2) + "\n";
 }
 
@@ -217,17 +164,17 @@ Result<TrainConfig> parse_config(std::string_view text) {
     root.read("checkpoint_windows", config.checkpoint_windows, 1, 1 << 30);
     root.read("rollout_steps", config.rollout_steps, 0, 1 << 16);
     root.read("varies_rules", config.varies_rules);
-    config.ppo.learning_rate = agents::Hyperparameter::tunable(config.ppo.learning_rate.value());
-    config.ppo.clip_range = agents::Hyperparameter::tunable(config.ppo.clip_range.value());
     if (const Json* given = root.find("ppo")) {
-        const Json current = with_current_names(*given);
-        ObjectReader ppo(current, "ppo");
-        visit_ppo(config.ppo, ppo);
-        double entropy = config.ppo.ent_coef.value();
-        ppo.read("ent_coef", entropy, 0, 1000);
-        config.ppo.ent_coef = entropy;
-        HEARTH_TRY(ppo.finish());
+        agents::AnyLearner learner(config.ppo);
+        HEARTH_TRY(programs::read_learner(with_current_names(*given), "ppo", learner));
+        config.ppo = *learner.as<agents::Ppo>();
     }
+    using agents::Hyperparameter;
+    for (Hyperparameter* input : {&config.ppo.learning_rate, &config.ppo.clip_range})
+        *input = Hyperparameter::tunable(input->value());
+    for (Hyperparameter* fixed :
+         {&config.ppo.ent_coef, &config.ppo.reference_kl_coef, &config.ppo.bc_coef})
+        *fixed = fixed->value();
     HEARTH_TRY(root.finish());
     if (config.task != kHatchlings && config.task != kGhostLap &&
         std::ranges::find(classic::kTaskNames, config.task) == classic::kTaskNames.end()) {

@@ -44,7 +44,8 @@ TEST(TrainConfig, WhatIsWrongIsNamed) {
     says("{", "configuration: expected JSON, found other text");
     says("[]", "expected an object");
     says(R"({"setps": 5})", "unknown key 'setps'; there are checkpoint_windows, decays");
-    says(R"({"ppo": {"learning_rat": 1}})", "unknown key 'ppo.learning_rat'");
+    says(R"({"ppo": {"learning_rat": 1}})",
+         "ppo.learning_rat: PPO has no hyperparameter 'learning_rat'; there are n_agents");
     says(R"({"steps": "many"})", "steps: expected a whole number from 1");
     says(R"({"steps": -5})", "found -5");
     says(R"({"steps": 1.5})", "found 1.5");

@@ -84,7 +84,8 @@ def cook_agents(observations: Sequence[Mapping[str, Any]], actions: Sequence[Map
     n_agents: maximum number.  frame_stack: number of observations that the network sees.
     network: {"kind": "mlp", "hidden_sizes": [64, 64], "activation": "tanh", "init": "orthogonal"} ("pytorch_default"
     suits SAC), {"kind": "gru", "hidden_size": 64} or {"kind": "lstm", "hidden_size": 64, "before": [], "after": [64]}.
-    learner: {"kind": "ppo", "dqn" or "sac", ...members of hearth::agents::Ppo, Dqn or Sac by name}.
+    learner: {"kind": "ppo", "dqn", "sac", "behavior_cloning" or "tamer", ...hyperparameters by name}
+    (docs/reference/learners.md).
     sdk/support/workbench/hearth_workbench.h lists all kinds and keys.
     Errors: HearthError, also for unknown keys, listing the known ones.  Any thread.
     """

@@ -90,9 +90,8 @@ class Checkpoint:
             hyperparameters.update(normalize_rewards=False, log_std_min=-20.0, log_std_max=2.0)
         else:
             hyperparameters.update(dueling=False)
-        hyperparameters.update(learner or {})
         # Policies of Stable-Baselines3 and CleanRL do not clip observations: the limit is too high to have an effect.
-        hyperparameters["limits"] = {"clip_obs": 1e4, **hyperparameters.get("limits", {})}
+        hyperparameters.update({"clip_obs": 1e4, **(learner or {})})
         return cook_agents(self.observations, self.actions, n_agents=n_agents, network=self.network,
                            learner=hyperparameters, device=device, **options)
 

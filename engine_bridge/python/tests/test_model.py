@@ -309,11 +309,11 @@ def test_recurrent_agents_learn_what_requires_a_recurrent_state(device):
 
 
 def test_hyperparameters_outside_their_ranges_are_rejected_by_name(device):
-    for learner, message in (({"kind": "ppo", "gamma": 1.5}, "PPO: gamma is 1.5, expected 0 to 1"),
+    for learner, message in (({"kind": "ppo", "gamma": 1.5}, "learner.gamma: expected a number from 0.0 to 1.0, found 1.5"),
                              ({"kind": "ppo", "learning_rate": {"tunable": -1}},
-                              "PPO: learning_rate is -1, expected 0 to 1"),
-                             ({"kind": "dqn", "tau": 2}, "DQN: tau is 2, expected 0 to 1"),
-                             ({"kind": "dqn", "limits": {"clip_obs": -1}}, "DQN: limits.clip_obs is -1, expected 0 to")):
+                              "learner.learning_rate: expected a number from 0.0 to 1.0, or"),
+                             ({"kind": "dqn", "tau": 2}, "learner.tau: expected a number from 0.0 to 1.0, found 2"),
+                             ({"kind": "dqn", "clip_obs": -1}, "learner.clip_obs: expected a number from 0.0 to")):
         with pytest.raises(hearth.HearthError, match=message):
             hearth.cook_agents(FIELDS, PUSH, n_agents=1, learner=learner, device=device)
 

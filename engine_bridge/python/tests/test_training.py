@@ -51,7 +51,7 @@ def test_stable_baselines3_trains_cart_pole_and_its_brain_continues_to_learn(tmp
     checkpoint = checkpoints.load(tmp_path / "cart_pole.zip", actions=task.actions)
     package = checkpoint.cook(n_agents=WORLDS, learner={"n_steps": 32, "n_minibatches": 1, "n_epochs": 20,
                                                         "gamma": 0.98, "gae_lambda": 0.8, "ent_coef": 0.0,
-                                                        "learning_rate": 2e-5, "limits": {"target_kl": 0.02}})
+                                                        "learning_rate": 2e-5, "target_kl": 0.02})
     brain = checkpoint.brain(package)
     assert checkpoint.verify(package, brain) <= 1e-5
 

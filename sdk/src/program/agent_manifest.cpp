@@ -25,22 +25,6 @@ auto list_of(Names& n) {
 
 }  // namespace
 
-std::string_view name_of(Algorithm kind) {
-    switch (kind) {
-        case Algorithm::kPpo:
-            return "PPO";
-        case Algorithm::kDqn:
-            return "DQN";
-        case Algorithm::kSac:
-            return "SAC";
-        case Algorithm::kBehaviorCloning:
-            return "cloning";
-        case Algorithm::kTamer:
-            return "praise";
-    }
-    return "?";
-}
-
 std::vector<std::byte> AgentManifest::save() const {
     ByteWriter out;
     const std::vector<std::byte> described = schema.save();

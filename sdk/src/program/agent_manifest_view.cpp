@@ -95,7 +95,7 @@ StatusCode AgentManifestView::open(std::span<const std::byte> bytes, SpecText& e
     if (in.failed() || in.left() > 0)
         return corrupt(error, in.failed() ? "its bytes end early" : "its bytes end late");
     const auto sound = [](uint32_t value) { return value >= 1 && value <= kMost; };
-    if (kind > static_cast<uint8_t>(Algorithm::kTamer) || !sound(n_agents_) || n_steps_ > kMost ||
+    if (kind >= std::size(kAlgorithmNames) || !sound(n_agents_) || n_steps_ > kMost ||
         !sound(updates_per_rollout_) || !sound(sync_interval_) || train_freq_ > kMost ||
         !sound(gradient_steps_) || learning_starts_ > kMost ||
         waiting_decisions_ > kMostWaitingDecisions || (train_freq_ > 0 && waiting_decisions_ == 0))

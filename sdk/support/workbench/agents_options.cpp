@@ -5,16 +5,17 @@
 
 #include "agents_options.hpp"
 
-#include "model/agents/hyperparameters.hpp"
 #include "model/agents/replay.hpp"
 
+#include <hearth/agents/learner_def.hpp>
 #include <hearth/nn.hpp>
+
+#include <programs/learner_json.hpp>
 
 #include <limits>
 #include <numbers>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 namespace hearth::workbench {
@@ -170,49 +171,22 @@ Result<PolicyNetwork> network_of(Options o, uint64_t seed) {
     return network;
 }
 
-// Members of the learners' structs, with the same names.
-void read(Options& o, const char* key, double& value) {
-    value = o.number(key, value);
-}
-void read(Options& o, const char* key, int64_t& value) {
-    value = o.whole(key, value, 0, kMax);
-}
-void read(Options& o, const char* key, bool& value) {
-    value = o.flag(key, value);
-}
-void read(Options& o, const char* key, Hyperparameter& value) {
-    const Json given = o.any(key);
-    const bool is_tunable = given.is_object() && given.size() == 1 && given.contains("tunable");
-    const Json number = is_tunable ? given["tunable"] : given;
-    if (given.is_null()) return;
-    if (!number.is_number()) {
-        o.fail(std::string(key) + ": expected a number or {\"tunable\": number}, found " +
-               programs::describe(given));
-        return;
+/// Reads the object with the key kind and the hyperparameters of that learner.
+Result<AnyLearner> learner_of(const Json& object, int64_t max_agents) {
+    const Json kind = object.is_object() && object.contains("kind") ? object["kind"] : "ppo";
+    const LearnerDef* def = kind.is_string() ? find_learner(kind.get<std::string>()) : nullptr;
+    if (def == nullptr) {
+        std::string names;
+        for (const LearnerDef* known : learners())
+            names += (names.empty() ? "" : ", ") + std::string(known->name);
+        return invalid_argument("options: learner: kind: expected one of " + names + ", found " +
+                                programs::describe(kind));
     }
-    value = is_tunable ? Hyperparameter::tunable(number.get<double>())
-                       : Hyperparameter(number.get<double>());
-}
-
-Status read_limits(Options& learner, SafetyLimits& limits) {
-    Options o = learner.object("limits");
-    for_each_limit(limits,
-                   [&](const char* key, double& value, Range) { value = o.number(key, value); });
-    return o.finish();
-}
-
-/// Reads the hyperparameters of a learner, whose keys are the names of its struct's members.
-template <class Learner>
-Result<Learner> learner_of(Options& o, int64_t max_agents) {
-    Learner learner;
-    for_each_hyperparameter(learner, [&](const char* key, auto& value, Range) {
-        if (std::string_view(key) != "n_agents")
-            read(o, key, value);
-        else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, int64_t>)
-            value = max_agents;
-    });
-    HEARTH_TRY(read_limits(o, learner.limits));
-    HEARTH_TRY(o.finish());
+    AnyLearner learner(*def);
+    if (!object.is_null())
+        HEARTH_TRY(programs::read_learner(object, "learner", learner, {"kind", "n_agents"})
+                       .with_context("options"));
+    HEARTH_TRY(learner.set("n_agents", max_agents));
     return learner;
 }
 
@@ -274,18 +248,6 @@ void trace_policy(Trace& trace, const AgentSpec& schema, const PolicyNetwork& ne
     trace.output("q_values", values.size() == 1 ? values[0] : concat(values, -1));
 }
 
-template <class Learner>
-DescribedAgents build(const AgentSpec& schema, const PolicyNetwork& network, const Learner& learner,
-                      uint64_t seed) {
-    DescribedAgents out{build_agent_graphs(schema, network, learner, seed),
-                        make_manifest(schema, learner)};
-    if constexpr (!std::is_same_v<Learner, Sac>) {
-        out.graphs.push_back(std::make_unique<Trace>("policy"));
-        trace_policy(*out.graphs.back(), schema, network, learner, seed);
-    }
-    return out;
-}
-
 }  // namespace
 
 Result<DescribedAgents> build_described_agents(Options& options, int64_t max_agents) {
@@ -297,18 +259,15 @@ Result<DescribedAgents> build_described_agents(Options& options, int64_t max_age
     const AgentSpec schema(std::move(observations), std::move(actions), frame_stack);
     HEARTH_TRY(schema.status());
     HEARTH_ASSIGN(const PolicyNetwork network, network_of(options.object("network"), seed));
-    Options learner = options.object("learner");
-    const std::string kind = learner.text("kind", "ppo", {"ppo", "dqn", "sac"});
-    if (kind == "dqn") {
-        HEARTH_ASSIGN(const Dqn dqn, learner_of<Dqn>(learner, max_agents));
-        return build(schema, network, dqn, seed);
-    }
-    if (kind == "sac") {
-        HEARTH_ASSIGN(const Sac sac, learner_of<Sac>(learner, max_agents));
-        return build(schema, network, sac, seed);
-    }
-    HEARTH_ASSIGN(const Ppo ppo, learner_of<Ppo>(learner, max_agents));
-    return build(schema, network, ppo, seed);
+    HEARTH_ASSIGN(const AnyLearner learner, learner_of(options.any("learner"), max_agents));
+    DescribedAgents out{learner.build_graphs(schema, network, seed), learner.manifest(schema)};
+    const auto add_policy = [&](const auto& known) {
+        out.graphs.push_back(std::make_unique<Trace>("policy"));
+        trace_policy(*out.graphs.back(), schema, network, known, seed);
+    };
+    if (const Ppo* ppo = learner.as<Ppo>()) add_policy(*ppo);
+    if (const Dqn* dqn = learner.as<Dqn>()) add_policy(*dqn);
+    return out;
 }
 
 }  // namespace hearth::workbench

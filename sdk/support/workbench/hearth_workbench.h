@@ -170,10 +170,10 @@ HEARTH_API hearth_result hearth_cook_package(const void* bytes, uint64_t byte_co
  *                   "orthogonal" or "pytorch_default"} (the usual initialization of SAC),
  *                   {kind: "gru", hidden_size} or {kind: "lstm", hidden_size, before, after,
  *                   activation}: dense layers before and after one LSTM
- *     learner       {kind: "ppo", "dqn" or "sac", and members of hearth::agents::Ppo; of Dqn or Sac
- *                   and their ReplayOptions; by name; "limits": members of SafetyLimits}.
- *                   Hyperparameters such as learning_rate, clip_range and ent_coef may be
- *                   {"tunable": number}, which hearth_agents_set_hyperparameter changes
+ *     learner       {kind: "ppo", "dqn", "sac", "behavior_cloning" or "tamer", and
+ *                   hyperparameters by name (docs/reference/learners.md)}.  Those such as
+ *                   learning_rate, clip_range and ent_coef may be {"tunable": number}, which
+ *                   hearth_agents_set_hyperparameter changes
  *     seed          of all random numbers (0)
  *
  * The entry "policy", of PPO and DQN, computed with the learner's weights: observation [batch,

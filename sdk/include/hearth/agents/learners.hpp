@@ -131,6 +131,12 @@ struct SafetyLimits {
 /// Implementation Details of PPO", 2022: separate actor and critic, orthogonal initialization,
 /// advantages normalized per minibatch, clipped ratio, entropy bonus, gradient norm clipping.
 /// Defaults suit about sixteen creatures that share a brain and learn within minutes.
+///
+/// Entries: act, store, frame, compute_advantages, learn, publish and shrink_and_perturb.  A rollout
+/// is n_steps recordings of store; then record compute_advantages, n_epochs * n_minibatches times
+/// learn, and publish.  With demo_capacity there is also the entry add_demonstrations: observation,
+/// mask and action [batch, action size] in the game's units, of agents that a person controls; the
+/// policy's decisions for them were not executed and must not be stored.
 struct Ppo {
     int64_t n_agents = 16;      ///< maximum number of agents
     int64_t n_steps = 64;       ///< decisions per agent in a rollout
@@ -161,18 +167,6 @@ struct Ppo {
     double reward_scale = 1;
     SafetyLimits limits = {};
 };
-
-using AgentGraphs = std::vector<std::unique_ptr<Trace>>;
-
-/// Traces the entries act, store, frame, compute_advantages, learn, publish and shrink_and_perturb.
-/// A rollout is n_steps recordings of store; then record compute_advantages, n_epochs *
-/// n_minibatches times learn, and publish.  With demo_capacity there is also the entry
-/// add_demonstrations: observation, mask and action [batch, action size] in the game's units, of
-/// agents that a person controls; the policy's decisions for them were not executed and must not
-/// be stored.
-/// Errors: recorded in the graphs.
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
-                               const Ppo& ppo, uint64_t seed = 0);
 
 // --- Learners with a replay buffer: entries act, store, learn, publish, shrink_and_perturb ---
 //
@@ -272,14 +266,42 @@ struct Tamer {
     SafetyLimits limits{.target_kl = 0};
 };
 
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
-                               const Dqn& dqn, uint64_t seed = 0);
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
-                               const Sac& sac, uint64_t seed = 0);
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
-                               const BehaviorCloning& behavior_cloning, uint64_t seed = 0);
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
-                               const Tamer& tamer, uint64_t seed = 0);
+using AgentGraphs = std::vector<std::unique_ptr<Trace>>;
+
+/// The record of a learner, with which all functions below work (learner_def.hpp).
+struct LearnerDef;
+template <class Learner>
+const LearnerDef& learner_def() = delete;  // for anything but a learner's struct
+template <>
+const LearnerDef& learner_def<Ppo>();
+template <>
+const LearnerDef& learner_def<Dqn>();
+template <>
+const LearnerDef& learner_def<Sac>();
+template <>
+const LearnerDef& learner_def<BehaviorCloning>();
+template <>
+const LearnerDef& learner_def<Tamer>();
+
+namespace detail {
+AgentGraphs build_agent_graphs(const LearnerDef& def, const AgentSpec& spec,
+                               const PolicyNetwork& network, const void* learner, uint64_t seed);
+AgentManifest make_manifest(const LearnerDef& def, const AgentSpec& spec, const void* learner);
+}  // namespace detail
+
+/// Traces the entries of a learner: Ppo, Dqn, Sac, BehaviorCloning or Tamer.
+/// Errors: recorded in the graphs.
+template <class Learner>
+AgentGraphs build_agent_graphs(const AgentSpec& spec, const PolicyNetwork& network,
+                               const Learner& learner, uint64_t seed = 0) {
+    return detail::build_agent_graphs(learner_def<Learner>(), spec, network, &learner, seed);
+}
+
+/// Description of these agents for the driver; ship its bytes with the program.
+template <class Learner>
+AgentManifest make_manifest(const AgentSpec& spec, const Learner& learner) {
+    return detail::make_manifest(learner_def<Learner>(), spec, &learner);
+}
 
 /// Online regression from streaming samples.  Entries predict (input [batch, input_size] -> output
 /// [batch, output_size]), store (input, target), learn, publish, shrink_and_perturb.
@@ -308,12 +330,5 @@ AgentGraphs build_regression_graphs(const PolicyNetwork& network, const Regressi
 /// which excludes act, and store if frame does the storing.
 std::vector<Trace*> all_entries(const AgentGraphs& graphs);
 std::vector<Trace*> runtime_entries(const AgentGraphs& graphs, const AgentManifest& manifest);
-
-/// Description of these agents for the driver; ship its bytes with the program.
-AgentManifest make_manifest(const AgentSpec& schema, const Ppo& ppo);
-AgentManifest make_manifest(const AgentSpec& schema, const Dqn& dqn);
-AgentManifest make_manifest(const AgentSpec& schema, const Sac& sac);
-AgentManifest make_manifest(const AgentSpec& schema, const BehaviorCloning& behavior_cloning);
-AgentManifest make_manifest(const AgentSpec& schema, const Tamer& tamer);
 
 }  // namespace hearth::agents

@@ -13,16 +13,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hearth::agents {
 
-/// Learning algorithm.
+/// Learning algorithm, with its name.
 enum class Algorithm : uint8_t { kPpo, kDqn, kSac, kBehaviorCloning, kTamer };
-std::string_view name_of(Algorithm kind);
+inline constexpr std::string_view kAlgorithmNames[] = {"PPO", "DQN", "SAC", "cloning", "praise"};
+
+constexpr std::string_view name_of(Algorithm kind) {
+    const auto index = static_cast<size_t>(kind);
+    return index < std::size(kAlgorithmNames) ? kAlgorithmNames[index] : "?";
+}
 
 /// A tunable hyperparameter: an input [] of the entry learn, its default, and its range.
 struct RuntimeHyperparameter {

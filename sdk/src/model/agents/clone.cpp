@@ -3,7 +3,7 @@
 
 // Supervised learners on replay buffers: behavior cloning and online regression.
 
-#include "model/agents/hyperparameters.hpp"
+#include "model/agents/learner_record.hpp"
 #include "model/agents/replay.hpp"
 
 #include <hearth/nn.hpp>
@@ -179,13 +179,58 @@ struct BehaviorCloningBuilder {
     }
 };
 
-}  // namespace
+constexpr std::string_view kBcLosses[] = {"negative_log_likelihood", "mse"};
+constexpr auto kHyperparametersOwn = std::to_array<HyperparameterDef>({
+    member<&BehaviorCloning::n_agents>({.name = "n_agents",
+                                        .description = "maximum number of agents",
+                                        .range = kAgents,
+                                        .sb3 = "n_envs"}),
+    member<&BehaviorCloning::buffer_size>(
+        {.name = "buffer_size", .description = "samples of the replay buffer", .range = kAnyCount}),
+    member<&BehaviorCloning::batch_size>(
+        {.name = "batch_size", .description = "samples of a minibatch", .range = kAnyCount}),
+    member<&BehaviorCloning::learning_starts>(
+        {.name = "learning_starts",
+         .description = "samples before the first step of the optimizer",
+         .range = kAnyCount}),
+    member<&BehaviorCloning::learning_rate>({.name = "learning_rate",
+                                             .description = "of Adam",
+                                             .range = kFraction,
+                                             .sb3 = "learning_rate",
+                                             .ml_agents = "learning_rate"}),
+    member<&BehaviorCloning::loss>({.name = "loss",
+                                    .description = "what is minimized",
+                                    .range = {0, 1},
+                                    .choices = kBcLosses}),
+    member<&BehaviorCloning::log_std_init>({.name = "log_std_init",
+                                            .description = "initial log std of continuous actions",
+                                            .range = kLogStd,
+                                            .sb3 = "policy_kwargs.log_std_init"}),
+    member<&BehaviorCloning::log_std_min>(
+        {.name = "log_std_min", .description = "lower bound of log std", .range = kLogStd}),
+    member<&BehaviorCloning::log_std_max>(
+        {.name = "log_std_max", .description = "upper bound of log std", .range = kLogStd}),
+    member<&BehaviorCloning::normalize_observations>(
+        {.name = "normalize_observations",
+         .description = "subtracts the mean and divides by the std",
+         .sb3 = "VecNormalize.norm_obs",
+         .ml_agents = "normalize"}),
+    member<&BehaviorCloning::max_demonstrator_fraction>(
+        {.name = "max_demonstrator_fraction",
+         .description = "maximum weight of a single demonstrator in a minibatch",
+         .range = {1e-6, 1}}),
+});
+static_assert(kHyperparametersOwn.size() + 1 == member_count<BehaviorCloning>(),
+              "a member has no record");
+constexpr auto kHyperparameters =
+    concat_defs(kHyperparametersOwn, limit_defs<&BehaviorCloning::limits>());
+constexpr std::string_view kEntries[] = {"act", "store", "frame", "learn"};
 
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
-                               const BehaviorCloning& behavior_cloning, uint64_t seed) {
+AgentGraphs build_behavior_cloning(const AgentSpec& schema, const PolicyNetwork& network,
+                                   const BehaviorCloning& behavior_cloning, uint64_t seed) {
     const auto check = [&]() -> Status {
         HEARTH_TRY(schema.status());
-        HEARTH_TRY(check_hyperparameters("BehaviorCloning", behavior_cloning));
+        HEARTH_TRY(check_hyperparameters("BehaviorCloning", kHyperparameters, &behavior_cloning));
         if (!(behavior_cloning.log_std_min < behavior_cloning.log_std_max))
             return invalid_argument(
                 "BehaviorCloning: the bounds of log_std are empty; expected min < max");
@@ -202,10 +247,54 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
                           {"learn", [&](Trace& t) { b.learn(t); }}});
 }
 
+constexpr auto kRegressionHyperparametersOwn = std::to_array<HyperparameterDef>({
+    member<&Regression::input_size>(
+        {.name = "input_size", .description = "numbers of an input", .range = kAnyCount}),
+    member<&Regression::output_size>(
+        {.name = "output_size", .description = "numbers of an output", .range = kAnyCount}),
+    member<&Regression::buffer_size>(
+        {.name = "buffer_size", .description = "samples of the replay buffer", .range = kAnyCount}),
+    member<&Regression::batch_size>(
+        {.name = "batch_size", .description = "samples of a minibatch", .range = kAnyCount}),
+    member<&Regression::learning_starts>(
+        {.name = "learning_starts",
+         .description = "samples before the first step of the optimizer",
+         .range = kAnyCount}),
+    member<&Regression::learning_rate>({.name = "learning_rate",
+                                        .description = "of Adam",
+                                        .range = kFraction,
+                                        .sb3 = "learning_rate",
+                                        .ml_agents = "learning_rate"}),
+    member<&Regression::huber_delta>(
+        {.name = "huber_delta", .description = "Huber delta; 0: squared error", .range = kLimit}),
+    member<&Regression::target_limit>(
+        {.name = "target_limit", .description = "clamps targets", .range = {0, 1e15}}),
+});
+static_assert(kRegressionHyperparametersOwn.size() + 1 == member_count<Regression>(),
+              "a member has no record");
+constexpr auto kRegressionHyperparameters =
+    concat_defs(kRegressionHyperparametersOwn, limit_defs<&Regression::limits>());
+
+}  // namespace
+
+template <>
+const LearnerDef& learner_def<BehaviorCloning>() {
+    static const LearnerDef def = define_learner<BehaviorCloning, build_behavior_cloning>({
+        .name = "behavior_cloning",
+        .title = "BehaviorCloning",
+        .paper = "Ross et al., \"A Reduction of Imitation Learning and Structured Prediction to "
+                 "No-Regret Online Learning\", 2011",
+        .algorithm = Algorithm::kBehaviorCloning,
+        .hyperparameters = kHyperparameters,
+        .entries = kEntries,
+    });
+    return def;
+}
+
 AgentGraphs build_regression_graphs(const PolicyNetwork& network, const Regression& r,
                                     uint64_t seed) {
     const auto check = [&]() -> Status {
-        HEARTH_TRY(check_hyperparameters("regression", r));
+        HEARTH_TRY(check_hyperparameters("regression", kRegressionHyperparameters, &r));
         if (network.recurrent_state_size > 0)
             return unsupported("Regression: the network has recurrent state; expected one without");
         return {};

@@ -3,7 +3,7 @@
 
 // Deep Q-learning, and learning from praise (TAMER): both estimate a value for each choice.
 
-#include "model/agents/hyperparameters.hpp"
+#include "model/agents/learner_record.hpp"
 #include "model/agents/replay.hpp"
 
 #include <hearth/grad.hpp>
@@ -452,14 +452,56 @@ struct TamerBuilder {
     }
 };
 
-}  // namespace
+constexpr auto kDqnHyperparametersOwn = std::to_array<HyperparameterDef>({
+    member<&Dqn::learning_rate>({.name = "learning_rate",
+                                 .description = "of Adam",
+                                 .range = kFraction,
+                                 .sb3 = "learning_rate",
+                                 .ml_agents = "learning_rate"}),
+    member<&Dqn::gamma>({.name = "gamma",
+                         .description = "discount of a decision",
+                         .range = kFraction,
+                         .symbol = "gamma",
+                         .sb3 = "gamma",
+                         .ml_agents = "reward_signals.extrinsic.gamma"}),
+    member<&Dqn::return_steps>({.name = "return_steps",
+                                .description = "of n-step returns",
+                                .range = {1, 16},
+                                .symbol = "n"}),
+    member<&Dqn::double_q>({.name = "double_q", .description = "double Q-learning"}),
+    member<&Dqn::dueling>({.name = "dueling", .description = "dueling heads"}),
+    member<&Dqn::prioritized_alpha>({.name = "prioritized_alpha",
+                                     .description = "prioritization exponent; 0: uniform sampling",
+                                     .range = {0, 10},
+                                     .symbol = "alpha"}),
+    member<&Dqn::prioritized_beta>({.name = "prioritized_beta",
+                                    .description = "importance-sampling exponent",
+                                    .range = {0, 10},
+                                    .symbol = "beta"}),
+    member<&Dqn::target_update_interval>(
+        {.name = "target_update_interval",
+         .description = "steps of the optimizer between updates of the target network",
+         .range = kAnyCount,
+         .symbol = "C",
+         .sb3 = "target_update_interval"}),
+    member<&Dqn::tau>({.name = "tau",
+                       .description = "Polyak coefficient of these updates; 1: copy",
+                       .range = kFraction,
+                       .sb3 = "tau"}),
+    member<&Dqn::huber_delta>(
+        {.name = "huber_delta", .description = "Huber delta; 0: squared error", .range = kLimit}),
+});
+static_assert(kDqnHyperparametersOwn.size() + 2 == member_count<Dqn>(), "a member has no record");
+constexpr auto kDqnHyperparameters =
+    concat_defs(replay_defs<&Dqn::replay>(), kDqnHyperparametersOwn, limit_defs<&Dqn::limits>());
+constexpr std::string_view kDqnEntries[] = {"act", "store", "frame", "add_samples", "learn"};
 
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
-                               const Dqn& dqn, uint64_t seed) {
+AgentGraphs build_dqn(const AgentSpec& schema, const PolicyNetwork& network, const Dqn& dqn,
+                      uint64_t seed) {
     const ChoiceNet net{schema, network, seed, dqn.dueling, dqn.limits.clip_obs};
     const auto check = [&]() -> Status {
         HEARTH_TRY(net.check("DQN"));
-        HEARTH_TRY(check_hyperparameters("DQN", dqn));
+        HEARTH_TRY(check_hyperparameters("DQN", kDqnHyperparameters, &dqn));
         if (dqn.replay.buffer_size < 2 * dqn.return_steps * dqn.replay.n_agents)
             return invalid_argument(
                 "DQN: a replay buffer of " + std::to_string(dqn.replay.buffer_size) +
@@ -477,12 +519,46 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
          {"learn", [&](Trace& t) { b.learn(t); }}});
 }
 
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
-                               const Tamer& tamer, uint64_t seed) {
+constexpr auto kTamerHyperparametersOwn = std::to_array<HyperparameterDef>({
+    member<&Tamer::n_agents>({.name = "n_agents",
+                              .description = "maximum number of agents",
+                              .range = kAgents,
+                              .sb3 = "n_envs"}),
+    member<&Tamer::buffer_size>(
+        {.name = "buffer_size", .description = "samples of the replay buffer", .range = kAnyCount}),
+    member<&Tamer::batch_size>(
+        {.name = "batch_size", .description = "samples of a minibatch", .range = kAnyCount}),
+    member<&Tamer::learning_starts>(
+        {.name = "learning_starts",
+         .description = "samples before the first step of the optimizer",
+         .range = kAnyCount}),
+    member<&Tamer::credit_window>(
+        {.name = "credit_window",
+         .description = "weights of praise for the last decisions, newest first",
+         .range = {0, 100}}),
+    member<&Tamer::learning_rate>({.name = "learning_rate",
+                                   .description = "of Adam",
+                                   .range = kFraction,
+                                   .sb3 = "learning_rate",
+                                   .ml_agents = "learning_rate"}),
+    member<&Tamer::normalize_observations>(
+        {.name = "normalize_observations",
+         .description = "subtracts the mean and divides by the std",
+         .sb3 = "VecNormalize.norm_obs",
+         .ml_agents = "normalize"}),
+});
+static_assert(kTamerHyperparametersOwn.size() + 1 == member_count<Tamer>(),
+              "a member has no record");
+constexpr auto kTamerHyperparameters =
+    concat_defs(kTamerHyperparametersOwn, limit_defs<&Tamer::limits>());
+constexpr std::string_view kTamerEntries[] = {"act", "store", "frame", "learn"};
+
+AgentGraphs build_tamer(const AgentSpec& schema, const PolicyNetwork& network, const Tamer& tamer,
+                        uint64_t seed) {
     const ChoiceNet net{schema, network, seed, false, tamer.limits.clip_obs};
     const auto check = [&]() -> Status {
         HEARTH_TRY(net.check("TAMER"));
-        HEARTH_TRY(check_hyperparameters("TAMER", tamer));
+        HEARTH_TRY(check_hyperparameters("TAMER", kTamerHyperparameters, &tamer));
         if (tamer.credit_window.empty() || tamer.credit_window.size() > 64)
             return invalid_argument("TAMER: credit for " +
                                     std::to_string(tamer.credit_window.size()) +
@@ -500,6 +576,39 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
          {"store", [&](Trace& t) { b.store(t); }},
          {"frame", [&](Trace& t) { b.frame(t); }},
          {"learn", [&](Trace& t) { b.learn(t); }}});
+}
+
+}  // namespace
+
+template <>
+const LearnerDef& learner_def<Dqn>() {
+    static const LearnerDef def = define_learner<Dqn, build_dqn>({
+        .name = "dqn",
+        .title = "DQN",
+        .paper = "Mnih et al., \"Human-level control through deep reinforcement learning\", 2015",
+        .algorithm = Algorithm::kDqn,
+        .hyperparameters = kDqnHyperparameters,
+        .entries = kDqnEntries,
+        .set_schedule =
+            [](const void* learner, AgentManifest& manifest) {
+                manifest.learning_starts =
+                    static_cast<uint32_t>(static_cast<const Dqn*>(learner)->replay.learning_starts);
+            },
+    });
+    return def;
+}
+
+template <>
+const LearnerDef& learner_def<Tamer>() {
+    static const LearnerDef def = define_learner<Tamer, build_tamer>({
+        .name = "tamer",
+        .title = "TAMER",
+        .paper = "Knox and Stone, \"Interactively Shaping Agents via Human Reinforcement\", 2009",
+        .algorithm = Algorithm::kTamer,
+        .hyperparameters = kTamerHyperparameters,
+        .entries = kTamerEntries,
+    });
+    return def;
 }
 
 }  // namespace hearth::agents

@@ -6,7 +6,6 @@
 #include "model/agents/parts.hpp"
 
 #include "compiler/ir/graph.hpp"
-#include "model/agents/hyperparameters.hpp"
 
 #include <hearth/agents/simulation.hpp>
 #include <hearth/nn.hpp>
@@ -320,61 +319,6 @@ std::vector<Trace*> simulation_entries(const AgentGraphs& graphs) {
     for (const auto& trace : graphs)
         if (trace->graph().name != "shrink_and_perturb") out.push_back(trace.get());
     return out;
-}
-
-namespace {
-
-template <class Learner>
-AgentManifest manifest_of(const AgentSpec& schema, Algorithm algorithm, const Learner& learner) {
-    AgentManifest m;
-    m.schema = schema;
-    m.algorithm = algorithm;
-    for_each_hyperparameter(learner, [&](std::string_view name, const auto& member, Range range) {
-        const struct {
-            std::string_view name;
-            uint32_t* value;
-        } numbers[] = {{"n_agents", &m.n_agents},
-                       {"buffer_size", &m.replay_capacity},
-                       {"train_freq", &m.train_freq},
-                       {"gradient_steps", &m.gradient_steps},
-                       {"waiting_decisions", &m.waiting_decisions}};
-        for (const auto& n : numbers)
-            if (name == n.name) *n.value = static_cast<uint32_t>(number_of(member));
-        if constexpr (std::is_same_v<std::decay_t<decltype(member)>, Hyperparameter>)
-            if (member.is_tunable())
-                m.hyperparameters.push_back(
-                    {std::string(name), member.value(), range.low, range.high});
-    });
-    return m;
-}
-
-}  // namespace
-
-AgentManifest make_manifest(const AgentSpec& schema, const Ppo& ppo) {
-    AgentManifest m = manifest_of(schema, Algorithm::kPpo, ppo);
-    m.n_steps = static_cast<uint32_t>(ppo.n_steps);
-    m.updates_per_rollout = static_cast<uint32_t>(ppo.n_epochs * ppo.n_minibatches);
-    return m;
-}
-
-AgentManifest make_manifest(const AgentSpec& schema, const Dqn& dqn) {
-    AgentManifest m = manifest_of(schema, Algorithm::kDqn, dqn);
-    m.learning_starts = static_cast<uint32_t>(dqn.replay.learning_starts);
-    return m;
-}
-
-AgentManifest make_manifest(const AgentSpec& schema, const Sac& sac) {
-    AgentManifest m = manifest_of(schema, Algorithm::kSac, sac);
-    m.learning_starts = static_cast<uint32_t>(sac.replay.learning_starts);
-    return m;
-}
-
-AgentManifest make_manifest(const AgentSpec& schema, const BehaviorCloning& behavior_cloning) {
-    return manifest_of(schema, Algorithm::kBehaviorCloning, behavior_cloning);
-}
-
-AgentManifest make_manifest(const AgentSpec& schema, const Tamer& tamer) {
-    return manifest_of(schema, Algorithm::kTamer, tamer);
 }
 
 // --- Networks ---

@@ -4,7 +4,7 @@
 // Proximal policy optimization (Schulman et al., 2017).  A rollout is [horizon, agents] samples,
 // time first; each has a weight, zero where there was no agent or the sample was rejected.
 
-#include "model/agents/hyperparameters.hpp"
+#include "model/agents/learner_record.hpp"
 #include "model/agents/replay.hpp"
 
 #include <hearth/agents/simulation.hpp>
@@ -19,6 +19,114 @@
 namespace hearth::agents {
 
 namespace {
+
+constexpr auto kHyperparametersOwn = std::to_array<HyperparameterDef>({
+    member<&Ppo::n_agents>({.name = "n_agents",
+                            .description = "maximum number of agents",
+                            .range = kAgents,
+                            .symbol = "N",
+                            .sb3 = "n_envs"}),
+    member<&Ppo::n_steps>({.name = "n_steps",
+                           .description = "decisions per agent in a rollout",
+                           .range = kSteps,
+                           .symbol = "T",
+                           .sb3 = "n_steps",
+                           .ml_agents = "buffer_size / agents"}),
+    member<&Ppo::n_minibatches>({.name = "n_minibatches",
+                                 .description = "minibatches per rollout",
+                                 .range = kSteps,
+                                 .sb3 = "n_steps * n_envs / batch_size",
+                                 .ml_agents = "buffer_size / batch_size"}),
+    member<&Ppo::n_epochs>({.name = "n_epochs",
+                            .description = "passes over a rollout",
+                            .range = {1, 1000},
+                            .symbol = "K",
+                            .sb3 = "n_epochs",
+                            .ml_agents = "num_epoch"}),
+    member<&Ppo::bptt_length>({.name = "bptt_length",
+                               .description = "truncated BPTT length",
+                               .range = kSteps,
+                               .ml_agents = "memory.sequence_length"}),
+    member<&Ppo::learning_rate>({.name = "learning_rate",
+                                 .description = "of Adam",
+                                 .range = kFraction,
+                                 .sb3 = "learning_rate",
+                                 .ml_agents = "learning_rate"}),
+    member<&Ppo::clip_range>({.name = "clip_range",
+                              .description = "clips the ratio of probabilities",
+                              .range = kFraction,
+                              .symbol = "epsilon",
+                              .sb3 = "clip_range",
+                              .ml_agents = "epsilon"}),
+    member<&Ppo::ent_coef>({.name = "ent_coef",
+                            .description = "coefficient of the entropy",
+                            .range = kCoefficient,
+                            .symbol = "c_2",
+                            .sb3 = "ent_coef",
+                            .ml_agents = "beta"}),
+    member<&Ppo::reference_kl_coef>(
+        {.name = "reference_kl_coef",
+         .description = "coefficient of the KL divergence from the initial policy",
+         .range = kCoefficient}),
+    member<&Ppo::demo_capacity>({.name = "demo_capacity",
+                                 .description = "capacity for demonstrations; 0: none",
+                                 .range = {0, kAnyCount.high}}),
+    member<&Ppo::bc_coef>({.name = "bc_coef",
+                           .description = "coefficient of the loss of behavior cloning",
+                           .range = kCoefficient,
+                           .ml_agents = "behavioral_cloning.strength"}),
+    member<&Ppo::gamma>({.name = "gamma",
+                         .description = "discount of a decision",
+                         .range = kFraction,
+                         .symbol = "gamma",
+                         .sb3 = "gamma",
+                         .ml_agents = "reward_signals.extrinsic.gamma"}),
+    member<&Ppo::gae_lambda>({.name = "gae_lambda",
+                              .description = "exponent of generalized advantage estimation",
+                              .range = kFraction,
+                              .symbol = "lambda",
+                              .sb3 = "gae_lambda",
+                              .ml_agents = "lambd"}),
+    member<&Ppo::vf_coef>({.name = "vf_coef",
+                           .description = "coefficient of the squared error of values",
+                           .range = kCoefficient,
+                           .symbol = "c_1",
+                           .sb3 = "vf_coef"}),
+    member<&Ppo::clip_range_vf>({.name = "clip_range_vf",
+                                 .description = "clips the change of values; 0: off",
+                                 .range = kLimit,
+                                 .sb3 = "clip_range_vf"}),
+    member<&Ppo::adam_eps>({.name = "adam_eps",
+                            .description = "epsilon of Adam",
+                            .range = {1e-12, 1},
+                            .sb3 = "policy_kwargs.optimizer_kwargs.eps"}),
+    member<&Ppo::log_std_init>({.name = "log_std_init",
+                                .description = "initial log std of continuous actions",
+                                .range = kLogStd,
+                                .sb3 = "policy_kwargs.log_std_init"}),
+    member<&Ppo::log_std_min>(
+        {.name = "log_std_min", .description = "lower bound of log std", .range = kLogStd}),
+    member<&Ppo::log_std_max>(
+        {.name = "log_std_max", .description = "upper bound of log std", .range = kLogStd}),
+    member<&Ppo::normalize_observations>(
+        {.name = "normalize_observations",
+         .description = "subtracts the mean and divides by the std",
+         .sb3 = "VecNormalize.norm_obs",
+         .ml_agents = "normalize"}),
+    member<&Ppo::normalize_rewards>({.name = "normalize_rewards",
+                                     .description = "divides by the std of discounted returns",
+                                     .sb3 = "VecNormalize.norm_reward"}),
+    member<&Ppo::normalize_advantages>({.name = "normalize_advantages",
+                                        .description = "per minibatch",
+                                        .sb3 = "normalize_advantage"}),
+    member<&Ppo::reward_scale>({.name = "reward_scale",
+                                .description = "factor of rewards",
+                                .range = kLimit,
+                                .ml_agents = "reward_signals.extrinsic.strength"}),
+});
+static_assert(kHyperparametersOwn.size() + 1 == member_count<Ppo>(), "a member has no record");
+constexpr auto kHyperparameters = concat_defs(kHyperparametersOwn, limit_defs<&Ppo::limits>());
+constexpr std::string_view kEntries[] = {"act", "store", "frame", "compute_advantages", "learn"};
 
 void zero(const Tensor& state) {
     Trace& trace = *state.trace();
@@ -146,7 +254,7 @@ class PpoBuilder {
 
 Status PpoBuilder::check() const {
     HEARTH_TRY(schema_.status());
-    HEARTH_TRY(check_hyperparameters("PPO", ppo_));
+    HEARTH_TRY(check_hyperparameters("PPO", kHyperparameters, &ppo_));
     if (ppo_.n_steps % ppo_.bptt_length != 0)
         return invalid_argument("PPO: sequences of " + std::to_string(ppo_.bptt_length) +
                                 " do not divide n_steps, which is " + std::to_string(ppo_.n_steps));
@@ -917,10 +1025,8 @@ void PpoBuilder::take_step(Trace& trace, StatusWriter& status, const Terms& term
     (void)status.finish();
 }
 
-}  // namespace
-
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
-                               const Ppo& ppo, uint64_t seed) {
+AgentGraphs build_ppo(const AgentSpec& schema, const PolicyNetwork& network, const Ppo& ppo,
+                      uint64_t seed) {
     const PpoBuilder b(schema, network, ppo, seed);
     std::vector<EntryBody> entries = {{"act", [&](Trace& t) { b.act(t); }},
                                       {"store", [&](Trace& t) { b.store(t); }},
@@ -930,6 +1036,27 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
     if (ppo.demo_capacity > 0)
         entries.push_back({"add_demonstrations", [&](Trace& t) { b.demonstrate(t); }});
     return trace_entries(b.check(), seed, ppo.limits, std::move(entries));
+}
+
+}  // namespace
+
+template <>
+const LearnerDef& learner_def<Ppo>() {
+    static const LearnerDef def = define_learner<Ppo, build_ppo>({
+        .name = "ppo",
+        .title = "PPO",
+        .paper = "Schulman et al., \"Proximal Policy Optimization Algorithms\", 2017",
+        .algorithm = Algorithm::kPpo,
+        .hyperparameters = kHyperparameters,
+        .entries = kEntries,
+        .set_schedule =
+            [](const void* learner, AgentManifest& manifest) {
+                const Ppo& ppo = *static_cast<const Ppo*>(learner);
+                manifest.updates_per_rollout =
+                    static_cast<uint32_t>(ppo.n_epochs * ppo.n_minibatches);
+            },
+    });
+    return def;
 }
 
 AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,

@@ -6,7 +6,6 @@
 #include "model/agents/replay.hpp"
 
 #include "compiler/ir/graph.hpp"
-#include "model/agents/hyperparameters.hpp"
 
 #include <hearth/grad.hpp>
 
@@ -536,20 +535,6 @@ AgentGraphs trace_entries(const Status& check, uint64_t seed, const SafetyLimits
     trace_publish(add("publish"), *graphs[0], rails.max_weight_drift);
     trace_adapt(add("shrink_and_perturb"), *learn, seed);
     return graphs;
-}
-
-// --- Ranges ---
-
-Status check_in_range(std::string_view learner, std::string_view name, double value, Range range) {
-    if (value >= range.low && value <= range.high) return {};
-    const auto text = [](double number) {
-        char digits[32];
-        const bool is_whole = number == std::floor(number) && std::abs(number) < 1e9;
-        std::snprintf(digits, sizeof digits, is_whole ? "%.0f" : "%g", number);
-        return std::string(digits);
-    };
-    return invalid_argument(std::string(learner) + ": " + std::string(name) + " is " + text(value) +
-                            ", expected " + text(range.low) + " to " + text(range.high));
 }
 
 }  // namespace hearth::agents

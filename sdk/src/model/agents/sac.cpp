@@ -3,7 +3,7 @@
 
 // Soft actor-critic (Haarnoja et al., "Soft Actor-Critic Algorithms and Applications", 2018).
 
-#include "model/agents/hyperparameters.hpp"
+#include "model/agents/learner_record.hpp"
 #include "model/agents/replay.hpp"
 
 #include <hearth/grad.hpp>
@@ -183,10 +183,50 @@ struct SacBuilder {
     }
 };
 
-}  // namespace
+constexpr auto kHyperparametersOwn = std::to_array<HyperparameterDef>({
+    member<&Sac::learning_rate>({.name = "learning_rate",
+                                 .description = "of Adam",
+                                 .range = kFraction,
+                                 .symbol = "lambda",
+                                 .sb3 = "learning_rate",
+                                 .ml_agents = "learning_rate"}),
+    member<&Sac::gamma>({.name = "gamma",
+                         .description = "discount of a decision",
+                         .range = kFraction,
+                         .symbol = "gamma",
+                         .sb3 = "gamma",
+                         .ml_agents = "reward_signals.extrinsic.gamma"}),
+    member<&Sac::tau>({.name = "tau",
+                       .description = "Polyak coefficient of the target critics",
+                       .range = kFraction,
+                       .symbol = "tau",
+                       .sb3 = "tau",
+                       .ml_agents = "tau"}),
+    member<&Sac::ent_coef_init>({.name = "ent_coef_init",
+                                 .description = "initial entropy coefficient",
+                                 .range = {1e-9, 1e9},
+                                 .symbol = "alpha",
+                                 .sb3 = "ent_coef",
+                                 .ml_agents = "init_entcoef"}),
+    member<&Sac::target_entropy>(
+        {.name = "target_entropy",
+         .description = "target entropy; automatic: minus the number of continuous values",
+         .range = {-1e6, 1e6},
+         .symbol = "H",
+         .sb3 = "target_entropy",
+         .nan_is_automatic = true}),
+    member<&Sac::log_std_min>(
+        {.name = "log_std_min", .description = "lower bound of log std", .range = kLogStd}),
+    member<&Sac::log_std_max>(
+        {.name = "log_std_max", .description = "upper bound of log std", .range = kLogStd}),
+});
+static_assert(kHyperparametersOwn.size() + 2 == member_count<Sac>(), "a member has no record");
+constexpr auto kHyperparameters =
+    concat_defs(replay_defs<&Sac::replay>(), kHyperparametersOwn, limit_defs<&Sac::limits>());
+constexpr std::string_view kEntries[] = {"act", "store", "frame", "add_samples", "learn"};
 
-AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& network,
-                               const Sac& sac, uint64_t seed) {
+AgentGraphs build_sac(const AgentSpec& schema, const PolicyNetwork& network, const Sac& sac,
+                      uint64_t seed) {
     const auto check = [&]() -> Status {
         HEARTH_TRY(schema.status());
         for (const Action& a : schema.actions())
@@ -194,7 +234,7 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
                 return invalid_argument(
                     "SAC: action '" + a.name +
                     "' is discrete; expected continuous actions (PPO takes both)");
-        HEARTH_TRY(check_hyperparameters("SAC", sac));
+        HEARTH_TRY(check_hyperparameters("SAC", kHyperparameters, &sac));
         if (network.recurrent_state_size > 0)
             return unsupported("SAC: the network has recurrent state; expected one without");
         if (!(sac.log_std_min < sac.log_std_max))
@@ -208,6 +248,26 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
                           {"frame", [&](Trace& t) { b.frame(t); }},
                           {"add_samples", [&](Trace& t) { b.add_samples(t); }},
                           {"learn", [&](Trace& t) { b.learn(t); }}});
+}
+
+}  // namespace
+
+template <>
+const LearnerDef& learner_def<Sac>() {
+    static const LearnerDef def = define_learner<Sac, build_sac>({
+        .name = "sac",
+        .title = "SAC",
+        .paper = "Haarnoja et al., \"Soft Actor-Critic Algorithms and Applications\", 2018",
+        .algorithm = Algorithm::kSac,
+        .hyperparameters = kHyperparameters,
+        .entries = kEntries,
+        .set_schedule =
+            [](const void* learner, AgentManifest& manifest) {
+                manifest.learning_starts =
+                    static_cast<uint32_t>(static_cast<const Sac*>(learner)->replay.learning_starts);
+            },
+    });
+    return def;
 }
 
 }  // namespace hearth::agents

@@ -1,27 +1,22 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth_opgen: writes docs/reference/operators.md from the operators' records, or checks that it
-// is current.
-//
-//   hearth_opgen docs/reference/operators.md           writes the file
-//   hearth_opgen --check docs/reference/operators.md   fails if the file would change
+// Writes the page of operators from their records.
 
 #include "compiler/ops/op_table.hpp"
+#include "pages.hpp"
 
-#include <hearth/file.hpp>
 #include <hearth/op/op_def.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <span>
 #include <string>
 #include <vector>
 
-namespace {
+namespace hearth::docgen {
 
-using namespace hearth;
+namespace {
 
 std::string words_for(TypeClass types) {
     switch (types) {
@@ -123,17 +118,12 @@ std::string onnx_of(const OpDef& op) {
     return text;
 }
 
-// Escapes "|", which would end a table cell.
-std::string cell(const std::string& text) {
-    std::string escaped;
-    for (char c : text) escaped += c == '|' ? std::string("\\|") : std::string(1, c);
-    return " " + escaped + " |";
-}
+}  // namespace
 
-std::string page() {
+std::string operators_page() {
     std::string text =
         "# Operators\n\n"
-        "Made from the records in sdk/src/compiler/ops by `hearth_opgen`; a test fails when it is "
+        "Made from the records in sdk/src/compiler/ops by `hearth_docgen`; a test fails when it is "
         "stale.\n"
         "The functions in [hearth/ops.hpp](../../sdk/include/hearth/ops.hpp) apply them; "
         "[adding_an_operator.md](../how-to/adding_an_operator.md)\nsays how to add one.\n\n"
@@ -160,24 +150,4 @@ std::string page() {
     return text;
 }
 
-}  // namespace
-
-int main(int argument_count, char** arguments) {
-    const bool checks = argument_count == 3 && std::string(arguments[1]) == "--check";
-    if (argument_count != 2 && !checks) {
-        std::fprintf(stderr, "usage: hearth_opgen [--check] FILE\n");
-        return 2;
-    }
-    const char* path = arguments[argument_count - 1];
-    if (!checks) {
-        const Status status = write_file_atomically(path, page());
-        if (!status.ok()) std::fprintf(stderr, "hearth_opgen: %s\n", status.message().c_str());
-        return status.ok() ? 0 : 1;
-    }
-    const Result<std::vector<std::byte>> found = read_whole_file(path);
-    const std::string expected = page();
-    if (found.ok() && std::ranges::equal(*found, std::as_bytes(std::span(expected)))) return 0;
-    std::fprintf(stderr, "%s is not what the operators' records say; run: hearth_opgen %s\n", path,
-                 path);
-    return 1;
-}
+}  // namespace hearth::docgen
