@@ -210,6 +210,27 @@ TEST_F(Adopt, FeatureChainsAreEditedInPlaceAndCompletedFromTheHostsStorage) {
     EXPECT_EQ(seen.size(), 3u);
 }
 
+TEST_F(Adopt, TheCppWrapperEnablesFeaturesWithAndWithoutStructsOfItsOwn) {
+    VkPhysicalDeviceVulkan12Features features12{};
+    features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+    VkPhysicalDeviceFeatures2 chain{};
+    chain.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    chain.pNext = &features12;
+    // All structs are in the chain, so nothing needs to be stored.
+    ASSERT_TRUE(enable_features(HEARTH_FEATURE_SHADER_FLOAT16, VK_API_VERSION_1_3, &chain).ok());
+    EXPECT_TRUE(features12.shaderFloat16);
+    const auto storage =
+        enable_features(HEARTH_FEATURE_SYNCHRONIZATION_2, VK_API_VERSION_1_3, &chain);
+    ASSERT_TRUE(storage.ok()) << storage.status().message();
+    EXPECT_EQ(get_enabled_features(&chain),
+              HEARTH_FEATURE_SHADER_FLOAT16 | HEARTH_FEATURE_SYNCHRONIZATION_2);
+    EXPECT_EQ(get_enabled_features(nullptr), 0u);
+    EXPECT_EQ(enable_features(0, VK_API_VERSION_1_3, nullptr).status().code(),
+              StatusCode::kInvalidArgument);
+    EXPECT_EQ(feature_name(HEARTH_FEATURE_SHADER_FLOAT16), "shaderFloat16");
+    EXPECT_EQ(feature_name(HEARTH_FEATURE_SHADER_FLOAT16 | HEARTH_FEATURE_SYNCHRONIZATION_2), "");
+}
+
 TEST_F(Adopt, FeaturesAreReadFromWhateverChainADeviceWasCreatedWith) {
     EXPECT_EQ(hearth_get_enabled_features(nullptr, nullptr), 0u);
     // Each feature by itself, from where patching puts it.
@@ -727,6 +748,11 @@ TEST_F(Adopt, VersionsOfAnotherMinorAreRefusedBeforeOnePointZero) {
     EXPECT_EQ(hearth_check_version(HEARTH_VERSION), HEARTH_OK);
     EXPECT_EQ(hearth_check_version(HEARTH_MAKE_VERSION(0, 2, 0)), HEARTH_ERROR_VERSION_MISMATCH);
     EXPECT_EQ(hearth_check_version(HEARTH_MAKE_VERSION(0, 1, 9)), HEARTH_OK);
+    EXPECT_EQ(version(), uint32_t{HEARTH_VERSION});
+    EXPECT_TRUE(check_version().ok());
+    EXPECT_EQ(check_version(HEARTH_MAKE_VERSION(0, 2, 0)).code(), StatusCode::kUnsupported);
+    EXPECT_EQ(build_info(), hearth_build_info());
+    EXPECT_EQ(detect_cpu_isa(), hearth_detect_cpu_isa());
 }
 
 /// A driver with 132 units and matrices of 16x16x16, and of workgroups of 128: what its functions

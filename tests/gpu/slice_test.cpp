@@ -351,9 +351,11 @@ class SharedArena : public RuntimeTest {
     void make(uint64_t arena_bytes) {
         rig_ = make_rig();
         ASSERT_TRUE(rig_);
-        ASSERT_EQ(hearth_arena_create(rig_->context.handle(), arena_bytes, &arena_), HEARTH_OK);
+        auto arena = Arena::create(rig_->context, arena_bytes);
+        ASSERT_TRUE(arena.ok()) << arena.status().message();
+        arena_ = std::move(*arena);
         hearth_session_create_info info = hearth_session_create_info_default();
-        info.arena = arena_;
+        info.arena = arena_.handle();
         const uint64_t before = rig_->context.stats().device_bytes[HEARTH_MEMORY_ARENA];
         for (Session* session : {&rig_->session, &other_}) {
             auto made = Session::create(rig_->context, rig_->program, info);
@@ -369,14 +371,14 @@ class SharedArena : public RuntimeTest {
         });
     }
     void TearDown() override {
-        hearth_arena_destroy(arena_);  // before the sessions that use it
+        arena_ = Arena();  // before the sessions that use it
         other_ = Session();
         rig_.reset();
         RuntimeTest::TearDown();
     }
 
     std::unique_ptr<Rig> rig_;
-    hearth_arena* arena_ = nullptr;
+    Arena arena_;
     Session other_;
 };
 
@@ -450,6 +452,7 @@ TEST_F(SharedArena, OneThatIsTooSmallOrGoneIsRefused) {
     make(4 * kRowsCapacity * kWidth * 4);
     hearth_arena* small = nullptr;
     EXPECT_EQ(hearth_arena_create(rig_->context.handle(), 0, &small), HEARTH_ERROR_OUT_OF_RANGE);
+    EXPECT_EQ(Arena::create(rig_->context, 0).status().code(), StatusCode::kOutOfRange);
     ASSERT_EQ(hearth_arena_create(rig_->context.handle(), 1000, &small), HEARTH_OK);
     hearth_session_create_info info = hearth_session_create_info_default();
     info.arena = small;
@@ -461,8 +464,8 @@ TEST_F(SharedArena, OneThatIsTooSmallOrGoneIsRefused) {
             "the shared arena has 1000 bytes, this session needs 12288; create a larger arena"),
         std::string::npos)
         << refusal();
-    hearth_arena_destroy(arena_);
-    info.arena = arena_;
+    info.arena = arena_.handle();
+    arena_ = Arena();
     EXPECT_NE(refusal().find("info->arena was destroyed"), std::string::npos) << refusal();
     hearth_arena_destroy(small);
 }

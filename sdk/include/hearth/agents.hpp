@@ -212,9 +212,13 @@ class Agents {
     /// Adds to the score that `is_plateaued` and `reward_shift_detected` monitor; until it is
     /// called they use rewards.
     Status report_score(float amount) { return check(hearth_agents_report_score(handle_, amount)); }
-    /// Adds a demonstration.
+    /// Adds a demonstration by the game itself.
+    Status add_demonstration(AgentId id, std::span<const float> action) {
+        return check(hearth_agents_add_demonstration(handle_, id, action.data()));
+    }
+    /// Adds a demonstration by one of several people.
     /// demonstrator  numbered from 1; 0: the game itself
-    Status add_demonstration(AgentId id, std::span<const float> action, uint32_t demonstrator = 0) {
+    Status add_demonstration(AgentId id, std::span<const float> action, uint32_t demonstrator) {
         return check(
             hearth_agents_add_demonstration_from(handle_, id, action.data(), demonstrator));
     }

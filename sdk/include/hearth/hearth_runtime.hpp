@@ -133,6 +133,58 @@ inline Result<DeviceCaps> get_device_caps(const hearth_device_requirements_info&
 
 #endif
 
+/// HEARTH_VERSION of the loaded library.  Any thread.
+inline uint32_t version() {
+    return hearth_version();
+}
+
+/// Checks that a caller compiled against `header_version` can use the loaded library.  Any thread.
+/// Errors: kUnsupported if the versions differ too much; see hearth_check_version.
+inline Status check_version(uint32_t header_version = HEARTH_VERSION) {
+    return to_status(hearth_check_version(header_version));
+}
+
+/// Build description for bug reports: "hearth 0.1.0 g++ 12.2.0 release".  Any thread.
+inline std::string_view build_info() {
+    return hearth_build_info();
+}
+
+/// The widest instruction set that this machine supports.  Any thread.
+inline hearth_cpu_isa detect_cpu_isa() {
+    return hearth_detect_cpu_isa();
+}
+
+/// Vulkan's name of a single feature bit, such as "bufferDeviceAddress"; "" for anything else.  Any
+/// thread.
+inline std::string_view feature_name(hearth_features one_bit) {
+    return hearth_feature_name(one_bit);
+}
+
+/// Sets the booleans of `features` in the application's pNext chain for vkCreateDevice.
+/// features2  a VkPhysicalDeviceFeatures2 heading the chain (so pEnabledFeatures must be null)
+/// Returns memory of structs that were appended to the chain; it must outlive vkCreateDevice.
+/// Errors: kInvalidArgument if features2 is null or no VkPhysicalDeviceFeatures2.
+inline Result<std::vector<uint64_t>> enable_features(hearth_features features, uint32_t api_version,
+                                                     void* features2) {
+    size_t bytes = 0;
+    HEARTH_TRY(
+        to_status(hearth_enable_features(features, api_version, features2, nullptr, &bytes)));
+    // Never empty: a null pointer would only ask for the size.
+    std::vector<uint64_t> storage(bytes / sizeof(uint64_t) + 1);
+    HEARTH_TRY(to_status(
+        hearth_enable_features(features, api_version, features2, storage.data(), &bytes)));
+    return storage;
+}
+
+/// The features that a device was created with, for hearth_context_create_info::features: the
+/// inverse of enable_features.  Any thread.
+/// chain             VkDeviceCreateInfo::pNext or a tail of it; null for none
+/// enabled_features  VkDeviceCreateInfo::pEnabledFeatures, or null
+inline hearth_features get_enabled_features(const void* chain,
+                                            const void* enabled_features = nullptr) {
+    return hearth_get_enabled_features(chain, enabled_features);
+}
+
 /// Instance extensions to enable, all optional.
 inline Result<hearth_requirements> get_instance_requirements() {
     hearth_requirements out = hearth_requirements_default();
@@ -217,6 +269,32 @@ class Context {
         return result >= 0 ? Status() : to_status(result, error());
     }
     hearth_context* handle_ = nullptr;
+};
+
+/// Scratch memory shared by sessions that never run concurrently: hearth_session_create_info::arena.
+/// Destroy it before the context; its memory is freed only after the sessions that use it.
+class Arena {
+  public:
+    /// bytes  at least hearth_program_info::arena_bytes of each program whose sessions use it
+    /// Errors: kOutOfRange for 0 bytes, and for more than the device or the budget allows.
+    static Result<Arena> create(const Context& context, uint64_t bytes) {
+        Arena made;
+        const hearth_result result = hearth_arena_create(context.handle(), bytes, &made.handle_);
+        if (result != HEARTH_OK) return to_status(result, context.error());
+        return made;
+    }
+    Arena() = default;
+    Arena(Arena&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    Arena& operator=(Arena&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~Arena() { hearth_arena_destroy(handle_); }
+
+    hearth_arena* handle() const { return handle_; }
+
+  private:
+    hearth_arena* handle_ = nullptr;
 };
 
 /// Command buffer and queue of a CPU context.  Destroy it before the context.

@@ -180,12 +180,8 @@ Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceO
     self->features_ = requirements.required_features;
     if (wants_optional) self->features_ |= requirements.optional_features;
     VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
-    size_t storage_bytes = 0;
-    HEARTH_TRY(to_status(hearth_enable_features(self->features_, self->api_version_, &features,
-                                                nullptr, &storage_bytes)));
-    std::vector<uint64_t> storage((storage_bytes + 7) / 8);
-    HEARTH_TRY(to_status(hearth_enable_features(self->features_, self->api_version_, &features,
-                                                storage.data(), &storage_bytes)));
+    HEARTH_ASSIGN(const std::vector<uint64_t> storage,
+                  enable_features(self->features_, self->api_version_, &features));
 
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR statistics{
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR};
