@@ -86,7 +86,7 @@ Status run(const std::string& wish, std::FILE* log) {
         const AgentsStatus status = agents.status();
         const auto length = static_cast<double>(status[AgentMetric::kEpisodeLength]);
         if (frame % 100 == 0)
-            std::fputs(run_log_sample(status, static_cast<double>(frame)).c_str(), log);
+            std::fputs(run_log_sample(agents, static_cast<double>(frame)).c_str(), log);
         if (frame % 500 == 0)
             std::printf("%5d frames: up for %.0f steps\n", static_cast<int>(frame), length);
         if (length >= 475) return {};

@@ -8,7 +8,7 @@
 #include "train/config.hpp"
 #include "train/gradient_reducer.hpp"
 
-#include <hearth/agents/status.hpp>
+#include <hearth/agents/run_log.hpp>
 #include <hearth/brain.hpp>
 
 #include <standalone/program_runner.hpp>
@@ -26,6 +26,7 @@ namespace hearth::train {
 struct Window {
     std::vector<float> end, episode_return;
     std::array<uint32_t, agents::kStatusWords> status{};
+    std::vector<agents::ObservationAtLimit> observations;  ///< those at their limits
 };
 
 /// Runtime settings of one rollout.

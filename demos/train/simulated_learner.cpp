@@ -111,6 +111,7 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
     if (only_acts) entries.resize(1);
     std::unique_ptr<SimulatedLearner> learner(new SimulatedLearner());
     learner->ranks_ = &ranks;
+    learner->schema_ = game.schema;
     learner->normalizes_observations_ = ppo.normalize_observations;
     learner->normalizes_rewards_ = ppo.normalize_rewards;
     learner->recordings_ =
@@ -129,8 +130,8 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
         HEARTH_ASSIGN(learner->learn_, learner->find_entry("learn"));
     }
     HEARTH_ASSIGN(learner->publish_, learner->find_entry("publish"));
-    for (const char* name :
-         {"rollout.end", "rollout.episode_return", "agents.status", "agents.recent"}) {
+    for (const char* name : {"rollout.end", "rollout.episode_return", "agents.status",
+                             "agents.recent", "agents.observation_limits"}) {
         HEARTH_ASSIGN(const uint32_t slot, learner->runner_->program().find_variable(name));
         learner->read_slots_.push_back(slot);
     }
@@ -174,9 +175,9 @@ Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> 
             for (int64_t i = 0; i < recordings_; ++i)
                 HEARTH_TRY(record(commands, rollout_, settings));
             HEARTH_TRY(record(commands, prepare_, settings));
-            hearth_readback_region parts[4];
-            for (size_t i = 0; i < 4; ++i)
-                parts[i] = hearth_readback_of_variable(read_slots_[i], 0, 0);
+            std::vector<hearth_readback_region> parts;
+            for (const uint32_t slot : read_slots_)
+                parts.push_back(hearth_readback_of_variable(slot, 0, 0));
             HEARTH_ASSIGN(const hearth_readback read,
                           runner_->session().record_readback(commands, parts));
             reads.push_back(read);
@@ -196,8 +197,10 @@ Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> 
         Window window;
         std::array<uint32_t, kSavedStatusWords> status;
         std::array<uint32_t, kCounterCount - kSavedCounterCount> recent;
-        const size_t samples =
-            (data->bytes.size() - sizeof status - sizeof recent) / (2 * sizeof(float));
+        std::vector<uint32_t> limits(
+            static_cast<size_t>(observation_limit_words(schema_.frame_size())));
+        const size_t counts = sizeof status + sizeof recent + limits.size() * sizeof(uint32_t);
+        const size_t samples = (data->bytes.size() - counts) / (2 * sizeof(float));
         window.end.resize(samples);
         window.episode_return.resize(samples);
         const std::byte* from = data->bytes.data();
@@ -206,8 +209,11 @@ Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> 
         std::memcpy(window.episode_return.data(), from, samples * sizeof(float));
         from += samples * sizeof(float);
         std::memcpy(status.data(), from, sizeof status);
-        std::memcpy(recent.data(), from + sizeof status, sizeof recent);
+        from += sizeof status;
+        std::memcpy(recent.data(), from, sizeof recent);
+        std::memcpy(limits.data(), from + sizeof recent, limits.size() * sizeof(uint32_t));
         window.status = status_words(status, recent);
+        window.observations = observations_at_limit(schema_, limits);
         runner_->session().release(read);
         out.push_back(std::move(window));
     }
@@ -315,6 +321,8 @@ Result<Window> SimulatedLearner::play_together() {
     HEARTH_ASSIGN(const HostTensor status, runner_->read_variable("agents.status"));
     HEARTH_ASSIGN(const HostTensor recent, runner_->read_variable("agents.recent"));
     window.status = status_words(status.as<uint32_t>(), recent.as<uint32_t>());
+    HEARTH_ASSIGN(const HostTensor limits, runner_->read_variable("agents.observation_limits"));
+    window.observations = observations_at_limit(schema_, limits.as<uint32_t>());
     return window;
 }
 

@@ -56,6 +56,7 @@ class SimulatedLearner final : public Learner {
     Entry rollout_, prepare_, learn_, publish_;
     int64_t recordings_ = 1, items_ = 1;  ///< recordings of rollout, and of learn, per rollout
     std::vector<uint32_t> read_slots_;
+    agents::AgentSpec schema_;
     Cost cost_;
     bool normalizes_observations_ = false, normalizes_rewards_ = false;
 };

@@ -20,7 +20,9 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <set>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -104,8 +106,10 @@ class Trainer {
                 add_episodes(window, returns_);
                 if (is_first())
                     HEARTH_TRY(log_->add(agents::run_log_sample(agents::StatusView(window.status),
-                                                                static_cast<double>(steps_)) +
+                                                                static_cast<double>(steps_),
+                                                                window.observations) +
                                          episode_line(steps_, returns_.mean())));
+                note(window.observations);
             }
             const bool is_due = checkpoint_is_due();
             if (is_due || consensus_is_due()) HEARTH_TRY(learner_->check_consensus());
@@ -123,6 +127,7 @@ class Trainer {
 
   private:
     using Clock = std::chrono::steady_clock;
+    using AtLimit = std::pair<std::string, agents::ObservationLimit>;
 
     std::string file(const char* name) const { return run_.folder + "/" + name; }
     bool is_first() const { return ranks_->rank() == 0; }
@@ -147,6 +152,21 @@ class Trainer {
         const bool is_short = Clock::now() - begun < kUnnoticed;
         windows_at_once_ = is_short ? std::min(2 * windows_at_once_, kMostWindowsAtOnce) : 1;
         return windows;
+    }
+
+    /// Reports each observation at a limit once, if its share does not fall: before the first update
+    /// of the normalization most observations may be at a limit.
+    void note(std::span<const agents::ObservationAtLimit> observations) {
+        std::map<AtLimit, double> shares;
+        for (const agents::ObservationAtLimit& observation : observations) {
+            const AtLimit key(observation.name, observation.limit);
+            shares[key] = observation.share;
+            const auto before = shares_.find(key);
+            const bool falls = before == shares_.end() || observation.share < before->second;
+            if (!falls && is_first() && run_.on_note && noted_.insert(key).second)
+                run_.on_note(agents::observation_warning(observation));
+        }
+        shares_ = std::move(shares);
     }
 
     /// Rank 0's clock decides for all ranks.
@@ -255,6 +275,8 @@ class Trainer {
     int64_t steps_ = 0, windows_ = 0;
     int64_t windows_at_once_ = 1;
     ReturnWindow returns_;
+    std::map<AtLimit, double> shares_;  ///< as of the last rollout
+    std::set<AtLimit> noted_;
     Clock::time_point checkpointed_ = Clock::now();
 };
 

@@ -42,7 +42,8 @@ struct TrainRun {
     std::string folder;    ///< created if missing
     bool resumes = false;  ///< from its checkpoint; if false, an existing one is an error
     std::function<void(const TrainProgress&)> on_progress = {};  ///< on rank 0
-    /// Called for states that a checkpoint of an older version lacks.
+    /// Called for states that a checkpoint of an older version lacks, and once for each observation
+    /// that stays at a limit.
     std::function<void(const std::string& note)> on_note = {};
     /// The ranks that train together; null: this process alone. Rank 0 reads and writes the folder.
     GradientReducer* ranks = nullptr;

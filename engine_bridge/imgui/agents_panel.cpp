@@ -12,12 +12,14 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <utility>
 
 namespace hearth::bridge {
 namespace {
 
-constexpr size_t kMaxSamples = 512, kMaxMarks = 64;
+constexpr size_t kMaxSamples = 512, kMaxMarks = 64, kMaxObservations = 4;
+constexpr float kLeastShare = 0.01f;  // of samples in which an observation was at a limit
 constexpr float kWidth = 360;
 const ImVec4 kDim{0.60f, 0.64f, 0.69f, 1}, kGood{0.61f, 0.88f, 0.54f, 1}, kWarn{1, 0.83f, 0.42f, 1},
     kBad{1, 0.48f, 0.40f, 1};
@@ -71,6 +73,26 @@ void AgentsPanel::add(const AgentsPanelFrame& frame) {
     std::copy_n(status_.metrics, HEARTH_AGENTS_METRICS, sample.values.begin());
     sample.values.back() = static_cast<float>(status_.score);
     samples_.push_back(sample);
+    find_observations_at_limit();
+}
+
+void AgentsPanel::find_observations_at_limit() {
+    at_limit_.clear();
+    const auto add = [&](uint32_t index, float share, const char* format) {
+        if (!(share >= kLeastShare)) return;
+        char text[160];
+        std::snprintf(text, sizeof text, format, hearth_agents_observation_name(agents_, index),
+                      100 * static_cast<double>(share));
+        at_limit_.push_back({text, share});
+    };
+    for (uint32_t i = 0; i < hearth_agents_observation_size(agents_); ++i) {
+        float clamped = 0, unresolved = 0;
+        if (hearth_agents_observation_limits(agents_, i, &clamped, &unresolved) != HEARTH_OK)
+            continue;
+        add(i, clamped, "%s: %.0f %% of samples at the limit");
+        add(i, unresolved, "%s: %.0f %% of samples too far away for an f32");
+    }
+    std::ranges::stable_sort(at_limit_, std::greater(), &AtLimit::share);
 }
 
 void AgentsPanel::mark(std::string text) {
@@ -197,12 +219,16 @@ void AgentsPanel::draw_limits() const {
     row("samples, gradient steps, publications", kDim, "%llu, %llu, %llu",
         counter(HEARTH_AGENTS_SAMPLES), counter(HEARTH_AGENTS_GRADIENT_STEPS),
         counter(HEARTH_AGENTS_PUBLICATIONS));
-    bool is_quiet = status_.rewards_rejected + status_.rollbacks == 0;
+    bool is_quiet = status_.rewards_rejected + status_.rollbacks == 0 && at_limit_.empty();
     for (const hearth_agents_counter limit : kLimitCounters) {
         const unsigned long long count = counter(limit);
         if (count > 0) row(hearth_agents_counter_name(limit), kWarn, "%llu", count);
         is_quiet = is_quiet && count == 0;
     }
+    for (size_t i = 0; i < std::min(at_limit_.size(), kMaxObservations); ++i)
+        ImGui::TextColored(kWarn, "%s", at_limit_[i].text.c_str());
+    if (at_limit_.size() > kMaxObservations)
+        ImGui::TextColored(kWarn, "and %zu more observations", at_limit_.size() - kMaxObservations);
     if (is_quiet) row("safety limits", kDim, "%s", "none exceeded");
     if (status_.rewards_rejected + status_.rollbacks > 0)
         row("rewards rejected, rollbacks", kWarn, "%llu, %llu",

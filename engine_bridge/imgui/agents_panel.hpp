@@ -64,6 +64,11 @@ class AgentsPanel {
         double seconds;
         std::array<float, kCurves> values;
     };
+    /// A float of the observation that was at a limit in a share of the samples.
+    struct AtLimit {
+        std::string text;
+        float share;
+    };
     struct Mark {
         double seconds;
         std::string text;
@@ -73,6 +78,7 @@ class AgentsPanel {
     void draw_head() const;
     void draw_curve();
     void draw_cost() const;
+    void find_observations_at_limit();
     void draw_limits() const;
     void draw_buttons();
     void check(hearth_result result, const char* done);
@@ -85,6 +91,7 @@ class AgentsPanel {
     hearth_agents_status status_;
     AgentsPanelFrame frame_;
     std::vector<Sample> samples_;
+    std::vector<AtLimit> at_limit_;  ///< the largest share first
     std::vector<Mark> marks_;
     double period_ = 0.25;  ///< seconds between samples
     size_t curve_ = kCurves - 1;

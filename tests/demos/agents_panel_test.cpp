@@ -14,7 +14,9 @@
 #include <imgui_internal.h>
 #include <standalone/device.hpp>
 
+#include <cmath>
 #include <optional>
+#include <string>
 
 namespace hearth {
 namespace {
@@ -64,7 +66,7 @@ class AgentsPanelTest : public ::testing::Test {
             ++frame_;
             ASSERT_TRUE(context_.begin_frame(frame_, frame_ - 1).ok());
             agents_.poll();
-            agents_.observation(agent_)[0] = 0.5f;
+            agents_.observation(agent_)[0] = seen_;
             ASSERT_TRUE(agents_.add_reward(agent_, 1).ok());
             Status recorded;
             ASSERT_TRUE(device_
@@ -83,6 +85,21 @@ class AgentsPanelTest : public ::testing::Test {
         panel.draw("brain");
         ImGui::Render();
     }
+    /// All text of the panel, which ImGui copies to its clipboard.
+    std::string text_of(AgentsPanel& panel) {
+        std::string text;
+        ImGuiIO& io = ImGui::GetIO();
+        io.ClipboardUserData = &text;
+        io.SetClipboardTextFn = [](void* out, const char* copied) {
+            *static_cast<std::string*>(out) = copied;
+        };
+        ImGui::NewFrame();
+        ImGui::LogToClipboard();
+        panel.draw("brain");
+        ImGui::LogFinish();
+        ImGui::Render();
+        return text;
+    }
     /// As if it was clicked.
     void press(AgentsPanel& panel, const char* button) {
         ImGuiWindow* const window = ImGui::FindWindowByName("brain");
@@ -99,6 +116,7 @@ class AgentsPanelTest : public ::testing::Test {
     Agents agents_;
     AgentId agent_{};
     uint64_t frame_ = 0;
+    float seen_ = 0.5f;
 };
 
 TEST_F(AgentsPanelTest, ShowsAgentsFromTheFirstFrameOn) {
@@ -121,6 +139,21 @@ TEST_F(AgentsPanelTest, KeepsAsManyPointsOfALongGameAsOfAShortOne) {
     for (int i = 500; i < 20000; ++i) panel.add({.seconds = static_cast<double>(i)});
     draw(panel);
     EXPECT_LT(ImGui::GetDrawData()->TotalVtxCount, 2 * vertices);
+}
+
+TEST_F(AgentsPanelTest, NamesObservationsAtTheirLimits) {
+    AgentsPanel panel(context_.handle(), agents_.handle());
+    play(panel, 6);
+    EXPECT_EQ(text_of(panel).find("at the limit"), std::string::npos) << text_of(panel);
+    seen_ = 1e20f;
+    play(panel, 20);
+    const float share = agents_.observation_limits(0).clamped;
+    EXPECT_GT(share, 0.5f);
+    EXPECT_NE(text_of(panel).find("x[0]: " + std::to_string(std::lround(100 * share)) +
+                                  " % of samples at the limit"),
+              std::string::npos)
+        << text_of(panel);
+    EXPECT_EQ(text_of(panel).find("x[1]"), std::string::npos) << text_of(panel);
 }
 
 TEST_F(AgentsPanelTest, ItsButtonsDoWhatTheySay) {

@@ -192,11 +192,11 @@ class FarObservations : public test::VulkanTest, public ::testing::WithParamInte
     bool warns() {
         const auto words = learner_->runner().read_variable("agents.observation_limits");
         EXPECT_TRUE(words.ok()) << words.status().message();
-        return std::ranges::any_of(
-            observation_warnings(schema_, words->as<uint32_t>()), [](const std::string& warning) {
-                return warning.starts_with("place.x: ") &&
-                       warning.find("too far away for an f32") != std::string::npos;
-            });
+        return std::ranges::any_of(observations_at_limit(schema_, words->as<uint32_t>()),
+                                   [](const ObservationAtLimit& observation) {
+                                       return observation.name == "place.x" &&
+                                              observation.limit == ObservationLimit::kUnresolved;
+                                   });
     }
 
     AgentSpec schema_ = GetParam().schema();

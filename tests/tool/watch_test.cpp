@@ -265,6 +265,57 @@ TEST_F(Watch, WhatAgentsLogIsRead) {
     EXPECT_EQ(s["metrics"].size(), agents::kMetricCount + agents::kCounterCount);
 }
 
+TEST_F(Watch, ObservationsAtTheirLimitsAreNamed) {
+    using agents::ObservationAtLimit;
+    using agents::ObservationLimit;
+    const agents::AgentsStatus status{hearth_agents_status_default()};
+    const auto log = [&](double at, const std::vector<ObservationAtLimit>& observations) {
+        append("run.jsonl", agents::run_log_sample(status, at, observations));
+    };
+    log(60, {{"place.x", ObservationLimit::kClamped, 0.5}});
+    log(120, {{"place.x", ObservationLimit::kClamped, 0.8},
+              {"wolves[2]/place.y", ObservationLimit::kUnresolved, 0.25},
+              {"speed", ObservationLimit::kClamped, 0.9}});
+    append("run.jsonl", "{\"type\":\"bar\",\"at\":121,\"x\":1}\n");
+    const Ran ran = testing::run("watch " + path("run.jsonl"));
+    EXPECT_TRUE(ran.says("place.x: 80 % of samples at the limit")) << ran.text;
+    EXPECT_TRUE(ran.says("wolves[2]/place.y: 25 % of samples too far away for an f32")) << ran.text;
+    EXPECT_FALSE(ran.says("50 %")) << ran.text;
+    const json s = summary("run.jsonl");
+    EXPECT_EQ(s["metrics"]["at_limit/place.x"]["last"], 0.8);
+    EXPECT_EQ(s["metrics"]["unresolved/wolves[2]/place.y"]["last"], 0.25);
+    EXPECT_EQ(s["observations"][0], "speed: 90 % of samples at the limit") << "the largest first";
+    EXPECT_EQ(s["observations"].size(), 3u);
+    EXPECT_EQ(testing::run("watch " + path("run.jsonl") + " --html " + path("run.html")).exit_code,
+              0);
+    EXPECT_NE(text_of("run.html").find("speed: 90 % of samples at the limit, and 2 more"),
+              std::string::npos);
+    {
+        Terminal terminal(path("run.jsonl"));
+        EXPECT_TRUE(terminal.shows("speed: 90 % of samples at the limit, and 2 more"))
+            << terminal.shown();
+        terminal.type("q");
+        EXPECT_EQ(terminal.exit_code(), 0);
+    }
+    log(180, {});
+    EXPECT_TRUE(summary("run.jsonl")["observations"].empty()) << "they are at no limit any more";
+}
+
+TEST_F(Watch, SharesThatAreNoneAreNotReported) {
+    append("run.jsonl",
+           R"({"type":"agents","at":1,"at_limit":{"a":2,"b":-1,"c":null,"d":"0.5","e":[0.5],)"
+           R"("\u001b[2J\u202e":0.5},"unresolved":7})"
+           "\n");
+    const json s = summary("run.jsonl");
+    ASSERT_EQ(s["observations"].size(), 1u) << s.dump();
+    EXPECT_EQ(s["observations"][0].get<std::string>().find('\x1b'), std::string::npos);
+    EXPECT_NE(s["observations"][0].get<std::string>().find("[2J"), std::string::npos);
+    std::string many = R"({"type":"agents","at":2,"at_limit":{"x":0.5)";
+    for (int i = 0; i < 1000; ++i) many += ",\"y" + std::to_string(i) + "\":0.5";
+    append("run.jsonl", many + "}}\n");
+    EXPECT_EQ(summary("run.jsonl")["observations"].size(), 256u);
+}
+
 TEST_F(Watch, LogsOfVersion01AreReadUnderTheNamesOfToday) {
     for (const char* name : {"agents.jsonl", "train.jsonl"}) {
         const Ran ran =

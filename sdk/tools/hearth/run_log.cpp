@@ -8,12 +8,15 @@
 #include "chart.hpp"
 #include "tables.hpp"
 
+#include <hearth/agents/run_log.hpp>
+
 #include <fmt/format.h>
 #include <programs/json.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 namespace hearth::tool {
@@ -78,6 +81,27 @@ void for_each_number(const Json& object, const std::string& prefix, size_t depth
     }
 }
 
+/// Observations of a sample whose share is above 0 and at most 1, the largest first.
+std::vector<std::string> observations_of(const Json& sample) {
+    std::vector<agents::ObservationAtLimit> found;
+    const auto read = [&](std::string_view key, agents::ObservationLimit limit) {
+        const auto shares = sample.find(key);
+        if (shares == sample.end() || !shares->is_object()) return;
+        for (const auto& [name, value] : shares->items())
+            if (const double share = value.is_number() ? value.template get<double>() : 0;
+                share > 0 && share <= 1)
+                found.push_back({shown(name, kMaxNameBytes), limit, share});
+    };
+    read(agents::kAtLimitKey, agents::ObservationLimit::kClamped);
+    read(agents::kUnresolvedKey, agents::ObservationLimit::kUnresolved);
+    std::ranges::stable_sort(found, std::greater(), &agents::ObservationAtLimit::share);
+    found.resize(std::min(found.size(), RunLog::kMaxObservations));
+    std::vector<std::string> texts;
+    for (const agents::ObservationAtLimit& observation : found)
+        texts.push_back(agents::observation_warning(observation));
+    return texts;
+}
+
 }  // namespace
 
 void RunLog::read(std::string_view bytes) {
@@ -110,6 +134,7 @@ void RunLog::read(std::string_view bytes) {
 void RunLog::begin_run() {
     metrics_.clear();
     events_.clear();
+    observations_.clear();
     has_place_ = has_ended_ = false;
     last_at_ = 0;
 }
@@ -158,6 +183,7 @@ void RunLog::read_line(std::string_view line) {
     ++counts_.samples;
     // Other lines belong to the program, which may use the same names for metrics of its own.
     const bool is_of_agents = type == "agents";
+    if (is_of_agents) observations_ = observations_of(json);
     for_each_number(json, "", 0, [&](const std::string& name, double value) {
         add(is_of_agents ? std::string(new_name(name)) : name, at, value);
     });
@@ -243,6 +269,12 @@ Result<bool> RunLogFile::poll() {
         read_bytes_ += static_cast<uint64_t>(size);
     }
     return begins_anew || read_bytes_ != before;
+}
+
+std::string observations_text(const RunLog& log) {
+    const std::vector<std::string>& all = log.observations();
+    if (all.empty()) return "";
+    return all.front() + (all.size() == 1 ? "" : fmt::format(", and {} more", all.size() - 1));
 }
 
 std::string counts_text(const RunLogFile& file) {

@@ -36,7 +36,8 @@ struct Event {
 /// Contents of a log so far; for a file with several runs, the last run.
 class RunLog {
   public:
-    static constexpr size_t kMaxLineBytes = 1 << 20, kMaxMetrics = 256, kMaxEvents = 4096;
+    static constexpr size_t kMaxLineBytes = 1 << 20, kMaxMetrics = 256, kMaxEvents = 4096,
+                            kMaxObservations = 256;
     /// Per metric; beyond it, the points are thinned to at most half as many.
     static constexpr size_t kMaxPoints = 1 << 18;
 
@@ -65,6 +66,9 @@ class RunLog {
     const std::vector<Metric>& metrics() const { return metrics_; }
     const Metric* find(std::string_view name) const;
     const std::vector<Event>& events() const { return events_; }
+    /// Observations at their limits as of the last sample of agents, the largest share first, at
+    /// most kMaxObservations: "place.x: 80 % of samples at the limit".
+    const std::vector<std::string>& observations() const { return observations_; }
     /// True if the last line was an "end".
     bool has_ended() const { return has_ended_; }
     /// Position of the last line.
@@ -81,6 +85,7 @@ class RunLog {
     Counts counts_;
     std::vector<Metric> metrics_;
     std::vector<Event> events_;
+    std::vector<std::string> observations_;
     bool has_ended_ = false, has_place_ = false;
     double last_at_ = 0;
 };
@@ -108,6 +113,8 @@ class RunLogFile {
     uint64_t read_bytes_ = 0, restarts_ = 0;
 };
 
+/// The first of RunLog::observations() and the number of others; "" if there are none.
+std::string observations_text(const RunLog& log);
 /// Summary of the non-zero counts: "1,234 lines, 3 foreign, ...".
 std::string counts_text(const RunLogFile& file);
 

@@ -298,16 +298,19 @@ class Watch {
     }
 
     void draw_head() {
-        std::string title, counts;
+        std::string title, counts, observations;
         for (const RunLogFile& file : files_) {
             const RunLog& log = file.log();
             title += (title.empty() ? "" : "  ") + file.path();
             if (!log.program().empty()) title += " (" + log.program() + ")";
             if (log.has_ended()) title += " ended";
             counts += (counts.empty() ? "" : " | ") + counts_text(file);
+            if (!log.observations().empty()) observations += observations_text(log) + " | ";
         }
         put(0, 0, COLS, title, A_BOLD);
-        put(1, 0, COLS, waits_for_.empty() ? counts : "waiting for " + waits_for_, A_DIM);
+        put(1, 0, COLS, observations, A_BOLD);
+        const int left = std::min(static_cast<int>(observations.size()), COLS);
+        put(1, left, COLS - left, waits_for_.empty() ? counts : "waiting for " + waits_for_, A_DIM);
     }
 
     void draw_list(int width) {

@@ -60,6 +60,7 @@ Json summary_of(const RunLogFile& file) {
             {"non_finite", c.non_finite},
             {"beyond", c.beyond},
             {"cut_bytes", log.cut_bytes()},
+            {"observations", log.observations()},
             {"metrics", std::move(metrics)}};
 }
 
@@ -68,6 +69,8 @@ void print_tables(const std::vector<RunLogFile>& files, const std::vector<std::s
     for (const RunLogFile& file : files) {
         print("{}: {}, up to {} {}\n", file.path(), counts_text(file),
               number_text(file.log().last_at()), file.log().unit());
+        for (const std::string& observation : file.log().observations())
+            print("  {}\n", observation);
         print("  {:<40} {:>8} {:>11} {:>11} {:>11} {:>11}\n", "metric", "count", "first", "last",
               "min", "max");
         for (const Metric& m : file.log().metrics()) {
@@ -103,6 +106,7 @@ Status write_pictures(const std::vector<RunLogFile>& files, const Options& optio
         subtitle += (subtitle.empty() ? "" : " | ") +
                     (file.log().program().empty() ? "" : file.log().program() + ": ") +
                     counts_text(file) + ", by " + file.log().unit();
+        if (!file.log().observations().empty()) subtitle += "; " + observations_text(file.log());
     }
     std::vector<Chart> charts;
     for (const std::string& name : names)

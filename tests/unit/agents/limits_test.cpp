@@ -158,9 +158,9 @@ TEST(Observations, ThoseAtALimitAreCountedByElementAndNamed) {
     store(learner, 1, true, [&](int) { return far; });
     EXPECT_EQ(words_of(learner, "agents.observation_limits"), expected);
 
-    const std::vector<std::string> warnings = observation_warnings(schema, expected);
     std::string all;
-    for (const std::string& warning : warnings) all += warning + "\n";
+    for (const ObservationAtLimit& observation : observations_at_limit(schema, expected))
+        all += observation_warning(observation) + "\n";
     for (const char* part : {"speed[1]: 7 % of samples at the limit",
                              "yaw: ", "wheels[1]/load: ", "others[1]/place.x: "})
         EXPECT_NE(all.find(part), std::string::npos) << part << "\n" << all;
@@ -175,10 +175,10 @@ TEST(Observations, ThoseThatAnF32DoesNotTellApartAreNamed) {
     store(learner, 40, true, [](int i) {
         return std::vector<double>{1e7 + 1e-3 * std::sin(i), 1e7 + 1e4 * std::sin(i), 9.81};
     });
-    const std::vector<std::string> warnings =
-        observation_warnings(schema, words_of(learner, "agents.observation_limits"));
     std::string all;
-    for (const std::string& warning : warnings) all += warning + "\n";
+    for (const ObservationAtLimit& observation :
+         observations_at_limit(schema, words_of(learner, "agents.observation_limits")))
+        all += observation_warning(observation) + "\n";
     EXPECT_NE(all.find("far: 98 % of samples too far away"), std::string::npos) << all;
     EXPECT_EQ(all.find("constant"), std::string::npos) << all;
     // Only while its spread is that of two samples.

@@ -6,7 +6,7 @@
 // compiler library.
 //
 //     std::fputs(run_log_begin("my_game", "seconds").c_str(), log);
-//     every few seconds: std::fputs(run_log_sample(agents.status(), seconds).c_str(), log);
+//     every few seconds: std::fputs(run_log_sample(agents, seconds).c_str(), log);
 
 #pragma once
 
@@ -20,9 +20,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hearth::agents {
+
+/// Keys of a sample whose objects have the shares of samples by name of the observation.
+inline constexpr std::string_view kAtLimitKey = "at_limit", kUnresolvedKey = "unresolved";
 
 namespace detail {
 
@@ -61,11 +65,67 @@ inline std::string run_log_begin(std::string_view program, std::string_view x) {
            ",\"at\":" + detail::json_text(x) + "}\n";
 }
 
+/// A float of the observation that was at a limit in a share of the samples.
+struct ObservationAtLimit {
+    std::string name;  ///< such as "enemies[2]/place.x"
+    ObservationLimit limit = ObservationLimit::kClamped;
+    double share = 0;  ///< of the samples, 0 to 1
+};
+/// Smaller shares are not reported.
+inline constexpr double kLeastShareAtLimit = 0.01;
+
+/// The observations that reach a limit in at least kLeastShareAtLimit of the samples.
+/// words  the state agents.observation_limits after a readback
+inline std::vector<ObservationAtLimit> observations_at_limit(const AgentSpec& schema,
+                                                             std::span<const uint32_t> words) {
+    std::vector<ObservationAtLimit> found;
+    for_each_observation_limit(
+        words, kLeastShareAtLimit, [&](size_t index, ObservationLimit limit, double share) {
+            found.push_back({schema.observation_name(static_cast<int64_t>(index)), limit, share});
+        });
+    return found;
+}
+/// The same of agents, as of their last poll.
+inline std::vector<ObservationAtLimit> observations_at_limit(const Agents& agents) {
+    std::vector<ObservationAtLimit> found;
+    for (uint32_t i = 0; i < agents.observation_size(); ++i) {
+        const Agents::ObservationLimits shares = agents.observation_limits(i);
+        for (const auto& [limit, share] : {std::pair(ObservationLimit::kClamped, shares.clamped),
+                                           {ObservationLimit::kUnresolved, shares.unresolved}})
+            if (static_cast<double>(share) >= kLeastShareAtLimit)
+                found.push_back(
+                    {std::string(agents.observation_name(i)), limit, static_cast<double>(share)});
+    }
+    return found;
+}
+
+/// Describes an observation: "place.x: 80 % of samples at the limit".
+inline std::string observation_warning(const ObservationAtLimit& observation) {
+    return observation.name + ": " + std::to_string(std::lround(100 * observation.share)) +
+           " % of samples " +
+           (observation.limit == ObservationLimit::kClamped
+                ? "at the limit"
+                : "too far away for an f32 to tell them apart; subtract an offset from the "
+                  "observation");
+}
+
 namespace detail {
+
+/// Formats those at one limit as an object of shares by name; "" if there are none.
+inline std::string shares_at_limit(std::string_view key, ObservationLimit limit,
+                                   std::span<const ObservationAtLimit> observations) {
+    std::string object;
+    for (const ObservationAtLimit& observation : observations)
+        if (observation.limit == limit)
+            object += (object.empty() ? "" : ",") + json_text(observation.name) + ":" +
+                      json_number(observation.share);
+    return object.empty() ? "" : "," + json_text(key) + ":{" + object + "}";
+}
 
 /// Formats a line without its end.  AnyStatus has operator[] for metrics and counters.
 template <class AnyStatus>
-std::string sample_line(const AnyStatus& status, double x) {
+std::string sample_line(const AnyStatus& status, double x,
+                        std::span<const ObservationAtLimit> observations) {
     std::string line = "{\"type\":\"agents\",\"at\":" + json_number(x);
     const auto add = [&](std::string_view name, const std::string& number) {
         line += ",\"" + std::string(name) + "\":" + number;
@@ -74,42 +134,33 @@ std::string sample_line(const AnyStatus& status, double x) {
         add(kMetricNames[i], json_number(static_cast<double>(status[static_cast<AgentMetric>(i)])));
     for (size_t i = 0; i < kCounterCount; ++i)
         add(kCounterNames[i], std::to_string(status[static_cast<Counter>(i)]));
-    return line;
+    return line + shares_at_limit(kAtLimitKey, ObservationLimit::kClamped, observations) +
+           shares_at_limit(kUnresolvedKey, ObservationLimit::kUnresolved, observations);
 }
 
 }  // namespace detail
 
 /// Returns a line with all metrics and counters at position `x`, which must not decrease.
-inline std::string run_log_sample(const AgentsStatus& status, double x) {
-    return detail::sample_line(status, x) +
+/// observations  those at their limits: observations_at_limit()
+inline std::string run_log_sample(const AgentsStatus& status, double x,
+                                  std::span<const ObservationAtLimit> observations = {}) {
+    return detail::sample_line(status, x, observations) +
            ",\"minibatch_us_p95\":" + detail::json_number(status.minibatch_us_p95) + "}\n";
 }
+/// Returns a line with all metrics, counters and observations at their limits.
+inline std::string run_log_sample(const Agents& agents, double x) {
+    return run_log_sample(agents.status(), x, observations_at_limit(agents));
+}
 /// As above from the state agents.status, for programs that record entries without the driver.
-inline std::string run_log_sample(const StatusView& status, double x) {
-    return detail::sample_line(status, x) + "}\n";
+inline std::string run_log_sample(const StatusView& status, double x,
+                                  std::span<const ObservationAtLimit> observations = {}) {
+    return detail::sample_line(status, x, observations) + "}\n";
 }
 
 /// Returns a line that marks an event, such as something the player or the game did.
 inline std::string run_log_event(double x, std::string_view text) {
     return "{\"type\":\"event\",\"at\":" + detail::json_number(x) +
            ",\"text\":" + detail::json_text(text) + "}\n";
-}
-
-/// Names the observations that reach a limit in at least 1 % of the samples: "place.x: 80 % of
-/// samples at the limit".  words: the state agents.observation_limits after a readback.
-inline std::vector<std::string> observation_warnings(const AgentSpec& schema,
-                                                     std::span<const uint32_t> words) {
-    std::vector<std::string> warnings;
-    for_each_observation_limit(
-        words, 0.01, [&](size_t index, ObservationLimit limit, double share) {
-            warnings.push_back(schema.observation_name(static_cast<int64_t>(index)) + ": " +
-                               std::to_string(std::lround(100 * share)) + " % of samples " +
-                               (limit == ObservationLimit::kClamped
-                                    ? "at the limit"
-                                    : "too far away for an f32 to tell them apart; subtract an "
-                                      "offset from the observation"));
-        });
-    return warnings;
 }
 
 }  // namespace hearth::agents
