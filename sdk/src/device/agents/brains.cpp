@@ -55,9 +55,10 @@ hearth_result hearth_agents::allocate_snapshots(const hearth_agents_create_info&
         return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
     };
     const std::span<const std::byte> spec = description.spec().bytes();
-    if (!application_data.resize(*allocator, kSpecAt + spec.size())) return out_of_memory();
-    std::memcpy(application_data.data(), &kMagic, sizeof kMagic);
-    std::ranges::copy(spec, application_data.begin() + kSpecAt);
+    if (!description.application_data.resize(*allocator, kSpecAt + spec.size()))
+        return out_of_memory();
+    std::memcpy(description.application_data.data(), &kMagic, sizeof kMagic);
+    std::ranges::copy(spec, description.application_data.begin() + kSpecAt);
     const uint64_t bytes = hearth_program_get_brain_size(program);
     if (info.max_snapshots == 0 || bytes == 0) return HEARTH_OK;
 
@@ -66,8 +67,8 @@ hearth_result hearth_agents::allocate_snapshots(const hearth_agents_create_info&
     hearth_brain_save_info save = hearth_brain_save_info_default();
     save.snapshot = zeros.data();
     save.snapshot_bytes = bytes;
-    save.user_data = application_data.data();
-    save.user_data_size = application_data.size();
+    save.user_data = description.application_data.data();
+    save.user_data_size = description.application_data.size();
     uint64_t most = 0;
     if (const auto r = hearth_brain_encode(program, &save, nullptr, &most); r != HEARTH_OK) {
         error.set("%s", hearth_program_error(program));
@@ -92,8 +93,8 @@ hearth_result hearth_agents::record_load(VkCommandBuffer commands, bool& has_res
                         : hearth_record_reset_variables(used, commands, nullptr, nullptr);
     };
     // The learner first: it does nothing with other weights until the agents have them, too.
-    hearth_session* failed = learner;
-    hearth_result result = record(learner);
+    hearth_session* failed = learner();
+    hearth_result result = record(learner());
     if (result == HEARTH_OK && second_queue.is_used) result = record(failed = session);
     if (result == HEARTH_ERROR_TOO_MANY_IN_FLIGHT && exchange.wait()) return HEARTH_OK;
     exchange.complete();
@@ -117,33 +118,33 @@ hearth_result hearth_agents::record_load(VkCommandBuffer commands, bool& has_res
         step.kind == HEARTH_VARIABLE_STATE;
     restart(has_rollout ? data.collected : 0);
     if (std::exchange(safety.is_of_application, false))
-        safety.last_probe = decisions + Safety::kProbes;
+        safety.last_probe = decision.count + Safety::kProbes;
     has_resumed = data.is_saved_game;
     if (has_resumed) {
         Archive saved = Archive::read(data.state);
         archive(saved);
-        safety.first_sound_decision = decisions + 1;
+        safety.first_sound_decision = decision.count + 1;
     }
     return HEARTH_OK;
 }
 
 void hearth_agents::archive(Archive& archive) {
-    archive(decisions, scores.sum, scores.are_reported, modes.is_frozen, modes.is_closing,
-            modes.wants_shrink_and_perturb, modes.strength);
-    archive.array(hyperparameters.values);
+    archive(decision.count, scores.sum, scores.are_reported, settings.is_frozen,
+            settings.is_closing, settings.wants_shrink_and_perturb, settings.strength);
+    archive.array(settings.hyperparameters);
     roster.archive(archive);
     rollout.archive(archive);
     updates.archive(archive);
     // What was read may be anything.
     if (!std::isfinite(scores.sum)) scores.sum = 0;
-    if (!(modes.strength >= 0 && modes.strength <= 1)) modes.strength = 0;
-    modes.wants_shrink_and_perturb =
-        modes.wants_shrink_and_perturb && entries.shrink_and_perturb.exists;
-    for (uint32_t i = 0; i < hyperparameters.values.size(); ++i) {
+    if (!(settings.strength >= 0 && settings.strength <= 1)) settings.strength = 0;
+    settings.wants_shrink_and_perturb =
+        settings.wants_shrink_and_perturb && entries.shrink_and_perturb.exists;
+    for (uint32_t i = 0; i < settings.hyperparameters.size(); ++i) {
         const HyperparameterView known = description.manifest.hyperparameter(i);
-        const auto value = static_cast<double>(hyperparameters.values[i]);
+        const auto value = static_cast<double>(settings.hyperparameters[i]);
         if (!(value >= known.low && value <= known.high))
-            hyperparameters.values[i] = static_cast<float>(known.value);
+            settings.hyperparameters[i] = static_cast<float>(known.value);
     }
 }
 
@@ -179,7 +180,7 @@ hearth_result hearth_agents::allocate_saved_game() {
 
 hearth_result hearth_agents::record_saved_game(VkCommandBuffer commands) {
     const bool is_cut = rollout.state() != DecisionState::kNone || entries.learn.is_cut() ||
-                        updates.phase() == LearningPhase::kAdvantages || modes.wants_publication;
+                        updates.phase() == LearningPhase::kAdvantages || settings.wants_publication;
     if (saved_game.state() != SavedGameState::kWanted || is_cut) return HEARTH_OK;
     hearth_readback readback = 0;
     const hearth_result result = hearth_record_save_game(session, commands, &readback);
@@ -228,20 +229,20 @@ void hearth_agents::restart(uint32_t collected) {
     roster.restart();
     for (Entry* const entry : {&entries.frame, &entries.advantages, &entries.learn})
         entry->cursor = {};
-    modes.wants_shrink_and_perturb = modes.wants_publication = modes.is_closing = false;
+    settings.wants_shrink_and_perturb = settings.wants_publication = settings.is_closing = false;
     scores.sum = 0;
     progress.reset();
     snapshots.restart_interval();
-    safety.first_sound_decision = decisions + 1;
+    safety.first_sound_decision = decision.count + 1;
     safety.knows_rejections = false;
     safety.last_probe = 0;
 }
 
 hearth_result hearth_agents::record_snapshot(VkCommandBuffer commands) {
-    if (!modes.is_frozen) snapshots.count_record();
+    if (!settings.is_frozen) snapshots.count_record();
     // Periodic snapshots are taken between rollouts, requested ones as soon as possible.  With a
     // second queue the acting session always holds the last publication.
-    const bool is_between = !modes.is_frozen && (!updates.is_learning() || second_queue.is_used);
+    const bool is_between = !settings.is_frozen && (!updates.is_learning() || second_queue.is_used);
     const bool is_due = snapshots.state() == SnapshotState::kWanted ||
                         (snapshots.state() == SnapshotState::kDue && is_between);
     const bool is_cut = rollout.state() != DecisionState::kNone ||
@@ -265,10 +266,11 @@ void hearth_agents::poll_snapshot() {
     if (arrived == HEARTH_NOT_READY) return;
     if (arrived == HEARTH_OK) {
         const uint32_t collected = snapshots.collected();
-        std::memcpy(application_data.data() + kCollectedAt, &collected, sizeof collected);
+        std::memcpy(description.application_data.data() + kCollectedAt, &collected,
+                    sizeof collected);
         save.user_schema_hash = description.schema_hash;
-        save.user_data = application_data.data();
-        save.user_data_size = application_data.size();
+        save.user_data = description.application_data.data();
+        save.user_data_size = description.application_data.size();
         const std::span<std::byte> space = snapshots.space();
         uint64_t bytes = space.size();
         const bool is_encoded =
@@ -331,7 +333,8 @@ hearth_result hearth_agents::load_snapshot(const hearth_agents& from, uint32_t i
     }
     if (&from != this) {
         hearth_messages messages{};
-        const auto r = hearth_brain_check(program, brain.data(), brain.size(), 0, &messages);
+        const auto r = hearth_brain_check(program, brain.data(), brain.size(),
+                                          HEARTH_BRAIN_LIMIT_PARAMS, &messages);
         if (r != HEARTH_OK) {
             error.set("%s", messages.text);
             return r;
@@ -361,7 +364,8 @@ hearth_result hearth_agents::load(std::span<const std::byte> brain) {
         }
         return HEARTH_ERROR_INCOMPATIBLE;
     }
-    if (const auto r = hearth_brain_check(program, brain.data(), brain.size(), 0, &messages);
+    if (const auto r = hearth_brain_check(program, brain.data(), brain.size(),
+                                          HEARTH_BRAIN_LIMIT_PARAMS, &messages);
         r != HEARTH_OK) {
         error.set("%s", messages.text);
         return r;

@@ -94,7 +94,7 @@ hearth_result hearth_agents_create(hearth_context* context, const hearth_agents_
 
 void hearth_agents_destroy(hearth_agents* agents) {
     if (!is_handle(agents)) return;
-    if (agents->learner != agents->session) hearth_session_destroy(agents->learner);
+    hearth_session_destroy(agents->second_queue.learner);
     hearth_session_destroy(agents->session);
     agents->allocator->destroy(agents);
 }
@@ -112,7 +112,8 @@ hearth_result hearth_agents_add(hearth_agents* agents, hearth_agent* out) {
     HEARTH_CHECK_AGENTS(agents);
     HEARTH_CHECK_POINTER(out);
     const bool is_deciding = agents->rollout.state() != DecisionState::kNone;
-    const Roster::Added added = agents->roster.add(agents->decisions + (is_deciding ? 2 : 1), *out);
+    const Roster::Added added =
+        agents->roster.add(agents->decision.count + (is_deciding ? 2 : 1), *out);
     if (added == Roster::Added::kNo) {
         agents->error.set(
             "all %u agents exist; remove one, or make the learner with a larger n_agents",
@@ -177,18 +178,18 @@ hearth_result hearth_agents_find_action(hearth_agents* agents, const char* name,
 
 const char* hearth_agents_observation_name(const hearth_agents* agents, uint32_t index) {
     HEARTH_CHECK_AGENTS_OR("", agents);
-    agents->shown_name.clear();
+    agents->description.shown_name.clear();
     if (index < agents->description.sizes.frame)
-        agents->description.spec().append_observation_name(index, agents->shown_name);
-    return agents->shown_name.c_str();
+        agents->description.spec().append_observation_name(index, agents->description.shown_name);
+    return agents->description.shown_name.c_str();
 }
 
 const char* hearth_agents_action_name(const hearth_agents* agents, uint32_t index) {
     HEARTH_CHECK_AGENTS_OR("", agents);
-    agents->shown_name.clear();
+    agents->description.shown_name.clear();
     if (index < agents->description.sizes.action)
-        agents->description.spec().append_action_name(index, agents->shown_name);
-    return agents->shown_name.c_str();
+        agents->description.spec().append_action_name(index, agents->description.shown_name);
+    return agents->description.shown_name.c_str();
 }
 
 uint64_t hearth_agents_schema_hash(const hearth_agents* agents) {
@@ -386,7 +387,7 @@ hearth_result hearth_agents_set_hyperparameter(hearth_agents* agents, const char
                               value, known.low, known.high);
             return HEARTH_ERROR_INVALID_ARGUMENT;
         }
-        agents->hyperparameters.values[i] = static_cast<float>(value);
+        agents->settings.hyperparameters[i] = static_cast<float>(value);
         return HEARTH_OK;
     }
     agents->error.set("no runtime hyperparameter '%s'; there %s", name,
@@ -409,8 +410,8 @@ hearth_result hearth_agents_shrink_and_perturb(hearth_agents* agents, double str
         return agents->entries.shrink_and_perturb.exists ? HEARTH_ERROR_INVALID_ARGUMENT
                                                          : HEARTH_ERROR_UNSUPPORTED;
     }
-    agents->modes.strength = static_cast<float>(strength);
-    agents->modes.wants_shrink_and_perturb = true;
+    agents->settings.strength = static_cast<float>(strength);
+    agents->settings.wants_shrink_and_perturb = true;
     agents->progress.reset();
     return HEARTH_OK;
 }
@@ -477,9 +478,9 @@ void hearth_agents_reset_brain(hearth_agents* agents) {
 
 void hearth_agents_freeze(hearth_agents* agents, uint32_t frozen) {
     HEARTH_CHECK_AGENTS_OR(, agents);
-    if ((frozen != 0) == agents->modes.is_frozen) return;
-    agents->modes.is_frozen = frozen != 0;
-    agents->modes.is_closing = agents->modes.is_frozen && !agents->description.has_memory;
+    if ((frozen != 0) == agents->settings.is_frozen) return;
+    agents->settings.is_frozen = frozen != 0;
+    agents->settings.is_closing = agents->settings.is_frozen && !agents->description.has_memory;
 }
 
 namespace {
@@ -587,7 +588,7 @@ hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agent
     out->decision_us_p95 = agents->entries.frame.cost.us();
     out->update_frames = agents->budget.frames();
     out->update_frames_over_budget = agents->budget.frames_over();
-    out->frozen = agents->modes.is_frozen ? 1 : 0;
+    out->frozen = agents->settings.is_frozen ? 1 : 0;
     out->snapshots = agents->snapshots.count();
     out->is_plateaued = agents->progress.is_stuck() ? 1 : 0;
     out->reward_shift_detected = agents->progress.has_changed() ? 1 : 0;
@@ -600,7 +601,7 @@ hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agent
     out->snapshot_phase = agents->snapshots.is_requested()   ? HEARTH_AGENTS_SNAPSHOT_PENDING
                           : agents->snapshots.is_in_flight() ? HEARTH_AGENTS_SNAPSHOT_IN_FLIGHT
                                                              : HEARTH_AGENTS_SNAPSHOT_NONE;
-    out->decisions = agents->decisions;
+    out->decisions = agents->decision.count;
     out->rollouts = updates.rollouts();
     out->rewards_rejected = agents->scores.rewards_rejected;
     out->frame_number = agents->readbacks.status_frame_number();

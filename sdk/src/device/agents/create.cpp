@@ -137,41 +137,47 @@ hearth_result hearth_agents::check_program() {
         std::string_view name;
         uint32_t* index;
         hearth_variable_info* info;
-    } variables[] = {{manifest.name(ManifestName::kLastAction), &action_variable, &action},
-                     {manifest.name(ManifestName::kStatus), &status_variable, &status}};
+    } variables[] = {
+        {manifest.name(ManifestName::kLastAction), &description.action_variable, &action},
+        {manifest.name(ManifestName::kStatus), &description.status_variable, &status}};
     for (const auto& v : variables) {
         if (find_variable(program, v.name, v.index) != HEARTH_OK) {
-            error.set("the program has no state '%.*s'", static_cast<int>(v.name.size()),
-                      v.name.data());
+            error.set("the program has no state '%.*s'; cook the package again",
+                      static_cast<int>(v.name.size()), v.name.data());
             return HEARTH_ERROR_INCOMPATIBLE;
         }
         (void)hearth_program_get_variable(program, *v.index, v.info);
     }
     const uint64_t action_bytes = uint64_t{4} * sizes.agents * sizes.action;
     if (action.bytes != action_bytes || action.device_dtype != HEARTH_F32) {
-        error.set("state '%s' has %llu bytes, expected %llu: %zu floats for each of %u agents",
-                  action.name, wide(action.bytes), wide(action_bytes), sizes.action, sizes.agents);
+        error.set(
+            "state '%s' has %llu bytes, expected %llu: %zu floats for each of %u agents; cook the "
+            "package again",
+            action.name, wide(action.bytes), wide(action_bytes), sizes.action, sizes.agents);
         return HEARTH_ERROR_INCOMPATIBLE;
     }
     if (status.bytes % 4 != 0 || !Readbacks::is_status_size(status.bytes / 4)) {
-        error.set("state '%s' has %llu bytes, expected %zu for %zu metrics and up to %zu counters",
-                  status.name, wide(status.bytes), 4 * kSavedStatusWords, kMetricCount,
-                  kSavedCounterCount);
+        error.set(
+            "state '%s' has %llu bytes, expected %zu for %zu metrics and up to %zu counters; cook "
+            "the package again",
+            status.name, wide(status.bytes), 4 * kSavedStatusWords, kMetricCount,
+            kSavedCounterCount);
         return HEARTH_ERROR_INCOMPATIBLE;
     }
     hearth_variable_info limits = hearth_variable_info_default();
     description.has_limits =
-        find_variable(program, "agents.observation_limits", &limits_variable) == HEARTH_OK &&
-        hearth_program_get_variable(program, limits_variable, &limits) == HEARTH_OK &&
+        find_variable(program, "agents.observation_limits", &description.limits_variable) ==
+            HEARTH_OK &&
+        hearth_program_get_variable(program, description.limits_variable, &limits) == HEARTH_OK &&
         limits.bytes ==
             4 * static_cast<uint64_t>(observation_limit_words(static_cast<int64_t>(sizes.frame)));
     hearth_variable_info recent = hearth_variable_info_default();
     description.has_recent =
-        find_variable(program, "agents.recent", &recent_variable) == HEARTH_OK &&
-        hearth_program_get_variable(program, recent_variable, &recent) == HEARTH_OK;
+        find_variable(program, "agents.recent", &description.recent_variable) == HEARTH_OK &&
+        hearth_program_get_variable(program, description.recent_variable, &recent) == HEARTH_OK;
     if (recent.bytes % 4 != 0 || !Readbacks::is_recent_size(recent.bytes / 4)) {
-        error.set("state '%s' has %llu bytes, expected at most %zu", recent.name,
-                  wide(recent.bytes), 4 * Readbacks::kRecentWords);
+        error.set("state '%s' has %llu bytes, expected at most %zu; cook the package again",
+                  recent.name, wide(recent.bytes), 4 * Readbacks::kRecentWords);
         return HEARTH_ERROR_INCOMPATIBLE;
     }
     if (manifest.n_steps() > 0) return HEARTH_OK;
@@ -223,9 +229,9 @@ hearth_result hearth_agents::allocate(const hearth_agents_create_info& info) {
     const Sizes& sizes = description.sizes;
     hearth_variable_info status = hearth_variable_info_default(),
                          recent = hearth_variable_info_default();
-    (void)hearth_program_get_variable(program, status_variable, &status);
+    (void)hearth_program_get_variable(program, description.status_variable, &status);
     if (description.has_recent)
-        (void)hearth_program_get_variable(program, recent_variable, &recent);
+        (void)hearth_program_get_variable(program, description.recent_variable, &recent);
     const uint32_t in_flight = recorded_frames(info);
     Schedule schedule;
     schedule.n_steps = manifest.n_steps();
@@ -243,15 +249,15 @@ hearth_result hearth_agents::allocate(const hearth_agents_create_info& info) {
                            to_size(status.bytes / sizeof(uint32_t)),
                            to_size(recent.bytes / sizeof(uint32_t)),
                            description.has_limits ? 2 * sizes.frame + 1 : 0) &&
-        hyperparameters.values.resize(*allocator, manifest.hyperparameter_count()) &&
-        hyperparameters.recorded.resize(*allocator, manifest.hyperparameter_count());
+        settings.hyperparameters.resize(*allocator, manifest.hyperparameter_count()) &&
+        settings.recorded.resize(*allocator, manifest.hyperparameter_count());
     if (!is_made) {
         error.set("out of memory for %u agents", sizes.agents);
         return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
     }
     for (uint32_t i = 0; i < manifest.hyperparameter_count(); ++i)
-        hyperparameters.values[i] = static_cast<float>(manifest.hyperparameter(i).value);
-    std::ranges::copy(hyperparameters.values, hyperparameters.recorded.begin());
+        settings.hyperparameters[i] = static_cast<float>(manifest.hyperparameter(i).value);
+    std::ranges::copy(settings.hyperparameters, settings.recorded.begin());
     progress = ProgressMonitor(info.progress_window);
     return HEARTH_OK;
 }
@@ -279,14 +285,14 @@ hearth_result hearth_agents::find_entries() {
                                       {"mask", shown.mask.data(), 0, mask},
                                       {"action", shown.action.data(), 0, action},
                                       {"demonstrator", shown.demonstrator.data(), 0, 4}};
-    const HostInput strength[] = {{"strength", &modes.strength, 4, 0}};
+    const HostInput strength[] = {{"strength", &settings.strength, 4, 0}};
     Array<HostInput> learn_inputs;
     if (!learn_inputs.resize(*allocator, manifest.hyperparameter_count())) {
         error.set("out of memory for %u hyperparameters", manifest.hyperparameter_count());
         return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
     }
     for (uint32_t i = 0; i < manifest.hyperparameter_count(); ++i)
-        learn_inputs[i] = {manifest.hyperparameter(i).name, &hyperparameters.recorded[i], 4, 0};
+        learn_inputs[i] = {manifest.hyperparameter(i).name, &settings.recorded[i], 4, 0};
 
     const bool is_clone = manifest.algorithm() == Algorithm::kBehaviorCloning;
     const struct {
@@ -372,7 +378,6 @@ hearth_result hearth_agents::create_sessions(const hearth_agents_create_info& in
         error.set("%s", hearth_context_error(context));
         return r;
     }
-    learner = session;
     if (info.use_separate_learning_queue == 0) return HEARTH_OK;
     if (info.enable_saved_games != 0) {
         error.set("saved games need one queue; leave out use_separate_learning_queue");
@@ -389,8 +394,8 @@ hearth_result hearth_agents::create_sessions(const hearth_agents_create_info& in
     }
     create.readback_bytes = 0;
     create.upload_bytes = brain + (1u << 16);
-    if (const auto r = hearth_session_create(context, &create, &learner); r != HEARTH_OK) {
-        learner = session;
+    if (const auto r = hearth_session_create(context, &create, &second_queue.learner);
+        r != HEARTH_OK) {
         error.set("%s", hearth_context_error(context));
         return r;
     }

@@ -40,7 +40,7 @@ hearth_result hearth_agents::fail(hearth_result result, const hearth_session* fa
 
 bool hearth_agents::stores() const {
     if (updates.is_collection_paused()) return false;
-    return !modes.is_frozen || modes.is_closing || description.has_memory;
+    return !settings.is_frozen || settings.is_closing || description.has_memory;
 }
 
 // --- A frame ---
@@ -77,10 +77,10 @@ hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
     if (entries.store.exists)
         if (const auto r = record_demonstrations(commands); r != HEARTH_OK) return r;
     const bool may_learn =
-        !modes.is_frozen && (info.learning_budget_us > 0 || updates.is_flushing());
-    const bool wants_to_shrink = modes.wants_shrink_and_perturb;
+        !settings.is_frozen && (info.learning_budget_us > 0 || updates.is_flushing());
+    const bool wants_to_shrink = settings.wants_shrink_and_perturb;
     if (const auto r = record_learning(commands, may_learn); r != HEARTH_OK) return r;
-    last_frame.has_shrunk = wants_to_shrink && !modes.wants_shrink_and_perturb;
+    last_frame.has_shrunk = wants_to_shrink && !settings.wants_shrink_and_perturb;
     if (const auto r = record_snapshot(commands); r != HEARTH_OK) return r;
     if (const auto r = record_saved_game(commands); r != HEARTH_OK) return r;
     if (last_frame.has_decided) read_back(commands);
@@ -102,7 +102,7 @@ hearth_result hearth_agents::begin_record(const hearth_agents_record_info& info)
         return HEARTH_ERROR_INVALID_STATE;
     }
     second_queue.commands = info.learning_command_buffer;
-    for (hearth_session* const used : {session, learner}) {
+    for (hearth_session* const used : {session, learner()}) {
         hearth_session_status status = hearth_session_status_default();
         (void)hearth_session_get_status(used, &status);
         if (status.is_initialized != 0) continue;
@@ -121,7 +121,7 @@ void hearth_agents::repeat_discarded(uint64_t frame_number) {
     if (last.number != frame_number) return;
     if (last.has_decided)
         for (uint32_t i = 0; i < roster.capacity(); ++i) rollout.possess(i);
-    if (last.has_shrunk) modes.wants_shrink_and_perturb = true;
+    if (last.has_shrunk) settings.wants_shrink_and_perturb = true;
     if (exchange.state() == LoadState::kNone) exchange.repeat(last.loaded);
 }
 
@@ -145,7 +145,7 @@ hearth_result hearth_agents::run(VkCommandBuffer commands, Entry& entry, uint64_
     if (is_frame && decision.has_agent_count) record.indirect_batch_buffer = &decision.agent_count;
     if (&entry == &entries.learn || &entry == &entries.advantages)
         record.occupancy_priority = occupancy_priority(budget.priority());
-    hearth_session* const used = entry.is_learners ? learner : session;
+    hearth_session* const used = entry.is_learners ? learner() : session;
     const hearth_result result = hearth_record(used, &record, &entry.cursor);
     return result < 0 ? fail(result, used) : result;
 }
@@ -227,7 +227,7 @@ hearth_result hearth_agents::record_decision(VkCommandBuffer commands, bool has_
         if (updates.phase() == LearningPhase::kAdvantages && !second_queue.is_used)
             if (const auto r = record_advantages(commands, true); r != HEARTH_OK) return r;
         decision.is_wanted = false;
-        if (rollout.pack(roster, {stores(), modes.is_closing}).rows == 0) return HEARTH_OK;
+        if (rollout.pack(roster, {stores(), settings.is_closing}).rows == 0) return HEARTH_OK;
     }
     const hearth_result result = run(commands, frame, rollout.packed().rows, limits);
     if (result != HEARTH_OK && result != HEARTH_INCOMPLETE) {
@@ -245,11 +245,11 @@ hearth_result hearth_agents::record_decision(VkCommandBuffer commands, bool has_
 void hearth_agents::start_decision() {
     rollout.start();
     roster.start_decision();
-    modes.is_closing = false;
+    settings.is_closing = false;
     const Rollout::Packed& packed = rollout.packed();
     // Observations that are not finite give such actions by any weights.
     const float* const observed = rollout.rows().observation.data();
-    if (decisions < safety.last_probe &&
+    if (decision.count < safety.last_probe &&
         (decision.input_count > 0 ||
          !std::all_of(observed, observed + packed.rows * description.sizes.observation,
                       [](float x) { return std::isfinite(x); })))
@@ -263,12 +263,12 @@ void hearth_agents::start_decision() {
 
 /// Completes a decision.  Agents may have joined or left since it began.
 void hearth_agents::finish_decision() {
-    ++decisions;
+    ++decision.count;
     last_frame.has_decided = true;
     updates.count_decision(rollout.has_outcomes() ? rollout.packed().transitions : 0);
     const Rows& rows = rollout.rows();
     for (uint32_t r = 0; r < rollout.packed().rows; ++r)
-        roster.decided({rows.id[r], rows.generation[r]}, decisions);
+        roster.decided({rows.id[r], rows.generation[r]}, decision.count);
     rollout.finish();
 }
 
@@ -279,13 +279,13 @@ hearth_result hearth_agents::record_demonstrations(VkCommandBuffer commands) {
     for (uint32_t i = 0; i < roster.capacity(); ++i) {
         if (demonstrations.state(i) != DemonstrationState::kGiven) continue;
         if (!is_clone) rollout.possess(i);
-        if (modes.is_frozen)
+        if (settings.is_frozen)
             demonstrations.clear(i);
         else
             demonstrations.capture(i, rollout.observation(i), rollout.mask(i));
     }
     const bool is_cut = entries.learn.is_cut() || entries.advantages.is_cut();
-    if (modes.is_frozen || (is_cut && !second_queue.is_used)) return HEARTH_OK;
+    if (settings.is_frozen || (is_cut && !second_queue.is_used)) return HEARTH_OK;
     const uint32_t rows = demonstrations.pack();
     if (rows == 0) return HEARTH_OK;
     const hearth_result result = run(commands, entries.store, rows);
@@ -306,14 +306,14 @@ void hearth_agents::read_back(VkCommandBuffer commands) {
         return hearth_record_readback(session, &info, &readback) == HEARTH_OK ? readback : 0;
     };
     Readbacks::InFlight r;
-    r.decision = decisions;
-    r.actions = record(action_variable);
-    r.status = record(status_variable);
-    if (description.has_recent) r.recent = record(recent_variable);
+    r.decision = decision.count;
+    r.actions = record(description.action_variable);
+    r.status = record(description.status_variable);
+    if (description.has_recent) r.recent = record(description.recent_variable);
     // They change slowly, and may be larger than everything else.
     constexpr uint64_t kLimitsInterval = 16;
-    if (description.has_limits && decisions % kLimitsInterval == 0)
-        r.limits = record(limits_variable);
+    if (description.has_limits && decision.count % kLimitsInterval == 0)
+        r.limits = record(description.limits_variable);
     readbacks.push(r);
 }
 
@@ -322,7 +322,7 @@ void hearth_agents::measure() {
     const auto is_of = [&](const Entry& entry) {
         return entry.exists && timings.entry == entry.index;
     };
-    for (hearth_session* const used : {session, learner}) {
+    for (hearth_session* const used : {session, learner()}) {
         while (hearth_session_next_timings(used, &timings) == HEARTH_OK) {
             const double us = timings.total_ns * 1e-3;
             const bool is_publication = is_of(entries.publish);

@@ -56,7 +56,7 @@ inline constexpr uint32_t kMaxRecordings = 2 * kMaxLearningRecordings + 5;  ///<
 
 hearth_result result_of(StatusCode code);
 
-/// The manifest, owned.
+/// The manifest, owned, and what it says of the program.
 struct Description {
     Array<std::byte> bytes;
     AgentManifestView manifest;
@@ -66,6 +66,9 @@ struct Description {
     bool has_limits = false;         ///< the program counts observations at their limits
     bool has_recent = false;         ///< counters in agents.recent
     bool has_demonstrators = false;  ///< demonstrations name their demonstrator
+    uint32_t action_variable = 0, status_variable = 0, recent_variable = 0, limits_variable = 0;
+    Array<std::byte> application_data;  ///< inside brains: see brains.cpp
+    mutable SpecText shown_name;
 
     const AgentSpecView& spec() const { return manifest.spec(); }
 };
@@ -85,6 +88,7 @@ struct DecisionOptions {
     bool has_agent_count = false;
     uint32_t frames_left = 1;  ///< remaining, of the latency that the application allows
     float exploration = 1;
+    uint64_t count = 0;  ///< of decisions, completely recorded
 
     bool is_best_effort() const { return frames_left == HEARTH_AGENTS_BEST_EFFORT; }
 };
@@ -97,13 +101,9 @@ struct LastFrame {
     LoadState loaded = LoadState::kNone;
 };
 
-/// Hyperparameters as set by the application, and those of the minibatch being recorded.
-struct Hyperparameters {
-    Array<float> values, recorded;
-};
-
 /// Requests and modes.
-struct Modes {
+struct Settings {
+    Array<float> hyperparameters, recorded;  ///< `recorded`: of the minibatch being recorded
     bool is_frozen = false;
     bool is_closing = false;  ///< frozen; the last outcomes are not stored yet
     bool wants_shrink_and_perturb = false;
@@ -143,9 +143,6 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth_context* context = nullptr;
     const hearth_program* program = nullptr;
     hearth_session* session = nullptr;
-    hearth_session* learner = nullptr;  ///< the session that learns: `session`, or one of its own
-    uint32_t action_variable = 0, status_variable = 0, recent_variable = 0, limits_variable = 0;
-    hearth::Array<std::byte> application_data;  ///< inside brains: see brains.cpp
 
     hearth::agents::Description description;
     hearth::agents::Entries entries;
@@ -155,20 +152,23 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth::agents::DecisionOptions decision;
     hearth::agents::Updates updates;
     hearth::agents::LearningBudget budget;
-    hearth::agents::Hyperparameters hyperparameters;
     hearth::agents::Snapshots snapshots;
     hearth::agents::SavedGame saved_game;
     hearth::agents::Exchange exchange;
     hearth::agents::Readbacks readbacks;
     hearth::agents::SecondQueue second_queue;
     hearth::agents::ProgressMonitor progress;
-    hearth::agents::Modes modes;
+    hearth::agents::Settings settings;
     hearth::agents::Scores scores;
     hearth::agents::Safety safety;
-    uint64_t decisions = 0;  ///< completely recorded
     hearth::agents::LastFrame last_frame;
-    mutable hearth::agents::SpecText error, shown_name;
+    mutable hearth::agents::SpecText error;
     mutable hearth::agents::CallState call;
+
+    /// The session that learns.
+    hearth_session* learner() const {
+        return second_queue.learner != nullptr ? second_queue.learner : session;
+    }
 
     // create.cpp
     /// Sets `error` if it fails.

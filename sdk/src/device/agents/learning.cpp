@@ -30,11 +30,11 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
     // samples that have waited touch neither; shrink and perturb, other updates and hand-overs do.
     const bool is_deciding = rollout.state() != DecisionState::kNone;
     const bool is_paced = updates.schedule().is_paced();
-    if (modes.wants_shrink_and_perturb && !is_deciding)
+    if (settings.wants_shrink_and_perturb && !is_deciding)
         if (const auto r = record_shrink_and_perturb(commands); r != HEARTH_OK) return r;
     if (!may_learn || (!updates.schedule().is_sliceable() && is_deciding)) return HEARTH_OK;
     const VkCommandBuffer used = second_queue.is_used ? second_queue.commands : commands;
-    if (modes.wants_publication) {
+    if (settings.wants_publication) {
         if (used == nullptr || (is_deciding && !second_queue.is_used)) return HEARTH_OK;
         if (const auto r = publish(used); r != HEARTH_OK) return r;
     }
@@ -62,7 +62,7 @@ hearth_result hearth_agents::record_shrink_and_perturb(VkCommandBuffer commands)
             : !entries.learn.is_cut() && updates.phase() != LearningPhase::kAdvantages;
     if (!is_between) return HEARTH_OK;
     if (const auto r = run(commands, entries.shrink_and_perturb, 1); r != HEARTH_OK) return r;
-    modes.wants_shrink_and_perturb = false;
+    settings.wants_shrink_and_perturb = false;
     return second_queue.is_used ? copy_learned(commands) : HEARTH_OK;
 }
 
@@ -137,12 +137,12 @@ hearth_result hearth_agents::record_samples(VkCommandBuffer commands, bool& is_r
 
 /// Publishes, and returns the learner.  If that fails, a later record repeats it.
 hearth_result hearth_agents::publish(VkCommandBuffer commands) {
-    modes.wants_publication = true;
+    settings.wants_publication = true;
     if (const auto r = run(commands, entries.publish, 1); r != HEARTH_OK) return r;
     budget.spend(budget.publish_us());
     if (second_queue.is_used)
         if (const auto r = hand_over(commands, Turn::kToActing); r != HEARTH_OK) return r;
-    modes.wants_publication = false;
+    settings.wants_publication = false;
     return HEARTH_OK;
 }
 
@@ -167,8 +167,7 @@ hearth_result hearth_agents::record_updates(VkCommandBuffer commands) {
         // Publication follows at once, and must wait for a sliced decision.
         if (!is_recorded || (updates.is_publication_next() && is_deciding)) break;
         ++n;
-        if (!learn.is_cut())
-            std::ranges::copy(hyperparameters.values, hyperparameters.recorded.begin());
+        if (!learn.is_cut()) std::ranges::copy(settings.hyperparameters, settings.recorded.begin());
         const Position before = learn.position();
         const hearth_result result = run(commands, learn, 1, limits);
         if (result != HEARTH_OK && result != HEARTH_INCOMPLETE) return result;

@@ -70,9 +70,9 @@ bool hearth_agents::has_arrived() const {
 /// Records one half of a queue ownership transfer: the release or the acquire.
 hearth_result hearth_agents::transfer(VkCommandBuffer commands, bool to_learning) {
     const uint32_t acting = HEARTH_QUEUE_FAMILY_SAME, learning = second_queue.family;
-    const auto r = hearth_record_queue_transfer(learner, commands, to_learning ? acting : learning,
-                                                to_learning ? learning : acting);
-    return r == HEARTH_OK ? r : fail(r, learner);
+    const auto r = hearth_record_queue_transfer(
+        learner(), commands, to_learning ? acting : learning, to_learning ? learning : acting);
+    return r == HEARTH_OK ? r : fail(r, learner());
 }
 
 /// Releases the learner's session to the other queue, after what `commands` contain for it.
@@ -107,7 +107,7 @@ hearth_result hearth_agents::record_turn(VkCommandBuffer commands) {
 /// load.  If that fails, the next record does it before anything else.
 hearth_result hearth_agents::copy_learned(VkCommandBuffer commands) {
     const auto r =
-        hearth_record_copy_variables(session, learner, commands, second_queue.learned.data(),
+        hearth_record_copy_variables(session, learner(), commands, second_queue.learned.data(),
                                      static_cast<uint32_t>(second_queue.learned.size()));
     second_queue.has_learned = r != HEARTH_OK;
     return r == HEARTH_OK ? r : fail(r, session);
@@ -117,9 +117,9 @@ hearth_result hearth_agents::copy_learned(VkCommandBuffer commands) {
 hearth_result hearth_agents::hand_samples_over(VkCommandBuffer commands) {
     hearth_result r = HEARTH_OK;
     if (!second_queue.has_samples)
-        r = hearth_record_copy_variables(learner, session, commands, second_queue.sampled.data(),
+        r = hearth_record_copy_variables(learner(), session, commands, second_queue.sampled.data(),
                                          static_cast<uint32_t>(second_queue.sampled.size()));
-    if (r != HEARTH_OK) return fail(r, learner);
+    if (r != HEARTH_OK) return fail(r, learner());
     second_queue.has_samples = true;
     for (const uint32_t index : second_queue.taken) {
         hearth_variable_info variable = hearth_variable_info_default();

@@ -32,6 +32,7 @@ enum class Turn : uint8_t {
 
 struct SecondQueue {
     bool is_used = false;
+    hearth_session* learner = nullptr;  ///< the session that learns; null: the one that acts
     uint32_t family = HEARTH_QUEUE_FAMILY_SAME;
     Turn turn = Turn::kActing;
     uint64_t turn_frame_number = 0;      ///< of the hand-over
