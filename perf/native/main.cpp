@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <functional>
 #include <map>
 
 namespace hearth::perf {
@@ -83,20 +84,58 @@ NetworkRun policy_2x64(Row& row) {
     return run;
 }
 
-struct NamedNetwork {
-    const char* name;
-    NetworkRun (*make)(Row& row);
+/// A convolution of one layer with bias and relu.
+struct ConvLayer {
+    int64_t images;
+    Shape x, w;  ///< x: of one image
+    ConvOptions options;
+
+    NetworkRun operator()(Row& row) const {
+        NetworkRun run{.trace = std::make_unique<Trace>("run"), .rows = images};
+        Shape batch = x;
+        batch.insert(0, kBatch);
+        const Tensor weights = run.trace->param("w", w), bias = run.trace->param("b", {w[0]});
+        const Tensor y = conv(run.trace->input("x", batch), weights, bias, options);
+        run.trace->output("y", relu(y));
+        run.inputs = {{"x", random_tensor("x", batch.resolve(1))}};
+        row.flops = 2.0 * static_cast<double>(y.shape().element_count(images)) *
+                    static_cast<double>(w.element_count(1) / w[0].count);
+        return run;
+    }
 };
 
-constexpr NamedNetwork kNetworks[] = {{"mlp_infer_b256_f32", mlp_infer_network},
-                                      {"mlp_train_b256_f32", mlp_train_network},
-                                      {"mlp_tanh_infer_b256_f32", mlp_tanh_infer},
-                                      {"mlp_tanh_train_b256_f32", mlp_tanh_train},
-                                      {"policy_2x64_b1", policy_2x64},
-                                      {"ppo_step", ppo_network},
-                                      {"digits_train_b32", digits_train_network},
-                                      {"mobilenet_v2_b1_f32", mobilenet_v2_network},
-                                      {"squeezenet_b1_f32", squeezenet_network}};
+struct NamedNetwork {
+    std::string name;
+    std::function<NetworkRun(Row& row)> make;
+};
+
+const NamedNetwork kNetworks[] = {
+    {"mlp_infer_b256_f32", mlp_infer_network},
+    {"mlp_train_b256_f32", mlp_train_network},
+    {"mlp_tanh_infer_b256_f32", mlp_tanh_infer},
+    {"mlp_tanh_train_b256_f32", mlp_tanh_train},
+    {"policy_2x64_b1", policy_2x64},
+    {"ppo_step", ppo_network},
+    {"digits_train_b32", digits_train_network},
+    {"mobilenet_v2_b1_f32", mobilenet_v2_network},
+    {"squeezenet_b1_f32", squeezenet_network},
+    // Sizes on both sides of 2^20 elements of windows.
+    {"conv_96_48_34", ConvLayer{1, {96, 34, 34}, {48, 96, 3, 3}, {.pad_begin = {1}}}},
+    {"conv_96_48_35", ConvLayer{1, {96, 35, 35}, {48, 96, 3, 3}, {.pad_begin = {1}}}},
+    {"conv_16_16_128", ConvLayer{1, {16, 128, 128}, {16, 16, 3, 3}, {.pad_begin = {1}}}},
+    {"conv_16_16_64_5x5", ConvLayer{1, {16, 64, 64}, {16, 16, 5, 5}, {.pad_begin = {2}}}},
+    {"conv_16_16_64_7x7", ConvLayer{1, {16, 64, 64}, {16, 16, 7, 7}, {.pad_begin = {3}}}},
+    {"conv_8_16_3x39", ConvLayer{1, {8, 96, 264}, {16, 8, 3, 39}, {.pad_begin = {1, 19}}}},
+    // The first and three more layers of a ResNet.
+    {"conv_3_64_224_7x7_s2",
+     ConvLayer{1, {3, 224, 224}, {64, 3, 7, 7}, {.strides = {2}, .pad_begin = {3}}}},
+    {"conv_64_64_56", ConvLayer{1, {64, 56, 56}, {64, 64, 3, 3}, {.pad_begin = {1}}}},
+    {"conv_64_128_56_s2",
+     ConvLayer{1, {64, 56, 56}, {128, 64, 3, 3}, {.strides = {2}, .pad_begin = {1}}}},
+    {"conv_512_512_7", ConvLayer{1, {512, 7, 7}, {512, 512, 3, 3}, {.pad_begin = {1}}}},
+    // The shapes of Burn's issue 805.
+    {"conv_3_16_224_b32", ConvLayer{32, {3, 224, 224}, {16, 3, 3, 3}, {.pad_begin = {1}}}},
+    {"conv_3_64_224_b32", ConvLayer{32, {3, 224, 224}, {64, 3, 3, 3}, {.pad_begin = {1}}}}};
 
 double cpu_us() {
     timespec now{};
@@ -320,7 +359,7 @@ Status measure_all(const Arguments& arguments) {
     for (const NamedNetwork& network : kNetworks) {
         if (!arguments.words.empty() &&
             std::ranges::none_of(arguments.words, [&](const std::string& word) {
-                return std::string_view(network.name).find(word) != std::string_view::npos;
+                return network.name.find(word) != std::string_view::npos;
             }))
             continue;
         HEARTH_ASSIGN(nlohmann::json row, measure(network, arguments));
@@ -328,7 +367,7 @@ Status measure_all(const Arguments& arguments) {
     }
     if (rows.empty()) {
         std::string names;
-        for (const NamedNetwork& network : kNetworks) names += std::string(" ") + network.name;
+        for (const NamedNetwork& network : kNetworks) names += " " + network.name;
         return not_found("no such row; there are" + names);
     }
     if (arguments.json_path.empty()) return {};

@@ -16,6 +16,7 @@ both peers are compared before timing.
 import argparse
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -102,7 +103,8 @@ def main() -> None:
     results = []
     for path in paths:
         name = os.path.basename(path)[:-len(".onnx")]
-        batch_size = 256 if "_b256" in name else 1
+        batch = re.search(r"_b(\d+)", name)
+        batch_size = int(batch[1]) if batch else 1
         x = np.random.default_rng(0).standard_normal(shape_of(path, batch_size)).astype(np.float32)
         runs = {"onnxruntime": onnxruntime_run(path, x), "ncnn": ncnn_run(path, x)}
         expected, found = (run().reshape(-1) for run in runs.values())

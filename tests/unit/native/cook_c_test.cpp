@@ -575,6 +575,47 @@ TEST(CookC, DepthwiseConvolutionsAreThoseOfTheInterpreter) {
     expect_as_interpreted(trace, {5, 1});
 }
 
+// Windows on both sides of 2^20 elements, and jobs of every kind: strips along both axes, planes,
+// blocks of channels and outputs, groups, images.
+TEST(CookC, ConvolutionsAreThoseOfTheInterpreterOnAnyNumberOfThreads) {
+    Trace trace("act");
+    NamedTensors inputs;
+    const auto input = [&](const std::string& name, const Shape& shape) {
+        inputs.emplace(name, numbers(shape, inputs.size()));
+        return trace.input(name, shape);
+    };
+    const auto layer = [&](const std::string& name, const Shape& x, const Shape& w,
+                           const ConvOptions& options) {
+        const Tensor y =
+            conv(input(name + ".x", x), input(name + ".w", w), input(name + ".b", {w[0]}), options);
+        trace.output(name, relu(y + input(name + ".r", y.shape())));
+    };
+    layer("34", {1, 96, 34, 34}, {6, 96, 3, 3}, {.pad_begin = {1}});
+    layer("35", {1, 96, 35, 35}, {6, 96, 3, 3}, {.pad_begin = {1}});
+    layer("a wide image", {1, 9, 6, 1100}, {14, 9, 3, 3}, {.pad_begin = {1}});
+    layer("strides", {2, 3, 61, 75}, {20, 3, 7, 7}, {.strides = {2, 3}, .pad_begin = {3}});
+    layer("many channels", {1, 300, 11, 12}, {300, 300, 3, 3}, {.pad_begin = {1}});
+    layer("groups", {2, 12, 19, 23}, {6, 4, 3, 5}, {.pad_begin = {1, 2}, .groups = 3});
+    layer("three axes", {1, 5, 7, 18, 20}, {9, 5, 3, 3, 3}, {.pad_begin = {1}});
+    const auto graph = trace.build();
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    NamedTensors weights;
+    const auto expected = interpret(*graph, inputs, weights, 1);
+    ASSERT_TRUE(expected.ok()) << expected.status().message();
+    for (const CpuIsa cpu : cpus_here()) {
+        SCOPED_TRACE(name_of(cpu));
+        CompileToCOptions options;
+        options.cpu_isa = cpu;
+        const auto net = NativeNet::build({*graph}, options, build_options());
+        ASSERT_TRUE(net.ok()) << net.status().message();
+        const auto found = (*net)->run("act", inputs, 1, 1),
+                   again = (*net)->run("act", inputs, 1, 3);
+        ASSERT_TRUE(found.ok() && again.ok());
+        expect_near(*found, *expected, 1e-4);  // sums of up to 2,700 products
+        expect_near(*again, *found, 0);
+    }
+}
+
 // Of columns, side by side, and of axes between others; with what is made of them along the column
 // again.
 TEST(CookC, ReductionsOfAnyLengthAreThoseOfTheInterpreter) {

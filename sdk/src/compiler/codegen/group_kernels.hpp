@@ -166,6 +166,12 @@ bool has_cpu_kernel(const OpDef& op);
 KernelDraft cpu_depthwise_kernel(const Graph& graph, const Group& group,
                                  const std::vector<bool>& inlined, const LowerOptions& options);
 
+/// Of a convolution for which is_cpu_conv(): cpu_conv_kernel.cpp.
+struct ConvStrip;
+KernelDraft cpu_conv_kernel(const Graph& graph, const Group& group,
+                            const std::vector<bool>& inlined, const LowerOptions& options,
+                            const ConvStrip& strip);
+
 /// Of windows for which is_cpu_unfold(): cpu_unfold_kernel.cpp.
 KernelDraft cpu_unfold_kernel(const Graph& graph, const Group& group,
                               const std::vector<bool>& inlined, const LowerOptions& options);

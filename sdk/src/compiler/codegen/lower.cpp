@@ -6,6 +6,7 @@
 #include "compiler/codegen/fused_network/fused_network.hpp"
 #include "compiler/codegen/glsl_compiler.hpp"
 #include "compiler/codegen/group_kernels.hpp"
+#include "compiler/codegen/kernel_family.hpp"
 #include "compiler/codegen/khr_matrices.hpp"
 #include "compiler/codegen/no_contraction.hpp"
 #include "compiler/codegen/operands.hpp"
@@ -619,25 +620,34 @@ class Lowerer {
             case GroupKind::kElementwise:
                 if (is_cpu(options_.caps) && group.nodes.size() == 1 &&
                     is_cpu_unfold(graph, graph.nodes[group.nodes[0]], options_.caps))
-                    return cpu_unfold_kernel(graph, group, inlined, options_);
+                    return family_kernel(graph, group, graph.nodes[group.nodes[0]], inlined);
                 return elementwise_kernel(graph, group, inlined, options_);
             case GroupKind::kReduction:
                 return reduction_kernel(graph, group, inlined, options_);
             case GroupKind::kMatmul:
                 if (is_cpu(options_.caps))
-                    return cpu_matmul_kernel(graph, group, inlined, options_);
+                    return family_kernel(graph, group, node_of(graph, group, OpClass::kMatmul),
+                                         inlined);
                 return matmul_kernel(graph, group, inlined, options_);
             case GroupKind::kCustom:
-                if (is_cpu(options_.caps))
-                    return is_cpu_depthwise(graph, node_of(graph, group, OpClass::kKernel),
-                                            options_.caps)
-                               ? cpu_depthwise_kernel(graph, group, inlined, options_)
+                if (is_cpu(options_.caps)) {
+                    const Node& node = node_of(graph, group, OpClass::kKernel);
+                    return cpu_family(graph, node, options_.caps) != nullptr
+                               ? family_kernel(graph, group, node, inlined)
                                : cpu_custom_kernel(graph, group, inlined, options_);
+                }
                 if (writes_distinct_rows(graph, group))
                     return rows_kernel(graph, group, inlined, options_);
                 return custom_kernel(graph, group, inlined, options_);
         }
         return {};
+    }
+
+    /// node: of the group, one that a family for CPUs matches.
+    KernelDraft family_kernel(const Graph& graph, const Group& group, const Node& node,
+                              const std::vector<bool>& inlined) const {
+        return best_kernel(*cpu_family(graph, node, options_.caps),
+                           {graph, group, node, inlined, options_});
     }
 
     Status check_lowerable(const Graph& graph, const Group& group) const {
@@ -648,7 +658,7 @@ class Lowerer {
                                     op.op_class == OpClass::kKernel;
             if (!has_kernel) return unsupported(std::string(op.name) + " has no kernel");
             if (is_cpu(options_.caps) && op.op_class == OpClass::kKernel && !has_cpu_kernel(op) &&
-                !is_cpu_depthwise(graph, graph.nodes[n], options_.caps))
+                cpu_family(graph, graph.nodes[n], options_.caps) == nullptr)
                 return unsupported(std::string(op.name) + " has no kernel in C");
             if (op.writes_in_place && !writes_in_place(graph, graph.nodes[n]))
                 return internal_error(std::string(op.name) + " cannot write in place here");

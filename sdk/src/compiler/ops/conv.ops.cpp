@@ -274,7 +274,19 @@ Tensor decompose_conv(const DecomposeContext& call) {
     return reshape(product, c.y);
 }
 
-/// Weights of the forward convolution, from y to x, that equals a transposed one of stride 1.
+bool has_unit_strides(const Window& window) {
+    return std::ranges::all_of(window.strides, [](int64_t s) { return s == 1; });
+}
+
+/// Windows of the forward convolution, from y to x, that equals a transposed one of stride 1.
+Window turned_window(const Conv& c) {
+    Window back = c.window;
+    for (size_t i = 0; i < back.rank(); ++i)
+        back.low[i] = (back.kernel[i] - 1) * back.dilations[i] - back.low[i];
+    return back;
+}
+
+/// Its weights.
 Tensor turned_weights(const Conv& c, const Tensor& w) {
     const Tensor all = reshape(w, {c.groups, c.out_each(), c.in_each(), c.taps()});
     const Tensor turned = transpose(c.taps() == 1 ? all : flip(all, {3}), {0, 2, 1, 3});
@@ -286,13 +298,9 @@ Tensor turned_weights(const Conv& c, const Tensor& w) {
 Tensor decompose_conv_transpose(const DecomposeContext& call) {
     const Tensor &y = call.in(0), &w = call.in(1);
     const Conv c = conv_from_yw(call.attrs, y.shape(), w.shape());
-    const bool steps_by_one =
-        std::ranges::all_of(c.window.strides, [](int64_t s) { return s == 1; });
+    const bool steps_by_one = has_unit_strides(c.window);
     if (steps_by_one && fills_a_tile(y.dtype(), c.in_each(), c.out_each() * c.taps())) {
-        Window back = c.window;
-        for (size_t i = 0; i < back.rank(); ++i)
-            back.low[i] = (back.kernel[i] - 1) * back.dilations[i] - back.low[i];
-        const Tensor columns = patches(y, back, spatial_extents(c.x));
+        const Tensor columns = patches(y, turned_window(c), spatial_extents(c.x));
         return reshape(
             apply_one(op("matmul"), {turned_weights(c, w), grouped(columns, c.groups)}, Attrs()),
             c.x);
@@ -721,6 +729,19 @@ Tensor conv_transpose(const Tensor& x, const Tensor& weight, const Tensor& bias,
         size[i] = (size[i] - 1) * window.strides[i] + (window.kernel[i] - 1) * window.dilations[i] +
                   1 + added[i] - window.low[i] - high[i];
     return biased("conv_transpose", x, weight, bias, window, options.groups, size);
+}
+
+std::optional<Tensor> conv_of_transposed(const Tensor& y, const Tensor& w, const Attrs& attrs) {
+    const Conv c = conv_from_yw(attrs, y.shape(), w.shape());
+    if (!has_unit_strides(c.window) || c.groups > 1) return {};
+    std::vector<int64_t> order, spatial;
+    for (int i = 0; i < w.shape().rank(); ++i) order.push_back(i);
+    for (int i = 2; i < w.shape().rank(); ++i) spatial.push_back(i);
+    std::swap(order[0], order[1]);
+    Attrs turned = turned_window(c).attrs();
+    turned.set("groups", c.groups);
+    turned.set("extents", spatial_extents(c.x));
+    return apply_one(op("conv"), {y, flip(transpose(w, order), spatial)}, turned);
 }
 
 Tensor unfold(const Tensor& x, const std::vector<int64_t>& kernel, const ConvOptions& options) {

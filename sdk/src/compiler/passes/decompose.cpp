@@ -6,6 +6,8 @@
 
 #include "compiler/ir/custom_kernel.hpp"
 #include "compiler/ir/rewrite.hpp"
+#include "compiler/ops/conv_kernel.hpp"
+#include "compiler/ops/cpu_conv_strips.hpp"
 #include "compiler/ops/cpu_windows.hpp"
 #include "compiler/ops/rules.hpp"
 #include "compiler/passes/pass.hpp"
@@ -25,9 +27,10 @@ bool must_decompose(const Graph& graph, const Node& node, const PassOptions& opt
     if (node.op->op_class == OpClass::kMatmul) return is_cpu(options.caps);
     if (node.op->op_class != OpClass::kKernel) return false;
     if (node.op->writes_in_place && !writes_in_place(graph, node)) return true;
-    // CPUs have only these custom kernels: in-place writes and depthwise convolutions.
+    // CPUs have only these custom kernels: in-place writes and convolutions.
     if (is_cpu(options.caps))
-        return !node.op->writes_in_place && !is_cpu_depthwise(graph, node, options.caps);
+        return !node.op->writes_in_place && !is_cpu_depthwise(graph, node, options.caps) &&
+               !is_cpu_conv(graph, node, options.caps);
     return !custom_kernel_of(graph, node, options.caps, options.max_batch_size);
 }
 
@@ -64,6 +67,11 @@ Result<Graph> decompose(const Graph& graph, const PassOptions& options) {
             if (node.op->name == "scatter_nd" && updates_first_input(now, node))
                 if (std::optional<Tensor> rows = as_written_rows(node, inputs))
                     return std::vector<Tensor>{*rows};
+            if (node.op->name == "conv_transpose" &&
+                has_conv_kernel(inputs[0].dtype(), options.caps))
+                if (std::optional<Tensor> conv =
+                        conv_of_transposed(inputs[0], inputs[1], node.attrs))
+                    return std::vector<Tensor>{*conv};
             DecomposeContext call{trace, node.attrs, inputs};
             return node.op->decompose(call);
         };
