@@ -93,7 +93,16 @@ TEST_F(VerifyTool, OperatorsOfQuantizationToolsComputeWhatOnnxRuntimeDoes) {
         const Ran ran =
             run(std::string("verify --device ") + device + " '" HEARTH_CONTRIB_DATA "'");
         EXPECT_EQ(ran.exit_code, 0) << ran.text;
-        EXPECT_TRUE(ran.says("23 passed, 0 failed, 0 skipped\n")) << ran.text;
+        EXPECT_TRUE(ran.says("27 passed, 0 failed, 0 skipped\n")) << ran.text;
+    }
+}
+
+// Models of scikit-learn, XGBoost and LightGBM, and single nodes: tests/data/ml/make_cases.py.
+TEST_F(VerifyTool, ModelsOfMachineLearningLibrariesComputeWhatOnnxRuntimeDoes) {
+    for (const char* device : {"reference", "gpu"}) {
+        const Ran ran = run(std::string("verify --device ") + device + " '" HEARTH_ML_DATA "'");
+        EXPECT_EQ(ran.exit_code, 0) << ran.text;
+        EXPECT_TRUE(ran.says("59 passed, 0 failed, 0 skipped\n")) << ran.text;
     }
 }
 

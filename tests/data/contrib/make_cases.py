@@ -4,12 +4,14 @@
 """Writes the cases in this folder: models of com.microsoft operators, and what ONNX Runtime makes of
 random inputs.  A case is a folder as `hearth verify` reads it.
 
-Run in a virtual environment with onnx 1.16.2, onnxruntime 1.18.1 and numpy 1.26:
+Run in a virtual environment with onnx 1.16.2, onnxruntime 1.18.1 and numpy 1.26, and with "recent" in
+one with onnx 1.18.0 and onnxruntime 1.32.0, for integers of 4 bits and recurrent networks:
 
-    python3 make_cases.py
+    python3 make_cases.py [recent]
 """
 
 import pathlib
+import sys
 
 import numpy as np
 import onnx
@@ -143,5 +145,75 @@ def main():
     Case("fused_matmul", "FusedMatMul", [f32(3, 7), f32(5, 7)], transB=1, alpha=0.25)
 
 
+def save(name, model, feeds, tolerance):
+    session = onnxruntime.InferenceSession(model.SerializeToString(),
+                                           providers=["CPUExecutionProvider"])
+    folder = HERE / name / "test_data_set_0"
+    folder.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, HERE / name / "model.onnx")
+    for i, (port, x) in enumerate(feeds.items()):
+        (folder / f"input_{i}.pb").write_bytes(
+            numpy_helper.from_array(x, port).SerializeToString())
+    for i, (port, y) in enumerate(zip(session.get_outputs(), session.run(None, feeds))):
+        (folder / f"output_{i}.pb").write_bytes(
+            numpy_helper.from_array(y, port.name).SerializeToString())
+    (HERE / name / "tolerance.txt").write_text(tolerance + "\n")
+
+
+def model_of(name, nodes, inputs, outputs, initializers, opset):
+    kind = onnx.TensorProto.FLOAT
+    graph = helper.make_graph(
+        nodes, name, [helper.make_tensor_value_info(n, kind, x.shape) for n, x in inputs.items()],
+        [helper.make_tensor_value_info(n, kind, None) for n in outputs], initializers)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset),
+                                                    helper.make_opsetid("com.microsoft", 1)])
+    model.ir_version = 10
+    return model
+
+
+def four_bits(name, kind, values, scales, zeros, block):
+    """x times a matrix of integers of 4 bits with scales of each block along its first axis."""
+    x = f32(3, values.shape[0])
+    initializers = [helper.make_tensor("q", kind, values.shape, values.ravel().tolist()),
+                    numpy_helper.from_array(scales, "s")]
+    names = ["q", "s"]
+    if zeros is not None:
+        initializers.append(helper.make_tensor("z", kind, zeros.shape, zeros.ravel().tolist()))
+        names.append("z")
+    nodes = [helper.make_node("DequantizeLinear", names, ["w"], axis=0,
+                              **({"block_size": block} if block else {})),
+             helper.make_node("MatMul", ["x", "w"], ["y"])]
+    save(name, model_of(name, nodes, {"x": x}, ["y"], initializers, 21), {"x": x}, "1e-4 1e-5")
+
+
+def dynamic_lstm(name, directions, per_gate):
+    # With a larger batch the ranges, and so the results, depend on ONNX Runtime's threads.
+    length, batch, size, hidden = 6, 1, 5, 4
+    shape = (directions, 4 * hidden) if per_gate else (directions,)
+    values = {
+        "W": i8(directions, size, 4 * hidden), "R": i8(directions, hidden, 4 * hidden),
+        "B": f32(directions, 8 * hidden) * np.float32(0.2),
+        "WS": RNG.uniform(0.004, 0.008, shape).astype(np.float32), "WZ": np.zeros(shape, np.int8),
+        "RS": RNG.uniform(0.004, 0.008, shape).astype(np.float32), "RZ": np.zeros(shape, np.int8)}
+    node = helper.make_node(
+        "DynamicQuantizeLSTM", ["x", "W", "R", "B", "", "h", "c", "", "WS", "WZ", "RS", "RZ"],
+        ["y", "last_h", "last_c"], domain="com.microsoft", hidden_size=hidden,
+        direction="bidirectional" if directions == 2 else "forward")
+    feeds = {"x": f32(length, batch, size), "h": f32(directions, batch, hidden) * np.float32(0.5),
+             "c": f32(directions, batch, hidden)}
+    initializers = [numpy_helper.from_array(v, n) for n, v in values.items()]
+    save(name, model_of(name, [node], feeds, ["y", "last_h", "last_c"], initializers, 17), feeds,
+         "1e-4 1e-5")
+
+
+def recent():
+    four_bits("matmul_int4_blocks", onnx.TensorProto.INT4, RNG.integers(-8, 8, (8, 5)),
+              np.float32(RNG.uniform(0.1, 0.3, (2, 5))), None, 4)
+    four_bits("matmul_uint4_columns", onnx.TensorProto.UINT4, RNG.integers(0, 16, (7, 3)),
+              np.float32(RNG.uniform(0.1, 0.3, 7)), RNG.integers(0, 16, 7), 0)
+    dynamic_lstm("dynamic_quantize_lstm", 1, False)
+    dynamic_lstm("dynamic_quantize_lstm_two_ways", 2, True)
+
+
 if __name__ == "__main__":
-    main()
+    recent() if sys.argv[1:] == ["recent"] else main()

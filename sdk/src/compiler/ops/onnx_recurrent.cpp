@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// ONNX's RNN, GRU and LSTM, versions 1 to 22.
+// ONNX's RNN, GRU and LSTM, versions 1 to 22, and com.microsoft.DynamicQuantizeLSTM.
 
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/recurrent.hpp"
@@ -55,7 +55,10 @@ std::optional<RecurrentActivation> activation_named(std::string name, Constants&
 
 class RecurrentImport {
   public:
-    RecurrentImport(OnnxCall& call, RecurrentKind kind) : call_(call), kind_(kind) {}
+    /// is_quantized: the weights are integers, [directions, in, gates * hidden], and x and h are
+    /// rounded to 8 bits before their products.
+    RecurrentImport(OnnxCall& call, RecurrentKind kind, bool is_quantized = false)
+        : call_(call), kind_(kind), is_quantized_(is_quantized) {}
 
     Tensors run() {
         const bool is_batch_first = call_.flag("layout", false);
@@ -66,6 +69,7 @@ class RecurrentImport {
             return call_.unsupported("a sequence along the rows");
         if (is_batch_first) x = swapaxes(x, 0, 1);
         if (!read_directions() || !read_cells()) return {};
+        if (is_quantized_) x = dynamically_rounded(x);
         Tensors outputs, last, last_cells;
         for (size_t d = 0; d < directions_.size(); ++d) {
             const RecurrentRun one = run_recurrent(
@@ -127,6 +131,7 @@ class RecurrentImport {
             cell.clip = call_.real("clip", 0);
             cell.reset_after = call_.flag("linear_before_reset", false);
             cell.input_forget = call_.flag("input_forget", false);
+            cell.rounds_state = is_quantized_;
             cells_.push_back(std::move(cell));
         }
         return !call_.has_failed();
@@ -144,10 +149,20 @@ class RecurrentImport {
         return squeeze(slice(call_.in(input), axis, at, at + 1), {axis});
     }
 
+    /// Weights [gates * hidden, in] of a direction; scale: the input with their scales, which the
+    /// zero points follow.
+    Tensor weight(size_t input, size_t d, size_t scale) {
+        const Tensor w = of_direction(input, d);
+        if (!is_quantized_) return w;
+        return transpose(
+            dequantize_linear(w, of_direction(scale, d), of_direction(scale + 1, d), 1), {1, 0});
+    }
+
     RecurrentWeights weights(size_t d) {
-        RecurrentWeights w{of_direction(1, d), of_direction(2, d), {}, {}, {}};
+        RecurrentWeights w{weight(1, d, 8), weight(2, d, 10), {}, {}, {}};
         if (call_.has(3)) {
             const Tensor both = of_direction(3, d);
+            if (call_.has_failed()) return w;
             const int64_t each = w.input.dim(0).count;
             const Tensors parts = split(both, {each, each}, -1);
             w.input_bias = parts[0];
@@ -167,6 +182,7 @@ class RecurrentImport {
 
     OnnxCall& call_;
     RecurrentKind kind_;
+    bool is_quantized_;
     std::vector<bool> directions_;  ///< true: reversed
     std::vector<RecurrentCell> cells_;
 };
@@ -183,6 +199,11 @@ std::vector<Tensor> import_gru(OnnxCall& call) {
 
 std::vector<Tensor> import_lstm(OnnxCall& call) {
     return RecurrentImport(call, RecurrentKind::kLstm).run();
+}
+
+// X, W, R, B, sequence_lens, initial_h, initial_c, P, then scale and zero point of W and of R.
+std::vector<Tensor> import_dynamic_quantize_lstm(OnnxCall& call) {
+    return RecurrentImport(call, RecurrentKind::kLstm, true).run();
 }
 
 }  // namespace hearth

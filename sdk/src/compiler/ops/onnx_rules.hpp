@@ -22,6 +22,7 @@ std::vector<Tensor> import_clip(OnnxCall& call);
 std::vector<Tensor> import_concat(OnnxCall& call);
 std::vector<Tensor> import_cumprod(OnnxCall& call);
 std::vector<Tensor> import_cumsum(OnnxCall& call);
+std::vector<Tensor> import_dynamic_quantize_lstm(OnnxCall& call);
 std::vector<Tensor> import_expand(OnnxCall& call);
 std::vector<Tensor> import_gather(OnnxCall& call);
 std::vector<Tensor> import_gather_elements(OnnxCall& call);

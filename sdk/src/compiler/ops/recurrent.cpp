@@ -124,7 +124,8 @@ class Recurrence {
     // Gers, Schraudolph and Schmidhuber, "Learning precise timing with LSTM recurrent networks",
     // 2002, with or without peepholes.
     RecurrentState lstm(const Tensor& from_x, const RecurrentState& state) const {
-        const Tensors g = gates(from_x + linear(state.h, weights_.hidden));
+        const Tensor h = cell_.rounds_state ? dynamically_rounded(state.h) : state.h;
+        const Tensors g = gates(from_x + linear(h, weights_.hidden));
         Tensors peepholes(3);
         if (is_given(weights_.peepholes))
             peepholes = split(weights_.peepholes, std::vector<int64_t>(3, hidden_), 0);
@@ -159,6 +160,11 @@ RecurrentState where_running(const Tensor& running, const RecurrentState& next,
 }
 
 }  // namespace
+
+Tensor dynamically_rounded(const Tensor& x) {
+    const DynamicQuantized q = dynamic_quantize_linear(x);
+    return dequantize_linear(q.values, q.scale, q.zero_point);
+}
 
 RecurrentCell RecurrentCell::of(RecurrentKind kind) {
     const auto sigmoid_of = [](const Tensor& x) { return sigmoid(x); };

@@ -28,6 +28,7 @@ struct RecurrentCell {
     double clip = 0;            ///< c > 0: the inputs of activations are clamped to [-c, c]
     bool reset_after = true;    ///< GRU: the reset gate applies after the hidden weights
     bool input_forget = false;  ///< LSTM: the forget gate is 1 - the input gate
+    bool rounds_state = false;  ///< LSTM: the product with h reads dynamically_rounded(h)
 
     /// PyTorch's order: GRU r, z, n; LSTM i, f, g, o.
     static RecurrentCell of(RecurrentKind kind);
@@ -49,6 +50,9 @@ using RecurrentState = LstmState;
 /// One step: x: [n, in].
 RecurrentState recurrent_step(const RecurrentCell& cell, const RecurrentWeights& weights,
                               const Tensor& x, const RecurrentState& state);
+
+/// x after dynamic quantization to u8, as floats.
+Tensor dynamically_rounded(const Tensor& x);
 
 struct RecurrentRun {
     Tensor output;  ///< [length, n, hidden]

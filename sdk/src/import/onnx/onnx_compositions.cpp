@@ -227,9 +227,15 @@ Tensors import_hardmax(OnnxCall& call) {
 
 // --- Reductions ---
 
+/// The mean of integers, rounded towards zero.
+Tensor integer_mean(const Tensor& x, const Axes& axes, bool keep_dims) {
+    return sum(x, axes, keep_dims) / cast(numel_along(x, axes), x.dtype());
+}
+
 Tensors import_reduce_mean(OnnxCall& call) {
     const OnnxReduction r(call);
-    return {r.run(mean, r.x())};
+    if (has_failed(call)) return {};
+    return {r.run(is_integer(r.x().dtype()) ? integer_mean : mean, r.x())};
 }
 
 Tensors import_reduce_l1(OnnxCall& call) {

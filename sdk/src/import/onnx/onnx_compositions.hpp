@@ -18,6 +18,8 @@ std::span<const OnnxMapping> onnx_compositions();
 std::span<const OnnxMapping> onnx_data_operators();
 /// Operators of other domains; names begin with the domain: "com.microsoft.QLinearAdd".
 std::span<const OnnxMapping> onnx_contrib_operators();
+/// Operators of the domain ai.onnx.ml.
+std::span<const OnnxMapping> onnx_ml_operators();
 
 /// Rules shared by ONNX's own operators and those of other domains.
 std::vector<Tensor> import_quantize_linear(OnnxCall& call);

@@ -226,6 +226,7 @@ Tensors import_fused_matmul(OnnxCall& call) {
 constexpr OnnxMapping kContribOperators[] = {
     {"com.microsoft.BiasGelu", 1, import_bias_gelu},
     {"com.microsoft.DequantizeLinear", 1, import_dequantize_linear},
+    {"com.microsoft.DynamicQuantizeLSTM", 1, import_dynamic_quantize_lstm},
     {"com.microsoft.DynamicQuantizeMatMul", 1, import_dynamic_quantize_matmul},
     {"com.microsoft.FastGelu", 1, import_fast_gelu},
     {"com.microsoft.FusedMatMul", 1, import_fused_matmul},

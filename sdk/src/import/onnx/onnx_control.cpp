@@ -87,7 +87,8 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_function(const OnnxFunction& f
 Result<std::optional<int64_t>> OnnxImporter::known_number(const Known& value,
                                                           std::string_view what) const {
     if (value.is_absent()) return std::optional<int64_t>();
-    const HostTensor* data = value.extents ? nullptr : contents(value.tensor);
+    const bool is_tensor = !value.extents && !value.sequence;
+    const HostTensor* data = is_tensor ? contents(value.tensor) : nullptr;
     if (data == nullptr) return unsupported(std::string(what) + " must be known at import");
     if (data->element_count() != 1)
         return invalid_argument(std::string(what) + " is " + to_string(data->shape()) +
@@ -108,6 +109,8 @@ Result<OnnxImporter::Known> OnnxImporter::choose(const Tensor& condition, const 
             "input shapes");
     }
     if (yes.is_absent() || no.is_absent()) return invalid_argument("a branch has no outputs");
+    if (yes.sequence || no.sequence)
+        return unsupported("its condition depends on data, and its branches give sequences");
     if (yes.tensor.value() == no.tensor.value()) return yes;
     if (yes.tensor.dtype() != no.tensor.dtype() || yes.tensor.shape() != no.tensor.shape())
         return unsupported("its condition depends on data, and its branches give " +

@@ -40,8 +40,8 @@ std::optional<OnnxImportRule> find_import_rule(std::string_view op_type, int ops
         for (std::span<const OpDef> family : op_families())
             for (const OpDef& op : family)
                 for (const OnnxMapping& m : op.onnx) map[m.op_type].push_back({&op, &m});
-        for (std::span<const OnnxMapping> family :
-             {onnx_compositions(), onnx_data_operators(), onnx_contrib_operators()})
+        for (std::span<const OnnxMapping> family : {onnx_compositions(), onnx_data_operators(),
+                                                    onnx_contrib_operators(), onnx_ml_operators()})
             for (const OnnxMapping& m : family) map[m.op_type].push_back({nullptr, &m});
         return map;
     }();
@@ -62,7 +62,7 @@ std::optional<OnnxImportRule> find_import_rule(std::string_view op_type, int ops
 
 bool is_import_builtin(std::string_view op_type) {
     return op_type == "Constant" || op_type == "ConstantOfShape" || op_type == "Shape" ||
-           op_type == "Size";
+           op_type == "Size" || is_list_operator(op_type);
 }
 
 namespace {
@@ -232,7 +232,8 @@ Result<ImportedModel> OnnxImporter::run() {
     HEARTH_TRY(name_outputs(scope));
     HEARTH_ASSIGN(Graph graph, trace_.build());
     Status fits = fits_device(graph);
-    return ImportedModel(std::make_shared<const Graph>(std::move(graph)), std::move(fits));
+    return ImportedModel(std::make_shared<const Graph>(std::move(graph)), std::move(fits),
+                         model_.strings.strings());
 }
 
 Status OnnxImporter::declare_inputs(Scope& scope) {
@@ -376,6 +377,13 @@ Status OnnxImporter::import_node(const OnnxNode& node, Scope& scope) {
         HEARTH_ASSIGN(const Knowns outputs, import_control(node, inputs, scope));
         return define(node, outputs, scope);
     }
+    if (handles_lists(node)) {
+        HEARTH_ASSIGN(const Knowns outputs, import_list_operator(node, inputs));
+        return define(node, outputs, scope);
+    }
+    for (size_t i = 0; i < inputs.size(); ++i)
+        if (inputs[i].sequence)
+            return unsupported("input " + std::to_string(i) + " is a sequence of tensors");
     HEARTH_ASSIGN(const Knowns outputs, apply_rule(node, inputs, scope.opset));
     return define(node, outputs, scope);
 }
@@ -621,6 +629,9 @@ Status OnnxImporter::name_outputs(Scope& scope) {
             return unsupported("output " + quoted(port.name) +
                                " is the batch size, which is known only when the program runs; "
                                "import with fixed input shapes");
+        if (known->sequence)
+            return unsupported("output " + quoted(port.name) +
+                               " is a sequence of tensors; expected a tensor");
         Tensor t = known->tensor;
         // Each output needs a value of its own: the application may bind each to a separate buffer.
         const bool is_computed = trace_.graph().producer(t.value()) != nullptr;
@@ -631,8 +642,11 @@ Status OnnxImporter::name_outputs(Scope& scope) {
     return {};
 }
 
-ImportedModel::ImportedModel(std::shared_ptr<const Graph> graph, Status device_support)
-    : graph_(std::move(graph)), device_support_(std::move(device_support)) {
+ImportedModel::ImportedModel(std::shared_ptr<const Graph> graph, Status device_support,
+                             std::vector<std::string> strings)
+    : graph_(std::move(graph)),
+      device_support_(std::move(device_support)),
+      strings_(std::move(strings)) {
     const auto port = [&](std::string_view name, ValueId id) {
         const Value& v = graph_->values[id];
         return TensorSpec{std::string(name), v.dtype, v.shape};

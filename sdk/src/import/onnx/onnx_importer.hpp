@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Interfaces within the importer: onnx_import.cpp visits graphs and applies rules to nodes,
-// onnx_control.cpp expands functions, branches and loops, onnx_missing.cpp finds operators without
-// rules.
+// onnx_control.cpp expands functions, branches and loops, onnx_lists.cpp follows sequences of
+// tensors, onnx_missing.cpp finds operators without rules.
 
 #pragma once
 
@@ -29,6 +29,9 @@ struct OnnxImportRule {
 
 /// Returns the newest rule for an ONNX operator that is valid for `opset`.
 std::optional<OnnxImportRule> find_import_rule(std::string_view op_type, int opset);
+
+/// True for operators on sequences of tensors, which exist only at import.
+bool is_list_operator(std::string_view op_type);
 
 /// True for operators that the importer itself evaluates without a rule.
 bool is_import_builtin(std::string_view op_type);
@@ -64,11 +67,14 @@ Result<std::vector<const OnnxNode*>> needed_nodes(const OnnxGraph& graph);
 /// that operator's result and all weights are initializers.
 void fold_batch_norms(OnnxModel& model);
 
-/// Value of an ONNX name; neither member: an optional input that is absent.
+/// Value of an ONNX name; no member: an optional input that is absent.
 struct OnnxKnown {
-    Tensor tensor;
-    std::optional<Extents> extents;  ///< instead of the tensor, if it depends on the batch size
-    bool is_absent() const { return tensor.trace() == nullptr && !extents; }
+    Tensor tensor = {};
+    std::optional<Extents> extents =
+        {};  ///< instead of the tensor, if it depends on the batch size
+    /// Instead of both: the elements of a sequence.
+    std::shared_ptr<const std::vector<OnnxKnown>> sequence = {};
+    bool is_absent() const { return tensor.trace() == nullptr && !extents && !sequence; }
 };
 
 /// Names of one graph; names of enclosing graphs are visible.
@@ -135,6 +141,14 @@ class OnnxImporter {
                             Scope& scope);
     Result<std::optional<int64_t>> known_number(const Known& value, std::string_view what) const;
     Result<Known> joined(const std::vector<Known>& turns, int64_t axis, const OnnxPort& port);
+
+    // Defined in onnx_lists.cpp.
+    static bool handles_lists(const OnnxNode& node);
+    Result<Knowns> import_list_operator(const OnnxNode& node, const Knowns& inputs);
+    Result<Known> split_to_sequence(const OnnxNode& node, const Knowns& inputs);
+    Result<Known> concat_from_sequence(const OnnxNode& node, const Knowns& items);
+    Result<std::optional<size_t>> position_in(const Knowns& items, const Known& position,
+                                              size_t end) const;
 
     const OnnxModel& model_;
     const ImportOptions& options_;

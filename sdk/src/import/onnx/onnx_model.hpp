@@ -94,8 +94,24 @@ struct OnnxFunction {
     OnnxNode defaults;  ///< attributes that a call may leave out
 };
 
+/// Distinct strings of a model.  Tensors and lists of strings hold positions in it, as i64.
+class StringTable {
+  public:
+    int64_t position_of(const std::string& text) {
+        const auto [at, is_new] = positions_.emplace(text, static_cast<int64_t>(strings_.size()));
+        if (is_new) strings_.push_back(text);
+        return at->second;
+    }
+    const std::vector<std::string>& strings() const { return strings_; }
+
+  private:
+    std::vector<std::string> strings_;
+    std::unordered_map<std::string, int64_t> positions_;
+};
+
 struct OnnxModel {
     OnnxGraph graph;
+    StringTable strings;
     int opset = 0;
     std::unordered_map<std::string, OnnxFunction> functions;  ///< keyed by OnnxNode::function_key()
     /// Unsupported features of the model other than operators: element types, kinds of values.

@@ -178,14 +178,66 @@ void copy_raw(std::span<const std::byte> from, HostTensor& tensor) {
         for (int64_t i = 0; i < tensor.element_count(); ++i) tensor.set_int(i, tensor.get_int(i));
 }
 
-Result<HostTensor> read_tensor(const onnx::TensorProto& proto, ExternalFiles& files) {
+// TensorProto.DataType of later versions of ONNX than the schema's.
+constexpr int32_t kUint4 = 21, kInt4 = 22;
+
+/// Unpacks integers of 4 bits, two to a byte and the lower one first, to a byte each.
+Result<HostTensor> read_nibbles(const onnx::TensorProto& proto, const Shape& shape,
+                                ExternalFiles& files) {
+    const bool is_signed = proto.data_type() == kInt4;
+    const int64_t count = shape.element_count(1);
+    const auto expected = static_cast<uint64_t>((count + 1) / 2);
+    std::vector<std::byte> bytes;
+    if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
+        HEARTH_ASSIGN(bytes, files.bytes_of(proto, expected));
+    } else if (proto.has_raw_data()) {
+        const auto raw = std::as_bytes(std::span(proto.raw_data()));
+        bytes.assign(raw.begin(), raw.end());
+    } else {
+        for (int32_t packed : proto.int32_data()) bytes.push_back(static_cast<std::byte>(packed));
+    }
+    if (bytes.size() != expected)
+        return corrupt_data(onnx_type_name(proto.data_type()) + to_string(shape) + " takes " +
+                            std::to_string(expected) + " bytes, the file has " +
+                            std::to_string(bytes.size()));
+    HostTensor tensor(is_signed ? DType::kI8 : DType::kU8, shape);
+    for (int64_t i = 0; i < count; ++i) {
+        const int shift = i % 2 == 0 ? 0 : 4;
+        const int64_t bits =
+            (std::to_integer<int64_t>(bytes[static_cast<size_t>(i / 2)]) >> shift) & 15;
+        tensor.set_int(i, is_signed && bits > 7 ? bits - 16 : bits);
+    }
+    return tensor;
+}
+
+/// Reads a tensor of strings as positions in `strings`.
+Result<HostTensor> read_strings(const onnx::TensorProto& proto, const Shape& shape,
+                                StringTable& strings) {
+    const int64_t count = shape.element_count(1);
+    if (proto.string_data_size() != count)
+        return corrupt_data("string" + to_string(shape) + " has " + std::to_string(count) +
+                            " elements, the file has " + std::to_string(proto.string_data_size()));
+    HostTensor tensor(DType::kI64, shape);
+    for (int64_t i = 0; i < count; ++i)
+        tensor.set_int(i, strings.position_of(proto.string_data(static_cast<int>(i))));
+    return tensor;
+}
+
+/// strings: null where strings are not supported.
+Result<HostTensor> read_tensor(const onnx::TensorProto& proto, ExternalFiles& files,
+                               StringTable* strings) {
+    const bool is_text = proto.data_type() == onnx::TensorProto::STRING && strings != nullptr;
+    const bool is_packed = proto.data_type() == kUint4 || proto.data_type() == kInt4;
     const std::optional<DType> dtype = dtype_from_onnx(proto.data_type());
-    if (!dtype) return unsupported("element type " + onnx_type_name(proto.data_type()));
+    if (!dtype && !is_text && !is_packed)
+        return unsupported("element type " + onnx_type_name(proto.data_type()));
     if (proto.has_segment()) return unsupported("its data is split into segments");
     HEARTH_ASSIGN(
         const Shape shape,
         checked_shape(std::span(proto.dims().data(), static_cast<size_t>(proto.dims_size()))));
+    if (is_text) return read_strings(proto, shape, *strings);
     const int64_t count = shape.element_count(1);
+    if (is_packed) return read_nibbles(proto, shape, files);
     const uint64_t expected = static_cast<uint64_t>(count) * size_bytes(*dtype);
     if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
         HEARTH_ASSIGN(const std::vector<std::byte> bytes, files.bytes_of(proto, expected));
@@ -233,6 +285,8 @@ std::string own_domain(const std::string& domain) {
     return domain == "ai.onnx" ? std::string() : domain;
 }
 
+constexpr std::string_view kMlDomain = "ai.onnx.ml";
+
 class ModelReader {
   public:
     ModelReader(const ExternalData& external_data, Budget& budget)
@@ -256,15 +310,65 @@ class ModelReader {
     /// is_inner: the graph is an attribute of a node; its inputs' types follow from the node.
     Status read_graph(const onnx::GraphProto& proto, OnnxGraph& graph, bool is_inner) {
         graph.name = proto.name();
-        std::unordered_set<std::string> odd;
+        std::unordered_set<std::string> odd, named;
         HEARTH_TRY(read_initializers(proto, graph, odd));
         for (const onnx::ValueInfoProto& info : proto.input())
             if (!graph.initializers.contains(info.name()) && !odd.contains(info.name()))
                 HEARTH_TRY(read_port(info, is_inner ? "body input" : "input", graph.inputs));
-        for (const onnx::ValueInfoProto& info : proto.output())
-            HEARTH_TRY(read_port(info, "output", graph.outputs));
+        // A list of maps from classes to scores is imported as the scores.
+        for (const onnx::NodeProto& node : proto.node())
+            if (node.op_type() == "ZipMap" && node.domain() == kMlDomain)
+                named.insert(node.output().begin(), node.output().end());
+        for (const onnx::ValueInfoProto& info : proto.output()) {
+            if (named.contains(info.name()))
+                graph.outputs.emplace_back().name = info.name();
+            else
+                HEARTH_TRY(read_port(info, "output", graph.outputs));
+        }
         for (const onnx::NodeProto& node : proto.node()) HEARTH_TRY(read_node(node, graph.nodes));
         return {};
+    }
+
+    /// Notes nodes that would compute with what stands for strings or for integers of 4 bits.
+    void check_stand_ins(const OnnxNode& node) {
+        static const std::unordered_set<std::string> kMoves = {"ArrayFeatureExtractor",
+                                                               "Concat",
+                                                               "Expand",
+                                                               "Flatten",
+                                                               "Gather",
+                                                               "GatherElements",
+                                                               "Identity",
+                                                               "Reshape",
+                                                               "Slice",
+                                                               "Split",
+                                                               "Squeeze",
+                                                               "Tile",
+                                                               "Transpose",
+                                                               "Unsqueeze",
+                                                               "Where"};
+        static const std::unordered_set<std::string> kReads = {"Equal", "LabelEncoder",
+                                                               "OneHotEncoder", "Shape", "Size"};
+        const bool is_ml = node.domain == kMlDomain;
+        const bool moves = kMoves.contains(node.op_type);
+        bool gives_text =
+            is_ml && (node.attrs.has("classlabels_strings") || node.attrs.has("values_strings"));
+        for (const std::string& in : node.inputs) {
+            if (text_values_.contains(in) && !moves && !kReads.contains(node.op_type))
+                note_unsupported(node.label() + " reads " + quoted(in) + ", which holds strings");
+            gives_text = gives_text || (moves && text_values_.contains(in));
+            if (packed_values_.contains(in) && node.op_type == "QuantizeLinear")
+                note_unsupported(node.label() + " quantizes to 4 bits");
+        }
+        // A classifier has its labels in output 0, and scores after it.
+        if (gives_text && !node.outputs.empty())
+            text_values_.insert(node.outputs.begin(),
+                                moves ? node.outputs.end() : node.outputs.begin() + 1);
+    }
+
+    /// Remembers the values that stand for strings or for integers of 4 bits.
+    void note_stand_in(const std::string& name, int32_t type) {
+        if (type == onnx::TensorProto::STRING) text_values_.insert(name);
+        if (type == kUint4 || type == kInt4) packed_values_.insert(name);
     }
 
     Status read_function(const onnx::FunctionProto& proto) {
@@ -320,7 +424,8 @@ class ModelReader {
     Status read_initializers(const onnx::GraphProto& proto, OnnxGraph& graph,
                              std::unordered_set<std::string>& odd) {
         for (const onnx::TensorProto& initializer : proto.initializer()) {
-            Result<HostTensor> tensor = read_tensor(initializer, files_);
+            Result<HostTensor> tensor = read_tensor(initializer, files_, &model_.strings);
+            note_stand_in(initializer.name(), initializer.data_type());
             const std::string what = "initializer " + quoted(initializer.name());
             if (!tensor.ok() && tensor.status().code() == StatusCode::kUnsupported) {
                 note_unsupported(what + ": " + tensor.status().message());
@@ -369,8 +474,11 @@ class ModelReader {
         const onnx::TypeProto::Tensor& type = info.type().tensor_type();
         if (const std::optional<DType> dtype = dtype_from_onnx(type.elem_type()))
             port.dtype = *dtype;
+        else if (type.elem_type() == onnx::TensorProto::STRING)
+            port.dtype = DType::kI64;
         else if (type.elem_type() != 0 || kind == "input")
             note_unsupported(what + " has element type " + onnx_type_name(type.elem_type()));
+        if (kind != "output") note_stand_in(port.name, type.elem_type());
         port.has_shape = type.has_shape();
         for (const onnx::TensorShapeProto::Dimension& dim : type.shape().dim()) {
             OnnxDim& d = port.dims.emplace_back();
@@ -402,8 +510,23 @@ class ModelReader {
             if (Status s = read_attribute(attr, node, attrs); !s.ok())
                 return s.with_context(node.label() + ": attribute " + quoted(attr.name()));
         node.attrs = Attrs(std::move(attrs));
+        check_stand_ins(node);
         nodes.push_back(std::move(node));
         return {};
+    }
+
+    /// The tensors among the attributes of ai.onnx.ml are lists.
+    static AttrValue as_list(const HostTensor& tensor) {
+        std::vector<int64_t> integers;
+        std::vector<double> reals;
+        for (int64_t i = 0; i < tensor.element_count(); ++i) {
+            if (is_floating(tensor.dtype()))
+                reals.push_back(tensor.get(i));
+            else
+                integers.push_back(tensor.get_int(i));
+        }
+        return is_floating(tensor.dtype()) ? AttrValue(std::move(reals))
+                                           : AttrValue(std::move(integers));
     }
 
     /// attrs: receives the attributes that node.attrs can hold.
@@ -422,9 +545,19 @@ class ModelReader {
                 attrs.push_back({attr.name(), static_cast<double>(attr.f())});
                 return {};
             case onnx::AttributeProto::STRING:
-                attrs.push_back({attr.name(), attr.s()});
+                if (node.domain == kMlDomain && attr.name() == "default_string")
+                    attrs.push_back({attr.name(), model_.strings.position_of(attr.s())});
+                else
+                    attrs.push_back({attr.name(), attr.s()});
                 return {};
             case onnx::AttributeProto::STRINGS: {
+                if (node.domain == kMlDomain && attr.name().ends_with("_strings")) {
+                    std::vector<int64_t> positions;
+                    for (const std::string& text : attr.strings())
+                        positions.push_back(model_.strings.position_of(text));
+                    attrs.push_back({attr.name(), std::move(positions)});
+                    return {};
+                }
                 std::string lines;  // split again by OnnxCall::texts
                 for (const std::string& line : attr.strings()) lines += line + "\n";
                 attrs.push_back({attr.name(), std::move(lines)});
@@ -439,14 +572,19 @@ class ModelReader {
                     {attr.name(), std::vector<double>(attr.floats().begin(), attr.floats().end())});
                 return {};
             case onnx::AttributeProto::TENSOR: {
-                Result<HostTensor> tensor = read_tensor(attr.t(), files_);
+                Result<HostTensor> tensor = read_tensor(attr.t(), files_, &model_.strings);
+                if (node.op_type == "Constant" && !node.outputs.empty())
+                    note_stand_in(node.outputs[0], attr.t().data_type());
                 if (!tensor.ok() && tensor.status().code() == StatusCode::kUnsupported) {
                     note_unsupported(node.label() + ": attribute " + quoted(attr.name()) + ": " +
                                      tensor.status().message());
                     return {};
                 }
                 if (!tensor.ok()) return tensor.status();
-                node.tensors.push_back({attr.name(), std::move(*tensor)});
+                if (node.domain == kMlDomain)
+                    attrs.push_back({attr.name(), as_list(*tensor)});
+                else
+                    node.tensors.push_back({attr.name(), std::move(*tensor)});
                 return {};
             }
             case onnx::AttributeProto::GRAPH: {
@@ -463,6 +601,7 @@ class ModelReader {
 
     OnnxModel model_;
     ExternalFiles files_;
+    std::unordered_set<std::string> text_values_, packed_values_;
 };
 
 // Charges messages to the budget before they are parsed: protobuf allocates an object of a few
@@ -659,7 +798,7 @@ Result<NamedTensor> read_onnx_tensor(std::span<const std::byte> bytes) {
         HEARTH_TRY(parse(bytes, "ONNX tensor", proto));
         const ExternalData none;
         ExternalFiles files(none, nullptr);
-        Result<HostTensor> tensor = read_tensor(proto, files);
+        Result<HostTensor> tensor = read_tensor(proto, files, nullptr);
         if (!tensor.ok()) return tensor.status().with_context("tensor " + quoted(proto.name()));
         return NamedTensor{proto.name(), std::move(*tensor)};
     });
