@@ -28,13 +28,22 @@ namespace hearth {
 /// Metadata strings of a .safetensors file.
 using Metadata = std::map<std::string, std::string, std::less<>>;
 
+/// A tensor of a file that Hearth cannot read.
+struct UnreadTensor {
+    std::string name = {};
+    std::string reason = {};  ///< "tensor 'x': element type 'C64'"
+};
+using LeftOut = std::vector<UnreadTensor>;
+
 /// Reads a .safetensors file (format of safetensors 0.4: a length, a JSON header, the data).
 ///
 /// Checked: each tensor's type, extents and byte range agree; tensors neither overlap nor leave
-/// gaps; names are unique.  metadata: receives the strings, if not null.
-/// Errors: kCorruptData; kUnsupported naming element types that Hearth does not have.
+/// gaps; names are unique.  metadata: receives the strings, if not null.  left_out: receives the
+/// tensors of element types that Hearth does not have (complex numbers, floats of 8 bits), if not
+/// null; the others are returned.
+/// Errors: kCorruptData; kUnsupported if all tensors are left out, naming the first.
 Result<NamedTensors> read_safetensors(std::span<const std::byte> bytes,
-                                      Metadata* metadata = nullptr);
+                                      Metadata* metadata = nullptr, LeftOut* left_out = nullptr);
 
 /// Writes a .safetensors file; equal tensors give equal bytes.
 std::vector<std::byte> write_safetensors(const NamedTensors& tensors,
@@ -45,10 +54,13 @@ std::vector<std::byte> write_safetensors(const NamedTensors& tensors,
 ///
 /// The pickle is interpreted without executing anything: tensors, dicts, lists, tuples, numbers and
 /// strings only.  Tensors in nested dicts and lists get names joined by dots ("model.conv.weight",
-/// "optimizer.state.0.exp_avg"); everything else is ignored.
-/// Errors: kCorruptData; kUnsupported for compressed entries, big-endian files, sparse, quantized
-/// and complex tensors, and pickled classes (save a state_dict, not a module), by name.
-Result<NamedTensors> read_torch(std::span<const std::byte> bytes);
+/// "optimizer.state.0.exp_avg"); everything else is ignored.  Parameters, buffers and subclasses of
+/// them are tensors.  left_out: receives sparse, quantized, complex and 8-bit float tensors, if not
+/// null; the others are returned.
+/// Errors: kCorruptData; kUnsupported for compressed entries, big-endian files, archives of
+/// TorchScript and torch.export, pickled classes (save a state_dict, not a module), by name, and if
+/// all tensors are left out, naming the first.
+Result<NamedTensors> read_torch(std::span<const std::byte> bytes, LeftOut* left_out = nullptr);
 
 /// One rule for mapping a file's names to those of params.
 struct KeyRule {

@@ -75,6 +75,21 @@ TEST(Safetensors, WhatIsWrittenIsReadTheSame) {
     EXPECT_TRUE(read_safetensors(write_safetensors({})).ok());
 }
 
+TEST(Safetensors, TensorsOfUnknownTypesAreLeftOutByName) {
+    const std::vector<std::byte> bytes =
+        file_of(R"({"c":{"dtype":"C64","shape":[1],"data_offsets":[0,8]},)"
+                R"("w":{"dtype":"F32","shape":[2],"data_offsets":[8,16]}})",
+                16);
+    LeftOut left_out;
+    const auto tensors = read_safetensors(bytes, nullptr, &left_out);
+    ASSERT_TRUE(tensors.ok()) << tensors.status().message();
+    EXPECT_EQ(tensors->size(), 1u);
+    EXPECT_EQ(tensors->at("w").shape(), Shape{2});
+    ASSERT_EQ(left_out.size(), 1u);
+    EXPECT_EQ(left_out[0].name, "c");
+    EXPECT_EQ(left_out[0].reason, "tensor 'c': element type 'C64'");
+}
+
 TEST(Safetensors, DataIsAligned) {
     const std::vector<std::byte> bytes = write_safetensors(
         {{"a", HostTensor(DType::kU8, {3})}, {"b", HostTensor(DType::kF64, {1})}});

@@ -222,12 +222,16 @@ std::string reading(std::span<const std::byte> bytes) {
     return all;
 }
 
-std::string reading(const Legacy& legacy) {
+std::string bytes_of(const Legacy& legacy) {
     std::string file;
     for (const std::string* part :
          {&legacy.magic, &legacy.version, &legacy.system, &legacy.object, &legacy.keys})
         file += "\x80\x02" + *part + ".";
-    file += legacy.storages;
+    return file + legacy.storages;
+}
+
+std::string reading(const Legacy& legacy) {
+    const std::string file = bytes_of(legacy);
     return reading(std::as_bytes(std::span(file)));
 }
 
@@ -416,13 +420,13 @@ TEST(TorchFile, StoragesThatAreNoneAreRefused) {
     expect_in(none, of("](" + text("storage") + type + key + cpu + integer(4) + "eQ"));
     EXPECT_EQ(reference({text("storage"), type, key, cpu, integer(4), "N"}),
               "x=f32[4] 1 2 3 4;y=f32[4] 1 2 3 4;");
-    expect_in("its storage is a view of another one; save contiguous tensors",
-              reference({text("storage"), type, key, cpu, integer(4), tuple({key})}));
-    expect_in("elements of 'torch OddStorage'", of(storage("OddStorage")));
-    expect_in("elements of 'other FloatStorage'",
-              reference({text("storage"), global("other", "FloatStorage"), key, cpu, integer(4)}));
-    expect_in("elements of",
-              reference({text("storage"), text("torch FloatStorage"), key, cpu, integer(4)}));
+    // Tensors of kinds that are not known are left out; the others are read.
+    const std::string rest = "y=f32[4] 1 2 3 4;";
+    EXPECT_EQ(reference({text("storage"), type, key, cpu, integer(4), tuple({key})}), rest);
+    EXPECT_EQ(of(storage("OddStorage")), rest);
+    EXPECT_EQ(reference({text("storage"), global("other", "FloatStorage"), key, cpu, integer(4)}),
+              rest);
+    EXPECT_EQ(reference({text("storage"), text("torch FloatStorage"), key, cpu, integer(4)}), rest);
     expect_in("its storage has no element type", of(storage("UntypedStorage")));
     // A key of the greatest length is looked for, a longer one is not.
     Legacy legacy;
@@ -439,6 +443,56 @@ TEST(TorchFile, StoragesThatAreNoneAreRefused) {
     expect_in("elements of 'torch complex64'", reading_object(dict("x", typed.v3())));
     typed.more = "NN" + text("torch float32");
     expect_in("elements of 'torch float32'", reading_object(dict("x", typed.v3())));
+}
+
+TEST(TorchFile, TensorsOfUnknownKindsAreLeftOutByName) {
+    TensorParts odd, narrow;
+    odd.storage = storage("OddStorage");
+    narrow.more = "NN" + global("torch", "float8_e4m3fn");
+    narrow.storage = storage("UntypedStorage");
+    Legacy legacy;
+    legacy.object = "}(" + text("a") + odd.v2() + text("b") +
+                    call("torch._utils", "_rebuild_sparse_tensor", ")") + text("c") + narrow.v3() +
+                    text("x") + TensorParts().v2() + "u";
+    const std::string bytes = bytes_of(legacy);
+    LeftOut left_out;
+    const auto tensors = read_torch(std::as_bytes(std::span(bytes)), &left_out);
+    ASSERT_TRUE(tensors.ok()) << tensors.status().message();
+    EXPECT_EQ(tensors->size(), 1u);
+    EXPECT_TRUE(tensors->contains("x"));
+    ASSERT_EQ(left_out.size(), 3u);
+    EXPECT_EQ(left_out[0].name, "a");
+    EXPECT_EQ(left_out[0].reason, "tensor 'a': elements of 'torch OddStorage'");
+    EXPECT_EQ(left_out[1].reason, "'b' is a tensor of a kind that '_rebuild_sparse_tensor' makes");
+    EXPECT_EQ(left_out[2].reason, "tensor 'c': elements of 'torch float8_e4m3fn'");
+}
+
+TEST(TorchFile, BuffersAndSubclassesOfParametersAreTensors) {
+    const std::string expected = "x=f32[4] 1 2 3 4;";
+    const auto from_type = [](const std::string& function, const std::string& arguments) {
+        return dict("x", call("torch._tensor", "_rebuild_from_type_v2",
+                              tuple({function, global("game", "Weight"), arguments, "}"})));
+    };
+    const TensorParts parts;
+    const std::string v2 = global("torch._utils", "_rebuild_tensor_v2");
+    EXPECT_EQ(reading_object(from_type(v2, parts.arguments())), expected);
+    const std::string parameter = global("torch._utils", "_rebuild_parameter");
+    EXPECT_EQ(reading_object(from_type(parameter, "(" + parts.v2() + "t")), expected);
+    EXPECT_EQ(reading_object(dict("x", call("torch._utils", "_rebuild_parameter_with_state",
+                                            "(" + parts.v2() + "t"))),
+              expected);
+    expect_in("the class 'os system'", reading_object(from_type(global("os", "system"), ")")));
+}
+
+TEST(TorchFile, ProgramsAreCalledWhatTheyAre) {
+    const auto refusal = [](const std::string& entry) {
+        const std::string bytes =
+            archive::archive_of_files({{"m/data.pkl", "\x80\x02}."}, {entry, "x"}});
+        return read_torch(std::as_bytes(std::span(bytes))).status().message();
+    };
+    expect_in("it is a TorchScript archive of torch.jit.save", refusal("m/constants.pkl"));
+    expect_in("torch.save(module.state_dict(), FILE)", refusal("m/code/__torch__.py"));
+    expect_in("it is an archive of torch.export.save", refusal("m/models/model.json"));
 }
 
 TEST(TorchFile, NamesAndNestingAreBounded) {

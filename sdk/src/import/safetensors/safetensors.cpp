@@ -122,7 +122,8 @@ Result<HostTensor> read_tensor(const Entry& entry, std::span<const std::byte> da
     return tensor;
 }
 
-Result<NamedTensors> read_file(std::span<const std::byte> bytes, Metadata* metadata) {
+Result<NamedTensors> read_file(std::span<const std::byte> bytes, Metadata* metadata,
+                               LeftOut* left_out) {
     ByteReader reader(bytes);
     const auto header_size = reader.number<uint64_t>();
     const std::string_view header = reader.text(header_size);
@@ -134,19 +135,28 @@ Result<NamedTensors> read_file(std::span<const std::byte> bytes, Metadata* metad
     const std::span<const std::byte> data = reader.take(reader.left());
     HEARTH_TRY(check_layout(entries, data.size()));
     NamedTensors tensors;
+    Status first_left_out;
     for (const Entry& entry : entries) {
         Result<HostTensor> tensor = read_tensor(entry, data);
-        if (!tensor.ok()) return tensor.status().with_context("tensor " + quoted(entry.name));
-        tensors.emplace(entry.name, std::move(*tensor));
+        if (tensor.ok()) {
+            tensors.emplace(entry.name, std::move(*tensor));
+            continue;
+        }
+        const Status status = tensor.status().with_context("tensor " + quoted(entry.name));
+        if (status.code() != StatusCode::kUnsupported) return status;
+        if (first_left_out.ok()) first_left_out = status;
+        if (left_out != nullptr) left_out->push_back({entry.name, status.message()});
     }
+    if (tensors.empty() && !first_left_out.ok()) return first_left_out;
     return tensors;
 }
 
 }  // namespace
 
-Result<NamedTensors> read_safetensors(std::span<const std::byte> bytes, Metadata* metadata) {
+Result<NamedTensors> read_safetensors(std::span<const std::byte> bytes, Metadata* metadata,
+                                      LeftOut* left_out) {
     return or_out_of_memory([&]() -> Result<NamedTensors> {
-        Result<NamedTensors> tensors = read_file(bytes, metadata);
+        Result<NamedTensors> tensors = read_file(bytes, metadata, left_out);
         if (!tensors.ok()) return tensors.status().with_context("safetensors");
         return tensors;
     });

@@ -65,11 +65,13 @@ constexpr size_t kLongestName = 4096;
 /// Collects the tensors of an object.
 class TensorReader {
   public:
-    TensorReader(const Pickle& pickle, const Storages& storages, Budget& budget)
-        : pickle_(pickle), storages_(storages), budget_(budget) {}
+    /// left_out: receives the tensors that cannot be read; may be null.
+    TensorReader(const Pickle& pickle, const Storages& storages, Budget& budget, LeftOut* left_out)
+        : pickle_(pickle), storages_(storages), budget_(budget), left_out_(left_out) {}
 
     Result<NamedTensors> run() {
         HEARTH_TRY(visit(pickle_.root, "", 0));
+        if (tensors_.empty() && !first_left_out_.ok()) return first_left_out_;
         return std::move(tensors_);
     }
 
@@ -132,18 +134,44 @@ class TensorReader {
             if (contents.size() % 2 != 0) return corrupt_data("a dictionary key has no value");
             return visit_pairs(contents, name, depth);
         }
-        if (callable == "torch._utils _rebuild_parameter" && !arguments.empty())
-            return visit(arguments[0], name, depth + 1);
-        if (callable == "torch._utils _rebuild_tensor_v2" && arguments.size() >= 4)
-            return add(name, arguments, {});
-        if (callable == "torch._utils _rebuild_tensor_v3" && arguments.size() >= 7)
-            return add(name, arguments, arguments[6]);
         if (callable == "torch Size" || callable == "torch device") return {};
-        if (callable.starts_with("torch._utils _rebuild_"))
-            return unsupported(quoted(name) + " is a tensor of a kind that " +
-                               quoted(callable.substr(callable.find(' ') + 1)) + " makes");
-        return unsupported("the class " + quoted(callable) +
+        return rebuild(callable, arguments, name, depth);
+    }
+
+    /// A tensor from the function that makes it and the function's arguments.
+    Status rebuild(std::string_view function, std::span<const Id> arguments,
+                   const std::string& name, int depth) {
+        const bool is_parameter = function == "torch._utils _rebuild_parameter" ||
+                                  function == "torch._utils _rebuild_parameter_with_state";
+        if (is_parameter && !arguments.empty()) return visit(arguments[0], name, depth + 1);
+        if (function == "torch._utils _rebuild_tensor_v2" && arguments.size() >= 4)
+            return add(name, arguments, {});
+        if (function == "torch._utils _rebuild_tensor_v3" && arguments.size() >= 7)
+            return add(name, arguments, arguments[6]);
+        // nn.Buffer and subclasses of Parameter and Tensor: (function, class, its arguments, state).
+        if (function == "torch._tensor _rebuild_from_type_v2" && arguments.size() >= 3 &&
+            pickle_[arguments[0]].kind == Kind::kGlobal &&
+            pickle_[arguments[2]].kind == Kind::kTuple) {
+            if (depth > kDeepest)
+                return out_of_range("nested deeper than " + std::to_string(kDeepest));
+            HEARTH_TRY(budget_.spend(Budget::Of::kVisits));
+            return rebuild(pickle_[arguments[0]].text, pickle_[arguments[2]].items, name,
+                           depth + 1);
+        }
+        if (function.starts_with("torch._utils _rebuild_"))
+            return leave_out(
+                name, unsupported(quoted(name) + " is a tensor of a kind that " +
+                                  quoted(function.substr(function.find(' ') + 1)) + " makes"));
+        return unsupported("the class " + quoted(function) +
                            "; save tensors, such as a state_dict");
+    }
+
+    /// Names a tensor that cannot be read; the file's other tensors are read.
+    Status leave_out(const std::string& name, const Status& reason) {
+        HEARTH_TRY(budget_.spend(Budget::Of::kCopiedBytes, 64 + 2 * name.size()));
+        if (first_left_out_.ok()) first_left_out_ = reason;
+        if (left_out_ != nullptr) left_out_->push_back({name, reason.message()});
+        return {};
     }
 
     /// An OrderedDict as Python 2 pickled it: [[key, value], ...].
@@ -210,6 +238,8 @@ class TensorReader {
         // The name may be long and is copied into the map.
         HEARTH_TRY(budget_.spend(Budget::Of::kCopiedBytes, 2 * sizeof(HostTensor) + name.size()));
         Result<HostTensor> tensor = read(arguments, dtype);
+        if (tensor.status().code() == StatusCode::kUnsupported)
+            return leave_out(name, tensor.status().with_context("tensor " + quoted(name)));
         if (!tensor.ok()) return tensor.status().with_context("tensor " + quoted(name));
         if (!tensors_.emplace(name, std::move(*tensor)).second)
             return corrupt_data("two tensors are called " + quoted(name));
@@ -310,11 +340,31 @@ class TensorReader {
     const Storages& storages_;
     NamedTensors tensors_;
     Budget& budget_;
+    LeftOut* left_out_;
+    Status first_left_out_;
 };
 
-Result<NamedTensors> read_archive(std::span<const std::byte> bytes) {
+/// Refuses archives that torch.jit.save and torch.export.save write: they hold programs.
+Status refuse_programs(const ZipEntries& entries) {
+    const auto has = [&](std::string_view part) {
+        return std::any_of(entries.begin(), entries.end(), [&](const auto& e) {
+            return e.first.starts_with(part) ||
+                   e.first.find("/" + std::string(part)) != std::string::npos;
+        });
+    };
+    const std::string remedy =
+        "; save its weights by torch.save(module.state_dict(), FILE), or export it to ONNX";
+    if (has("constants.pkl") || has("code/"))
+        return unsupported("it is a TorchScript archive of torch.jit.save" + remedy);
+    if (has("models/model.json") || has("serialized_exported_program.json"))
+        return unsupported("it is an archive of torch.export.save" + remedy);
+    return {};
+}
+
+Result<NamedTensors> read_archive(std::span<const std::byte> bytes, LeftOut* left_out) {
     Result<ZipEntries> entries = read_zip(bytes);
     if (!entries.ok()) return entries.status().with_context("zip archive");
+    HEARTH_TRY(refuse_programs(*entries));
     constexpr std::string_view kPickle = "data.pkl";
     const auto at = std::find_if(entries->begin(), entries->end(), [&](const auto& e) {
         return e.first.ends_with(kPickle) && (e.first.size() == kPickle.size() ||
@@ -333,7 +383,7 @@ Result<NamedTensors> read_archive(std::span<const std::byte> bytes) {
     Budget budget(bytes.size());
     ByteReader reader(at->second);
     HEARTH_ASSIGN(const Pickle pickle, read_pickle(reader, budget));
-    return TensorReader(pickle, storages, budget).run();
+    return TensorReader(pickle, storages, budget, left_out).run();
 }
 
 /// Element size in bytes of each storage that a pickle refers to.
@@ -349,6 +399,10 @@ std::unordered_map<std::string, uint64_t> element_sizes(const Pickle& pickle) {
         size = 1;
         for (const TorchType& t : kTorchTypes)
             if (name && !t.storage.empty() && t.storage == *name) size = size_bytes(t.type);
+        // Types that are left out have a size, too: the next storage follows.
+        if (name == "ComplexFloatStorage") size = 8;
+        if (name == "ComplexDoubleStorage") size = 16;
+        if (name == "QInt32Storage") size = 4;
     }
     return sizes;
 }
@@ -356,7 +410,7 @@ std::unordered_map<std::string, uint64_t> element_sizes(const Pickle& pickle) {
 // PyTorch's magic number 0x1950a86a20f9469cfc6c, little-endian.
 constexpr std::string_view kMagic{"\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 10};
 
-Result<NamedTensors> read_legacy(std::span<const std::byte> bytes) {
+Result<NamedTensors> read_legacy(std::span<const std::byte> bytes, LeftOut* left_out) {
     ByteReader reader(bytes);
     Budget budget(bytes.size());
     HEARTH_ASSIGN(const Pickle magic, read_pickle(reader, budget));
@@ -388,15 +442,15 @@ Result<NamedTensors> read_legacy(std::span<const std::byte> bytes) {
         storages[key] = reader.take(count * size->second);
     }
     if (reader.failed()) return corrupt_data("its storages are truncated; copy the file again");
-    return TensorReader(pickle, storages, budget).run();
+    return TensorReader(pickle, storages, budget, left_out).run();
 }
 
 }  // namespace
 
-Result<NamedTensors> read_torch(std::span<const std::byte> bytes) {
+Result<NamedTensors> read_torch(std::span<const std::byte> bytes, LeftOut* left_out) {
     return or_out_of_memory([&]() -> Result<NamedTensors> {
         Result<NamedTensors> tensors =
-            looks_like_zip(bytes) ? read_archive(bytes) : read_legacy(bytes);
+            looks_like_zip(bytes) ? read_archive(bytes, left_out) : read_legacy(bytes, left_out);
         if (!tensors.ok()) return tensors.status().with_context("torch file");
         return tensors;
     });
