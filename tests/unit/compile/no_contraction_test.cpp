@@ -16,8 +16,8 @@ namespace {
 
 struct Contents {
     std::map<uint32_t, int> instructions;  ///< how many of each number
-    std::set<uint32_t> decorated;          ///< NoContraction
-    std::set<uint32_t> results;            ///< of products, quotients and fma
+    std::multiset<uint32_t> decorated;     ///< NoContraction
+    std::multiset<uint32_t> results;       ///< of products, quotients and fma
     bool decorates_behind_types = false;
 };
 
@@ -60,6 +60,23 @@ void main() {
     std::map<uint32_t, int> instructions = after.instructions;
     instructions[71] -= 5;
     EXPECT_EQ(instructions, before.instructions);
+}
+
+// glslang decorates what is computed for a `precise` value; a second decoration is invalid.
+TEST(NoContraction, IsSaidOnceOfAPreciseProduct) {
+    const auto spirv = compile_glsl(R"(#version 450
+layout(local_size_x = 1) in;
+layout(set = 0, binding = 0) buffer Numbers { float at[]; } numbers;
+void main() {
+    precise const float exact = numbers.at[0] * numbers.at[1] + numbers.at[2];
+    numbers.at[3] = exact + numbers.at[4] * numbers.at[5];
+})",
+                                    "precise");
+    ASSERT_TRUE(spirv.ok()) << spirv.status().message();
+    const Contents before = contents(*spirv), after = contents(without_contraction(*spirv));
+    EXPECT_EQ(before.results.size(), 2u);
+    ASSERT_FALSE(before.decorated.empty());
+    for (const uint32_t result : before.results) EXPECT_EQ(after.decorated.count(result), 1u);
 }
 
 }  // namespace
