@@ -666,6 +666,75 @@ TEST_F(Tool, WhatIsNoModelIsNamed) {
     EXPECT_TRUE(twice.says("input 'obs' is given twice")) << twice.text;
 }
 
+/// The largest magnitude of `action` in files of `hearth run -o`.
+double largest_action(const std::vector<std::byte>& npy) {
+    const HostTensor action = tool::read_npy(npy).value();
+    double most = 0;
+    for (int64_t i = 0; i < action.element_count(); ++i)
+        most = std::max(most, std::abs(action.get(i)));
+    return most;
+}
+
+TEST_F(Tool, ExportedEntriesComputeWhatThePackageDoes) {
+    cook("--name act");
+    const std::string exported = "export '" + path("model.hearth") + "' -o '" + path("out.onnx");
+    const Ran ran = run(exported + "' --entry act --json");
+    EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    EXPECT_EQ(json::parse(ran.text, nullptr, false)["bytes"], fs::file_size(path("out.onnx")));
+    for (const char* model : {"model.hearth", "model.onnx"}) {
+        const Ran same =
+            run("diff '" + path(model) + "' '" + path("out.onnx") + "' --batch-size 4 --rtol 0");
+        EXPECT_EQ(same.exit_code, 0) << same.text;
+    }
+    // An ONNX file is written again as it was imported.
+    EXPECT_EQ(run("export '" + path("model.onnx") + "' -o '" + path("again.onnx") + "'").exit_code,
+              0);
+    EXPECT_EQ(run("diff '" + path("again.onnx") + "' '" + path("out.onnx") + "'").exit_code, 0);
+    const Ran other = run(exported + "' --entry learn");
+    EXPECT_EQ(other.exit_code, 1);
+    EXPECT_TRUE(other.says("no entry is named 'learn'; expected one of: act")) << other.text;
+}
+
+TEST_F(Tool, ExportTakesTrainedWeights) {
+    cook();
+    const auto exports = [&](const std::string& weights) {
+        return run("export '" + path("model.hearth") + "' -o '" + path("out.onnx") +
+                   "' --weights '" + path(weights) + "'");
+    };
+    const auto action = [&] {
+        const Ran ran = run("run '" + path("out.onnx") + "' --device reference --batch-size 2 -o " +
+                            path("ran"));
+        EXPECT_EQ(ran.exit_code, 0) << ran.text;
+        return largest_action(read("ran/action.npy"));
+    };
+    Brain brain = initial_brain(read("model.hearth")).value();
+    NamedTensors tensors;
+    for (BrainTensor& tensor : brain.tensors) {
+        if (tensor.name == "w2") tensor.value = HostTensor(DType::kF32, {2, 5});  // zeros
+        tensors.emplace(tensor.name, tensor.value);
+    }
+    ASSERT_TRUE(write_file_atomically(path("a.brain"), *save_brain(brain)).ok());
+    ASSERT_TRUE(write_file_atomically(path("a.safetensors"), write_safetensors(tensors)).ok());
+    for (const char* weights : {"a.brain", "a.safetensors"}) {
+        EXPECT_EQ(
+            run("export '" + path("model.hearth") + "' -o '" + path("out.onnx") + "'").exit_code,
+            0);
+        EXPECT_GT(action(), 0.01);
+        const Ran ran = exports(weights);
+        EXPECT_EQ(ran.exit_code, 0) << ran.text;
+        EXPECT_EQ(action(), 0) << weights;
+    }
+    tensors.erase("b1");
+    ASSERT_TRUE(write_file_atomically(path("a.safetensors"), write_safetensors(tensors)).ok());
+    const Ran lacking = exports("a.safetensors");
+    EXPECT_EQ(lacking.exit_code, 1);
+    EXPECT_TRUE(lacking.says("the weights have no tensor 'b1', which entry")) << lacking.text;
+    const Ran brainless = run("export '" + path("model.onnx") + "' -o '" + path("out.onnx") +
+                              "' --weights '" + path("a.brain") + "'");
+    EXPECT_EQ(brainless.exit_code, 1);
+    EXPECT_TRUE(brainless.says("a brain belongs to a package")) << brainless.text;
+}
+
 TEST_F(Tool, DiffFindsEqualAndUnequalModels) {
     cook();
     const std::string same =

@@ -13,11 +13,11 @@ CleanRL.
 """
 
 from ._agents import Agents
-from ._cook import cook_agents, cook_onnx, cook_package
+from ._cook import cook_agents, cook_onnx, cook_package, export_onnx
 from ._device import Device, default_device, devices
 from ._library import HearthError
 from ._model import Model, Tensor
 
 __version__ = "0.1.0"
 __all__ = ["Agents", "Device", "HearthError", "Model", "Tensor", "cook_agents", "cook_onnx", "cook_package",
-           "default_device", "devices"]
+           "default_device", "devices", "export_onnx"]

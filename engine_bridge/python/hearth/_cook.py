@@ -72,6 +72,19 @@ def cook_package(package: Package, *, max_batch_size: int | None = None, device_
     return _taken(lambda blob, messages: lib().hearth_cook_package(data, len(data), options, host, blob, messages))
 
 
+def export_onnx(package: Package, *, entry: str | None = None, weights: Package | None = None) -> bytes:
+    """Writes an entry of a package as an ONNX model: the bytes of an .onnx file.
+
+    entry: None: the only one, or "main".  weights: trained weights in place of the package's, as bytes or a path: a
+    brain of the package, or a .safetensors or .pt file whose tensors have the params' names.
+    Errors: HearthError naming the entries, the tensor that the weights lack, or the operators that ONNX lacks.
+    """
+    options, data = _options({}, entry=entry), read_bytes(package)
+    held = read_bytes(weights) if weights is not None else b""
+    return _taken(lambda blob, messages: lib().hearth_export_onnx(
+        data, len(data), options, held or None, len(held), blob, messages))
+
+
 def cook_agents(observations: Sequence[Mapping[str, Any]], actions: Sequence[Mapping[str, Any]], *,
                 n_agents: int = 16, network: Mapping[str, Any] | None = None,
                 learner: Mapping[str, Any] | None = None, frame_stack: int = 1, seed: int = 0,

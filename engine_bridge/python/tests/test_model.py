@@ -89,6 +89,24 @@ def test_a_model_computes_what_numpy_computes(device, layer):
             assert y.shape == (batch_size, 2) and np.abs(y - np.tanh(x @ weight + bias)).max() < 1e-5
 
 
+def test_exported_packages_compute_the_same(device, layer, tmp_path):
+    weight, bias = layer
+    package = hearth.cook_onnx(linear_onnx(weight, bias), max_batch_size=7)
+    x = np.random.default_rng(1).normal(size=(5, 3)).astype("f4")
+    expected = np.tanh(x @ weight + bias)
+    exported = hearth.export_onnx(package)
+    with hearth.Model(hearth.cook_onnx(exported, max_batch_size=7), device) as model:
+        assert np.abs(model.run(x=x)["y"] - expected).max() < 1e-5
+    with pytest.raises(hearth.HearthError, match="no entry is named 'act'; expected one of: main"):
+        hearth.export_onnx(package, entry="act")
+    (tmp_path / "text.pt").write_bytes(b"no weights at all")
+    with pytest.raises(hearth.HearthError, match="torch file"):
+        hearth.export_onnx(package, weights=tmp_path / "text.pt")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    session = onnxruntime.InferenceSession(exported, providers=["CPUExecutionProvider"])
+    assert np.abs(session.run(None, {"x": x})[0] - expected).max() < 1e-5
+
+
 def test_tensors_are_exchanged_with_other_libraries_by_dlpack(device, layer):
     class Foreign:
         def __init__(self, array):

@@ -15,6 +15,7 @@
 #include <hearth/loss.hpp>
 #include <hearth/optim.hpp>
 
+#include <onnx_export/export_model.hpp>
 #include <programs/device_targets.hpp>
 
 #include <algorithm>
@@ -198,6 +199,14 @@ Result<std::vector<std::byte>> cook_agents(const char* text, hearth_headless* ho
     return std::move(cooked.bytes);
 }
 
+Result<std::vector<std::byte>> export_package(std::span<const std::byte> package, const char* text,
+                                              std::span<const std::byte> weights) {
+    HEARTH_ASSIGN(Options o, Options::parse(text));
+    const std::string entry = o.text("entry", "");
+    HEARTH_TRY(o.finish());
+    return export_package_entry(package, entry, weights);
+}
+
 /// Passes the result of `work` to the caller; `host`, which may be null, will load it.
 template <class Work>
 hearth_result deliver(hearth_headless* host, hearth_blob** out, hearth_messages* messages,
@@ -251,6 +260,15 @@ hearth_result hearth_cook_package(const void* bytes, uint64_t byte_count, const 
                                   hearth_messages* messages) {
     return deliver(host, out, messages,
                    [&] { return cook_package(bytes_of(bytes, byte_count), options, host); });
+}
+
+hearth_result hearth_export_onnx(const void* package, uint64_t byte_count, const char* options,
+                                 const void* weights, uint64_t weight_bytes, hearth_blob** out,
+                                 hearth_messages* messages) {
+    return deliver(nullptr, out, messages, [&] {
+        return export_package(bytes_of(package, byte_count), options,
+                              bytes_of(weights, weight_bytes));
+    });
 }
 
 hearth_result hearth_cook_agents(const char* options, hearth_headless* host, hearth_blob** out,

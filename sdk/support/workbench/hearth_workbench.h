@@ -155,6 +155,18 @@ HEARTH_API hearth_result hearth_cook_package(const void* bytes, uint64_t byte_co
                                              const char* options, hearth_headless* host,
                                              hearth_blob** out, hearth_messages* messages);
 
+/* Writes an entry of a package as an ONNX model. Options: {"entry": name}, by default the only one,
+ * or "main".
+ *
+ * weights  trained weights in place of the package's: the bytes of a brain of it, of a .safetensors
+ *          file or of a file of torch.save, with the params' names; NULL: the package's
+ * Errors: HEARTH_ERROR_NOT_FOUND for another entry or a param that the weights lack; those of
+ * load_brain, read_safetensors, read_torch and export_onnx. */
+HEARTH_API hearth_result hearth_export_onnx(const void* package, uint64_t byte_count,
+                                            const char* options, const void* weights,
+                                            uint64_t weight_bytes, hearth_blob** out,
+                                            hearth_messages* messages);
+
 /* Cooks agents: a package for hearth_agents_create, with the additional entries "act", which runs
  * only the policy, and "policy", which outputs the network's results. max_batch_size is the maximum
  * number of agents. Further options:

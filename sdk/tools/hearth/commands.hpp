@@ -15,6 +15,7 @@ void add_brain(CLI::App& app, int& exit_code);
 void add_cook(CLI::App& app, int& exit_code);
 void add_diff(CLI::App& app, int& exit_code);
 void add_evaluate(CLI::App& app, int& exit_code);
+void add_export(CLI::App& app, int& exit_code);
 void add_gates(CLI::App& app, int& exit_code);
 void add_info(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);

@@ -52,6 +52,7 @@ int parse_and_run(int argc, char** argv) {
     add_bench(app, exit_code);
     add_replay(app, exit_code);
     add_diff(app, exit_code);
+    add_export(app, exit_code);
     add_brain(app, exit_code);
     add_tune(app, exit_code);
     add_watch(app, exit_code);
