@@ -275,6 +275,7 @@ TEST_F(DriverHostileTest, StatesOfAnotherSizeAreRefusedByName) {
         Foreign foreign;
         foreign.status.shape = {size};
         expect_refused(foreign, HEARTH_ERROR_INCOMPATIBLE, "state 'agents.status' has");
+        expect_refused(foreign, HEARTH_ERROR_INCOMPATIBLE, "counters; cook the package again");
     }
     Foreign recent;
     recent.recent = {"agents.recent", {1 << 20}, DType::kU32};

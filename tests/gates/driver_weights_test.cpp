@@ -315,8 +315,20 @@ TEST_F(DriverWeightsTest, WeightsThatAreNotFiniteAreNotPublishedAndTheLearnerGoe
     EXPECT_NE(host->slot("published.param.actor.0.weight"), published) << "it publishes again";
 }
 
-// Weights of 3e38 are finite, and what they compute is not.
-TEST_F(DriverWeightsTest, ABrainThatActsBeyondAllNumbersIsRolledBack) {
+/// Sets all elements of a variable, and of its copy that acts.
+void set_all(Host& host, const std::string& name, float value) {
+    for (const std::string& variable : {name, "published.param." + name}) {
+        const auto slot = host.program().find_variable(variable.c_str());
+        ASSERT_TRUE(slot.ok()) << variable;
+        const std::vector<float> values(host.slot(variable.c_str()).size(), value);
+        host.record([&](VkCommandBuffer commands) {
+            return hearth_record_update_variable(host.agents.session(), commands, *slot, 0,
+                                                 values.data(), values.size() * sizeof(float));
+        });
+    }
+}
+
+std::unique_ptr<Host> small_sac(standalone::Device& device) {
     Sac sac;
     sac.replay.n_agents = 4;
     sac.replay.buffer_size = 64;
@@ -324,25 +336,47 @@ TEST_F(DriverWeightsTest, ABrainThatActsBeyondAllNumbersIsRolledBack) {
     sac.replay.learning_starts = 8;
     const AgentSpec spec(ObservationSpec().box("place", 2).box("speed"),
                          ActionSpec().continuous("aim", 2, {-2, 2}));
-    const auto make = [&] {
-        return Host::create(device(), build_agent_graphs(spec, mlp_network({8}, relu), sac, 1),
-                            make_manifest(spec, sac));
+    return Host::create(device, build_agent_graphs(spec, mlp_network({8, 8}, relu), sac, 1),
+                        make_manifest(spec, sac));
+}
+
+// They are finite, and what they compute is not.
+TEST_F(DriverWeightsTest, BrainsWithWeightsThatNoTrainingReachesAreNotLoaded) {
+    const auto check = [&](std::unique_ptr<Host> host, std::unique_ptr<Host> other) {
+        ASSERT_TRUE(host != nullptr && other != nullptr);
+        host->settle();
+        other->settle();
+        const std::vector<float> initial = host->slot("published.param.actor.0.weight");
+        set_all(*other, "actor.0.weight", 3e38f);
+        keep(*other);
+        const auto brain = other->agents.save(), weights = other->agents.save_weights();
+        ASSERT_TRUE(brain.ok() && weights.ok()) << "it is finite";
+        for (const auto& bytes : {*brain, *weights}) {
+            const Status loaded = host->agents.load(bytes);
+            EXPECT_NE(loaded.message().find("actor.0.weight': element 0 has a magnitude of 2^60 or "
+                                            "more, which no training reaches"),
+                      std::string::npos)
+                << loaded.message();
+        }
+        EXPECT_FALSE(host->agents.load_snapshot(other->agents, 0).ok());
+        host->settle();
+        EXPECT_EQ(host->slot("published.param.actor.0.weight"), initial);
+        EXPECT_EQ(host->agents.status().rollbacks, 0u);
     };
-    const auto host = make(), other = make();
+    check(small_sac(device()), small_sac(device()));
+    check(small_host(device()), small_host(device()));
+}
+
+// Weights of 9e17 are accepted, and what three layers of them compute is not finite.
+TEST_F(DriverWeightsTest, ABrainThatActsBeyondAllNumbersIsRolledBack) {
+    const auto host = small_sac(device()), other = small_sac(device());
     ASSERT_NE(host, nullptr);
     ASSERT_NE(other, nullptr);
     host->settle();
     other->settle();
     const std::vector<float> initial = host->slot("published.param.actor.0.weight");
-    const std::vector<float> huge(initial.size(), 3e38f);
-    for (const char* name : {"published.param.actor.0.weight", "actor.0.weight"}) {
-        const auto slot = other->program().find_variable(name);
-        ASSERT_TRUE(slot.ok());
-        other->record([&](VkCommandBuffer commands) {
-            return hearth_record_update_variable(other->agents.session(), commands, *slot, 0,
-                                                 huge.data(), huge.size() * sizeof(float));
-        });
-    }
+    set_all(*other, "actor.0.weight", 9e17f);
+    set_all(*other, "actor.1.weight", 9e17f);
     keep(*other);
     const auto brain = other->agents.save();
     ASSERT_TRUE(brain.ok()) << "it is finite";
@@ -354,7 +388,7 @@ TEST_F(DriverWeightsTest, ABrainThatActsBeyondAllNumbersIsRolledBack) {
                                     for (const AgentId id : ids)
                                         for (size_t k = 0; k < 3; ++k)
                                             host->agents.observation(id)[k] =
-                                                k % 2 == 0 ? 2.0f : -0.4f;
+                                                k % 2 == 0 ? 2000.0f : -0.4f;
                                 })
                         .ok());
         for (const AgentId id : ids)

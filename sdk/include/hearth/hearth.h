@@ -1680,12 +1680,12 @@ typedef uint32_t hearth_brain_flags;
 /* Saving: store only tensors that differ from the program's initial values.  The brain then
  * loads only into programs with the same initial values. */
 #define HEARTH_BRAIN_DELTA 0x4u
-/* Loading and saving: accept NaN and infinities.  Without this flag they are
- * HEARTH_ERROR_NON_FINITE: they spread through training, and a network does not recover from
- * them. */
+/* Loading and saving: accept NaN and infinities, which otherwise are HEARTH_ERROR_NON_FINITE: they
+ * spread through training, and a network does not recover from them. */
 #define HEARTH_BRAIN_ALLOW_NON_FINITE 0x8u
-/* Saving: the snapshot is of hearth_record_save_game. */
-#define HEARTH_BRAIN_SAVED_GAME 0x10u
+#define HEARTH_BRAIN_SAVED_GAME 0x10u /* saving: the snapshot is of hearth_record_save_game */
+/* Loading: params of 2^60 or more, whose squares overflow in training, are not finite, too. */
+#define HEARTH_BRAIN_LIMIT_PARAMS 0x20u
 
 /* Properties of a brain; see hearth_brain_get_info. */
 typedef struct hearth_brain_info {

@@ -378,7 +378,7 @@ HEARTH_API hearth_result hearth_agents_get_saved_game(const hearth_agents* agent
  * memory.  If one of the four decisions after loading has actions that are not finite (they never
  * reach the game), the brain is rolled back, which is counted in
  * hearth_agents_status::brains_rejected.
- * Errors: as hearth_brain_check. */
+ * Errors: as hearth_brain_check with HEARTH_BRAIN_LIMIT_PARAMS. */
 HEARTH_API hearth_result hearth_agents_load(hearth_agents* agents, const void* bytes,
                                             uint64_t byte_count, hearth_messages* messages);
 

@@ -205,6 +205,17 @@ uint32_t exponent_mask(DType dtype) {
     }
 }
 
+/// Exponent bits of the bound in the top two bytes of an element; those of larger numbers are
+/// greater.
+uint32_t exponent_of(Magnitude bound, DType dtype) {
+    constexpr uint32_t kTrainableExponent = 60;
+    if (bound == Magnitude::kTrainable && (dtype == DType::kF32 || dtype == DType::kBF16))
+        return (127 + kTrainableExponent) << 7;
+    if (bound == Magnitude::kTrainable && dtype == DType::kF64)
+        return (1023 + kTrainableExponent) << 4;
+    return exponent_mask(dtype);
+}
+
 }  // namespace
 
 uint64_t brain_bound(const BrainItems& items, uint64_t host_bytes) {
@@ -409,12 +420,12 @@ bool BrainView::decode(const BrainTensorRecord& tensor, std::span<const std::byt
 }
 
 int64_t BrainView::first_nonfinite(const BrainTensorRecord& tensor,
-                                   std::span<const std::byte> parent) const {
+                                   std::span<const std::byte> parent, Magnitude below) const {
     const auto dtype = static_cast<DType>(tensor.dtype);
     const std::span<const std::byte> stored = this->stored(tensor);
     const auto encoding = static_cast<BrainEncoding>(tensor.encoding);
-    if (encoding == BrainEncoding::kRaw) return hearth::first_nonfinite(dtype, stored);
-    const uint32_t mask = exponent_mask(dtype);
+    if (encoding == BrainEncoding::kRaw) return hearth::first_nonfinite(dtype, stored, below);
+    const uint32_t mask = exponent_mask(dtype), bound = exponent_of(below, dtype);
     if (encoding == BrainEncoding::kParent || mask == 0) return -1;
     // The top two bytes of all elements are the last two planes.
     const uint32_t element = size_bytes(dtype);
@@ -430,19 +441,19 @@ int64_t BrainView::first_nonfinite(const BrainTensorRecord& tensor,
             const std::byte* from = parent.data() + (i + 1) * element;
             top ^= static_cast<uint32_t>(from[-1]) << 8 | static_cast<uint32_t>(from[-2]);
         }
-        if ((top & mask) == mask) return static_cast<int64_t>(i);
+        if ((top & mask) >= bound) return static_cast<int64_t>(i);
     }
     return -1;
 }
 
-int64_t first_nonfinite(DType dtype, std::span<const std::byte> bytes) {
-    const uint32_t mask = exponent_mask(dtype);
+int64_t first_nonfinite(DType dtype, std::span<const std::byte> bytes, Magnitude below) {
+    const uint32_t mask = exponent_mask(dtype), bound = exponent_of(below, dtype);
     const uint32_t element = size_bytes(dtype);
     if (mask == 0) return -1;
     for (size_t at = element; at <= bytes.size(); at += element) {
         const uint32_t top =
             static_cast<uint32_t>(bytes[at - 1]) << 8 | static_cast<uint32_t>(bytes[at - 2]);
-        if ((top & mask) == mask) return static_cast<int64_t>(at / element - 1);
+        if ((top & mask) >= bound) return static_cast<int64_t>(at / element - 1);
     }
     return -1;
 }

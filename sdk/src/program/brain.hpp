@@ -104,6 +104,14 @@ uint64_t write_brain(const BrainItems& items, const BrainIdentity& identity,
 /// BrainHeader::checksum of a whole brain.
 uint64_t brain_checksum(std::span<const std::byte> brain);
 
+/// A bound of numbers.
+enum class Magnitude : uint8_t {
+    kInfinity,
+    /// 2^60, about 1.2e18: the square of an f32 is finite.  Gradient steps and their limits need
+    /// the squares of params, so none is larger after training.
+    kTrainable,
+};
+
 /// Reads a brain in place.  Allocates nothing.
 class BrainView {
   public:
@@ -142,11 +150,12 @@ class BrainView {
     [[nodiscard]] bool decode(const file::BrainTensorRecord& tensor,
                               std::span<const std::byte> parent, std::span<std::byte> out) const;
 
-    /// Index of the first element that is NaN or infinite, or -1, without decoding: allocates
-    /// nothing.  Tensors equal to the parent's are not checked.  The result is undefined for bytes
-    /// that do not decode.
+    /// Index of the first element that is NaN, infinite or not `below`, or -1, without decoding:
+    /// allocates nothing.  Tensors equal to the parent's are not checked.  The result is undefined
+    /// for bytes that do not decode.
     int64_t first_nonfinite(const file::BrainTensorRecord& tensor,
-                            std::span<const std::byte> parent) const;
+                            std::span<const std::byte> parent,
+                            Magnitude below = Magnitude::kInfinity) const;
 
   private:
     bool check_tensor(uint32_t index, ViewError* error) const;
@@ -158,6 +167,9 @@ class BrainView {
     const file::BrainHeader* header_ = nullptr;
     std::span<const file::BrainTensorRecord> tensors_;
 };
+
+/// True for params and their copies ("published.param.NAME", "target.NAME").
+bool is_param(const BrainView& brain, const file::BrainTensorRecord& tensor);
 
 /// Writes those of a checkpoint's tensors that acting needs into `out`, which has at least as many
 /// bytes as the checkpoint; returns the size.
@@ -172,9 +184,10 @@ bool is_weight(const BrainView& brain, const file::BrainTensorRecord& tensor);
 /// of; null: the variable takes its initial value.
 const file::BrainTensorRecord* find_substitute(const BrainView& weights, std::string_view variable);
 
-/// Index of the first element that is NaN or infinite; -1 if there is none, or the type has no such
-/// values.
-int64_t first_nonfinite(DType dtype, std::span<const std::byte> bytes);
+/// Index of the first element that is NaN, infinite or not `below`; -1 if there is none, or the
+/// type has no such values.
+int64_t first_nonfinite(DType dtype, std::span<const std::byte> bytes,
+                        Magnitude below = Magnitude::kInfinity);
 
 /// The names under which a program's bindings are hashed: its own, or those of the other version
 /// (program/legacy_names.hpp).

@@ -33,6 +33,12 @@ bool is_weight(const BrainView& brain, const file::BrainTensorRecord& tensor) {
            name.starts_with("observations.") || name.starts_with("rewards.");
 }
 
+bool is_param(const BrainView& brain, const file::BrainTensorRecord& tensor) {
+    const std::string_view name = brain.name(tensor);
+    return tensor.kind == static_cast<uint32_t>(VariableKind::kParam) ||
+           name.starts_with(kPublishedParam) || name.starts_with(kTarget);
+}
+
 const file::BrainTensorRecord* find_substitute(const BrainView& weights, std::string_view name) {
     for (const std::string_view prefix : {kPublishedParam, kPublishedState})
         if (name.starts_with(prefix)) return weights.find(name.substr(prefix.size()));

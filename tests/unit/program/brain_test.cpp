@@ -131,7 +131,8 @@ TEST(Brain, NonfiniteElementsAreFoundInEveryEncoding) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     std::mt19937_64 random(4);
     for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kF64})
-        for (const double value : {kNan, kInfinity, -kInfinity, 65504.0, 0.0})
+        for (const double value :
+             {kNan, kInfinity, -kInfinity, 65504.0, 0.0, 0x1.fep59, 0x1p60, -3e38})
             for (int round = 0; round < 20; ++round) {
                 const auto count = static_cast<int64_t>(1 + random() % 200);
                 Brain parent, brain;
@@ -143,7 +144,8 @@ TEST(Brain, NonfiniteElementsAreFoundInEveryEncoding) {
                 // Sparse, so that it is packed; dense, so that it may be raw.
                 if (round % 2 == 0) brain.tensors[0].value = HostTensor(dtype, {Dim(count)});
                 brain.tensors[0].value.set(at, value);
-                const bool is_finite = std::isfinite(value);
+                const double stored = brain.tensors[0].value.get(at);
+                const bool is_finite = std::isfinite(stored);
                 for (const Brain* from : std::initializer_list<const Brain*>{nullptr, &parent}) {
                     EXPECT_EQ(save_brain(brain, from).ok(), is_finite);
                     const std::vector<std::byte> bytes =
@@ -157,6 +159,11 @@ TEST(Brain, NonfiniteElementsAreFoundInEveryEncoding) {
                     EXPECT_EQ(
                         view.first_nonfinite(view.tensors()[0], parent.tensors[0].value.bytes()),
                         is_finite ? -1 : at);
+                    EXPECT_EQ(
+                        view.first_nonfinite(view.tensors()[0], parent.tensors[0].value.bytes(),
+                                             Magnitude::kTrainable),
+                        std::abs(stored) < 0x1p60 ? -1 : at)
+                        << stored;
                     const Result<Brain> loaded = load_brain(bytes, from);
                     EXPECT_EQ(loaded.ok(), is_finite);
                     if (!loaded.ok()) {

@@ -315,11 +315,20 @@ hearth_result check_brain(const LoadedProgram& program, const BrainView& brain,
         program, brain,
         [&](const file::VariableRecord& variable, uint64_t, const file::BrainTensorRecord* tensor) {
             if (tensor == nullptr) return;
-            const int64_t at = brain.first_nonfinite(*tensor, initial_values(view, variable));
-            if (at >= 0)
+            const std::span<const std::byte> initial = initial_values(view, variable);
+            if (const int64_t at = brain.first_nonfinite(*tensor, initial); at >= 0) {
                 problems.add(
                     "'%s': element %lld is NaN or infinite; reset it, or accept it by "
                     "HEARTH_BRAIN_ALLOW_NON_FINITE",
+                    view.text(variable.name), static_cast<long long>(at));
+                return;
+            }
+            if ((flags & HEARTH_BRAIN_LIMIT_PARAMS) == 0 || !is_param(brain, *tensor)) return;
+            const int64_t at = brain.first_nonfinite(*tensor, initial, Magnitude::kTrainable);
+            if (at >= 0)
+                problems.add(
+                    "'%s': element %lld has a magnitude of 2^60 or more, which no training "
+                    "reaches; load another brain",
                     view.text(variable.name), static_cast<long long>(at));
         });
     return problems.count == 0 ? HEARTH_OK : HEARTH_ERROR_NON_FINITE;
