@@ -1030,6 +1030,46 @@ TEST(DriverStates, EnoughSlicesAreDueToFinishInTime) {
         }
 }
 
+TEST(DriverStates, AnOverdueMinibatchIsRecordedWhole) {
+    TestMemory memory;
+    Updates updates;
+    Schedule schedule;
+    schedule.max_frames_per_update = 3;
+    schedule.updates_per_rollout = 2;
+    ASSERT_TRUE(updates.allocate(memory.host, schedule));
+    updates.begin();
+    for (const bool is_overdue : {false, false, true}) {
+        updates.count_frame();
+        updates.count_slice();
+        EXPECT_EQ(updates.records_whole(), is_overdue);
+    }
+    (void)updates.minibatch_done();
+    EXPECT_FALSE(updates.records_whole());
+    updates.flush();
+    EXPECT_TRUE(updates.records_whole());
+}
+
+TEST(DriverStates, NoUpdateIsOverdueBeforeLearningStarts) {
+    TestMemory memory;
+    Updates updates;
+    Schedule schedule;
+    schedule.train_freq = 1;
+    schedule.learning_starts = 8;
+    schedule.waiting_decisions = 4;
+    schedule.max_frames_per_update = 3;
+    ASSERT_TRUE(updates.allocate(memory.host, schedule));
+    for (int decision = 0; decision < 3; ++decision) {
+        updates.count_decision(4);
+        if (!updates.is_learning()) updates.begin();
+        for (int frame = 0; frame < 2; ++frame) updates.count_frame();
+        const bool is_owed = decision == 2;
+        EXPECT_EQ(updates.frames_without_update(), is_owed ? 2u : 0u);
+        if (!is_owed) updates.samples_added();
+    }
+    updates.count_frame();
+    EXPECT_TRUE(updates.records_whole());
+}
+
 TEST(DriverStates, SavingAGameChangesNothing) {
     TestMemory memory;
     Updates updates;

@@ -22,6 +22,7 @@ namespace {
 class SharedDevice {
   public:
     SharedDevice(int competitors, uint64_t seed) : competitors_(competitors), random_(seed) {}
+    void set_competitors(int competitors) { competitors_ = competitors; }
     /// Wall time of this much CPU time: the scheduler interrupts every 3 ms of running.
     double wall_us(double cpu_us) {
         constexpr double kQuantum = 3000;
@@ -44,7 +45,8 @@ struct Played {
 };
 
 /// Minibatches of 60 ms in one piece: ten commands of 2 ms and two of 20 ms.
-Played play(int competitors, double budget_us, int frames, uint64_t seed) {
+/// surge: every other so many frames the machine has 60 competitors; 0: never.
+Played play(int competitors, double budget_us, int frames, uint64_t seed, uint64_t surge = 0) {
     constexpr double kOverhead = 60;  // of each recorded slice
     std::vector<CostMeter::Command> commands;
     std::vector<double> truth;
@@ -108,14 +110,16 @@ Played play(int competitors, double budget_us, int frames, uint64_t seed) {
         (void)updates.minibatch_done();
     };
     for (frame = 1; frame <= static_cast<uint64_t>(frames); ++frame) {
+        if (surge > 0) device.set_competitors(frame / surge % 2 == 1 ? 60 : competitors);
         budget.begin_frame(budget_us, HEARTH_AGENTS_PRIORITY_BALANCED);
         cost.set_budget(budget.planned_us());
         budget.add(cost.us_of_least(at));
         updates.count_frame();
         const uint32_t due = updates.slices_due(std::max(cost.slices_from(at), 1u));
         for (uint32_t n = 0; n < 8; ++n) {
-            Limits limits =
-                cost.is_known() ? cost.within(at, budget.left_us()) : Limits{.dispatches = 4};
+            Limits limits = updates.records_whole() ? Limits{.dispatches = UINT32_MAX}
+                            : cost.is_known()       ? cost.within(at, budget.left_us())
+                                                    : Limits{.dispatches = 4};
             if (limits.is_nothing() && n < due) limits = cost.least(at);
             if (limits.is_nothing()) break;
             const bool was_cut = !at.is_start();
@@ -146,8 +150,14 @@ TEST(LearningBudget, AMinibatchIsFinishedWithin600Frames) {
     for (const double budget : {1.0, 20.0, 500.0}) {
         const Played played = play(16, budget, 3000, 1);
         EXPECT_GE(played.minibatches, 4u) << budget;
-        EXPECT_LE(played.most_frames_without_update, 605u) << budget;
+        EXPECT_LT(played.most_frames_without_update, 600u) << budget;
     }
+}
+
+// Other work makes slices look expensive, so that they are cut smaller when time is nearly up.
+TEST(LearningBudget, AMinibatchIsFinishedWithin600FramesWhenTheLoadRises) {
+    for (uint64_t seed = 1; seed <= 40; ++seed)
+        EXPECT_LT(play(0, 500, 4000, seed, 37).most_frames_without_update, 600u) << seed;
 }
 
 }  // namespace

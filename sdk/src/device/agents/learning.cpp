@@ -50,7 +50,8 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
     if (second_queue.is_used && (second_queue.turn != Turn::kLearning || used == nullptr))
         return HEARTH_OK;
     if (updates.phase() == LearningPhase::kAdvantages)
-        if (const auto r = record_advantages(used, updates.is_flushing()); r != HEARTH_OK) return r;
+        if (const auto r = record_advantages(used, updates.records_whole()); r != HEARTH_OK)
+            return r;
     return updates.phase() == LearningPhase::kAdvantages ? HEARTH_OK : record_updates(used);
 }
 
@@ -93,7 +94,7 @@ hearth_result hearth_agents::record_advantages(VkCommandBuffer commands, bool is
     const Position end =
         result == HEARTH_INCOMPLETE ? advantages.position() : advantages.cost.end();
     budget.spend(advantages.cost.us(before, end));
-    if (updates.is_flushing()) budget.forgive();
+    if (updates.records_whole()) budget.forgive();
     return HEARTH_OK;
 }
 
@@ -101,7 +102,7 @@ hearth_result hearth_agents::record_advantages(VkCommandBuffer commands, bool is
 /// to false if nothing may be recorded.
 Limits hearth_agents::minibatch_limits(uint32_t n, uint32_t slices_due, bool& is_recorded) {
     is_recorded = true;
-    if (updates.is_flushing()) return {};
+    if (updates.records_whole()) return {};
     const CostMeter& cost = entries.learn.cost;
     const Position at = entries.learn.position();
     is_recorded = n == 0 || cost.is_known();
@@ -124,13 +125,13 @@ Limits hearth_agents::minibatch_limits(uint32_t n, uint32_t slices_due, bool& is
 /// Adds the samples of the oldest waiting decision, as a whole.
 hearth_result hearth_agents::record_samples(VkCommandBuffer commands, bool& is_recorded) {
     Entry& add = entries.add_samples;
-    is_recorded = updates.is_flushing() || !add.cost.is_known() ||
+    is_recorded = updates.records_whole() || !add.cost.is_known() ||
                   budget.left_us() >= add.cost.us() || updates.slices_due(1) > 0;
     if (!is_recorded) return HEARTH_OK;
     if (const auto r = run(commands, add, updates.samples_to_add()); r != HEARTH_OK) return r;
     updates.count_slice();
     budget.spend(add.cost.us());
-    if (updates.is_flushing()) budget.forgive();
+    if (updates.records_whole()) budget.forgive();
     updates.samples_added();
     return HEARTH_OK;
 }
@@ -174,7 +175,7 @@ hearth_result hearth_agents::record_updates(VkCommandBuffer commands) {
         updates.count_slice();
         const Position end = result == HEARTH_INCOMPLETE ? learn.position() : learn.cost.end();
         budget.spend(learn.cost.us(before, end));
-        if (updates.is_flushing()) budget.forgive();
+        if (updates.records_whole()) budget.forgive();
         if (result == HEARTH_INCOMPLETE) {
             if (n < slices_due) continue;
             break;

@@ -105,7 +105,7 @@ bool Updates::minibatch_done() {
 
 void Updates::count_frame() {
     HEARTH_ASSERT(is_learning());
-    ++frames_without_update_;
+    if (!schedule_.is_paced() || owed_steps() > 0) ++frames_without_update_;
     ++frames_without_slice_;
 }
 

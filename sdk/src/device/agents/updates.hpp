@@ -98,10 +98,14 @@ class Updates {
     /// Ends the update in progress without regard to the budget.
     void flush() { is_flushing_ = is_learning(); }
     bool is_flushing() const { return is_flushing_; }
+    /// True if the rest of the minibatch is recorded at once, because it is flushed or overdue.
+    bool records_whole() const {
+        return is_flushing_ || frames_without_update_ >= schedule_.max_frames_per_update;
+    }
     uint64_t rollouts() const { return rollouts_; }
 
     // --- Progress ---
-    /// Counts a frame with a budget in which an update was in progress.
+    /// Counts a frame with a budget in which an update was in progress, or samples were added.
     void count_frame();
     uint64_t frames_without_update() const { return frames_without_update_; }
     /// Slices that this frame must record, however much they cost, to finish the minibatch within
