@@ -493,6 +493,12 @@ TEST(TorchFile, ProgramsAreCalledWhatTheyAre) {
     expect_in("it is a TorchScript archive of torch.jit.save", refusal("m/constants.pkl"));
     expect_in("torch.save(module.state_dict(), FILE)", refusal("m/code/__torch__.py"));
     expect_in("it is an archive of torch.export.save", refusal("m/models/model.json"));
+    // TorchScript's code is compressed.
+    archive::Member code;
+    code.name = code.local_name = "m/code/__torch__.py";
+    code.method = 8;
+    const std::string bytes = archive::archive_of(code);
+    expect_in("it is a TorchScript archive", reading(std::as_bytes(std::span(bytes))));
 }
 
 TEST(TorchFile, NamesAndNestingAreBounded) {

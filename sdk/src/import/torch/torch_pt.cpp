@@ -345,11 +345,11 @@ class TensorReader {
 };
 
 /// Refuses archives that torch.jit.save and torch.export.save write: they hold programs.
-Status refuse_programs(const ZipEntries& entries) {
+Status refuse_programs(std::span<const std::string_view> names) {
     const auto has = [&](std::string_view part) {
-        return std::any_of(entries.begin(), entries.end(), [&](const auto& e) {
-            return e.first.starts_with(part) ||
-                   e.first.find("/" + std::string(part)) != std::string::npos;
+        return std::ranges::any_of(names, [&](std::string_view name) {
+            const size_t at = name.find(part);
+            return at == 0 || (at != std::string_view::npos && name[at - 1] == '/');
         });
     };
     const std::string remedy =
@@ -362,9 +362,12 @@ Status refuse_programs(const ZipEntries& entries) {
 }
 
 Result<NamedTensors> read_archive(std::span<const std::byte> bytes, LeftOut* left_out) {
+    const Result<std::vector<std::string_view>> names = zip_names(bytes);
+    if (!names.ok()) return names.status().with_context("zip archive");
+    // Before the entries are read: code is compressed.
+    HEARTH_TRY(refuse_programs(*names));
     Result<ZipEntries> entries = read_zip(bytes);
     if (!entries.ok()) return entries.status().with_context("zip archive");
-    HEARTH_TRY(refuse_programs(*entries));
     constexpr std::string_view kPickle = "data.pkl";
     const auto at = std::find_if(entries->begin(), entries->end(), [&](const auto& e) {
         return e.first.ends_with(kPickle) && (e.first.size() == kPickle.size() ||

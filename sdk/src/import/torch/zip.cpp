@@ -156,6 +156,18 @@ bool looks_like_zip(std::span<const std::byte> bytes) {
     return ByteReader(bytes).number<uint32_t>() == kLocalHeader;
 }
 
+Result<std::vector<std::string_view>> zip_names(std::span<const std::byte> bytes) {
+    HEARTH_ASSIGN(const Directory directory, find_directory(bytes));
+    ByteReader reader(bytes);
+    reader.seek(directory.offset);
+    std::vector<std::string_view> names;
+    for (uint64_t i = 0; i < directory.count; ++i) {
+        HEARTH_ASSIGN(const Entry entry, read_directory_entry(reader));
+        names.push_back(entry.name);
+    }
+    return names;
+}
+
 Result<ZipEntries> read_zip(std::span<const std::byte> bytes) {
     HEARTH_ASSIGN(const Directory directory, find_directory(bytes));
     ByteReader reader(bytes);
