@@ -3,6 +3,7 @@
 
 // Sequences of tensors, strings and packed integers, which exist only while a model is imported.
 
+#include "compiler/driver/compile.hpp"
 #include "compiler/interpreter/interpreter.hpp"
 #include "support/onnx_builder.hpp"
 
@@ -212,6 +213,86 @@ TEST(ImportLists, ForestsThatAreNoTreesAreRefused) {
     expect_in("has no root", forest({1, 0, -1}, {2, 2, -1}));
     expect_in("has a child that is not there", forest({7, -1, -1}, {2, -1, -1}));
     expect_in("a node that is no leaf", forest({1, -1, 1}, {2, -1, 1}));
+}
+
+/// A regressor of complete trees of this depth on 8 features: node i of a tree has the children
+/// 2 i + 1 and 2 i + 2, and leaf i adds i to the result.
+OnnxBuilder forest_of(int64_t trees, int64_t depth) {
+    OnnxBuilder b;
+    b.proto.add_opset_import()->set_domain("ai.onnx.ml");
+    b.proto.mutable_opset_import(1)->set_version(3);
+    b.input("x", {"batch", 8}).output("y");
+    onnx::NodeProto& node = b.node("TreeEnsembleRegressor", {"x"}, {"y"});
+    node.set_domain("ai.onnx.ml");
+    const int64_t inner = (int64_t{1} << depth) - 1, count = 2 * inner + 1;
+    std::vector<int64_t> tree_ids, ids, features, yes, no, leaf_trees, leaf_ids, targets;
+    onnx::AttributeProto &values =
+                             testing::attribute(node, "nodes_values", onnx::AttributeProto::FLOATS),
+                         &modes =
+                             testing::attribute(node, "nodes_modes", onnx::AttributeProto::STRINGS),
+                         &weights = testing::attribute(node, "target_weights",
+                                                       onnx::AttributeProto::FLOATS);
+    for (int64_t t = 0; t < trees; ++t)
+        for (int64_t i = 0; i < count; ++i) {
+            const bool is_leaf = i >= inner;
+            tree_ids.push_back(t);
+            ids.push_back(i);
+            features.push_back((t + i) % 8);
+            yes.push_back(is_leaf ? 0 : 2 * i + 1);
+            no.push_back(is_leaf ? 0 : 2 * i + 2);
+            values.add_floats(static_cast<float>((t * 7 + i * 3) % 11) / 11);
+            modes.add_strings(is_leaf ? "LEAF" : "BRANCH_LEQ");
+            if (!is_leaf) continue;
+            leaf_trees.push_back(t);
+            leaf_ids.push_back(i);
+            targets.push_back(0);
+            weights.add_floats(static_cast<float>(i));
+        }
+    testing::set_ints(node, "nodes_treeids", tree_ids);
+    testing::set_ints(node, "nodes_nodeids", ids);
+    testing::set_ints(node, "nodes_featureids", features);
+    testing::set_ints(node, "nodes_truenodeids", yes);
+    testing::set_ints(node, "nodes_falsenodeids", no);
+    testing::set_ints(node, "target_treeids", leaf_trees);
+    testing::set_ints(node, "target_nodeids", leaf_ids);
+    testing::set_ints(node, "target_ids", targets);
+    return b;
+}
+
+TEST(ImportLists, KernelsDoNotGrowWithTheForest) {
+    constexpr int64_t kTrees = 1000, kDepth = 5, kRows = 3;
+    const Result<ImportedModel> model = import_onnx(forest_of(kTrees, kDepth).bytes());
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    HostTensor x(DType::kF32, {kRows, 8});
+    for (int64_t i = 0; i < x.element_count(); ++i) x.set(i, static_cast<double>(i % 10) / 10);
+    const std::vector<HostTensor> inputs{x};
+    const Result<std::vector<HostTensor>> y = evaluate(model->graph(), inputs, kRows);
+    ASSERT_TRUE(y.ok()) << y.status().message();
+    for (int64_t row = 0; row < kRows; ++row) {
+        double expected = 0;
+        for (int64_t t = 0; t < kTrees; ++t) {
+            int64_t node = 0;
+            for (int64_t step = 0; step < kDepth; ++step) {
+                const double value = x.get(row * 8 + (t + node) % 8);
+                const bool passes = value <= static_cast<float>((t * 7 + node * 3) % 11) / 11;
+                node = 2 * node + (passes ? 1 : 2);
+            }
+            expected += static_cast<double>(node);
+        }
+        EXPECT_EQ((*y)[0].get(row), expected);
+    }
+    const auto sources = [](const OnnxBuilder& forest) {
+        const Result<ImportedModel> imported = import_onnx(forest.bytes());
+        const Result<CompiledProgram> compiled = compile_graphs({imported.value().graph()}, {});
+        EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+        size_t bytes = 0;
+        for (const Kernel& kernel : compiled->program.kernels) bytes += kernel.source.size();
+        return std::pair(compiled->program.kernels.size(), bytes);
+    };
+    const auto [few_kernels, few_bytes] = sources(forest_of(10, kDepth));
+    const auto [kernels, bytes] = sources(forest_of(kTrees, kDepth));
+    EXPECT_LE(kernels, few_kernels + 1);  // sums of many trees have two stages
+    EXPECT_LE(bytes, 2 * few_bytes);
 }
 
 }  // namespace

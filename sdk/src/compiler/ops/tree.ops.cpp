@@ -81,7 +81,7 @@ void walk_samples(Samples& s) {
     add(4, 3, {1, 5}, 5, 3, 0);
     add(kBatch, 2, {1, 3}, 7, 5, 1);
     add(kBatch, 3, {kBatch, 1}, 6, 2, 0);
-    add(1, 1, {1, 1}, 1, 1, 1);
+    add(1, 1, {1, 1}, 6, 1, 1);
 }
 
 constexpr OpDef kOps[] = {

@@ -290,10 +290,16 @@ Tensors import_label_encoder(OnnxCall& call) {
     });
     Tensor y = expand(default_entry(call, values.is_real), x.shape());
     if (!order.empty()) {
-        const Tensor key = cast(x, keys.dtype()), sorted = constant_of(call, ordered(keys, order));
-        const Tensor place = searchsorted(sorted, key);
-        y = where(equal(take(sorted, place), key),
-                  take(constant_of(call, ordered(values, order)), place), y);
+        const Tensor key = cast(x, keys.dtype()), known = constant_of(call, ordered(keys, order));
+        const Tensor value = constant_of(call, ordered(values, order));
+        constexpr size_t kMostCompared = 256;  // above, bisection takes fewer steps
+        if (order.size() <= kMostCompared) {
+            const Tensor equals = equal(unsqueeze(key, {-1}), known);
+            y = where(any(equals, {-1}), take(value, argmax(cast(equals, DType::kF32), -1)), y);
+        } else {
+            const Tensor place = searchsorted(known, key);
+            y = where(equal(take(known, place), key), take(value, place), y);
+        }
     }
     if (nan)
         y = where(is_nan(x),

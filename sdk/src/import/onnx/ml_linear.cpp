@@ -260,7 +260,9 @@ Tensors import_svm_classifier(OnnxCall& call) {
         return call.unsupported(std::to_string(classes) + " classes with " +
                                 std::to_string(rho.size()) + " offsets");
     for (int64_t count : s.per_class) {
-        if (count < 0) return call.invalid("vectors_per_class holds a negative number");
+        if (count < 0 || count > static_cast<int64_t>(coefficients.size()))
+            return call.invalid("vectors_per_class holds " + std::to_string(count) + " with " +
+                                std::to_string(coefficients.size()) + " coefficients");
         s.first.push_back(s.count);
         s.count += count;
     }
@@ -280,6 +282,8 @@ Tensors import_svm_classifier(OnnxCall& call) {
                             std::to_string(rho.size()) + " offsets");
     const Tensor values = kernel_of(call, x, vectors, s.count);
     if (call.has_failed()) return {};
+    const auto weight_count = static_cast<uint64_t>(s.pairs() * s.count);
+    if (!call.trace.has_room(1, weight_count * sizeof(float))) return {};
     const Tensor weights = ml_constant(call, pair_weights(s, coefficients), {s.pairs(), s.count});
     const Tensor decisions = with_offsets(call, linear(values, weights), rho);
     const Tensor label = ml_labels_at(call, labels, most_votes(call, decisions, classes));

@@ -25,6 +25,7 @@ using Tensors = std::vector<Tensor>;
 constexpr int64_t kDeepest = 4096;      // tests from a root to a leaf
 constexpr int64_t kStepsOfKernel = 32;  // tests that one kernel unrolls
 constexpr int64_t kMostNodes = 1 << 27;
+constexpr int64_t kMostTargets = 1 << 16;
 
 enum class Test : uint8_t { kLeaf, kLessEqual, kLess, kGreaterEqual, kGreater, kEqual, kNotEqual };
 
@@ -53,6 +54,7 @@ struct Forest {
     int64_t targets = 1;
     Aggregate aggregate = Aggregate::kSum;
     DType dtype = DType::kF32;  ///< of x and the thresholds
+    DType weight_dtype = DType::kF32;
 
     double before(double t) const {
         if (dtype == DType::kF64) return std::nextafter(t, -HUGE_VAL);
@@ -85,6 +87,19 @@ struct Forest {
                 put(at, t, second, other, is_equal && missing);  // NaN differs from t
                 return put(second, before(t), other, same, false);
             }
+        }
+    }
+
+    /// Sets node `at` to the test whether a feature is one of `members`.
+    void set_member(int64_t at, int64_t feature, const Reals& members, int64_t yes, int64_t no,
+                    bool missing) {
+        if (members.empty()) return set(at, Test::kLessEqual, feature, NAN, yes, no, missing);
+        for (size_t i = 0; i < members.size(); ++i) {
+            const bool is_last = i + 1 == members.size();
+            if (!is_last) nodes.emplace_back();
+            const int64_t next = is_last ? no : static_cast<int64_t>(nodes.size()) - 1;
+            set(at, Test::kEqual, feature, members[i], yes, next, missing);
+            at = next;
         }
     }
 };
@@ -223,6 +238,8 @@ class ForestGraph {
             return false;
         };
         if (forest_.roots.empty()) return fail("has no root");
+        if (forest_.targets < 1 || forest_.targets > kMostTargets)
+            return fail("has " + std::to_string(forest_.targets) + " targets");
         for (const Node& node : forest_.nodes)
             if (!node.is_leaf() && (node.feature < 0 || node.feature >= features))
                 return fail("a node tests feature " + std::to_string(node.feature) + " of " +
@@ -319,14 +336,18 @@ class ForestGraph {
         Reals values(static_cast<size_t>(leaves_));
         for (const LeafWeight& w : forest_.weights)
             values[static_cast<size_t>(number_of(w.leaf) - inner_)] = w.weight;
-        const Tensor of_tree = take(ml_constant(call_, values, {leaves_}), leaves);
+        const Tensor of_tree =
+            take(ml_constant(call_, values, {leaves_}, forest_.weight_dtype), leaves);
         if (forest_.targets == 1) return sum(of_tree, {1}, true);
         const auto trees = static_cast<int64_t>(targets_.size());
-        Reals members(static_cast<size_t>(forest_.targets * trees));
+        const auto count = static_cast<uint64_t>(forest_.targets * trees);
+        if (!call_.trace.has_room(1, count * sizeof(float))) return leaves;
+        Reals members(static_cast<size_t>(count));
         for (int64_t t = 0; t < trees; ++t)
             if (const int64_t target = targets_[static_cast<size_t>(t)]; target >= 0)
                 members[static_cast<size_t>(target * trees + t)] = 1;
-        return linear(of_tree, ml_constant(call_, members, {forest_.targets, trees}));
+        return linear(of_tree,
+                      ml_constant(call_, members, {forest_.targets, trees}, forest_.weight_dtype));
     }
 
     /// Reduces rows of values, one for each leaf.
@@ -344,7 +365,9 @@ class ForestGraph {
                     : is_min ? std::min(value, w.weight)
                              : std::max(value, w.weight);
         }
-        const Tensor of_tree = take(ml_constant(call_, values, {leaves_, forest_.targets}), leaves);
+        const Tensor table =
+            ml_constant(call_, values, {leaves_, forest_.targets}, forest_.weight_dtype);
+        const Tensor of_tree = take(table, leaves);
         if (is_sum) return sum(of_tree, {1});
         const Tensor most = is_min ? min(of_tree, {1}) : max(of_tree, {1});
         return where(is_inf(most), 0.0, most);
@@ -455,9 +478,23 @@ Tensors import_tree_classifier(OnnxCall& call) {
             ml_transformed(call, concat({first, second}, 1))};
 }
 
-// Version 5 lists nodes and leaves apart, and identifies both by their position.
-Tensors import_tree_ensemble(OnnxCall& call) {
-    const Tensor x = ml_features(call);
+namespace {
+
+/// The members of each set that a node tests: the lists in `values` end at NaNs.
+std::vector<Reals> sets_of(const Reals& values) {
+    std::vector<Reals> sets(1);
+    for (double value : values) {
+        if (std::isnan(value))
+            sets.emplace_back();
+        else
+            sets.back().push_back(value);
+    }
+    return sets;
+}
+
+/// Reads the lists of TreeEnsemble, which has nodes and leaves apart and identifies both by their
+/// position.
+std::optional<Forest> read_ensemble(OnnxCall& call, DType dtype) {
     const List roots = call.integers("tree_roots"), features = call.integers("nodes_featureids"),
                modes = call.integers("nodes_modes"), yes = call.integers("nodes_truenodeids"),
                no = call.integers("nodes_falsenodeids"),
@@ -466,21 +503,20 @@ Tensors import_tree_ensemble(OnnxCall& call) {
                missing = call.integers("nodes_missing_value_tracks_true"),
                targets = call.integers("leaf_targetids");
     const Reals splits = call.reals("nodes_splits"), weights = call.reals("leaf_weights");
+    const std::vector<Reals> sets = sets_of(call.reals("membership_values"));
     if (call.has_failed()) return {};
+    const auto refuse = [&](const std::string& what) {
+        call.invalid(what);
+        return std::optional<Forest>();
+    };
     const size_t count = features.size(), leaf_count = targets.size();
-    if (modes.size() != count || splits.size() != count || yes.size() != count ||
-        no.size() != count || yes_leafs.size() != count || no_leafs.size() != count ||
-        (!missing.empty() && missing.size() != count) || weights.size() != leaf_count)
-        return call.invalid("its lists of nodes or leaves have different lengths");
+    for (size_t length : {modes.size(), splits.size(), yes.size(), no.size(), yes_leafs.size(),
+                          no_leafs.size(), missing.empty() ? count : missing.size()})
+        if (length != count) return refuse("its lists of nodes have different lengths");
+    if (weights.size() != leaf_count) return refuse("its lists of leaves have different lengths");
     Forest forest;
-    forest.dtype = x.dtype();
-    forest.targets = call.integer("n_targets", 1);
-    constexpr Aggregate kAggregates[] = {Aggregate::kAverage, Aggregate::kSum, Aggregate::kMin,
-                                         Aggregate::kMax};
-    const int64_t aggregate = call.integer("aggregate_function", 1);
-    if (aggregate < 0 || aggregate > 3)
-        return call.invalid("aggregate_function is " + std::to_string(aggregate));
-    forest.aggregate = kAggregates[aggregate];
+    forest.dtype = dtype;
+    forest.weight_dtype = dtype;
     forest.nodes.resize(count + leaf_count);
     const auto place = [&](int64_t id, int64_t is_leaf) -> std::optional<int64_t> {
         const auto most = static_cast<int64_t>(is_leaf != 0 ? leaf_count : count);
@@ -489,29 +525,53 @@ Tensors import_tree_ensemble(OnnxCall& call) {
     };
     constexpr Test kTests[] = {Test::kLessEqual, Test::kLess,  Test::kGreaterEqual,
                                Test::kGreater,   Test::kEqual, Test::kNotEqual};
+    constexpr int64_t kMember = 6;
+    size_t set = 0;
     for (size_t i = 0; i < count; ++i) {
-        if (modes[i] < 0 || modes[i] > 5)
-            return call.unsupported("a test of mode " + std::to_string(modes[i]) +
-                                    "; known are 0 to 5");
         const auto low = place(yes[i], yes_leafs[i]), high = place(no[i], no_leafs[i]);
         if (!low || !high)
-            return call.invalid("node " + std::to_string(i) + " has a child that is not there");
-        forest.set(static_cast<int64_t>(i), kTests[modes[i]], features[i], splits[i], *low, *high,
-                   !missing.empty() && missing[i] != 0);
+            return refuse("node " + std::to_string(i) + " has a child that is not there");
+        const bool tracks = !missing.empty() && missing[i] != 0;
+        const auto at = static_cast<int64_t>(i);
+        if (modes[i] == kMember && set < sets.size())
+            forest.set_member(at, features[i], sets[set++], *low, *high, tracks);
+        else if (modes[i] >= 0 && modes[i] < kMember)
+            forest.set(at, kTests[modes[i]], features[i], splits[i], *low, *high, tracks);
+        else
+            return refuse("node " + std::to_string(i) + " has the mode " +
+                          std::to_string(modes[i]) + " and " + std::to_string(sets.size()) +
+                          " sets of members");
     }
     for (int64_t root : roots) {
         const auto at = place(root, 0);
-        if (!at) return call.invalid("a root is not there");
+        if (!at) return refuse("the root " + std::to_string(root) + " is not there");
         forest.roots.push_back(*at);
     }
     for (size_t i = 0; i < leaf_count; ++i)
         forest.weights.push_back({static_cast<int64_t>(count + i), targets[i], weights[i]});
-    const std::optional<Tensor> y = ForestGraph(call, std::move(forest)).run(x);
+    return forest;
+}
+
+}  // namespace
+
+Tensors import_tree_ensemble(OnnxCall& call) {
+    const Tensor x = ml_features(call);
+    if (call.has_failed()) return {};
+    std::optional<Forest> forest = read_ensemble(call, x.dtype());
+    const int64_t aggregate = call.integer("aggregate_function", 1);
+    const int64_t transform = call.integer("post_transform", 0);
+    if (!forest || call.has_failed()) return {};
+    constexpr Aggregate kAggregates[] = {Aggregate::kAverage, Aggregate::kSum, Aggregate::kMin,
+                                         Aggregate::kMax};
+    if (aggregate < 0 || aggregate > 3)
+        return call.invalid("aggregate_function is " + std::to_string(aggregate));
+    if (transform != 0) return call.unsupported("post_transform " + std::to_string(transform));
+    forest->targets = call.integer("n_targets", 1);
+    forest->aggregate = kAggregates[aggregate];
+    const std::optional<Tensor> y = ForestGraph(call, std::move(*forest)).run(x);
     if (!y) return {};
-    if (call.integer("post_transform", 0) != 0)
-        return call.unsupported("post_transform " +
-                                std::to_string(call.integer("post_transform", 0)));
-    return {*y};
+    const DType dtype = call.in(0).dtype();
+    return {y->dtype() == dtype || !is_floating(dtype) ? *y : cast(*y, dtype)};
 }
 
 }  // namespace hearth

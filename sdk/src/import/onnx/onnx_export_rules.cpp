@@ -249,6 +249,33 @@ bool gather(Call& c) {
     return true;
 }
 
+// Each test of a walk is a few gathers: of its word, its value, its threshold and its child.
+bool walk_trees(Call& c) {
+    const Attrs axis{{"axis", int64_t{1}}};
+    const std::string two = c.to.scalar(2, DType::kI64);
+    const auto wide = [&](const std::string& name) {
+        return c.to.value("Cast", {name}, {{"to", DType::kI64}});
+    };
+    std::string node = c.to.value("Expand", {wide(c.in(1)), c.to.extents(c.out_shape().dims())});
+    for (int64_t step = c.attrs().integer("steps"); step > 0; --step) {
+        const std::string word = wide(c.to.value("Gather", {c.in(2), node}));
+        const std::string value =
+            c.to.value("GatherElements", {c.in(0), c.to.value("Div", {word, two})}, axis);
+        std::string passes =
+            c.to.value("LessOrEqual", {value, c.to.value("Gather", {c.in(3), node})});
+        if (c.attrs().flag("has_missing")) {
+            const std::string takes =
+                c.to.value("Cast", {c.to.value("Mod", {word, two})}, {{"to", DType::kBool}});
+            const std::string missing = c.to.value("And", {c.to.value("IsNaN", {value}), takes});
+            passes = c.to.value("Or", {passes, missing});
+        }
+        const std::string child = c.to.value("Add", {c.to.value("Mul", {node, two}), wide(passes)});
+        node = wide(c.to.value("Gather", {c.in(4), child}));
+    }
+    c.write("Cast", {node}, {{"to", DType::kI32}});
+    return true;
+}
+
 // Uses the types that runtimes have kernels for; a scalar gets an axis first, because ONNX needs
 // one to place the new axis.
 bool one_hot(Call& c) {
@@ -479,6 +506,7 @@ const std::unordered_map<std::string_view, OnnxExportRule>& rules() {
         {"standardize", standardize},
         {"stop_gradient", identity},
         {"transpose", same},
+        {"walk_trees", walk_trees},
         {"window_sum", window_sum},
     };
     return table;
