@@ -488,6 +488,28 @@ TEST(ImportOnnx, MessagesAboutOpenExtentsHaveAReadyExampleOfEveryShape) {
     EXPECT_EQ(rest.find("x="), std::string::npos) << rest;
 }
 
+TEST(ImportOnnx, ExamplesOfShapesFitTheWeights) {
+    // A reader of lines: five channels, and a height that a pooling window reduces to one row.
+    OnnxBuilder b;
+    b.input("x", {"batch", "channels", "height", "width"}).output("y");
+    b.initializer(float_tensor("w", {4, 5, 1, 1}, std::vector<float>(20, 0.5f)));
+    b.node("Conv", {"x", "w"}, {"a"});
+    onnx::NodeProto& pool = b.node("AveragePool", {"a"}, {"b"});
+    set_ints(pool, "kernel_shape", {48, 1});
+    set_ints(pool, "strides", {48, 1});
+    b.initializer(int_tensor("two", {1}, {2}));
+    b.node("Squeeze", {"b", "two"}, {"y"});
+    EXPECT_NE(message_of(b).find("give input_shapes x=1,5,48,160"), std::string::npos)
+        << message_of(b);
+
+    OnnxBuilder matmul;
+    matmul.input("x", {"batch", "length", "features"}).output("y");
+    matmul.initializer(float_tensor("w", {7, 2}, std::vector<float>(14, 0.5f)));
+    matmul.node("MatMul", {"x", "w"}, {"y"});
+    EXPECT_NE(message_of(matmul).find("give input_shapes x=1,512,7"), std::string::npos)
+        << message_of(matmul);
+}
+
 TEST(ImportOnnx, RowsCanBeFixedWhereTheyAreOpen) {
     const Result<ImportedModel> model =
         import_onnx(testing::small_policy().bytes(), {.batch_size = 3});

@@ -127,24 +127,74 @@ bool is_open(const OnnxPort& port) {
                                           [](const OnnxDim& d) { return d.count < 0; });
 }
 
-/// Suggests extents for an input with an open shape: 1 for the first open extent (usually the
-/// batch), an image size or a length for the others.  Equal names get equal extents.
-std::string example_of(const OnnxPort& port, std::map<std::string, int64_t>& named) {
-    constexpr int64_t kChannels = 3, kSide = 160, kLength = 512;
-    std::string text = port.name + "=";
+/// Extents that an example proposes where neither the model nor a name tells them: of images and of
+/// other lists.
+struct ExampleSize {
+    int64_t height = 160, width = 160, length = 512;
+};
+// Detectors and classifiers of usual sizes, then readers of lines of text, which have one height.
+constexpr ExampleSize kExampleSizes[] = {
+    {160, 160, 512}, {224, 224, 128}, {256, 256, 64}, {320, 320, 16}, {640, 640, 1},
+    {48, 160, 512},  {32, 160, 512},  {64, 160, 512}, {96, 96, 512},  {112, 112, 512},
+};
+
+/// The extent of this axis that a node which reads the input requires, by its weights; nothing if
+/// none tells it.
+std::optional<int64_t> extent_in_weights(const OnnxGraph& graph, const OnnxPort& port,
+                                         size_t axis) {
+    for (const OnnxNode& node : graph.nodes) {
+        if (node.inputs.size() < 2 || node.inputs[0] != port.name || !node.domain.empty()) continue;
+        const auto at = graph.initializers.find(node.inputs[1]);
+        if (at == graph.initializers.end()) continue;
+        const Shape& weight = at->second.shape();
+        const auto integer = [&](std::string_view name, int64_t fallback) {
+            const AttrValue* value = node.attrs.find(name);
+            const int64_t* n = value != nullptr ? std::get_if<int64_t>(value) : nullptr;
+            return n != nullptr ? *n : fallback;
+        };
+        const auto is_one_of = [&](std::initializer_list<std::string_view> types) {
+            return std::ranges::find(types, node.op_type) != types.end();
+        };
+        const bool is_last = axis + 1 == port.dims.size();
+        if (is_one_of({"Conv"}) && axis == 1 && weight.rank() > 2)
+            return weight[1].count * std::clamp<int64_t>(integer("group", 1), 1, kMaxExtent);
+        if (is_one_of({"MatMul"}) && is_last && weight.rank() > 1)
+            return weight[weight.rank() - 2].count;
+        if (is_one_of({"Gemm"}) && is_last && weight.rank() == 2)
+            return weight[integer("transB", 0) != 0 ? 1 : 0].count;
+        if (is_one_of({"LSTM", "GRU", "RNN"}) && is_last && weight.rank() == 3)
+            return weight[2].count;
+    }
+    return {};
+}
+
+/// Suggests extents for an input with an open shape: what the weights require, 1 for the first open
+/// extent (usually the batch), `size` for the others.  Equal names get equal extents.
+NamedShape example_of(const OnnxGraph& graph, const OnnxPort& port, const ExampleSize& size,
+                      std::map<std::string, int64_t>& named) {
+    constexpr int64_t kChannels = 3;
+    NamedShape example{port.name, {}};
+    const bool is_image = port.dims.size() == 4;
+    const int64_t last = is_image ? port.dims[3].count : 0;
+    const size_t channels = last >= 1 && last <= 4 && port.dims[1].count < 0 ? 3 : 1;
+    const size_t height = channels == 1 ? 2 : 1;
     bool is_first = true;
     for (size_t i = 0; i < port.dims.size(); ++i) {
         const OnnxDim& d = port.dims[i];
-        const bool is_image = port.dims.size() == 4;
-        int64_t extent = is_image ? (i == 1 ? kChannels : kSide) : kLength;
+        const int64_t usual = !is_image       ? size.length
+                              : i == channels ? kChannels
+                              : i == height   ? size.height
+                                              : size.width;
+        int64_t extent = extent_in_weights(graph, port, i).value_or(usual);
         if (d.count < 0 && std::exchange(is_first, false)) extent = 1;
         if (d.count >= 0)
             extent = d.count;
         else if (!d.name.empty())
             extent = named.emplace(d.name, extent).first->second;
-        text += (i > 0 ? "," : "") + std::to_string(extent);
+        example.shape.push_back(Dim(extent));
     }
-    return port.has_shape ? text : text + std::to_string(kLength);
+    if (!port.has_shape) example.shape.push_back(Dim(size.length));
+    return example;
 }
 
 /// Shape of an input that was not given.  `leading` is the unknown extent that stands for the batch
@@ -286,14 +336,35 @@ std::string OnnxImporter::input_names() const {
     return names;
 }
 
-/// Suggested option for all inputs with open shapes: "input_shapes x=1,3,160,160".
+/// Suggested options for all inputs with open shapes: "input_shapes x=1,3,160,160".  Of the usual
+/// sizes the first with which the model can be imported; the trials share one budget.
 std::string OnnxImporter::missing_shapes() const {
+    constexpr uint64_t kMostCopied = uint64_t{1} << 28;
+    uint64_t bytes = 0;
+    for (const auto& [name, data] : model_.graph.initializers) bytes += data.bytes().size();
+    Budget budget = budget_;
+    std::vector<NamedShape> first;
+    for (const ExampleSize& size : kExampleSizes) {
+        std::map<std::string, int64_t> named;
+        std::vector<NamedShape> examples;
+        for (const OnnxPort& port : model_.graph.inputs)
+            if (is_open(port) && given_for(port, options_.input_shapes) == nullptr)
+                examples.push_back(example_of(model_.graph, port, size, named));
+        if (first.empty()) first = examples;
+        if (bytes > kMostCopied) break;
+        ImportOptions trial = options_;
+        trial.input_shapes.insert(trial.input_shapes.end(), examples.begin(), examples.end());
+        if (!OnnxImporter(model_, trial, budget).run().ok()) continue;
+        first = std::move(examples);
+        break;
+    }
     std::string text;
-    std::map<std::string, int64_t> named;
-    for (const OnnxPort& port : model_.graph.inputs)
-        if (is_open(port) && given_for(port, options_.input_shapes) == nullptr)
-            text += (text.empty() ? "" : " ") + std::string(options_.shape_flag_name) + " " +
-                    example_of(port, named);
+    for (const NamedShape& example : first) {
+        text += (text.empty() ? "" : " ") + std::string(options_.shape_flag_name) + " " +
+                example.name + "=";
+        for (int i = 0; i < example.shape.rank(); ++i)
+            text += (i > 0 ? "," : "") + std::to_string(example.shape[i].count);
+    }
     return text;
 }
 
