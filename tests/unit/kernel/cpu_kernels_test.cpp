@@ -129,6 +129,32 @@ void expect_as_interpreted(OpKernel kernel, double tolerance) {
     }
 }
 
+/// A choice of a family's parameters, with what it reads and should write.
+OpKernel kernel_of(const KernelFamily& family, const KernelTask& task, const KernelChoice& choice,
+                   const LoweredVariant& lowered, const std::string& label, int64_t rows) {
+    const KernelDraft draft = family.write(task, choice);
+    const Status status = verify_body(*draft.described);
+    EXPECT_TRUE(status.ok()) << label << ": " << status.message();
+    uint32_t workgroups = 1;
+    for (const GridAxis& axis : draft.grid) workgroups *= axis.groups(static_cast<uint64_t>(rows));
+    OpKernel kernel{.body = draft.described, .launch = {label, workgroups, rows}};
+    for (const BodyBuffer& b : draft.described->buffers) {
+        if (b.kind != BufferKind::kOperand) continue;
+        const HostTensor& contents = lowered.values[b.value];
+        const bool is_written = b.value == task.group.stores[0];
+        if (is_written) kernel.expected.emplace_back(kernel.operands.size(), contents);
+        kernel.operands.push_back(is_written ? OperandMemory::empty(b.dtype, contents.shape())
+                                             : OperandMemory::full(contents));
+    }
+    EXPECT_EQ(kernel.expected.size(), 1u);
+    return kernel;
+}
+
+HostTensor result_of(OpKernel kernel) {
+    EXPECT_TRUE(run_kernel(*kernel.body, kernel.launch, kernel.operands).ok());
+    return kernel.operands[kernel.expected[0].first].tensor;
+}
+
 TEST(CpuConvolutions, AreOneKernelThatGivesWhatTheInterpreterGives) {
     for (const ConvCase& c : kConvCases)
         for (const CpuIsa isa : kIsas) {
@@ -178,26 +204,9 @@ TEST(CpuConvolutions, GiveTheSameBitsWithAnyStripAndTile) {
             has_blocks = has_blocks || strip.channels < conv.in_each;
             is_by_rows = is_by_rows || strip.by_rows;
             has_parts_of_rows = has_parts_of_rows || strip.columns < conv.count[2];
-            const KernelDraft draft = family->write(task, strip);
-            const Status status = verify_body(*draft.described);
-            ASSERT_TRUE(status.ok()) << c.name << ": " << status.message();
-            OpKernel kernel{
-                .body = draft.described,
-                .launch = {c.name, draft.grid[0].groups(static_cast<uint64_t>(c.rows)), c.rows}};
-            for (const BodyBuffer& b : draft.described->buffers) {
-                if (b.kind != BufferKind::kOperand) continue;
-                const HostTensor& contents = lowered->values[b.value];
-                const bool is_written = b.value == group->stores[0];
-                if (is_written) kernel.expected.emplace_back(kernel.operands.size(), contents);
-                kernel.operands.push_back(is_written
-                                              ? OperandMemory::empty(b.dtype, contents.shape())
-                                              : OperandMemory::full(contents));
-            }
-            ASSERT_EQ(kernel.expected.size(), 1u);
+            const OpKernel kernel = kernel_of(*family, task, strip, *lowered, c.name, c.rows);
             ASSERT_NO_FATAL_FAILURE(expect_as_interpreted(kernel, tolerance_of(c.dtype)));
-            std::vector<OperandMemory> operands = kernel.operands;
-            ASSERT_TRUE(run_kernel(*kernel.body, kernel.launch, operands).ok());
-            const HostTensor& y = operands[kernel.expected[0].first].tensor;
+            const HostTensor y = result_of(kernel);
             if (!first) first = y;
             EXPECT_EQ(difference(y, *first, 0), "") << c.name;
         }
@@ -224,6 +233,88 @@ TEST(CpuConvolutions, HaveACandidateWhereverTheFamilyMatches) {
             }
             EXPECT_EQ(count, 1) << c.name;
         }
+}
+
+struct ProductCase {
+    const char* name;
+    Shape a, b;
+    bool transposes_b = true;
+    bool can_be_turned = true;
+    int64_t rows = 1;
+};
+
+const ProductCase kProductCases[] = {
+    {"16 rows", {16, 37}, {50, 37}},
+    {"rows of two widths", {21, 20}, {33, 20}},
+    {"5 rows of a batch", {kBatch, 40}, {29, 40}, true, true, 5},
+    {"a product for each item", {kBatch, 6, 18}, {3, 6, 18}, true, true, 3},
+    {"blocks of the inner extent", {7, 1100}, {40, 1100}},
+    {"blocks of columns", {9, 17}, {530, 17}},
+    {"a column", {13, 24}, {1, 24}},
+    {"weights in rows", {16, 37}, {37, 64}, false, false},
+    {"few rows", {3, 64}, {24, 64}, true, false},
+};
+
+TEST(CpuProducts, GiveTheSameBitsWithPanelsOfEitherOperand) {
+    for (const ProductCase& c : kProductCases)
+        for (const CpuIsa isa : {CpuIsa::kX86_64V2, CpuIsa::kX86_64V4}) {
+            SCOPED_TRACE(c.name);
+            Trace trace("act");
+            Variant variant{.text = c.name, .rows = c.rows};
+            const auto input = [&](const char* name, const Shape& shape) {
+                variant.inputs.emplace(
+                    name, random_tensor(shape.resolve(c.rows), variant.inputs.size() + 1));
+                return trace.input(name, shape);
+            };
+            const bool is_each = c.a.rank() == 3;
+            const Tensor a = input("a", c.a), b = input("b", is_each ? c.a : c.b);
+            const Tensor y = matmul(a, b, false, c.transposes_b);
+            trace.output("y", relu(y + input("residual", y.shape())));
+            auto graph = trace.build();
+            ASSERT_TRUE(graph.ok()) << graph.status().message();
+            variant.graph = std::move(*graph);
+            const DeviceCaps caps = cpu_caps(isa);
+            const std::optional<LoweredVariant> lowered = lower_variant(variant, caps);
+            ASSERT_TRUE(lowered);
+            LowerOptions options;
+            options.caps = caps;
+            options.rows_capacity = static_cast<uint64_t>(c.rows) + 5;
+            const FusionPlan plan =
+                fuse(lowered->graph, {.store_windows = true, .store_gathered = true});
+            const auto group = std::ranges::find(plan.groups, GroupKind::kMatmul, &Group::kind);
+            ASSERT_NE(group, plan.groups.end());
+            const Node& node = node_of(lowered->graph, *group, OpClass::kMatmul);
+            const KernelFamily* family = cpu_family(lowered->graph, node, caps);
+            ASSERT_NE(family, nullptr);
+            const KernelTask task{lowered->graph, *group, node, plan.inlined, options};
+            const std::vector<KernelChoice> choices = family->candidates(task);
+            EXPECT_EQ(choices.size(), c.can_be_turned ? 2u : 1u);
+            std::optional<HostTensor> first;
+            for (const KernelChoice& choice : choices) {
+                EXPECT_GT(family->cost(task, choice), 0);
+                const OpKernel kernel = kernel_of(*family, task, choice, *lowered, c.name, c.rows);
+                ASSERT_NO_FATAL_FAILURE(expect_as_interpreted(kernel, 1e-5));
+                const HostTensor result = result_of(kernel);
+                if (!first) first = result;
+                EXPECT_EQ(difference(result, *first, 0), "");
+            }
+        }
+}
+
+TEST(CpuProducts, OfLittleMemoryPackNoLargerPanels) {
+    Trace trace("act");
+    trace.output("y", matmul(trace.input("a", {16, 37}), trace.input("b", {50, 37}), false, true));
+    auto graph = trace.build();
+    ASSERT_TRUE(graph.ok());
+    for (const CpuIsa isa : {CpuIsa::kScalar, CpuIsa::kWasm128}) {
+        LowerOptions options;
+        options.caps = cpu_caps(isa);
+        const FusionPlan plan = fuse(*graph, {});
+        const Node& node = node_of(*graph, plan.groups[0], OpClass::kMatmul);
+        const KernelFamily* family = cpu_family(*graph, node, options.caps);
+        EXPECT_EQ(family->candidates({*graph, plan.groups[0], node, plan.inlined, options}).size(),
+                  1u);
+    }
 }
 
 }  // namespace

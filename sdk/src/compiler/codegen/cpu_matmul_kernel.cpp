@@ -16,6 +16,9 @@
 // Few rows are not worth packing for.  Where both operands' inner elements lie side by side, those are the lanes of
 // their tiles' sums, which are added up at the end.
 //
+// Where the right operand's inner elements lie side by side instead of its columns, as of weights [out, in], panels of
+// few rows are turned: the product's rows are columns of tiles, so that the left operand is packed instead.
+//
 // Where an operand's place hangs on quotients of the inner index, as that of images and places in them, the index goes
 // along lines, within which those quotients stay the same.
 //
@@ -46,14 +49,15 @@ constexpr int64_t kManyTiles = 3;  // of rows: panels that are read so often are
 class CpuMatmul : CpuKernel {
   public:
     CpuMatmul(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-              const LowerOptions& options)
+              const LowerOptions& options, bool is_turned)
         : CpuKernel(graph, group, inlined, options, OpClass::kMatmul),
+          is_turned_(is_turned),
           tile_(device_model(options.caps).tile),
           block_(device_model(options.caps).block) {
         const MatmulExtents extents(graph, node_);
         batch_ = extents.batch;
-        m_ = extents.m;
-        n_ = extents.n;
+        m_ = is_turned ? extents.n : extents.m;
+        n_ = is_turned ? extents.m : extents.n;
         k_ = extents.k;
         sum_type_ = scalar_type(graph.values[node_.outputs[0]].dtype);
         const auto capacity = static_cast<int64_t>(options.rows_capacity);
@@ -62,7 +66,7 @@ class CpuMatmul : CpuKernel {
         batch_index_ = arena_.symbol(ScalarType::kI32);
         block_.inner = std::min(block_.inner, std::max<int64_t>(k_.resolve(capacity), 1));
         has_blocks_ = k_.resolve(capacity) > block_.inner;
-        has_inner_lanes_ = most_rows <= kFewRows && are_inner_elements_in_rows();
+        has_inner_lanes_ = !is_turned && most_rows <= kFewRows && are_inner_elements_in_rows();
         if (has_inner_lanes_) {
             tile_.rows = 1;
         } else {
@@ -79,6 +83,26 @@ class CpuMatmul : CpuKernel {
         };
         while (jobs() < device_model(options.caps).compute_units && block_.columns > tile_columns)
             block_.columns = rounded(block_.columns / 2, tile_columns);
+    }
+
+    /// True if the product may as well be computed with its panels turned.
+    bool can_be_turned() {
+        return sum_type_ == ScalarType::kF32 && !has_little_memory(options_.caps.cpu_isa) &&
+               !has_inner_lanes_ && !has_rows_of_tiles() && are_inner_elements_in_rows();
+    }
+
+    /// Estimated cycles of multiply-adds, two in each, of packing, and of results that are not stored in the order of
+    /// their sums.
+    double cycles() {
+        constexpr double kPackedElement = 2, kTurnedResult = 2.5;
+        const auto capacity = static_cast<int64_t>(options_.rows_capacity);
+        const int64_t rows = m_.resolve(capacity), columns = n_.resolve(capacity);
+        const int64_t tiles = parts(rows, tile_.rows) * parts(columns, tile_.columns());
+        const double step = 0.5 * static_cast<double>(tiles * tile_.rows * tile_.vectors);
+        const double packed = static_cast<double>(columns * parts(rows, block_.rows));
+        const double results = is_turned_ ? static_cast<double>(rows * columns) : 0;
+        return static_cast<double>(k_.resolve(capacity)) * (step + kPackedElement * packed) +
+               kTurnedResult * results;
     }
 
     KernelDraft run() {
@@ -169,6 +193,14 @@ class CpuMatmul : CpuKernel {
         return expressions_.read(value, {{}, at});
     }
 
+    /// The element that is a factor of row i of a tile, and that of its column j.
+    Scalar left_element(Scalar i, Scalar k) {
+        return is_turned_ ? element_of(1, k, i) : element_of(0, i, k);
+    }
+    Scalar right_element(Scalar k, Scalar j) {
+        return is_turned_ ? element_of(0, j, k) : element_of(1, k, j);
+    }
+
     ValueId behind_reshapes(ValueId value) const {
         while (expressions_.is_computed_here(value)) {
             const Node& maker = *graph_.producer(value);
@@ -182,7 +214,7 @@ class CpuMatmul : CpuKernel {
     bool are_inner_elements_in_rows() {
         if (k_.is_batch || k_.count < kSumParts) return false;
         const Scalar k = arena_.symbol(ScalarType::kI32), other = arena_.symbol(ScalarType::kI32);
-        return std::ranges::all_of(std::array{element_of(0, other, k), element_of(1, k, other)},
+        return std::ranges::all_of(std::array{left_element(other, k), right_element(k, other)},
                                    [&](Scalar element) {
                                        const ScalarNode node = element.node();
                                        return is_f32_load(node) && step(node, k, 1) == 1 &&
@@ -202,7 +234,7 @@ class CpuMatmul : CpuKernel {
     void choose_line() {
         constexpr int64_t kLeast = 4;
         const Scalar k = arena_.symbol(ScalarType::kI32), other = arena_.symbol(ScalarType::kI32);
-        const Scalar operands[] = {element_of(0, other, k), element_of(1, k, other)};
+        const Scalar operands[] = {left_element(other, k), right_element(k, other)};
         const auto steps = quotient_steps(arena_, operands, k, kLeast);
         if (!steps || steps->empty()) return;
         int64_t line = k_.count;
@@ -267,7 +299,7 @@ class CpuMatmul : CpuKernel {
 
     /// The right operand's element, of which `inner` is within the segment.
     Scalar right_element(const Inner& inner, Scalar n, IndexRange segment) {
-        const Scalar element = element_of(1, inner.k, n);
+        const Scalar element = right_element(inner.k, n);
         if (line_ > 1) return inner.line.arena != nullptr ? simplified(element, inner) : element;
         return known_right(inner.k, n, segment).simplified(element);
     }
@@ -284,7 +316,7 @@ class CpuMatmul : CpuKernel {
         if (line_ > 1) return;
         const Scalar k = arena_.symbol(ScalarType::kI32), n = arena_.symbol(ScalarType::kI32);
         segments_ = split(whole_inner(),
-                          known_right(k, n, whole_inner()).thresholds(element_of(1, k, n), k));
+                          known_right(k, n, whole_inner()).thresholds(right_element(k, n), k));
     }
 
     /// Whether the right operand lies in memory as f32, the columns of each tile side by side, also of one that does
@@ -331,7 +363,7 @@ class CpuMatmul : CpuKernel {
         if (is_packed_)
             panel_ = writer_.declare_array("panel", ScalarType::kF32,
                                            static_cast<uint32_t>(block_.inner * block_.columns));
-        const int64_t rows = has_blocks_ ? block_.rows : tile_.rows;
+        const int64_t rows = keeps_block() ? block_.rows : tile_.rows;
         sums_ = writer_.declare_array("sums", ScalarType::kF32,
                                       static_cast<uint32_t>(rows * sums_length()));
         const Expr inner = count_of(k_, *body_);
@@ -352,13 +384,15 @@ class CpuMatmul : CpuKernel {
             "row", index(0), [&](Expr at) { return at < row_count_; }, index(tile_.rows));
         multiply_tile(row, for_each_tile());
         writer_.end();
-        if (!has_blocks_)
+        if (!keeps_block())
             store_sums(row, writer_.let("tile_rows", smaller(index(tile_.rows), row_count_ - row)));
         writer_.end();
-        if (!has_blocks_) return;
-        writer_.end();
-        store_sums(index(0), row_count_);
+        if (has_blocks_) writer_.end();
+        if (keeps_block()) store_sums(index(0), row_count_);
     }
+
+    /// True if all of the block's sums are in memory before the first result is stored.
+    bool keeps_block() const { return has_blocks_ || is_turned_; }
 
     /// Of a row of sums: ahead of the block's columns there is room for what the last tile has more.
     int64_t sums_length() const { return margin_ + block_.columns; }
@@ -406,7 +440,9 @@ class CpuMatmul : CpuKernel {
         const Inner inner = for_each_inner(segment);
         const Expr j = writer_.for_("j", index(0), [&](Expr at) { return at < columns; });
         const Scalar n = arena_.symbol(ScalarType::kI32);
-        writer_.bind(n, writer_.let("n", first_column_ + smaller(column + j, column_count_ - 1)));
+        const bool is_whole = !n_.is_batch && n_.count % columns == 0;
+        const Expr in_block = is_whole ? column + j : smaller(column + j, column_count_ - 1);
+        writer_.bind(n, writer_.let("n", first_column_ + in_block));
         const Expr element = writer_.emit(right_element(inner, n, segment));
         writer_.assign(body_->element(panel_, panel + inner.i * columns + j), element);
         writer_.end();
@@ -431,8 +467,8 @@ class CpuMatmul : CpuKernel {
         if (margin_ > 0) at = writer_.let("at", first - first_column_ + margin_);
         const auto place = [&](uint32_t i, uint32_t j) {
             const Expr in_column = at + int64_t{j} * lanes;
-            return has_blocks_ ? (row + i) * sums_length() + in_column
-                               : in_column + i * sums_length();
+            return keeps_block() ? (row + i) * sums_length() + in_column
+                                 : in_column + i * sums_length();
         };
         std::vector<Expr> sums;
         std::vector<Scalar> rows;
@@ -460,7 +496,7 @@ class CpuMatmul : CpuKernel {
                                       panel + inner.i * tile_.columns() + int64_t{j} * lanes, lanes)
                                 : load_right(j, inner, first, whole_inner()));
         for (uint32_t r = 0; r < tile_.rows; ++r) {
-            const Expr factor = writer_.emit(simplified(element_of(0, rows[r], inner.k), inner));
+            const Expr factor = writer_.emit(simplified(left_element(rows[r], inner.k), inner));
             for (uint32_t j = 0; j < vectors; ++j)
                 writer_.multiply_add(sums[r * vectors + j], factor, right[j]);
         }
@@ -480,11 +516,12 @@ class CpuMatmul : CpuKernel {
                                       static_cast<uint32_t>(block_.rows * block_.columns));
         const Expr parts = writer_.declare_array(
             "parts", ScalarType::kF32, static_cast<uint32_t>(inner_columns() * kSumParts));
-        const Expr row = writer_.for_("row", index(0), [&](Expr at) { return at < row_count_; });
-        const Scalar m = bound("m", first_row_ + row);
+        // All rows read some columns of the right operand before the next ones: it is the larger operand.
         const Expr column = writer_.for_(
             "column", index(0), [&](Expr at) { return at < column_count_; },
             index(inner_columns()));
+        const Expr row = writer_.for_("row", index(0), [&](Expr at) { return at < row_count_; });
+        const Scalar m = bound("m", first_row_ + row);
         // Columns beyond the last are the last one again.
         const auto place_column = [&](const std::string& name, Expr c) {
             return bound(name, first_column_ + smaller(column + c, column_count_ - 1));
@@ -567,14 +604,23 @@ class CpuMatmul : CpuKernel {
     /// these and by its column in the block.
     template <class SumOf>
     void store_each(Expr first, Expr count, SumOf sum_of) {
-        const Expr row = writer_.for_("r", index(0), [&](Expr at) { return at < count; });
-        const Expr column =
-            writer_.for_("c", index(0), [&](Expr at) { return at < column_count_; });
+        const auto each_row = [&] {
+            return writer_.for_("r", index(0), [&](Expr at) { return at < count; });
+        };
+        const auto each_column = [&] {
+            return writer_.for_("c", index(0), [&](Expr at) { return at < column_count_; });
+        };
+        // Results side by side in the inner loop.
+        Expr row, column;
+        if (is_turned_) column = each_column();
+        row = each_row();
+        if (!is_turned_) column = each_column();
         const Scalar sum = arena_.symbol(sum_type_);
         const Scalar m = arena_.symbol(ScalarType::kI32), n = arena_.symbol(ScalarType::kI32);
         writer_.bind(sum, writer_.let("total", sum_of(row, column)));
-        writer_.bind(m, writer_.let("to_m", first_row_ + first + row));
-        writer_.bind(n, writer_.let("to_n", first_column_ + column));
+        const Expr to_row = first_row_ + first + row, to_column = first_column_ + column;
+        writer_.bind(m, writer_.let("to_m", is_turned_ ? to_column : to_row));
+        writer_.bind(n, writer_.let("to_n", is_turned_ ? to_row : to_column));
         expressions_.define(node_.outputs[0], sum);
         ScalarPlace place;
         // Behind a reshape these coordinates mean nothing; the linear index still does.
@@ -585,11 +631,12 @@ class CpuMatmul : CpuKernel {
             place.coords->axis.push_back(m);
             place.coords->axis.push_back(n);
         }
-        element_ = (batch_index_ * extent_of(arena_, m_) + m) * extent_of(arena_, n_) + n;
+        const Dim rows = is_turned_ ? n_ : m_, columns = is_turned_ ? m_ : n_;
+        element_ = (batch_index_ * extent_of(arena_, rows) + m) * extent_of(arena_, columns) + n;
         place.linear = element_;
         KnownRanges known(arena_);
-        known.set(m, below(m_));
-        known.set(n, below(n_));
+        known.set(m, below(rows));
+        known.set(n, below(columns));
         known.set(batch_index_, below(batch_.element_count()));
         known.replace(element_, element_);
         std::vector<Expr> contents;
@@ -601,10 +648,11 @@ class CpuMatmul : CpuKernel {
         writer_.end();
     }
 
+    const bool is_turned_;  ///< rows and columns of tiles are columns and rows of the product
     CpuTile tile_;
     ScalarType sum_type_ = ScalarType::kF32;
     Shape batch_;
-    Dim m_, n_, k_;
+    Dim m_, n_, k_;  ///< rows and columns of tiles, inner extent
     CpuBlock block_;
     bool has_blocks_ = false;           ///< of the inner extent
     int64_t line_ = 1;                  ///< see choose_line()
@@ -621,9 +669,20 @@ class CpuMatmul : CpuKernel {
 
 }  // namespace
 
+std::vector<ProductLayout> cpu_product_layouts(const Graph& graph, const Group& group,
+                                               const std::vector<bool>& inlined,
+                                               const LowerOptions& options) {
+    CpuMatmul plain(graph, group, inlined, options, false);
+    std::vector<ProductLayout> layouts{{false, plain.cycles()}};
+    if (plain.can_be_turned())
+        layouts.push_back({true, CpuMatmul(graph, group, inlined, options, true).cycles()});
+    return layouts;
+}
+
 KernelDraft cpu_matmul_kernel(const Graph& graph, const Group& group,
-                              const std::vector<bool>& inlined, const LowerOptions& options) {
-    return CpuMatmul(graph, group, inlined, options).run();
+                              const std::vector<bool>& inlined, const LowerOptions& options,
+                              const ProductLayout& layout) {
+    return CpuMatmul(graph, group, inlined, options, layout.is_turned).run();
 }
 
 }  // namespace hearth

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace hearth {
 
@@ -92,8 +93,7 @@ class ElementwiseKernel {
         const Expr first = writer_.let("first", workgroup * each);
         const Expr end = writer_.let("end", body_.operation(ScalarOp::kMin, first + each, all));
         if (line == 0) {
-            store_one(writer_.for_("i", first, [&](Expr at) { return at < end; }));
-            writer_.end();
+            store_elements(first, end);
         } else {
             store_lines(first, end, line);
         }
@@ -122,6 +122,48 @@ class ElementwiseKernel {
         return least;
     }
 
+    /// Elements from `first` on, in loops that end where a comparison, as of a concatenation's parts, changes.
+    void store_elements(Expr first, Expr end) {
+        const auto rows = static_cast<int64_t>(options_.rows_capacity);
+        const IndexRange all = indices_of(group_.space.element_count().resolve(rows));
+        std::set<int64_t> thresholds;
+        for (const Scalar content : contents_) {
+            KnownRanges known(arena_);
+            known.set(element_, all);
+            const std::vector<int64_t> found = known.thresholds(content, element_);
+            thresholds.insert(found.begin(), found.end());
+        }
+        const std::vector<IndexRange> segments = split(all, {thresholds.begin(), thresholds.end()});
+        if (segments.size() == 1) {
+            store_one(writer_.for_("i", first, [&](Expr at) { return at < end; }));
+            return writer_.end();
+        }
+        for (const IndexRange segment : segments) {
+            const auto [from, until] = within(segment, first, end);
+            const Expr i = writer_.for_("i", from, [&](Expr at) { return at < until; });
+            KnownRanges known(arena_);
+            known.set(element_, segment);
+            store_contents(i, known);
+            writer_.end();
+        }
+    }
+
+    /// The part of [first, end) that is in the segment.
+    std::pair<Expr, Expr> within(IndexRange segment, Expr first, Expr end) {
+        return {body_.operation(ScalarOp::kMax, first, body_.index(segment.first)),
+                body_.operation(ScalarOp::kMin, end, body_.index(segment.last + 1))};
+    }
+
+    /// What is stored at this element, by what is known of its index.
+    void store_contents(Expr element, KnownRanges& known) {
+        writer_.bind(element_, element);
+        std::vector<Expr> contents;
+        for (Scalar content : contents_)
+            contents.push_back(writer_.emit(known.simplified(content)));
+        for (size_t s = 0; s < contents.size(); ++s)
+            writer_.store(operand_(group_.stores[s]), writer_.emit(element_), contents[s]);
+    }
+
     /// Lines from `first` on; those apart from which on comparisons, as of a concatenation's parts, have other results.
     void store_lines(Expr first, Expr end, int64_t length) {
         const Scalar line = arena_.symbol(ScalarType::kI32),
@@ -137,10 +179,7 @@ class ElementwiseKernel {
         const std::vector<IndexRange> segments = split(all, {thresholds.begin(), thresholds.end()});
         for (const IndexRange segment : segments) {
             Expr from = first, until = end;
-            if (segments.size() > 1) {
-                from = body_.operation(ScalarOp::kMax, first, body_.index(segment.first));
-                until = body_.operation(ScalarOp::kMin, end, body_.index(segment.last + 1));
-            }
+            if (segments.size() > 1) std::tie(from, until) = within(segment, first, end);
             const Expr at = writer_.for_("line", from, [&](Expr i) { return i < until; });
             store_line(at, segment, length);
             writer_.end();
@@ -179,12 +218,7 @@ class ElementwiseKernel {
                 return counter < body_.index(part.last + 1);
             });
             writer_.bind(at, j);
-            writer_.bind(element_, writer_.let("i", line * length + j));
-            std::vector<Expr> contents;
-            for (Scalar content : contents_)
-                contents.push_back(writer_.emit(known.simplified(content)));
-            for (size_t s = 0; s < contents.size(); ++s)
-                writer_.store(operand_(group_.stores[s]), writer_.emit(element_), contents[s]);
+            store_contents(writer_.let("i", line * length + j), known);
             writer_.end();
         }
     }

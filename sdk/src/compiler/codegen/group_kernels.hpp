@@ -154,8 +154,17 @@ KernelDraft matmul_kernel(const Graph& graph, const Group& group, const std::vec
 inline constexpr int64_t kSumParts = 16;
 
 /// The same for CPUs, as a body: cpu_matmul_kernel.cpp.
+struct ProductLayout {
+    bool is_turned = false;  ///< panels are packed of the left operand instead of the right one
+    double cycles = 0;       ///< estimated
+};
+/// The layouts that a product can have; the bits are the same.
+std::vector<ProductLayout> cpu_product_layouts(const Graph& graph, const Group& group,
+                                               const std::vector<bool>& inlined,
+                                               const LowerOptions& options);
 KernelDraft cpu_matmul_kernel(const Graph& graph, const Group& group,
-                              const std::vector<bool>& inlined, const LowerOptions& options);
+                              const std::vector<bool>& inlined, const LowerOptions& options,
+                              const ProductLayout& layout);
 
 /// Of an operator with a custom kernel, as a body for CPUs: cpu_custom_kernel.cpp.  Only if it has one.
 KernelDraft cpu_custom_kernel(const Graph& graph, const Group& group,

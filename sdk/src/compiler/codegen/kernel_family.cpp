@@ -48,8 +48,23 @@ bool is_product(const Graph&, const Node& node, const DeviceCaps&) {
     return node.op->op_class == OpClass::kMatmul;
 }
 
+std::vector<KernelChoice> product_candidates(const KernelTask& task) {
+    const std::vector<ProductLayout> layouts =
+        cpu_product_layouts(task.graph, task.group, task.inlined, task.options);
+    return {layouts.begin(), layouts.end()};
+}
+
+double product_cost(const KernelTask&, const KernelChoice& choice) {
+    return std::get<ProductLayout>(choice).cycles;
+}
+
+KernelDraft write_product(const KernelTask& task, const KernelChoice& choice) {
+    return cpu_matmul_kernel(task.graph, task.group, task.inlined, task.options,
+                             std::get<ProductLayout>(choice));
+}
+
 constexpr KernelFamily kCpuFamilies[] = {
-    single<cpu_matmul_kernel>("product", is_product),
+    {"product", is_product, product_candidates, product_cost, write_product},
     single<cpu_depthwise_kernel>("depthwise convolution", is_cpu_depthwise),
     {"convolution", is_cpu_conv, conv_candidates, conv_cost, write_conv},
     single<cpu_unfold_kernel>("unfold", is_cpu_unfold),

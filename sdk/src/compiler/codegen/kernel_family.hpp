@@ -26,7 +26,7 @@ struct KernelTask {
 };
 
 /// Parameters of a family's kernel. std::monostate: the family has one kernel for a task.
-using KernelChoice = std::variant<std::monostate, ConvStrip>;
+using KernelChoice = std::variant<std::monostate, ConvStrip, ProductLayout>;
 
 struct KernelFamily {
     const char* name;

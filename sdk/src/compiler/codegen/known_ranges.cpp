@@ -360,15 +360,24 @@ IndexRange KnownRanges::undisturbed(Scalar x, Scalar counter, int64_t count) {
 
 std::vector<int64_t> KnownRanges::thresholds(Scalar x, Scalar variable) {
     const Scalar simpler = simplified(x);
+    KnownRanges at_zero(arena_);
+    at_zero.ranges_ = ranges_;
+    at_zero.set(variable, {0, 0});
     std::set<int64_t> found;
     for (const Scalar part : parts_of(arena_, {&simpler, 1})) {
         const ScalarNode node = part.node();
         if (node.op != ScalarOp::kLess && node.op != ScalarOp::kLessEqual) continue;
-        const bool is_least = node.b == variable.id;
+        const bool is_least = operand(node.a).is_const();
         const Scalar number = operand(is_least ? node.a : node.b);
-        if ((!is_least && node.a != variable.id) || !number.is_const()) continue;
+        const Scalar side = operand(is_least ? node.b : node.a);  // variable + offset
+        if (!number.is_const() || side.type() != ScalarType::kI32 || slope(side, variable) != 1 ||
+            !range(side))
+            continue;
+        const auto offset = at_zero.range(side);
+        if (!offset || offset->first != offset->last) continue;
         const bool is_next = (node.op == ScalarOp::kLess) == is_least;
-        found.insert(static_cast<int64_t>(number.const_value()) + (is_next ? 1 : 0));
+        found.insert(static_cast<int64_t>(number.const_value()) - offset->first +
+                     (is_next ? 1 : 0));
     }
     return {found.begin(), found.end()};
 }
