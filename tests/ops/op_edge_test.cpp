@@ -8,8 +8,10 @@
 #include "ops/edge_points.hpp"
 #include "ops/op_cases.hpp"
 
+#include <hearth/agents/distribution.hpp>
 #include <hearth/core/philox.hpp>
 #include <hearth/loss.hpp>
+#include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
 
 #include <gtest/gtest.h>
@@ -32,8 +34,32 @@ Tensor labels(const Tensor& like) {
     return like.trace()->constant(HostTensor::of({2}, std::vector<double>{1, 0}, DType::kI64));
 }
 
+/// A field of each kind that is encoded without parameters.
+agents::AgentSpec every_field() {
+    return agents::AgentSpec(agents::ObservationSpec()
+                                 .box("box", 2)
+                                 .position("place", 2, 10)
+                                 .unit_vector("up", 3)
+                                 .angle("yaw")
+                                 .quaternion("turn"),
+                             agents::ActionSpec().continuous("y"));
+}
+
+agents::AgentSpec every_action() {
+    return agents::AgentSpec(
+        agents::ObservationSpec().box("x"),
+        agents::ActionSpec().continuous("aim", 2, {-3, 5}).discrete("fire", 3));
+}
+
+/// x: means and logits [2, 5], log_std [2]
+agents::ActionDistribution policy(Inputs x, agents::ContinuousDistribution kind) {
+    return agents::ActionDistribution(every_action(), x[0], {}, x[1], kind);
+}
+
 const std::vector<Function>& functions() {
     constexpr Reduction kNone = Reduction::kNone;
+    using enum agents::ContinuousDistribution;
+    static const std::vector<Shape> kPolicy = {{2, 5}, {2}, {2, 3}};
     static const std::vector<Function> all = {
         {"mse_loss", [](Inputs x) { return mse_loss(x[0], x[1], kNone); }, {{2, 3}, {2, 3}}},
         {"l1_loss", [](Inputs x) { return l1_loss(x[0], x[1], kNone); }, {{2, 3}, {2, 3}}},
@@ -118,6 +144,38 @@ const std::vector<Function>& functions() {
         {"pow_2", [](Inputs x) { return pow(x[0], 2.0); }, {{3}}},
         {"pow_half", [](Inputs x) { return pow(x[0], 0.5); }, {{3}}},
         {"log_of_sigmoid", [](Inputs x) { return -softplus(-x[0]); }, {{3}}},
+        {"glu", [](Inputs x) { return nn::glu(x[0]); }, {{2, 4}}},
+        {"frequency_encoding", [](Inputs x) { return nn::frequency_encoding(x[0], 3); }, {{2, 3}}},
+        {"one_blob_encoding", [](Inputs x) { return nn::one_blob_encoding(x[0], 4); }, {{2, 3}}},
+        {"spherical_harmonics", [](Inputs x) { return nn::spherical_harmonics(x[0]); }, {{2, 3}}},
+        {"encode_frame",
+         [](Inputs x) { return agents::encode_frame(every_field(), x[0]); },
+         {{2, 12}}},
+        {"scale_action",
+         [](Inputs x) { return agents::scale_action(every_action(), x[0]); },
+         {{2, 3}}},
+        {"unscale_action",
+         [](Inputs x) { return agents::unscale_action(every_action(), x[0]); },
+         {{2, 3}}},
+        {"policy_log_prob", [](Inputs x) { return policy(x, kGaussian).log_prob(x[2]); }, kPolicy},
+        {"policy_entropy", [](Inputs x) { return policy(x, kGaussian).entropy(); }, kPolicy},
+        {"policy_kl",
+         [](Inputs x) {
+             const Tensor other[] = {x[0] * 0.5, x[2]};
+             return policy(x, kGaussian).kl(policy(other, kGaussian));
+         },
+         {{2, 5}, {2}, {2}}},
+        {"squashed_policy_log_prob",
+         [](Inputs x) { return policy(x, kSquashedGaussian).log_prob(x[2]); }, kPolicy},
+        {"squashed_policy_entropy", [](Inputs x) { return policy(x, kSquashedGaussian).entropy(); },
+         kPolicy},
+        {"squashed_policy_sample",
+         [](Inputs x) {
+             const agents::ActionSample sample =
+                 policy(x, kSquashedGaussian).sample(x[0].trace()->constant(3, DType::kU32), 5);
+             return concat({sample.action, unsqueeze(sample.log_prob, {-1})}, -1);
+         },
+         kPolicy},
         // Chains through a value that is not finite.
         {"logaddexp_chain",
          [](Inputs x) { return logaddexp(logaddexp(x[0], x[1]), x[2]); },

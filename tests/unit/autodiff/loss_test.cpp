@@ -199,6 +199,20 @@ TEST(RelativeL2, DividesByThePredictionWithoutDifferentiatingTheDivisor) {
     EXPECT_NEAR(gradient[1], -2 / 0.01 / 2, 1e-12);
 }
 
+TEST(CategoricalEntropy, OfImpossibleOptionsIsFiniteWithAFiniteGradient) {
+    const auto entropy = [](const Tensor& p) { return categorical_entropy(p); };
+    const auto [loss, gradient] = loss_and_gradient({2, -INFINITY, 2, -INFINITY}, entropy);
+    EXPECT_NEAR(loss, std::log(2.0), 1e-12);
+    for (const double g : gradient) EXPECT_NEAR(g, 0, 1e-15);
+    const auto [certain, slope] = loss_and_gradient({-INFINITY, 7}, entropy);
+    EXPECT_EQ(certain, 0);
+    EXPECT_EQ(slope, (std::vector<double>{0, 0}));
+    // Where probabilities underflow.
+    const auto [far, far_slope] = loss_and_gradient({0, -1e300}, entropy);
+    EXPECT_EQ(far, 0);
+    EXPECT_EQ(far_slope, (std::vector<double>{0, 0}));
+}
+
 TEST(CrossEntropy, OfIgnoredLabelsAloneIsZeroWithAZeroGradient) {
     const auto [loss, gradient] = loss_and_gradient({2, 0, -1, 3}, [](const Tensor& p) {
         const Tensor none =

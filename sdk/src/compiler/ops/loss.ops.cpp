@@ -218,7 +218,10 @@ Tensor categorical_log_prob(const Tensor& logits, const Tensor& action) {
 }
 
 Tensor categorical_entropy(const Tensor& logits) {
-    return neg(sum(softmax(logits, -1) * log_softmax(logits, -1), {-1}));
+    // Where p is 0, log p may be -inf: the limit of p log p is 0, and so are its gradients.
+    const Tensor p = softmax(logits, -1);
+    const Tensor log_p = where(greater(p, 0), log_softmax(logits, -1), 0.0);
+    return neg(sum(p * log_p, {-1}));
 }
 
 Tensor normal_log_prob(const Tensor& value, const Tensor& mean, const Tensor& log_std) {

@@ -60,7 +60,10 @@ Tensor one_blob_encoding(const Tensor& x, int bins) {
     if (n == 0) return failed_like(x);
     std::vector<double> centres;
     for (int b = 0; b < bins; ++b) centres.push_back((b + 0.5) / bins);
-    const Tensor deviations = (unsqueeze(x, {-1}) - list(x, centres, x.dtype())) * double(bins);
+    // exp(-40^2 / 2) is 0 in every type; beyond that the gradient would be 0 times infinity.
+    constexpr double kFar = 40;
+    const Tensor deviations =
+        clamp((unsqueeze(x, {-1}) - list(x, centres, x.dtype())) * double(bins), -kFar, kFar);
     return reshape(exp(square(deviations) * -0.5), with_last(x, n * bins));
 }
 
