@@ -16,6 +16,7 @@
 #include <array>
 #include <cstdio>
 #include <functional>
+#include <numeric>
 
 namespace hearth::ghost_lap {
 namespace {
@@ -213,33 +214,40 @@ TEST(Person, HoldsTheGhostsWheelWhileAKeyIsDownAndParksByAnother) {
     EXPECT_EQ(seat({.pressed = {"p"}}), Seat::kOwnCar);
 }
 
+// The median of three seeds, because a ghost's line differs from lap to lap: over 20 seeds the
+// corner is afterwards 0.06 to 2.8 times as far from the right line (median 0.13), and all others
+// together are 0.17 to 6.6 times as far (median 0.6, at most 1 with 14 seeds).
 TEST_F(GhostLap, WhoTakesItsWheelInACornerCorrectsItThereAndNowhereElse) {
     constexpr size_t kCorner = 3;
     constexpr size_t kTaughtEnd = Coach::kWatchedLaps + Coach::kTaughtLaps;
-    const auto outcome =
-        race({.frames = 12'000, .hand_over = kCorner, .is_over = [](const Race& r) {
-                  return r.ghost().laps().size() > kTaughtEnd;
-              }});
-    ASSERT_TRUE(outcome);
-    const Race& race = outcome->race();
-    ASSERT_EQ(race.ghost().laps().size(), kTaughtEnd + 1);
-    EXPECT_EQ(race.player().laps().size(), 1u);
-    EXPECT_GT(race.corrected_frames(), 60u * Coach::kTaughtLaps);
     ScriptedDriver driver(track_, *find_driving_style("smooth"), 101);
     const Line right = driven_line(track_, driver);
-    const auto before = corner_errors(race, right, Coach::kWatchedLaps - 1, Coach::kWatchedLaps);
-    const auto after = corner_errors(race, right, kTaughtEnd, kTaughtEnd + 1);
-    EXPECT_GT(before[kCorner], 0.2f) << "it took the corner as wide as the player";
-    EXPECT_LT(after[kCorner], 0.25f * before[kCorner]);
-    float others_before = 0, others_after = 0;
-    for (size_t i = 0; i < before.size(); ++i) {
-        if (i == kCorner) continue;
-        others_before += before[i];
-        others_after += after[i];
+    std::array<float, 3> corner{}, others{};  // errors after the lessons / before them
+    for (size_t k = 0; k < corner.size(); ++k) {
+        const auto outcome = race(
+            {.seed = k + 1, .frames = 12'000, .hand_over = kCorner, .is_over = [](const Race& r) {
+                 return r.ghost().laps().size() > kTaughtEnd;
+             }});
+        ASSERT_TRUE(outcome);
+        const Race& race = outcome->race();
+        ASSERT_EQ(race.ghost().laps().size(), kTaughtEnd + 1);
+        EXPECT_EQ(race.player().laps().size(), 1u);
+        EXPECT_GT(race.corrected_frames(), 60u * Coach::kTaughtLaps);
+        EXPECT_EQ(race.ghost().resets(), 0u);
+        const auto before =
+            corner_errors(race, right, Coach::kWatchedLaps - 1, Coach::kWatchedLaps);
+        const auto after = corner_errors(race, right, kTaughtEnd, kTaughtEnd + 1);
+        EXPECT_GT(before[kCorner], 0.2f) << "it took the corner as wide as the player";
+        const auto sum_of_others = [&](const std::vector<float>& errors) {
+            return std::accumulate(errors.begin(), errors.end(), 0.0f) - errors[kCorner];
+        };
+        corner[k] = after[kCorner] / before[kCorner];
+        others[k] = sum_of_others(after) / sum_of_others(before);
     }
-    // The few metres of a corner are no more than a fifth of what all others differ by.
-    EXPECT_LE(others_after, 1.2f * others_before);
-    EXPECT_EQ(race.ghost().resets(), 0u);
+    std::ranges::sort(corner);
+    std::ranges::sort(others);
+    EXPECT_LT(corner[1], 0.25f) << "the median";
+    EXPECT_LE(others[1], 1) << "the median";
 }
 
 TEST_F(GhostLap, YesterdaysGhostRacesAgainAsItDroveAndLearnsNothing) {
