@@ -5,6 +5,8 @@
 
 #include "compiler/codegen/index_analysis.hpp"
 
+#include "compiler/ir/scalar_operation.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,23 +57,11 @@ TEST_F(Index, StepsAreThoseOfTheNumbers) {
         if (x.id == of.id) return at;
         const ScalarNode node = x.node();
         if (node.op == ScalarOp::kConst) return static_cast<int64_t>(x.const_value());
-        const int64_t a = self(self, {x.arena, node.a}, of, at),
-                      b = self(self, {x.arena, node.b}, of, at);
-        switch (node.op) {
-            case ScalarOp::kAdd:
-                return a + b;
-            case ScalarOp::kSub:
-                return a - b;
-            case ScalarOp::kMul:
-                return a * b;
-            case ScalarOp::kDiv:
-                return a / b;
-            case ScalarOp::kMod:
-                return a % b;
-            default:
-                ADD_FAILURE() << "not expected";
-                return 0;
-        }
+        const auto operand = [&](uint32_t id) {
+            return static_cast<uint32_t>(self(self, {x.arena, id}, of, at));
+        };
+        return static_cast<int32_t>(
+            scalar_operation(node.op, ScalarType::kI32, {operand(node.a), operand(node.b), 0}));
     };
     int known = 0;
     for (const double c : {1, 4, 6, 8, 12})

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace hearth {
 namespace {
 
@@ -66,6 +68,16 @@ TEST_F(Simplify, IntegersThatAreKnown) {
     EXPECT_FALSE((i32(-7) / 2).is_const());
     EXPECT_FALSE((i32(7) % i32(-2)).is_const());
     EXPECT_FALSE((i32(7) / 0).is_const());
+}
+
+TEST_F(Simplify, ConstantsWrapAroundAsKernelsDo) {
+    // Above 2^53, where a double does not hold each integer, and above 2^63.
+    for (const auto& [a, b] : {std::pair{0x9e3779b9u, 0x85ebca6bu}, {0xffffffffu, 0xffffffffu}})
+        expect_number(number(a, ScalarType::kU32) * number(b, ScalarType::kU32), uint32_t{a * b},
+                      ScalarType::kU32);
+    const Scalar least = number(-0x1p31, ScalarType::kI32);
+    expect_number(-least, -0x1p31, ScalarType::kI32);
+    expect_number(least - 1, 0x7fffffff, ScalarType::kI32);
 }
 
 TEST_F(Simplify, OppositesOfOpposites) {

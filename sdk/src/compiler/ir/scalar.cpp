@@ -3,6 +3,8 @@
 
 // Builds scalar expressions: hash-consing, constant folding and algebraic simplification.
 
+#include "compiler/ir/scalar_operation.hpp"
+
 #include <hearth/core/assert.hpp>
 #include <hearth/core/convert.hpp>
 #include <hearth/core/hash.hpp>
@@ -69,40 +71,18 @@ ScalarType unary_type(ScalarOp op, ScalarType a) {
     }
 }
 
-int64_t fold_integers(ScalarOp op, int64_t a, int64_t b) {
-    switch (op) {
-        case ScalarOp::kAdd:
-            return a + b;
-        case ScalarOp::kSub:
-            return a - b;
-        case ScalarOp::kMul:
-            return a * b;
-        case ScalarOp::kDiv:
-            return a / b;
-        case ScalarOp::kMod:
-            return a % b;
-        case ScalarOp::kMin:
-            return a < b ? a : b;
-        case ScalarOp::kMax:
-            return a > b ? a : b;
-        case ScalarOp::kLess:
-            return a < b;
-        case ScalarOp::kLessEqual:
-            return a <= b;
-        case ScalarOp::kEqual:
-            return a == b;
-        case ScalarOp::kNotEqual:
-            return a != b;
-        case ScalarOp::kAnd:
-            return a & b;
-        case ScalarOp::kOr:
-            return a | b;
-        case ScalarOp::kXor:
-            return a ^ b;
-        default:
-            HEARTH_ASSERT(false);
-            return 0;
+ScalarOp conversion_to(ScalarType type) {
+    switch (type) {
+        case ScalarType::kF32:
+            return ScalarOp::kToF32;
+        case ScalarType::kI32:
+            return ScalarOp::kToI32;
+        case ScalarType::kU32:
+            return ScalarOp::kToU32;
+        case ScalarType::kBool:
+            break;
     }
+    return ScalarOp::kToBool;
 }
 
 bool folds_integers(ScalarOp op) {
@@ -203,27 +183,24 @@ Scalar ScalarArena::load(uint32_t value, Scalar element, ScalarType type) {
 
 Scalar ScalarArena::unary(ScalarOp op, Scalar a) {
     const ScalarNode n = a.node();
-    if (op == ScalarOp::kNot) {
-        if (a.is_const()) return boolean(a.const_value() == 0);
-        if (n.op == ScalarOp::kNot) return {this, n.a};
+    const ScalarType type = unary_type(op, n.type);
+    if (op == ScalarOp::kNot || op == ScalarOp::kNeg) {
+        if (a.is_const())
+            return intern({ScalarOp::kConst, type, scalar_operation(op, n.type, {n.bits, 0, 0})});
+        if (n.op == op) return {this, n.a};
     }
-    if (op == ScalarOp::kNeg) {
-        if (a.is_const()) return constant(-a.const_value(), n.type);
-        if (n.op == ScalarOp::kNeg) return {this, n.a};
-    }
-    return intern({op, unary_type(op, n.type), 0, a.id});
+    return intern({op, type, 0, a.id});
 }
 
 Scalar ScalarArena::binary(ScalarOp op, Scalar a, Scalar b) {
     HEARTH_ASSERT(a.type() == b.type() || op == ScalarOp::kShiftLeft ||
                   op == ScalarOp::kShiftRight);
     const ScalarType type = is_comparison(op) || is_logic(op) ? ScalarType::kBool : a.type();
-    if (a.is_const() && b.is_const() && a.type() != ScalarType::kF32 && folds_integers(op)) {
-        const auto left = static_cast<int64_t>(a.const_value());
-        const auto right = static_cast<int64_t>(b.const_value());
-        if ((op != ScalarOp::kDiv && op != ScalarOp::kMod) || (left >= 0 && right > 0))
-            return constant(static_cast<double>(fold_integers(op, left, right)), type);
-    }
+    if (a.is_const() && b.is_const() && a.type() != ScalarType::kF32 && folds_integers(op) &&
+        ((op != ScalarOp::kDiv && op != ScalarOp::kMod) ||
+         (a.const_value() >= 0 && b.const_value() > 0)))
+        return intern({ScalarOp::kConst, type,
+                       scalar_operation(op, a.type(), {a.node().bits, b.node().bits, 0})});
     // C++ leaves the evaluation order of `f(a) * g(b)` unspecified, so the order of creation must
     // not matter: constants come second, other operands are ordered by structure.
     if (is_commutative(op) && (a.is_const() || (!b.is_const() && hashes_[b.id] < hashes_[a.id])))
@@ -277,28 +254,12 @@ Scalar ScalarArena::loop(ScalarOp op, Scalar counter, Scalar extent, Scalar body
 
 Scalar ScalarArena::convert(Scalar a, ScalarType type) {
     if (a.type() == type) return a;
-    if (a.is_const()) {
-        const double value = a.const_value();
-        // As kernels convert values that are not constant: floats saturate, integers keep their
-        // bits.
-        const bool is_float = a.type() == ScalarType::kF32;
-        if (is_float && type == ScalarType::kI32)
-            return constant(saturate_cast<int32_t>(value), type);
-        if (is_float && type == ScalarType::kU32)
-            return constant(saturate_cast<uint32_t>(value), type);
-        return constant(value, type);
-    }
-    switch (type) {
-        case ScalarType::kF32:
-            return unary(ScalarOp::kToF32, a);
-        case ScalarType::kI32:
-            return unary(ScalarOp::kToI32, a);
-        case ScalarType::kU32:
-            return unary(ScalarOp::kToU32, a);
-        case ScalarType::kBool:
-            break;
-    }
-    return binary(ScalarOp::kNotEqual, a, constant(0, a.type()));
+    const ScalarOp op = conversion_to(type);
+    if (a.is_const())
+        return intern(
+            {ScalarOp::kConst, type, scalar_operation(op, a.type(), {a.node().bits, 0, 0})});
+    if (type == ScalarType::kBool) return binary(ScalarOp::kNotEqual, a, constant(0, a.type()));
+    return unary(op, a);
 }
 
 Scalar ScalarArena::reinterpret(Scalar a, ScalarType type) {

@@ -6,7 +6,7 @@
 #include "compiler/reference/run_kernel.hpp"
 
 #include "compiler/ir/scalar_operands.hpp"
-#include "compiler/reference/operations.hpp"
+#include "compiler/ir/scalar_operation.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/core/convert.hpp>

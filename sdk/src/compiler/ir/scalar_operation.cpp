@@ -3,7 +3,7 @@
 
 // Executes scalar operations on 32-bit words with the semantics of kernels.
 
-#include "compiler/reference/operations.hpp"
+#include "compiler/ir/scalar_operation.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/core/convert.hpp>
