@@ -666,6 +666,23 @@ TEST_F(Tool, WhatIsNoModelIsNamed) {
     EXPECT_TRUE(twice.says("input 'obs' is given twice")) << twice.text;
 }
 
+TEST_F(Tool, NamesOfClassesAreListedInModelsAndPackages) {
+    const std::string model = HEARTH_ML_DATA "/forest_names/model.onnx";
+    EXPECT_EQ(run("cook '" + model + "' -o '" + path("named.hearth") + "' --no-measure").exit_code,
+              0);
+    // A package that is cooked again keeps them.
+    EXPECT_EQ(
+        run("cook '" + path("named.hearth") + "' -o '" + path("again.hearth") + "' --no-measure")
+            .exit_code,
+        0);
+    for (const std::string& file : {model, path("named.hearth"), path("again.hearth")}) {
+        const Ran ran = run("inspect '" + file + "'");
+        EXPECT_EQ(ran.exit_code, 0) << ran.text;
+        EXPECT_TRUE(ran.says("string 0: 'attack'\nstring 1: 'flee'\nstring 2: 'idle'\n"))
+            << ran.text;
+    }
+}
+
 /// The largest magnitude of `action` in files of `hearth run -o`.
 double largest_action(const std::vector<std::byte>& npy) {
     const HostTensor action = tool::read_npy(npy).value();

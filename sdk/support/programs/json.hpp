@@ -13,6 +13,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hearth::programs {
 
@@ -52,6 +53,16 @@ inline Precision precision_in(std::string_view notes) {
     const bool is_f16 =
         json.ok() && json->is_object() && json->value("precision", nlohmann::json()) == "f16";
     return is_f16 ? Precision::kF16 : Precision::kF32;
+}
+
+/// The distinct strings of the model that the notes of a package record: ImportedModel::strings().
+inline std::vector<std::string> strings_in(std::string_view notes) {
+    const Result<nlohmann::json> json = parse_json<nlohmann::json>(notes);
+    std::vector<std::string> strings;
+    if (!json.ok() || !json->is_object()) return strings;
+    for (const nlohmann::json& text : json->value("strings", nlohmann::json::array()))
+        strings.push_back(text.is_string() ? text.get<std::string>() : std::string());
+    return strings;
 }
 
 }  // namespace hearth::programs

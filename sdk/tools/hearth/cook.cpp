@@ -388,9 +388,10 @@ Status cook_model(CookCommand command) {
     options.max_batch_size = command.max_batch_size;
     set_quantization(command.quantize, options.quantize);
     const std::string file = path_of(command.model.path).filename().string();
-    options.notes =
-        Json{{"cooked_from", file}, {"by", hearth_build_info()}, {"precision", command.precision}}
-            .dump();
+    Json notes{
+        {"cooked_from", file}, {"by", hearth_build_info()}, {"precision", command.precision}};
+    if (!model.strings.empty()) notes["strings"] = model.strings;
+    options.notes = notes.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
     if (model.is_package()) {
         HEARTH_ASSIGN(const PackageView package, open_package(model.package));
         options.agents.assign(package.agents().begin(), package.agents().end());

@@ -123,8 +123,11 @@ Status inspect_package(std::span<const std::byte> bytes, const InspectOptions& o
 
 Status inspect(const InspectOptions& options) {
     HEARTH_ASSIGN(const Model model, load_model(options.model));
-    if (!options.json)
+    if (!options.json) {
         for (const Graph& graph : model.graphs) print("{}", print(graph));
+        for (size_t i = 0; i < model.strings.size(); ++i)
+            print("string {}: '{}'\n", i, model.strings[i]);
+    }
     if (model.is_package()) return inspect_package(model.package, options);
     HEARTH_TRY(model.fits_device);
 

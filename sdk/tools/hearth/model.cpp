@@ -283,6 +283,7 @@ Result<Model> read_model(std::vector<std::byte> bytes, const ModelOptions& optio
         ViewError error;
         if (!view.check_programs(&error)) return Status(error.code, error.text.c_str());
         HEARTH_ASSIGN(model.graphs, load_graphs(view.graph(), view.weights()));
+        model.strings = programs::strings_in(view.notes());
         return model;
     }
     if (const std::string kind = describe_file(bytes); kind.starts_with("a Hearth"))
@@ -292,6 +293,7 @@ Result<Model> read_model(std::vector<std::byte> bytes, const ModelOptions& optio
         HEARTH_ASSIGN(const ImportedModel imported, read_size(bytes, options, size, model.remarks));
         if (model.fits_device.ok()) model.fits_device = imported.device_support();
         model.graphs.push_back(imported.graph());
+        model.strings.assign(imported.strings().begin(), imported.strings().end());
         if (sizes.size() > 1) model.graphs.back().name = size_name(size);
     }
     for (size_t i = 0; i < sizes.size(); ++i)

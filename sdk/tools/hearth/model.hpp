@@ -37,7 +37,8 @@ struct Model {
     std::vector<Graph> graphs;       ///< one per entry
     std::vector<std::byte> package;  ///< empty for an ONNX file
     Status fits_device;
-    bool trusts_kernels = false;  ///< see PackageOptions
+    bool trusts_kernels = false;       ///< see PackageOptions
+    std::vector<std::string> strings;  ///< see ImportedModel::strings
     /// Remarks about unexpected decisions of the import.
     std::vector<std::string> remarks;
 
