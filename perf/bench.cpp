@@ -19,14 +19,13 @@ constexpr int kMostRepetitions = 20;
 constexpr int kMostSamples = 100;
 constexpr int kLeastSamples = 5;
 
-/// CPU time of this process, including a software driver's threads.
+}  // namespace
+
 double process_now_us() {
     timespec time{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) * 1e-3;
 }
-
-}  // namespace
 
 double now_us() {
     using Clock = std::chrono::steady_clock;
@@ -42,6 +41,7 @@ void count_steps(const hearth_entry_info& entry, Row& row) {
 Result<std::unique_ptr<Bench>> Bench::create(standalone::Device& device, const Roof& roof,
                                              const Settings& settings) {
     std::unique_ptr<Bench> bench(new Bench(device, roof, settings));
+    if (settings.compile_only) return bench;
     HEARTH_TRY(bench->stopwatch_.create(4));
     HEARTH_ASSIGN(bench->clock_, ClockGuard::create(device));
     return bench;
@@ -50,8 +50,8 @@ Result<std::unique_ptr<Bench>> Bench::create(standalone::Device& device, const R
 Result<Compiled> Bench::compile_for_device(Trace& entry, int64_t rows, Precision precision,
                                            const QuantizeOptions& quantize,
                                            const std::string& tuning) {
-    HEARTH_ASSIGN(const DeviceCaps caps, device_.caps());
-    return compile({&entry}, {.caps = caps,
+    HEARTH_ASSIGN(const DeviceCaps own, device_.caps());
+    return compile({&entry}, {.caps = settings_.compile_only.value_or(own),
                               .max_batch_size = static_cast<uint64_t>(rows),
                               .fuse = settings_.fuse,
                               .keep_source = false,
@@ -76,6 +76,7 @@ Result<Bench::Sample> Bench::sample(Workload& workload, int64_t rows, int repeti
 }
 
 Result<Bench::Sample> Bench::sample(const Job& job, int repetitions) {
+    if (settings_.compile_only) return unsupported("compiled only");
     Sample sample;
     const double start_us = now_us(), process_start_us = process_now_us();
     const Status submitted = job.submit([&](VkCommandBuffer commands) -> Status {

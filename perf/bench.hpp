@@ -16,6 +16,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -74,6 +75,8 @@ struct Settings {
     bool wants_statistics = false;  ///< driver statistics of each pipeline
     bool wants_tuning = false;      ///< measures all variants of single-kernel rows
     bool fuse = true;               ///< false: one kernel per operator
+    /// Compiles for these caps, builds pipelines and runs nothing.
+    std::optional<DeviceCaps> compile_only = {};
 };
 
 /// A device, its peak rates, and the time budget.
@@ -167,5 +170,7 @@ void count_steps(const hearth_entry_info& entry, Row& row);
 
 /// A monotonic clock.
 double now_us();
+/// CPU time of this process, including a software driver's threads.
+double process_now_us();
 
 }  // namespace hearth::perf

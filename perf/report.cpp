@@ -69,7 +69,7 @@ nlohmann::ordered_json to_json(const Row& row) {
     for (const StepTime& step : row.steps)
         json["steps"].push_back({{"label", step.label}, {"us", step.us}});
     for (const PipelineStatistics& pipeline : row.pipelines)
-        json["pipelines"].push_back({{"kernel", pipeline.kernel}, {"figures", pipeline.figures}});
+        json["pipelines"].push_back({{"kernel", pipeline.kernel}, {"figures", text_of(pipeline)}});
     return json;
 }
 
@@ -126,7 +126,7 @@ void Report::add(Row row) {
         for (const StepTime& step : row.steps)
             fmt::print("    {:>10} us  {}\n", number(step.us), step.label);
         for (const PipelineStatistics& pipeline : row.pipelines)
-            fmt::print("    {}: {}\n", pipeline.kernel, pipeline.figures);
+            fmt::print("    {}: {}\n", pipeline.kernel, text_of(pipeline));
     }
     std::fflush(stdout);
     rows_.push_back(std::move(row));

@@ -5,6 +5,8 @@
 
 #include "workload.hpp"
 
+#include "pipeline_statistics.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -48,11 +50,15 @@ Result<std::unique_ptr<Workload>> Workload::create(standalone::Device& device,
     std::unique_ptr<Workload> self(new Workload(device));
     hearth_context_create_info host = device.host_info();
     const std::vector<const char*> extensions = without_labels(host);
-    if (!options.has_labels) {
+    const hearth_get_device_proc captured = PipelineCapture::get_device_proc_addr();
+    if (captured != nullptr)
+        host.get_device_proc_addr = captured;
+    else if (options.get_device_proc_addr != nullptr)
+        host.get_device_proc_addr = options.get_device_proc_addr;
+    if (!options.has_labels && captured == nullptr) {
         host.instance_extensions = extensions.data();
         host.instance_extension_count = static_cast<uint32_t>(extensions.size());
     }
-    if (options.get_device_proc_addr) host.get_device_proc_addr = options.get_device_proc_addr;
     HEARTH_ASSIGN(self->context_, Context::create(host));
     HEARTH_ASSIGN(self->program_, LoadedProgram::load(self->context_, compiled.bytes));
     hearth_session_create_info info = hearth_session_create_info_default();
