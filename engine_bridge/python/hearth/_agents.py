@@ -48,6 +48,7 @@ class Agents(LoadedPackage):
                                          ctypes.byref(messages)), lambda: messages.text)
         session = lib().hearth_agents_get_session(self._agents)
         check(lib().hearth_session_create_pipelines(session, 0), lambda: lib().hearth_session_error(session))
+        self._brains_rejected = 0
         self._ids = (c.Agent * count)()
         for i in range(count):
             self._check(lib().hearth_agents_add(self._agents, ctypes.byref(self._ids[i])))
@@ -90,7 +91,8 @@ class Agents(LoadedPackage):
         exploration: 1 samples, 0 is deterministic (DQN: the fraction of random actions).  learning_budget_us: GPU
         microseconds for learning; 0: none.
         Returns float32 [count, action_size].
-        Errors: HearthError for other shapes, and for non-finite rewards.
+        Errors: HearthError for other shapes, for non-finite rewards, and once for a brain that `load_brain` should not
+        have loaded, because it computes actions that are not finite.
         """
         count = len(self)
         current = self._floats("observations", observations, (count, self._observation_size))
@@ -122,6 +124,10 @@ class Agents(LoadedPackage):
                                       learning_budget_us=learning_budget_us, max_decision_frames=1)
             self._check(lib().hearth_agents_record(self._agents, ctypes.byref(info)))
         lib().hearth_agents_poll(self._agents)
+        rejected = self._status().brains_rejected
+        if rejected > self._brains_rejected:
+            self._brains_rejected = rejected
+            raise error(-17, "the brain that was loaded decides on NaN or infinite actions; load another one")
         actions = np.empty((count, self._action_size), np.float32)
         for i, agent in enumerate(self._ids):
             newest = lib().hearth_agents_action(self._agents, agent)
@@ -201,7 +207,12 @@ class Agents(LoadedPackage):
         return ctypes.string_at(out, size.value)
 
     def load_brain(self, brain: Package) -> None:
-        """Loads a brain; each agent starts a new episode.  Errors name mismatches, and change nothing."""
+        """Loads a brain; each agent starts a new episode.
+
+        Errors, which change nothing: a brain of other agents, naming the difference; numbers that are not finite, or
+        params of 2^60 or more, which no training reaches.  If one of the next four decisions is not finite, `decide`
+        raises, and the agents have the weights of the newest snapshot, or the initial ones.
+        """
         data = read_bytes(brain)
         words = _aligned(data)
         messages = c.Messages()

@@ -102,3 +102,33 @@ def test_errors_have_no_control_characters_of_a_file():
             hearth.cook_onnx(onnx, name=f"a{mark}b", learn={"output": f"y{mark}"})
         assert mark not in str(failure.value) and "'y?" in str(failure.value)
         assert str(hearth.HearthError(f"'a{mark}b'")) == "'a?b'"
+
+
+@pytest.mark.parametrize("kind", ["ppo", "sac"])
+def test_brains_that_compute_no_finite_actions_are_refused(kind):
+    device = hearth.Device("cpu")
+    package = hearth.cook_agents([{"name": "place", "kind": "box", "size": 3, "normalized": False}],
+                                 [{"name": "aim", "kind": "continuous", "size": 2}], n_agents=2,
+                                 network={"kind": "mlp", "hidden_sizes": [8, 8], "activation": "relu"},
+                                 learner={"kind": kind}, device=device)
+    seen = np.array([[2000, -0.4, 2000]] * 2)
+
+    def with_weights(value):
+        model = hearth.Model(package, device)
+        for name in ("actor.0.weight", "actor.1.weight"):
+            for variable in (name, "published.param." + name):
+                model.write({variable: np.full(model.variables[variable].shape, value, np.float32)})
+        return model.save_brain()
+
+    agents = hearth.Agents(package, 2, device)
+    before = agents.decide(seen, exploration=0)
+    with pytest.raises(hearth.HearthError, match=r"weight': element 0 has a magnitude of 2\^60 or more"):
+        agents.load_brain(with_weights(3e38))
+    np.testing.assert_array_equal(agents.decide(seen, exploration=0), before)
+    # Finite by itself, as no training would make it, and not finite by the third layer.
+    agents.load_brain(with_weights(9e17))
+    with pytest.raises(hearth.HearthError, match="decides on NaN or infinite actions"):
+        for _ in range(4):
+            assert np.isfinite(agents.decide(seen, exploration=0)).all()
+    assert agents.status["brains_rejected"] == 1
+    np.testing.assert_array_equal(agents.decide(seen, exploration=0), before)

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <utility>
 
 using namespace hearth;
 using namespace hearth::agents;
@@ -100,25 +99,23 @@ hearth_result hearth_agents::record_load(VkCommandBuffer commands, bool& has_res
     exchange.complete();
     if (result != HEARTH_OK) return fail(result, failed);
 
+    // Brains that a program saved without its agents have no such data.
     hearth_brain_info about = hearth_brain_info_default();
-    if (!is_brain ||
-        hearth_brain_get_info(brain.data(), brain.size(), &about, nullptr) != HEARTH_OK ||
-        about.user_schema_hash != description.schema_hash) {
-        restart(0);
-        return HEARTH_OK;
-    }
-    const ApplicationData data = application_data_of(about);
+    const bool is_of_agents =
+        is_brain &&
+        hearth_brain_get_info(brain.data(), brain.size(), &about, nullptr) == HEARTH_OK &&
+        about.user_schema_hash == description.schema_hash;
+    const ApplicationData data = is_of_agents ? application_data_of(about) : ApplicationData{};
     uint32_t variable = 0;
     hearth_variable_info step = hearth_variable_info_default();
     // Brains that include the rollout continue to fill it.
     const bool has_rollout =
-        about.is_weights == 0 &&
+        is_of_agents && about.is_weights == 0 &&
         hearth_program_find_variable(program, "rollout.step", &variable) == HEARTH_OK &&
         hearth_program_get_variable(program, variable, &step) == HEARTH_OK &&
         step.kind == HEARTH_VARIABLE_STATE;
     restart(has_rollout ? data.collected : 0);
-    if (std::exchange(safety.is_of_application, false))
-        safety.last_probe = decision.count + Safety::kProbes;
+    if (is_brain && safety.is_of_application) safety.last_probe = decision.count + Safety::kProbes;
     has_resumed = data.is_saved_game;
     if (has_resumed) {
         Archive saved = Archive::read(data.state);

@@ -128,7 +128,7 @@ struct Safety {
     uint64_t first_sound_decision = 0;  ///< first one whose status belongs to the current weights
     bool knows_rejections = false;      ///< `rejected` is valid for the current weights
     uint64_t rejected = 0, rollbacks = 0, brains_rejected = 0;
-    bool is_of_application = false;  ///< the brain to be loaded
+    bool is_of_application = false;  ///< the brain to be loaded, or the last one
     uint64_t last_probe = 0;         ///< number of the last decision that is a probe; 0: none
     uint32_t next_snapshot = 0;      ///< to roll back to: older ones, while none is good
 };
