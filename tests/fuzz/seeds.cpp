@@ -5,7 +5,8 @@
 // file format changes.
 
 #include "program/package.hpp"
-#include "support/onnx_builder.hpp"
+#include "support/onnx_models.hpp"
+#include "support/smallest_package.hpp"
 
 #include <hearth/agents/learners.hpp>
 #include <hearth/compile.hpp>
@@ -20,9 +21,7 @@ namespace hearth {
 namespace {
 
 using testing::float_tensor;
-using testing::int_tensor;
 using testing::OnnxBuilder;
-using testing::set_graph;
 using testing::set_int;
 using testing::set_ints;
 
@@ -31,64 +30,6 @@ void write(const std::filesystem::path& path, const std::vector<std::byte>& byte
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()),
                static_cast<std::streamsize>(bytes.size()));
-}
-
-onnx::GraphProto branch(const std::string& op) {
-    OnnxBuilder b;
-    b.node(op, {"x"}, {op});
-    b.output(op);
-    return b.graph();
-}
-
-OnnxBuilder with_branches() {
-    OnnxBuilder b;
-    b.input("x", {"n", 3}).input("flag", {}, onnx::TensorProto::BOOL).output("y");
-    onnx::NodeProto& node = b.node("If", {"flag"}, {"y"});
-    set_graph(node, "then_branch", branch("Neg"));
-    set_graph(node, "else_branch", branch("Abs"));
-    return b;
-}
-
-OnnxBuilder with_loops() {
-    OnnxBuilder body;
-    body.input("i", {}, onnx::TensorProto::INT64).input("go", {}, onnx::TensorProto::BOOL);
-    body.input("sum", {2});
-    body.node("Add", {"sum", "x"}, {"next"});
-    body.output("go").output("next").output("next");
-    OnnxBuilder step;
-    step.input("state", {2}).input("slice", {2});
-    step.node("Mul", {"state", "slice"}, {"out"});
-    step.output("out").output("out");
-    OnnxBuilder b;
-    b.input("x", {2}).output("total").output("last");
-    b.initializer(int_tensor("turns", {}, {3}));
-    set_graph(b.node("Loop", {"turns", "", "x"}, {"total", "all"}), "body", body.graph());
-    onnx::NodeProto& scan = b.node("Scan", {"x", "all"}, {"last", "seen"});
-    set_graph(scan, "body", step.graph());
-    set_int(scan, "num_scan_inputs", 1);
-    return b;
-}
-
-OnnxBuilder with_function() {
-    OnnxBuilder b;
-    b.input("x", {"n", 2}).output("y");
-    onnx::FunctionProto& f = *b.proto.add_functions();
-    f.set_name("Twice");
-    f.set_domain("own");
-    f.add_input("a");
-    f.add_output("r");
-    onnx::NodeProto& node = *f.add_node();
-    node.set_op_type("LeakyRelu");
-    node.add_input("a");
-    node.add_output("r");
-    onnx::AttributeProto& alpha = *node.add_attribute();
-    alpha.set_name("alpha");
-    alpha.set_type(onnx::AttributeProto::FLOAT);
-    alpha.set_ref_attr_name("slope");
-    onnx::NodeProto& call = b.node("Twice", {"x"}, {"y"});
-    call.set_domain("own");
-    testing::set_float(call, "slope", 0.5f);
-    return b;
 }
 
 OnnxBuilder with_convolution() {
@@ -109,20 +50,6 @@ OnnxBuilder with_convolution() {
     set_ints(b.node("MaxPool", {"b"}, {"p"}), "kernel_shape", {2, 2});
     set_int(b.node("Flatten", {"p"}, {"y"}), "axis", 1);
     return b;
-}
-
-/// Two entries on one param and one state: the smallest program that has a part of each kind.
-Result<Cooked> package() {
-    const Shape shape{kBatch, 3};
-    Trace act("act"), learn("learn");
-    const auto weight = [](Trace& trace) { return trace.param("weight", {3}, Init::constant(2)); };
-    act.output("action", tanh(act.input("observation", shape) * weight(act)));
-    const Tensor steps = learn.state("steps", {});
-    learn.assign(steps, steps + 1.0);
-    learn.assign(weight(learn), weight(learn) * 0.5 + sum(learn.input("seen", shape), {0}));
-    DeviceTarget profile;
-    profile.options.keep_source = false;
-    return cook({&act, &learn}, {.device_targets = {profile}, .max_batch_size = 8});
 }
 
 /// The package without what the runtime does not read: graph, labels and debug tables.
@@ -198,12 +125,12 @@ std::vector<std::byte> tuning() {
 
 int write_all(const std::filesystem::path& corpus) {
     write(corpus / "onnx/policy.onnx", testing::small_policy().bytes());
-    write(corpus / "onnx/branches.onnx", with_branches().bytes());
-    write(corpus / "onnx/loops.onnx", with_loops().bytes());
-    write(corpus / "onnx/function.onnx", with_function().bytes());
+    write(corpus / "onnx/branches.onnx", testing::model_with_branches().bytes());
+    write(corpus / "onnx/loops.onnx", testing::model_with_loops().bytes());
+    write(corpus / "onnx/function.onnx", testing::model_with_function().bytes());
     write(corpus / "onnx/convolution.onnx", with_convolution().bytes());
     write(corpus / "onnx/tensor.pb", testing::bytes_of(float_tensor("t", {2, 2}, {1, 2, 3, 4})));
-    const Result<Cooked> cooked = package();
+    const Result<Cooked> cooked = testing::cook_smallest_package();
     if (!cooked.ok()) {
         std::fprintf(stderr, "%s\n", cooked.status().message().c_str());
         return 1;

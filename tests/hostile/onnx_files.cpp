@@ -6,7 +6,7 @@
 // says.
 
 #include "files.hpp"
-#include "support/onnx_builder.hpp"
+#include "support/onnx_models.hpp"
 
 #include <google/protobuf/message.h>
 
@@ -27,40 +27,6 @@ using testing::set_int;
 using testing::set_ints;
 
 // --- Valid models, one for each part of the format ---
-
-onnx::GraphProto branch(const std::string& op) {
-    OnnxBuilder b;
-    b.node(op, {"x"}, {op});
-    b.output(op);
-    return b.graph();
-}
-
-OnnxBuilder branches() {
-    OnnxBuilder b;
-    b.input("x", {"n", 3}).input("flag", {}, onnx::TensorProto::BOOL).output("y");
-    onnx::NodeProto& node = b.node("If", {"flag"}, {"y"});
-    set_graph(node, "then_branch", branch("Neg"));
-    set_graph(node, "else_branch", branch("Abs"));
-    return b;
-}
-
-OnnxBuilder loops() {
-    OnnxBuilder body;
-    body.input("i", {}, onnx::TensorProto::INT64).input("go", {}, onnx::TensorProto::BOOL);
-    body.input("sum", {2}).output("go").output("next").output("next");
-    body.node("Add", {"sum", "x"}, {"next"});
-    OnnxBuilder step;
-    step.input("state", {2}).input("slice", {2}).output("out").output("out");
-    step.node("Mul", {"state", "slice"}, {"out"});
-    OnnxBuilder b;
-    b.input("x", {2}).output("total").output("last");
-    b.initializer(int_tensor("turns", {}, {3}));
-    set_graph(b.node("Loop", {"turns", "", "x"}, {"total", "all"}), "body", body.graph());
-    onnx::NodeProto& scan = b.node("Scan", {"x", "all"}, {"last", "seen"});
-    set_graph(scan, "body", step.graph());
-    set_int(scan, "num_scan_inputs", 1);
-    return b;
-}
 
 OnnxBuilder image() {
     OnnxBuilder b;
@@ -114,26 +80,6 @@ OnnxBuilder shapes() {
     b.node("Slice", {"t", "starts", "ends", "starts"}, {"y"});
     b.node("ConstantOfShape", {"repeats"}, {"c"});
     b.node("NonZero", {"c"}, {"z"});
-    return b;
-}
-
-OnnxBuilder function() {
-    OnnxBuilder b;
-    b.input("x", {"n", 2}).output("y");
-    onnx::FunctionProto& f = *b.proto.add_functions();
-    f.set_name("Twice");
-    f.set_domain("own");
-    f.add_opset_import()->set_version(17);
-    f.add_input("a");
-    f.add_output("r");
-    onnx::NodeProto& node = *f.add_node();
-    node.set_op_type("LeakyRelu");
-    node.add_input("a");
-    node.add_output("r");
-    testing::attribute(node, "alpha", onnx::AttributeProto::FLOAT).set_ref_attr_name("slope");
-    onnx::NodeProto& call = b.node("Twice", {"x"}, {"y"});
-    call.set_domain("own");
-    testing::set_float(call, "slope", 0.5f);
     return b;
 }
 
@@ -340,25 +286,6 @@ Bytes many_of(const std::string& op, int count, const std::vector<testing::PortD
     return b.bytes();
 }
 
-Bytes grams() {
-    OnnxBuilder b;
-    b.input("x", {1, 70000}, onnx::TensorProto::INT64).output("y");
-    onnx::NodeProto& node = b.node("TfIdfVectorizer", {"x"}, {"y"});
-    set_int(node, "min_gram_length", 1);
-    set_int(node, "max_gram_length", 64);
-    set_int(node, "max_skip_count", 1024);
-    std::vector<int64_t> pool, starts, outputs;
-    for (int64_t n = 1; n <= 64; ++n) {
-        starts.push_back(static_cast<int64_t>(pool.size()));
-        pool.insert(pool.end(), static_cast<size_t>(n), n);
-        outputs.push_back(n == 64 ? 65535 : n);
-    }
-    set_ints(node, "pool_int64s", pool);
-    set_ints(node, "ngram_counts", starts);
-    set_ints(node, "ngram_indexes", outputs);
-    return b.bytes();
-}
-
 Bytes functions_calling_functions(int depth, int calls, int dead) {
     OnnxBuilder b;
     b.input("x", {1}).output("y");
@@ -499,13 +426,13 @@ void add_onnx_files(Files& files) {
         add_changes<onnx::ModelProto>(
             files, "onnx", name, [=] { return make().proto; }, count);
     };
-    valid("branches", branches, 20);
-    valid("loops", loops, 30);
+    valid("branches", testing::model_with_branches, 20);
+    valid("loops", testing::model_with_loops, 30);
     valid("image", image, 30);
     valid("signal", signal, 30);
     valid("recurrent", recurrent, 25);
     valid("shapes", shapes, 35);
-    valid("function", function, 20);
+    valid("function", testing::model_with_function, 20);
     valid("policy", testing::small_policy, 20);
 
     attack("three nested loops with empty bodies", [] { return nested_loops(3, 1000); });
@@ -524,7 +451,8 @@ void add_onnx_files(Files& files) {
     attack("a sum of 50,000", [] { return many_of("Neg", 50'000, {1}, false); });
     attack("250,000 long", [] { return chain(250'000, "Neg"); });
     attack("20,000 products long", [] { return chain(20'000, "Sigmoid"); });
-    attack("n-grams of every length and gap", grams);
+    attack("n-grams of every length and gap",
+           [] { return testing::model_with_long_ngrams(65535).bytes(); });
     attack("functions doubling", [] { return functions_calling_functions(40, 2, 0); });
     attack("functions thirty deep", [] { return functions_calling_functions(30, 1, 100); });
     attack("functions with dead bodies", [] { return functions_calling_functions(2, 2000, 5000); });

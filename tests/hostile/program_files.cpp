@@ -12,6 +12,7 @@
 #include "program/brain.hpp"
 #include "program/package.hpp"
 #include "readers.hpp"
+#include "support/smallest_package.hpp"
 
 #include <hearth/brain.hpp>
 #include <hearth/compile.hpp>
@@ -23,23 +24,11 @@ namespace hearth::hostile {
 
 namespace {
 
-// --- Seeds: two entries on one param and one state, the smallest with a part of each kind ---
+// --- Seeds ---
 
 const Cooked& cooked() {
     static const Cooked made = [] {
-        const Shape shape{kBatch, 3};
-        Trace act("act"), learn("learn");
-        const auto weight = [](Trace& trace) {
-            return trace.param("weight", {3}, Init::constant(2));
-        };
-        act.output("action", tanh(act.input("observation", shape) * weight(act)));
-        const Tensor steps = learn.state("steps", {});
-        learn.assign(steps, steps + 1.0);
-        learn.assign(weight(learn), weight(learn) * 0.5 + sum(learn.input("seen", shape), {0}));
-        DeviceTarget profile;
-        profile.options.keep_source = false;
-        Result<Cooked> result =
-            cook({&act, &learn}, {.device_targets = {profile}, .max_batch_size = 8});
+        Result<Cooked> result = testing::cook_smallest_package();
         return result.ok() ? std::move(*result) : Cooked();
     }();
     return made;

@@ -6,7 +6,7 @@
 
 #include "compiler/interpreter/interpreter.hpp"
 #include "compiler/ir/graph.hpp"
-#include "support/onnx_builder.hpp"
+#include "support/onnx_models.hpp"
 
 #include <hearth/compile.hpp>
 #include <hearth/io.hpp>
@@ -28,7 +28,6 @@ using testing::OnnxBuilder;
 using testing::set_float;
 using testing::set_graph;
 using testing::set_int;
-using testing::set_ints;
 
 double cpu_seconds() {
     rusage usage{};
@@ -125,21 +124,7 @@ TEST(OnnxBomb, NodesThatOneOperatorMakesAreCounted) {
     b.node("Sum", all, {"y"});
     expect_limit(b, "values");
 
-    OnnxBuilder t;
-    t.input("x", {1, 70000}, onnx::TensorProto::INT64).output("y");
-    onnx::NodeProto& node = t.node("TfIdfVectorizer", {"x"}, {"y"});
-    set_int(node, "min_gram_length", 1);
-    set_int(node, "max_gram_length", 64);
-    set_int(node, "max_skip_count", 1024);
-    std::vector<int64_t> pool, starts, outputs;
-    for (int64_t n = 1; n <= 64; ++n) {
-        starts.push_back(static_cast<int64_t>(pool.size()));
-        pool.insert(pool.end(), static_cast<size_t>(n), n);
-        outputs.push_back(n - 1);
-    }
-    set_ints(node, "pool_int64s", pool);
-    set_ints(node, "ngram_counts", starts);
-    set_ints(node, "ngram_indexes", outputs);
+    const OnnxBuilder t = testing::model_with_long_ngrams(63);
     EXPECT_LT(t.bytes().size(), 7000u);
     expect_limit(t, "values");
 }
