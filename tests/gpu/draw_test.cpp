@@ -5,6 +5,7 @@
 // shader reads what a network wrote, from the buffer where it lies.
 
 #include "gpu/rig.hpp"
+#include "gpu/vulkan_objects.hpp"
 #include "shaders/tensor_points_frag.h"
 #include "shaders/tensor_points_vert.h"
 
@@ -20,29 +21,16 @@ constexpr VkFormat kFormat = VK_FORMAT_R32_SFLOAT;
 /// A row of pixels that points are drawn into.
 class Target {
   public:
-    Target(standalone::Device& device, VkRenderPass pass) : device_(device) {
+    Target(standalone::Device& device, VkRenderPass pass)
+        : device_(device),
+          image_(device, kFormat, kPoints, 1,
+                 VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT) {
         const standalone::VulkanApi& vk = device.vk();
-        VkImageCreateInfo image{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
-        image.imageType = VK_IMAGE_TYPE_2D;
-        image.format = kFormat;
-        image.extent = {kPoints, 1, 1};
-        image.mipLevels = image.arrayLayers = 1;
-        image.samples = VK_SAMPLE_COUNT_1_BIT;
-        image.usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
-        EXPECT_EQ(vk.CreateImage(device.handle(), &image, nullptr, &image_), VK_SUCCESS);
-        const Result<VkDeviceMemory> memory = device.allocate(image_);
-        EXPECT_TRUE(memory.ok()) << memory.status().message();
-        if (memory.ok()) memory_ = *memory;
-        VkImageViewCreateInfo view{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
-        view.image = image_;
-        view.viewType = VK_IMAGE_VIEW_TYPE_2D;
-        view.format = kFormat;
-        view.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
-        EXPECT_EQ(vk.CreateImageView(device.handle(), &view, nullptr, &view_), VK_SUCCESS);
+        const VkImageView view = image_.view();
         VkFramebufferCreateInfo frame{VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO};
         frame.renderPass = pass;
         frame.attachmentCount = 1;
-        frame.pAttachments = &view_;
+        frame.pAttachments = &view;
         frame.width = kPoints;
         frame.height = frame.layers = 1;
         EXPECT_EQ(vk.CreateFramebuffer(device.handle(), &frame, nullptr, &frame_), VK_SUCCESS);
@@ -51,13 +39,7 @@ class Target {
         EXPECT_TRUE(pixels.ok()) << pixels.status().message();
         if (pixels.ok()) pixels_ = std::move(*pixels);
     }
-    ~Target() {
-        const standalone::VulkanApi& vk = device_.vk();
-        vk.DestroyFramebuffer(device_.handle(), frame_, nullptr);
-        vk.DestroyImageView(device_.handle(), view_, nullptr);
-        vk.DestroyImage(device_.handle(), image_, nullptr);
-        vk.FreeMemory(device_.handle(), memory_, nullptr);
-    }
+    ~Target() { device_.vk().DestroyFramebuffer(device_.handle(), frame_, nullptr); }
     Target(const Target&) = delete;
     Target& operator=(const Target&) = delete;
 
@@ -81,7 +63,7 @@ class Target {
         VkBufferImageCopy copy{};
         copy.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
         copy.imageExtent = {kPoints, 1, 1};
-        vk.CmdCopyImageToBuffer(commands, image_, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
+        vk.CmdCopyImageToBuffer(commands, image_.image(), VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
                                 pixels_.handle(), 1, &copy);
     }
     std::vector<float> pixels() const {
@@ -91,9 +73,7 @@ class Target {
 
   private:
     standalone::Device& device_;
-    VkImage image_ = VK_NULL_HANDLE;
-    VkImageView view_ = VK_NULL_HANDLE;
-    VkDeviceMemory memory_ = VK_NULL_HANDLE;
+    OwnedImage image_;
     VkFramebuffer frame_ = VK_NULL_HANDLE;
     standalone::Buffer pixels_;
 };

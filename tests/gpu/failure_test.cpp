@@ -6,6 +6,7 @@
 
 #include "core/portable.hpp"
 #include "gpu/rig.hpp"
+#include "gpu/vulkan_objects.hpp"
 #include "program/package.hpp"
 #include "support/vulkan_shim.hpp"
 
@@ -333,14 +334,8 @@ TEST_F(Failure, ADeviceLostBetweenAnyTwoCallsIsSaidByAllThatFollow) {
 TEST_F(Failure, ASemaphoreThatCannotBeReadBeginsNoFrame) {
     if ((device().enabled_features() & HEARTH_FEATURE_TIMELINE_SEMAPHORE) == 0)
         GTEST_SKIP() << "timelineSemaphore is not enabled";
-    VkSemaphoreTypeCreateInfo type{};
-    type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
-    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
-    VkSemaphoreCreateInfo create{};
-    create.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
-    create.pNext = &type;
-    VkSemaphore semaphore = VK_NULL_HANDLE;
-    ASSERT_EQ(vk().CreateSemaphore(device().handle(), &create, nullptr, &semaphore), VK_SUCCESS);
+    const VkSemaphore semaphore = create_timeline_semaphore(device());
+    ASSERT_NE(semaphore, VkSemaphore{VK_NULL_HANDLE});
     {
         hearth_context_create_info info = device().host_info();
         VulkanShim& shim = VulkanShim::get();

@@ -5,6 +5,7 @@
 // hazard that is planted, or their silence says nothing.
 
 #include "gpu/rig.hpp"
+#include "gpu/vulkan_objects.hpp"
 
 #include <hearth/brain.hpp>
 
@@ -28,14 +29,6 @@ class Hazard : public HazardTest {
               const standalone::Buffer& to, uint64_t bytes) {
         const VkBufferCopy region{0, 0, bytes};
         vk().CmdCopyBuffer(commands, from.handle(), to.handle(), 1, &region);
-    }
-    void barrier_to_host(VkCommandBuffer commands) {
-        VkMemoryBarrier memory{};
-        memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
-        memory.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
-        memory.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
-        vk().CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
-                                VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &memory, 0, nullptr, 0, nullptr);
     }
 };
 
@@ -104,7 +97,7 @@ TEST_F(Hazard, WithSdkBarriersTheHostsScopesAreEnough) {
             bounds[1].release_scope = after;
             ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
             copy(commands, device_y, rig->y(), bytes);
-            barrier_to_host(commands);
+            barrier_to_host(vk(), commands);
         });
         return rig->get_y(2);
     };

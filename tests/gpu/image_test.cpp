@@ -5,6 +5,7 @@
 // regions, flips, swizzles, layouts, and what a host can get wrong.
 
 #include "gpu/rig.hpp"
+#include "gpu/vulkan_objects.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,42 +32,19 @@ class TestImage {
   public:
     TestImage(standalone::Device& device, VkFormat format, uint32_t width, uint32_t height,
               VkImageUsageFlags usage, VkImageAspectFlags aspect = VK_IMAGE_ASPECT_COLOR_BIT)
-        : device_(device), width_(width), height_(height), aspect_(aspect) {
-        const standalone::VulkanApi& vk = device.vk();
-        VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
-        info.imageType = VK_IMAGE_TYPE_2D;
-        info.format = format;
-        info.extent = {width, height, 1};
-        info.mipLevels = 1;
-        info.arrayLayers = 1;
-        info.samples = VK_SAMPLE_COUNT_1_BIT;
-        info.usage = usage | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
-        EXPECT_EQ(vk.CreateImage(device.handle(), &info, nullptr, &image_), VK_SUCCESS);
-        const Result<VkDeviceMemory> memory = device.allocate(image_);
-        EXPECT_TRUE(memory.ok()) << memory.status().message();
-        if (memory.ok()) memory_ = *memory;
-        VkImageViewCreateInfo view{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
-        view.image = image_;
-        view.viewType = VK_IMAGE_VIEW_TYPE_2D;
-        view.format = format;
-        view.subresourceRange = {aspect, 0, 1, 0, 1};
-        EXPECT_EQ(vk.CreateImageView(device.handle(), &view, nullptr, &view_), VK_SUCCESS);
-    }
-    ~TestImage() {
-        const standalone::VulkanApi& vk = device_.vk();
-        vk.DestroyImageView(device_.handle(), view_, nullptr);
-        vk.DestroyImage(device_.handle(), image_, nullptr);
-        vk.FreeMemory(device_.handle(), memory_, nullptr);
-    }
-    TestImage(const TestImage&) = delete;
-    TestImage& operator=(const TestImage&) = delete;
+        : device_(device),
+          image_(device, format, width, height,
+                 usage | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT, aspect),
+          width_(width),
+          height_(height),
+          aspect_(aspect) {}
 
     /// A conversion of the whole image, which comes from `layout`.
     hearth_image_conversion_info info(VkCommandBuffer commands, VkImageLayout layout) const {
         hearth_image_conversion_info info = hearth_image_conversion_info_default();
         info.command_buffer = commands;
-        info.image = image_;
-        info.view = view_;
+        info.image = image_.image();
+        info.view = image_.view();
         info.aspect = aspect_;
         info.image_width = width_;
         info.image_height = height_;
@@ -80,7 +58,7 @@ class TestImage {
         barrier.oldLayout = from;
         barrier.newLayout = to;
         barrier.srcQueueFamilyIndex = barrier.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
-        barrier.image = image_;
+        barrier.image = image_.image();
         barrier.subresourceRange = {aspect_, 0, 1, 0, 1};
         device_.vk().CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                                         VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, nullptr, 0,
@@ -101,23 +79,21 @@ class TestImage {
         const VkBufferImageCopy copy = whole();
         const Status status = device_.run([&](VkCommandBuffer commands) {
             transition(commands, VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
-            device_.vk().CmdCopyBufferToImage(commands, staging->handle(), image_,
+            device_.vk().CmdCopyBufferToImage(commands, staging->handle(), image_.image(),
                                               VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &copy);
             transition(commands, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, layout);
         });
         ASSERT_TRUE(status.ok()) << status.message();
     }
-    VkImage image() const { return image_; }
+    VkImage image() const { return image_.image(); }
     uint32_t width() const { return width_; }
     uint32_t height() const { return height_; }
 
   private:
     standalone::Device& device_;
+    OwnedImage image_;
     uint32_t width_, height_;
     VkImageAspectFlags aspect_;
-    VkImage image_ = VK_NULL_HANDLE;
-    VkImageView view_ = VK_NULL_HANDLE;
-    VkDeviceMemory memory_ = VK_NULL_HANDLE;
 };
 
 /// A texel's bytes as what a shader reads.
@@ -291,6 +267,20 @@ class Images : public RuntimeTest {
                                                           &properties);
         return (properties.optimalTilingFeatures & features) == features;
     }
+    /// Executes the conversion, which leaves `image` ready for transfers, and copies it to `bytes`.
+    void record_and_read(ImageConverter& writer, hearth_image_conversion_info info,
+                         const TestImage& image, const standalone::Buffer& bytes) {
+        const VkBufferImageCopy copy = image.whole();
+        Status recorded;
+        const Status executed = device().run([&](VkCommandBuffer commands) {
+            info.command_buffer = commands;
+            recorded = writer.record(info);
+            vk().CmdCopyImageToBuffer(commands, image.image(), VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
+                                      bytes.handle(), 1, &copy);
+        });
+        ASSERT_TRUE(executed.ok()) << executed.message();
+        ASSERT_TRUE(recorded.ok()) << recorded.message();
+    }
     standalone::Buffer floats(size_t count) {
         auto buffer = standalone::Buffer::create(device(), count * sizeof(float),
                                                  standalone::MemoryKind::kReadback);
@@ -396,18 +386,7 @@ TEST_F(Images, EachFormatIsWrittenAsTheCpuEncodesIt) {
         info.tensor_height = kHigh;
         info.channels = 4;
         info.flags = HEARTH_CONVERSION_CHANNELS_LAST;
-        const VkBufferImageCopy copy = image.whole();
-        Status status;
-        ASSERT_TRUE(device()
-                        .run([&](VkCommandBuffer commands) {
-                            info.command_buffer = commands;
-                            status = writer.record(info);
-                            vk().CmdCopyImageToBuffer(commands, image.image(),
-                                                      VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
-                                                      bytes->handle(), 1, &copy);
-                        })
-                        .ok());
-        ASSERT_TRUE(status.ok()) << status.message();
+        record_and_read(writer, info, image, *bytes);
         const bool is_unorm = f.format == VK_FORMAT_R8G8B8A8_UNORM;
         const bool is_half = f.format == VK_FORMAT_R16G16B16A16_SFLOAT;
         for (size_t i = 0; i < kWide * kHigh; ++i) {
@@ -533,18 +512,7 @@ TEST_F(Images, ARegionIsWrittenResampledAndEncodedAndTheRestIsLeft) {
     const uint32_t swizzle[] = {0, HEARTH_SWIZZLE_ZERO, 0, HEARTH_SWIZZLE_ONE};
     std::copy(std::begin(swizzle), std::end(swizzle), info.swizzle);
     info.scale[2] = 0.5f;
-    const VkBufferImageCopy copy = image.whole();
-    Status status;
-    ASSERT_TRUE(device()
-                    .run([&](VkCommandBuffer commands) {
-                        info.command_buffer = commands;
-                        status = writer.record(info);
-                        vk().CmdCopyImageToBuffer(commands, image.image(),
-                                                  VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
-                                                  bytes->handle(), 1, &copy);
-                    })
-                    .ok());
-    ASSERT_TRUE(status.ok()) << status.message();
+    record_and_read(writer, info, image, *bytes);
     const auto source = [&](int x, int y) {
         return Texel{values[static_cast<size_t>(y * kFromWide + x)]};
     };

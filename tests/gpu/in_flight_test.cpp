@@ -5,6 +5,7 @@
 // it.  The GPU is held where it matters, so that this does not depend on who is faster.
 
 #include "gpu/rig.hpp"
+#include "gpu/vulkan_objects.hpp"
 
 #include <hearth/brain.hpp>
 
@@ -197,14 +198,8 @@ TEST_F(InFlight, ThreeHundredFramesThatNobodyWaitsForLearnWhatTheReferenceLearns
 TEST_F(InFlight, ATimelineSemaphoreIsTheClock) {
     if ((device().enabled_features() & HEARTH_FEATURE_TIMELINE_SEMAPHORE) == 0)
         GTEST_SKIP() << "timelineSemaphore is not enabled";
-    VkSemaphoreTypeCreateInfo type{};
-    type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
-    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
-    VkSemaphoreCreateInfo create{};
-    create.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
-    create.pNext = &type;
-    VkSemaphore semaphore = VK_NULL_HANDLE;
-    ASSERT_EQ(vk().CreateSemaphore(device().handle(), &create, nullptr, &semaphore), VK_SUCCESS);
+    const VkSemaphore semaphore = create_timeline_semaphore(device());
+    ASSERT_NE(semaphore, VkSemaphore{VK_NULL_HANDLE});
     {
         RigOptions options;
         options.host = [&](hearth_context_create_info& info) {

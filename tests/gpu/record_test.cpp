@@ -2,11 +2,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 #include "gpu/rig.hpp"
+#include "gpu/vulkan_objects.hpp"
 
 namespace hearth::test {
 namespace {
 
-using Record = RuntimeTest;
+class Record : public RuntimeTest {
+  protected:
+    VkCommandPool create_command_pool() {
+        VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+        info.queueFamilyIndex = device().queue_family();
+        VkCommandPool pool = VK_NULL_HANDLE;
+        EXPECT_EQ(vk().CreateCommandPool(device().handle(), &info, nullptr, &pool), VK_SUCCESS);
+        return pool;
+    }
+    /// Parameters to allocate one command buffer.
+    static VkCommandBufferAllocateInfo one_of(VkCommandPool pool, VkCommandBufferLevel level) {
+        VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+        info.commandPool = pool;
+        info.level = level;
+        info.commandBufferCount = 1;
+        return info;
+    }
+};
 
 TEST_F(Record, EntriesGiveWhatTheReferenceGivesForEachRowCount) {
     const auto rig = make_rig();
@@ -271,16 +289,8 @@ TEST_F(Record, ASecondaryCommandBufferIsReplayedWithNewInputsAndRows) {
     ASSERT_TRUE(rig);
     const standalone::Buffer run = make_buffer(256, standalone::MemoryKind::kUpload);
     const standalone::Buffer rate = make_buffer(256, standalone::MemoryKind::kUpload);
-    VkCommandPoolCreateInfo pool_info{};
-    pool_info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
-    pool_info.queueFamilyIndex = device().queue_family();
-    VkCommandPool pool = VK_NULL_HANDLE;
-    ASSERT_EQ(vk().CreateCommandPool(device().handle(), &pool_info, nullptr, &pool), VK_SUCCESS);
-    VkCommandBufferAllocateInfo allocate{};
-    allocate.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
-    allocate.commandPool = pool;
-    allocate.level = VK_COMMAND_BUFFER_LEVEL_SECONDARY;
-    allocate.commandBufferCount = 1;
+    const VkCommandPool pool = create_command_pool();
+    const VkCommandBufferAllocateInfo allocate = one_of(pool, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
     VkCommandBuffer secondary = VK_NULL_HANDLE;
     ASSERT_EQ(vk().AllocateCommandBuffers(device().handle(), &allocate, &secondary), VK_SUCCESS);
     VkCommandBufferInheritanceInfo inheritance{};
@@ -478,16 +488,8 @@ TEST_F(Record, ARecordingThatIsNeverExecutedHoldsUpNothing) {
     ASSERT_TRUE(rig);
     TestReference reference;
     const std::vector<float> x = test_values(kWidth, 1);
-    VkCommandPoolCreateInfo pool_info{};
-    pool_info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
-    pool_info.queueFamilyIndex = device().queue_family();
-    VkCommandPool pool = VK_NULL_HANDLE;
-    ASSERT_EQ(vk().CreateCommandPool(device().handle(), &pool_info, nullptr, &pool), VK_SUCCESS);
-    VkCommandBufferAllocateInfo allocate{};
-    allocate.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
-    allocate.commandPool = pool;
-    allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-    allocate.commandBufferCount = 1;
+    const VkCommandPool pool = create_command_pool();
+    const VkCommandBufferAllocateInfo allocate = one_of(pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     for (int i = 0; i < 4; ++i) {
         EXPECT_EQ(rig->learn(x, 0.5f), reference.learn(x, 0.5f));
         VkCommandBuffer dropped = VK_NULL_HANDLE;
@@ -522,12 +524,7 @@ TEST_F(Record, SlotsCanBeReadByTheHostsOwnCopies) {
     rig->frame([&](VkCommandBuffer commands) {
         const VkBufferCopy region{range.offset, 0, range.bytes};
         vk().CmdCopyBuffer(commands, range.buffer, rig->y().handle(), 1, &region);
-        VkMemoryBarrier memory{};
-        memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
-        memory.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
-        memory.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
-        vk().CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
-                                VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &memory, 0, nullptr, 0, nullptr);
+        barrier_to_host(vk(), commands);
     });
     EXPECT_EQ(rig->get_y(1), TestReference::initial_state());
 }
