@@ -4,7 +4,7 @@
 // Prints a Program as a human-readable listing.
 
 #include "core/portable.hpp"
-#include "program/program.hpp"
+#include "program/variable_kind.hpp"
 
 #include <cstdarg>
 #include <cstdio>
@@ -31,20 +31,6 @@ std::string to_string(const Extent& extent) {
     if (extent.is_batch == 0) return std::to_string(extent.fixed);
     const std::string rows = std::to_string(extent.is_batch) + "*batch";
     return extent.fixed == 0 ? rows : std::to_string(extent.fixed) + " + " + rows;
-}
-
-const char* name_of(VariableKind kind) {
-    switch (kind) {
-        case VariableKind::kParam:
-            return "param";
-        case VariableKind::kState:
-            return "state";
-        case VariableKind::kConstant:
-            return "constant";
-        case VariableKind::kTransient:
-            return "transient";
-    }
-    return "?";
 }
 
 /// Prints an operand: "r arena[256, +1024)", "w out", "rw weights[0, +64)".
@@ -111,7 +97,7 @@ std::string dump(const Program& program) {
          wide(program.arena_bytes), wide(program.weights_bytes), program.data.size());
     line(out, "slots");
     for (const Variable& variable : program.variables)
-        line(out, "  %-9s [%llu, +%llu) %s %s %s%s", name_of(variable.kind), wide(variable.offset),
+        line(out, "  %-20s [%llu, +%llu) %s %s %s%s", name_of(variable.kind), wide(variable.offset),
              wide(variable.bytes), std::string(name_of(variable.dtype)).c_str(),
              to_string(variable.shape).c_str(), variable.name.c_str(),
              variable.data_offset == kZeroFilled ? " (zeros)" : "");

@@ -5,6 +5,7 @@
 // bindings by name and direction.
 
 #include "compiler/plan/stages.hpp"
+#include "program/variable_kind.hpp"
 
 #include <hearth/core/hash.hpp>
 
@@ -50,20 +51,6 @@ Result<std::vector<ValueId>> resolve_aliases(const Graph& graph, const LoweredEn
 }
 
 namespace {
-
-std::string_view name_of(VariableKind kind) {
-    switch (kind) {
-        case VariableKind::kParam:
-            return "param";
-        case VariableKind::kState:
-            return "state";
-        case VariableKind::kConstant:
-            return "constant";
-        case VariableKind::kTransient:
-            return "non-persistent state";
-    }
-    return "";
-}
 
 std::string describe(DType dtype, const Shape& shape) {
     return std::string(hearth::name_of(dtype)) + " " + to_string(shape);

@@ -6,6 +6,7 @@
 
 #include "device/session/json_sink.hpp"
 #include "device/session/session.hpp"
+#include "program/variable_kind.hpp"
 
 namespace hearth::runtime {
 
@@ -14,18 +15,8 @@ namespace {
 constexpr const char* kUsageNames[HEARTH_MEMORY_USAGE_COUNT] = {
     "weights", "arena", "per_recording", "staging", "readback", "bounce"};
 
-const char* name_of_variable(uint32_t kind) {
-    switch (static_cast<VariableKind>(kind)) {
-        case VariableKind::kParam:
-            return "param";
-        case VariableKind::kState:
-            return "state";
-        case VariableKind::kConstant:
-            return "constant";
-        case VariableKind::kTransient:
-            break;
-    }
-    return "non_persistent";
+const char* json_name_of(VariableKind kind) {
+    return kind == VariableKind::kTransient ? "non_persistent" : hearth::name_of(kind);
 }
 
 /// Writes JSON objects and arrays, including the commas.
@@ -137,7 +128,7 @@ uint64_t Session::write_description(std::byte* out) const {
     for (const file::VariableRecord& variable : view.variables()) {
         json.object();
         json.text("name", view.text_view(variable.name));
-        json.text("kind", name_of_variable(variable.kind));
+        json.text("kind", json_name_of(static_cast<VariableKind>(variable.kind)));
         json.text("dtype", hearth::name_of(static_cast<DType>(variable.dtype)));
         json.shape(variable.shape);
         json.number("bytes", variable.bytes);
