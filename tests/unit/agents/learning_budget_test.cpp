@@ -145,18 +145,6 @@ TEST(LearningBudget, SlicesOfALoadedMachineStayCheapAndEnd) {
         }
 }
 
-// An excess that no caution would prevent comes from elsewhere: another process had the processor.
-TEST(LearningBudget, CautionRisesWithSmallExcessesAlone) {
-    for (const auto& [measured_us, is_cautious] :
-         {std::pair{499.0, false}, {501.0, true}, {799.0, true}, {801.0, false}, {9000.0, false}}) {
-        LearningBudget budget;
-        budget.begin_frame(500, HEARTH_AGENTS_PRIORITY_BALANCED);
-        for (uint64_t frame = 1; frame <= 4; ++frame) budget.count(frame, measured_us, 10);
-        EXPECT_EQ(budget.planned_us() < 500, is_cautious) << measured_us;
-        EXPECT_EQ(budget.frames_over(), measured_us > 500 ? 3u : 0u) << "all are counted";
-    }
-}
-
 // However small the budget is.
 TEST(LearningBudget, AMinibatchIsFinishedWithin600Frames) {
     for (const double budget : {1.0, 20.0, 500.0}) {

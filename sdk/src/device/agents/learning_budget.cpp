@@ -31,10 +31,9 @@ void LearningBudget::count(uint64_t frame_number, double us, double smallest_us)
             // Tracks the quantile of frames that may exceed the budget (stochastic approximation,
             // Robbins and Monro 1951): raises the caution after each frame over budget and lowers
             // it slightly after each other frame.  A single dispatch that exceeds the budget by
-            // itself does not count, and neither does a frame that no caution would have kept
-            // within it: other work delayed its slices.
+            // itself does not count.
             constexpr double kStep = 0.08, kShareOver = 0.0005, kMost = 1.6;
-            if (!is_over || (smallest_us <= frame_us_ && counted_us_ <= kMost * frame_us_))
+            if (!is_over || smallest_us <= frame_us_)
                 caution_ = std::clamp(caution_ * (is_over ? 1 + kStep : 1 - kStep * kShareOver),
                                       1.0, kMost);
         }
