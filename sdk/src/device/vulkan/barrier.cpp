@@ -41,23 +41,26 @@ VkAccessFlags old_access(uint64_t access) {
     return flags;
 }
 
+/// barrier  a memory, buffer or image barrier of synchronization2
+template <class Barrier>
+void set_scopes(Barrier& barrier, const Scope& before, const Scope& after) {
+    barrier.srcStageMask = before.stages;
+    barrier.srcAccessMask = before.access;
+    barrier.dstStageMask = after.stages;
+    barrier.dstAccessMask = after.access;
+}
+
 void record_new(const Device& device, VkCommandBuffer commands, Scope before, Scope after,
                 std::span<const OwnershipTransfer> transfers) {
     VkMemoryBarrier2 memory{};
     memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2;
-    memory.srcStageMask = before.stages;
-    memory.srcAccessMask = before.access;
-    memory.dstStageMask = after.stages;
-    memory.dstAccessMask = after.access;
+    set_scopes(memory, before, after);
     VkBufferMemoryBarrier2 buffers[kMaxTransfers];
     for (size_t i = 0; i < transfers.size(); ++i) {
         const OwnershipTransfer& t = transfers[i];
         buffers[i] = {};
         buffers[i].sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER_2;
-        buffers[i].srcStageMask = t.before.stages;
-        buffers[i].srcAccessMask = t.before.access;
-        buffers[i].dstStageMask = t.after.stages;
-        buffers[i].dstAccessMask = t.after.access;
+        set_scopes(buffers[i], t.before, t.after);
         buffers[i].srcQueueFamilyIndex = t.from_family;
         buffers[i].dstQueueFamilyIndex = t.to_family;
         buffers[i].buffer = t.buffer;
@@ -123,10 +126,7 @@ void record_image_barrier(const Device& device, VkCommandBuffer commands,
     if (device.vk().CmdPipelineBarrier2 != nullptr) {
         VkImageMemoryBarrier2 image{};
         image.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2;
-        image.srcStageMask = before.stages;
-        image.srcAccessMask = before.access;
-        image.dstStageMask = after.stages;
-        image.dstAccessMask = after.access;
+        set_scopes(image, before, after);
         image.oldLayout = barrier.old_layout;
         image.newLayout = barrier.new_layout;
         image.srcQueueFamilyIndex = barrier.from_family;
