@@ -5,6 +5,7 @@
 // gives, with every choice of parameters, and read nothing that is not written.
 
 #include "compiler/codegen/kernel_family.hpp"
+#include "compiler/ops/op_table.hpp"
 #include "unit/kernel/op_kernels.hpp"
 #include "unit/ops/evaluation.hpp"
 
@@ -314,6 +315,25 @@ TEST(CpuProducts, OfLittleMemoryPackNoLargerPanels) {
         const KernelFamily* family = cpu_family(*graph, node, options.caps);
         EXPECT_EQ(family->candidates({*graph, plan.groups[0], node, plan.inlined, options}).size(),
                   1u);
+    }
+}
+
+/// All samples of the operators that are convolutions or products in the end, with gradients.
+TEST(CpuKernels, OfConvolutionsAndProductsGiveWhatTheInterpreterGives) {
+    for (const char* name :
+         {"conv", "conv_transpose", "conv_weights", "unfold", "fold", "matmul", "concat"}) {
+        const OpDef* op = find_op(name);
+        ASSERT_NE(op, nullptr) << name;
+        auto variants = variants_of(*op);
+        ASSERT_TRUE(variants.ok()) << variants.status().message();
+        int count = 0;
+        for (const CpuIsa isa : {CpuIsa::kScalar, CpuIsa::kX86_64V3, CpuIsa::kX86_64V4})
+            for (const Variant& variant : *variants)
+                for (OpKernel& kernel : kernels_of(variant, cpu_caps(isa))) {
+                    ++count;
+                    expect_as_interpreted(std::move(kernel), op->tolerance.f32);
+                }
+        EXPECT_GT(count, 0) << name;
     }
 }
 

@@ -72,10 +72,12 @@ std::vector<OpKernel> kernels_of(const Variant& variant, const DeviceCaps& caps,
     if (!lowered) return kernels;
     for (const KernelCall& call : lowered->calls) {
         if (call.body == nullptr || writes_in_place(call)) continue;
+        uint32_t workgroups = 1;  // bodies have all axes of the grid in one
+        for (const GridAxis& axis : call.grid)
+            workgroups *= axis.groups(static_cast<uint64_t>(variant.rows));
         OpKernel kernel{
             .body = std::make_shared<const Body>(*call.body),
-            .launch = {variant.text + ", kernel " + call.label,
-                       call.grid[0].groups(static_cast<uint64_t>(variant.rows)), variant.rows}};
+            .launch = {variant.text + ", kernel " + call.label, workgroups, variant.rows}};
         for (const BodyBuffer& b : call.body->buffers) {
             if (b.kind != BufferKind::kOperand) continue;
             const HostTensor& contents = lowered->values[b.value];

@@ -85,10 +85,23 @@ class CpuMatmul : CpuKernel {
             block_.columns = rounded(block_.columns / 2, tile_columns);
     }
 
-    /// True if the product may as well be computed with its panels turned.
+    /// True if the product may as well be computed with its panels turned: both operands lie along the inner extent, at
+    /// least within lines.
     bool can_be_turned() {
-        return sum_type_ == ScalarType::kF32 && !has_little_memory(options_.caps.cpu_isa) &&
-               !has_inner_lanes_ && !has_rows_of_tiles() && are_inner_elements_in_rows();
+        if (sum_type_ != ScalarType::kF32 || has_little_memory(options_.caps.cpu_isa) ||
+            m_.resolve(static_cast<int64_t>(options_.rows_capacity)) <= kFewRows ||
+            has_inner_lanes_ || has_rows_of_tiles() || k_.is_batch)
+            return false;
+        const auto symbol = [&] { return arena_.symbol(ScalarType::kI32); };
+        const Inner inner{.i = {}, .k = symbol(), .line = symbol(), .place = symbol()};
+        const Scalar other = symbol(), along = line_ > 1 ? inner.place : inner.k;
+        return std::ranges::all_of(
+            std::array{left_element(other, inner.k), right_element(inner.k, other)},
+            [&](Scalar element) {
+                const ScalarNode node = simplified(element, inner).node();
+                return is_f32_load(node) && step(node, along, 1) == 1 &&
+                       !is_divided(Scalar{&arena_, node.a}, along);
+            });
     }
 
     /// Estimated cycles of multiply-adds, two in each, of packing, and of results that are not stored in the order of
@@ -280,11 +293,14 @@ class CpuMatmul : CpuKernel {
         writer_.end();
         if (line_ > 1) writer_.end();
     }
-    /// An expression of that index without what its lines make needless.
+    /// An expression of that index without what its range, or its lines, make needless.
     Scalar simplified(Scalar x, const Inner& inner) {
-        if (line_ == 1) return x;
-        const auto rows = static_cast<int64_t>(options_.rows_capacity);
         KnownRanges known(arena_);
+        if (line_ == 1) {
+            known.set(inner.k, whole_inner());
+            return known.simplified(x);
+        }
+        const auto rows = static_cast<int64_t>(options_.rows_capacity);
         known.set(inner.line, indices_of(k_.resolve(rows) / line_));
         known.set(inner.place, {0, line_ - 1});
         known.replace(inner.k, inner.line * arena_.index(line_) + inner.place);
@@ -516,12 +532,11 @@ class CpuMatmul : CpuKernel {
                                       static_cast<uint32_t>(block_.rows * block_.columns));
         const Expr parts = writer_.declare_array(
             "parts", ScalarType::kF32, static_cast<uint32_t>(inner_columns() * kSumParts));
-        // All rows read some columns of the right operand before the next ones: it is the larger operand.
+        const Expr row = writer_.for_("row", index(0), [&](Expr at) { return at < row_count_; });
+        const Scalar m = bound("m", first_row_ + row);
         const Expr column = writer_.for_(
             "column", index(0), [&](Expr at) { return at < column_count_; },
             index(inner_columns()));
-        const Expr row = writer_.for_("row", index(0), [&](Expr at) { return at < row_count_; });
-        const Scalar m = bound("m", first_row_ + row);
         // Columns beyond the last are the last one again.
         const auto place_column = [&](const std::string& name, Expr c) {
             return bound(name, first_column_ + smaller(column + c, column_count_ - 1));
