@@ -108,6 +108,14 @@ TEST(ImportLists, OtherOperatorsRefuseSequencesByName) {
               run(at, {ramp({5}), HostTensor(DType::kI64, {})}));
 }
 
+// A crash that fuzzing found.
+TEST(ImportLists, SequencesHoldTensorsOnly) {
+    OnnxBuilder b = parts_of_two();
+    b.node("SequenceConstruct", {"x", ""}, {"odd"});
+    b.node("SequenceAt", {"odd", "1"}, {"y"});
+    expect_in("expects tensors", run(b, {ramp({5})}));
+}
+
 TEST(ImportLists, MeansOfIntegersRoundTowardsZero) {
     OnnxBuilder b;
     b.input("x", {2, 3}, onnx::TensorProto::INT64).output("y");

@@ -169,6 +169,20 @@ TEST(ImportLstm, CouplesItsGatesAndLooksThroughPeepholesBackwards) {
     EXPECT_NEAR(outputs[1].get(0), c, 1e-6);
 }
 
+// A crash that fuzzing found: the gates of a failed product were split.
+TEST(ImportRecurrent, StatesThatDoNotFitAreErrors) {
+    for (const auto& [op, gates] : {std::pair("LSTM", 4), std::pair("GRU", 3), std::pair("RNN", 1)})
+        for (const bool is_wide : {false, true}) {
+            OnnxBuilder b;
+            b.input("x", {2, 1, 3}).input("w", {1, 2 * gates, 3}).input("r", {1, 2 * gates, 2});
+            b.input("h", {1, 1, is_wide ? 5 : 2},
+                    is_wide ? onnx::TensorProto::FLOAT : onnx::TensorProto::INT64);
+            set_int(b.node(op, {"x", "w", "r", "", "", "h"}, {"y"}), "hidden_size", 2);
+            b.output("y");
+            EXPECT_FALSE(import_onnx(b.bytes()).ok()) << op << is_wide;
+        }
+}
+
 TEST(ImportHardmax, TakesTheTrailingAxesAsOneUpToVersion12) {
     for (const int64_t opset : {11, 13}) {
         OnnxBuilder b(opset);

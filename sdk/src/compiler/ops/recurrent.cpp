@@ -90,6 +90,7 @@ class Recurrence {
 
     /// Splits stacked gates, in the order of RecurrentCell::order.
     Tensors gates(const Tensor& stacked) const {
+        if (!stacked.ok()) return Tensors(cell_.order.size(), stacked);
         const auto count = static_cast<size_t>(stacked.dim(-1).count / hidden_);
         const Tensors pieces = split(stacked, std::vector<int64_t>(count, hidden_), -1);
         Tensors ordered;

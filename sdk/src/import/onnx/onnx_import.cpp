@@ -700,6 +700,8 @@ Status OnnxImporter::name_outputs(Scope& scope) {
             return unsupported("output " + quoted(port.name) +
                                " is the batch size, which is known only when the program runs; "
                                "import with fixed input shapes");
+        if (known->is_absent())
+            return invalid_argument("output " + quoted(port.name) + " has no value");
         if (known->sequence)
             return unsupported("output " + quoted(port.name) +
                                " is a sequence of tensors; expected a tensor");

@@ -74,7 +74,11 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_list_operator(const OnnxNode& 
             return unsupported(
                 "reads a value that depends on the batch size; import with fixed input shapes");
     if (op == ListOperator::kEmpty) return Knowns{sequence_of({})};
-    if (op == ListOperator::kConstruct) return Knowns{sequence_of(inputs)};
+    if (op == ListOperator::kConstruct) {
+        for (const Known& input : inputs)
+            if (!input.tensor.ok()) return invalid_argument("expects tensors");
+        return Knowns{sequence_of(inputs)};
+    }
     if (op == ListOperator::kSplit) {
         HEARTH_ASSIGN(Known parts, split_to_sequence(node, inputs));
         return Knowns{std::move(parts)};
