@@ -120,24 +120,7 @@ struct SavedSpec {
 }  // namespace
 
 int64_t Field::raw_size() const {
-    switch (kind) {
-        case FieldKind::kBox:
-        case FieldKind::kPosition:
-        case FieldKind::kUnitVector:
-            return count;
-        case FieldKind::kDiscrete:
-        case FieldKind::kAngle:
-            return 1;
-        case FieldKind::kQuaternion:
-            return 4;
-        case FieldKind::kDict:
-            return raw_width_of(fields);
-        case FieldKind::kArray:
-            return limited_product(count, raw_width_of(fields));
-        case FieldKind::kEntities:
-            return limited_sum(1, limited_product(count, raw_width_of(fields)));
-    }
-    return 0;
+    return raw_field_size(kind, count, raw_width_of(fields));
 }
 
 int64_t Field::encoded_size() const {

@@ -54,27 +54,6 @@ Range read_range(ByteReader& in) {
     return range;
 }
 
-int64_t size_of(const FieldView& f, int64_t fields_size) {
-    switch (f.kind) {
-        case FieldKind::kBox:
-        case FieldKind::kPosition:
-        case FieldKind::kUnitVector:
-            return f.count;
-        case FieldKind::kDiscrete:
-        case FieldKind::kAngle:
-            return 1;
-        case FieldKind::kQuaternion:
-            return 4;
-        case FieldKind::kDict:
-            return fields_size;
-        case FieldKind::kArray:
-            return limited_product(f.count, fields_size);
-        case FieldKind::kEntities:
-            return limited_sum(1, limited_product(f.count, fields_size));
-    }
-    return 0;
-}
-
 constexpr uint64_t kSmallestItem = 30;  // bytes of the shortest saved field or action
 
 void fail(ByteReader& in) {
@@ -104,7 +83,7 @@ void read(ByteReader& in, FieldView& f, std::span<const std::byte> all, int leve
         }
         if (!in.failed()) f.fields = all.subspan(begin, in.position() - begin);
     }
-    f.raw_size = size_of(f, fields_size);
+    f.raw_size = raw_field_size(f.kind, f.count, fields_size);
 }
 
 void read(ByteReader& in, ActionView& a, std::span<const std::byte>, int) {
@@ -352,6 +331,27 @@ bool lists_differ(const Path& path, std::span<const std::byte> here,
 }
 
 }  // namespace
+
+int64_t raw_field_size(FieldKind kind, int64_t count, int64_t fields_size) {
+    switch (kind) {
+        case FieldKind::kBox:
+        case FieldKind::kPosition:
+        case FieldKind::kUnitVector:
+            return count;
+        case FieldKind::kDiscrete:
+        case FieldKind::kAngle:
+            return 1;
+        case FieldKind::kQuaternion:
+            return 4;
+        case FieldKind::kDict:
+            return fields_size;
+        case FieldKind::kArray:
+            return limited_product(count, fields_size);
+        case FieldKind::kEntities:
+            return limited_sum(1, limited_product(count, fields_size));
+    }
+    return 0;
+}
 
 bool has_fields(FieldKind kind) {
     return kind == FieldKind::kDict || kind == FieldKind::kArray || kind == FieldKind::kEntities;

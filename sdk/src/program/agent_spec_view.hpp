@@ -37,6 +37,9 @@ inline int64_t limited_sum(int64_t a, int64_t b) {
 /// True for kinds whose fields are listed after them.
 bool has_fields(FieldKind kind);
 
+/// Floats of a field.  count: elements; fields_size: floats of one group of the fields below it.
+int64_t raw_field_size(FieldKind kind, int64_t count, int64_t fields_size);
+
 /// A saved Field.  Texts and fields refer to the bytes it was read from.
 struct FieldView {
     std::string_view name;
