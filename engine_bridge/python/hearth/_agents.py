@@ -31,19 +31,21 @@ class Agents(LoadedPackage):
     """
 
     def __init__(self, package: Package, count: int, device: Device | None = None, *,
-                 device_target: str | None = None, trust: bool = False) -> None:
+                 device_target: str | None = None, trust: bool = False, saved_games: bool = False) -> None:
+        """saved_games: `save_game` works, for which memory for a copy of all variables is allocated."""
         self._agents = ctypes.c_void_p()
         super().__init__(package, device, device_target, trust)
         try:
-            self._create(count)
+            self._create(count, saved_games)
         except BaseException:
             self.close()
             raise
 
-    def _create(self, count: int) -> None:
+    def _create(self, count: int, saved_games: bool) -> None:
         messages = c.Messages()
         info = c.AgentsCreateInfo(program=self._program, frames_in_flight=1, max_snapshots=1, snapshot_interval=0,
-                                  progress_window=225, learning_queue_family=c.SAME_QUEUE_FAMILY)
+                                  progress_window=225, learning_queue_family=c.SAME_QUEUE_FAMILY,
+                                  enable_saved_games=int(saved_games))
         check(lib().hearth_agents_create(self._device._context, ctypes.byref(info), ctypes.byref(self._agents),
                                          ctypes.byref(messages)), lambda: messages.text)
         session = lib().hearth_agents_get_session(self._agents)
@@ -80,7 +82,7 @@ class Agents(LoadedPackage):
 
     def decide(self, observations: Any, *, rewards: Any = None, terminated: Any = None, truncated: Any = None,
                final_observations: Any = None, action_masks: Any = None, final_action_masks: Any = None,
-               exploration: float = 1.0, learning_budget_us: float = 500.0) -> Array:
+               demonstrations: Any = None, exploration: float = 1.0, learning_budget_us: float = 500.0) -> Array:
         """Reports the outcome of the last decisions, learns, and returns new actions.
 
         observations: [count, observation_size], the current ones; after the end of an episode, the first ones of the
@@ -88,6 +90,8 @@ class Agents(LoadedPackage):
         ended the agent's episode, as in Gymnasium.  final_observations: [count, observation_size], the last
         observations of truncated episodes.  action_masks: [count, action mask size], 1 where an option of a maskable
         action is available; they stay until others are given.  final_action_masks: those of final_observations.
+        demonstrations: [count, action_size], for behavior cloning and PPO with demo_capacity: the actions that a person
+        took in these observations; rows with NaN: none.
         exploration: 1 samples, 0 is deterministic (DQN: the fraction of random actions).  learning_budget_us: GPU
         microseconds for learning; 0: none.
         Returns float32 [count, action_size].
@@ -116,6 +120,11 @@ class Agents(LoadedPackage):
                 self._check(lib().hearth_agents_end_episode(self._agents, self._ids[i], episode_end, last, last_mask))
         for buffer, observation in zip(self._observations, current):
             buffer[:] = observation
+        if demonstrations is not None:
+            shown = self._floats("demonstrations", demonstrations, (count, self._action_size))
+            for i in np.flatnonzero(~np.isnan(shown).any(axis=1)):
+                action = shown[i].ctypes.data_as(ctypes.POINTER(ctypes.c_float))
+                self._check(lib().hearth_agents_add_demonstration(self._agents, self._ids[i], action))
         if masks is not None:
             for buffer, mask in zip(self._action_masks, masks):
                 buffer[:] = mask
@@ -190,6 +199,26 @@ class Agents(LoadedPackage):
 
     def save_brain(self) -> bytes:
         """Returns a snapshot as a brain.  Runs frames without decisions."""
+        return self._snapshot(lib().hearth_agents_save)
+
+    def save_weights(self) -> bytes:
+        """Returns what acting needs of a snapshot, a fifth of `save_brain`, for games to ship: `load_brain` takes it,
+        and agents learn on from these weights with a new optimizer.  Runs frames without decisions."""
+        return self._snapshot(lib().hearth_agents_save_weights)
+
+    def save_game(self) -> bytes:
+        """Returns everything, replay buffers included: agents that `load_brain` it, as many and in the same states of
+        the environment, go on to the bit as these would.  Runs frames without decisions.
+        Errors: HEARTH_ERROR_UNSUPPORTED without `saved_games`."""
+        self._check(lib().hearth_agents_save_game(self._agents))
+        for _ in range(1000):
+            self._idle_frame()
+            size = ctypes.c_uint64()
+            if lib().hearth_agents_get_saved_game(self._agents, None, ctypes.byref(size)) == 0:
+                return self._copied(lambda out, size: lib().hearth_agents_get_saved_game(self._agents, out, size))
+        raise error(1, "no saved game has arrived in 1,000 frames")
+
+    def _snapshot(self, save: Any) -> bytes:
         taken = self._status().snapshots_taken
         self._check(lib().hearth_agents_take_snapshot(self._agents))
         # Snapshots are taken only between updates: one in progress is finished first.
@@ -200,14 +229,17 @@ class Agents(LoadedPackage):
                 break
         else:
             raise error(1, "no snapshot has arrived in 1,000 frames")
+        return self._copied(lambda out, size: save(self._agents, 0, out, size))
+
+    def _copied(self, copy: Any) -> bytes:
         size = ctypes.c_uint64()
-        self._check(lib().hearth_agents_save(self._agents, 0, None, ctypes.byref(size)))
+        self._check(copy(None, ctypes.byref(size)))
         out = (ctypes.c_uint64 * ((size.value + 7) // 8))()
-        self._check(lib().hearth_agents_save(self._agents, 0, out, ctypes.byref(size)))
+        self._check(copy(out, ctypes.byref(size)))
         return ctypes.string_at(out, size.value)
 
     def load_brain(self, brain: Package) -> None:
-        """Loads a brain; each agent starts a new episode.
+        """Loads a brain or a saved game; after a brain each agent starts a new episode.
 
         Errors, which change nothing: a brain of other agents, naming the difference; numbers that are not finite, or
         params of 2^60 or more, which no training reaches.  If one of the next four decisions is not finite, `decide`

@@ -326,6 +326,54 @@ def test_recurrent_agents_learn_what_requires_a_recurrent_state(device):
         assert np.mean(mean_rewards[-30:]) > 0.9 > 0.7 > np.mean(mean_rewards[:10])
 
 
+def test_agents_imitate_demonstrations(device):
+    """A person pushes where the first observation is positive; rows with NaN show nothing."""
+    package = hearth.cook_agents([{"name": "side"}], PUSH, n_agents=8, network={"kind": "mlp", "hidden_sizes": [8]},
+                                 learner={"kind": "behavior_cloning", "learning_rate": 0.01, "learning_starts": 32},
+                                 device=device)
+    random = np.random.default_rng(0)
+    with hearth.Agents(package, 8, device) as agents:
+        for _ in range(60):
+            sides = random.uniform(-1, 1, (8, 1)).astype("f4")
+            shown = (sides > 0).astype("f4")
+            shown[4:] = np.nan
+            agents.decide(sides, demonstrations=shown, learning_budget_us=1e6)
+        sides = np.array([[-1], [-0.5], [0.5], [1]] * 2, "f4")
+        assert (agents.decide(sides, exploration=0.0) == (sides > 0)).all()
+        assert agents.status["samples"] == 60 * 4
+        with pytest.raises(hearth.HearthError, match=r"demonstrations are \[8, 2\], expected \[8, 1\]"):
+            agents.decide(sides, demonstrations=np.zeros((8, 2)))
+
+
+def test_agents_go_on_from_a_saved_game(device):
+    learner = {"kind": "dqn", "buffer_size": 256, "batch_size": 8, "learning_starts": 16, "train_freq": 4}
+    package = hearth.cook_agents(FIELDS, PUSH, n_agents=2, network={"hidden_sizes": [8]}, learner=learner,
+                                 device=device)
+
+    def play(agents, first, last):
+        actions = np.zeros((2, 1), "f4")
+        for step in range(first, last):
+            observations = np.full((2, 4), np.sin(step), "f4")
+            actions = agents.decide(observations, rewards=None if step == 0 else np.full(2, np.cos(step)),
+                                    terminated=[step % 7 == 6, False], learning_budget_us=1e6)
+        return actions
+
+    with hearth.Agents(package, 2, device, saved_games=True) as agents:
+        play(agents, 0, 40)
+        game = agents.save_game()
+        expected = play(agents, 40, 80), agents.save_brain()
+        assert len(agents.save_weights()) < len(expected[1])
+        with hearth.Agents(package, 2, device) as others:
+            with pytest.raises(hearth.HearthError, match="enable_saved_games"):
+                others.save_game()
+            others.load_brain(agents.save_weights())
+    with hearth.Agents(package, 2, device, saved_games=True) as agents:
+        agents.load_brain(game)
+        found = play(agents, 40, 80), agents.save_brain()
+    assert (found[0] == expected[0]).all()
+    assert found[1] == expected[1]
+
+
 def test_hyperparameters_outside_their_ranges_are_rejected_by_name(device):
     for learner, message in (({"kind": "ppo", "gamma": 1.5}, "learner.gamma: expected a number from 0.0 to 1.0, found 1.5"),
                              ({"kind": "ppo", "learning_rate": {"tunable": -1}},
