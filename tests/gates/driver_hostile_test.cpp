@@ -866,8 +866,11 @@ TEST_F(DriverRulesTest, ADecisionWaitsForItsBudgetAndLosesNothing) {
     EXPECT_EQ(host->agents.status().decisions, 1u);
     // The request stands, although it is not repeated.
     int frames = 0;
+    // A machine at load measured the first decision as slow: in the end there is time for that, too.
     for (; frames < 2000 && host->agents.status().decisions < 2; ++frames)
-        ASSERT_TRUE(host->frame({.learning_budget_us = 1, .request_decision = false}).ok());
+        ASSERT_TRUE(host->frame({.learning_budget_us = frames < 10 ? 1.0 : 1000.0,
+                                 .request_decision = false})
+                        .ok());
     EXPECT_GT(frames, 1) << "a microsecond is not enough";
     host->settle();
     EXPECT_EQ(host->agents.status().decisions, 2u);
