@@ -6,9 +6,9 @@
 
 #include "compiler/driver/compile.hpp"
 #include "compiler/interpreter/interpreter.hpp"
+#include "support/random_tensor.hpp"
 #include "support/vulkan_fixture.hpp"
 
-#include <hearth/core/philox.hpp>
 #include <hearth/grad.hpp>
 #include <hearth/ops.hpp>
 
@@ -75,16 +75,8 @@ TEST_P(AttentionKernel, WithTilesForAGpuEqualsTheReference) {
         EXPECT_EQ(kernel.local_size[0], 256u) << kernel.name;
     }
     EXPECT_EQ(kernel_count, c.dtype == DType::kF32 ? 3u : 1u);
-    NamedTensors inputs, weights;
-    for (ValueId id : graph.inputs) {
-        const Value& value = graph.value(id);
-        HostTensor x(value.dtype, value.shape);
-        for (int64_t i = 0; i < x.element_count(); ++i)
-            x.set(i, 4 * uniform_from_bits(
-                             philox_bits(inputs.size() + 1, 0, static_cast<uint32_t>(i))) -
-                         2);
-        inputs.emplace(value.name, std::move(x));
-    }
+    const NamedTensors inputs = random_inputs(graph, 1, 2);
+    NamedTensors weights;
     const auto expected = interpret(graph, inputs, weights, 1);
     ASSERT_TRUE(expected.ok()) << expected.status().message();
     const auto runner =

@@ -7,6 +7,7 @@
 #include "compiler/driver/compile.hpp"
 #include "compiler/interpreter/interpreter.hpp"
 #include "compiler/interpreter/run_program.hpp"
+#include "support/build_graphs.hpp"
 #include "support/random_cuts.hpp"
 #include "support/vulkan_fixture.hpp"
 
@@ -220,15 +221,7 @@ class FusedNetwork : public VulkanTest, public testing::WithParamInterface<NetCa
         options.max_batch_size = GetParam().capacity;
         options.fuse = fuse;
         options.fuse_mlp = FuseMlp::kAlways;
-        std::vector<Graph> graphs;
-        for (Trace* trace : {&act, &learn}) {
-            auto graph = trace->build();
-            EXPECT_TRUE(graph.ok()) << graph.status().message();
-            graphs.push_back(std::move(graph).value());
-        }
-        auto compiled = compile_graphs(std::move(graphs), options);
-        EXPECT_TRUE(compiled.ok()) << compiled.status().message();
-        return std::move(compiled).value();
+        return compile_traces({&act, &learn}, options);
     }
 
     NamedTensors inputs(const Graph& graph, int step, int64_t rows) {

@@ -6,6 +6,7 @@
 
 #include "compiler/driver/compile.hpp"
 #include "compiler/interpreter/interpreter.hpp"
+#include "support/build_graphs.hpp"
 #include "support/random_cuts.hpp"
 #include "support/regression.hpp"
 #include "support/vulkan_fixture.hpp"
@@ -46,15 +47,7 @@ CompiledProgram compile_learner(const DeviceCaps& caps) {
     options.max_batch_size = kCapacity;
     if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
         options.binding_model = BindingModel::kDescriptor;
-    std::vector<Graph> graphs;
-    for (Trace* trace : {&act, &learn}) {
-        auto graph = trace->build();
-        EXPECT_TRUE(graph.ok()) << graph.status().message();
-        graphs.push_back(std::move(graph).value());
-    }
-    auto compiled = compile_graphs(std::move(graphs), options);
-    EXPECT_TRUE(compiled.ok()) << compiled.status().message();
-    return std::move(compiled).value();
+    return compile_traces({&act, &learn}, options);
 }
 
 class LearningTest : public VulkanTest {

@@ -6,9 +6,9 @@
 
 #include "compiler/driver/compile.hpp"
 #include "compiler/interpreter/interpreter.hpp"
+#include "support/random_tensor.hpp"
 #include "support/vulkan_fixture.hpp"
 
-#include <hearth/core/philox.hpp>
 #include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
 
@@ -131,16 +131,8 @@ TEST_P(MatmulPrologue, EqualsTheReference) {
         GTEST_SKIP() << "the device has no matrix cores for f16 with f32 sums";
     const CompiledProgram program = compiled(caps);
     const Graph& source = program.graphs[0];
-    NamedTensors inputs, weights;
-    for (ValueId v : source.inputs) {
-        const Value& value = source.value(v);
-        HostTensor x(value.dtype, value.shape.resolve(kRowCount));
-        for (int64_t i = 0; i < x.element_count(); ++i)
-            x.set(i, 2 * uniform_from_bits(
-                             philox_bits(inputs.size() + 1, 0, static_cast<uint32_t>(i))) -
-                         1);
-        inputs.emplace(value.name, std::move(x));
-    }
+    const NamedTensors inputs = random_inputs(source, kRowCount);
+    NamedTensors weights;
     const auto expected = interpret(source, inputs, weights, kRowCount);
     ASSERT_TRUE(expected.ok()) << expected.status().message();
     const auto runner = standalone::ProgramRunner::create(device(), save_program(program.program));

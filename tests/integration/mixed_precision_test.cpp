@@ -8,9 +8,9 @@
 #include "compiler/interpreter/interpreter.hpp"
 #include "compiler/interpreter/run_program.hpp"
 #include "compiler/passes/pass.hpp"
+#include "support/random_tensor.hpp"
 #include "support/vulkan_fixture.hpp"
 
-#include <hearth/core/philox.hpp>
 #include <hearth/grad.hpp>
 #include <hearth/loss.hpp>
 #include <hearth/nn.hpp>
@@ -25,14 +25,6 @@
 
 namespace hearth::test {
 namespace {
-
-HostTensor random_tensor(const Shape& shape, uint64_t key, double scale = 1) {
-    HostTensor t(DType::kF32, shape);
-    for (int64_t i = 0; i < t.element_count(); ++i)
-        t.set(i,
-              scale * (2 * uniform_from_bits(philox_bits(key, 0, static_cast<uint32_t>(i))) - 1));
-    return t;
-}
 
 /// A convolution with padding, a constant matrix and a layer, trained; odd extents.
 Result<Graph> training_graph() {

@@ -8,9 +8,9 @@
 #include "compiler/interpreter/interpreter.hpp"
 #include "compiler/interpreter/run_program.hpp"
 #include "compiler/passes/quantize_weights.hpp"
+#include "support/random_tensor.hpp"
 #include "support/vulkan_fixture.hpp"
 
-#include <hearth/core/philox.hpp>
 #include <hearth/grad.hpp>
 #include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
@@ -25,14 +25,6 @@ namespace hearth::test {
 namespace {
 
 constexpr WeightFormat kFormats[] = {WeightFormat::kF16, WeightFormat::kInt8, WeightFormat::kInt4};
-
-HostTensor random_tensor(const Shape& shape, uint64_t key, double scale = 1) {
-    HostTensor t(DType::kF32, shape);
-    for (int64_t i = 0; i < t.element_count(); ++i)
-        t.set(i,
-              scale * (2 * uniform_from_bits(philox_bits(key, 0, static_cast<uint32_t>(i))) - 1));
-    return t;
-}
 
 /// A convolution, a constant matrix and two linear layers; odd extents, so that blocks end within
 /// rows and words within blocks.

@@ -6,9 +6,9 @@
 
 #include "compiler/driver/compile.hpp"
 #include "compiler/interpreter/interpreter.hpp"
+#include "support/random_tensor.hpp"
 #include "support/vulkan_fixture.hpp"
 
-#include <hearth/core/philox.hpp>
 #include <hearth/grad.hpp>
 #include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
@@ -84,16 +84,8 @@ class WindowKernel : public VulkanTest, public testing::WithParamInterface<Windo
         if (c.has_kernels || fused_networks == FuseMlp::kNever) {
             EXPECT_EQ(found_kernels, kernel_count);
         }
-        NamedTensors inputs, weights;
-        for (ValueId id : graph.inputs) {
-            const Value& value = graph.value(id);
-            HostTensor data(value.dtype, value.shape);
-            for (int64_t i = 0; i < data.element_count(); ++i)
-                data.set(i, 2 * uniform_from_bits(
-                                    philox_bits(inputs.size() + 1, 0, static_cast<uint32_t>(i))) -
-                                1);
-            inputs.emplace(value.name, std::move(data));
-        }
+        const NamedTensors inputs = random_inputs(graph, 1);
+        NamedTensors weights;
         const auto expected = interpret(graph, inputs, weights, 1);
         ASSERT_TRUE(expected.ok()) << expected.status().message();
         const auto runner =

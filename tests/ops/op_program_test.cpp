@@ -19,10 +19,9 @@ class TypedProgram : public OpProgram {};
 class EmptyProgram : public OpProgram {};
 
 /// Compiles the variants, runs them on the CPU and compares with the interpreter.
-void expect_as_interpreted(std::span<const Variant> variants, double tolerance, bool fuse = true) {
+void expect_as_interpreted(std::span<const Variant> variants, double tolerance,
+                           CompileOptions options = {}) {
     std::vector<Graph> graphs;
-    CompileOptions options;
-    options.fuse = fuse;
     for (const Variant& v : variants) {
         graphs.push_back(v.graph);
         options.max_batch_size =
@@ -30,6 +29,7 @@ void expect_as_interpreted(std::span<const Variant> variants, double tolerance, 
     }
     const auto compiled = compile_graphs(std::move(graphs), options);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    EXPECT_EQ(compiled->program.storage, options.caps.narrow_storage());
     ProgramMemory memory(compiled->program);
     for (size_t i = 0; i < variants.size(); ++i) {
         const Variant& v = variants[i];
@@ -42,7 +42,7 @@ void expect_as_interpreted(std::span<const Variant> variants, double tolerance, 
         for (const auto& [name, value] : *expected) {
             ASSERT_TRUE(found->contains(name)) << v.text << ": no output " << name;
             EXPECT_EQ(difference(found->at(name), value, tolerance), "")
-                << v.text << ": " << name << (fuse ? " fused" : " unfused");
+                << v.text << ": " << name << (options.fuse ? " fused" : " unfused");
         }
     }
 }
@@ -52,7 +52,8 @@ TEST_P(OpProgram, EqualsTheInterpreterAtItsRealOffsetsFusedAndUnfused) {
     const auto variants = variants_of(op);
     ASSERT_TRUE(variants.ok()) << variants.status().message();
     if (variants->empty()) GTEST_SKIP() << op.name << " has only samples of types no GPU holds";
-    for (const bool fuse : {true, false}) expect_as_interpreted(*variants, op.tolerance.f32, fuse);
+    for (const bool fuse : {true, false})
+        expect_as_interpreted(*variants, op.tolerance.f32, {.fuse = fuse});
 }
 
 TEST_P(OpProgram, HoldsNarrowFloatsInTwoBytesAndInFour) {
@@ -64,28 +65,7 @@ TEST_P(OpProgram, HoldsNarrowFloatsInTwoBytesAndInFour) {
         CompileOptions options;
         options.caps.storage_buffer_16bit_access = options.caps.storage_buffer_8bit_access =
             has_storage;
-        std::vector<Graph> graphs;
-        for (const Variant& v : *variants) {
-            graphs.push_back(v.graph);
-            options.max_batch_size =
-                std::max(options.max_batch_size, static_cast<uint64_t>(v.rows) + 5);
-        }
-        const auto compiled = compile_graphs(std::move(graphs), options);
-        ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-        EXPECT_EQ(compiled->program.storage, options.caps.narrow_storage());
-        ProgramMemory memory(compiled->program);
-        for (size_t i = 0; i < variants->size(); ++i) {
-            const Variant& v = (*variants)[i];
-            NamedTensors weights;
-            const auto expected = interpret(v.graph, v.inputs, weights, v.rows);
-            ASSERT_TRUE(expected.ok()) << v.text << ": " << expected.status().message();
-            const auto found = run_program(compiled->program, v.graph.name, compiled->graphs[i],
-                                           v.inputs, memory, v.rows);
-            ASSERT_TRUE(found.ok()) << v.text << ": " << found.status().message();
-            for (const auto& [name, value] : *expected)
-                EXPECT_EQ(difference(found->at(name), value, op.tolerance.f16), "")
-                    << v.text << ": " << name;
-        }
+        expect_as_interpreted(*variants, op.tolerance.f16, options);
     }
 }
 

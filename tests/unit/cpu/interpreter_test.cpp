@@ -4,27 +4,21 @@
 #include "compiler/interpreter/interpreter.hpp"
 
 #include "compiler/ops/op_table.hpp"
+#include "support/build_graphs.hpp"
 
 #include <hearth/ops.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 
 namespace hearth {
 namespace {
 
+using test::graph_of;
+
 HostTensor f32(const Shape& shape, std::vector<double> values) {
     return HostTensor::of(shape, values);
-}
-
-Graph graph_of(const std::function<void(Trace&)>& build) {
-    Trace trace("entry");
-    build(trace);
-    auto graph = trace.build();
-    EXPECT_TRUE(graph.ok()) << graph.status().message();
-    return graph.ok() ? *graph : Graph();
 }
 
 TEST(Interpret, UpdatesShowInTheNextRunOnly) {

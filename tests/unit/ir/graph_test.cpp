@@ -4,24 +4,17 @@
 #include "compiler/ir/graph.hpp"
 
 #include "compiler/ops/op_table.hpp"
+#include "support/build_graphs.hpp"
 
 #include <hearth/ops.hpp>
 #include <hearth/tensor.hpp>
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
 namespace hearth {
 namespace {
 
-Graph graph_of(const std::function<void(Trace&)>& build) {
-    Trace trace("entry");
-    build(trace);
-    auto graph = trace.build();
-    EXPECT_TRUE(graph.ok()) << graph.status().message();
-    return graph.ok() ? *graph : Graph();
-}
+using test::graph_of;
 
 Graph example() {
     return graph_of([](Trace& t) {

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "compiler/interpreter/interpreter.hpp"
+#include "support/random_tensor.hpp"
 
-#include <hearth/core/philox.hpp>
 #include <hearth/tensor.hpp>
 
 #include <gtest/gtest.h>
@@ -19,14 +19,6 @@
 namespace hearth::test {
 
 using Function = std::function<Tensor(Trace&, std::span<const Tensor>)>;
-
-/// Numbers in [-1, 1) that depend on the key alone.
-inline HostTensor random_tensor(const Shape& shape, uint64_t key) {
-    HostTensor t(DType::kF32, shape);
-    for (int64_t i = 0; i < t.element_count(); ++i)
-        t.set(i, 2 * uniform_from_bits(philox_bits(key, 0, static_cast<uint32_t>(i))) - 1);
-    return t;
-}
 
 inline HostTensor tensor_of(const Shape& shape, std::initializer_list<double> values,
                             DType dtype = DType::kF32) {
