@@ -75,10 +75,10 @@ class Translator {
     }
 
   private:
-    Status instruction(uint32_t op, std::span<const uint32_t> words) {
-        switch (op) {
+    Status instruction(uint32_t opcode, std::span<const uint32_t> words) {
+        switch (opcode) {
             case kOpCapability:
-                emit(op, {words[1] == kNvCapability ? kKhrCapability : words[1]});
+                emit(opcode, {words[1] == kNvCapability ? kKhrCapability : words[1]});
                 return {};
             case kOpExtension:
                 extension(words);
@@ -90,7 +90,7 @@ class Translator {
                 break;
             case kOpConstantTrue:
             case kOpConstantFalse:
-                is_true_[words[2]] = op == kOpConstantTrue;
+                is_true_[words[2]] = opcode == kOpConstantTrue;
                 break;
             case kOpTypeMatrixNv:
                 return matrix_type(words);
@@ -148,13 +148,13 @@ class Translator {
         out_.insert(out_.end(), words.begin(), words.end());
     }
 
-    void emit(uint32_t op, const std::vector<uint32_t>& operands) {
-        out_.push_back(static_cast<uint32_t>(operands.size() + 1) << 16 | op);
+    void emit(uint32_t opcode, const std::vector<uint32_t>& operands) {
+        out_.push_back(static_cast<uint32_t>(operands.size() + 1) << 16 | opcode);
         out_.insert(out_.end(), operands.begin(), operands.end());
     }
 
-    Status renumbered(uint32_t op, std::span<const uint32_t> words) {
-        emit(op, {words.begin() + 1, words.end()});
+    Status renumbered(uint32_t opcode, std::span<const uint32_t> words) {
+        emit(opcode, {words.begin() + 1, words.end()});
         return {};
     }
 
@@ -180,7 +180,7 @@ class Translator {
     }
 
     /// A load or store; `stride` is the position of that operand's word less one.
-    Status transfer(uint32_t op, std::span<const uint32_t> words, size_t stride) {
+    Status transfer(uint32_t opcode, std::span<const uint32_t> words, size_t stride) {
         ++stride;
         const auto by_columns =
             words.size() > stride + 1 ? is_true_.find(words[stride + 1]) : is_true_.end();
@@ -192,7 +192,7 @@ class Translator {
         operands.push_back(words[stride]);
         operands.insert(operands.end(), words.begin() + static_cast<ptrdiff_t>(stride) + 2,
                         words.end());
-        emit(op, operands);
+        emit(opcode, operands);
         return {};
     }
 

@@ -47,9 +47,10 @@ std::vector<uint32_t> without_contraction(std::span<const uint32_t> spirv) {
     std::unordered_set<uint32_t> decorated;  // by glslang: what a `precise` value depends on
     size_t types = 0;                        // the first; annotations end there
     for (size_t at = kHeaderWords; at < spirv.size(); at += spirv[at] >> 16) {
-        const uint32_t op = spirv[at] & 0xffff;
-        if (types == 0 && op >= kOpTypeVoid && op <= kOpTypeForwardPointer) types = at;
-        if (op == kOpDecorate && spirv[at + 2] == kNoContraction) decorated.insert(spirv[at + 1]);
+        const uint32_t opcode = spirv[at] & 0xffff;
+        if (types == 0 && opcode >= kOpTypeVoid && opcode <= kOpTypeForwardPointer) types = at;
+        if (opcode == kOpDecorate && spirv[at + 2] == kNoContraction)
+            decorated.insert(spirv[at + 1]);
         if (may_be_contracted(spirv.subspan(at)) && !decorated.contains(spirv[at + 2]))
             decorations.insert(decorations.end(),
                                {3u << 16 | kOpDecorate, spirv[at + 2], kNoContraction});
