@@ -7,7 +7,8 @@
 #include "program/brain.hpp"
 
 #include "core/checksum.hpp"
-#include "program/file_kind.hpp"
+#include "program/brain_writer.hpp"
+#include "program/file_header.hpp"
 #include "program/legacy_names.hpp"
 
 #include <hearth/core/hash.hpp>
@@ -21,10 +22,6 @@ using namespace file;
 namespace {
 
 constexpr uint64_t kBrainChecksumEnd = 24;  // start of the checksummed bytes
-
-uint64_t align_up(uint64_t at) {
-    return (at + kBrainAlignment - 1) / kBrainAlignment * kBrainAlignment;
-}
 
 bool is_zero(std::span<const std::byte> bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
@@ -222,7 +219,8 @@ uint64_t brain_bound(const BrainItems& items, uint64_t host_bytes) {
     uint64_t bytes = sizeof(BrainHeader) + host_bytes + 2 * kBrainAlignment;
     for (size_t i = 0; i < items.count(); ++i) {
         const BrainItem item = items.item(i);
-        bytes += sizeof(BrainTensorRecord) + item.name.size() + align_up(item.bytes.size());
+        bytes +=
+            sizeof(BrainTensorRecord) + item.name.size() + align_brain_bytes(item.bytes.size());
     }
     return bytes;
 }
@@ -230,51 +228,26 @@ uint64_t brain_bound(const BrainItems& items, uint64_t host_bytes) {
 uint64_t write_brain(const BrainItems& items, const BrainIdentity& identity,
                      std::span<const std::byte> host_data, std::span<std::byte> out) {
     BrainHeader header{};
-    header.magic = kBrainMagic;
-    header.format_version = kBrainFormatVersion;
     header.graph_hash = identity.graph_hash;
     header.schema_hash = identity.schema_hash;
     header.parent_hash = identity.parent_hash;
     header.host_schema_hash = identity.host_schema_hash;
     header.tensor_count = static_cast<uint32_t>(items.count());
     header.contents = static_cast<uint32_t>(identity.contents);
-    header.texts_offset = sizeof header + items.count() * sizeof(BrainTensorRecord);
     for (size_t i = 0; i < items.count(); ++i) header.texts_bytes += items.item(i).name.size();
-
-    uint64_t text = 0, at = header.texts_offset + header.texts_bytes;
-    const auto pad = [&] {
-        const uint64_t end = align_up(at);
-        std::fill(out.begin() + static_cast<ptrdiff_t>(at),
-                  out.begin() + static_cast<ptrdiff_t>(end), std::byte{0});
-        at = end;
-    };
+    BrainWriter writer(header, out);
     for (size_t i = 0; i < items.count(); ++i) {
         const BrainItem item = items.item(i);
-        pad();
         BrainTensorRecord record{};
-        record.name = {static_cast<uint32_t>(text), static_cast<uint32_t>(item.name.size())};
-        std::memcpy(out.data() + header.texts_offset + text, item.name.data(), item.name.size());
-        text += item.name.size();
         record.kind = static_cast<uint32_t>(item.kind);
         record.dtype = static_cast<uint32_t>(item.dtype);
         record.shape = item.shape;
         record.bytes = item.bytes.size();
         record.checksum = checksum(item.bytes);
-        record.offset = at;
-        record.encoding =
-            static_cast<uint32_t>(encode(item, out.subspan(at), &record.stored_bytes));
-        at += record.stored_bytes;
-        std::memcpy(out.data() + sizeof header + i * sizeof record, &record, sizeof record);
+        record.encoding = static_cast<uint32_t>(encode(item, writer.room(), &record.stored_bytes));
+        writer.add(record, item.name);
     }
-    pad();
-    header.host_offset = at;
-    header.host_bytes = host_data.size();
-    std::copy(host_data.begin(), host_data.end(), out.begin() + static_cast<ptrdiff_t>(at));
-    header.total_bytes = at + host_data.size();
-    std::memcpy(out.data(), &header, sizeof header);
-    header.checksum = brain_checksum(out.first(header.total_bytes));
-    std::memcpy(out.data(), &header, sizeof header);
-    return header.total_bytes;
+    return writer.finish(host_data);
 }
 
 uint64_t brain_checksum(std::span<const std::byte> brain) {
@@ -282,60 +255,37 @@ uint64_t brain_checksum(std::span<const std::byte> brain) {
 }
 
 bool BrainView::open(std::span<const std::byte> bytes, ViewError* error) {
-    const auto refuse = [&](StatusCode code, const char* what) {
-        error->code = code;
-        error->text.set("brain: %s", what);
-        return false;
+    constexpr FileFormat kFormat{.noun = "brain",
+                                 .magic = kBrainMagic,
+                                 .oldest_version = 1,
+                                 .newest_version = kBrainFormatVersion,
+                                 .if_older = "make it again",
+                                 .if_newer = "update Hearth"};
+    if (!check_file_header(kFormat, sizeof(BrainHeader), bytes, error)) return false;
+    const auto refuse = [&](const char* what) {
+        return refuse_file(kFormat, StatusCode::kCorruptData, what, error);
     };
-    if (bytes.size() < sizeof(BrainHeader))
-        return refuse(StatusCode::kCorruptData,
-                      "shorter than its header, so the file is truncated; copy it again");
-    if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(BrainHeader) != 0)
-        return refuse(StatusCode::kInvalidArgument,
-                      "the bytes must be at an address that is a multiple of 8; copy them to an "
-                      "aligned buffer");
     bytes_ = bytes;
     header_ = reinterpret_cast<const BrainHeader*>(bytes.data());
-    if (header_->magic != kBrainMagic) {
-        error->code = StatusCode::kCorruptData;
-        error->text.set("brain: not a Hearth brain; found %s", describe_file(bytes));
-        return false;
-    }
-    if (header_->format_version == 0 || header_->format_version > kBrainFormatVersion) {
-        error->code = StatusCode::kUnsupported;
-        error->text.set(
-            "brain: format version %u, this library reads versions 1 to %u; update Hearth",
-            header_->format_version, kBrainFormatVersion);
-        return false;
-    }
-    if (header_->total_bytes != bytes.size()) {
-        error->code = StatusCode::kCorruptData;
-        error->text.set("brain: %zu bytes, and the header says %llu; copy the file again",
-                        bytes.size(), static_cast<unsigned long long>(header_->total_bytes));
-        return false;
-    }
     if (header_->checksum != brain_checksum(bytes))
         return refuse(
-            StatusCode::kCorruptData,
             "the checksum differs, so the file is damaged; copy it again or make it again");
     const uint64_t left = bytes.size() - sizeof(BrainHeader);
     if (header_->contents > static_cast<uint32_t>(BrainContents::kSavedGame) ||
         header_->tensor_count > left / sizeof(BrainTensorRecord))
-        return refuse(StatusCode::kCorruptData,
-                      "the header declares more tensors than fit into the file");
+        return refuse("the header declares more tensors than fit into the file");
     const auto inside = [&](uint64_t offset, uint64_t size) {
         return offset <= bytes.size() && size <= bytes.size() - offset;
     };
     if (!inside(header_->texts_offset, header_->texts_bytes) ||
         !inside(header_->host_offset, header_->host_bytes))
-        return refuse(StatusCode::kCorruptData, "names or user data lie outside the file");
+        return refuse("names or user data lie outside the file");
     tensors_ = {reinterpret_cast<const BrainTensorRecord*>(bytes.data() + sizeof(BrainHeader)),
                 header_->tensor_count};
     Checked names;  // overlapping names could take more time to scan than the file's size
     for (uint32_t i = 0; i < tensors_.size(); ++i) {
         names += tensors_[i].name.size;
-        if (!names.is_within(header_->texts_bytes))
-            return refuse(StatusCode::kCorruptData, "names overlap");
+        if (!names.is_within(header_->texts_bytes)) return refuse("names overlap");
         if (!check_tensor(i, error)) return false;
     }
     return true;

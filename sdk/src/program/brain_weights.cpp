@@ -3,11 +3,10 @@
 
 // Brains of weights: the part of a checkpoint that acting needs.
 
-#include "program/brain.hpp"
+#include "program/brain_writer.hpp"
 #include "program/legacy_names.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace hearth {
 
@@ -61,37 +60,13 @@ uint64_t write_weights(const BrainView& checkpoint, std::span<std::byte> out) {
             ++header.tensor_count;
             header.texts_bytes += tensor.name.size;
         }
-    header.texts_offset = sizeof header + header.tensor_count * sizeof(file::BrainTensorRecord);
-    uint64_t at = header.texts_offset + header.texts_bytes, text = 0, index = 0;
-    const auto pad = [&] {
-        const uint64_t end =
-            (at + file::kBrainAlignment - 1) / file::kBrainAlignment * file::kBrainAlignment;
-        std::fill_n(out.begin() + static_cast<ptrdiff_t>(at), end - at, std::byte{0});
-        at = end;
-    };
+    BrainWriter writer(header, out);
     for (const auto& tensor : checkpoint.tensors()) {
         if (!is_weight(checkpoint, tensor)) continue;
-        pad();
-        file::BrainTensorRecord record = tensor;
-        const std::string_view name = checkpoint.name(tensor);
-        record.name.offset = static_cast<uint32_t>(text);
-        record.offset = at;
-        std::memcpy(out.data() + header.texts_offset + text, name.data(), name.size());
-        std::ranges::copy(checkpoint.stored(tensor), out.begin() + static_cast<ptrdiff_t>(at));
-        std::memcpy(out.data() + sizeof header + index * sizeof record, &record, sizeof record);
-        text += name.size();
-        at += record.stored_bytes;
-        ++index;
+        std::ranges::copy(checkpoint.stored(tensor), writer.room().begin());
+        writer.add(tensor, checkpoint.name(tensor));
     }
-    pad();
-    const std::span<const std::byte> host = checkpoint.host_data();
-    header.host_offset = at;
-    std::ranges::copy(host, out.begin() + static_cast<ptrdiff_t>(at));
-    header.total_bytes = at + host.size();
-    std::memcpy(out.data(), &header, sizeof header);
-    header.checksum = brain_checksum(out.first(header.total_bytes));
-    std::memcpy(out.data(), &header, sizeof header);
-    return header.total_bytes;
+    return writer.finish(checkpoint.host_data());
 }
 
 }  // namespace hearth

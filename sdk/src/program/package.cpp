@@ -7,7 +7,7 @@
 
 #include "core/checksum.hpp"
 #include "core/portable.hpp"
-#include "program/file_kind.hpp"
+#include "program/file_header.hpp"
 
 #include <algorithm>
 
@@ -28,10 +28,15 @@ uint64_t tables_end(const PackageHeader& header) {
            uint64_t{header.device_target_count} * sizeof(DeviceTargetRecord);
 }
 
+constexpr FileFormat kFormat{.noun = "package",
+                             .magic = kPackageMagic,
+                             .oldest_version = kPackageFormatVersion,
+                             .newest_version = kPackageFormatVersion,
+                             .if_older = "cook the model again",
+                             .if_newer = "update Hearth, or cook with this version"};
+
 bool fail(ViewError* error, StatusCode code, const char* what) {
-    error->code = code;
-    error->text.set("package: %s", what);
-    return false;
+    return refuse_file(kFormat, code, what, error);
 }
 
 HEARTH_PRINTF(4, 5)
@@ -165,35 +170,9 @@ bool is_package(std::span<const std::byte> bytes) {
 }
 
 bool PackageView::open(std::span<const std::byte> bytes, ViewError* error) {
-    if (bytes.size() < sizeof(PackageHeader))
-        return fail(error, StatusCode::kCorruptData,
-                    "shorter than its header, so the file is truncated; copy it again");
-    if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(PackageHeader) != 0)
-        return fail(error, StatusCode::kInvalidArgument,
-                    "the bytes must be at an address that is a multiple of 8; copy them to an "
-                    "aligned buffer");
+    if (!check_file_header(kFormat, sizeof(PackageHeader), bytes, error)) return false;
     bytes_ = bytes;
     header_ = reinterpret_cast<const PackageHeader*>(bytes.data());
-    if (header_->magic != kPackageMagic) {
-        error->code = StatusCode::kCorruptData;
-        error->text.set("package: not a Hearth package; found %s", describe_file(bytes));
-        return false;
-    }
-    if (header_->format_version != kPackageFormatVersion) {
-        error->code = StatusCode::kUnsupported;
-        error->text.set("package: format version %u, this library reads version %u; %s",
-                        header_->format_version, kPackageFormatVersion,
-                        header_->format_version < kPackageFormatVersion
-                            ? "cook the model again"
-                            : "update Hearth, or cook with this version");
-        return false;
-    }
-    if (header_->total_bytes != bytes.size()) {
-        error->code = StatusCode::kCorruptData;
-        error->text.set("package: %zu bytes, and the header says %llu; copy the file again",
-                        bytes.size(), static_cast<unsigned long long>(header_->total_bytes));
-        return false;
-    }
     if (header_->section_count > kMaxPackageSections ||
         header_->device_target_count > kMaxProfiles || header_->device_target_count == 0 ||
         tables_end(*header_) > bytes.size())

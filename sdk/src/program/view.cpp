@@ -7,7 +7,7 @@
 
 #include "core/checked.hpp"
 #include "core/checksum.hpp"
-#include "program/file_kind.hpp"
+#include "program/file_header.hpp"
 #include "program/spirv.hpp"
 
 #include <algorithm>
@@ -491,51 +491,27 @@ class Checker {
 
 bool ProgramView::open(std::span<const std::byte> bytes, ViewError* error,
                        std::span<const std::byte> outside) {
-    const auto refuse = [&](StatusCode code, const char* what) {
-        error->code = code;
-        error->text.set("program: %s", what);
-        return false;
+    constexpr FileFormat kFormat{.noun = "program",
+                                 .magic = kMagic,
+                                 .oldest_version = kProgramFormatVersion,
+                                 .newest_version = kProgramFormatVersion,
+                                 .if_older = "cook the package again: hearth cook OLD -o NEW",
+                                 .if_newer = "update Hearth, or cook with this version"};
+    if (!check_file_header(kFormat, sizeof(FileHeader), bytes, error)) return false;
+    const auto refuse = [&](const char* what) {
+        return refuse_file(kFormat, StatusCode::kCorruptData, what, error);
     };
-    if (bytes.size() < sizeof(FileHeader))
-        return refuse(StatusCode::kCorruptData,
-                      "shorter than its header, so the file is truncated; copy it again");
-    if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(FileHeader) != 0)
-        return refuse(StatusCode::kInvalidArgument,
-                      "the bytes must be at an address that is a multiple of 8; copy them to an "
-                      "aligned buffer");
     bytes_ = bytes;
     outside_ = outside;
     header_ = reinterpret_cast<const FileHeader*>(bytes.data());
-    if (header_->magic != kMagic) {
-        error->code = StatusCode::kCorruptData;
-        error->text.set("program: not a Hearth program; found %s", describe_file(bytes));
-        return false;
-    }
-    if (header_->format_version != kProgramFormatVersion) {
-        error->code = StatusCode::kUnsupported;
-        error->text.set("program: format version %u, this library reads version %u; %s",
-                        header_->format_version, kProgramFormatVersion,
-                        header_->format_version < kProgramFormatVersion
-                            ? "cook the package again: hearth cook OLD -o NEW"
-                            : "update Hearth, or cook with this version");
-        return false;
-    }
-    if (header_->total_bytes != bytes.size()) {
-        error->code = StatusCode::kCorruptData;
-        error->text.set("program: %zu bytes, and the header says %llu; copy the file again",
-                        bytes.size(), static_cast<unsigned long long>(header_->total_bytes));
-        return false;
-    }
     if (header_->checksum != checksum(bytes.subspan(kChecksumEnd)))
         return refuse(
-            StatusCode::kCorruptData,
             "the checksum differs, so the file is damaged; copy it again or make it again");
     for (uint32_t i = 0; i < kSectionCount; ++i) {
         const SectionRef& s = header_->sections[i];
         if (s.offset % kSectionAlignment != 0 || s.offset > bytes.size() ||
             s.count > (bytes.size() - s.offset) / kElementBytes[i])
-            return refuse(StatusCode::kCorruptData,
-                          "a section lies outside the file; cook it again");
+            return refuse("a section lies outside the file; cook it again");
     }
     return Checker(*this, error).run();
 }

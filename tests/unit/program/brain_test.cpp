@@ -279,7 +279,7 @@ TEST(Brain, ANewerFormatIsToldApartFromDamage) {
     ASSERT_FALSE(loaded.ok());
     EXPECT_EQ(loaded.status().code(), StatusCode::kUnsupported);
     EXPECT_EQ(loaded.status().message(),
-              "brain: format version 2, this library reads versions 1 to 1; update Hearth");
+              "brain: format version 2, this library reads version 1; update Hearth");
 }
 
 TEST(Brain, ClaimsOfManyBytesAreRefusedBeforeTheyAreAllocated) {

@@ -92,9 +92,9 @@ TEST(BrainView, LooksAtTheHeaderBeforeAnythingElse) {
         "brain: not a Hearth brain; found another kind of file; give the output of `hearth cook`, "
         "compile() or cook()");
     EXPECT_EQ(with([](BrainBytes& b) { b.header().format_version = 0; }),
-              "brain: format version 0, this library reads versions 1 to 1; update Hearth");
+              "brain: format version 0, this library reads version 1; make it again");
     EXPECT_EQ(with([](BrainBytes& b) { b.header().format_version = 2; }),
-              "brain: format version 2, this library reads versions 1 to 1; update Hearth");
+              "brain: format version 2, this library reads version 1; update Hearth");
     EXPECT_EQ(with([](BrainBytes& b) { b.header().total_bytes -= 1; }),
               "brain: " + size + " bytes, and the header says " + std::to_string(brain.size() - 1) +
                   "; copy the file again");

@@ -7,6 +7,7 @@
 
 #include "core/checked.hpp"
 #include "device/session/session.hpp"
+#include "program/brain_writer.hpp"
 #include "program/legacy_names.hpp"
 
 #include <hearth/host_tensor.hpp>
@@ -24,10 +25,6 @@ unsigned long long wide(uint64_t value) {
     return value;
 }
 
-uint64_t align_up(uint64_t bytes) {
-    return (bytes + file::kBrainAlignment - 1) / file::kBrainAlignment * file::kBrainAlignment;
-}
-
 using file::BrainContents;
 
 /// Calls visit(variable, offset) for each saved variable, with its offset in a snapshot. Returns
@@ -38,7 +35,7 @@ uint64_t for_each_saved(const LoadedProgram& program, BrainContents contents, Vi
     for (uint32_t index : program.saved(contents)) {
         const file::VariableRecord& variable = program.view().variables()[index];
         visit(variable, at);
-        at += align_up(variable.bytes);
+        at += align_brain_bytes(variable.bytes);
     }
     return at;
 }
@@ -140,7 +137,7 @@ class SnapshotItems final : public BrainItems {
         // Items are requested in order, repeatedly: the search continues from the last one.
         if (index < index_) index_ = 0, offset_ = 0;
         for (; index_ < index; ++index_)
-            offset_ += align_up(view.variables()[saved_[index_]].bytes);
+            offset_ += align_brain_bytes(view.variables()[saved_[index_]].bytes);
         BrainItem item;
         item.name = view.text_view(variable.name);
         item.kind = static_cast<VariableKind>(variable.kind);
@@ -382,7 +379,8 @@ hearth_result Session::record_snapshot(VkCommandBuffer commands, BrainContents c
 /// Zeroes the padding between a snapshot's tensors, which no copy writes.
 void Session::clear_gaps(BrainContents contents, std::byte* snapshot) const {
     for_each_saved(*program_, contents, [&](const file::VariableRecord& variable, uint64_t at) {
-        std::memset(snapshot + at + variable.bytes, 0, align_up(variable.bytes) - variable.bytes);
+        std::memset(snapshot + at + variable.bytes, 0,
+                    align_brain_bytes(variable.bytes) - variable.bytes);
     });
 }
 
@@ -400,14 +398,14 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
         *program_, brain,
         [&](const file::VariableRecord& variable, uint64_t, const file::BrainTensorRecord* tensor) {
             if (tensor == nullptr)
-                first_bytes += align_up(initial_values(view(), variable).size());
+                first_bytes += align_brain_bytes(initial_values(view(), variable).size());
             else if (static_cast<DType>(tensor->dtype) != view().held_dtype(variable))
                 most_converted = std::max(most_converted, tensor->bytes);
         });
     const bool is_saved_game = brain.contents() == BrainContents::kSavedGame;
     if (!is_saved_game)
         for_each_transient(view(), [&](const file::VariableRecord& variable) {
-            first_bytes += align_up(initial_values(view(), variable).size());
+            first_bytes += align_brain_bytes(initial_values(view(), variable).size());
         });
     const Checked converted_at = Checked(held) + first_bytes;
     const Checked room = converted_at + most_converted;
@@ -493,7 +491,7 @@ uint64_t Session::record_initial_values(VkCommandBuffer commands,
     std::memcpy(buffers_[kUploadBuffer].mapped + at, first.data(), first.size());
     const VkBufferCopy region{at, variable.offset, variable.bytes};
     vk.CmdCopyBuffer(commands, buffers_[kUploadBuffer].handle, weights, 1, &region);
-    return align_up(first.size());
+    return align_brain_bytes(first.size());
 }
 
 hearth_result Session::fail_brain(hearth_result result, const gpu::Problems& problems) {
@@ -518,7 +516,7 @@ hearth_result Session::record_forget(VkCommandBuffer commands, const char* patte
     uint64_t bytes = 0;
     for_each_meant([&](const file::VariableRecord& variable) {
         ++found;
-        bytes += align_up(initial_values(view(), variable).size());
+        bytes += align_brain_bytes(initial_values(view(), variable).size());
     });
     if (found == 0)
         return fail(HEARTH_ERROR_NOT_FOUND,
