@@ -17,15 +17,19 @@
 
 namespace hearth::demo {
 
-void add_options(CLI::App& app, GameOptions& options, const char* load_help,
-                 const char* save_help) {
-    add_options(app, static_cast<Options&>(options));
+void add_play_options(CLI::App& app, GameOptions& options) {
     app.add_option_function<std::string>(
            "--learn", [&options](const std::string& learn) { options.learn = learn == "on"; },
            "on, or off: nothing is learned")
         ->check(CLI::IsMember({"on", "off"}));
     app.add_option("--draw-every", options.draw_every, "Draw only every so many frames")
         ->check(programs::whole_number(1));
+}
+
+void add_options(CLI::App& app, GameOptions& options, const char* load_help,
+                 const char* save_help) {
+    add_options(app, static_cast<Options&>(options));
+    add_play_options(app, options);
     app.add_option("--clip-every", options.clip_every,
                    "Also write every so many frames a picture into the folder of --screenshots")
         ->check(programs::whole_number(1));

@@ -25,7 +25,9 @@ struct GameOptions : Options {
     std::string load;         ///< brain to continue from
     std::string save;         ///< file for the brain
 };
-/// load_help, save_help: help texts of the two file options.
+/// Adds --learn and --draw-every.
+void add_play_options(CLI::App& app, GameOptions& options);
+/// Adds all. load_help, save_help: help texts of the two file options.
 void add_options(CLI::App& app, GameOptions& options, const char* load_help, const char* save_help);
 
 /// A picture taken automatically.

@@ -5,6 +5,8 @@
 
 #include "presenter.hpp"
 
+#include "image.hpp"
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -15,18 +17,6 @@ namespace {
 using standalone::check_vulkan;
 using standalone::Device;
 using standalone::VulkanApi;
-
-Result<VkImageView> create_view(Device& device, VkImage image, VkFormat format) {
-    VkImageViewCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
-    info.image = image;
-    info.viewType = VK_IMAGE_VIEW_TYPE_2D;
-    info.format = format;
-    info.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
-    VkImageView view = VK_NULL_HANDLE;
-    HEARTH_TRY(check_vulkan(device.vk().CreateImageView(device.handle(), &info, nullptr, &view),
-                            "vkCreateImageView"));
-    return view;
-}
 
 class SwapchainPresenter final : public Presenter {
   public:
@@ -203,19 +193,10 @@ class RingPresenter final : public Presenter {
     Status recreate(VkExtent2D extent) override {
         destroy();
         extent_ = extent;
-        const VulkanApi& vk = device_.vk();
         for (VkImage& image : images_) {
-            VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
-            info.imageType = VK_IMAGE_TYPE_2D;
-            info.format = kFormat;
-            info.extent = {extent.width, extent.height, 1};
-            info.mipLevels = 1;
-            info.arrayLayers = 1;
-            info.samples = VK_SAMPLE_COUNT_1_BIT;
-            info.tiling = VK_IMAGE_TILING_OPTIMAL;
-            info.usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
-            HEARTH_TRY(check_vulkan(vk.CreateImage(device_.handle(), &info, nullptr, &image),
-                                    "vkCreateImage"));
+            HEARTH_ASSIGN(image, create_image(device_, kFormat, extent, VK_SAMPLE_COUNT_1_BIT,
+                                              VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT |
+                                                  VK_IMAGE_USAGE_TRANSFER_SRC_BIT));
             HEARTH_ASSIGN(const VkDeviceMemory memory, device_.allocate(image));
             memories_.push_back(memory);
             HEARTH_ASSIGN(const VkImageView view, create_view(device_, image, kFormat));

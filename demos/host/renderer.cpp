@@ -5,6 +5,8 @@
 
 #include "renderer.hpp"
 
+#include "image.hpp"
+
 #include <glm/geometric.hpp>
 #include <imgui.h>
 
@@ -40,29 +42,6 @@ struct PushConstants {
     float x_axis_and_offset[4];
     float y_axis[4];
 };
-
-VkImageCreateInfo image_info(VkFormat format, VkExtent2D extent, VkSampleCountFlagBits samples,
-                             VkImageUsageFlags usage) {
-    VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
-    info.imageType = VK_IMAGE_TYPE_2D;
-    info.format = format;
-    info.extent = {extent.width, extent.height, 1};
-    info.mipLevels = 1;
-    info.arrayLayers = 1;
-    info.samples = samples;
-    info.tiling = VK_IMAGE_TILING_OPTIMAL;
-    info.usage = usage;
-    return info;
-}
-
-VkImageViewCreateInfo view_info(VkImage image, VkFormat format) {
-    VkImageViewCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
-    info.image = image;
-    info.viewType = VK_IMAGE_VIEW_TYPE_2D;
-    info.format = format;
-    info.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
-    return info;
-}
 
 Result<VkShaderModule> create_shader(standalone::Device& device, std::span<const uint32_t> words) {
     VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
@@ -163,15 +142,11 @@ Status Renderer::create_atlas(const Atlas& atlas) {
     const VulkanApi& vk = device_->vk();
     const VkDevice device = device_->handle();
     const VkExtent2D extent{atlas.width, atlas.height};
-    const VkImageCreateInfo image =
-        image_info(VK_FORMAT_R8_UNORM, extent, VK_SAMPLE_COUNT_1_BIT,
-                   VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT);
-    HEARTH_TRY(check_vulkan(vk.CreateImage(device, &image, nullptr, &atlas_image_),
-                            "vkCreateImage for the glyph atlas"));
+    HEARTH_ASSIGN(atlas_image_,
+                  create_image(*device_, VK_FORMAT_R8_UNORM, extent, VK_SAMPLE_COUNT_1_BIT,
+                               VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT));
     HEARTH_ASSIGN(atlas_memory_, device_->allocate(atlas_image_));
-    const VkImageViewCreateInfo view = view_info(atlas_image_, VK_FORMAT_R8_UNORM);
-    HEARTH_TRY(check_vulkan(vk.CreateImageView(device, &view, nullptr, &atlas_view_),
-                            "vkCreateImageView"));
+    HEARTH_ASSIGN(atlas_view_, create_view(*device_, atlas_image_, VK_FORMAT_R8_UNORM));
     VkSamplerCreateInfo sampler{VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO};
     sampler.magFilter = VK_FILTER_LINEAR;
     sampler.minFilter = VK_FILTER_LINEAR;
@@ -190,13 +165,13 @@ Status Renderer::create_atlas(const Atlas& atlas) {
         barrier.newLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
         barrier.srcQueueFamilyIndex = barrier.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
         barrier.image = atlas_image_;
-        barrier.subresourceRange = view.subresourceRange;
+        barrier.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
         vk.CmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
                               VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, nullptr, 0, nullptr, 1,
                               &barrier);
         VkBufferImageCopy copy{};
         copy.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
-        copy.imageExtent = image.extent;
+        copy.imageExtent = {extent.width, extent.height, 1};
         vk.CmdCopyBufferToImage(cmd, staging.handle(), atlas_image_,
                                 VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &copy);
         barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
@@ -398,15 +373,11 @@ Status Renderer::create_targets(RenderTargets& targets, VkExtent2D extent,
     targets.extent_ = extent;
     const VulkanApi& vk = device_->vk();
     const VkDevice device = device_->handle();
-    const VkImageCreateInfo image =
-        image_info(format_, extent, kSamples,
-                   VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT);
-    HEARTH_TRY(check_vulkan(vk.CreateImage(device, &image, nullptr, &targets.samples_),
-                            "vkCreateImage for the samples"));
+    HEARTH_ASSIGN(targets.samples_, create_image(*device_, format_, extent, kSamples,
+                                                 VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT |
+                                                     VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT));
     HEARTH_ASSIGN(targets.memory_, device_->allocate(targets.samples_));
-    const VkImageViewCreateInfo view = view_info(targets.samples_, format_);
-    HEARTH_TRY(check_vulkan(vk.CreateImageView(device, &view, nullptr, &targets.samples_view_),
-                            "vkCreateImageView"));
+    HEARTH_ASSIGN(targets.samples_view_, create_view(*device_, targets.samples_, format_));
     for (const VkImageView picture : views) {
         const VkImageView attachments[] = {targets.samples_view_, picture};
         VkFramebufferCreateInfo info{VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO};
@@ -634,16 +605,11 @@ Status Renderer::bake(Backdrop& backdrop, const StaticMesh& mesh, const View& vi
     backdrop.pool_ = descriptor_pool_;
     backdrop.extent_ = extent;
     const VulkanApi& vk = device_->vk();
-    const VkDevice device = device_->handle();
-    const VkImageCreateInfo image =
-        image_info(format_, extent, VK_SAMPLE_COUNT_1_BIT,
-                   VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_SAMPLED_BIT);
-    HEARTH_TRY(check_vulkan(vk.CreateImage(device, &image, nullptr, &backdrop.image_),
-                            "vkCreateImage for a backdrop"));
+    HEARTH_ASSIGN(backdrop.image_,
+                  create_image(*device_, format_, extent, VK_SAMPLE_COUNT_1_BIT,
+                               VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_SAMPLED_BIT));
     HEARTH_ASSIGN(backdrop.memory_, device_->allocate(backdrop.image_));
-    const VkImageViewCreateInfo image_view = view_info(backdrop.image_, format_);
-    HEARTH_TRY(check_vulkan(vk.CreateImageView(device, &image_view, nullptr, &backdrop.view_),
-                            "vkCreateImageView"));
+    HEARTH_ASSIGN(backdrop.view_, create_view(*device_, backdrop.image_, format_));
     HEARTH_ASSIGN(backdrop.set_, create_texture_set(backdrop.view_));
 
     RenderTargets targets;
@@ -660,7 +626,7 @@ Status Renderer::bake(Backdrop& backdrop, const StaticMesh& mesh, const View& vi
         barrier.newLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
         barrier.srcQueueFamilyIndex = barrier.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
         barrier.image = backdrop.image_;
-        barrier.subresourceRange = image_view.subresourceRange;
+        barrier.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
         vk.CmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
                               VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT, 0, 0, nullptr, 0, nullptr, 1,
                               &barrier);

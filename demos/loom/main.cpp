@@ -417,12 +417,7 @@ int run(int argc, char** argv) {
     GameOptions options;
     CLI::App app("Loom: a wall hanging that a network weaves while it is looked at");
     demo::add_options(app, static_cast<demo::Options&>(options));
-    app.add_option_function<std::string>(
-           "--learn", [&options](const std::string& learn) { options.learn = learn == "on"; },
-           "on, or off: nothing is learned")
-        ->check(CLI::IsMember({"on", "off"}));
-    app.add_option("--draw-every", options.draw_every, "Draw only every so many frames")
-        ->check(programs::whole_number(1));
+    demo::add_play_options(app, options);
     app.add_flag("--moves", options.moves, "Let the picture change from frame to frame");
     CLI11_PARSE(app, argc, argv);
     return demo::play(kInfo.name, [&] { return Game::create(options); });
