@@ -30,10 +30,10 @@ class Mpi : public ::testing::Test {
     }
     std::unique_ptr<standalone::ProgramRunner> make_runner(int64_t worlds) {
         const agents::AgentGraphs traces = divided_traces(worlds, true);
-        const auto caps = device_->device_caps();
+        const auto caps = device_->caps();
         const auto compiled =
             compile(std::span<Trace* const>(agents::simulation_entries(traces)),
-                    {.device_caps = *caps, .max_batch_size = static_cast<uint64_t>(worlds)});
+                    {.caps = *caps, .max_batch_size = static_cast<uint64_t>(worlds)});
         EXPECT_TRUE(compiled.ok()) << compiled.status().message();
         programs_.push_back({compiled->bytes.begin(), compiled->bytes.end()});
         auto runner = standalone::ProgramRunner::create(*device_, programs_.back());
@@ -65,7 +65,7 @@ TEST_F(Mpi, SumsOfAllRanksAreTheGradientOfAllSamples) {
     ASSERT_TRUE(own->run("compute_advantages", 1, {}).ok());
     const auto row = own->read_variable("learn.minibatches");
     const std::vector<std::byte> gathered = ranks->gather(row->bytes());
-    std::vector<float> batch_size(gathered.size() / sizeof(float));
+    std::vector<float> rows(gathered.size() / sizeof(float));
     std::memcpy(rows.data(), gathered.data(), gathered.size());
     const std::vector<float> all = pooled_minibatches(rows, static_cast<size_t>(ranks->size()));
     ASSERT_TRUE(own->write_variable("learn.minibatches", std::as_bytes(std::span(all))).ok());
@@ -100,7 +100,7 @@ class WithoutBroadcast : public GradientReducer {
 TEST_F(Mpi, WeightsThatWereNotBroadcastAreFound) {
     TrainConfig config;
     config.network = {8};
-    config.ppo.agents = 4;
+    config.ppo.n_agents = 4;
     config.ppo.n_steps = 4;
     config.ppo.n_minibatches = 1;
     WithoutBroadcast forgetful;
