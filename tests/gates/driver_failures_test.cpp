@@ -381,7 +381,9 @@ class OrderOfCalls {
 };
 
 /// Frames of a game that asks for anything at any time.
-void play_at_random(Host& host, const Learner& learner, uint64_t seed, int frames) {
+/// cuts: adds the recordings of each entry that did not finish it.
+void play_at_random(Host& host, const Learner& learner, uint64_t seed, int frames,
+                    std::map<std::string, uint64_t>& cuts) {
     std::mt19937_64 random(seed);
     const auto below = [&](int end) {
         return std::uniform_int_distribution<int>(0, end - 1)(random);
@@ -447,12 +449,9 @@ void play_at_random(Host& host, const Learner& learner, uint64_t seed, int frame
     }
     host.logs_calls = false;
     for (const char* const name : {"frame", "learn", "publish"}) EXPECT_GT(order.count(name), 5u);
-    EXPECT_GT(order.cuts("frame"), 5u);
-    if (learner.manifest.n_steps > 0) {
-        EXPECT_GT(order.cuts("learn"), 5u);
-        EXPECT_GT(order.cuts("compute_advantages"), 0u);
-    }
     EXPECT_GT(order.count("save_brain") + order.count("reset"), 5u);
+    for (const char* const name : {"frame", "learn", "compute_advantages"})
+        cuts[name] += order.cuts(name);
 }
 
 TEST_F(DriverFailuresTest, EntriesStayApartWhateverTheGameAsksFor) {
@@ -464,13 +463,20 @@ TEST_F(DriverFailuresTest, EntriesStayApartWhateverTheGameAsksFor) {
     learners.push_back(cloning_learner());
     learners.back().name = "cloning that publishes seldom";
     learners.back().manifest.sync_interval = 3;
-    for (const Learner& learner : learners)
+    for (const Learner& learner : learners) {
+        std::map<std::string, uint64_t> cuts;
         for (uint64_t seed = 1; seed <= 3; ++seed) {
             SCOPED_TRACE(std::string(learner.name) + ", seed " + std::to_string(seed));
             const auto host = make(learner);
             ASSERT_NE(host, nullptr);
-            play_at_random(*host, learner, seed, 2000);
+            play_at_random(*host, learner, seed, 2000, cuts);
         }
+        // How often depends on measured times: few at load, and under a sanitizer.
+        EXPECT_GT(cuts["frame"], 0u) << learner.name;
+        if (learner.manifest.n_steps == 0) continue;
+        EXPECT_GT(cuts["learn"], 0u) << learner.name;
+        EXPECT_GT(cuts["compute_advantages"], 0u) << learner.name;
+    }
 }
 
 // A record is finished or an error, and within its budget, whatever is cut.
