@@ -6,6 +6,7 @@
 
 #include "compiler/driver/compile.hpp"
 #include "compiler/interpreter/interpreter.hpp"
+#include "support/device_caps.hpp"
 #include "support/random_tensor.hpp"
 #include "support/vulkan_fixture.hpp"
 
@@ -65,7 +66,7 @@ TEST_P(AttentionKernel, WithTilesForAGpuEqualsTheReference) {
     if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
         options.binding_model = BindingModel::kDescriptor;
     options.caps.device_type = DeviceType::kOther;
-    options.caps.cooperative_matrix = CooperativeMatrixExt::kNone;
+    options.caps = without_matrix_cores(options.caps);
     const auto compiled = compile_graphs({graph}, options);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     size_t kernel_count = 0;

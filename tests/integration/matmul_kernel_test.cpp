@@ -9,6 +9,7 @@
 #include "compiler/driver/compile.hpp"
 #include "compiler/driver/tuning_data.hpp"
 #include "compiler/interpreter/interpreter.hpp"
+#include "support/device_caps.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/core/philox.hpp>
@@ -192,7 +193,7 @@ class MatmulKernel : public VulkanTest, public testing::WithParamInterface<Produ
 TEST_P(MatmulKernel, EqualsTheReferenceWithWhateverFollows) {
     CompileOptions as_on_gpu = options();
     as_on_gpu.caps.device_type = DeviceType::kOther;
-    as_on_gpu.caps.cooperative_matrix = CooperativeMatrixExt::kNone;
+    as_on_gpu.caps = without_matrix_cores(as_on_gpu.caps);
     // The marks are of tiles that fit in so much.
     as_on_gpu.caps.max_compute_shared_memory_size = 32768;
     const Product product = build(GetParam());

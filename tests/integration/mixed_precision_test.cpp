@@ -8,6 +8,7 @@
 #include "compiler/interpreter/interpreter.hpp"
 #include "compiler/interpreter/run_program.hpp"
 #include "compiler/passes/pass.hpp"
+#include "support/device_caps.hpp"
 #include "support/random_tensor.hpp"
 #include "support/vulkan_fixture.hpp"
 
@@ -128,8 +129,7 @@ TEST_F(MixedPrecision, IsWithinTheErrorOfF16AndTheSameEverywhere) {
     for (const bool has_storage : {true, false}) {
         SCOPED_TRACE(has_storage ? "16 bits" : "32 bits");
         CompileOptions settings = options();
-        settings.caps.storage_buffer_16bit_access =
-            settings.caps.storage_buffer_16bit_access && has_storage;
+        if (!has_storage) settings.caps = without_narrow_storage(settings.caps);
         const auto compiled = compile_graphs({graph}, settings);
         ASSERT_TRUE(compiled.ok()) << compiled.status().message();
         const auto runner =

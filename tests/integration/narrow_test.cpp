@@ -7,6 +7,7 @@
 #include "compiler/driver/compile.hpp"
 #include "compiler/interpreter/interpreter.hpp"
 #include "compiler/interpreter/run_program.hpp"
+#include "support/device_caps.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/ops.hpp>
@@ -46,11 +47,6 @@ class NarrowTest : public VulkanTest {
         return runner.ok() ? std::move(runner).value() : nullptr;
     }
 };
-
-DeviceCaps without_narrow_storage(DeviceCaps caps) {
-    caps.storage_buffer_16bit_access = caps.storage_buffer_8bit_access = false;
-    return caps;
-}
 
 /// Every f16, the middle between it and the next, and the f32s beside that middle.
 HostTensor rounding_cases() {

@@ -6,6 +6,7 @@
 
 #include "compiler/driver/compile.hpp"
 #include "compiler/interpreter/interpreter.hpp"
+#include "support/device_caps.hpp"
 #include "support/random_tensor.hpp"
 #include "support/vulkan_fixture.hpp"
 
@@ -74,7 +75,7 @@ class WindowKernel : public VulkanTest, public testing::WithParamInterface<Windo
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             compile_options.binding_model = BindingModel::kDescriptor;
         compile_options.caps.device_type = DeviceType::kOther;
-        compile_options.caps.cooperative_matrix = CooperativeMatrixExt::kNone;
+        compile_options.caps = without_matrix_cores(compile_options.caps);
         const auto compiled = compile_graphs({graph}, compile_options);
         ASSERT_TRUE(compiled.ok()) << compiled.status().message();
         size_t found_kernels = 0;
