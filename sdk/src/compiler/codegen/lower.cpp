@@ -43,11 +43,19 @@ struct OperandLayout {
 constexpr uint32_t kMaxPushedOperands = 14;  // 112 of 128 bytes
 constexpr int kMostCpuOperands = 64;         // streams that one loop had better not exceed
 
-/// Whether the value may lie in a buffer of the host's: an input or an output.
+/// Whether the value may lie in a buffer of the host's: an input, what an input is set to, or an
+/// output.
 bool may_be_external(const Graph& graph, ValueId v) {
-    if (graph.value(v).kind == ValueKind::kInput) return true;
-    return std::any_of(graph.outputs.begin(), graph.outputs.end(),
-                       [&](const GraphOutput& o) { return o.value == v; });
+    const auto is_input = [&](ValueId value) {
+        return graph.value(value).kind == ValueKind::kInput;
+    };
+    return is_input(v) ||
+           std::ranges::any_of(graph.updates,
+                               [&](const Assignment& update) {
+                                   return update.value == v && is_input(update.target);
+                               }) ||
+           std::ranges::any_of(graph.outputs,
+                               [&](const GraphOutput& output) { return output.value == v; });
 }
 
 OperandLayout layout_of(const Graph& graph, const KernelDraft& kernel, const DeviceCaps& caps) {
