@@ -181,40 +181,19 @@ struct BehaviorCloningBuilder {
 
 constexpr std::string_view kBcLosses[] = {"negative_log_likelihood", "mse"};
 constexpr auto kHyperparametersOwn = std::to_array<HyperparameterDef>({
-    member<&BehaviorCloning::n_agents>({.name = "n_agents",
-                                        .description = "maximum number of agents",
-                                        .range = kAgents,
-                                        .sb3 = "n_envs"}),
-    member<&BehaviorCloning::buffer_size>(
-        {.name = "buffer_size", .description = "samples of the replay buffer", .range = kAnyCount}),
-    member<&BehaviorCloning::batch_size>(
-        {.name = "batch_size", .description = "samples of a minibatch", .range = kAnyCount}),
-    member<&BehaviorCloning::learning_starts>(
-        {.name = "learning_starts",
-         .description = "samples before the first step of the optimizer",
-         .range = kAnyCount}),
-    member<&BehaviorCloning::learning_rate>({.name = "learning_rate",
-                                             .description = "of Adam",
-                                             .range = kFraction,
-                                             .sb3 = "learning_rate",
-                                             .ml_agents = "learning_rate"}),
+    n_agents_def<&BehaviorCloning::n_agents>(),
+    buffer_size_def<&BehaviorCloning::buffer_size>(),
+    batch_size_def<&BehaviorCloning::batch_size>(),
+    learning_starts_def<&BehaviorCloning::learning_starts>(),
+    learning_rate_def<&BehaviorCloning::learning_rate>(),
     member<&BehaviorCloning::loss>({.name = "loss",
                                     .description = "what is minimized",
                                     .range = {0, 1},
                                     .choices = kBcLosses}),
-    member<&BehaviorCloning::log_std_init>({.name = "log_std_init",
-                                            .description = "initial log std of continuous actions",
-                                            .range = kLogStd,
-                                            .sb3 = "policy_kwargs.log_std_init"}),
-    member<&BehaviorCloning::log_std_min>(
-        {.name = "log_std_min", .description = "lower bound of log std", .range = kLogStd}),
-    member<&BehaviorCloning::log_std_max>(
-        {.name = "log_std_max", .description = "upper bound of log std", .range = kLogStd}),
-    member<&BehaviorCloning::normalize_observations>(
-        {.name = "normalize_observations",
-         .description = "subtracts the mean and divides by the std",
-         .sb3 = "VecNormalize.norm_obs",
-         .ml_agents = "normalize"}),
+    log_std_init_def<&BehaviorCloning::log_std_init>(),
+    log_std_min_def<&BehaviorCloning::log_std_min>(),
+    log_std_max_def<&BehaviorCloning::log_std_max>(),
+    normalize_observations_def<&BehaviorCloning::normalize_observations>(),
     member<&BehaviorCloning::max_demonstrator_fraction>(
         {.name = "max_demonstrator_fraction",
          .description = "maximum weight of a single demonstrator in a minibatch",
@@ -252,21 +231,11 @@ constexpr auto kRegressionHyperparametersOwn = std::to_array<HyperparameterDef>(
         {.name = "input_size", .description = "numbers of an input", .range = kAnyCount}),
     member<&Regression::output_size>(
         {.name = "output_size", .description = "numbers of an output", .range = kAnyCount}),
-    member<&Regression::buffer_size>(
-        {.name = "buffer_size", .description = "samples of the replay buffer", .range = kAnyCount}),
-    member<&Regression::batch_size>(
-        {.name = "batch_size", .description = "samples of a minibatch", .range = kAnyCount}),
-    member<&Regression::learning_starts>(
-        {.name = "learning_starts",
-         .description = "samples before the first step of the optimizer",
-         .range = kAnyCount}),
-    member<&Regression::learning_rate>({.name = "learning_rate",
-                                        .description = "of Adam",
-                                        .range = kFraction,
-                                        .sb3 = "learning_rate",
-                                        .ml_agents = "learning_rate"}),
-    member<&Regression::huber_delta>(
-        {.name = "huber_delta", .description = "Huber delta; 0: squared error", .range = kLimit}),
+    buffer_size_def<&Regression::buffer_size>(),
+    batch_size_def<&Regression::batch_size>(),
+    learning_starts_def<&Regression::learning_starts>(),
+    learning_rate_def<&Regression::learning_rate>(),
+    huber_delta_def<&Regression::huber_delta>(),
     member<&Regression::target_limit>(
         {.name = "target_limit", .description = "clamps targets", .range = {0, 1e15}}),
 });

@@ -453,17 +453,8 @@ struct TamerBuilder {
 };
 
 constexpr auto kDqnHyperparametersOwn = std::to_array<HyperparameterDef>({
-    member<&Dqn::learning_rate>({.name = "learning_rate",
-                                 .description = "of Adam",
-                                 .range = kFraction,
-                                 .sb3 = "learning_rate",
-                                 .ml_agents = "learning_rate"}),
-    member<&Dqn::gamma>({.name = "gamma",
-                         .description = "discount of a decision",
-                         .range = kFraction,
-                         .symbol = "gamma",
-                         .sb3 = "gamma",
-                         .ml_agents = "reward_signals.extrinsic.gamma"}),
+    learning_rate_def<&Dqn::learning_rate>(),
+    gamma_def<&Dqn::gamma>(),
     member<&Dqn::return_steps>({.name = "return_steps",
                                 .description = "of n-step returns",
                                 .range = {1, 16},
@@ -488,8 +479,7 @@ constexpr auto kDqnHyperparametersOwn = std::to_array<HyperparameterDef>({
                        .description = "Polyak coefficient of these updates; 1: copy",
                        .range = kFraction,
                        .sb3 = "tau"}),
-    member<&Dqn::huber_delta>(
-        {.name = "huber_delta", .description = "Huber delta; 0: squared error", .range = kLimit}),
+    huber_delta_def<&Dqn::huber_delta>(),
 });
 static_assert(kDqnHyperparametersOwn.size() + 2 == member_count<Dqn>(), "a member has no record");
 constexpr auto kDqnHyperparameters =
@@ -520,32 +510,16 @@ AgentGraphs build_dqn(const AgentSpec& schema, const PolicyNetwork& network, con
 }
 
 constexpr auto kTamerHyperparametersOwn = std::to_array<HyperparameterDef>({
-    member<&Tamer::n_agents>({.name = "n_agents",
-                              .description = "maximum number of agents",
-                              .range = kAgents,
-                              .sb3 = "n_envs"}),
-    member<&Tamer::buffer_size>(
-        {.name = "buffer_size", .description = "samples of the replay buffer", .range = kAnyCount}),
-    member<&Tamer::batch_size>(
-        {.name = "batch_size", .description = "samples of a minibatch", .range = kAnyCount}),
-    member<&Tamer::learning_starts>(
-        {.name = "learning_starts",
-         .description = "samples before the first step of the optimizer",
-         .range = kAnyCount}),
+    n_agents_def<&Tamer::n_agents>(),
+    buffer_size_def<&Tamer::buffer_size>(),
+    batch_size_def<&Tamer::batch_size>(),
+    learning_starts_def<&Tamer::learning_starts>(),
     member<&Tamer::credit_window>(
         {.name = "credit_window",
          .description = "weights of praise for the last decisions, newest first",
          .range = {0, 100}}),
-    member<&Tamer::learning_rate>({.name = "learning_rate",
-                                   .description = "of Adam",
-                                   .range = kFraction,
-                                   .sb3 = "learning_rate",
-                                   .ml_agents = "learning_rate"}),
-    member<&Tamer::normalize_observations>(
-        {.name = "normalize_observations",
-         .description = "subtracts the mean and divides by the std",
-         .sb3 = "VecNormalize.norm_obs",
-         .ml_agents = "normalize"}),
+    learning_rate_def<&Tamer::learning_rate>(),
+    normalize_observations_def<&Tamer::normalize_observations>(),
 });
 static_assert(kTamerHyperparametersOwn.size() + 1 == member_count<Tamer>(),
               "a member has no record");
@@ -589,11 +563,7 @@ const LearnerDef& learner_def<Dqn>() {
         .algorithm = Algorithm::kDqn,
         .hyperparameters = kDqnHyperparameters,
         .entries = kDqnEntries,
-        .set_schedule =
-            [](const void* learner, AgentManifest& manifest) {
-                manifest.learning_starts =
-                    static_cast<uint32_t>(static_cast<const Dqn*>(learner)->replay.learning_starts);
-            },
+        .set_schedule = set_learning_starts<Dqn>,
     });
     return def;
 }

@@ -90,6 +90,89 @@ constexpr auto concat_defs(const std::array<HyperparameterDef, Sizes>&... parts)
     return all;
 }
 
+// --- Records of members that several learners have ---
+
+template <auto... Path>
+constexpr HyperparameterDef n_agents_def(std::string_view symbol = {}) {
+    return member<Path...>({.name = "n_agents",
+                            .description = "maximum number of agents",
+                            .range = kAgents,
+                            .symbol = symbol,
+                            .sb3 = "n_envs"});
+}
+template <auto... Path>
+constexpr HyperparameterDef learning_rate_def(std::string_view symbol = {}) {
+    return member<Path...>({.name = "learning_rate",
+                            .description = "of Adam",
+                            .range = kFraction,
+                            .symbol = symbol,
+                            .sb3 = "learning_rate",
+                            .ml_agents = "learning_rate"});
+}
+template <auto... Path>
+constexpr HyperparameterDef gamma_def() {
+    return member<Path...>({.name = "gamma",
+                            .description = "discount of a decision",
+                            .range = kFraction,
+                            .symbol = "gamma",
+                            .sb3 = "gamma",
+                            .ml_agents = "reward_signals.extrinsic.gamma"});
+}
+template <auto... Path>
+constexpr HyperparameterDef log_std_init_def() {
+    return member<Path...>({.name = "log_std_init",
+                            .description = "initial log std of continuous actions",
+                            .range = kLogStd,
+                            .sb3 = "policy_kwargs.log_std_init"});
+}
+template <auto... Path>
+constexpr HyperparameterDef log_std_min_def() {
+    return member<Path...>(
+        {.name = "log_std_min", .description = "lower bound of log std", .range = kLogStd});
+}
+template <auto... Path>
+constexpr HyperparameterDef log_std_max_def() {
+    return member<Path...>(
+        {.name = "log_std_max", .description = "upper bound of log std", .range = kLogStd});
+}
+template <auto... Path>
+constexpr HyperparameterDef normalize_observations_def() {
+    return member<Path...>({.name = "normalize_observations",
+                            .description = "subtracts the mean and divides by the std",
+                            .sb3 = "VecNormalize.norm_obs",
+                            .ml_agents = "normalize"});
+}
+template <auto... Path>
+constexpr HyperparameterDef huber_delta_def() {
+    return member<Path...>(
+        {.name = "huber_delta", .description = "Huber delta; 0: squared error", .range = kLimit});
+}
+
+// Of a replay buffer without a pace; those of ReplayOptions have names elsewhere.
+template <auto Member>
+constexpr HyperparameterDef buffer_size_def() {
+    return member<Member>(
+        {.name = "buffer_size", .description = "samples of the replay buffer", .range = kAnyCount});
+}
+template <auto Member>
+constexpr HyperparameterDef batch_size_def() {
+    return member<Member>(
+        {.name = "batch_size", .description = "samples of a minibatch", .range = kAnyCount});
+}
+template <auto Member>
+constexpr HyperparameterDef learning_starts_def() {
+    return member<Member>({.name = "learning_starts",
+                           .description = "samples before the first step of the optimizer",
+                           .range = kAnyCount});
+}
+
+/// LearnerDef::set_schedule of a learner with ReplayOptions.
+template <class Learner>
+void set_learning_starts(const void* learner, AgentManifest& manifest) {
+    manifest.learning_starts =
+        static_cast<uint32_t>(static_cast<const Learner*>(learner)->replay.learning_starts);
+}
+
 /// Records of SafetyLimits, the member `Limits` of a learner.
 template <auto Limits>
 constexpr auto limit_defs() {
@@ -131,10 +214,7 @@ constexpr auto limit_defs() {
 template <auto Replay>
 constexpr auto replay_defs() {
     const auto defs = std::to_array<HyperparameterDef>({
-        member<Replay, &ReplayOptions::n_agents>({.name = "n_agents",
-                                                  .description = "maximum number of agents",
-                                                  .range = kAgents,
-                                                  .sb3 = "n_envs"}),
+        n_agents_def<Replay, &ReplayOptions::n_agents>(),
         member<Replay, &ReplayOptions::buffer_size>({.name = "buffer_size",
                                                      .description = "samples of the replay buffer",
                                                      .range = kAnyCount,
@@ -170,11 +250,7 @@ constexpr auto replay_defs() {
                                                       .range = kLimit,
                                                       .ml_agents = "reward_signals.extrinsic."
                                                                    "strength"}),
-        member<Replay, &ReplayOptions::normalize_observations>(
-            {.name = "normalize_observations",
-             .description = "subtracts the mean and divides by the std",
-             .sb3 = "VecNormalize.norm_obs",
-             .ml_agents = "normalize"}),
+        normalize_observations_def<Replay, &ReplayOptions::normalize_observations>(),
     });
     static_assert(defs.size() == member_count<ReplayOptions>(), "a member has no record");
     return defs;

@@ -184,18 +184,8 @@ struct SacBuilder {
 };
 
 constexpr auto kHyperparametersOwn = std::to_array<HyperparameterDef>({
-    member<&Sac::learning_rate>({.name = "learning_rate",
-                                 .description = "of Adam",
-                                 .range = kFraction,
-                                 .symbol = "lambda",
-                                 .sb3 = "learning_rate",
-                                 .ml_agents = "learning_rate"}),
-    member<&Sac::gamma>({.name = "gamma",
-                         .description = "discount of a decision",
-                         .range = kFraction,
-                         .symbol = "gamma",
-                         .sb3 = "gamma",
-                         .ml_agents = "reward_signals.extrinsic.gamma"}),
+    learning_rate_def<&Sac::learning_rate>("lambda"),
+    gamma_def<&Sac::gamma>(),
     member<&Sac::tau>({.name = "tau",
                        .description = "Polyak coefficient of the target critics",
                        .range = kFraction,
@@ -215,10 +205,8 @@ constexpr auto kHyperparametersOwn = std::to_array<HyperparameterDef>({
          .symbol = "H",
          .sb3 = "target_entropy",
          .nan_is_automatic = true}),
-    member<&Sac::log_std_min>(
-        {.name = "log_std_min", .description = "lower bound of log std", .range = kLogStd}),
-    member<&Sac::log_std_max>(
-        {.name = "log_std_max", .description = "upper bound of log std", .range = kLogStd}),
+    log_std_min_def<&Sac::log_std_min>(),
+    log_std_max_def<&Sac::log_std_max>(),
 });
 static_assert(kHyperparametersOwn.size() + 2 == member_count<Sac>(), "a member has no record");
 constexpr auto kHyperparameters =
@@ -261,11 +249,7 @@ const LearnerDef& learner_def<Sac>() {
         .algorithm = Algorithm::kSac,
         .hyperparameters = kHyperparameters,
         .entries = kEntries,
-        .set_schedule =
-            [](const void* learner, AgentManifest& manifest) {
-                manifest.learning_starts =
-                    static_cast<uint32_t>(static_cast<const Sac*>(learner)->replay.learning_starts);
-            },
+        .set_schedule = set_learning_starts<Sac>,
     });
     return def;
 }
