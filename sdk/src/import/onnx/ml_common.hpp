@@ -35,6 +35,8 @@ Tensor ml_constant(OnnxCall& call, const std::vector<double>& values, const Shap
 Tensor ml_constant(OnnxCall& call, const std::vector<int64_t>& values, const Shape& shape,
                    DType dtype);
 
+Tensor ml_in_f32(const Tensor& x);
+
 std::vector<Tensor> import_tree_classifier(OnnxCall& call);
 std::vector<Tensor> import_tree_regressor(OnnxCall& call);
 std::vector<Tensor> import_tree_ensemble(OnnxCall& call);

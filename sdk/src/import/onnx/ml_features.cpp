@@ -139,13 +139,8 @@ std::optional<Tensor> per_feature(OnnxCall& call, const Tensor& x, std::string_v
     return ml_constant(call, values, length_of(values.size()), x.dtype());
 }
 
-Tensor in_f32(OnnxCall& call) {
-    const Tensor x = call.in(0);
-    return x.dtype() == DType::kF32 ? x : cast(x, DType::kF32);
-}
-
 Tensors import_scaler(OnnxCall& call) {
-    Tensor x = in_f32(call);
+    Tensor x = ml_in_f32(call.in(0));
     if (call.has_failed()) return {};
     if (x.rank() == 0) return call.invalid("has no features");
     if (const auto offset = per_feature(call, x, "offset")) x = x - *offset;
@@ -154,7 +149,7 @@ Tensors import_scaler(OnnxCall& call) {
 }
 
 Tensors import_normalizer(OnnxCall& call) {
-    const Tensor x = in_f32(call);
+    const Tensor x = ml_in_f32(call.in(0));
     const std::string norm = call.text("norm", "MAX");
     if (call.has_failed()) return {};
     if (x.rank() == 0) return call.invalid("has no features");

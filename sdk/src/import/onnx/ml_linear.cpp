@@ -34,11 +34,11 @@ Tensor with_offsets(OnnxCall& call, const Tensor& scores, const std::vector<doub
     return scores + ml_constant(call, offsets, {static_cast<int64_t>(offsets.size())});
 }
 
-Tensor in_f32(const Tensor& x) {
+}  // namespace
+
+Tensor ml_in_f32(const Tensor& x) {
     return x.dtype() == DType::kF32 ? x : cast(x, DType::kF32);
 }
-
-}  // namespace
 
 Tensors import_linear_regressor(OnnxCall& call) {
     const Tensor x = ml_features(call);
@@ -50,7 +50,7 @@ Tensors import_linear_regressor(OnnxCall& call) {
         return call.invalid(std::to_string(intercepts.size()) + " intercepts for " +
                             std::to_string(targets) + " targets");
     const Tensor y =
-        with_offsets(call, product(call, in_f32(x), coefficients, targets), intercepts);
+        with_offsets(call, product(call, ml_in_f32(x), coefficients, targets), intercepts);
     if (call.has_failed()) return {};
     return {ml_transformed(call, y)};
 }
@@ -63,7 +63,7 @@ Tensors import_linear_classifier(OnnxCall& call) {
     if (call.has_failed()) return {};
     const auto outputs = static_cast<int64_t>(intercepts.size());
     const Tensor scores =
-        with_offsets(call, product(call, in_f32(x), coefficients, outputs), intercepts);
+        with_offsets(call, product(call, ml_in_f32(x), coefficients, outputs), intercepts);
     if (call.has_failed()) return {};
     if (outputs > 1)
         return {ml_labels_at(call, labels, argmax(scores, 1)), ml_transformed(call, scores)};
@@ -119,13 +119,13 @@ Tensors import_svm_regressor(OnnxCall& call) {
         if (static_cast<int64_t>(coefficients.size()) < supports)
             return call.invalid(std::to_string(coefficients.size()) + " coefficients for " +
                                 std::to_string(supports) + " support vectors");
-        const Tensor values = kernel_of(call, in_f32(x), vectors, supports);
+        const Tensor values = kernel_of(call, ml_in_f32(x), vectors, supports);
         if (call.has_failed()) return {};
         y = linear(values,
                    ml_constant(call, {coefficients.begin(), coefficients.begin() + supports},
                                {1, supports}));
     } else {
-        y = product(call, in_f32(x), coefficients, 1);
+        y = product(call, ml_in_f32(x), coefficients, 1);
     }
     if (call.has_failed()) return {};
     y = y + rho[0];
@@ -247,7 +247,7 @@ Tensor probabilities(OnnxCall& call, const Tensor& decisions, int64_t classes,
 }  // namespace
 
 Tensors import_svm_classifier(OnnxCall& call) {
-    const Tensor x = in_f32(ml_features(call));
+    const Tensor x = ml_in_f32(ml_features(call));
     const std::vector<double> coefficients = call.reals("coefficients"), rho = call.reals("rho"),
                               vectors = call.reals("support_vectors"), a = call.reals("prob_a"),
                               b = call.reals("prob_b");

@@ -25,15 +25,9 @@ bool is_fixed(const std::optional<Extents>& e) {
     return e && !e->has_rows();
 }
 
-int64_t integer_attr(const OnnxNode& node, std::string_view name, int64_t fallback) {
-    const AttrValue* value = node.attrs.find(name);
-    const int64_t* n = value != nullptr ? std::get_if<int64_t>(value) : nullptr;
-    return n != nullptr ? *n : fallback;
-}
-
 std::optional<Extents> gather(const OnnxNode& node, Operands in) {
     if (in.size() != 2 || !in[0] || in[0]->is_scalar || !is_fixed(in[1])) return {};
-    if (integer_attr(node, "axis", 0) != 0) return {};
+    if (node.integer("axis", 0) != 0) return {};
     const auto size = static_cast<int64_t>(in[0]->dims.size());
     Extents out{{}, in[1]->is_scalar};
     for (Dim index : in[1]->dims) {
@@ -159,11 +153,11 @@ std::optional<Extents> evaluate_extents(const OnnxNode& node, Operands in) {
     if (op == "Concat") return concat(in);
     if (op == "Slice") return slice(node, in);
     if (op == "Mul" || op == "Div" || op == "Add" || op == "Sub") return elementwise(op, in);
-    if (op == "ReduceProd" && integer_attr(node, "keepdims", 1) == 0) return product(in);
+    if (op == "ReduceProd" && node.integer("keepdims", 1) == 0) return product(in);
     if (in.empty() || !in[0]) return {};
     if (op == "Identity") return in[0];
     if (op == "Cast") {
-        const std::optional<DType> to = dtype_from_onnx(integer_attr(node, "to", 0));
+        const std::optional<DType> to = dtype_from_onnx(node.integer("to", 0));
         if (to && is_integer(*to)) return in[0];
     }
     if (op == "Unsqueeze" && in[0]->is_scalar) return Extents{in[0]->dims, false};

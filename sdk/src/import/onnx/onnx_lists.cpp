@@ -16,12 +16,6 @@ namespace {
 
 constexpr int64_t kMostItems = 1 << 16;
 
-int64_t integer_attr(const OnnxNode& node, std::string_view name, int64_t fallback) {
-    const AttrValue* value = node.attrs.find(name);
-    const int64_t* n = value != nullptr ? std::get_if<int64_t>(value) : nullptr;
-    return n != nullptr ? *n : fallback;
-}
-
 OnnxKnown sequence_of(std::vector<OnnxKnown> items) {
     OnnxKnown known;
     known.sequence = std::make_shared<const std::vector<OnnxKnown>>(std::move(items));
@@ -135,7 +129,7 @@ Result<std::optional<size_t>> OnnxImporter::position_in(const Knowns& items, con
 Result<OnnxKnown> OnnxImporter::split_to_sequence(const OnnxNode& node, const Knowns& inputs) {
     if (inputs.empty() || !inputs[0].tensor.ok()) return invalid_argument("needs a tensor");
     const Tensor& x = inputs[0].tensor;
-    HEARTH_ASSIGN(const int axis, normalize_axis(integer_attr(node, "axis", 0), x.rank()));
+    HEARTH_ASSIGN(const int axis, normalize_axis(node.integer("axis", 0), x.rank()));
     const Dim whole = x.dim(axis);
     if (whole.is_batch)
         return unsupported("splits along the batch axis; import with a fixed batch");
@@ -155,7 +149,7 @@ Result<OnnxKnown> OnnxImporter::split_to_sequence(const OnnxNode& node, const Kn
             extents.push_back(std::min(each, whole.count - i));
     }
     HEARTH_TRY(budget_.spend(Budget::Of::kVisits, 1 + extents.size()));
-    const bool drops_axis = !is_given && integer_attr(node, "keepdims", 1) == 0;
+    const bool drops_axis = !is_given && node.integer("keepdims", 1) == 0;
     Knowns parts;
     for (const Tensor& part :
          extents.size() == 1 ? std::vector<Tensor>{x} : split(x, extents, axis))
@@ -171,9 +165,9 @@ Result<OnnxKnown> OnnxImporter::concat_from_sequence(const OnnxNode& node, const
         parts.push_back(item.tensor);
     }
     if (parts.empty()) return invalid_argument("joins an empty sequence");
-    const int64_t axis = integer_attr(node, "axis", 0);
+    const int64_t axis = node.integer("axis", 0);
     const Tensor whole =
-        integer_attr(node, "new_axis", 0) != 0 ? stack(parts, axis) : concat(parts, axis);
+        node.integer("new_axis", 0) != 0 ? stack(parts, axis) : concat(parts, axis);
     HEARTH_TRY(trace_.status());
     return Known{whole};
 }

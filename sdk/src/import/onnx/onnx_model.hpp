@@ -67,6 +67,8 @@ struct OnnxNode {
     std::vector<std::string> odd_attrs;  ///< names of attributes of unsupported kinds
     bool is_resolved = false;            ///< created by resolved() for one call
 
+    /// Value of an integer attribute, or `fallback` if it is absent or of another type.
+    int64_t integer(std::string_view attribute, int64_t fallback) const;
     /// "Gemm 'fc1'", or with the name of its first output if it has none.
     std::string label() const;
     /// Key of import rules: "Gemm", or "com.microsoft.QGemm".

@@ -704,6 +704,12 @@ Status parse(std::span<const std::byte> bytes, std::string_view what, Proto& pro
 
 }  // namespace
 
+int64_t OnnxNode::integer(std::string_view attribute, int64_t fallback) const {
+    const AttrValue* value = attrs.find(attribute);
+    const int64_t* n = value != nullptr ? std::get_if<int64_t>(value) : nullptr;
+    return n != nullptr ? *n : fallback;
+}
+
 std::string OnnxNode::label() const {
     std::string text = shown(rule_name());
     if (!name.empty()) return text + " " + quoted(name);
