@@ -18,6 +18,6 @@ from ._device import Device, default_device, devices
 from ._library import HearthError
 from ._model import Model, Tensor
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["Agents", "Device", "HearthError", "Model", "Tensor", "cook_agents", "cook_onnx", "cook_package",
            "default_device", "devices", "export_onnx"]

@@ -16,7 +16,7 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char, c_char_p, c_do
 from pathlib import Path
 from typing import Any
 
-VERSION = (0 << 22) | (1 << 12)  # HEARTH_VERSION of the headers that these bindings match
+VERSION = (0 << 22) | (2 << 12)  # HEARTH_VERSION of the headers that these bindings match
 
 _CONTROL_CHARACTERS = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 

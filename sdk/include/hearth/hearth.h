@@ -37,7 +37,7 @@
 #include <stdint.h>
 
 #define HEARTH_VERSION_MAJOR 0
-#define HEARTH_VERSION_MINOR 1
+#define HEARTH_VERSION_MINOR 2
 #define HEARTH_VERSION_PATCH 0
 #define HEARTH_MAKE_VERSION(major, minor, patch) \
     (((UINT32_C(0) + (major)) << 22) | ((UINT32_C(0) + (minor)) << 12) | (UINT32_C(0) + (patch)))

@@ -6,7 +6,7 @@
 package("hearth")
     set_description("Neural networks inside games: inference and learning on the game's own Vulkan device")
     set_license("MIT OR Apache-2.0")
-    set_version("0.1.0")
+    set_version("0.2.0")
     set_sourcedir(path.join(os.scriptdir(), "..", "..", ".."))
 
     add_configs("compiler", {description = "Tracing, gradients, learners and code generation.", default = false, type = "boolean"})
