@@ -133,6 +133,16 @@ Json with_current_names(const Json& ppo) {
     return current;
 }
 
+/// Refuses tunable hyperparameters that training never changes: they would be fixed in silence.
+Status validate_fixed(const Json& ppo) {
+    for (const char* name : {"ent_coef", "reference_kl_coef", "bc_coef"})
+        if (const auto given = ppo.find(name); given != ppo.end() && given->is_object())
+            return invalid_argument(std::string("ppo.") + name + ": expected a number, found " +
+                                    given->dump() +
+                                    "; training tunes learning_rate and clip_range alone");
+    return {};
+}
+
 }  // namespace
 
 std::string TrainConfig::text() const {
@@ -166,7 +176,9 @@ Result<TrainConfig> parse_config(std::string_view text) {
     root.read("varies_rules", config.varies_rules);
     if (const Json* given = root.find("ppo")) {
         agents::AnyLearner learner(config.ppo);
-        HEARTH_TRY(programs::read_learner(with_current_names(*given), "ppo", learner));
+        const Json ppo = with_current_names(*given);
+        HEARTH_TRY(programs::read_learner(ppo, "ppo", learner));
+        HEARTH_TRY(validate_fixed(ppo));
         config.ppo = *learner.as<agents::Ppo>();
     }
     using agents::Hyperparameter;

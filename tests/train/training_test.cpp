@@ -49,6 +49,8 @@ TEST(TrainConfig, WhatIsWrongIsNamed) {
     says(R"({"steps": "many"})", "steps: expected a whole number from 1");
     says(R"({"steps": -5})", "found -5");
     says(R"({"steps": 1.5})", "found 1.5");
+    says(R"({"ppo": {"ent_coef": {"tunable": 0.01}}})",
+         "ppo.ent_coef: expected a number, found {\"tunable\":0.01}; training tunes learning_rate");
     says(R"({"ppo": {"gamma": 1.5}})", "ppo.gamma: expected a number from 0.0 to 1.0, found 1.5");
     says(R"({"ppo": {"learning_rate": -1}})", "ppo.learning_rate: expected a number from 0.0 to 1");
     says(R"({"ppo": {"clip_reward": 1e300}})", "ppo.clip_reward: expected a number from 0.0 to 1");
