@@ -63,8 +63,11 @@ def included(build, objects):
     for line in run("ninja", "-C", build, "-t", "deps").splitlines():
         if line and not line.startswith(" "):
             is_wanted = line.split(": #deps")[0] in objects
-        elif is_wanted and line.strip().startswith("/usr/"):
-            files.add(line.strip())
+        elif is_wanted:
+            # ccache with a base_dir names them relative to the build folder.
+            path = os.path.normpath(os.path.join(build, line.strip()))
+            if path.startswith("/usr/"):
+                files.add(path)
     return files
 
 
