@@ -3,12 +3,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Turns a clean checkout into the commit of a release: release.py VERSION [REPOSITORY].
 
-Writes the version where it stands (hearth.h, the vcpkg port, the xmake package, the Python package), closes the changelog's "Unreleased", and
-commits.  `./dev release` then tests, makes the artefacts and sets the tag.  Refuses, changing nothing: a tree that is not
+Writes the version in all places(), closes the changelog's "Unreleased", and commits.  `./dev release` then tests, makes the artefacts and sets the tag.  Refuses, changing nothing: a tree that is not
 clean, a version that is not newer or has a tag, a changelog with nothing new."""
 
 import datetime
-import json
 import re
 import subprocess
 import sys
@@ -25,6 +23,26 @@ def fail(text):
 
 def numbers(version):
     return tuple(int(part) for part in version.split("."))
+
+
+def places(version):
+    """Where the version stands: file, pattern of the one match, replacement."""
+    major, minor, patch = version.split(".")
+    for part, value in (("MAJOR", major), ("MINOR", minor), ("PATCH", patch)):
+        yield "sdk/include/hearth/hearth.h", rf"^(#define HEARTH_VERSION_{part}) \d+$", rf"\g<1> {value}"
+    yield "sdk/packaging/vcpkg/hearth/vcpkg.json", r'^(  "version": )"[^"]*"', rf'\g<1>"{version}"'
+    yield "sdk/packaging/xmake/xmake.lua", r'set_version\("[^"]*"\)', f'set_version("{version}")'
+    python = "engine_bridge/python/"
+    yield python + "pyproject.toml", r'^version = "[^"]*"$', f'version = "{version}"'
+    yield python + "hearth/__init__.py", r'^__version__ = "[^"]*"$', f'__version__ = "{version}"'
+    # The package checks the library against the version that its structs were written for.
+    yield (python + "hearth/_library.py", r"^VERSION = \(\d+ << 22\) \| \(\d+ << 12\)(?: \| \d+)?",
+           f"VERSION = ({major} << 22) | ({minor} << 12)" + (f" | {patch}" if patch != "0" else ""))
+    for page in ("docs/how-to/consuming.md", "docs/reference/abi.md"):
+        yield page, r"`libhearth_runtime\.so\.\d+\.\d+`", f"`libhearth_runtime.so.{major}.{minor}`"
+    for consumer in ("docs/how-to/consuming.md", "tests/consumer/c_game/CMakeLists.txt",
+                     "tests/consumer/whole_game/CMakeLists.txt"):
+        yield consumer, r"find_package\(([hH]earth) \d+\.\d+ ", rf"find_package(\g<1> {major}.{minor} "
 
 
 def main():
@@ -50,31 +68,15 @@ def main():
     if not unreleased or not re.search(r"^- ", unreleased.group(1), re.M):
         fail("CHANGELOG.md has nothing under [Unreleased]")
 
-    for part, value in zip(("MAJOR", "MINOR", "PATCH"), version.split(".")):
-        text = re.sub(rf"^(#define HEARTH_VERSION_{part}) \d+$", rf"\g<1> {value}", text, flags=re.M)
-    header.write_text(text, encoding="utf-8")
+    for name, pattern, replacement in places(version):
+        path = repository / name
+        changed, count = re.subn(pattern, replacement, path.read_text(encoding="utf-8"), flags=re.M)
+        if count != 1:
+            fail(f"{path} has {count} matches of {pattern}, expected one")
+        path.write_text(changed, encoding="utf-8")
     today = datetime.date.today().isoformat()
     changelog.write_text(log.replace("## [Unreleased]\n", f"## [Unreleased]\n\n## [{version}] - {today}\n", 1),
                          encoding="utf-8")
-    manifest = repository / "sdk/packaging/vcpkg/hearth/vcpkg.json"
-    port = json.loads(manifest.read_text(encoding="utf-8"))
-    port["version"] = version
-    manifest.write_text(json.dumps(port, indent=2) + "\n", encoding="utf-8")
-    package = repository / "sdk/packaging/xmake/xmake.lua"
-    package.write_text(re.sub(r'set_version\("[^"]*"\)', f'set_version("{version}")', package.read_text(encoding="utf-8")),
-                       encoding="utf-8")
-    # The Python package checks the library against the version that its structs were written for.
-    major, minor, patch = version.split(".")
-    for name, pattern, now_there in (
-            ("pyproject.toml", r'^version = "[^"]*"$', f'version = "{version}"'),
-            ("hearth/__init__.py", r'^__version__ = "[^"]*"$', f'__version__ = "{version}"'),
-            ("hearth/_library.py", r"^VERSION = \(\d+ << 22\) \| \(\d+ << 12\)(?: \| \d+)?",
-             f"VERSION = ({major} << 22) | ({minor} << 12)" + (f" | {patch}" if patch != "0" else ""))):
-        path = repository / "engine_bridge/python" / name
-        changed, count = re.subn(pattern, now_there, path.read_text(encoding="utf-8"), flags=re.M)
-        if count != 1:
-            fail(f"{path} has {count} lines like {pattern}, expected one")
-        path.write_text(changed, encoding="utf-8")
     git(repository, "add", "--update")
     if git(repository, "status", "--porcelain"):
         git(repository, "commit", "-q", "-m", f"release: Cut version {version}")

@@ -83,7 +83,10 @@ static void names_are_told(void) {
     EXPECT(strcmp(hearth_feature_name(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS),
                   "bufferDeviceAddress") == 0);
     EXPECT(strcmp(hearth_feature_name(3), "") == 0);
-    EXPECT(strstr(hearth_build_info(), "hearth 0.1.0 ") == hearth_build_info());
+    char version[64];
+    snprintf(version, sizeof version, "hearth %d.%d.%d ", HEARTH_VERSION_MAJOR,
+             HEARTH_VERSION_MINOR, HEARTH_VERSION_PATCH);
+    EXPECT(strstr(hearth_build_info(), version) == hearth_build_info());
     EXPECT(strstr(hearth_build_info(), "g++ ") != NULL ||
            strstr(hearth_build_info(), "lang ") != NULL);
     EXPECT(strstr(hearth_build_info(), " release") != NULL ||

@@ -14,7 +14,9 @@ from pathlib import Path
 PORT = "sdk/packaging/vcpkg/hearth"
 PYTHON = "engine_bridge/python"
 VERSIONED = ["sdk/include/hearth/hearth.h", "CHANGELOG.md", f"{PORT}/vcpkg.json", "sdk/packaging/xmake/xmake.lua",
-             f"{PYTHON}/pyproject.toml", f"{PYTHON}/hearth/__init__.py", f"{PYTHON}/hearth/_library.py"]
+             f"{PYTHON}/pyproject.toml", f"{PYTHON}/hearth/__init__.py", f"{PYTHON}/hearth/_library.py",
+             "docs/how-to/consuming.md", "docs/reference/abi.md", "tests/consumer/c_game/CMakeLists.txt",
+             "tests/consumer/whole_game/CMakeLists.txt"]
 # What vcpkg gives a port, as far as this one uses it.
 STAND_INS = r"""
 function(vcpkg_check_features)
@@ -89,9 +91,19 @@ def expect_python_version(repository, version):
     expect(eval(packed) == numbers[0] << 22 | numbers[1] << 12 | numbers[2], f"_library.py has the version {packed}")
 
 
+def expect_compatible_version(repository, version):
+    """The version that consumers ask for, and that of the shared library's name."""
+    minor = version.rpartition(".")[0]
+    for name in VERSIONED[7:]:
+        text = (repository / name).read_text(encoding="utf-8")
+        named = re.findall(r"find_package\([hH]earth (\d+\.\d+) |libhearth_runtime\.so\.(\d+\.\d+)", text)
+        expect(named and {a or b for a, b in named} == {minor}, f"{name} names {named}, expected {minor}")
+
+
 def versions(repository, _):
     """One version, in all places."""
     version = version_of(repository)
+    expect_compatible_version(repository, version)
     expect(json.loads((repository / VERSIONED[2]).read_text())["version"] == version, "vcpkg.json has another version")
     expect(f'set_version("{version}")' in (repository / VERSIONED[3]).read_text(), "xmake.lua has another version")
     expect_python_version(repository, version)
@@ -142,6 +154,7 @@ def release(repository, folder):
     expect(json.loads((folder / VERSIONED[2]).read_text())["version"] == "7.8.9", "vcpkg.json was not changed")
     expect('set_version("7.8.9")' in (folder / VERSIONED[3]).read_text(), "xmake.lua was not changed")
     expect_python_version(folder, "7.8.9")
+    expect_compatible_version(folder, "7.8.9")
     expect(re.search(r"^## \[Unreleased\]\n\n## \[7\.8\.9\] - \d{4}-\d\d-\d\d$", (folder / "CHANGELOG.md").read_text(), re.M),
            "the changelog has no such version")
     expect(run("git", "log", "-1", "--format=%s", cwd=folder).strip() == "release: Cut version 7.8.9", "not committed")
