@@ -7,10 +7,12 @@
     model = hearth.Model(package)
     model.run(observation=numpy.zeros((10, 8), "float32"))
 
-`Model` runs and trains packages, `Agents` learn while they act, `hearth.env` makes Gymnasium environments of
-games, `hearth.gates` evaluates brains, and `hearth.checkpoints` imports and exports policies of Stable-Baselines3 and
-CleanRL.
+`Model` runs and trains packages, `Agents` learn while they act, `learn`, `PPO`, `DQN` and `SAC` train in environments
+of Gymnasium and PettingZoo, `hearth.env` makes Gymnasium environments of games, `hearth.gates` evaluates brains, and
+`hearth.checkpoints` imports and exports policies of Stable-Baselines3 and CleanRL.
 """
+
+from typing import Any
 
 from ._agents import Agents
 from ._cook import cook_agents, cook_onnx, cook_package, export_onnx
@@ -21,3 +23,19 @@ from ._model import Model, Tensor
 __version__ = "0.2.0"
 __all__ = ["Agents", "Device", "HearthError", "Model", "Tensor", "cook_agents", "cook_onnx", "cook_package",
            "default_device", "devices", "export_onnx"]
+
+# These need gymnasium, which importing hearth does not.
+_ALGORITHMS = ("DQN", "PPO", "SAC", "evaluate_policy", "learn")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ALGORITHMS:
+        raise AttributeError(f"module 'hearth' has no attribute '{name}'")
+    try:
+        from . import _algorithms
+    except ImportError as missing:
+        if missing.name != "gymnasium":
+            raise
+        raise HearthError(f"hearth.{name} trains in environments of gymnasium, which is not installed: "
+                          "pip install 'gymnasium>=1.0'") from None
+    return getattr(_algorithms, name)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,14 @@ from . import _library as c
 from ._device import Device
 from ._library import check, error, lib
 from ._model import Array, LoadedPackage, Package, _aligned, read_bytes
+
+
+_UPDATE = 1  # HEARTH_AGENTS_UPDATE
+_INITIAL_WEIGHTS = 0xFFFFFFFF  # HEARTH_AGENTS_INITIAL_WEIGHTS
+
+
+def _pointer(row: Array) -> Any:
+    return row.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
 
 
 class Agents(LoadedPackage):
@@ -28,47 +37,83 @@ class Agents(LoadedPackage):
             actions = agents.decide(observations, rewards=rewards, terminated=terminated)
 
     Each `decide` is one frame of a game and waits for the device.  One thread at a time, together with its device.
+
+    Arrays have a row for each of the `count` agents.  Those that `remove`, or `present` of `decide`, has taken out
+    do not act until they are back; their rows are ignored, and their actions are 0.
     """
 
     def __init__(self, package: Package, count: int, device: Device | None = None, *,
-                 device_target: str | None = None, trust: bool = False, saved_games: bool = False) -> None:
-        """saved_games: `save_game` works, for which memory for a copy of all variables is allocated."""
+                 device_target: str | None = None, trust: bool = False, saved_games: bool = False,
+                 max_snapshots: int = 1, max_host_bytes: int = 0) -> None:
+        """saved_games: `save_game` works, for which memory for a copy of all variables is allocated.
+        max_snapshots: number of newest snapshots to keep, each of the size of a brain.  max_host_bytes: limit of the
+        CPU memory for all of that; 0: 64 MiB and 16 times the weights, so that a small file cannot take a lot."""
         self._agents = ctypes.c_void_p()
         super().__init__(package, device, device_target, trust)
         try:
-            self._create(count, saved_games)
+            self._create(count, saved_games, max_snapshots, max_host_bytes)
         except BaseException:
             self.close()
             raise
 
-    def _create(self, count: int, saved_games: bool) -> None:
+    def _create(self, count: int, saved_games: bool, max_snapshots: int, max_host_bytes: int) -> None:
         messages = c.Messages()
-        info = c.AgentsCreateInfo(program=self._program, frames_in_flight=1, max_snapshots=1, snapshot_interval=0,
-                                  progress_window=225, learning_queue_family=c.SAME_QUEUE_FAMILY,
-                                  enable_saved_games=int(saved_games))
+        info = c.AgentsCreateInfo(program=self._program, frames_in_flight=1, max_snapshots=max_snapshots,
+                                  snapshot_interval=0, progress_window=225, max_host_bytes=max_host_bytes,
+                                  learning_queue_family=c.SAME_QUEUE_FAMILY, enable_saved_games=int(saved_games))
         check(lib().hearth_agents_create(self._device._context, ctypes.byref(info), ctypes.byref(self._agents),
                                          ctypes.byref(messages)), lambda: messages.text)
-        session = lib().hearth_agents_get_session(self._agents)
-        check(lib().hearth_session_create_pipelines(session, 0), lambda: lib().hearth_session_error(session))
+        self._session = ctypes.c_void_p(lib().hearth_agents_get_session(self._agents))  # the agents own it
+        self._check_session(lib().hearth_session_create_pipelines(self._session, 0))
         self._brains_rejected = 0
-        self._ids = (c.Agent * count)()
-        for i in range(count):
-            self._check(lib().hearth_agents_add(self._agents, ctypes.byref(self._ids[i])))
+        self._count = count
         self._observation_size = lib().hearth_agents_observation_size(self._agents)
         self._action_size = lib().hearth_agents_action_size(self._agents)
-        # Observation buffers stay where they are for the agents' lifetime.
-        self._observations = [np.ctypeslib.as_array(lib().hearth_agents_observation(self._agents, agent),
-                                                    (self._observation_size,)) for agent in self._ids]
         self._action_mask_size = lib().hearth_agents_action_mask_size(self._agents)
-        self._action_masks = [np.ctypeslib.as_array(lib().hearth_agents_action_mask(self._agents, agent),
-                                                    (self._action_mask_size,))
-                              for agent in (self._ids if self._action_mask_size else [])]
+        # Networks without an actor estimate values of actions (DQN, TAMER).
+        self._is_greedy = not any(name.startswith("actor.") for name in self._variables)
+        self._ids: list[c.Agent | None] = [None] * count
+        self._observations: list[Array] = [np.empty(0, np.float32)] * count
+        self._action_masks: list[Array] = [np.empty(0, np.float32)] * count
+        for row in range(count):
+            self.add(row)
 
     def _check(self, code: int) -> int:
         return check(code, lambda: lib().hearth_agents_error(self._agents))
 
     def __len__(self) -> int:
-        return len(self._ids)
+        """Number of rows, of agents that are present or not."""
+        return self._count
+
+    @property
+    def present(self) -> Array:
+        """bool [count]: the agents that act."""
+        return np.array([agent is not None for agent in self._ids])
+
+    def add(self, row: int) -> None:
+        """Adds the agent of this row, which begins an episode.  Error: HearthError if it is there already."""
+        if self._ids[row] is not None:
+            raise error(-7, f"agent {row} is present already, expected one that was removed")
+        agent = c.Agent()
+        self._check(lib().hearth_agents_add(self._agents, ctypes.byref(agent)))
+        self._bind(row, agent)
+
+    def _bind(self, row: int, agent: c.Agent) -> None:
+        """Buffers of observations and masks stay where they are until the agent is removed."""
+        self._ids[row] = agent
+        self._observations[row] = np.ctypeslib.as_array(lib().hearth_agents_observation(self._agents, agent),
+                                                        (self._observation_size,))
+        if self._action_mask_size:
+            self._action_masks[row] = np.ctypeslib.as_array(lib().hearth_agents_action_mask(self._agents, agent),
+                                                            (self._action_mask_size,))
+
+    def remove(self, row: int) -> None:
+        """Removes the agent of this row: the next `decide` stores its last decision, as truncated unless its episode
+        was ended."""
+        if self._ids[row] is None:
+            raise error(-7, f"agent {row} is not present, expected one that is")
+        self._check(lib().hearth_agents_remove(self._agents, self._ids[row]))
+        self._ids[row] = None
 
     @property
     def observation_size(self) -> int:
@@ -82,7 +127,8 @@ class Agents(LoadedPackage):
 
     def decide(self, observations: Any, *, rewards: Any = None, terminated: Any = None, truncated: Any = None,
                final_observations: Any = None, action_masks: Any = None, final_action_masks: Any = None,
-               demonstrations: Any = None, exploration: float = 1.0, learning_budget_us: float = 500.0) -> Array:
+               demonstrations: Any = None, present: Any = None, exploration: float | None = None,
+               learning_budget_us: float = 500.0) -> Array:
         """Reports the outcome of the last decisions, learns, and returns new actions.
 
         observations: [count, observation_size], the current ones; after the end of an episode, the first ones of the
@@ -91,54 +137,99 @@ class Agents(LoadedPackage):
         observations of truncated episodes.  action_masks: [count, action mask size], 1 where an option of a maskable
         action is available; they stay until others are given.  final_action_masks: those of final_observations.
         demonstrations: [count, action_size], for behavior cloning and PPO with demo_capacity: the actions that a person
-        took in these observations; rows with NaN: none.
-        exploration: 1 samples, 0 is deterministic (DQN: the fraction of random actions).  learning_budget_us: GPU
-        microseconds for learning; 0: none.
+        took in these observations; rows with NaN: none.  present: bool [count]; agents of rows that are false leave
+        after their outcome is stored, those of rows that are true join if they were not there.
+        exploration: above 0.5 samples actions, otherwise takes the likeliest (None: 1); of DQN and TAMER the fraction
+        of random actions (None: 0.05).  learning_budget_us: GPU microseconds for learning; 0: none; infinite: all that
+        is due is learned before the call returns.
         Returns float32 [count, action_size].
         Errors: HearthError for other shapes, for non-finite rewards, and once for a brain that `load_brain` should not
         have loaded, because it computes actions that are not finite.
         """
         count = len(self)
         current = self._floats("observations", observations, (count, self._observation_size))
-        if rewards is not None:
-            for agent, reward in zip(self._ids, self._floats("rewards", rewards, (count,))):
-                self._check(lib().hearth_agents_add_reward(self._agents, agent, float(reward)))
-        finals = None if final_observations is None else self._floats("final_observations", final_observations,
-                                                                      (count, self._observation_size))
         masks, final_masks = (None if given is None else self._floats(name, given, (count, self._action_mask_size))
                               for name, given in (("action_masks", action_masks),
                                                   ("final_action_masks", final_action_masks)))
-        # The last observation of a truncated episode is read from the agent's buffer, so episodes are ended before the
-        # new observations are written.
+        finals = None if final_observations is None else self._floats("final_observations", final_observations,
+                                                                      (count, self._observation_size))
+        shown = None if demonstrations is None else self._floats("demonstrations", demonstrations,
+                                                                 (count, self._action_size))
+        if rewards is not None:
+            for agent, reward in zip(self._ids, self._floats("rewards", rewards, (count,))):
+                if agent is not None:
+                    self._check(lib().hearth_agents_add_reward(self._agents, agent, float(reward)))
+        self._end_episodes(terminated, truncated, finals, final_masks)
+        if present is not None:
+            self._set_present(np.asarray(present, bool))
+        for row in np.flatnonzero(self.present):
+            self._observations[row][:] = current[row]
+            if masks is not None:
+                self._action_masks[row][:] = masks[row]
+            if shown is not None and not np.isnan(shown[row]).any():
+                self._check(lib().hearth_agents_add_demonstration(self._agents, self._ids[row], _pointer(shown[row])))
+        self._record(1, exploration, learning_budget_us)
+        return self._actions()
+
+    def _end_episodes(self, terminated: Any, truncated: Any, finals: Array | None, final_masks: Array | None) -> None:
+        """Ends episodes.  The last observation of a truncated one is read from the agent's buffer, so this precedes
+        the new observations."""
         for episode_end, flags in ((1, terminated), (2, truncated)):  # the first end of an episode counts
-            if flags is None:
-                continue
-            for i in np.flatnonzero(np.asarray(flags)):
-                last, last_mask = (values[i].ctypes.data_as(ctypes.POINTER(ctypes.c_float))
-                                   if episode_end == 2 and values is not None else None
+            for i in np.flatnonzero(np.asarray(flags)) if flags is not None else ():
+                if self._ids[i] is None:
+                    continue
+                last, last_mask = (_pointer(values[i]) if episode_end == 2 and values is not None else None
                                    for values in (finals, final_masks))
                 self._check(lib().hearth_agents_end_episode(self._agents, self._ids[i], episode_end, last, last_mask))
-        for buffer, observation in zip(self._observations, current):
-            buffer[:] = observation
-        if demonstrations is not None:
-            shown = self._floats("demonstrations", demonstrations, (count, self._action_size))
-            for i in np.flatnonzero(~np.isnan(shown).any(axis=1)):
-                action = shown[i].ctypes.data_as(ctypes.POINTER(ctypes.c_float))
-                self._check(lib().hearth_agents_add_demonstration(self._agents, self._ids[i], action))
-        if masks is not None:
-            for buffer, mask in zip(self._action_masks, masks):
-                buffer[:] = mask
+
+    def _rebind(self, ids: list[c.Agent | None]) -> None:
+        """Takes over the handles that a saved game was saved with."""
+        self._ids = [None] * len(self)
+        for row, agent in enumerate(ids):
+            if agent is not None:
+                self._bind(row, agent)
+
+    def _rejoin(self) -> None:
+        """Begins new episodes of all agents."""
+        for row in range(len(self)):
+            if self._ids[row] is not None:
+                self.remove(row)
+        for row in range(len(self)):
+            self.add(row)
+
+    def _set_present(self, present: Array) -> None:
+        if present.shape != (len(self),):
+            raise error(-1, f"present is {list(present.shape)}, expected [{len(self)}]")
+        for row in np.flatnonzero(~present & self.present):
+            self.remove(int(row))
+        for row in np.flatnonzero(present & ~self.present):
+            self.add(int(row))
+
+    def _record(self, request_decision: int, exploration: float | None, learning_budget_us: float) -> None:
+        """Records frames: a decision, if requested, and learning."""
+        if exploration is None:
+            exploration = 0.05 if self._is_greedy else 1.0
         with self._device._commands() as commands:
-            info = c.AgentsRecordInfo(command_buffer=commands, exploration=exploration, request_decision=1,
-                                      learning_budget_us=learning_budget_us, max_decision_frames=1)
+            info = c.AgentsRecordInfo(command_buffer=commands, exploration=exploration,
+                                      request_decision=request_decision, max_decision_frames=1,
+                                      learning_budget_us=min(learning_budget_us, 1e9))
             self._check(lib().hearth_agents_record(self._agents, ctypes.byref(info)))
         lib().hearth_agents_poll(self._agents)
-        rejected = self._status().brains_rejected
-        if rejected > self._brains_rejected:
-            self._brains_rejected = rejected
+        status = self._status()
+        while learning_budget_us == math.inf and status.phase == _UPDATE:
+            lib().hearth_agents_finish_update(self._agents)
+            self._idle_frame()
+            status = self._status()
+        if status.brains_rejected > self._brains_rejected:
+            self._brains_rejected = status.brains_rejected
             raise error(-17, "the brain that was loaded decides on NaN or infinite actions; load another one")
-        actions = np.empty((count, self._action_size), np.float32)
+
+    def _actions(self) -> Array:
+        """Returns the newest actions."""
+        actions = np.zeros((len(self), self._action_size), np.float32)
         for i, agent in enumerate(self._ids):
+            if agent is None:
+                continue
             newest = lib().hearth_agents_action(self._agents, agent)
             if not newest:
                 raise error(-14, f"agent {i} has no action after a completed frame")
@@ -201,6 +292,39 @@ class Agents(LoadedPackage):
         """Returns a snapshot as a brain.  Runs frames without decisions."""
         return self._snapshot(lib().hearth_agents_save)
 
+    def take_snapshot(self) -> None:
+        """Keeps the current brain as the newest of at most `max_snapshots` snapshots.  Runs frames without decisions."""
+        taken = self._status().snapshots_taken
+        self._check(lib().hearth_agents_take_snapshot(self._agents))
+        # Snapshots are taken only between updates: one in progress is finished first.
+        for _ in range(1000):
+            lib().hearth_agents_finish_update(self._agents)
+            self._idle_frame()
+            if self._status().snapshots_taken > taken:
+                return
+        raise error(1, "no snapshot has arrived in 1,000 frames")
+
+    @property
+    def snapshot_count(self) -> int:
+        """Number of snapshots that are kept."""
+        return lib().hearth_agents_snapshot_count(self._agents)
+
+    def restore_snapshot(self, snapshot: int | None = 0) -> None:
+        """Goes back to a snapshot: 0 is the newest, None the initial weights.  Each agent begins a new episode."""
+        self.load_snapshot(self, snapshot)
+
+    def load_snapshot(self, source: Agents, snapshot: int | None = 0) -> None:
+        """Loads a snapshot of other agents of the same package, which keep it: for opponents in self-play.
+        Errors: HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_INCOMPATIBLE."""
+        self._check(lib().hearth_agents_load_snapshot(self._agents, source._agents,
+                                                      _INITIAL_WEIGHTS if snapshot is None else snapshot))
+        self._idle_frame()
+
+    def reset_brain(self) -> None:
+        """Goes back to the initial weights, and forgets all snapshots."""
+        lib().hearth_agents_reset_brain(self._agents)
+        self._idle_frame()
+
     def save_weights(self) -> bytes:
         """Returns what acting needs of a snapshot, a fifth of `save_brain`, for games to ship: `load_brain` takes it,
         and agents learn on from these weights with a new optimizer.  Runs frames without decisions."""
@@ -219,16 +343,7 @@ class Agents(LoadedPackage):
         raise error(1, "no saved game has arrived in 1,000 frames")
 
     def _snapshot(self, save: Any) -> bytes:
-        taken = self._status().snapshots_taken
-        self._check(lib().hearth_agents_take_snapshot(self._agents))
-        # Snapshots are taken only between updates: one in progress is finished first.
-        for _ in range(1000):
-            lib().hearth_agents_finish_update(self._agents)
-            self._idle_frame()
-            if self._status().snapshots_taken > taken:
-                break
-        else:
-            raise error(1, "no snapshot has arrived in 1,000 frames")
+        self.take_snapshot()
         return self._copied(lambda out, size: save(self._agents, 0, out, size))
 
     def _copied(self, copy: Any) -> bytes:

@@ -249,6 +249,8 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "hearth_agents_freeze": (None, [_P, c_uint32]),
     "hearth_agents_take_snapshot": (c_int, [_P]),
     "hearth_agents_snapshot_count": (c_uint32, [_P]),
+    "hearth_agents_load_snapshot": (c_int, [_P, _P, c_uint32]),
+    "hearth_agents_reset_brain": (None, [_P]),
     "hearth_agents_save": (c_int, [_P, c_uint32, _P, POINTER(c_uint64)]),
     "hearth_agents_save_weights": (c_int, [_P, c_uint32, _P, POINTER(c_uint64)]),
     "hearth_agents_save_game": (c_int, [_P]),

@@ -119,6 +119,7 @@ class LoadedPackage:
     def __init__(self, package: Package, device: Device | None, device_target: str | None, trust: bool) -> None:
         self._device = device if device is not None else default_device()
         self._program = ctypes.c_void_p()
+        self._session = ctypes.c_void_p()
         data = read_bytes(package)
         target = None if device_target is None else device_target.encode()
         self._device._check(lib().hearth_headless_load_package(
@@ -160,6 +161,41 @@ class LoadedPackage:
         """Parameters, states, constants and non-persistent states by name."""
         return {name: _tensor(info, c.VARIABLE_KINDS[info.kind]) for name, (_, info) in self._variables.items()}
 
+    def _variable(self, name: str) -> tuple[int, c.VariableInfo]:
+        if name not in self._variables:
+            raise HearthError(f"no variable is named '{name}'; there are: {', '.join(self._variables)}", -2,
+                              "HEARTH_ERROR_NOT_FOUND")
+        return self._variables[name]
+
+    def read(self, name: str) -> Array:
+        """Returns a copy of a variable's current value."""
+        index, variable = self._variable(name)
+        tensor = _tensor(variable, c.VARIABLE_KINDS[variable.kind])
+        if _DTYPES[variable.device_dtype] == "bfloat16":
+            raise HearthError(f"'{name}' is bfloat16 on this device, which NumPy cannot read")
+        readback = ctypes.c_uint64()
+        with self._device._commands() as commands:
+            info = c.ReadbackInfo(command_buffer=commands, variable=index)
+            info.acquire_scope.queue_family = c.SAME_QUEUE_FAMILY
+            self._check_session(lib().hearth_record_readback(self._session, ctypes.byref(info),
+                                                             ctypes.byref(readback)))
+        raw = np.frombuffer(self._arrived(readback), _numpy_dtype(variable.device_dtype))
+        shape = tensor.resolve(1)
+        return raw[:int(np.prod(shape, dtype=np.int64))].astype(tensor.dtype).reshape(shape)
+
+    def _arrived(self, readback: ctypes.c_uint64) -> bytes:
+        data, size, frame_number = ctypes.c_void_p(), ctypes.c_uint64(), ctypes.c_uint64()
+        code = self._check_session(lib().hearth_readback_poll(self._session, readback, ctypes.byref(data),
+                                                              ctypes.byref(size), ctypes.byref(frame_number)))
+        if code != 0:
+            raise error(code, "the readback of a completed submission has not arrived")
+        copy = ctypes.string_at(data, size.value)
+        lib().hearth_readback_release(self._session, readback)
+        return copy
+
+    def _check_session(self, code: int) -> int:
+        return check(code, lambda: lib().hearth_session_error(self._session))
+
     def _destroy(self) -> None:
         """Destroys the objects created from the program."""
         raise NotImplementedError
@@ -197,7 +233,6 @@ class Model(LoadedPackage):
 
     def __init__(self, package: Package, device: Device | None = None, *,
                  device_target: str | None = None, trust: bool = False) -> None:
-        self._session = ctypes.c_void_p()
         super().__init__(package, device, device_target, trust)
         self._entries: dict[str, tuple[int, list[_Binding]]] = {}
         try:
@@ -309,28 +344,6 @@ class Model(LoadedPackage):
         raw = binding.buffer.bytes.view(_numpy_dtype(binding.info.device_dtype))
         return raw[:int(np.prod(shape, dtype=np.int64))].astype(binding.tensor.dtype).reshape(shape)
 
-    def _variable(self, name: str) -> tuple[int, c.VariableInfo]:
-        if name not in self._variables:
-            raise HearthError(f"no variable is named '{name}'; there are: {', '.join(self._variables)}", -2,
-                              "HEARTH_ERROR_NOT_FOUND")
-        return self._variables[name]
-
-    def read(self, name: str) -> Array:
-        """Returns a copy of a variable's current value."""
-        index, variable = self._variable(name)
-        tensor = _tensor(variable, c.VARIABLE_KINDS[variable.kind])
-        if _DTYPES[variable.device_dtype] == "bfloat16":
-            raise HearthError(f"'{name}' is bfloat16 on this device, which NumPy cannot read")
-        readback = ctypes.c_uint64()
-        with self._device._commands() as commands:
-            info = c.ReadbackInfo(command_buffer=commands, variable=index)
-            info.acquire_scope.queue_family = c.SAME_QUEUE_FAMILY
-            self._check_session(lib().hearth_record_readback(self._session, ctypes.byref(info),
-                                                             ctypes.byref(readback)))
-        raw = np.frombuffer(self._arrived(readback), _numpy_dtype(variable.device_dtype))
-        shape = tensor.resolve(1)
-        return raw[:int(np.prod(shape, dtype=np.int64))].astype(tensor.dtype).reshape(shape)
-
     def write(self, values: Mapping[str, Any]) -> None:
         """Overwrites variables by name; each value has the variable's shape and a type that fits.
 
@@ -350,16 +363,6 @@ class Model(LoadedPackage):
             with self._device._commands() as commands:
                 self._check_session(lib().hearth_record_update_variable(self._session, commands, index, 0,
                                                                         array.ctypes.data, array.nbytes))
-
-    def _arrived(self, readback: ctypes.c_uint64) -> bytes:
-        data, size, frame_number = ctypes.c_void_p(), ctypes.c_uint64(), ctypes.c_uint64()
-        code = self._check_session(lib().hearth_readback_poll(self._session, readback, ctypes.byref(data),
-                                                              ctypes.byref(size), ctypes.byref(frame_number)))
-        if code != 0:
-            raise error(code, "the readback of a completed submission has not arrived")
-        copy = ctypes.string_at(data, size.value)
-        lib().hearth_readback_release(self._session, readback)
-        return copy
 
     def save_brain(self, *, delta: bool = False) -> bytes:
         """Returns all parameters and states as a brain: a file that loads on any device and device target of the model.
@@ -417,9 +420,6 @@ class Model(LoadedPackage):
         self._check_session(lib().hearth_session_create_pipelines(self._session, 0))
         with self._device._commands() as commands:
             self._check_session(lib().hearth_record_initialize(self._session, commands))
-
-    def _check_session(self, code: int) -> int:
-        return check(code, lambda: lib().hearth_session_error(self._session))
 
     def _destroy(self) -> None:
         lib().hearth_session_destroy(self._session)

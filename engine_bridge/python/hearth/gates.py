@@ -21,6 +21,7 @@ import numpy as np
 from ._device import Device
 from ._library import HearthError
 from ._model import Array, Model, Package
+from ._policy import Policy
 from .env import Description, Worlds
 
 
@@ -72,26 +73,6 @@ class Evaluation:
         return json.dumps({**self.summary(), "seeds": self.seeds, "returns": self.returns, "lengths": self.lengths})
 
 
-class _Actor:
-    """A brain that acts deterministically with the entry "act"."""
-
-    def __init__(self, model: Model, brain: Package, batch_size: int) -> None:
-        if "act" not in model.entries:
-            raise HearthError(f"the package has no entry 'act'; it has: {', '.join(model.entries)}", -2,
-                              "HEARTH_ERROR_NOT_FOUND")
-        self._model = model
-        self._inputs = {t.name for t in model.inputs("act")}
-        model.load_brain(brain)
-        self._ids = np.arange(batch_size, dtype=np.uint32)
-        masked = [t for t in model.inputs("act") if t.name == "mask"]
-        self._fixed = {"mask": np.ones(masked[0].resolve(batch_size), np.float32)} if masked else {}
-
-    def act(self, observations: Array, episode_starts: Array) -> Array:
-        inputs = {"observation": observations, "exploration": 0.0, "id": self._ids, "episode_start": episode_starts,
-                  **self._fixed}
-        return self._model.run("act", {k: v for k, v in inputs.items() if k in self._inputs})["action"]
-
-
 def _histogram(description: Description, taken: Sequence[Array]) -> dict[str, list[int]]:
     actions = np.concatenate(taken)
     found: dict[str, list[int]] = {}
@@ -125,14 +106,14 @@ def evaluate(brain: Package, package: Package, environment: Description, *, epis
     with Model(package, device) as model:
         at_once = min(n_worlds or max(1, model.max_batch_size // n_agents), -(-episodes // n_agents))
         worlds = Worlds(environment, at_once, n_agents)
-        actor = _Actor(model, brain, worlds.batch_size)
+        policy = Policy(model, brain)
         result = Evaluation(environment.name, [], [], [], None, {}, 0.0, 0)
         taken: list[Array] = []
         start = time.perf_counter()
         while len(result.returns) < episodes:
             first = seed + len(result.returns) // n_agents
             count = min(worlds.batch_size, episodes - len(result.returns))
-            _play_round(worlds, actor, first, count, max_decisions, result, taken)
+            _play_round(worlds, policy, first, count, max_decisions, result, taken)
         result.seconds = time.perf_counter() - start
     result.actions = _histogram(environment, taken)
     if environment.solved_at is not None:
@@ -140,7 +121,7 @@ def evaluate(brain: Package, package: Package, environment: Description, *, epis
     return result
 
 
-def _play_round(worlds: Worlds, actor: _Actor, seed: int, count: int, max_decisions: int, result: Evaluation,
+def _play_round(worlds: Worlds, policy: Policy, seed: int, count: int, max_decisions: int, result: Evaluation,
                 taken: list[Array]) -> None:
     """Plays one episode of each of the first `count` agents; ended ones play on, unrecorded, until all have ended."""
     observations = worlds.reset(seeds=[seed + w for w in range(worlds.n_worlds)])
@@ -148,7 +129,7 @@ def _play_round(worlds: Worlds, actor: _Actor, seed: int, count: int, max_decisi
     alive = np.arange(worlds.batch_size) < count
     episode_starts = np.ones(worlds.batch_size, np.float32)
     for _ in range(max_decisions):
-        actions = actor.act(observations, episode_starts)
+        actions = policy.act(observations, episode_starts)
         taken.append(actions[alive].copy())
         observations, rewards, ends = worlds.step(actions)
         returns[alive] += rewards[alive]

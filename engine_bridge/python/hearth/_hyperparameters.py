@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Hyperparameters with the names, meanings and defaults of Stable-Baselines3 2.7 as those of Hearth's learners.
+
+docs/how-to/python_training.md has the table of what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Union
+
+from ._library import HearthError
+
+#: A number, or a function of the progress that remains (1 at the beginning, 0 at the end) that returns one.
+Schedule = Union[float, Callable[[float], float]]
+
+_UNLIMITED = 1e9
+# The learner's running normalization has VecNormalize's limits; values that are not normalized have none.
+_NORMALIZED_LIMIT, _OBSERVATION_LIMIT = 10.0, 1e4
+
+_COMMON = {"normalize_observations": False}
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "ppo": {**_COMMON, "learning_rate": 3e-4, "n_steps": 2048, "batch_size": 64, "n_epochs": 10, "gamma": 0.99,
+            "gae_lambda": 0.95, "clip_range": 0.2, "clip_range_vf": None, "normalize_advantage": True,
+            "ent_coef": 0.0, "vf_coef": 0.5, "max_grad_norm": 0.5, "target_kl": None, "log_std_init": 0.0,
+            "log_std_min": -20.0, "log_std_max": 2.0, "normalize_rewards": False},
+    "dqn": {**_COMMON, "learning_rate": 1e-4, "buffer_size": 1_000_000, "learning_starts": 100, "batch_size": 32,
+            "tau": 1.0, "gamma": 0.99, "train_freq": 4, "gradient_steps": 1, "target_update_interval": 10_000,
+            "exploration_fraction": 0.1, "exploration_initial_eps": 1.0, "exploration_final_eps": 0.05,
+            "max_grad_norm": 10.0, "double_q": False, "dueling": False},
+    "sac": {**_COMMON, "learning_rate": 3e-4, "buffer_size": 1_000_000, "learning_starts": 100, "batch_size": 256,
+            "tau": 0.005, "gamma": 0.99, "train_freq": 1, "gradient_steps": 1, "ent_coef": "auto",
+            "target_entropy": "auto", "log_std_min": -20.0, "max_grad_norm": None},
+}
+
+NETWORKS: dict[str, dict[str, Any]] = {
+    "ppo": {"kind": "mlp", "hidden_sizes": [64, 64], "activation": "tanh"},
+    "dqn": {"kind": "mlp", "hidden_sizes": [64, 64], "activation": "relu"},
+    "sac": {"kind": "mlp", "hidden_sizes": [256, 256], "activation": "relu", "init": "pytorch_default"},
+}
+
+#: Names that this file keeps to itself: not hyperparameters of the learner.
+_DRIVER = ("exploration_fraction", "exploration_initial_eps", "exploration_final_eps")
+#: Those that may be functions, which become tunable.
+SCHEDULES = ("learning_rate", "clip_range", "ent_coef")
+
+
+def merged(kind: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Returns the defaults with what is given in their place; further names are those of the learner."""
+    values = {**DEFAULTS[kind], **given}
+    for name in _DRIVER:
+        if kind != "dqn" and name in given:
+            raise _invalid(f"{name} is of DQN, and {kind.upper()} explores by its own policy: leave it out")
+    if kind == "sac" and "log_std_init" in given:
+        raise _invalid("log_std_init is of PPO; the actor of SAC computes log std from the observation: leave it out")
+    return values
+
+
+def learner(kind: str, values: dict[str, Any], n_agents: int) -> dict[str, Any]:
+    """Returns the object `learner` of `cook_agents`."""
+    out = {name: value for name, value in values.items() if name not in _DRIVER}
+    out["kind"] = kind
+    for name in SCHEDULES:
+        if callable(out.get(name)):
+            out[name] = {"tunable": float(out[name](1.0))}
+    is_normalized = out["normalize_observations"]
+    out.setdefault("clip_obs", _NORMALIZED_LIMIT if is_normalized else _OBSERVATION_LIMIT)
+    out.setdefault("clip_reward", _NORMALIZED_LIMIT if out.get("normalize_rewards") else _UNLIMITED)
+    if out["max_grad_norm"] is None:
+        out["max_grad_norm"] = _UNLIMITED
+    {"ppo": _ppo, "dqn": _dqn, "sac": _sac}[kind](out, n_agents)
+    return out
+
+
+def _ppo(out: dict[str, Any], n_agents: int) -> None:
+    rollout, batch_size = out["n_steps"] * n_agents, out.pop("batch_size")
+    if "n_minibatches" not in out:
+        if batch_size < 1 or rollout % batch_size != 0:
+            near = [size for size in range(1, rollout + 1) if rollout % size == 0]
+            below = max([size for size in near if size <= batch_size], default=1)
+            above = min([size for size in near if size >= batch_size], default=rollout)
+            raise _invalid(f"batch_size is {batch_size}, expected a divisor of the rollout's {rollout} samples "
+                           f"({out['n_steps']} n_steps of {n_agents} agents), such as {below} or {above}")
+        out["n_minibatches"] = rollout // batch_size
+    # Stable-Baselines3 stops beyond 1.5 times the value.
+    out["target_kl"] = 1.5 * out["target_kl"] if out["target_kl"] else 0.0
+    out["clip_range_vf"] = out["clip_range_vf"] or 0.0
+    out["normalize_advantages"] = out.pop("normalize_advantage")
+
+
+def _replay(out: dict[str, Any], n_agents: int) -> None:
+    """train_freq counts steps of all environments at once; the learner counts samples."""
+    out["train_freq"] *= n_agents
+    if out["gradient_steps"] == -1:
+        out["gradient_steps"] = out["train_freq"]
+    out["learning_starts"] = max(1, out["learning_starts"])
+
+
+def _dqn(out: dict[str, Any], n_agents: int) -> None:
+    _replay(out, n_agents)
+    # Counted in samples there, in gradient steps by the learner.
+    steps = out["target_update_interval"] * out["gradient_steps"] / out["train_freq"]
+    out["target_update_interval"] = max(1, round(steps))
+
+
+def _sac(out: dict[str, Any], n_agents: int) -> None:
+    _replay(out, n_agents)
+    ent_coef, target = str(out.pop("ent_coef")), out.pop("target_entropy")
+    if not ent_coef.startswith("auto"):
+        raise _invalid(f"ent_coef is {ent_coef}, expected 'auto' or 'auto_0.1' (learned from 0.1 on)")
+    if "_" in ent_coef:
+        out["ent_coef_init"] = float(ent_coef.split("_", 1)[1])
+    if target != "auto":
+        out["target_entropy"] = float(target)
+
+
+def _invalid(message: str) -> HearthError:
+    return HearthError(message, -1, "HEARTH_ERROR_INVALID_ARGUMENT")

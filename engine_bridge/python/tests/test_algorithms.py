@@ -1,0 +1,359 @@
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""PPO, DQN and SAC over environments of Gymnasium: learning, acting, files, logs."""
+
+import csv
+import inspect
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+gymnasium = pytest.importorskip("gymnasium", reason="needs the package gymnasium")
+
+import hearth  # noqa: E402
+from hearth import _hyperparameters as hyper  # noqa: E402
+from hearth._logs import ProgressBar  # noqa: E402
+
+#: Small enough that a run takes a second.
+SMALL = {"ppo": {"n_steps": 64, "batch_size": 32, "n_epochs": 2},
+         "dqn": {"buffer_size": 500, "learning_starts": 100, "learning_rate": 1e-3},
+         "sac": {"buffer_size": 300, "network": {"kind": "mlp", "hidden_sizes": [8, 8], "activation": "relu",
+                                                 "init": "pytorch_default"}}}
+TASKS = {"ppo": "CartPole-v1", "dqn": "CartPole-v1", "sac": "Pendulum-v1"}
+
+
+@pytest.fixture(scope="module")
+def device():
+    with hearth.Device("cpu") as device:
+        yield device
+
+
+def test_cart_pole_is_learned_in_three_lines():
+    model = hearth.learn("CartPole-v1", "ppo", steps=60_000, seed=0, n_envs=8, n_steps=32, batch_size=256, n_epochs=20,
+                         gamma=0.98, gae_lambda=0.8, learning_rate=lambda left: 1e-3 * left,
+                         clip_range=lambda left: 0.2 * left)
+    assert np.mean(model.episode_returns[-20:]) >= 475
+    assert hearth.evaluate_policy(model, "CartPole-v1", n_eval_episodes=20)[0] >= 475
+    model.close()
+
+
+RUN = """
+import sys, hearth
+kind, task, checkpoint, settings = sys.argv[1], sys.argv[2], sys.argv[3], eval(sys.argv[4])
+def report(model):
+    print(model.num_timesteps, flush=True)
+model = hearth.learn(task, kind, steps=1000, seed=5, checkpoint=checkpoint, checkpoint_freq=150, resume=True,
+                     callback=report, log=checkpoint + ".log", **settings)
+open(checkpoint + ".brain", "wb").write(model.brain())
+open(checkpoint + ".game", "wb").write(model.agents.save_game())
+"""
+
+
+@pytest.mark.parametrize("kind", ["dqn", "sac", "ppo"])
+def test_a_run_that_is_killed_ends_with_the_same_bytes(kind, tmp_path):
+    def start(name):
+        return subprocess.Popen([sys.executable, "-c", RUN, kind, TASKS[kind], str(tmp_path / name),
+                                 repr(SMALL[kind])], stdout=subprocess.PIPE, text=True)
+
+    whole = start("whole")
+    whole.communicate(timeout=600)
+    assert whole.returncode == 0
+    killed = start("killed")
+    for line in killed.stdout:
+        if int(line) >= 500:  # beyond a checkpoint: what follows it is done again
+            break
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    assert killed.returncode == -signal.SIGKILL and not (tmp_path / "killed.brain").exists()
+    resumed = start("killed")
+    reported = resumed.communicate(timeout=600)[0].split()
+    assert resumed.returncode == 0 and 151 <= int(reported[0]) <= 500
+    for suffix in (".brain", ".game"):  # the saved game holds the replay buffer, or the rollout
+        assert (tmp_path / ("killed" + suffix)).read_bytes() == (tmp_path / ("whole" + suffix)).read_bytes()
+    tables = []
+    for name in ("whole", "killed"):
+        with open(tmp_path / (name + ".log") / "progress.csv", newline="") as file:
+            tables.append([{k: v for k, v in row.items() if k != "time/fps"} for row in csv.DictReader(file)])
+    assert tables[0] and tables[0] == tables[1]
+
+
+def test_a_model_that_is_saved_and_loaded_acts_and_learns_on(device, tmp_path):
+    model = hearth.DQN("CartPole-v1", device=device, seed=2, **SMALL["dqn"]).learn(300)
+    model.save(tmp_path / "model.zip")
+    loaded = hearth.DQN.load(tmp_path / "model.zip", device=device)
+    seen = np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32)
+    assert np.array_equal(model.predict(seen, deterministic=True)[0], loaded.predict(seen, deterministic=True)[0])
+    assert loaded.brain() == model.brain() and repr(loaded) == repr(model)
+    with pytest.raises(hearth.HearthError, match="loaded without an environment: pass env"):
+        loaded.learn(10)
+    again = hearth.DQN.load(tmp_path / "model.zip", "CartPole-v1", device=device).learn(200, reset_num_timesteps=False)
+    assert again.num_timesteps == 500
+    with pytest.raises(hearth.HearthError, match="is of DQN, format 1; expected PPO"):
+        hearth.PPO.load(tmp_path / "model.zip")
+    with pytest.raises(hearth.HearthError, match="is of agents"):
+        hearth.DQN.load(tmp_path / "model.zip", "Acrobot-v1", device=device)
+    for each in (model, loaded, again):
+        each.close()
+
+
+def test_environments_that_cannot_be_played_again_begin_new_episodes(device, tmp_path):
+    envs = gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="sync")
+    model = hearth.DQN(envs, device=device, seed=2, **SMALL["dqn"])
+    model.learn(200, checkpoint=tmp_path / "run.zip")
+    with pytest.warns(UserWarning, match="begin new episodes"):
+        again = hearth.DQN.load(tmp_path / "run.zip", gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="sync"),
+                                device=device)
+    again.learn(200, reset_num_timesteps=False)
+    assert 400 <= again.num_timesteps <= 402
+    assert int(again.agents.read("replay.size")) >= 398
+    model.close(), again.close()
+
+
+def test_predict_takes_one_observation_or_a_batch(device):
+    model = hearth.PPO("CartPole-v1", device=device, seed=0, n_envs=2, **SMALL["ppo"])
+    seen = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)
+    together, state = model.predict(seen, deterministic=True)
+    assert together.shape == (5,) and together.dtype == np.int64 and state is None
+    assert [model.predict(one, deterministic=True)[0] for one in seen] == together.tolist()
+    sampled = [int(model.predict(seen[0])[0]) for _ in range(40)]
+    assert set(sampled) == {0, 1}
+    with pytest.raises(hearth.HearthError, match=r"shape \[3\], expected \[4\], or a batch"):
+        model.predict(np.zeros(3))
+    model.close()
+
+
+def test_a_recurrent_policy_keeps_its_state_until_an_episode_begins(device):
+    model = hearth.PPO("CartPole-v1", device=device, seed=0, n_envs=2, network={"kind": "gru", "hidden_size": 8},
+                       bptt_length=8, **SMALL["ppo"]).learn(256)
+    policy_input = np.random.default_rng(0).normal(size=(2, 4)).astype(np.float32)
+
+    def head(state, starts):
+        # Actions are discrete, so the state is compared by what the entry leaves behind.
+        actions, next_state = model.predict(policy_input, state, starts, deterministic=True)
+        return model._policy_model.read("recurrent_state").copy(), next_state
+
+    first, state = head(None, None)
+    assert state is not None
+    second, state = head(state, None)
+    assert not np.array_equal(first, second)
+    half, _ = head(state, [True, False])
+    assert np.array_equal(half[0], first[0]) and not np.array_equal(half[1], first[1])
+    model.close()
+
+
+def test_dqn_never_acts_randomly_by_accident(device):
+    model = hearth.DQN("CartPole-v1", device=device, seed=1, **SMALL["dqn"])
+    rates = []
+    model.learn(1000, callback=lambda m: rates.append(m.exploration_rate))
+    # As Stable-Baselines3: from 1 to 0.05 over the first tenth.
+    assert rates[0] > 0.9 and rates[49] == pytest.approx(0.525, abs=0.01) and rates[100:] == pytest.approx([0.05] * 900)
+    seen = np.tile(np.array([0.1, 0.2, -0.05, 0.3], np.float32), (600, 1))
+    actions = model.predict(seen)[0]
+    rare = min(np.mean(actions == 0), np.mean(actions == 1))
+    assert 0 < rare < 0.07  # half of the 5 % random ones
+    # Agents of their own explore as little unless they are asked to.
+    package = hearth.cook_agents([{"name": "x", "kind": "box", "size": 4}], [{"name": "a", "kind": "discrete", "n": 2}],
+                                 n_agents=200, learner={"kind": "dqn", "learning_rate": 0.0}, device=device)
+    with hearth.Agents(package, 200, device) as agents:
+        chosen = np.concatenate([agents.decide(seen[:200])[:, 0] for _ in range(10)])
+        assert 0 < min(np.mean(chosen == 0), np.mean(chosen == 1)) < 0.07
+        chosen = np.concatenate([agents.decide(seen[:200], exploration=1.0)[:, 0] for _ in range(10)])
+        assert min(np.mean(chosen == 0), np.mean(chosen == 1)) > 0.4
+    model.close()
+
+
+def test_gradient_steps_follow_samples_as_in_stable_baselines3(device):
+    """train_freq counts steps of all environments; gradient_steps = -1 is as many as there were samples."""
+    for settings, expected in [({"train_freq": 4, "gradient_steps": 2}, 2 * (400 - 100) // 8),
+                               ({"train_freq": 2, "gradient_steps": -1}, 400 - 100)]:
+        model = hearth.DQN("CartPole-v1", device=device, seed=1, n_envs=2, buffer_size=500, learning_starts=100,
+                           **settings)
+        model.learn(400)
+        model.agents.decide(np.zeros((2, 4)))  # counters are those of the last decision
+        assert abs(model.agents.status["gradient_steps"] - expected) <= 4
+        assert model.agents.status["owed_gradient_steps"] == 0
+        model.close()
+
+
+def test_callbacks_evaluation_and_logs(device, tmp_path):
+    calls = []
+    model = hearth.PPO("CartPole-v1", device=device, seed=0, **SMALL["ppo"])
+    model.learn(256, [lambda m: calls.append(m.num_timesteps)], log=tmp_path / "log", eval_env="CartPole-v1",
+                eval_freq=100, n_eval_episodes=3, best_model_path=tmp_path / "best.zip")
+    assert calls == list(range(1, 257))
+    with open(tmp_path / "log" / "progress.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    steps = [int(row["time/total_timesteps"]) for row in rows]
+    assert steps == [64, 100, 128, 192, 200, 256]
+    evaluated = [float(row["eval/mean_reward"]) for row in rows if row["eval/mean_reward"]]
+    assert len(evaluated) == 2 and min(evaluated) > 5
+    best = hearth.PPO.load(tmp_path / "best.zip", device=device)
+    assert best.num_timesteps == (100 if evaluated[0] >= evaluated[1] else 200)
+    names = {"rollout/ep_rew_mean", "train/policy_gradient_loss", "train/value_loss", "train/entropy_loss",
+             "train/approx_kl", "train/clip_fraction", "train/explained_variance", "train/learning_rate", "time/fps"}
+    assert names <= set(rows[0])
+    lines = [json.loads(line) for line in (tmp_path / "log" / "run.jsonl").read_text().splitlines()]
+    assert lines[0]["type"] == "run" and [line["at"] for line in lines[1:]] == steps
+    model.learn(10**6, lambda m: m.num_timesteps < 10)
+    assert model.num_timesteps == 10
+    model.close(), best.close()
+
+
+def test_tensorboard_reads_the_event_file(device, tmp_path):
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator",
+                                      reason="needs the package tensorboard")
+    model = hearth.PPO("CartPole-v1", device=device, seed=0, tensorboard_log=tmp_path, **SMALL["ppo"]).learn(192)
+    events = accumulator.EventAccumulator(str(tmp_path)).Reload()
+    scalars = events.Scalars("train/learning_rate")
+    assert [s.step for s in scalars] == [64, 128, 192] and scalars[0].value == pytest.approx(3e-4)
+    model.close()
+
+
+def test_event_files_are_records_with_checksums(tmp_path):
+    """TFRecord: length, CRC-32C of the length, data, CRC-32C of the data; RFC 3720 has the check value."""
+    from hearth._logs import TensorBoardLog, _masked_crc
+    crc = (_masked_crc(b"123456789") - 0xA282EAD8) & 0xFFFFFFFF
+    assert (crc << 15 | crc >> 17) & 0xFFFFFFFF == 0xE3069283
+    log = TensorBoardLog(tmp_path)
+    log.write(300, {"a/b": 1.5})
+    log.close()
+    data, = (path.read_bytes() for path in tmp_path.iterdir())
+    events = []
+    while data:
+        length = int.from_bytes(data[:8], "little")
+        assert int.from_bytes(data[8:12], "little") == _masked_crc(data[:8])
+        events.append(data[12:12 + length])
+        assert int.from_bytes(data[12 + length:16 + length], "little") == _masked_crc(events[-1])
+        data = data[16 + length:]
+    assert len(events) == 2 and b"brain.Event:2" in events[0]
+    # step (field 2): varint 300; summary (5) of value (1) with tag (1) and simple_value (2) 1.5
+    assert events[1][9:] == bytes([0x10, 0xAC, 0x02, 0x2A, 12, 0x0A, 10, 0x0A, 3]) + b"a/b" + b"\x15\x00\x00\xc0\x3f"
+
+
+def test_the_progress_bar_is_one_line():
+    out = io.StringIO()
+    bar = ProgressBar("CartPole-v1 PPO", 0, 1000, out)
+    bar.update(500, "return 20.0", is_last=True)
+    text = out.getvalue()
+    assert text.count("\n") == 1 and "500 of 1,000" in text and "return 20.0" in text
+    assert text.count("#") == ProgressBar.WIDTH // 2
+
+
+def test_a_policy_obeys_masks(device):
+    from scripted import Scripted
+    model = hearth.PPO(Scripted(0, "method"), device=device, seed=0, **SMALL["ppo"]).learn(128)  # it asserts them
+    seen = np.zeros((300, 3), np.float32)
+    masks = np.tile([0, 1, 1], (300, 1))
+    assert set(model.predict(seen, action_masks=masks)[0].tolist()) == {1, 2}
+    assert model.predict(seen[0], action_masks=[0, 0, 1], deterministic=True)[0] == 2
+    assert hearth.evaluate_policy(model, Scripted(1, "method"), 4)[0] > 0
+    model.close()
+
+
+def test_agents_join_and_leave(device):
+    package = hearth.cook_agents([{"name": "x", "kind": "box", "size": 2}], [{"name": "a", "kind": "discrete", "n": 2}],
+                                 n_agents=3, learner={"kind": "dqn", "buffer_size": 64, "learning_starts": 64},
+                                 device=device)
+    with hearth.Agents(package, 3, device) as agents:
+        def seen(t):
+            return np.array([[row, t] for row in range(3)], np.float32)
+
+        agents.decide(seen(0))
+        actions = agents.decide(seen(1), rewards=[1, 2, 3], present=[True, False, True])
+        assert agents.present.tolist() == [True, False, True] and actions[1, 0] == 0
+        agents.decide(seen(2), rewards=[4, 99, 6])  # nobody is there to take the 99
+        agents.add(1)
+        agents.decide(seen(3), rewards=[7, 99, 9])  # it has not decided yet, so the 99 is dropped
+        agents.remove(0)
+        agents.decide(seen(4), rewards=[99, 8, 5], learning_budget_us=np.inf)
+        count = int(agents.read("replay.size"))
+        found = sorted(zip(agents.read("replay.observation")[:count].tolist(),
+                           agents.read("replay.reward")[:count].tolist()))
+        assert found == [([0, 0], 1), ([0, 1], 4), ([0, 2], 7), ([0, 3], 0), ([1, 0], 2), ([1, 3], 8), ([2, 0], 3),
+                         ([2, 1], 6), ([2, 2], 9), ([2, 3], 5)]
+        with pytest.raises(hearth.HearthError, match="agent 0 is not present"):
+            agents.remove(0)
+        with pytest.raises(hearth.HearthError, match="agent 1 is present already"):
+            agents.add(1)
+
+
+def test_snapshots_are_restored_and_loaded_by_opponents(device):
+    package = hearth.cook_agents([{"name": "x", "kind": "box", "size": 2}], [{"name": "a", "kind": "discrete", "n": 2}],
+                                 n_agents=2, learner={"kind": "ppo", "n_steps": 4, "n_minibatches": 1}, device=device)
+    with hearth.Agents(package, 2, device, max_snapshots=2) as agents, hearth.Agents(package, 2, device) as others:
+        def play(steps):
+            for _ in range(steps):
+                agents.decide(np.ones((2, 2)), rewards=[1, -1], learning_budget_us=np.inf)
+            return agents.read("published.param.actor.0.weight")
+
+        others.decide(np.ones((2, 2)))
+        initial = others.read("published.param.actor.0.weight")
+        weights = []
+        for _ in range(3):
+            weights.append(play(20))
+            agents.take_snapshot()
+        assert agents.snapshot_count == 2 and not np.array_equal(weights[1], weights[2])
+        others.load_snapshot(agents, 1)
+        assert np.array_equal(others.read("published.param.actor.0.weight"), weights[1])
+        assert np.array_equal(agents.read("published.param.actor.0.weight"), weights[2])
+        agents.restore_snapshot(1)
+        assert np.array_equal(agents.read("published.param.actor.0.weight"), weights[1])
+        with pytest.raises(hearth.HearthError, match="NOT_FOUND"):
+            agents.restore_snapshot(2)
+        agents.restore_snapshot(None)
+        assert np.array_equal(agents.read("published.param.actor.0.weight"), initial)
+        play(20)
+        agents.reset_brain()
+        assert np.array_equal(agents.read("published.param.actor.0.weight"), initial) and agents.snapshot_count == 0
+
+
+@pytest.mark.parametrize("kind", ["ppo", "dqn", "sac"])
+def test_defaults_are_those_of_stable_baselines3(kind):
+    sb3 = pytest.importorskip("stable_baselines3", reason="needs the package stable-baselines3")
+    theirs = {name: p.default for name, p in
+              inspect.signature({"ppo": sb3.PPO, "dqn": sb3.DQN, "sac": sb3.SAC}[kind].__init__).parameters.items()}
+    ours = hyper.DEFAULTS[kind]
+    shared = set(theirs) & set(ours)
+    assert {name: ours[name] for name in shared} == {name: theirs[name] for name in shared}
+    # What they have and this has not is in the table of docs/how-to/python_training.md.
+    assert set(theirs) - set(ours) - {"self", "policy", "env", "seed", "device", "verbose", "tensorboard_log",
+                                      "policy_kwargs", "_init_setup_model"} <= {
+        "use_sde", "sde_sample_freq", "use_sde_at_warmup", "stats_window_size", "rollout_buffer_class",
+        "rollout_buffer_kwargs", "replay_buffer_class", "replay_buffer_kwargs", "optimize_memory_usage",
+        "action_noise", "target_update_interval", "n_steps"}
+
+
+def test_errors_of_hyperparameters_name_what_was_expected(device):
+    for kind, settings, message in [
+        (hearth.PPO, {"n_steps": 100, "batch_size": 64}, "batch_size is 64, expected a divisor .* such as 50 or 100"),
+        (hearth.PPO, {"exploration_fraction": 0.1}, "exploration_fraction is of DQN"),
+        (hearth.PPO, {"learningrate": 1}, "learningrate"),
+        (hearth.DQN, {"n_epochs": 3}, "n_epochs"),
+    ]:
+        with pytest.raises(hearth.HearthError, match=message):
+            kind("CartPole-v1", device=device, **settings)
+    with pytest.raises(hearth.HearthError, match="ent_coef is 0.1, expected 'auto'"):
+        hearth.SAC("Pendulum-v1", device=device, ent_coef=0.1)
+    with pytest.raises(hearth.HearthError, match="algorithm is 'a2c', expected one of ppo, dqn, sac"):
+        hearth.learn("CartPole-v1", "a2c")
+
+
+def test_gymnasium_is_named_if_it_is_missing():
+    code = textwrap.dedent("""
+        import sys
+        sys.modules["gymnasium"] = None
+        import hearth
+        try:
+            hearth.learn("CartPole-v1")
+        except hearth.HearthError as error:
+            print(error)
+    """)
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "pip install 'gymnasium>=1.0'" in out.stdout, out
