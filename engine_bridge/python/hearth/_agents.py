@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import ctypes
 import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from . import _library as c
+from ._cook import cook_package
 from ._device import Device
 from ._library import check, error, lib
 from ._model import Array, LoadedPackage, Package, _aligned, read_bytes
@@ -49,7 +53,8 @@ class Agents(LoadedPackage):
         max_snapshots: number of newest snapshots to keep, each of the size of a brain.  max_host_bytes: limit of the
         CPU memory for all of that; 0: 64 MiB and 16 times the weights, so that a small file cannot take a lot."""
         self._agents = ctypes.c_void_p()
-        super().__init__(package, device, device_target, trust)
+        self._package = read_bytes(package)
+        super().__init__(self._package, device, device_target, trust)
         try:
             self._create(count, saved_games, max_snapshots, max_host_bytes)
         except BaseException:
@@ -329,6 +334,13 @@ class Agents(LoadedPackage):
         """Returns what acting needs of a snapshot, a fifth of `save_brain`, for games to ship: `load_brain` takes it,
         and agents learn on from these weights with a new optimizer.  Runs frames without decisions."""
         return self._snapshot(lib().hearth_agents_save_weights)
+
+    def export(self, path: str | os.PathLike[str], *, device_targets: Sequence[str] = ("baseline",)) -> None:
+        """Writes a package whose agents act as these do, without a brain to load: what a game ships.
+
+        device_targets: as for `cook_package`, best first.  Agents of the file learn on; their brains load here.
+        """
+        Path(path).write_bytes(cook_package(self._package, device_targets=device_targets, weights=self.save_brain()))
 
     def save_game(self) -> bytes:
         """Returns everything, replay buffers included: agents that `load_brain` it, as many and in the same states of

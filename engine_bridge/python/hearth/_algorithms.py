@@ -29,7 +29,7 @@ import numpy as np
 from . import _hyperparameters as hyper
 from . import _library as c
 from ._agents import Agents
-from ._cook import cook_agents
+from ._cook import cook_agents, cook_package
 from ._device import Device
 from ._environments import Batch, Outcome, make_batch
 from ._library import HearthError
@@ -54,7 +54,8 @@ class Algorithm:
     pettingzoo.ParallelEnv, or a list of Envs or ParallelEnvs.  All agents share a brain.  n_envs: number of
     environments, for an id or a function.
     seed: of weights, actions, samples and episodes; None: drawn.
-    network: as for `cook_agents`; None: that of Stable-Baselines3's MlpPolicy.
+    network: as for `cook_agents`; "nature_cnn" or "minatar_cnn", of images; None: that of Stable-Baselines3's
+    MlpPolicy.
     device: "cpu", a name or index of `hearth.devices()`, or a `Device`; networks of this size are fastest on the CPU.
     tensorboard_log: a folder, as `log` of `learn`.
     hyperparameters: by the names of Stable-Baselines3, and the others of docs/reference/learners.md.
@@ -64,11 +65,10 @@ class Algorithm:
     KIND = ""
 
     def __init__(self, env: Any, *, n_envs: int = 1, seed: int | None = None,
-                 network: Mapping[str, Any] | None = None, device: Device | str | int = "cpu", verbose: int = 0,
+                 network: str | Mapping[str, Any] | None = None, device: Device | str | int = "cpu", verbose: int = 0,
                  tensorboard_log: str | os.PathLike[str] | None = None, **hyperparameters: Any) -> None:
         self.seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else int(seed)
         self.verbose, self._log_folder = verbose, tensorboard_log
-        self.network = dict(hyper.NETWORKS[self.KIND] if network is None else network)
         self._given = dict(hyperparameters)
         self.hyperparameters = hyper.merged(self.KIND, self._given)
         self._device = device if isinstance(device, Device) else Device(device)
@@ -76,6 +76,7 @@ class Algorithm:
         self._envs: Batch | None = make_batch(env, n_envs, self.seed)
         self._observation, self._action = self._envs.observation, self._envs.action
         self.n_agents = self._envs.n_agents
+        self.network = hyper.network(self.KIND, network, getattr(self._observation.space, "shape", None))
         self._package = cook_agents(self._observation.fields, self._action.actions, n_agents=self.n_agents,
                                     network=self.network,
                                     learner=hyper.learner(self.KIND, self.hyperparameters, self.n_agents),
@@ -225,11 +226,31 @@ class Algorithm:
         return self._brain if self._agents is None and self._brain is not None else self.agents.save_brain()
 
     def load_brain(self, brain: Any) -> None:
-        """Loads a brain of this network, such as one that has learned in a player's game.
-        Errors: as `Agents.load_brain`."""
-        self.agents.load_brain(brain)
+        """Loads a brain of this network, such as one that has learned in a player's game, whatever the number of
+        agents there.  Error: HearthError naming the tensor that differs."""
+        try:
+            self.agents.load_brain(brain)
+        except HearthError as different:
+            if different.name != "HEARTH_ERROR_INCOMPATIBLE":
+                raise
+            # States such as counters depend on the learner's settings; weights do not.
+            self._package = cook_package(self._package, device=self._device, weights=brain)
+            self._close_agents()
         self._policy_is_current = False
         self._actions = None
+
+    def export(self, path: str | os.PathLike[str], *, n_agents: int = 16,
+               device_targets: Sequence[str] = ("baseline",), learner: Mapping[str, Any] | None = None) -> None:
+        """Writes a package for a game, whose agents act as learned here, without a brain to load.
+
+        n_agents: maximum number in the game.  device_targets: as for `cook_package`, best first.  learner: of what is
+        learned on in the game, as for `cook_agents`; None: that of here.  Brains of the file's agents come back by
+        `load_brain`.
+        """
+        settings = hyper.learner(self.KIND, self.hyperparameters, n_agents) if learner is None else learner
+        package = cook_agents(self._observation.fields, self._action.actions, n_agents=n_agents, network=self.network,
+                              learner=settings, seed=self.seed)
+        Path(path).write_bytes(cook_package(package, device_targets=device_targets, weights=self.brain()))
 
     def predict(self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = False,
                 action_masks: Any = None) -> tuple[Any, Any]:
@@ -367,12 +388,18 @@ class Algorithm:
         self._actions = arrays["actions"]
         self._returns, self._lengths = arrays["returns"], arrays["lengths"]
 
-    def close(self) -> None:
-        """Frees the agents' memory and closes the environments."""
-        for owner in (self._policy_model, self._agents, self._envs):
+    def _close_agents(self) -> None:
+        for owner in (self._policy_model, self._agents):
             if owner is not None:
                 owner.close()
-        self._policy_model = self._agents = self._envs = None
+        self._policy_model = self._agents = self._brain = None
+
+    def close(self) -> None:
+        """Frees the agents' memory and closes the environments."""
+        self._close_agents()
+        if self._envs is not None:
+            self._envs.close()
+        self._envs = None
 
     def __repr__(self) -> str:
         return (f"<{type(self).__name__} of {self._name}: {self.n_agents} agents, "

@@ -62,13 +62,20 @@ def cook_onnx(model: Package, *, max_batch_size: int = 1, name: str = "main",
 
 
 def cook_package(package: Package, *, max_batch_size: int | None = None, device_targets: Sequence[str] | None = None,
-                 precision: str | None = None, quantize: str | None = None, device: Device | None = None) -> bytes:
+                 precision: str | None = None, quantize: str | None = None, device: Device | None = None,
+                 weights: Package | None = None) -> bytes:
     """Compiles a package again from the graphs and weights in it, for other device targets or another batch size.
 
-    max_batch_size, precision: None: as the package was compiled.
+    max_batch_size, precision: None: as the package was compiled.  weights: trained weights in place of the package's,
+    as for `export_onnx`: what is loaded from the result acts as trained, without a brain.
+    Errors: HearthError, also for weights of another model.
     """
     common, host = _common(max_batch_size, device_targets, precision, quantize, device)
     options, data = _options(common), read_bytes(package)
+    if weights is not None:
+        held = read_bytes(weights)
+        return _taken(lambda blob, messages: lib().hearth_cook_package_with_weights(
+            data, len(data), options, held, len(held), host, blob, messages))
     return _taken(lambda blob, messages: lib().hearth_cook_package(data, len(data), options, host, blob, messages))
 
 
@@ -96,7 +103,9 @@ def cook_agents(observations: Sequence[Mapping[str, Any]], actions: Sequence[Map
     actions: {"name": "move", "kind": "discrete", "n": 4} or {"name": "aim", "kind": "continuous", "size": 2}.
     n_agents: maximum number.  frame_stack: number of observations that the network sees.
     network: {"kind": "mlp", "hidden_sizes": [64, 64], "activation": "tanh", "init": "orthogonal"} ("pytorch_default"
-    suits SAC), {"kind": "gru", "hidden_size": 64} or {"kind": "lstm", "hidden_size": 64, "before": [], "after": [64]}.
+    suits SAC), {"kind": "cnn", "shape": [10, 10, 4], "convolutions": [{"channels": 16, "kernel_size": 3}],
+    "hidden_sizes": [128]} of an image that is the whole observation, {"kind": "gru", "hidden_size": 64} or {"kind":
+    "lstm", "hidden_size": 64, "before": [], "after": [64]}.
     learner: {"kind": "ppo", "dqn", "sac", "behavior_cloning" or "tamer", ...hyperparameters by name}
     (docs/reference/learners.md).
     sdk/support/workbench/hearth_workbench.h lists all kinds and keys.

@@ -7,7 +7,7 @@ docs/how-to/python_training.md has the table of what differs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
 from ._library import HearthError
@@ -37,8 +37,17 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 NETWORKS: dict[str, dict[str, Any]] = {
     "ppo": {"kind": "mlp", "hidden_sizes": [64, 64], "activation": "tanh"},
-    "dqn": {"kind": "mlp", "hidden_sizes": [64, 64], "activation": "relu"},
+    "dqn": {"kind": "mlp", "hidden_sizes": [64, 64], "activation": "relu", "init": "pytorch_default"},
     "sac": {"kind": "mlp", "hidden_sizes": [256, 256], "activation": "relu", "init": "pytorch_default"},
+}
+
+#: Networks by name, for images: of Mnih et al., 2015, for 84 x 84 pixels, and of Young and Tian, 2019, for MinAtar.
+CONVOLUTIONAL: dict[str, dict[str, Any]] = {
+    "nature_cnn": {"kind": "cnn", "hidden_sizes": [512], "convolutions": [
+        {"channels": 32, "kernel_size": 8, "stride": 4}, {"channels": 64, "kernel_size": 4, "stride": 2},
+        {"channels": 64, "kernel_size": 3, "stride": 1}]},
+    "minatar_cnn": {"kind": "cnn", "hidden_sizes": [128], "convolutions": [
+        {"channels": 16, "kernel_size": 3, "stride": 1}]},
 }
 
 #: Names that this file keeps to itself: not hyperparameters of the learner.
@@ -56,6 +65,24 @@ def merged(kind: str, given: dict[str, Any]) -> dict[str, Any]:
     if kind == "sac" and "log_std_init" in given:
         raise _invalid("log_std_init is of PPO; the actor of SAC computes log std from the observation: leave it out")
     return values
+
+
+def network(kind: str, given: str | Mapping[str, Any] | None, shape: Sequence[int] | None) -> dict[str, Any]:
+    """Returns the object `network` of `cook_agents`.
+
+    given: the object, a name of CONVOLUTIONAL, or None: the default.  shape: of the observation, if it is one box: the
+    channels of an image are its first extent, if that is the smallest, else its last.
+    """
+    if isinstance(given, str) and given not in CONVOLUTIONAL:
+        raise _invalid(f"network is '{given}', expected a dictionary, or one of {', '.join(CONVOLUTIONAL)}")
+    out = dict(NETWORKS[kind] if given is None else CONVOLUTIONAL[given] if isinstance(given, str) else given)
+    if out.get("kind") == "cnn" and "shape" not in out:
+        if shape is None or len(shape) != 3:
+            raise _invalid("a network of kind 'cnn' needs a Box of three extents as observation, found "
+                           + (f"extents {list(shape)}" if shape is not None else "another space"))
+        out["shape"] = [int(extent) for extent in shape]
+        out.setdefault("channels_last", min(shape) != shape[0] or shape[0] == shape[2])
+    return out
 
 
 def learner(kind: str, values: dict[str, Any], n_agents: int) -> dict[str, Any]:

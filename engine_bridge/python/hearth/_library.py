@@ -280,6 +280,8 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "hearth_cook_onnx": (c_int, [c_char_p, c_uint64, c_char_p, _P, POINTER(_P), POINTER(Messages)]),
     "hearth_export_onnx": (c_int, [c_char_p, c_uint64, c_char_p, c_char_p, c_uint64, POINTER(_P), POINTER(Messages)]),
     "hearth_cook_package": (c_int, [c_char_p, c_uint64, c_char_p, _P, POINTER(_P), POINTER(Messages)]),
+    "hearth_cook_package_with_weights": (c_int, [c_char_p, c_uint64, c_char_p, c_char_p, c_uint64, _P, POINTER(_P),
+                                                 POINTER(Messages)]),
     "hearth_cook_agents": (c_int, [c_char_p, _P, POINTER(_P), POINTER(Messages)]),
 }
 

@@ -69,7 +69,7 @@ class _Link:
         return np.asarray(x, np.float32).reshape(shape)
 
 
-@dataclass
+@dataclass(repr=False)
 class Checkpoint:
     """A policy trained elsewhere: its tensors, and their mapping to a brain."""
 
@@ -81,6 +81,13 @@ class Checkpoint:
     state: State  #: by the names of the checkpoint
     source: bytes | None = None  #: the file, for `save`
     links: list[_Link] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        network = {key: value for key, value in self.network.items() if key != "kind"}
+        actions = ", ".join(f"{a['name']} ({a['kind']} {a.get('n', a.get('size', 1))})" for a in self.actions)
+        size = sum(field.get("size", 1) for field in self.observations)
+        return (f"<{self.learner.upper()} of {self.origin}: {size} observations, {actions}, "
+                f"{self.network['kind']} {network}, {sum(v.size for v in self.state.values()):,} weights>")
 
     def cook(self, *, n_agents: int = 16, device: Device | None = None, learner: Mapping[str, Any] | None = None,
              **options: Any) -> bytes:

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Writes graphs and entries of packages, with trained weights, as ONNX models: for the tool and the
-// workbench.
+// Writes graphs and entries of packages, with trained weights, as ONNX models, and packages with
+// trained weights: for the tool and the workbench.
 
 #pragma once
 
 #include "compiler/ir/graph.hpp"
 
+#include <hearth/compile.hpp>
 #include <hearth/status.hpp>
 
 #include <cstddef>
@@ -31,5 +32,11 @@ Result<std::vector<std::byte>> export_with_weights(const Graph& graph,
 Result<std::vector<std::byte>> export_package_entry(std::span<const std::byte> package,
                                                     const std::string& entry,
                                                     std::span<const std::byte> weights);
+
+/// recook() of a package whose params and states have the values of `weights`, as far as those have
+/// them; states of another shape (by agent) keep theirs.  Brains of the package fit the result.
+/// Errors: kNotFound if it has none of the params; those of the readers and of recook().
+Result<Cooked> recook_with_weights(std::span<const std::byte> package,
+                                   std::span<const std::byte> weights, const CookOptions& options);
 
 }  // namespace hearth

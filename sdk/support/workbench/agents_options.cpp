@@ -28,8 +28,8 @@ constexpr int64_t kMax = int64_t{1} << 24;
 
 using Activation = Tensor (*)(const Tensor&);
 
-Activation activation_of(Options& o) {
-    const std::string name = o.text("activation", "tanh", {"tanh", "relu", "gelu", "silu"});
+Activation activation_of(Options& o, const char* fallback = "tanh") {
+    const std::string name = o.text("activation", fallback, {"tanh", "relu", "gelu", "silu"});
     if (name == "relu") return relu;
     if (name == "gelu") return gelu;
     if (name == "silu") return silu;
@@ -148,16 +148,87 @@ PolicyNetwork lstm_network(int64_t hidden_size, std::vector<int64_t> before,
     return network;
 }
 
-Result<PolicyNetwork> network_of(Options o, uint64_t seed) {
-    const std::string kind = o.text("kind", "mlp", {"mlp", "gru", "lstm"});
+/// A convolution of a square kernel, without padding.
+struct Convolution {
+    int64_t channels = 0, kernel_size = 0, stride = 1;
+};
+
+/// Convolutions, then dense layers (Mnih et al., 2015).
+struct CnnOptions {
+    std::vector<int64_t> shape;  ///< of the image: height, width, channels
+    bool channels_last = true;   ///< false: channels, height, width
+    std::vector<Convolution> convolutions;
+    std::vector<int64_t> hidden_sizes;
+    Activation activation = relu;
+    nn::WeightInit init = nn::WeightInit::kPyTorchDefault;
+    uint64_t seed = 0;
+};
+
+PolicyNetwork cnn_network(const CnnOptions& cnn) {
+    PolicyNetwork network;
+    network.head_init = cnn.init;
+    network.forward = [cnn](Trace& trace, std::string_view prefix, const Tensor& features,
+                            const Tensor&) {
+        const Dim rows = features.dim(0);
+        Tensor x = reshape(features, {rows, cnn.shape[0], cnn.shape[1], cnn.shape[2]});
+        if (cnn.channels_last) x = transpose(x, {0, 3, 1, 2});
+        size_t layer = 0;
+        for (const Convolution& c : cnn.convolutions)
+            x = cnn.activation(nn::conv2d(
+                trace, nn::join_name(prefix, layer++), x, c.channels,
+                {c.kernel_size, c.kernel_size},
+                {.window = {.strides = {c.stride, c.stride}}, .init = cnn.init, .seed = cnn.seed}));
+        if (!x.ok()) return PolicyOutput{x, {}};
+        x = reshape(x, {rows, x.dim(1).count * x.dim(2).count * x.dim(3).count});
+        for (const int64_t size : cnn.hidden_sizes)
+            x = cnn.activation(dense(trace, nn::join_name(prefix, layer++), x, size,
+                                     std::numbers::sqrt2, cnn.seed, cnn.init));
+        return PolicyOutput{x, {}};
+    };
+    return network;
+}
+
+nn::WeightInit init_of(Options& o, std::string_view fallback) {
+    const std::string init =
+        o.text("init", std::string(fallback), {"orthogonal", "pytorch_default"});
+    return init == "orthogonal" ? nn::WeightInit::kOrthogonal : nn::WeightInit::kPyTorchDefault;
+}
+
+/// observation_size: that of the whole observation, which is the image.
+Result<PolicyNetwork> cnn_of(Options& o, int64_t observation_size, uint64_t seed) {
+    CnnOptions cnn;
+    cnn.shape = o.wholes("shape", {}, 1, 1 << 16);
+    cnn.channels_last = o.flag("channels_last", true);
+    for (Options& each : o.objects("convolutions")) {
+        cnn.convolutions.push_back({each.whole("channels", 0, 1, 1 << 16),
+                                    each.whole("kernel_size", 0, 1, 1 << 16),
+                                    each.whole("stride", 1, 1, 1 << 16)});
+        HEARTH_TRY(each.finish());
+    }
+    cnn.hidden_sizes = o.wholes("hidden_sizes", {512}, 1, 1 << 16);
+    cnn.activation = activation_of(o, "relu");
+    cnn.init = init_of(o, "pytorch_default");
+    cnn.seed = seed;
+    const int64_t size =
+        cnn.shape.size() == 3 ? cnn.shape[0] * cnn.shape[1] * cnn.shape[2] : int64_t{0};
+    if (size != observation_size)
+        return invalid_argument(
+            "options: network: shape: expected the three extents of an image that is the whole "
+            "observation, which has " +
+            std::to_string(observation_size) + " floats; found " +
+            std::to_string(cnn.shape.size()) + " extents of " + std::to_string(size));
+    return cnn_network(cnn);
+}
+
+Result<PolicyNetwork> network_of(Options o, int64_t observation_size, uint64_t seed) {
+    const std::string kind = o.text("kind", "mlp", {"mlp", "cnn", "gru", "lstm"});
     PolicyNetwork network;
     if (kind == "mlp") {
         const std::vector<int64_t> hidden_sizes = o.wholes("hidden_sizes", {64, 64}, 1, 1 << 16);
-        const bool is_orthogonal =
-            o.text("init", "orthogonal", {"orthogonal", "pytorch_default"}) == "orthogonal";
-        network = mlp_network(
-            hidden_sizes, activation_of(o), seed,
-            is_orthogonal ? nn::WeightInit::kOrthogonal : nn::WeightInit::kPyTorchDefault);
+        const nn::WeightInit init = init_of(o, "orthogonal");
+        network = mlp_network(hidden_sizes, activation_of(o), seed, init);
+    } else if (kind == "cnn") {
+        HEARTH_ASSIGN(network, cnn_of(o, observation_size, seed));
     } else if (kind == "gru") {
         network = gru_network(o.whole("hidden_size", 64, 1, 1 << 16), seed);
     } else {
@@ -239,10 +310,10 @@ void trace_policy(Trace& trace, const AgentSpec& schema, const PolicyNetwork& ne
                                 .features;
     std::vector<Tensor> values;
     Tensor base;
-    if (dqn.dueling) base = dense(trace, "q.value", features, 1, 1, seed);
+    if (dqn.dueling) base = dense(trace, "q.value", features, 1, 1, seed, network.head_init);
     for (const Action& a : schema.actions()) {
-        const Tensor own =
-            dense(trace, "q.choices." + a.name, features, a.count, dqn.dueling ? 0.01 : 1, seed);
+        const Tensor own = dense(trace, "q.choices." + a.name, features, a.count,
+                                 dqn.dueling ? 0.01 : 1, seed, network.head_init);
         values.push_back(dqn.dueling ? base + own - mean(own, {-1}, true) : own);
     }
     trace.output("q_values", values.size() == 1 ? values[0] : concat(values, -1));
@@ -258,7 +329,8 @@ Result<DescribedAgents> build_described_agents(Options& options, int64_t max_age
         static_cast<uint64_t>(options.whole("seed", 0, 0, std::numeric_limits<int64_t>::max()));
     const AgentSpec schema(std::move(observations), std::move(actions), frame_stack);
     HEARTH_TRY(schema.status());
-    HEARTH_ASSIGN(const PolicyNetwork network, network_of(options.object("network"), seed));
+    HEARTH_ASSIGN(const PolicyNetwork network,
+                  network_of(options.object("network"), schema.observation_size(), seed));
     HEARTH_ASSIGN(const AnyLearner learner, learner_of(options.any("learner"), max_agents));
     DescribedAgents out{learner.build_graphs(schema, network, seed), learner.manifest(schema)};
     const auto add_policy = [&](const auto& known) {

@@ -176,12 +176,14 @@ Result<std::vector<std::byte>> cook_onnx(std::span<const std::byte> bytes, const
 }  // namespace
 
 Result<std::vector<std::byte>> cook_package(std::span<const std::byte> bytes, const char* text,
-                                            hearth_headless* host) {
+                                            hearth_headless* host,
+                                            std::span<const std::byte> weights) {
     HEARTH_ASSIGN(Options o, Options::parse(text));
     HEARTH_ASSIGN(const std::string notes, notes_of(bytes));
     HEARTH_ASSIGN(const CookOptions options, cook_options(o, host, notes));
     HEARTH_TRY(o.finish());
-    HEARTH_ASSIGN(Cooked cooked, recook(bytes, options));
+    HEARTH_ASSIGN(Cooked cooked, weights.empty() ? recook(bytes, options)
+                                                 : recook_with_weights(bytes, weights, options));
     return std::move(cooked.bytes);
 }
 
@@ -260,6 +262,16 @@ hearth_result hearth_cook_package(const void* bytes, uint64_t byte_count, const 
                                   hearth_messages* messages) {
     return deliver(host, out, messages,
                    [&] { return cook_package(bytes_of(bytes, byte_count), options, host); });
+}
+
+hearth_result hearth_cook_package_with_weights(const void* bytes, uint64_t byte_count,
+                                               const char* options, const void* weights,
+                                               uint64_t weight_bytes, hearth_headless* host,
+                                               hearth_blob** out, hearth_messages* messages) {
+    return deliver(host, out, messages, [&] {
+        return cook_package(bytes_of(bytes, byte_count), options, host,
+                            bytes_of(weights, weight_bytes));
+    });
 }
 
 hearth_result hearth_export_onnx(const void* package, uint64_t byte_count, const char* options,

@@ -43,8 +43,9 @@ struct hearth_headless {
 
 namespace hearth::workbench {
 
-/// hearth_cook_package() as bytes.
+/// hearth_cook_package() as bytes; with weights, hearth_cook_package_with_weights().
 Result<std::vector<std::byte>> cook_package(std::span<const std::byte> package, const char* options,
-                                            hearth_headless* host);
+                                            hearth_headless* host,
+                                            std::span<const std::byte> weights = {});
 
 }  // namespace hearth::workbench

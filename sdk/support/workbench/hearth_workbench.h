@@ -155,6 +155,18 @@ HEARTH_API hearth_result hearth_cook_package(const void* bytes, uint64_t byte_co
                                              const char* options, hearth_headless* host,
                                              hearth_blob** out, hearth_messages* messages);
 
+/* As hearth_cook_package, with other weights: a package that acts like what was trained, for games
+ * to ship.
+ *
+ * weights  the bytes of a brain of the package, of a .safetensors file or of a file of torch.save;
+ *          params and states that it lacks keep the package's
+ * Errors: also HEARTH_ERROR_NOT_FOUND for weights that have none of the package's params. */
+HEARTH_API hearth_result hearth_cook_package_with_weights(const void* bytes, uint64_t byte_count,
+                                                          const char* options, const void* weights,
+                                                          uint64_t weight_bytes,
+                                                          hearth_headless* host, hearth_blob** out,
+                                                          hearth_messages* messages);
+
 /* Writes an entry of a package as an ONNX model. Options: {"entry": name}, by default the only one,
  * or "main".
  *
@@ -180,6 +192,9 @@ HEARTH_API hearth_result hearth_export_onnx(const void* package, uint64_t byte_c
  *     frame_stack   number of observations that the network sees (1)
  *     network       {kind: "mlp", hidden_sizes, activation: "tanh", "relu", "gelu" or "silu", init:
  *                   "orthogonal" or "pytorch_default"} (the usual initialization of SAC),
+ *                   {kind: "cnn", shape: [height, width, channels] of an image that is the whole
+ *                   observation, channels_last (true), convolutions: [{channels, kernel_size,
+ *                   stride}], hidden_sizes ([512]), activation ("relu"), init ("pytorch_default")},
  *                   {kind: "gru", hidden_size} or {kind: "lstm", hidden_size, before, after,
  *                   activation}: dense layers before and after one LSTM
  *     learner       {kind: "ppo", "dqn", "sac", "behavior_cloning" or "tamer", and
