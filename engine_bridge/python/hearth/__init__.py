@@ -12,6 +12,7 @@ of Gymnasium and PettingZoo, `hearth.env` makes Gymnasium environments of games,
 `hearth.checkpoints` imports and exports policies of Stable-Baselines3 and CleanRL.
 """
 
+import importlib
 from typing import Any
 
 from ._agents import Agents
@@ -25,17 +26,18 @@ __all__ = ["Agents", "Device", "HearthError", "Model", "Tensor", "cook_agents", 
            "default_device", "devices", "export_onnx"]
 
 # These need gymnasium, which importing hearth does not.
-_ALGORITHMS = ("DQN", "PPO", "SAC", "evaluate_policy", "learn")
+_ALGORITHMS = {"DQN": "_algorithms", "PPO": "_algorithms", "SAC": "_algorithms", "SelfPlay": "_self_play",
+               "evaluate_policy": "_algorithms", "learn": "_algorithms"}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _ALGORITHMS:
         raise AttributeError(f"module 'hearth' has no attribute '{name}'")
     try:
-        from . import _algorithms
+        module = importlib.import_module("." + _ALGORITHMS[name], __name__)
     except ImportError as missing:
         if missing.name != "gymnasium":
             raise
         raise HearthError(f"hearth.{name} trains in environments of gymnasium, which is not installed: "
                           "pip install 'gymnasium>=1.0'") from None
-    return getattr(_algorithms, name)
+    return getattr(module, name)

@@ -132,7 +132,7 @@ class Agents(LoadedPackage):
 
     def decide(self, observations: Any, *, rewards: Any = None, terminated: Any = None, truncated: Any = None,
                final_observations: Any = None, action_masks: Any = None, final_action_masks: Any = None,
-               demonstrations: Any = None, present: Any = None, exploration: float | None = None,
+               demonstrations: Any = None, demonstrators: Any = None, present: Any = None, exploration: float | None = None,
                learning_budget_us: float = 500.0) -> Array:
         """Reports the outcome of the last decisions, learns, and returns new actions.
 
@@ -142,7 +142,8 @@ class Agents(LoadedPackage):
         observations of truncated episodes.  action_masks: [count, action mask size], 1 where an option of a maskable
         action is available; they stay until others are given.  final_action_masks: those of final_observations.
         demonstrations: [count, action_size], for behavior cloning and PPO with demo_capacity: the actions that a person
-        took in these observations; rows with NaN: none.  present: bool [count]; agents of rows that are false leave
+        took in these observations; rows with NaN: none.  demonstrators: int [count], the person of each, from 1 on (0: the
+        game itself), for cloning with max_demonstrator_fraction.  present: bool [count]; agents of rows that are false leave
         after their outcome is stored, those of rows that are true join if they were not there.
         exploration: above 0.5 samples actions, otherwise takes the likeliest (None: 1); of DQN and TAMER the fraction
         of random actions (None: 0.05).  learning_budget_us: GPU microseconds for learning; 0: none; infinite: all that
@@ -172,7 +173,9 @@ class Agents(LoadedPackage):
             if masks is not None:
                 self._action_masks[row][:] = masks[row]
             if shown is not None and not np.isnan(shown[row]).any():
-                self._check(lib().hearth_agents_add_demonstration(self._agents, self._ids[row], _pointer(shown[row])))
+                who = 0 if demonstrators is None else int(demonstrators[row])
+                self._check(lib().hearth_agents_add_demonstration_from(self._agents, self._ids[row],
+                                                                       _pointer(shown[row]), who))
         self._record(1, exploration, learning_budget_us)
         return self._actions()
 
@@ -264,7 +267,9 @@ class Agents(LoadedPackage):
                 values[name(i).decode()] = value
         values.update(decisions=status.decisions, rollouts=status.rollouts, rollbacks=status.rollbacks,
                       owed_gradient_steps=status.owed_gradient_steps, samples_paused=status.samples_paused,
-                      frames_without_update=status.frames_without_update,
+                      frames_without_update=status.frames_without_update, is_plateaued=status.is_plateaued,
+                      reward_shift_detected=status.reward_shift_detected, score=status.score,
+                      initial_score=status.initial_score,
                       brains_rejected=status.brains_rejected)
         return values
 
@@ -280,6 +285,11 @@ class Agents(LoadedPackage):
             if share > 0.01:
                 limits[lib().hearth_agents_observation_name(self._agents, i).decode()] = share
         return limits
+
+    def report_score(self, amount: float) -> None:
+        """Adds to the game's own score of progress, which is then watched in place of rewards for `status`'
+        is_plateaued and reward_shift_detected."""
+        self._check(lib().hearth_agents_report_score(self._agents, amount))
 
     def set_hyperparameter(self, name: str, value: float) -> None:
         """Sets a tunable hyperparameter.  Error: HEARTH_ERROR_NOT_FOUND listing the existing ones."""

@@ -150,6 +150,7 @@ class Algorithm:
         run = _Run(self, callback, log_interval, progress_bar, log or self._log_folder, checkpoint, checkpoint_freq,
                    eval_env, eval_freq, n_eval_episodes, best_model_path)
         try:
+            self._envs.begin(self)
             if self._actions is None:
                 self._actions = self._decide(self._envs.outcome, is_first=True)
             goes_on = True
@@ -166,12 +167,13 @@ class Algorithm:
     def _step(self, run: _Run) -> bool:
         """One step of all environments; returns whether training goes on."""
         assert self._envs is not None and self._actions is not None
-        acted = self.agents.present
+        acted, before = self.agents.present, self.num_timesteps
         outcome = self._envs.step(self._actions)
         self.num_timesteps += int(acted.sum())
         self._count_episodes(outcome, acted)
         self._actions = self._decide(outcome)
         self._policy_is_current = False
+        self._envs.after_step(self, before)
         return run.after_step()
 
     def _decide(self, outcome: Outcome, is_first: bool = False) -> Array:
@@ -195,7 +197,7 @@ class Algorithm:
     def metrics(self) -> dict[str, float]:
         """Metrics by the names of Stable-Baselines3's log."""
         status = self.agents.status
-        values: dict[str, float] = {}
+        values = self._envs.metrics() if self._envs is not None else {}
         if self._episodes:
             values["rollout/ep_rew_mean"] = float(np.mean([r for r, _ in self._episodes]))
             values["rollout/ep_len_mean"] = float(np.mean([n for _, n in self._episodes]))
@@ -379,7 +381,7 @@ class Algorithm:
         state = {name[4:]: value for name, value in arrays.items() if name.startswith("env.")}
         self.agents._rebind([None if index < 0 else c.Agent(index, generation)
                              for index, generation in meta["agents"]])
-        if self._envs is not None and not (state and self._envs.restore(state)):
+        if self._envs is not None and not (state and self._envs.restore(state, self)):
             # Another start state than the one that the last decisions were made for.
             warnings.warn("the environments cannot be brought to the state of the checkpoint: they begin new episodes, "
                           "so the run differs from one that was not interrupted", stacklevel=3)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
@@ -19,6 +19,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ._library import HearthError
 from ._spaces import Action, Observation, batch, flat_mask, pick, split_mask, without_mask
+
+if TYPE_CHECKING:
+    from ._algorithms import Algorithm
 
 Array = np.ndarray[Any, Any]
 
@@ -62,9 +65,19 @@ class Batch:
         """Returns what `restore` needs to bring new environments to this state; None: they cannot be."""
         return None
 
-    def restore(self, state: dict[str, Array]) -> bool:
+    def restore(self, state: dict[str, Array], model: Algorithm) -> bool:
         """Returns whether the environments are as they were."""
         return False
+
+    def begin(self, model: Algorithm) -> None:
+        """Called before the first step of a run."""
+
+    def after_step(self, model: Algorithm, before: int) -> None:
+        """Called after each step.  before: the number of steps before it."""
+
+    def metrics(self) -> dict[str, float]:
+        """Metrics for the log."""
+        return {}
 
     def close(self) -> None:
         raise NotImplementedError
@@ -120,7 +133,7 @@ class _Replayed(Batch):
                 "actions": np.concatenate([np.array(own, np.float32).reshape(-1) for own in self._actions]),
                 "observations": self.outcome.observations.copy(), "present": self.outcome.present.copy()}
 
-    def restore(self, state: dict[str, Array]) -> bool:
+    def restore(self, state: dict[str, Array], model: Algorithm) -> bool:
         if len(state["episodes"]) != self.n_worlds:
             return False
         self.seed = int(state["seed"][0])
@@ -383,6 +396,21 @@ class Parallels(_Replayed):
     def close(self) -> None:
         for env in self._envs:
             env.close()
+
+
+class Rows(Batch):
+    """Some agents of a batch; others act for the rest."""
+
+    def __init__(self, inner: Batch, rows: Array) -> None:
+        self._inner, self._rows, self.seed = inner, rows, inner.seed
+        self.n_agents, self.observation, self.action = len(rows), inner.observation, inner.action
+        self._take()
+
+    def _take(self) -> Outcome:
+        """Takes over the rows of the batch's outcome."""
+        self.outcome = Outcome(**{name: None if values is None else values[self._rows]
+                                  for name, values in vars(self._inner.outcome).items()})
+        return self.outcome
 
 
 def is_parallel(env: Any) -> bool:

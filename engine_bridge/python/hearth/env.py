@@ -317,6 +317,60 @@ class Vector(VectorEnv[Array, Any, Array]):
             self._worlds.close()
 
 
+def make_parallel(name: str, n_agents: int | None = None, *, library: str | os.PathLike[str] | None = None) -> Any:
+    """Creates one world of the environment of this name as a pettingzoo.ParallelEnv, with the agents "agent_0" and so
+    on (n_agents; None: the minimum).  Needs the package pettingzoo."""
+    try:
+        from pettingzoo import ParallelEnv
+    except ImportError:
+        raise HearthError("make_parallel makes environments of pettingzoo, which is not installed: pip install "
+                          "pettingzoo") from None
+    description = find(name, library)
+
+    class Parallel(ParallelEnv):  # type: ignore[type-arg,misc]
+        """All agents of a world; an episode lasts until all have ended."""
+
+        metadata: dict[str, Any] = {"name": description.name, "render_modes": []}
+
+        def __init__(self) -> None:
+            self._worlds = Worlds(description, 1, n_agents)
+            self.possible_agents = [f"agent_{i}" for i in range(self._worlds.n_agents)]
+            self.agents: list[str] = []
+            self._rows = {name: i for i, name in enumerate(self.possible_agents)}
+            self._random = np.random.default_rng()
+
+        def observation_space(self, agent: str) -> spaces.Box:
+            return description.observation_space
+
+        def action_space(self, agent: str) -> spaces.Space[Any]:
+            return description.action_space
+
+        def reset(self, seed: int | None = None, options: Any = None) -> tuple[dict[str, Array], dict[str, Any]]:
+            if seed is not None:
+                self._random = np.random.default_rng(seed)
+            seen = self._worlds.reset(seeds=[int(self._random.integers(2**63)) if seed is None else seed])
+            self.agents = list(self.possible_agents)
+            return {a: seen[self._rows[a]].copy() for a in self.agents}, {a: {} for a in self.agents}
+
+        def step(self, actions: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+            floats = np.zeros((len(self.possible_agents), description.action_size), np.float32)
+            for agent in self.agents:
+                _check_action(description.action_space, actions[agent])
+                floats[self._rows[agent]] = _to_floats(description.action_space, actions[agent], 1)[0]
+            seen, rewards, ends = self._worlds.step(floats)
+            acted = {a: self._rows[a] for a in self.agents}
+            self.agents = [a for a, row in acted.items() if ends[row] == _CONTINUES]
+            return ({a: seen[row].copy() for a, row in acted.items()},
+                    {a: float(rewards[row]) for a, row in acted.items()},
+                    {a: bool(ends[row] == _TERMINATED) for a, row in acted.items()},
+                    {a: bool(ends[row] == _TRUNCATED) for a, row in acted.items()}, {a: {} for a in acted})
+
+        def close(self) -> None:
+            self._worlds.close()
+
+    return Parallel()
+
+
 def make(name: str, library: str | os.PathLike[str] | None = None) -> Env:
     """Creates the environment of this name, with one agent."""
     return Env(find(name, library))
@@ -337,11 +391,11 @@ class Episodes:
     lengths: list[int]
 
 
-def play(agents: Agents, worlds: Worlds, steps: int, *, seed: int = 0, exploration: float = 1.0,
+def play(agents: Agents, worlds: Worlds, steps: int, *, seed: int = 0, exploration: float | None = None,
          learning_budget_us: float = 0.0) -> Episodes:
     """Lets `agents` act in `worlds` for this many decisions, and learn if there is a learning budget.
 
-    Worlds are reset, world w with seed + w.  Error: HearthError unless there are worlds.batch_size agents.
+    Worlds are reset, world w with seed + w.  exploration: as for `Agents.decide`.  Error: HearthError unless there are worlds.batch_size agents.
     """
     if len(agents) != worlds.batch_size:
         raise HearthError(f"{len(agents)} agents, expected {worlds.batch_size}: {worlds.n_worlds} worlds of "

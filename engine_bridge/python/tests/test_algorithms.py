@@ -284,6 +284,24 @@ def test_agents_join_and_leave(device):
             agents.add(1)
 
 
+def test_demonstrations_of_several_people_and_a_games_own_score(device):
+    package = hearth.cook_agents([{"name": "x", "kind": "box", "size": 1}], [{"name": "a", "kind": "discrete", "n": 2}],
+                                 n_agents=2, device=device, learner={
+                                     "kind": "behavior_cloning", "buffer_size": 256, "learning_starts": 16,
+                                     "max_demonstrator_fraction": 0.5, "learning_rate": 0.01})
+    with hearth.Agents(package, 2, device) as agents:
+        random = np.random.default_rng(0)
+        for _ in range(300):
+            seen = random.uniform(-1, 1, size=(2, 1))
+            agents.decide(seen, demonstrations=(seen > 0).astype(float), demonstrators=[1, 2], learning_budget_us=1e6)
+            agents.report_score(2.0)
+        seen = np.array([[-0.5], [0.5]])
+        assert agents.decide(seen, exploration=0.0)[:, 0].tolist() == [0, 1]
+        assert agents.status["score"] == pytest.approx(1.0)  # of each agent and decision
+        with pytest.raises(hearth.HearthError, match="score is NaN"):
+            agents.report_score(float("nan"))
+
+
 def test_snapshots_are_restored_and_loaded_by_opponents(device):
     package = hearth.cook_agents([{"name": "x", "kind": "box", "size": 2}], [{"name": "a", "kind": "discrete", "n": 2}],
                                  n_agents=2, learner={"kind": "ppo", "n_steps": 4, "n_minibatches": 1}, device=device)

@@ -44,6 +44,18 @@ def test_gymnasium_checks_pass(name):
     env.close()
 
 
+def test_pettingzoos_checks_pass():
+    pettingzoo_test = pytest.importorskip("pettingzoo.test", reason="needs the package pettingzoo")
+    for name, n_agents in [("Hatchlings", 3), ("CartPole", 1)]:
+        env = henv.make_parallel(name, n_agents)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            pettingzoo_test.parallel_api_test(env, num_cycles=950)  # beyond the end of an episode
+            pettingzoo_test.parallel_seed_test(lambda: henv.make_parallel(name, n_agents))
+        assert len(env.possible_agents) == n_agents
+        env.close()
+
+
 class SplitMix64:
     """The generator by which the tasks draw their first states (demos/scenes/classic/tasks.cpp)."""
 
