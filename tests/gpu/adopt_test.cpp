@@ -225,10 +225,70 @@ TEST_F(Adopt, TheCppWrapperEnablesFeaturesWithAndWithoutStructsOfItsOwn) {
     EXPECT_EQ(get_enabled_features(&chain),
               HEARTH_FEATURE_SHADER_FLOAT16 | HEARTH_FEATURE_SYNCHRONIZATION_2);
     EXPECT_EQ(get_enabled_features(nullptr), 0u);
-    EXPECT_EQ(enable_features(0, VK_API_VERSION_1_3, nullptr).status().code(),
+    VkPhysicalDeviceFeatures2 empty{};
+    EXPECT_EQ(enable_features(0, VK_API_VERSION_1_3, &empty).status().code(),
               StatusCode::kInvalidArgument);
     EXPECT_EQ(feature_name(HEARTH_FEATURE_SHADER_FLOAT16), "shaderFloat16");
     EXPECT_EQ(feature_name(HEARTH_FEATURE_SHADER_FLOAT16 | HEARTH_FEATURE_SYNCHRONIZATION_2), "");
+}
+
+TEST_F(Adopt, FeaturesAreEnabledInAChainWithoutAHead) {
+    // As of an engine that passes pEnabledFeatures and chains other structs.
+    VkPhysicalDeviceVulkan12Features features12{};
+    features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+    const auto storage =
+        enable_features(HEARTH_FEATURE_SHADER_FLOAT16 | HEARTH_FEATURE_SYNCHRONIZATION_2,
+                        VK_API_VERSION_1_3, &features12);
+    ASSERT_TRUE(storage.ok()) << storage.status().message();
+    EXPECT_TRUE(features12.shaderFloat16);
+    EXPECT_EQ(get_enabled_features(&features12),
+              HEARTH_FEATURE_SHADER_FLOAT16 | HEARTH_FEATURE_SYNCHRONIZATION_2);
+    for (auto* s = static_cast<const VkBaseInStructure*>(features12.pNext); s; s = s->pNext)
+        EXPECT_NE(s->sType, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2)
+            << "only features of Vulkan 1.0 need it, and it excludes pEnabledFeatures";
+}
+
+TEST_F(Adopt, WithoutAChainTheStorageIsAListOfStructsToChain) {
+    const hearth_features wanted =
+        HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS | HEARTH_FEATURE_SYNCHRONIZATION_2 |
+        HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL | HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS |
+        HEARTH_FEATURE_SHADER_INT64;
+    const auto storage = enable_features(wanted, VK_API_VERSION_1_3, nullptr);
+    ASSERT_TRUE(storage.ok()) << storage.status().message();
+    EXPECT_EQ(get_enabled_features(storage->data()), wanted);
+    std::set<VkStructureType> seen;
+    for (auto* s = reinterpret_cast<const VkBaseInStructure*>(storage->data()); s; s = s->pNext)
+        EXPECT_TRUE(seen.insert(s->sType).second) << s->sType;
+    EXPECT_EQ(seen, (std::set<VkStructureType>{
+                        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
+                        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES,
+                        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
+                        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2}));
+}
+
+TEST_F(Adopt, AnExtensionThatTheDeviceDoesNotHaveIsNamed) {
+    hearth_context_create_info info = device().host_info();
+    std::vector<const char*> extensions(info.device_extensions,
+                                        info.device_extensions + info.device_extension_count);
+    extensions.push_back("VK_KHR_swapchian");
+    info.device_extensions = extensions.data();
+    info.device_extension_count = static_cast<uint32_t>(extensions.size());
+    std::string logged;
+    info.callback_user_data = &logged;
+    info.log = [](void* user_data, hearth_log_level level, const char*, const char* message) {
+        EXPECT_EQ(level, HEARTH_LOG_WARNING);
+        *static_cast<std::string*>(user_data) += message;
+    };
+    hearth_context* context = nullptr;
+    hearth_messages messages{};
+    // No error: layers provide extensions that the device does not list.
+    ASSERT_EQ(hearth_context_create(&info, &context, &messages), HEARTH_OK);
+    EXPECT_EQ(messages.message_count, 1u);
+    EXPECT_STREQ(messages.text,
+                 "device extension VK_KHR_swapchian is listed as enabled, and the device does not "
+                 "have it; check its spelling, unless a layer provides it");
+    EXPECT_EQ(logged, messages.text);
+    EXPECT_EQ(hearth_context_destroy(context), HEARTH_OK);
 }
 
 TEST_F(Adopt, FeaturesAreReadFromWhateverChainADeviceWasCreatedWith) {
@@ -660,8 +720,12 @@ TEST_F(Adopt, TheBudgetOfAHeapIsKeptAndAnotherHeapTakesWhatItHasNoRoomFor) {
         const auto session = Session::create(context, program);
         EXPECT_EQ(session.ok(), expected);
         if (!session.ok()) {
-            EXPECT_NE(session.status().message().find("HEARTH_ERROR_BUDGET_EXCEEDED"),
+            EXPECT_NE(session.status().message().find(
+                          " of heap 0 exceed hearth_context_create_info::heap_budgets[0] of 1; "
+                          "raise it or free memory"),
                       std::string::npos)
+                << session.status().message();
+            EXPECT_EQ(session.status().message().find("HEARTH_ERROR_BUDGET_EXCEEDED: session"), 0u)
                 << session.status().message();
         }
         const hearth_context_stats stats = context.stats();

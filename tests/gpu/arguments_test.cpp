@@ -345,7 +345,7 @@ TEST(Handles, AStructThatWasNotMadeIsRefused) {
     EXPECT_EQ(hearth_get_device_caps(&no_device, 0, &zero_caps), kInvalid);
     VkPhysicalDeviceFeatures2 chain{};
     size_t bytes = 0;
-    EXPECT_EQ(hearth_enable_features(0, VK_API_VERSION_1_2, nullptr, nullptr, &bytes), kInvalid);
+    EXPECT_EQ(hearth_enable_features(0, VK_API_VERSION_1_2, nullptr, nullptr, nullptr), kInvalid);
     EXPECT_EQ(hearth_enable_features(0, VK_API_VERSION_1_2, &chain, nullptr, &bytes), kInvalid);
     chain.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     EXPECT_EQ(hearth_enable_features(0, VK_API_VERSION_1_2, &chain, nullptr, nullptr), kInvalid);

@@ -493,7 +493,23 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
 
     hearth_context_notify_device_lost(context);
     const uint64_t before = VulkanShim::get().total_calls();
-    for (const auto& [name, call] : refused) EXPECT_EQ(call(), HEARTH_ERROR_DEVICE_LOST) << name;
+    EXPECT_NE(rig->context.error(), "") << "known before any call fails";
+    for (const auto& [name, call] : refused) {
+        // Leaves another failure's message in context and session.
+        hearth_buffer_range range = hearth_buffer_range_default();
+        EXPECT_EQ(hearth_context_destroy(context), HEARTH_ERROR_INVALID_STATE);
+        EXPECT_EQ(hearth_session_get_variable_buffer(session, ~0u, &range), HEARTH_ERROR_NOT_FOUND);
+        EXPECT_EQ(call(), HEARTH_ERROR_DEVICE_LOST) << name;
+        if (name == "hearth_context_save_pipeline_cache")
+            continue;  // any thread: writes no message
+        const std::string all =
+            std::string(hearth_context_error(context)) + hearth_session_error(session) +
+            (name == "hearth_record_convert_image" ? hearth_image_converter_error(converter) : "");
+        EXPECT_NE(all.find("the device is lost; destroy the context and create a new one with a "
+                           "new device"),
+                  std::string::npos)
+            << name << ": " << all;
+    }
     EXPECT_EQ(VulkanShim::get().total_calls(), before);
     for (const auto& [name, call] : answered) EXPECT_EQ(call(), HEARTH_OK) << name;
 }

@@ -5,6 +5,7 @@
 
 #include "program/package.hpp"
 
+#include "device/vulkan/requirements.hpp"
 #include "rig.hpp"
 
 namespace hearth::test {
@@ -48,6 +49,37 @@ TEST_F(PackageOnDevice, TheFirstProfileThatTheDeviceCanRunIsChosen) {
     Result<LoadedProgram> program = LoadedProgram::load_package(rig->context, bytes);
     ASSERT_TRUE(program.ok()) << program.status().message();
     EXPECT_STREQ(program->info().device_target, "fits");
+}
+
+TEST_F(PackageOnDevice, TheHostsBindingModelDecidesBetweenTargetsThatTheDeviceCanRun) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const BindingModel own = binding_model(device());
+    const BindingModel other =
+        own == BindingModel::kDescriptor ? BindingModel::kDeviceAddress : BindingModel::kDescriptor;
+    PackageContents contents;
+    contents.device_targets.push_back(
+        {"other", TestProgramBuilder(test_shaders(other), other).build(), 0, 0});
+    contents.device_targets.push_back(
+        {"own", TestProgramBuilder(test_shaders(own), own).build(), 0, 0});
+    contents.device_targets[0].program.device_target = "other";
+    contents.device_targets[1].program.device_target = "own";
+    const std::vector<std::byte> bytes = save_package(contents).value();
+    const Result<LoadedProgram> program = LoadedProgram::load_package(rig->context, bytes);
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    EXPECT_STREQ(program->info().device_target, "own");
+    // A target of the other model is better than none.
+    contents.device_targets.pop_back();
+    const std::vector<std::byte> only_other = save_package(std::move(contents)).value();
+    const Result<LoadedProgram> second = LoadedProgram::load_package(rig->context, only_other);
+    const bool can_run_it =
+        other == BindingModel::kDeviceAddress
+            ? (device().enabled_features() & HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS) != 0
+            : gpu::contains(device().enabled_extensions(), VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
+    ASSERT_EQ(second.ok(), can_run_it) << second.status().message();
+    if (can_run_it) {
+        EXPECT_STREQ(second->info().device_target, "other");
+    }
 }
 
 TEST_F(PackageOnDevice, RunsAsTheProgramAloneCopiedOrBorrowed) {

@@ -185,6 +185,37 @@ TEST_F(Slice, ACursorWithinADispatchIsChecked) {
     });
 }
 
+TEST_F(Slice, WhatDiffersFromThePreviousSliceIsNamed) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    rig->set_x(test_values(8 * kWidth, 1));
+    const float rate = 0.5f, other_rate = 0.25f;
+    rig->frame([&](VkCommandBuffer commands) {
+        std::array<hearth_tensor_binding, 3> bounds;
+        hearth_record_info info = rig->learn_info(commands, 8, rate, bounds);
+        info.max_workgroups = 5;
+        hearth_run_cursor cursor{};
+        ASSERT_EQ(hearth_record(rig->session.handle(), &info, &cursor), HEARTH_INCOMPLETE);
+        const auto refused = [&](uint64_t rows, const float& with) {
+            std::array<hearth_tensor_binding, 3> others;
+            hearth_record_info changed = rig->learn_info(commands, rows, with, others);
+            changed.max_workgroups = 5;
+            hearth_run_cursor copy = cursor;
+            EXPECT_EQ(hearth_record(rig->session.handle(), &changed, &copy),
+                      HEARTH_ERROR_INVALID_ARGUMENT);
+            return std::string(rig->session.error());
+        };
+        EXPECT_EQ(refused(7, rate),
+                  "entry learn: the batch size is 7, that of the previous slice was 8; pass the "
+                  "same for all slices of a run");
+        EXPECT_EQ(refused(8, other_rate),
+                  "entry learn: binding rate differs from that of the previous slice; pass the "
+                  "same for all slices of a run");
+        // The run itself can go on.
+        EXPECT_EQ(hearth_record(rig->session.handle(), &info, &cursor), HEARTH_INCOMPLETE);
+    });
+}
+
 TEST_F(Slice, ADroppedPartIsRecordedAgain) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);

@@ -276,14 +276,20 @@ hearth_get_device_requirements(const hearth_device_requirements_info* query,
 
 /* Sets the booleans of `features` in the application's pNext chain for vkCreateDevice.
  *
- * features2  a VkPhysicalDeviceFeatures2 heading the chain (so pEnabledFeatures must be NULL).
- *            Structs already in the chain are edited; missing ones are appended from `storage`.
- * storage    8-byte aligned memory that must outlive vkCreateDevice, *storage_bytes in size.  If
- *            NULL, nothing is changed and *storage_bytes is set to the required size.
- * Errors: HEARTH_ERROR_OUT_OF_RANGE if storage is too small; nothing is changed then. */
+ * chain    the chain's first struct.  Structs already in the chain are edited; missing ones are
+ *          placed in `storage` and inserted behind the first.  NULL: no struct exists yet; storage
+ *          then begins with the first of a chain of the structs that are needed, to pass as pNext
+ *          or to chain one by one.
+ *          shaderInt16, shaderInt64 and robustBufferAccess are in a VkPhysicalDeviceFeatures2,
+ *          which excludes pEnabledFeatures: applications that pass pEnabledFeatures set these
+ *          three there, and leave their bits out of `features`.
+ * storage  8-byte aligned memory that must outlive vkCreateDevice, *storage_bytes in size.  If
+ *          NULL, nothing is changed and *storage_bytes is set to a sufficient size; 0: no struct
+ *          is missing.
+ * Errors: HEARTH_ERROR_OUT_OF_RANGE if storage is too small; nothing is changed then.
+ * HEARTH_ERROR_INVALID_ARGUMENT for a chain whose first struct has no sType. */
 HEARTH_API hearth_result hearth_enable_features(hearth_features features, uint32_t api_version,
-                                                void* features2, void* storage,
-                                                size_t* storage_bytes);
+                                                void* chain, void* storage, size_t* storage_bytes);
 
 /* Returns the features that a device was created with, for hearth_context_create_info::features:
  * the inverse of hearth_enable_features.
@@ -495,8 +501,9 @@ typedef struct hearth_context_create_info {
     const void* pipeline_cache_data;
     uint64_t pipeline_cache_bytes;
     /* Optional: a timeline semaphore whose value is the last completed frame number, for
-     * HEARTH_COMPLETED_FROM_TIMELINE.  Requires HEARTH_FEATURE_TIMELINE_SEMAPHORE; must outlive
-     * the context, which does not destroy it. */
+     * HEARTH_COMPLETED_FROM_TIMELINE.  Its existence says that timelineSemaphore is enabled, whether
+     * or not `features` has HEARTH_FEATURE_TIMELINE_SEMAPHORE.  Must outlive the context, which does
+     * not destroy it. */
     VkSemaphore timeline_semaphore;
     /* Optional: called by every hearth_program_load and hearth_package_load of the context with
      * callback_user_data, on the calling thread, before Hearth reads any of the bytes. */
@@ -509,7 +516,9 @@ typedef struct hearth_context_create_info {
 } hearth_context_create_info;
 
 /* Adopts the application's device.  Returns HEARTH_ERROR_INVALID_ARGUMENT or
- * HEARTH_ERROR_UNSUPPORTED if `info` has problems: `messages` then list all of them.
+ * HEARTH_ERROR_UNSUPPORTED if `info` has problems: `messages` then list all of them.  Listed
+ * extensions that the device does not have are named in `messages` and logged, but are no error,
+ * because layers provide some.
  * Threads: any, as long as the device is not destroyed meanwhile. */
 HEARTH_API hearth_result hearth_context_create(const hearth_context_create_info* info,
                                                hearth_context** out, hearth_messages* messages);
@@ -812,7 +821,8 @@ typedef struct hearth_package_load_info {
     uint32_t borrow;
     /* HEARTH_TRUST_UNTRUSTED: programs that use device addresses are skipped. */
     hearth_trust_level trust;
-    /* NULL: the first device target, in package order, that the device can run. */
+    /* NULL: the first device target, in package order, that the device can run; those of
+     * hearth_context_create_info::binding_model come before all others. */
     const char* device_target;
 } hearth_package_load_info;
 

@@ -144,7 +144,7 @@ inline Status check_version(uint32_t header_version = HEARTH_VERSION) {
     return to_status(hearth_check_version(header_version));
 }
 
-/// Build description for bug reports: "hearth 0.1.0 g++ 12.2.0 release".  Any thread.
+/// Build description for bug reports: "hearth 0.2.0 g++ 12.2.0 release".  Any thread.
 inline std::string_view build_info() {
     return hearth_build_info();
 }
@@ -161,18 +161,18 @@ inline std::string_view feature_name(hearth_features one_bit) {
 }
 
 /// Sets the booleans of `features` in the application's pNext chain for vkCreateDevice.
-/// features2  a VkPhysicalDeviceFeatures2 heading the chain (so pEnabledFeatures must be null)
-/// Returns memory of structs that were appended to the chain; it must outlive vkCreateDevice.
-/// Errors: kInvalidArgument if features2 is null or no VkPhysicalDeviceFeatures2.
+/// chain  the chain's first struct; null: there is none, and the memory begins with the first of a
+///        chain of the structs that are needed
+/// Returns memory of structs that were added to the chain; it must outlive vkCreateDevice.
+/// Errors: kInvalidArgument for a struct without sType.
 inline Result<std::vector<uint64_t>> enable_features(hearth_features features, uint32_t api_version,
-                                                     void* features2) {
+                                                     void* chain) {
     size_t bytes = 0;
-    HEARTH_TRY(
-        to_status(hearth_enable_features(features, api_version, features2, nullptr, &bytes)));
+    HEARTH_TRY(to_status(hearth_enable_features(features, api_version, chain, nullptr, &bytes)));
     // Never empty: a null pointer would only ask for the size.
     std::vector<uint64_t> storage(bytes / sizeof(uint64_t) + 1);
-    HEARTH_TRY(to_status(
-        hearth_enable_features(features, api_version, features2, storage.data(), &bytes)));
+    HEARTH_TRY(
+        to_status(hearth_enable_features(features, api_version, chain, storage.data(), &bytes)));
     return storage;
 }
 

@@ -310,13 +310,13 @@ hearth_features hearth_get_enabled_features(const void* chain, const void* enabl
                               static_cast<const VkPhysicalDeviceFeatures*>(enabled_features));
 }
 
-hearth_result hearth_enable_features(hearth_features features, uint32_t, void* features2,
-                                     void* storage, size_t* storage_bytes) {
-    auto* chain = static_cast<VkPhysicalDeviceFeatures2*>(features2);
-    if (chain == nullptr || chain->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2 ||
-        storage_bytes == nullptr)
-        return HEARTH_ERROR_INVALID_ARGUMENT;
-    return gpu::patch_features(features, chain, storage, storage_bytes);
+hearth_result hearth_enable_features(hearth_features features, uint32_t, void* chain, void* storage,
+                                     size_t* storage_bytes) {
+    auto* head = static_cast<VkBaseOutStructure*>(chain);
+    // An sType of 0 is no feature struct, but one that was not filled in.
+    const bool is_filled = head == nullptr || head->sType != VK_STRUCTURE_TYPE_APPLICATION_INFO;
+    if (!is_filled || storage_bytes == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    return gpu::patch_features(features, head, storage, storage_bytes);
 }
 
 hearth_result hearth_get_device_caps(const hearth_device_requirements_info* query,
@@ -378,7 +378,7 @@ void hearth_cpu_command_buffer_destroy(hearth_context* context, VkCommandBuffer 
 hearth_result hearth_cpu_command_buffer_execute(hearth_context* context, VkCommandBuffer commands) {
     if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
     runtime::Context& owner = *unwrap(context);
-    if (owner.device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (owner.device().is_lost()) return runtime::fail_lost(owner, __func__);
     HEARTH_CHECK_NATIVE(owner);
     HEARTH_CHECK_POINTER(owner, commands);
     const VkResult result = native::execute(commands);
@@ -501,7 +501,7 @@ hearth_result hearth_program_load(hearth_context* context, const hearth_program_
                                   hearth_program** out) {
     if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
     runtime::Context& owner = *unwrap(context);
-    if (owner.device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (owner.device().is_lost()) return runtime::fail_lost(owner, __func__);
     HEARTH_CHECK_STRUCT(owner, hearth_program_load_info, info);
     HEARTH_CHECK_POINTER(owner, out);
     *out = nullptr;
@@ -526,7 +526,7 @@ hearth_result hearth_package_load(hearth_context* context, const hearth_package_
                                   hearth_program** out) {
     if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
     runtime::Context& owner = *unwrap(context);
-    if (owner.device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (owner.device().is_lost()) return runtime::fail_lost(owner, __func__);
     HEARTH_CHECK_STRUCT(owner, hearth_package_load_info, info);
     HEARTH_CHECK_POINTER(owner, out);
     *out = nullptr;
@@ -857,7 +857,7 @@ hearth_result hearth_session_get_memory_requirements(hearth_context* context,
                                                      hearth_memory_requirements* out) {
     if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
     runtime::Context& owner = *unwrap(context);
-    if (owner.device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (owner.device().is_lost()) return runtime::fail_lost(owner, __func__);
     HEARTH_CHECK_STRUCT(owner, hearth_session_create_info, info);
     HEARTH_CHECK_STRUCT(owner, hearth_memory_requirements, out);
     const hearth_session_create_info i = read_struct(info, hearth_session_create_info_default());
@@ -875,7 +875,7 @@ hearth_result hearth_arena_create(hearth_context* context, uint64_t byte_count,
     if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
     HEARTH_CHECK_POINTER(*unwrap(context), out);
     *out = nullptr;
-    if (unwrap(context)->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (unwrap(context)->device().is_lost()) return runtime::fail_lost(*unwrap(context), __func__);
     runtime::Arena* arena = nullptr;
     const hearth_result result = runtime::Arena::create(*unwrap(context), byte_count, &arena);
     *out = reinterpret_cast<hearth_arena*>(arena);
@@ -890,7 +890,7 @@ hearth_result hearth_session_create(hearth_context* context, const hearth_sessio
                                     hearth_session** out) {
     if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
     runtime::Context& owner = *unwrap(context);
-    if (owner.device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (owner.device().is_lost()) return runtime::fail_lost(owner, __func__);
     HEARTH_CHECK_STRUCT(owner, hearth_session_create_info, info);
     HEARTH_CHECK_POINTER(owner, out);
     *out = nullptr;
@@ -1178,7 +1178,8 @@ hearth_result hearth_record_load_brain(hearth_session* session, VkCommandBuffer 
                                        const void* bytes, uint64_t byte_count,
                                        hearth_brain_flags flags, hearth_messages* messages) {
     HEARTH_CHECK_SESSION(session);
-    if (unwrap(session)->context().device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (unwrap(session)->context().device().is_lost())
+        return runtime::fail_lost(*unwrap(session), __func__);
     BrainView brain;
     gpu::Problems problems;
     hearth_result result = open_brain(bytes, byte_count, brain, problems, __func__);

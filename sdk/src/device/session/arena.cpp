@@ -21,6 +21,11 @@ hearth_result Arena::create(Context& context, uint64_t bytes, Arena** out) {
                                                          "hearth shared arena", arena->buffer_);
     if (result != HEARTH_OK) {
         context.allocator().destroy(arena);
+        if (result == HEARTH_ERROR_BUDGET_EXCEEDED) {
+            FixedText<256> why;
+            context.memory().describe_refusal(why);
+            return context.fail(result, "arena: %s", why.c_str());
+        }
         return context.fail(result,
                             "arena: cannot allocate %llu bytes of device memory; free memory or "
                             "make the arena smaller",

@@ -7,21 +7,23 @@
 
 namespace hearth::runtime {
 
+template <class Tell>
+hearth_result Session::tell(hearth_result result, const Tell& tell) {
+    if (is_telling_.test_and_set(std::memory_order_acquire)) return result;
+    (void)tell();
+    is_telling_.clear(std::memory_order_release);
+    return result;
+}
+
 hearth_result Session::build(uint32_t max_pipelines) {
-    if (context_->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (context_->device().is_lost())
+        return tell(HEARTH_ERROR_DEVICE_LOST, [&] { return fail_lost(*this, "create_pipelines"); });
     uint32_t built = 0;
     for (uint32_t k = 0; k < pipelines_.size(); ++k) {
         if (pipelines_[k]->is_ready()) continue;
         if (max_pipelines != 0 && built == max_pipelines) return HEARTH_NOT_READY;
         const hearth_result result = pipelines_[k]->build(pipeline_source(k));
-        if (result < 0) {
-            // Several threads may build at once; only one at a time may write the error text.
-            if (!is_telling_.test_and_set(std::memory_order_acquire)) {
-                (void)fail_pipeline(k, result);
-                is_telling_.clear(std::memory_order_release);
-            }
-            return result;
-        }
+        if (result < 0) return tell(result, [&] { return fail_pipeline(k, result); });
         ++built;
     }
     return pipelines_status(nullptr);
@@ -33,7 +35,9 @@ hearth_result Session::fail_pipeline(uint32_t kernel, hearth_result result) {
 }
 
 hearth_result Session::build_async() {
-    if (context_->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (context_->device().is_lost())
+        return tell(HEARTH_ERROR_DEVICE_LOST,
+                    [&] { return fail_lost(*this, "create_pipelines_async"); });
     if (!context_->has_jobs())
         return fail(HEARTH_ERROR_INVALID_STATE,
                     "create_pipelines_async needs hearth_context_create_info::submit_task; give "

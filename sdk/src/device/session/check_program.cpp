@@ -73,10 +73,7 @@ class ProgramChecker {
         : device_(device), view_(view), trust_(trust), error_(error) {}
 
     hearth_result run() {
-        if (device_.is_lost())
-            return fail(
-                HEARTH_ERROR_DEVICE_LOST,
-                "the device is lost; destroy the context and create a new one with a new device");
+        if (device_.is_lost()) return fail(HEARTH_ERROR_DEVICE_LOST, "%s", gpu::kDeviceLost);
         if (const hearth_result r = check_loading(); r != HEARTH_OK) return r;
         if (view_.binding_model() == BindingModel::kDeviceAddress) {
             if (!device_.has(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS))

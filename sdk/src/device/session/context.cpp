@@ -78,6 +78,9 @@ hearth_result Context::create(const hearth_context_create_info& info, Context** 
             bootstrap.destroy(context);
             return r;
         }
+    if (problems.count > 0 && context->log_ != nullptr)
+        context->log_(context->callback_user_, HEARTH_LOG_WARNING, "context",
+                      problems.text.c_str());
     *out = context;
     return HEARTH_OK;
 }
@@ -165,7 +168,7 @@ hearth_result Context::destroy() {
 }
 
 hearth_result Context::begin_frame(uint64_t frame_number, uint64_t completed_frame_number) {
-    if (device_.is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (device_.is_lost()) return fail_lost(*this, "begin_frame");
     if (completed_frame_number == HEARTH_COMPLETED_FROM_TIMELINE) {
         if (frame_semaphore_ == VK_NULL_HANDLE)
             return fail(HEARTH_ERROR_INVALID_ARGUMENT,
@@ -204,7 +207,7 @@ hearth_result Context::begin_frame(uint64_t frame_number, uint64_t completed_fra
 }
 
 hearth_result Context::drop_frame(uint64_t frame_number, gpu::Problems& lost) {
-    if (device_.is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (device_.is_lost()) return fail_lost(*this, "discard_frame");
     if (frame_number > frame_number_ || frame_number <= completed_)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "discard_frame(%llu): expected a frame that has begun and not completed; begun "

@@ -17,6 +17,12 @@ namespace hearth::runtime {
 class Converter;
 class Session;
 
+/// Fails a call, named `what`, that needs a device which is lost.
+template <class Owner>
+hearth_result fail_lost(Owner& owner, const char* what) {
+    return owner.fail(HEARTH_ERROR_DEVICE_LOST, "%s: %s", what, gpu::kDeviceLost);
+}
+
 class Context : public HandleTag<0x48435458> {
   public:
     /// `info` is complete; its arrays need not outlive the call.
@@ -49,7 +55,10 @@ class Context : public HandleTag<0x48435458> {
 
     /// Stores the message for hearth_context_error, logs it, and returns `result`.
     HEARTH_PRINTF(3, 4) hearth_result fail(hearth_result result, const char* format, ...);
-    const char* error() const { return error_.c_str(); }
+    /// The last message; of a lost device also if no call has failed since.
+    const char* error() const {
+        return error_.empty() && device_.is_lost() ? gpu::kDeviceLost : error_.c_str();
+    }
 
     /// Calls the application's verify callback to decide whether the bytes may be loaded.
     hearth_result verify(std::span<const std::byte> bytes, bool is_package,

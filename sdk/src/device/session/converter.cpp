@@ -122,10 +122,7 @@ hearth_result Converter::create(Context& context, const hearth_image_converter_c
 }
 
 hearth_result Converter::init(const hearth_image_converter_create_info& info) {
-    if (context_->device().is_lost())
-        return fail(HEARTH_ERROR_DEVICE_LOST,
-                    "converter: the device is lost; destroy the context and create a new one with "
-                    "a new device");
+    if (context_->device().is_lost()) return fail_lost(*this, "converter");
     if (context_->native() != nullptr)
         return fail(
             HEARTH_ERROR_UNSUPPORTED,
@@ -286,10 +283,7 @@ gpu::Scope Converter::tensor_scope() const {
 }
 
 hearth_result Converter::check(const hearth_image_conversion_info& info) {
-    if (context_->device().is_lost())
-        return fail(HEARTH_ERROR_DEVICE_LOST,
-                    "conversion: the device is lost; destroy the context and create a new one with "
-                    "a new device");
+    if (context_->device().is_lost()) return fail_lost(*this, "conversion");
     if (context_->frame_number() == 0)
         return fail(HEARTH_ERROR_INVALID_STATE, "conversion: call hearth_begin_frame first");
     if (info.command_buffer == VK_NULL_HANDLE)

@@ -250,7 +250,7 @@ hearth_result encode_dump(Session& session, const hearth_dump_info& info, std::b
 }
 
 hearth_result Session::dump_next(const hearth_session_dump_info& info) {
-    if (context_->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (context_->device().is_lost()) return fail_lost(*this, "session_dump");
     if (info.count > 0 && info.callback == nullptr)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "session_dump: callback is null");
     if ((info.flags & ~HEARTH_DUMP_PROGRAM) != 0)

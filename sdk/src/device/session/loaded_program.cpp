@@ -24,13 +24,8 @@ namespace {
 /// Checks whether the device can run a device target of an open package; `why` receives what is
 /// missing.
 hearth_result check_profile(const Context& context, const PackageView& package, uint32_t index,
-                            hearth_trust_level trust, FixedText<512>& why) {
-    ProgramView view;
-    ViewError error;
-    if (!package.open_program(index, &view, &error)) {
-        why.set("%s", error.text.c_str());
-        return result_of(error.code);
-    }
+                            const ProgramView& view, hearth_trust_level trust,
+                            FixedText<512>& why) {
     const file::DeviceTargetRecord& profile = package.device_targets()[index];
     const hearth_device_caps& caps = context.device().caps();
     if (profile.shared_memory_bytes > caps.max_compute_shared_memory_size) {
@@ -49,6 +44,12 @@ hearth_result check_profile(const Context& context, const PackageView& package, 
         return HEARTH_ERROR_UNSUPPORTED;
     }
     return check_program(context.device(), view, trust, why);
+}
+
+BindingModel binding_model_of(const Context& context) {
+    return context.device().binding_model() == HEARTH_BINDING_PUSH_DESCRIPTOR
+               ? BindingModel::kDescriptor
+               : BindingModel::kDeviceAddress;
 }
 
 size_t words(size_t bytes) {
@@ -235,14 +236,29 @@ hearth_result LoadedProgram::load_package(Context& context, std::span<const std:
         return context.fail(result_of(error.code), "%s", error.text.c_str());
     FixedText<1024> problems;
     hearth_result result = HEARTH_ERROR_NOT_FOUND;
-    for (uint32_t i = 0; i < package.device_targets().size(); ++i) {
-        const char* name = package.device_targets()[i].name;
+    const std::span<const file::DeviceTargetRecord> targets = package.device_targets();
+    // The application's buffers are made for its binding model: targets of the other one follow.
+    bool is_left[HEARTH_MAX_DEVICE_TARGETS] = {};
+    for (uint32_t turn = 0; turn < 2 * targets.size(); ++turn) {
+        const uint32_t i = turn % static_cast<uint32_t>(targets.size());
+        const bool is_first_round = turn < targets.size();
+        if (!is_first_round && !is_left[i]) continue;
+        const char* name = targets[i].name;
         if (device_target != nullptr && std::strcmp(name, device_target) != 0) continue;
+        ProgramView view;
         FixedText<512> why;
-        result = check_profile(context, package, i, trust, why);
+        if (!package.open_program(i, &view, &error)) {
+            why.set("%s", error.text.c_str());
+            result = result_of(error.code);
+        } else if (is_first_round && view.binding_model() != binding_model_of(context)) {
+            is_left[i] = true;
+            continue;
+        } else {
+            result = check_profile(context, package, i, view, trust, why);
+        }
         if (result == HEARTH_OK) {
             result = adopt(context, package.program(i), package.weights(), package.agents(), borrow,
-                           trust, package.device_targets()[i].shared_memory_bytes, out);
+                           trust, targets[i].shared_memory_bytes, out);
             if (result == HEARTH_OK) result = (*out)->check_needs(why);
             if (result == HEARTH_OK) return result;
             if (*out == nullptr) return result;
@@ -253,7 +269,7 @@ hearth_result LoadedProgram::load_package(Context& context, std::span<const std:
     }
     if (problems.empty()) {
         FixedText<512> names;
-        for (const file::DeviceTargetRecord& target : package.device_targets())
+        for (const file::DeviceTargetRecord& target : targets)
             names.append("%s%s", names.empty() ? "" : ", ", target.name);
         return context.fail(result, "package: no device target is named '%s'; expected one of: %s",
                             device_target, names.c_str());

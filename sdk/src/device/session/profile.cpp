@@ -98,7 +98,7 @@ void Session::write_timestamp(VkCommandBuffer commands, int64_t timings) {
 
 hearth_result Session::next_timings(hearth_timings& out) {
     const gpu::Device& device = context_->device();
-    if (device.is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (device.is_lost()) return fail_lost(*this, "next_timings");
     if (timings_slots_.empty() || !is_timings_read_by_host())
         return fail(HEARTH_ERROR_UNSUPPORTED, "profile: %s",
                     device.timestamp_valid_bits() == 0

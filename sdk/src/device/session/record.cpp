@@ -487,6 +487,7 @@ hearth_result Session::record(const hearth_record_info& given, hearth_run_cursor
     if (cursor == nullptr) return HEARTH_OK;
     *cursor = {};
     if (end.is_start()) return HEARTH_OK;
+    remember_bound(info);
     *cursor = {info.entry, end.command, end.part, 0, entry.epoch, fingerprint(info)};
     return HEARTH_INCOMPLETE;
 }
@@ -649,11 +650,7 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_run_
     if (const hearth_result r = check_overlaps(info); r != HEARTH_OK) return r;
     if ((flags_ & HEARTH_SESSION_VALIDATE_BINDINGS) != 0)
         if (const hearth_result r = check_ranges(info); r != HEARTH_OK) return r;
-    if (resumes && cursor->bindings_hash != fingerprint(info))
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "entry %s: batch size or bindings differ from those of the previous slice; "
-                    "pass the same for all slices of a run",
-                    name);
+    if (resumes && cursor->bindings_hash != fingerprint(info)) return fail_changed(info);
 
     // Later slices find their inputs in the shadow buffers, copied by the first one.
     if (staged_used_ > 0 && first_of(entries_[info.entry], cursor).is_start())
@@ -1015,22 +1012,66 @@ hearth_result Session::resolve_run_block(const hearth_record_info& info) {
     return HEARTH_OK;
 }
 
+namespace {
+
+void add_bound(Hash& hash, const hearth_tensor_binding& bound) {
+    hash.number(gpu::handle_bits(bound.buffer)).number(bound.offset).number(bound.bytes);
+    hash.number(bound.item_stride);
+}
+
+}  // namespace
+
+uint64_t Session::bound_hash(uint32_t binding) const {
+    Hash hash;
+    const Resolved& r = resolved_[binding];
+    add_bound(hash, *r.bound);
+    if (r.is_value())
+        hash.bytes({static_cast<const std::byte*>(r.bound->data), static_cast<size_t>(r.bytes)});
+    return hash.value();
+}
+
+uint64_t Session::indirect_hash(const hearth_record_info& info) {
+    Hash hash;
+    if (info.indirect_batch_buffer != nullptr) add_bound(hash, *info.indirect_batch_buffer);
+    return hash.value();
+}
+
 uint64_t Session::fingerprint(const hearth_record_info& info) const {
     Hash hash;
-    hash.number(info.batch_size);
-    const auto add_bound = [&](const hearth_tensor_binding& bound) {
-        hash.number(gpu::handle_bits(bound.buffer)).number(bound.offset).number(bound.bytes);
-        hash.number(bound.item_stride);
-    };
-    for (uint32_t binding : view().bindings_of(view().entries()[info.entry])) {
-        const Resolved& r = resolved_[binding];
-        add_bound(*r.bound);
-        if (r.is_value())
-            hash.bytes(
-                {static_cast<const std::byte*>(r.bound->data), static_cast<size_t>(r.bytes)});
-    }
-    if (info.indirect_batch_buffer != nullptr) add_bound(*info.indirect_batch_buffer);
+    hash.number(info.batch_size).number(indirect_hash(info));
+    for (uint32_t binding : view().bindings_of(view().entries()[info.entry]))
+        hash.number(bound_hash(binding));
     return hash.value();
+}
+
+void Session::remember_bound(const hearth_record_info& info) {
+    const file::EntryRecord& entry = view().entries()[info.entry];
+    entries_[info.entry].rows = info.batch_size;
+    entries_[info.entry].indirect_hash = indirect_hash(info);
+    for (uint32_t i = 0; i < entry.bindings.count; ++i)
+        binding_facts_[entry.bindings.first + i].bound_hash =
+            bound_hash(view().bindings_of(entry)[i]);
+}
+
+hearth_result Session::fail_changed(const hearth_record_info& info) {
+    const file::EntryRecord& entry = view().entries()[info.entry];
+    const EntryFacts& run = entries_[info.entry];
+    FixedText<160> what;
+    if (run.rows != info.batch_size)
+        what.set("the batch size is %llu, that of the previous slice was %llu",
+                 wide(info.batch_size), wide(run.rows));
+    for (uint32_t i = 0; i < entry.bindings.count && what.empty(); ++i) {
+        const uint32_t binding = view().bindings_of(entry)[i];
+        if (binding_facts_[entry.bindings.first + i].bound_hash != bound_hash(binding))
+            what.set("binding %.100s differs from that of the previous slice",
+                     view().text(view().bindings()[binding].name));
+    }
+    if (what.empty() && run.indirect_hash != indirect_hash(info))
+        what.set("indirect_batch_buffer differs from that of the previous slice");
+    if (what.empty()) what.set("the cursor was changed since the previous slice");
+    return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                "entry %s: %s; pass the same for all slices of a run", view().text(entry.name),
+                what.c_str());
 }
 
 hearth_result Session::binding_scope(uint32_t e, uint32_t binding, uint32_t buffer_usage,

@@ -254,12 +254,11 @@ hearth_result Session::allocate_buffers(const hearth_session_create_info& info) 
         const BufferFacts& facts = kBuffers[i];
         const hearth_result r =
             context_->memory().create(facts.usage, bytes, facts.name, buffers_[i]);
-        if (r == HEARTH_ERROR_BUDGET_EXCEEDED)
-            return fail(r,
-                        "%s: %llu bytes in addition to %llu exceed the heap budget of %llu; raise "
-                        "hearth_context_create_info::heap_budgets or free memory",
-                        facts.name, wide(bytes), wide(context_->memory().held_total()),
-                        wide(context_->memory().budget()));
+        if (r == HEARTH_ERROR_BUDGET_EXCEEDED) {
+            FixedText<256> why;
+            context_->memory().describe_refusal(why);
+            return fail(r, "%s: %s", facts.name, why.c_str());
+        }
         if (r != HEARTH_OK)
             return fail(r,
                         "%s: cannot allocate %llu bytes of device memory; free memory or cook with "

@@ -163,11 +163,14 @@ class Session : public HandleTag<0x48534553> {
         bool is_taken_back = false;  ///< from `open` on; a cursor beyond it continues from there
         double measured_ns = 0;      ///< of the last whole recording that was measured; 0: none
         uint64_t measured_rows = 0;
+        // Batch size and hash of indirect_batch_buffer of the run of `epoch`, if it is sliced.
+        uint64_t rows = 0, indirect_hash = 0;
     };
     /// Accesses of an entry to a binding, over all its commands.
     struct BindingFacts {
         bool is_read = false, is_written = false;  ///< by kernels
         bool is_copied_from = false, is_copied_to = false;
+        uint64_t bound_hash = 0;  ///< of what the entry's sliced run binds
     };
     /// A binding of the recording being prepared.
     struct Resolved {
@@ -229,6 +232,10 @@ class Session : public HandleTag<0x48534553> {
 
     // build.cpp
     static void run_job(void* job);
+    /// Calls tell(), which fails with `result`, unless another thread is about to: several may build
+    /// at once, and one at a time may write the error text.
+    template <class Tell>
+    hearth_result tell(hearth_result result, const Tell& tell);
     /// Names the kernel whose pipeline failed, and the driver's result.
     hearth_result fail_pipeline(uint32_t kernel, hearth_result result);
 
@@ -270,7 +277,15 @@ class Session : public HandleTag<0x48534553> {
     hearth_result check_range(const char* name, const hearth_tensor_binding& bound, uint64_t bytes);
     Position first_of(const EntryFacts& entry, const hearth_run_cursor* cursor) const;
     bool is_direct(const hearth_tensor_binding& bound, const BindingFacts& facts) const;
+    /// Hashes of a binding of the prepared recording, with the values of one passed by value, and of
+    /// the indirect batch buffer.
+    uint64_t bound_hash(uint32_t binding) const;
+    static uint64_t indirect_hash(const hearth_record_info& info);
     uint64_t fingerprint(const hearth_record_info& info) const;
+    /// Stores what slices of a run must have in common, for fail_changed().
+    void remember_bound(const hearth_record_info& info);
+    /// Names what differs from the previous slice.
+    hearth_result fail_changed(const hearth_record_info& info);
     const BindingFacts& facts_of(uint32_t entry, uint32_t list_index) const;
 
     // describe.cpp

@@ -21,7 +21,7 @@ unsigned long long wide(uint64_t value) {
 }  // namespace
 
 hearth_result Session::check_transfer(VkCommandBuffer commands, const char* what) {
-    if (context_->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (context_->device().is_lost()) return fail_lost(*this, what);
     if (context_->frame_number() == 0)
         return fail(HEARTH_ERROR_INVALID_STATE, "%s: call hearth_begin_frame first", what);
     if (commands == VK_NULL_HANDLE)
@@ -241,7 +241,7 @@ hearth_readback Session::finish_readback(VkCommandBuffer commands, const Readbac
 
 hearth_result Session::poll(hearth_readback id, const void** data, uint64_t* bytes,
                             uint64_t* frame_number) {
-    if (context_->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (context_->device().is_lost()) return fail_lost(*this, "readback_poll");
     const uint64_t index = (id & 0xffffffffu) - 1;
     if (index >= readbacks_.size() || !readbacks_[index].is_active ||
         readbacks_[index].generation != id >> 32)

@@ -88,12 +88,21 @@ bool Device::can_have_subgroups_of(uint32_t size, uint32_t invocations) const {
            invocations <= uint64_t{size} * p.max_workgroup_subgroups;
 }
 
+namespace {
+
+std::span<const char* const> names(const char* const* list, uint32_t count) {
+    return {list, list != nullptr ? count : 0};
+}
+
+}  // namespace
+
 hearth_result Device::adopt(const hearth_context_create_info& info, Problems& problems) {
     // Each check runs as far as it can, so that all problems are reported together.
     check_handles(info, problems);
     handle_ = info.device;
     pipeline_cache_ = info.pipeline_cache;
     features_ = info.features;
+    binding_model_ = info.binding_model;
     queue_family_ = info.queue_family_index;
     api_version_ = info.api_version;
     has_callbacks_ = info.allocation_callbacks != nullptr;
@@ -109,11 +118,16 @@ hearth_result Device::adopt(const hearth_context_create_info& info, Problems& pr
     check_features(info, can_ask ? &vk : nullptr, problems);
     if (can_ask) check_queue(info, vk, problems);
     load_functions(info, vk, problems);
-    if (problems.count > 0) return HEARTH_ERROR_UNSUPPORTED;
-
+    const bool has_problems = problems.count > 0;
     hearth_result result = HEARTH_OK;
-    caps_ =
-        query_caps(vk, info.physical_device, api_version_, features_, info.binding_model, result);
+    if (can_ask)
+        result = report_unknown_extensions(
+            vk, info.physical_device, names(info.device_extensions, info.device_extension_count),
+            problems);
+    if (has_problems) return HEARTH_ERROR_UNSUPPORTED;
+    if (result == HEARTH_OK)
+        caps_ = query_caps(vk, info.physical_device, api_version_, features_, info.binding_model,
+                           result);
     if (result != HEARTH_OK) {
         problems.add("cannot list the device extensions: %s", name_of(result));
         return result;
@@ -123,14 +137,6 @@ hearth_result Device::adopt(const hearth_context_create_info& info, Problems& pr
     vk.GetPhysicalDeviceMemoryProperties(info.physical_device, &memory_);
     return HEARTH_OK;
 }
-
-namespace {
-
-std::span<const char* const> names(const char* const* list, uint32_t count) {
-    return {list, list != nullptr ? count : 0};
-}
-
-}  // namespace
 
 void Device::check_handles(const hearth_context_create_info& info, Problems& problems) {
     const auto need = [&](bool given, const char* field) {
@@ -169,12 +175,6 @@ void Device::check_handles(const hearth_context_create_info& info, Problems& pro
     if (info.binding_model > HEARTH_BINDING_PUSH_DESCRIPTOR)
         problems.add("hearth_context_create_info::binding_model is %u, expected 0 or 1",
                      static_cast<unsigned>(info.binding_model));
-    if (info.timeline_semaphore != VK_NULL_HANDLE &&
-        (info.features & HEARTH_FEATURE_TIMELINE_SEMAPHORE) == 0)
-        problems.add(
-            "hearth_context_create_info::timeline_semaphore is given, but "
-            "hearth_context_create_info::features does not list timelineSemaphore; enable the "
-            "feature and list it");
 }
 
 void Device::check_features(const hearth_context_create_info& info, const InstanceFunctions* vk,
@@ -273,7 +273,8 @@ void Device::load_functions(const hearth_context_create_info& info, const Instan
         HEARTH_LOAD_SINCE(VK_API_VERSION_1_2, GetBufferDeviceAddress, "KHR")
     if (has(HEARTH_FEATURE_HOST_QUERY_RESET))
         HEARTH_LOAD_SINCE(VK_API_VERSION_1_2, ResetQueryPool, "EXT")
-    if (has(HEARTH_FEATURE_TIMELINE_SEMAPHORE))
+    // A timeline semaphore exists only where the feature is enabled.
+    if (has(HEARTH_FEATURE_TIMELINE_SEMAPHORE) || info.timeline_semaphore != VK_NULL_HANDLE)
         HEARTH_LOAD_SINCE(VK_API_VERSION_1_2, GetSemaphoreCounterValue, "KHR")
     if (has(HEARTH_FEATURE_SYNCHRONIZATION_2))
         HEARTH_LOAD_SINCE(VK_API_VERSION_1_3, CmdPipelineBarrier2, "KHR")

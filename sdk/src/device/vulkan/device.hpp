@@ -19,6 +19,10 @@ hearth_result to_result(VkResult result);
 /// "HEARTH_ERROR_TOO_MANY_IN_FLIGHT".
 const char* name_of(hearth_result result);
 
+/// Message of calls that need a device which is lost.
+inline constexpr char kDeviceLost[] =
+    "the device is lost; destroy the context and create a new one with a new device";
+
 class Device {
   public:
     /// Checks the handshake and loads the functions; a failure leaves every problem in `problems`.
@@ -34,6 +38,8 @@ class Device {
         return has_callbacks_ ? &callbacks_ : nullptr;
     }
     const hearth_device_caps& caps() const { return caps_; }
+    /// Binding model that the application's buffers are made for.
+    hearth_binding_model binding_model() const { return binding_model_; }
     const VkPhysicalDeviceProperties& properties() const { return properties_.device; }
     const VkPhysicalDeviceLimits& limits() const { return properties_.device.limits; }
     const VkPhysicalDeviceMemoryProperties& memory() const { return memory_; }
@@ -78,6 +84,7 @@ class Device {
     VkAllocationCallbacks callbacks_{};
     bool has_callbacks_ = false;
     hearth_features features_ = 0;
+    hearth_binding_model binding_model_ = HEARTH_BINDING_DEVICE_ADDRESS;
     uint32_t queue_family_ = 0;
     uint32_t timestamp_valid_bits_ = 0;
     uint32_t api_version_ = 0;

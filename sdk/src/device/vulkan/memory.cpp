@@ -137,7 +137,7 @@ hearth_result DeviceMemory::allocate(const hearth_device_memory_allocate_info& r
                                      Buffer& out) {
     if (budget_ != 0 &&
         (request.size_bytes > budget_ || held_total_ > budget_ - request.size_bytes))
-        return HEARTH_ERROR_BUDGET_EXCEEDED;
+        return refuse(request, kNoHeap);
     return has_hooks_ ? allocate_from_hooks(request, out.block)
                       : allocate_from_device(request, out);
 }
@@ -153,6 +153,13 @@ hearth_result DeviceMemory::allocate_from_hooks(const hearth_device_memory_alloc
         return HEARTH_OK;
     hooks_.free(hooks_.user_data, &out);
     return HEARTH_ERROR_INVALID_ARGUMENT;
+}
+
+hearth_result DeviceMemory::refuse(const hearth_device_memory_allocate_info& request,
+                                   uint32_t heap) {
+    refused_bytes_ = request.size_bytes;
+    refused_heap_ = heap;
+    return HEARTH_ERROR_BUDGET_EXCEEDED;
 }
 
 bool DeviceMemory::has_room(uint32_t heap, uint64_t bytes) const {
@@ -183,7 +190,7 @@ hearth_result DeviceMemory::allocate_from_device(const hearth_device_memory_allo
             if ((request.memory_type_bits >> i & 1) != 0 &&
                 (memory.memoryTypes[i].propertyFlags & request.required_properties) ==
                     request.required_properties)
-                return HEARTH_ERROR_BUDGET_EXCEEDED;
+                return refuse(request, memory.memoryTypes[i].heapIndex);
         return HEARTH_ERROR_UNSUPPORTED;
     }
     buffer.heap = memory.memoryTypes[type].heapIndex;

@@ -37,7 +37,22 @@ class DeviceMemory {
     uint64_t held(hearth_memory_usage usage) const { return held_[usage]; }
     uint64_t held_total() const { return held_total_; }
     uint64_t held_of_heap(uint32_t heap) const { return held_of_heap_[heap]; }
-    uint64_t budget() const { return budget_; }
+    /// Describes the budget that the last HEARTH_ERROR_BUDGET_EXCEEDED of create() was about.
+    template <size_t kSize>
+    void describe_refusal(FixedText<kSize>& out) const {
+        const auto wide = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+        if (refused_heap_ == kNoHeap)
+            out.set(
+                "%llu bytes in addition to %llu exceed "
+                "hearth_context_create_info::device_memory_budget of %llu; raise it or free memory",
+                wide(refused_bytes_), wide(held_total_), wide(budget_));
+        else
+            out.set(
+                "%llu bytes in addition to %llu of heap %u exceed "
+                "hearth_context_create_info::heap_budgets[%u] of %llu; raise it or free memory",
+                wide(refused_bytes_), wide(held_of_heap_[refused_heap_]), refused_heap_,
+                refused_heap_, wide(heap_budgets_[refused_heap_]));
+    }
 
   private:
     hearth_result create_handle(hearth_memory_usage usage, uint64_t bytes, VkBuffer& out);
@@ -52,6 +67,8 @@ class DeviceMemory {
     uint32_t find_type(const hearth_device_memory_allocate_info& request,
                        VkMemoryPropertyFlags wanted) const;
     bool has_room(uint32_t heap, uint64_t bytes) const;
+    /// Stores what describe_refusal() describes.
+    hearth_result refuse(const hearth_device_memory_allocate_info& request, uint32_t heap);
     void free(const hearth_memory_block& block);
 
     Device* device_ = nullptr;
@@ -62,6 +79,10 @@ class DeviceMemory {
     uint64_t held_[HEARTH_MEMORY_USAGE_COUNT] = {};
     uint64_t held_of_heap_[HEARTH_HEAP_COUNT] = {};
     uint64_t held_total_ = 0;
+    static constexpr uint32_t kNoHeap = HEARTH_HEAP_COUNT;
+    /// The last allocation that a budget refused; kNoHeap: the budget over all heaps.
+    uint64_t refused_bytes_ = 0;
+    uint32_t refused_heap_ = kNoHeap;
 };
 
 }  // namespace hearth::gpu

@@ -154,8 +154,8 @@ VkBool32* member_of(VkBaseOutStructure* structure, const Home& home) {
 }
 
 /// Returns the boolean of `bit` in the chain, or null.
-VkBool32* find_in_chain(VkPhysicalDeviceFeatures2* chain, hearth_features bit) {
-    for (auto* s = reinterpret_cast<VkBaseOutStructure*>(chain); s != nullptr; s = s->pNext)
+VkBool32* find_in_chain(VkBaseOutStructure* chain, hearth_features bit) {
+    for (VkBaseOutStructure* s = chain; s != nullptr; s = s->pNext)
         for (const Home& home : kHomes)
             if (home.bit == bit && home.type == s->sType) return member_of(s, home);
     return nullptr;
@@ -371,12 +371,13 @@ hearth_features supported_features(const InstanceFunctions& vk, VkPhysicalDevice
     chain.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     alignas(8) std::byte storage[kMaxChainBytes];
     size_t storage_bytes = sizeof storage;
-    if (patch_features(reachable, &chain, storage, &storage_bytes) != HEARTH_OK) return 0;
+    auto* const head = reinterpret_cast<VkBaseOutStructure*>(&chain);
+    if (patch_features(reachable, head, storage, &storage_bytes) != HEARTH_OK) return 0;
     vk.GetPhysicalDeviceFeatures2(physical_device, &chain);
 
     hearth_features supported = 0;
     for (const Feature& feature : kFeatures)
-        if ((reachable & feature.bit) != 0 && *find_in_chain(&chain, feature.bit) == VK_TRUE)
+        if ((reachable & feature.bit) != 0 && *find_in_chain(head, feature.bit) == VK_TRUE)
             supported |= feature.bit;
     return supported;
 }
@@ -548,6 +549,22 @@ hearth_result query_requirements(const hearth_device_requirements_info& query,
     return problems.count == 0 ? HEARTH_OK : HEARTH_ERROR_UNSUPPORTED;
 }
 
+hearth_result report_unknown_extensions(const InstanceFunctions& vk,
+                                        VkPhysicalDevice physical_device,
+                                        std::span<const char* const> listed, Problems& problems) {
+    if (listed.empty()) return HEARTH_OK;
+    ExtensionNames available;
+    if (const VkResult r = available.load(vk, physical_device); r != VK_SUCCESS)
+        return to_result(r);
+    for (const char* name : listed)
+        if (!contains(available.names(), name))
+            problems.add(
+                "device extension %s is listed as enabled, and the device does not have it; check "
+                "its spelling, unless a layer provides it",
+                name);
+    return HEARTH_OK;
+}
+
 hearth_features read_features(const VkBaseInStructure* chain,
                               const VkPhysicalDeviceFeatures* enabled) {
     hearth_features found = 0;
@@ -571,12 +588,13 @@ hearth_features read_features(const VkBaseInStructure* chain,
 
 void set_features(hearth_features features, VkPhysicalDeviceFeatures2* chain) {
     for (const Feature& feature : kFeatures)
-        if (VkBool32* member = find_in_chain(chain, feature.bit))
+        if (VkBool32* member =
+                find_in_chain(reinterpret_cast<VkBaseOutStructure*>(chain), feature.bit))
             *member = (features & feature.bit) != 0 ? VK_TRUE : VK_FALSE;
 }
 
-hearth_result patch_features(hearth_features features, VkPhysicalDeviceFeatures2* chain,
-                             void* storage, size_t* storage_bytes) {
+hearth_result patch_features(hearth_features features, VkBaseOutStructure* chain, void* storage,
+                             size_t* storage_bytes) {
     size_t needed = 0;
     for (const Feature& feature : kFeatures)
         if ((features & feature.bit) != 0 && find_in_chain(chain, feature.bit) == nullptr)
@@ -597,8 +615,12 @@ hearth_result patch_features(hearth_features features, VkPhysicalDeviceFeatures2
         std::memset(free_storage, 0, home.struct_bytes);
         auto* added = reinterpret_cast<VkBaseOutStructure*>(free_storage);
         added->sType = home.type;
-        added->pNext = static_cast<VkBaseOutStructure*>(chain->pNext);
-        chain->pNext = added;
+        if (chain == nullptr) {
+            chain = added;  // at the beginning of the storage, where the application finds it
+        } else {
+            added->pNext = chain->pNext;
+            chain->pNext = added;
+        }
         *member_of(added, home) = VK_TRUE;
         free_storage += align_up(home.struct_bytes);
     }

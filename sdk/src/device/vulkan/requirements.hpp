@@ -86,6 +86,12 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
 hearth_result query_requirements(const hearth_device_requirements_info& query,
                                  hearth_requirements& out, Problems& problems);
 
+/// Adds a problem for each of `listed` that the device does not have.  Not an error: explicit layers
+/// provide extensions that the device does not list.
+hearth_result report_unknown_extensions(const InstanceFunctions& vk,
+                                        VkPhysicalDevice physical_device,
+                                        std::span<const char* const> listed, Problems& problems);
+
 /// Implements hearth_get_enabled_features.
 hearth_features read_features(const VkBaseInStructure* chain,
                               const VkPhysicalDeviceFeatures* enabled);
@@ -94,8 +100,8 @@ hearth_features read_features(const VkBaseInStructure* chain,
 void set_features(hearth_features features, VkPhysicalDeviceFeatures2* chain);
 
 /// Implements hearth_enable_features.
-hearth_result patch_features(hearth_features features, VkPhysicalDeviceFeatures2* chain,
-                             void* storage, size_t* storage_bytes);
+hearth_result patch_features(hearth_features features, VkBaseOutStructure* chain, void* storage,
+                             size_t* storage_bytes);
 
 bool contains(std::span<const char* const> names, const char* name);
 
