@@ -35,9 +35,11 @@ def places(version):
     python = "engine_bridge/python/"
     yield python + "pyproject.toml", r'^version = "[^"]*"$', f'version = "{version}"'
     yield python + "hearth/__init__.py", r'^__version__ = "[^"]*"$', f'__version__ = "{version}"'
-    # The package checks the library against the version that its structs were written for.
-    yield (python + "hearth/_library.py", r"^VERSION = \(\d+ << 22\) \| \(\d+ << 12\)(?: \| \d+)?",
-           f"VERSION = ({major} << 22) | ({minor} << 12)" + (f" | {patch}" if patch != "0" else ""))
+    # The bindings, which are made from this, compare the library's version with their own.
+    packed = int(major) << 22 | int(minor) << 12 | int(patch)
+    for name, value in (("_MAJOR", major), ("_MINOR", minor), ("_PATCH", patch), ("", packed)):
+        yield ("engine_bridge/interface/hearth.json", rf'^(  {{"name": "HEARTH_VERSION{name}", .*"value": )\d+',
+               rf"\g<1>{value}")
     for page in ("docs/how-to/consuming.md", "docs/reference/abi.md"):
         yield page, r"`libhearth_runtime\.so\.\d+\.\d+`", f"`libhearth_runtime.so.{major}.{minor}`"
     for consumer in ("docs/how-to/consuming.md", "tests/consumer/c_game/CMakeLists.txt",
@@ -77,6 +79,8 @@ def main():
     today = datetime.date.today().isoformat()
     changelog.write_text(log.replace("## [Unreleased]\n", f"## [Unreleased]\n\n## [{version}] - {today}\n", 1),
                          encoding="utf-8")
+    for generator in sorted((repository / "engine_bridge/interface").glob("bind_*.py")):
+        subprocess.run([sys.executable, "-B", generator], check=True)
     git(repository, "add", "--update")
     if git(repository, "status", "--porcelain"):
         git(repository, "commit", "-q", "-m", f"release: Cut version {version}")

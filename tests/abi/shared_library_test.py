@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Checks a shared library against its headers, the list of its symbols and its budget:
-shared_library_test.py LIBRARY HEADER[,HEADER...] SYMBOLS SONAME [MOST_BYTES]."""
+"""Checks a shared library against the functions of its headers, inline ones included, the list of its symbols and its
+budget: shared_library_test.py LIBRARY INTERFACE SYMBOLS SONAME [MOST_BYTES].
 
+INTERFACE is engine_bridge/interface/hearth.json, which abi.interface compares with the headers."""
+
+import json
 import os
 import re
 import subprocess
@@ -15,7 +18,7 @@ def run(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def problems(library, headers, symbols, soname):
+def problems(library, interface, symbols, soname):
     dynamic = run("readelf", "-d", library)
     needed = re.findall(r"NEEDED.*\[(.*)\]", dynamic)
     found = re.findall(r"SONAME.*\[(.*)\]", dynamic)
@@ -28,10 +31,8 @@ def problems(library, headers, symbols, soname):
             yield f"needs {name}"
 
     exported = {line.split()[-1] for line in run("nm", "-D", "--defined-only", library).splitlines()}
-    declared = set()
-    for header in headers.split(","):
-        with open(header, encoding="utf-8") as file:
-            declared |= set(re.findall(r"HEARTH_API [^;(]*?(hearth_\w+)\s*\(", file.read()))
+    with open(interface, encoding="utf-8") as file:
+        declared = {f["name"] for f in json.load(file)["functions"] if f["header"].startswith("hearth/")}
     for name in sorted(exported - declared):
         yield f"exports {name}, which no header declares"
     for name in sorted(declared - exported):
@@ -45,7 +46,7 @@ def problems(library, headers, symbols, soname):
     if listed != sorted(set(listed)):
         yield f"{symbols} is not sorted"
     if len(declared) < 30:
-        yield f"only {len(declared)} declarations found in {headers}"
+        yield f"only {len(declared)} declarations found in {interface}"
 
     for line in run("nm", "-D", "--undefined-only", library).splitlines():
         name = line.split()[-1].split("@")[0]

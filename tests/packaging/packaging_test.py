@@ -14,9 +14,12 @@ from pathlib import Path
 PORT = "sdk/packaging/vcpkg/hearth"
 PYTHON = "engine_bridge/python"
 VERSIONED = ["sdk/include/hearth/hearth.h", "CHANGELOG.md", f"{PORT}/vcpkg.json", "sdk/packaging/xmake/xmake.lua",
-             f"{PYTHON}/pyproject.toml", f"{PYTHON}/hearth/__init__.py", f"{PYTHON}/hearth/_library.py",
+             f"{PYTHON}/pyproject.toml", f"{PYTHON}/hearth/__init__.py", f"{PYTHON}/hearth/_interface.py",
              "docs/how-to/consuming.md", "docs/reference/abi.md", "tests/consumer/c_game/CMakeLists.txt",
              "tests/consumer/whole_game/CMakeLists.txt"]
+# The files that are made for a version, and what they are made with.
+BINDINGS = ["engine_bridge/luajit/hearth_cdef.lua"]
+INTERFACE = "engine_bridge/interface"
 # What vcpkg gives a port, as far as this one uses it.
 STAND_INS = r"""
 function(vcpkg_check_features)
@@ -81,14 +84,14 @@ def version_of(repository):
     return ".".join(re.search(rf"VERSION_{part} (\d+)", text).group(1) for part in ("MAJOR", "MINOR", "PATCH"))
 
 
-def expect_python_version(repository, version):
-    """What the Python package says it is, and which headers it was written for."""
+def expect_bindings_version(repository, version):
+    """What the packages of other languages say they are, and which headers they were written for."""
     for name, line in ((VERSIONED[4], f'version = "{version}"'), (VERSIONED[5], f'__version__ = "{version}"')):
         expect(f"\n{line}\n" in (repository / name).read_text(encoding="utf-8"), f"{name} has no line {line}")
     text = (repository / VERSIONED[6]).read_text(encoding="utf-8")
-    packed = re.search(r"^VERSION = ([\d()<| ]+)", text, re.M).group(1)
+    packed = re.search(r"^HEARTH_VERSION = (\w+)", text, re.M).group(1)
     numbers = [int(n) for n in version.split(".")]
-    expect(eval(packed) == numbers[0] << 22 | numbers[1] << 12 | numbers[2], f"_library.py has the version {packed}")
+    expect(int(packed, 0) == numbers[0] << 22 | numbers[1] << 12 | numbers[2], f"_interface.py has the version {packed}")
 
 
 def expect_compatible_version(repository, version):
@@ -106,7 +109,7 @@ def versions(repository, _):
     expect_compatible_version(repository, version)
     expect(json.loads((repository / VERSIONED[2]).read_text())["version"] == version, "vcpkg.json has another version")
     expect(f'set_version("{version}")' in (repository / VERSIONED[3]).read_text(), "xmake.lua has another version")
-    expect_python_version(repository, version)
+    expect_bindings_version(repository, version)
     cmake = (repository / "CMakeLists.txt").read_text()
     switches = set(re.findall(r"^option\((HEARTH_\w+)", cmake, re.M))
     for file in (repository / VERSIONED[3], repository / PORT / "portfile.cmake"):
@@ -119,9 +122,10 @@ def versions(repository, _):
 
 def release(repository, folder):
     """release.py writes the version everywhere and commits; refuses what is wrong, and changes nothing then."""
-    for name in VERSIONED:
+    for name in VERSIONED + BINDINGS:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(repository / name, folder / name)
+    shutil.copytree(repository / INTERFACE, folder / INTERFACE, ignore=shutil.ignore_patterns("__pycache__"))
     # Right after a release, when `./dev release` runs this, nothing is unreleased yet.
     log = folder / "CHANGELOG.md"
     log.write_text(log.read_text(encoding="utf-8").replace("## [Unreleased]\n", "## [Unreleased]\n\n- News.\n", 1),
@@ -153,7 +157,7 @@ def release(repository, folder):
     expect(version_of(folder) == "7.8.9", f"the header says {version_of(folder)}")
     expect(json.loads((folder / VERSIONED[2]).read_text())["version"] == "7.8.9", "vcpkg.json was not changed")
     expect('set_version("7.8.9")' in (folder / VERSIONED[3]).read_text(), "xmake.lua was not changed")
-    expect_python_version(folder, "7.8.9")
+    expect_bindings_version(folder, "7.8.9")
     expect_compatible_version(folder, "7.8.9")
     expect(re.search(r"^## \[Unreleased\]\n\n## \[7\.8\.9\] - \d{4}-\d\d-\d\d$", (folder / "CHANGELOG.md").read_text(), re.M),
            "the changelog has no such version")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _library as c
+from . import _interface as c
 from ._cook import cook_package
 from ._device import Device
 from ._library import check, error, lib
@@ -64,8 +64,8 @@ class Agents(LoadedPackage):
     def _create(self, count: int, saved_games: bool, max_snapshots: int, max_host_bytes: int) -> None:
         messages = c.Messages()
         info = c.AgentsCreateInfo(program=self._program, frames_in_flight=1, max_snapshots=max_snapshots,
-                                  snapshot_interval=0, progress_window=225, max_host_bytes=max_host_bytes,
-                                  learning_queue_family=c.SAME_QUEUE_FAMILY, enable_saved_games=int(saved_games))
+                                  snapshot_interval=0, max_host_bytes=max_host_bytes,
+                                  enable_saved_games=int(saved_games))
         check(lib().hearth_agents_create(self._device._context, ctypes.byref(info), ctypes.byref(self._agents),
                                          ctypes.byref(messages)), lambda: messages.text)
         self._session = ctypes.c_void_p(lib().hearth_agents_get_session(self._agents))  # the agents own it
@@ -219,7 +219,7 @@ class Agents(LoadedPackage):
             exploration = 0.05 if self._is_greedy else 1.0
         with self._device._commands() as commands:
             info = c.AgentsRecordInfo(command_buffer=commands, exploration=exploration,
-                                      request_decision=request_decision, max_decision_frames=1,
+                                      request_decision=request_decision,
                                       learning_budget_us=min(learning_budget_us, 1e9))
             self._check(lib().hearth_agents_record(self._agents, ctypes.byref(info)))
         lib().hearth_agents_poll(self._agents)
@@ -391,7 +391,7 @@ class Agents(LoadedPackage):
 
     def _idle_frame(self) -> None:
         with self._device._commands() as commands:
-            info = c.AgentsRecordInfo(command_buffer=commands, max_decision_frames=1)
+            info = c.AgentsRecordInfo(command_buffer=commands, request_decision=0, learning_budget_us=0)
             self._check(lib().hearth_agents_record(self._agents, ctypes.byref(info)))
         lib().hearth_agents_poll(self._agents)
 

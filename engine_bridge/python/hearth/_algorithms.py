@@ -27,7 +27,7 @@ from typing import Any, TypeVar, Union
 import numpy as np
 
 from . import _hyperparameters as hyper
-from . import _library as c
+from . import _interface as c
 from ._agents import Agents
 from ._cook import cook_agents, cook_package
 from ._device import Device

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import _library as c
+from . import _interface as c
 from ._device import Device
 from ._library import check, lib
 from ._model import Package, read_bytes

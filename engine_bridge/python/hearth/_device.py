@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ._library import HeadlessBuffer, Messages, check, error, lib
+from ._interface import HeadlessBuffer, Messages
+from ._library import check, error, lib
 
 
 def devices() -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from . import _library as c
+from . import _interface as c
 from ._device import Device, MappedBuffer, default_device
 from ._library import HearthError, check, error, lib
 
@@ -24,6 +24,8 @@ Package = Union[bytes, bytearray, memoryview, str, "os.PathLike[str]"]
 # Indexed by hearth_dtype. NumPy has no bfloat16: it is passed as float32.
 _DTYPES = ("float32", "float16", "bfloat16", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32",
            "int64", "uint64", "bool")
+# Indexed by hearth_variable_kind.
+_VARIABLE_KINDS = ("param", "state", "constant", "non_persistent")
 
 
 def _numpy_dtype(code: int) -> np.dtype[Any]:
@@ -123,7 +125,7 @@ class LoadedPackage:
         data = read_bytes(package)
         target = None if device_target is None else device_target.encode()
         self._device._check(lib().hearth_headless_load_package(
-            self._device._handle, _aligned(data), len(data), target, c.TRUST_KERNELS if trust else 0,
+            self._device._handle, _aligned(data), len(data), target, c.HEARTH_HEADLESS_TRUST_KERNELS if trust else 0,
             ctypes.byref(self._program)))
         self._info = c.ProgramInfo()
         self._check_program(lib().hearth_program_get_info(self._program, ctypes.byref(self._info)))
@@ -159,7 +161,7 @@ class LoadedPackage:
     @property
     def variables(self) -> dict[str, Tensor]:
         """Parameters, states, constants and non-persistent states by name."""
-        return {name: _tensor(info, c.VARIABLE_KINDS[info.kind]) for name, (_, info) in self._variables.items()}
+        return {name: _tensor(info, _VARIABLE_KINDS[info.kind]) for name, (_, info) in self._variables.items()}
 
     def _variable(self, name: str) -> tuple[int, c.VariableInfo]:
         if name not in self._variables:
@@ -170,13 +172,12 @@ class LoadedPackage:
     def read(self, name: str) -> Array:
         """Returns a copy of a variable's current value."""
         index, variable = self._variable(name)
-        tensor = _tensor(variable, c.VARIABLE_KINDS[variable.kind])
+        tensor = _tensor(variable, _VARIABLE_KINDS[variable.kind])
         if _DTYPES[variable.device_dtype] == "bfloat16":
             raise HearthError(f"'{name}' is bfloat16 on this device, which NumPy cannot read")
         readback = ctypes.c_uint64()
         with self._device._commands() as commands:
             info = c.ReadbackInfo(command_buffer=commands, variable=index)
-            info.acquire_scope.queue_family = c.SAME_QUEUE_FAMILY
             self._check_session(lib().hearth_record_readback(self._session, ctypes.byref(info),
                                                              ctypes.byref(readback)))
         raw = np.frombuffer(self._arrived(readback), _numpy_dtype(variable.device_dtype))
@@ -332,7 +333,7 @@ class Model(LoadedPackage):
             binding.buffer.bytes[:raw.nbytes] = raw.reshape(-1).view(np.uint8)
         out.binding, out.usage, out.buffer = binding.index, binding.buffer.raw.usage, binding.buffer.raw.buffer
         out.bytes = size
-        out.acquire_scope.queue_family = out.release_scope.queue_family = c.SAME_QUEUE_FAMILY
+        out.acquire_scope.queue_family = out.release_scope.queue_family = c.HEARTH_QUEUE_FAMILY_SAME
         if not is_input:
             out.release_scope.stages, out.release_scope.access = 0x4000, 0x2000  # HOST stage, HOST_READ access
 
@@ -352,7 +353,7 @@ class Model(LoadedPackage):
         ready = []
         for name, value in values.items():
             index, variable = self._variable(name)
-            tensor = _tensor(variable, c.VARIABLE_KINDS[variable.kind])
+            tensor = _tensor(variable, _VARIABLE_KINDS[variable.kind])
             array = _array(value, tensor.dtype, name)
             if array.shape != tensor.resolve(1):
                 raise HearthError(f"'{name}': expected {list(tensor.resolve(1))}, found {list(array.shape)}", -1,
@@ -377,7 +378,7 @@ class Model(LoadedPackage):
                 raise error(code, "an update is in progress: call again when it has finished")
         snapshot = self._arrived(readback)
         info = c.BrainSaveInfo(snapshot=ctypes.cast(ctypes.c_char_p(snapshot), ctypes.c_void_p).value,
-                               snapshot_bytes=len(snapshot), flags=4 if delta else 0)
+                               snapshot_bytes=len(snapshot), flags=c.HEARTH_BRAIN_DELTA if delta else 0)
         size = ctypes.c_uint64()
         encode = lib().hearth_brain_encode
         check(encode(self._program, ctypes.byref(info), None, ctypes.byref(size)), "the size of the brain")
@@ -395,7 +396,8 @@ class Model(LoadedPackage):
         words = _aligned(data)
         messages = c.Messages()
         with self._device._commands() as commands:
-            check(lib().hearth_record_load_brain(self._session, commands, words, len(data), 0 if strict else 1,
+            check(lib().hearth_record_load_brain(self._session, commands, words, len(data),
+                                                 0 if strict else c.HEARTH_BRAIN_NON_STRICT,
                                                  ctypes.byref(messages)),
                   lambda: messages.text or lib().hearth_session_error(self._session))
 
@@ -412,9 +414,7 @@ class Model(LoadedPackage):
         snapshot = lib().hearth_program_get_brain_size(self._program)
         largest = max((variable.bytes for _, variable in self._variables.values()), default=0)
         room = max(snapshot, largest, 1 << 20) + (1 << 16)
-        info = c.SessionCreateInfo(program=self._program, recordings_in_flight=64, max_inline_bytes=1024,
-                                   upload_count=64, upload_bytes=room, readback_bytes=room, readback_count=64,
-                                   max_pending_timings=16)
+        info = c.SessionCreateInfo(program=self._program, upload_bytes=room, readback_bytes=room)
         check(lib().hearth_session_create(self._device._context, ctypes.byref(info), ctypes.byref(self._session)),
               lambda: lib().hearth_context_error(self._device._context))
         self._check_session(lib().hearth_session_create_pipelines(self._session, 0))

@@ -41,8 +41,10 @@
 #define HEARTH_VERSION_PATCH 0
 #define HEARTH_MAKE_VERSION(major, minor, patch) \
     (((UINT32_C(0) + (major)) << 22) | ((UINT32_C(0) + (minor)) << 12) | (UINT32_C(0) + (patch)))
-#define HEARTH_VERSION \
-    HEARTH_MAKE_VERSION(HEARTH_VERSION_MAJOR, HEARTH_VERSION_MINOR, HEARTH_VERSION_PATCH)
+/* HEARTH_MAKE_VERSION of these, without it: generators of bindings evaluate no macro functions. */
+#define HEARTH_VERSION                                                           \
+    (((HEARTH_VERSION_MAJOR + 0u) << 22) | ((HEARTH_VERSION_MINOR + 0u) << 12) | \
+     (HEARTH_VERSION_PATCH + 0u))
 
 #if defined(_WIN32)
 #define HEARTH_VKAPI_PTR __stdcall
@@ -139,7 +141,7 @@ HEARTH_API uint32_t hearth_version(void);
  * Any thread. */
 HEARTH_API hearth_result hearth_check_version(uint32_t header_version);
 
-/* Build description for bug reports: "hearth 0.1.0 g++ 12.2.0 release".  Any thread. */
+/* Build description for bug reports: "hearth 0.2.0 g++ 12.2.0 release".  Any thread. */
 HEARTH_API const char* hearth_build_info(void);
 
 /* All problems that a call found, one per line.  Optional wherever it is a parameter. */
@@ -177,6 +179,10 @@ typedef enum hearth_struct_type {
     HEARTH_STRUCT_DUMP_INFO = 25,
     HEARTH_STRUCT_CPU_CONTEXT_CREATE_INFO = 26,
     HEARTH_STRUCT_SESSION_DUMP_INFO = 27,
+    /* Structs of hearth_agents.h. */
+    HEARTH_STRUCT_AGENTS_CREATE_INFO = 1000,
+    HEARTH_STRUCT_AGENTS_RECORD_INFO = 1001,
+    HEARTH_STRUCT_AGENTS_STATUS = 1002,
     HEARTH_STRUCT_TYPE_FORCE_32_BITS = 0x7fffffff
 } hearth_struct_type;
 
@@ -189,36 +195,38 @@ typedef void(HEARTH_VKAPI_PTR* hearth_void_function)(void);
 typedef hearth_void_function(HEARTH_VKAPI_PTR* hearth_get_instance_proc)(VkInstance, const char*);
 typedef hearth_void_function(HEARTH_VKAPI_PTR* hearth_get_device_proc)(VkDevice, const char*);
 
-/* Device features as bits.  Each is one boolean of a Vulkan feature struct, with the same name. */
+/* Device features as bits.  Each is one boolean of a Vulkan feature struct, with the same name.
+ * Constants of 64 bits are variables and not macros, whose values generators of bindings cut. */
 typedef uint64_t hearth_features;
-#define HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS (UINT64_C(1) << 0)
-#define HEARTH_FEATURE_SYNCHRONIZATION_2 (UINT64_C(1) << 1)
-#define HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS (UINT64_C(1) << 2)
-#define HEARTH_FEATURE_SHADER_FLOAT16 (UINT64_C(1) << 3)
-#define HEARTH_FEATURE_SHADER_INT16 (UINT64_C(1) << 4)
-#define HEARTH_FEATURE_SHADER_INT64 (UINT64_C(1) << 5)
-#define HEARTH_FEATURE_HOST_QUERY_RESET (UINT64_C(1) << 6)
-#define HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS (UINT64_C(1) << 7)
+static const hearth_features HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS = UINT64_C(1) << 0;
+static const hearth_features HEARTH_FEATURE_SYNCHRONIZATION_2 = UINT64_C(1) << 1;
+static const hearth_features HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS = UINT64_C(1) << 2;
+static const hearth_features HEARTH_FEATURE_SHADER_FLOAT16 = UINT64_C(1) << 3;
+static const hearth_features HEARTH_FEATURE_SHADER_INT16 = UINT64_C(1) << 4;
+static const hearth_features HEARTH_FEATURE_SHADER_INT64 = UINT64_C(1) << 5;
+static const hearth_features HEARTH_FEATURE_HOST_QUERY_RESET = UINT64_C(1) << 6;
+static const hearth_features HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS = UINT64_C(1) << 7;
 /* From VK_NV_cooperative_matrix and VK_KHR_cooperative_matrix.  Enable both; Hearth uses one. */
-#define HEARTH_FEATURE_COOPERATIVE_MATRIX_NV (UINT64_C(1) << 8)
-#define HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR (UINT64_C(1) << 9)
+static const hearth_features HEARTH_FEATURE_COOPERATIVE_MATRIX_NV = UINT64_C(1) << 8;
+static const hearth_features HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR = UINT64_C(1) << 9;
 /* Required by shaders that use VK_KHR_cooperative_matrix. */
-#define HEARTH_FEATURE_VULKAN_MEMORY_MODEL (UINT64_C(1) << 10)
+static const hearth_features HEARTH_FEATURE_VULKAN_MEMORY_MODEL = UINT64_C(1) << 10;
 /* Both from VK_NV_cooperative_matrix2: workgroup-scope matrices. */
-#define HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE (UINT64_C(1) << 11)
-#define HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS (UINT64_C(1) << 12)
+static const hearth_features HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE = UINT64_C(1) << 11;
+static const hearth_features HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS = UINT64_C(1)
+                                                                                     << 12;
 /* Allows hearth_begin_frame to read hearth_context_create_info::timeline_semaphore. */
-#define HEARTH_FEATURE_TIMELINE_SEMAPHORE (UINT64_C(1) << 13)
+static const hearth_features HEARTH_FEATURE_TIMELINE_SEMAPHORE = UINT64_C(1) << 13;
 /* Needed only by untrusted programs; see HEARTH_TRUST_UNTRUSTED.  robustBufferAccess is a Vulkan
  * 1.0 feature that robustBufferAccess2, of VK_EXT_robustness2, depends on. */
-#define HEARTH_FEATURE_ROBUST_BUFFER_ACCESS (UINT64_C(1) << 14)
-#define HEARTH_FEATURE_ROBUST_BUFFER_ACCESS_2 (UINT64_C(1) << 15)
+static const hearth_features HEARTH_FEATURE_ROBUST_BUFFER_ACCESS = UINT64_C(1) << 14;
+static const hearth_features HEARTH_FEATURE_ROBUST_BUFFER_ACCESS_2 = UINT64_C(1) << 15;
 /* Lets pipelines require a subgroup size (hearth_device_caps::min_subgroup_size and
  * max_subgroup_size) and full subgroups. */
-#define HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL (UINT64_C(1) << 16)
-#define HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS (UINT64_C(1) << 17)
+static const hearth_features HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL = UINT64_C(1) << 16;
+static const hearth_features HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS = UINT64_C(1) << 17;
 /* From VK_NV_compute_occupancy_priority: gives hearth_record_info::occupancy_priority an effect. */
-#define HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY (UINT64_C(1) << 18)
+static const hearth_features HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY = UINT64_C(1) << 18;
 #define HEARTH_FEATURE_COUNT 19
 
 /* Vulkan's name of a single feature bit, such as "bufferDeviceAddress"; "" for anything else. */
@@ -659,7 +667,7 @@ HEARTH_API void hearth_cpu_buffer_destroy(hearth_context* context, VkBuffer buff
 /* As completed_frame_number of hearth_begin_frame: use the value of
  * hearth_context_create_info::timeline_semaphore, which each frame's submission signals with its
  * frame number. */
-#define HEARTH_COMPLETED_FROM_TIMELINE UINT64_MAX
+static const uint64_t HEARTH_COMPLETED_FROM_TIMELINE = UINT64_MAX;
 
 /* Begins a frame.  frame_number is that of the frame about to be recorded, from 1; it never
  * decreases, but may repeat or skip values.  completed_frame_number, less than frame_number,
@@ -1088,7 +1096,7 @@ HEARTH_API hearth_result hearth_arena_create(hearth_context* context, uint64_t b
 HEARTH_API void hearth_arena_destroy(hearth_arena* arena);
 
 /* A size derived from the program; see upload_bytes. */
-#define HEARTH_SIZE_AUTO UINT64_MAX
+static const uint64_t HEARTH_SIZE_AUTO = UINT64_MAX;
 
 /* Parameters of hearth_session_create. */
 typedef struct hearth_session_create_info {
@@ -1444,8 +1452,9 @@ HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback
  * learned from them: ask players for consent before sending a dump to anybody.
  * --------------------------------------------------------------------------------------------- */
 
-#define HEARTH_NO_COMMAND UINT32_MAX
+#define HEARTH_NO_COMMAND 0xffffffffu
 
+#if !defined(HEARTH_NO_EXPERIMENTAL)
 /* Records an entry, as hearth_record without a cursor, and copies the contents of a dump into
  * one readback: finish with hearth_readback_poll, hearth_dump_encode and
  * hearth_readback_release.  Results are bitwise equal to those of hearth_record; a few barriers
@@ -1459,16 +1468,15 @@ HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback
  * after.
  * Errors: those of hearth_record and hearth_record_readback; HEARTH_ERROR_INVALID_ARGUMENT for a
  * bad `command`, for a limit, and for a buffer without TRANSFER_SRC, which it names. */
-#if !defined(HEARTH_NO_EXPERIMENTAL)
 HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_record_dump(hearth_session* session,
                                                                 const hearth_record_info* info,
                                                                 uint32_t command,
                                                                 hearth_readback* out);
 #endif
 
+#if !defined(HEARTH_NO_EXPERIMENTAL)
 /* Readback size of hearth_record_dump in bytes; 0 if the entry or command does not exist or the
  * batch size exceeds hearth_program_info::max_batch_size.  Any thread. */
-#if !defined(HEARTH_NO_EXPERIMENTAL)
 HEARTH_API HEARTH_EXPERIMENTAL uint64_t hearth_program_get_dump_size(const hearth_program* program,
                                                                      uint32_t entry,
                                                                      uint64_t batch_size,
@@ -1496,11 +1504,11 @@ typedef struct hearth_dump_info {
     const char* note; /* optional: free text of the application */
 } hearth_dump_info;
 
+#if !defined(HEARTH_NO_EXPERIMENTAL)
 /* Encodes a dump.  *byte_count is the capacity of `out` on entry and the size on return; if
  * `out` is NULL it is set to the required size.  Allocates nothing.
  * Errors: HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_OUT_OF_RANGE, HEARTH_ERROR_INVALID_ARGUMENT;
  * hearth_session_error gives details.  Threads: externally synchronized on `session`. */
-#if !defined(HEARTH_NO_EXPERIMENTAL)
 HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_dump_encode(hearth_session* session,
                                                                 const hearth_dump_info* info,
                                                                 void* out, uint64_t* byte_count);
@@ -1525,6 +1533,7 @@ typedef struct hearth_session_dump_info {
     uint32_t reserved;
 } hearth_session_dump_info;
 
+#if !defined(HEARTH_NO_EXPERIMENTAL)
 /* Dumps the next `count` recordings: hearth_record then works as hearth_record_dump, and
  * hearth_begin_frame passes each dump to the callback, on its thread, once its frame has
  * completed.  Replaces an earlier request; destroying the session ends it.
@@ -1537,7 +1546,6 @@ typedef struct hearth_session_dump_info {
  * Errors: HEARTH_ERROR_OUT_OF_RANGE if no entry's dump fits into readback_bytes;
  * HEARTH_ERROR_INVALID_ARGUMENT; HEARTH_ERROR_OUT_OF_HOST_MEMORY.
  * Threads: externally synchronized on `session`. */
-#if !defined(HEARTH_NO_EXPERIMENTAL)
 HEARTH_API HEARTH_EXPERIMENTAL hearth_result
 hearth_session_dump(hearth_session* session, const hearth_session_dump_info* info);
 #endif
@@ -1847,6 +1855,7 @@ typedef struct hearth_timings {
  * While max_pending_timings recordings are unread, further recordings are not measured. */
 HEARTH_API hearth_result hearth_session_next_timings(hearth_session* session, hearth_timings* out);
 
+#if !defined(HEARTH_NO_EXPERIMENTAL)
 /* Describes the session as zero-terminated JSON, for a game's developer tools (experimental):
  * device_bytes by usage, pipelines, variables, and for each entry its bindings, its commands
  * with their estimated flops and bytes_moved, the sums of these, and measured_us of the last
@@ -1856,14 +1865,17 @@ HEARTH_API hearth_result hearth_session_next_timings(hearth_session* session, he
  * to the required size.  Allocates nothing.
  * Errors: HEARTH_ERROR_OUT_OF_RANGE if `out` is too small.
  * Threads: externally synchronized on `session`. */
-#if !defined(HEARTH_NO_EXPERIMENTAL)
 HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_session_to_json(hearth_session* session,
                                                                     char* out,
                                                                     uint64_t* byte_count);
 #endif
 
-#if defined(__cplusplus)
-#define HEARTH_INLINE inline
+/* The functions from here on are inline, so that a struct's size is that of the caller's header.
+ * The library exports them too, for languages that cannot call inline functions: bindings made from
+ * the headers of the library's version (hearth_check_version), because structs are returned whole.
+ * One source file of the library defines HEARTH_EXPORT_INLINE_FUNCTIONS. */
+#if defined(HEARTH_EXPORT_INLINE_FUNCTIONS)
+#define HEARTH_INLINE HEARTH_API
 #else
 #define HEARTH_INLINE static inline
 #endif
@@ -1944,23 +1956,21 @@ HEARTH_INLINE hearth_readback_region hearth_readback_of_variable(uint32_t variab
 
 #undef HEARTH_NO_BUFFER
 #undef HEARTH_NO_DATA
-#undef HEARTH_INLINE
 
 /* ------------------------------------------------------------------------------------------------
  * Defaults
  * --------------------------------------------------------------------------------------------- */
 
 #if defined(__cplusplus)
-#define HEARTH_DEFAULT_FUNCTION(name, tag) \
-    inline name name##_default(void) {     \
-        name value = {};                   \
-        value.type = tag;                  \
+#define HEARTH_DEFAULT_FUNCTION(name, tag)    \
+    HEARTH_INLINE name name##_default(void) { \
+        name value = {};                      \
+        value.type = tag;                     \
         value.size = uint32_t{sizeof(name)};
 #else
 #define HEARTH_DEFAULT_FUNCTION(name, tag)    \
-    static inline name name##_default(void) { \
-        name value = {0};                     \
-        value.type = tag;                     \
+    HEARTH_INLINE name name##_default(void) { \
+        name value = {.type = tag};           \
         value.size = (uint32_t)sizeof(name);
 #endif
 #define HEARTH_DEFAULT_END \
@@ -2027,6 +2037,7 @@ HEARTH_DEFAULT_END
 
 #undef HEARTH_DEFAULT_FUNCTION
 #undef HEARTH_DEFAULT_END
+#undef HEARTH_INLINE
 
 #ifdef __cplusplus
 } /* extern "C" */

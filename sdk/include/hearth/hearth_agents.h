@@ -33,26 +33,6 @@ typedef struct hearth_agent {
     uint32_t generation; /* never 0 */
 } hearth_agent;
 
-/* Zero-initializes a struct and sets its type and size, without casts or zeros that engines'
- * compiler warnings reject. */
-#if defined(__cplusplus)
-#define HEARTH_AGENTS_STRUCT_TYPE(number) static_cast<hearth_struct_type>(number)
-#define HEARTH_AGENTS_STRUCT(name, tag) \
-    name value = {};                    \
-    value.type = tag;                   \
-    value.size = uint32_t {             \
-        sizeof(name)                    \
-    }
-#else
-#define HEARTH_AGENTS_STRUCT_TYPE(number) ((hearth_struct_type)(number))
-#define HEARTH_AGENTS_STRUCT(name, tag) \
-    name value = {.type = tag};         \
-    value.size = (uint32_t)sizeof(name)
-#endif
-#define HEARTH_STRUCT_AGENTS_CREATE_INFO HEARTH_AGENTS_STRUCT_TYPE(1000)
-#define HEARTH_STRUCT_AGENTS_RECORD_INFO HEARTH_AGENTS_STRUCT_TYPE(1001)
-#define HEARTH_STRUCT_AGENTS_STATUS HEARTH_AGENTS_STRUCT_TYPE(1002)
-
 /* Parameters of hearth_agents_create. */
 typedef struct hearth_agents_create_info {
     hearth_struct_type type;
@@ -89,16 +69,6 @@ typedef struct hearth_agents_create_info {
     uint32_t enable_saved_games;
     uint32_t reserved;
 } hearth_agents_create_info;
-
-static inline hearth_agents_create_info hearth_agents_create_info_default(void) {
-    HEARTH_AGENTS_STRUCT(hearth_agents_create_info, HEARTH_STRUCT_AGENTS_CREATE_INFO);
-    value.frames_in_flight = 3;
-    value.max_snapshots = 3;
-    value.snapshot_interval = 3600; /* one minute at 60 frames per second */
-    value.progress_window = 225;    /* 15 seconds at 15 decisions per second */
-    value.learning_queue_family = HEARTH_QUEUE_FAMILY_SAME;
-    return value;
-}
 
 /* Creates agents and allocates everything that they will ever use, including a session.
  * `messages`, optional, describes what is wrong.
@@ -274,15 +244,6 @@ typedef struct hearth_agents_record_info {
      * hearth_discard_frame is not supported. */
     VkCommandBuffer learning_command_buffer;
 } hearth_agents_record_info;
-
-static inline hearth_agents_record_info hearth_agents_record_info_default(void) {
-    HEARTH_AGENTS_STRUCT(hearth_agents_record_info, HEARTH_STRUCT_AGENTS_RECORD_INFO);
-    value.exploration = 1;
-    value.request_decision = 1;
-    value.learning_budget_us = 500;
-    value.max_decision_frames = 1;
-    return value;
-}
 
 /* Returns the binding of an input of the entry frame, for hearth_agents_record_info::inputs:
  * "observation", "reward", "done_kind" (hearth_agents_episode_end; 0: the episode continues),
@@ -490,17 +451,61 @@ typedef struct hearth_agents_status {
     uint64_t brains_rejected;   /* loaded, and rolled back: see hearth_agents_load */
 } hearth_agents_status;
 
-static inline hearth_agents_status hearth_agents_status_default(void) {
-    HEARTH_AGENTS_STRUCT(hearth_agents_status, HEARTH_STRUCT_AGENTS_STATUS);
-    return value;
-}
-
 /* Returns the status as of the last poll. */
 HEARTH_API hearth_result hearth_agents_get_status(const hearth_agents* agents,
                                                   hearth_agents_status* out);
 /* Names such as "kl" and "samples_rejected"; NULL if the index is out of range.  Any thread. */
 HEARTH_API const char* hearth_agents_metric_name(uint32_t index);
 HEARTH_API const char* hearth_agents_counter_name(uint32_t index);
+
+/* --- Defaults --- */
+
+/* As those of hearth.h: inline, and exported for other languages. */
+#if defined(HEARTH_EXPORT_INLINE_FUNCTIONS)
+#define HEARTH_AGENTS_INLINE HEARTH_API
+#else
+#define HEARTH_AGENTS_INLINE static inline
+#endif
+/* Without casts or zeros that engines' compiler warnings reject. */
+#if defined(__cplusplus)
+#define HEARTH_AGENTS_STRUCT(name, tag) \
+    name value = {};                    \
+    value.type = tag;                   \
+    value.size = uint32_t {             \
+        sizeof(name)                    \
+    }
+#else
+#define HEARTH_AGENTS_STRUCT(name, tag) \
+    name value = {.type = tag};         \
+    value.size = (uint32_t)sizeof(name)
+#endif
+
+HEARTH_AGENTS_INLINE hearth_agents_create_info hearth_agents_create_info_default(void) {
+    HEARTH_AGENTS_STRUCT(hearth_agents_create_info, HEARTH_STRUCT_AGENTS_CREATE_INFO);
+    value.frames_in_flight = 3;
+    value.max_snapshots = 3;
+    value.snapshot_interval = 3600; /* one minute at 60 frames per second */
+    value.progress_window = 225;    /* 15 seconds at 15 decisions per second */
+    value.learning_queue_family = HEARTH_QUEUE_FAMILY_SAME;
+    return value;
+}
+
+HEARTH_AGENTS_INLINE hearth_agents_record_info hearth_agents_record_info_default(void) {
+    HEARTH_AGENTS_STRUCT(hearth_agents_record_info, HEARTH_STRUCT_AGENTS_RECORD_INFO);
+    value.exploration = 1;
+    value.request_decision = 1;
+    value.learning_budget_us = 500;
+    value.max_decision_frames = 1;
+    return value;
+}
+
+HEARTH_AGENTS_INLINE hearth_agents_status hearth_agents_status_default(void) {
+    HEARTH_AGENTS_STRUCT(hearth_agents_status, HEARTH_STRUCT_AGENTS_STATUS);
+    return value;
+}
+
+#undef HEARTH_AGENTS_STRUCT
+#undef HEARTH_AGENTS_INLINE
 
 #ifdef __cplusplus
 }
