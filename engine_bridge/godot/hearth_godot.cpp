@@ -7,13 +7,19 @@
 //     HearthNetwork.open(path: String, device: String) -> bool    "": the best GPU; "cpu": the CPU
 //     HearthNetwork.run(entry: String, inputs: PackedFloat32Array, batch_size: int)
 //         -> PackedFloat32Array
+//     HearthNetwork.save() -> PackedByteArray              what was learned; empty on failure
+//     HearthNetwork.load(brain: PackedByteArray) -> bool   returns to what save() returned
+//     HearthNetwork.reset() -> bool                        forgets what was learned
 //     HearthNetwork.error() -> String
 //
+// Paths are Godot's (res://, user://), so packages are found in exported games, too.
+//
 // An extension has access neither to the features of the renderer's device nor to its command
-// buffers, so the network has a device of its own, and tensors are passed as arrays: `inputs`
-// concatenates all inputs of the entry in the order of `hearth info`; outputs likewise. Learning
-// entries run like acting ones. run() waits for the device: call it for work that fits a frame, or
-// from a thread. One thread at a time per HearthNetwork.
+// buffers, so Hearth has a device of its own, which all networks of a process share, and tensors
+// are passed as arrays: `inputs` concatenates all inputs of the entry in the order of `hearth
+// info`; outputs likewise. Learning entries run like acting ones. run() waits for the device: call
+// it for work that fits a frame, or from a thread. One thread at a time per HearthNetwork; networks
+// of several threads take turns on the device.
 
 #include <vulkan/vulkan.h>
 // Headers that use Vulkan's types follow.
@@ -21,10 +27,11 @@
 #include <hearth_workbench.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -33,22 +40,72 @@ namespace {
 // --- A network, independent of Godot
 // --------------------------------------------------------------
 
+using Bytes = std::vector<uint8_t>;
+
+/// Copies bytes to the alignment of 8 bytes that packages and brains need.
+std::vector<uint64_t> aligned(const Bytes& bytes) {
+    std::vector<uint64_t> words((bytes.size() + 7) / 8);
+    if (!bytes.empty()) std::memcpy(words.data(), bytes.data(), bytes.size());
+    return words;
+}
+
+/// A device of its own. Its mutex is held during each call on the device.
+struct Host {
+    ~Host() { hearth_headless_destroy(handle); }  // and its buffers
+
+    hearth_headless* handle = nullptr;
+    std::mutex mutex;
+};
+
+/// The devices in use, by the name that open() was called with.
+class Hosts {
+  public:
+    /// Null: `messages` has the reason.
+    std::shared_ptr<Host> get(const std::string& device, hearth_messages& messages) {
+        const std::lock_guard lock(mutex_);
+        std::shared_ptr<Host>& host = hosts_[device];
+        if (host != nullptr) return host;
+        auto created = std::make_shared<Host>();
+        if (hearth_headless_create(device.c_str(), 0, &created->handle, &messages) == HEARTH_OK)
+            host = created;
+        return host;
+    }
+    /// Makes later calls of get() create a new device.
+    void forget(const std::shared_ptr<Host>& host) {
+        const std::lock_guard lock(mutex_);
+        for (auto& [device, held] : hosts_)
+            if (held == host) held = nullptr;
+    }
+    void clear() {
+        const std::lock_guard lock(mutex_);
+        hosts_.clear();
+    }
+
+  private:
+    std::mutex mutex_;
+    std::map<std::string, std::shared_ptr<Host>> hosts_;
+};
+Hosts hosts;
+
 class Network {
   public:
     ~Network() { close(); }
 
-    bool open(const std::string& path, const std::string& device) {
+    /// bytes  of the file at `path`; empty: there is none
+    bool open(const std::string& path, const Bytes& bytes, const std::string& device) {
         close();
-        hearth_messages messages{};
-        if (hearth_headless_create(device.c_str(), 0, &host_, &messages) != HEARTH_OK)
-            return fail("device", messages.text);
-        std::ifstream file(path, std::ios::binary);
-        const std::string bytes{std::istreambuf_iterator<char>(file), {}};
         if (bytes.empty()) return fail(path, "no such file, or an empty one");
-        hearth_context* const context = hearth_headless_context(host_);
-        if (!load(context, bytes)) return fail(path, hearth_headless_error(host_));
+        hearth_messages messages{};
+        host_ = hosts.get(device, messages);
+        if (host_ == nullptr) return fail("device", messages.text);
+        const std::lock_guard lock(host_->mutex);
+        hearth_context* const context = hearth_headless_context(host_->handle);
+        if (!load_program(path, bytes)) return false;
+        // Saving copies everything at once; learning entries have inputs and outputs beside it.
+        const uint64_t room = hearth_program_get_brain_size(program_) + (uint64_t{1} << 20);
         hearth_session_create_info create = hearth_session_create_info_default();
         create.program = program_;
+        create.upload_bytes = create.readback_bytes = room;
         if (hearth_session_create(context, &create, &session_) != HEARTH_OK)
             return fail("session", hearth_context_error(context));
         if (hearth_session_create_pipelines(session_, 0) != HEARTH_OK)
@@ -62,8 +119,9 @@ class Network {
                            int64_t batch_size) {
         std::vector<float> outputs;
         error_.clear();
-        if (session_ == nullptr) return fail("run", "call open() first"), outputs;
+        if (!is_open("run")) return outputs;
         if (batch_size < 1) return fail("batch_size", "expected at least 1"), outputs;
+        const std::lock_guard lock(host_->mutex);
         uint32_t index = 0;
         hearth_entry_info entry = hearth_entry_info_default();
         if (hearth_program_find_entry(program_, name.c_str(), &index) != HEARTH_OK ||
@@ -78,21 +136,80 @@ class Network {
         record.bindings = bindings.data();
         record.binding_count = static_cast<uint32_t>(bindings.size());
         record.batch_size = static_cast<uint64_t>(batch_size);
-        if (hearth_headless_begin(host_, &record.command_buffer) != HEARTH_OK)
-            return fail("begin", hearth_headless_error(host_)), outputs;
-        if ((needs_initialize_ &&
-             hearth_record_initialize(session_, record.command_buffer) != HEARTH_OK) ||
-            hearth_record(session_, &record, nullptr) != HEARTH_OK) {
-            fail(name, hearth_session_error(session_));
-            hearth_headless_discard(host_);
+        if (!frame(name, [&](VkCommandBuffer commands) {
+                record.command_buffer = commands;
+                return hearth_record(session_, &record, nullptr);
+            }))
             return outputs;
-        }
-        if (hearth_headless_submit(host_) != HEARTH_OK)
-            return fail("submit", hearth_headless_error(host_)), outputs;
-        needs_initialize_ = false;
         for (const Tensor& t : tensors)
             if (t.is_output) read(t, outputs);
+        // The outputs are returned all the same: some networks have infinities in them.
+        const auto bad = std::find_if_not(outputs.begin(), outputs.end(),
+                                          [](float value) { return std::isfinite(value); });
+        if (bad != outputs.end())
+            fail(name, ("output value " + std::to_string(bad - outputs.begin()) + " is " +
+                        std::to_string(*bad) +
+                        "; if learning diverged, call reset(), or load() a brain saved before")
+                           .c_str());
         return outputs;
+    }
+
+    /// Returns an empty vector on failure.
+    Bytes save() {
+        error_.clear();
+        Bytes brain;
+        if (!is_open("save")) return brain;
+        const std::lock_guard lock(host_->mutex);
+        hearth_readback readback = 0;
+        if (!frame("save", [&](VkCommandBuffer commands) {
+                return hearth_record_save_brain(session_, commands, &readback);
+            }))
+            return brain;
+        hearth_brain_save_info info = hearth_brain_save_info_default();
+        uint64_t frame_number = 0, byte_count = 0;
+        // Submitting waited for the device, so the copy has arrived.
+        hearth_result result = hearth_readback_poll(session_, readback, &info.snapshot,
+                                                    &info.snapshot_bytes, &frame_number);
+        if (result == HEARTH_OK)
+            result = hearth_brain_encode(program_, &info, nullptr, &byte_count);
+        if (result == HEARTH_OK) {
+            brain.resize(static_cast<size_t>(byte_count));
+            result = hearth_brain_encode(program_, &info, brain.data(), &byte_count);
+            brain.resize(result == HEARTH_OK ? static_cast<size_t>(byte_count) : 0);
+        }
+        if (result == HEARTH_ERROR_NON_FINITE)
+            fail("save",
+                 "the network has values that are not finite; call reset(), or load() a "
+                 "brain saved before");
+        else if (result != HEARTH_OK)
+            fail("save", hearth_result_name(result));
+        hearth_readback_release(session_, readback);
+        return brain;
+    }
+
+    bool load(const Bytes& brain) {
+        error_.clear();
+        if (!is_open("load")) return false;
+        const std::lock_guard lock(host_->mutex);
+        const std::vector<uint64_t> words = aligned(brain);
+        hearth_messages messages{};
+        if (brain.empty()) return fail("load", "the brain is empty; pass what save() returned");
+        return frame(
+            "load",
+            [&](VkCommandBuffer commands) {
+                return hearth_record_load_brain(session_, commands, words.data(), brain.size(), 0,
+                                                &messages);
+            },
+            &messages);
+    }
+
+    bool reset() {
+        error_.clear();
+        if (!is_open("reset")) return false;
+        const std::lock_guard lock(host_->mutex);
+        return frame("reset", [&](VkCommandBuffer commands) {
+            return hearth_record_reset_variables(session_, commands, nullptr, nullptr);
+        });
     }
 
     const std::string& error() const { return error_; }
@@ -111,18 +228,54 @@ class Network {
         return false;
     }
 
-    bool load(hearth_context* context, const std::string& bytes) {
-        // Packages must be 8-byte aligned.
-        std::vector<uint64_t> aligned((bytes.size() + 7) / 8);
-        std::memcpy(aligned.data(), bytes.data(), bytes.size());
-        if (hearth_headless_load_package(host_, aligned.data(), bytes.size(), nullptr, 0,
-                                         &program_) == HEARTH_OK)
-            return true;
-        // Also accepts a single program, as shipped by games for one device.
+    bool is_open(const char* call) {
+        return session_ != nullptr || fail(call, "call open() first");
+    }
+
+    /// Loads a package, or a single program, as shipped by games for one device.
+    bool load_program(const std::string& path, const Bytes& bytes) {
+        const std::vector<uint64_t> words = aligned(bytes);
+        hearth_package_info info = hearth_package_info_default();
+        hearth_messages messages{};
+        if (hearth_package_get_info(words.data(), bytes.size(), &info, &messages) == HEARTH_OK)
+            return hearth_headless_load_package(host_->handle, words.data(), bytes.size(), nullptr,
+                                                0, &program_) == HEARTH_OK ||
+                   fail(path, hearth_headless_error(host_->handle));
+        hearth_context* const context = hearth_headless_context(host_->handle);
         hearth_program_load_info program = hearth_program_load_info_default();
-        program.bytes = aligned.data();
+        program.bytes = words.data();
         program.byte_count = bytes.size();
-        return hearth_program_load(context, &program, &program_) == HEARTH_OK;
+        return hearth_program_load(context, &program, &program_) == HEARTH_OK ||
+               fail(path, ("no package (" + std::string(messages.text) + ") and no program (" +
+                           hearth_context_error(context) + ")")
+                              .c_str());
+    }
+
+    /// Submits what `record` records and waits. The host's mutex is held.
+    /// messages  what a failed `record` says, if not the session
+    template <class Record>
+    bool frame(const std::string& what, Record record, const hearth_messages* messages = nullptr) {
+        VkCommandBuffer commands = VK_NULL_HANDLE;
+        hearth_result result = hearth_headless_begin(host_->handle, &commands);
+        if (result != HEARTH_OK) return fail_on_host(what, result);
+        if (needs_initialize_) result = hearth_record_initialize(session_, commands);
+        if (result == HEARTH_OK) result = record(commands);
+        if (result < 0) {
+            fail(what, messages != nullptr && messages->message_count > 0
+                           ? messages->text
+                           : hearth_session_error(session_));
+            hearth_headless_discard(host_->handle);
+            return false;
+        }
+        result = hearth_headless_submit(host_->handle);
+        if (result != HEARTH_OK) return fail_on_host(what, result);
+        needs_initialize_ = false;
+        return true;
+    }
+
+    bool fail_on_host(const std::string& what, hearth_result result) {
+        if (result == HEARTH_ERROR_DEVICE_LOST) hosts.forget(host_);  // open() again for another
+        return fail(what, hearth_headless_error(host_->handle));
     }
 
     /// Creates a buffer for each binding, and fills the inputs.
@@ -138,23 +291,19 @@ class Network {
                 info.bytes_fixed + info.bytes_per_item * static_cast<uint64_t>(batch_size);
             hearth_headless_buffer& buffer = buffers_[entry.bindings[i]];
             if (buffer.bytes < bytes || buffer.buffer == VK_NULL_HANDLE) {
-                if (buffer.buffer != VK_NULL_HANDLE) hearth_headless_buffer_destroy(host_, &buffer);
+                if (buffer.buffer != VK_NULL_HANDLE)
+                    hearth_headless_buffer_destroy(host_->handle, &buffer);
                 buffer = {};
-                if (hearth_headless_buffer_create(host_, std::max<uint64_t>(bytes, 16),
+                if (hearth_headless_buffer_create(host_->handle, std::max<uint64_t>(bytes, 16),
                                                   HEARTH_HEADLESS_READBACK, &buffer) != HEARTH_OK)
-                    return fail(info.name, hearth_headless_error(host_));
+                    return fail(info.name, hearth_headless_error(host_->handle));
             }
             Tensor t{hearth_bind_buffer(entry.bindings[i], buffer.buffer, 0, bytes, buffer.usage),
                      info.device_dtype, info.is_output != 0, buffer.data, bytes / 4};
             t.binding.release_scope =
                 hearth_make_sync_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
             if (!t.is_output) {
-                if (inputs.size() - used < t.count)
-                    return fail(info.name,
-                                ("expected " + std::to_string(t.count) + " values, found " +
-                                 std::to_string(inputs.size() - used))
-                                    .c_str());
-                write(t, inputs.data() + used);
+                if (!write(t, info.name, inputs, used)) return false;
                 used += static_cast<size_t>(t.count);
             }
             tensors.push_back(t);
@@ -165,13 +314,25 @@ class Network {
                                   .c_str());
     }
 
-    static void write(const Tensor& t, const float* values) {
-        if (t.dtype == HEARTH_F32) {
-            std::copy_n(values, t.count, static_cast<float*>(t.data));
-            return;
+    /// Fills an input from inputs[first] on. A value that is not finite would stay in the weights
+    /// of a network that learns from it.
+    bool write(const Tensor& t, const char* name, const std::vector<float>& inputs, size_t first) {
+        if (inputs.size() - first < t.count)
+            return fail(name, ("expected " + std::to_string(t.count) + " values, found " +
+                               std::to_string(inputs.size() - first))
+                                  .c_str());
+        const float* const values = inputs.data() + first;
+        for (uint64_t i = 0; i < t.count; ++i) {
+            if (!std::isfinite(values[i]))
+                return fail(name, ("value " + std::to_string(i) + " is " +
+                                   std::to_string(values[i]) + ", expected a finite number")
+                                      .c_str());
+            if (t.dtype == HEARTH_F32)
+                static_cast<float*>(t.data)[i] = values[i];
+            else
+                static_cast<int32_t*>(t.data)[i] = static_cast<int32_t>(values[i]);
         }
-        for (uint64_t i = 0; i < t.count; ++i)
-            static_cast<int32_t*>(t.data)[i] = static_cast<int32_t>(values[i]);
+        return true;
     }
 
     static void read(const Tensor& t, std::vector<float>& values) {
@@ -182,17 +343,21 @@ class Network {
     }
 
     void close() {
+        error_.clear();
+        if (host_ == nullptr) return;
+        const std::shared_ptr<Host> host = std::move(host_);
+        const std::lock_guard lock(host->mutex);
         if (session_ != nullptr) hearth_session_destroy(session_);
         if (program_ != nullptr) hearth_program_destroy(program_);
-        hearth_headless_destroy(host_);  // and its buffers
+        for (const auto& [binding, buffer] : buffers_)
+            if (buffer.buffer != VK_NULL_HANDLE)
+                hearth_headless_buffer_destroy(host->handle, &buffer);
         buffers_.clear();
         session_ = nullptr;
         program_ = nullptr;
-        host_ = nullptr;
-        error_.clear();
     }
 
-    hearth_headless* host_ = nullptr;
+    std::shared_ptr<Host> host_;
     hearth_program* program_ = nullptr;
     hearth_session* session_ = nullptr;
     bool needs_initialize_ = false;
@@ -204,8 +369,9 @@ class Network {
 // --------------------------------------------------------------------------------
 
 constexpr char kClass[] = "HearthNetwork", kParent[] = "RefCounted";
-// Hashes of builtin methods, from Godot's extension_api.json.
-constexpr GDExtensionInt kHashOfSize = 3173160232, kHashOfResize = 848867239;
+// Hashes of methods, from Godot's extension_api.json; all packed arrays have the same.
+constexpr GDExtensionInt kHashOfSize = 3173160232, kHashOfResize = 848867239,
+                         kHashOfGetFileAsBytes = 659035735;
 
 /// Storage for any Godot value; the largest is a Variant of a double-precision build.
 struct alignas(8) Storage {
@@ -216,8 +382,12 @@ GDExtensionClassLibraryPtr library = nullptr;
 GDExtensionInterfaceStringNameNewWithLatin1Chars new_name = nullptr;
 GDExtensionInterfaceStringNewWithUtf8Chars new_string = nullptr;
 GDExtensionInterfaceStringToUtf8Chars to_utf8 = nullptr;
-GDExtensionInterfacePackedFloat32ArrayOperatorIndex at = nullptr;
-GDExtensionInterfacePackedFloat32ArrayOperatorIndexConst at_const = nullptr;
+GDExtensionInterfacePackedFloat32ArrayOperatorIndex float_at = nullptr;
+GDExtensionInterfacePackedFloat32ArrayOperatorIndexConst float_at_const = nullptr;
+GDExtensionInterfacePackedByteArrayOperatorIndex byte_at = nullptr;
+GDExtensionInterfacePackedByteArrayOperatorIndexConst byte_at_const = nullptr;
+GDExtensionInterfaceClassdbGetMethodBind find_class_method = nullptr;
+GDExtensionInterfaceObjectMethodBindPtrcall call_class_method = nullptr;
 GDExtensionInterfaceVariantGetPtrBuiltinMethod find_method = nullptr;
 GDExtensionInterfaceVariantGetPtrConstructor find_constructor = nullptr;
 GDExtensionInterfaceVariantGetPtrDestructor find_destructor = nullptr;
@@ -229,7 +399,12 @@ GDExtensionInterfaceObjectSetInstance set_instance = nullptr;
 GDExtensionInterfaceClassdbRegisterExtensionClass2 register_class = nullptr;
 GDExtensionInterfaceClassdbRegisterExtensionClassMethod register_method = nullptr;
 GDExtensionInterfaceClassdbUnregisterExtensionClass unregister_class = nullptr;
-GDExtensionPtrBuiltInMethod size_of_array = nullptr, resize_array = nullptr;
+/// Methods of a kind of packed array.
+struct ArrayMethods {
+    GDExtensionPtrBuiltInMethod size = nullptr, resize = nullptr;
+};
+ArrayMethods float_array, byte_array;
+GDExtensionMethodBindPtr get_file_as_bytes = nullptr;
 
 void destroy(GDExtensionVariantType type, Storage& value) {
     if (const GDExtensionPtrDestructor destructor = find_destructor(type)) destructor(&value);
@@ -255,20 +430,47 @@ std::string text_of(GDExtensionConstTypePtr string) {
     return text;
 }
 
-std::vector<float> floats_of(GDExtensionConstTypePtr array) {
+template <class T, class At>
+std::vector<T> values_of(GDExtensionConstTypePtr array, const ArrayMethods& methods, At at) {
     int64_t size = 0;
-    size_of_array(const_cast<void*>(array), nullptr, &size, 0);
-    std::vector<float> values(static_cast<size_t>(size));
-    if (size > 0) std::copy_n(at_const(array, 0), size, values.data());
+    methods.size(const_cast<void*>(array), nullptr, &size, 0);
+    std::vector<T> values(static_cast<size_t>(size));
+    if (size > 0) std::copy_n(at(array, 0), size, values.data());
     return values;
 }
+std::vector<float> floats_of(GDExtensionConstTypePtr array) {
+    return values_of<float>(array, float_array, float_at_const);
+}
+Bytes bytes_of(GDExtensionConstTypePtr array) {
+    return values_of<uint8_t>(array, byte_array, byte_at_const);
+}
 
-void give(const std::vector<float>& values, GDExtensionTypePtr array) {
+template <class T, class At>
+void give(const std::vector<T>& values, GDExtensionTypePtr array, const ArrayMethods& methods,
+          At at) {
     const int64_t size = static_cast<int64_t>(values.size());
     int64_t ignored = 0;
     const GDExtensionConstTypePtr arguments[] = {&size};
-    resize_array(array, arguments, &ignored, 1);
+    methods.resize(array, arguments, &ignored, 1);
     if (size > 0) std::copy(values.begin(), values.end(), at(array, 0));
+}
+void give(const std::vector<float>& values, GDExtensionTypePtr array) {
+    give(values, array, float_array, float_at);
+}
+void give(const Bytes& bytes, GDExtensionTypePtr array) {
+    give(bytes, array, byte_array, byte_at);
+}
+
+/// Reads a file of res:// or user://, which need not be one of the operating system. `path` is a
+/// String; empty if there is no such file.
+Bytes read_file(GDExtensionConstTypePtr path) {
+    Storage read{};
+    find_constructor(GDEXTENSION_VARIANT_TYPE_PACKED_BYTE_ARRAY, 0)(&read, nullptr);
+    const GDExtensionConstTypePtr arguments[] = {path};
+    call_class_method(get_file_as_bytes, nullptr, arguments, &read);
+    Bytes bytes = bytes_of(&read);
+    destroy(GDEXTENSION_VARIANT_TYPE_PACKED_BYTE_ARRAY, read);
+    return bytes;
 }
 
 void give(const std::string& text, GDExtensionTypePtr string) {
@@ -292,7 +494,7 @@ Method methods[] = {
      GDEXTENSION_VARIANT_TYPE_BOOL,
      [](Network& network, const GDExtensionConstTypePtr* arguments, GDExtensionTypePtr out) {
          *static_cast<GDExtensionBool*>(out) =
-             network.open(text_of(arguments[0]), text_of(arguments[1]));
+             network.open(text_of(arguments[0]), read_file(arguments[0]), text_of(arguments[1]));
      }},
     {"run",
      {{"entry", GDEXTENSION_VARIANT_TYPE_STRING},
@@ -303,6 +505,24 @@ Method methods[] = {
          give(network.run(text_of(arguments[0]), floats_of(arguments[1]),
                           *static_cast<const int64_t*>(arguments[2])),
               out);
+     }},
+    {"save",
+     {},
+     GDEXTENSION_VARIANT_TYPE_PACKED_BYTE_ARRAY,
+     [](Network& network, const GDExtensionConstTypePtr*, GDExtensionTypePtr out) {
+         give(network.save(), out);
+     }},
+    {"load",
+     {{"brain", GDEXTENSION_VARIANT_TYPE_PACKED_BYTE_ARRAY}},
+     GDEXTENSION_VARIANT_TYPE_BOOL,
+     [](Network& network, const GDExtensionConstTypePtr* arguments, GDExtensionTypePtr out) {
+         *static_cast<GDExtensionBool*>(out) = network.load(bytes_of(arguments[0]));
+     }},
+    {"reset",
+     {},
+     GDEXTENSION_VARIANT_TYPE_BOOL,
+     [](Network& network, const GDExtensionConstTypePtr*, GDExtensionTypePtr out) {
+         *static_cast<GDExtensionBool*>(out) = network.reset();
      }},
     {"error",
      {},
@@ -391,14 +611,23 @@ void add(Method& method) {
     destroy(GDEXTENSION_VARIANT_TYPE_STRING, no_hint);
 }
 
+bool find_methods(GDExtensionVariantType type, ArrayMethods& methods_of_type) {
+    Name size("size"), resize("resize");
+    methods_of_type = {find_method(type, size.get(), kHashOfSize),
+                       find_method(type, resize.get(), kHashOfResize)};
+    return methods_of_type.size != nullptr && methods_of_type.resize != nullptr;
+}
+
+bool is_registered = false;
+
 void initialize(void*, GDExtensionInitializationLevel level) {
     if (level != GDEXTENSION_INITIALIZATION_SCENE) return;
-    Name name(kClass), parent(kParent), size("size"), resize("resize");
-    size_of_array =
-        find_method(GDEXTENSION_VARIANT_TYPE_PACKED_FLOAT32_ARRAY, size.get(), kHashOfSize);
-    resize_array =
-        find_method(GDEXTENSION_VARIANT_TYPE_PACKED_FLOAT32_ARRAY, resize.get(), kHashOfResize);
-    if (size_of_array == nullptr || resize_array == nullptr) return;  // other Godot version
+    Name name(kClass), parent(kParent), file_access("FileAccess"), read("get_file_as_bytes");
+    get_file_as_bytes = find_class_method(file_access.get(), read.get(), kHashOfGetFileAsBytes);
+    is_registered = find_methods(GDEXTENSION_VARIANT_TYPE_PACKED_FLOAT32_ARRAY, float_array) &&
+                    find_methods(GDEXTENSION_VARIANT_TYPE_PACKED_BYTE_ARRAY, byte_array) &&
+                    get_file_as_bytes != nullptr;
+    if (!is_registered) return;  // other Godot version
     GDExtensionClassCreationInfo2 info{};
     info.is_exposed = 1;
     info.create_instance_func = &create;
@@ -408,9 +637,10 @@ void initialize(void*, GDExtensionInitializationLevel level) {
 }
 
 void deinitialize(void*, GDExtensionInitializationLevel level) {
-    if (level != GDEXTENSION_INITIALIZATION_SCENE || resize_array == nullptr) return;
+    if (level != GDEXTENSION_INITIALIZATION_SCENE || !is_registered) return;
     Name name(kClass);
     unregister_class(library, name.get());
+    hosts.clear();
 }
 
 template <class Function>
@@ -439,8 +669,12 @@ hearth_godot_init(GDExtensionInterfaceGetProcAddress get, GDExtensionClassLibrar
     return load(get, "string_name_new_with_latin1_chars", new_name) &&
            load(get, "string_new_with_utf8_chars", new_string) &&
            load(get, "string_to_utf8_chars", to_utf8) &&
-           load(get, "packed_float32_array_operator_index", at) &&
-           load(get, "packed_float32_array_operator_index_const", at_const) &&
+           load(get, "packed_float32_array_operator_index", float_at) &&
+           load(get, "packed_float32_array_operator_index_const", float_at_const) &&
+           load(get, "packed_byte_array_operator_index", byte_at) &&
+           load(get, "packed_byte_array_operator_index_const", byte_at_const) &&
+           load(get, "classdb_get_method_bind", find_class_method) &&
+           load(get, "object_method_bind_ptrcall", call_class_method) &&
            load(get, "variant_get_ptr_builtin_method", find_method) &&
            load(get, "variant_get_ptr_constructor", find_constructor) &&
            load(get, "variant_get_ptr_destructor", find_destructor) &&

@@ -18,7 +18,7 @@ typedef void *GDExtensionVariantPtr, *GDExtensionUninitializedVariantPtr, *GDExt
     *GDExtensionUninitializedStringPtr, *GDExtensionObjectPtr, *GDExtensionTypePtr,
     *GDExtensionUninitializedTypePtr, *GDExtensionClassInstancePtr, *GDExtensionClassLibraryPtr;
 typedef const void *GDExtensionConstVariantPtr, *GDExtensionConstStringNamePtr,
-    *GDExtensionConstStringPtr, *GDExtensionConstTypePtr;
+    *GDExtensionConstStringPtr, *GDExtensionConstTypePtr, *GDExtensionMethodBindPtr;
 
 typedef enum {
     GDEXTENSION_VARIANT_TYPE_NIL,
@@ -26,6 +26,7 @@ typedef enum {
     GDEXTENSION_VARIANT_TYPE_INT,
     GDEXTENSION_VARIANT_TYPE_STRING,
     GDEXTENSION_VARIANT_TYPE_STRING_NAME,
+    GDEXTENSION_VARIANT_TYPE_PACKED_BYTE_ARRAY,
     GDEXTENSION_VARIANT_TYPE_PACKED_FLOAT32_ARRAY
 } GDExtensionVariantType;
 
@@ -115,6 +116,16 @@ typedef float* (*GDExtensionInterfacePackedFloat32ArrayOperatorIndex)(GDExtensio
                                                                       GDExtensionInt);
 typedef const float* (*GDExtensionInterfacePackedFloat32ArrayOperatorIndexConst)(
     GDExtensionConstTypePtr, GDExtensionInt);
+typedef uint8_t* (*GDExtensionInterfacePackedByteArrayOperatorIndex)(GDExtensionTypePtr,
+                                                                     GDExtensionInt);
+typedef const uint8_t* (*GDExtensionInterfacePackedByteArrayOperatorIndexConst)(
+    GDExtensionConstTypePtr, GDExtensionInt);
+typedef GDExtensionMethodBindPtr (*GDExtensionInterfaceClassdbGetMethodBind)(
+    GDExtensionConstStringNamePtr class_name, GDExtensionConstStringNamePtr method,
+    GDExtensionInt hash);
+typedef void (*GDExtensionInterfaceObjectMethodBindPtrcall)(
+    GDExtensionMethodBindPtr, GDExtensionObjectPtr, const GDExtensionConstTypePtr* arguments,
+    GDExtensionTypePtr out);
 typedef GDExtensionPtrBuiltInMethod (*GDExtensionInterfaceVariantGetPtrBuiltinMethod)(
     GDExtensionVariantType, GDExtensionConstStringNamePtr, GDExtensionInt hash);
 typedef GDExtensionPtrConstructor (*GDExtensionInterfaceVariantGetPtrConstructor)(

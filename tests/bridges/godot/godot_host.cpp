@@ -3,16 +3,23 @@
 
 // Stands in for Godot to test engine_bridge/godot: has its own strings, arrays and Variants, lets
 // the extension register its class, creates an instance and calls its methods as typed and as
-// untyped scripts do: godot_host PROGRAM.  Prints the results, and the number of values that are
-// left at the end.
+// untyped scripts do: godot_host PROGRAM.  The program is the file res://game.hearth, which the
+// operating system does not know, as in an exported game.  Prints the results, and the number of
+// values that are left at the end.
 
+#include <dlfcn.h>
 #include <gdextension_interface.h>
+#include <hearth_workbench.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +27,22 @@
 extern "C" GDExtensionBool hearth_godot_init(GDExtensionInterfaceGetProcAddress get,
                                              GDExtensionClassLibraryPtr library,
                                              GDExtensionInitialization* out);
+
+namespace {
+
+int devices = 0;
+
+}  // namespace
+
+/// Counts the devices that the extension creates, in place of libhearth's function, which it calls.
+extern "C" __attribute__((visibility("default"))) hearth_result hearth_headless_create(
+    const char* device, hearth_headless_flags flags, hearth_headless** out,
+    hearth_messages* messages) {
+    ++devices;
+    const auto create = reinterpret_cast<decltype(&hearth_headless_create)>(
+        dlsym(RTLD_NEXT, "hearth_headless_create"));
+    return create(device, flags, out, messages);
+}
 
 namespace {
 
@@ -32,6 +55,7 @@ void must(bool is_so, const std::string& what) {
 // --- Values: stored as pointers, except BOOL and INT --------------------------------------------
 
 using Array = std::vector<float>;
+using Bytes = std::vector<uint8_t>;
 int live = 0;  // strings, names and arrays
 
 template <class T>
@@ -59,6 +83,7 @@ struct Variant {
     int64_t number = 0;
     std::string text;
     Array array;
+    Bytes bytes;
 };
 
 Variant variant(const char* text) {
@@ -71,6 +96,12 @@ Variant variant(Array array) {
     Variant v;
     v.type = GDEXTENSION_VARIANT_TYPE_PACKED_FLOAT32_ARRAY;
     v.array = std::move(array);
+    return v;
+}
+Variant variant(Bytes bytes) {
+    Variant v;
+    v.type = GDEXTENSION_VARIANT_TYPE_PACKED_BYTE_ARRAY;
+    v.bytes = std::move(bytes);
     return v;
 }
 Variant variant(int64_t number) {
@@ -86,6 +117,9 @@ void type_from_variant_string(void* out, void* v) {
 void type_from_variant_array(void* out, void* v) {
     make(out, static_cast<Variant*>(v)->array);
 }
+void type_from_variant_bytes(void* out, void* v) {
+    make(out, static_cast<Variant*>(v)->bytes);
+}
 void type_from_variant_int(void* out, void* v) {
     *static_cast<int64_t*>(out) = static_cast<Variant*>(v)->number;
 }
@@ -95,10 +129,22 @@ void variant_from_string(void* out, void* value) {
 void variant_from_array(void* out, void* value) {
     *static_cast<Variant*>(out) = variant(of<Array>(value));
 }
+void variant_from_bytes(void* out, void* value) {
+    *static_cast<Variant*>(out) = variant(of<Bytes>(value));
+}
 void variant_from_bool(void* out, void* value) {
     auto* const v = static_cast<Variant*>(out);
     v->type = GDEXTENSION_VARIANT_TYPE_BOOL;
     v->number = *static_cast<GDExtensionBool*>(value);
+}
+
+// --- Files of the game ---------------------------------------------------------------------------
+
+std::map<std::string, Bytes> files;
+
+Bytes get_file_as_bytes(const std::string& path) {
+    const auto found = files.find(path);
+    return found != files.end() ? found->second : Bytes{};
 }
 
 // --- The class database --------------------------------------------------------------------------
@@ -114,6 +160,19 @@ struct Object {
 template <class Function>
 GDExtensionInterfaceFunctionPtr give(Function function) {
     return reinterpret_cast<GDExtensionInterfaceFunctionPtr>(function);
+}
+
+template <class Values>
+GDExtensionPtrBuiltInMethod array_method(const std::string& name, GDExtensionInt hash) {
+    if (name == "size" && hash == 3173160232)
+        return [](void* a, const void* const*, void* out, auto) {
+            *static_cast<int64_t*>(out) = static_cast<int64_t>(of<Values>(a).size());
+        };
+    if (name == "resize" && hash == 848867239)
+        return [](void* a, const void* const* arguments, void*, auto) {
+            of<Values>(a).resize(static_cast<size_t>(*static_cast<const int64_t*>(arguments[0])));
+        };
+    return nullptr;
 }
 
 GDExtensionInterfaceFunctionPtr find(const char* name) {
@@ -140,21 +199,37 @@ GDExtensionInterfaceFunctionPtr find(const char* name) {
             [](const void* a, GDExtensionInt i) -> const float* {
                 return &of<Array>(a).at(static_cast<size_t>(i));
             }));
+    if (wanted == "packed_byte_array_operator_index")
+        return give(GDExtensionInterfacePackedByteArrayOperatorIndex(
+            [](void* a, GDExtensionInt i) { return &of<Bytes>(a).at(static_cast<size_t>(i)); }));
+    if (wanted == "packed_byte_array_operator_index_const")
+        return give(GDExtensionInterfacePackedByteArrayOperatorIndexConst(
+            [](const void* a, GDExtensionInt i) -> const uint8_t* {
+                return &of<Bytes>(a).at(static_cast<size_t>(i));
+            }));
+    if (wanted == "classdb_get_method_bind")
+        return give(GDExtensionInterfaceClassdbGetMethodBind(
+            [](const void* of_class, const void* method, GDExtensionInt hash) -> const void* {
+                must(of<std::string>(of_class) == "FileAccess" && hash == 659035735,
+                     "a method of FileAccess");
+                return of<std::string>(method) == "get_file_as_bytes" ? &files : nullptr;
+            }));
+    if (wanted == "object_method_bind_ptrcall")
+        return give(GDExtensionInterfaceObjectMethodBindPtrcall(
+            [](const void* method, void* object, const void* const* arguments, void* out) {
+                must(method == &files && object == nullptr, "a static method");
+                of<Bytes>(out) = get_file_as_bytes(of<std::string>(arguments[0]));
+            }));
     if (wanted == "variant_get_ptr_builtin_method")
         return give(GDExtensionInterfaceVariantGetPtrBuiltinMethod(
             [](GDExtensionVariantType type, const void* method,
                GDExtensionInt hash) -> GDExtensionPtrBuiltInMethod {
-                must(type == GDEXTENSION_VARIANT_TYPE_PACKED_FLOAT32_ARRAY, "methods of arrays");
-                if (of<std::string>(method) == "size" && hash == 3173160232)
-                    return [](void* a, const void* const*, void* out, auto) {
-                        *static_cast<int64_t*>(out) = static_cast<int64_t>(of<Array>(a).size());
-                    };
-                if (of<std::string>(method) == "resize" && hash == 848867239)
-                    return [](void* a, const void* const* arguments, void*, auto) {
-                        of<Array>(a).resize(
-                            static_cast<size_t>(*static_cast<const int64_t*>(arguments[0])));
-                    };
-                return nullptr;
+                must(type == GDEXTENSION_VARIANT_TYPE_PACKED_FLOAT32_ARRAY ||
+                         type == GDEXTENSION_VARIANT_TYPE_PACKED_BYTE_ARRAY,
+                     "methods of arrays");
+                return type == GDEXTENSION_VARIANT_TYPE_PACKED_BYTE_ARRAY
+                           ? array_method<Bytes>(of<std::string>(method), hash)
+                           : array_method<Array>(of<std::string>(method), hash);
             }));
     if (wanted == "variant_get_ptr_constructor")
         return give(GDExtensionInterfaceVariantGetPtrConstructor(
@@ -165,6 +240,8 @@ GDExtensionInterfaceFunctionPtr find(const char* name) {
                     };
                 if (type == GDEXTENSION_VARIANT_TYPE_STRING)
                     return [](void* out, const void* const*) { make(out, std::string()); };
+                if (type == GDEXTENSION_VARIANT_TYPE_PACKED_BYTE_ARRAY)
+                    return [](void* out, const void* const*) { make(out, Bytes()); };
                 return [](void* out, const void* const*) { make(out, Array()); };
             }));
     if (wanted == "variant_get_ptr_destructor")
@@ -174,6 +251,7 @@ GDExtensionInterfaceFunctionPtr find(const char* name) {
                     type == GDEXTENSION_VARIANT_TYPE_STRING_NAME)
                     return &drop<std::string>;
                 if (type == GDEXTENSION_VARIANT_TYPE_PACKED_FLOAT32_ARRAY) return &drop<Array>;
+                if (type == GDEXTENSION_VARIANT_TYPE_PACKED_BYTE_ARRAY) return &drop<Bytes>;
                 return nullptr;  // as Godot has none for BOOL and INT
             }));
     if (wanted == "get_variant_to_type_constructor")
@@ -181,6 +259,8 @@ GDExtensionInterfaceFunctionPtr find(const char* name) {
             [](GDExtensionVariantType type) -> GDExtensionTypeFromVariantConstructorFunc {
                 if (type == GDEXTENSION_VARIANT_TYPE_STRING) return &type_from_variant_string;
                 if (type == GDEXTENSION_VARIANT_TYPE_INT) return &type_from_variant_int;
+                if (type == GDEXTENSION_VARIANT_TYPE_PACKED_BYTE_ARRAY)
+                    return &type_from_variant_bytes;
                 return &type_from_variant_array;
             }));
     if (wanted == "get_variant_from_type_constructor")
@@ -188,6 +268,7 @@ GDExtensionInterfaceFunctionPtr find(const char* name) {
             [](GDExtensionVariantType type) -> GDExtensionVariantFromTypeConstructorFunc {
                 if (type == GDEXTENSION_VARIANT_TYPE_STRING) return &variant_from_string;
                 if (type == GDEXTENSION_VARIANT_TYPE_BOOL) return &variant_from_bool;
+                if (type == GDEXTENSION_VARIANT_TYPE_PACKED_BYTE_ARRAY) return &variant_from_bytes;
                 return &variant_from_array;
             }));
     if (wanted == "variant_get_type")
@@ -250,10 +331,66 @@ void print(const char* name, const Array& values) {
     std::printf("\n");
 }
 
+/// Instances of the class, as scripts create and drop them.
+class Instance {
+  public:
+    Instance() : object_(static_cast<Object*>(made.create_instance_func(made.class_userdata))) {}
+    ~Instance() {
+        made.free_instance_func(made.class_userdata, object_->instance);
+        delete object_;
+    }
+    Instance(const Instance&) = delete;
+    Instance& operator=(const Instance&) = delete;
+    void* get() const { return object_->instance; }
+    std::string error() const { return call(get(), "error", {}).text; }
+    bool open(const char* path, const char* device = "") const {
+        return call(get(), "open", {variant(path), variant(device)}).number != 0;
+    }
+    Array run(const char* entry, const Array& inputs) const {
+        return call(get(), "run", {variant(entry), variant(inputs), variant(int64_t{1})}).array;
+    }
+
+  private:
+    Object* object_;
+};
+
+/// A network that learns is saved, reset and loaded, and keeps what it learned when a value that is
+/// not finite is passed to it.
+void learn_and_save(const Instance& network, const Array& x) {
+    const Array before = network.run("act", x);
+    Array lesson = x;
+    lesson.push_back(0.5f);  // the rate
+    must(!network.run("learn", lesson).empty(), network.error());
+    const Array learned = network.run("act", x);
+    must(!learned.empty() && learned != before, "it learned nothing");
+    lesson[2] = NAN;
+    must(network.run("learn", lesson).empty(), "it learned from NaN");
+    std::printf("error: %s\n", network.error().c_str());
+    must(network.run("act", x) == learned && network.error().empty(), "NaN stayed in it");
+
+    const Bytes brain = call(network.get(), "save", {}).bytes;
+    must(!brain.empty(), network.error());
+    must(call(network.get(), "reset", {}).number != 0, network.error());
+    must(network.run("act", x) == before, "reset did not forget");
+    must(call(network.get(), "load", {variant(brain)}).number != 0, network.error());
+    must(network.run("act", x) == learned, "load did not bring back what was saved");
+    const Instance other;
+    must(other.open("res://game.hearth"), other.error());
+    must(call(other.get(), "load", {variant(brain)}).number != 0 && other.run("act", x) == learned,
+         "another network did not go on from the brain");
+    must(network.run("act", x) == learned, "networks share what they learn");
+    must(call(network.get(), "load", {variant(Bytes{1, 2, 3})}).number == 0, "it loaded nothing");
+    std::printf("error: %s\n", network.error().c_str());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     must(argc == 2, "usage: godot_host PROGRAM");
+    std::ifstream program(argv[1], std::ios::binary);
+    files["res://game.hearth"] = Bytes(std::istreambuf_iterator<char>(program), {});
+    files["res://half.hearth"] = files["res://game.hearth"];
+    files["res://half.hearth"].resize(files["res://game.hearth"].size() / 2);
     GDExtensionInitialization extension{};
     must(hearth_godot_init([](const char*) -> GDExtensionInterfaceFunctionPtr { return nullptr; },
                            nullptr, &extension) == 0,
@@ -270,8 +407,8 @@ int main(int argc, char** argv) {
         std::printf(" )");
     }
     std::printf("\n");
-    auto* const object = static_cast<Object*>(made.create_instance_func(made.class_userdata));
-    void* const network = object->instance;
+    auto instance = std::make_unique<Instance>();
+    void* const network = instance->get();
 
     // Errors are reported.
     call(network, "open", {variant("x")}, GDEXTENSION_CALL_ERROR_TOO_FEW_ARGUMENTS);
@@ -280,8 +417,9 @@ int main(int argc, char** argv) {
     must(call(network, "open", {variant("nothing.hearth"), variant("")}).number == 0,
          "it opened nothing");
     std::printf("error: %s\n", call(network, "error", {}).text.c_str());
-    must(call(network, "open", {variant(argv[1]), variant("")}).number != 0,
-         call(network, "error", {}).text);
+    must(!instance->open("res://half.hearth"), "it opened half a program");
+    std::printf("error: %s\n", instance->error().c_str());
+    must(instance->open("res://game.hearth"), instance->error());
     must(call(network, "run", {variant("act"), variant(Array{1}), variant(int64_t{1})})
              .array.empty(),
          "too few values");
@@ -306,8 +444,9 @@ int main(int argc, char** argv) {
     drop<Array>(&inputs);
     drop<Array>(&out);
 
-    made.free_instance_func(made.class_userdata, network);
-    delete object;
+    learn_and_save(*instance, x);
+    std::printf("devices: %d\n", devices);
+    instance.reset();
     extension.deinitialize(extension.userdata, GDEXTENSION_INITIALIZATION_SCENE);
     std::printf("methods left: %zu, values left: %d\n", methods.size(), live);
     return 0;
