@@ -35,6 +35,10 @@ def places(version):
     python = "engine_bridge/python/"
     yield python + "pyproject.toml", r'^version = "[^"]*"$', f'version = "{version}"'
     yield python + "hearth/__init__.py", r'^__version__ = "[^"]*"$', f'__version__ = "{version}"'
+    rust = "engine_bridge/rust/"
+    yield rust + "Cargo.toml", r'^version = "[^"]*"$', f'version = "{version}"'
+    for crate in ("hearth", "hearth-sys"):
+        yield rust + "Cargo.lock", rf'^(name = "{crate}"\nversion = )"[^"]*"$', rf'\g<1>"{version}"'
     # The bindings, which are made from this, compare the library's version with their own.
     packed = int(major) << 22 | int(minor) << 12 | int(patch)
     for name, value in (("_MAJOR", major), ("_MINOR", minor), ("_PATCH", patch), ("", packed)):

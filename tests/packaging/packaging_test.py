@@ -18,7 +18,8 @@ VERSIONED = ["sdk/include/hearth/hearth.h", "CHANGELOG.md", f"{PORT}/vcpkg.json"
              "docs/how-to/consuming.md", "docs/reference/abi.md", "tests/consumer/c_game/CMakeLists.txt",
              "tests/consumer/whole_game/CMakeLists.txt"]
 # The files that are made for a version, and what they are made with.
-BINDINGS = ["engine_bridge/luajit/hearth_cdef.lua"]
+BINDINGS = ["engine_bridge/rust/Cargo.toml", "engine_bridge/rust/Cargo.lock", "engine_bridge/rust/hearth-sys/src/lib.rs",
+            "engine_bridge/luajit/hearth_cdef.lua"]
 INTERFACE = "engine_bridge/interface"
 # What vcpkg gives a port, as far as this one uses it.
 STAND_INS = r"""
@@ -86,7 +87,8 @@ def version_of(repository):
 
 def expect_bindings_version(repository, version):
     """What the packages of other languages say they are, and which headers they were written for."""
-    for name, line in ((VERSIONED[4], f'version = "{version}"'), (VERSIONED[5], f'__version__ = "{version}"')):
+    for name, line in ((VERSIONED[4], f'version = "{version}"'), (VERSIONED[5], f'__version__ = "{version}"'),
+                       (BINDINGS[0], f'version = "{version}"'), (BINDINGS[1], f'version = "{version}"')):
         expect(f"\n{line}\n" in (repository / name).read_text(encoding="utf-8"), f"{name} has no line {line}")
     text = (repository / VERSIONED[6]).read_text(encoding="utf-8")
     packed = re.search(r"^HEARTH_VERSION = (\w+)", text, re.M).group(1)

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# rust [ARGS]: Check and test the Rust crates, on the CPU device and on the first Vulkan device; ARGS go to `cargo test`.
+#
+# cargo is rustup's or Debian's (cargo-web, rustc-web).
+# shellcheck source-path=SCRIPTDIR source=common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+command -v cargo >/dev/null || fail "there is no cargo: install Rust from https://rustup.rs, or Debian's cargo-web"
+need "${build_packages[@]}"
+build release hearth_workbench_shared
+export CARGO_TARGET_DIR=$root/out/rust HEARTH_LIB_DIR=$root/build/release/lib
+export HEARTH_TEST_PACKAGE=$root/tests/data/packages/package1_program4.hearth
+cd "$root/engine_bridge/rust"
+if cargo fmt --version >/dev/null 2>&1; then
+    cargo fmt --check || fail "run cargo fmt in engine_bridge/rust"
+fi
+if cargo clippy --version >/dev/null 2>&1; then
+    cargo clippy -q --all-targets -- -D warnings
+fi
+for device in cpu ''; do
+    say "device ${device:-of Vulkan}"
+    HEARTH_TEST_DEVICE=$device cargo test -q "$@"
+done
