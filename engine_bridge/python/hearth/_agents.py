@@ -132,8 +132,8 @@ class Agents(LoadedPackage):
 
     def decide(self, observations: Any, *, rewards: Any = None, terminated: Any = None, truncated: Any = None,
                final_observations: Any = None, action_masks: Any = None, final_action_masks: Any = None,
-               demonstrations: Any = None, demonstrators: Any = None, present: Any = None, exploration: float | None = None,
-               learning_budget_us: float = 500.0) -> Array:
+               demonstrations: Any = None, demonstrators: Any = None, present: Any = None,
+               exploration: float | None = None, learning_budget_us: float = 500.0) -> Array:
         """Reports the outcome of the last decisions, learns, and returns new actions.
 
         observations: [count, observation_size], the current ones; after the end of an episode, the first ones of the
@@ -142,9 +142,9 @@ class Agents(LoadedPackage):
         observations of truncated episodes.  action_masks: [count, action mask size], 1 where an option of a maskable
         action is available; they stay until others are given.  final_action_masks: those of final_observations.
         demonstrations: [count, action_size], for behavior cloning and PPO with demo_capacity: the actions that a person
-        took in these observations; rows with NaN: none.  demonstrators: int [count], the person of each, from 1 on (0: the
-        game itself), for cloning with max_demonstrator_fraction.  present: bool [count]; agents of rows that are false leave
-        after their outcome is stored, those of rows that are true join if they were not there.
+        took in these observations; rows with NaN: none.  demonstrators: int [count], the person of each, from 1 on (0:
+        the game itself), for cloning with max_demonstrator_fraction.  present: bool [count]; agents of rows that are
+        false leave after their outcome is stored, those of rows that are true join if they were not there.
         exploration: above 0.5 samples actions, otherwise takes the likeliest (None: 1); of DQN and TAMER the fraction
         of random actions (None: 0.05).  learning_budget_us: GPU microseconds for learning; 0: none; infinite: all that
         is due is learned before the call returns.
@@ -308,7 +308,8 @@ class Agents(LoadedPackage):
         return self._snapshot(lib().hearth_agents_save)
 
     def take_snapshot(self) -> None:
-        """Keeps the current brain as the newest of at most `max_snapshots` snapshots.  Runs frames without decisions."""
+        """Keeps the current brain as the newest of at most `max_snapshots` snapshots.  Runs frames without
+        decisions."""
         taken = self._status().snapshots_taken
         self._check(lib().hearth_agents_take_snapshot(self._agents))
         # Snapshots are taken only between updates: one in progress is finished first.

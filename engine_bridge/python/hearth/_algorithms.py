@@ -134,8 +134,8 @@ class Algorithm:
         """Learns for this many steps of all agents together; PPO finishes the rollout in which they end.
 
         callback: called after each step of the environments with this object; returning False ends training.
-        log: a folder for progress.csv, run.jsonl (`hearth watch`) and TensorBoard's event files.  log_interval: rollouts
-        of PPO (1), episodes of others (4) from one line to the next.
+        log: a folder for progress.csv, run.jsonl (`hearth watch`) and TensorBoard's event files.  log_interval:
+        rollouts of PPO (1), episodes of others (4) from one line to the next.
         reset_num_timesteps: False: counts and schedules go on.  eval_env: evaluated every eval_freq steps over
         n_eval_episodes deterministic episodes; the best brain so far is saved as best_model_path.
         checkpoint: a file, replaced as a whole every checkpoint_freq steps and at the end, from which `load` goes on

@@ -230,14 +230,15 @@ class Vectors(Batch):
         """The method action_masks() of the vector, or of its environments."""
         if callable(getattr(self._env, "action_masks", None)):
             return "own"
-        envs = getattr(self._env, "envs", None)
-        if envs is not None:
-            return "call" if _has_action_masks(envs[0]) else None
-        try:
-            self._env.call("action_masks")
-        except Exception:  # whatever an environment without the method raises in another process
+        # A vector whose environments are in other processes loses them if they are asked for what they lack.
+        envs, makers = getattr(self._env, "envs", None), getattr(self._env, "env_fns", None)
+        if envs is None and makers is None:
             return None
-        return "call"
+        one = envs[0] if envs is not None else makers[0]()
+        found = _has_action_masks(one)
+        if envs is None:
+            one.close()
+        return "call" if found else None
 
     def _masks(self, observations: Any, info: dict[str, Any]) -> Array | None:
         if self._source is None:
@@ -284,9 +285,8 @@ class Vectors(Batch):
         if o.masks is not None:
             o.final_masks = o.masks.copy()
         if self._mode == AutoresetMode.NEXT_STEP:
-            # The step after an ended episode ignores the action; it begins the next one.
-            for flags in (o.rewards, o.terminated, o.truncated):
-                flags[self._waits] = 0
+            # The step after an ended episode ignores the action and begins the next one: no outcome of the agent's,
+            # which is absent.
             self._waits = ended & ~self._waits
             o.present = ~self._waits
         elif ended.any():
@@ -346,8 +346,8 @@ class Parallels(_Replayed):
         for name in self._names:
             found = (env.observation_space(name), env.action_space(name))
             if found != (self._space, env.action_space(self._names[0])):
-                raise HearthError(f"agent '{name}' has the spaces {found}, '{self._names[0]}' others: agents that share "
-                                  "a brain have equal ones (supersuit.pad_observations_v0, pad_action_space_v0)", -1,
+                raise HearthError(f"agent '{name}' has the spaces {found}, '{self._names[0]}' others: agents that "
+                                  "share a brain have equal ones (SuperSuit pads them)", -1,
                                   "HEARTH_ERROR_INVALID_ARGUMENT")
 
     def _see(self, row: int, observation: Any, info: dict[str, Any], out: Array, masks: Array | None) -> None:

@@ -63,7 +63,8 @@ class TensorBoardLog:
     def _write(self, content: bytes, now: float) -> None:
         event = b"\x09" + struct.pack("<d", now) + content
         length = struct.pack("<Q", len(event))
-        self._file.write(length + struct.pack("<I", _masked_crc(length)) + event + struct.pack("<I", _masked_crc(event)))
+        for part in (length, event):
+            self._file.write(part + struct.pack("<I", _masked_crc(part)))
         self._file.flush()
 
     def write(self, step: int, values: Mapping[str, float]) -> None:

@@ -395,7 +395,8 @@ def play(agents: Agents, worlds: Worlds, steps: int, *, seed: int = 0, explorati
          learning_budget_us: float = 0.0) -> Episodes:
     """Lets `agents` act in `worlds` for this many decisions, and learn if there is a learning budget.
 
-    Worlds are reset, world w with seed + w.  exploration: as for `Agents.decide`.  Error: HearthError unless there are worlds.batch_size agents.
+    Worlds are reset, world w with seed + w.  exploration: as for `Agents.decide`.
+    Error: HearthError unless there are worlds.batch_size agents.
     """
     if len(agents) != worlds.batch_size:
         raise HearthError(f"{len(agents)} agents, expected {worlds.batch_size}: {worlds.n_worlds} worlds of "

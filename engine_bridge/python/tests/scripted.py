@@ -7,7 +7,8 @@ import numpy as np
 from gymnasium import spaces
 
 #: Lengths of the episodes of a world, in turn, and how each ends.
-PLANS = [[(3, "terminated"), (2, "truncated"), (4, "terminated")], [(2, "truncated"), (1, "terminated"), (5, "truncated")],
+PLANS = [[(3, "terminated"), (2, "truncated"), (4, "terminated")],
+         [(2, "truncated"), (1, "terminated"), (5, "truncated")],
          [(1, "truncated"), (1, "truncated"), (2, "terminated")]]
 OPTIONS = 3
 

@@ -9,8 +9,8 @@ import pytest
 
 gymnasium = pytest.importorskip("gymnasium", reason="needs the package gymnasium")
 from gymnasium import spaces  # noqa: E402
-from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
-from scripted import PLANS, Scripted, parallel_env, reward_of, transitions  # noqa: E402
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv  # noqa: E402
+from scripted import PLANS, Scripted, mask_of, parallel_env, reward_of, transitions  # noqa: E402
 
 import hearth  # noqa: E402
 from hearth._environments import make_batch  # noqa: E402
@@ -89,6 +89,20 @@ def test_each_transition_reaches_the_learner_as_it_happened(kind, masks, device)
 
 #: A vector with SAME_STEP has reset the environment before action_masks() can be asked: all options are available.
 UNKNOWN_FINAL_MASKS = {("SAME_STEP", "method", 2)}
+
+
+@pytest.mark.parametrize("masks", [None, "method"])
+def test_environments_of_other_processes_are_asked_for_masks_only_if_they_have_them(masks):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        envs = AsyncVectorEnv([lambda world=world: Scripted(world, masks) for world in range(WORLDS)])
+    vector = make_batch(envs, 1, 0)
+    assert vector.action.mask_size == (0 if masks is None else 3)
+    outcome = vector.step(np.zeros((WORLDS, 1), np.float32))  # option 0 is always available
+    assert outcome.rewards.tolist() == [0, 100, 200]
+    if masks is not None:
+        assert np.array_equal(outcome.masks, [mask_of(world, 0, 1) for world in range(WORLDS)])
+    vector.close()
 
 
 def test_a_rollout_of_ppo_has_holes_where_an_agent_waited(device):
