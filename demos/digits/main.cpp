@@ -12,7 +12,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -54,13 +53,11 @@ Status run(const std::string& path, const DigitsOptions& options, int device_ind
 
 int run(int argc, char** argv) {
     CLI::App app("Learns to read handwritten digits", "digits");
-    const char* cases = std::getenv("HEARTH_CASES");
-    std::string path = cases == nullptr ? "" : std::string(cases) + "/digits/digits.csv";
+    std::string path = HEARTH_DIGITS_CSV;
     DigitsOptions options;
     int device = -1;
     app.add_option("--data", path,
-                   "The digits: lines of a label and 64 pixels (default: digits/digits.csv in the "
-                   "folder that HEARTH_CASES names)");
+                   "The digits: lines of a label and 64 pixels (default: those of the tests)");
     app.add_option("--seed", options.seed, "Seed of first weights and order")
         ->check(programs::whole_number())
         ->capture_default_str();

@@ -6,20 +6,15 @@
 #
 #     build.sh COOK_TINY OUT DIGITS.onnx
 #
-# Leaves read_digits and learn_policy in OUT/m4, OUT/m7 and OUT/host.  Without the ONNX file there is no read_digits.
+# Leaves read_digits and learn_policy in OUT/m4, OUT/m7 and OUT/host.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cook=$1 out=$2 onnx=$3
 rm -rf "$out"/{m4,m7,host}
 mkdir -p "$out"/{m4,m7,host}
-programs=(learn_policy:policy)
-if [ -f "$onnx" ]; then
-    programs+=(read_digits:digits)
-    "$cook" "$out" "$onnx"
-else
-    "$cook" "$out"
-fi
+programs=(learn_policy:policy read_digits:digits)
+"$cook" "$out" "$onnx"
 
 flags=(-std=c11 -O2 -Wall -Wextra -fwrapv -fno-strict-aliasing -fno-math-errno -ffp-contract=off
     -ffunction-sections -fdata-sections -I"$out" -I"$here")

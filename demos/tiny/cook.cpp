@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Cooks the microcontroller's networks to C: policy.h and policy.c; and, given the digits' ONNX
-// file, digits.h and digits.c with 8-bit weights. Usage: cook_tiny DIR [DIGITS.onnx]
+// file, digits.h and digits.c with 8-bit weights. Usage: cook_tiny DIR DIGITS.onnx
 
 #include <hearth/c.hpp>
 #include <hearth/file.hpp>
@@ -60,10 +60,9 @@ Status cook_digits(const std::filesystem::path& folder, const std::string& onnx)
 }  // namespace
 
 int main(int argc, char** argv) {
-    Status status =
-        argc == 2 || argc == 3 ? Status() : invalid_argument("usage: cook_tiny DIR [DIGITS.onnx]");
+    Status status = argc == 3 ? Status() : invalid_argument("usage: cook_tiny DIR DIGITS.onnx");
     if (status.ok()) status = cook_policy(argv[1]);
-    if (status.ok() && argc == 3) status = cook_digits(argv[1], argv[2]);
+    if (status.ok()) status = cook_digits(argv[1], argv[2]);
     if (!status.ok()) std::fprintf(stderr, "cook_tiny: %s\n", status.message().c_str());
     return status.ok() ? 0 : 1;
 }

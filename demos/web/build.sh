@@ -6,10 +6,10 @@
 #
 #     build.sh BIN OUT SQUEEZENET.onnx DIGITS.csv
 #
-#   BIN  where cook_web, web_digits and hearth are
+#   BIN  where cook_web, web_digits, web_doodles and hearth are
 #   OUT  the folder of static files
 #
-# Of the last two files, one that does not exist is left out of the page, which says so.
+# Without SqueezeNet's file the page has no part that classifies pictures.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -22,7 +22,7 @@ launcher=()
 flags=(--target=wasm32-wasi -msimd128 -O3 -I"$work" -I"$here/wasm")
 c_flags=("${flags[@]}" -std=c11 -fwrapv -fno-strict-aliasing -fno-math-errno -ffp-contract=off)
 scenes=$here/../scenes
-cxx_flags=("${flags[@]}" -std=c++20 -fno-exceptions -fno-rtti -ffp-contract=off
+cxx_flags=("${flags[@]}" -I"$here" -std=c++20 -fno-exceptions -fno-rtti -ffp-contract=off
     -isystem "$work/glm_only" -I"$scenes" -I"$here/.." -I"$here/../ghost_lap")
 link=(--target=wasm32-wasi -mexec-model=reactor -Wl,--strip-all -Wl,-z,stack-size=1048576)
 
@@ -45,15 +45,15 @@ mkdir -p "$work/glm_only"
 ln -sfn /usr/include/glm "$work/glm_only/glm"
 "$bin/cook_web" "$work" wasm128
 cp "$work"/{digits,ghost}.wgsl.json "$out"
+module doodles "$here/wasm/doodles_page.cpp" "$here/doodles.cpp" "$work/doodles.c"
+"$bin/web_doodles" "$out/doodles.brain"
 module digits "$here/wasm/digits_page.c" "$work/digits.c"
 module ghost "$here/wasm/ghost_page.cpp" "$work/ghost.c" "$scenes"/ghost_lap/{car,driver,lap,observation,race,racer,track}.cpp
-rm -f "$out"/pictures.* "$out"/digits.brain "$out"/digits.bin
+"$bin/web_digits" train "$digits" "$out/digits.brain" "$out/digits.bin"
+rm -f "$out"/pictures.*
 if [ -f "$squeezenet" ]; then
     "$bin/hearth" cook "$squeezenet" --target c --cpu wasm128 --function pictures --name act --weights file -o "$work"
     module pictures "$here/wasm/pictures_page.c" "$work/pictures.c"
     cp "$work/pictures.weights" "$out"
-fi
-if [ -f "$digits" ]; then
-    "$bin/web_digits" train "$digits" "$out/digits.brain" "$out/digits.bin"
 fi
 cp "$here"/page/* "$out"

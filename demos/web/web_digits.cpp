@@ -12,7 +12,7 @@
 
 #include "digits.h"  // cooked for this CPU
 #include "digits.hpp"
-#include "digits_net.hpp"
+#include "nets.hpp"
 
 #include <hearth/file.hpp>
 

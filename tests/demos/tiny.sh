@@ -10,5 +10,5 @@ for needed in arm-none-eabi-gcc qemu-system-arm; do
     command -v "$needed" >/dev/null || { echo "skipped: there is no $needed; ./dev tiny installs it" && exit 77; }
 done
 arm-none-eabi-gcc -print-file-name=libm.a | grep -q / || { echo "skipped: there is no newlib for Arm" && exit 77; }
-"$here/../../demos/tiny/build.sh" "$1/cook_tiny" "$2" "${HEARTH_CASES:-/nowhere}/digits/digits_cnn_script.onnx"
+"$here/../../demos/tiny/build.sh" "$1/cook_tiny" "$2" "$here/../data/torch/digits/digits_cnn_script.onnx"
 exec python3 "$here/tiny_test.py" "$2" "$1/hearth"

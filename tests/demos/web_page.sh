@@ -12,6 +12,6 @@ done
 for needed in /usr/lib/wasm32-wasi/libc.a /usr/lib/wasm32-wasi/libc++.a; do
     [ -e "$needed" ] || { echo "skipped: there is no $needed; ./dev web test installs it" && exit 77; }
 done
-cases=${HEARTH_CASES:-/nowhere}
-"$here/../../demos/web/build.sh" "$1" "$2/page" "$cases/nets/squeezenet1_1/model.onnx" "$cases/digits/digits.csv"
+"$here/../../demos/web/build.sh" "$1" "$2/page" "${HEARTH_CASES:-/nowhere}/nets/squeezenet1_1/model.onnx" \
+    "$here/../data/torch/digits/digits.csv"
 exec python3 "$here/web_page_test.py" "$2/page" "$1"

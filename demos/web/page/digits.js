@@ -4,13 +4,12 @@
 // Draw a digit: the network reads it, and learns from corrections.
 
 import { GpuNetwork } from "./webgpu.js";
-import { Module, bytesOf, byId, drawCurve, offerBrains, placeOfMost, say, softmax } from "./parts.js";
+import {
+  Classifier, DrawingPad, Module, bytesOf, byId, drawCurve, fallingRate, offerBrains, placeOfMost, say, showImage,
+} from "./parts.js";
 
 const kPixels = 64, kBytesOfDigit = 65, kTrainCount = 1437;
 const kBatch = 32, kCorrectionSteps = 32, kRate = 1e-3;
-
-/// Half a cosine, from 1 to nothing.
-const fallingRate = (step, steps) => 0.5 * (1 + Math.cos(Math.PI * step / steps));
 
 /// What a drawing is for the network: strokes in a box of 32 by 32 points, of which it gets the number that are
 /// inked in each of 8 by 8 squares, as the digits that it learned from were made (Alpaydin and Kaynak, 1998).
@@ -40,58 +39,28 @@ function imageOf(strokes) {
   return image;
 }
 
-export class Digits {
+export class Digits extends Classifier {
   static async open() {
     const [module, brain, known] =
       await Promise.all([Module.open("digits.wasm"), bytesOf("digits.brain"), bytesOf("digits.bin")]);
-    if (module === null) throw new Error("digits.wasm is missing: ./dev web builds it.");
+    if (module === null || brain === null || known === null)
+      throw new Error("digits.wasm, digits.brain or digits.bin is missing: ./dev web builds them.");
     return new Digits(module, brain, known);
   }
 
   constructor(module, brain, known) {
-    this.module = module;
-    const rows = module.exports.most_rows();
-    this.images = module.floats(module.exports.images(), rows * kPixels);
-    this.labels = module.integers(module.exports.labels(), rows);
-    this.scores = module.floats(module.exports.scores(), rows * 10);
+    super(module, kPixels, brain);
     this.known = known;
-    this.strokes = [];
     this.corrections = [];
-    this.losses = [];
-    this.steps = 0;
-    module.call("forget");
-    if (brain !== null) module.loadBrain(brain);
+    this.pad = new DrawingPad(byId("drawing"), () => this.show(false));
     this.listen();
     this.show();
-    if (known === null)
-      say("digits", "This page was built without digits to learn from: it knows nothing at first, and learns from yours alone.");
   }
 
   // ---------------------------------------------------------------------------- the network
 
-  /// The ten digits' parts for an image of 64 numbers.
-  read(image) {
-    this.images.set(image);
-    this.module.call("read", 1);
-    return softmax(this.scores.slice(0, 10));
-  }
+  learn(rows, rate = kRate) { return super.learn(rows, rate); }
 
-  /// One step on what is in images and labels; returns the loss.
-  learn(rows, rate = kRate) {
-    const begin = performance.now();
-    this.module.call("learn", rows, rate);
-    this.stepTime = performance.now() - begin;
-    ++this.steps;
-    const loss = this.module.exports.loss();
-    this.losses.push(loss);
-    if (this.losses.length > 400) this.losses.shift();
-    return loss;
-  }
-
-  setRow(row, image, label) {
-    this.images.set(image, row * kPixels);
-    this.labels[row] = label;
-  }
   /// Known digit number `at` as a row.
   setKnown(row, at) {
     const digit = this.known.subarray(at * kBytesOfDigit, (at + 1) * kBytesOfDigit);
@@ -121,8 +90,7 @@ export class Digits {
     for (let step = 0; step < kCorrectionSteps; ++step) {
       shown.forEach((c, row) => this.setRow(row, c.image, c.label));
       for (let row = shown.length; row < kBatch; ++row)
-        if (this.known !== null) this.setKnown(row, Math.floor(Math.random() * kTrainCount));
-        else this.setRow(row, shown[row % shown.length].image, shown[row % shown.length].label);
+        this.setKnown(row, Math.floor(Math.random() * kTrainCount));
       this.learn(kBatch, kRate * fallingRate(step, kCorrectionSteps));
       if (step % 2 !== 0) continue;
       this.show(false);
@@ -191,8 +159,8 @@ export class Digits {
   show(withAccuracy = true) {
     const bars = byId("digits-bars"), answer = byId("digits-answer");
     let parts = new Array(10).fill(0), best = -1;
-    if (this.strokes.length > 0) {
-      this.image = imageOf(this.strokes);
+    if (!this.pad.isEmpty) {
+      this.image = imageOf(this.pad.strokes);
       parts = this.read(this.image);
       best = placeOfMost(parts);
       answer.textContent = `${parts[best] > 0.6 ? "It is a" : "Perhaps a"} ${best} \u2014 ${Math.round(100 * parts[best])} %`;
@@ -207,58 +175,17 @@ export class Digits {
       bar.classList.toggle("best", digit === best);
       return bar;
     }));
-    const seen = byId("digits-seen").getContext("2d"), data = seen.createImageData(8, 8);
-    for (let p = 0; p < kPixels; ++p)
-      data.data.set([255, 238, 214, this.image === null ? 0 : Math.round(255 * this.image[p])], 4 * p);
-    seen.putImageData(data, 0, 0);
+    showImage(byId("digits-seen"), this.image);
     for (const button of byId("digits-labels").children) button.disabled = this.image === null;
-    byId("digits-train").disabled = byId("digits-gpu").disabled = this.known === null;
     byId("digits-corrections").textContent = this.corrections.length;
     byId("digits-steps").textContent = this.steps;
     if (this.stepTime !== undefined) byId("digits-time").textContent = `${this.stepTime.toFixed(1)} ms`;
-    if (withAccuracy && this.known !== null)
-      byId("digits-accuracy").textContent = `${(100 * this.accuracy()).toFixed(1)} %`;
+    if (withAccuracy) byId("digits-accuracy").textContent = `${(100 * this.accuracy()).toFixed(1)} %`;
     drawCurve(byId("digits-curve"), this.losses, "loss", "#d9541e");
   }
 
-  draw() {
-    const canvas = byId("drawing"), g = canvas.getContext("2d");
-    g.clearRect(0, 0, canvas.width, canvas.height);
-    g.strokeStyle = "#ffeed6";
-    g.lineWidth = 52;
-    g.lineCap = g.lineJoin = "round";
-    for (const stroke of this.strokes) {
-      g.beginPath();
-      for (const [x, y] of [stroke[0], ...stroke]) g.lineTo(x * canvas.width, y * canvas.height);
-      g.stroke();
-    }
-  }
-
-  clear() {
-    this.strokes = [];
-    this.draw();
-    this.show(false);
-  }
-
   listen() {
-    const canvas = byId("drawing");
-    const at = (event) => {
-      const box = canvas.getBoundingClientRect();
-      return [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
-    };
-    canvas.onpointerdown = (event) => {
-      canvas.setPointerCapture(event.pointerId);
-      this.strokes.push([at(event)]);
-      this.draw();
-    };
-    canvas.onpointermove = (event) => {
-      if (event.buttons === 0 || this.strokes.length === 0) return;
-      this.strokes[this.strokes.length - 1].push(at(event));
-      this.draw();
-      this.show(false);
-    };
-    canvas.onpointerup = () => this.show(false);
-    byId("digits-clear").onclick = () => this.clear();
+    byId("digits-clear").onclick = () => this.pad.clear();
     byId("digits-labels").replaceChildren(...Array.from({ length: 10 }, (_, digit) => {
       const button = document.createElement("button");
       button.textContent = digit;

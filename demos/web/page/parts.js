@@ -114,3 +114,102 @@ export function softmax(scores) {
 }
 
 export const placeOfMost = (values) => values.reduce((best, v, i) => (v > values[best] ? i : best), 0);
+
+/// Half a cosine, from 1 to nothing.
+export const fallingRate = (step, steps) => 0.5 * (1 + Math.cos(Math.PI * step / steps));
+
+/// A network of ten classes that reads and learns, as wasm/page.h exports it.
+export class Classifier {
+  constructor(module, pixels, brain) {
+    const { exports } = module, rows = exports.most_rows();
+    this.module = module;
+    this.pixels = pixels;
+    this.images = module.floats(exports.images(), rows * pixels);
+    this.labels = module.integers(exports.labels(), rows);
+    this.scores = module.floats(exports.scores(), rows * 10);
+    this.losses = [];
+    this.steps = 0;
+    module.call("forget");
+    module.loadBrain(brain);
+  }
+
+  setRow(row, image, label) {
+    this.images.set(image, row * this.pixels);
+    this.labels[row] = label;
+  }
+
+  /// The ten classes' parts for one image.
+  read(image) {
+    this.images.set(image);
+    this.module.call("read", 1);
+    return softmax(this.scores.slice(0, 10));
+  }
+
+  /// One step on what is in images and labels; returns the loss.
+  learn(rows, rate) {
+    const begin = performance.now();
+    this.module.call("learn", rows, rate);
+    this.stepTime = performance.now() - begin;
+    ++this.steps;
+    const loss = this.module.exports.loss();
+    this.losses.push(loss);
+    if (this.losses.length > 400) this.losses.shift();
+    return loss;
+  }
+}
+
+/// A canvas to draw on.  strokes: lists of points [x, y] in [0, 1].
+export class DrawingPad {
+  /// onChange: called after each point and after clear().
+  constructor(canvas, onChange) {
+    this.canvas = canvas;
+    this.onChange = onChange;
+    this.strokes = [];
+    const at = (event) => {
+      const box = canvas.getBoundingClientRect();
+      return [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+    };
+    canvas.onpointerdown = (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      this.strokes.push([at(event)]);
+      this.draw();
+    };
+    canvas.onpointermove = (event) => {
+      if (event.buttons === 0 || this.strokes.length === 0) return;
+      this.strokes[this.strokes.length - 1].push(at(event));
+      this.draw();
+      onChange();
+    };
+    canvas.onpointerup = () => onChange();
+  }
+
+  get isEmpty() { return this.strokes.length === 0; }
+
+  set(strokes) {
+    this.strokes = strokes;
+    this.draw();
+    this.onChange();
+  }
+  clear() { this.set([]); }
+
+  draw() {
+    const { canvas } = this, g = canvas.getContext("2d");
+    g.clearRect(0, 0, canvas.width, canvas.height);
+    g.strokeStyle = "#ffeed6";
+    g.lineWidth = canvas.dataset.pen;
+    g.lineCap = g.lineJoin = "round";
+    for (const stroke of this.strokes) {
+      g.beginPath();
+      for (const [x, y] of [stroke[0], ...stroke]) g.lineTo(x * canvas.width, y * canvas.height);
+      g.stroke();
+    }
+  }
+}
+
+/// Shows what a network of square images sees; null: nothing.
+export function showImage(canvas, image) {
+  const g = canvas.getContext("2d"), side = canvas.width, data = g.createImageData(side, side);
+  for (let p = 0; p < side * side; ++p)
+    data.data.set([255, 238, 214, image === null ? 0 : Math.round(255 * image[p])], 4 * p);
+  g.putImageData(data, 0, 0);
+}

@@ -31,6 +31,7 @@ export class Pictures {
       } catch { say("pictures", `${file.name} is no picture that this browser can read.`, true); }
       event.target.value = "";
     };
+    byId("pictures").hidden = false;
     this.show(this.sunset());
   }
 

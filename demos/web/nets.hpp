@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The page's network that reads digits: cooked to C for the page, and compiled for other devices to
-// continue training a brain from the page.
+// The page's networks that read digits and doodles: cooked to C for the page, and, of digits,
+// compiled for other devices to continue training a brain from the page.
 
 #pragma once
 
@@ -14,12 +14,15 @@
 
 namespace hearth::web {
 
-constexpr uint64_t kDigitsRows = 64;
+constexpr uint64_t kDigitsRows = 64, kDoodlesRows = 64;
 
 /// The entries:
 ///
 ///     read   image f32 [batch, 1, 8, 8] -> logits f32 [batch, 10]
 ///     learn  image, digit i32 [batch], rate f32 [] -> loss f32 []: one step of Adam
 std::vector<std::unique_ptr<Trace>> trace_digits();
+
+/// The same of images [batch, 1, kDoodleSide, kDoodleSide] and `kind` in place of `digit`.
+std::vector<std::unique_ptr<Trace>> trace_doodles();
 
 }  // namespace hearth::web
