@@ -351,6 +351,7 @@ hearth_result hearth_cook_package(const void * bytes, uint64_t byte_count, const
 hearth_result hearth_cook_package_with_weights(const void * bytes, uint64_t byte_count, const char * options, const void * weights, uint64_t weight_bytes, hearth_headless * host, hearth_blob ** out, hearth_messages * messages);
 hearth_result hearth_export_onnx(const void * package, uint64_t byte_count, const char * options, const void * weights, uint64_t weight_bytes, hearth_blob ** out, hearth_messages * messages);
 hearth_result hearth_cook_agents(const char * options, hearth_headless * host, hearth_blob ** out, hearth_messages * messages);
+hearth_result hearth_cook_regression(const char * options, hearth_headless * host, hearth_blob ** out, hearth_messages * messages);
 ]==],
   constants = {
     HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS = 1,

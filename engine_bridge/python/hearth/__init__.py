@@ -16,14 +16,15 @@ import importlib
 from typing import Any
 
 from ._agents import Agents
-from ._cook import cook_agents, cook_onnx, cook_package, export_onnx
+from ._cook import cook_agents, cook_onnx, cook_package, cook_regression, export_onnx
 from ._device import Device, default_device, devices
 from ._library import HearthError
 from ._model import Model, Tensor
+from ._regression import Regression
 
 __version__ = "0.2.0"
-__all__ = ["Agents", "Device", "HearthError", "Model", "Tensor", "cook_agents", "cook_onnx", "cook_package",
-           "default_device", "devices", "export_onnx"]
+__all__ = ["Agents", "Device", "HearthError", "Model", "Regression", "Tensor", "cook_agents", "cook_onnx",
+           "cook_package", "cook_regression", "default_device", "devices", "export_onnx"]
 
 # These need gymnasium, which importing hearth does not.
 _ALGORITHMS = {"DQN": "_algorithms", "PPO": "_algorithms", "SAC": "_algorithms", "SelfPlay": "_self_play",

@@ -115,3 +115,18 @@ def cook_agents(observations: Sequence[Mapping[str, Any]], actions: Sequence[Map
     options = _options(common, observations=list(observations), actions=list(actions), network=network,
                        learner=learner, frame_stack=frame_stack, seed=seed)
     return _taken(lambda blob, messages: lib().hearth_cook_agents(options, host, blob, messages))
+
+
+def cook_regression(*, input_size: int, output_size: int = 1, max_batch_size: int = 128,
+                    network: Mapping[str, Any] | None = None, seed: int = 0,
+                    device_targets: Sequence[str] | None = None, device: Device | None = None,
+                    **settings: Any) -> bytes:
+    """Compiles online regression into a package, for `Regression` and for hearth.h in a game.
+
+    settings: buffer_size, batch_size, learning_starts, learning_rate, huber_delta (0: squared error), target_limit,
+    max_grad_norm, max_update_ratio.  network: as for `cook_agents`, without recurrent state.
+    Errors: HearthError, also for unknown settings.
+    """
+    common, host = _common(max_batch_size, device_targets, None, None, device)
+    options = _options(common, input_size=input_size, output_size=output_size, network=network, seed=seed, **settings)
+    return _taken(lambda blob, messages: lib().hearth_cook_regression(options, host, blob, messages))

@@ -1216,4 +1216,5 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "hearth_cook_package_with_weights": (c_int, [c_void_p, c_uint64, c_char_p, c_void_p, c_uint64, c_void_p, POINTER(c_void_p), POINTER(Messages)]),
     "hearth_export_onnx": (c_int, [c_void_p, c_uint64, c_char_p, c_void_p, c_uint64, POINTER(c_void_p), POINTER(Messages)]),
     "hearth_cook_agents": (c_int, [c_char_p, c_void_p, POINTER(c_void_p), POINTER(Messages)]),
+    "hearth_cook_regression": (c_int, [c_char_p, c_void_p, POINTER(c_void_p), POINTER(Messages)]),
 }

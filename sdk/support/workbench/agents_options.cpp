@@ -342,4 +342,23 @@ Result<DescribedAgents> build_described_agents(Options& options, int64_t max_age
     return out;
 }
 
+Result<AgentGraphs> build_described_regression(Options& options) {
+    Regression r;
+    r.input_size = options.whole("input_size", r.input_size, 1, kMax);
+    r.output_size = options.whole("output_size", r.output_size, 1, kMax);
+    r.buffer_size = options.whole("buffer_size", r.buffer_size, 1, kMax);
+    r.batch_size = options.whole("batch_size", r.batch_size, 1, kMax);
+    r.learning_starts = options.whole("learning_starts", r.learning_starts, 1, kMax);
+    r.learning_rate = options.number("learning_rate", r.learning_rate.value());
+    r.huber_delta = options.number("huber_delta", r.huber_delta);
+    r.target_limit = options.number("target_limit", r.target_limit);
+    r.limits.max_grad_norm = options.number("max_grad_norm", r.limits.max_grad_norm);
+    r.limits.max_update_ratio = options.number("max_update_ratio", r.limits.max_update_ratio);
+    const auto seed =
+        static_cast<uint64_t>(options.whole("seed", 0, 0, std::numeric_limits<int64_t>::max()));
+    HEARTH_ASSIGN(const PolicyNetwork network,
+                  network_of(options.object("network"), r.input_size, seed));
+    return build_regression_graphs(network, r, seed);
+}
+
 }  // namespace hearth::workbench

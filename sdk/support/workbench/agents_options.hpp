@@ -19,4 +19,7 @@ struct DescribedAgents {
 /// Reads the options observations, actions, frame_stack, network, learner and seed.
 Result<DescribedAgents> build_described_agents(Options& options, int64_t max_agents);
 
+/// Reads the options of hearth_cook_regression.
+Result<agents::AgentGraphs> build_described_regression(Options& options);
+
 }  // namespace hearth::workbench

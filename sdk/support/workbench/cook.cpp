@@ -201,6 +201,15 @@ Result<std::vector<std::byte>> cook_agents(const char* text, hearth_headless* ho
     return std::move(cooked.bytes);
 }
 
+Result<std::vector<std::byte>> cook_regression(const char* text, hearth_headless* host) {
+    HEARTH_ASSIGN(Options o, Options::parse(text));
+    HEARTH_ASSIGN(const CookOptions options, cook_options(o, host));
+    HEARTH_ASSIGN(const agents::AgentGraphs graphs, build_described_regression(o));
+    HEARTH_TRY(o.finish());
+    HEARTH_ASSIGN(Cooked cooked, cook(agents::all_entries(graphs), options));
+    return std::move(cooked.bytes);
+}
+
 Result<std::vector<std::byte>> export_package(std::span<const std::byte> package, const char* text,
                                               std::span<const std::byte> weights) {
     HEARTH_ASSIGN(Options o, Options::parse(text));
@@ -286,6 +295,11 @@ hearth_result hearth_export_onnx(const void* package, uint64_t byte_count, const
 hearth_result hearth_cook_agents(const char* options, hearth_headless* host, hearth_blob** out,
                                  hearth_messages* messages) {
     return deliver(host, out, messages, [&] { return cook_agents(options, host); });
+}
+
+hearth_result hearth_cook_regression(const char* options, hearth_headless* host, hearth_blob** out,
+                                     hearth_messages* messages) {
+    return deliver(host, out, messages, [&] { return cook_regression(options, host); });
 }
 
 }  // extern "C"

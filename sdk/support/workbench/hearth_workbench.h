@@ -210,6 +210,16 @@ HEARTH_API hearth_result hearth_export_onnx(const void* package, uint64_t byte_c
 HEARTH_API hearth_result hearth_cook_agents(const char* options, hearth_headless* host,
                                             hearth_blob** out, hearth_messages* messages);
 
+/* Cooks online regression: a package with the entries store (input [batch, input_size], target
+ * [batch, output_size]), learn (one minibatch of the samples that are stored, from the
+ * learning_starts-th on), publish, and predict (input -> output, by the published weights).
+ * max_batch_size is that of store and predict. Further options: input_size (1), output_size (1),
+ * buffer_size, batch_size, learning_starts, learning_rate, huber_delta, target_limit, max_grad_norm
+ * and max_update_ratio as of hearth::agents::Regression, network and seed as of
+ * hearth_cook_agents. */
+HEARTH_API hearth_result hearth_cook_regression(const char* options, hearth_headless* host,
+                                                hearth_blob** out, hearth_messages* messages);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3308,4 +3308,12 @@ extern "C" {
     /// critic's) -> for PPO logits_and_means [batch, ...], value [batch] (and next_recurrent_state); for
     /// DQN q_values [batch, ...], of all discrete actions in order.
     pub fn hearth_cook_agents(options: *const c_char, host: *mut hearth_headless, out: *mut *mut hearth_blob, messages: *mut hearth_messages) -> hearth_result;
+    /// Cooks online regression: a package with the entries store (input [batch, input_size], target
+    /// [batch, output_size]), learn (one minibatch of the samples that are stored, from the
+    /// learning_starts-th on), publish, and predict (input -> output, by the published weights).
+    /// max_batch_size is that of store and predict. Further options: input_size (1), output_size (1),
+    /// buffer_size, batch_size, learning_starts, learning_rate, huber_delta, target_limit, max_grad_norm
+    /// and max_update_ratio as of hearth::agents::Regression, network and seed as of
+    /// hearth_cook_agents.
+    pub fn hearth_cook_regression(options: *const c_char, host: *mut hearth_headless, out: *mut *mut hearth_blob, messages: *mut hearth_messages) -> hearth_result;
 }
