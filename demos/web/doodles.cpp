@@ -44,7 +44,7 @@ class Hand {
         }
     }
     void ellipse(float x, float y, float rx, float ry, float tilt = 0) {
-        // Where a circle is begun and how well it is closed differs from hand to hand.
+        // Hands begin circles at different places, and close them more or less.
         arc(x, y, rx, ry, random_.uniform(0, 2 * kPi), 2 * kPi * random_.uniform(0.93f, 1.04f),
             tilt);
     }

@@ -22,7 +22,7 @@ constexpr uint64_t kDigitsRows = 64, kDoodlesRows = 64;
 ///     learn  image, digit i32 [batch], rate f32 [] -> loss f32 []: one step of Adam
 std::vector<std::unique_ptr<Trace>> trace_digits();
 
-/// The same of images [batch, 1, kDoodleSide, kDoodleSide] and `kind` in place of `digit`.
+/// Those entries, of images [batch, 1, kDoodleSide, kDoodleSide], with `kind` for `digit`.
 std::vector<std::unique_ptr<Trace>> trace_doodles();
 
 }  // namespace hearth::web
