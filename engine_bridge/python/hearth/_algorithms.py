@@ -36,7 +36,7 @@ from ._library import HearthError
 from ._logs import Logs, ProgressBar
 from ._model import Model
 from ._policy import Policy
-from ._spaces import Action, Observation, batch, flat_mask, pick, space_from_json, space_to_json
+from ._spaces import Action, Observation, batch, flat_mask, pick, space_from_json, space_to_json, without_key
 
 Array = np.ndarray[Any, Any]
 #: Called after each step of the environments; returning False ends training.
@@ -259,8 +259,12 @@ class Algorithm:
         """Returns the actions of one observation or of a batch, as the action space has them, and the state.
 
         state: of recurrent networks: None begins episodes; pass what the last call returned to go on.  episode_start:
-        bool [batch], where an episode begins.  action_masks: [mask size] or [batch, mask size].
+        bool [batch], where an episode begins.  action_masks: [mask size] or [batch, mask size]; an observation may also
+        hold them by the key "action_mask".
         """
+        if isinstance(observation, Mapping) and "action_mask" in observation:  # as PettingZoo's classic games have it
+            action_masks = observation["action_mask"] if action_masks is None else action_masks
+            observation = without_key(observation, "action_mask")
         count = self._observation.batch_size(observation)
         n = 1 if count is None else count
         floats = np.empty((n, self._observation.size), np.float32)
@@ -361,8 +365,7 @@ class Algorithm:
         self._envs = None
         if env is None:
             return
-        is_many = isinstance(env, str) or (callable(env) and not hasattr(env, "reset"))
-        self._envs = make_batch(env, (n_envs or self.n_agents) if is_many else 1, self.seed)
+        self._envs = make_batch(env, (n_envs or self.n_agents) if _is_maker(env) else 1, self.seed)
         ours = (self.n_agents, self._observation.fields, self._action.actions)
         theirs = (self._envs.n_agents, self._envs.observation.fields, self._envs.action.actions)
         if ours != theirs:
@@ -481,6 +484,7 @@ class _Run:
         self._logged = self._log_count()
         self._checkpoint, self._checkpoint_freq = checkpoint, checkpoint_freq
         self._eval_env = None if eval_env is None else make_batch(eval_env, 1, model.seed + 1_000_003)
+        self._closes_eval_env = _is_maker(eval_env)
         self._eval_freq, self._n_eval_episodes = eval_freq, n_eval_episodes
         self._best_model_path = best_model_path
         self._begin, self._start = model.num_timesteps, time.monotonic()
@@ -551,6 +555,8 @@ class _Run:
     def close(self) -> None:
         if self._logs is not None:
             self._logs.close()
+        if self._eval_env is not None and self._closes_eval_env:
+            self._eval_env.close()
 
 
 def evaluate_policy(model: Algorithm, env: Any, n_eval_episodes: int = 10, *, deterministic: bool = True,
@@ -561,6 +567,21 @@ def evaluate_policy(model: Algorithm, env: Any, n_eval_episodes: int = 10, *, de
     count more.  The brain is that of the model at the beginning.
     """
     envs = make_batch(env, 1, seed)
+    try:
+        found = _play(model, envs, n_eval_episodes, deterministic)
+    finally:
+        if _is_maker(env):
+            envs.close()
+    return float(np.mean(found)), float(np.std(found))
+
+
+def _is_maker(env: Any) -> bool:
+    """Whether it is an id or a function, whose environment nobody else closes."""
+    return isinstance(env, str) or (callable(env) and not hasattr(env, "reset"))
+
+
+def _play(model: Algorithm, envs: Batch, n_eval_episodes: int, deterministic: bool) -> list[float]:
+    """Returns of the episodes."""
     policy = model._policy()
     n = envs.n_agents
     target = np.array([(n_eval_episodes + i) // n for i in range(n)])
@@ -579,7 +600,7 @@ def evaluate_policy(model: Algorithm, env: Any, n_eval_episodes: int = 10, *, de
                 found.append(float(returns[i]))
                 count[i] += 1
             returns[i] = 0
-    return float(np.mean(found)), float(np.std(found))
+    return found
 
 
 def learn(env: Any, algorithm: str = "ppo", steps: int = 100_000, *, seed: int | None = None, n_envs: int = 1,
@@ -605,6 +626,10 @@ def learn(env: Any, algorithm: str = "ppo", steps: int = 100_000, *, seed: int |
     if resume and checkpoint is not None and Path(checkpoint).exists():
         schedules = {name: value for name, value in options.items() if callable(value)}
         model = kind.load(checkpoint, env, device=device, **schedules)
+        for name, value in options.items():
+            if name in model.hyperparameters and not callable(value) and model.hyperparameters[name] != value:
+                raise HearthError(f"{checkpoint} has {name} = {model.hyperparameters[name]}, expected {value}: train "
+                                  "with its settings, or with another checkpoint", -15, "HEARTH_ERROR_INCOMPATIBLE")
     else:
         model = kind(env, n_envs=n_envs, seed=seed, device=device, **options)
     return model.learn(max(0, steps - model.num_timesteps), callback, log=log, eval_env=eval_env,

@@ -18,7 +18,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ._library import HearthError
-from ._spaces import Action, Observation, batch, flat_mask, pick, split_mask, without_mask
+from ._spaces import Action, Observation, batch, flat_mask, pick, split_mask, without_key
 
 if TYPE_CHECKING:
     from ._algorithms import Algorithm
@@ -182,7 +182,7 @@ class Singles(_Replayed):
         return flat_mask(mask, self.action.mask_size)
 
     def _see(self, world: int, observation: Any, info: dict[str, Any], out: Array, masks: Array | None) -> None:
-        seen = without_mask(self._space, observation) if self._has_mask_key else observation
+        seen = without_key(observation, "action_mask") if self._has_mask_key else observation
         self.observation.encode(seen, out[world])
         if masks is not None:
             masks[world] = self._mask(world, observation, info)
@@ -260,7 +260,7 @@ class Vectors(Batch):
         if self._has_mask_key:
             out = np.empty((self.n_agents, self.observation.size), np.float32)
             for i in range(self.n_agents):
-                self.observation.encode(without_mask(self._space, pick(self._space, observations, i)), out[i])
+                self.observation.encode(without_key(pick(self._space, observations, i), "action_mask"), out[i])
             return out
         return self.observation.encode_batch(observations, self.n_agents)
 
@@ -307,7 +307,7 @@ class Vectors(Batch):
         final_info = info.get("final_info", {})
         for i in np.flatnonzero(ended):
             last = pick(self._space, final, i)
-            seen = without_mask(self._space, last) if self._has_mask_key else last
+            seen = without_key(last, "action_mask") if self._has_mask_key else last
             self.observation.encode(seen, o.final_observations[i])
             mask = last["action_mask"] if self._has_mask_key else None
             if isinstance(final_info, dict) and "action_mask" in final_info:
@@ -351,7 +351,7 @@ class Parallels(_Replayed):
                                   "HEARTH_ERROR_INVALID_ARGUMENT")
 
     def _see(self, row: int, observation: Any, info: dict[str, Any], out: Array, masks: Array | None) -> None:
-        seen = without_mask(self._space, observation) if self._has_mask_key else observation
+        seen = without_key(observation, "action_mask") if self._has_mask_key else observation
         self.observation.encode(seen, out[row])
         mask = observation["action_mask"] if self._has_mask_key else info.get("action_mask")
         if masks is not None and mask is not None:

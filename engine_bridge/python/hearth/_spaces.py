@@ -239,14 +239,14 @@ def split_mask(space: Space) -> tuple[Space, bool]:
     """Returns the space without the key "action_mask" of PettingZoo's classic games, and whether it had one."""
     if not isinstance(space, spaces.Dict) or "action_mask" not in space.spaces:
         return space, False
-    rest = {key: child for key, child in space.spaces.items() if key != "action_mask"}
-    return (rest["observation"] if list(rest) == ["observation"] else spaces.Dict(rest)), True
+    rest = without_key(space.spaces, "action_mask")
+    return (spaces.Dict(rest) if isinstance(rest, dict) else rest), True
 
 
-def without_mask(space: Space, value: Mapping[str, Any]) -> Any:
-    """Returns a value of a space with the key "action_mask" as one of the space that split_mask returns."""
-    keys = [key for key in space.spaces if key != "action_mask"]  # type: ignore[attr-defined]
-    return value["observation"] if keys == ["observation"] else {key: value[key] for key in keys}
+def without_key(value: Mapping[str, Any], key: str) -> Any:
+    """Returns a value without the mask's key, as one of the space that split_mask returns."""
+    rest = {name: own for name, own in value.items() if name != key}
+    return rest["observation"] if list(rest) == ["observation"] else rest
 
 
 def flat_mask(mask: Any, size: int) -> Array:

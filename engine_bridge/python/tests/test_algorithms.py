@@ -103,6 +103,13 @@ def test_a_model_that_is_saved_and_loaded_acts_and_learns_on(device, tmp_path):
         each.close()
 
 
+def test_a_resumed_run_has_the_settings_of_its_checkpoint(device, tmp_path):
+    settings = {"device": device, "checkpoint": tmp_path / "run.zip", "resume": True, **SMALL["ppo"]}
+    hearth.learn("CartPole-v1", "ppo", 64, gamma=0.9, **settings).close()
+    with pytest.raises(hearth.HearthError, match="has gamma = 0.9, expected 0.95: train with its settings"):
+        hearth.learn("CartPole-v1", "ppo", 128, gamma=0.95, **settings)
+
+
 def test_environments_that_cannot_be_played_again_begin_new_episodes(device, tmp_path):
     envs = gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="sync")
     model = hearth.DQN(envs, device=device, seed=2, **SMALL["dqn"])
@@ -255,6 +262,33 @@ def test_a_policy_obeys_masks(device):
     assert model.predict(seen[0], action_masks=[0, 0, 1], deterministic=True)[0] == 2
     assert hearth.evaluate_policy(model, Scripted(1, "method"), 4)[0] > 0
     model.close()
+
+
+def test_predict_takes_the_mask_of_an_observation(device):
+    from scripted import Scripted
+    env = Scripted(0, "key")
+    model = hearth.PPO(env, device=device, seed=0, **SMALL["ppo"]).learn(128)
+    observation, _ = env.reset()
+    for mask in ([0, 1, 0], [0, 0, 1]):
+        assert model.predict({**observation, "action_mask": np.array(mask, np.int8)})[0] == mask.index(1)
+    model.close()
+
+
+def test_a_vulkan_device_learns_and_goes_on_to_the_bit(tmp_path):
+    """The default device: a GPU, or a software driver."""
+    if not hearth.devices():
+        pytest.skip("needs a Vulkan driver")
+    with hearth.Device() as device:
+        model = hearth.PPO("CartPole-v1", device=device, seed=0, n_steps=16, batch_size=16, n_epochs=1,
+                           network={"kind": "mlp", "hidden_sizes": [8]}).learn(24)
+        model.save(tmp_path / "model.zip", exact=True)
+        again = hearth.PPO.load(tmp_path / "model.zip", "CartPole-v1", device=device)
+        for each in (model, again):
+            each.learn(32, reset_num_timesteps=False)
+        assert again.brain() == model.brain() and model.agents.status["gradient_steps"] >= 3
+        on_cpu = hearth.PPO.load(tmp_path / "model.zip", device="cpu")
+        assert on_cpu.predict(np.zeros(4))[0] in (0, 1)
+        model.close(), again.close(), on_cpu.close()
 
 
 def test_agents_join_and_leave(device):
