@@ -30,7 +30,8 @@ def places(version):
     major, minor, patch = version.split(".")
     for part, value in (("MAJOR", major), ("MINOR", minor), ("PATCH", patch)):
         yield "sdk/include/hearth/hearth.h", rf"^(#define HEARTH_VERSION_{part}) \d+$", rf"\g<1> {value}"
-    yield "sdk/packaging/vcpkg/hearth/vcpkg.json", r'^(  "version": )"[^"]*"', rf'\g<1>"{version}"'
+    for manifest in ("sdk/packaging/vcpkg/hearth/vcpkg.json", "engine_bridge/csharp/package.json"):
+        yield manifest, r'^(  "version": )"[^"]*"', rf'\g<1>"{version}"'
     yield "sdk/packaging/xmake/xmake.lua", r'set_version\("[^"]*"\)', f'set_version("{version}")'
     python = "engine_bridge/python/"
     yield python + "pyproject.toml", r'^version = "[^"]*"$', f'version = "{version}"'

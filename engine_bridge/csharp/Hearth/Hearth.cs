@@ -83,81 +83,134 @@ namespace Hearth
         {
             return Api.hearth_headless_destroy(handle) == hearth_result.HEARTH_OK;
         }
+
+        internal IntPtr LoadProgram(byte[] package)
+        {
+            IntPtr program;
+            fixed (ulong* words = Utf8.Aligned(package))
+                HearthException.Check(Api.hearth_headless_load_package(Raw, (IntPtr)words, (ulong)package.Length, null, 0,
+                                                                       out program), () => Error);
+            return program;
+        }
+
+        /// <summary>Submits what `record` records, and waits.</summary>
+        internal void Frame(Func<IntPtr, hearth_result> record, Func<string> error)
+        {
+            IntPtr commands;
+            HearthException.Check(Api.hearth_headless_begin(Raw, out commands), () => Error);
+            try
+            {
+                HearthException.Check(record(commands), error);
+            }
+            catch
+            {
+                Api.hearth_headless_discard(Raw);
+                throw;
+            }
+            HearthException.Check(Api.hearth_headless_submit(Raw), () => Error);
+        }
     }
 
-    /// <summary>A device.  Its models keep it alive; threads take turns on it.</summary>
+    /// <summary>A device.  Its models and agents keep it alive; threads take turns on it.</summary>
     public sealed class Device : IDisposable
     {
-        readonly HostHandle host;
+        internal readonly HostHandle Host;
 
         /// <summary>name: "": the best GPU; "cpu": this machine's CPU; digits: Vulkan's index; else a part of
         /// a name.</summary>
         public Device(string name = "")
         {
-            host = new HostHandle(name);
+            Host = new HostHandle(name);
         }
 
-        public string Name { get { return Utf8.FromNative(Api.hearth_headless_device(host.Raw)); } }
+        public string Name { get { return Utf8.FromNative(Api.hearth_headless_device(Host.Raw)); } }
 
         /// <summary>Loads a package (.hearth).</summary>
         public Model Load(byte[] package)
         {
-            return new Model(host, package);
+            return new Model(Host, package);
+        }
+
+        /// <summary>Loads a package of agents, as Agents.Cook makes it.</summary>
+        public Agents LoadAgents(byte[] package)
+        {
+            return new Agents(Host, package);
         }
 
         public void Dispose()
         {
-            host.Dispose();
+            Host.Dispose();
+        }
+    }
+
+    /// <summary>A program and what was created from it.  It keeps the device alive, in whatever order both are
+    /// finalized.</summary>
+    abstract class ProgramHandle : SafeHandle
+    {
+        internal readonly HostHandle Host;
+        bool holdsHost;
+
+        protected ProgramHandle(HostHandle host, byte[] package) : base(IntPtr.Zero, true)
+        {
+            Host = host;
+            host.DangerousAddRef(ref holdsHost);
+            lock (host.Lock) SetHandle(host.LoadProgram(package));
+        }
+
+        public override bool IsInvalid { get { return !holdsHost; } }
+        internal IntPtr Program { get { return handle; } }
+
+        /// <summary>Error: ObjectDisposedException after Dispose, where pointers are stale.</summary>
+        internal void CheckOpen()
+        {
+            if (IsClosed) throw new ObjectDisposedException(GetType().Name.Replace("Handle", ""));
+        }
+
+        /// <summary>Destroys what was created from the program.</summary>
+        protected abstract void Destroy();
+
+        protected override bool ReleaseHandle()
+        {
+            lock (Host.Lock)
+            {
+                Destroy();
+                Api.hearth_program_destroy(handle);
+            }
+            Host.DangerousRelease();
+            return true;
         }
     }
 
     /// <summary>A program, its session and the buffers of its bindings.</summary>
-    sealed unsafe class ModelHandle : SafeHandle
+    sealed unsafe class ModelHandle : ProgramHandle
     {
-        internal readonly HostHandle Host;
         internal readonly Dictionary<uint, hearth_headless_buffer> Buffers = new Dictionary<uint, hearth_headless_buffer>();
         internal IntPtr Session;
-        bool holdsHost;
 
-        internal ModelHandle(HostHandle host, byte[] package) : base(IntPtr.Zero, true)
+        internal ModelHandle(HostHandle host, byte[] package) : base(host, package)
         {
-            Host = host;
-            host.DangerousAddRef(ref holdsHost);
             lock (host.Lock)
             {
-                IntPtr program;
-                fixed (ulong* words = Utf8.Aligned(package))
-                    HearthException.Check(Api.hearth_headless_load_package(host.Raw, (IntPtr)words, (ulong)package.Length,
-                                                                           null, 0, out program), () => host.Error);
-                SetHandle(program);
                 // Saving and loading copy all variables at once.
                 var info = hearth_session_create_info.Default();
-                info.program = program;
-                info.upload_bytes = info.readback_bytes = Api.hearth_program_get_brain_size(program) + (1 << 20);
+                info.program = Program;
+                info.upload_bytes = info.readback_bytes = Api.hearth_program_get_brain_size(Program) + (1 << 20);
                 HearthException.Check(Api.hearth_session_create(host.Context, &info, out Session),
                                       () => Utf8.FromNative(Api.hearth_context_error(host.Context)));
                 HearthException.Check(Api.hearth_session_create_pipelines(Session, 0), () => Error);
             }
         }
 
-        public override bool IsInvalid { get { return !holdsHost; } }
-        internal IntPtr Program { get { return handle; } }
         internal string Error { get { return Utf8.FromNative(Api.hearth_session_error(Session)); } }
 
-        protected override bool ReleaseHandle()
+        protected override void Destroy()
         {
-            lock (Host.Lock)
+            foreach (var buffer in Buffers.Values)
             {
-                foreach (var buffer in Buffers.Values)
-                {
-                    var copy = buffer;
-                    Api.hearth_headless_buffer_destroy(Host.Raw, &copy);
-                }
-                Api.hearth_session_destroy(Session);
-                Api.hearth_program_destroy(handle);
+                var copy = buffer;
+                Api.hearth_headless_buffer_destroy(Host.Raw, &copy);
             }
-            Host.DangerousRelease();
-            return true;
+            Api.hearth_session_destroy(Session);
         }
     }
 
@@ -182,6 +235,7 @@ namespace Hearth
         {
             lock (handle.Host.Lock)
             {
+                handle.CheckOpen();
                 uint index;
                 var info = hearth_entry_info.Default();
                 CheckProgram(Api.hearth_program_find_entry(handle.Program, Utf8.ToNative(entry), &index));
@@ -328,22 +382,15 @@ namespace Hearth
                 Frame(commands => Api.hearth_record_reset_variables(handle.Session, commands, null, null));
         }
 
-        /// <summary>Submits what `record` records, and waits.</summary>
         void Frame(Func<IntPtr, hearth_result> record, Func<string> error = null)
         {
-            IntPtr commands;
-            var host = handle.Host;
-            HearthException.Check(Api.hearth_headless_begin(host.Raw, out commands), () => host.Error);
-            var result = hearth_result.HEARTH_OK;
-            if (needsInitialize) result = Api.hearth_record_initialize(handle.Session, commands);
-            if (result == hearth_result.HEARTH_OK) result = record(commands);
-            if (result < 0)
+            handle.CheckOpen();
+            handle.Host.Frame(commands =>
             {
-                var message = error != null ? error() : handle.Error;
-                Api.hearth_headless_discard(host.Raw);
-                throw new HearthException(result, message);
-            }
-            HearthException.Check(Api.hearth_headless_submit(host.Raw), () => host.Error);
+                var result = hearth_result.HEARTH_OK;
+                if (needsInitialize) result = Api.hearth_record_initialize(handle.Session, commands);
+                return result == hearth_result.HEARTH_OK ? record(commands) : result;
+            }, error ?? (() => handle.Error));
             needsInitialize = false;
         }
 
