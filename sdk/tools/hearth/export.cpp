@@ -25,7 +25,9 @@ struct ExportOptions {
 
 Status export_model(const ExportOptions& options) {
     HEARTH_TRY(check_writable(options.output));
-    HEARTH_ASSIGN(const Model model, load_model(options.model));
+    ModelOptions as_they_are = options.model;
+    as_they_are.keeps_weights = true;
+    HEARTH_ASSIGN(const Model model, load_model(as_they_are));
     HEARTH_ASSIGN(const size_t entry, find_entry(model.graphs, options.model.entry));
     const Graph& graph = model.graphs[entry];
     std::vector<std::byte> weights;

@@ -7,6 +7,7 @@
 
 #include "cases.hpp"
 #include "compiler/driver/graph_file.hpp"
+#include "compiler/passes/fold_weights.hpp"
 #include "core/path.hpp"
 #include "npy.hpp"
 #include "program/file_kind.hpp"
@@ -292,7 +293,12 @@ Result<Model> read_model(std::vector<std::byte> bytes, const ModelOptions& optio
     for (const std::vector<NamedShape>& size : sizes) {
         HEARTH_ASSIGN(const ImportedModel imported, read_size(bytes, options, size, model.remarks));
         if (model.fits_device.ok()) model.fits_device = imported.device_support();
-        model.graphs.push_back(imported.graph());
+        if (options.keeps_weights) {
+            model.graphs.push_back(imported.graph());
+        } else {
+            HEARTH_ASSIGN(Graph folded, fold_weights(imported.graph()));
+            model.graphs.push_back(std::move(folded));
+        }
         model.strings.assign(imported.strings().begin(), imported.strings().end());
         if (sizes.size() > 1) model.graphs.back().name = size_name(size);
     }

@@ -28,6 +28,7 @@ struct ModelOptions {
     /// Batch size of a model that cannot have a symbolic one.
     int64_t fixed_batch_size = 1;
     bool trusts_kernels = false;  ///< see PackageOptions
+    bool keeps_weights = false;   ///< of an ONNX file, as they are: without fold_weights()
 };
 void add_model_options(CLI::App& command, ModelOptions& options);
 /// Adds --trust, of commands that run models on a CPU device.

@@ -454,15 +454,52 @@ class CpuMatmul : CpuKernel {
         const Expr column = for_each_tile();
         const Expr panel = panel_of(column);
         const Inner inner = for_each_inner(segment);
-        const Expr j = writer_.for_("j", index(0), [&](Expr at) { return at < columns; });
         const Scalar n = arena_.symbol(ScalarType::kI32);
-        const bool is_whole = !n_.is_batch && n_.count % columns == 0;
-        const Expr in_block = is_whole ? column + j : smaller(column + j, column_count_ - 1);
-        writer_.bind(n, writer_.let("n", first_column_ + in_block));
-        const Expr element = writer_.emit(right_element(inner, n, segment));
-        writer_.assign(body_->element(panel_, panel + inner.i * columns + j), element);
-        writer_.end();
+        const Scalar element = right_element(inner, n, segment);
+        const Expr to = panel + inner.i * columns;
+        if (const int64_t run = column_run(element, n); run > 1) {
+            pack_runs(element, n, run, first_column_ + column, to);
+        } else {
+            const Expr j = writer_.for_("j", index(0), [&](Expr at) { return at < columns; });
+            const Expr in_block =
+                has_whole_tiles() ? column + j : smaller(column + j, column_count_ - 1);
+            writer_.bind(n, writer_.let("n", first_column_ + in_block));
+            writer_.assign(body_->element(panel_, to + j), writer_.emit(element));
+            writer_.end();
+        }
         end_inner();
+        writer_.end();
+    }
+
+    bool has_whole_tiles() const { return !n_.is_batch && n_.count % tile_.columns() == 0; }
+
+    /// The number of columns in which quotients of the column's index stay the same, such as those
+    /// whose elements are packed in one word; 1 if the element has none.
+    int64_t column_run(Scalar element, Scalar n) {
+        constexpr int64_t kLeast = 4;
+        if (!has_whole_tiles()) return 1;
+        const auto steps = quotient_steps(arena_, {&element, 1}, n, kLeast);
+        if (!steps || steps->empty()) return 1;
+        int64_t run = tile_.columns();
+        for (const int64_t step : *steps) run = std::gcd(run, step);
+        return run < kLeast ? 1 : run;
+    }
+
+    /// Packs the elements of a tile's columns, run by run. first: of the tile's columns, of all.
+    void pack_runs(Scalar element, Scalar n, int64_t run, Expr first, Expr to) {
+        const int64_t runs = tile_.columns() / run;
+        const Expr r = writer_.for_("run", index(0), [&](Expr at) { return at < runs; });
+        const Scalar run_index = bound("run_index", first / run + r);
+        const Expr j = writer_.for_("j", index(0), [&](Expr at) { return at < run; });
+        const Scalar place = arena_.symbol(ScalarType::kI32);
+        writer_.bind(place, j);
+        KnownRanges known(arena_);
+        known.set(run_index, indices_of(n_.count / run));
+        known.set(place, {0, run - 1});
+        known.replace(n, run_index * arena_.index(run) + place);
+        const Expr content = writer_.emit(known.simplified(element));
+        writer_.assign(body_->element(panel_, to + r * run + j), content);
+        writer_.end();
         writer_.end();
     }
 

@@ -692,14 +692,10 @@ class MatmulKernel {
 
     /// Packed elements: a chunk of 16 bytes of them with their scale, or as numbers.
     Expr unpacked_at(KernelWriter& writer, Scalar element, const Node& unpacked, Chunk chunk) {
-        const auto index_of = [&](size_t input) {
-            const ScalarNode* node = find_load(element, unpacked.inputs[input]);
-            HEARTH_ASSERT(node != nullptr);
-            return Scalar{&arena_, node->a};
-        };
-        const Scalar word_index = index_of(0);
-        const Expr word = writer.emit(word_index), scale_index = writer.emit(index_of(1));
-        const Expr scale = body_->load(functions_.operand(unpacked.inputs[1]), scale_index);
+        const ScalarNode* load = find_load(element, unpacked.inputs[0]);
+        HEARTH_ASSERT(load != nullptr);
+        const Scalar word_index{&arena_, load->a};
+        const Expr word = writer.emit(word_index), scale = scale_at(writer, element, unpacked);
         const auto width = static_cast<uint32_t>(unpacked.attrs.integer("bits"));
         Expr four;
         if (chunk == Chunk::kFour && width == 4) {
@@ -710,6 +706,19 @@ class MatmulKernel {
         }
         return body_->unpack(chunk, width, functions_.operand(unpacked.inputs[0]), word, scale,
                              four);
+    }
+
+    /// The scale of an unpacked element, the other factor of which is made of words.
+    Expr scale_at(KernelWriter& writer, Scalar element, const Node& unpacked) {
+        if (const ScalarNode* load = find_load(element, unpacked.inputs[1])) {
+            const Expr index = writer.emit(Scalar{&arena_, load->a});
+            return body_->load(functions_.operand(unpacked.inputs[1]), index);
+        }
+        while (arena_.node(element.id).op != ScalarOp::kMul)
+            element = Scalar{&arena_, arena_.node(element.id).a};
+        const ScalarNode product = arena_.node(element.id);
+        const Scalar first{&arena_, product.a}, second{&arena_, product.b};
+        return writer.emit(find_load(first, unpacked.inputs[0]) != nullptr ? second : first);
     }
 
     /// The functions by which the text stores results.

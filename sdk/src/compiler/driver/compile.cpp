@@ -10,6 +10,7 @@
 #include "compiler/driver/device_caps.hpp"
 #include "compiler/driver/native_program.hpp"
 #include "compiler/driver/tuning_data.hpp"
+#include "compiler/passes/pack_leaves.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/passes/quantize_weights.hpp"
 #include "compiler/plan/plan.hpp"
@@ -139,6 +140,7 @@ Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOpti
     HEARTH_ASSIGN(std::vector<QuantizedWeight> quantized,
                   quantize_weights(graphs, options.quantize));
     const uint64_t graph_hash = hash_of_graphs(graphs);
+    HEARTH_TRY(pack_leaves(graphs, options.caps.narrow_storage()));
     for (Graph& graph : graphs) {
         auto observe = [&](std::string_view stage, const Graph& g) {
             if (options.on_pass) options.on_pass(graph.name, stage, print(g));

@@ -6,15 +6,23 @@
 #include "compiler/driver/export_glsl.hpp"
 
 #include "compiler/codegen/glsl_function.hpp"
+#include "compiler/passes/pack_leaves.hpp"
 #include "compiler/passes/pass.hpp"
 #include "core/out_of_memory.hpp"
+
+#include <algorithm>
 
 namespace hearth {
 
 Result<GlslFunction> export_glsl_of(Graph graph, const Program& program,
                                     const CompileOptions& options, std::string_view name) {
     graph.updates.clear();
-    graph = canonical(graph);
+    const bool are_packed = std::ranges::none_of(graph.values, [&](const Value& v) {
+        return v.kind == ValueKind::kParam && size_bytes(v.dtype) < 4 &&
+               program.find_variable(v.name) != nullptr;
+    });
+    HEARTH_ASSIGN(graph, pack_leaves(canonical(graph), options.caps.narrow_storage(),
+                                     /*with_params=*/are_packed));
     // A batch of one: no work is divided among workgroups.
     Result<Graph> passed = run_passes(std::move(graph), {.max_batch_size = 1,
                                                          .caps = options.caps,

@@ -11,6 +11,7 @@
 #include <hearth/core/assert.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace hearth {
 
@@ -62,10 +63,55 @@ bool converts_leaf(const Graph& graph, const Node& node) {
     return from.kind != ValueKind::kNode && size_bytes(from.dtype) <= size_bytes(to);
 }
 
+uint64_t bytes_of(const Value& value) {
+    return static_cast<uint64_t>(value.shape.element_count(1)) * size_bytes(value.dtype);
+}
+
+/// Constants and params that a value is computed from.
+struct WeightsBehind {
+    uint64_t bytes = 0;  ///< each occurrence counts
+    bool are_narrow = false;
+};
+
+/// Finds the weights that the value is computed from, element by element or by views. Nothing if it
+/// depends on anything else, or takes more than `steps` values.
+std::optional<WeightsBehind> weights_behind(const Graph& graph, ValueId v, int& steps) {
+    const Value& value = graph.values[v];
+    if (value.shape.has_batch() || --steps < 0) return {};
+    if (value.kind == ValueKind::kConstant || value.kind == ValueKind::kParam)
+        return WeightsBehind{bytes_of(value), size_bytes(value.dtype) < 4};
+    const Node* node = graph.producer(v);
+    if (node == nullptr || node->inputs.empty()) return {};
+    if (node->op->op_class != OpClass::kElementwise && !is_view(*node)) return {};
+    WeightsBehind all;
+    for (ValueId in : node->inputs) {
+        const std::optional<WeightsBehind> behind = weights_behind(graph, in, steps);
+        if (!behind) return {};
+        all.bytes += behind->bytes;
+        all.are_narrow = all.are_narrow || behind->are_narrow;
+    }
+    const DType from = graph.values[node->inputs[0]].dtype;
+    const bool is_unpacked = is_view(*node) && size_bytes(value.dtype) < size_bytes(from);
+    all.are_narrow = all.are_narrow || is_unpacked;
+    return all;
+}
+
+/// True if the node dequantizes weights: storing its result would take more memory than the
+/// narrow weights, scales and zero points that it is computed from.
+bool dequantizes(const Graph& graph, const Node& node) {
+    if (node.op->op_class != OpClass::kElementwise) return false;
+    const ValueId v = node.outputs[0];
+    int steps = 32;  // blocks with zero points take 16: casts, reshapes, expands and a slice
+    const std::optional<WeightsBehind> weights = weights_behind(graph, v, steps);
+    return weights && weights->are_narrow && bytes_of(graph.values[v]) > weights->bytes;
+}
+
 /// True if each reader recomputes the node instead of loading it.
 bool should_inline(const Graph& graph, const Node& node) {
     if (node.outputs.size() != 1) return false;
-    if (is_view(node) || node.inputs.empty() || converts_leaf(graph, node)) return true;
+    if (is_view(node) || node.inputs.empty() || converts_leaf(graph, node) ||
+        dequantizes(graph, node))
+        return true;
     return node.op->op_class == OpClass::kElementwise &&
            is_single_number(output_shape(graph, node));
 }

@@ -6,6 +6,7 @@
 #include "compiler/ir/rewrite.hpp"
 
 #include "compiler/ir/graph.hpp"
+#include "compiler/ir/shared_constant.hpp"
 
 #include <hearth/core/assert.hpp>
 
@@ -30,7 +31,7 @@ void declare_persistent(const Graph& graph, Trace& trace, std::vector<Tensor>& n
         if (v.kind == ValueKind::kState)
             now[id] = v.is_persistent ? trace.state(v.name, v.shape, init, v.dtype)
                                       : trace.non_persistent_state(v.name, v.shape, init, v.dtype);
-        if (v.kind == ValueKind::kConstant) now[id] = trace.constant(*v.data);
+        if (v.kind == ValueKind::kConstant) now[id] = shared_constant(trace, v.data);
     }
 }
 

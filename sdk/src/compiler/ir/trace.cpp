@@ -5,6 +5,7 @@
 
 #include "compiler/ir/graph.hpp"
 #include "compiler/ir/rewrite.hpp"
+#include "compiler/ir/shared_constant.hpp"
 #include "core/budget.hpp"
 
 #include <hearth/core/assert.hpp>
@@ -294,6 +295,14 @@ Tensor Trace::constant(HostTensor data) {
     const Tensor t = add_leaf(*this, ValueKind::kConstant, "", data.dtype(), data.shape());
     if (data.shape().rank() == 0) impl_->scalar_constants[key] = t.value();
     impl_->graph.values[t.value()].data = std::make_shared<const HostTensor>(std::move(data));
+    return t;
+}
+
+Tensor shared_constant(Trace& trace, std::shared_ptr<const HostTensor> data) {
+    if (data->shape().rank() == 0) return trace.constant(*data);  // deduplicated
+    if (!trace.has_room(1, data->bytes().size())) return {&trace, kInvalidId};
+    const Tensor t = add_leaf(trace, ValueKind::kConstant, "", data->dtype(), data->shape());
+    mutable_graph(trace).values[t.value()].data = std::move(data);
     return t;
 }
 

@@ -37,6 +37,10 @@ bool grows(const Graph& graph, const Node& node) {
 
 bool may_fold(const Graph& graph, const Node& node) {
     if (node.inputs.empty() || asks_for_rows(node.attrs)) return false;
+    // Elements that are packed for want of narrow storage stay packed.
+    if (node.op->is_view && size_bytes(graph.values[node.outputs[0]].dtype) <
+                                size_bytes(graph.values[node.inputs[0]].dtype))
+        return false;
     for (ValueId v : node.outputs) {
         const Shape& shape = graph.values[v].shape;
         if (shape.has_batch() || shape.element_count(1) > kLargestFolded) return false;

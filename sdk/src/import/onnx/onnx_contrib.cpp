@@ -8,6 +8,7 @@
 
 #include "compiler/ops/conv_onnx.hpp"
 #include "compiler/ops/onnx_rules.hpp"
+#include "compiler/ops/packed_elements.hpp"
 #include "import/onnx/onnx_compositions.hpp"
 
 #include <hearth/ops.hpp>
@@ -146,8 +147,8 @@ Tensors import_qgemm(OnnxCall& call) {
 }
 
 // a: [..., K]; b: N rows of blocks of `bits`-bit numbers, lowest bits first; one scale and zero
-// point per block, the zero points packed like b or in the scales' type.  b is unpacked at import:
-// `hearth cook --quantize int4` packs it again, in Hearth's own layout.
+// point per block, the zero points packed like b or in the scales' type.  b stays packed, in the
+// order of a product's right operand: the product unpacks the elements that it loads.
 Tensors import_matmul_nbits(OnnxCall& call) {
     const int64_t k = call.integer("K", 0), n = call.integer("N", 0),
                   bits = call.integer("bits", 4), block = call.integer("block_size", 0);
@@ -170,25 +171,35 @@ Tensors import_matmul_nbits(OnnxCall& call) {
         return call.invalid("weights " + to_string(packed->shape()) + " with scales " +
                             to_string(scales->shape()) + " do not hold " + std::to_string(n) +
                             " rows of " + std::to_string(blocks) + " blocks");
-    if (!call.trace.has_room(1, static_cast<uint64_t>(n * k) * size_bytes(DType::kF32))) return {};
     const auto number = [&](const HostTensor& from, int64_t byte, int64_t at) {
-        return (from.get_int(byte + at / per_byte) >> (bits * (at % per_byte))) &
-               ((int64_t{1} << bits) - 1);
+        return static_cast<uint32_t>(from.get_int(byte + at / per_byte) >>
+                                     (bits * (at % per_byte))) &
+               ((1u << bits) - 1);
     };
-    const double middle = static_cast<double>(int64_t{1} << (bits - 1));
-    HostTensor weights(DType::kF32, Shape{k, n});
+    // [n, blocks, block] as [blocks, block, n], in which the columns of a product lie side by side.
+    const int64_t per_word = 32 / bits;
+    HostTensor words(DType::kU32, Shape{(n * blocks * block + per_word - 1) / per_word});
+    HostTensor zero(DType::kF32, Shape{blocks, 1, n}), scale(DType::kF32, Shape{blocks, 1, n});
+    const std::span<uint32_t> word = words.as<uint32_t>();
     for (int64_t row = 0; row < n; ++row)
-        for (int64_t i = 0; i < k; ++i) {
-            const int64_t in = i / block, place = row * blocks + in;
-            const double zero = zeros == nullptr ? middle
-                                : packed_zeros
-                                    ? static_cast<double>(number(*zeros, row * zero_bytes, in))
-                                    : zeros->get(place);
-            const auto q = static_cast<double>(number(*packed, place * block_bytes, i % block));
-            weights.set(i * n + row, (q - zero) * scales->get(place));
+        for (int64_t in = 0; in < blocks; ++in) {
+            const int64_t from = row * blocks + in, to = in * n + row;
+            for (int64_t i = 0; i < block; ++i) {
+                const int64_t at = (in * block + i) * n + row;
+                word[static_cast<size_t>(at / per_word)] |= number(*packed, from * block_bytes, i)
+                                                            << (at % per_word * bits);
+            }
+            scale.set(to, scales->get(from));
+            zero.set(to, zeros == nullptr ? static_cast<double>(1u << (bits - 1))
+                         : packed_zeros   ? number(*zeros, row * zero_bytes, in)
+                                          : zeros->get(from));
         }
+    const Tensor q = unpack_elements(call.trace.constant(std::move(words)), {blocks, block, n},
+                                     DType::kU8, bits);
+    const Tensor weights = (cast(q, DType::kF32) - call.trace.constant(std::move(zero))) *
+                           call.trace.constant(std::move(scale));
     const Tensor a = call.in(0);
-    Tensor y = matmul(a, cast(call.trace.constant(std::move(weights)), a.dtype()));
+    Tensor y = matmul(a, cast(slice(reshape(weights, {blocks * block, n}), 0, 0, k), a.dtype()));
     if (call.has(5)) y = y + call.in(5);
     return {y};
 }

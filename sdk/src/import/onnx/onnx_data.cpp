@@ -197,12 +197,19 @@ Tensors import_quantize_linear(OnnxCall& call) {
                             call.integer("block_size", 0))};
 }
 
+static bool is_all_zero(const HostTensor& tensor) {
+    const std::span<const std::byte> bytes = tensor.bytes();
+    return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
+}
+
 Tensors import_dequantize_linear(OnnxCall& call) {
     const Tensor x = call.in(0), scale = call.in(1);
     std::optional<DType> dtype = scale.dtype();
     if (call.integer("output_dtype", 0) != 0) dtype = dtype_of(call, "output_dtype", 0);
-    const Tensor y = dequantize_linear(x, scale, optional_in(call, 2), call.integer("axis", 1),
-                                       call.integer("block_size", 0));
+    const HostTensor* zeros = call.has(2) ? call.inputs[2].value : nullptr;
+    const bool is_symmetric = zeros != nullptr && is_all_zero(*zeros);
+    const Tensor y = dequantize_linear(x, scale, is_symmetric ? Tensor() : optional_in(call, 2),
+                                       call.integer("axis", 1), call.integer("block_size", 0));
     if (has_failed(call)) return {};
     return {cast(y, *dtype)};
 }

@@ -4,6 +4,7 @@
 // Writes a Graph as an ONNX model: operators without an export rule are decomposed first,
 // repeatedly until nothing changes.
 
+#include "compiler/interpreter/interpreter.hpp"
 #include "compiler/ir/rewrite.hpp"
 #include "core/bytes.hpp"
 #include "import/onnx/onnx_export_groups.hpp"
@@ -17,7 +18,7 @@ namespace hearth {
 
 namespace {
 
-/// Decomposes composite operators that have no export rule.
+/// Decomposes composite operators that have no export rule, and unpacks constants.
 class Decomposition {
   public:
     static Result<Graph> of(const Graph& from) {
@@ -40,6 +41,7 @@ class Decomposition {
     using Parts = std::optional<std::vector<Tensor>>;
 
     static Parts decompose(Trace& trace, const Node& node, std::span<const Tensor> inputs) {
+        if (node.op->name == "unpack_elements") return unpacked(trace, node, inputs[0]);
         if (node.op->decompose == nullptr || find_export_rule(*node.op) != nullptr) return {};
         if (node.op->name == "normalize" &&
             is_layer_normalization(node.attrs, inputs[0].dtype(), inputs[0].shape()))
@@ -47,6 +49,16 @@ class Decomposition {
         if (is_plain_attention(node, inputs)) return attention_by_softmax(node.attrs, inputs);
         DecomposeContext call{trace, node.attrs, inputs};
         return node.op->decompose(call);
+    }
+
+    /// The elements of packed constants: ONNX has no operator that unpacks words.
+    static Parts unpacked(Trace& trace, const Node& node, const Tensor& words) {
+        const Value& packed = trace.graph().values[words.value()];
+        if (packed.kind != ValueKind::kConstant) return {};
+        const HostTensor* operands[] = {packed.data.get()};
+        Result<std::vector<HostTensor>> elements = evaluate_node(*node.op, node.attrs, operands);
+        if (!elements.ok()) return {};
+        return {{trace.constant(std::move(elements->front()))}};
     }
 
     /// True if every query attends to at least one key, so that no row of the softmax is empty.

@@ -76,7 +76,7 @@ class BatchNormFolder {
     HostTensor* own_weight(const std::string& name) {
         const auto at = graph_.initializers.find(name);
         if (at == graph_.initializers.end() || readers_[name] != 1) return nullptr;
-        return is_floating(at->second.dtype()) ? &at->second : nullptr;
+        return is_floating(at->second->dtype()) ? at->second.get() : nullptr;
     }
 
     bool fold(OnnxNode& linear, const OnnxNode& norm) {
@@ -112,8 +112,9 @@ class BatchNormFolder {
         const HostTensor* parts[4];
         for (size_t i = 0; i < 4; ++i) {
             const auto at = graph_.initializers.find(norm.inputs[i + 1]);
-            if (at == graph_.initializers.end() || at->second.shape() != Shape{channels}) return {};
-            parts[i] = &at->second;
+            if (at == graph_.initializers.end() || at->second->shape() != Shape{channels})
+                return {};
+            parts[i] = at->second.get();
         }
         const double epsilon = real_attr(norm, "epsilon", 1e-5);
         Affine affine;
@@ -138,9 +139,8 @@ class BatchNormFolder {
             return true;
         }
         const std::string name = linear.inputs[1] + ".folded_bias";
-        if (!graph_.initializers.emplace(name, HostTensor::of({channels}, affine.shift, dtype))
-                 .second)
-            return false;
+        auto shift = std::make_shared<HostTensor>(HostTensor::of({channels}, affine.shift, dtype));
+        if (!graph_.initializers.emplace(name, std::move(shift)).second) return false;
         linear.inputs.resize(3);
         linear.inputs[2] = name;
         ++readers_[name];

@@ -8,7 +8,9 @@
 #include "compiler/interpreter/interpreter.hpp"
 #include "compiler/ir/graph.hpp"
 #include "compiler/ir/rewrite.hpp"
+#include "compiler/ir/shared_constant.hpp"
 #include "compiler/ops/op_table.hpp"
+#include "compiler/ops/packed_elements.hpp"
 #include "core/out_of_memory.hpp"
 #include "import/onnx/onnx_compositions.hpp"
 #include "import/onnx/onnx_importer.hpp"
@@ -146,7 +148,7 @@ std::optional<int64_t> extent_in_weights(const OnnxGraph& graph, const OnnxPort&
         if (node.inputs.size() < 2 || node.inputs[0] != port.name || !node.domain.empty()) continue;
         const auto at = graph.initializers.find(node.inputs[1]);
         if (at == graph.initializers.end()) continue;
-        const Shape& weight = at->second.shape();
+        const Shape& weight = at->second->shape();
         const auto integer = [&](std::string_view name, int64_t fallback) {
             const AttrValue* value = node.attrs.find(name);
             const int64_t* n = value != nullptr ? std::get_if<int64_t>(value) : nullptr;
@@ -341,7 +343,7 @@ std::string OnnxImporter::input_names() const {
 std::string OnnxImporter::missing_shapes() const {
     constexpr uint64_t kMostCopied = uint64_t{1} << 28;
     uint64_t bytes = 0;
-    for (const auto& [name, data] : model_.graph.initializers) bytes += data.bytes().size();
+    for (const auto& [name, data] : model_.graph.initializers) bytes += data->bytes().size();
     Budget budget = budget_;
     std::vector<NamedShape> first;
     for (const ExampleSize& size : kExampleSizes) {
@@ -385,25 +387,45 @@ Result<OnnxKnown> OnnxImporter::find(Scope& scope, const std::string& name) {
         if (const auto at = s->values.find(name); at != s->values.end()) return at->second;
         if (s->graph == nullptr) continue;
         if (const auto at = s->graph->initializers.find(name); at != s->graph->initializers.end())
-            return initializer(name, at->second);
+            return initializer(name, at->second, s->graph->int4_initializers.contains(name));
     }
     return invalid_argument("reads " + quoted(name) + ", which no earlier node computes");
 }
 
-Result<OnnxKnown> OnnxImporter::initializer(const std::string& name, const HostTensor& data) {
-    if (const auto at = initializers_.find(&data); at != initializers_.end())
+namespace {
+
+/// The lower four bits of each element in u32 words, from the lowest bits up.
+HostTensor int4_words_of(const HostTensor& elements) {
+    constexpr int64_t kPerWord = 8;
+    HostTensor words(DType::kU32, {Dim((elements.element_count() + kPerWord - 1) / kPerWord)});
+    for (int64_t i = 0; i < elements.element_count(); ++i)
+        words.as<uint32_t>()[static_cast<size_t>(i / kPerWord)] |=
+            static_cast<uint32_t>(elements.get_int(i) & 15) << (i % kPerWord * 4);
+    return words;
+}
+
+}  // namespace
+
+Result<OnnxKnown> OnnxImporter::initializer(const std::string& name,
+                                            const std::shared_ptr<const HostTensor>& data,
+                                            bool is_int4) {
+    if (const auto at = initializers_.find(data.get()); at != initializers_.end())
         return Known{at->second, {}};
     const bool is_param =
-        options_.trainable && is_floating(data.dtype()) && data.shape().rank() > 0;
-    if (is_param) HEARTH_TRY(budget_.spend(Budget::Of::kCopiedBytes, data.bytes().size()));
+        options_.trainable && is_floating(data->dtype()) && data->shape().rank() > 0;
+    if (is_param) HEARTH_TRY(budget_.spend(Budget::Of::kCopiedBytes, data->bytes().size()));
     // Nested graphs may have initializers of the same name.
     std::string own = options_.prefix + name;
     for (int i = 2; is_param && !param_names_.insert(own).second; ++i)
         own = options_.prefix + name + "#" + std::to_string(i);
-    const Tensor tensor = is_param ? trace_.param(own, data.shape(), Init::from(data), data.dtype())
-                                   : trace_.constant(data);
+    const Init init{Init::Kind::kData, 0, 0, 0, data};
+    const Tensor tensor = is_param  ? trace_.param(own, data->shape(), init, data->dtype())
+                          : is_int4 ? unpack_elements(trace_.constant(int4_words_of(*data)),
+                                                      data->shape(), data->dtype(), 4)
+                                    : shared_constant(trace_, data);
     HEARTH_TRY(trace_.status());
-    initializers_[&data] = tensor;
+    if (is_int4) known_contents_[tensor.value()] = data;
+    initializers_[data.get()] = tensor;
     return Known{tensor, {}};
 }
 
@@ -644,8 +666,11 @@ std::vector<Tensor> OnnxImporter::constant_of_shape(const OnnxNode& node, OnnxCa
 Status OnnxImporter::fold(NodeId id) {
     Graph& graph = mutable_graph(trace_);
     const Node& node = graph.nodes[id];
-    // Random numbers are not folded, so that they stay visible in the graph.
-    if (node.op->name.starts_with("random_") || asks_for_rows(node.attrs)) return {};
+    // Random numbers are not folded, so that they stay visible in the graph; packed elements, so
+    // that they stay packed.
+    if (node.op->name.starts_with("random_") || node.op->name == "unpack_elements" ||
+        asks_for_rows(node.attrs))
+        return {};
     int64_t read = 1;
     bool is_constant = true;
     std::vector<const HostTensor*> inputs;

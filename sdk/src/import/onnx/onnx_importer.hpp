@@ -107,7 +107,8 @@ class OnnxImporter {
     std::string input_names() const;
     std::string missing_shapes() const;
     Result<Known> find(Scope& scope, const std::string& name);
-    Result<Known> initializer(const std::string& name, const HostTensor& data);
+    Result<Known> initializer(const std::string& name,
+                              const std::shared_ptr<const HostTensor>& data, bool is_int4);
     const HostTensor* contents(ValueId id) const;
     const HostTensor* contents(const Tensor& tensor) const { return contents(tensor.value()); }
     Status import_nodes(Scope& scope);

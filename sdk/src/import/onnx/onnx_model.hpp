@@ -21,6 +21,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -86,7 +87,8 @@ struct OnnxGraph {
     std::vector<OnnxPort> inputs;  ///< without initializers
     std::vector<OnnxPort> outputs;
     std::vector<OnnxNode> nodes;
-    std::unordered_map<std::string, HostTensor> initializers;
+    std::unordered_map<std::string, std::shared_ptr<HostTensor>> initializers;
+    std::unordered_set<std::string> int4_initializers;  ///< i8 and u8 that the file has as 4 bits
 };
 
 /// An operator that the model itself defines.

@@ -181,6 +181,10 @@ void copy_raw(std::span<const std::byte> from, HostTensor& tensor) {
 // TensorProto.DataType of later versions of ONNX than the schema's.
 constexpr int32_t kUint4 = 21, kInt4 = 22;
 
+bool is_int4(int32_t type) {
+    return type == kUint4 || type == kInt4;
+}
+
 /// Unpacks integers of 4 bits, two to a byte and the lower one first, to a byte each.
 Result<HostTensor> read_nibbles(const onnx::TensorProto& proto, const Shape& shape,
                                 ExternalFiles& files) {
@@ -227,7 +231,7 @@ Result<HostTensor> read_strings(const onnx::TensorProto& proto, const Shape& sha
 Result<HostTensor> read_tensor(const onnx::TensorProto& proto, ExternalFiles& files,
                                StringTable* strings) {
     const bool is_text = proto.data_type() == onnx::TensorProto::STRING && strings != nullptr;
-    const bool is_packed = proto.data_type() == kUint4 || proto.data_type() == kInt4;
+    const bool is_packed = is_int4(proto.data_type());
     const std::optional<DType> dtype = dtype_from_onnx(proto.data_type());
     if (!dtype && !is_text && !is_packed)
         return unsupported("element type " + onnx_type_name(proto.data_type()));
@@ -292,23 +296,24 @@ class ModelReader {
     ModelReader(const ExternalData& external_data, Budget& budget)
         : files_(external_data, &budget) {}
 
-    Result<OnnxModel> read(const onnx::ModelProto& proto) {
+    /// Clears the initializers of `proto` as it reads them.
+    Result<OnnxModel> read(onnx::ModelProto& proto) {
         constexpr int64_t kOldestIr = 3, kNewestIr = 14;
         if (!proto.has_graph()) return corrupt_data("the file contains no graph");
         if (const int64_t ir = proto.ir_version(); ir < kOldestIr || ir > kNewestIr)
             return unsupported("format (IR) version " + std::to_string(ir) + "; known are " +
                                std::to_string(kOldestIr) + " to " + std::to_string(kNewestIr));
         model_.opset = opset_of(proto.opset_import());
-        for (const onnx::FunctionProto& function : proto.functions())
+        for (onnx::FunctionProto& function : *proto.mutable_functions())
             HEARTH_TRY(read_function(function));
-        HEARTH_TRY(read_graph(proto.graph(), model_.graph, false));
+        HEARTH_TRY(read_graph(*proto.mutable_graph(), model_.graph, false));
         if (model_.graph.outputs.empty()) return corrupt_data("the graph has no outputs");
         return std::move(model_);
     }
 
   private:
     /// is_inner: the graph is an attribute of a node; its inputs' types follow from the node.
-    Status read_graph(const onnx::GraphProto& proto, OnnxGraph& graph, bool is_inner) {
+    Status read_graph(onnx::GraphProto& proto, OnnxGraph& graph, bool is_inner) {
         graph.name = proto.name();
         std::unordered_set<std::string> odd, named;
         HEARTH_TRY(read_initializers(proto, graph, odd));
@@ -325,7 +330,8 @@ class ModelReader {
             else
                 HEARTH_TRY(read_port(info, "output", graph.outputs));
         }
-        for (const onnx::NodeProto& node : proto.node()) HEARTH_TRY(read_node(node, graph.nodes));
+        for (onnx::NodeProto& node : *proto.mutable_node())
+            HEARTH_TRY(read_node(node, graph.nodes));
         return {};
     }
 
@@ -368,10 +374,10 @@ class ModelReader {
     /// Remembers the values that stand for strings or for integers of 4 bits.
     void note_stand_in(const std::string& name, int32_t type) {
         if (type == onnx::TensorProto::STRING) text_values_.insert(name);
-        if (type == kUint4 || type == kInt4) packed_values_.insert(name);
+        if (is_int4(type)) packed_values_.insert(name);
     }
 
-    Status read_function(const onnx::FunctionProto& proto) {
+    Status read_function(onnx::FunctionProto& proto) {
         OnnxFunction function;
         function.opset = opset_of(proto.opset_import());
         function.body.name = proto.name();
@@ -385,7 +391,7 @@ class ModelReader {
         constexpr int kOverload = 13, kDefaultAttributes = 11;  // since ONNX 1.16 and 1.13
         defaults.overload = later_text(proto, kOverload);
         HEARTH_TRY(read_defaults(proto, kDefaultAttributes, defaults));
-        for (const onnx::NodeProto& node : proto.node())
+        for (onnx::NodeProto& node : *proto.mutable_node())
             if (Status s = read_node(node, function.body.nodes); !s.ok())
                 return s.with_context("function " + quoted(proto.name()));
         const std::string key = defaults.function_key();
@@ -421,18 +427,22 @@ class ModelReader {
             ++model_.unsupported_more;
     }
 
-    Status read_initializers(const onnx::GraphProto& proto, OnnxGraph& graph,
+    Status read_initializers(onnx::GraphProto& proto, OnnxGraph& graph,
                              std::unordered_set<std::string>& odd) {
-        for (const onnx::TensorProto& initializer : proto.initializer()) {
+        for (onnx::TensorProto& initializer : *proto.mutable_initializer()) {
             Result<HostTensor> tensor = read_tensor(initializer, files_, &model_.strings);
-            note_stand_in(initializer.name(), initializer.data_type());
-            const std::string what = "initializer " + quoted(initializer.name());
+            const std::string name = initializer.name(), what = "initializer " + quoted(name);
+            note_stand_in(name, initializer.data_type());
+            if (is_int4(initializer.data_type())) graph.int4_initializers.insert(name);
+            initializer = {};  // so that no more than one tensor is in memory twice
             if (!tensor.ok() && tensor.status().code() == StatusCode::kUnsupported) {
                 note_unsupported(what + ": " + tensor.status().message());
-                odd.insert(initializer.name());
+                odd.insert(name);
             } else if (!tensor.ok()) {
                 return tensor.status().with_context(what);
-            } else if (!graph.initializers.emplace(initializer.name(), std::move(*tensor)).second) {
+            } else if (!graph.initializers
+                            .emplace(name, std::make_shared<HostTensor>(std::move(*tensor)))
+                            .second) {
                 return corrupt_data(what + " is there twice");
             }
         }
@@ -495,7 +505,7 @@ class ModelReader {
         return {};
     }
 
-    Status read_node(const onnx::NodeProto& proto, std::vector<OnnxNode>& nodes) {
+    Status read_node(onnx::NodeProto& proto, std::vector<OnnxNode>& nodes) {
         OnnxNode node;
         node.name = proto.name();
         node.op_type = proto.op_type();
@@ -506,7 +516,7 @@ class ModelReader {
         node.outputs.assign(proto.output().begin(), proto.output().end());
         if (node.op_type.empty()) return corrupt_data("a node has no operator type");
         std::vector<Attr> attrs;
-        for (const onnx::AttributeProto& attr : proto.attribute())
+        for (onnx::AttributeProto& attr : *proto.mutable_attribute())
             if (Status s = read_attribute(attr, node, attrs); !s.ok())
                 return s.with_context(node.label() + ": attribute " + quoted(attr.name()));
         node.attrs = Attrs(std::move(attrs));
@@ -530,8 +540,7 @@ class ModelReader {
     }
 
     /// attrs: receives the attributes that node.attrs can hold.
-    Status read_attribute(const onnx::AttributeProto& attr, OnnxNode& node,
-                          std::vector<Attr>& attrs) {
+    Status read_attribute(onnx::AttributeProto& attr, OnnxNode& node, std::vector<Attr>& attrs) {
         if (attr.name().empty()) return corrupt_data("has no name");
         if (!attr.ref_attr_name().empty()) {
             node.references.push_back({attr.name(), attr.ref_attr_name()});
@@ -589,7 +598,7 @@ class ModelReader {
             }
             case onnx::AttributeProto::GRAPH: {
                 auto graph = std::make_shared<OnnxGraph>();
-                HEARTH_TRY(read_graph(attr.g(), *graph, true));
+                HEARTH_TRY(read_graph(*attr.mutable_g(), *graph, true));
                 node.graphs.push_back({attr.name(), std::move(graph)});
                 return {};
             }
