@@ -241,7 +241,7 @@ class Agents(LoadedPackage):
             newest = lib().hearth_agents_action(self._agents, agent)
             if not newest:
                 raise error(-14, f"agent {i} has no action after a completed frame")
-            actions[i] = np.ctypeslib.as_array(newest, (self._action_size,))
+            actions[i] = newest[:self._action_size]
         return actions
 
     @staticmethod

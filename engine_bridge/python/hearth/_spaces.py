@@ -57,7 +57,11 @@ class Observation:
     def __init__(self, space: Space) -> None:
         self.space = space
         self.fields = self._fields("observation", space)
-        self.size = sum(_leaf_size(leaf) for leaf in _leaves(space))
+        self._leaves = list(_leaves(space))
+        ends = np.cumsum([_leaf_size(leaf) for leaf in self._leaves])
+        self._places = [slice(end - _leaf_size(leaf), end) for leaf, end in zip(self._leaves, ends.tolist())]
+        self._first = [_first(leaf) for leaf in self._leaves]
+        self.size = int(ends[-1]) if len(ends) else 0
 
     def _fields(self, name: str, space: Space) -> list[Field]:
         name = _name(name)
@@ -80,15 +84,11 @@ class Observation:
 
     def encode(self, value: Any, out: Array) -> None:
         """Writes a value of the space as floats to out, float32 [size]."""
-        at = 0
-        for space, leaf in _leaves_of(self.space, value):
-            size = _leaf_size(space)
-            out[at:at + size] = np.asarray(leaf, np.float32).reshape(-1)
-            if isinstance(space, spaces.Discrete):
-                out[at] -= space.start
-            elif isinstance(space, spaces.MultiDiscrete):
-                out[at:at + size] -= [first for _, _, first in _indices(space)]
-            at += size
+        leaves = (leaf for _, leaf in _leaves_of(self.space, value)) if _is_composite(self.space) else (value,)
+        for leaf, place, first in zip(leaves, self._places, self._first):
+            out[place] = np.asarray(leaf, np.float32).reshape(-1)
+            if first is not None:
+                out[place] -= first
 
     def encode_batch(self, values: Any, count: int) -> Array:
         """Returns values of the batched space, as a VectorEnv has them, as floats [count, size]."""
@@ -161,12 +161,8 @@ class Action:
         """Returns a value of the space as floats [size], as demonstrations have them."""
         out = []
         for space, leaf in _leaves_of(self.space, value):
-            flat = np.asarray(leaf, np.float32).reshape(-1)
-            if isinstance(space, spaces.Discrete):
-                flat = flat - space.start
-            elif isinstance(space, spaces.MultiDiscrete):
-                flat = flat - np.array([first for _, _, first in _indices(space)], np.float32)
-            out.append(flat)
+            flat, first = np.asarray(leaf, np.float32).reshape(-1), _first(space)
+            out.append(flat if first is None else flat - first)
         return np.concatenate(out).astype(np.float32)
 
 
@@ -204,6 +200,17 @@ def _leaves_of(space: Space, value: Any) -> Iterator[tuple[Space, Any]]:
             yield from _leaves_of(child, own)
     else:
         yield space, value
+
+
+def _first(space: Space) -> Array | None:
+    """First options of a discrete space's elements; None: of other spaces, or if all are 0."""
+    if isinstance(space, spaces.Discrete):
+        first = np.array([space.start], np.float32)
+    elif isinstance(space, spaces.MultiDiscrete):
+        first = np.array([first for _, _, first in _indices(space)], np.float32)
+    else:
+        return None
+    return first if first.any() else None
 
 
 def _leaf_size(space: Space) -> int:
