@@ -127,9 +127,12 @@ def _replay(out: dict[str, Any], n_agents: int) -> None:
 
 def _dqn(out: dict[str, Any], n_agents: int) -> None:
     _replay(out, n_agents)
-    # Counted in samples there, in gradient steps by the learner.
-    steps = out["target_update_interval"] * out["gradient_steps"] / out["train_freq"]
-    out["target_update_interval"] = max(1, round(steps))
+    # Counted in samples there, in gradient steps by the learner.  There the target network stays as it is while the
+    # gradient steps of an update are taken, and several of its updates lie between two of those.
+    intervals = out["train_freq"] / max(1, out["target_update_interval"])  # in the samples of an update
+    if intervals > 1:
+        out["tau"] = 1 - (1 - out["tau"]) ** intervals
+    out["target_update_interval"] = round(out["gradient_steps"] / min(1.0, intervals))
 
 
 def _sac(out: dict[str, Any], n_agents: int) -> None:

@@ -366,6 +366,21 @@ def test_snapshots_are_restored_and_loaded_by_opponents(device):
         assert np.array_equal(agents.read("published.param.actor.0.weight"), initial) and agents.snapshot_count == 0
 
 
+@pytest.mark.parametrize(("settings", "expected"), [
+    ({}, (2500, 1.0, 4, 1)),  # 10,000 samples, one gradient step for four
+    ({"train_freq": 256, "gradient_steps": 128, "target_update_interval": 10}, (128, 1.0, 256, 128)),
+    ({"train_freq": 1, "target_update_interval": 1, "tau": 0.005}, (1, 0.005, 1, 1)),
+    ({"train_freq": 4, "target_update_interval": 1, "tau": 0.01}, (1, 1 - 0.99**4, 4, 1)),
+    ({"train_freq": 8, "gradient_steps": -1, "target_update_interval": 64}, (64, 1.0, 8, 8)),
+])
+def test_target_networks_are_updated_as_often_as_in_stable_baselines3(settings, expected):
+    """There between updates alone: with RL Zoo's settings for CartPole (the second), an update of the target after
+    every fifth gradient step in place of every 128th let values diverge."""
+    found = hyper.learner("dqn", hyper.merged("dqn", settings), 1)
+    names = ("target_update_interval", "tau", "train_freq", "gradient_steps")
+    assert [found[name] for name in names] == pytest.approx(list(expected))
+
+
 @pytest.mark.parametrize("kind", ["ppo", "dqn", "sac"])
 def test_defaults_are_those_of_stable_baselines3(kind):
     sb3 = pytest.importorskip("stable_baselines3", reason="needs the package stable-baselines3")
