@@ -12,6 +12,7 @@
 #include <hearth_workbench.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -21,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -56,7 +58,7 @@ void must(bool is_so, const std::string& what) {
 
 using Array = std::vector<float>;
 using Bytes = std::vector<uint8_t>;
-int live = 0;  // strings, names and arrays
+std::atomic<int> live = 0;  // strings, names and arrays
 
 template <class T>
 void make(void* storage, T value) {
@@ -383,6 +385,21 @@ void learn_and_save(const Instance& network, const Array& x) {
     std::printf("error: %s\n", network.error().c_str());
 }
 
+/// Networks of several threads take turns on the device that they share.
+void run_in_threads(const Array& x) {
+    const Instance first, second;
+    must(first.open("res://game.hearth") && second.open("res://game.hearth"),
+         "opening two networks");
+    const Array expected = first.run("act", x);
+    const auto run = [&](const Instance& network) {
+        for (int i = 0; i < 2000; ++i)
+            must(network.run("act", x) == expected, "a thread: " + network.error());
+    };
+    std::thread other([&] { run(second); });
+    run(first);
+    other.join();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -445,9 +462,10 @@ int main(int argc, char** argv) {
     drop<Array>(&out);
 
     learn_and_save(*instance, x);
+    run_in_threads(x);
     std::printf("devices: %d\n", devices);
     instance.reset();
     extension.deinitialize(extension.userdata, GDEXTENSION_INITIALIZATION_SCENE);
-    std::printf("methods left: %zu, values left: %d\n", methods.size(), live);
+    std::printf("methods left: %zu, values left: %d\n", methods.size(), live.load());
     return 0;
 }
