@@ -1873,7 +1873,7 @@ HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_session_to_json(hearth_sessi
 /* The functions from here on are inline, so that a struct's size is that of the caller's header.
  * The library exports them too, for languages that cannot call inline functions: bindings made from
  * the headers of the library's version (hearth_check_version), because structs are returned whole.
- * One source file of the library defines HEARTH_EXPORT_INLINE_FUNCTIONS. */
+ * Generators of bindings, and one source file of the library, define HEARTH_EXPORT_INLINE_FUNCTIONS. */
 #if defined(HEARTH_EXPORT_INLINE_FUNCTIONS)
 #define HEARTH_INLINE HEARTH_API
 #else
