@@ -188,7 +188,8 @@ class Worlds:
     def step(self, actions: Array) -> tuple[Array, Array, Array]:
         """Executes actions, float32 [batch_size, action_size].
 
-        Returns observations, rewards and ends (0: continues, 1: terminated, 2: truncated).
+        Returns observations, rewards and ends (0: continues, 1: terminated, 2: truncated).  A world is reset as a
+        whole, so once one of its agents has ended, the others are truncated.
         """
         actions = np.ascontiguousarray(actions, np.float32)
         expected = (self.batch_size, self.description.action_size)
@@ -198,6 +199,8 @@ class Worlds:
             raise HearthError("actions contain NaN or infinity; expected finite values")
         self._library.hearth_environment_step(self._handle, actions.ctypes.data, self.observations.ctypes.data,
                                               self.rewards.ctypes.data, self.ends.ctypes.data)
+        has_ended = np.repeat(self.any_by_world(self.ends != _CONTINUES), self.n_agents)
+        self.ends[has_ended & (self.ends == _CONTINUES)] = _TRUNCATED
         return self.observations, self.rewards, self.ends
 
     def any_by_world(self, flags: Array) -> Array:

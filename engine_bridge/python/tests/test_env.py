@@ -174,6 +174,19 @@ def test_hatchlings_share_a_world_and_are_truncated_after_a_minute():
     assert total > 0
 
 
+def test_all_agents_of_a_world_end_with_the_first(monkeypatch):
+    """A world is reset as a whole: the episodes of those who could go on are truncated, not joined with the next."""
+    worlds = henv.Worlds(henv.find("Hatchlings"), n_worlds=2, n_agents=3)
+    worlds.reset(seeds=[1, 2])
+
+    def step(*unused):
+        worlds.ends[:] = [0, 1, 0, 0, 0, 0]
+
+    monkeypatch.setattr(worlds._library, "hearth_environment_step", step)
+    _, _, ends = worlds.step(np.zeros((6, 2), np.float32))
+    assert ends.tolist() == [2, 1, 2, 0, 0, 0]
+
+
 def test_errors_name_what_was_expected(tmp_path):
     with pytest.raises(hearth.HearthError, match="CartPool.*there are: CartPole"):
         henv.make("CartPool")
