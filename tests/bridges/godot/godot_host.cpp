@@ -33,6 +33,13 @@ extern "C" GDExtensionBool hearth_godot_init(GDExtensionInterfaceGetProcAddress 
 namespace {
 
 int devices = 0;
+bool is_lost = false;  // by the next submission
+
+/// libhearth's function of this name, which one of this host stands in front of.
+template <class Function>
+Function* next(Function*, const char* name) {
+    return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
 
 }  // namespace
 
@@ -41,9 +48,16 @@ extern "C" __attribute__((visibility("default"))) hearth_result hearth_headless_
     const char* device, hearth_headless_flags flags, hearth_headless** out,
     hearth_messages* messages) {
     ++devices;
-    const auto create = reinterpret_cast<decltype(&hearth_headless_create)>(
-        dlsym(RTLD_NEXT, "hearth_headless_create"));
-    return create(device, flags, out, messages);
+    return next(hearth_headless_create, "hearth_headless_create")(device, flags, out, messages);
+}
+
+/// Loses the device on request.
+extern "C" __attribute__((visibility("default"))) hearth_result hearth_headless_submit(
+    hearth_headless* host) {
+    if (!is_lost) return next(hearth_headless_submit, "hearth_headless_submit")(host);
+    is_lost = false;
+    hearth_headless_discard(host);
+    return HEARTH_ERROR_DEVICE_LOST;
 }
 
 namespace {
@@ -385,6 +399,17 @@ void learn_and_save(const Instance& network, const Array& x) {
     std::printf("error: %s\n", network.error().c_str());
 }
 
+/// Opening a network again after its device was lost creates another one.
+void lose_device(const Array& x) {
+    const Instance network;
+    must(network.open("res://game.hearth"), network.error());
+    const Array expected = network.run("act", x);
+    is_lost = true;
+    must(network.run("act", x).empty() && !network.error().empty(), "the device was not lost");
+    must(network.open("res://game.hearth") && network.run("act", x) == expected, network.error());
+    std::printf("devices after a loss: %d\n", devices);
+}
+
 /// Networks of several threads take turns on the device that they share.
 void run_in_threads(const Array& x) {
     const Instance first, second;
@@ -464,6 +489,7 @@ int main(int argc, char** argv) {
     learn_and_save(*instance, x);
     run_in_threads(x);
     std::printf("devices: %d\n", devices);
+    lose_device(x);
     instance.reset();
     extension.deinitialize(extension.userdata, GDEXTENSION_INITIALIZATION_SCENE);
     std::printf("methods left: %zu, values left: %d\n", methods.size(), live.load());
