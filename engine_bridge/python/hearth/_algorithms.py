@@ -524,6 +524,8 @@ class _Run:
 
     def _evaluate(self) -> None:
         model = self._model
+        assert self._eval_env is not None
+        self._eval_env.restart()  # equal episodes each time, whether the run was resumed or not
         mean, std = evaluate_policy(model, self._eval_env, self._n_eval_episodes)
         model._evaluated = {"eval/mean_reward": mean, "eval/std_reward": std}
         if mean > model._best_mean_reward:

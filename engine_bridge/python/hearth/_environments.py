@@ -61,6 +61,10 @@ class Batch:
         """Executes actions, float32 [n_agents, action size], and returns their outcome."""
         raise NotImplementedError
 
+    def restart(self) -> None:
+        """Begins the same episodes again."""
+        raise NotImplementedError
+
     def state(self) -> dict[str, Array] | None:
         """Returns what `restore` needs to bring new environments to this state; None: they cannot be."""
         return None
@@ -102,6 +106,10 @@ class _Replayed(Batch):
         self._actions: list[list[Array]] = [[] for _ in range(self.n_worlds)]
         for world in range(self.n_worlds):
             self._reset_world(world)
+
+    def restart(self) -> None:
+        self.outcome = self._empty()
+        self._start()
 
     def _reset_world(self, world: int) -> None:
         self._actions[world] = []
@@ -222,9 +230,15 @@ class Vectors(Batch):
         observations, info = env.reset(seed=seed)
         self._source = ("key" if self._has_mask_key else "info" if "action_mask" in info else self._find_method())
         self.action = Action(env.single_action_space, self._source is not None)
+        self._start(observations, info)
+
+    def _start(self, observations: Any, info: dict[str, Any]) -> None:
         self.outcome = self._empty()
         self._see(observations, info)
         self._waits = np.zeros(self.n_agents, bool)
+
+    def restart(self) -> None:
+        self._start(*self._env.reset(seed=self.seed))
 
     def _find_method(self) -> str | None:
         """The method action_masks() of the vector, or of its environments."""
@@ -404,6 +418,10 @@ class Rows(Batch):
     def __init__(self, inner: Batch, rows: Array) -> None:
         self._inner, self._rows, self.seed = inner, rows, inner.seed
         self.n_agents, self.observation, self.action = len(rows), inner.observation, inner.action
+        self._take()
+
+    def restart(self) -> None:
+        self._inner.restart()
         self._take()
 
     def _take(self) -> Outcome:

@@ -50,7 +50,8 @@ kind, task, checkpoint, settings = sys.argv[1], sys.argv[2], sys.argv[3], eval(s
 def report(model):
     print(model.num_timesteps, flush=True)
 model = hearth.learn(task, kind, steps=1000, seed=5, checkpoint=checkpoint, checkpoint_freq=150, resume=True,
-                     callback=report, log=checkpoint + ".log", **settings)
+                     callback=report, log=checkpoint + ".log", eval_env=task, eval_freq=200, n_eval_episodes=2,
+                     **settings)
 open(checkpoint + ".brain", "wb").write(model.brain())
 open(checkpoint + ".game", "wb").write(model.agents.save_game())
 """
@@ -203,6 +204,7 @@ def test_callbacks_evaluation_and_logs(device, tmp_path):
     assert len(evaluated) == 2 and min(evaluated) > 5
     best = hearth.PPO.load(tmp_path / "best.zip", device=device)
     assert best.num_timesteps == (100 if evaluated[0] >= evaluated[1] else 200)
+    assert hearth.evaluate_policy(best, "CartPole-v1", 3, seed=1_000_003)[0] == max(evaluated)
     names = {"rollout/ep_rew_mean", "train/policy_gradient_loss", "train/value_loss", "train/entropy_loss",
              "train/approx_kl", "train/clip_fraction", "train/explained_variance", "train/learning_rate", "time/fps"}
     assert names <= set(rows[0])
