@@ -115,6 +115,37 @@ TEST_F(VerifyTool, ResizeComputesWhatOnnxRuntimeDoes) {
     }
 }
 
+// Extents and trip counts that depend on data, from tests/data/bounds/make_cases.py.
+TEST_F(VerifyTool, ResultsOfDataDependentSizeAreThoseOfOnnxRuntime) {
+    std::vector<std::string> devices = {"reference", "program", "gpu"};
+    if (!kIsWindows) devices.emplace_back("cpu");
+    for (const std::string& device : devices) {
+        const Ran ran = run("verify --device " + device + " '" HEARTH_BOUNDS_DATA "'");
+        EXPECT_EQ(ran.exit_code, 0) << ran.text;
+        EXPECT_TRUE(ran.says("19 passed, 0 failed, 0 skipped\n")) << ran.text;
+    }
+}
+
+TEST_F(VerifyTool, ContentsOfInputsAreConstantsOnlyIfAskedFor) {
+    testing::OnnxBuilder b;
+    b.input("x", {4}).input("shape", {2}, onnx::TensorProto::INT64).output("y");
+    b.node("Reshape", {"x", "shape"}, {"y"});
+    const fs::path folder = root_ / "reshape" / "test_data_set_0";
+    write(root_ / "reshape" / "model.onnx", b.bytes());
+    write(folder / "input_0.pb", testing::bytes_of(testing::float_tensor("x", {4}, {1, 2, 3, 4})));
+    write(folder / "input_1.pb", testing::bytes_of(testing::int_tensor("shape", {2}, {2, 2})));
+    write(folder / "output_0.pb",
+          testing::bytes_of(testing::float_tensor("y", {2, 2}, {1, 2, 3, 4})));
+    const Ran plain = verify("--device reference");
+    EXPECT_TRUE(plain.says("it depends on 'shape': give the value by --constant-input"))
+        << plain.text;
+    EXPECT_TRUE(plain.says("0 passed, 0 failed, 1 skipped\n")) << plain.text;
+    for (const char* name : {"shape", "all"}) {
+        const Ran ran = verify(std::string("--device reference --constant-input ") + name);
+        EXPECT_TRUE(ran.says("1 passed, 0 failed, 0 skipped\n")) << ran.text;
+    }
+}
+
 TEST_F(VerifyTool, AFailureNamesCaseDeviceIndexAndBothValues) {
     add_unary("good", "Relu", {-1, 0, 2, 3}, {0, 0, 2, 3});
     add_unary("wrong", "Relu", {-1, 0, 2, 3}, {0, 0, 2.5f, 7});
@@ -427,7 +458,8 @@ TEST(ReferenceCases, NoConformanceCaseFailsAndWhatIsSkippedIsNamed) {
                                      "--device gpu" + quoted(share)};
     if (!kIsWindows) runs.push_back("--device cpu" + quoted(native_share));
     for (const std::string& arguments : runs) {
-        const Ran ran = run("verify " + arguments);
+        // Many of ONNX's cases take shapes, axes and counts as inputs.
+        const Ran ran = run("verify --constant-input all " + arguments);
         EXPECT_EQ(ran.exit_code, 0) << ran.text;
         EXPECT_TRUE(ran.says(" 0 failed, ")) << ran.text;
         EXPECT_FALSE(ran.says("\n0 passed")) << ran.text;

@@ -40,13 +40,16 @@ def _common(max_batch_size: int | None, device_targets: Sequence[str] | None, pr
 
 
 def cook_onnx(model: Package, *, max_batch_size: int = 1, name: str = "main",
-              shapes: Mapping[str, Sequence[int | str]] | None = None, learn: Mapping[str, Any] | None = None,
+              shapes: Mapping[str, Sequence[int | str]] | None = None, bounds: Mapping[str, int] | None = None,
+              learn: Mapping[str, Any] | None = None,
               device_targets: Sequence[str] | None = None, precision: str = "f32", quantize: str | None = None,
               device: Device | None = None) -> bytes:
     """Compiles an ONNX model into a package: the bytes of a .hearth file.
 
     model: its bytes or its path (external tensor files lie beside it).  max_batch_size: maximum batch size of a run.
     name: of the entry.  shapes: of inputs, in place of those declared; an extent is a number or "batch".
+    bounds: the largest extents and trip counts that depend on data, by node or output ({"nms": 100}). Such an output
+    NAME has this extent, and the output NAME_count holds the number of elements in use; the rest is padding.
     device_targets: as `hearth cook --device-targets`; None: "baseline", or with a device "device", for this one alone.
     precision: "f32" or "f16".  quantize: None, "f16", "int8" or "int4".
     learn: adds the entry "learn", one training step: {"loss": "mse", "l1", "huber" or "cross_entropy", "output":
@@ -56,7 +59,7 @@ def cook_onnx(model: Package, *, max_batch_size: int = 1, name: str = "main",
     """
     common, host = _common(max_batch_size, device_targets, precision, quantize, device)
     folder = str(Path(model).parent) if isinstance(model, (str, os.PathLike)) else None
-    options = _options(common, name=name, shapes=shapes, learn=learn, folder=folder)
+    options = _options(common, name=name, shapes=shapes, bounds=bounds, learn=learn, folder=folder)
     data = read_bytes(model)
     return _taken(lambda blob, messages: lib().hearth_cook_onnx(data, len(data), options, host, blob, messages))
 

@@ -89,6 +89,18 @@ def test_a_model_computes_what_numpy_computes(device, layer):
             assert y.shape == (batch_size, 2) and np.abs(y - np.tanh(x @ weight + bias)).max() < 1e-5
 
 
+def test_extents_that_depend_on_data_have_a_bound_and_a_count(device):
+    graph = message(1, node("NonZero", ["x"], "places")) + message(2, "g")
+    graph += message(11, port("x", [2, 3])) + message(12, port("places", [2, "n"]))
+    model = number(1, 8) + message(7, graph) + message(8, message(1, "") + number(2, 17))
+    with hearth.Model(hearth.cook_onnx(model, bounds={"places": 4}), device) as cooked:
+        found = cooked.run(x=np.array([[0, 5, 0], [1, 0, 2]], "f4"))
+    assert int(found["places_count"]) == 3
+    assert found["places"].tolist() == [[0, 1, 1, -1], [1, 0, 2, -1]]
+    with pytest.raises(hearth.HearthError, match="expected a node or an output of one of: 'places'"):
+        hearth.cook_onnx(model, bounds={"other": 4})
+
+
 def test_exported_packages_compute_the_same(device, layer, tmp_path):
     weight, bias = layer
     package = hearth.cook_onnx(linear_onnx(weight, bias), max_batch_size=7)

@@ -40,6 +40,13 @@ struct NamedTensor {
     HostTensor tensor = {};
 };
 
+/// Upper bound of a number that depends on data: the extent of an output, or the iterations of a
+/// loop.
+struct NamedBound {
+    std::string name = {};  ///< of a node of the model, or of one of its outputs
+    int64_t count = 0;
+};
+
 /// Reads exactly the bytes [offset, offset + size) of an external data file of a model, or fails.
 /// location: relative, with forward slashes, without "..", but otherwise untrusted.  offset + size
 /// does not overflow, but nothing else about them is checked: check them against the file before
@@ -66,10 +73,19 @@ struct ImportOptions {
     /// Name of input_shapes in error messages: a program that fills them from its command line
     /// names its flag here.
     std::string_view shape_flag_name = "input_shapes";
+    /// Bounds of extents that depend on data (NonZero, Unique, Compress, NonMaxSuppression, Range),
+    /// and of the iterations of a Loop whose count or condition depends on data.  The extent becomes
+    /// the bound; a further output of the model has the number that is used (TensorSpec::counts).
+    /// More results than the bound are dropped from the end; a Loop stops.  Without a bound, an
+    /// extent is its largest possible value if that is at most 16,384, and a loop runs up to a trip
+    /// count that is known and at most 128; larger ones must have a bound.
+    std::vector<NamedBound> bounds = {};
+    /// Name of bounds in error messages; as shape_flag_name.
+    std::string_view bound_flag_name = "bounds";
     /// Contents of inputs that must be known at import: a shape to reshape to, axes, a range's end,
-    /// or the number of results of NonZero, Unique, Compress or NonMaxSuppression.  The imported
-    /// model is correct for these contents only.  As many elements as the input has, of any type
-    /// that holds them.
+    /// or the number of results of NonZero, Unique, Compress or NonMaxSuppression, which then needs
+    /// no bound.  The imported model is correct for these contents only.  As many elements as the
+    /// input has, of any type that holds them.
     std::vector<NamedTensor> constant_inputs = {};
     /// Name of constant_inputs in error messages; as shape_flag_name.
     std::string_view value_flag_name = "constant_inputs";
@@ -87,11 +103,28 @@ struct ImportOptions {
     double expansion_limit = 1;
 };
 
+/// An axis of an output whose extent depends on data.  Elements from the count on are padding: -1
+/// in indices that NonZero, NonMaxSuppression and Unique return, otherwise 0.
+struct ExtentCount {
+    int axis = 0;
+    std::string output = {};  ///< the output that holds the number of elements in use: i64 []
+};
+
 /// An input or output of a model.
 struct TensorSpec {
     std::string name = {};
     DType dtype = DType::kF32;
     Shape shape = {};
+    /// Axes of an output whose extent in `shape` is a bound (ImportOptions::bounds).
+    std::vector<ExtentCount> counts = {};
+};
+
+/// An axis of a graph's output whose extent depends on data, and the output with the number of
+/// elements in use; both as positions.
+struct OutputCount {
+    size_t output = 0;
+    int axis = 0;
+    size_t count = 0;
 };
 
 /// An imported model: a graph whose weights carry their trained contents.  Immutable: any number of
@@ -99,7 +132,7 @@ struct TensorSpec {
 class ImportedModel {
   public:
     ImportedModel(std::shared_ptr<const Graph> graph, Status device_support,
-                  std::vector<std::string> strings = {});
+                  std::vector<std::string> strings = {}, std::span<const OutputCount> counts = {});
 
     const Graph& graph() const { return *graph_; }
     std::span<const TensorSpec> inputs() const { return inputs_; }
@@ -132,8 +165,13 @@ class ImportedModel {
 ///
 /// Constants are folded, shape arithmetic above all, and the model's own functions are inlined.  An
 /// `If` is resolved at import if its condition is known; otherwise both branches are computed and
-/// one result is selected, so their types must agree.  Loop and Scan are unrolled; their trip
-/// counts must be known.
+/// one result is selected, so their types and ranks must agree.  Loop and Scan are unrolled.  A Loop
+/// whose condition depends on data computes all iterations up to its bound, and keeps its state from
+/// the first one that is not taken.
+///
+/// After the model's outputs come the counts of those with extents that depend on data
+/// (ImportOptions::bounds): "NAME_count", or "NAME_count_AXIS" if several axes have one.  Operators
+/// that read such values mask the padding or are refused.
 ///
 /// Errors: kCorruptData for bytes that are not an ONNX model or are inconsistent; kInvalidArgument
 /// for a model that breaks ONNX's rules, or input_shapes that do not fit it; kUnsupported naming

@@ -91,6 +91,14 @@ Result<ImportOptions> import_options(Options& o) {
         }
         import.input_shapes.push_back(std::move(named));
     }
+    const Json bounds = o.any("bounds");
+    for (const auto& [name, count] : bounds.items()) {
+        if (!count.is_number_integer())
+            return invalid_argument("options: bounds." + name +
+                                    ": expected a whole number, found " +
+                                    programs::describe(count));
+        import.bounds.push_back({name, count.get<int64_t>()});
+    }
     if (const std::string folder = o.text("folder", ""); !folder.empty())
         import.external_data = directory_loader(folder);
     return import;

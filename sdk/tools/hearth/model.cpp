@@ -113,8 +113,18 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
                        "Value of an ONNX input that must be constant, as in sr=16000, because it "
                        "selects branches, "
                        "shapes or loop counts.");
+    add_bound_option(command, options.bounds);
     command.add_option("--entry", options.entry,
                        "Entry of a package, or size of a model; default: the only one, or `main`.");
+}
+
+void add_bound_option(CLI::App& command, std::vector<std::string>& bounds) {
+    command
+        .add_option("--bound", bounds,
+                    "Largest extent or trip count that depends on data, as in nms=100: of a "
+                    "node (NonMaxSuppression, NonZero, Unique, Compress, Range, Loop), by its "
+                    "name or that of an output. The model then has a further output, the count.")
+        ->allow_extra_args(false);
 }
 
 void add_trust_option(CLI::App& command, ModelOptions& options) {
@@ -184,6 +194,18 @@ Result<NamedTensor> parse_value(const std::string& text) {
     return NamedTensor{text.substr(0, equals), HostTensor::of(shape, numbers, DType::kF64)};
 }
 
+Result<NamedBound> parse_bound(const std::string& text) {
+    const size_t equals = text.rfind('=');
+    NamedBound bound{text.substr(0, equals), 0};
+    const char* const end = text.data() + text.size();
+    const char* const begin = equals == std::string::npos ? end : text.data() + equals + 1;
+    const auto [stop, error] = std::from_chars(begin, end, bound.count);
+    if (bound.name.empty() || error != std::errc() || stop != end || bound.count < 1)
+        return invalid_argument("'" + text +
+                                "' is no bound; expected NAME=NUMBER, with a number from 1 on");
+    return bound;
+}
+
 Result<std::vector<std::vector<NamedShape>>> parse_sizes(const std::vector<std::string>& texts) {
     std::vector<std::pair<std::string, std::vector<Shape>>> inputs;  // sorted by name
     for (const std::string& text : texts) {
@@ -249,6 +271,11 @@ Result<ImportedModel> read_size(std::span<const std::byte> bytes, const ModelOpt
     import_options.input_shapes = std::move(shapes);
     import_options.shape_flag_name = "--shape";
     import_options.value_flag_name = "--value";
+    import_options.bound_flag_name = "--bound";
+    for (const std::string& text : options.bounds) {
+        HEARTH_ASSIGN(NamedBound bound, parse_bound(text));
+        import_options.bounds.push_back(std::move(bound));
+    }
     for (const std::string& text : options.values) {
         HEARTH_ASSIGN(NamedTensor value, parse_value(text));
         import_options.constant_inputs.push_back(std::move(value));
@@ -274,11 +301,10 @@ Result<Model> read_model(std::vector<std::byte> bytes, const ModelOptions& optio
     Model model;
     model.trusts_kernels = options.trusts_kernels;
     if (is_package(bytes)) {
-        if (!options.shapes.empty() || !options.values.empty())
+        if (!options.shapes.empty() || !options.values.empty() || !options.bounds.empty())
             return invalid_argument(
-                "--shape and --value are for ONNX files, and this is a package, whose shapes are "
-                "fixed; "
-                "cook its ONNX file again with them");
+                "--shape, --value and --bound are for ONNX files, and this is a package, whose "
+                "shapes are fixed; cook its ONNX file again with them");
         model.package = std::move(bytes);
         HEARTH_ASSIGN(const PackageView view, open_package(model.package));
         ViewError error;

@@ -24,6 +24,7 @@ struct ModelOptions {
     /// several sizes, each of which becomes an entry.
     std::vector<std::string> shapes;
     std::vector<std::string> values;  ///< "sr=16000": inputs that are constant at import
+    std::vector<std::string> bounds;  ///< "nms=100": extents and trip counts that depend on data
     std::string entry;                ///< empty: the only one, or "main"
     /// Batch size of a model that cannot have a symbolic one.
     int64_t fixed_batch_size = 1;
@@ -55,6 +56,12 @@ Result<NamedShape> parse_shape(const std::string& text);
 
 /// Parses "sr=16000" or "shape=3,-1": an input and its values, as f64.
 Result<NamedTensor> parse_value(const std::string& text);
+
+/// Parses "nms=100": a node or an output, and its bound.
+Result<NamedBound> parse_bound(const std::string& text);
+
+/// Adds --bound.
+void add_bound_option(CLI::App& command, std::vector<std::string>& bounds);
 
 /// The shapes of each size of a model.  Inputs that occur once have that shape in all sizes; the
 /// others must occur equally often.

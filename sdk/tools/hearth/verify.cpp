@@ -11,6 +11,7 @@
 #include "compiler/ir/graph.hpp"
 #include "core/path.hpp"
 #include "isolate.hpp"
+#include "model.hpp"
 #include "progress.hpp"
 #include "runner.hpp"
 
@@ -21,6 +22,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -37,13 +39,17 @@ struct DataSet {
     std::string name;
     std::vector<HostTensor> inputs;
     std::vector<HostTensor> outputs;
+    std::vector<std::string> names = {};  ///< of the inputs; empty where files have none
 };
 
 Result<DataSet> read_data_set(const fs::path& folder) {
     DataSet set{folder.filename().string(), {}, {}};
     HEARTH_ASSIGN(std::vector<NamedTensor> inputs, read_tensors(folder, "input"));
     HEARTH_ASSIGN(std::vector<NamedTensor> outputs, read_tensors(folder, "output"));
-    for (NamedTensor& t : inputs) set.inputs.push_back(std::move(t.tensor));
+    for (NamedTensor& t : inputs) {
+        set.names.push_back(t.name);
+        set.inputs.push_back(std::move(t.tensor));
+    }
     for (NamedTensor& t : outputs) set.outputs.push_back(std::move(t.tensor));
     if (set.outputs.empty()) return not_found("there is no output_0.pb");
     return set;
@@ -102,18 +108,55 @@ Status check_memory(const ImportedModel& model, int64_t batch_size) {
         fmt::format("its values take {:.3g} bytes, the limit is {:.3g}", bytes, kMaxBytes));
 }
 
+/// The first `count` elements along an axis.
+HostTensor first_along(const HostTensor& x, int axis, int64_t count) {
+    Shape shape = x.shape();
+    const int64_t extent = shape[axis].count;
+    shape[axis] = Dim(count);
+    HostTensor part(x.dtype(), shape);
+    size_t inner = size_bytes(x.dtype());
+    for (int i = axis + 1; i < shape.rank(); ++i) inner *= static_cast<size_t>(shape[i].count);
+    const size_t used = inner * static_cast<size_t>(count);
+    if (used == 0) return part;
+    const size_t outer = part.bytes().size() / used;
+    for (size_t i = 0; i < outer; ++i)
+        std::memcpy(part.bytes().data() + i * used,
+                    x.bytes().data() + i * inner * static_cast<size_t>(extent), used);
+    return part;
+}
+
+/// The elements of an output that are in use: all, or as many as its counts say.
+Result<HostTensor> without_padding(const ImportedModel& model, size_t output,
+                                   std::span<const HostTensor> found) {
+    HostTensor tensor = found[output];
+    for (const ExtentCount& c : model.outputs()[output].counts) {
+        const auto at = std::ranges::find(model.outputs(), c.output,
+                                          [](const TensorSpec& s) { return s.name; });
+        const int64_t count = found[static_cast<size_t>(at - model.outputs().begin())].get_int(0);
+        if (count < 0 || count > tensor.shape()[c.axis].count)
+            return internal_error(fmt::format("output '{}' is {}, beyond the extent of '{}' {}",
+                                              c.output, count, model.outputs()[output].name,
+                                              to_string(tensor.shape())));
+        tensor = first_along(tensor, c.axis, count);
+    }
+    return tensor;
+}
+
 Outcome compare_outputs(const ImportedModel& model, const DataSet& set,
                         std::span<const HostTensor> found, Tolerance tolerance) {
     if (set.outputs.size() > found.size())
         return failed(fmt::format("the model has {} outputs, the data set {}", found.size(),
                                   set.outputs.size()));
     const bool transforms = has_operator(model.graph(), "dft");
-    for (size_t i = 0; i < set.outputs.size(); ++i)
+    for (size_t i = 0; i < set.outputs.size(); ++i) {
+        const Result<HostTensor> used = without_padding(model, i, found);
+        if (!used.ok()) return from_error(used.status());
         if (const auto difference = first_difference(
-                found[i], set.outputs[i],
+                *used, set.outputs[i],
                 transforms ? for_transforms(tolerance, set.outputs[i]) : tolerance))
             return failed(
                 fmt::format("output_{} '{}' {}", i, model.outputs()[i].name, *difference));
+    }
     return {};
 }
 
@@ -163,12 +206,32 @@ class Verifier {
                                  const fs::path& folder) const {
         ImportOptions import_options;
         import_options.external_data = directory_loader(folder.string());
+        import_options.bound_flag_name = "--bound";
+        import_options.value_flag_name = "--constant-input";
+        for (const std::string& text : options_.bounds) {
+            HEARTH_ASSIGN(NamedBound bound, parse_bound(text));
+            import_options.bounds.push_back(std::move(bound));
+        }
         if (set.ok() && !options_.symbolic_batch)
-            for (const HostTensor& input : set->inputs) {
+            for (const HostTensor& input : set->inputs)
                 import_options.input_shapes.push_back({"", input.shape()});
-                import_options.constant_inputs.push_back({"", input});
-            }
+        if (set.ok())
+            for (const std::string& name : options_.constant_inputs)
+                HEARTH_TRY(add_constants(name, *set, import_options));
         return import_onnx(bytes, import_options);
+    }
+
+    /// The contents of an input that the data set names, or of all.
+    static Status add_constants(const std::string& name, const DataSet& set,
+                                ImportOptions& options) {
+        bool is_found = name == "all";
+        for (size_t i = 0; i < set.inputs.size(); ++i) {
+            if (name != "all" && set.names[i] != name) continue;
+            options.constant_inputs.push_back({name == "all" ? "" : name, set.inputs[i]});
+            is_found = true;
+        }
+        if (is_found) return {};
+        return not_found("--constant-input " + name + ": the data set has no input of this name");
     }
 
     static Outcome run_set(Runner& runner, const ImportedModel& model, const DataSet& set,
@@ -251,6 +314,13 @@ void add_verify(CLI::App& app, int& exit_code) {
     command->add_flag(
         "--symbolic-batch", options->symbolic_batch,
         "Compile open leading extents as a symbolic batch size instead of the data's.");
+    add_bound_option(*command, options->bounds);
+    command
+        ->add_option("--constant-input", options->constant_inputs,
+                     "Import with the data's contents of this input as a constant, or of `all` "
+                     "inputs: for cases of models that take shapes, axes or counts as inputs. "
+                     "The result holds for this data alone.")
+        ->allow_extra_args(false);
     command->add_flag(
         "--gradients", options->gradients,
         "The folders hold PyTorch's gradients as .json files: run each name's graph in "

@@ -20,6 +20,8 @@ struct VerifyOptions {
     std::optional<double> absolute;
     int device_index = -1;
     bool symbolic_batch = false;
+    std::vector<std::string> bounds;           ///< see ModelOptions
+    std::vector<std::string> constant_inputs;  ///< names of inputs; "all"
     bool gradients = false;
     bool cooked = false;
     double timeout_s = 600;  ///< for one case; 0: none

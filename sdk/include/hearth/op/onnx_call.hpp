@@ -34,6 +34,13 @@ struct OnnxInput {
     const std::vector<Dim>* extents = nullptr;
 };
 
+/// An axis of a node's output whose extent depends on data.
+struct OnnxPadding {
+    size_t output = 0;
+    int axis = 0;
+    Tensor count = {};  ///< i64 []: number of elements in use; the importer cuts it at the extent
+};
+
 /// One ONNX node, as passed to its import function.  Accessors that find another kind of value fail
 /// the trace with a message that names the input or attribute, and return a default; the importer
 /// adds the node's name.
@@ -44,6 +51,13 @@ struct OnnxCall {
     const Attrs& attrs;  ///< integers, floats, strings and lists of integers and floats
     std::span<const OnnxInput> inputs = {};
     size_t output_count = 1;
+    std::string_view label = {};        ///< name of the node or of its first output
+    std::optional<int64_t> bound = {};  ///< from ImportOptions::bounds, at least 1
+    std::string_view bound_flag_name = "bounds";
+    std::string_view value_flag_name = "constant_inputs";
+    std::vector<OnnxPadding> paddings = {};  ///< filled by the import function
+    /// The input whose contents an accessor required in vain.
+    std::optional<size_t> unknown_input = {};
 
     size_t input_count() const { return inputs.size(); }
     bool has(size_t k) const {
@@ -77,6 +91,13 @@ struct OnnxCall {
     int64_t integer_in(size_t k, int64_t fallback);
     /// A shape given as data: constants, or extents that depend on the batch size.
     std::vector<Dim> extents_in(size_t k);
+    /// Extent of an output whose size depends on data: the bound, or else `largest`, the largest
+    /// possible one, if that is small.  Fails the trace and returns nothing if it needs a bound.
+    std::optional<int64_t> bounded_extent(Dim largest);
+    /// Only the first `count` (i64 []) elements of the output's axis are in use.
+    void pad_output(size_t output, int axis, const Tensor& count) {
+        paddings.push_back({output, axis, count});
+    }
     /// `dims` as a shape, if no extent is negative or too large and the rank is within kMaxRank.
     std::optional<Shape> shape(std::span<const Dim> dims);
     /// A list that is an attribute in older opsets and an input in newer ones; nullopt if neither.

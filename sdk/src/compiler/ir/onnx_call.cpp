@@ -37,7 +37,7 @@ Tensor OnnxCall::in(size_t k) {
         invalid("needs " + input_text(k));
         return {&trace, 0xffffffffu};
     }
-    if (inputs[k].extents != nullptr) {
+    if (inputs[k].tensor.trace() == nullptr) {
         unsupported(input_text(k) + " is computed from the batch size, which is known only " +
                     "when the program runs; import with fixed input shapes");
         return {&trace, 0xffffffffu};
@@ -93,12 +93,13 @@ std::vector<double> OnnxCall::reals(std::string_view name, std::vector<double> f
 }
 
 const HostTensor* OnnxCall::value(size_t k) {
-    if (!has(k))
-        invalid("needs " + input_text(k));
-    else if (inputs[k].value == nullptr)
+    if (has(k) && inputs[k].value != nullptr) return inputs[k].value;
+    if (has(k)) {
+        if (!unknown_input) unknown_input = k;
         unsupported(input_text(k) + " must be constant");
-    else
-        return inputs[k].value;
+    } else {
+        invalid("needs " + input_text(k));
+    }
     return nullptr;
 }
 
@@ -149,6 +150,15 @@ std::vector<Dim> OnnxCall::extents_in(size_t k) {
     std::vector<Dim> dims;
     for (int64_t n : integers_in(k)) dims.emplace_back(n);
     return dims;
+}
+
+std::optional<int64_t> OnnxCall::bounded_extent(Dim largest) {
+    constexpr int64_t kMostByDefault = 1 << 14;
+    if (bound) return largest.is_batch ? *bound : std::min(*bound, largest.count);
+    if (!largest.is_batch && largest.count <= kMostByDefault) return largest.count;
+    unsupported("an extent of its output depends on data and may be " + to_string(largest) +
+                "; bound it, " + std::string(bound_flag_name) + " " + std::string(label) + "=N");
+    return {};
 }
 
 std::optional<Shape> OnnxCall::shape(std::span<const Dim> dims) {

@@ -187,7 +187,26 @@ Tensors import_space_to_depth(OnnxCall& call) {
 // A longer range should be data of the model, not computed.
 constexpr double kLongestRange = 1 << 24;
 
+/// A range from 0 by 1 whose limit depends on data.
+Tensors import_bounded_range(OnnxCall& call) {
+    const HostTensor *start = call.value(0), *delta = call.value(2);
+    if (has_failed(call)) return {};
+    if (start->get(0) != 0 || delta->get(0) != 1)
+        return call.unsupported("to a limit that depends on data, other than from 0 by 1");
+    const Tensor limit = call.in(1);
+    const std::optional<int64_t> extent = call.bounded_extent(Dim(kMaxExtent));
+    if (!extent) return {};
+    if (limit.shape().has_batch() || limit.shape().element_count(1) != 1)
+        return call.invalid("start, limit and delta must be scalars of one type");
+    const Tensor whole = is_floating(limit.dtype()) ? ceil(limit) : limit;
+    call.pad_output(0, 0, maximum(reshape(cast(whole, DType::kI64), {}), 0));
+    return {arange(call.trace, {*extent}, limit.dtype())};
+}
+
 Tensors import_range(OnnxCall& call) {
+    const bool has_limit = call.has(1) && call.inputs[1].tensor.ok();
+    if (has_limit && (call.bound || call.inputs[1].value == nullptr))
+        return import_bounded_range(call);
     const HostTensor *start = call.value(0), *limit = call.value(1), *delta = call.value(2);
     if (has_failed(call)) return {};
     for (const HostTensor* t : {start, limit, delta})

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Imports nodes that contain graphs.  Hearth's graphs have neither branches nor loops: functions
-// are inlined, loop bodies are unrolled, and branches become selections.
+// are inlined, loop bodies are unrolled (up to a bound, where data decides when to stop), and
+// branches become selections.
 
 #include "import/onnx/onnx_importer.hpp"
 
@@ -84,38 +85,51 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_function(const OnnxFunction& f
     return import_body(function.body, inputs, outside);
 }
 
-Result<std::optional<int64_t>> OnnxImporter::known_number(const Known& value,
-                                                          std::string_view what) const {
-    if (value.is_absent()) return std::optional<int64_t>();
-    const bool is_tensor = !value.extents && !value.sequence;
-    const HostTensor* data = is_tensor ? contents(value.tensor) : nullptr;
-    if (data == nullptr) return unsupported(std::string(what) + " must be known at import");
+/// The value of a scalar, or nothing if it is absent or not known at import.
+Result<std::optional<int64_t>> OnnxImporter::number_if_known(const Known& value,
+                                                             std::string_view what) const {
+    const HostTensor* data = contents(value.tensor);
+    if (data == nullptr) return std::optional<int64_t>();
     if (data->element_count() != 1)
         return invalid_argument(std::string(what) + " is " + to_string(data->shape()) +
                                 ", expected one element");
     return std::optional(data->get_int(0));
 }
 
+Result<std::optional<int64_t>> OnnxImporter::known_number(const Known& value,
+                                                          std::string_view what) const {
+    HEARTH_ASSIGN(const std::optional<int64_t> number, number_if_known(value, what));
+    if (number || value.is_absent()) return number;
+    return name_unknown(unsupported(std::string(what) + " must be known at import"), value.tensor);
+}
+
 // --- If
 
+/// One of two values by a bool [].  Their extents may differ: the result then has the larger ones,
+/// and the rest is padding.  what: the condition and the two, for messages.
 Result<OnnxImporter::Known> OnnxImporter::choose(const Tensor& condition, const Known& yes,
-                                                 const Known& no) {
-    if (yes.extents || no.extents) {
+                                                 const Known& no, std::string_view what) {
+    if (yes.is_symbolic() || no.is_symbolic()) {
         const bool equal = yes.extents && no.extents && yes.extents->dims == no.extents->dims &&
                            yes.extents->is_scalar == no.extents->is_scalar;
         if (equal) return yes;
-        return unsupported(
-            "its branches have different outputs that depend on the batch size; import with fixed "
-            "input shapes");
+        return unsupported(std::string(what) +
+                           " values that depend on the batch size; import with fixed input shapes");
     }
-    if (yes.is_absent() || no.is_absent()) return invalid_argument("a branch has no outputs");
-    if (yes.sequence || no.sequence)
-        return unsupported("its condition depends on data, and its branches give sequences");
+    if (yes.is_absent() || no.is_absent())
+        return invalid_argument(std::string(what) + " no value in one case");
+    if (yes.sequence && yes.sequence == no.sequence) return yes;
+    if (yes.sequence || no.sequence) return unsupported(std::string(what) + " sequences");
     if (yes.tensor.value() == no.tensor.value()) return yes;
-    if (yes.tensor.dtype() != no.tensor.dtype() || yes.tensor.shape() != no.tensor.shape())
-        return unsupported("its condition depends on data, and its branches give " +
-                           typed(yes.tensor) + " and " + typed(no.tensor));
-    return Known{where(condition, yes.tensor, no.tensor), {}};
+    const Shape a = yes.tensor.shape(), b = no.tensor.shape();
+    bool fits = yes.tensor.dtype() == no.tensor.dtype() && a.rank() == b.rank();
+    for (int i = 0; fits && i < a.rank(); ++i)
+        fits = a[i] == b[i] || (!a[i].is_batch && !b[i].is_batch);
+    if (!fits)
+        return unsupported(std::string(what) + " " + typed(yes.tensor) + " and " +
+                           typed(no.tensor));
+    HEARTH_ASSIGN(const Tensor chosen, select_padded(condition, yes.tensor, no.tensor));
+    return Known{chosen};
 }
 
 /// Names of the model inputs that the tensor depends on: "'sr', 'mode'".
@@ -141,7 +155,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_if(const OnnxNode& node, const
     const OnnxGraph *then = node.graph("then_branch"), *otherwise = node.graph("else_branch");
     if (inputs.size() != 1 || inputs[0].is_absent() || then == nullptr || otherwise == nullptr)
         return invalid_argument("needs a condition and two branches");
-    if (inputs[0].extents)
+    if (inputs[0].is_symbolic())
         return unsupported(
             "its condition depends on the batch size; import with fixed input shapes");
     const Tensor condition = inputs[0].tensor;
@@ -167,7 +181,8 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_if(const OnnxNode& node, const
     const Tensor scalar = reshape(condition, {});
     Knowns results;
     for (size_t i = 0; i < yes.size(); ++i) {
-        HEARTH_ASSIGN(Known chosen, choose(scalar, yes[i], no[i]));
+        HEARTH_ASSIGN(Known chosen, choose(scalar, yes[i], no[i],
+                                           "its condition depends on data, and its branches give"));
         results.push_back(std::move(chosen));
     }
     HEARTH_TRY(trace_.status());
@@ -187,8 +202,10 @@ Result<OnnxImporter::Known> OnnxImporter::joined(const std::vector<Known>& turns
         parts.push_back(turn.tensor);
     }
     if (!parts.empty()) {
+        const auto first = static_cast<NodeId>(trace_.graph().nodes.size());
         const Tensor whole = stack(parts, axis);
         HEARTH_TRY(trace_.status());
+        HEARTH_TRY(follow_padding(first));
         return Known{whole, {}};
     }
     // Without iterations the shape must come from the declaration.
@@ -199,6 +216,104 @@ Result<OnnxImporter::Known> OnnxImporter::joined(const std::vector<Known>& turns
         return unsupported("it runs no iteration, and the shape of " + quoted(port.name) +
                            " is not told");
     return Known{trace_.constant(HostTensor(port.dtype, *shape)), {}};
+}
+
+/// Progress of a Loop.  Once its condition or trip count depends on data, every iteration up to the
+/// bound is computed, and `is_active` tells which of them are taken.
+struct OnnxImporter::LoopState {
+    std::optional<int64_t> count;  ///< the trip count, if it is known
+    Tensor trips;                  ///< i64 []: the trip count, if it depends on data
+    std::optional<int64_t> bound;
+    std::string remedy;
+    Known condition;   ///< of the next iteration
+    Tensor is_active;  ///< bool []: not ok() while all iterations are taken
+    Tensor taken;      ///< i64 []: number of iterations taken, beside is_active
+    Knowns carried;
+    std::vector<Knowns> collected;
+};
+
+Result<OnnxImporter::LoopState> OnnxImporter::begin_loop(const OnnxNode& node,
+                                                         const Knowns& inputs) {
+    constexpr int64_t kMostByDefault = 128;
+    LoopState loop;
+    HEARTH_ASSIGN(loop.count, number_if_known(inputs[0], "the number of iterations"));
+    loop.bound = bound_of(node);
+    loop.remedy = std::string(options_.bound_flag_name) + " " + label_of(node) + "=N";
+    if (inputs[0].is_symbolic())
+        return unsupported(
+            "its trip count depends on the batch size; import with fixed input shapes");
+    if (!inputs[0].is_absent() && !loop.count) {
+        const Tensor trips = inputs[0].tensor;
+        if (!trips.ok() || trips.shape().has_batch() || trips.shape().element_count(1) != 1)
+            return invalid_argument("the number of iterations is " + typed(trips) +
+                                    ", expected one element");
+        loop.trips = reshape(cast(trips, DType::kI64), {});
+    }
+    const std::optional<int64_t> largest =
+        inputs[0].has_bounds() ? inputs[0].extents->dims[0].count : loop.count;
+    if (!loop.bound && largest && *largest <= kMostByDefault) loop.bound = largest;
+    if (loop.bound && *loop.bound > kMostTurns)
+        return out_of_range("its bound is " + std::to_string(*loop.bound) +
+                            " iterations; expected at most " + std::to_string(kMostTurns));
+    loop.condition = inputs[1];
+    if (loop.condition.is_absent()) loop.condition = {trace_.constant(1, DType::kBool), {}};
+    loop.carried.assign(inputs.begin() + 2, inputs.end());
+    return loop;
+}
+
+/// False if the loop has no iteration `turn`.
+Result<bool> OnnxImporter::enter_turn(LoopState& loop, int64_t turn) {
+    HEARTH_ASSIGN(const std::optional<int64_t> goes_on,
+                  number_if_known(loop.condition, "the condition of the next iteration"));
+    if (goes_on == 0 || (loop.count && turn >= *loop.count)) return false;
+    const bool depends_on_data = loop.is_active.ok() || loop.trips.ok() || !goes_on;
+    if (depends_on_data && !loop.bound)
+        return name_unknown(
+            unsupported("its number of iterations depends on data; bound it, " + loop.remedy),
+            loop.trips.ok() ? loop.trips : loop.condition.tensor);
+    if (depends_on_data && turn >= *loop.bound) return false;
+    if (turn == kMostTurns)
+        return out_of_range("runs more than " + std::to_string(kMostTurns) + " turns");
+    HEARTH_TRY(budget_.spend(Budget::Of::kTurns));
+    if (!depends_on_data) return true;
+    const auto also = [&](const Tensor& flag) {
+        loop.is_active = loop.is_active.ok() ? logical_and(loop.is_active, flag) : flag;
+    };
+    if (!loop.taken.ok()) loop.taken = trace_.constant(static_cast<double>(turn), DType::kI64);
+    if (!goes_on) {
+        const Tensor condition = loop.condition.tensor;
+        if (!condition.ok() || condition.dtype() != DType::kBool || condition.shape().has_batch() ||
+            condition.shape().element_count(1) != 1)
+            return invalid_argument("its condition is " + typed(condition) + ", expected one bool");
+        also(reshape(condition, {}));
+    }
+    if (loop.trips.ok()) also(greater(loop.trips, static_cast<double>(turn)));
+    loop.taken = loop.taken + cast(loop.is_active, DType::kI64);
+    HEARTH_TRY(trace_.status());
+    return true;
+}
+
+Status OnnxImporter::leave_turn(LoopState& loop, const Knowns& results) {
+    loop.condition = results[0];
+    for (size_t i = 0; i < loop.carried.size(); ++i) {
+        if (!loop.is_active.ok()) {
+            loop.carried[i] = results[1 + i];
+            continue;
+        }
+        HEARTH_ASSIGN(loop.carried[i],
+                      choose(loop.is_active, results[1 + i], loop.carried[i],
+                             "its number of iterations depends on data, and a value that it "
+                             "carries becomes"));
+    }
+    for (size_t i = 0; i < loop.collected.size(); ++i) {
+        Knowns& turns = loop.collected[i];
+        const Known& result = results[1 + loop.carried.size() + i];
+        // Taken iterations agree in shape.  Others are padding, and may read past an end.
+        const bool is_padding = loop.is_active.ok() && !turns.empty() && result.tensor.ok() &&
+                                result.tensor.shape() != turns[0].tensor.shape();
+        turns.push_back(is_padding ? turns[0] : result);
+    }
+    return {};
 }
 
 // Inputs: trip count, condition, then the loop-carried values.  The body takes the iteration
@@ -214,35 +329,34 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_loop(const OnnxNode& node, con
         return wrong_count("inputs", carried_count + 2, body->inputs.size());
     if (body->outputs.size() < carried_count + 1)
         return wrong_count("outputs", carried_count + 1, body->outputs.size());
-    HEARTH_ASSIGN(const std::optional<int64_t> count,
-                  known_number(inputs[0], "the number of iterations"));
-    HEARTH_ASSIGN(std::optional<int64_t> goes_on, known_number(inputs[1], "the first condition"));
-
-    Knowns carried(inputs.begin() + 2, inputs.end());
-    std::vector<Knowns> collected(body->outputs.size() - 1 - carried_count);
-    Known condition = inputs[1];
-    if (condition.is_absent()) condition = {trace_.constant(1, DType::kBool), {}};
-    for (int64_t turn = 0; goes_on.value_or(1) != 0 && (!count || turn < *count); ++turn) {
-        if (turn == kMostTurns)
-            return out_of_range("runs more than " + std::to_string(kMostTurns) + " turns");
-        HEARTH_TRY(budget_.spend(Budget::Of::kTurns));
+    HEARTH_ASSIGN(LoopState loop, begin_loop(node, inputs));
+    loop.collected.resize(body->outputs.size() - 1 - carried_count);
+    for (int64_t turn = 0;; ++turn) {
+        HEARTH_ASSIGN(const bool goes_on, enter_turn(loop, turn));
+        if (!goes_on) break;
         HostTensor number = HostTensor::scalar(static_cast<double>(turn), DType::kI64);
         if (body->inputs[0].dims.size() == 1) number = number.reshaped({1});
-        Knowns arguments{{trace_.constant(std::move(number)), {}}, condition};
-        arguments.insert(arguments.end(), carried.begin(), carried.end());
+        Knowns arguments{{trace_.constant(std::move(number)), {}}, loop.condition};
+        arguments.insert(arguments.end(), loop.carried.begin(), loop.carried.end());
         HEARTH_ASSIGN(const Knowns results, import_body(*body, arguments, scope));
-        condition = results[0];
-        HEARTH_ASSIGN(goes_on, known_number(condition, "the condition of the next iteration"));
-        std::copy_n(results.begin() + 1, carried_count, carried.begin());
-        for (size_t i = 0; i < collected.size(); ++i)
-            collected[i].push_back(results[1 + carried_count + i]);
+        HEARTH_TRY(leave_turn(loop, results));
     }
-    Knowns outputs = carried;
-    for (size_t i = 0; i < collected.size(); ++i) {
-        HEARTH_ASSIGN(Known whole, joined(collected[i], 0, body->outputs[1 + carried_count + i]));
+    Knowns outputs = loop.carried;
+    for (size_t i = 0; i < loop.collected.size(); ++i) {
+        HEARTH_ASSIGN(Known whole,
+                      joined(loop.collected[i], 0, body->outputs[1 + carried_count + i]));
+        if (loop.taken.ok() && !loop.collected[i].empty())
+            paddings_[whole.tensor.value()].emplace(0, loop.taken);
         outputs.push_back(std::move(whole));
     }
     return outputs;
+}
+
+/// Errors: kUnsupported for a tensor with an extent that depends on data.
+Status OnnxImporter::check_unpadded(const Tensor& tensor) const {
+    if (paddings_of(tensor.value()).empty()) return {};
+    return unsupported("reads " + typed(tensor) +
+                       " slice by slice, an extent of which depends on data; use a Loop");
 }
 
 // Inputs: the loop-carried values, then the tensors that are read slice by slice.
@@ -269,6 +383,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_batched_scan(const OnnxNode& n
         if (!known.tensor.ok())
             return unsupported(
                 "reads a value that depends on the batch size; import with fixed input shapes");
+        HEARTH_TRY(check_unpadded(known.tensor));
         const Shape shape = known.tensor.shape();
         if (shape.rank() == 0 || shape[0].is_batch || (batch >= 0 && shape[0].count != batch))
             return unsupported("an input of " + to_string(shape) +
@@ -316,6 +431,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::run_scan(const OnnxNode& node, const 
             return unsupported(
                 "reads a value that depends on the batch size; import with fixed input shapes");
         const Tensor& whole = inputs[i].tensor;
+        HEARTH_TRY(check_unpadded(whole));
         HEARTH_ASSIGN(const int axis,
                       normalize_axis(list_attr(node, "scan_input_axes", k), whole.rank()));
         const Dim extent = whole.dim(axis);

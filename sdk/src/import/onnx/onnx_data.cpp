@@ -5,9 +5,8 @@
 // Hearth's.
 //
 // Some operators have data-dependent output sizes (NonZero, Unique, Compress, NonMaxSuppression).
-// Shapes of a program are fixed, so these are imported only if the size is known: if the data is
-// constant, or in ImportOptions::constant_inputs.  At run time the result is then correct only for
-// data with that many results.
+// Shapes of a program are fixed: the size is the number of results if the data is constant or in
+// ImportOptions::constant_inputs, otherwise a bound, and the number of results is a count beside it.
 
 #include "compiler/interpreter/interpreter.hpp"
 #include "core/budget.hpp"
@@ -19,6 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace hearth {
 
@@ -49,8 +49,16 @@ std::optional<DType> dtype_of(OnnxCall& call, std::string_view name, int64_t fal
 /// slow.
 constexpr int64_t kMostWork = int64_t{1} << 28;
 
+/// True if the size of the result is to be determined now: no bound is given, and the contents of
+/// the first `inputs` inputs are known.
+bool is_known(const OnnxCall& call, size_t inputs) {
+    return !call.bound && std::ranges::all_of(call.inputs.first(inputs), [](const OnnxInput& in) {
+        return in.value != nullptr;
+    });
+}
+
 /// Evaluates `count` on the contents of the first `inputs` inputs, about `work` operations.  Fails
-/// the trace and returns nothing if the contents are not known or the budget is exhausted.
+/// the trace and returns nothing if the budget is exhausted.
 template <class F>
 std::optional<int64_t> known_count(OnnxCall& call, size_t inputs, int64_t work, F count) {
     if (Budget* budget = call.trace.budget()) {
@@ -62,15 +70,7 @@ std::optional<int64_t> known_count(OnnxCall& call, size_t inputs, int64_t work, 
     }
     Trace trace("count");
     Tensors known;
-    for (size_t k = 0; k < inputs; ++k) {
-        if (call.inputs[k].value == nullptr) {
-            call.unsupported(
-                "the output size depends on input " + std::to_string(k) +
-                ", whose value is not known at import; give it by constant_inputs (--value)");
-            return {};
-        }
-        known.push_back(trace.constant(*call.inputs[k].value));
-    }
+    for (size_t k = 0; k < inputs; ++k) known.push_back(trace.constant(*call.inputs[k].value));
     trace.output("count", count(known));
     const Result<Graph> graph = trace.build();
     Result<std::vector<HostTensor>> result =
@@ -84,16 +84,36 @@ Tensor nothing(OnnxCall& call, DType dtype, const Shape& shape) {
     return call.trace.constant(HostTensor(dtype, shape));
 }
 
+/// bool [extent]: true for the first `count` elements.
+Tensor first_elements(OnnxCall& call, int64_t extent, const Tensor& count) {
+    return less(arange(call.trace, {extent}, DType::kI64), count);
+}
+
+/// x with zeros from element `count` of the axis on.
+Tensor zero_behind(OnnxCall& call, const Tensor& x, int axis, const Tensor& count) {
+    Shape along;
+    for (int i = 0; i < x.rank(); ++i) along.push_back(i == axis ? x.dim(i) : Dim(1));
+    const Tensor is_used = reshape(first_elements(call, x.dim(axis).count, count), along);
+    return where(is_used, x, call.trace.constant(0, x.dtype()));
+}
+
 Tensors import_nonzero(OnnxCall& call) {
     const Tensor x = call.in(0);
     if (has_failed(call)) return {};
     if (x.rank() == 0) return call.unsupported("of a scalar");
     if (x.shape().element_count().count == 0) return {nothing(call, DType::kI64, {x.rank(), 0})};
-    const auto count = known_count(call, 1, x.shape().element_count(1),
-                                   [](const Tensors& in) { return nonzero(in[0], 1).count; });
-    if (!count) return {};
-    if (*count == 0) return {nothing(call, DType::kI64, {x.rank(), 0})};
-    return {nonzero(x, *count).indices};
+    if (is_known(call, 1)) {
+        const auto count = known_count(call, 1, x.shape().element_count(1),
+                                       [](const Tensors& in) { return nonzero(in[0], 1).count; });
+        if (!count) return {};
+        if (*count == 0) return {nothing(call, DType::kI64, {x.rank(), 0})};
+        return {nonzero(x, *count).indices};
+    }
+    const std::optional<int64_t> extent = call.bounded_extent(x.shape().element_count());
+    if (!extent) return {};
+    const NonZero found = nonzero(x, *extent);
+    call.pad_output(0, 1, found.count);
+    return {found.indices};
 }
 
 // The condition may be shorter than the axis.
@@ -106,16 +126,24 @@ Tensors import_compress(OnnxCall& call) {
         axis = call.integer("axis", 0);
     else
         x = reshape(x, {Dim(-1)});
-    const HostTensor* flags = call.inputs[1].value;
-    if (flags == nullptr)
-        return call.unsupported(
-            "the output size depends on input 1, whose value is not known at import; give it by "
-            "constant_inputs (--value)");
-    int64_t count = 0;
-    for (int64_t i = 0; i < flags->element_count(); ++i) count += flags->get_int(i) != 0;
-    if (has_failed(call)) return {};
-    if (count == 0) return {slice(x, axis, 0, 0)};
-    return {take(x, reshape(nonzero(condition, count).indices, {Dim(count)}), axis)};
+    const Result<int> at = normalize_axis(axis, x.rank());
+    if (!at.ok()) return call.invalid(at.status().message());
+    if (condition.rank() != 1 || condition.dtype() != DType::kBool)
+        return call.invalid("its condition is " + to_string(condition.shape()) +
+                            ", expected a list of bools");
+    if (const HostTensor* flags = call.inputs[1].value; flags != nullptr && !call.bound) {
+        int64_t count = 0;
+        for (int64_t i = 0; i < flags->element_count(); ++i) count += flags->get_int(i) != 0;
+        if (count == 0) return {slice(x, axis, 0, 0)};
+        return {take(x, reshape(nonzero(condition, count).indices, {Dim(count)}), axis)};
+    }
+    if (condition.dim(0).count == 0) return {slice(x, axis, 0, 0)};
+    const std::optional<int64_t> extent = call.bounded_extent(condition.dim(0));
+    if (!extent) return {};
+    const NonZero found = nonzero(condition, *extent);
+    const Tensor places = maximum(reshape(found.indices, {Dim(*extent)}), 0);
+    call.pad_output(0, *at, found.count);
+    return {zero_behind(call, take(x, places, *at), *at, found.count)};
 }
 
 Tensors import_unique(OnnxCall& call) {
@@ -126,59 +154,118 @@ Tensors import_unique(OnnxCall& call) {
     if (has_failed(call)) return {};
     const int64_t elements = x.shape().element_count().count;
     if (elements == 0) return call.unsupported("of nothing");
+    const Result<int> at = normalize_axis(axis.value_or(0), std::max(x.rank(), axis ? 0 : 1));
+    if (!at.ok()) return call.invalid(at.status().message());
     // Slices are compared pairwise.
     constexpr int64_t kMostPairs = int64_t{1} << 22;
     if (axis && elements > kMostPairs / elements)
         return call.unsupported("of slices of " + to_string(x.shape()));
-    const int64_t work = axis ? elements * elements : 16 * elements;
-    const auto count = known_count(
-        call, 1, work, [&](const Tensors& in) { return unique(in[0], 1, axis, is_sorted).count; });
-    if (!count) return {};
-    const Unique u = unique(x, *count, axis, is_sorted);
-    return {u.values, u.first_index, u.inverse, u.counts};
+    if (is_known(call, 1)) {
+        const int64_t work = axis ? elements * elements : 16 * elements;
+        const auto count = known_count(call, 1, work, [&](const Tensors& in) {
+            return unique(in[0], 1, axis, is_sorted).count;
+        });
+        if (!count) return {};
+        const Unique u = unique(x, *count, axis, is_sorted);
+        return {u.values, u.first_index, u.inverse, u.counts};
+    }
+    const std::optional<int64_t> extent =
+        call.bounded_extent(axis ? x.dim(*at) : x.shape().element_count());
+    if (!extent) return {};
+    const Unique u = unique(x, *extent, axis, is_sorted);
+    call.pad_output(0, *at, u.count);
+    call.pad_output(1, 0, u.count);
+    call.pad_output(3, 0, u.count);
+    return {zero_behind(call, u.values, *at, u.count), u.first_index, u.inverse, u.counts};
+}
+
+/// The contents of a scalar input, if it is known at import.
+std::optional<double> known_scalar(const OnnxCall& call, size_t k) {
+    if (!call.has(k) || call.inputs[k].value == nullptr) return {};
+    if (call.inputs[k].value->element_count() != 1) return {};
+    return call.inputs[k].value->get(0);
 }
 
 struct BoxSelection {
-    int64_t count = 0;
+    int64_t count = 0;  ///< per class
     NmsOptions options;
+    Tensor limit;  ///< i64 []: at most so many per class; not ok(): `count`
 
-    /// Returns i64 [B * C * count]: box indices, or -1.
+    /// i64 [B * C * count]: box indices, or -1.
     Tensor boxes(const Tensor& in0, const Tensor& in1) const {
-        return reshape(nms(in0, in1, count, options), {Dim(-1)});
+        const Tensor selected = nms(in0, in1, count, options);
+        if (!limit.ok()) return reshape(selected, {Dim(-1)});
+        const Tensor place = arange(*in0.trace(), {count}, DType::kI64);
+        return reshape(where(less(place, limit), selected, -1.0), {Dim(-1)});
     }
 };
 
+/// i64 [extent, 3]: (batch, class, box) of each place of `selected` with a box, in order.
+Tensor selected_rows(const Tensor& selected, const Tensor& place, int64_t per_class,
+                     int64_t classes) {
+    const Tensor line = place / static_cast<double>(per_class);
+    const auto class_count = static_cast<double>(classes);
+    const Tensor batch = line / class_count;
+    return stack(Tensors{batch, line - batch * class_count, take(selected, place)}, 1);
+}
+
 // Result: a row (batch, class, box) for each box that is kept.
 Tensors import_nms(OnnxCall& call) {
-    const Tensor boxes = call.in(0), scores = call.in(1);
+    const Tensor boxes = call.in(0);
+    Tensor scores = call.in(1);
     BoxSelection selection;
-    const int64_t most = call.integer_in(2, 0);
     selection.options.overlap_threshold = call.real_in(3, 0);
-    if (call.has(4)) selection.options.score_threshold = call.real_in(4, 0);
     selection.options.centered = call.flag("center_point_box", false);
     if (has_failed(call)) return {};
     if (scores.rank() != 3 || scores.shape().has_batch())
         return call.unsupported("scores of " + to_string(scores.shape()));
     const int64_t classes = scores.dim(1).count, n = scores.dim(2).count;
-    selection.count = std::clamp<int64_t>(most, 0, n);
-    if (selection.count == 0 || scores.shape().element_count().count == 0)
-        return {nothing(call, DType::kI64, {0, 3})};
+    const int64_t lines = scores.dim(0).count * classes;
+    const std::optional<double> most = known_scalar(call, 2);
+    if (call.has(4)) {
+        // Scores are compared as floats; those that are dropped become the lowest.
+        selection.options.score_threshold = known_scalar(call, 4);
+        if (!selection.options.score_threshold) {
+            const Tensor threshold = reshape(call.in(4), {});
+            scores = where(greater(scores, threshold), scores, -HUGE_VAL);
+        }
+    }
+    // Padding has the lowest score.
+    if (!selection.options.score_threshold && call.inputs[1].value == nullptr)
+        selection.options.score_threshold = -std::numeric_limits<float>::max();
+    selection.count = n;
+    if (most) selection.count = saturate_cast<int64_t>(std::clamp(*most, 0.0, double(n)));
+    if (!most && call.has(2)) selection.limit = reshape(cast(call.in(2), DType::kI64), {});
+    if (!call.has(2)) selection.count = 0;
+    if (selection.count == 0 || lines == 0) return {nothing(call, DType::kI64, {0, 3})};
+    const bool is_known_now = is_known(call, 2) && most && (!call.has(4) || known_scalar(call, 4));
+    std::optional<int64_t> extent;
+    if (!is_known_now) {
+        extent = call.bounded_extent(Dim(lines * selection.count));
+        if (!extent) return {};
+        selection.count = std::min(selection.count, *extent);
+    }
     if (selection.count > kMostWork / scores.shape().element_count().count)
         return call.unsupported(std::to_string(selection.count) + " boxes of " +
-                                to_string(scores.shape()));
+                                to_string(scores.shape()) + "; bound them, " +
+                                std::string(call.bound_flag_name) + " " + std::string(call.label) +
+                                "=N");
     const auto kept = [&](const Tensor& selected) { return greater_equal(selected, 0); };
-    const int64_t work = selection.count * scores.shape().element_count(1);
-    const auto count = known_count(call, 2, work, [&](const Tensors& in) {
-        return sum(cast(kept(selection.boxes(in[0], in[1])), DType::kI64));
-    });
-    if (!count) return {};
-    if (*count == 0) return {nothing(call, DType::kI64, {0, 3})};
+    if (is_known_now) {
+        const int64_t work = selection.count * scores.shape().element_count(1);
+        extent = known_count(call, 2, work, [&](const Tensors& in) {
+            return sum(cast(kept(selection.boxes(in[0], in[1])), DType::kI64));
+        });
+        if (!extent) return {};
+        if (*extent == 0) return {nothing(call, DType::kI64, {0, 3})};
+    }
     const Tensor selected = selection.boxes(boxes, scores);
-    const Tensor place = reshape(nonzero(kept(selected), *count).indices, {*count});
-    const Tensor line = place / static_cast<double>(selection.count);
-    const auto class_count = static_cast<double>(classes);
-    const Tensor batch = line / class_count;
-    return {stack(Tensors{batch, line - batch * class_count, take(selected, place)}, 1)};
+    const NonZero found = nonzero(kept(selected), *extent);
+    const Tensor place = reshape(found.indices, {*extent});
+    const Tensor rows = selected_rows(selected, place, selection.count, classes);
+    if (is_known_now) return {rows};
+    call.pad_output(0, 0, found.count);
+    return {where(less(reshape(place, {*extent, 1}), 0), -1.0, rows)};
 }
 
 // --- Quantization ---

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Evaluates shape arithmetic of ONNX models on extents that depend on the batch size.
+// Evaluates shape arithmetic of ONNX models on extents that depend on the batch size, and on bounds of
+// extents that depend on data.
 
 #include "import/onnx/onnx_extents.hpp"
 
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace hearth {
 
@@ -20,9 +22,16 @@ namespace {
 constexpr size_t kLongestList = 64;
 
 using Operands = std::span<const std::optional<Extents>>;
+/// Called with at least one operand, the first of which is known.
+using Rule = std::optional<Extents> (*)(const OnnxNode&, Operands);
 
 bool is_fixed(const std::optional<Extents>& e) {
-    return e && !e->has_rows();
+    return e && !e->has_rows() && !e->has_bounds();
+}
+
+/// True for a list without symbolic extents in which some numbers are bounds.
+bool is_bounded_number(const std::optional<Extents>& e) {
+    return e && !e->has_rows() && e->has_bounds();
 }
 
 std::optional<Extents> gather(const OnnxNode& node, Operands in) {
@@ -33,16 +42,16 @@ std::optional<Extents> gather(const OnnxNode& node, Operands in) {
     for (Dim index : in[1]->dims) {
         if (index.count < -size || index.count >= size) return {};
         const int64_t at = index.count < 0 ? index.count + size : index.count;
-        out.dims.push_back(in[0]->dims[static_cast<size_t>(at)]);
+        out.append(in[0]->dims[static_cast<size_t>(at)], in[0]->is_bound(static_cast<size_t>(at)));
     }
     return out;
 }
 
-std::optional<Extents> concat(Operands in) {
+std::optional<Extents> concat(const OnnxNode&, Operands in) {
     Extents out;
     for (const std::optional<Extents>& part : in) {
         if (!part || part->is_scalar) return {};
-        out.dims.insert(out.dims.end(), part->dims.begin(), part->dims.end());
+        for (size_t i = 0; i < part->dims.size(); ++i) out.append(part->dims[i], part->is_bound(i));
         if (out.dims.size() > kLongestList) return {};
     }
     return out;
@@ -63,13 +72,13 @@ std::optional<Extents> slice(const OnnxNode& node, Operands in) {
             bounds[i] = in[i + 1]->dims[0].count;
         }
     }
-    if (in.size() > 4 && in[4] && (in[4]->has_rows() || in[4]->dims != std::vector<Dim>{Dim(1)}))
+    if (in.size() > 4 && in[4] && (!is_fixed(in[4]) || in[4]->dims != std::vector<Dim>{Dim(1)}))
         return {};
     const auto size = static_cast<int64_t>(in[0]->dims.size());
     for (int64_t& b : bounds) b = std::clamp<int64_t>(b < 0 ? b + size : b, 0, size);
     Extents out;
-    for (int64_t i = bounds[0]; i < bounds[1]; ++i)
-        out.dims.push_back(in[0]->dims[static_cast<size_t>(i)]);
+    for (auto i = static_cast<size_t>(bounds[0]); i < static_cast<size_t>(bounds[1]); ++i)
+        out.append(in[0]->dims[i], in[0]->is_bound(i));
     return out;
 }
 
@@ -91,13 +100,17 @@ std::optional<Dim> arithmetic(std::string_view op, Dim a, Dim b) {
         return Dim(a.count / b.count, a.is_batch);
     }
     if (a.is_batch != b.is_batch) return {};
+    if (op == "Min" || op == "Max")
+        return Dim(op == "Min" ? std::min(a.count, b.count) : std::max(a.count, b.count),
+                   a.is_batch);
     const bool overflows = op == "Add" ? add_overflows(a.count, b.count, &result)
                                        : subtract_overflows(a.count, b.count, &result);
     if (overflows) return {};
     return Dim(result, a.is_batch);
 }
 
-std::optional<Extents> elementwise(std::string_view op, Operands in) {
+std::optional<Extents> elementwise(const OnnxNode& node, Operands in) {
+    const std::string_view op = node.op_type;
     if (in.size() != 2 || !in[0] || !in[1]) return {};
     const Extents &a = *in[0], &b = *in[1];
     const size_t size = std::max(a.dims.size(), b.dims.size());
@@ -107,29 +120,80 @@ std::optional<Extents> elementwise(std::string_view op, Operands in) {
         return {};
     Extents out{{}, a.is_scalar && b.is_scalar};
     for (size_t i = 0; i < size; ++i) {
-        const Dim x = a.dims[a.dims.size() == 1 ? 0 : i], y = b.dims[b.dims.size() == 1 ? 0 : i];
+        const size_t ia = a.dims.size() == 1 ? 0 : i, ib = b.dims.size() == 1 ? 0 : i;
+        const Dim x = a.dims[ia], y = b.dims[ib];
         const std::optional<Dim> d = arithmetic(op, x, y);
-        if (!d) return {};
-        out.dims.push_back(*d);
+        // The result must not fall as a bound rises: less a bound, or over one, is no bound.
+        const bool falls = b.is_bound(ib) && (op == "Sub" || op == "Div");
+        const bool may_fall = op == "Mul" && (x.count < 0 || y.count < 0);
+        const bool is_bound = a.is_bound(ia) || b.is_bound(ib);
+        if (!d || falls || (is_bound && may_fall)) return {};
+        out.append(*d, is_bound);
     }
     return out;
 }
 
-std::optional<Extents> product(Operands in) {
-    if (in.empty() || !in[0]) return {};
+std::optional<Extents> product(const OnnxNode& node, Operands in) {
+    if (node.integer("keepdims", 1) != 0) return {};
     Extents out{{Dim(1)}, true};
     for (Dim d : in[0]->dims) {
         const std::optional<Dim> next = times(out.dims[0], d);
         if (!next) return {};
         out.dims[0] = *next;
     }
+    if (in[0]->has_bounds()) out.bounds = {true};
     return out;
+}
+
+std::optional<Extents> smallest(const OnnxNode& node, Operands in) {
+    if (node.integer("keepdims", 1) != 0 || !is_bounded_number(in[0])) return {};
+    Extents out{{in[0]->dims[0]}, true, {true}};
+    for (Dim d : in[0]->dims) out.dims[0].count = std::min(out.dims[0].count, d.count);
+    return out;
+}
+
+std::optional<Extents> unchanged(const OnnxNode&, Operands in) {
+    return in[0];
+}
+
+std::optional<Extents> cast_to_integer(const OnnxNode& node, Operands in) {
+    const std::optional<DType> to = dtype_from_onnx(node.integer("to", 0));
+    if (to && is_integer(*to)) return in[0];
+    return {};
+}
+
+std::optional<Extents> as_list(const OnnxNode&, Operands in) {
+    if (!in[0]->is_scalar) return {};
+    return Extents{in[0]->dims, false, in[0]->bounds};
+}
+
+std::optional<Extents> as_scalar(const OnnxNode&, Operands in) {
+    if (in[0]->dims.size() != 1) return {};
+    return Extents{in[0]->dims, true, in[0]->bounds};
+}
+
+std::optional<Extents> reshape_list(const OnnxNode&, Operands in) {
+    const bool is_single =
+        in.size() == 2 && is_fixed(in[1]) && in[0]->dims.size() == 1 && in[1]->dims.size() <= 1;
+    if (!is_single) return {};
+    return Extents{in[0]->dims, in[1]->dims.empty(), in[0]->bounds};
 }
 
 }  // namespace
 
 bool Extents::has_rows() const {
     return std::any_of(dims.begin(), dims.end(), [](Dim d) { return d.is_batch; });
+}
+
+bool Extents::has_bounds() const {
+    return std::find(bounds.begin(), bounds.end(), true) != bounds.end();
+}
+
+void Extents::append(Dim d, bool is_bound) {
+    dims.push_back(d);
+    if (!is_bound) return;
+    bounds.resize(dims.size());
+    bounds.back() = true;
 }
 
 HostTensor Extents::as_tensor() const {
@@ -148,20 +212,16 @@ std::optional<Extents> Extents::from(const HostTensor& tensor) {
 }
 
 std::optional<Extents> evaluate_extents(const OnnxNode& node, Operands in) {
-    const std::string_view op = node.op_type;
-    if (op == "Gather") return gather(node, in);
-    if (op == "Concat") return concat(in);
-    if (op == "Slice") return slice(node, in);
-    if (op == "Mul" || op == "Div" || op == "Add" || op == "Sub") return elementwise(op, in);
-    if (op == "ReduceProd" && node.integer("keepdims", 1) == 0) return product(in);
-    if (in.empty() || !in[0]) return {};
-    if (op == "Identity") return in[0];
-    if (op == "Cast") {
-        const std::optional<DType> to = dtype_from_onnx(node.integer("to", 0));
-        if (to && is_integer(*to)) return in[0];
-    }
-    if (op == "Unsqueeze" && in[0]->is_scalar) return Extents{in[0]->dims, false};
-    if (op == "Squeeze" && in[0]->dims.size() == 1) return Extents{in[0]->dims, true};
+    static constexpr std::pair<std::string_view, Rule> kRules[] = {
+        {"Add", elementwise},    {"Cast", cast_to_integer}, {"Concat", concat},
+        {"Div", elementwise},    {"Gather", gather},        {"Identity", unchanged},
+        {"Max", elementwise},    {"Min", elementwise},      {"Mul", elementwise},
+        {"ReduceMin", smallest}, {"ReduceProd", product},   {"Reshape", reshape_list},
+        {"Slice", slice},        {"Squeeze", as_scalar},    {"Sub", elementwise},
+        {"Unsqueeze", as_list},
+    };
+    for (const auto& [op_type, rule] : kRules)
+        if (op_type == node.op_type && !in.empty() && in[0]) return rule(node, in);
     return {};
 }
 

@@ -17,12 +17,17 @@
 
 namespace hearth {
 
-/// A scalar or vector of integers, each of which may be a multiple of the batch size.
+/// A scalar or vector of integers, each of which may be a multiple of the batch size, or the upper
+/// bound of a number that depends on data.
 struct Extents {
     std::vector<Dim> dims;
     bool is_scalar = false;
+    std::vector<bool> bounds = {};  ///< which dims are bounds; empty: none
 
     bool has_rows() const;
+    bool has_bounds() const;
+    bool is_bound(size_t i) const { return i < bounds.size() && bounds[i]; }
+    void append(Dim d, bool is_bound);
     /// As an i64 tensor; has_rows() must be false.
     HostTensor as_tensor() const;
     /// The contents of an integer tensor of rank 0 or 1, if it is small.

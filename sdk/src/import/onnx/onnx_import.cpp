@@ -245,30 +245,46 @@ Result<HostTensor> contents_for(const OnnxPort& port, const Shape& shape, const 
     return contents;
 }
 
-Extents shape_of(const OnnxNode& node, const Shape& shape) {
-    const auto bound = [&](std::string_view name, int64_t fallback) {
-        const AttrValue* attr = node.attrs.find(name);
-        const int64_t* n = attr != nullptr ? std::get_if<int64_t>(attr) : nullptr;
-        const int64_t at = n == nullptr ? fallback : *n < 0 ? *n + shape.rank() : *n;
-        return std::clamp<int64_t>(at, 0, shape.rank());
-    };
+/// The output of Shape or Size; extents with padding are bounds.
+Extents shape_of(const OnnxNode& node, const Shape& shape, const OnnxPaddings& paddings) {
+    if (node.op_type == "Size")
+        return {{shape.element_count()}, true, std::vector<bool>(1, !paddings.empty())};
     Extents out;
-    for (int64_t i = bound("start", 0); i < bound("end", shape.rank()); ++i)
-        out.dims.push_back(shape[static_cast<int>(i)]);
+    const auto [begin, end] = shape_range(node, shape.rank());
+    for (int64_t i = begin; i < end; ++i) {
+        const int axis = static_cast<int>(i);
+        out.append(shape[axis], paddings.contains(axis));
+    }
     return out;
 }
 
-Extents size_of(const Shape& shape) {
-    return {{shape.element_count()}, true};
+/// True for operators whose results onnx_padding.cpp gives the counts of a shape with bounds.
+bool takes_bounds(const OnnxNode& node) {
+    static constexpr std::string_view kTaking[] = {"ConstantOfShape", "Expand", "Reshape", "Slice"};
+    return node.domain.empty() && std::ranges::find(kTaking, node.op_type) != std::end(kTaking);
 }
 
 }  // namespace
+
+std::string label_of(const OnnxNode& node) {
+    if (!node.name.empty() || node.outputs.empty()) return node.name;
+    return node.outputs[0];
+}
+
+std::pair<int64_t, int64_t> shape_range(const OnnxNode& node, int rank) {
+    const auto at = [&](std::string_view name, int64_t fallback) {
+        const int64_t n = node.integer(name, fallback);
+        return std::clamp<int64_t>(n < 0 ? n + rank : n, 0, rank);
+    };
+    return {at("start", 0), at("end", rank)};
+}
 
 OnnxImporter::OnnxImporter(const OnnxModel& model, const ImportOptions& options, Budget& budget)
     : model_(model),
       options_(options),
       missing_(model),
       trace_(model.graph.name.empty() ? "model" : model.graph.name),
+      used_bounds_(options.bounds.size(), false),
       budget_(budget) {
     trace_.set_limit(&budget);
 }
@@ -280,12 +296,60 @@ Result<ImportedModel> OnnxImporter::run() {
     if (missing_.is_certain()) return unsupported("not supported: " + missing_.text());
     Scope scope{nullptr, &model_.graph, model_.opset, nullptr, nullptr, 0, {}};
     HEARTH_TRY(declare_inputs(scope));
+    for (const NamedBound& bound : options_.bounds)
+        if (bound.count < 1 || bound.count > kMaxExtent)
+            return out_of_range(std::string(options_.bound_flag_name) + " " + bound.name + "=" +
+                                std::to_string(bound.count) + "; expected 1 to " +
+                                std::to_string(kMaxExtent));
     HEARTH_TRY(import_nodes(scope));
+    HEARTH_TRY(check_bounds());
     HEARTH_TRY(name_outputs(scope));
     HEARTH_ASSIGN(Graph graph, trace_.build());
     Status fits = fits_device(graph);
     return ImportedModel(std::make_shared<const Graph>(std::move(graph)), std::move(fits),
-                         model_.strings.strings());
+                         model_.strings.strings(), counts_);
+}
+
+/// The bound from options.bounds of this node.
+std::optional<int64_t> OnnxImporter::bound_of(const OnnxNode& node) {
+    static constexpr std::string_view kBounded[] = {"Compress", "Loop",  "NonMaxSuppression",
+                                                    "NonZero",  "Range", "Unique"};
+    if (!node.domain.empty() || std::ranges::find(kBounded, node.op_type) == std::end(kBounded))
+        return {};
+    boundable_.insert(label_of(node));
+    for (size_t i = 0; i < options_.bounds.size(); ++i) {
+        const std::string& name = options_.bounds[i].name;
+        if (name.empty() ||
+            (name != node.name && std::ranges::find(node.outputs, name) == node.outputs.end()))
+            continue;
+        used_bounds_[i] = true;
+        return options_.bounds[i].count;
+    }
+    return {};
+}
+
+/// Errors: kNotFound for a bound of no node that takes one.
+Status OnnxImporter::check_bounds() const {
+    for (size_t i = 0; i < used_bounds_.size(); ++i) {
+        if (used_bounds_[i]) continue;
+        std::string names;
+        for (const std::string& name : boundable_)
+            names += (names.empty() ? "" : ", ") + quoted(name);
+        return not_found(std::string(options_.bound_flag_name) + " names " +
+                         quoted(options_.bounds[i].name) + "; expected " +
+                         (names.empty() ? "none: no extent depends on data"
+                                        : "a node or an output of one of: " + names));
+    }
+    return {};
+}
+
+/// Adds to an error about contents that are not known at import which inputs they depend on.
+Status OnnxImporter::name_unknown(const Status& status, const Tensor& unknown) const {
+    const std::string names = unknown.ok() ? names_of_inputs_behind(unknown) : "";
+    if (names.empty()) return status;
+    return Status(status.code(), status.message() + "; it depends on " + names +
+                                     ": give the value by " +
+                                     std::string(options_.value_flag_name));
 }
 
 Status OnnxImporter::declare_inputs(Scope& scope) {
@@ -483,8 +547,11 @@ Status OnnxImporter::import_node(const OnnxNode& node, Scope& scope) {
 
 Result<OnnxImporter::Knowns> OnnxImporter::apply_rule(const OnnxNode& node, const Knowns& inputs,
                                                       int opset) {
-    if (std::optional<Extents> extents = extents_of(node, inputs))
-        return Knowns{known_extents(std::move(*extents))};
+    std::optional<Extents> bounds = extents_of(node, inputs);
+    if (bounds && !bounds->has_bounds()) return Knowns{known_extents(std::move(*bounds))};
+    if (bounds && bounds->has_rows()) return Knowns{{{}, std::move(bounds)}};
+    if (bounds && (node.op_type == "Shape" || node.op_type == "Size"))
+        return Knowns{{used_shape(node, inputs[0].tensor), std::move(bounds)}};
     if (std::optional<Tensor> number = number_of_rows(node, inputs)) return Knowns{{*number, {}}};
     // Loop bodies read their constants in every iteration.
     const auto known_constant = constants_.find(&node);
@@ -493,23 +560,30 @@ Result<OnnxImporter::Knowns> OnnxImporter::apply_rule(const OnnxNode& node, cons
     const Graph& graph = trace_.graph();
     const size_t first_value = graph.values.size();
     const size_t first_node = graph.nodes.size();
-    const std::vector<Tensor> results = run_rule(node, inputs, opset);
-    HEARTH_TRY(trace_.status());
+    HEARTH_ASSIGN(const Knowns operands,
+                  paddings_.empty() ? inputs : masked_operands(node, inputs));
+    const auto first_own = static_cast<NodeId>(graph.nodes.size());
+    RuleNotes notes;
+    std::vector<Tensor> results = run_rule(node, operands, opset, notes);
+    if (!trace_.status().ok()) return name_unknown(trace_.status(), notes.unknown);
     for (size_t v = first_value; v < graph.values.size(); ++v)
         HEARTH_TRY(check_extents(graph.values[v].shape));
     for (size_t n = first_node; n < graph.nodes.size(); ++n)
         HEARTH_TRY(fold(static_cast<NodeId>(n)));
+    HEARTH_TRY(follow_rule(node, inputs, first_own, notes.paddings, results));
     // A node resolved for one call is temporary, and its address may be reused.
     if (node.op_type == "Constant" && !node.is_resolved) constants_[&node] = results[0];
     Knowns outputs;
     for (const Tensor& t : results) outputs.push_back({t, {}});
+    if (bounds && outputs.size() == 1) outputs[0].extents = std::move(bounds);
     return outputs;
 }
 
 /// Imports a scalar that depends on the batch size and is cast to float, such as the divisor of a
 /// mean.
 std::optional<Tensor> OnnxImporter::number_of_rows(const OnnxNode& node, const Knowns& inputs) {
-    if (node.op_type != "Cast" || !node.domain.empty() || inputs.size() != 1 || !inputs[0].extents)
+    if (node.op_type != "Cast" || !node.domain.empty() || inputs.size() != 1 ||
+        !inputs[0].is_symbolic())
         return {};
     const AttrValue* to = node.attrs.find("to");
     const auto* number = to != nullptr ? std::get_if<int64_t>(to) : nullptr;
@@ -554,8 +628,7 @@ OnnxKnown OnnxImporter::known_extents(Extents extents) {
 std::optional<Extents> OnnxImporter::extents_of(const OnnxNode& node, const Knowns& inputs) const {
     if ((node.op_type == "Shape" || node.op_type == "Size") && inputs.size() == 1 &&
         inputs[0].tensor.ok())
-        return node.op_type == "Shape" ? shape_of(node, inputs[0].tensor.shape())
-                                       : size_of(inputs[0].tensor.shape());
+        return shape_of(node, inputs[0].tensor.shape(), paddings_of(inputs[0].tensor.value()));
     if (std::none_of(inputs.begin(), inputs.end(),
                      [](const Known& k) { return k.extents.has_value(); }))
         return {};
@@ -569,11 +642,19 @@ std::optional<Extents> OnnxImporter::extents_of(const OnnxNode& node, const Know
     return evaluate_extents(node, operands);
 }
 
-std::vector<Tensor> OnnxImporter::run_rule(const OnnxNode& node, const Knowns& known, int opset) {
+std::vector<Tensor> OnnxImporter::run_rule(const OnnxNode& node, const Knowns& known, int opset,
+                                           RuleNotes& notes) {
     std::vector<OnnxInput> inputs;
     for (const Known& k : known)
-        inputs.push_back({k.tensor, contents(k.tensor), k.extents ? &k.extents->dims : nullptr});
+        inputs.push_back({k.tensor, contents(k.tensor),
+                          k.is_symbolic() || (k.has_bounds() && takes_bounds(node))
+                              ? &k.extents->dims
+                              : nullptr});
     OnnxCall call{trace_, node.op_type, opset, node.attrs, inputs, node.outputs.size()};
+    const std::string label = label_of(node);
+    call.label = label;
+    call.bound = bound_of(node);
+    call.bound_flag_name = options_.bound_flag_name;
     if (node.domain.empty() && node.op_type == "Constant") return constant(node, call);
     if (node.domain.empty() && node.op_type == "ConstantOfShape")
         return constant_of_shape(node, call);
@@ -588,7 +669,12 @@ std::vector<Tensor> OnnxImporter::run_rule(const OnnxNode& node, const Knowns& k
             quoted(node.odd_attrs.empty() ? node.graphs[0].name : node.odd_attrs[0]) +
             " of its kind");
     if (node.rule_name() == "BatchNormalization") freeze_statistics(known);
-    if (rule->mapping->import != nullptr) return rule->mapping->import(call);
+    if (rule->mapping->import != nullptr) {
+        std::vector<Tensor> results = rule->mapping->import(call);
+        if (call.unknown_input) notes.unknown = known[*call.unknown_input].tensor;
+        notes.paddings = std::move(call.paddings);
+        return results;
+    }
     Result<Attrs> attrs = attrs_for(*rule->op, node.attrs);
     if (!attrs.ok()) {
         trace_.fail(attrs.status());
@@ -717,11 +803,12 @@ Status OnnxImporter::fold(NodeId id) {
 
 Status OnnxImporter::name_outputs(Scope& scope) {
     std::unordered_set<ValueId> named;
+    std::vector<std::pair<std::string, Tensor>> outputs;
     for (const OnnxPort& port : model_.graph.outputs) {
         Result<Known> known = find(scope, port.name);
         if (!known.ok())
             return invalid_argument("output " + quoted(port.name) + " is not computed by any node");
-        if (known->extents)
+        if (known->is_symbolic())
             return unsupported("output " + quoted(port.name) +
                                " is the batch size, which is known only when the program runs; "
                                "import with fixed input shapes");
@@ -730,27 +817,30 @@ Status OnnxImporter::name_outputs(Scope& scope) {
         if (known->sequence)
             return unsupported("output " + quoted(port.name) +
                                " is a sequence of tensors; expected a tensor");
-        Tensor t = known->tensor;
+        Tensor t = with_clean_padding(known->tensor);
+        outputs.emplace_back(port.name, t);
         // Each output needs a value of its own: the application may bind each to a separate buffer.
         const bool is_computed = trace_.graph().producer(t.value()) != nullptr;
         if (!is_computed || !named.insert(t.value()).second) t = identity(t);
         trace_.output(port.name, t);
         HEARTH_TRY(trace_.status());
     }
-    return {};
+    return add_counts(outputs);
 }
 
 ImportedModel::ImportedModel(std::shared_ptr<const Graph> graph, Status device_support,
-                             std::vector<std::string> strings)
+                             std::vector<std::string> strings, std::span<const OutputCount> counts)
     : graph_(std::move(graph)),
       device_support_(std::move(device_support)),
       strings_(std::move(strings)) {
     const auto port = [&](std::string_view name, ValueId id) {
         const Value& v = graph_->values[id];
-        return TensorSpec{std::string(name), v.dtype, v.shape};
+        return TensorSpec{std::string(name), v.dtype, v.shape, {}};
     };
     for (ValueId id : graph_->inputs) inputs_.push_back(port(graph_->values[id].name, id));
     for (const GraphOutput& o : graph_->outputs) outputs_.push_back(port(o.name, o.value));
+    for (const OutputCount& c : counts)
+        outputs_[c.output].counts.push_back({c.axis, graph_->outputs[c.count].name});
 }
 
 std::vector<Tensor> ImportedModel::call(Trace& trace, std::span<const Tensor> inputs) const {

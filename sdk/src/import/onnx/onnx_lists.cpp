@@ -64,7 +64,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_list_operator(const OnnxNode& 
                                                                 const Knowns& inputs) {
     const ListOperator op = *list_operator(node.op_type);
     for (const Known& input : inputs)
-        if (input.extents)
+        if (input.is_symbolic())
             return unsupported(
                 "reads a value that depends on the batch size; import with fixed input shapes");
     if (op == ListOperator::kEmpty) return Knowns{sequence_of({})};
@@ -150,11 +150,13 @@ Result<OnnxKnown> OnnxImporter::split_to_sequence(const OnnxNode& node, const Kn
     }
     HEARTH_TRY(budget_.spend(Budget::Of::kVisits, 1 + extents.size()));
     const bool drops_axis = !is_given && node.integer("keepdims", 1) == 0;
+    const auto first = static_cast<NodeId>(trace_.graph().nodes.size());
     Knowns parts;
     for (const Tensor& part :
          extents.size() == 1 ? std::vector<Tensor>{x} : split(x, extents, axis))
         parts.push_back(Known{drops_axis ? squeeze(part, {axis}) : part});
     HEARTH_TRY(trace_.status());
+    HEARTH_TRY(follow_padding(first));
     return sequence_of(std::move(parts));
 }
 
@@ -166,9 +168,11 @@ Result<OnnxKnown> OnnxImporter::concat_from_sequence(const OnnxNode& node, const
     }
     if (parts.empty()) return invalid_argument("joins an empty sequence");
     const int64_t axis = node.integer("axis", 0);
+    const auto first = static_cast<NodeId>(trace_.graph().nodes.size());
     const Tensor whole =
         node.integer("new_axis", 0) != 0 ? stack(parts, axis) : concat(parts, axis);
     HEARTH_TRY(trace_.status());
+    HEARTH_TRY(follow_padding(first));
     return Known{whole};
 }
 

@@ -1,0 +1,2 @@
+B
+covarianceJ$(h@U@;А xFїU@;АлЬDAця? xFїця?A\Ю@

@@ -1,0 +1,2 @@
+B
+row_totalsJÀ)Ç¼
