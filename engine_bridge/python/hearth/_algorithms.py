@@ -290,6 +290,9 @@ class Algorithm:
         """Writes everything that `load` needs: package, weights, optimizer, hyperparameters; replaces the file as a
         whole.  exact: also replay buffer or rollout, counts and the state of the environments, so that training goes
         on to the bit."""
+        if exact and (self._actions is None or self._envs is None):
+            raise HearthError("an exact file holds a run that has begun, with its environments: call learn first, or "
+                              "save without exact", -7, "HEARTH_ERROR_INVALID_STATE")
         target = Path(path)
         temporary = target.with_name(target.name + ".new")
         with open(temporary, "wb") as file:

@@ -94,6 +94,9 @@ def test_a_model_that_is_saved_and_loaded_acts_and_learns_on(device, tmp_path):
     assert loaded.brain() == model.brain() and repr(loaded) == repr(model)
     with pytest.raises(hearth.HearthError, match="loaded without an environment: pass env"):
         loaded.learn(10)
+    with pytest.raises(hearth.HearthError, match="a run that has begun, .*: call learn first"):
+        loaded.save(tmp_path / "exact.zip", exact=True)
+    assert not (tmp_path / "exact.zip").exists()
     again = hearth.DQN.load(tmp_path / "model.zip", "CartPole-v1", device=device).learn(200, reset_num_timesteps=False)
     assert again.num_timesteps == 500
     with pytest.raises(hearth.HearthError, match="is of DQN, format 1; expected PPO"):
