@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace hearth {
@@ -39,5 +40,16 @@ struct EvalOptions {
 Result<std::vector<HostTensor>> eval(std::span<const Tensor> tensors,
                                      const EvalOptions& options = {});
 Result<HostTensor> eval(const Tensor& tensor, const EvalOptions& options = {});
+
+/// A tensor's name, type, shape and elements as text, for printing while tracing:
+///     std::puts(to_string(scores).c_str());   // f32[2, 3] = [[0.1, 0.7, 0.2], [0.3, 0.3, 0.4]]
+/// Inputs that options.inputs lacks are drawn from the standard normal distribution (other types
+/// than floats are zero), and the text says so.  Of long axes the first and last elements are shown.
+/// Returns the error's text if eval() fails.
+std::string to_string(const Tensor& tensor, const EvalOptions& options = {});
+
+/// The params of a trace so far as a table: a line "NAME  f32[16, 4]  64" for each, and a line of
+/// totals.
+std::string parameter_table(const Trace& trace);
 
 }  // namespace hearth

@@ -47,6 +47,24 @@ TEST(Eval, TakesInputsRowsAndWeightsByNameButOnlyThoseThatMatter) {
     EXPECT_EQ((*eval(several, options))[2], vector_of({-1, -2}));
 }
 
+TEST(Eval, PrintsAnyValueWhileTracing) {
+    Trace trace("t");
+    const Tensor x = trace.constant(HostTensor::of({2, 2}, std::vector<double>{1, 2, 3, 4.5}));
+    EXPECT_EQ(to_string(x * 2.0), "f32[2, 2] = [[2, 4], [6, 9]]");
+    EXPECT_EQ(to_string(sum(x)), "f32[] = 10.5");
+    EXPECT_EQ(to_string(trace.param("w", {2}, Init::constant(3))), "w: f32[2] = [3, 3]");
+    EXPECT_EQ(to_string(arange(trace, {20})), "i32[20] = [0, 1, 2, 3, ..., 16, 17, 18, 19]");
+    const Tensor y = trace.input("y", {kBatch, 1}) + 1.0;
+    EXPECT_EQ(to_string(y, {.inputs = {{"y", HostTensor::of({2, 1}, std::vector<double>{1, 2})}},
+                            .batch_size = 2}),
+              "f32[2, 1] = [[2], [3]]");
+    EXPECT_NE(to_string(y).find("(random inputs: y)"), std::string::npos) << to_string(y);
+    EXPECT_EQ(to_string(y), to_string(y));
+    EXPECT_EQ(parameter_table(trace), "w  f32[2]  2\n1 params, 2 elements\n");
+    EXPECT_TRUE(trace.status().ok());
+    EXPECT_NE(to_string(matmul(x, trace.param("v", {3}))).find("matmul"), std::string::npos);
+}
+
 TEST(Eval, RunsOnWhatItIsGiven) {
     Trace trace("t");
     const Tensor x = trace.input("x", {kBatch}), w = trace.param("w", {1}, Init::constant(5));

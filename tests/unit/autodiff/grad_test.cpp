@@ -39,6 +39,46 @@ std::string error_of(const std::function<void(Trace&)>& build) {
     return trace.status().message();
 }
 
+// The error of grad() by a param w [4] of the loss that `build` makes of it.
+std::string error_of_loss(const std::function<Tensor(const Tensor& w)>& build) {
+    return error_of([&](Trace& t) {
+        const Tensor w = t.param("w", {4});
+        grad(build(w), w);
+    });
+}
+
+TEST(Grad, ReportsAParamThatTheLossReachesOnlyThroughWhatHasNoGradient) {
+    const auto index_of_best = [](const Tensor& w) { return cast(argmax(w), DType::kF32); };
+    const std::vector<std::pair<std::string, std::function<Tensor(const Tensor&)>>> losses = {
+        {"argmax", index_of_best},
+        {"argmax", [&](const Tensor& w) { return square(index_of_best(w * 2.0) - 1.0); }},
+        {"greater", [](const Tensor& w) { return mean(cast(greater(w, 0), DType::kF32)); }},
+        {"less",
+         [](const Tensor& w) {
+             return mean(where(less(w, 1), w.trace()->constant(1), w.trace()->constant(0)));
+         }},
+        {"round", [](const Tensor& w) { return mean(round(w)); }}};
+    for (const auto& [name, loss] : losses)
+        EXPECT_NE(error_of_loss(loss).find("only through '" + name + "'"), std::string::npos)
+            << name << ": " << error_of_loss(loss);
+    EXPECT_NE(error_of_loss(index_of_best).find("the param 'w'"), std::string::npos);
+}
+
+TEST(Grad, AcceptsParamsThatReachTheLossOtherwiseOrOnPurposeNot) {
+    const auto index_of_best = [](const Tensor& w) { return cast(argmax(w), DType::kF32); };
+    EXPECT_EQ(error_of_loss([&](const Tensor& w) { return index_of_best(w) + mean(w); }), "");
+    EXPECT_EQ(error_of_loss([&](const Tensor& w) { return index_of_best(stop_gradient(w)); }), "");
+    EXPECT_EQ(error_of_loss([&](const Tensor& w) { return stop_gradient(index_of_best(w)); }), "");
+    EXPECT_EQ(error_of_loss([](const Tensor& w) { return mean(where(greater(w, 0), w, w * 0.1)); }),
+              "");
+    EXPECT_EQ(error_of_loss([](const Tensor& w) {
+                  return mean(w + stop_gradient(round(w) - w));  // straight-through
+              }),
+              "");
+    EXPECT_EQ(error_of([](Trace& t) { grad(mean(t.input("x", {4})), t.param("unused", {4})); }),
+              "");
+}
+
 // An operator that has no gradient.
 Tensor without_gradient(const Tensor& x) {
     return apply_one(op("sum_of_products_of_others"), {x, x}, {{"axis", int64_t{0}}});

@@ -10,6 +10,8 @@
 
 #include <hearth/grad.hpp>
 
+#include <optional>
+
 namespace hearth {
 
 namespace {
@@ -112,29 +114,89 @@ bool all_ok(std::span<const Tensor> tensors) {
     return true;
 }
 
-}  // namespace
-
-std::vector<Tensor> vjp(std::span<const Tensor> outputs, std::span<const Tensor> cotangents,
-                        std::span<const Tensor> inputs) {
-    Trace* trace = outputs.empty() ? nullptr : outputs[0].trace();
-    const std::vector<Tensor> failed(inputs.size(), Tensor(trace, kInvalidId));
-    if (trace == nullptr || !all_ok(outputs) || !all_ok(cotangents) || !all_ok(inputs))
-        return failed;
+/// vjp() with a failed tensor for each input whose gradient is zero; nullopt after an error.
+std::optional<std::vector<Tensor>> propagate(std::span<const Tensor> outputs,
+                                             std::span<const Tensor> cotangents,
+                                             std::span<const Tensor> inputs) {
+    Trace* const trace = outputs.empty() ? nullptr : outputs[0].trace();
+    if (trace == nullptr || !all_ok(outputs) || !all_ok(cotangents) || !all_ok(inputs)) return {};
     if (Status s = check(outputs, cotangents, inputs, trace); !s.ok()) {
         trace->fail(std::move(s));
-        return failed;
+        return {};
     }
     Reverse reverse(*trace);
     reverse.find_dependents(inputs);
     for (size_t i = 0; i < outputs.size(); ++i) reverse.add(outputs[i].value(), cotangents[i]);
     reverse.run();
-    if (!trace->status().ok()) return failed;
+    if (!trace->status().ok()) return {};
     std::vector<Tensor> gradients;
-    for (const Tensor& x : inputs) {
-        const Tensor g = reverse.cotangent(x.value());
-        gradients.push_back(g.ok() ? g : zeros_like(x));
-    }
+    for (const Tensor& x : inputs) gradients.push_back(reverse.cotangent(x.value()));
     return gradients;
+}
+
+std::vector<Tensor> with_zeros(std::optional<std::vector<Tensor>> gradients, Trace* trace,
+                               std::span<const Tensor> inputs) {
+    if (!gradients) return std::vector<Tensor>(inputs.size(), Tensor(trace, kInvalidId));
+    for (size_t i = 0; i < inputs.size(); ++i)
+        if (!(*gradients)[i].ok()) (*gradients)[i] = zeros_like(inputs[i]);
+    return std::move(*gradients);
+}
+
+/// For each value, the operator whose zero gradient separates it from the loss on some path; null:
+/// there is none, or no path without stop_gradient.
+std::vector<const OpDef*> find_separators(const Graph& graph, ValueId loss) {
+    std::vector<bool> is_reached(graph.values.size(), false);
+    std::vector<const OpDef*> separators(graph.values.size(), nullptr);
+    is_reached[loss] = true;
+    const OpDef* const on_purpose = &op("stop_gradient");
+    for (size_t n = graph.nodes.size(); n-- > 0;) {
+        const Node& node = graph.nodes[n];
+        if (node.op == on_purpose) continue;
+        const OpDef* separator = nullptr;
+        bool leads_to_loss = false, separates = true;
+        for (ValueId out : node.outputs)
+            if (is_reached[out]) {
+                leads_to_loss = true;
+                separates = separates && !is_floating(graph.value(out).dtype);
+                if (separators[out] != nullptr) separator = separators[out];
+            }
+        if (!leads_to_loss) continue;
+        for (ValueId in : node.inputs) {
+            is_reached[in] = true;
+            if ((separates || node.op->stops_gradient) && is_floating(graph.value(in).dtype))
+                separators[in] = node.op;
+            else if (separators[in] == nullptr)
+                separators[in] = separator;
+        }
+    }
+    return separators;
+}
+
+/// Fails the trace if a param's gradient is zero because of a non-differentiable operator.
+void check_separated_params(const Tensor& loss, std::span<const Tensor> wrt,
+                            std::span<const Tensor> gradients) {
+    Trace& trace = *loss.trace();
+    std::vector<const OpDef*> separators;
+    for (size_t i = 0; i < wrt.size(); ++i) {
+        const Value& value = trace.graph().value(wrt[i].value());
+        if (gradients[i].ok() || value.kind != ValueKind::kParam) continue;
+        if (separators.empty()) separators = find_separators(trace.graph(), loss.value());
+        if (const OpDef* const op = separators[wrt[i].value()]; op != nullptr)
+            trace.fail(invalid_argument(
+                "grad: the loss depends on the param '" + value.name + "' only through '" +
+                std::string(op->name) +
+                "', whose gradient is zero, so it would never be trained; use a differentiable "
+                "operator (softmax in place of argmax, sigmoid in place of a comparison), or "
+                "stop_gradient if that is intended"));
+    }
+}
+
+}  // namespace
+
+std::vector<Tensor> vjp(std::span<const Tensor> outputs, std::span<const Tensor> cotangents,
+                        std::span<const Tensor> inputs) {
+    return with_zeros(propagate(outputs, cotangents, inputs),
+                      outputs.empty() ? nullptr : outputs[0].trace(), inputs);
 }
 
 std::vector<Tensor> grad(const Tensor& loss, std::span<const Tensor> wrt) {
@@ -145,7 +207,10 @@ std::vector<Tensor> grad(const Tensor& loss, std::span<const Tensor> wrt) {
     if (!loss.ok() || !loss.trace()->status().ok())
         return std::vector<Tensor>(wrt.size(), failed_like(loss));
     const Tensor one = expand(constant_like(loss, 1), loss.shape());
-    return vjp(std::span(&loss, 1), std::span(&one, 1), wrt);
+    std::optional<std::vector<Tensor>> gradients =
+        propagate(std::span(&loss, 1), std::span(&one, 1), wrt);
+    if (gradients) check_separated_params(loss, wrt, *gradients);
+    return with_zeros(std::move(gradients), loss.trace(), wrt);
 }
 
 Tensor grad(const Tensor& loss, const Tensor& wrt) {

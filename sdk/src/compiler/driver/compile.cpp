@@ -9,6 +9,7 @@
 #include "compiler/codegen/lower.hpp"
 #include "compiler/driver/device_caps.hpp"
 #include "compiler/driver/native_program.hpp"
+#include "compiler/driver/param_names.hpp"
 #include "compiler/driver/tuning_data.hpp"
 #include "compiler/passes/pack_leaves.hpp"
 #include "compiler/passes/pass.hpp"
@@ -176,6 +177,7 @@ Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries) {
                 "' has neither outputs nor updates; call Trace::output or assign");
         graphs.push_back(std::move(graph));
     }
+    HEARTH_TRY(check_param_names(graphs));
     return graphs;
 }
 

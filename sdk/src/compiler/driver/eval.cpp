@@ -9,6 +9,8 @@
 
 #include <hearth/eval.hpp>
 
+#include <algorithm>
+#include <cstdio>
 #include <string>
 
 namespace hearth {
@@ -93,6 +95,77 @@ Result<std::vector<HostTensor>> eval(std::span<const Tensor> tensors, const Eval
 Result<HostTensor> eval(const Tensor& tensor, const EvalOptions& options) {
     HEARTH_ASSIGN(std::vector<HostTensor> values, eval(std::span(&tensor, 1), options));
     return std::move(values[0]);
+}
+
+namespace {
+
+/// Elements shown at each end of a longer axis.
+constexpr int64_t kShownAtEnds = 4;
+
+void append_axis(const HostTensor& x, int axis, int64_t first, std::string& text) {
+    if (axis == x.shape().rank()) {
+        char digits[32];
+        std::snprintf(digits, sizeof digits, "%.6g", x.get(first));
+        text += digits;
+        return;
+    }
+    int64_t stride = 1;
+    for (int a = axis + 1; a < x.shape().rank(); ++a) stride *= x.shape()[a].count;
+    const int64_t count = x.shape()[axis].count;
+    text += '[';
+    for (int64_t i = 0; i < count; ++i) {
+        if (i > 0) text += ", ";
+        if (i == kShownAtEnds && count > 2 * kShownAtEnds + 1) {
+            text += "...";
+            i = count - kShownAtEnds - 1;
+            continue;
+        }
+        append_axis(x, axis + 1, first + i * stride, text);
+    }
+    text += ']';
+}
+
+}  // namespace
+
+std::string to_string(const Tensor& tensor, const EvalOptions& options) {
+    EvalOptions filled = options;
+    std::string drawn;
+    if (tensor.ok())
+        for (const Value& v : tensor.trace()->graph().values) {
+            if (v.kind != ValueKind::kInput || filled.inputs.contains(v.name)) continue;
+            const Shape shape = v.shape.resolve(options.batch_size);
+            const Init init = is_floating(v.dtype) ? Init::normal(0, 1) : Init::zeros();
+            filled.inputs.emplace(v.name, init.make(v.name, v.dtype, shape));
+            drawn += (drawn.empty() ? "" : ", ") + v.name;
+        }
+    const Result<HostTensor> value = eval(tensor, filled);
+    if (!value.ok()) return value.status().message();
+    const std::string& name = tensor.trace()->graph().value(tensor.value()).name;
+    std::string text = name.empty() ? "" : name + ": ";
+    text += std::string(name_of(value->dtype())) + to_string(value->shape()) + " = ";
+    append_axis(*value, 0, 0, text);
+    return drawn.empty() ? text : text + "  (random inputs: " + drawn + ")";
+}
+
+std::string parameter_table(const Trace& trace) {
+    std::vector<const Value*> params;
+    size_t width = 0;
+    for (const Value& v : trace.graph().values)
+        if (v.kind == ValueKind::kParam) {
+            params.push_back(&v);
+            width = std::max(width, v.name.size());
+        }
+    std::string text;
+    int64_t total = 0;
+    for (const Value* const v : params) {
+        const int64_t elements = v->shape.element_count().count;
+        total += elements;
+        text += v->name + std::string(width - v->name.size() + 2, ' ') +
+                std::string(name_of(v->dtype)) + to_string(v->shape) + "  " +
+                std::to_string(elements) + '\n';
+    }
+    return text + std::to_string(params.size()) + " params, " + std::to_string(total) +
+           " elements\n";
 }
 
 }  // namespace hearth
