@@ -89,6 +89,7 @@ typedef struct hearth_agent hearth_agent;
 typedef struct hearth_agents_create_info hearth_agents_create_info;
 typedef struct hearth_agents_record_info hearth_agents_record_info;
 typedef struct hearth_agents_status hearth_agents_status;
+typedef struct hearth_agents_custom_metric hearth_agents_custom_metric;
 typedef struct hearth_headless_buffer hearth_headless_buffer;
 typedef enum hearth_result {HEARTH_OK = 0, HEARTH_NOT_READY = 1, HEARTH_INCOMPLETE = 2, HEARTH_ERROR_INVALID_ARGUMENT = -1, HEARTH_ERROR_NOT_FOUND = -2, HEARTH_ERROR_UNSUPPORTED = -3, HEARTH_ERROR_CORRUPT_DATA = -4, HEARTH_ERROR_VERSION_MISMATCH = -5, HEARTH_ERROR_OUT_OF_RANGE = -6, HEARTH_ERROR_INVALID_STATE = -7, HEARTH_ERROR_TOO_MANY_IN_FLIGHT = -8, HEARTH_ERROR_BUDGET_EXCEEDED = -9, HEARTH_ERROR_OUT_OF_HOST_MEMORY = -10, HEARTH_ERROR_OUT_OF_DEVICE_MEMORY = -11, HEARTH_ERROR_PIPELINE_CREATION_FAILED = -12, HEARTH_ERROR_DEVICE_LOST = -13, HEARTH_ERROR_INTERNAL = -14, HEARTH_ERROR_INCOMPATIBLE = -15, HEARTH_ERROR_DISCARDED = -16, HEARTH_ERROR_NON_FINITE = -17, HEARTH_ERROR_VERIFICATION_FAILED = -18, HEARTH_RESULT_FORCE_32_BITS = 2147483647} hearth_result;
 typedef enum hearth_struct_type {HEARTH_STRUCT_NONE = 0, HEARTH_STRUCT_DEVICE_REQUIREMENTS_INFO = 1, HEARTH_STRUCT_REQUIREMENTS = 2, HEARTH_STRUCT_DEVICE_CAPS = 3, HEARTH_STRUCT_CONTEXT_CREATE_INFO = 4, HEARTH_STRUCT_PROGRAM_LOAD_INFO = 5, HEARTH_STRUCT_PROGRAM_INFO = 6, HEARTH_STRUCT_ENTRY_INFO = 7, HEARTH_STRUCT_BINDING_INFO = 8, HEARTH_STRUCT_VARIABLE_INFO = 9, HEARTH_STRUCT_SESSION_CREATE_INFO = 10, HEARTH_STRUCT_MEMORY_REQUIREMENTS = 11, HEARTH_STRUCT_SESSION_STATUS = 12, HEARTH_STRUCT_RECORD_INFO = 13, HEARTH_STRUCT_READBACK_INFO = 14, HEARTH_STRUCT_BUFFER_RANGE = 15, HEARTH_STRUCT_TIMINGS = 16, HEARTH_STRUCT_CONTEXT_STATS = 17, HEARTH_STRUCT_PACKAGE_LOAD_INFO = 18, HEARTH_STRUCT_PACKAGE_INFO = 19, HEARTH_STRUCT_BRAIN_INFO = 20, HEARTH_STRUCT_BRAIN_SAVE_INFO = 21, HEARTH_STRUCT_COMMAND_INFO = 22, HEARTH_STRUCT_IMAGE_CONVERTER_CREATE_INFO = 23, HEARTH_STRUCT_IMAGE_CONVERSION_INFO = 24, HEARTH_STRUCT_DUMP_INFO = 25, HEARTH_STRUCT_CPU_CONTEXT_CREATE_INFO = 26, HEARTH_STRUCT_SESSION_DUMP_INFO = 27, HEARTH_STRUCT_AGENTS_CREATE_INFO = 1000, HEARTH_STRUCT_AGENTS_RECORD_INFO = 1001, HEARTH_STRUCT_AGENTS_STATUS = 1002, HEARTH_STRUCT_TYPE_FORCE_32_BITS = 2147483647} hearth_struct_type;
@@ -165,6 +166,7 @@ struct hearth_agent {uint32_t index; uint32_t generation;};
 struct hearth_agents_create_info {hearth_struct_type type; uint32_t size; const hearth_program * program; const void * manifest; uint64_t manifest_bytes; const char * name; uint32_t frames_in_flight; uint32_t use_separate_learning_queue; const void * schema; uint64_t schema_bytes; uint32_t max_snapshots; uint32_t snapshot_interval; uint32_t progress_window; uint32_t learning_queue_family; uint64_t max_host_bytes; uint32_t enable_saved_games; uint32_t reserved;};
 struct hearth_agents_record_info {hearth_struct_type type; uint32_t size; VkCommandBuffer command_buffer; float exploration; uint32_t request_decision; double learning_budget_us; hearth_agents_priority priority; uint32_t reserved; uint32_t max_decision_frames; uint32_t input_count; const hearth_tensor_binding * inputs; const hearth_tensor_binding * indirect_agent_count_buffer; VkCommandBuffer learning_command_buffer;};
 struct hearth_agents_status {hearth_struct_type type; uint32_t size; hearth_agents_phase phase; uint32_t agents; uint32_t minibatches_done; uint32_t minibatches; double minibatch_us_p95; uint64_t decisions; uint64_t rollouts; uint64_t rewards_rejected; uint64_t frame_number; float metrics[13]; uint64_t counters[16]; double decision_us_p95; uint32_t frozen; uint32_t snapshots; uint32_t is_plateaued; uint32_t reward_shift_detected; double score; double initial_score; uint64_t rollbacks; uint64_t snapshots_rejected; uint64_t snapshots_taken; hearth_agents_snapshot_phase snapshot_phase; uint32_t reserved; uint64_t update_frames; uint64_t update_frames_over_budget; uint64_t frames_without_update; double update_us_left; double owed_gradient_steps; uint64_t samples_paused; uint64_t rewards_after_end; uint64_t repeated_ends; uint64_t brains_rejected;};
+struct hearth_agents_custom_metric {const char * name; double mean; double last; uint64_t count;};
 struct hearth_headless_buffer {VkBuffer buffer; void * data; uint64_t bytes; uint32_t usage; uint32_t reserved;};
 const char * hearth_result_name(hearth_result result);
 uint32_t hearth_version(void);
@@ -240,6 +242,7 @@ hearth_result hearth_record_convert_image(hearth_image_converter * converter, co
 hearth_result hearth_brain_get_info(const void * bytes, uint64_t byte_count, hearth_brain_info * out, hearth_messages * messages);
 hearth_result hearth_record_save_brain(hearth_session * session, VkCommandBuffer command_buffer, hearth_readback * out);
 uint64_t hearth_program_get_brain_size(const hearth_program * program);
+hearth_result hearth_program_get_initial_snapshot(const hearth_program * program, void * out, uint64_t byte_count);
 hearth_result hearth_record_save_game(hearth_session * session, VkCommandBuffer command_buffer, hearth_readback * out);
 uint64_t hearth_program_get_saved_game_size(const hearth_program * program);
 hearth_result hearth_brain_extract_weights(const void * bytes, uint64_t byte_count, void * out, uint64_t * out_byte_count, hearth_messages * messages);
@@ -290,12 +293,14 @@ hearth_session * hearth_agents_get_session(hearth_agents * agents);
 hearth_result hearth_agents_add(hearth_agents * agents, hearth_agent * out);
 hearth_result hearth_agents_remove(hearth_agents * agents, hearth_agent agent);
 uint32_t hearth_agents_count(const hearth_agents * agents);
+uint32_t hearth_agents_capacity(const hearth_agents * agents);
 hearth_result hearth_agents_find_observation(hearth_agents * agents, const char * path, uint32_t * offset, uint32_t * size);
 hearth_result hearth_agents_find_action(hearth_agents * agents, const char * name, uint32_t * offset, uint32_t * size);
 uint32_t hearth_agents_observation_size(const hearth_agents * agents);
 uint32_t hearth_agents_action_size(const hearth_agents * agents);
 uint32_t hearth_agents_action_mask_size(const hearth_agents * agents);
 hearth_result hearth_agents_observation_limits(const hearth_agents * agents, uint32_t index, float * clamped, float * unresolved);
+hearth_result hearth_agents_observation_range(const hearth_agents * agents, uint32_t index, float * low, float * high, uint64_t * non_finite_count);
 const char * hearth_agents_observation_name(const hearth_agents * agents, uint32_t index);
 const char * hearth_agents_action_name(const hearth_agents * agents, uint32_t index);
 uint64_t hearth_agents_schema_hash(const hearth_agents * agents);
@@ -327,6 +332,10 @@ hearth_result hearth_agents_load(hearth_agents * agents, const void * bytes, uin
 hearth_result hearth_agents_get_status(const hearth_agents * agents, hearth_agents_status * out);
 const char * hearth_agents_metric_name(uint32_t index);
 const char * hearth_agents_counter_name(uint32_t index);
+hearth_result hearth_agents_log(hearth_agents * agents, const char * name, double value);
+uint32_t hearth_agents_custom_metric_count(const hearth_agents * agents);
+hearth_result hearth_agents_get_custom_metric(const hearth_agents * agents, uint32_t index, hearth_agents_custom_metric * out);
+void hearth_agents_restart_custom_metrics(hearth_agents * agents);
 hearth_agents_create_info hearth_agents_create_info_default(void);
 hearth_agents_record_info hearth_agents_record_info_default(void);
 hearth_agents_status hearth_agents_status_default(void);
@@ -374,6 +383,8 @@ hearth_result hearth_cook_regression(const char * options, hearth_headless * hos
     HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS = 131072,
     HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY = 262144,
     HEARTH_COMPLETED_FROM_TIMELINE = 18446744073709551615ULL,
+    HEARTH_COMPLETED_ALL = 18446744073709551614ULL,
+    HEARTH_NEXT_FRAME = 18446744073709551615ULL,
     HEARTH_SIZE_AUTO = 18446744073709551615ULL,
     HEARTH_VERSION_MAJOR = 0,
     HEARTH_VERSION_MINOR = 2,
@@ -413,6 +424,7 @@ hearth_result hearth_cook_regression(const char * options, hearth_headless * hos
     HEARTH_AGENTS_INITIAL_WEIGHTS = 4294967295,
     HEARTH_AGENTS_METRICS = 13,
     HEARTH_AGENTS_COUNTERS = 16,
+    HEARTH_AGENTS_MAX_CUSTOM_METRICS = 32,
     HEARTH_HEADLESS_VALIDATION = 1,
     HEARTH_HEADLESS_TRUST_KERNELS = 2,
   },

@@ -892,6 +892,7 @@ TEST_F(DriverRulesTest, WhatIsNoHandleIsRefusedByEveryCall) {
         uint32_t offset = 0, size = 0;
         uint64_t bytes = 0;
         float share = 0;
+        hearth_agents_custom_metric metric{};
         const float action[2] = {};
         const hearth_agents_record_info record = hearth_agents_record_info_default();
         hearth_agents_status status = hearth_agents_status_default();
@@ -904,6 +905,9 @@ TEST_F(DriverRulesTest, WhatIsNoHandleIsRefusedByEveryCall) {
             hearth_agents_add_reward(agents, id, 1),
             hearth_agents_end_episode(agents, id, HEARTH_AGENTS_TERMINATED, nullptr, nullptr),
             hearth_agents_report_score(agents, 1),
+            hearth_agents_log(agents, "catches", 1),
+            hearth_agents_get_custom_metric(agents, 0, &metric),
+            hearth_agents_observation_range(agents, 0, &share, &share, &bytes),
             hearth_agents_add_demonstration(agents, id, action),
             hearth_agents_record(agents, &record),
             hearth_agents_find_input(agents, "reward", &offset),
@@ -922,6 +926,7 @@ TEST_F(DriverRulesTest, WhatIsNoHandleIsRefusedByEveryCall) {
             EXPECT_EQ(result, HEARTH_ERROR_INVALID_ARGUMENT) << &result - results;
         hearth_agents_poll(agents);
         hearth_agents_finish_update(agents);
+        hearth_agents_restart_custom_metrics(agents);
         hearth_agents_freeze(agents, 1);
         hearth_agents_reset_brain(agents);
         hearth_agents_destroy(agents);
@@ -929,7 +934,9 @@ TEST_F(DriverRulesTest, WhatIsNoHandleIsRefusedByEveryCall) {
         EXPECT_EQ(hearth_agents_observation(agents, id), nullptr);
         EXPECT_EQ(hearth_agents_action_mask(agents, id), nullptr);
         EXPECT_EQ(hearth_agents_action(agents, id), nullptr);
-        EXPECT_EQ(hearth_agents_count(agents) + hearth_agents_snapshot_count(agents) +
+        EXPECT_EQ(hearth_agents_count(agents) + hearth_agents_capacity(agents) +
+                      hearth_agents_custom_metric_count(agents) +
+                      hearth_agents_snapshot_count(agents) +
                       hearth_agents_observation_size(agents) + hearth_agents_action_size(agents) +
                       hearth_agents_action_mask_size(agents) + hearth_agents_schema_hash(agents),
                   0u);

@@ -199,6 +199,42 @@ TEST_F(DriverWeightsTest, TellsWhenASnapshotWasRecordedAndWhenItHasArrived) {
     EXPECT_EQ(host->agents.status().snapshots_taken, 1u);
 }
 
+// A player may save in the first frame, and right after loading.
+TEST_F(DriverWeightsTest, BeforeTheFirstSnapshotTheInitialOrTheLoadedBrainIsSaved) {
+    const auto host = small_host(device());
+    ASSERT_NE(host, nullptr);
+    const Result<std::vector<std::byte>> initial = host->agents.save();
+    ASSERT_TRUE(initial.ok()) << initial.status().message();
+    EXPECT_EQ(host->agents.save(1).status().code(), StatusCode::kNotFound);
+    EXPECT_TRUE(host->agents.save_weights().ok());
+    const auto ids = add_all(*host);
+    ASSERT_TRUE(host->frame({.learning_budget_us = 0, .request_decision = false}).ok());
+    const Weights first = weights_of(*host);
+    play(*host, ids, 0, 14);
+    EXPECT_NE(weights_of(*host), first);
+    ASSERT_TRUE(host->agents.load(*initial).ok());
+    host->settle();
+    EXPECT_EQ(weights_of(*host), first) << "the initial weights are back";
+
+    keep(*host);
+    const Result<std::vector<std::byte>> learned = host->agents.save();
+    ASSERT_TRUE(learned.ok());
+    const auto other = small_host(device());
+    ASSERT_TRUE(other->agents.load(*learned).ok());
+    const Result<std::vector<std::byte>> saved = other->agents.save();
+    ASSERT_TRUE(saved.ok());
+    EXPECT_EQ(*saved, *learned) << "in the frame in which it is loaded";
+    other->agents.reset_brain();
+    const Result<std::vector<std::byte>> again = other->agents.save();
+    ASSERT_TRUE(again.ok());
+    EXPECT_EQ(*again, *initial);
+    host->agents.reset_brain();
+    EXPECT_EQ(*host->agents.save(), *initial) << "not even the length of the rollout is left";
+    const auto none = small_host(device(), {.max_snapshots = 0});
+    EXPECT_EQ(none->agents.save().status().code(), StatusCode::kNotFound);
+    EXPECT_EQ(host->agents.capacity(), ids.size());
+}
+
 TEST_F(DriverWeightsTest, ForgetsEverything) {
     const auto host = small_host(device());
     ASSERT_NE(host, nullptr);
@@ -214,7 +250,6 @@ TEST_F(DriverWeightsTest, ForgetsEverything) {
     host->agents.reset_brain();
     host->settle();
     EXPECT_EQ(host->agents.snapshot_count(), 0u);
-    EXPECT_FALSE(host->agents.save().ok());
     EXPECT_EQ(weights_of(*host), first);
     EXPECT_EQ(host->slot("rollout.observation"), ring);
     play(*host, ids, 14, 24);

@@ -327,6 +327,11 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          [&] {
              return hearth_program_get_brain_size(program) > 0 ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
          }},
+        {"hearth_program_get_initial_snapshot",
+         [&] {
+             std::vector<std::byte> out(hearth_program_get_brain_size(program));
+             return hearth_program_get_initial_snapshot(program, out.data(), out.size());
+         }},
         {"hearth_program_get_saved_game_size",
          [&] {
              return hearth_program_get_saved_game_size(program) > 0 ? HEARTH_OK

@@ -262,7 +262,8 @@ TEST_F(Watch, WhatAgentsLogIsRead) {
     EXPECT_EQ(s["non_finite"], 1);
     EXPECT_EQ(s["events"], 1);
     EXPECT_EQ(s["foreign"], 0);
-    EXPECT_EQ(s["metrics"].size(), agents::kMetricCount + agents::kCounterCount);
+    EXPECT_EQ(s["metrics"].size(), agents::kMetricCount + agents::kCounterCount +
+                                       agents::detail::driver_counts(status).size());
 }
 
 TEST_F(Watch, ObservationsAtTheirLimitsAreNamed) {

@@ -2281,6 +2281,27 @@ namespace Hearth.Native
     }
 
     /// <summary>
+    /// A metric of the game's own, over the values since hearth_agents_restart_custom_metrics.
+    /// </summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct hearth_agents_custom_metric
+    {
+        /// <summary>
+        /// lives as long as the agents
+        /// </summary>
+        public IntPtr name;
+        /// <summary>
+        /// that of the last value if there are none
+        /// </summary>
+        public double mean;
+        public double last;
+        /// <summary>
+        /// number of values
+        /// </summary>
+        public ulong count;
+    }
+
+    /// <summary>
     /// A buffer for bindings, mapped and coherent during its lifetime.
     /// </summary>
     [StructLayout(LayoutKind.Sequential)]
@@ -2348,6 +2369,15 @@ namespace Hearth.Native
         /// frame number.
         /// </summary>
         public const ulong HEARTH_COMPLETED_FROM_TIMELINE = 18446744073709551615;
+        /// <summary>
+        /// As completed_frame_number: all frames before frame_number.  For applications that wait for each
+        /// submission before they begin the next frame.
+        /// </summary>
+        public const ulong HEARTH_COMPLETED_ALL = 18446744073709551614;
+        /// <summary>
+        /// As frame_number: that of the frame after the last one.
+        /// </summary>
+        public const ulong HEARTH_NEXT_FRAME = 18446744073709551615;
         /// <summary>
         /// A size derived from the program; see upload_bytes.
         /// </summary>
@@ -2478,6 +2508,7 @@ namespace Hearth.Native
         public const uint HEARTH_AGENTS_INITIAL_WEIGHTS = 4294967295;
         public const int HEARTH_AGENTS_METRICS = 13;
         public const int HEARTH_AGENTS_COUNTERS = 16;
+        public const int HEARTH_AGENTS_MAX_CUSTOM_METRICS = 32;
         /// <summary>
         /// Enables the validation layers (HEARTH_ERROR_UNSUPPORTED if they are not installed);
         /// hearth_headless_messages counts their messages.
@@ -3105,6 +3136,14 @@ namespace Hearth.Native
         public static extern ulong hearth_program_get_brain_size(IntPtr program);
 
         /// <summary>
+        /// Writes the snapshot of a session that has only been initialized, for hearth_brain_encode.
+        /// byte_count: at least hearth_program_get_brain_size.
+        /// Errors: HEARTH_ERROR_OUT_OF_RANGE for fewer bytes.  Allocates nothing.  Any thread.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_program_get_initial_snapshot(IntPtr program, IntPtr @out, ulong byte_count);
+
+        /// <summary>
         /// As hearth_record_save_brain and hearth_program_get_brain_size, for saved games: non-persistent
         /// states, too.
         /// </summary>
@@ -3365,10 +3404,13 @@ namespace Hearth.Native
         public static extern hearth_result hearth_agents_remove(IntPtr agents, hearth_agent agent);
 
         /// <summary>
-        /// Returns the number of live agents.
+        /// Returns the number of live agents, and the maximum number.
         /// </summary>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         public static extern uint hearth_agents_count(IntPtr agents);
+
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern uint hearth_agents_capacity(IntPtr agents);
 
         /// <summary>
         /// Returns the offset and size, in floats, of a field in an observation, by path such as
@@ -3405,6 +3447,15 @@ namespace Hearth.Native
         /// </summary>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         public static extern hearth_result hearth_agents_observation_limits(IntPtr agents, uint index, float* clamped, float* unresolved);
+
+        /// <summary>
+        /// Smallest and largest finite value of a float of the observations that agents decided by, and the
+        /// number of values that were not finite, since creation.  A float that never changes shows agents
+        /// nothing.  *low &gt; *high: there were no values, or they came from the game's own buffers.
+        /// HEARTH_ERROR_OUT_OF_RANGE: no such float.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_agents_observation_range(IntPtr agents, uint index, float* low, float* high, ulong* non_finite_count);
 
         /// <summary>
         /// Name of a single float, such as "enemies[2]/place.x"; "" if the index is out of range.  Valid
@@ -3585,8 +3636,10 @@ namespace Hearth.Native
 
         /// <summary>
         /// Copies a snapshot, for saving to a file.  *byte_count is the capacity of `out` on entry and
-        /// the size on return; if `out` is NULL it is set to the size.
-        /// HEARTH_ERROR_NOT_FOUND, also for HEARTH_AGENTS_INITIAL_WEIGHTS; HEARTH_ERROR_OUT_OF_RANGE.
+        /// the size on return; if `out` is NULL it is set to a sufficient capacity.
+        /// Until the first snapshot has arrived, 0 is the brain that was loaded last or, without one, the
+        /// initial weights, which allocates memory; take a snapshot to save what was learned since.
+        /// HEARTH_ERROR_NOT_FOUND; HEARTH_ERROR_OUT_OF_RANGE; HEARTH_ERROR_OUT_OF_HOST_MEMORY.
         /// </summary>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         public static extern hearth_result hearth_agents_save(IntPtr agents, uint snapshot, IntPtr @out, ulong* byte_count);
@@ -3641,6 +3694,30 @@ namespace Hearth.Native
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         public static extern IntPtr hearth_agents_counter_name(uint index);
+
+        /// <summary>
+        /// Adds a value to a metric of the game's own, such as "catches", for run logs and panels.
+        /// name: 1 to 63 bytes of UTF-8, copied.
+        /// HEARTH_ERROR_INVALID_ARGUMENT for other names and values that are not finite;
+        /// HEARTH_ERROR_OUT_OF_RANGE for more than HEARTH_AGENTS_MAX_CUSTOM_METRICS names.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_agents_log(IntPtr agents, byte[] name, double value);
+
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern uint hearth_agents_custom_metric_count(IntPtr agents);
+
+        /// <summary>
+        /// HEARTH_ERROR_OUT_OF_RANGE: no such metric.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_agents_get_custom_metric(IntPtr agents, uint index, hearth_agents_custom_metric* @out);
+
+        /// <summary>
+        /// Begins the next period of all metrics, after they were written to a run log.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern void hearth_agents_restart_custom_metrics(IntPtr agents);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         public static extern hearth_agents_create_info hearth_agents_create_info_default();
@@ -3887,6 +3964,7 @@ namespace Hearth.Native
             if (sizeof(hearth_agents_create_info) != 96) return "hearth_agents_create_info";
             if (sizeof(hearth_agents_record_info) != 72) return "hearth_agents_record_info";
             if (sizeof(hearth_agents_status) != 392) return "hearth_agents_status";
+            if (sizeof(hearth_agents_custom_metric) != 32) return "hearth_agents_custom_metric";
             if (sizeof(hearth_headless_buffer) != 32) return "hearth_headless_buffer";
             return null;
         }

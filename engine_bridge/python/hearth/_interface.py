@@ -50,6 +50,8 @@ HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL = 0x10000
 HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS = 0x20000
 HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY = 0x40000
 HEARTH_COMPLETED_FROM_TIMELINE = 0xffffffffffffffff
+HEARTH_COMPLETED_ALL = 0xfffffffffffffffe
+HEARTH_NEXT_FRAME = 0xffffffffffffffff
 HEARTH_SIZE_AUTO = 0xffffffffffffffff
 HEARTH_VERSION_MAJOR = 0
 HEARTH_VERSION_MINOR = 2
@@ -89,6 +91,7 @@ HEARTH_AGENTS_BEST_EFFORT = 0
 HEARTH_AGENTS_INITIAL_WEIGHTS = 0xffffffff
 HEARTH_AGENTS_METRICS = 13
 HEARTH_AGENTS_COUNTERS = 16
+HEARTH_AGENTS_MAX_CUSTOM_METRICS = 32
 HEARTH_HEADLESS_VALIDATION = 1
 HEARTH_HEADLESS_TRUST_KERNELS = 2
 
@@ -1019,6 +1022,15 @@ class AgentsStatus(_Tagged):
     ]
 
 
+class AgentsCustomMetric(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("mean", c_double),
+        ("last", c_double),
+        ("count", c_uint64),
+    ]
+
+
 class HeadlessBuffer(Structure):
     _fields_ = [
         ("buffer", c_void_p),
@@ -1105,6 +1117,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "hearth_brain_get_info": (c_int, [c_void_p, c_uint64, POINTER(BrainInfo), POINTER(Messages)]),
     "hearth_record_save_brain": (c_int, [c_void_p, c_void_p, POINTER(c_uint64)]),
     "hearth_program_get_brain_size": (c_uint64, [c_void_p]),
+    "hearth_program_get_initial_snapshot": (c_int, [c_void_p, c_void_p, c_uint64]),
     "hearth_record_save_game": (c_int, [c_void_p, c_void_p, POINTER(c_uint64)]),
     "hearth_program_get_saved_game_size": (c_uint64, [c_void_p]),
     "hearth_brain_extract_weights": (c_int, [c_void_p, c_uint64, c_void_p, POINTER(c_uint64), POINTER(Messages)]),
@@ -1155,12 +1168,14 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "hearth_agents_add": (c_int, [c_void_p, POINTER(Agent)]),
     "hearth_agents_remove": (c_int, [c_void_p, Agent]),
     "hearth_agents_count": (c_uint32, [c_void_p]),
+    "hearth_agents_capacity": (c_uint32, [c_void_p]),
     "hearth_agents_find_observation": (c_int, [c_void_p, c_char_p, POINTER(c_uint32), POINTER(c_uint32)]),
     "hearth_agents_find_action": (c_int, [c_void_p, c_char_p, POINTER(c_uint32), POINTER(c_uint32)]),
     "hearth_agents_observation_size": (c_uint32, [c_void_p]),
     "hearth_agents_action_size": (c_uint32, [c_void_p]),
     "hearth_agents_action_mask_size": (c_uint32, [c_void_p]),
     "hearth_agents_observation_limits": (c_int, [c_void_p, c_uint32, POINTER(c_float), POINTER(c_float)]),
+    "hearth_agents_observation_range": (c_int, [c_void_p, c_uint32, POINTER(c_float), POINTER(c_float), POINTER(c_uint64)]),
     "hearth_agents_observation_name": (c_char_p, [c_void_p, c_uint32]),
     "hearth_agents_action_name": (c_char_p, [c_void_p, c_uint32]),
     "hearth_agents_schema_hash": (c_uint64, [c_void_p]),
@@ -1192,6 +1207,10 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "hearth_agents_get_status": (c_int, [c_void_p, POINTER(AgentsStatus)]),
     "hearth_agents_metric_name": (c_char_p, [c_uint32]),
     "hearth_agents_counter_name": (c_char_p, [c_uint32]),
+    "hearth_agents_log": (c_int, [c_void_p, c_char_p, c_double]),
+    "hearth_agents_custom_metric_count": (c_uint32, [c_void_p]),
+    "hearth_agents_get_custom_metric": (c_int, [c_void_p, c_uint32, POINTER(AgentsCustomMetric)]),
+    "hearth_agents_restart_custom_metrics": (None, [c_void_p]),
     "hearth_agents_create_info_default": (AgentsCreateInfo, []),
     "hearth_agents_record_info_default": (AgentsRecordInfo, []),
     "hearth_agents_status_default": (AgentsStatus, []),

@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -87,6 +88,8 @@ inline std::string_view counter_name(uint32_t index) {
     return name == nullptr ? std::string_view() : name;
 }
 
+struct Finding;
+
 /// Owns a hearth_agents.  Move-only; destroying it is allowed at any time, as with Session.
 class Agents {
   public:
@@ -146,6 +149,8 @@ class Agents {
     }
     Status remove(AgentId id) { return check(hearth_agents_remove(handle_, id)); }
     uint32_t count() const { return hearth_agents_count(handle_); }
+    /// Maximum number of agents.
+    uint32_t capacity() const { return hearth_agents_capacity(handle_); }
 
     /// Offset and size, in floats, of a field in an observation.
     struct FieldRange {
@@ -164,6 +169,20 @@ class Agents {
         ObservationLimits limits;
         (void)hearth_agents_observation_limits(handle_, index, &limits.clamped, &limits.unresolved);
         return limits;
+    }
+    /// Values of float `index` of the observations that agents decided by; see
+    /// hearth_agents_observation_range.
+    struct ObservationRange {
+        float low = std::numeric_limits<float>::infinity();
+        float high = -std::numeric_limits<float>::infinity();
+        uint64_t non_finite_count = 0;
+        bool is_constant() const { return low == high; }
+    };
+    ObservationRange observation_range(uint32_t index) const {
+        ObservationRange range;
+        (void)hearth_agents_observation_range(handle_, index, &range.low, &range.high,
+                                              &range.non_finite_count);
+        return range;
     }
     /// Name of a float of an observation or action, such as "enemies[2]/place.x"; "" if the
     /// index is out of range.  Valid until the next call of either.
@@ -284,7 +303,8 @@ class Agents {
     void reset_brain() { hearth_agents_reset_brain(handle_); }
     /// Stops learning until called with false; agents keep acting.
     void freeze(bool frozen) { hearth_agents_freeze(handle_, frozen ? 1u : 0u); }
-    /// Copies a snapshot's bytes, for saving to a file.
+    /// Copies a snapshot's bytes, for saving to a file.  Works from the first frame on; see
+    /// hearth_agents_save.
     Result<std::vector<std::byte>> save(uint32_t snapshot = 0) const {
         return copy([&](void* out, uint64_t* bytes) {
             return hearth_agents_save(handle_, snapshot, out, bytes);
@@ -316,6 +336,23 @@ class Agents {
         (void)hearth_agents_get_status(handle_, &status);
         return status;
     }
+    /// Adds a value to a metric of the game's own, such as "catches": run logs hold the mean of each
+    /// period as "game/catches".  See hearth_agents_log.
+    Status log(const char* name, double value) {
+        return check(hearth_agents_log(handle_, name, value));
+    }
+    /// The game's own metrics since restart_custom_metrics().
+    std::vector<hearth_agents_custom_metric> custom_metrics() const {
+        std::vector<hearth_agents_custom_metric> all(hearth_agents_custom_metric_count(handle_));
+        for (uint32_t i = 0; i < all.size(); ++i)
+            (void)hearth_agents_get_custom_metric(handle_, i, &all[i]);
+        return all;
+    }
+    /// Begins the next period; run_log_sample() does.
+    void restart_custom_metrics() { hearth_agents_restart_custom_metrics(handle_); }
+    /// What keeps these agents from learning, as of the last poll; `hearth doctor` also knows the
+    /// curves of a run.  Include <hearth/agents/diagnose.hpp>.
+    std::vector<Finding> diagnose() const;
 
   private:
     explicit Agents(hearth_agents* handle) : handle_(handle) {}

@@ -668,6 +668,11 @@ HEARTH_API void hearth_cpu_buffer_destroy(hearth_context* context, VkBuffer buff
  * hearth_context_create_info::timeline_semaphore, which each frame's submission signals with its
  * frame number. */
 static const uint64_t HEARTH_COMPLETED_FROM_TIMELINE = UINT64_MAX;
+/* As completed_frame_number: all frames before frame_number.  For applications that wait for each
+ * submission before they begin the next frame. */
+static const uint64_t HEARTH_COMPLETED_ALL = UINT64_MAX - 1;
+/* As frame_number: that of the frame after the last one. */
+static const uint64_t HEARTH_NEXT_FRAME = UINT64_MAX;
 
 /* Begins a frame.  frame_number is that of the frame about to be recorded, from 1; it never
  * decreases, but may repeat or skip values.  completed_frame_number, less than frame_number,
@@ -1741,6 +1746,12 @@ HEARTH_API hearth_result hearth_record_save_brain(hearth_session* session,
 /* Size of a snapshot of this program's sessions in bytes.  Loading a brain uses as much of
  * upload_bytes, plus the non-zero initial values of non-persistent states. */
 HEARTH_API uint64_t hearth_program_get_brain_size(const hearth_program* program);
+
+/* Writes the snapshot of a session that has only been initialized, for hearth_brain_encode.
+ * byte_count: at least hearth_program_get_brain_size.
+ * Errors: HEARTH_ERROR_OUT_OF_RANGE for fewer bytes.  Allocates nothing.  Any thread. */
+HEARTH_API hearth_result hearth_program_get_initial_snapshot(const hearth_program* program,
+                                                             void* out, uint64_t byte_count);
 
 /* As hearth_record_save_brain and hearth_program_get_brain_size, for saved games: non-persistent
  * states, too. */

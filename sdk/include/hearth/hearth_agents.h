@@ -99,8 +99,9 @@ HEARTH_API hearth_result hearth_agents_add(hearth_agents* agents, hearth_agent* 
 /* Removes an agent.  The next record stores its last decision; if hearth_agents_end_episode was not
  * called, its episode counts as truncated here. */
 HEARTH_API hearth_result hearth_agents_remove(hearth_agents* agents, hearth_agent agent);
-/* Returns the number of live agents. */
+/* Returns the number of live agents, and the maximum number. */
 HEARTH_API uint32_t hearth_agents_count(const hearth_agents* agents);
+HEARTH_API uint32_t hearth_agents_capacity(const hearth_agents* agents);
 
 /* --- Observations and rewards --- */
 
@@ -124,6 +125,13 @@ HEARTH_API uint32_t hearth_agents_action_mask_size(const hearth_agents* agents);
 HEARTH_API hearth_result hearth_agents_observation_limits(const hearth_agents* agents,
                                                           uint32_t index, float* clamped,
                                                           float* unresolved);
+/* Smallest and largest finite value of a float of the observations that agents decided by, and the
+ * number of values that were not finite, since creation.  A float that never changes shows agents
+ * nothing.  *low > *high: there were no values, or they came from the game's own buffers.
+ * HEARTH_ERROR_OUT_OF_RANGE: no such float. */
+HEARTH_API hearth_result hearth_agents_observation_range(const hearth_agents* agents,
+                                                         uint32_t index, float* low, float* high,
+                                                         uint64_t* non_finite_count);
 /* Name of a single float, such as "enemies[2]/place.x"; "" if the index is out of range.  Valid
  * until the next call of either function. */
 HEARTH_API const char* hearth_agents_observation_name(const hearth_agents* agents, uint32_t index);
@@ -313,8 +321,10 @@ HEARTH_API void hearth_agents_reset_brain(hearth_agents* agents);
 HEARTH_API void hearth_agents_freeze(hearth_agents* agents, uint32_t frozen);
 
 /* Copies a snapshot, for saving to a file.  *byte_count is the capacity of `out` on entry and
- * the size on return; if `out` is NULL it is set to the size.
- * HEARTH_ERROR_NOT_FOUND, also for HEARTH_AGENTS_INITIAL_WEIGHTS; HEARTH_ERROR_OUT_OF_RANGE. */
+ * the size on return; if `out` is NULL it is set to a sufficient capacity.
+ * Until the first snapshot has arrived, 0 is the brain that was loaded last or, without one, the
+ * initial weights, which allocates memory; take a snapshot to save what was learned since.
+ * HEARTH_ERROR_NOT_FOUND; HEARTH_ERROR_OUT_OF_RANGE; HEARTH_ERROR_OUT_OF_HOST_MEMORY. */
 HEARTH_API hearth_result hearth_agents_save(const hearth_agents* agents, uint32_t snapshot,
                                             void* out, uint64_t* byte_count);
 /* As hearth_agents_save, but only what acting needs: the acting weights and the statistics of
@@ -457,6 +467,31 @@ HEARTH_API hearth_result hearth_agents_get_status(const hearth_agents* agents,
 /* Names such as "kl" and "samples_rejected"; NULL if the index is out of range.  Any thread. */
 HEARTH_API const char* hearth_agents_metric_name(uint32_t index);
 HEARTH_API const char* hearth_agents_counter_name(uint32_t index);
+
+/* --- Metrics of the game's own --- */
+
+#define HEARTH_AGENTS_MAX_CUSTOM_METRICS 32
+
+/* A metric of the game's own, over the values since hearth_agents_restart_custom_metrics. */
+typedef struct hearth_agents_custom_metric {
+    const char* name; /* lives as long as the agents */
+    double mean;      /* that of the last value if there are none */
+    double last;
+    uint64_t count; /* number of values */
+} hearth_agents_custom_metric;
+
+/* Adds a value to a metric of the game's own, such as "catches", for run logs and panels.
+ * name: 1 to 63 bytes of UTF-8, copied.
+ * HEARTH_ERROR_INVALID_ARGUMENT for other names and values that are not finite;
+ * HEARTH_ERROR_OUT_OF_RANGE for more than HEARTH_AGENTS_MAX_CUSTOM_METRICS names. */
+HEARTH_API hearth_result hearth_agents_log(hearth_agents* agents, const char* name, double value);
+HEARTH_API uint32_t hearth_agents_custom_metric_count(const hearth_agents* agents);
+/* HEARTH_ERROR_OUT_OF_RANGE: no such metric. */
+HEARTH_API hearth_result hearth_agents_get_custom_metric(const hearth_agents* agents,
+                                                         uint32_t index,
+                                                         hearth_agents_custom_metric* out);
+/* Begins the next period of all metrics, after they were written to a run log. */
+HEARTH_API void hearth_agents_restart_custom_metrics(hearth_agents* agents);
 
 /* --- Defaults --- */
 

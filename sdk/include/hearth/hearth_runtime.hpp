@@ -228,6 +228,9 @@ class Context {
     Status begin_frame(uint64_t frame_number, uint64_t completed_frame_number) {
         return check(hearth_begin_frame(handle_, frame_number, completed_frame_number));
     }
+    /// Begins the frame after the last one, all of which have completed: for applications that wait
+    /// for each submission.
+    Status begin_frame() { return begin_frame(HEARTH_NEXT_FRAME, HEARTH_COMPLETED_ALL); }
     /// Reports that a frame was never submitted; returns what was lost, one item per line (see
     /// hearth_discard_frame).
     Result<std::string> discard_frame(uint64_t frame_number) {
@@ -545,6 +548,13 @@ class LoadedProgram {
 
     /// Size of a snapshot of one of the program's sessions, in bytes.
     uint64_t brain_size() const { return hearth_program_get_brain_size(handle_); }
+    /// The snapshot of a session that has only been initialized; see
+    /// hearth_program_get_initial_snapshot.
+    std::vector<std::byte> initial_snapshot() const {
+        std::vector<std::byte> out(brain_size());
+        (void)hearth_program_get_initial_snapshot(handle_, out.data(), out.size());
+        return out;
+    }
     uint64_t saved_game_size() const { return hearth_program_get_saved_game_size(handle_); }
 #if !defined(HEARTH_NO_EXPERIMENTAL)
 #if defined(__GNUC__)  // calls other experimental functions

@@ -84,6 +84,11 @@ pub const HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY: u64 = 0x40000;
 /// hearth_context_create_info::timeline_semaphore, which each frame's submission signals with its
 /// frame number.
 pub const HEARTH_COMPLETED_FROM_TIMELINE: u64 = 0xffffffffffffffff;
+/// As completed_frame_number: all frames before frame_number.  For applications that wait for each
+/// submission before they begin the next frame.
+pub const HEARTH_COMPLETED_ALL: u64 = 0xfffffffffffffffe;
+/// As frame_number: that of the frame after the last one.
+pub const HEARTH_NEXT_FRAME: u64 = 0xffffffffffffffff;
 /// A size derived from the program; see upload_bytes.
 pub const HEARTH_SIZE_AUTO: u64 = 0xffffffffffffffff;
 pub const HEARTH_VERSION_MAJOR: i32 = 0;
@@ -166,6 +171,7 @@ pub const HEARTH_AGENTS_BEST_EFFORT: u32 = 0;
 pub const HEARTH_AGENTS_INITIAL_WEIGHTS: u32 = 0xffffffff;
 pub const HEARTH_AGENTS_METRICS: i32 = 13;
 pub const HEARTH_AGENTS_COUNTERS: i32 = 16;
+pub const HEARTH_AGENTS_MAX_CUSTOM_METRICS: i32 = 32;
 /// Enables the validation layers (HEARTH_ERROR_UNSUPPORTED if they are not installed);
 /// hearth_headless_messages counts their messages.
 pub const HEARTH_HEADLESS_VALIDATION: u32 = 1;
@@ -2586,6 +2592,33 @@ const _: () = {
     assert!(core::mem::offset_of!(hearth_agents_status, brains_rejected) == 384);
 };
 
+/// A metric of the game's own, over the values since hearth_agents_restart_custom_metrics.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hearth_agents_custom_metric {
+    /// lives as long as the agents
+    pub name: *const c_char,
+    /// that of the last value if there are none
+    pub mean: f64,
+    pub last: f64,
+    /// number of values
+    pub count: u64,
+}
+
+impl Default for hearth_agents_custom_metric {
+    fn default() -> Self {
+        unsafe { core::mem::zeroed() }
+    }
+}
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(core::mem::size_of::<hearth_agents_custom_metric>() == 32);
+    assert!(core::mem::offset_of!(hearth_agents_custom_metric, name) == 0);
+    assert!(core::mem::offset_of!(hearth_agents_custom_metric, mean) == 8);
+    assert!(core::mem::offset_of!(hearth_agents_custom_metric, last) == 16);
+    assert!(core::mem::offset_of!(hearth_agents_custom_metric, count) == 24);
+};
+
 /// A buffer for bindings, mapped and coherent during its lifetime.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -2945,6 +2978,10 @@ extern "C" {
     /// Size of a snapshot of this program's sessions in bytes.  Loading a brain uses as much of
     /// upload_bytes, plus the non-zero initial values of non-persistent states.
     pub fn hearth_program_get_brain_size(program: *const hearth_program) -> u64;
+    /// Writes the snapshot of a session that has only been initialized, for hearth_brain_encode.
+    /// byte_count: at least hearth_program_get_brain_size.
+    /// Errors: HEARTH_ERROR_OUT_OF_RANGE for fewer bytes.  Allocates nothing.  Any thread.
+    pub fn hearth_program_get_initial_snapshot(program: *const hearth_program, out: *mut c_void, byte_count: u64) -> hearth_result;
     /// As hearth_record_save_brain and hearth_program_get_brain_size, for saved games: non-persistent
     /// states, too.
     pub fn hearth_record_save_game(session: *mut hearth_session, command_buffer: VkCommandBuffer, out: *mut hearth_readback) -> hearth_result;
@@ -3065,8 +3102,9 @@ extern "C" {
     /// Removes an agent.  The next record stores its last decision; if hearth_agents_end_episode was not
     /// called, its episode counts as truncated here.
     pub fn hearth_agents_remove(agents: *mut hearth_agents, agent: hearth_agent) -> hearth_result;
-    /// Returns the number of live agents.
+    /// Returns the number of live agents, and the maximum number.
     pub fn hearth_agents_count(agents: *const hearth_agents) -> u32;
+    pub fn hearth_agents_capacity(agents: *const hearth_agents) -> u32;
     /// Returns the offset and size, in floats, of a field in an observation, by path such as
     /// "enemies/place".
     /// HEARTH_ERROR_NOT_FOUND: no such field; hearth_agents_error lists the existing ones.
@@ -3083,6 +3121,11 @@ extern "C" {
     /// is not small hides from the agents what they should see.
     /// HEARTH_ERROR_OUT_OF_RANGE: no such float.  As of the last poll.
     pub fn hearth_agents_observation_limits(agents: *const hearth_agents, index: u32, clamped: *mut f32, unresolved: *mut f32) -> hearth_result;
+    /// Smallest and largest finite value of a float of the observations that agents decided by, and the
+    /// number of values that were not finite, since creation.  A float that never changes shows agents
+    /// nothing.  *low > *high: there were no values, or they came from the game's own buffers.
+    /// HEARTH_ERROR_OUT_OF_RANGE: no such float.
+    pub fn hearth_agents_observation_range(agents: *const hearth_agents, index: u32, low: *mut f32, high: *mut f32, non_finite_count: *mut u64) -> hearth_result;
     /// Name of a single float, such as "enemies[2]/place.x"; "" if the index is out of range.  Valid
     /// until the next call of either function.
     pub fn hearth_agents_observation_name(agents: *const hearth_agents, index: u32) -> *const c_char;
@@ -3173,8 +3216,10 @@ extern "C" {
     /// storing samples, until it is called with zero.  Agents keep acting.
     pub fn hearth_agents_freeze(agents: *mut hearth_agents, frozen: u32);
     /// Copies a snapshot, for saving to a file.  *byte_count is the capacity of `out` on entry and
-    /// the size on return; if `out` is NULL it is set to the size.
-    /// HEARTH_ERROR_NOT_FOUND, also for HEARTH_AGENTS_INITIAL_WEIGHTS; HEARTH_ERROR_OUT_OF_RANGE.
+    /// the size on return; if `out` is NULL it is set to a sufficient capacity.
+    /// Until the first snapshot has arrived, 0 is the brain that was loaded last or, without one, the
+    /// initial weights, which allocates memory; take a snapshot to save what was learned since.
+    /// HEARTH_ERROR_NOT_FOUND; HEARTH_ERROR_OUT_OF_RANGE; HEARTH_ERROR_OUT_OF_HOST_MEMORY.
     pub fn hearth_agents_save(agents: *const hearth_agents, snapshot: u32, out: *mut c_void, byte_count: *mut u64) -> hearth_result;
     /// As hearth_agents_save, but only what acting needs: the acting weights and the statistics of
     /// observations and rewards.  Whoever loads it learns on from these weights with a new optimizer and
@@ -3201,6 +3246,16 @@ extern "C" {
     /// Names such as "kl" and "samples_rejected"; NULL if the index is out of range.  Any thread.
     pub fn hearth_agents_metric_name(index: u32) -> *const c_char;
     pub fn hearth_agents_counter_name(index: u32) -> *const c_char;
+    /// Adds a value to a metric of the game's own, such as "catches", for run logs and panels.
+    /// name: 1 to 63 bytes of UTF-8, copied.
+    /// HEARTH_ERROR_INVALID_ARGUMENT for other names and values that are not finite;
+    /// HEARTH_ERROR_OUT_OF_RANGE for more than HEARTH_AGENTS_MAX_CUSTOM_METRICS names.
+    pub fn hearth_agents_log(agents: *mut hearth_agents, name: *const c_char, value: f64) -> hearth_result;
+    pub fn hearth_agents_custom_metric_count(agents: *const hearth_agents) -> u32;
+    /// HEARTH_ERROR_OUT_OF_RANGE: no such metric.
+    pub fn hearth_agents_get_custom_metric(agents: *const hearth_agents, index: u32, out: *mut hearth_agents_custom_metric) -> hearth_result;
+    /// Begins the next period of all metrics, after they were written to a run log.
+    pub fn hearth_agents_restart_custom_metrics(agents: *mut hearth_agents);
     pub fn hearth_agents_create_info_default() -> hearth_agents_create_info;
     pub fn hearth_agents_record_info_default() -> hearth_agents_record_info;
     pub fn hearth_agents_status_default() -> hearth_agents_status;

@@ -27,6 +27,10 @@ namespace hearth::agents {
 
 /// Keys of a sample whose objects have the shares of samples by name of the observation.
 inline constexpr std::string_view kAtLimitKey = "at_limit", kUnresolvedKey = "unresolved";
+/// Keys whose objects have, by name, the value of observations that never changed in
+/// kLeastSamplesOfConstant samples, and the number of values that were not finite.
+inline constexpr std::string_view kConstantKey = "constant", kNonFiniteKey = "non_finite";
+inline constexpr uint64_t kLeastSamplesOfConstant = 2048;  ///< two rollouts of the defaults
 
 namespace detail {
 
@@ -138,18 +142,76 @@ std::string sample_line(const AnyStatus& status, double x,
            shares_at_limit(kUnresolvedKey, ObservationLimit::kUnresolved, observations);
 }
 
+/// Counts of the driver, by their names in hearth_agents_status.
+inline std::vector<std::pair<std::string_view, double>> driver_counts(const AgentsStatus& status) {
+    const auto count = [](uint64_t number) { return static_cast<double>(number); };
+    return {{"rewards_rejected", count(status.rewards_rejected)},
+            {"rewards_after_end", count(status.rewards_after_end)},
+            {"repeated_ends", count(status.repeated_ends)},
+            {"frames_without_update", count(status.frames_without_update)},
+            {"samples_paused", count(status.samples_paused)},
+            {"rollbacks", count(status.rollbacks)}};
+}
+
+/// Objects of what is odd about single observations; "" if nothing is.
+inline std::string odd_observations(const Agents& agents) {
+    std::string constant, non_finite;
+    const AgentsStatus status = agents.status();
+    const bool has_samples =
+        status[Counter::kSamples] + status[Counter::kSamplesDropped] >= kLeastSamplesOfConstant;
+    const auto add = [&](std::string& object, uint32_t index, double value) {
+        object += (object.empty() ? "" : ",") + json_text(agents.observation_name(index)) + ":" +
+                  json_number(value);
+    };
+    for (uint32_t i = 0; i < agents.observation_size(); ++i) {
+        const Agents::ObservationRange range = agents.observation_range(i);
+        if (has_samples && range.is_constant()) add(constant, i, static_cast<double>(range.low));
+        if (range.non_finite_count > 0)
+            add(non_finite, i, static_cast<double>(range.non_finite_count));
+    }
+    std::string objects;
+    for (const auto& [key, object] :
+         {std::pair(kConstantKey, constant), {kNonFiniteKey, non_finite}})
+        if (!object.empty()) objects += "," + json_text(key) + ":{" + object + "}";
+    return objects;
+}
+
+/// Means of the game's own metrics as an object; "" if none has a value.
+inline std::string custom_metrics(const Agents& agents) {
+    std::string object;
+    for (const hearth_agents_custom_metric& metric : agents.custom_metrics())
+        if (metric.count > 0)
+            object += (object.empty() ? "" : ",") + json_text(metric.name) + ":" +
+                      json_number(metric.mean);
+    return object.empty() ? "" : ",\"game\":{" + object + "}";
+}
+
+inline std::string driver_line(const AgentsStatus& status, double x,
+                               std::span<const ObservationAtLimit> observations,
+                               const std::string& more) {
+    std::string line = sample_line(status, x, observations) +
+                       ",\"minibatch_us_p95\":" + json_number(status.minibatch_us_p95);
+    for (const auto& [name, value] : driver_counts(status))
+        line += ",\"" + std::string(name) + "\":" + json_number(value);
+    return line + more + "}\n";
+}
+
 }  // namespace detail
 
 /// Returns a line with all metrics and counters at position `x`, which must not decrease.
 /// observations  those at their limits: observations_at_limit()
 inline std::string run_log_sample(const AgentsStatus& status, double x,
                                   std::span<const ObservationAtLimit> observations = {}) {
-    return detail::sample_line(status, x, observations) +
-           ",\"minibatch_us_p95\":" + detail::json_number(status.minibatch_us_p95) + "}\n";
+    return detail::driver_line(status, x, observations, "");
 }
-/// Returns a line with all metrics, counters and observations at their limits.
-inline std::string run_log_sample(const Agents& agents, double x) {
-    return run_log_sample(agents.status(), x, observations_at_limit(agents));
+/// Returns a line with all metrics and counters, observations at their limits, that never change or
+/// are not finite, and the means of the game's own metrics, which begin their next period.
+inline std::string run_log_sample(Agents& agents, double x) {
+    std::string line =
+        detail::driver_line(agents.status(), x, observations_at_limit(agents),
+                            detail::odd_observations(agents) + detail::custom_metrics(agents));
+    agents.restart_custom_metrics();
+    return line;
 }
 /// As above from the state agents.status, for programs that record entries without the driver.
 inline std::string run_log_sample(const StatusView& status, double x,

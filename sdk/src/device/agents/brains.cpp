@@ -343,6 +343,41 @@ hearth_result hearth_agents::load_snapshot(const hearth_agents& from, uint32_t i
     return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
 }
 
+hearth_result hearth_agents::find_brain(uint32_t index, Array<std::byte>& made,
+                                        std::span<const std::byte>& brain) const {
+    brain = snapshots.at(index);
+    if (!brain.empty()) return HEARTH_OK;
+    if (index != 0 || !snapshots.are_kept()) {
+        error.set("no snapshot %u; expected an index below %u", index, snapshots.count());
+        return HEARTH_ERROR_NOT_FOUND;
+    }
+    brain = exchange.newest();
+    if (!brain.empty()) return HEARTH_OK;
+    Array<std::byte> initial, data;
+    hearth_brain_save_info save = hearth_brain_save_info_default();
+    save.snapshot_bytes = hearth_program_get_brain_size(program);
+    uint64_t bytes = snapshots.capacity_bytes();
+    if (!initial.resize(*allocator, to_size(save.snapshot_bytes)) ||
+        !data.resize(*allocator, description.application_data.size()) ||
+        !made.resize(*allocator, to_size(bytes))) {
+        error.set("out of memory for a brain of %llu bytes",
+                  static_cast<unsigned long long>(bytes));
+        return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    hearth_result result =
+        hearth_program_get_initial_snapshot(program, initial.data(), initial.size());
+    std::ranges::copy(description.application_data, data.begin());
+    std::fill_n(&data[kCollectedAt], sizeof(uint32_t), std::byte{0});
+    save.snapshot = initial.data();
+    save.user_schema_hash = description.schema_hash;
+    save.user_data = data.data();
+    save.user_data_size = data.size();
+    if (result == HEARTH_OK) result = hearth_brain_encode(program, &save, made.data(), &bytes);
+    if (result != HEARTH_OK) return error.set("%s", hearth_program_error(program)), result;
+    brain = std::span<const std::byte>(made).first(to_size(bytes));
+    return HEARTH_OK;
+}
+
 hearth_result hearth_agents::load(std::span<const std::byte> brain) {
     hearth_brain_info about = hearth_brain_info_default();
     hearth_messages messages{};

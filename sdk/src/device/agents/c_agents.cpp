@@ -141,6 +141,11 @@ uint32_t hearth_agents_count(const hearth_agents* agents) {
     return agents->roster.alive();
 }
 
+uint32_t hearth_agents_capacity(const hearth_agents* agents) {
+    HEARTH_CHECK_AGENTS_OR(0, agents);
+    return agents->roster.capacity();
+}
+
 namespace {
 
 template <class Find>
@@ -208,18 +213,37 @@ uint32_t hearth_agents_action_mask_size(const hearth_agents* agents) {
     return is_handle(agents) ? static_cast<uint32_t>(agents->description.sizes.mask) : 0;
 }
 
+namespace {
+
+hearth_result no_observation(const hearth_agents& agents, uint32_t index) {
+    agents.error.set("index is %u, expected less than %zu", index, agents.description.sizes.frame);
+    return HEARTH_ERROR_OUT_OF_RANGE;
+}
+
+}  // namespace
+
 hearth_result hearth_agents_observation_limits(const hearth_agents* agents, uint32_t index,
                                                float* clamped, float* unresolved) {
     HEARTH_CHECK_AGENTS(agents);
     HEARTH_CHECK_POINTER(clamped);
     HEARTH_CHECK_POINTER(unresolved);
-    if (index >= agents->description.sizes.frame) {
-        agents->error.set("index is %u, expected less than %zu", index,
-                          agents->description.sizes.frame);
-        return HEARTH_ERROR_OUT_OF_RANGE;
-    }
+    if (index >= agents->description.sizes.frame) return no_observation(*agents, index);
     *clamped = agents->readbacks.limit_share(index, ObservationLimit::kClamped);
     *unresolved = agents->readbacks.limit_share(index, ObservationLimit::kUnresolved);
+    return HEARTH_OK;
+}
+
+hearth_result hearth_agents_observation_range(const hearth_agents* agents, uint32_t index,
+                                              float* low, float* high, uint64_t* non_finite_count) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(low);
+    HEARTH_CHECK_POINTER(high);
+    HEARTH_CHECK_POINTER(non_finite_count);
+    if (index >= agents->description.sizes.frame) return no_observation(*agents, index);
+    const ObservedRange& range = agents->rollout.range(index);
+    *low = range.low;
+    *high = range.high;
+    *non_finite_count = range.non_finite;
     return HEARTH_OK;
 }
 
@@ -434,6 +458,48 @@ hearth_result hearth_agents_report_score(hearth_agents* agents, float amount) {
     return HEARTH_OK;
 }
 
+// --- Metrics of the game's own ---
+
+hearth_result hearth_agents_log(hearth_agents* agents, const char* name, double value) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(name);
+    const size_t bytes = std::strlen(name);
+    if (bytes == 0 || bytes > CustomMetrics::kMaxNameBytes || !std::isfinite(value)) {
+        agents->error.set(
+            "log: '%.63s' of %zu bytes is %g; expected a name of 1 to %zu bytes and a "
+            "finite value",
+            name, bytes, value, CustomMetrics::kMaxNameBytes);
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    if (agents->custom_metrics.add(name, value)) return HEARTH_OK;
+    agents->error.set("log: no room for '%s' beside %u other metrics; use fewer names", name,
+                      CustomMetrics::kMost);
+    return HEARTH_ERROR_OUT_OF_RANGE;
+}
+
+uint32_t hearth_agents_custom_metric_count(const hearth_agents* agents) {
+    HEARTH_CHECK_AGENTS_OR(0, agents);
+    return agents->custom_metrics.size();
+}
+
+hearth_result hearth_agents_get_custom_metric(const hearth_agents* agents, uint32_t index,
+                                              hearth_agents_custom_metric* out) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(out);
+    if (index >= agents->custom_metrics.size()) {
+        agents->error.set("index is %u, expected less than %u", index,
+                          agents->custom_metrics.size());
+        return HEARTH_ERROR_OUT_OF_RANGE;
+    }
+    *out = agents->custom_metrics.at(index);
+    return HEARTH_OK;
+}
+
+void hearth_agents_restart_custom_metrics(hearth_agents* agents) {
+    HEARTH_CHECK_AGENTS_OR(, agents);
+    agents->custom_metrics.restart();
+}
+
 // --- Snapshots and brains ---
 
 hearth_result hearth_agents_take_snapshot(hearth_agents* agents) {
@@ -498,29 +564,25 @@ hearth_result copy_out(const hearth_agents& agents, std::span<const std::byte> b
     return HEARTH_OK;
 }
 
-hearth_result no_snapshot(const hearth_agents& agents, uint32_t snapshot) {
-    agents.error.set("no snapshot %u; expected an index below %u", snapshot,
-                     agents.snapshots.count());
-    return HEARTH_ERROR_NOT_FOUND;
-}
-
 }  // namespace
 
 hearth_result hearth_agents_save(const hearth_agents* agents, uint32_t snapshot, void* out,
                                  uint64_t* byte_count) {
     HEARTH_CHECK_AGENTS(agents);
     HEARTH_CHECK_POINTER(byte_count);
-    const std::span<const std::byte> brain = agents->snapshots.at(snapshot);
-    return brain.empty() ? no_snapshot(*agents, snapshot)
-                         : copy_out(*agents, brain, out, byte_count);
+    Array<std::byte> made;
+    std::span<const std::byte> brain;
+    if (const auto r = agents->find_brain(snapshot, made, brain); r != HEARTH_OK) return r;
+    return copy_out(*agents, brain, out, byte_count);
 }
 
 hearth_result hearth_agents_save_weights(const hearth_agents* agents, uint32_t snapshot, void* out,
                                          uint64_t* byte_count) {
     HEARTH_CHECK_AGENTS(agents);
     HEARTH_CHECK_POINTER(byte_count);
-    const std::span<const std::byte> brain = agents->snapshots.at(snapshot);
-    if (brain.empty()) return no_snapshot(*agents, snapshot);
+    Array<std::byte> made;
+    std::span<const std::byte> brain;
+    if (const auto r = agents->find_brain(snapshot, made, brain); r != HEARTH_OK) return r;
     hearth_messages messages{};
     const auto result =
         hearth_brain_extract_weights(brain.data(), brain.size(), out, byte_count, &messages);

@@ -27,6 +27,7 @@
 #include "core/fixed_text.hpp"
 #include "core/handle_tag.hpp"
 #include "device/agents/call_guard.hpp"
+#include "device/agents/custom_metrics.hpp"
 #include "device/agents/demonstrations.hpp"
 #include "device/agents/entries.hpp"
 #include "device/agents/exchange.hpp"
@@ -160,6 +161,7 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth::agents::ProgressMonitor progress;
     hearth::agents::Settings settings;
     hearth::agents::Scores scores;
+    hearth::agents::CustomMetrics custom_metrics;
     hearth::agents::Safety safety;
     hearth::agents::LastFrame last_frame;
     mutable hearth::agents::SpecText error;
@@ -181,6 +183,10 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     // brains.cpp
     hearth_result load(std::span<const std::byte> brain);
     hearth_result load_snapshot(const hearth_agents& from, uint32_t index);
+    /// A snapshot or, until the first has arrived, the brain that was loaded or the initial weights.
+    /// made: the memory of the latter
+    hearth_result find_brain(uint32_t index, hearth::Array<std::byte>& made,
+                             std::span<const std::byte>& brain) const;
     void reset_brain();
 
   private:

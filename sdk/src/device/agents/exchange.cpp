@@ -24,6 +24,7 @@ bool Exchange::request_brain(HostAllocator& allocator, std::span<const std::byte
 void Exchange::erase() {
     std::ranges::fill(brain_, std::byte{0});
     size_ = 0;
+    last_ = LoadState::kNone;
     set(LoadState::kNone);
 }
 

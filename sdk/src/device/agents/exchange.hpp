@@ -44,6 +44,10 @@ class Exchange {
     std::span<const std::byte> brain() const {
         return std::span<const std::byte>(brain_).first(static_cast<size_t>(size_));
     }
+    /// The brain that was requested last; empty if none was, or the initial weights after it.
+    std::span<const std::byte> newest() const {
+        return last_ == LoadState::kBrain ? brain() : std::span<const std::byte>();
+    }
     /// Frames in flight occupy the space that loading needs.  Returns false after kMostWaits
     /// frames, because a brain larger than all of the space never fits: call complete().
     [[nodiscard]] bool wait();
@@ -51,6 +55,7 @@ class Exchange {
 
   private:
     void set(LoadState state) {
+        if (state != LoadState::kNone) last_ = state;
         state_ = state;
         waits_ = 0;
     }
@@ -58,7 +63,7 @@ class Exchange {
     Array<std::byte> brain_;
     uint64_t size_ = 0;
     uint32_t waits_ = 0;
-    LoadState state_ = LoadState::kNone;
+    LoadState state_ = LoadState::kNone, last_ = LoadState::kNone;
 };
 
 }  // namespace hearth::agents

@@ -24,7 +24,8 @@ bool Rollout::allocate(HostAllocator& allocator, const Sizes& s) {
     const auto make = [&](auto&... arrays) { return (arrays.resize(allocator, n) && ...); };
     const bool is_made = observations_.resize(allocator, n * s.observation) &&
                          final_observations_.resize(allocator, n * s.observation) &&
-                         masks_.resize(allocator, masks) && final_masks_.resize(allocator, masks) &&
+                         ranges_.resize(allocator, s.frame) && masks_.resize(allocator, masks) &&
+                         final_masks_.resize(allocator, masks) &&
                          make(rewards_, done_kinds_, has_final_, is_possessed_) &&
                          make(rows_.index, rows_.id, rows_.generation, rows_.reward,
                               rows_.done_kind, rows_.episode_start) &&
@@ -75,6 +76,19 @@ void Rollout::repeat_frame(uint32_t agent) {
         std::copy_n(own, sizes_.frame, own + k);
 }
 
+void Rollout::observe(uint32_t agent) {
+    const float* const own = observation(agent);
+    for (size_t i = 0; i < sizes_.frame; ++i) {
+        ObservedRange& range = ranges_[i];
+        if (!std::isfinite(own[i])) {
+            ++range.non_finite;
+            continue;
+        }
+        range.low = std::min(range.low, own[i]);
+        range.high = std::max(range.high, own[i]);
+    }
+}
+
 void Rollout::copy(const Array<float>& from, uint32_t agent, Array<float>& to, uint32_t row,
                    size_t floats) {
     if (floats > 0) std::memcpy(&to[row * floats], &from[agent * floats], floats * sizeof(float));
@@ -89,6 +103,7 @@ Rollout::Packed Rollout::pack(const Roster& roster, PackOptions options) {
         if (state == AgentState::kFree) continue;
         if (state == AgentState::kJoined || done_kinds_[i] != 0) repeat_frame(i);
         const uint32_t row = packed_.rows++;
+        observe(i);
         const bool is_leaving = state == AgentState::kLeaving;
         const bool has_outcome = state != AgentState::kJoined && is_possessed_[i] == 0;
         const Array<float>& finals = has_final_[i] != 0 ? final_observations_ : observations_;

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace hearth::agents {
 
@@ -30,6 +31,13 @@ enum class DecisionState : uint8_t {
 struct Rows {
     Array<uint32_t> index, id, generation;  ///< index: 0, 1, 2, ...
     Array<float> observation, mask, reward, done_kind, episode_start, final_observation, final_mask;
+};
+
+/// Values of one float of the observations that agents decided by.
+struct ObservedRange {
+    float low = std::numeric_limits<float>::infinity();
+    float high = -std::numeric_limits<float>::infinity();
+    uint64_t non_finite = 0;  ///< not counted in `low` and `high`
 };
 
 /// Observations, rewards and ends of episodes of all agents.
@@ -87,18 +95,22 @@ class Rollout {
 
     DecisionState state() const { return state_; }
     const Rows& rows() const { return rows_; }
+    /// index: below Sizes::frame
+    const ObservedRange& range(size_t index) const { return ranges_[index]; }
     const Packed& packed() const { return packed_; }
     /// PackOptions::stores of the decision in progress.
     bool has_outcomes() const { return has_outcomes_; }
 
   private:
     void repeat_frame(uint32_t agent);
+    void observe(uint32_t agent);
     void copy(const Array<float>& from, uint32_t agent, Array<float>& to, uint32_t row,
               size_t floats);
 
     Sizes sizes_;
     Array<float> observations_, masks_, final_observations_, final_masks_, rewards_, done_kinds_;
     Array<uint8_t> has_final_, is_possessed_;
+    Array<ObservedRange> ranges_;
     Rows rows_;
     Packed packed_;
     bool has_outcomes_ = false;

@@ -39,6 +39,8 @@ class Snapshots {
                                 uint32_t interval);
 
     bool are_kept() const { return !ring_.empty(); }
+    /// Maximum size of a snapshot; are_kept() only.
+    uint64_t capacity_bytes() const { return ring_[0].bytes.size(); }
     SnapshotState state() const { return state_; }
     bool is_in_flight() const { return state_ >= SnapshotState::kInFlight; }
     bool is_requested() const {

@@ -1114,6 +1114,20 @@ uint64_t hearth_program_get_brain_size(const hearth_program* program) {
                : 0;
 }
 
+hearth_result hearth_program_get_initial_snapshot(const hearth_program* program, void* out,
+                                                  uint64_t byte_count) {
+    const ProgramQuery query{program};
+    if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_POINTER(query, out);
+    if (const uint64_t needed = hearth_program_get_brain_size(program); byte_count < needed)
+        return query.fail(HEARTH_ERROR_OUT_OF_RANGE, "%s: %llu bytes given, %llu needed", __func__,
+                          static_cast<unsigned long long>(byte_count),
+                          static_cast<unsigned long long>(needed));
+    runtime::write_initial_snapshot(*unwrap(program), file::BrainContents::kCheckpoint,
+                                    static_cast<std::byte*>(out));
+    return HEARTH_OK;
+}
+
 hearth_result hearth_record_save_game(hearth_session* session, VkCommandBuffer command_buffer,
                                       hearth_readback* out) {
     HEARTH_CHECK_SESSION(session);

@@ -223,6 +223,13 @@ uint64_t snapshot_bytes(const LoadedProgram& program, BrainContents contents) {
     return for_each_saved(program, contents, [](const file::VariableRecord&, uint64_t) {});
 }
 
+void write_initial_snapshot(const LoadedProgram& program, BrainContents contents, std::byte* out) {
+    std::fill_n(out, snapshot_bytes(program, contents), std::byte{0});
+    for_each_saved(program, contents, [&](const file::VariableRecord& variable, uint64_t at) {
+        std::ranges::copy(initial_values(program.view(), variable), out + at);
+    });
+}
+
 hearth_result encode_brain(const LoadedProgram& program, const hearth_brain_save_info& info,
                            std::byte* out, uint64_t* byte_count, gpu::Problems& problems) {
     constexpr hearth_brain_flags kKnown =

@@ -14,6 +14,10 @@ namespace hearth::runtime {
 /// Size of a snapshot: all saved variables, each at a multiple of file::kBrainAlignment.
 uint64_t snapshot_bytes(const LoadedProgram& program, file::BrainContents contents);
 
+/// Writes the snapshot of a session that has only been initialized.  out: snapshot_bytes.
+void write_initial_snapshot(const LoadedProgram& program, file::BrainContents contents,
+                            std::byte* out);
+
 /// Implements hearth_brain_encode. problems: values in the snapshot that must not be saved.
 hearth_result encode_brain(const LoadedProgram& program, const hearth_brain_save_info& info,
                            std::byte* out, uint64_t* byte_count, gpu::Problems& problems);

@@ -169,6 +169,8 @@ hearth_result Context::destroy() {
 
 hearth_result Context::begin_frame(uint64_t frame_number, uint64_t completed_frame_number) {
     if (device_.is_lost()) return fail_lost(*this, "begin_frame");
+    if (frame_number == HEARTH_NEXT_FRAME) frame_number = frame_number_ + 1;
+    if (completed_frame_number == HEARTH_COMPLETED_ALL) completed_frame_number = frame_number - 1;
     if (completed_frame_number == HEARTH_COMPLETED_FROM_TIMELINE) {
         if (frame_semaphore_ == VK_NULL_HANDLE)
             return fail(HEARTH_ERROR_INVALID_ARGUMENT,
