@@ -526,6 +526,27 @@ TEST_F(Tool, TheHeaderOfAPackageCompilesAndAgreesWithIt) {
         EXPECT_NE(found.find(line), std::string::npos) << line << found;
 }
 
+TEST_F(Tool, CookListsTheFilesThatItWroteAndRefusesAFolderAsTheirPrefix) {
+    const std::string cook = "cook '" + path("model.onnx") + "' -o '" + path("m.hearth") +
+                             "' --device-targets scalar --no-measure";
+    const Ran ran = run(cook + " --header '" + path("m.h") + "' --kernels '" + path("net") + "'");
+    EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    for (const char* name : {"m.hearth", "m.h", "net_scalar.c"})
+        EXPECT_TRUE(ran.says("wrote " + path(name) + ": ")) << name << ran.text;
+    const json report = json::parse(run(cook + " --json", "", " 2>/dev/null").text);
+    ASSERT_EQ(report["files"].size(), 1u) << report;
+    EXPECT_EQ(report["files"][0]["path"], path("m.hearth"));
+    EXPECT_EQ(report["files"][0]["bytes"], report["bytes"]);
+    for (const std::string& folder : {path(""), path(".")}) {
+        const Ran refused = run(cook + " --kernels '" + folder + "'");
+        EXPECT_EQ(refused.exit_code, 1) << refused.text;
+        EXPECT_TRUE(refused.says("is a folder; expected the beginning of the files' names"))
+            << refused.text;
+    }
+    const Ran c = run("cook '" + path("model.onnx") + "' --target c -o '" + path("c") + "'");
+    EXPECT_TRUE(c.says("wrote " + path("c/net.c") + ": ")) << c.text;
+}
+
 TEST_F(Tool, CookSaysWhatIsWrong) {
     const Ran unknown = run("cook '" + path("model.onnx") + "' -o '" + path("m.hearth") +
                             "' --device-targets nonsense");

@@ -177,8 +177,28 @@ Result<std::vector<DeviceTarget>> make_device_targets(const CookCommand& command
     return device_targets;
 }
 
+/// Files that were written, for the report.
+using WrittenFiles = std::vector<std::pair<std::string, uint64_t>>;
+
+template <class Contents>
+Status write_listed(const std::string& path, const Contents& contents, WrittenFiles& written) {
+    HEARTH_TRY(write_file_atomically(path, contents));
+    written.emplace_back(path, contents.size());
+    return {};
+}
+
+void print_written(const WrittenFiles& written) {
+    for (const auto& [path, bytes] : written) print("wrote {}: {}\n", path, size_text(bytes));
+}
+
+Json written_report(const WrittenFiles& written) {
+    Json all = Json::array();
+    for (const auto& [path, bytes] : written) all.push_back({{"path", path}, {"bytes", bytes}});
+    return all;
+}
+
 /// Writes the C header of the cooked package.
-Status write_header(const CookCommand& command, const Cooked& cooked) {
+Status write_header(const CookCommand& command, const Cooked& cooked, WrittenFiles& written) {
     std::vector<Program> programs;
     for (const CookedTarget& target : cooked.device_targets) {
         HEARTH_ASSIGN(Program program, load_program(target.compiled.bytes));
@@ -187,12 +207,24 @@ Status write_header(const CookCommand& command, const Cooked& cooked) {
     const std::string package = path_of(command.output).filename().string();
     HEARTH_ASSIGN(const std::string text,
                   c_header(command.header, package, cooked.graph_hash, programs));
-    return write_file_atomically(command.header, text);
+    return write_listed(command.header, text, written);
+}
+
+/// Errors: kInvalidArgument for a folder: files named by the device target alone would be lost
+/// among others.
+Status check_kernel_prefix(const std::string& prefix) {
+    std::error_code error;
+    const std::filesystem::path path = path_of(prefix);
+    if (prefix.empty() || (path.has_filename() && !std::filesystem::is_directory(path, error)))
+        return {};
+    return invalid_argument("--kernels " + prefix +
+                            " is a folder; expected the beginning of the files' names, such as " +
+                            (path / "walker").string() + ", for walker_x86_64_v3.c");
 }
 
 /// Writes the C functions of each CPU device target as PREFIX_DEVICE_TARGET.c.
 Status write_kernels(const CookCommand& command, const std::vector<Graph>& graphs,
-                     const CookOptions& options) {
+                     const CookOptions& options, WrittenFiles& written) {
     const auto in_c = [](std::string text) {
         std::replace(text.begin(), text.end(), '-', '_');
         return text;
@@ -210,7 +242,7 @@ Status write_kernels(const CookCommand& command, const std::vector<Graph>& graph
         const std::filesystem::path prefix = path_of(command.kernels);
         const std::string table = in_c(prefix.filename().string() + "_" + target.name);
         HEARTH_ASSIGN(const std::string text, cpu_kernels_of(compiled.program, table));
-        HEARTH_TRY(write_file_atomically((prefix.parent_path() / (table + ".c")).string(), text));
+        HEARTH_TRY(write_listed((prefix.parent_path() / (table + ".c")).string(), text, written));
     }
     if (is_any) return {};
     return invalid_argument(
@@ -332,16 +364,17 @@ Status cook_to_c(CookCommand command) {
     options.embed_weights = command.weights == "source";
     set_quantization(command.quantize, options.quantize);
     if (command.precision == "f16") options.precision = Precision::kF16;
+    WrittenFiles written;
     if (is_wgsl) {
         HEARTH_ASSIGN(const std::string plan, cook_wgsl_of(model.graphs, command.max_batch_size));
-        HEARTH_TRY(write_file_atomically(plan_path, plan).with_context("the plan"));
+        HEARTH_TRY(write_listed(plan_path, plan, written).with_context("the plan"));
     }
     HEARTH_ASSIGN(const CProgram cooked, cook_c_of(std::move(model.graphs), options));
-    HEARTH_TRY(write_file_atomically(base + ".h", cooked.header).with_context("the header"));
-    HEARTH_TRY(write_file_atomically(base + ".c", cooked.source).with_context("the source"));
+    HEARTH_TRY(write_listed(base + ".h", cooked.header, written).with_context("the header"));
+    HEARTH_TRY(write_listed(base + ".c", cooked.source, written).with_context("the source"));
     if (!options.embed_weights)
         HEARTH_TRY(
-            write_file_atomically(base + ".weights", cooked.weights).with_context("the weights"));
+            write_listed(base + ".weights", cooked.weights, written).with_context("the weights"));
     if (command.json) {
         Json report = {{"header", base + ".h"},
                        {"source", base + ".c"},
@@ -354,6 +387,7 @@ Status cook_to_c(CookCommand command) {
                        {"brain_bytes", cooked.brain_bytes},
                        {"functions", cooked.kernel_count},
                        {"commands", cooked.command_count},
+                       {"files", written_report(written)},
                        {"remarks", model.remarks}};
         if (is_wgsl) report["plan"] = plan_path;
         print_json(report);
@@ -365,12 +399,14 @@ Status cook_to_c(CookCommand command) {
             base, size_text(cooked.source.size()), cpu_name, cooked.kernel_count,
             cooked.command_count, size_text(cooked.weights_bytes), size_text(cooked.arena_bytes),
             command.max_batch_size);
+        print_written(written);
     }
     return {};
 }
 
 Status cook_model(CookCommand command) {
     // Cooking takes long, so the output paths are checked first.
+    HEARTH_TRY(check_kernel_prefix(command.kernels));
     HEARTH_TRY(check_writable(command.output).with_context("the package"));
     if (!command.header.empty())
         HEARTH_TRY(check_writable(command.header).with_context("the header"));
@@ -400,11 +436,13 @@ Status cook_model(CookCommand command) {
         progress.at(done, count + 1, target);
     };
     HEARTH_ASSIGN(const Cooked cooked, cook_graphs(model.graphs, options));
-    HEARTH_TRY(write_file_atomically(command.output, cooked.bytes).with_context("the package"));
+    WrittenFiles written;
+    HEARTH_TRY(write_listed(command.output, cooked.bytes, written).with_context("the package"));
     if (!command.header.empty())
-        HEARTH_TRY(write_header(command, cooked).with_context("the header"));
+        HEARTH_TRY(write_header(command, cooked, written).with_context("the header"));
     if (!command.kernels.empty())
-        HEARTH_TRY(write_kernels(command, model.graphs, options).with_context("the kernels"));
+        HEARTH_TRY(
+            write_kernels(command, model.graphs, options, written).with_context("the kernels"));
     Json report = {{"package", command.output},
                    {"bytes", cooked.bytes.size()},
                    {"graph_hash", hash_text(cooked.graph_hash)},
@@ -412,6 +450,7 @@ Status cook_model(CookCommand command) {
                    {"weights_bytes", cooked.weights_bytes},
                    {"max_batch_size", command.max_batch_size},
                    {"remarks", model.remarks},
+                   {"files", written_report(written)},
                    {"device_targets", Json::array()}};
     for (const QuantizedWeight& w : cooked.quantized)
         report["quantized"].push_back({{"name", w.name},
@@ -429,10 +468,9 @@ Status cook_model(CookCommand command) {
         HEARTH_TRY(add_measured(report, cooked, *machine.device, command.max_batch_size));
     }
     progress.clear();
-    if (command.json)
-        print_json(report);
-    else
-        print_report(report, command);
+    if (command.json) return print_json(report), Status();
+    print_report(report, command);
+    print_written(written);
     return {};
 }
 
