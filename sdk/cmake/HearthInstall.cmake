@@ -4,8 +4,9 @@
 # `cmake --install`, in components, each of which can be installed alone with those above it:
 #
 #   runtime      libhearth_runtime.so.X.Y, licences
-#   development  what compiles and links against the runtime: headers, both libraries, CMake and pkg-config files
-#   compiler     the compiler column and `standalone`: headers and static libraries
+#   development  what compiles and links against the runtime: headers, both libraries, CMake and pkg-config files,
+#                the panel for Dear ImGui, the pages
+#   compiler     the compiler column, `standalone` and `cpu`: headers, static libraries, an example
 #   import       the ONNX importer
 #   tool         the program `hearth`
 #
@@ -62,7 +63,7 @@ endfunction()
 set(runtime_headers hearth.h hearth_runtime.hpp status.hpp types.hpp host_tensor.hpp brain.hpp brain_file.hpp dump_folder.hpp
     file.hpp core/assert.hpp core/convert.hpp core/cpp20.hpp core/extents.hpp core/fixed_list.hpp core/hash.hpp core/os_file.hpp core/span.hpp
     network.hpp)
-set(agents_headers hearth_agents.h agents.hpp agents/run_log.hpp agents/status.hpp agents/schema.hpp agents/manifest.hpp)
+set(agents_headers hearth_agents.h agents.hpp agents/diagnose.hpp agents/run_log.hpp agents/status.hpp agents/schema.hpp agents/manifest.hpp)
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/include/hearth
     ${CMAKE_CURRENT_SOURCE_DIR}/include/hearth/*.h ${CMAKE_CURRENT_SOURCE_DIR}/include/hearth/*.hpp)
 foreach(header IN LISTS headers)
@@ -88,15 +89,35 @@ if(HEARTH_COMPILER)
 endif()
 if(TARGET hearth_import)
     hearth_install(import import hearth_import=import)
+    hearth_pkgconfig(import hearth-import)
 endif()
 if(TARGET hearth_standalone)
     hearth_install(compiler standalone hearth_standalone=standalone)
+    hearth_pkgconfig(compiler hearth-standalone)
     install(DIRECTORY support/standalone DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT compiler
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inl")
+endif()
+if(TARGET hearth_cpu)
+    hearth_install(compiler cpu hearth_cpu=cpu)
+    hearth_pkgconfig(compiler hearth-cpu)
+endif()
+if(HEARTH_COMPILER AND HEARTH_AGENTS)
+    install(FILES ${PROJECT_SOURCE_DIR}/demos/hello_agents/main.cpp
+        ${PROJECT_SOURCE_DIR}/demos/hello_agents/CMakeLists.txt
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/hearth/examples/hello_agents COMPONENT compiler)
 endif()
 if(TARGET hearth)
     hearth_install(tool tool hearth=tool)
 endif()
+
+# Sources that games take into their own build, the interface of environments, and the pages.
+install(FILES ${PROJECT_SOURCE_DIR}/engine_bridge/environments/hearth_environment.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hearth COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/engine_bridge/imgui/agents_panel.hpp
+    ${PROJECT_SOURCE_DIR}/engine_bridge/imgui/agents_panel.cpp ${PROJECT_SOURCE_DIR}/engine_bridge/imgui/README.md
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/hearth/imgui COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${licence_dir}/docs COMPONENT development
+    FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN site EXCLUDE)
 
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/hearth-config-version.cmake
     VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)

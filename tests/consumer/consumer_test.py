@@ -76,6 +76,12 @@ def headers_of(include):
     return "".join(f"#include <{h.relative_to(include)}>\n" for h in sorted((include / "hearth").rglob("*.h*")))
 
 
+# What a game says only because of Hearth.
+TOUCHES_HEARTH = re.compile(
+    r"hearth|HEARTH_|Agents\b|AgentId|AgentSpec|ObservationSpec|ActionSpec|make_agents|mlp_network|Ppo|cpu::|run_log|"
+    r"\bbrain\b|EpisodeEnd|begin_frame|\bdevice\b|\bcontext\b|VkCommandBuffer|Status\b|Result<")
+
+
 class Consumer:
     def __init__(self, name, source, binary, work, c, cxx, launcher, sanitizers):
         self.name, self.source, self.binary, self.work = name, Path(source), Path(binary), Path(work)
@@ -202,6 +208,65 @@ class Consumer:
         abi = f"0.{minor}" if major == "0" else major
         expect(needed == [f"libhearth_runtime.so.{abi}"], f"the program needs {needed}")
 
+    def hello_agents_copied_out(self):
+        """The example of an installation is copied out, builds there by CMake and by pkg-config, and its carts
+        learn on the CPU; so does a panel for Dear ImGui compile, if that is there."""
+        prefix = self.install("runtime", "development", "compiler")
+        mine, built = self.work / "mine", self.work / "built"
+        shutil.copytree(prefix / "share/hearth/examples/hello_agents", mine)
+        run("cmake", "-G", "Ninja", "-S", mine, "-B", built, f"-DCMAKE_PREFIX_PATH={prefix}",
+            "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_CXX_COMPILER={self.cxx}",
+            f"-DCMAKE_CXX_FLAGS={self.flags(['-Wall', '-Wextra', '-Wno-missing-field-initializers', '-Werror'])}",
+            *([f"-DCMAKE_CXX_COMPILER_LAUNCHER={self.launcher}"] if self.launcher else []))
+        run("cmake", "--build", built)
+        log, caches = self.work / "run.jsonl", dict(os.environ, XDG_CACHE_HOME=str(self.work / "caches"))
+        result = subprocess.run([built / "hello_agents", "--device", "cpu", log], env=caches, capture_output=True,
+                                text=True, check=False)
+        expect(result.returncode == 0, result.stdout + result.stderr)
+        said = result.stderr
+        expect(re.search(r"^hearth: compiling \d+ kernels$", said, re.M), f"the first start said {said!r}")
+        expect(re.search(r"^hearth: compiled \d+ kernels in [\d.]+ s$", said, re.M), f"the first start said {said!r}")
+        samples = [json.loads(line) for line in log.read_text().splitlines()][1:]
+        expect(samples[-1]["episode_return"] > 3 * samples[0]["episode_return"], f"the curve: {samples}")
+
+        environment = dict(os.environ, PKG_CONFIG_PATH=str(prefix / "lib/pkgconfig"))
+        flags = run("pkg-config", "--cflags", "--libs", "hearth-cpu", "hearth-standalone", env=environment).split()
+        launcher = [self.launcher] if self.launcher else []
+        run(*launcher, self.cxx, "-std=c++20", *self.flags([]).split(), "-c", mine / "main.cpp", "-o",
+            self.work / "main.o", *[flag for flag in flags if not flag.startswith("-l")])
+        run(self.cxx, *self.flags([]).split(), self.work / "main.o", "-o", self.work / "by_pkg_config", *flags)
+        for name in ("include/hearth/hearth_environment.h", "share/hearth/imgui/agents_panel.hpp",
+                     "share/doc/hearth/docs/tutorials/getting_started.md"):
+            expect((prefix / name).exists(), f"{name} was not installed")
+        panel = prefix / "share/hearth/imgui/agents_panel.cpp"
+        if Path("/usr/include/imgui/imgui.h").exists():
+            run(self.cxx, "-std=c++20", f"-I{prefix / 'include'}", "-isystem", "/usr/include/imgui", "-fsyntax-only",
+                panel)
+
+    def two_brains_from_an_installation(self):
+        """A game with two brains, outside of the tree and without a GPU: few of its lines touch Hearth, and its
+        wolves learn to catch deer."""
+        lines = [re.sub("//.*", "", line) for line in (HERE / "two_brains/main.cpp").read_text().splitlines()]
+        touching = [line.strip() for line in lines if TOUCHES_HEARTH.search(line)]
+        print(len([line for line in lines if line.strip()]), "lines,", len(touching), "of them touch Hearth")
+        expect(len(touching) <= 30, f"{len(touching)} lines touch Hearth, expected at most 30: {touching}")
+        prefix = self.install("runtime", "development", "compiler")
+        built = self.work / "built"
+        run("cmake", "-G", "Ninja", "-S", HERE / "two_brains", "-B", built, f"-DCMAKE_PREFIX_PATH={prefix}",
+            "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_CXX_COMPILER={self.cxx}", f"-DCMAKE_CXX_FLAGS={self.flags([])}",
+            *([f"-DCMAKE_CXX_COMPILER_LAUNCHER={self.launcher}"] if self.launcher else []))
+        run("cmake", "--build", built)
+        logs = [self.work / "wolves.jsonl", self.work / "deer.jsonl"]
+        run(built / "two_brains", *logs, env=dict(os.environ, XDG_CACHE_HOME=str(self.work / "caches")))
+        catches = [json.loads(line)["game"]["catches"] for line in logs[0].read_text().splitlines()[1:]]
+        print("catches of wolves a frame:", catches)
+        # The wolves learn to hunt first, the deer to flee from wolves that hunt after them.
+        first, best = sum(catches[:2]) / 2, max(sum(catches[i:i + 5]) / 5 for i in range(len(catches) - 4))
+        expect(best > 2 * first, f"the wolves caught {first} deer a frame at first, {best} at best")
+        kept = os.environ.get("HEARTH_CONSUMER_KEEP")
+        if kept:
+            shutil.copy(logs[0], kept)
+
     def fetched_without_agents(self):
         """A C project fetches an archive of the sources, and switches everything off but the runtime."""
         archive = self.work / "hearth.tar.gz"
@@ -265,6 +330,11 @@ class Consumer:
         flags = run("pkg-config", "--cflags", "--libs", "hearth-compiler", env=environment).split()
         run(self.cxx, "-std=c++20", *self.flags([]).split(), source, "-o", self.work / "by_pkg_config", *flags)
         run(self.work / "by_pkg_config")
+        source.write_text("#include <hearth/io.hpp>\nint main(int, char** arguments) {\n"
+                          "    return hearth::import_onnx_file(arguments[1]).ok() ? 0 : 1;\n}\n")
+        flags = run("pkg-config", "--cflags", "--libs", "hearth-import", env=environment).split()
+        run(self.cxx, "-std=c++20", *self.flags([]).split(), source, "-o", self.work / "importing", *flags)
+        run(self.work / "importing", model)
 
 
 def main():

@@ -119,7 +119,13 @@ Result<std::filesystem::path> build_library(const std::vector<SourceFile>& files
         }
     const std::string command = compiler + " " + flags + " -o " + in_quotes(made.string()) + " " +
                                 in_quotes((work / files.front().name).string()) + " -lm";
-    if (!run(command)) return internal_error("failed: " + command);
+    if (options.on_compile) options.on_compile();
+    if (!run(command)) {
+        clean();
+        return internal_error("failed: " + command +
+                              "; expected a C compiler: install one, name it in the environment's "
+                              "CC, or link kernels that `hearth cook --kernels` wrote");
+    }
     std::filesystem::rename(made, library, error);
     clean();
     if (error) return internal_error("cannot keep " + library.string() + ": " + error.message());

@@ -9,6 +9,7 @@
 #include <hearth/types.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct BuildOptions {
     std::string flags = "-O3";
     /// Folder of the cached libraries; empty: standalone::cache_folder("native").
     std::string cache_folder;
+    std::function<void()> on_compile = {};  ///< called before the compiler runs; optional
 };
 
 struct SourceFile {

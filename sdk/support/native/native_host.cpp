@@ -7,7 +7,9 @@
 
 #include "compiler/print/native_kernels.hpp"
 
+#include <chrono>
 #include <cstdio>
+#include <optional>
 
 namespace hearth::native {
 
@@ -51,9 +53,23 @@ Result<const hearth_cpu_kernel_table*> Host::build(
             return not_found("kernel " + std::string(source.name) + " comes without its source");
         functions.push_back({source.hash, source.text});
     }
-    HEARTH_ASSIGN(const std::filesystem::path path,
-                  build_library({{"kernels.c", print_native_table(functions, cpu, kTable)}}, cpu,
-                                options_.build));
+    using Clock = std::chrono::steady_clock;
+    const std::string kernels = std::to_string(functions.size()) + " kernels";
+    std::optional<Clock::time_point> begun;
+    BuildOptions build = options_.build;
+    build.on_compile = [&] {
+        begun = Clock::now();
+        if (options_.progress) options_.progress("compiling " + kernels);
+    };
+    HEARTH_ASSIGN(
+        const std::filesystem::path path,
+        build_library({{"kernels.c", print_native_table(functions, cpu, kTable)}}, cpu, build));
+    if (begun && options_.progress) {
+        char seconds[32];
+        std::snprintf(seconds, sizeof seconds, " in %.1f s",
+                      std::chrono::duration<double>(Clock::now() - *begun).count());
+        options_.progress("compiled " + kernels + seconds);
+    }
     HEARTH_ASSIGN(SharedLibrary library, SharedLibrary::open(path));
     const auto* const table = static_cast<const hearth_cpu_kernel_table*>(library.find(kTable));
     libraries_.push_back(std::move(library));

@@ -12,7 +12,9 @@
 
 #include <hearth/hearth.h>
 
+#include <functional>
 #include <memory>
+#include <string_view>
 
 namespace hearth::native {
 
@@ -20,6 +22,8 @@ struct HostOptions {
     CpuIsa cpu = CpuIsa::kNone;  ///< kNone: the widest that this machine supports
     uint32_t threads = 1;
     BuildOptions build;
+    /// Called before and after the compiler runs; optional.
+    std::function<void(std::string_view message)> progress = {};
 };
 
 /// Must outlive the contexts created with its info().
