@@ -14,6 +14,7 @@ void add_bench(CLI::App& app, int& exit_code);
 void add_brain(CLI::App& app, int& exit_code);
 void add_cook(CLI::App& app, int& exit_code);
 void add_diff(CLI::App& app, int& exit_code);
+void add_doctor(CLI::App& app, int& exit_code);
 void add_evaluate(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
 void add_gates(CLI::App& app, int& exit_code);
