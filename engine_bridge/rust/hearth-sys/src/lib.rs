@@ -3306,6 +3306,8 @@ extern "C" {
     ///
     /// name     of the entry that runs the model ("main")
     /// shapes   {input: [extent, ...]}, an extent is a number or "batch" (the batch size)
+    /// bounds   {node or output: count}, the largest extents and trip counts that depend on data
+    /// (hearth::ImportOptions::bounds)
     /// folder   location of the model's external tensor files; without it such models are rejected
     /// learn    an object: adds the entry "learn", one step of training. Its inputs are the model's,
     /// "target", "learning_rate" []; its output is "loss" [].
