@@ -65,7 +65,7 @@ def included(build, objects):
             is_wanted = line.split(": #deps")[0] in objects
         elif is_wanted:
             # ccache with a base_dir names them relative to the build folder.
-            path = os.path.normpath(os.path.join(build, line.strip()))
+            path = os.path.abspath(os.path.join(build, line.strip()))
             if path.startswith("/usr/"):
                 files.add(path)
     return files
