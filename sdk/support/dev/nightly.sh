@@ -4,7 +4,7 @@
 #
 # nightly: Run everything that takes hours: mutants, long fuzzing, random graphs; lists at the end what failed.
 #
-# A step that fails does not keep the others from running.
+# A step that fails does not keep the others from running.  HEARTH_MODELS names a table for `models`.
 # shellcheck source-path=SCRIPTDIR source=common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -18,6 +18,7 @@ steps=(
     "mpi learn"
     "weave"
     "graphs 100000"
+    ${HEARTH_MODELS:+"models $HEARTH_MODELS"}
     "frames 100000"
     "valgrind"
     "hostile release"
