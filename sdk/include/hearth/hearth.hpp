@@ -22,5 +22,6 @@
 #include <hearth/hearth_runtime.hpp>
 #include <hearth/loss.hpp>
 #include <hearth/nn.hpp>
+#include <hearth/operators.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>

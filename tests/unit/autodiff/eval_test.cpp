@@ -5,6 +5,7 @@
 #include "compiler/interpreter/run_program.hpp"
 
 #include <hearth/eval.hpp>
+#include <hearth/operators.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>
 
@@ -63,6 +64,19 @@ TEST(Eval, PrintsAnyValueWhileTracing) {
     EXPECT_EQ(parameter_table(trace), "w  f32[2]  2\n1 params, 2 elements\n");
     EXPECT_TRUE(trace.status().ok());
     EXPECT_NE(to_string(matmul(x, trace.param("v", {3}))).find("matmul"), std::string::npos);
+}
+
+TEST(Operators, CompareElementsAndFillShapes) {
+    Trace trace("t");
+    const Tensor x = trace.constant(vector_of({-1, 0, 2}));
+    const auto value = [&](const Tensor& y) { return *eval(y); };
+    EXPECT_EQ(value(where(x > 0.0, x, zeros_like(x))), vector_of({0, 0, 2}));
+    EXPECT_EQ(value(where(0.0 >= x, ones_like(x), x)), vector_of({1, 1, 2}));
+    EXPECT_EQ(value(where(x <= -x, full_like(x, 7), x)), vector_of({7, 7, 2}));
+    EXPECT_EQ(value(where(0.0 < x, x * 2.0, x)), vector_of({-1, 0, 4}));
+    EXPECT_EQ(value(where(x < x * x, ones_like(x), zeros_like(x))), vector_of({1, 0, 1}));
+    EXPECT_EQ(value(where(x >= 0.0, ones_like(x), zeros_like(x))), vector_of({0, 1, 1}));
+    EXPECT_TRUE(trace.status().ok()) << trace.status().message();
 }
 
 TEST(Eval, RunsOnWhatItIsGiven) {
