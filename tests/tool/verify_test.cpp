@@ -159,12 +159,29 @@ TEST_F(VerifyTool, AFailureNamesCaseDeviceIndexAndBothValues) {
 
 TEST_F(VerifyTool, WhatIsMissingIsNamedUnderSkipped) {
     add_unary("odd", "NoSuchOp", {1, 2, 3, 4}, {1, 2, 3, 4});
+    add_unary("relu", "Relu", {-1, 0, 2, 3}, {0, 0, 2, 3});
     const Ran ran = verify("--device reference");
     EXPECT_EQ(ran.exit_code, 0) << ran.text;
     EXPECT_TRUE(ran.says("skipped:\n")) << ran.text;
     EXPECT_TRUE(ran.says("/odd: ")) << ran.text;
     EXPECT_TRUE(ran.says("operator NoSuchOp (1 node: 'NoSuchOp_1')")) << ran.text;
-    EXPECT_TRUE(ran.says("0 passed, 0 failed, 1 skipped\n")) << ran.text;
+    EXPECT_TRUE(ran.says("1 passed, 0 failed, 1 skipped\n")) << ran.text;
+}
+
+// Once exit code 0, as if all had passed.
+TEST_F(VerifyTool, SkippingAllCasesHasAnExitCodeOfItsOwn) {
+    add_unary("odd", "NoSuchOp", {1, 2, 3, 4}, {1, 2, 3, 4});
+    for (const std::string format : {"", "--json "}) {
+        const Ran ran = verify(format + "--device reference");
+        EXPECT_EQ(ran.exit_code, 77) << ran.text;
+        if (!format.empty()) continue;
+        EXPECT_TRUE(
+            ran.says("0 passed, 0 failed, 1 skipped\n"
+                     "nothing was checked: all cases were skipped\n"))
+            << ran.text;
+    }
+    add_unary("wrong", "Relu", {1, 2, 3, 4}, {1, 2, 3, 5});
+    EXPECT_EQ(verify("--device reference").exit_code, 1);
 }
 
 TEST_F(VerifyTool, ToleranceIsTheOptionsThenTheCasesThenTheDefault) {
@@ -350,6 +367,16 @@ TEST_F(VerifyTool, GradientsPassFailAndAreSkippedByName) {
     EXPECT_TRUE(ran.says("1 passed, 3 failed, 1 skipped\n")) << ran.text;
     EXPECT_EQ(verify("--gradients --device reference --rtol 0.01").exit_code, 1)
         << "two are broken";
+}
+
+// A crash once ended the table.  Isolate.ACrashAndAHangFailTheirCasesAlone has the crash itself.
+TEST_F(VerifyTool, GradientsRunInAProcessOfTheirOwnWithATimeLimit) {
+    std::ofstream(root_ / "a.json") << sine_case("sin", 2);
+    std::ofstream(root_ / "b.json") << sine_case("sin", 2);
+    const Ran ran = verify("--gradients --device gpu --timeout 1e-6");
+    EXPECT_EQ(ran.exit_code, 1) << ran.text;
+    EXPECT_TRUE(ran.says("/a.json: no answer after 1e-06 s\n")) << ran.text;
+    EXPECT_TRUE(ran.says("0 passed, 2 failed, 0 skipped\n")) << ran.text;
 }
 
 TEST_F(VerifyTool, JsonHoldsEveryCaseAndNothingElse) {

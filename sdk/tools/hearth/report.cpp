@@ -5,8 +5,6 @@
 
 #include "report.hpp"
 
-#include "tables.hpp"
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -64,19 +62,22 @@ int Report::count_of(Kind kind) const {
                                           [kind](const Line& line) { return line.kind == kind; }));
 }
 
-bool Report::finish() const {
-    const int skips = count_of(Kind::kSkipped), failures = count_of(Kind::kFailed);
+ExitCode Report::finish() const {
+    const int passes = count_of(Kind::kPassed), failures = count_of(Kind::kFailed),
+              skips = count_of(Kind::kSkipped);
+    const ExitCode exit_code = failures > 0 ? kExitFailed : passes == 0 ? kExitSkipped : kExitOk;
     if (options_.json) {
         print_json();
-        return failures == 0;
+        return exit_code;
     }
     if (skips > 0) {
         print("skipped:\n");
         for (const Line& line : lines_)
             if (line.kind == Kind::kSkipped) print("  {}\n", line.why_skipped);
     }
-    print("{} passed, {} failed, {} skipped\n", count_of(Kind::kPassed), failures, skips);
-    return failures == 0;
+    print("{} passed, {} failed, {} skipped\n", passes, failures, skips);
+    if (exit_code == kExitSkipped) print("nothing was checked: all cases were skipped\n");
+    return exit_code;
 }
 
 void Report::print_json() const {

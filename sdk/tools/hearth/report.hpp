@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "tables.hpp"
+
 #include <hearth/status.hpp>
 
 #include <string>
@@ -42,8 +44,8 @@ class Report {
     explicit Report(const ReportOptions& options) : options_(options) {}
 
     void count(const std::string& label, const std::vector<DeviceOutcome>& outcomes);
-    /// Prints the summary; returns true if nothing failed.
-    bool finish() const;
+    /// Prints the summary.  Returns kExitFailed if a case failed, kExitSkipped if all were skipped.
+    ExitCode finish() const;
 
   private:
     struct Line {

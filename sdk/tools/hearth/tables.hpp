@@ -21,8 +21,9 @@ using Json = nlohmann::ordered_json;
 /// Exit codes of all commands.
 enum ExitCode : int {
     kExitOk = 0,
-    kExitFailed = 1,   ///< a check failed, or the command could not be executed
-    kExitUsage = 105,  ///< CLI11's own codes for invalid arguments begin at 100
+    kExitFailed = 1,    ///< a check failed, or the command could not be executed
+    kExitSkipped = 77,  ///< nothing was checked: all cases were skipped
+    kExitUsage = 105,   ///< CLI11's own codes for invalid arguments begin at 100
 };
 
 using programs::print;

@@ -250,45 +250,53 @@ class Verifier {
     Runners runners_;
 };
 
-struct Case {
-    std::string label;
-    fs::path folder;
-};
-
-/// Runs all cases; returns true if nothing failed.
-bool verify_cases(const VerifyOptions& options) {
-    Report report(options.report);
-    std::vector<Case> cases;
-    for (const std::string& name : options.folders) {
-        const fs::path root = path_of(name);
-        const std::vector<fs::path> found = find_cases(root);
-        if (found.empty()) report.count(name, {{"", failed("no folder with a model.onnx")}});
-        for (const fs::path& folder : found) cases.push_back({label_for(folder, root), folder});
-    }
-    Progress progress("verify");
-    const auto start = [&]() -> RunCase {
-        auto verifier = std::make_shared<Verifier>(options);
-        return [&, verifier](size_t i) { return verifier->run_case(cases[i].folder); };
-    };
-    run_isolated(cases.size(), start,
-                 [&](size_t i, std::vector<DeviceOutcome> outcomes) {
-                     progress.clear();
-                     report.count(cases[i].label, outcomes);
-                     progress.at(i + 1, cases.size(), cases[i].label);
-                 },
-                 {options.timeout_s});
-    progress.clear();
-    return report.finish();
+VerifyMode onnx_mode(const VerifyOptions& options) {
+    return {.find = find_cases, .none_found = "no folder with a model.onnx", .start = [&options] {
+                auto verifier = std::make_shared<Verifier>(options);
+                return [verifier](const fs::path& folder) { return verifier->run_case(folder); };
+            }};
 }
 
-}  // namespace
-
+/// `path` as shown in reports: relative to the parent of `root`.
 std::string label_for(const fs::path& path, const fs::path& root) {
     const fs::path base = fs::absolute(root).lexically_normal();
     const fs::path outer =
         base.has_filename() ? base.parent_path() : base.parent_path().parent_path();
     return fs::absolute(path).lexically_normal().lexically_relative(outer).generic_string();
 }
+
+struct Case {
+    std::string label;
+    fs::path path;
+};
+
+ExitCode verify_cases(const VerifyOptions& options) {
+    const VerifyMode mode = options.gradients ? gradients_mode(options) : onnx_mode(options);
+    Report report(options.report);
+    std::vector<Case> cases;
+    for (const std::string& name : options.folders) {
+        const fs::path root = path_of(name);
+        const std::vector<fs::path> found = mode.find(root);
+        if (found.empty()) report.count(name, {{"", failed(mode.none_found)}});
+        for (const fs::path& path : found) cases.push_back({label_for(path, root), path});
+    }
+    Progress progress("verify");
+    run_isolated(
+        cases.size(),
+        [&]() -> RunCase {
+            return [&, run = mode.start()](size_t i) { return run(cases[i].path); };
+        },
+        [&](size_t i, std::vector<DeviceOutcome> outcomes) {
+            progress.clear();
+            report.count(cases[i].label, outcomes);
+            progress.at(i + 1, cases.size(), cases[i].label);
+        },
+        {options.timeout_s});
+    progress.clear();
+    return report.finish();
+}
+
+}  // namespace
 
 void add_verify(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<VerifyOptions>();
@@ -341,13 +349,8 @@ void add_verify(CLI::App& app, int& exit_code) {
                       "Print one JSON object with every case instead of text.");
     command->add_option("DIR", options->folders, "Cases, or folders that contain cases.")
         ->required();
-    command->callback([options, &exit_code] {
-        if (options->gradients) {
-            exit_code = verify_gradients(*options) ? 0 : 1;
-            return;
-        }
-        exit_code = verify_cases(*options) ? 0 : 1;
-    });
+    command->footer("Exit code 77: all cases were skipped, so nothing was checked.");
+    command->callback([options, &exit_code] { exit_code = verify_cases(*options); });
 }
 
 }  // namespace hearth::tool

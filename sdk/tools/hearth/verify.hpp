@@ -8,6 +8,7 @@
 #include "report.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,11 +30,17 @@ struct VerifyOptions {
     std::vector<std::string> folders;
 };
 
-/// `path` as shown in reports: relative to the parent of `root`.
-std::string label_for(const std::filesystem::path& path, const std::filesystem::path& root);
+/// The cases of a mode: folders with a model.onnx, or files of gradients.
+struct VerifyMode {
+    std::function<std::vector<std::filesystem::path>(const std::filesystem::path& root)> find;
+    std::string none_found;  ///< the failure of a root without cases
+    /// Opens the devices in the process that runs the cases; returns the function that runs one.
+    std::function<std::function<std::vector<DeviceOutcome>(const std::filesystem::path& path)>()>
+        start;
+};
 
-/// hearth verify --gradients: checks every file of PyTorch gradients in the folders (or named
-/// individually).  Returns true if nothing failed.
-bool verify_gradients(const VerifyOptions& options);
+/// hearth verify --gradients: PyTorch's gradients, in .json files in the folders or named
+/// individually.
+VerifyMode gradients_mode(const VerifyOptions& options);
 
 }  // namespace hearth::tool

@@ -4,7 +4,6 @@
 // hearth verify --gradients: compares values and gradients in f32 with PyTorch's in f64.
 
 #include "compare.hpp"
-#include "core/path.hpp"
 #include "runner.hpp"
 #include "verify.hpp"
 
@@ -12,6 +11,7 @@
 #include <gradient_cases/gradient_cases.hpp>
 
 #include <algorithm>
+#include <memory>
 
 namespace hearth::tool {
 
@@ -67,19 +67,16 @@ std::vector<DeviceOutcome> run_file(const fs::path& path, const Runners& runners
 
 }  // namespace
 
-bool verify_gradients(const VerifyOptions& options) {
-    const Runners runners = make_runners(options.device, options.device_index);
-    const Tolerance tolerance{options.relative.value_or(kDefaultTolerance.relative),
-                              options.absolute.value_or(kDefaultTolerance.absolute)};
-    Report report(options.report);
-    for (const std::string& name : options.folders) {
-        const fs::path folder = path_of(name);
-        const std::vector<fs::path> files = json_files(folder);
-        if (files.empty()) report.count(name, {{"", failed("no .json file")}});
-        for (const fs::path& file : files)
-            report.count(label_for(file, folder), run_file(file, runners, tolerance));
-    }
-    return report.finish();
+VerifyMode gradients_mode(const VerifyOptions& options) {
+    return {.find = json_files, .none_found = "no .json file", .start = [&options] {
+                const Tolerance tolerance{options.relative.value_or(kDefaultTolerance.relative),
+                                          options.absolute.value_or(kDefaultTolerance.absolute)};
+                auto runners =
+                    std::make_shared<Runners>(make_runners(options.device, options.device_index));
+                return [runners, tolerance](const fs::path& file) {
+                    return run_file(file, *runners, tolerance);
+                };
+            }};
 }
 
 }  // namespace hearth::tool
