@@ -78,6 +78,40 @@ class Tool : public ::testing::Test {
     fs::path root_;
 };
 
+TEST_F(Tool, TuneSaysWhenThereIsNothingToMeasure) {
+    testing::OnnxBuilder b;
+    b.input("x", {4}).output("y");
+    b.node("Relu", {"x"}, {"y"});
+    ASSERT_TRUE(write_file_atomically(path("relu.onnx"), b.bytes()).ok());
+    const Ran ran = run("tune '" + path("relu.onnx") + "' -o '" + path("tuning") + "'");
+    EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    EXPECT_TRUE(
+        ran.says(": 0 trials\n  nothing was measured: no kernel of the model has variants "
+                 "for this device\n"))
+        << ran.text;
+    EXPECT_FALSE(ran.says("fastest")) << ran.text;
+}
+
+TEST_F(Tool, TuneMeasuresKernelsOfTheCpu) {
+    if (kIsWindows) GTEST_SKIP() << "there is no compiler under Wine";
+    testing::OnnxBuilder b;
+    b.input("x", {1, 8, 16, 16}).output("y");
+    b.initializer(testing::float_tensor("w", {16, 8, 3, 3}, std::vector<float>(16 * 8 * 9, 0.1f)));
+    b.node("Conv", {"x", "w"}, {"y"});
+    ASSERT_TRUE(write_file_atomically(path("conv.onnx"), b.bytes()).ok());
+    const Ran ran = run("tune --device cpu --samples 4 --json '" + path("conv.onnx") + "' -o '" +
+                        path("tuning") + "'");
+    EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    const json report = json::parse(ran.text, nullptr, false);
+    ASSERT_FALSE(report.is_discarded()) << ran.text;
+    EXPECT_GE(report["trials"], 2);
+    EXPECT_TRUE(report["remarks"].empty()) << ran.text;
+    const Ran bench = run("bench --device cpu --samples 4 --tuning '" + path("tuning") + "' '" +
+                          path("conv.onnx") + "'");
+    EXPECT_EQ(bench.exit_code, 0) << bench.text;
+    EXPECT_FALSE(bench.says("tuning is ignored")) << bench.text;
+}
+
 TEST_F(Tool, CookReportsBytesCommandsAndFusedGroups) {
     const json report = cook("--device-targets large,baseline --name act");
     ASSERT_FALSE(report.is_discarded());

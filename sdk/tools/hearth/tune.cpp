@@ -8,6 +8,7 @@
 #include "compiler/driver/tuning_data.hpp"
 #include "measure.hpp"
 #include "model.hpp"
+#include "native/open_device.hpp"
 #include "progress.hpp"
 #include "tables.hpp"
 #include "tuning_file.hpp"
@@ -29,7 +30,8 @@ struct TuneOptions {
     std::string precision = "f32";
     uint64_t max_batch_size = 1;
     uint32_t samples = 20;
-    int device_index = -1;
+    std::string device;
+    uint32_t threads = 1;
     bool json = false;
 };
 
@@ -64,7 +66,10 @@ void print_report(const Json& json) {
     for (const auto& [kernel, change] : json["changed"].items())
         print("  {}\n    {}: {}\n", kernel, change["variant"].get<std::string>(),
               change["times"].get<std::string>());
-    if (json["changed"].empty()) print("  the default variants are fastest\n");
+    if (json["trials"] == 0)
+        print("  nothing was measured: no kernel of the model has variants for this device\n");
+    else if (json["changed"].empty())
+        print("  the default variants are fastest\n");
     for (const Json& remark : json["remarks"]) print("  remark: {}\n", remark.get<std::string>());
 }
 
@@ -72,10 +77,9 @@ Status tune_model(const TuneOptions& options) {
     HEARTH_TRY(check_writable(options.output).with_context("the tuning"));
     HEARTH_ASSIGN(const Model model, load_model(options.model));
     HEARTH_TRY(model.fits_device);
-    HEARTH_ASSIGN(const std::unique_ptr<standalone::Instance> instance,
-                  standalone::Instance::create());
-    HEARTH_ASSIGN(const std::unique_ptr<standalone::Device> device,
-                  standalone::Device::create(*instance, {.index = options.device_index}));
+    HEARTH_ASSIGN(const native::OpenDevice opened,
+                  native::open_device(options.device, {.threads = options.threads}));
+    const std::unique_ptr<standalone::Device>& device = opened.device;
     CompileOptions compile_options;
     HEARTH_ASSIGN(compile_options.caps, device->caps());
     compile_options.driver_id = driver_text(*device);
@@ -107,7 +111,7 @@ Status tune_model(const TuneOptions& options) {
 void add_tune(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<TuneOptions>();
     CLI::App* command = app.add_subcommand(
-        "tune", "Measure the variants of a model's kernels on a GPU and save the fastest.");
+        "tune", "Measure the variants of a model's kernels on a device and save the fastest.");
     add_model_options(*command, options->model);
     command
         ->add_option("-o,--output", options->output,
@@ -124,10 +128,13 @@ void add_tune(CLI::App& app, int& exit_code) {
     command->add_option("--samples", options->samples, "Timed recordings of each variant.")
         ->check(programs::whole_number(4, 1000))
         ->capture_default_str();
-    command
-        ->add_option("--device-index", options->device_index,
-                     "Which GPU of `hearth info`; default: the first discrete one.")
-        ->check(programs::device_index());
+    command->add_option(
+        "--device,--device-index", options->device,
+        "cpu: this machine's CPU; or the index of a GPU in `hearth info`; default: the first "
+        "discrete one.");
+    command->add_option("--threads", options->threads, "Threads of the CPU device.")
+        ->check(programs::whole_number(1, 256))
+        ->capture_default_str();
     command->add_flag("--json", options->json, "Print one JSON object.");
     command->footer(
         "A variant wins only if its results agree with the default's.  The file is for this "

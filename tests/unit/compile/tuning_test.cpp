@@ -205,6 +205,40 @@ TEST(Tuning, APackageIsCookedWithTheTuningOfItsDevice) {
               "tuning is ignored: it was measured for device 'a device', not 'another'");
 }
 
+// `hearth tune` on a CPU once ran 0 trials.
+TEST(Tuning, KernelsForCpusHaveVariants) {
+    CompileOptions options;
+    options.caps = cpu_caps(CpuIsa::kX86_64V3);
+    options.driver_id = "1";
+    const auto compile_conv = [&]() -> Result<CompiledProgram> {
+        Trace trace("main");
+        const Tensor x = trace.input("x", {1, 16, 24, 24}), w = trace.input("w", {32, 16, 3, 3});
+        trace.output("y", relu(conv(x, w, {}, {.pad_begin = {1, 1}})));
+        HEARTH_ASSIGN(const Graph graph, trace.build());
+        return compile_graphs({graph}, options);
+    };
+    const auto shipped = compile_conv();
+    ASSERT_TRUE(shipped.ok()) << shipped.status().message();
+    ASSERT_EQ(shipped->tunable.size(), 1u);
+    EXPECT_TRUE(shipped->tunable[0].starts_with("conv f32 1x16x24x24, f32 32x16x3x3"))
+        << shipped->tunable[0];
+    Tuner tuner(shipped->tunable, options);
+    ASSERT_GE(tuner.trial_count(), 2u);
+    std::string second;
+    ASSERT_TRUE(tune(tuner, [&](const TuningTrial& trial) -> Result<TuningResult> {
+                    EXPECT_FALSE(load_program(trial.program.bytes)->kernels[0].source.empty());
+                    if (tuner.trials_done() == 1) second = trial.variant;
+                    return TuningResult{tuner.trials_done() == 1 ? 5.0 : 10.0, {{"c", filled(1)}}};
+                }).ok());
+    for (const std::string& remark : tuner.remarks()) ADD_FAILURE() << remark;
+    ASSERT_EQ(parsed(tuner).variants[shipped->tunable[0]], second);
+    options.tuning = tuner.save();
+    const auto tuned = compile_conv();
+    ASSERT_TRUE(tuned.ok()) << tuned.status().message();
+    EXPECT_TRUE(tuned->remarks.empty());
+    EXPECT_NE(tuned->program.kernels[0].source, shipped->program.kernels[0].source);
+}
+
 TEST(Tuning, OnlyVariantsThatTheProductHasAreTrusted) {
     CompileOptions options = device_options();
     const Compiled shipped = compile_product(options);

@@ -63,7 +63,7 @@ struct KernelDraft {
     /// Its matrices are sums and factors at once, which only VK_NV_cooperative_matrix has.
     bool prefers_nv_matrices = false;
     std::string tunable;                ///< Compiled::tunable_kernels; empty: there is one variant
-    std::vector<std::string> variants;  ///< of a fused network, the shipped one first
+    std::vector<std::string> variants;  ///< LoweredProgram::listed_variants
 };
 
 /// A kernel's statements behind `group`, the workgroup's number, which may be all of a kernel or a

@@ -3,13 +3,16 @@
 
 #include "compiler/codegen/kernel_family.hpp"
 
+#include "compiler/codegen/kernel_problem.hpp"
+#include "compiler/codegen/lower.hpp"
 #include "compiler/ops/cpu_windows.hpp"
 #include "core/device_model.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>
 
-#include <limits>
+#include <algorithm>
+#include <utility>
 
 namespace hearth {
 
@@ -82,22 +85,50 @@ const KernelFamily* cpu_family(const Graph& graph, const Node& node, const Devic
     return nullptr;
 }
 
-KernelChoice best_choice(const KernelFamily& family, const KernelTask& task) {
-    KernelChoice best;
-    double least = std::numeric_limits<double>::infinity();
-    const std::vector<KernelChoice> candidates = family.candidates(task);
-    HEARTH_ASSERT(!candidates.empty());
-    for (const KernelChoice& choice : candidates) {
-        const double cost = family.cost(task, choice);
-        if (cost >= least) continue;
-        least = cost;
-        best = choice;
-    }
-    return best;
+std::string to_string(const KernelChoice& choice) {
+    if (const auto* layout = std::get_if<ProductLayout>(&choice))
+        return layout->is_turned ? "turned" : "not turned";
+    const auto* s = std::get_if<ConvStrip>(&choice);
+    if (s == nullptr) return "";
+    const auto number = [](int64_t n) { return std::to_string(n); };
+    return number(s->tile.rows) + "x" + number(s->tile.vectors) + "x" + number(s->tile.lanes) +
+           (s->by_rows ? " tiles of a row, " : " tiles, ") + number(s->rows) + "x" +
+           number(s->columns) + " windows, " + number(s->channels) + " channels, " +
+           number(s->outputs) + " outputs";
+}
+
+std::vector<KernelChoice> variants_of(const KernelFamily& family, const KernelTask& task) {
+    constexpr size_t kMostVariants = 8;   // each is compiled by the system's compiler
+    constexpr double kWorthTrying = 1.5;  // times the least cost
+    std::vector<std::pair<double, KernelChoice>> by_cost;
+    for (const KernelChoice& choice : family.candidates(task))
+        by_cost.emplace_back(family.cost(task, choice), choice);
+    HEARTH_ASSERT(!by_cost.empty());
+    std::ranges::stable_sort(by_cost, {}, [](const auto& one) { return one.first; });
+    std::vector<KernelChoice> variants;
+    for (const auto& [cost, choice] : by_cost)
+        if (variants.empty() ||
+            (cost <= kWorthTrying * by_cost[0].first && variants.size() < kMostVariants))
+            variants.push_back(choice);
+    return variants;
 }
 
 KernelDraft best_kernel(const KernelFamily& family, const KernelTask& task) {
-    return family.write(task, best_choice(family, task));
+    const std::vector<KernelChoice> variants = variants_of(family, task);
+    if (variants.size() == 1) return family.write(task, variants[0]);
+    const std::string key = kernel_problem(task.graph, task.node, task.options.rows_capacity).key();
+    const auto measured = task.options.variants.find(key);
+    KernelChoice chosen = variants[0];
+    std::vector<std::string> names;
+    for (const KernelChoice& variant : variants) {
+        names.push_back(to_string(variant));
+        if (measured != task.options.variants.end() && measured->second == names.back())
+            chosen = variant;
+    }
+    KernelDraft kernel = family.write(task, chosen);
+    kernel.tunable = key;
+    kernel.variants = std::move(names);
+    return kernel;
 }
 
 }  // namespace hearth

@@ -44,8 +44,13 @@ std::span<const KernelFamily> cpu_families();
 /// The first of cpu_families() that matches, or null.
 const KernelFamily* cpu_family(const Graph& graph, const Node& node, const DeviceCaps& caps);
 
-/// The candidate of least cost, the first of equals; the task must have one.
-KernelChoice best_choice(const KernelFamily& family, const KernelTask& task);
+/// "turned", "12x2x16 tiles, 4x56 windows, ...": equal for equal choices.
+std::string to_string(const KernelChoice& choice);
+
+/// The candidates worth a trial, the one of least cost first; the task must have one.
+std::vector<KernelChoice> variants_of(const KernelFamily& family, const KernelTask& task);
+
+/// The kernel of the measured variant (LowerOptions::variants) if there is one, else of least cost.
 KernelDraft best_kernel(const KernelFamily& family, const KernelTask& task);
 
 }  // namespace hearth

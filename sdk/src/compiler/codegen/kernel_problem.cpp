@@ -112,7 +112,7 @@ std::optional<KernelProblem> parse_kernel_problem(std::string_view key) {
     const size_t name_end = std::min(key.find(' '), key.size());
     KernelProblem problem;
     problem.op = find_op(key.substr(0, name_end));
-    if (problem.op == nullptr || problem.op->kernel == nullptr) return std::nullopt;
+    if (problem.op == nullptr) return std::nullopt;
     key.remove_prefix(std::min(name_end + 1, key.size()));
     while (!key.empty()) {
         const size_t end = std::min(key.find(kSeparator), key.size());
@@ -131,6 +131,7 @@ std::optional<KernelProblem> parse_kernel_problem(std::string_view key) {
 }
 
 std::vector<std::string> variants_of(const KernelProblem& problem, const DeviceCaps& caps) {
+    if (problem.op->kernel == nullptr) return {};
     std::vector<TensorType> outputs;
     if (!infer_types(*problem.op, problem.attrs, problem.inputs, outputs).ok()) return {};
     const auto text = problem.op->kernel({problem.attrs, problem.inputs, outputs, caps});

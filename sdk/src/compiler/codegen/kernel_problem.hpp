@@ -29,7 +29,7 @@ struct KernelProblem {
 
 KernelProblem kernel_problem(const Graph& graph, const Node& node, uint64_t rows_capacity);
 
-/// Nothing if the text is of no operator with a kernel rule.
+/// Nothing if the text names no operator and its operands.
 std::optional<KernelProblem> parse_kernel_problem(std::string_view key);
 
 /// CustomKernel::variants; none if the rule declines.

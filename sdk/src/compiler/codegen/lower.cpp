@@ -586,7 +586,7 @@ class Lowerer {
         if (!kernel.tunable.empty() && std::find(out_.tunable.begin(), out_.tunable.end(),
                                                  kernel.tunable) == out_.tunable.end())
             out_.tunable.push_back(kernel.tunable);
-        if (!kernel.variants.empty()) out_.network_variants[kernel.tunable] = kernel.variants;
+        if (!kernel.variants.empty()) out_.listed_variants[kernel.tunable] = kernel.variants;
         KernelCall call;
         call.label = std::move(label);
         const OperandLayout layout = layout_of(graph, kernel, options_.caps);

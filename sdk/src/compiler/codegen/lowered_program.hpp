@@ -70,8 +70,9 @@ struct LoweredProgram {
     std::string profile;
     std::vector<std::string> notes;    ///< for people: what was not done, and why
     std::vector<std::string> tunable;  ///< kernels that have variants
-    /// Those of fused networks, which only the graph they are of can tell; the shipped one first.
-    std::map<std::string, std::vector<std::string>> network_variants;
+    /// Variants of fused networks and of kernels for CPUs, which depend on the graph, the shipped one
+    /// first.
+    std::map<std::string, std::vector<std::string>> listed_variants;
 };
 
 }  // namespace hearth

@@ -46,7 +46,7 @@ struct Planned {
     Program program;
     std::vector<std::string> remarks;
     std::vector<std::string> tunable;
-    std::map<std::string, std::vector<std::string>> network_variants;
+    std::map<std::string, std::vector<std::string>> listed_variants;
     std::vector<std::shared_ptr<const Body>> bodies;
 };
 
@@ -76,15 +76,15 @@ Result<Planned> lower_and_plan(const std::vector<Graph>& graphs, const CompileOp
                                  .variants = variants_of(options, remarks)}));
     remarks.insert(remarks.end(), lowered.notes.begin(), lowered.notes.end());
     std::vector<std::string> tunable = std::move(lowered.tunable);
-    std::map<std::string, std::vector<std::string>> network_variants =
-        std::move(lowered.network_variants);
+    std::map<std::string, std::vector<std::string>> listed_variants =
+        std::move(lowered.listed_variants);
     std::vector<std::shared_ptr<const Body>> bodies = std::move(lowered.bodies);
     HEARTH_ASSIGN(Program program, plan(graphs, std::move(lowered),
                                         {.max_batch_size = options.max_batch_size,
                                          .caps = options.caps,
                                          .share_arena = options.share_arena}));
     return Planned{std::move(program), std::move(remarks), std::move(tunable),
-                   std::move(network_variants), std::move(bodies)};
+                   std::move(listed_variants), std::move(bodies)};
 }
 
 /// For each graph, its fraction of the estimated scratch memory of all.
@@ -163,7 +163,7 @@ Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOpti
     planned.program.graph_hash = graph_hash;
     return CompiledProgram{std::move(planned.program), std::move(graphs),
                            std::move(planned.remarks), std::move(quantized),
-                           std::move(planned.tunable), std::move(planned.network_variants),
+                           std::move(planned.tunable), std::move(planned.listed_variants),
                            std::move(planned.bodies)};
 }
 

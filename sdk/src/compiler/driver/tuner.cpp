@@ -10,6 +10,7 @@
 #include "compiler/driver/device_caps.hpp"
 #include "compiler/driver/tuning_data.hpp"
 #include "compiler/ops/op_table.hpp"
+#include "core/device_model.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/ops.hpp>
@@ -129,22 +130,36 @@ Candidates candidates_of(const std::string& kernel, const KernelProblem& problem
     return found;
 }
 
-/// Candidates of a fused network of one of the entries, which is compiled once to list them; empty
-/// if not found.
-Candidates candidates_of(const std::string& kernel, std::span<const Graph> entries,
-                         const CompileOptions& options) {
+/// Candidates of a kernel that compiling these entries lists; none if they have no such kernel.
+Candidates listed_candidates(const std::string& kernel, const std::vector<Graph>& entries,
+                             const CompileOptions& options) {
+    const Result<CompiledProgram> compiled = compile_graphs(entries, options);
+    if (!compiled.ok()) return {};
+    const auto known = compiled->listed_variants.find(kernel);
+    if (known == compiled->listed_variants.end()) return {};
+    Candidates found{kernel, known->second, {}, [entries] { return entries; }};
+    found.estimates.assign(found.variants.size(), 1.0);
+    return found;
+}
+
+/// Candidates of a fused network of one of the entries.
+Candidates network_candidates(const std::string& kernel, std::span<const Graph> entries,
+                              const CompileOptions& options) {
     for (const Graph& entry : entries) {
         if (!is_network_key(kernel, entry.name)) continue;
-        const Result<CompiledProgram> compiled = compile_graphs({entry}, options);
-        if (!compiled.ok()) return {};
-        const auto known = compiled->network_variants.find(kernel);
-        if (known == compiled->network_variants.end()) return {};
-        Candidates found{kernel, known->second, {}, [entry] { return std::vector<Graph>{entry}; }};
-        found.estimates.assign(found.variants.size(), 1.0);
+        Candidates found = listed_candidates(kernel, {entry}, options);
         found.is_network = true;
         return found;
     }
     return {};
+}
+
+/// Candidates of a kernel for CPUs, whose family lists them.
+Candidates cpu_candidates(const std::string& kernel, const CompileOptions& options) {
+    const auto problem = parse_kernel_problem(kernel);
+    if (!problem) return {};
+    const Result<std::vector<Graph>> graphs = trial_graph(*problem);
+    return graphs.ok() ? listed_candidates(kernel, *graphs, options) : Candidates();
 }
 
 }  // namespace
@@ -222,13 +237,11 @@ Tuner::Tuner(std::vector<std::string> tunable_kernels, const CompileOptions& opt
     : state_(std::make_unique<State>()) {
     State& s = *state_;
     s.network_options = options;
-    s.network_options.keep_source = false;
+    s.network_options.keep_source = is_cpu(options.caps);  // compiled when it is loaded
     s.network_options.on_pass = nullptr;
-    s.options = options;
+    s.options = s.network_options;
     s.options.max_batch_size = 1;
-    s.options.keep_source = false;
     s.options.tuning.clear();
-    s.options.on_pass = nullptr;
     s.options.quantize = {};
     s.options.precision = Precision::kF32;
     s.tuning = tuning_for(options);
@@ -239,12 +252,14 @@ Tuner::Tuner(std::vector<std::string> tunable_kernels, const CompileOptions& opt
     const std::set<std::string> unique(tunable_kernels.begin(), tunable_kernels.end());
     for (const std::string& kernel : unique) {
         Candidates candidates;
-        if (const auto product = parse_matmul_problem(kernel))
+        if (is_cpu(options.caps))
+            candidates = cpu_candidates(kernel, s.options);
+        else if (const auto product = parse_matmul_problem(kernel))
             candidates = candidates_of(kernel, *product, options.caps);
         else if (const auto problem = parse_kernel_problem(kernel))
             candidates = candidates_of(kernel, *problem, options.caps);
         else
-            candidates = candidates_of(kernel, entries, s.network_options);
+            candidates = network_candidates(kernel, entries, s.network_options);
         if (candidates.variants.empty()) continue;
         s.count += candidates.variants.size();
         s.kernels.push_back(std::move(candidates));
