@@ -198,7 +198,7 @@ def main():
         failed += bool(problem)
         if mine and theirs:
             ratios.append(mine / theirs)
-        text = [f"{mine:10.3f}" if mine else " " * 10, f"{theirs:10.3f}" if theirs else " " * 10,
+        text = [f"{mine:10.4f}" if mine else " " * 10, f"{theirs:10.4f}" if theirs else " " * 10,
                 f"{mine / theirs:8.2f}" if mine and theirs else " " * 8]
         print("".join(text) + f"  {label}" + (f": {problem}" if problem else ""), flush=True)
     mean = math.exp(statistics.fmean(map(math.log, ratios))) if ratios else float("nan")
