@@ -617,7 +617,8 @@ TEST(DriverStates, RolloutTakesTheMemoryThatItStatesOrFails) {
         Rollout rollout;
         is_made = rollout.allocate(memory.host, kSizes);
         if (!is_made) continue;
-        EXPECT_EQ(memory.host.bytes_held(), kSizes.agents * Rollout::bytes_per_agent(kSizes));
+        EXPECT_EQ(memory.host.bytes_held(),
+                  kSizes.agents * Rollout::bytes_per_agent(kSizes) + Rollout::shared_bytes(kSizes));
     }
     EXPECT_GE(failures, 15);
 }

@@ -23,7 +23,7 @@ struct CompiledProgram {
     std::vector<Graph> graphs;         ///< one for each entry
     std::vector<std::string> remarks;  ///< Compiled::remarks
     std::vector<QuantizedWeight> quantized;
-    std::vector<std::string> tunable;  ///< Compiled::tunable_kernels
+    std::vector<std::string> tunable;                                 ///< Compiled::tunable_kernels
     std::map<std::string, std::vector<std::string>> listed_variants;  ///< LoweredProgram's
     /// For CPUs: the body of each kernel, which has no SPIR-V (LoweredProgram::bodies).
     std::vector<std::shared_ptr<const Body>> bodies;

@@ -210,7 +210,8 @@ hearth_result hearth_agents::check_memory(const hearth_agents_create_info& info)
         info.enable_saved_games == 0
             ? 0
             : std::min(hearth_program_get_saved_game_size(program), kMaxMemory / 128);
-    const uint64_t needed = per_agent * sizes.agents + (kept == 0 ? 0 : (kept + 1) * brain) + game;
+    const uint64_t needed = per_agent * sizes.agents + Rollout::shared_bytes(sizes) +
+                            (kept == 0 ? 0 : (kept + 1) * brain) + game;
     const uint64_t limit =
         info.max_host_bytes != 0
             ? info.max_host_bytes

@@ -49,6 +49,10 @@ struct ObservedRange {
 class Rollout {
   public:
     static uint64_t bytes_per_agent(const Sizes& sizes);
+    /// Memory that all agents share.
+    static uint64_t shared_bytes(const Sizes& sizes) {
+        return uint64_t{sizes.frame} * sizeof(ObservedRange);
+    }
     [[nodiscard]] bool allocate(HostAllocator& allocator, const Sizes& sizes);
 
     // --- By agent ---
