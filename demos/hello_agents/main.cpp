@@ -126,6 +126,10 @@ int main(int count, char** arguments) {
     const bool on_cpu = count > 2 && std::string_view(arguments[1]) == "--device" &&
                         std::string_view(arguments[2]) == "cpu";
     const int log_at = on_cpu ? 3 : 1;
+    if (count > log_at && arguments[log_at][0] == '-') {
+        std::fprintf(stderr, "usage: hello_agents [--device cpu] [LOG]\n");
+        return 2;
+    }
     std::FILE* const log = std::fopen(count > log_at ? arguments[log_at] : "/dev/null", "w");
     const Status status = log ? run(on_cpu, log) : not_found("cannot write the log");
     if (!status.ok()) std::fprintf(stderr, "hello_agents: %s\n", status.message().c_str());
