@@ -7,12 +7,11 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 namespace hearth::web {
 
-inline constexpr std::string_view kDoodleNames[] = {"sun",   "house", "tree",   "fish", "star",
-                                                    "heart", "boat",  "flower", "cat",  "cup"};
+inline constexpr const char* kDoodleNames[] = {"sun",   "house", "tree",   "fish", "star",
+                                               "heart", "boat",  "flower", "cat",  "cup"};
 inline constexpr int kDoodleKinds = 10;
 inline constexpr int kDoodleSide = 24;
 inline constexpr int kDoodlePixels = kDoodleSide * kDoodleSide;

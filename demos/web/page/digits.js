@@ -5,11 +5,11 @@
 
 import { GpuNetwork } from "./webgpu.js";
 import {
-  Classifier, DrawingPad, Module, bytesOf, byId, drawCurve, fallingRate, offerBrains, placeOfMost, say, showImage,
+  Classifier, DrawingPad, Module, bytesOf, byId, drawCurve, fallingRate, kBatch, kCorrectionSteps, kRate, offerBrains,
+  placeOfMost, say, showImage,
 } from "./parts.js";
 
 const kPixels = 64, kBytesOfDigit = 65, kTrainCount = 1437;
-const kBatch = 32, kCorrectionSteps = 32, kRate = 1e-3;
 
 /// What a drawing is for the network: strokes in a box of 32 by 32 points, of which it gets the number that are
 /// inked in each of 8 by 8 squares, as the digits that it learned from were made (Alpaydin and Kaynak, 1998).
@@ -51,15 +51,12 @@ export class Digits extends Classifier {
   constructor(module, brain, known) {
     super(module, kPixels, brain);
     this.known = known;
-    this.corrections = [];
     this.pad = new DrawingPad(byId("drawing"), () => this.show(false));
     this.listen();
     this.show();
   }
 
   // ---------------------------------------------------------------------------- the network
-
-  learn(rows, rate = kRate) { return super.learn(rows, rate); }
 
   /// Known digit number `at` as a row.
   setKnown(row, at) {
@@ -74,29 +71,21 @@ export class Digits extends Classifier {
     for (let first = kTrainCount; first < count; first += most) {
       const rows = Math.min(most, count - first);
       for (let row = 0; row < rows; ++row) this.setKnown(row, first + row);
-      this.module.call("read", rows);
-      for (let row = 0; row < rows; ++row)
-        right += placeOfMost([...this.scores.subarray(row * 10, row * 10 + 10)]) === this.labels[row];
+      right += this.countRight(rows);
     }
     return right / (count - kTrainCount);
   }
 
-  /// Learns that this image is this digit, beside the last corrections and digits that it knows: twice in each batch,
-  /// at a rate that falls to nothing, so that what it knew comes back to where it was.
-  async correct(image, label) {
-    this.corrections.push({ image, label });
-    const shown = [{ image, label }, ...this.corrections.slice(-8)];
-    const before = this.read(image)[label];
-    for (let step = 0; step < kCorrectionSteps; ++step) {
-      shown.forEach((c, row) => this.setRow(row, c.image, c.label));
-      for (let row = shown.length; row < kBatch; ++row)
-        this.setKnown(row, Math.floor(Math.random() * kTrainCount));
-      this.learn(kBatch, kRate * fallingRate(step, kCorrectionSteps));
-      if (step % 2 !== 0) continue;
+  /// Beside digits that it knows.
+  correct(image, label) {
+    const fill = (first, end) => {
+      for (let row = first; row < end; ++row) this.setKnown(row, Math.floor(Math.random() * kTrainCount));
+    };
+    return super.correct(image, label, fill, async (step) => {
+      if (step % 2 !== 0) return;
       this.show(false);
       await new Promise(requestAnimationFrame);
-    }
-    return { before, after: this.read(image)[label] };
+    });
   }
 
   /// Step k learns the 32 known digits from 32 k on: the same steps anywhere give the same losses.

@@ -4,14 +4,10 @@
 // Draw a doodle: the network says what it is, and learns from corrections.
 
 import {
-  Classifier, DrawingPad, Module, bytesOf, byId, fallingRate, offerBrains, placeOfMost, say, showImage,
+  Classifier, DrawingPad, Module, bytesOf, byId, kCorrectionSteps, offerBrains, placeOfMost, say, showImage,
 } from "./parts.js";
 
-const kNames = ["sun", "house", "tree", "fish", "star", "heart", "boat", "flower", "cat", "cup"];
-const kSide = 24, kPixels = kSide * kSide;
-const kBatch = 32, kCorrectionSteps = 32, kRate = 1e-3;
-
-const withArticle = (kind) => `a ${kNames[kind]}`;
+const kKinds = 10, kSide = 24, kPixels = kSide * kSide;
 
 export class Doodles extends Classifier {
   static async open() {
@@ -25,7 +21,7 @@ export class Doodles extends Classifier {
     super(module, kPixels, brain);
     this.points = module.floats(module.exports.points(), 3 * module.exports.most_points());
     module.exports.seed(Math.floor(Math.random() * 2 ** 32));
-    this.corrections = [];
+    this.names = Array.from({ length: kKinds }, (_, kind) => module.text(module.exports.name_of(kind)));
     this.pad = new DrawingPad(byId("doodle"), () => this.show());
     this.listen();
     this.show();
@@ -61,33 +57,23 @@ export class Doodles extends Classifier {
     let right = 0;
     for (let batch = 0; batch < batches; ++batch) {
       this.module.exports.draw_rows(0, rows);
-      this.module.call("read", rows);
-      for (let row = 0; row < rows; ++row)
-        right += placeOfMost([...this.scores.subarray(row * 10, row * 10 + 10)]) === this.labels[row];
+      right += this.countRight(rows);
     }
     return right / (rows * batches);
   }
 
-  /// Learns that this image is of this kind, beside the last corrections and doodles that the page draws: twice in each
-  /// batch, at a rate that falls to nothing.
-  async correct(image, kind) {
-    this.corrections.push({ image, kind });
-    const shown = [{ image, kind }, ...this.corrections.slice(-8)];
-    const before = this.read(image)[kind];
-    for (let step = 0; step < kCorrectionSteps; ++step) {
-      shown.forEach((c, row) => this.setRow(row, c.image, c.kind));
-      this.module.exports.draw_rows(shown.length, kBatch);
-      this.learn(kBatch, kRate * fallingRate(step, kCorrectionSteps));
+  /// Beside doodles that the page draws.
+  correct(image, kind) {
+    return super.correct(image, kind, this.module.exports.draw_rows, async (step) => {
       if (step % 4 === 0) await new Promise(requestAnimationFrame);
-    }
-    return { before, after: this.read(image)[kind] };
+    });
   }
 
   // ---------------------------------------------------------------------------- the page
 
   show() {
     const answer = byId("doodles-answer");
-    let parts = new Array(10).fill(0), best = -1;
+    let parts = new Array(kKinds).fill(0), best = -1;
     this.image = null;
     if (this.pad.isEmpty) {
       answer.textContent = "Draw one of these, large.";
@@ -96,13 +82,13 @@ export class Doodles extends Classifier {
       parts = this.read(this.image);
       best = placeOfMost(parts);
       answer.textContent =
-        `${parts[best] > 0.6 ? "It is" : "Perhaps"} ${withArticle(best)} \u2014 ${Math.round(100 * parts[best])} %`;
+        `${parts[best] > 0.6 ? "It is" : "Perhaps"} a ${this.names[best]} \u2014 ${Math.round(100 * parts[best])} %`;
     }
     byId("doodles-bars").replaceChildren(...parts.map((part, kind) => {
       const row = document.createElement("div"), ink = document.createElement("i"), tail = document.createElement("span");
       ink.style.width = `${100 * part}%`;
       tail.textContent = best < 0 ? "" : `${Math.round(100 * part)} %`;
-      row.append(kNames[kind], ink, tail);
+      row.append(this.names[kind], ink, tail);
       row.classList.toggle("best", kind === best);
       return row;
     }));
@@ -112,14 +98,14 @@ export class Doodles extends Classifier {
 
   listen() {
     byId("doodles-clear").onclick = () => this.pad.clear();
-    byId("doodles-example").onclick = () => this.pad.set(this.example(Math.floor(Math.random() * kNames.length)));
-    byId("doodles-labels").replaceChildren(...kNames.map((name, kind) => {
+    byId("doodles-example").onclick = () => this.pad.set(this.example(Math.floor(Math.random() * kKinds)));
+    byId("doodles-labels").replaceChildren(...this.names.map((name, kind) => {
       const button = document.createElement("button");
       button.textContent = name;
       button.onclick = async () => {
         for (const other of byId("doodles-labels").children) other.disabled = true;
         const { before, after } = await this.correct(this.image, kind);
-        say("doodles", `Learned in ${kCorrectionSteps} steps: ${withArticle(kind)} with ${Math.round(100 * before)} % ` +
+        say("doodles", `Learned in ${kCorrectionSteps} steps: a ${name} with ${Math.round(100 * before)} % ` +
           `before, ${Math.round(100 * after)} % now. Of new doodles it knows ${Math.round(100 * this.accuracy())} %.`);
         this.show();
       };

@@ -33,8 +33,13 @@ export class Module {
   /// Calls what returns 0, or else left a sentence.
   call(name, ...values) {
     if (this.exports[name](...values) === 0) return;
-    const text = this.bytes(this.exports.error_text(), 256);
-    throw new Error(new TextDecoder().decode(text.slice(0, text.indexOf(0))));
+    throw new Error(this.text(this.exports.error_text()));
+  }
+
+  /// The string of at most 255 bytes that begins there and ends with a zero.
+  text(at) {
+    const bytes = this.bytes(at, 256);
+    return new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0)));
   }
 
   loadBrain(brain) {
@@ -118,6 +123,10 @@ export const placeOfMost = (values) => values.reduce((best, v, i) => (v > values
 /// Half a cosine, from 1 to nothing.
 export const fallingRate = (step, steps) => 0.5 * (1 + Math.cos(Math.PI * step / steps));
 
+/// Steps on a correction, and images in each.
+export const kCorrectionSteps = 32, kBatch = 32;
+export const kRate = 1e-3;
+
 /// A network of ten classes that reads and learns, as wasm/page.h exports it.
 export class Classifier {
   constructor(module, pixels, brain) {
@@ -127,6 +136,7 @@ export class Classifier {
     this.images = module.floats(exports.images(), rows * pixels);
     this.labels = module.integers(exports.labels(), rows);
     this.scores = module.floats(exports.scores(), rows * 10);
+    this.corrections = [];
     this.losses = [];
     this.steps = 0;
     module.call("forget");
@@ -145,8 +155,33 @@ export class Classifier {
     return softmax(this.scores.slice(0, 10));
   }
 
+  /// How many of the first rows, images with labels, it reads right.
+  countRight(rows) {
+    this.module.call("read", rows);
+    let right = 0;
+    for (let row = 0; row < rows; ++row)
+      right += placeOfMost([...this.scores.subarray(row * 10, row * 10 + 10)]) === this.labels[row];
+    return right;
+  }
+
+  /// Learns that this image has this label, beside the last corrections and examples: twice in each batch, at a rate
+  /// that falls to nothing, so that what it knew comes back to where it was.
+  /// fill(first, end): sets those rows to examples.  pause(step): called after each step.
+  async correct(image, label, fill, pause) {
+    this.corrections.push({ image, label });
+    const shown = [{ image, label }, ...this.corrections.slice(-8)];
+    const before = this.read(image)[label];
+    for (let step = 0; step < kCorrectionSteps; ++step) {
+      shown.forEach((c, row) => this.setRow(row, c.image, c.label));
+      fill(shown.length, kBatch);
+      this.learn(kBatch, kRate * fallingRate(step, kCorrectionSteps));
+      await pause(step);
+    }
+    return { before, after: this.read(image)[label] };
+  }
+
   /// One step on what is in images and labels; returns the loss.
-  learn(rows, rate) {
+  learn(rows, rate = kRate) {
     const begin = performance.now();
     this.module.call("learn", rows, rate);
     this.stepTime = performance.now() - begin;

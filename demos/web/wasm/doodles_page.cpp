@@ -21,6 +21,9 @@ PAGE_EXPORT(points) float* points(void) {
 PAGE_EXPORT(most_points) int most_points(void) {
     return hearth::web::Drawing::kCapacity;
 }
+PAGE_EXPORT(name_of) const char* name_of(int kind) {
+    return hearth::web::kDoodleNames[kind];
+}
 PAGE_EXPORT(seed) void seed(uint32_t number) {
     hand.state = number | 1;
 }
