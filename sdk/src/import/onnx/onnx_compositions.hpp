@@ -25,4 +25,8 @@ std::span<const OnnxMapping> onnx_ml_operators();
 std::vector<Tensor> import_quantize_linear(OnnxCall& call);
 std::vector<Tensor> import_dequantize_linear(OnnxCall& call);
 
+/// bool [1, .., K, .., 1], K the extent of `axis`: true for its first `count` elements, the others
+/// being padding.
+Tensor used_elements(const Shape& shape, int axis, const Tensor& count);
+
 }  // namespace hearth

@@ -84,17 +84,9 @@ Tensor nothing(OnnxCall& call, DType dtype, const Shape& shape) {
     return call.trace.constant(HostTensor(dtype, shape));
 }
 
-/// bool [extent]: true for the first `count` elements.
-Tensor first_elements(OnnxCall& call, int64_t extent, const Tensor& count) {
-    return less(arange(call.trace, {extent}, DType::kI64), count);
-}
-
 /// x with zeros from element `count` of the axis on.
 Tensor zero_behind(OnnxCall& call, const Tensor& x, int axis, const Tensor& count) {
-    Shape along;
-    for (int i = 0; i < x.rank(); ++i) along.push_back(i == axis ? x.dim(i) : Dim(1));
-    const Tensor is_used = reshape(first_elements(call, x.dim(axis).count, count), along);
-    return where(is_used, x, call.trace.constant(0, x.dtype()));
+    return where(used_elements(x.shape(), axis, count), x, call.trace.constant(0, x.dtype()));
 }
 
 Tensors import_nonzero(OnnxCall& call) {

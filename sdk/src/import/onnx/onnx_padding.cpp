@@ -5,6 +5,7 @@
 // elements from the used count on are padding.  This file carries the counts from operands to
 // results, masks padding where an operator would mix it into its result, and refuses the others.
 
+#include "import/onnx/onnx_compositions.hpp"
 #include "import/onnx/onnx_importer.hpp"
 
 #include <hearth/ops.hpp>
@@ -56,14 +57,6 @@ constexpr MaskRule kMaskRules[] = {
     {"Softmax", 0, Fill::kLowest},
     {"TopK", 0, Fill::kLowest},
 };
-
-/// bool [1, .., K, .., 1]: true for the elements of `axis` in use.
-Tensor used_elements(const Shape& shape, int axis, const Tensor& count) {
-    Shape along;
-    for (int i = 0; i < shape.rank(); ++i) along.push_back(i == axis ? shape[i] : Dim(1));
-    const Tensor number = arange(*count.trace(), Shape{shape[axis]}, DType::kI64);
-    return reshape(less(number, count), along);
-}
 
 Tensor with_padding(const Tensor& x, const OnnxPaddings& paddings, Fill fill) {
     Trace& trace = *x.trace();
@@ -138,6 +131,13 @@ std::optional<std::vector<int64_t>> mixed_axes(const Node& node) {
 }
 
 }  // namespace
+
+Tensor used_elements(const Shape& shape, int axis, const Tensor& count) {
+    Shape along;
+    for (int i = 0; i < shape.rank(); ++i) along.push_back(i == axis ? shape[i] : Dim(1));
+    const Tensor number = arange(*count.trace(), Shape{shape[axis]}, DType::kI64);
+    return reshape(less(number, count), along);
+}
 
 const OnnxPaddings& OnnxImporter::paddings_of(ValueId id) const {
     static const OnnxPaddings none;
