@@ -202,9 +202,9 @@ namespace Hearth
             {
                 var status = GetStatus();
                 var values = new Dictionary<string, double>();
-                for (uint i = 0; Api.hearth_agents_metric_name(i) != IntPtr.Zero && i < 13; ++i)
+                for (uint i = 0; i < Api.HEARTH_AGENTS_METRICS; ++i)
                     values[Utf8.FromNative(Api.hearth_agents_metric_name(i))] = status.metrics[i];
-                for (uint i = 0; Api.hearth_agents_counter_name(i) != IntPtr.Zero && i < 16; ++i)
+                for (uint i = 0; i < Api.HEARTH_AGENTS_COUNTERS; ++i)
                     values[Utf8.FromNative(Api.hearth_agents_counter_name(i))] = status.counters[i];
                 values["decisions"] = status.decisions;
                 values["rollouts"] = status.rollouts;
