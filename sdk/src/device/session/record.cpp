@@ -485,10 +485,16 @@ hearth_result Session::record(const hearth_record_info& given, hearth_run_cursor
     const Position end = record_prepared(info, first, dump != nullptr ? &target : nullptr);
     if (dump != nullptr) keep_dump(info, finish_readback(info.command_buffer, *dump));
     if (cursor == nullptr) return HEARTH_OK;
+    // prepare() has compared those of a slice that resumes with the cursor's.
+    uint64_t bindings_hash = cursor->bindings_hash;
+    const bool resumes = !position_of(*cursor).is_start();
     *cursor = {};
     if (end.is_start()) return HEARTH_OK;
-    remember_bound(info);
-    *cursor = {info.entry, end.command, end.part, 0, entry.epoch, fingerprint(info)};
+    if (!resumes) {
+        remember_bound(info);
+        bindings_hash = fingerprint(info);
+    }
+    *cursor = {info.entry, end.command, end.part, 0, entry.epoch, bindings_hash};
     return HEARTH_INCOMPLETE;
 }
 
