@@ -108,6 +108,7 @@ if(HEARTH_COMPILER AND HEARTH_AGENTS)
 endif()
 if(TARGET hearth)
     hearth_install(tool tool hearth=tool)
+    install(DIRECTORY templates DESTINATION ${CMAKE_INSTALL_DATADIR}/hearth COMPONENT tool)
 endif()
 
 # Sources that games take into their own build, the interface of environments, and the pages.

@@ -267,6 +267,58 @@ class Consumer:
         if kept:
             shutil.copy(logs[0], kept)
 
+    def refused_by_hearth_new(self, hearth):
+        """What cannot be made is refused by name, and leaves nothing behind."""
+        folder = self.work / "refused"
+        folder.mkdir()
+        (folder / "taken").mkdir()
+        (folder / "not_a_model").write_text("text")
+        for words, said in (("../fox", "'../fox' cannot name a project"), ("7fox", "'7fox' cannot name"),
+                            ("test", "CMake reserves it"), ("x" * 65, "at most 64 characters"),
+                            ("taken", "exists already"), ("fox --model missing.onnx", "missing.onnx"),
+                            ("fox --model not_a_model", "'not_a_model' cannot be cooked"),
+                            ("fox --model .", "is a folder"), ("fox --engine unity", "{sdl2,vulkan}"),
+                            ("fox --agents --model not_a_model", "excludes")):
+            result = subprocess.run([hearth, "new", *words.split()], cwd=folder, capture_output=True, text=True,
+                                    check=False)
+            expect(result.returncode != 0 and said in result.stderr, f"hearth new {words}: {result.stderr}")
+        # Nobody can write here, root included.
+        result = subprocess.run([hearth, "new", "fox"], cwd="/proc", capture_output=True, text=True, check=False)
+        expect("cannot make the folder '/proc/fox'" in result.stderr, result.stderr)
+        expect(sorted(p.name for p in folder.iterdir()) == ["not_a_model", "taken"], "something was left behind")
+
+    def made_by_hearth_new(self):
+        """Each kind of project is made by the installed tool, builds, passes its test and shows a rising curve."""
+        prefix = self.install("runtime", "development", "compiler", "tool")
+        hearth, place = prefix / "bin/hearth", self.work / "games"
+        place.mkdir()
+        self.refused_by_hearth_new(hearth)
+        environment = dict(os.environ, XDG_CACHE_HOME=str(self.work / "caches"), SDL_VIDEODRIVER="dummy",
+                           SDL_RENDER_DRIVER="software")
+        model = self.source / "tests/data/torch/digits/digits_cnn_script.onnx"
+        kinds = {"fox": ["--agents"], "digit-reader": ["--model", model], "hare": ["--engine", "vulkan"]}
+        if shutil.which("sdl2-config"):
+            kinds["stoat"] = ["--engine", "sdl2"]
+        for name, words in kinds.items():
+            run(hearth, "new", name, *words, cwd=place)
+            built, warnings = place / name / "build", ["-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Werror"]
+            text = "".join(f.read_text() for f in (place / name).rglob("*.?pp"))
+            expect("my_game" not in text and "SPDX" not in text, f"{name} has words of its template")
+            run("cmake", "-G", "Ninja", "-S", place / name, "-B", built, f"-DCMAKE_PREFIX_PATH={prefix}",
+                f"-DCMAKE_CXX_COMPILER={self.cxx}", f"-DCMAKE_CXX_FLAGS={self.flags(warnings)}",
+                *([f"-DCMAKE_CXX_COMPILER_LAUNCHER={self.launcher}"] if self.launcher else []))
+            run("cmake", "--build", built)
+            run("ctest", "--test-dir", built, "--output-on-failure", env=environment)
+            if name == "hare" and not os.environ.get("HEARTH_CONSUMER_WHOLE"):
+                continue  # software drivers translate its kernels for half a minute
+            said = run(built / name, *(["5"] if name == "digit-reader" else ["2500"]), env=environment,
+                       cwd=self.work)
+            if name == "digit-reader":
+                expect("output logits, 40 bytes: -5.909, 4.895" in said, said)
+            else:
+                curve = [float(x) for x in re.findall(r"return +([-\d.]+) #*", said)]
+                expect(len(curve) == 10 and curve[-1] > 2 * curve[0], f"the curve of {name}: {curve}")
+
     def fetched_without_agents(self):
         """A C project fetches an archive of the sources, and switches everything off but the runtime."""
         archive = self.work / "hearth.tar.gz"

@@ -6,9 +6,6 @@
 
 #pragma once
 
-#ifndef VK_NO_PROTOTYPES
-#define VK_NO_PROTOTYPES
-#endif
 #include <hearth/status.hpp>
 
 #include <vulkan/vulkan.h>

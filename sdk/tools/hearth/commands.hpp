@@ -21,6 +21,7 @@ void add_gates(CLI::App& app, int& exit_code);
 void add_info(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);
 void add_league(CLI::App& app, int& exit_code);
+void add_new(CLI::App& app, int& exit_code);
 void add_replay(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_train(CLI::App& app, int& exit_code);

@@ -44,6 +44,7 @@ int parse_and_run(int argc, char** argv) {
     app.set_version_flag("--version", hearth_build_info());
     app.allow_windows_style_options(false);  // "/x" is a path on all systems
     int exit_code = 0;
+    add_new(app, exit_code);
     add_info(app, exit_code);
     add_inspect(app, exit_code);
     add_verify(app, exit_code);

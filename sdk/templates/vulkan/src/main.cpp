@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Runs the game on its own Vulkan device, one frame after the other, and prints the learning curve.
+// Usage: my_game [FRAMES [LOG]]
+
+#include "curve.hpp"
+#include "game.hpp"
+#include "gpu.hpp"
+
+#include <cstdlib>
+
+using namespace hearth;
+
+static Status run(int frames, const char* log) {
+    HEARTH_ASSIGN(Gpu gpu, Gpu::open());
+    std::printf("on %s\n", gpu.name());
+    HEARTH_ASSIGN(Context context, Context::create(gpu.context_info()));
+    HEARTH_ASSIGN(Game game, Game::create(context));
+    Curve curve(log);
+    for (int frame = 1; frame <= frames; ++frame) {
+        HEARTH_TRY(context.begin_frame());
+        HEARTH_TRY(game.play());
+        HEARTH_TRY(gpu.run([&](VkCommandBuffer commands) { return game.record(commands); }));
+        if (frame % 250 == 0) curve.add(game, frame);
+    }
+    return {};
+}
+
+int main(int count, char** arguments) {
+    const int frames = count > 1 ? std::atoi(arguments[1]) : 5'000;
+    const Status status = run(frames, count > 2 ? arguments[2] : "run.jsonl");
+    if (!status.ok()) std::fprintf(stderr, "my_game: %s\n", status.message().c_str());
+    return status.ok() ? 0 : 1;
+}
