@@ -38,8 +38,10 @@ def places(version):
     yield python + "hearth/__init__.py", r'^__version__ = "[^"]*"$', f'__version__ = "{version}"'
     rust = "engine_bridge/rust/"
     yield rust + "Cargo.toml", r'^version = "[^"]*"$', f'version = "{version}"'
-    for crate in ("hearth", "hearth-sys"):
+    for crate in ("hearth", "hearth-derive", "hearth-sys"):
         yield rust + "Cargo.lock", rf'^(name = "{crate}"\nversion = )"[^"]*"$', rf'\g<1>"{version}"'
+    for crate in ("hearth-derive", "hearth-sys"):
+        yield rust + "Cargo.toml", rf'^({crate} = .*, version = )"[^"]*"', rf'\g<1>"{version}"'
     # The bindings, which are made from this, compare the library's version with their own.
     packed = int(major) << 22 | int(minor) << 12 | int(patch)
     for name, value in (("_MAJOR", major), ("_MINOR", minor), ("_PATCH", patch), ("", packed)):
