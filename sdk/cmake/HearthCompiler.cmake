@@ -15,7 +15,7 @@ endfunction()
 
 set(folders shaders ir kernel print reference ops interpreter autodiff fusion passes codegen plan driver)
 list(TRANSFORM folders PREPEND compiler/)
-list(APPEND folders model/nn model/optim import/torch import/safetensors import/weights)
+list(APPEND folders model/nn model/optim model/fit import/archive import/data import/torch import/safetensors import/weights)
 if(HEARTH_AGENTS)
     list(APPEND folders model/agents)
 endif()

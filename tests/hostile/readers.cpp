@@ -9,7 +9,7 @@
 #include "core/bytes.hpp"
 #include "core/checksum.hpp"
 #include "device/vulkan/pipeline_cache.hpp"
-#include "npy.hpp"
+#include "import/data/npy.hpp"
 #include "program/package.hpp"
 
 #include <hearth/brain.hpp>
@@ -255,7 +255,7 @@ Status read(const std::string& reader, const Bytes& file) {
     if (reader == "safetensors") return read_safetensors(file).status();
     if (reader == "torch") return read_torch(file).status();
     if (reader == "pickle") return read_pickle_alone(file);
-    if (reader == "npy") return tool::read_npy(file).status();
+    if (reader == "npy") return read_npy(file).status();
     if (reader == "package") return read_package(file);
     if (reader == "agents") return read_agents(file);
     if (reader == "program") return read_program(file);

@@ -5,7 +5,8 @@
 // case.
 
 #include "../../sdk/tools/hearth/isolate.hpp"
-#include "../../sdk/tools/hearth/npy.hpp"
+#include "../../sdk/tools/hearth/tensor_proto.hpp"
+#include "import/data/npy.hpp"
 #include "run_tool.hpp"
 #include "support/onnx_builder.hpp"
 
@@ -149,7 +150,7 @@ TEST_F(Tool, CookKeepsNarrowWeightsAndTellsTheirErrors) {
     ASSERT_TRUE(write_file_atomically(path("model.onnx"), wide_layer().bytes()).ok());
     const std::string inputs = " --device reference --batch-size 4 --seed 5 -o ";
     EXPECT_EQ(run("run '" + path("model.onnx") + "'" + inputs + path("exact")).exit_code, 0);
-    const HostTensor exact = tool::read_npy(read("exact/y.npy")).value();
+    const HostTensor exact = read_npy(read("exact/y.npy")).value();
     const struct {
         const char* format;
         double smaller, error, worst;  ///< times; of the weights' rms; of the outputs
@@ -169,7 +170,7 @@ TEST_F(Tool, CookKeepsNarrowWeightsAndTellsTheirErrors) {
             const Ran ran = run("run '" + path("model.hearth") + "' --batch-size 4 --seed 5 -o '" +
                                 folder + "' --device " + device);
             EXPECT_EQ(ran.exit_code, 0) << ran.text;
-            const HostTensor y = tool::read_npy(read(std::string(c.format) + "/y.npy")).value();
+            const HostTensor y = read_npy(read(std::string(c.format) + "/y.npy")).value();
             double largest = 0;
             for (int64_t i = 0; i < y.element_count(); ++i)
                 largest = std::max(largest, std::abs(y.get(i) - exact.get(i)));
@@ -193,7 +194,7 @@ TEST_F(Tool, CookLetsProductsReadF16) {
             run("run '" + path("model.hearth") + "' --device program --batch-size 4 --seed 5 -o '" +
                 path(precision) + "'");
         EXPECT_EQ(ran.exit_code, 0) << ran.text;
-        return tool::read_npy(read(std::string(precision) + "/y.npy")).value();
+        return read_npy(read(std::string(precision) + "/y.npy")).value();
     };
     const HostTensor exact = cooked("f32"), mixed = cooked("f16");
     double largest = 0;
@@ -473,8 +474,8 @@ TEST_F(Tool, SeveralSizesOfAModelShareItsWeightsInOnePackage) {
         const Ran ran = run("run '" + path("model.hearth") + "' --entry " + size.entry + same +
                             path("b") + "'");
         EXPECT_EQ(ran.exit_code, 0) << ran.text;
-        const HostTensor a = tool::read_npy(read("a/y.npy")).value();
-        const HostTensor b = tool::read_npy(read("b/y.npy")).value();
+        const HostTensor a = read_npy(read("a/y.npy")).value();
+        const HostTensor b = read_npy(read("b/y.npy")).value();
         ASSERT_EQ(a.shape(), b.shape());
         for (int64_t i = 0; i < a.element_count(); ++i) ASSERT_NEAR(a.get(i), b.get(i), 1e-5);
     }
@@ -647,11 +648,11 @@ TEST_F(Tool, RunWritesWhatTheReferenceComputes) {
             EXPECT_EQ(ran.exit_code, 0) << ran.text;
             const auto bytes = read_whole_file(folder + "/action.npy");
             ASSERT_TRUE(bytes.ok()) << bytes.status().message();
-            const Result<HostTensor> action = tool::read_npy(*bytes);
+            const Result<HostTensor> action = read_npy(*bytes);
             ASSERT_TRUE(action.ok()) << action.status().message();
             EXPECT_EQ(action->shape(), (Shape{3, 2}));
             const auto reference = read_whole_file(path("model.onnxreference") + "/action.npy");
-            const HostTensor expected = tool::read_npy(*reference).value();
+            const HostTensor expected = read_npy(*reference).value();
             for (int64_t i = 0; i < expected.element_count(); ++i)
                 EXPECT_NEAR(action->get(i), expected.get(i), 1e-5);
         }
@@ -660,7 +661,7 @@ TEST_F(Tool, RunWritesWhatTheReferenceComputes) {
 TEST_F(Tool, RunReadsBothKindsOfFiles) {
     HostTensor obs(DType::kF32, {2, 6});
     for (int64_t i = 0; i < 12; ++i) obs.set(i, 0.1 * static_cast<double>(i));
-    ASSERT_TRUE(write_file_atomically(path("obs.npy"), tool::write_npy(obs)).ok());
+    ASSERT_TRUE(write_file_atomically(path("obs.npy"), write_npy(obs)).ok());
     ASSERT_TRUE(write_file_atomically(path("obs.pb"), tool::write_tensor_proto("obs", obs)).ok());
     std::string first;
     for (const char* file : {"obs.npy", "obs.pb"}) {
@@ -686,7 +687,7 @@ TEST_F(Tool, RunNamesInputsThatDoNotFit) {
     EXPECT_TRUE(unknown.says("no input is named 'nothing'; expected one of: obs, state_ins"))
         << unknown.text;
     HostTensor obs(DType::kF32, {2, 5});
-    ASSERT_TRUE(write_file_atomically(path("obs.npy"), tool::write_npy(obs)).ok());
+    ASSERT_TRUE(write_file_atomically(path("obs.npy"), write_npy(obs)).ok());
     const Ran shape = run("run '" + path("model.onnx") + "' -i 'obs=" + path("obs.npy") + "'");
     EXPECT_EQ(shape.exit_code, 1);
     EXPECT_TRUE(shape.says("input 'obs' is f32[batch, 6], the file has f32[2, 5]; give a file"))
@@ -740,7 +741,7 @@ TEST_F(Tool, NamesOfClassesAreListedInModelsAndPackages) {
 
 /// The largest magnitude of `action` in files of `hearth run -o`.
 double largest_action(const std::vector<std::byte>& npy) {
-    const HostTensor action = tool::read_npy(npy).value();
+    const HostTensor action = read_npy(npy).value();
     double most = 0;
     for (int64_t i = 0; i < action.element_count(); ++i)
         most = std::max(most, std::abs(action.get(i)));
@@ -909,13 +910,13 @@ TEST_F(Tool, InfoHasJsonToo) {
 
 TEST(Npy, RefusesWhatItCannotRead) {
     const HostTensor tensor = HostTensor::of({3}, std::vector<double>{1, 2, 3});
-    const std::vector<std::byte> good = tool::write_npy(tensor);
-    ASSERT_TRUE(tool::read_npy(good).ok());
+    const std::vector<std::byte> good = write_npy(tensor);
+    ASSERT_TRUE(read_npy(good).ok());
     for (size_t size = 0; size < good.size(); ++size)
-        EXPECT_FALSE(tool::read_npy(std::span(good).first(size)).ok()) << size;
+        EXPECT_FALSE(read_npy(std::span(good).first(size)).ok()) << size;
     std::vector<std::byte> longer = good;
     longer.push_back({});
-    EXPECT_FALSE(tool::read_npy(longer).ok());
+    EXPECT_FALSE(read_npy(longer).ok());
 }
 
 TEST(Npy, KeepsEveryTypeAndShape) {
@@ -925,7 +926,7 @@ TEST(Npy, KeepsEveryTypeAndShape) {
             if (dtype == DType::kBF16) continue;  // NumPy has none
             HostTensor tensor(dtype, shape);
             for (int64_t i = 0; i < tensor.element_count(); ++i) tensor.set_int(i, i % 2);
-            const Result<HostTensor> back = tool::read_npy(tool::write_npy(tensor));
+            const Result<HostTensor> back = read_npy(write_npy(tensor));
             ASSERT_TRUE(back.ok()) << back.status().message();
             EXPECT_EQ(*back, tensor);
         }

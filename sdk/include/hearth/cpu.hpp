@@ -15,6 +15,7 @@
 #pragma once
 
 #include <hearth/core/cpp20.hpp>
+#include <hearth/executor.hpp>
 #include <hearth/hearth_runtime.hpp>
 #include <hearth/status.hpp>
 #include <hearth/types.hpp>
@@ -93,5 +94,9 @@ class Device {
 /// Errors: kUnsupported if this machine cannot run `isa` or one of the tables.  A missing C compiler
 /// is an error of what needs it: Session::create_pipelines, make_agents.
 Result<Device> open_device(DeviceOptions options = {});
+
+/// An executor (executor.hpp) on this machine's CPU, which compiles the graphs that it loads.
+/// Errors: as open_device(); a missing C compiler is an error of Executor::load().
+Result<std::unique_ptr<Executor>> make_executor(DeviceOptions options = {});
 
 }  // namespace hearth::cpu

@@ -17,7 +17,9 @@
 #include <hearth/core/cpp20.hpp>
 #include <hearth/cpu.hpp>
 #include <hearth/eval.hpp>
+#include <hearth/executor.hpp>
 #include <hearth/file.hpp>
+#include <hearth/fit.hpp>
 #include <hearth/grad.hpp>
 #include <hearth/hearth_runtime.hpp>
 #include <hearth/loss.hpp>

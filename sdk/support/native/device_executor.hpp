@@ -5,9 +5,12 @@
 
 #pragma once
 
-#include "native/open_device.hpp"
-
 #include <hearth/executor.hpp>
+
+#include <standalone/device.hpp>
+
+#include <memory>
+#include <string>
 
 namespace hearth::native {
 

@@ -9,7 +9,7 @@
 #include "compiler/driver/graph_file.hpp"
 #include "compiler/passes/fold_weights.hpp"
 #include "core/path.hpp"
-#include "npy.hpp"
+#include "import/data/npy.hpp"
 #include "program/file_kind.hpp"
 #include "tables.hpp"
 

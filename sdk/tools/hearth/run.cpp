@@ -5,9 +5,10 @@
 
 #include "commands.hpp"
 #include "core/path.hpp"
+#include "import/data/npy.hpp"
 #include "model.hpp"
-#include "npy.hpp"
 #include "tables.hpp"
+#include "tensor_proto.hpp"
 
 #include <hearth/file.hpp>
 #include <hearth/hearth.h>

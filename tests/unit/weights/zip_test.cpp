@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "import/torch/zip.hpp"
+#include "import/archive/zip.hpp"
 
 #include "unit/weights/archive.hpp"
 

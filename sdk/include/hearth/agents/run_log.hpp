@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Run logs: JSON lines that a program appends to a file while its agents learn, read by `hearth
-// watch` and other tools.  docs/reference/run_log.md describes the format.  Header-only; needs no
-// compiler library.
+// Lines of run logs (run_log.hpp) with the metrics of agents.  Header-only; needs no compiler library.
 //
 //     std::fputs(run_log_begin("my_game", "seconds").c_str(), log);
 //     every few seconds: std::fputs(run_log_sample(agents, seconds).c_str(), log);
@@ -13,6 +11,7 @@
 #include <hearth/agents.hpp>
 #include <hearth/agents/schema.hpp>
 #include <hearth/core/cpp20.hpp>
+#include <hearth/run_log.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -34,40 +33,11 @@ inline constexpr uint64_t kLeastSamplesOfConstant = 2048;  ///< two rollouts of 
 
 namespace detail {
 
-/// Quotes a JSON string.  Characters beyond ASCII must be UTF-8.
-inline std::string json_text(std::string_view text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        if (static_cast<unsigned char>(c) >= 0x20) {
-            out += c;
-            continue;
-        }
-        char code[8];
-        std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
-        out += code;
-    }
-    return out + '"';
-}
-
-/// Formats a JSON number; null if it is not finite.
-inline std::string json_number(double value) {
-    if (!(value - value == 0)) return "null";
-    char digits[32];
-    std::snprintf(digits, sizeof digits, "%.9g", value);
-    for (char& c : digits)
-        if (c == ',') c = '.';  // decimal separator of some locales
-    return digits;
-}
+using hearth::detail::json_number, hearth::detail::json_text;
 
 }  // namespace detail
 
-/// Returns the first line of a run.
-/// x  unit of the horizontal axis: "seconds", "frames", "steps"
-inline std::string run_log_begin(std::string_view program, std::string_view x) {
-    return "{\"type\":\"run\",\"program\":" + detail::json_text(program) +
-           ",\"at\":" + detail::json_text(x) + "}\n";
-}
+using hearth::run_log_begin, hearth::run_log_event;
 
 /// A float of the observation that was at a limit in a share of the samples.
 struct ObservationAtLimit {
@@ -217,12 +187,6 @@ inline std::string run_log_sample(Agents& agents, double x) {
 inline std::string run_log_sample(const StatusView& status, double x,
                                   std::span<const ObservationAtLimit> observations = {}) {
     return detail::sample_line(status, x, observations) + "}\n";
-}
-
-/// Returns a line that marks an event, such as something the player or the game did.
-inline std::string run_log_event(double x, std::string_view text) {
-    return "{\"type\":\"event\",\"at\":" + detail::json_number(x) +
-           ",\"text\":" + detail::json_text(text) + "}\n";
 }
 
 }  // namespace hearth::agents

@@ -9,8 +9,8 @@
 
 #include "core/out_of_memory.hpp"
 #include "core/portable.hpp"
+#include "import/archive/zip.hpp"
 #include "import/torch/pickle.hpp"
-#include "import/torch/zip.hpp"
 
 #include <hearth/core/extents.hpp>
 #include <hearth/weights.hpp>

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Reads zip archives with stored entries.  After PKWARE's APPNOTE.TXT, version 6.3.10: 4.3.7 local
+// Reads zip archives.  After PKWARE's APPNOTE.TXT, version 6.3.10: 4.3.7 local
 // header, 4.3.12 central directory, 4.3.14 and 4.3.15 end of the 64-bit directory, 4.3.16 end of
 // the directory, 4.5.3 64-bit extra field.
 
-#include "import/torch/zip.hpp"
+#include "import/archive/zip.hpp"
 
 #include "core/bytes.hpp"
+#include "import/archive/inflate.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,22 +23,6 @@ constexpr uint32_t kLocalHeader = 0x04034b50, kDirectoryEntry = 0x02014b50,
 constexpr uint64_t kDirectoryEndBytes = 22, kLocator64Bytes = 20, kLongestComment = 0xffff;
 constexpr uint16_t kWide16 = 0xffff;
 constexpr uint32_t kWide32 = 0xffffffff;  // the actual value is in the 64-bit record
-
-/// CRC-32 of ISO 3309, reflected.
-uint32_t crc32(std::span<const std::byte> bytes) {
-    static const std::array<uint32_t, 256> table = [] {
-        std::array<uint32_t, 256> t{};
-        for (uint32_t i = 0; i < 256; ++i) {
-            t[i] = i;
-            for (int bit = 0; bit < 8; ++bit)
-                t[i] = (t[i] >> 1) ^ ((t[i] & 1) != 0 ? 0xedb88320u : 0);
-        }
-        return t;
-    }();
-    uint32_t crc = ~0u;
-    for (std::byte b : bytes) crc = (crc >> 8) ^ table[(crc ^ static_cast<uint32_t>(b)) & 255];
-    return ~crc;
-}
 
 struct Directory {
     uint64_t offset = 0;
@@ -129,12 +114,11 @@ Result<Entry> read_directory_entry(ByteReader& reader) {
     return entry;
 }
 
-Result<std::span<const std::byte>> contents(std::span<const std::byte> bytes, const Entry& entry) {
+/// The bytes of an entry as they are in the archive.
+Result<std::span<const std::byte>> stored_bytes(std::span<const std::byte> bytes,
+                                                const Entry& entry) {
     constexpr uint16_t kEncrypted = 1;
     if ((entry.flags & kEncrypted) != 0) return unsupported("is encrypted");
-    if (entry.method != 0 || entry.stored != entry.size)
-        return unsupported("is compressed (method " + std::to_string(entry.method) +
-                           "); expected entries without compression, as torch.save writes them");
     ByteReader reader(bytes);
     reader.seek(entry.offset);
     if (reader.number<uint32_t>() != kLocalHeader)
@@ -144,9 +128,36 @@ Result<std::span<const std::byte>> contents(std::span<const std::byte> bytes, co
     if (reader.text(name_size) != entry.name)
         return corrupt_data("has another name than in the directory");
     reader.take(extra_size);
-    const std::span<const std::byte> data = reader.take(entry.size);
+    const std::span<const std::byte> data = reader.take(entry.stored);
     if (reader.failed()) return corrupt_data("is truncated");
+    return data;
+}
+
+Result<std::span<const std::byte>> contents(std::span<const std::byte> bytes, const Entry& entry) {
+    constexpr uint16_t kEncrypted = 1;
+    const bool is_plain = entry.method == 0 && entry.stored == entry.size;
+    if ((entry.flags & kEncrypted) == 0 && !is_plain)
+        return unsupported("is compressed (method " + std::to_string(entry.method) +
+                           "); expected entries without compression, as torch.save writes them");
+    HEARTH_ASSIGN(const std::span<const std::byte> data, stored_bytes(bytes, entry));
     if (crc32(data) != entry.crc) return corrupt_data("its checksum differs");
+    return data;
+}
+
+Result<std::vector<std::byte>> unpacked(std::span<const std::byte> bytes, const Entry& entry) {
+    constexpr uint16_t kStored = 0, kDeflated = 8;
+    HEARTH_ASSIGN(const std::span<const std::byte> stored, stored_bytes(bytes, entry));
+    if (entry.method != kStored && entry.method != kDeflated)
+        return unsupported("is compressed by method " + std::to_string(entry.method) +
+                           ", expected 0 (stored) or 8 (deflated)");
+    std::vector<std::byte> data;
+    if (entry.method == kDeflated) {
+        HEARTH_ASSIGN(data, inflate(stored, entry.size));
+    } else if (entry.stored == entry.size) {
+        data.assign(stored.begin(), stored.end());
+    }
+    if (data.size() != entry.size || crc32(data) != entry.crc)
+        return corrupt_data("its checksum differs");
     return data;
 }
 
@@ -186,6 +197,42 @@ Result<ZipEntries> read_zip(std::span<const std::byte> bytes) {
             return corrupt_data("entry " + quoted(entry.name) + " is there twice");
     }
     return entries;
+}
+
+Result<std::map<std::string, std::vector<std::byte>, std::less<>>> unpack_zip(
+    std::span<const std::byte> bytes, uint64_t max_bytes) {
+    HEARTH_ASSIGN(const Directory directory, find_directory(bytes));
+    ByteReader reader(bytes);
+    reader.seek(directory.offset);
+    std::map<std::string, std::vector<std::byte>, std::less<>> entries;
+    uint64_t total = 0;
+    for (uint64_t i = 0; i < directory.count; ++i) {
+        HEARTH_ASSIGN(const Entry entry, read_directory_entry(reader));
+        if (entry.size > max_bytes - total)
+            return out_of_range("its entries take more than " + std::to_string(max_bytes) +
+                                " bytes");
+        total += entry.size;
+        Result<std::vector<std::byte>> data = unpacked(bytes, entry);
+        if (!data.ok()) return data.status().with_context("entry " + quoted(entry.name));
+        if (!entries.emplace(entry.name, std::move(*data)).second)
+            return corrupt_data("entry " + quoted(entry.name) + " is there twice");
+    }
+    return entries;
+}
+
+uint32_t crc32(std::span<const std::byte> bytes) {
+    static const std::array<uint32_t, 256> table = [] {
+        std::array<uint32_t, 256> t{};
+        for (uint32_t i = 0; i < 256; ++i) {
+            t[i] = i;
+            for (int bit = 0; bit < 8; ++bit)
+                t[i] = (t[i] >> 1) ^ ((t[i] & 1) != 0 ? 0xedb88320u : 0);
+        }
+        return t;
+    }();
+    uint32_t crc = ~0u;
+    for (std::byte b : bytes) crc = (crc >> 8) ^ table[(crc ^ static_cast<uint32_t>(b)) & 255];
+    return ~crc;
 }
 
 }  // namespace hearth

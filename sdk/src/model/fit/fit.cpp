@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "core/out_of_memory.hpp"
+
+#include <hearth/file.hpp>
+#include <hearth/fit.hpp>
+#include <hearth/run_log.hpp>
+#include <hearth/weights.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <memory>
+
+namespace hearth {
+
+namespace {
+
+bool is_higher_better(std::string_view metric) {
+    return metric == "accuracy" || metric == "f1" || metric == "r2";
+}
+
+/// A run log that is appended to, or nothing.
+class Log {
+  public:
+    Status open(const std::string& path, std::string_view program) {
+        if (path.empty()) return {};
+        path_ = path;
+        (void)take_stop_request(path);  // of an earlier run
+        file_.reset(std::fopen(path.c_str(), "ab"));
+        if (!file_) return detail::file_error("append to", path);
+        return write(run_log_begin(program, "epochs"));
+    }
+    Status write(const std::string& line) {
+        if (!file_) return {};
+        if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() ||
+            std::fflush(file_.get()) != 0)
+            return detail::file_error("append to", path_);
+        return {};
+    }
+    /// Looks at most ten times a second.
+    bool was_asked_to_stop() {
+        constexpr std::chrono::milliseconds kInterval(100);
+        const auto now = std::chrono::steady_clock::now();
+        if (!file_ || now - looked_ < kInterval) return false;
+        looked_ = now;
+        return take_stop_request(path_);
+    }
+
+  private:
+    struct Close {
+        void operator()(std::FILE* file) const { std::fclose(file); }
+    };
+    std::string path_;
+    std::unique_ptr<std::FILE, Close> file_;
+    std::chrono::steady_clock::time_point looked_{};
+};
+
+std::string sample_line(const Epoch& epoch) {
+    std::string line = "{\"type\":\"epoch\",\"at\":" + std::to_string(epoch.number) +
+                       ",\"train_loss\":" + detail::json_number(epoch.train_loss);
+    if (!epoch.validation.values.empty()) line += ",\"validation\":{";
+    for (bool is_first = true; const auto& [name, value] : epoch.validation.values) {
+        line += (is_first ? "" : ",") + detail::json_text(name) + ":" + detail::json_number(value);
+        is_first = false;
+    }
+    return line + (epoch.validation.values.empty() ? "}\n" : "}}\n");
+}
+
+}  // namespace
+
+/// One call of fit().
+class Fitting {
+  public:
+    Fitting(SupervisedModel& model, const Dataset& data, const FitOptions& options)
+        : model_(model), data_(data), options_(options) {}
+
+    Result<FitResult> run() {
+        HEARTH_TRY(check());
+        HEARTH_TRY(log_.open(options_.log, options_.program));
+        if (options_.epochs == 0 && options_.validation != nullptr) {
+            HEARTH_ASSIGN(result_.best, validate());
+        }
+        int64_t without_better = 0;
+        for (int64_t number = 1; number <= options_.epochs; ++number) {
+            HEARTH_ASSIGN(Epoch epoch, learn(number));
+            HEARTH_TRY(log_.write(sample_line(epoch)));
+            HEARTH_TRY(keep_if_better(epoch));
+            without_better = result_.best_epoch == number ? 0 : without_better + 1;
+            result_.history.push_back(epoch);
+            const bool goes_on = !options_.on_epoch || options_.on_epoch(epoch);
+            if (is_stopped_) {
+                result_.end = FitEnd::kStopRequest;
+            } else if (!goes_on) {
+                result_.end = FitEnd::kCallback;
+            } else if (options_.patience > 0 && without_better >= options_.patience) {
+                result_.end = FitEnd::kPatience;
+            } else {
+                continue;
+            }
+            static constexpr const char* kReasons[] = {
+                "", "stopped early", "stopped by the program", "stopped by hearth watch"};
+            HEARTH_TRY(log_.write(run_log_event(static_cast<double>(number),
+                                                kReasons[static_cast<size_t>(result_.end)])));
+            break;
+        }
+        if (result_.best_epoch > 0) HEARTH_TRY(model_.write_weights(best_));
+        HEARTH_TRY(log_.write("{\"type\":\"end\",\"at\":" + std::to_string(result_.history.size()) +
+                              ",\"best_epoch\":" + std::to_string(result_.best_epoch) + "}\n"));
+        return std::move(result_);
+    }
+
+  private:
+    Status check() {
+        HEARTH_TRY(model_.check(data_));
+        if (options_.validation != nullptr) {
+            Status status = model_.check(*options_.validation);
+            if (!status.ok()) return status.with_context("validation");
+        }
+        if ((options_.loss == Loss::kCrossEntropy) != model_.learns_labels())
+            return invalid_argument("fit: the loss is " + std::string(name_of(options_.loss)) +
+                                    ", but the model's step of training learns " +
+                                    (model_.learns_labels() ? "labels" : "numbers"));
+        if (options_.epochs < 0 || options_.batch_size < 1 || !(options_.learning_rate >= 0))
+            return invalid_argument(
+                "fit: expected epochs of at least 0, a batch_size of at least 1 "
+                "and a learning_rate of at least 0");
+        if (options_.batch_size > model_.max_batch_size())
+            return invalid_argument(
+                "fit: the batch_size is " + std::to_string(options_.batch_size) +
+                ", the model's max_batch_size " + std::to_string(model_.max_batch_size()));
+        return check_monitor();
+    }
+
+    Status check_monitor() const {
+        const std::vector<std::string_view> known =
+            options_.validation == nullptr ? std::vector<std::string_view>{"loss"}
+            : model_.learns_labels()       ? std::vector<std::string_view>{"loss", "accuracy", "f1"}
+                                           : std::vector<std::string_view>{"loss", "mae", "r2"};
+        std::string list;
+        for (const std::string_view name : known) {
+            if (name == options_.monitor) return {};
+            list += (list.empty() ? "" : ", ") + std::string(name);
+        }
+        return invalid_argument(
+            "fit: monitor is '" + options_.monitor + "', expected " + list +
+            (options_.validation == nullptr ? " without a validation set" : ""));
+    }
+
+    Result<Epoch> learn(int64_t number) {
+        const std::vector<int64_t> order =
+            shuffled_indices(data_.size(), options_.seed, static_cast<uint64_t>(number));
+        Epoch epoch{number};
+        int64_t seen = 0;
+        while (seen < data_.size() && !is_stopped_) {
+            const int64_t count = std::min(options_.batch_size, data_.size() - seen);
+            const Dataset batch = data_.pick(
+                std::span(order).subspan(static_cast<size_t>(seen), static_cast<size_t>(count)));
+            HEARTH_ASSIGN(const NamedTensors outputs,
+                          model_.executor_->run(
+                              "learn",
+                              {{model_.input_, batch.inputs},
+                               {"target", batch.targets},
+                               {"learning_rate", HostTensor::scalar(options_.learning_rate)}},
+                              count));
+            epoch.train_loss += outputs.at("loss").get(0) * static_cast<double>(count);
+            seen += count;
+            is_stopped_ = log_.was_asked_to_stop();
+        }
+        epoch.train_loss /= static_cast<double>(seen);
+        if (!std::isfinite(epoch.train_loss))
+            return invalid_argument("fit: the training loss of epoch " + std::to_string(number) +
+                                    " is not finite; use a lower learning_rate than " +
+                                    detail::json_number(options_.learning_rate) +
+                                    ", scale the inputs, or set max_grad_norm");
+        if (options_.validation != nullptr) {
+            HEARTH_ASSIGN(epoch.validation, validate());
+        }
+        return epoch;
+    }
+
+    Result<Scores> validate() {
+        HEARTH_ASSIGN(const HostTensor predictions, model_.predict(options_.validation->inputs));
+        return score(predictions, *options_.validation, options_.loss);
+    }
+
+    Status keep_if_better(const Epoch& epoch) {
+        const double value = options_.validation == nullptr
+                                 ? epoch.train_loss
+                                 : epoch.validation.values.find(options_.monitor)->second;
+        const double gain =
+            is_higher_better(options_.monitor) ? value - best_value_ : best_value_ - value;
+        if (std::isnan(value) || (result_.best_epoch > 0 && !(gain > options_.min_delta)))
+            return {};
+        best_value_ = value;
+        result_.best_epoch = epoch.number;
+        result_.best = epoch.validation;
+        HEARTH_ASSIGN(best_, model_.read_weights());
+        if (options_.checkpoint.empty()) return {};
+        return write_file_atomically(
+            options_.checkpoint,
+            write_safetensors(best_, {{"epoch", std::to_string(epoch.number)}}));
+    }
+
+    SupervisedModel& model_;
+    const Dataset& data_;
+    const FitOptions& options_;
+    Log log_;
+    FitResult result_;
+    NamedTensors best_;
+    double best_value_ = 0;
+    bool is_stopped_ = false;
+};
+
+Result<FitResult> fit(SupervisedModel& model, const Dataset& data, const FitOptions& options) {
+    return or_out_of_memory([&] { return Fitting(model, data, options).run(); });
+}
+
+}  // namespace hearth
