@@ -44,6 +44,7 @@ typedef struct hearth_image_converter hearth_image_converter;
 typedef struct hearth_agents hearth_agents;
 typedef struct hearth_headless hearth_headless;
 typedef struct hearth_blob hearth_blob;
+typedef struct hearth_dataset hearth_dataset;
 typedef struct hearth_messages hearth_messages;
 typedef struct hearth_device_requirements_info hearth_device_requirements_info;
 typedef struct hearth_requirements hearth_requirements;
@@ -121,6 +122,7 @@ typedef void hearth_cpu_kernel_fn(void *const *, int32_t, int32_t, int32_t, int3
 typedef const hearth_cpu_kernel_table * (*hearth_cpu_compile_callback)(void *, hearth_cpu_isa, const hearth_cpu_kernel_source *, uint32_t);
 typedef void (*hearth_parallel_for_callback)(void *, uint32_t, void (*)(void *, uint32_t), void *);
 typedef void (*hearth_dump_callback)(void *, uint64_t, const void *, uint64_t);
+typedef uint32_t (*hearth_fit_callback)(void *, const char *);
 struct hearth_messages {uint32_t message_count; char text[4092];};
 struct hearth_device_requirements_info {hearth_struct_type type; uint32_t size; VkInstance instance; VkPhysicalDevice physical_device; hearth_get_instance_proc get_instance_proc_addr; uint32_t api_version; hearth_binding_model binding_model; uint32_t allow_untrusted_programs; uint32_t reserved;};
 struct hearth_requirements {hearth_struct_type type; uint32_t size; uint32_t min_api_version; uint32_t required_extension_count; uint32_t optional_extension_count; uint32_t compute_queue_count; const char * required_extensions[16]; const char * optional_extensions[16]; hearth_features required_features; hearth_features optional_features;};
@@ -361,6 +363,15 @@ hearth_result hearth_cook_package_with_weights(const void * bytes, uint64_t byte
 hearth_result hearth_export_onnx(const void * package, uint64_t byte_count, const char * options, const void * weights, uint64_t weight_bytes, hearth_blob ** out, hearth_messages * messages);
 hearth_result hearth_cook_agents(const char * options, hearth_headless * host, hearth_blob ** out, hearth_messages * messages);
 hearth_result hearth_cook_regression(const char * options, hearth_headless * host, hearth_blob ** out, hearth_messages * messages);
+hearth_result hearth_cook_network(const char * options, hearth_headless * host, hearth_blob ** out, hearth_messages * messages);
+hearth_result hearth_dataset_create(const float * inputs, const uint64_t * input_dims, uint32_t input_rank, const void * targets, const uint64_t * target_dims, uint32_t target_rank, uint32_t has_labels, const char * options, hearth_dataset ** out, hearth_messages * messages);
+hearth_result hearth_dataset_load(const char * path, const char * options, hearth_dataset ** out, hearth_messages * messages);
+hearth_result hearth_dataset_split(const hearth_dataset * dataset, double fraction, uint64_t seed, hearth_dataset ** first, hearth_dataset ** second, hearth_messages * messages);
+hearth_result hearth_dataset_describe(const hearth_dataset * dataset, hearth_blob ** out, hearth_messages * messages);
+const float * hearth_dataset_inputs(const hearth_dataset * dataset);
+const void * hearth_dataset_targets(const hearth_dataset * dataset);
+void hearth_dataset_destroy(hearth_dataset * dataset);
+hearth_result hearth_fit(hearth_headless * host, const void * package, uint64_t byte_count, const void * brain, uint64_t brain_bytes, const hearth_dataset * train, const hearth_dataset * validation, const char * options, hearth_fit_callback callback, void * user_data, hearth_blob ** out_brain, hearth_blob ** report, hearth_messages * messages);
 ]==],
   constants = {
     HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS = 1,

@@ -4,6 +4,7 @@
 // What is promised of every executor, held by Hearth's own.
 
 #include "native/device_executor.hpp"
+#include "native/open_device.hpp"
 #include "ops/custom_kernel_ops.hpp"
 #include "promises.hpp"
 

@@ -192,6 +192,23 @@ TEST_F(Watch, ATerminalWaitsForALogThatIsNotThereYet) {
     EXPECT_TRUE(terminal.is_restored());
 }
 
+TEST_F(Watch, RunsAreAskedToStop) {
+    write_run();
+    const fs::path request = path("run.jsonl") + ".stop";
+    Terminal terminal(path("run.jsonl"));
+    ASSERT_TRUE(terminal.shows("X stop the run")) << terminal.shown();
+    EXPECT_FALSE(fs::exists(request));
+    terminal.type("X");
+    EXPECT_TRUE(terminal.shows("asked to stop")) << terminal.shown();
+    EXPECT_TRUE(fs::exists(request));
+    fs::remove(request);
+    EXPECT_EQ(testing::run("watch --stop " + path("run.jsonl")).exit_code, 0);
+    EXPECT_TRUE(fs::exists(request));
+    const Ran none = testing::run("watch --stop " + path("none.jsonl"));
+    EXPECT_EQ(none.exit_code, 1);
+    EXPECT_NE(none.text.find("there is no run log"), std::string::npos) << none.text;
+}
+
 TEST_F(Watch, AnUnknownTerminalIsNamed) {
     write_run();
     Terminal terminal(path("run.jsonl"), "no_such_terminal");

@@ -476,6 +476,12 @@ namespace Hearth.Native
     public unsafe delegate void hearth_dump_callback(IntPtr a0, ulong a1, IntPtr a2, ulong a3);
 
     /// <summary>
+    /// Called after each epoch with {"epoch", "train_loss", "validation": {metric: number}}; 0 stops.
+    /// </summary>
+    [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+    public unsafe delegate uint hearth_fit_callback(IntPtr a0, IntPtr a1);
+
+    /// <summary>
     /// All problems that a call found, one per line.  Optional wherever it is a parameter.
     /// </summary>
     [StructLayout(LayoutKind.Sequential)]
@@ -3917,6 +3923,79 @@ namespace Hearth.Native
         /// </summary>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         public static extern hearth_result hearth_cook_regression(byte[] options, IntPtr host, out IntPtr @out, hearth_messages* messages);
+
+        /// <summary>
+        /// Cooks a network for supervised training: a package with the entries main (x [batch, ...] -&gt; y
+        /// [batch, outputs]) and learn, as hearth_cook_onnx with learn. Further options:
+        ///
+        ///    input    [extent, ...] of one sample; a network of kind "cnn" takes [channels, height, width]
+        ///    outputs  number of outputs, or classes
+        ///    mean     [...], subtracted from x, one number for each of its elements (none)
+        ///    std      [...], by which x is divided then (none)
+        ///    network  "mlp" or "cnn" as of hearth_cook_agents, without shape; a linear layer follows
+        ///    learn    as of hearth_cook_onnx, without output
+        ///    seed     of the weights (0)
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_cook_network(byte[] options, IntPtr host, out IntPtr @out, hearth_messages* messages);
+
+        /// <summary>
+        /// Makes a data set of copies of arrays.
+        ///
+        /// inputs   floats, of input_dims[0] samples
+        /// targets  has_labels: int32_t, labels; else floats
+        /// options  JSON object: {"classes": [name, ...]}, or NULL
+        /// Errors: those of hearth::make_dataset.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_dataset_create(float* inputs, ulong* input_dims, uint input_rank, IntPtr targets, ulong* target_dims, uint target_rank, uint has_labels, byte[] options, out IntPtr @out, hearth_messages* messages);
+
+        /// <summary>
+        /// Reads a folder of images, an .npz file, or CSV. Options: targets ([name, ...]), inputs ("x"),
+        /// labels (false), classes ([]), delimiter (","), as of hearth::DatasetOptions.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_dataset_load(byte[] path, byte[] options, out IntPtr @out, hearth_messages* messages);
+
+        /// <summary>
+        /// Divides it at random: `second` gets `fraction` of the samples.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_dataset_split(IntPtr dataset, double fraction, ulong seed, out IntPtr first, out IntPtr second, hearth_messages* messages);
+
+        /// <summary>
+        /// Returns {"inputs": [n, ...], "targets": [n, ...], "labels": bool, "classes": [name, ...]}.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_dataset_describe(IntPtr dataset, out IntPtr @out, hearth_messages* messages);
+
+        /// <summary>
+        /// Its floats, and its floats or labels (int32_t); valid as long as it.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern float* hearth_dataset_inputs(IntPtr dataset);
+
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern IntPtr hearth_dataset_targets(IntPtr dataset);
+
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern void hearth_dataset_destroy(IntPtr dataset);
+
+        /// <summary>
+        /// Trains a package that has the entry learn, on the host's device.
+        ///
+        /// brain       to begin with; NULL: the package's weights
+        /// validation  NULL: none
+        /// options     loss, epochs, batch_size, learning_rate, seed, monitor, metrics, patience, min_delta,
+        ///            checkpoint, log, program, as of hearth::FitOptions
+        /// callback    optional
+        /// out_brain   receives the weights of the best epoch, as a brain of the package
+        /// report      receives {"history": [as for the callback], "best_epoch", "best": {metric: number},
+        ///            "confusion": [[...]], "end": "epochs", "early_stopping", "callback" or "stop_request"}
+        /// Errors: those of hearth::fit; of a package that learns in another way.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_fit(IntPtr host, IntPtr package, ulong byte_count, IntPtr brain, ulong brain_bytes, IntPtr train, IntPtr validation, byte[] options, IntPtr callback, IntPtr user_data, out IntPtr out_brain, out IntPtr report, hearth_messages* messages);
 
         /// <summary>The name of the first struct whose size is not that of the headers, or null.</summary>
         public static string WrongLayout()

@@ -7,24 +7,26 @@
     model = hearth.Model(package)
     model.run(observation=numpy.zeros((10, 8), "float32"))
 
-`Model` runs and trains packages, `Agents` learn while they act, `learn`, `PPO`, `DQN` and `SAC` train in environments
-of Gymnasium and PettingZoo, `hearth.env` makes Gymnasium environments of games, `hearth.gates` evaluates brains, and
-`hearth.checkpoints` imports and exports policies of Stable-Baselines3 and CleanRL.
+`Model` runs and trains packages, `fit` trains networks on samples, `Agents` learn while they act, `learn`, `PPO`, `DQN`
+and `SAC` train in environments of Gymnasium and PettingZoo, `hearth.env` makes Gymnasium environments of games,
+`hearth.gates` evaluates brains, and `hearth.checkpoints` imports and exports policies of Stable-Baselines3 and CleanRL.
 """
 
 import importlib
 from typing import Any
 
 from ._agents import Agents
-from ._cook import cook_agents, cook_onnx, cook_package, cook_regression, export_onnx
+from ._cook import cook_agents, cook_network, cook_onnx, cook_package, cook_regression, export_onnx
 from ._device import Device, default_device, devices
+from ._fit import Dataset, Fit, fit
 from ._library import HearthError
 from ._model import Model, Tensor
 from ._regression import Regression
 
 __version__ = "0.2.0"
-__all__ = ["Agents", "Device", "HearthError", "Model", "Regression", "Tensor", "cook_agents", "cook_onnx",
-           "cook_package", "cook_regression", "default_device", "devices", "export_onnx"]
+__all__ = ["Agents", "Dataset", "Device", "Fit", "HearthError", "Model", "Regression", "Tensor", "cook_agents",
+           "cook_network", "cook_onnx", "cook_package", "cook_regression", "default_device", "devices", "export_onnx",
+           "fit"]
 
 # These need gymnasium, which importing hearth does not.
 _ALGORITHMS = {"DQN": "_algorithms", "PPO": "_algorithms", "SAC": "_algorithms", "SelfPlay": "_self_play",

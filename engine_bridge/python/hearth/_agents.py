@@ -53,8 +53,7 @@ class Agents(LoadedPackage):
         max_snapshots: number of newest snapshots to keep, each of the size of a brain.  max_host_bytes: limit of the
         CPU memory for all of that; 0: 64 MiB and 16 times the weights, so that a small file cannot take a lot."""
         self._agents = ctypes.c_void_p()
-        self._package = read_bytes(package)
-        super().__init__(self._package, device, device_target, trust)
+        super().__init__(package, device, device_target, trust)
         try:
             self._create(count, saved_games, max_snapshots, max_host_bytes)
         except BaseException:

@@ -134,7 +134,7 @@ class Algorithm:
         """Learns for this many steps of all agents together; PPO finishes the rollout in which they end.
 
         callback: called after each step of the environments with this object; returning False ends training.
-        log: a folder for progress.csv, run.jsonl (`hearth watch`) and TensorBoard's event files.  log_interval:
+        log: a folder for progress.csv, run.jsonl (`hearth watch`, which can stop the run) and TensorBoard's files.  log_interval:
         rollouts of PPO (1), episodes of others (4) from one line to the next.
         reset_num_timesteps: False: counts and schedules go on.  eval_env: evaluated every eval_freq steps over
         n_eval_episodes deterministic episodes; the best brain so far is saved as best_model_path.
@@ -510,16 +510,17 @@ class _Run:
         model = self._model
         if self._eval_env is not None and self._is_due(self._eval_freq):
             self._evaluate()
-        count = self._log_count()
+        count, goes_on = self._log_count(), True
         if count // self._log_interval > self._logged // self._log_interval:
             self._write_log()
+            goes_on = self._logs is None or not self._logs.was_asked_to_stop()
         self._logged = count
         if self._bar is not None:
             self._bar.update(model.num_timesteps, self._note())
         if self._checkpoint is not None and self._is_due(self._checkpoint_freq):
             model.save(self._checkpoint, exact=True)
         self._last = model.num_timesteps
-        return all([callback(model) is not False for callback in self._callbacks])
+        return all([callback(model) is not False for callback in self._callbacks]) and goes_on
 
     def _note(self) -> str:
         returns = self._model.episode_returns

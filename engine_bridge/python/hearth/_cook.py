@@ -120,6 +120,24 @@ def cook_agents(observations: Sequence[Mapping[str, Any]], actions: Sequence[Map
     return _taken(lambda blob, messages: lib().hearth_cook_agents(options, host, blob, messages))
 
 
+def cook_network(*, input_shape: Sequence[int], outputs: int = 1, network: Mapping[str, Any] | None = None,
+                 learn: Mapping[str, Any] | None = None, mean: Sequence[float] | None = None,
+                 std: Sequence[float] | None = None, seed: int = 0, max_batch_size: int = 256,
+                 device_targets: Sequence[str] | None = None, precision: str = "f32",
+                 device: Device | None = None) -> bytes:
+    """Compiles a network for supervised training into a package, with the entries "main" (x -> y) and "learn".
+
+    input_shape: of one sample.  network: "mlp" or "cnn" as for `cook_agents`, without shape; images are [channels,
+    height, width].  A linear layer to the outputs follows.  learn: as for `cook_onnx`.  mean, std: of each input, by
+    which x is scaled.
+    Errors: HearthError, also for unknown keys.  Any thread.
+    """
+    common, host = _common(max_batch_size, device_targets, precision, None, device)
+    options = _options(common, input=list(input_shape), outputs=outputs, network=network, learn=learn, seed=seed,
+                       mean=mean, std=std)
+    return _taken(lambda blob, messages: lib().hearth_cook_network(options, host, blob, messages))
+
+
 def cook_regression(*, input_size: int, output_size: int = 1, max_batch_size: int = 128,
                     network: Mapping[str, Any] | None = None, seed: int = 0,
                     device_targets: Sequence[str] | None = None, device: Device | None = None,

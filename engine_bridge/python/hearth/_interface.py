@@ -287,6 +287,7 @@ CpuKernelFn = CFUNCTYPE(None, POINTER(c_void_p), c_int32, c_int32, c_int32, c_in
 CpuCompileCallback = CFUNCTYPE(c_void_p, c_void_p, c_int, c_void_p, c_uint32)
 ParallelForCallback = CFUNCTYPE(None, c_void_p, c_uint32, CFUNCTYPE(None, c_void_p, c_uint32), c_void_p)
 DumpCallback = CFUNCTYPE(None, c_void_p, c_uint64, c_void_p, c_uint64)
+FitCallback = CFUNCTYPE(c_uint32, c_void_p, c_char_p)
 
 
 class Messages(Structure):
@@ -1236,4 +1237,13 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "hearth_export_onnx": (c_int, [c_void_p, c_uint64, c_char_p, c_void_p, c_uint64, POINTER(c_void_p), POINTER(Messages)]),
     "hearth_cook_agents": (c_int, [c_char_p, c_void_p, POINTER(c_void_p), POINTER(Messages)]),
     "hearth_cook_regression": (c_int, [c_char_p, c_void_p, POINTER(c_void_p), POINTER(Messages)]),
+    "hearth_cook_network": (c_int, [c_char_p, c_void_p, POINTER(c_void_p), POINTER(Messages)]),
+    "hearth_dataset_create": (c_int, [POINTER(c_float), POINTER(c_uint64), c_uint32, c_void_p, POINTER(c_uint64), c_uint32, c_uint32, c_char_p, POINTER(c_void_p), POINTER(Messages)]),
+    "hearth_dataset_load": (c_int, [c_char_p, c_char_p, POINTER(c_void_p), POINTER(Messages)]),
+    "hearth_dataset_split": (c_int, [c_void_p, c_double, c_uint64, POINTER(c_void_p), POINTER(c_void_p), POINTER(Messages)]),
+    "hearth_dataset_describe": (c_int, [c_void_p, POINTER(c_void_p), POINTER(Messages)]),
+    "hearth_dataset_inputs": (POINTER(c_float), [c_void_p]),
+    "hearth_dataset_targets": (c_void_p, [c_void_p]),
+    "hearth_dataset_destroy": (None, [c_void_p]),
+    "hearth_fit": (c_int, [c_void_p, c_void_p, c_uint64, c_void_p, c_uint64, c_void_p, c_void_p, c_char_p, FitCallback, c_void_p, POINTER(c_void_p), POINTER(c_void_p), POINTER(Messages)]),
 }

@@ -126,6 +126,14 @@ class RunLog:
         with open(self._path, "a") as file:
             file.write(json.dumps(line) + "\n")
 
+    def was_asked_to_stop(self) -> bool:
+        """Takes a request of `hearth watch` to stop (run_log.hpp)."""
+        request = self._path.with_name(self._path.name + ".stop")
+        if not request.exists():
+            return False
+        request.unlink()
+        return True
+
     def forget_after(self, step: int) -> None:
         """Drops lines beyond this step, and one that was cut."""
         kept = []
@@ -153,14 +161,19 @@ class Logs:
         """step: the run goes on from here; what the logs have beyond it is dropped."""
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
-        table, lines = CsvLog(path / "progress.csv"), RunLog(path / "run.jsonl", program, seed)
-        for log in (table, lines):
+        table, self._lines = CsvLog(path / "progress.csv"), RunLog(path / "run.jsonl", program, seed)
+        self._lines.was_asked_to_stop()  # of an earlier run
+        for log in (table, self._lines):
             log.forget_after(step)
-        self._logs = [table, lines, TensorBoardLog(path)]
+        self._logs = [table, self._lines, TensorBoardLog(path)]
 
     def write(self, step: int, values: Mapping[str, float]) -> None:
         for log in self._logs:
             log.write(step, values)
+
+    def was_asked_to_stop(self) -> bool:
+        """Takes a request of `hearth watch` to stop."""
+        return self._lines.was_asked_to_stop()
 
     def close(self) -> None:
         for log in self._logs:

@@ -122,7 +122,8 @@ class LoadedPackage:
         self._device = device if device is not None else default_device()
         self._program = ctypes.c_void_p()
         self._session = ctypes.c_void_p()
-        data = read_bytes(package)
+        #: For what works on the package itself.
+        self._package = data = read_bytes(package)
         target = None if device_target is None else device_target.encode()
         self._device._check(lib().hearth_headless_load_package(
             self._device._handle, _aligned(data), len(data), target, c.HEARTH_HEADLESS_TRUST_KERNELS if trust else 0,

@@ -218,6 +218,15 @@ def test_callbacks_evaluation_and_logs(device, tmp_path):
     model.close(), best.close()
 
 
+def test_hearth_watch_stops_a_run(device, tmp_path):
+    def ask(model):  # as `hearth watch run.jsonl --stop` does
+        if model.num_timesteps == 100:
+            (tmp_path / "run.jsonl.stop").touch()
+    model = hearth.PPO("CartPole-v1", device=device, seed=0, **SMALL["ppo"]).learn(10**6, ask, log=tmp_path)
+    assert model.num_timesteps == 128 and not (tmp_path / "run.jsonl.stop").exists()
+    model.close()
+
+
 def test_tensorboard_reads_the_event_file(device, tmp_path):
     accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator",
                                       reason="needs the package tensorboard")

@@ -54,7 +54,7 @@ void trace_training_step(Trace& trace, const Tensor& prediction, const TrainingS
 
 /// A network's graph: x [batch, ...] -> the prediction [batch, ...]; for cross entropy logits [batch,
 /// classes].  training: false in the entry that predicts.
-using Network = std::function<Tensor(Trace& trace, const Tensor& x, bool training)>;
+using SupervisedNetwork = std::function<Tensor(Trace& trace, const Tensor& x, bool training)>;
 
 /// A network on an executor, which must outlive it, with an entry that predicts and the entry "learn"
 /// of trace_training_step().  One thread at a time.
@@ -63,7 +63,7 @@ class SupervisedModel {
     /// Traces a network for samples like those of `data` and loads its entries "main" (x -> y) and
     /// "learn".  max_batch_size: of a batch of fit(), and of predict()'s parts.
     /// Errors: the first of the network; those of Executor::load().
-    static Result<SupervisedModel> trace(Executor& executor, const Network& network,
+    static Result<SupervisedModel> trace(Executor& executor, const SupervisedNetwork& network,
                                          const Dataset& data, const TrainingStep& step = {},
                                          int64_t max_batch_size = 256);
     /// Loads entries that were made elsewhere: the first that is not "learn" predicts.
@@ -126,6 +126,9 @@ struct FitOptions {
     const Dataset* validation = nullptr;
     /// Metric of the validation set by which weights are best; without one, the training loss.
     std::string monitor = "loss";
+    /// Metrics of the validation set that are kept in history and log, beside the loss and the
+    /// monitor; empty: all.
+    std::vector<std::string> metrics = {};
     int64_t patience = 0;  ///< epochs without a better value after which training stops; 0: never
     double min_delta = 0;  ///< smaller improvements are none
     std::string checkpoint = {};  ///< .safetensors file of the best weights so far

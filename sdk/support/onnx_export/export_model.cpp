@@ -89,6 +89,11 @@ Result<std::vector<std::byte>> export_with_weights(const Graph& graph,
     return export_onnx(graph, used);
 }
 
+Result<std::vector<Graph>> package_graphs(std::span<const std::byte> package) {
+    HEARTH_ASSIGN(OpenGraphs open, open_graphs(package));
+    return std::move(open.graphs);
+}
+
 Result<std::vector<std::byte>> export_package_entry(std::span<const std::byte> package,
                                                     const std::string& entry,
                                                     std::span<const std::byte> weights) {

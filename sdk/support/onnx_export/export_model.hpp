@@ -27,6 +27,9 @@ Result<std::vector<std::byte>> export_with_weights(const Graph& graph,
                                                    std::span<const std::byte> weights,
                                                    std::span<const std::byte> package);
 
+/// The graphs of a package, with its weights as initial values.
+Result<std::vector<Graph>> package_graphs(std::span<const std::byte> package);
+
 /// Exports the entry of this name from a package; with an empty name the only one, or "main".
 /// weights: as above.  Errors: also kNotFound listing the entries.
 Result<std::vector<std::byte>> export_package_entry(std::span<const std::byte> package,

@@ -12,8 +12,10 @@
 
 #include <programs/learner_json.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <numbers>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -194,11 +196,12 @@ nn::WeightInit init_of(Options& o, std::string_view fallback) {
     return init == "orthogonal" ? nn::WeightInit::kOrthogonal : nn::WeightInit::kPyTorchDefault;
 }
 
-/// observation_size: that of the whole observation, which is the image.
-Result<PolicyNetwork> cnn_of(Options& o, int64_t observation_size, uint64_t seed) {
+/// shape: of the image.
+Result<CnnOptions> cnn_options(Options& o, std::vector<int64_t> shape, bool channels_last,
+                               uint64_t seed) {
     CnnOptions cnn;
-    cnn.shape = o.wholes("shape", {}, 1, 1 << 16);
-    cnn.channels_last = o.flag("channels_last", true);
+    cnn.shape = std::move(shape);
+    cnn.channels_last = channels_last;
     for (Options& each : o.objects("convolutions")) {
         cnn.convolutions.push_back({each.whole("channels", 0, 1, 1 << 16),
                                     each.whole("kernel_size", 0, 1, 1 << 16),
@@ -209,6 +212,14 @@ Result<PolicyNetwork> cnn_of(Options& o, int64_t observation_size, uint64_t seed
     cnn.activation = activation_of(o, "relu");
     cnn.init = init_of(o, "pytorch_default");
     cnn.seed = seed;
+    return cnn;
+}
+
+/// observation_size: that of the whole observation, which is the image.
+Result<PolicyNetwork> cnn_of(Options& o, int64_t observation_size, uint64_t seed) {
+    std::vector<int64_t> shape = o.wholes("shape", {}, 1, 1 << 16);
+    const bool channels_last = o.flag("channels_last", true);
+    HEARTH_ASSIGN(const CnnOptions cnn, cnn_options(o, std::move(shape), channels_last, seed));
     const int64_t size =
         cnn.shape.size() == 3 ? cnn.shape[0] * cnn.shape[1] * cnn.shape[2] : int64_t{0};
     if (size != observation_size)
@@ -340,6 +351,68 @@ Result<DescribedAgents> build_described_agents(Options& options, int64_t max_age
     if (const Ppo* ppo = learner.as<Ppo>()) add_policy(*ppo);
     if (const Dqn* dqn = learner.as<Dqn>()) add_policy(*dqn);
     return out;
+}
+
+namespace {
+
+/// Reads one number for each element of a sample; a tensor of the batch's shape, or nothing.
+Result<std::optional<HostTensor>> numbers_of(Options& o, const char* key, const Shape& sample) {
+    const Json list = o.any(key);
+    if (list.is_null()) return std::optional<HostTensor>();
+    HostTensor out(DType::kF32, sample);
+    const bool fits =
+        list.is_array() && list.size() == static_cast<size_t>(out.element_count()) &&
+        std::all_of(list.begin(), list.end(), [](const Json& each) { return each.is_number(); });
+    if (!fits)
+        return invalid_argument("options: " + std::string(key) + ": expected " +
+                                std::to_string(out.element_count()) + " numbers, found " +
+                                programs::describe(list));
+    for (size_t i = 0; i < list.size(); ++i)
+        out.set(static_cast<int64_t>(i), list[i].get<double>());
+    return std::optional(std::move(out));
+}
+
+}  // namespace
+
+Result<DescribedNetwork> build_described_network(Options& options) {
+    const std::vector<int64_t> extents = options.wholes("input", {}, 1, kMax);
+    const int64_t outputs = options.whole("outputs", 1, 1, kMax);
+    const auto seed =
+        static_cast<uint64_t>(options.whole("seed", 0, 0, std::numeric_limits<int64_t>::max()));
+    const bool is_size = !extents.empty() && extents.size() < kMaxRank;
+    const Shape sample(is_size ? std::span<const int64_t>(extents) : std::span<const int64_t>());
+    const int64_t size = sample.element_count(1);
+    if (!is_size || size > kMax)
+        return invalid_argument("options: input: expected the extents of a sample, of up to " +
+                                std::to_string(kMax) + " elements");
+    Options o = options.object("network");
+    PolicyNetwork network;
+    if (o.text("kind", "mlp", {"mlp", "cnn"}) == "cnn") {
+        if (extents.size() != 3)
+            return invalid_argument(
+                "options: network: kind \"cnn\" needs images [channels, "
+                "height, width] as input, found " +
+                to_string(sample));
+        HEARTH_ASSIGN(const CnnOptions cnn, cnn_options(o, extents, false, seed));
+        HEARTH_TRY(o.finish());
+        network = cnn_network(cnn);
+    } else {
+        HEARTH_ASSIGN(network, network_of(o, size, seed));
+    }
+    HEARTH_ASSIGN(const std::optional<HostTensor> mean, numbers_of(options, "mean", sample));
+    HEARTH_ASSIGN(const std::optional<HostTensor> std, numbers_of(options, "std", sample));
+    DescribedNetwork described;
+    described.input = sample;
+    described.input.insert(0, kBatch);
+    described.forward = [=](Trace& trace, const Tensor& x) {
+        Tensor y = x;
+        if (mean) y = y - trace.constant(*mean);
+        if (std) y = y / trace.constant(*std);
+        const Tensor features =
+            network.forward(trace, "net", reshape(y, {kBatch, size}), {}).features;
+        return dense(trace, "net.head", features, outputs, 1, seed, network.head_init);
+    };
+    return described;
 }
 
 Result<AgentGraphs> build_described_regression(Options& options) {

@@ -4,16 +4,15 @@
 // The compiler's C functions: cooks models and agents into packages.
 
 #include "agents_options.hpp"
+#include "blob.hpp"
 #include "core/out_of_memory.hpp"
 #include "headless.hpp"
 #include "program/package.hpp"
 #include "result.hpp"
 
 #include <hearth/compile.hpp>
-#include <hearth/grad.hpp>
+#include <hearth/fit.hpp>
 #include <hearth/io.hpp>
-#include <hearth/loss.hpp>
-#include <hearth/optim.hpp>
 
 #include <onnx_export/export_model.hpp>
 #include <programs/device_targets.hpp>
@@ -23,10 +22,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
-struct hearth_blob {
-    std::vector<std::byte> bytes;
-};
 
 namespace hearth::workbench {
 
@@ -120,43 +115,26 @@ Result<size_t> find_output(const ImportedModel& model, const std::string& name) 
     return not_found("options: learn: the model has no output '" + name + "'; there are: " + names);
 }
 
+/// Reads the options of a training step.
+TrainingStep training_step(Options& o) {
+    TrainingStep step;
+    const std::string loss = o.text("loss", "mse", {"mse", "l1", "huber", "cross_entropy"});
+    if (const Result<Loss> named = loss_named(loss); named.ok()) step.loss = *named;
+    step.adam = o.text("optimizer", "adam", {"adam", "sgd"}) == "adam";
+    step.weight_decay = o.number("weight_decay", 0);
+    step.momentum = o.number("momentum", 0);
+    step.max_grad_norm = o.number("max_grad_norm", 0);
+    return step;
+}
+
 /// Traces one step of supervised training.
 Status trace_learning(Trace& trace, const ImportedModel& model, Options o) {
-    const std::string loss_name = o.text("loss", "mse", {"mse", "l1", "huber", "cross_entropy"});
-    const std::string optimizer = o.text("optimizer", "adam", {"adam", "sgd"});
-    const double weight_decay = o.number("weight_decay", 0), momentum = o.number("momentum", 0);
-    const double max_grad_norm = o.number("max_grad_norm", 0);
+    const TrainingStep step = training_step(o);
     HEARTH_ASSIGN(const size_t output, find_output(model, o.text("output", "")));
     HEARTH_TRY(o.finish());
     const std::vector<Tensor> outputs = run_model(trace, model);
     HEARTH_TRY(trace.status());
-    const Tensor& prediction = outputs[output];
-    Shape target_shape = prediction.shape();
-    const bool is_classes = loss_name == "cross_entropy";
-    if (is_classes) {
-        Shape labels;
-        for (int i = 0; i + 1 < target_shape.rank(); ++i) labels.push_back(target_shape[i]);
-        target_shape = labels;
-    }
-    const Tensor target =
-        trace.input("target", target_shape, is_classes ? DType::kI32 : prediction.dtype());
-    const Tensor loss = is_classes             ? cross_entropy(prediction, target)
-                        : loss_name == "l1"    ? l1_loss(prediction, target)
-                        : loss_name == "huber" ? huber_loss(prediction, target)
-                                               : mse_loss(prediction, target);
-    const std::vector<Tensor> params = trace.params();
-    std::vector<Tensor> gradients = grad(loss, params);
-    if (max_grad_norm > 0) gradients = clip_by_global_norm(gradients, max_grad_norm);
-    const Tensor rate = trace.input("learning_rate", {});
-    // Non-finite updates are skipped; the loss shows them.
-    ConditionalUpdate guard(trace);
-    if (optimizer == "adam")
-        adam(params, gradients, {.learning_rate = rate, .weight_decay = weight_decay});
-    else
-        sgd(params, gradients,
-            {.learning_rate = rate, .momentum = momentum, .weight_decay = weight_decay});
-    guard.commit_if(all_finite(gradients));
-    trace.output("loss", loss);
+    trace_training_step(trace, outputs[output], step);
     return trace.status();
 }
 
@@ -215,6 +193,21 @@ Result<std::vector<std::byte>> cook_regression(const char* text, hearth_headless
     HEARTH_ASSIGN(const agents::AgentGraphs graphs, build_described_regression(o));
     HEARTH_TRY(o.finish());
     HEARTH_ASSIGN(Cooked cooked, cook(agents::all_entries(graphs), options));
+    return std::move(cooked.bytes);
+}
+
+Result<std::vector<std::byte>> cook_network(const char* text, hearth_headless* host) {
+    HEARTH_ASSIGN(Options o, Options::parse(text));
+    HEARTH_ASSIGN(const CookOptions options, cook_options(o, host));
+    Options learn_options = o.object("learn");
+    const TrainingStep step = training_step(learn_options);
+    HEARTH_TRY(learn_options.finish());
+    HEARTH_ASSIGN(const DescribedNetwork network, build_described_network(o));
+    HEARTH_TRY(o.finish());
+    Trace main("main"), learn("learn");
+    main.output("y", network.forward(main, main.input("x", network.input)));
+    trace_training_step(learn, network.forward(learn, learn.input("x", network.input)), step);
+    HEARTH_ASSIGN(Cooked cooked, cook({&main, &learn}, options));
     return std::move(cooked.bytes);
 }
 
@@ -308,6 +301,11 @@ hearth_result hearth_cook_agents(const char* options, hearth_headless* host, hea
 hearth_result hearth_cook_regression(const char* options, hearth_headless* host, hearth_blob** out,
                                      hearth_messages* messages) {
     return deliver(host, out, messages, [&] { return cook_regression(options, host); });
+}
+
+hearth_result hearth_cook_network(const char* options, hearth_headless* host, hearth_blob** out,
+                                  hearth_messages* messages) {
+    return deliver(host, out, messages, [&] { return cook_network(options, host); });
 }
 
 }  // extern "C"

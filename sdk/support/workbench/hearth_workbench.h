@@ -222,6 +222,72 @@ HEARTH_API hearth_result hearth_cook_agents(const char* options, hearth_headless
 HEARTH_API hearth_result hearth_cook_regression(const char* options, hearth_headless* host,
                                                 hearth_blob** out, hearth_messages* messages);
 
+/* Cooks a network for supervised training: a package with the entries main (x [batch, ...] -> y
+ * [batch, outputs]) and learn, as hearth_cook_onnx with learn. Further options:
+ *
+ *     input    [extent, ...] of one sample; a network of kind "cnn" takes [channels, height, width]
+ *     outputs  number of outputs, or classes
+ *     mean     [...], subtracted from x, one number for each of its elements (none)
+ *     std      [...], by which x is divided then (none)
+ *     network  "mlp" or "cnn" as of hearth_cook_agents, without shape; a linear layer follows
+ *     learn    as of hearth_cook_onnx, without output
+ *     seed     of the weights (0) */
+HEARTH_API hearth_result hearth_cook_network(const char* options, hearth_headless* host,
+                                             hearth_blob** out, hearth_messages* messages);
+
+/* --- Supervised training: hearth/dataset.hpp and hearth/fit.hpp --- */
+
+/* Samples. Immutable: any thread. */
+typedef struct hearth_dataset hearth_dataset;
+
+/* Makes a data set of copies of arrays.
+ *
+ * inputs   floats, of input_dims[0] samples
+ * targets  has_labels: int32_t, labels; else floats
+ * options  JSON object: {"classes": [name, ...]}, or NULL
+ * Errors: those of hearth::make_dataset. */
+HEARTH_API hearth_result hearth_dataset_create(const float* inputs, const uint64_t* input_dims,
+                                               uint32_t input_rank, const void* targets,
+                                               const uint64_t* target_dims, uint32_t target_rank,
+                                               uint32_t has_labels, const char* options,
+                                               hearth_dataset** out, hearth_messages* messages);
+/* Reads a folder of images, an .npz file, or CSV. Options: targets ([name, ...]), inputs ("x"),
+ * labels (false), classes ([]), delimiter (","), as of hearth::DatasetOptions. */
+HEARTH_API hearth_result hearth_dataset_load(const char* path, const char* options,
+                                             hearth_dataset** out, hearth_messages* messages);
+/* Divides it at random: `second` gets `fraction` of the samples. */
+HEARTH_API hearth_result hearth_dataset_split(const hearth_dataset* dataset, double fraction,
+                                              uint64_t seed, hearth_dataset** first,
+                                              hearth_dataset** second, hearth_messages* messages);
+/* Returns {"inputs": [n, ...], "targets": [n, ...], "labels": bool, "classes": [name, ...]}. */
+HEARTH_API hearth_result hearth_dataset_describe(const hearth_dataset* dataset, hearth_blob** out,
+                                                 hearth_messages* messages);
+/* Its floats, and its floats or labels (int32_t); valid as long as it. */
+HEARTH_API const float* hearth_dataset_inputs(const hearth_dataset* dataset);
+HEARTH_API const void* hearth_dataset_targets(const hearth_dataset* dataset);
+HEARTH_API void hearth_dataset_destroy(hearth_dataset* dataset);
+
+/* Called after each epoch with {"epoch", "train_loss", "validation": {metric: number}}; 0 stops. */
+typedef uint32_t (*hearth_fit_callback)(void* user_data, const char* epoch);
+
+/* Trains a package that has the entry learn, on the host's device.
+ *
+ * brain       to begin with; NULL: the package's weights
+ * validation  NULL: none
+ * options     loss, epochs, batch_size, learning_rate, seed, monitor, metrics, patience, min_delta,
+ *             checkpoint, log, program, as of hearth::FitOptions
+ * callback    optional
+ * out_brain   receives the weights of the best epoch, as a brain of the package
+ * report      receives {"history": [as for the callback], "best_epoch", "best": {metric: number},
+ *             "confusion": [[...]], "end": "epochs", "early_stopping", "callback" or "stop_request"}
+ * Errors: those of hearth::fit; of a package that learns in another way. */
+HEARTH_API hearth_result hearth_fit(hearth_headless* host, const void* package, uint64_t byte_count,
+                                    const void* brain, uint64_t brain_bytes,
+                                    const hearth_dataset* train, const hearth_dataset* validation,
+                                    const char* options, hearth_fit_callback callback,
+                                    void* user_data, hearth_blob** out_brain, hearth_blob** report,
+                                    hearth_messages* messages);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,6 +7,7 @@
 #include "compiler/driver/graph_file.hpp"
 #include "model.hpp"
 #include "native/device_executor.hpp"
+#include "native/open_device.hpp"
 #include "runner.hpp"
 
 #include <fmt/format.h>

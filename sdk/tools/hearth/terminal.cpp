@@ -8,6 +8,8 @@
 
 #include "chart.hpp"
 
+#include <hearth/run_log.hpp>
+
 #include <fmt/format.h>
 #include <langinfo.h>
 
@@ -270,6 +272,9 @@ class Watch {
             case 'l':
                 is_log_ = !is_log_;
                 break;
+            case 'X':
+                stop_runs();
+                break;
             case 's':
                 is_smooth_ = !is_smooth_;
                 break;
@@ -279,6 +284,14 @@ class Watch {
                 return false;
         }
         return true;
+    }
+
+    /// Asks the programs of all files to stop.
+    void stop_runs() {
+        notice_ = "asked to stop";
+        for (const RunLogFile& file : files_)
+            if (const Status asked = request_stop(file.path()); !asked.ok())
+                notice_ = asked.message();
     }
 
     void draw() {
@@ -293,7 +306,9 @@ class Watch {
         if (list_width > 0) draw_list(list_width);
         draw_chart(list_width);
         put(LINES - 1, 0, COLS - 1,
-            "q quit  up/down metric  +/- zoom  left/right history  a all  l log  s smooth", A_DIM);
+            "q quit  up/down metric  +/- zoom  left/right history  a all  l log  s smooth  X stop "
+            "the run",
+            A_DIM);
         refresh();
     }
 
@@ -304,6 +319,7 @@ class Watch {
             title += (title.empty() ? "" : "  ") + file.path();
             if (!log.program().empty()) title += " (" + log.program() + ")";
             if (log.has_ended()) title += " ended";
+            if (!notice_.empty()) title += ": " + notice_;
             counts += (counts.empty() ? "" : " | ") + counts_text(file);
             if (!log.observations().empty()) observations += observations_text(log) + " | ";
         }
@@ -392,7 +408,7 @@ class Watch {
     std::span<RunLogFile> files_;
     const std::vector<std::string>& wanted_;
     std::vector<std::string> names_;
-    std::string chosen_, waits_for_;
+    std::string chosen_, waits_for_, notice_;
     size_t zoom_ = 0, back_ = 0;  // zoom: halvings of the range; back: quarters of the window
     bool is_log_ = false, is_smooth_ = false;
 };

@@ -13,6 +13,7 @@
 #include "terminal.hpp"
 
 #include <hearth/file.hpp>
+#include <hearth/run_log.hpp>
 
 #include <fmt/format.h>
 #include <programs/arguments.hpp>
@@ -28,7 +29,7 @@ namespace {
 struct Options {
     std::vector<std::string> files, metrics;
     std::string png, html;
-    bool is_log = false, json = false;
+    bool is_log = false, json = false, stop = false;
     double smoothing = 0;
 };
 
@@ -132,6 +133,10 @@ Result<int> run_watch(const Options& options) {
     for (const std::string& path : options.files) files.emplace_back(path);
     const bool is_live = options.png.empty() && options.html.empty() && !options.json &&
                          programs::is_terminal(0) && programs::is_terminal(1);
+    if (options.stop) {
+        for (const std::string& path : options.files) HEARTH_TRY(request_stop(path));
+        return static_cast<int>(kExitOk);
+    }
     if (is_live) return watch_in_terminal(files, options.metrics);
     for (RunLogFile& file : files) HEARTH_TRY(file.poll().status());
     HEARTH_TRY(check_metrics(files, options.metrics));
@@ -170,6 +175,9 @@ void add_watch(CLI::App& app, int& exit_code) {
         ->check(programs::finite_number(0, 0.9999));
     command->add_flag("--log", options->is_log,
                       "Logarithmic axes where all values are above zero.");
+    command->add_flag("--stop", options->stop,
+                      "Ask the programs that write these logs to stop; those that train with fit "
+                      "or learn do.");
     command->add_flag("--json", options->json, "Print one JSON object instead of text.");
     command->callback([options, &exit_code] {
         const Result<int> code = run_watch(*options);

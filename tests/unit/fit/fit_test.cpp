@@ -60,7 +60,7 @@ class Fit : public ::testing::Test {
     void TearDown() override { std::filesystem::remove_all(folder_); }
 
     SupervisedModel model(const Dataset& data, const TrainingStep& step = {},
-                          const Network& network = linear_network) {
+                          const SupervisedNetwork& network = linear_network) {
         auto made = SupervisedModel::trace(*executor_, network, data, step);
         EXPECT_TRUE(made.ok()) << made.status().message();
         return std::move(*made);
@@ -205,10 +205,13 @@ TEST_F(Fit, WrongDataAndOptionsAreNamed) {
               "fit: the loss is mse, but the model's step of training learns labels");
     EXPECT_EQ(error_of(net, data, {.batch_size = 1000}),
               "fit: the batch_size is 1000, the model's max_batch_size 256");
-    EXPECT_EQ(error_of(net, data, {.monitor = "accuracy"}),
-              "fit: monitor is 'accuracy', expected loss without a validation set");
+    EXPECT_EQ(
+        error_of(net, data, {.monitor = "accuracy"}),
+        "fit: no metric is named 'accuracy'; there are: loss, and others with a validation set");
     EXPECT_EQ(error_of(net, data, {.validation = &data, .monitor = "r2"}),
-              "fit: monitor is 'r2', expected loss, accuracy, f1");
+              "fit: no metric is named 'r2'; there are: loss, accuracy, f1");
+    EXPECT_EQ(error_of(net, data, {.validation = &data, .metrics = {"mae"}}),
+              "fit: no metric is named 'mae'; there are: loss, accuracy, f1");
     const Dataset numbers = halves(10, false);
     SupervisedModel regression = model(numbers, {.loss = Loss::kMse, .adam = false});
     EXPECT_NE(

@@ -477,6 +477,12 @@ pub struct hearth_blob {
     _private: [u8; 0],
 }
 
+/// Samples. Immutable: any thread.
+#[repr(C)]
+pub struct hearth_dataset {
+    _private: [u8; 0],
+}
+
 pub type hearth_void_function = Option<unsafe extern "system" fn()>;
 
 /// Same types as PFN_vkGetInstanceProcAddr and PFN_vkGetDeviceProcAddr.
@@ -513,6 +519,9 @@ pub type hearth_parallel_for_callback = Option<unsafe extern "C" fn(*mut c_void,
 /// index  counts the dumps of one hearth_session_dump, from 0; indices of recordings in discarded
 /// frames are skipped.
 pub type hearth_dump_callback = Option<unsafe extern "C" fn(*mut c_void, u64, *const c_void, u64)>;
+
+/// Called after each epoch with {"epoch", "train_loss", "validation": {metric: number}}; 0 stops.
+pub type hearth_fit_callback = Option<unsafe extern "C" fn(*mut c_void, *const c_char) -> u32>;
 
 /// All problems that a call found, one per line.  Optional wherever it is a parameter.
 #[repr(C)]
@@ -3373,4 +3382,45 @@ extern "C" {
     /// and max_update_ratio as of hearth::agents::Regression, network and seed as of
     /// hearth_cook_agents.
     pub fn hearth_cook_regression(options: *const c_char, host: *mut hearth_headless, out: *mut *mut hearth_blob, messages: *mut hearth_messages) -> hearth_result;
+    /// Cooks a network for supervised training: a package with the entries main (x [batch, ...] -> y
+    /// [batch, outputs]) and learn, as hearth_cook_onnx with learn. Further options:
+    ///
+    /// input    [extent, ...] of one sample; a network of kind "cnn" takes [channels, height, width]
+    /// outputs  number of outputs, or classes
+    /// mean     [...], subtracted from x, one number for each of its elements (none)
+    /// std      [...], by which x is divided then (none)
+    /// network  "mlp" or "cnn" as of hearth_cook_agents, without shape; a linear layer follows
+    /// learn    as of hearth_cook_onnx, without output
+    /// seed     of the weights (0)
+    pub fn hearth_cook_network(options: *const c_char, host: *mut hearth_headless, out: *mut *mut hearth_blob, messages: *mut hearth_messages) -> hearth_result;
+    /// Makes a data set of copies of arrays.
+    ///
+    /// inputs   floats, of input_dims[0] samples
+    /// targets  has_labels: int32_t, labels; else floats
+    /// options  JSON object: {"classes": [name, ...]}, or NULL
+    /// Errors: those of hearth::make_dataset.
+    pub fn hearth_dataset_create(inputs: *const f32, input_dims: *const u64, input_rank: u32, targets: *const c_void, target_dims: *const u64, target_rank: u32, has_labels: u32, options: *const c_char, out: *mut *mut hearth_dataset, messages: *mut hearth_messages) -> hearth_result;
+    /// Reads a folder of images, an .npz file, or CSV. Options: targets ([name, ...]), inputs ("x"),
+    /// labels (false), classes ([]), delimiter (","), as of hearth::DatasetOptions.
+    pub fn hearth_dataset_load(path: *const c_char, options: *const c_char, out: *mut *mut hearth_dataset, messages: *mut hearth_messages) -> hearth_result;
+    /// Divides it at random: `second` gets `fraction` of the samples.
+    pub fn hearth_dataset_split(dataset: *const hearth_dataset, fraction: f64, seed: u64, first: *mut *mut hearth_dataset, second: *mut *mut hearth_dataset, messages: *mut hearth_messages) -> hearth_result;
+    /// Returns {"inputs": [n, ...], "targets": [n, ...], "labels": bool, "classes": [name, ...]}.
+    pub fn hearth_dataset_describe(dataset: *const hearth_dataset, out: *mut *mut hearth_blob, messages: *mut hearth_messages) -> hearth_result;
+    /// Its floats, and its floats or labels (int32_t); valid as long as it.
+    pub fn hearth_dataset_inputs(dataset: *const hearth_dataset) -> *const f32;
+    pub fn hearth_dataset_targets(dataset: *const hearth_dataset) -> *const c_void;
+    pub fn hearth_dataset_destroy(dataset: *mut hearth_dataset);
+    /// Trains a package that has the entry learn, on the host's device.
+    ///
+    /// brain       to begin with; NULL: the package's weights
+    /// validation  NULL: none
+    /// options     loss, epochs, batch_size, learning_rate, seed, monitor, metrics, patience, min_delta,
+    /// checkpoint, log, program, as of hearth::FitOptions
+    /// callback    optional
+    /// out_brain   receives the weights of the best epoch, as a brain of the package
+    /// report      receives {"history": [as for the callback], "best_epoch", "best": {metric: number},
+    /// "confusion": [[...]], "end": "epochs", "early_stopping", "callback" or "stop_request"}
+    /// Errors: those of hearth::fit; of a package that learns in another way.
+    pub fn hearth_fit(host: *mut hearth_headless, package: *const c_void, byte_count: u64, brain: *const c_void, brain_bytes: u64, train: *const hearth_dataset, validation: *const hearth_dataset, options: *const c_char, callback: hearth_fit_callback, user_data: *mut c_void, out_brain: *mut *mut hearth_blob, report: *mut *mut hearth_blob, messages: *mut hearth_messages) -> hearth_result;
 }

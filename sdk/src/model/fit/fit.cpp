@@ -132,22 +132,26 @@ class Fitting {
             return invalid_argument(
                 "fit: the batch_size is " + std::to_string(options_.batch_size) +
                 ", the model's max_batch_size " + std::to_string(model_.max_batch_size()));
-        return check_monitor();
+        return check_metrics();
     }
 
-    Status check_monitor() const {
-        const std::vector<std::string_view> known =
-            options_.validation == nullptr ? std::vector<std::string_view>{"loss"}
-            : model_.learns_labels()       ? std::vector<std::string_view>{"loss", "accuracy", "f1"}
-                                           : std::vector<std::string_view>{"loss", "mae", "r2"};
-        std::string list;
-        for (const std::string_view name : known) {
-            if (name == options_.monitor) return {};
-            list += (list.empty() ? "" : ", ") + std::string(name);
+    Status check_metrics() const {
+        using Names = std::vector<std::string_view>;
+        const Names known = options_.validation == nullptr ? Names{"loss"}
+                            : model_.learns_labels()       ? Names{"loss", "accuracy", "f1"}
+                                                           : Names{"loss", "mae", "r2"};
+        std::vector<std::string> wanted = options_.metrics;
+        wanted.push_back(options_.monitor);
+        for (const std::string& name : wanted) {
+            if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+            std::string list;
+            for (const std::string_view each : known)
+                list += (list.empty() ? "" : ", ") + std::string(each);
+            return invalid_argument(
+                "fit: no metric is named '" + name + "'; there are: " + list +
+                (options_.validation == nullptr ? ", and others with a validation set" : ""));
         }
-        return invalid_argument(
-            "fit: monitor is '" + options_.monitor + "', expected " + list +
-            (options_.validation == nullptr ? " without a validation set" : ""));
+        return {};
     }
 
     Result<Epoch> learn(int64_t number) {
@@ -184,7 +188,13 @@ class Fitting {
 
     Result<Scores> validate() {
         HEARTH_ASSIGN(const HostTensor predictions, model_.predict(options_.validation->inputs));
-        return score(predictions, *options_.validation, options_.loss);
+        HEARTH_ASSIGN(Scores scores, score(predictions, *options_.validation, options_.loss));
+        const std::vector<std::string>& kept = options_.metrics;
+        std::erase_if(scores.values, [&](const auto& metric) {
+            return !kept.empty() && metric.first != "loss" && metric.first != options_.monitor &&
+                   std::find(kept.begin(), kept.end(), metric.first) == kept.end();
+        });
+        return scores;
     }
 
     Status keep_if_better(const Epoch& epoch) {

@@ -68,7 +68,7 @@ void trace_training_step(Trace& trace, const Tensor& prediction, const TrainingS
     trace.output("loss", loss);
 }
 
-Result<SupervisedModel> SupervisedModel::trace(Executor& executor, const Network& network,
+Result<SupervisedModel> SupervisedModel::trace(Executor& executor, const SupervisedNetwork& network,
                                                const Dataset& data, const TrainingStep& step,
                                                int64_t max_batch_size) {
     return or_out_of_memory([&]() -> Result<SupervisedModel> {
