@@ -19,6 +19,7 @@ VERSIONED = ["sdk/include/hearth/hearth.h", "CHANGELOG.md", f"{PORT}/vcpkg.json"
              "tests/consumer/whole_game/CMakeLists.txt"]
 # The files that are made for a version, and what they are made with.
 BINDINGS = ["engine_bridge/rust/Cargo.toml", "engine_bridge/rust/Cargo.lock", "engine_bridge/rust/hearth-sys/src/lib.rs",
+            "engine_bridge/rust/engines/Cargo.toml", "engine_bridge/rust/engines/Cargo.lock",
             "engine_bridge/csharp/Hearth/Native.cs", "engine_bridge/csharp/package.json", "engine_bridge/luajit/hearth_cdef.lua"]
 INTERFACE = "engine_bridge/interface"
 # What vcpkg gives a port, as far as this one uses it.

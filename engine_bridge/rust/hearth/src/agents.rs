@@ -93,24 +93,10 @@ impl AgentsConfig {
             O::fields(),
             A::fields(),
         );
-        let options = c_string(&options)?;
-        let mut blob = null_mut();
-        let mut messages = sys::hearth_messages::default();
-        let host = device.lock();
-        // SAFETY: options and host live; the blob's bytes live until it is destroyed.
-        unsafe {
-            check_messages(
-                sys::hearth_cook_agents(options.as_ptr(), host.headless, &mut blob, &mut messages),
-                &messages,
-            )?;
-            let bytes = std::slice::from_raw_parts(
-                sys::hearth_blob_data(blob).cast::<u8>(),
-                sys::hearth_blob_bytes(blob) as usize,
-            )
-            .to_vec();
-            sys::hearth_blob_destroy(blob);
-            Ok(bytes)
-        }
+        device.compile(&options, |options, host, blob, messages| {
+            // SAFETY: all pointers are valid during the call.
+            unsafe { sys::hearth_cook_agents(options, host, blob, messages) }
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-use std::any::Any;
 use std::collections::VecDeque;
+use std::ffi::c_char;
 use std::marker::PhantomData;
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -28,7 +28,13 @@ pub(crate) struct Host {
     recorder: Option<ThreadId>,
     in_flight: VecDeque<InFlight>,
     /// Keeps an adopted device alive; dropped after the context.
-    _owner: Option<Box<dyn Any + Send>>,
+    owner: Option<Box<dyn Owner>>,
+}
+
+/// The owner of an adopted device: see [`Device::adopt`].
+pub trait Owner: Send {
+    /// Waits until all work of the device has finished.
+    fn wait(&self);
 }
 
 // SAFETY: a host belongs to one thread at a time, that which holds the mutex of the device.
@@ -67,7 +73,10 @@ impl Drop for Host {
         unsafe {
             if !self.headless.is_null() {
                 sys::hearth_headless_destroy(self.headless);
-            } else if !self.context.is_null() {
+            } else {
+                if let Some(owner) = &self.owner {
+                    owner.wait();
+                }
                 sys::hearth_context_destroy(self.context);
             }
         }
@@ -123,20 +132,19 @@ impl Device {
             frame: 0,
             recorder: None,
             in_flight: VecDeque::new(),
-            _owner: None,
+            owner: None,
         }))
     }
 
-    /// Adopts a game's Vulkan device, for bridges to engines such as `hearth-wgpu`.  `owner` is
-    /// dropped after the context, and so keeps the device alive.
+    /// Adopts a game's Vulkan device, for bridges to engines such as `hearth-wgpu`.  The last clone
+    /// of the device waits for the owner's work, destroys the context and drops the owner.
     ///
     /// # Safety
     /// `info` describes a device as it was created, with the features and extensions that were
-    /// enabled and no others; the device lives until `owner` is dropped, and its work has finished
-    /// by then.
+    /// enabled and no others; the device lives until `owner` is dropped.
     pub unsafe fn adopt(
         info: &sys::hearth_context_create_info,
-        owner: Box<dyn Any + Send>,
+        owner: Box<dyn Owner>,
     ) -> Result<Device> {
         Self::check_version()?;
         let mut messages = sys::hearth_messages::default();
@@ -152,7 +160,7 @@ impl Device {
             frame: 0,
             recorder: None,
             in_flight: VecDeque::new(),
-            _owner: Some(owner),
+            owner: Some(owner),
         }))
     }
 
@@ -210,6 +218,47 @@ impl Device {
     /// Loads a package (`.hearth`).  Its bytes are not needed afterwards.
     pub fn load(&self, package: &[u8]) -> Result<Model> {
         Model::new(self, package)
+    }
+
+    /// Compiles a package again for this device, from its graphs and weights.
+    pub fn cook(&self, package: &[u8]) -> Result<Vec<u8>> {
+        let options = format!("{{\"device_targets\": [\"{}\"]}}", self.target());
+        self.compile(&options, |options, host, blob, messages| {
+            // SAFETY: all pointers are valid during the call; packages may have any alignment.
+            unsafe {
+                let (bytes, count) = (package.as_ptr().cast(), package.len() as u64);
+                sys::hearth_cook_package(bytes, count, options, host, blob, messages)
+            }
+        })
+    }
+
+    /// Returns the bytes that a compiler of the workbench makes with JSON options.
+    pub(crate) fn compile(
+        &self,
+        options: &str,
+        cook: impl FnOnce(
+            *const c_char,
+            *mut sys::hearth_headless,
+            *mut *mut sys::hearth_blob,
+            *mut sys::hearth_messages,
+        ) -> sys::hearth_result,
+    ) -> Result<Vec<u8>> {
+        let options = c_string(options)?;
+        let mut blob = null_mut();
+        let mut messages = sys::hearth_messages::default();
+        let host = self.lock();
+        let result = cook(options.as_ptr(), host.headless, &mut blob, &mut messages);
+        check_messages(result, &messages)?;
+        // SAFETY: the blob's bytes live until it is destroyed.
+        unsafe {
+            let bytes = std::slice::from_raw_parts(
+                sys::hearth_blob_data(blob).cast::<u8>(),
+                sys::hearth_blob_bytes(blob) as usize,
+            )
+            .to_vec();
+            sys::hearth_blob_destroy(blob);
+            Ok(bytes)
+        }
     }
 
     /// Compiles agents for this device and creates them.  Takes seconds: a game ships the package

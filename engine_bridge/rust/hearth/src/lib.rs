@@ -54,13 +54,15 @@
 mod agents;
 mod device;
 mod error;
+mod image;
 mod model;
 pub mod spec;
 
 pub use agents::{Agent, Agents, AgentsConfig, EpisodeEnd, Snapshot, Status, Step};
-pub use device::{Device, Frame};
+pub use device::{Device, Frame, Owner};
 pub use error::{Error, Result};
 pub use hearth_derive::{Action, Observation};
 pub use hearth_sys as sys;
+pub use image::ImageConverter;
 pub use model::{Binding, Buffer, Model, PendingSave, Value};
 pub use spec::{Action, ActionField, Entities, Observation, ObservationField};

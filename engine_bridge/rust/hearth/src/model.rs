@@ -53,6 +53,19 @@ impl Buffer {
     pub fn byte_count(&self) -> u64 {
         self.byte_count
     }
+
+    /// All bytes, as a tensor that other commands of the game may use before and after.
+    pub(crate) fn binding(&self) -> sys::hearth_tensor_binding {
+        sys::hearth_tensor_binding {
+            usage: self.usage,
+            buffer: self.raw,
+            offset: self.offset,
+            bytes: self.byte_count,
+            acquire_scope: EVERYTHING,
+            release_scope: EVERYTHING,
+            ..Default::default()
+        }
+    }
 }
 
 /// An input or output of [`Model::record`].
@@ -245,6 +258,24 @@ impl Model {
         }
     }
 
+    /// The names of the entries.
+    pub fn entries(&self) -> Result<Vec<String>> {
+        let mut info = sys::hearth_program_info::default();
+        let mut entry = sys::hearth_entry_info::default();
+        let program = self.program.raw;
+        // SAFETY: the program lives, and with it the names of its entries.
+        unsafe {
+            let error = || sys::hearth_program_error(program);
+            check(sys::hearth_program_get_info(program, &mut info), error)?;
+            (0..info.entry_count)
+                .map(|i| {
+                    check(sys::hearth_program_get_entry(program, i, &mut entry), error)?;
+                    Ok(text_of(entry.name))
+                })
+                .collect()
+        }
+    }
+
     /// Number of dispatches of an entry.
     pub fn dispatch_count(&self, entry: &str) -> Result<u32> {
         let index = self.find_entry(entry)?.0;
@@ -376,14 +407,8 @@ impl Model {
                 .iter()
                 .find(|(name, _)| *name == binding.name)
                 .map_or(Value::F32(&[]), |(_, value)| *value);
-            let mut tensor = sys::hearth_tensor_binding {
-                binding: binding.index,
-                bytes: binding.byte_count(batch_size),
-                acquire_scope: EVERYTHING,
-                release_scope: EVERYTHING,
-                ..Default::default()
-            };
-            match value {
+            let bytes = binding.byte_count(batch_size);
+            let mut tensor = match value {
                 Value::F32(_) if binding.is_output => {
                     return fail(
                         sys::HEARTH_ERROR_INVALID_ARGUMENT,
@@ -393,24 +418,27 @@ impl Model {
                 Value::F32(values) => {
                     binding.check_f32()?;
                     binding.check_count(values.len(), batch_size)?;
-                    tensor.data = values.as_ptr().cast();
+                    sys::hearth_tensor_binding {
+                        data: values.as_ptr().cast(),
+                        ..Default::default()
+                    }
                 }
                 Value::Buffer(buffer) => {
-                    if buffer.byte_count < tensor.bytes {
+                    if buffer.byte_count < bytes {
                         return fail(
                             sys::HEARTH_ERROR_OUT_OF_RANGE,
                             format!(
                                 "{}: expected a buffer of {} bytes, found {}",
-                                binding.name, tensor.bytes, buffer.byte_count
+                                binding.name, bytes, buffer.byte_count
                             ),
                         );
                     }
-                    tensor.usage = buffer.usage;
-                    tensor.buffer = buffer.raw;
-                    tensor.offset = buffer.offset;
                     frame.keep(buffer);
+                    buffer.binding()
                 }
-            }
+            };
+            tensor.binding = binding.index;
+            tensor.bytes = bytes;
             bound.push(tensor);
         }
         self.record_bound(frame, index, &bound, batch_size)

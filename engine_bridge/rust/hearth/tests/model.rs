@@ -69,6 +69,8 @@ fn models_move_between_threads() {
 #[test]
 fn entries_have_named_bindings() {
     let model = device().load(&package()).unwrap();
+    assert_eq!(model.entries().unwrap(), ["act", "learn"]);
+    assert!(model.dispatch_count("act").unwrap() > 0);
     let bindings = model.bindings("act").unwrap();
     let names: Vec<_> = bindings
         .iter()
