@@ -47,7 +47,7 @@ if(WIN32)
     # hearth.dll needs nothing but Windows, and exports what is listed.
     file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/hearth_runtime.def symbols REGEX "^(EXPORTS|    hearth_)")
     if(NOT HEARTH_AGENTS)
-        list(FILTER symbols EXCLUDE REGEX "hearth_agents")
+        list(FILTER symbols EXCLUDE REGEX "hearth_(agents|demo)_")
     endif()
     list(JOIN symbols "\n" symbols)
     file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/hearth.def CONTENT "${symbols}\n")

@@ -2287,6 +2287,65 @@ namespace Hearth.Native
     }
 
     /// <summary>
+    /// Contents of a file, as hearth_demo_open returns them.  Pointers are into the file's bytes.
+    /// </summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct hearth_demo_info
+    {
+        /// <summary>
+        /// hearth_agents_schema_hash
+        /// </summary>
+        public ulong schema_hash;
+        public ulong step_count;
+        /// <summary>
+        /// AgentSpec::save()
+        /// </summary>
+        public IntPtr schema;
+        public ulong schema_bytes;
+        /// <summary>
+        /// floats of a step
+        /// </summary>
+        public uint observation_size;
+        /// <summary>
+        /// floats of a step
+        /// </summary>
+        public uint action_mask_size;
+        /// <summary>
+        /// floats of a step
+        /// </summary>
+        public uint action_size;
+    }
+
+    /// <summary>
+    /// A step: a decision and what came of it.  Pointers are into the file's bytes.
+    /// </summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct hearth_demo_step
+    {
+        public float* observation;
+        /// <summary>
+        /// NULL if no action is maskable
+        /// </summary>
+        public float* action_mask;
+        /// <summary>
+        /// in the game's units
+        /// </summary>
+        public float* action;
+        /// <summary>
+        /// until the next step of the episode
+        /// </summary>
+        public float reward;
+        /// <summary>
+        /// 0: the episode goes on; or a hearth_agents_episode_end
+        /// </summary>
+        public uint episode_end;
+        /// <summary>
+        /// numbered from 1; 0: the game itself
+        /// </summary>
+        public uint demonstrator;
+    }
+
+    /// <summary>
     /// A metric of the game's own, over the values since hearth_agents_restart_custom_metrics.
     /// </summary>
     [StructLayout(LayoutKind.Sequential)]
@@ -3702,6 +3761,47 @@ namespace Hearth.Native
         public static extern IntPtr hearth_agents_counter_name(uint index);
 
         /// <summary>
+        /// Copies the header with which a file of these agents begins; `out` and `byte_count` as in
+        /// hearth_agents_save.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_demo_begin(IntPtr agents, IntPtr @out, ulong* byte_count);
+
+        /// <summary>
+        /// Copies a step with the agent's observation and mask as they are now, to be appended to a file; it
+        /// changes nothing of the agents, whatever their learner.
+        /// HEARTH_ERROR_INVALID_ARGUMENT for values that are not finite; HEARTH_ERROR_NOT_FOUND: no such
+        /// agent; HEARTH_ERROR_OUT_OF_RANGE for other ends and demonstrators above 2^24.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_demo_add(IntPtr agents, hearth_agent agent, float* action, float reward, uint episode_end, uint demonstrator, IntPtr @out, ulong* byte_count);
+
+        /// <summary>
+        /// Checks a whole file, aligned to 8 bytes.  Any thread.
+        /// HEARTH_ERROR_CORRUPT_DATA, which names the first step that is damaged, or the size to cut the file
+        /// to if it ends within a step; HEARTH_ERROR_UNSUPPORTED: another version.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_demo_open(IntPtr bytes, ulong byte_count, hearth_demo_info* @out, hearth_messages* messages);
+
+        /// <summary>
+        /// Returns a step of a file.  Any thread.  Errors: as hearth_demo_open, for this step alone;
+        /// HEARTH_ERROR_NOT_FOUND: the file has fewer steps.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_demo_get_step(IntPtr bytes, ulong byte_count, ulong step, hearth_demo_step* @out, hearth_messages* messages);
+
+        /// <summary>
+        /// Gives a step to the learner: sets the agent's observation and mask, and adds the demonstration.
+        /// One step for each agent and record; with BehaviorCloning an agent of its own for each step that a
+        /// record takes is fastest.  A demonstrator is passed on if the learner distinguishes them.
+        /// Errors: those of hearth_demo_get_step and hearth_agents_add_demonstration;
+        /// HEARTH_ERROR_INCOMPATIBLE: the file is of agents with another spec, naming the field.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_demo_replay(IntPtr agents, hearth_agent agent, IntPtr bytes, ulong byte_count, ulong step);
+
+        /// <summary>
         /// Adds a value to a metric of the game's own, such as "catches", for run logs and panels.
         /// name: 1 to 63 bytes of UTF-8, copied.
         /// HEARTH_ERROR_INVALID_ARGUMENT for other names and values that are not finite;
@@ -4045,6 +4145,8 @@ namespace Hearth.Native
             if (sizeof(hearth_agents_create_info) != 96) return "hearth_agents_create_info";
             if (sizeof(hearth_agents_record_info) != 72) return "hearth_agents_record_info";
             if (sizeof(hearth_agents_status) != 392) return "hearth_agents_status";
+            if (sizeof(hearth_demo_info) != 48) return "hearth_demo_info";
+            if (sizeof(hearth_demo_step) != 40) return "hearth_demo_step";
             if (sizeof(hearth_agents_custom_metric) != 32) return "hearth_agents_custom_metric";
             if (sizeof(hearth_headless_buffer) != 32) return "hearth_headless_buffer";
             return null;

@@ -17,6 +17,7 @@ from typing import Any
 
 from ._agents import Agents
 from ._cook import cook_agents, cook_network, cook_onnx, cook_package, cook_regression, export_onnx
+from ._demo import Demo, read_demo
 from ._device import Device, default_device, devices
 from ._fit import Dataset, Fit, fit
 from ._library import HearthError
@@ -24,9 +25,9 @@ from ._model import Model, Tensor
 from ._regression import Regression
 
 __version__ = "0.2.0"
-__all__ = ["Agents", "Dataset", "Device", "Fit", "HearthError", "Model", "Regression", "Tensor", "cook_agents",
+__all__ = ["Agents", "Dataset", "Demo", "Device", "Fit", "HearthError", "Model", "Regression", "Tensor", "cook_agents",
            "cook_network", "cook_onnx", "cook_package", "cook_regression", "default_device", "devices", "export_onnx",
-           "fit"]
+           "fit", "read_demo"]
 
 # These need gymnasium, which importing hearth does not.
 _ALGORITHMS = {"DQN": "_algorithms", "PPO": "_algorithms", "SAC": "_algorithms", "SelfPlay": "_self_play",

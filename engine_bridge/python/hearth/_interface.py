@@ -1023,6 +1023,29 @@ class AgentsStatus(_Tagged):
     ]
 
 
+class DemoInfo(Structure):
+    _fields_ = [
+        ("schema_hash", c_uint64),
+        ("step_count", c_uint64),
+        ("schema", c_void_p),
+        ("schema_bytes", c_uint64),
+        ("observation_size", c_uint32),
+        ("action_mask_size", c_uint32),
+        ("action_size", c_uint32),
+    ]
+
+
+class DemoStep(Structure):
+    _fields_ = [
+        ("observation", POINTER(c_float)),
+        ("action_mask", POINTER(c_float)),
+        ("action", POINTER(c_float)),
+        ("reward", c_float),
+        ("episode_end", c_uint32),
+        ("demonstrator", c_uint32),
+    ]
+
+
 class AgentsCustomMetric(Structure):
     _fields_ = [
         ("name", c_char_p),
@@ -1208,6 +1231,11 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "hearth_agents_get_status": (c_int, [c_void_p, POINTER(AgentsStatus)]),
     "hearth_agents_metric_name": (c_char_p, [c_uint32]),
     "hearth_agents_counter_name": (c_char_p, [c_uint32]),
+    "hearth_demo_begin": (c_int, [c_void_p, c_void_p, POINTER(c_uint64)]),
+    "hearth_demo_add": (c_int, [c_void_p, Agent, POINTER(c_float), c_float, c_uint32, c_uint32, c_void_p, POINTER(c_uint64)]),
+    "hearth_demo_open": (c_int, [c_void_p, c_uint64, POINTER(DemoInfo), POINTER(Messages)]),
+    "hearth_demo_get_step": (c_int, [c_void_p, c_uint64, c_uint64, POINTER(DemoStep), POINTER(Messages)]),
+    "hearth_demo_replay": (c_int, [c_void_p, Agent, c_void_p, c_uint64, c_uint64]),
     "hearth_agents_log": (c_int, [c_void_p, c_char_p, c_double]),
     "hearth_agents_custom_metric_count": (c_uint32, [c_void_p]),
     "hearth_agents_get_custom_metric": (c_int, [c_void_p, c_uint32, POINTER(AgentsCustomMetric)]),

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <hearth/agents.hpp>
+#include <hearth/agents/demo.hpp>
 #include <hearth/agents/diagnose.hpp>
 #include <hearth/agents/learners.hpp>
 #include <hearth/agents/make_agents.hpp>

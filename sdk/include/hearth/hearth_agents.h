@@ -468,6 +468,60 @@ HEARTH_API hearth_result hearth_agents_get_status(const hearth_agents* agents,
 HEARTH_API const char* hearth_agents_metric_name(uint32_t index);
 HEARTH_API const char* hearth_agents_counter_name(uint32_t index);
 
+/* --- Demonstration files --- */
+
+/* A .demo file holds what people, or a program, did in a game: a header with the spec of the agents,
+ * then steps of equal size.  The game opens a file with the bytes of hearth_demo_begin, appends those
+ * of hearth_demo_add at each decision, and reads the whole file for the other functions; docs/
+ * reference/demo_format.md describes the bytes. */
+
+/* Contents of a file, as hearth_demo_open returns them.  Pointers are into the file's bytes. */
+typedef struct hearth_demo_info {
+    uint64_t schema_hash; /* hearth_agents_schema_hash */
+    uint64_t step_count;
+    const void* schema; /* AgentSpec::save() */
+    uint64_t schema_bytes;
+    uint32_t observation_size, action_mask_size, action_size; /* floats of a step */
+} hearth_demo_info;
+
+/* A step: a decision and what came of it.  Pointers are into the file's bytes. */
+typedef struct hearth_demo_step {
+    const float* observation;
+    const float* action_mask; /* NULL if no action is maskable */
+    const float* action;      /* in the game's units */
+    float reward;             /* until the next step of the episode */
+    uint32_t episode_end;     /* 0: the episode goes on; or a hearth_agents_episode_end */
+    uint32_t demonstrator;    /* numbered from 1; 0: the game itself */
+} hearth_demo_step;
+
+/* Copies the header with which a file of these agents begins; `out` and `byte_count` as in
+ * hearth_agents_save. */
+HEARTH_API hearth_result hearth_demo_begin(const hearth_agents* agents, void* out,
+                                           uint64_t* byte_count);
+/* Copies a step with the agent's observation and mask as they are now, to be appended to a file; it
+ * changes nothing of the agents, whatever their learner.
+ * HEARTH_ERROR_INVALID_ARGUMENT for values that are not finite; HEARTH_ERROR_NOT_FOUND: no such
+ * agent; HEARTH_ERROR_OUT_OF_RANGE for other ends and demonstrators above 2^24. */
+HEARTH_API hearth_result hearth_demo_add(hearth_agents* agents, hearth_agent agent,
+                                         const float* action, float reward, uint32_t episode_end,
+                                         uint32_t demonstrator, void* out, uint64_t* byte_count);
+/* Checks a whole file, aligned to 8 bytes.  Any thread.
+ * HEARTH_ERROR_CORRUPT_DATA, which names the first step that is damaged, or the size to cut the file
+ * to if it ends within a step; HEARTH_ERROR_UNSUPPORTED: another version. */
+HEARTH_API hearth_result hearth_demo_open(const void* bytes, uint64_t byte_count,
+                                          hearth_demo_info* out, hearth_messages* messages);
+/* Returns a step of a file.  Any thread.  Errors: as hearth_demo_open, for this step alone;
+ * HEARTH_ERROR_NOT_FOUND: the file has fewer steps. */
+HEARTH_API hearth_result hearth_demo_get_step(const void* bytes, uint64_t byte_count, uint64_t step,
+                                              hearth_demo_step* out, hearth_messages* messages);
+/* Gives a step to the learner: sets the agent's observation and mask, and adds the demonstration.
+ * One step for each agent and record; with BehaviorCloning an agent of its own for each step that a
+ * record takes is fastest.  A demonstrator is passed on if the learner distinguishes them.
+ * Errors: those of hearth_demo_get_step and hearth_agents_add_demonstration;
+ * HEARTH_ERROR_INCOMPATIBLE: the file is of agents with another spec, naming the field. */
+HEARTH_API hearth_result hearth_demo_replay(hearth_agents* agents, hearth_agent agent,
+                                            const void* bytes, uint64_t byte_count, uint64_t step);
+
 /* --- Metrics of the game's own --- */
 
 #define HEARTH_AGENTS_MAX_CUSTOM_METRICS 32

@@ -13,6 +13,7 @@ namespace hearth::tool {
 void add_bench(CLI::App& app, int& exit_code);
 void add_brain(CLI::App& app, int& exit_code);
 void add_cook(CLI::App& app, int& exit_code);
+void add_demo(CLI::App& app, int& exit_code);
 void add_diff(CLI::App& app, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
 void add_evaluate(CLI::App& app, int& exit_code);

@@ -57,6 +57,7 @@ int parse_and_run(int argc, char** argv) {
     add_brain(app, exit_code);
     add_tune(app, exit_code);
     add_watch(app, exit_code);
+    add_demo(app, exit_code);
     add_doctor(app, exit_code);
     add_train(app, exit_code);
     add_evaluate(app, exit_code);

@@ -2601,6 +2601,74 @@ const _: () = {
     assert!(core::mem::offset_of!(hearth_agents_status, brains_rejected) == 384);
 };
 
+/// Contents of a file, as hearth_demo_open returns them.  Pointers are into the file's bytes.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hearth_demo_info {
+    /// hearth_agents_schema_hash
+    pub schema_hash: u64,
+    pub step_count: u64,
+    /// AgentSpec::save()
+    pub schema: *const c_void,
+    pub schema_bytes: u64,
+    /// floats of a step
+    pub observation_size: u32,
+    /// floats of a step
+    pub action_mask_size: u32,
+    /// floats of a step
+    pub action_size: u32,
+}
+
+impl Default for hearth_demo_info {
+    fn default() -> Self {
+        unsafe { core::mem::zeroed() }
+    }
+}
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(core::mem::size_of::<hearth_demo_info>() == 48);
+    assert!(core::mem::offset_of!(hearth_demo_info, schema_hash) == 0);
+    assert!(core::mem::offset_of!(hearth_demo_info, step_count) == 8);
+    assert!(core::mem::offset_of!(hearth_demo_info, schema) == 16);
+    assert!(core::mem::offset_of!(hearth_demo_info, schema_bytes) == 24);
+    assert!(core::mem::offset_of!(hearth_demo_info, observation_size) == 32);
+    assert!(core::mem::offset_of!(hearth_demo_info, action_mask_size) == 36);
+    assert!(core::mem::offset_of!(hearth_demo_info, action_size) == 40);
+};
+
+/// A step: a decision and what came of it.  Pointers are into the file's bytes.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hearth_demo_step {
+    pub observation: *const f32,
+    /// NULL if no action is maskable
+    pub action_mask: *const f32,
+    /// in the game's units
+    pub action: *const f32,
+    /// until the next step of the episode
+    pub reward: f32,
+    /// 0: the episode goes on; or a hearth_agents_episode_end
+    pub episode_end: u32,
+    /// numbered from 1; 0: the game itself
+    pub demonstrator: u32,
+}
+
+impl Default for hearth_demo_step {
+    fn default() -> Self {
+        unsafe { core::mem::zeroed() }
+    }
+}
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(core::mem::size_of::<hearth_demo_step>() == 40);
+    assert!(core::mem::offset_of!(hearth_demo_step, observation) == 0);
+    assert!(core::mem::offset_of!(hearth_demo_step, action_mask) == 8);
+    assert!(core::mem::offset_of!(hearth_demo_step, action) == 16);
+    assert!(core::mem::offset_of!(hearth_demo_step, reward) == 24);
+    assert!(core::mem::offset_of!(hearth_demo_step, episode_end) == 28);
+    assert!(core::mem::offset_of!(hearth_demo_step, demonstrator) == 32);
+};
+
 /// A metric of the game's own, over the values since hearth_agents_restart_custom_metrics.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -3255,6 +3323,27 @@ extern "C" {
     /// Names such as "kl" and "samples_rejected"; NULL if the index is out of range.  Any thread.
     pub fn hearth_agents_metric_name(index: u32) -> *const c_char;
     pub fn hearth_agents_counter_name(index: u32) -> *const c_char;
+    /// Copies the header with which a file of these agents begins; `out` and `byte_count` as in
+    /// hearth_agents_save.
+    pub fn hearth_demo_begin(agents: *const hearth_agents, out: *mut c_void, byte_count: *mut u64) -> hearth_result;
+    /// Copies a step with the agent's observation and mask as they are now, to be appended to a file; it
+    /// changes nothing of the agents, whatever their learner.
+    /// HEARTH_ERROR_INVALID_ARGUMENT for values that are not finite; HEARTH_ERROR_NOT_FOUND: no such
+    /// agent; HEARTH_ERROR_OUT_OF_RANGE for other ends and demonstrators above 2^24.
+    pub fn hearth_demo_add(agents: *mut hearth_agents, agent: hearth_agent, action: *const f32, reward: f32, episode_end: u32, demonstrator: u32, out: *mut c_void, byte_count: *mut u64) -> hearth_result;
+    /// Checks a whole file, aligned to 8 bytes.  Any thread.
+    /// HEARTH_ERROR_CORRUPT_DATA, which names the first step that is damaged, or the size to cut the file
+    /// to if it ends within a step; HEARTH_ERROR_UNSUPPORTED: another version.
+    pub fn hearth_demo_open(bytes: *const c_void, byte_count: u64, out: *mut hearth_demo_info, messages: *mut hearth_messages) -> hearth_result;
+    /// Returns a step of a file.  Any thread.  Errors: as hearth_demo_open, for this step alone;
+    /// HEARTH_ERROR_NOT_FOUND: the file has fewer steps.
+    pub fn hearth_demo_get_step(bytes: *const c_void, byte_count: u64, step: u64, out: *mut hearth_demo_step, messages: *mut hearth_messages) -> hearth_result;
+    /// Gives a step to the learner: sets the agent's observation and mask, and adds the demonstration.
+    /// One step for each agent and record; with BehaviorCloning an agent of its own for each step that a
+    /// record takes is fastest.  A demonstrator is passed on if the learner distinguishes them.
+    /// Errors: those of hearth_demo_get_step and hearth_agents_add_demonstration;
+    /// HEARTH_ERROR_INCOMPATIBLE: the file is of agents with another spec, naming the field.
+    pub fn hearth_demo_replay(agents: *mut hearth_agents, agent: hearth_agent, bytes: *const c_void, byte_count: u64, step: u64) -> hearth_result;
     /// Adds a value to a metric of the game's own, such as "catches", for run logs and panels.
     /// name: 1 to 63 bytes of UTF-8, copied.
     /// HEARTH_ERROR_INVALID_ARGUMENT for other names and values that are not finite;

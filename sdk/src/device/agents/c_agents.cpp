@@ -6,6 +6,7 @@
 #include "core/checked.hpp"
 #include "core/host_allocator.hpp"
 #include "device/agents/driver.hpp"
+#include "program/demo_file.hpp"
 #include "program/legacy_names.hpp"
 
 #include <algorithm>
@@ -298,6 +299,30 @@ hearth_result hearth_agents_end_episode(hearth_agents* agents, hearth_agent agen
     return HEARTH_OK;
 }
 
+namespace {
+
+/// Checks whether the learner accepts demonstrations of this demonstrator.
+hearth_result check_demonstrator(const hearth_agents& agents, uint32_t demonstrator) {
+    if (!agents.entries.store.exists) {
+        agents.error.set(
+            "this learner accepts no demonstrations; make it with BehaviorCloning, or with "
+            "Ppo::demo_capacity");
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    if (demonstrator != 0 && !agents.description.has_demonstrators) {
+        agents.error.set(
+            "demonstrator is %u, expected 0 because the learner was made with a "
+            "max_demonstrator_fraction of 1",
+            demonstrator);
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    if (demonstrator <= kMaxDemonstrators) return HEARTH_OK;
+    agents.error.set("demonstrator is %u, expected at most %u", demonstrator, kMaxDemonstrators);
+    return HEARTH_ERROR_OUT_OF_RANGE;
+}
+
+}  // namespace
+
 hearth_result hearth_agents_add_demonstration(hearth_agents* agents, hearth_agent agent,
                                               const float* action) {
     return hearth_agents_add_demonstration_from(agents, agent, action, 0);
@@ -307,24 +332,7 @@ hearth_result hearth_agents_add_demonstration_from(hearth_agents* agents, hearth
                                                    const float* action, uint32_t demonstrator) {
     HEARTH_CHECK_AGENTS(agents);
     HEARTH_CHECK_POINTER(action);
-    if (!agents->entries.store.exists) {
-        agents->error.set(
-            "this learner accepts no demonstrations; make it with BehaviorCloning, or with "
-            "Ppo::demo_capacity");
-        return HEARTH_ERROR_UNSUPPORTED;
-    }
-    if (demonstrator != 0 && !agents->description.has_demonstrators) {
-        agents->error.set(
-            "demonstrator is %u, expected 0 because the learner was made with a "
-            "max_demonstrator_fraction of 1",
-            demonstrator);
-        return HEARTH_ERROR_UNSUPPORTED;
-    }
-    if (demonstrator > kMaxDemonstrators) {
-        agents->error.set("demonstrator is %u, expected at most %u", demonstrator,
-                          kMaxDemonstrators);
-        return HEARTH_ERROR_OUT_OF_RANGE;
-    }
+    if (const auto r = check_demonstrator(*agents, demonstrator); r != HEARTH_OK) return r;
     HEARTH_CHECK_AGENT(agents, agent);
     agents->demonstrations.add(agent.index, action, demonstrator);
     return HEARTH_OK;
@@ -630,6 +638,153 @@ hearth_result hearth_agents_load(hearth_agents* agents, const void* bytes, uint6
         std::memcpy(messages->text, agents->error.c_str(), std::strlen(agents->error.c_str()) + 1);
     }
     return result;
+}
+
+// --- Demonstration files ---
+
+namespace {
+
+/// Reports an error by messages.
+hearth_result report(StatusCode code, const SpecText& error, hearth_messages* messages) {
+    if (messages != nullptr) {
+        messages->message_count = 1;
+        std::memcpy(messages->text, error.c_str(), std::strlen(error.c_str()) + 1);
+    }
+    return result_of(code);
+}
+
+StatusCode open_demo(const void* bytes, uint64_t byte_count, DemoFileView& file, SpecText& error) {
+    if (bytes != nullptr)
+        return file.open({static_cast<const std::byte*>(bytes), static_cast<size_t>(byte_count)},
+                         error);
+    error.set("demonstration file: bytes is null");
+    return StatusCode::kInvalidArgument;
+}
+
+/// Opens the file and reads one of its steps.
+StatusCode read_demo(const void* bytes, uint64_t byte_count, uint64_t index, DemoFileView& file,
+                     DemoStep& step, SpecText& error) {
+    if (const auto code = open_demo(bytes, byte_count, file, error); code != StatusCode::kOk)
+        return code;
+    if (index < file.step_count()) return file.read(index, step, error);
+    error.set("demonstration file: step %llu of %llu", static_cast<unsigned long long>(index),
+              static_cast<unsigned long long>(file.step_count()));
+    return StatusCode::kNotFound;
+}
+
+/// Sets *byte_count to `needed`.  Returns false and sets an error if `out` has less room.
+bool has_room(const hearth_agents& agents, const void* out, uint64_t* byte_count, uint64_t needed) {
+    const uint64_t given = *byte_count;
+    *byte_count = needed;
+    if (out == nullptr || given >= needed) return true;
+    agents.error.set("%llu bytes given, %llu needed", static_cast<unsigned long long>(given),
+                     static_cast<unsigned long long>(needed));
+    return false;
+}
+
+}  // namespace
+
+hearth_result hearth_demo_begin(const hearth_agents* agents, void* out, uint64_t* byte_count) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(byte_count);
+    const AgentSpecView& spec = agents->description.spec();
+    if (!has_room(*agents, out, byte_count, demo_header_bytes(spec)))
+        return HEARTH_ERROR_OUT_OF_RANGE;
+    if (out != nullptr) write_demo_header(spec, static_cast<std::byte*>(out));
+    return HEARTH_OK;
+}
+
+hearth_result hearth_demo_add(hearth_agents* agents, hearth_agent agent, const float* action,
+                              float reward, uint32_t episode_end, uint32_t demonstrator, void* out,
+                              uint64_t* byte_count) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(action);
+    HEARTH_CHECK_POINTER(byte_count);
+    HEARTH_CHECK_AGENT(agents, agent);
+    if (episode_end > HEARTH_AGENTS_TRUNCATED || demonstrator > kMaxDemonstrators) {
+        agents->error.set(
+            "episode_end is %u, expected 0, 1 or 2; demonstrator is %u, expected at "
+            "most %u",
+            episode_end, demonstrator, kMaxDemonstrators);
+        return HEARTH_ERROR_OUT_OF_RANGE;
+    }
+    const AgentSpecView& spec = agents->description.spec();
+    const DemoStep step{
+        .header = {.episode_end = episode_end, .demonstrator = demonstrator, .reward = reward},
+        .observation = agents->rollout.observation(agent.index),
+        .action_mask = agents->rollout.mask(agent.index),
+        .action = action};
+    if (const char* const value = first_not_finite(spec, step)) {
+        agents->error.set("%s is not finite; such a step cannot be learned from", value);
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    if (!has_room(*agents, out, byte_count, demo_step_bytes(spec)))
+        return HEARTH_ERROR_OUT_OF_RANGE;
+    if (out != nullptr) write_demo_step(spec, step, static_cast<std::byte*>(out));
+    return HEARTH_OK;
+}
+
+hearth_result hearth_demo_open(const void* bytes, uint64_t byte_count, hearth_demo_info* out,
+                               hearth_messages* messages) {
+    DemoFileView file;
+    SpecText error;
+    StatusCode code = open_demo(bytes, byte_count, file, error);
+    DemoStep step;
+    for (uint64_t i = 0; code == StatusCode::kOk && i < file.step_count(); ++i)
+        code = file.read(i, step, error);
+    if (code != StatusCode::kOk) return report(code, error, messages);
+    const AgentSpecView& spec = file.spec();
+    if (out != nullptr)
+        *out = {.schema_hash = spec.hash(),
+                .step_count = file.step_count(),
+                .schema = spec.bytes().data(),
+                .schema_bytes = spec.bytes().size(),
+                .observation_size = static_cast<uint32_t>(spec.frame_size()),
+                .action_mask_size = static_cast<uint32_t>(spec.mask_size()),
+                .action_size = static_cast<uint32_t>(spec.action_size())};
+    return HEARTH_OK;
+}
+
+hearth_result hearth_demo_get_step(const void* bytes, uint64_t byte_count, uint64_t index,
+                                   hearth_demo_step* out, hearth_messages* messages) {
+    DemoFileView file;
+    DemoStep step;
+    SpecText error;
+    const StatusCode code = read_demo(bytes, byte_count, index, file, step, error);
+    if (code != StatusCode::kOk) return report(code, error, messages);
+    if (out != nullptr)
+        *out = {.observation = step.observation,
+                .action_mask = step.action_mask,
+                .action = step.action,
+                .reward = step.header.reward,
+                .episode_end = step.header.episode_end,
+                .demonstrator = step.header.demonstrator};
+    return HEARTH_OK;
+}
+
+hearth_result hearth_demo_replay(hearth_agents* agents, hearth_agent agent, const void* bytes,
+                                 uint64_t byte_count, uint64_t index) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_AGENT(agents, agent);
+    DemoFileView file;
+    DemoStep step;
+    const StatusCode code = read_demo(bytes, byte_count, index, file, step, agents->error);
+    if (code != StatusCode::kOk) return result_of(code);
+    const AgentSpecView& spec = agents->description.spec();
+    if (SpecText difference; file.spec().hash() != spec.hash()) {
+        file.spec().diff(spec, difference);
+        agents->error.set("the demonstration file (here) is of other agents than these (there): %s",
+                          difference.c_str());
+        return HEARTH_ERROR_INCOMPATIBLE;
+    }
+    const uint32_t demonstrator =
+        agents->description.has_demonstrators ? step.header.demonstrator : 0;
+    if (const auto r = check_demonstrator(*agents, demonstrator); r != HEARTH_OK) return r;
+    std::copy_n(step.observation, spec.frame_size(), agents->rollout.observation(agent.index));
+    if (step.action_mask != nullptr)
+        std::copy_n(step.action_mask, spec.mask_size(), agents->rollout.mask(agent.index));
+    agents->demonstrations.add(agent.index, step.action, demonstrator);
+    return HEARTH_OK;
 }
 
 hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agents_status* out) {

@@ -49,7 +49,6 @@
 
 namespace hearth::agents {
 
-inline constexpr uint32_t kMaxDemonstrators = 1u << 24;  ///< exact integers of an f32
 inline constexpr uint32_t kMaxMinibatchesPerFrame = 8;
 /// Minibatches and additions of samples per frame.
 inline constexpr uint32_t kMaxLearningRecordings = 2 * kMaxMinibatchesPerFrame;
