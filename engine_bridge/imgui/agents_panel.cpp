@@ -111,6 +111,7 @@ void AgentsPanel::draw(const char* title) {
     if (ImGui::Begin(title, nullptr, ImGuiWindowFlags_AlwaysAutoResize)) {
         draw_head();
         draw_curve();
+        draw_game();
         draw_cost();
         draw_limits();
         draw_buttons();
@@ -185,6 +186,14 @@ void AgentsPanel::draw_curve() {
         samples_, {}, [&](const Sample& s) { return std::abs(s.seconds - under); });
     ImGui::SetTooltip("%.4g at %.0f s", static_cast<double>(nearest->values[curve_]),
                       nearest->seconds);
+}
+
+void AgentsPanel::draw_game() const {
+    for (uint32_t i = 0; i < hearth_agents_custom_metric_count(agents_); ++i) {
+        hearth_agents_custom_metric metric{};
+        (void)hearth_agents_get_custom_metric(agents_, i, &metric);
+        row(metric.name, kGood, "%.4g", metric.last);
+    }
 }
 
 void AgentsPanel::draw_cost() const {

@@ -79,6 +79,7 @@ class AgentsPanel {
     void draw_curve();
     void draw_cost() const;
     void find_observations_at_limit();
+    void draw_game() const;  ///< the game's own metrics, such as ratings of self-play
     void draw_limits() const;
     void draw_buttons();
     void check(hearth_result result, const char* done);

@@ -63,7 +63,7 @@ endfunction()
 set(runtime_headers hearth.h hearth_runtime.hpp status.hpp types.hpp host_tensor.hpp brain.hpp brain_file.hpp dump_folder.hpp
     file.hpp core/assert.hpp core/convert.hpp core/cpp20.hpp core/extents.hpp core/fixed_list.hpp core/hash.hpp core/os_file.hpp core/span.hpp
     network.hpp run_log.hpp)
-set(agents_headers hearth_agents.h agents.hpp agents/demo.hpp agents/diagnose.hpp agents/run_log.hpp agents/status.hpp agents/schema.hpp agents/manifest.hpp)
+set(agents_headers hearth_agents.h agents.hpp agents/demo.hpp agents/diagnose.hpp agents/run_log.hpp agents/self_play.hpp agents/status.hpp agents/schema.hpp agents/manifest.hpp)
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/include/hearth
     ${CMAKE_CURRENT_SOURCE_DIR}/include/hearth/*.h ${CMAKE_CURRENT_SOURCE_DIR}/include/hearth/*.hpp)
 foreach(header IN LISTS headers)

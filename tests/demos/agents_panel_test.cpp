@@ -156,6 +156,14 @@ TEST_F(AgentsPanelTest, NamesObservationsAtTheirLimits) {
     EXPECT_EQ(text_of(panel).find("x[1]"), std::string::npos) << text_of(panel);
 }
 
+TEST_F(AgentsPanelTest, ShowsMetricsOfTheGamesOwn) {
+    AgentsPanel panel(context_.handle(), agents_.handle());
+    ASSERT_TRUE(agents_.log("elo", 1234).ok());
+    play(panel, 2);
+    EXPECT_NE(text_of(panel).find("elo"), std::string::npos) << text_of(panel);
+    EXPECT_NE(text_of(panel).find("1234"), std::string::npos) << text_of(panel);
+}
+
 TEST_F(AgentsPanelTest, ItsButtonsDoWhatTheySay) {
     std::optional<size_t> saved;
     std::vector<std::byte> brain;

@@ -13,6 +13,7 @@
 #include <hearth/agents/learners.hpp>
 #include <hearth/agents/make_agents.hpp>
 #include <hearth/agents/run_log.hpp>
+#include <hearth/agents/self_play.hpp>
 #include <hearth/brain_file.hpp>
 #include <hearth/compile.hpp>
 #include <hearth/core/cpp20.hpp>
