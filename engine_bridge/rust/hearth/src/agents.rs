@@ -342,10 +342,15 @@ impl<O: Observation, A: Action> Agents<O, A> {
     pub fn step(&mut self, step: &Step) -> Result<()> {
         let device = self.program.device.clone();
         device.run(|frame| self.record(frame, step))?;
-        let _host = device.lock();
+        self.poll();
+        Ok(())
+    }
+
+    /// Takes over actions and status that have arrived, after a frame began or was completed.
+    pub fn poll(&mut self) {
+        let _host = self.program.device.lock();
         // SAFETY: the agents live.
         unsafe { sys::hearth_agents_poll(self.raw) };
-        Ok(())
     }
 
     /// Takes over the actions that have arrived, stores outcomes, decides and learns, in a frame.

@@ -59,11 +59,22 @@ impl Host {
         fail(code, self.error())
     }
 
-    /// Reports frames as completed, and releases what they used.
-    fn complete(&mut self, completed: u64) {
+    /// Begins the next frame of an adopted device, and releases what completed frames used.
+    ///
+    /// # Safety
+    /// All work of `completed` has finished.
+    unsafe fn begin(&mut self, completed: u64) -> Result<()> {
+        let completed = completed.min(self.frame);
+        self.check(sys::hearth_begin_frame(
+            self.context,
+            self.frame + 1,
+            completed,
+        ))?;
+        self.frame += 1;
         while self.in_flight.front().is_some_and(|f| f.frame <= completed) {
             self.in_flight.pop_front();
         }
+        Ok(())
     }
 }
 
@@ -297,15 +308,17 @@ impl Device {
     /// recorded into it meanwhile.  All work of `completed` has finished.
     pub unsafe fn begin_in(&self, commands: sys::VkCommandBuffer, completed: u64) -> Result<Frame> {
         let mut host = self.claim()?;
-        let number = host.frame + 1;
-        host.check(sys::hearth_begin_frame(
-            host.context,
-            number,
-            completed.min(host.frame),
-        ))?;
-        host.frame = number;
-        host.complete(completed);
+        host.begin(completed)?;
         Ok(self.frame_of(host, commands))
+    }
+
+    /// Reports a frame of an adopted device as completed, between two frames, so that what it read
+    /// back can be used.
+    ///
+    /// # Safety
+    /// All work of `completed` has finished.
+    pub unsafe fn complete(&self, completed: u64) -> Result<()> {
+        self.claim()?.begin(completed) // no work belongs to it
     }
 
     /// Number of the last frame that was begun with [`Device::begin_in`].

@@ -69,16 +69,30 @@ impl Context {
         self.completed.load(Ordering::Acquire)
     }
 
+    /// Takes note of the frames that have finished, between two frames.
+    pub fn poll(&self) -> hearth::Result<()> {
+        self.poll_wgpu()?;
+        // SAFETY: wgpu has said so.
+        unsafe { self.device.complete(self.completed_frame()) }
+    }
+
+    /// Runs the callbacks that count completed frames.
+    fn poll_wgpu(&self) -> hearth::Result<()> {
+        self.gpu
+            .poll(wgpu::PollType::Poll)
+            .map(|_| ())
+            .or_else(|problem| {
+                error(
+                    sys::HEARTH_ERROR_DEVICE_LOST,
+                    format!("wgpu cannot be polled: {problem}"),
+                )
+            })
+    }
+
     /// Begins a frame in a command encoder of its own: wgpu records its commands when an encoder
     /// is finished, and so not in order with raw ones.
     pub fn begin(&self) -> hearth::Result<Frame> {
-        // Runs the callbacks that count completed frames.
-        if let Err(problem) = self.gpu.poll(wgpu::PollType::Poll) {
-            return error(
-                sys::HEARTH_ERROR_DEVICE_LOST,
-                format!("wgpu cannot be polled: {problem}"),
-            );
-        }
+        self.poll_wgpu()?;
         let label = wgpu::CommandEncoderDescriptor {
             label: Some("hearth"),
         };
@@ -133,6 +147,11 @@ impl Frame {
             drop(textures);
         });
         Ok(())
+    }
+
+    /// As [`Context::completed_frame`] will report it.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     /// Keeps a texture until the frame has completed.
