@@ -42,7 +42,7 @@ def places(version):
         yield rust + "Cargo.lock", rf'^(name = "{crate}"\nversion = )"[^"]*"$', rf'\g<1>"{version}"'
     engines = rust + "engines/"
     yield engines + "Cargo.toml", r'^version = "[^"]*"$', f'version = "{version}"'
-    for crate in ("hearth", "hearth-derive", "hearth-sys", "hearth-wgpu"):
+    for crate in ("hearth", "hearth-bevy", "hearth-derive", "hearth-sys", "hearth-wgpu"):
         yield engines + "Cargo.lock", rf'^(name = "{crate}"\nversion = )"[^"]*"$', rf'\g<1>"{version}"'
     for crate in ("hearth", "hearth-wgpu"):
         yield engines + "Cargo.toml", rf'^({crate} = .*, version = )"[^"]*"', rf'\g<1>"{version}"'

@@ -17,6 +17,7 @@ steps=(
     "mpi"
     "libtorch"
     "godot"
+    "rust engines"
     "mpi learn"
     "weave"
     "graphs 100000"

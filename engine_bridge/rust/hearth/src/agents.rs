@@ -424,7 +424,7 @@ impl<O: Observation, A: Action> Agents<O, A> {
         Ok(status)
     }
 
-    /// What was learned so far, as a brain for [`Agents::load`], from a device of
+    /// Returns what was learned so far, as a brain for [`Agents::load`], from a device of
     /// [`Device::new`].  Runs frames without decisions.
     pub fn save(&mut self) -> Result<Vec<u8>> {
         const MAX_FRAMES: u32 = 1000;

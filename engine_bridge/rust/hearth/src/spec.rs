@@ -44,7 +44,7 @@
 //! }
 //! ```
 
-/// What an agent decides by; derive it.
+/// Values that an agent decides by; derive it.
 pub trait Observation {
     /// Number of floats.
     const SIZE: usize;
@@ -54,7 +54,7 @@ pub trait Observation {
     fn write(&self, to: &mut [f32]);
 }
 
-/// What an agent does; derive it.
+/// The decision of an agent; derive it.
 pub trait Action: Sized {
     /// Number of floats.
     const SIZE: usize;

@@ -166,7 +166,7 @@ impl Setup {
         })
     }
 
-    /// What to enable for buffer addresses or, without them, for push descriptors.
+    /// Extensions and features for buffer addresses or, without them, for push descriptors.
     fn requirements(
         &self,
         adapter: &hal::Adapter,
