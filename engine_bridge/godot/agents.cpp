@@ -44,8 +44,8 @@ bool Agents::open(const std::string& path, const Bytes& bytes, const std::string
 void Agents::close() {
     worker_.wait();
     if (host_ == nullptr) return;
-    const std::shared_ptr<Host> host = std::move(host_);
-    const std::unique_lock lock = host->lock();
+    const std::unique_ptr<Host> host = std::move(host_);
+    const std::unique_lock lock(*host);
     if (agents_ != nullptr) hearth_agents_destroy(agents_);
     if (program_ != nullptr) hearth_program_destroy(program_);
     agents_ = nullptr;
@@ -181,7 +181,7 @@ bool Agents::wait() {
 }
 
 bool Agents::record_frame(const Frame& settings, bool is_deciding, std::string& error) {
-    const std::unique_lock lock = host_->lock();
+    const std::unique_lock lock(*host_);
     const bool is_recorded = frame(
         error, "decide",
         [&](VkCommandBuffer commands) {

@@ -361,7 +361,7 @@ void deinitialize(void*, GDExtensionInitializationLevel level) {
     if (level != GDEXTENSION_INITIALIZATION_SCENE) return;
     for (auto of = classes.rbegin(); of != classes.rend(); ++of) unregister_class(*of);
     classes.clear();
-    Host::forget_all();
+    Host::release_kept();
 }
 
 }  // namespace

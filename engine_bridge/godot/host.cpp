@@ -4,16 +4,15 @@
 #include "host.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
-#include <map>
+#include <set>
 
 namespace hearth_godot {
 namespace {
 
-std::mutex hosts_mutex;
-std::map<std::string, std::shared_ptr<Host>> hosts;
+std::mutex kept_mutex;
+std::set<hearth_headless*> kept;
 
 }  // namespace
 
@@ -29,49 +28,31 @@ size_t find_non_finite(const Floats& values) {
     return static_cast<size_t>(found - values.begin());
 }
 
-std::shared_ptr<Host> Host::get(const std::string& device, hearth_messages& messages) {
-    const std::lock_guard lock(hosts_mutex);
-    std::shared_ptr<Host>& host = hosts[device];
-    if (host != nullptr) return host;
-    auto created = std::make_shared<Host>();
-    if (hearth_headless_create(device.c_str(), 0, &created->handle_, &messages) == HEARTH_OK)
-        host = created;
-    return host;
+std::unique_ptr<Host> Host::get(const std::string& device, hearth_messages& messages) {
+    const std::lock_guard lock(kept_mutex);
+    hearth_headless* handle = nullptr;
+    if (hearth_headless_share(device.c_str(), &handle, &messages) != HEARTH_OK) return nullptr;
+    if (hearth_headless* again = nullptr;
+        kept.count(handle) == 0 &&
+        hearth_headless_share(device.c_str(), &again, nullptr) == HEARTH_OK)
+        kept.insert(again);
+    return std::make_unique<Host>(handle);
 }
 
-void Host::forget(const std::shared_ptr<Host>& host) {
-    const std::lock_guard lock(hosts_mutex);
-    for (auto& [device, held] : hosts)
-        if (held == host) held = nullptr;
+void Host::release_kept() {
+    const std::lock_guard lock(kept_mutex);
+    for (hearth_headless* const handle : kept) hearth_headless_destroy(handle);
+    kept.clear();
 }
 
-void Host::forget_all() {
-    const std::lock_guard lock(hosts_mutex);
-    hosts.clear();
-}
-
-std::unique_lock<std::mutex> Host::lock() {
-    ++waiting_;
-    std::unique_lock held(mutex_);
-    --waiting_;
-    return held;
-}
-
-std::unique_lock<std::mutex> Host::lock_last() {
-    // Not for ever: threads that run networks all the time must not keep others from learning.
-    for (int i = 0; waiting_ > 0 && i < 200; ++i)
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-    return std::unique_lock(mutex_);
-}
-
-std::unique_lock<std::mutex> Model::open_program(const std::string& path, const Bytes& bytes,
-                                                 const std::string& device) {
-    std::unique_lock<std::mutex> lock;
+std::unique_lock<Host> Model::open_program(const std::string& path, const Bytes& bytes,
+                                           const std::string& device) {
+    std::unique_lock<Host> lock;
     if (bytes.empty()) return fail(path, "no such file, or an empty one"), std::move(lock);
     hearth_messages messages{};
     host_ = Host::get(device, messages);
     if (host_ == nullptr) return fail("device", messages.text), std::move(lock);
-    lock = host_->lock();
+    lock = std::unique_lock(*host_);
     if (!load_program(path, bytes)) lock.unlock();
     return lock;
 }
@@ -97,7 +78,7 @@ bool Model::frame(std::string& error, const std::string& what,
                   const std::function<std::string()>& reason) {
     VkCommandBuffer commands = VK_NULL_HANDLE;
     hearth_result result = hearth_headless_begin(host_->handle(), &commands);
-    if (result != HEARTH_OK) return fail_on_host(error, what, result);
+    if (result != HEARTH_OK) return fail_on_host(error, what);
     if (needs_initialize_) {
         result = hearth_record_initialize(session_, commands);
         if (result < 0) describe(error, what, hearth_session_error(session_));
@@ -111,13 +92,12 @@ bool Model::frame(std::string& error, const std::string& what,
         return false;
     }
     result = hearth_headless_submit(host_->handle());
-    if (result != HEARTH_OK) return fail_on_host(error, what, result);
+    if (result != HEARTH_OK) return fail_on_host(error, what);
     needs_initialize_ = false;
     return true;
 }
 
-bool Model::fail_on_host(std::string& error, const std::string& what, hearth_result result) {
-    if (result == HEARTH_ERROR_DEVICE_LOST) Host::forget(host_);  // open() again for another
+bool Model::fail_on_host(std::string& error, const std::string& what) {
     return describe(error, what, hearth_headless_error(host_->handle()));
 }
 

@@ -10,7 +10,6 @@
 // Headers that use Vulkan's types follow.
 #include <hearth_workbench.h>
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -34,30 +33,28 @@ std::vector<uint64_t> aligned(const Bytes& bytes);
 /// Returns the index of the first value that is not finite, or values.size().
 size_t find_non_finite(const Floats& values);
 
-/// A device of its own, shared by all networks and agents that were opened with the same name.
+/// The device of this name that the process shares (hearth_headless_share), for one network.
 class Host {
   public:
-    ~Host() { hearth_headless_destroy(handle_); }  // and its buffers
+    /// Null: `messages` has the reason.  Any thread.
+    static std::unique_ptr<Host> get(const std::string& device, hearth_messages& messages);
+    /// Destroys devices that nobody uses.  Until then they are kept for networks to come.
+    static void release_kept();
 
-    /// Returns the host of this device, which it creates if nobody uses it; null: `messages` has
-    /// the reason.  Any thread.
-    static std::shared_ptr<Host> get(const std::string& device, hearth_messages& messages);
-    /// Makes later calls of get() create a new device.
-    static void forget(const std::shared_ptr<Host>& host);
-    static void forget_all();
+    explicit Host(hearth_headless* handle) : handle_(handle) {}
+    Host(const Host&) = delete;
+    Host& operator=(const Host&) = delete;
+    ~Host() { hearth_headless_destroy(handle_); }
 
     hearth_headless* handle() const { return handle_; }
     hearth_context* context() const { return hearth_headless_context(handle_); }
 
-    /// Held during each call on the device.
-    std::unique_lock<std::mutex> lock();
-    /// As lock(), after all others that wait: for each piece of a long piece of work.
-    std::unique_lock<std::mutex> lock_last();
+    // For std::unique_lock, which is held during each call on the device.
+    void lock() { hearth_headless_lock(handle_); }
+    void unlock() { hearth_headless_unlock(handle_); }
 
   private:
-    hearth_headless* handle_ = nullptr;
-    std::mutex mutex_;
-    std::atomic<int> waiting_ = 0;
+    hearth_headless* handle_;
 };
 
 /// A program on a host, with the error of its last call.  The base of networks and agents.
@@ -79,11 +76,11 @@ class Model {
   protected:
     ~Model() = default;
 
-    /// Loads a package, or a single program, as shipped by games for one device.  The host's mutex
-    /// is held after it succeeded.
-    std::unique_lock<std::mutex> open_program(const std::string& path, const Bytes& bytes,
-                                              const std::string& device);
-    /// Submits what `record` records and waits. The host's mutex is held.
+    /// Loads a package, or a single program, as shipped by games for one device.  The host is
+    /// locked after it succeeded.
+    std::unique_lock<Host> open_program(const std::string& path, const Bytes& bytes,
+                                        const std::string& device);
+    /// Submits what `record` records and waits. The host is locked.
     /// error   set on failure
     /// reason  tells why `record` failed
     bool frame(std::string& error, const std::string& what,
@@ -98,7 +95,7 @@ class Model {
         return session_ != nullptr || fail(call, "no package is open; call open() first");
     }
 
-    std::shared_ptr<Host> host_;
+    std::unique_ptr<Host> host_;
     hearth_program* program_ = nullptr;
     hearth_session* session_ = nullptr;
     bool needs_initialize_ = false;
@@ -106,7 +103,7 @@ class Model {
 
   private:
     bool load_program(const std::string& path, const Bytes& bytes);
-    bool fail_on_host(std::string& error, const std::string& what, hearth_result result);
+    bool fail_on_host(std::string& error, const std::string& what);
 };
 
 /// Runs one job at a time on a thread of its own.

@@ -30,8 +30,8 @@ bool Network::open(const std::string& path, const Bytes& bytes, const std::strin
 void Network::close() {
     worker_.wait();
     if (host_ == nullptr) return;
-    const std::shared_ptr<Host> host = std::move(host_);
-    const std::unique_lock lock = host->lock();
+    const std::unique_ptr<Host> host = std::move(host_);
+    const std::unique_lock lock(*host);
     if (session_ != nullptr) hearth_session_destroy(session_);
     if (program_ != nullptr) hearth_program_destroy(program_);
     for (Buffers* buffers : {&buffers_, &started_buffers_}) {
@@ -50,7 +50,7 @@ Floats Network::run(const std::string& entry, const Floats& inputs, int64_t batc
     Floats outputs;
     clear_error();
     if (!check_open("run")) return outputs;
-    const std::unique_lock lock = host_->lock();
+    const std::unique_lock lock(*host_);
     Call call;
     if (!bind(entry, batch_size, buffers_, call) || !write_concatenated(call, inputs) ||
         !record(call))
@@ -67,7 +67,7 @@ Floats Network::run(const std::string& entry, const Floats& inputs, int64_t batc
 Fields Network::run_fields(const std::string& entry, const Fields& inputs) {
     clear_error();
     if (!check_open("run_fields")) return {};
-    const std::unique_lock lock = host_->lock();
+    const std::unique_lock lock(*host_);
     Call call;
     if (!bind(entry, find_batch_size(entry, inputs), buffers_, call) ||
         !write_fields(call, inputs) || !record(call))
@@ -87,7 +87,7 @@ bool Network::start(const std::string& entry, const Fields& inputs, double budge
                                  ", expected microseconds, or 0 for no limit");
     auto call = std::make_shared<Call>();
     {
-        const std::unique_lock lock = host_->lock();
+        const std::unique_lock lock(*host_);
         if (!bind(entry, find_batch_size(entry, inputs), started_buffers_, *call) ||
             !write_fields(*call, inputs))
             return false;
@@ -99,7 +99,7 @@ bool Network::start(const std::string& entry, const Fields& inputs, double budge
         std::string error;
         Fields outputs;
         while (is_good && !is_done) {
-            const std::unique_lock lock = host_->lock_last();
+            const std::unique_lock lock(*host_);
             is_good = record_piece(*call, cursor, is_done, error);
             if (is_good && is_done) {
                 check_outputs(*call, error);
@@ -293,7 +293,7 @@ Bytes Network::save() {
     clear_error();
     Bytes brain;
     if (!check_open("save")) return brain;
-    const std::unique_lock lock = host_->lock();
+    const std::unique_lock lock(*host_);
     hearth_readback readback = 0;
     if (!frame(
             error_, "save",
@@ -328,7 +328,7 @@ bool Network::load(const Bytes& brain) {
     clear_error();
     if (!check_open("load")) return false;
     if (brain.empty()) return fail("load", "the brain is empty; pass what save() returned");
-    const std::unique_lock lock = host_->lock();
+    const std::unique_lock lock(*host_);
     const std::vector<uint64_t> words = aligned(brain);
     hearth_messages messages{};
     return frame(
@@ -347,7 +347,7 @@ bool Network::reset() {
     worker_.wait();
     clear_error();
     if (!check_open("reset")) return false;
-    const std::unique_lock lock = host_->lock();
+    const std::unique_lock lock(*host_);
     return frame(
         error_, "reset",
         [&](VkCommandBuffer commands) {

@@ -3855,10 +3855,35 @@ namespace Hearth.Native
 
         /// <summary>
         /// Returns HEARTH_ERROR_INVALID_STATE and destroys nothing while sessions, agents or programs of the
-        /// context exist. NULL is allowed.
+        /// context exist. Of a shared host, this undoes one call of hearth_headless_share; the last one
+        /// destroys it. NULL is allowed.
         /// </summary>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         public static extern hearth_result hearth_headless_destroy(IntPtr host);
+
+        /// <summary>
+        /// Returns the host that this process shares under the name of a device: all networks of a game, and
+        /// of the libraries in it, then use one device. The first call creates it as hearth_headless_create
+        /// does; each call needs one of hearth_headless_destroy. A host whose device was lost is not
+        /// returned again: the next call creates another.
+        ///
+        /// device  as for hearth_headless_create; NULL and "" are the same name
+        /// Errors: as hearth_headless_create. Threads: any.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_headless_share(byte[] device, out IntPtr @out, hearth_messages* messages);
+
+        /// <summary>
+        /// Locks a host and everything from its context, for this thread: hold it around each use of a shared
+        /// host, from hearth_headless_begin to hearth_headless_submit. Threads get it in the order of their
+        /// calls, so a long piece of work that is submitted in slices delays others by a slice. Not
+        /// recursive. Threads: any; unlock on the thread that locked.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern void hearth_headless_lock(IntPtr host);
+
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern void hearth_headless_unlock(IntPtr host);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         public static extern IntPtr hearth_headless_context(IntPtr host);

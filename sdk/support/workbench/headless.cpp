@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <map>
 
 using hearth::Result;
 using hearth::Status;
@@ -135,6 +136,7 @@ Result<std::unique_ptr<hearth_headless>> make_host(const std::string& device_nam
 /// Keeps the message of a failed call; returns its result.
 hearth_result with_error(hearth_headless& host, hearth_result result, std::string text) {
     if (result < 0) host.error = std::move(text);
+    if (result == HEARTH_ERROR_DEVICE_LOST) host.is_lost = true;
     return result;
 }
 
@@ -164,6 +166,25 @@ Result<std::vector<std::byte>> cook_for_cpu(hearth_headless& host,
         hearth::workbench::cook_package(package, R"({"device_targets": ["device"]})", &host));
     host.trust(own);
     return own;
+}
+
+hearth_result destroy(hearth_headless* host) {
+    const hearth_result result = hearth_context_destroy(host->context);
+    if (result == HEARTH_ERROR_INVALID_STATE)
+        return with_error(*host, result, hearth_context_error(host->context));
+    host->context = nullptr;
+    delete host;
+    return result;
+}
+
+/// The hosts that this process shares, by the name of their device.
+struct SharedHosts {
+    std::mutex mutex;
+    std::map<std::string, hearth_headless*> by_name;
+};
+SharedHosts& shared_hosts() {
+    static SharedHosts hosts;
+    return hosts;
 }
 
 hearth_result next_frame(hearth_headless& host) {
@@ -203,14 +224,43 @@ hearth_result hearth_headless_create(const char* device, hearth_headless_flags f
     return HEARTH_OK;
 }
 
+hearth_result hearth_headless_share(const char* device, hearth_headless** out,
+                                    hearth_messages* messages) {
+    if (out == nullptr) return set_messages(messages, hearth::invalid_argument("out is NULL"));
+    const std::string name = device == nullptr ? "" : device;
+    const std::lock_guard lock(shared_hosts().mutex);
+    const auto found = shared_hosts().by_name.find(name);
+    if (found != shared_hosts().by_name.end() && !found->second->is_lost) {
+        ++found->second->share_count;
+        *out = found->second;
+        return HEARTH_OK;
+    }
+    const hearth_result result = hearth_headless_create(device, 0, out, messages);
+    if (result != HEARTH_OK) return result;
+    (*out)->share_count = 1;
+    shared_hosts().by_name[name] = *out;
+    return HEARTH_OK;
+}
+
 hearth_result hearth_headless_destroy(hearth_headless* host) {
     if (host == nullptr) return HEARTH_OK;
-    const hearth_result result = hearth_context_destroy(host->context);
-    if (result == HEARTH_ERROR_INVALID_STATE)
-        return with_error(*host, result, hearth_context_error(host->context));
-    host->context = nullptr;
-    delete host;
+    const std::lock_guard lock(shared_hosts().mutex);
+    if (host->share_count > 1) {
+        --host->share_count;
+        return HEARTH_OK;
+    }
+    const hearth_result result = destroy(host);
+    if (result != HEARTH_ERROR_INVALID_STATE)
+        std::erase_if(shared_hosts().by_name,
+                      [&](const auto& entry) { return entry.second == host; });
     return result;
+}
+
+void hearth_headless_lock(hearth_headless* host) {
+    host->mutex.lock();
+}
+void hearth_headless_unlock(hearth_headless* host) {
+    host->mutex.unlock();
 }
 
 hearth_context* hearth_headless_context(hearth_headless* host) {

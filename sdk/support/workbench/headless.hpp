@@ -11,11 +11,40 @@
 #include <standalone/device.hpp>
 
 #include <array>
+#include <atomic>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
+
+namespace hearth::workbench {
+
+/// A mutex that threads get in the order in which they ask for it.
+class FairMutex {
+  public:
+    void lock() {
+        std::unique_lock lock(mutex_);
+        const uint64_t ticket = next_ticket_++;
+        changed_.wait(lock, [&] { return serving_ == ticket; });
+    }
+    void unlock() {
+        {
+            const std::lock_guard lock(mutex_);
+            ++serving_;
+        }
+        changed_.notify_all();
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    uint64_t next_ticket_ = 0, serving_ = 0;
+};
+
+}  // namespace hearth::workbench
 
 struct hearth_headless {
     hearth_headless() = default;
@@ -37,6 +66,9 @@ struct hearth_headless {
     uint64_t frame_number = 1;
     bool is_recording = false;
     std::string error;
+    std::atomic<bool> is_lost = false;
+    hearth::workbench::FairMutex mutex;  ///< hearth_headless_lock
+    uint32_t share_count = 0;            ///< calls of hearth_headless_share; 0: not shared
     /// SHA-256 of packages and programs whose kernels, C text, the CPU device compiles.
     std::set<std::array<uint8_t, 32>> trusted;
 };

@@ -17,8 +17,8 @@
  *     hearth_headless_submit(host);                           // returns when the device is done
  *
  * Results and structs as in hearth.h. `messages`, always optional, receives what was expected and
- * what was found. Threads: a host and everything from its context belong to one thread at a time;
- * cooking runs on any. */
+ * what was found. Threads: a host and everything from its context belong to one thread at a time
+ * (hearth_headless_lock); cooking runs on any. */
 
 #ifndef HEARTH_WORKBENCH_H_
 #define HEARTH_WORKBENCH_H_
@@ -53,8 +53,25 @@ HEARTH_API hearth_result hearth_headless_devices(char (*names)[256], uint32_t* c
 HEARTH_API hearth_result hearth_headless_create(const char* device, hearth_headless_flags flags,
                                                 hearth_headless** out, hearth_messages* messages);
 /* Returns HEARTH_ERROR_INVALID_STATE and destroys nothing while sessions, agents or programs of the
- * context exist. NULL is allowed. */
+ * context exist. Of a shared host, this undoes one call of hearth_headless_share; the last one
+ * destroys it. NULL is allowed. */
 HEARTH_API hearth_result hearth_headless_destroy(hearth_headless* host);
+
+/* Returns the host that this process shares under the name of a device: all networks of a game, and
+ * of the libraries in it, then use one device. The first call creates it as hearth_headless_create
+ * does; each call needs one of hearth_headless_destroy. A host whose device was lost is not
+ * returned again: the next call creates another.
+ *
+ * device  as for hearth_headless_create; NULL and "" are the same name
+ * Errors: as hearth_headless_create. Threads: any. */
+HEARTH_API hearth_result hearth_headless_share(const char* device, hearth_headless** out,
+                                               hearth_messages* messages);
+/* Locks a host and everything from its context, for this thread: hold it around each use of a shared
+ * host, from hearth_headless_begin to hearth_headless_submit. Threads get it in the order of their
+ * calls, so a long piece of work that is submitted in slices delays others by a slice. Not
+ * recursive. Threads: any; unlock on the thread that locked. */
+HEARTH_API void hearth_headless_lock(hearth_headless* host);
+HEARTH_API void hearth_headless_unlock(hearth_headless* host);
 
 HEARTH_API hearth_context* hearth_headless_context(hearth_headless* host);
 

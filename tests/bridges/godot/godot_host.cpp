@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <thread>
 
 extern "C" GDExtensionBool hearth_godot_init(GDExtensionInterfaceGetProcAddress get,
@@ -29,7 +30,8 @@ extern "C" GDExtensionBool hearth_godot_init(GDExtensionInterfaceGetProcAddress 
 namespace {
 
 int devices = 0, submissions = 0;
-bool is_lost = false;  // by the next submission
+std::set<hearth_context*> contexts;  // kept by the extension, so that none has another's address
+bool is_lost = false;                // by the next submission
 
 /// libhearth's function of this name, which one of this host stands in front of.
 template <class Function>
@@ -39,22 +41,21 @@ Function* next(Function*, const char* name) {
 
 }  // namespace
 
-/// Counts the devices that the extension creates, in place of libhearth's function, which it calls.
-extern "C" __attribute__((visibility("default"))) hearth_result hearth_headless_create(
-    const char* device, hearth_headless_flags flags, hearth_headless** out,
-    hearth_messages* messages) {
-    ++devices;
-    return next(hearth_headless_create, "hearth_headless_create")(device, flags, out, messages);
+/// Counts the devices that the extension uses, in place of libhearth's function, which it calls.
+extern "C" __attribute__((visibility("default"))) hearth_result hearth_headless_share(
+    const char* device, hearth_headless** out, hearth_messages* messages) {
+    const auto result = next(hearth_headless_share, "hearth_headless_share")(device, out, messages);
+    if (result == HEARTH_OK && contexts.insert(hearth_headless_context(*out)).second) ++devices;
+    return result;
 }
 
 /// Counts submissions, and loses the device on request.
 extern "C" __attribute__((visibility("default"))) hearth_result hearth_headless_submit(
     hearth_headless* host) {
     ++submissions;
-    if (!is_lost) return next(hearth_headless_submit, "hearth_headless_submit")(host);
+    if (is_lost) hearth_context_notify_device_lost(hearth_headless_context(host));
     is_lost = false;
-    hearth_headless_discard(host);
-    return HEARTH_ERROR_DEVICE_LOST;
+    return next(hearth_headless_submit, "hearth_headless_submit")(host);
 }
 
 namespace {

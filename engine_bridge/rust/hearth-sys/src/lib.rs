@@ -3369,8 +3369,23 @@ extern "C" {
     /// listing the devices.
     pub fn hearth_headless_create(device: *const c_char, flags: hearth_headless_flags, out: *mut *mut hearth_headless, messages: *mut hearth_messages) -> hearth_result;
     /// Returns HEARTH_ERROR_INVALID_STATE and destroys nothing while sessions, agents or programs of the
-    /// context exist. NULL is allowed.
+    /// context exist. Of a shared host, this undoes one call of hearth_headless_share; the last one
+    /// destroys it. NULL is allowed.
     pub fn hearth_headless_destroy(host: *mut hearth_headless) -> hearth_result;
+    /// Returns the host that this process shares under the name of a device: all networks of a game, and
+    /// of the libraries in it, then use one device. The first call creates it as hearth_headless_create
+    /// does; each call needs one of hearth_headless_destroy. A host whose device was lost is not
+    /// returned again: the next call creates another.
+    ///
+    /// device  as for hearth_headless_create; NULL and "" are the same name
+    /// Errors: as hearth_headless_create. Threads: any.
+    pub fn hearth_headless_share(device: *const c_char, out: *mut *mut hearth_headless, messages: *mut hearth_messages) -> hearth_result;
+    /// Locks a host and everything from its context, for this thread: hold it around each use of a shared
+    /// host, from hearth_headless_begin to hearth_headless_submit. Threads get it in the order of their
+    /// calls, so a long piece of work that is submitted in slices delays others by a slice. Not
+    /// recursive. Threads: any; unlock on the thread that locked.
+    pub fn hearth_headless_lock(host: *mut hearth_headless);
+    pub fn hearth_headless_unlock(host: *mut hearth_headless);
     pub fn hearth_headless_context(host: *mut hearth_headless) -> *mut hearth_context;
     /// Loads a package for the host's device, as hearth_package_load does. On the CPU device a package
     /// that the host did not cook (hearth_cook_onnx etc. with this host) is cooked again from its graph,
