@@ -3704,7 +3704,7 @@ namespace Hearth.Native
         /// the size on return; if `out` is NULL it is set to a sufficient capacity.
         /// Until the first snapshot has arrived, 0 is the brain that was loaded last or, without one, the
         /// initial weights, which allocates memory; take a snapshot to save what was learned since.
-        /// HEARTH_ERROR_NOT_FOUND; HEARTH_ERROR_OUT_OF_RANGE; HEARTH_ERROR_OUT_OF_HOST_MEMORY.
+        /// snapshot: or HEARTH_AGENTS_INITIAL_WEIGHTS.  Errors: NOT_FOUND, OUT_OF_RANGE, OUT_OF_HOST_MEMORY.
         /// </summary>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         public static extern hearth_result hearth_agents_save(IntPtr agents, uint snapshot, IntPtr @out, ulong* byte_count);

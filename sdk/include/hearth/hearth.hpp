@@ -10,6 +10,7 @@
 #include <hearth/agents.hpp>
 #include <hearth/agents/demo.hpp>
 #include <hearth/agents/diagnose.hpp>
+#include <hearth/agents/extend_brain.hpp>
 #include <hearth/agents/learners.hpp>
 #include <hearth/agents/make_agents.hpp>
 #include <hearth/agents/run_log.hpp>

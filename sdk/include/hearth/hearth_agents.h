@@ -324,7 +324,7 @@ HEARTH_API void hearth_agents_freeze(hearth_agents* agents, uint32_t frozen);
  * the size on return; if `out` is NULL it is set to a sufficient capacity.
  * Until the first snapshot has arrived, 0 is the brain that was loaded last or, without one, the
  * initial weights, which allocates memory; take a snapshot to save what was learned since.
- * HEARTH_ERROR_NOT_FOUND; HEARTH_ERROR_OUT_OF_RANGE; HEARTH_ERROR_OUT_OF_HOST_MEMORY. */
+ * snapshot: or HEARTH_AGENTS_INITIAL_WEIGHTS.  Errors: NOT_FOUND, OUT_OF_RANGE, OUT_OF_HOST_MEMORY. */
 HEARTH_API hearth_result hearth_agents_save(const hearth_agents* agents, uint32_t snapshot,
                                             void* out, uint64_t* byte_count);
 /* As hearth_agents_save, but only what acting needs: the acting weights and the statistics of

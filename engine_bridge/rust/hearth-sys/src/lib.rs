@@ -3296,7 +3296,7 @@ extern "C" {
     /// the size on return; if `out` is NULL it is set to a sufficient capacity.
     /// Until the first snapshot has arrived, 0 is the brain that was loaded last or, without one, the
     /// initial weights, which allocates memory; take a snapshot to save what was learned since.
-    /// HEARTH_ERROR_NOT_FOUND; HEARTH_ERROR_OUT_OF_RANGE; HEARTH_ERROR_OUT_OF_HOST_MEMORY.
+    /// snapshot: or HEARTH_AGENTS_INITIAL_WEIGHTS.  Errors: NOT_FOUND, OUT_OF_RANGE, OUT_OF_HOST_MEMORY.
     pub fn hearth_agents_save(agents: *const hearth_agents, snapshot: u32, out: *mut c_void, byte_count: *mut u64) -> hearth_result;
     /// As hearth_agents_save, but only what acting needs: the acting weights and the statistics of
     /// observations and rewards.  Whoever loads it learns on from these weights with a new optimizer and

@@ -5,9 +5,9 @@
 // (hearth.h).  Its application data are the number of collected decisions of the rollout, the bytes
 // of the spec and, in saved games, the driver's own state.
 
-#include "core/bytes.hpp"
 #include "core/checked.hpp"
 #include "device/agents/driver.hpp"
+#include "program/application_data.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,30 +18,9 @@ using namespace hearth::agents;
 
 namespace {
 
-constexpr uint32_t kMagic = 0x31534148;      // "HAS1": collected, spec
-constexpr uint32_t kGameMagic = 0x31474148;  // "HAG1": collected, bytes of the spec, spec, state
-
-/// What a brain's application data hold.
-struct ApplicationData {
-    uint32_t collected = 0;
-    std::span<const std::byte> spec;
-    std::span<const std::byte> state;  ///< of the driver, in saved games
-    bool is_saved_game = false;
-};
-
-/// Empty for data of somebody else.
 ApplicationData application_data_of(const hearth_brain_info& about) {
-    ByteReader in({static_cast<const std::byte*>(about.user_data),
-                   static_cast<size_t>(about.user_data_size)});
-    const auto magic = in.number<uint32_t>();
-    if (magic != kMagic && magic != kGameMagic) return {};
-    ApplicationData data;
-    data.is_saved_game = magic == kGameMagic;
-    data.collected = in.number<uint32_t>();
-    const uint64_t spec_bytes = data.is_saved_game ? in.number<uint32_t>() : in.left();
-    data.spec = in.take(spec_bytes);
-    data.state = in.take(in.left());
-    return in.failed() ? ApplicationData{} : data;
+    return read_application_data({static_cast<const std::byte*>(about.user_data),
+                                  static_cast<size_t>(about.user_data_size)});
 }
 
 constexpr size_t kCollectedAt = 4, kSpecAt = 8, kGameSpecAt = 12;
@@ -56,7 +35,7 @@ hearth_result hearth_agents::allocate_snapshots(const hearth_agents_create_info&
     const std::span<const std::byte> spec = description.spec().bytes();
     if (!description.application_data.resize(*allocator, kSpecAt + spec.size()))
         return out_of_memory();
-    std::memcpy(description.application_data.data(), &kMagic, sizeof kMagic);
+    std::memcpy(description.application_data.data(), &kAgentsDataMagic, sizeof kAgentsDataMagic);
     std::ranges::copy(spec, description.application_data.begin() + kSpecAt);
     const uint64_t bytes = hearth_program_get_brain_size(program);
     if (info.max_snapshots == 0 || bytes == 0) return HEARTH_OK;
@@ -188,7 +167,7 @@ hearth_result hearth_agents::record_saved_game(VkCommandBuffer commands) {
     const auto spec_bytes = static_cast<uint32_t>(spec.size());
     const uint32_t collected = updates.collected();
     const std::span<std::byte> data = saved_game.application_data();
-    std::memcpy(data.data(), &kGameMagic, sizeof kGameMagic);
+    std::memcpy(data.data(), &kGameDataMagic, sizeof kGameDataMagic);
     std::memcpy(&data[kCollectedAt], &collected, sizeof collected);
     std::memcpy(&data[kSpecAt], &spec_bytes, sizeof spec_bytes);
     std::ranges::copy(spec, data.begin() + kGameSpecAt);
@@ -345,13 +324,15 @@ hearth_result hearth_agents::load_snapshot(const hearth_agents& from, uint32_t i
 
 hearth_result hearth_agents::find_brain(uint32_t index, Array<std::byte>& made,
                                         std::span<const std::byte>& brain) const {
+    const bool wants_initial = index == HEARTH_AGENTS_INITIAL_WEIGHTS;
     brain = snapshots.at(index);
     if (!brain.empty()) return HEARTH_OK;
-    if (index != 0 || !snapshots.are_kept()) {
-        error.set("no snapshot %u; expected an index below %u", index, snapshots.count());
+    if ((index != 0 && !wants_initial) || !snapshots.are_kept()) {
+        error.set("no snapshot %u; expected an index below %u, or HEARTH_AGENTS_INITIAL_WEIGHTS",
+                  index, snapshots.count());
         return HEARTH_ERROR_NOT_FOUND;
     }
-    brain = exchange.newest();
+    if (!wants_initial) brain = exchange.newest();
     if (!brain.empty()) return HEARTH_OK;
     Array<std::byte> initial, data;
     hearth_brain_save_info save = hearth_brain_save_info_default();
