@@ -159,6 +159,73 @@ TEST_F(InFlight, BrainsAndWhatIsForgottenStayStagedUntilTheyHaveArrived) {
     }
 }
 
+// A game that sees a changed file loads it beside the old program, goes on with what that learned,
+// and destroys it, while frames of both are in flight.
+TEST_F(InFlight, AProgramIsReloadedAndKeepsWhatWasLearnedWhileFramesAreInFlight) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    TestReference reference;
+    const std::vector<float> x = test_values(kWidth, 5);
+    const auto learn = [&](Session& session, VkCommandBuffer commands) {
+        std::array<hearth_tensor_binding, 3> bounds;
+        const float rate = 0.125f;
+        const hearth_record_info info = rig->learn_info(commands, 1, rate, bounds);
+        ASSERT_TRUE(session.record(info).ok()) << session.error();
+        (void)reference.learn(x, rate);
+    };
+    rig->set_x(x);
+    rig->frame([&](VkCommandBuffer commands) { learn(rig->session, commands); });
+
+    // What was learned leaves the old program with the last frame that learns by it.
+    hearth_readback saved = 0;
+    rig->hold();
+    rig->frame([&](VkCommandBuffer commands) {
+        learn(rig->session, commands);
+        const auto snapshot = rig->session.record_save_brain(commands);
+        ASSERT_TRUE(snapshot.ok() && snapshot.value().has_value());
+        saved = *snapshot.value();
+    });
+    // The changed file has other initial values; loading it waits for nothing.
+    const BindingModel model = binding_model(device());
+    Program changed = TestProgramBuilder(test_shaders(model), model).build();
+    std::fill(changed.data.begin(), changed.data.end(), std::byte{0});
+    auto program = LoadedProgram::load(rig->context, save_program(changed));
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    auto session = Session::create(rig->context, *program);
+    ASSERT_TRUE(session.ok() && session->create_pipelines().ok());
+    rig->frame([&](VkCommandBuffer commands) {
+        ASSERT_TRUE(session->record_initialize(commands).ok());
+        std::array<hearth_tensor_binding, 2> bounds;
+        ASSERT_TRUE(rig->session.record(rig->act_info(commands, 1, bounds)).ok());
+    });
+    EXPECT_FALSE(rig->session.poll(saved).value().has_value()) << "the GPU was not held";
+    rig->let_go();
+    EXPECT_EQ(rig->get_y(1), reference.act(x));
+    rig->advance();
+
+    const auto snapshot = rig->session.poll(saved);
+    ASSERT_TRUE(snapshot.ok() && snapshot.value().has_value());
+    const auto brain = rig->program.serialize_brain(snapshot.value()->bytes);
+    ASSERT_TRUE(brain.ok()) << brain.status().message();
+    rig->session.release(saved);
+
+    // The old one goes in the frame in which the new one takes over.
+    rig->hold();
+    rig->frame([&](VkCommandBuffer commands) {
+        std::array<hearth_tensor_binding, 2> bounds;
+        ASSERT_TRUE(rig->session.record(rig->act_info(commands, 1, bounds)).ok());
+        const Status loaded = session->record_load_brain(commands, *brain);
+        ASSERT_TRUE(loaded.ok()) << loaded.message();
+    });
+    std::swap(rig->session, *session);
+    std::swap(rig->program, *program);
+    session = Session();
+    program = LoadedProgram();
+    rig->frame([&](VkCommandBuffer commands) { learn(rig->session, commands); });
+    rig->let_go();
+    EXPECT_EQ(rig->read_slot(kStateVariable), reference.state);
+}
+
 TEST_F(InFlight, ThreeHundredFramesThatNobodyWaitsForLearnWhatTheReferenceLearns) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);

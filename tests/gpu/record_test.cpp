@@ -357,6 +357,29 @@ TEST_F(Record, TwoDevicesInterleave) {
     EXPECT_EQ(second->read_slot(kStateVariable), b.state);
 }
 
+// As a renderer and a library in it may have: one device with the required features and
+// descriptors, one with all features and addresses.
+TEST_F(Record, TwoDevicesOfDifferentFeaturesAndBindingModelsInterleave) {
+    standalone::DeviceOptions small = test_device_options(), large = test_device_options();
+    small.features = standalone::FeatureLevel::kRequired;
+    small.binding_model = HEARTH_BINDING_PUSH_DESCRIPTOR;
+    large.features = standalone::FeatureLevel::kRequiredAndOptional;
+    large.binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
+    const auto one = make_device(small), other = make_device(large);
+    ASSERT_TRUE(one && other);
+    const auto first = Rig::create(*one), second = Rig::create(*other);
+    ASSERT_TRUE(first && second);
+    TestReference a, b;
+    for (uint64_t i = 0; i < 10; ++i) {
+        const std::vector<float> x = test_values(4 * kWidth, i),
+                                 y = test_values(2 * kWidth, i + 99);
+        EXPECT_EQ(first->learn(x, 0.5f), a.learn(x, 0.5f));
+        EXPECT_EQ(second->learn(y, 0.25f), b.learn(y, 0.25f));
+    }
+    EXPECT_EQ(first->read_slot(kStateVariable), a.state);
+    EXPECT_EQ(second->read_slot(kStateVariable), b.state);
+}
+
 TEST_F(Record, ASessionDestroyedRightAfterRecordingLivesUntilItsSerialCompletes) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);
