@@ -15,8 +15,11 @@ export CARGO_TARGET_DIR=$root/out/rust HEARTH_LIB_DIR=$root/build/release/lib
 export HEARTH_TEST_PACKAGE=$root/tests/data/packages/package1_program4.hearth
 cd "$root/engine_bridge/rust"
 
-# Format, lints and documentation of the crates in this folder; arguments go to cargo.
+# Format, lints and documentation of the crates in this folder, and the oldest Rust that they state, where rustup has
+# it: check VERSION ARGS; ARGS go to cargo.
 check() {
+    local oldest=$1
+    shift
     if cargo fmt --version >/dev/null 2>&1; then
         cargo fmt --check || fail "run cargo fmt in $PWD"
     fi
@@ -24,6 +27,10 @@ check() {
         cargo clippy -q --all-targets "$@" -- -D warnings
     fi
     RUSTDOCFLAGS='-D warnings' cargo doc -q --no-deps "$@"
+    if rustup toolchain list 2>/dev/null | grep -q "^$oldest"; then
+        say "Rust $oldest"
+        CARGO_TARGET_DIR=$CARGO_TARGET_DIR/$oldest cargo "+$oldest" check -q "$@"
+    fi
 }
 
 if [ "${1:-}" = engines ]; then
@@ -32,12 +39,13 @@ if [ "${1:-}" = engines ]; then
     # Without debug information: Bevy's takes gigabytes.
     export CARGO_PROFILE_DEV_DEBUG=0
     cd engines
-    check --all-features
+    check 1.87 -p hearth-wgpu --all-features
+    check 1.95 -p hearth-bevy
     cargo test -q --all-features "$@" -- --test-threads 1
     exit
 fi
 
-check
+check 1.77
 for device in cpu ''; do
     say "device ${device:-of Vulkan}"
     HEARTH_TEST_DEVICE=$device cargo test -q "$@"

@@ -24,6 +24,7 @@ pub(crate) struct Host {
     pub(crate) context: *mut sys::hearth_context,
     binding_model: sys::hearth_binding_model,
     frame: u64,
+    completed: u64,
     /// Thread of the frame that is being recorded.
     recorder: Option<ThreadId>,
     in_flight: VecDeque<InFlight>,
@@ -64,13 +65,15 @@ impl Host {
     /// # Safety
     /// All work of `completed` has finished.
     unsafe fn begin(&mut self, completed: u64) -> Result<()> {
-        let completed = completed.min(self.frame);
+        // Another thread may have reported a later one, after the caller has looked.
+        let completed = completed.clamp(self.completed, self.frame);
         self.check(sys::hearth_begin_frame(
             self.context,
             self.frame + 1,
             completed,
         ))?;
         self.frame += 1;
+        self.completed = completed;
         while self.in_flight.front().is_some_and(|f| f.frame <= completed) {
             self.in_flight.pop_front();
         }
@@ -141,6 +144,7 @@ impl Device {
             context,
             binding_model: sys::HEARTH_BINDING_DEVICE_ADDRESS,
             frame: 0,
+            completed: 0,
             recorder: None,
             in_flight: VecDeque::new(),
             owner: None,
@@ -169,6 +173,7 @@ impl Device {
             context,
             binding_model: info.binding_model,
             frame: 0,
+            completed: 0,
             recorder: None,
             in_flight: VecDeque::new(),
             owner: Some(owner),

@@ -3,6 +3,8 @@
 
 //! Agents on the device `HEARTH_TEST_DEVICE`.
 
+#![forbid(unsafe_code)]
+
 use hearth::{sys, Action, Agent, Agents, AgentsConfig, Device, Entities, EpisodeEnd};
 use hearth::{Observation, Step};
 

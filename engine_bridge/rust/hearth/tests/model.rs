@@ -4,6 +4,8 @@
 //! Runs the package `HEARTH_TEST_PACKAGE` on the device `HEARTH_TEST_DEVICE`: act: y [batch, 2] =
 //! relu(w x + b) of x [batch, 3]; learn: changes w.
 
+#![forbid(unsafe_code)]
+
 use hearth::{sys, Device, Model};
 
 const X: [f32; 6] = [1.0, 2.0, 3.0, 0.5, 0.25, 4.0];

@@ -5,6 +5,8 @@
 //! neighbours do, and for keeping a distance.  `boids FRAMES PICTURE.png` ends after so many
 //! frames with a picture.
 
+#![forbid(unsafe_code)]
+
 use bevy::prelude::*;
 use bevy::render::view::screenshot::{save_to_disk, Screenshot};
 use hearth::{Action, AgentsConfig, EpisodeEnd, Observation, Step};
@@ -161,7 +163,7 @@ fn fly(mut boids: Query<(&mut Bird, &mut Boid, &mut Transform)>, mut run: ResMut
         bird.reward(0.1 * (flock + aligned - crowded - 0.1 * boid.turn.abs()));
         company += (flock + aligned) / (2.0 * BOIDS as f32);
         boid.age += 1;
-        if boid.age % EPISODE == 0 {
+        if boid.age.is_multiple_of(EPISODE) {
             bird.end_episode(EpisodeEnd::Truncated);
         }
     }
@@ -175,7 +177,7 @@ fn report(
     mut exit: MessageWriter<AppExit>,
 ) {
     run.frame += 1;
-    if run.frame % 500 == 0 {
+    if run.frame.is_multiple_of(500) {
         let status = brain
             .and_then(|brain| brain.agents().status().ok())
             .unwrap_or_default();

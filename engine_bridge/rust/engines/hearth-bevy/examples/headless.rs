@@ -3,6 +3,8 @@
 
 //! Agents that learn in a Bevy app without a window: to name the side that they see.
 
+#![forbid(unsafe_code)]
+
 use bevy::prelude::*;
 use bevy::{app::ScheduleRunnerPlugin, window::ExitCondition, winit::WinitPlugin};
 use hearth::{Action, AgentsConfig, EpisodeEnd, Observation, Step};
@@ -61,7 +63,7 @@ fn play(
         has_decided = true;
     }
     *turn += u32::from(has_decided);
-    if has_decided && *turn % 100 == 0 {
+    if has_decided && turn.is_multiple_of(100) {
         println!(
             "{} decisions: {} of the last 1600 are right",
             *turn * 16,

@@ -4,6 +4,8 @@
 //! A headless Bevy app on the first Vulkan device, with the validation layers, whose messages fail
 //! a test.
 
+#![forbid(unsafe_code)]
+
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use bevy::app::{PluginGroupBuilder, PluginsState};

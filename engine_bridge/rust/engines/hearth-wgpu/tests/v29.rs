@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 #![cfg(feature = "wgpu29")]
+#![forbid(unsafe_code)]
 
 use hearth_wgpu::v29 as bridge;
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 #![cfg(feature = "wgpu30")]
+#![forbid(unsafe_code)]
 
 use hearth_wgpu::v30 as bridge;
 

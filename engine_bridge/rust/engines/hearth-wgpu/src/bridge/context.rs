@@ -135,7 +135,7 @@ pub struct Frame {
 impl Frame {
     /// Submits the frame to wgpu's queue, after what was submitted before.
     pub fn submit(self) -> hearth::Result<()> {
-        self.recording.finish()?;
+        // The recording ends last: until then, no other thread can submit a later frame.
         let before = self.before.map(wgpu::CommandEncoder::finish);
         self.context
             .queue
@@ -146,7 +146,7 @@ impl Frame {
             completed.fetch_max(number, Ordering::AcqRel);
             drop(textures);
         });
-        Ok(())
+        self.recording.finish()
     }
 
     /// As [`Context::completed_frame`] will report it.

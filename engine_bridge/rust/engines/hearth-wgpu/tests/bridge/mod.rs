@@ -370,6 +370,34 @@ fn agents_learn_on_the_device_of_wgpu() {
     }
 }
 
+/// Frames are submitted in the order of their numbers, so the last number counts for all.
+#[test]
+fn frames_of_threads_take_turns() {
+    let game = Game::new(&Setup::new());
+    let threads: Vec<_> = (0..3)
+        .map(|_| {
+            let (mut model, hearth) = (game.model(), game.hearth.clone());
+            let y = game.tensor(&[0.0; 4]);
+            std::thread::spawn(move || {
+                for _ in 0..20 {
+                    let mut frame = hearth.begin().unwrap();
+                    let values = [("x", Value::F32(&X)), ("y", y.value())];
+                    model.record(&mut frame, "act", &values, 2).unwrap();
+                    frame.submit().unwrap();
+                }
+                y
+            })
+        })
+        .collect();
+    let results: Vec<_> = threads
+        .into_iter()
+        .map(|thread| game.read(thread.join().unwrap().buffer()))
+        .collect();
+    assert!(results[0].iter().any(|y| *y > 0.0), "{results:?}");
+    assert!(results.iter().all(|result| *result == results[0]));
+    assert_eq!(game.hearth.completed_frame(), 60);
+}
+
 #[test]
 fn hearth_outlives_the_handles_of_the_game() {
     let game = Game::new(&Setup::new());
