@@ -225,10 +225,13 @@ TEST_F(PackageSamples, OfTheseVersionsRunAsTheyAre) {
     if (std::getenv("HEARTH_WRITE_SAMPLES") != nullptr) {
         const auto cooked = cook({&act_, &learn_}, options());
         ASSERT_TRUE(cooked.ok()) << cooked.status().message();
+        CompileOptions alone = options().device_targets[0].options;
+        alone.max_batch_size = options().max_batch_size;
+        const auto compiled = compile({&act_, &learn_}, alone);
+        ASSERT_TRUE(compiled.ok()) << compiled.status().message();
         fs::create_directories(folder());
         ASSERT_TRUE(write_file_atomically(package.string(), cooked->bytes).ok());
-        ASSERT_TRUE(
-            write_file_atomically(program.string(), cooked->device_targets[0].compiled.bytes).ok());
+        ASSERT_TRUE(write_file_atomically(program.string(), compiled->bytes).ok());
     }
     const auto package_bytes = read_whole_file(package.string());
     const auto program_bytes = read_whole_file(program.string());

@@ -352,7 +352,7 @@ TEST(DeviceTable, APackageAsksForTheSharedMemoryAndSubgroupsThatItsKernelsHave) 
     ViewError error;
     ASSERT_TRUE(view.open(cooked->bytes, &error)) << error.text.c_str();
     for (size_t i = 0; i < std::size(kProfiles); ++i) {
-        const auto program = load_program(cooked->device_targets[i].compiled.bytes);
+        const auto program = load_program(view.program(static_cast<uint32_t>(i)), view.weights());
         ASSERT_TRUE(program.ok()) << program.status().message();
         uint64_t shared = 0;
         uint32_t subgroup = 0;

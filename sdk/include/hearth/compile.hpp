@@ -162,7 +162,7 @@ struct CookOptions {
 /// The compiled program of one device target.
 struct CookedTarget {
     std::string name = {};
-    Compiled compiled = {};       ///< also usable alone
+    Compiled compiled = {};       ///< without `bytes`: the program is in the package
     uint64_t program_bytes = 0;   ///< in the package, without weights
     uint64_t spirv_bytes = 0;     ///< included in program_bytes
     uint64_t operator_count = 0;  ///< operators that the kernels compute, after the passes

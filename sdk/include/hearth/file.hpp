@@ -29,6 +29,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hearth {
@@ -221,18 +222,62 @@ inline Status check_writable(const std::string& path) {
 /// Default size limit of read_whole_file(), in bytes.
 inline constexpr uint64_t kMaxFileBytes = (uint64_t{1} << 31) - 1;
 
+namespace detail {
+
+/// Opens a regular file; symbolic links are followed.
+inline Status open_regular(const std::string& path, os::File& file, os::FileInfo& info) {
+    if (!file.open_to_read(path)) return file_error("open", path);
+    if (!file.look(&info)) return file_error("look at", path);
+    if (info.kind == os::FileKind::kFolder)
+        return invalid_argument("'" + path + "' is a folder, expected a file");
+    if (info.kind != os::FileKind::kFile)
+        return invalid_argument("'" + path + "' is a device, a FIFO or a socket, expected a file");
+    return {};
+}
+
+}  // namespace detail
+
+/// A regular file's bytes, which the system reads as they are used: no copy is made. The file must
+/// not be truncated meanwhile; write_file_atomically() does not.
+class MappedFile {
+  public:
+    MappedFile() = default;
+    MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+    MappedFile& operator=(MappedFile&& other) noexcept {
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~MappedFile() {
+        if (!bytes_.empty()) os::File::unmap(bytes_.data(), bytes_.size());
+    }
+
+    /// Symbolic links are followed. Errors: those of read_whole_file().
+    static Result<MappedFile> open(const std::string& path) {
+        os::File file;
+        os::FileInfo info;
+        HEARTH_TRY(detail::open_regular(path, file, info));
+        MappedFile mapped;
+        if (info.bytes == 0) return mapped;
+        const void* const memory = file.map(info.bytes);
+        if (memory == nullptr) return detail::file_error("map", path);
+        mapped.bytes_ = {static_cast<const std::byte*>(memory), static_cast<size_t>(info.bytes)};
+        return mapped;
+    }
+
+    /// Page-aligned.
+    span<const std::byte> bytes() const { return bytes_; }
+
+  private:
+    span<const std::byte> bytes_;
+};
+
 /// Reads a whole regular file; symbolic links are followed.
 /// max_bytes  limit of the size; larger files are rejected
 inline Result<std::vector<std::byte>> read_whole_file(const std::string& path,
                                                       uint64_t max_bytes = kMaxFileBytes) {
     os::File file;
-    if (!file.open_to_read(path)) return detail::file_error("open", path);
     os::FileInfo info;
-    if (!file.look(&info)) return detail::file_error("look at", path);
-    if (info.kind == os::FileKind::kFolder)
-        return invalid_argument("'" + path + "' is a folder, expected a file");
-    if (info.kind != os::FileKind::kFile)
-        return invalid_argument("'" + path + "' is a device, a FIFO or a socket, expected a file");
+    HEARTH_TRY(detail::open_regular(path, file, info));
     const auto too_large = [&] {
         return out_of_range("'" + path + "' is larger than " + std::to_string(max_bytes) +
                             " bytes");

@@ -10,6 +10,7 @@
 #include "program/file_header.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hearth {
 
@@ -68,39 +69,35 @@ Status check(const PackageContents& contents) {
     return {};
 }
 
-/// Moves the initial values of a program's variables into the pool.
-void move_data(Program& program, DataPool& pool) {
-    for (Variable& variable : program.variables) {
-        if (variable.data_offset == kZeroFilled) continue;
-        variable.data_offset =
-            pool.add(std::span(program.data).subspan(variable.data_offset, variable.bytes));
-    }
-    program.data.clear();
-}
-
 struct NewSection {
     PackageSectionKind kind;
-    std::vector<std::byte> bytes;
+    std::vector<std::byte> bytes;  ///< of the weights: none, they are in the pool
 };
 
 std::vector<std::byte> lay_out(PackageHeader header, const std::vector<NewSection>& sections,
+                               const DataPool& pool,
                                const std::vector<DeviceTargetRecord>& device_targets) {
     header.section_count = static_cast<uint32_t>(sections.size());
     header.device_target_count = static_cast<uint32_t>(device_targets.size());
     std::vector<PackageSectionRecord> records;
     uint64_t at = tables_end(header);
     for (const NewSection& section : sections) {
-        at = align_up(at, section.kind == PackageSectionKind::kWeights ? kWeightsAlignment
-                                                                       : kPackageAlignment);
-        records.push_back({static_cast<uint32_t>(section.kind), 0, at, section.bytes.size(),
-                           checksum(section.bytes)});
-        at += section.bytes.size();
+        const bool is_pool = section.kind == PackageSectionKind::kWeights;
+        at = align_up(at, is_pool ? kWeightsAlignment : kPackageAlignment);
+        const uint64_t size = is_pool ? pool.size() : section.bytes.size();
+        records.push_back({static_cast<uint32_t>(section.kind), 0, at, size, 0});
+        at += size;
     }
     header.total_bytes = at;
     std::vector<std::byte> out(at);
-    for (size_t i = 0; i < sections.size(); ++i)
-        std::copy(sections[i].bytes.begin(), sections[i].bytes.end(),
-                  out.begin() + static_cast<ptrdiff_t>(records[i].offset));
+    for (size_t i = 0; i < sections.size(); ++i) {
+        const auto to = std::span(out).subspan(records[i].offset, records[i].bytes);
+        if (sections[i].kind == PackageSectionKind::kWeights)
+            pool.copy_to(to);
+        else
+            std::ranges::copy(sections[i].bytes, to.begin());
+        records[i].checksum = checksum(to);
+    }
     std::byte* tables = out.data() + sizeof header;
     std::memcpy(tables, records.data(), records.size() * sizeof records[0]);
     std::memcpy(tables + records.size() * sizeof records[0], device_targets.data(),
@@ -114,19 +111,32 @@ std::vector<std::byte> lay_out(PackageHeader header, const std::vector<NewSectio
 
 }  // namespace
 
-uint64_t DataPool::add(std::span<const std::byte> bytes) {
+uint64_t DataPool::add(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
     if (bytes.empty()) return 0;
     const uint64_t key = checksum(bytes);
     const auto [begin, end] = runs_.equal_range(key);
     for (auto run = begin; run != end; ++run)
-        if (run->second.size == bytes.size() &&
-            std::memcmp(bytes_.data() + run->second.offset, bytes.data(), bytes.size()) == 0)
-            return run->second.offset;
-    bytes_.resize(align_up(bytes_.size(), kAlignment));
-    const uint64_t offset = bytes_.size();
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-    runs_.emplace(key, Run{offset, bytes.size()});
+        if (std::ranges::equal(run->second.bytes, bytes)) return run->second.offset;
+    const uint64_t offset = align_up(size_, kAlignment);
+    size_ = offset + bytes.size();
+    runs_.emplace(key, Run{offset, bytes, std::move(owner)});
     return offset;
+}
+
+void DataPool::copy_to(std::span<std::byte> out) const {
+    std::ranges::fill(out, std::byte{0});
+    for (const auto& [key, run] : runs_)
+        std::ranges::copy(run.bytes, out.begin() + static_cast<ptrdiff_t>(run.offset));
+}
+
+void move_data(Program& program, DataPool& pool) {
+    const auto data = std::make_shared<const std::vector<std::byte>>(
+        std::exchange(program.data, std::vector<std::byte>()));
+    if (data->empty()) return;
+    for (Variable& variable : program.variables)
+        if (variable.data_offset != kZeroFilled)
+            variable.data_offset =
+                pool.add(std::span(*data).subspan(variable.data_offset, variable.bytes), data);
 }
 
 Result<std::vector<std::byte>> save_package(PackageContents contents) {
@@ -145,7 +155,7 @@ Result<std::vector<std::byte>> save_package(PackageContents contents) {
         device_targets.push_back(record);
         sections.push_back(
             {PackageSectionKind::kProgram,
-             save_program_without_data(device_target.program, contents.pool.bytes().size())});
+             save_program_without_data(device_target.program, contents.pool.size())});
     }
     if (!contents.notes.empty()) {
         const auto remarks = std::as_bytes(std::span(contents.notes));
@@ -153,13 +163,12 @@ Result<std::vector<std::byte>> save_package(PackageContents contents) {
     }
     if (!contents.agents.empty())
         sections.push_back({PackageSectionKind::kAgents, std::move(contents.agents)});
-    const std::span<const std::byte> pool = contents.pool.bytes();
-    sections.push_back({PackageSectionKind::kWeights, {pool.begin(), pool.end()}});
+    sections.push_back({PackageSectionKind::kWeights, {}});
     PackageHeader header{};
     header.magic = kPackageMagic;
     header.format_version = kPackageFormatVersion;
     header.graph_hash = contents.graph_hash;
-    return lay_out(header, sections, device_targets);
+    return lay_out(header, sections, contents.pool, device_targets);
 }
 
 bool is_package(std::span<const std::byte> bytes) {

@@ -12,6 +12,7 @@
 
 #include "program/view.hpp"
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -64,26 +65,31 @@ static_assert(sizeof(PackageSectionRecord) == 32 && sizeof(DeviceTargetRecord) =
 
 }  // namespace file
 
-/// Deduplicated byte runs that several tables refer to.
+/// Deduplicated byte runs that several tables refer to; they are not copied.
 class DataPool {
   public:
     /// Adds a run unless the pool has an equal one; returns its offset.
-    uint64_t add(std::span<const std::byte> bytes);
-    std::span<const std::byte> bytes() const { return bytes_; }
+    /// owner  keeps the bytes alive; null: they outlive the pool.
+    uint64_t add(std::span<const std::byte> bytes, std::shared_ptr<const void> owner = nullptr);
+    uint64_t size() const { return size_; }
+    /// Copies all runs, with zeros between them. out: size() bytes.
+    void copy_to(std::span<std::byte> out) const;
 
   private:
     static constexpr uint64_t kAlignment = 16;
     struct Run {
-        uint64_t offset, size;
+        uint64_t offset;
+        std::span<const std::byte> bytes;
+        std::shared_ptr<const void> owner;
     };
-    std::vector<std::byte> bytes_;
+    uint64_t size_ = 0;
     std::unordered_multimap<uint64_t, Run> runs_;  ///< by checksum
 };
 
 /// One device target's program, to be packed.
 struct PackedDeviceTarget {
     std::string name;
-    Program program;  ///< data included
+    Program program;  ///< data included, unless move_data() was called
     uint32_t shared_memory_bytes = 0;
     uint32_t subgroup_size = 0;  ///< 0: any
 };
@@ -97,6 +103,9 @@ struct PackageContents {
     std::string notes;
     std::vector<std::byte> agents;  ///< an AgentManifest, or empty
 };
+
+/// Moves the initial values of the program's variables into the pool, which becomes their owner.
+void move_data(Program& program, DataPool& pool);
 
 /// Serializes a package.  Errors: kInvalidArgument for no device targets, too many, or names that
 /// are equal, empty or too long.  Deterministic.

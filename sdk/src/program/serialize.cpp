@@ -38,17 +38,21 @@ class Writer {
         append(section, &value, sizeof value);
     }
 
-    std::vector<std::byte> finish(FileHeader header) {
+    /// data: contents of section kData.
+    std::vector<std::byte> finish(FileHeader header, std::span<const std::byte> data) {
         uint64_t at = aligned(sizeof header);
+        const auto contents = [&](uint32_t section) {
+            return section == kData ? data : std::span<const std::byte>(bytes_[section]);
+        };
         for (uint32_t i = 0; i < kSectionCount; ++i) {
-            header.sections[i] = {at, bytes_[i].size() / kElementBytes[i]};
-            at = aligned(at + bytes_[i].size());
+            header.sections[i] = {at, contents(i).size() / kElementBytes[i]};
+            at = aligned(at + contents(i).size());
         }
         header.total_bytes = at;
         std::vector<std::byte> file(at);
         for (uint32_t i = 0; i < kSectionCount; ++i)
-            std::copy(bytes_[i].begin(), bytes_[i].end(),
-                      file.begin() + static_cast<ptrdiff_t>(header.sections[i].offset));
+            std::ranges::copy(contents(i),
+                              file.begin() + static_cast<ptrdiff_t>(header.sections[i].offset));
         std::memcpy(file.data(), &header, sizeof header);
         header.checksum = checksum(std::span(file).subspan(kChecksumEnd));
         std::memcpy(file.data(), &header, sizeof header);
@@ -281,8 +285,7 @@ std::vector<std::byte> save(const Program& program, std::span<const std::byte> d
     for (const Binding& binding : program.bindings) write(writer, binding);
     for (const Variable& variable : program.variables) write(writer, variable);
     writer.list(kVariableNames, std::span<const uint32_t>(order_by_name(program.variables)));
-    writer.list(kData, data);
-    return writer.finish(header);
+    return writer.finish(header, data);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ Status ProgramRunner::make_commands(size_t count) {
 }
 
 Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(
-    Device& device, std::span<const std::byte> bytes, const hearth_session_create_info& session,
+    Device& device, std::vector<std::byte> bytes, const hearth_session_create_info& session,
     const std::string& pipelines) {
     std::unique_ptr<ProgramRunner> runner(new ProgramRunner(device));
     std::vector<std::byte> kept;
@@ -76,7 +76,9 @@ Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(
         if (Result<std::vector<std::byte>> file = read_whole_file(pipelines); file.ok())
             kept = std::move(*file);
     HEARTH_TRY(runner->make_context(kept));
-    HEARTH_TRY(runner->set_up(LoadedProgram::load(runner->context_, bytes), session));
+    runner->bytes_ = std::move(bytes);
+    HEARTH_TRY(runner->set_up(
+        LoadedProgram::load(runner->context_, runner->bytes_, /*borrow=*/true), session));
     if (pipelines.empty() || runner->context_.stats().pipeline_cache_used != 0) return runner;
     HEARTH_ASSIGN(kept, runner->context_.save_pipeline_cache());
     HEARTH_TRY(write_file_atomically(pipelines, kept));

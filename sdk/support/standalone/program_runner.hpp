@@ -30,7 +30,7 @@ class ProgramRunner {
     ///            this device and driver, else written; empty: none.
     /// Errors: those of the driver and of write_file_atomically().
     static Result<std::unique_ptr<ProgramRunner>> create(
-        Device& device, std::span<const std::byte> bytes,
+        Device& device, std::vector<std::byte> bytes,
         const hearth_session_create_info& session = hearth_session_create_info_default(),
         const std::string& pipelines = {});
 
@@ -103,6 +103,7 @@ class ProgramRunner {
         void* data;
     };
     std::vector<Job> jobs_;
+    std::vector<std::byte> bytes_;  ///< of the program, which borrows them
     Context context_;
     LoadedProgram program_;
     Session session_;

@@ -29,6 +29,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 namespace hearth::tool {
 
@@ -85,8 +86,15 @@ Machine find_machine() {
     return machine;
 }
 
-Result<Json> target_report(const CookedTarget& target) {
-    HEARTH_ASSIGN(const Program program, load_program(target.compiled.bytes));
+/// The program of a device target; it refers to the package's bytes.
+Result<Program> program_of(const Cooked& cooked, size_t target) {
+    HEARTH_ASSIGN(const PackageView package, open_package(cooked.bytes));
+    return load_program(package.program(static_cast<uint32_t>(target)), package.weights());
+}
+
+Result<Json> target_report(const Cooked& cooked, size_t index) {
+    const CookedTarget& target = cooked.device_targets[index];
+    HEARTH_ASSIGN(const Program program, program_of(cooked, index));
     Json report = describe_program(program);
     report["name"] = target.name;
     report["bytes"]["program"] = target.program_bytes;
@@ -200,8 +208,8 @@ Json written_report(const WrittenFiles& written) {
 /// Writes the C header of the cooked package.
 Status write_header(const CookCommand& command, const Cooked& cooked, WrittenFiles& written) {
     std::vector<Program> programs;
-    for (const CookedTarget& target : cooked.device_targets) {
-        HEARTH_ASSIGN(Program program, load_program(target.compiled.bytes));
+    for (size_t i = 0; i < cooked.device_targets.size(); ++i) {
+        HEARTH_ASSIGN(Program program, program_of(cooked, i));
         programs.push_back(std::move(program));
     }
     const std::string package = path_of(command.output).filename().string();
@@ -431,11 +439,14 @@ Status cook_model(CookCommand command) {
     if (model.is_package()) {
         HEARTH_ASSIGN(const PackageView package, open_package(model.package));
         options.agents.assign(package.agents().begin(), package.agents().end());
+        model.package = {};  // its graphs are loaded
     }
     options.progress = [&](std::string_view target, size_t done, size_t count) {
         progress.at(done, count + 1, target);
     };
-    HEARTH_ASSIGN(const Cooked cooked, cook_graphs(model.graphs, options));
+    std::vector<Graph> graphs = std::exchange(model.graphs, {});
+    if (!command.kernels.empty()) model.graphs = graphs;
+    HEARTH_ASSIGN(const Cooked cooked, cook_graphs(std::move(graphs), options));
     WrittenFiles written;
     HEARTH_TRY(write_listed(command.output, cooked.bytes, written).with_context("the package"));
     if (!command.header.empty())
@@ -459,8 +470,8 @@ Status cook_model(CookCommand command) {
                                        {"rms", w.rms},
                                        {"rms_error", w.rms_error},
                                        {"max_error", w.max_error}});
-    for (const CookedTarget& target : cooked.device_targets) {
-        HEARTH_ASSIGN(Json described, target_report(target));
+    for (size_t i = 0; i < cooked.device_targets.size(); ++i) {
+        HEARTH_ASSIGN(Json described, target_report(cooked, i));
         report["device_targets"].push_back(std::move(described));
     }
     if (command.measure && machine.device) {

@@ -17,7 +17,7 @@ class CookedRunner final : public Runner {
 
     Executor& executor() override { return inner_->executor(); }
 
-    Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
+    Result<NamedTensors> run_graph(Graph graph, const NamedTensors& inputs,
                                    int64_t batch_size) override {
         HEARTH_ASSIGN(const NamedTensors expected, inner_->run_graph(graph, inputs, batch_size));
         CookOptions options;

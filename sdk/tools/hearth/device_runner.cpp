@@ -49,10 +49,9 @@ class DeviceRunner final : public Runner {
 
     Executor& executor() override { return *executor_; }
 
-    Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
+    Result<NamedTensors> run_graph(Graph graph, const NamedTensors& inputs,
                                    int64_t batch_size) override {
-        if (dump_ == nullptr) return Runner::run_graph(graph, inputs, batch_size);
-        return compile_and_run(graph, inputs, batch_size, compile_options());
+        return compile_and_run(std::move(graph), inputs, batch_size, compile_options());
     }
     Result<NamedTensors> run_package(std::span<const std::byte> package, const std::string& entry,
                                      const NamedTensors& inputs, int64_t batch_size,
@@ -63,12 +62,13 @@ class DeviceRunner final : public Runner {
                     "--device-target chooses among the package's programs, whose C text a CPU "
                     "compiles and runs only with --trust");
             HEARTH_ASSIGN(const PackageView view, open_package(package));
-            HEARTH_ASSIGN(const std::vector<Graph> graphs,
-                          load_graphs(view.graph(), view.weights()));
+            HEARTH_ASSIGN(std::vector<Graph> graphs, load_graphs(view.graph(), view.weights()));
             HEARTH_ASSIGN(const size_t index, find_entry(graphs, entry));
+            Graph graph = std::move(graphs[index]);
+            graphs.clear();
             CompileOptions compiled_with = compile_options();
             compiled_with.precision = precision_of(view);
-            return compile_and_run(graphs[index], inputs, batch_size, std::move(compiled_with));
+            return compile_and_run(std::move(graph), inputs, batch_size, std::move(compiled_with));
         }
         HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> program,
                       standalone::ProgramRunner::create_from_package(device(), package,
@@ -95,14 +95,23 @@ class DeviceRunner final : public Runner {
     standalone::Device& device() const { return *opened_.device; }
     bool is_cpu() const { return opened_.host != nullptr; }
 
-    Result<NamedTensors> compile_and_run(const Graph& graph, const NamedTensors& inputs,
+    Result<NamedTensors> compile_and_run(Graph graph, const NamedTensors& inputs,
                                          int64_t batch_size, CompileOptions options) {
         options.max_batch_size = static_cast<uint64_t>(batch_size);
-        HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs({graph}, options));
-        const std::vector<std::byte> bytes = save_program(compiled.program);
+        const std::string entry = graph.name;
+        HEARTH_ASSIGN(std::vector<std::byte> bytes, compile_to_bytes(std::move(graph), options));
         HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> program,
-                      standalone::ProgramRunner::create(device(), bytes));
-        return run(*program, graph.name, inputs, batch_size);
+                      standalone::ProgramRunner::create(device(), std::move(bytes)));
+        return run(*program, entry, inputs, batch_size);
+    }
+
+    static Result<std::vector<std::byte>> compile_to_bytes(Graph graph,
+                                                           const CompileOptions& options) {
+        std::vector<Graph> entries;
+        entries.push_back(std::move(graph));
+        HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(std::move(entries), options));
+        compiled.graphs.clear();  // their weights are in the program
+        return save_program(compiled.program);
     }
 
     Result<NamedTensors> run(standalone::ProgramRunner& program, const std::string& entry,

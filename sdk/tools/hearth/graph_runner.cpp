@@ -25,9 +25,9 @@ class GraphRunner final : public Runner {
                                      const NamedTensors& inputs, int64_t batch_size,
                                      const PackageOptions&) override {
         HEARTH_ASSIGN(const PackageView view, open_package(package));
-        HEARTH_ASSIGN(const std::vector<Graph> graphs, load_graphs(view.graph(), view.weights()));
+        HEARTH_ASSIGN(std::vector<Graph> graphs, load_graphs(view.graph(), view.weights()));
         HEARTH_ASSIGN(const size_t index, find_entry(graphs, entry));
-        return run_graph(graphs[index], inputs, batch_size);
+        return run_graph(std::move(graphs[index]), inputs, batch_size);
     }
     Status check(const Status&) const override { return {}; }
     Status check(const NamedTensors&) const override { return {}; }

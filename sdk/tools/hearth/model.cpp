@@ -14,6 +14,7 @@
 #include "tables.hpp"
 
 #include <hearth/core/philox.hpp>
+#include <hearth/file.hpp>
 
 #include <fmt/format.h>
 #include <programs/arguments.hpp>
@@ -297,7 +298,7 @@ Result<ImportedModel> read_size(std::span<const std::byte> bytes, const ModelOpt
     return fixed;
 }
 
-Result<Model> read_model(std::vector<std::byte> bytes, const ModelOptions& options) {
+Result<Model> read_model(std::span<const std::byte> bytes, const ModelOptions& options) {
     Model model;
     model.trusts_kernels = options.trusts_kernels;
     if (is_package(bytes)) {
@@ -305,7 +306,7 @@ Result<Model> read_model(std::vector<std::byte> bytes, const ModelOptions& optio
             return invalid_argument(
                 "--shape, --value and --bound are for ONNX files, and this is a package, whose "
                 "shapes are fixed; cook its ONNX file again with them");
-        model.package = std::move(bytes);
+        model.package.assign(bytes.begin(), bytes.end());
         HEARTH_ASSIGN(const PackageView view, open_package(model.package));
         ViewError error;
         if (!view.check_programs(&error)) return Status(error.code, error.text.c_str());
@@ -339,8 +340,9 @@ Result<Model> read_model(std::vector<std::byte> bytes, const ModelOptions& optio
 }  // namespace
 
 Result<Model> load_model(const ModelOptions& options) {
-    HEARTH_ASSIGN(std::vector<std::byte> bytes, read_file(options.path));
-    Result<Model> model = read_model(std::move(bytes), options);
+    HEARTH_ASSIGN(const MappedFile file, MappedFile::open(options.path));
+    const std::span<const std::byte> bytes = file.bytes();
+    Result<Model> model = read_model(bytes, options);
     if (!model.ok()) return model.status().with_context(options.path);
     for (const std::string& remark : model->remarks)
         print_to(stderr, "remark: {}: {}\n", options.path, remark);
@@ -361,14 +363,21 @@ Result<size_t> find_entry(std::span<const Graph> graphs, const std::string& name
 Result<NamedTensors> run_model(Runner& runner, const Model& model, size_t entry,
                                const NamedTensors& inputs, int64_t batch_size,
                                const char* device_target) {
+    return run_model(runner, Model(model), entry, inputs, batch_size, device_target);
+}
+
+Result<NamedTensors> run_model(Runner& runner, Model&& model, size_t entry,
+                               const NamedTensors& inputs, int64_t batch_size,
+                               const char* device_target) {
     HEARTH_TRY(runner.check(model.fits_device));
     HEARTH_TRY(runner.check(inputs));
-    const Graph& graph = model.graphs[entry];
+    Graph graph = std::move(model.graphs[entry]);
+    model.graphs.clear();
     if (model.is_package())
         return runner.run_package(
             model.package, graph.name, inputs, batch_size,
             {.device_target = device_target, .trusts_kernels = model.trusts_kernels});
-    return runner.run_graph(graph, inputs, batch_size);
+    return runner.run_graph(std::move(graph), inputs, batch_size);
 }
 
 Result<Inputs> make_inputs(const Graph& graph, const InputOptions& options) {

@@ -84,6 +84,10 @@ Result<size_t> find_entry(std::span<const Graph> graphs, const std::string& name
 Result<NamedTensors> run_model(Runner& runner, const Model& model, size_t entry,
                                const NamedTensors& inputs, int64_t batch_size,
                                const char* device_target = nullptr);
+/// As above; frees the model's weights before the run where the runner has its own.
+Result<NamedTensors> run_model(Runner& runner, Model&& model, size_t entry,
+                               const NamedTensors& inputs, int64_t batch_size,
+                               const char* device_target = nullptr);
 
 /// Options that choose tensors for a graph's inputs.
 struct InputOptions {

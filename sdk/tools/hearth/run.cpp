@@ -100,11 +100,14 @@ Status write_output(const RunOptions& options, const std::string& name, const Ho
 Status run(const RunOptions& options) {
     ModelOptions model_options = options.model;
     model_options.fixed_batch_size = options.inputs.batch_size;
-    HEARTH_ASSIGN(const Model model, load_model(model_options));
+    HEARTH_ASSIGN(Model model, load_model(model_options));
     HEARTH_ASSIGN(const size_t entry, find_entry(model.graphs, options.model.entry));
-    const Graph& graph = model.graphs[entry];
-    HEARTH_TRY(check_outputs(options, graph));
-    HEARTH_ASSIGN(const Inputs inputs, make_inputs(graph, options.inputs));
+    HEARTH_TRY(check_outputs(options, model.graphs[entry]));
+    HEARTH_ASSIGN(const Inputs inputs, make_inputs(model.graphs[entry], options.inputs));
+    const std::string entry_name = model.graphs[entry].name;
+    std::vector<std::string> output_names;
+    for (const GraphOutput& output : model.graphs[entry].outputs)
+        output_names.push_back(output.name);
     const Runners runners = make_runners(options.device, options.device_index);
     if (runners.list.empty()) return runners.missing.with_context("no device");
     std::vector<std::byte> dump;
@@ -114,20 +117,20 @@ Status run(const RunOptions& options) {
     }
     HEARTH_ASSIGN(
         const NamedTensors outputs,
-        run_model(*runners.list[0], model, entry, inputs.tensors, inputs.batch_size,
+        run_model(*runners.list[0], std::move(model), entry, inputs.tensors, inputs.batch_size,
                   options.device_target.empty() ? nullptr : options.device_target.c_str()));
     if (!options.dump.empty())
         HEARTH_TRY(write_file_atomically(options.dump, dump).with_context("--dump"));
     Json list = Json::array();
-    for (const GraphOutput& output : graph.outputs) {
-        const auto found = outputs.find(output.name);
-        if (found == outputs.end()) return internal_error("there is no '" + output.name + "'");
-        list.push_back(describe(output.name, found->second));
-        if (!options.output.empty()) HEARTH_TRY(write_output(options, output.name, found->second));
+    for (const std::string& name : output_names) {
+        const auto found = outputs.find(name);
+        if (found == outputs.end()) return internal_error("there is no '" + name + "'");
+        list.push_back(describe(name, found->second));
+        if (!options.output.empty()) HEARTH_TRY(write_output(options, name, found->second));
     }
     if (options.json) {
         print_json({{"device", runners.list[0]->name()},
-                    {"entry", graph.name},
+                    {"entry", entry_name},
                     {"batch_size", inputs.batch_size},
                     {"outputs", list}});
         return {};

@@ -47,14 +47,17 @@ Result<std::vector<HostTensor>> Runner::run(const ImportedModel& model,
 
 Result<NamedTensors> Runner::run_trace(Trace& trace, const NamedTensors& inputs,
                                        int64_t batch_size) {
-    HEARTH_ASSIGN(const Graph graph, trace.build());
-    return run_graph(graph, inputs, batch_size);
+    HEARTH_ASSIGN(Graph graph, trace.build());
+    return run_graph(std::move(graph), inputs, batch_size);
 }
 
-Result<NamedTensors> Runner::run_graph(const Graph& graph, const NamedTensors& inputs,
+Result<NamedTensors> Runner::run_graph(Graph graph, const NamedTensors& inputs,
                                        int64_t batch_size) {
-    HEARTH_TRY(executor().load({graph}, batch_size));
-    return executor().run(graph.name, inputs, batch_size);
+    const std::string name = graph.name;
+    std::vector<Graph> entries;
+    entries.push_back(std::move(graph));
+    HEARTH_TRY(executor().load(std::move(entries), batch_size));
+    return executor().run(name, inputs, batch_size);
 }
 
 Status Runner::keep_dump(uint32_t, std::vector<std::byte>*) {

@@ -45,7 +45,8 @@ class Runner {
                                         std::span<const HostTensor> inputs, int64_t batch_size);
     /// Runs the trace's graph once; inputs and outputs by name.
     Result<NamedTensors> run_trace(Trace& trace, const NamedTensors& inputs, int64_t batch_size);
-    virtual Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
+    /// Frees the graph's weights, unless others share them, before it runs where it can.
+    virtual Result<NamedTensors> run_graph(Graph graph, const NamedTensors& inputs,
                                            int64_t batch_size);
     virtual Result<NamedTensors> run_package(std::span<const std::byte> package,
                                              const std::string& entry, const NamedTensors& inputs,

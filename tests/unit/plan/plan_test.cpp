@@ -886,8 +886,18 @@ TEST(Plan, RejectsMemoryBeyondTheLargestBuffer) {
     for (const char* name : {"a", "b", "c"}) weights.param(name, Shape{Dim(1000)});
     Model heavy({weights});
     heavy.options.caps.max_storage_buffer_range = 10'000;
-    EXPECT_EQ(failure(heavy, StatusCode::kOutOfRange),
-              "plan: the weights are larger than 10000 bytes, the largest buffer");
+    EXPECT_EQ(
+        failure(heavy, StatusCode::kOutOfRange),
+        "plan: the weights take 12288 bytes, the largest buffer of the device target is 10000; "
+        "cook with --quantize f16, int8 or int4, or for a device with larger buffers");
+
+    EntryBuilder weight("act");
+    weight.param("w", Shape{Dim(1000)}, DType::kF32, true);
+    Model single({weight});
+    single.options.caps.max_storage_buffer_range = 3'000;
+    EXPECT_EQ(failure(single, StatusCode::kOutOfRange),
+              "plan: entry 'act': value %0 [1000] at batch size 1 is larger than 3000 bytes; cook "
+              "with --quantize f16, int8 or int4, or for a device with larger buffers");
 }
 
 // ------------------------------------------------------------------------------------- the proof

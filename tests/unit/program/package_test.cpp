@@ -139,7 +139,8 @@ TEST(Package, TheContentHashDoesNotDependOnWhereInitialValuesLie) {
     Program program = make_program("fast");
     program.hash = content_hash(program);
     PackageContents contents = make_contents();
-    (void)contents.pool.add(bytes_of("something that other programs have in front"));
+    const std::vector<std::byte> front = bytes_of("something that other programs have in front");
+    (void)contents.pool.add(front);
     contents.device_targets[0].program = program;
     const std::vector<std::byte> bytes = save_package(std::move(contents)).value();
     PackageView view;
@@ -471,10 +472,17 @@ TEST(Package, HasOneToEightProfilesOfShortNames) {
 
 TEST(DataPool, StoresEqualBytesOnce) {
     DataPool pool;
-    const uint64_t a = pool.add(bytes_of("weights"));
+    const std::vector<std::byte> weights = bytes_of("weights"), other = bytes_of("weight");
+    const uint64_t a = pool.add(weights);
     EXPECT_EQ(pool.add(bytes_of("weights")), a);
-    EXPECT_NE(pool.add(bytes_of("weight")), a);
-    EXPECT_EQ(pool.bytes().size(), 22u);
+    const uint64_t b = pool.add(other);
+    EXPECT_NE(b, a);
+    std::vector<std::byte> all(pool.size(), std::byte{0xff});
+    pool.copy_to(all);
+    EXPECT_EQ(all.size(), 22u);
+    EXPECT_TRUE(std::ranges::equal(weights, std::span(all).subspan(a, weights.size())));
+    EXPECT_TRUE(std::ranges::equal(other, std::span(all).subspan(b, other.size())));
+    EXPECT_EQ(all[weights.size()], std::byte{0});
 }
 
 TEST(Checksum, EachBitOfEachLengthMatters) {

@@ -29,6 +29,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -198,6 +199,15 @@ class File {
         do result = fsync(fd_);
         while (result != 0 && errno == EINTR);
         return result == 0;
+    }
+
+    /// Maps the first `bytes` > 0 bytes to read them; null on failure.
+    const void* map(uint64_t bytes) const {
+        void* const memory = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd_, 0);
+        return memory != MAP_FAILED ? memory : nullptr;
+    }
+    static void unmap(const void* memory, uint64_t bytes) {
+        ::munmap(const_cast<void*>(memory), bytes);
     }
 
     bool close() {
@@ -394,6 +404,16 @@ class File {
         }
         return true;
     }
+
+    const void* map(uint64_t bytes) const {
+        const HANDLE mapping = CreateFileMappingW(handle_, nullptr, PAGE_READONLY, 0, 0, nullptr);
+        if (mapping == nullptr) return nullptr;
+        const void* const memory =
+            MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, static_cast<SIZE_T>(bytes));
+        CloseHandle(mapping);  // the view keeps the mapping
+        return memory;
+    }
+    static void unmap(const void* memory, uint64_t) { UnmapViewOfFile(memory); }
 
     bool take_after(const FileInfo&) { return true; }  // not supported: inherits from the folder
     bool sync() { return FlushFileBuffers(handle_) != 0; }

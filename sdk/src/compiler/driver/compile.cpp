@@ -183,7 +183,6 @@ Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries) {
 
 Compiled describe(const Program& program) {
     Compiled result;
-    result.bytes = save_program(program);
     result.hash = program.hash;
     result.disassembly = dump(program);
     result.weights_bytes = program.weights_bytes;
@@ -201,6 +200,7 @@ Result<Compiled> compile(std::span<Trace* const> entries, const CompileOptions& 
         HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
         HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(std::move(graphs), options));
         Compiled result = describe(compiled.program);
+        result.bytes = save_program(compiled.program);
         result.remarks = std::move(compiled.remarks);
         result.quantized = std::move(compiled.quantized);
         result.tunable_kernels = std::move(compiled.tunable);

@@ -32,7 +32,7 @@ struct CompiledProgram {
 /// The finished graphs of traces, or the first error.
 Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries);
 
-/// Serialized bytes and statistics of a program.
+/// Statistics of a program, without its bytes.
 Compiled describe(const Program& program);
 
 /// cook() of graphs instead of traces.

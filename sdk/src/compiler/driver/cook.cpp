@@ -121,6 +121,9 @@ Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options
     Cooked cooked;
     HEARTH_ASSIGN(cooked.quantized, quantize_weights(graphs, options.quantize));
     PackageContents contents;
+    // Before the programs: the pool then refers to the graphs, and equal data of programs is freed.
+    contents.graph = save_graphs(
+        graphs, [&](std::span<const std::byte> data) { return contents.pool.add(data); });
     for (size_t i = 0; i < profiles.size(); ++i) {
         DeviceTarget& profile = profiles[i];
         report(profile.name, i);
@@ -135,11 +138,10 @@ Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options
         described.remarks = std::move(compiled->remarks);
         if (!remark.empty()) described.remarks.push_back(remark);
         HEARTH_ASSIGN(PackedDeviceTarget packed, pack(profile, std::move(compiled->program)));
+        move_data(packed.program, contents.pool);
         contents.device_targets.push_back(std::move(packed));
     }
     report("", profiles.size());
-    contents.graph = save_graphs(
-        graphs, [&](std::span<const std::byte> data) { return contents.pool.add(data); });
     contents.graph_hash = hash_of_graphs(graphs);
     contents.notes = options.notes;
     contents.agents = options.agents;

@@ -26,19 +26,15 @@ Result<BrainHashes> brain_hashes(const Program& program) {
     tables.weights_bytes = program.weights_bytes;
     tables.bindings = program.bindings;
     tables.variables = program.variables;
-    tables.data = program.data;
     for (const Entry& entry : program.entries) {
         Entry& copy = tables.entries.emplace_back();
         copy.name = entry.name;
         copy.bindings = entry.bindings;
     }
-    const std::vector<std::byte> bytes = save_program(tables);
-    std::vector<uint64_t> aligned((bytes.size() + 7) / 8);
-    std::memcpy(aligned.data(), bytes.data(), bytes.size());
+    const std::vector<std::byte> bytes = save_program_without_data(tables, program.data.size());
     ProgramView view;
     ViewError error;
-    if (!view.open(std::as_bytes(std::span(aligned)).first(bytes.size()), &error))
-        return internal_error(error.text.c_str());
+    if (!view.open(bytes, &error, program.data)) return internal_error(error.text.c_str());
     return BrainHashes{brain_schema_hash(view), brain_schema_hash(view, HashedNames::kAlias),
                        brain_parent_hash(view)};
 }

@@ -216,6 +216,7 @@ struct Tuner::State {
         if (!is_there || (compiled.tunable.size() != 1 && !candidates.is_network))
             return unsupported("compiled alone it becomes another kernel");
         next.program = describe(compiled.program);
+        next.program.bytes = save_program(compiled.program);
         next.program.tunable_kernels = std::move(compiled.tunable);
         trial = std::move(next);
         is_prepared = true;

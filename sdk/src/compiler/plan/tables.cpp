@@ -56,6 +56,9 @@ std::string describe(DType dtype, const Shape& shape) {
     return std::string(hearth::name_of(dtype)) + " " + to_string(shape);
 }
 
+constexpr std::string_view kSmallerWeights =
+    "; cook with --quantize f16, int8 or int4, or for a device with larger buffers";
+
 // Checks that the planner can size the shape: at most one batch dimension, no negative extent, and
 // at most max_storage_buffer_range at rows_capacity.
 Status check_size(const Value& value, const PlanOptions& options, const std::string& what) {
@@ -76,20 +79,25 @@ Status check_size(const Value& value, const PlanOptions& options, const std::str
     if (limit > 0) return {};
     return out_of_range(what + " " + to_string(value.shape) + " at batch size " +
                         std::to_string(options.max_batch_size) + " is larger than " +
-                        std::to_string(options.caps.max_storage_buffer_range) + " bytes");
+                        std::to_string(options.caps.max_storage_buffer_range) + " bytes" +
+                        (value.data != nullptr ? std::string(kSmallerWeights) : ""));
 }
 
-/// Initial value of `value` as it lies in device memory; empty if it has none.
-Result<std::vector<std::byte>> device_bytes(const Value& value, const std::string& what,
-                                            const PlanOptions& options) {
-    if (!value.data) return std::vector<std::byte>();
+using SharedTensor = std::shared_ptr<const HostTensor>;
+
+/// Initial value of `value` as it lies in device memory, shared with the graph if it is held there
+/// in its own type; null if it has none.
+Result<SharedTensor> device_contents(const Value& value, const std::string& what,
+                                     const PlanOptions& options) {
+    if (!value.data || value.data->bytes().empty()) return SharedTensor();
     const HostTensor& data = *value.data;
     const Shape shape = value.shape.resolve(static_cast<int64_t>(options.max_batch_size));
     if (data.dtype() != value.dtype || data.shape() != shape)
         return invalid_argument(what + " is " + describe(value.dtype, shape) +
                                 ", but its contents are " + describe(data.dtype(), data.shape()));
     const DType device = device_dtype(value.dtype, options.caps.narrow_storage());
-    const HostTensor held = data.cast(device);
+    if (device == value.dtype) return value.data;
+    HostTensor held = data.cast(device);
     const bool is_wide_integer = is_integer(value.dtype) && size_bytes(value.dtype) > 4;
     for (int64_t i = 0; is_wide_integer && i < data.element_count(); ++i) {
         const int64_t number = data.get_int(i);
@@ -100,7 +108,15 @@ Result<std::vector<std::byte>> device_bytes(const Value& value, const std::strin
                                       : std::to_string(number)) +
             ", which device memory cannot hold as " + std::string(hearth::name_of(device)));
     }
-    return std::vector<std::byte>(held.bytes().begin(), held.bytes().end());
+    return std::make_shared<const HostTensor>(std::move(held));
+}
+
+std::span<const std::byte> bytes_of(const SharedTensor& contents) {
+    return contents ? contents->bytes() : std::span<const std::byte>();
+}
+
+bool have_equal_bytes(const SharedTensor& a, const SharedTensor& b) {
+    return a == b || std::ranges::equal(bytes_of(a), bytes_of(b));
 }
 
 // Name derived from type, shape and contents, so that equal constants of all entries share a
@@ -175,9 +191,9 @@ class TableMaker {
             entry_name(e) + ": " + std::string(name_of(kind)) + " '" + value.name + "'";
         if (value.name.empty() && kind != VariableKind::kConstant)
             return invalid_argument(what + " needs a name");
-        HEARTH_ASSIGN(std::vector<std::byte> contents, device_bytes(value, what, options_));
+        HEARTH_ASSIGN(SharedTensor contents, device_contents(value, what, options_));
         const std::string name =
-            value.name.empty() ? name_by_contents(value, contents) : value.name;
+            value.name.empty() ? name_by_contents(value, bytes_of(contents)) : value.name;
 
         const auto [known, is_new] =
             variable_by_name_.try_emplace(name, static_cast<uint32_t>(tables_.variables.size()));
@@ -204,27 +220,45 @@ class TableMaker {
                                     first + " has a " + std::string(name_of(variable.kind)) +
                                     " of " + describe(variable.dtype, shapes_[index]));
         // An entry may leave a param's initial value to another entry.
-        if (!contents.empty() && contents_[index].empty() && kind != VariableKind::kConstant)
+        if (contents && !contents_[index] && kind != VariableKind::kConstant)
             contents_[index] = std::move(contents);
-        else if (contents != contents_[index] &&
-                 (!contents.empty() || kind == VariableKind::kConstant))
+        else if (!have_equal_bytes(contents, contents_[index]) &&
+                 (contents || kind == VariableKind::kConstant))
             return invalid_argument(what + " has other contents than in " + first);
         return {};
     }
 
+    uint64_t data_bytes() const {
+        uint64_t bytes = 0;
+        for (const SharedTensor& contents : contents_)
+            bytes += align_up(bytes_of(contents).size(), sizeof(uint64_t));
+        return bytes;
+    }
+
+    uint64_t total_weights_bytes() const {
+        uint64_t bytes = 0;
+        for (const Variable& variable : tables_.variables)
+            bytes += align_up(variable.bytes, options_.caps.min_storage_buffer_offset_alignment);
+        return bytes;
+    }
+
     Status place_variables() {
         const uint64_t limit = options_.caps.max_storage_buffer_range;
+        tables_.data.reserve(data_bytes());
         for (size_t s = 0; s < tables_.variables.size(); ++s) {
             Variable& variable = tables_.variables[s];
             variable.offset = tables_.weights_bytes;
             tables_.weights_bytes +=
                 align_up(variable.bytes, options_.caps.min_storage_buffer_offset_alignment);
             if (tables_.weights_bytes > limit)
-                return out_of_range("the weights are larger than " + std::to_string(limit) +
-                                    " bytes, the largest buffer");
-            if (contents_[s].empty()) continue;
+                return out_of_range("the weights take " + std::to_string(total_weights_bytes()) +
+                                    " bytes, the largest buffer of the device target is " +
+                                    std::to_string(limit) + std::string(kSmallerWeights));
+            const SharedTensor& contents = contents_[s];
+            if (!contents) continue;
             variable.data_offset = tables_.data.size();
-            tables_.data.insert(tables_.data.end(), contents_[s].begin(), contents_[s].end());
+            const std::span<const std::byte> bytes = contents->bytes();
+            tables_.data.insert(tables_.data.end(), bytes.begin(), bytes.end());
             tables_.data.resize(align_up(tables_.data.size(), sizeof(uint64_t)));
         }
         return {};
@@ -290,10 +324,10 @@ class TableMaker {
     std::span<const LoweredEntry> entries_;
     const PlanOptions& options_;
     Tables tables_;
-    std::vector<std::vector<bool>> used_;           ///< per entry and value
-    std::vector<Shape> shapes_;                     ///< per variable, with a symbolic batch size
-    std::vector<std::vector<std::byte>> contents_;  ///< per variable
-    std::vector<size_t> first_entry_;               ///< per variable
+    std::vector<std::vector<bool>> used_;  ///< per entry and value
+    std::vector<Shape> shapes_;            ///< per variable, with a symbolic batch size
+    std::vector<SharedTensor> contents_;   ///< per variable
+    std::vector<size_t> first_entry_;      ///< per variable
     std::map<std::string, uint32_t> variable_by_name_;
     struct Declared {
         uint32_t binding;

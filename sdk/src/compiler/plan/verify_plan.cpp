@@ -223,9 +223,10 @@ class EntryProof {
                 final_.push_back({range, {id, 0}, "input '" + value.name + "'"});
                 continue;
             }
-            const HostTensor contents =
-                value.data ? value.data->cast(device_dtype(value.dtype, program_.storage))
-                           : HostTensor();
+            const DType held = device_dtype(value.dtype, program_.storage);
+            const bool is_cast = value.data && value.data->dtype() != held;
+            const HostTensor converted = is_cast ? value.data->cast(held) : HostTensor();
+            const HostTensor& contents = value.data && !is_cast ? *value.data : converted;
             const std::vector<const Variable*> variables = variables_of(value, contents);
             // A constant that no call reads has no variable; a call that does read it fails later.
             if (variables.empty() && value.kind != ValueKind::kConstant)

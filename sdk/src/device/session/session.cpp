@@ -5,6 +5,7 @@
 
 #include "device/session/session.hpp"
 
+#include "device/native/device.hpp"
 #include "device/session/check_program.hpp"
 #include "program/spirv.hpp"
 
@@ -87,9 +88,10 @@ hearth_result Session::plan_memory(const gpu::Device& device, const ProgramView&
     if (info.arena == nullptr)
         out.bytes[kArenaBuffer] = Checked(view.header().arena_bytes).aligned(4);
     out.bytes[kRunBuffer] = Checked(info.recordings_in_flight) * (256 + inline_capacity(info));
-    for_each_initial(view, [&](const file::VariableRecord& variable, uint64_t at) {
-        out.bytes[kInitialBuffer] = Checked(at) + variable.bytes;
-    });
+    if (view.cpu() == CpuIsa::kNone)
+        for_each_initial(view, [&](const file::VariableRecord& variable, uint64_t at) {
+            out.bytes[kInitialBuffer] = Checked(at) + variable.bytes;
+        });
     out.bytes[kUploadBuffer] = info.upload_bytes;
     out.bytes[kReadbackBuffer] = info.readback_bytes;
     if ((info.flags & HEARTH_SESSION_ALLOW_STAGING_COPIES) != 0)
@@ -265,16 +267,31 @@ hearth_result Session::allocate_buffers(const hearth_session_create_info& info) 
                         "a smaller --max-batch-size",
                         facts.name, wide(bytes));
     }
-    for_each_initial(view(), [&](const file::VariableRecord& variable, uint64_t at) {
-        std::memcpy(buffers_[kInitialBuffer].mapped + at,
-                    view().data().data() + variable.data_offset,
-                    static_cast<size_t>(variable.bytes));
-    });
+    if (const hearth_result r = stage_initial_values(); r != HEARTH_OK) return r;
     Checked shadow_end;  // used only if there is a shadow buffer; its size
     for_each_entry_binding(view(), [&](uint32_t list_index, uint32_t binding) {
         shadow_offsets_[list_index] = shadow_end.or_most();
         shadow_end += shadow_bytes(view(), binding);
     });
+    return HEARTH_OK;
+}
+
+hearth_result Session::stage_initial_values() {
+    const std::span<const std::byte> data = view().data();
+    gpu::Buffer& staged = buffers_[kInitialBuffer];
+    if (view().cpu() == CpuIsa::kNone) {
+        for_each_initial(view(), [&](const file::VariableRecord& variable, uint64_t at) {
+            std::memcpy(staged.mapped + at, data.data() + variable.data_offset,
+                        static_cast<size_t>(variable.bytes));
+        });
+        return HEARTH_OK;
+    }
+    if (data.empty()) return HEARTH_OK;
+    // Only read: it is the source of copies.
+    staged.handle = native::create_buffer(const_cast<std::byte*>(data.data()), data.size(),
+                                          context_->device().callbacks());
+    if (staged.handle == VK_NULL_HANDLE)
+        return fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
     return HEARTH_OK;
 }
 

@@ -41,13 +41,15 @@ struct MemoryPlan {
 };
 
 /// Calls visit(slot, staged_offset) for each variable with an initial value; the offset is its
-/// packed position in kInitialBuffer.
+/// position in kInitialBuffer: packed, or in the program's data, which the buffer of a CPU device
+/// covers without a copy.
 template <class Visit>
 void for_each_initial(const ProgramView& view, Visit visit) {
+    const bool is_native = view.cpu() != CpuIsa::kNone;
     uint64_t at = 0;
     for (const file::VariableRecord& variable : view.variables()) {
         if (variable.data_offset == kZeroFilled || variable.bytes == 0) continue;
-        visit(variable, at);
+        visit(variable, is_native ? variable.data_offset : at);
         at += (variable.bytes + 15) / 16 * 16;
     }
 }
@@ -224,6 +226,8 @@ class Session : public HandleTag<0x48534553> {
     hearth_result init(const hearth_session_create_info& info);
     hearth_result gather_facts();
     hearth_result allocate_buffers(const hearth_session_create_info& info);
+    /// Fills kInitialBuffer, or lets it cover the program's data.
+    hearth_result stage_initial_values();
     hearth_result use_arena(const hearth_session_create_info& info);
     hearth_result gather_spirv();
     hearth_result acquire_pipelines();
