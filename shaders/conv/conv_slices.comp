@@ -8,7 +8,8 @@
 // Each workgroup computes PIXELS pixels for TILE_OUT output channels; each of its SLICES subgroups
 // takes a part of the input channels, CHUNK of the depth at a time (whole channels, or all there are),
 // and adds up sums of its own.  A
-// lane loads the elements of its pixels' windows, all before the first is waited for, and stages
+// lane loads the elements of its pixels' windows, all before the first is waited for (with
+// LOADS_BY_STAGE those of a stage, which takes fewer registers), and stages
 // them, STAGE of the depth at a time, in shared memory of its subgroup's, beside the weights; so
 // subgroups wait for no other until the end, when the parts are added in a fixed order.
 // Rows in shared memory lie a vector of eight apart more than they are long, so that they begin in
@@ -26,7 +27,12 @@ const int kDepth = CHANNELS * kTaps;
 const bool kIsWhole = SLICES * SLICE_CHUNKS * CHUNK == kDepth;
 const int kEach = PIXELS / SUBGROUP;  // pixels of a lane
 const int kThreads = SLICES * SUBGROUP;
-const int kVectors = CHUNK / 8;  // of a row's chunk
+#if LOADS_BY_STAGE
+const int kHeld = STAGE;
+#else
+const int kHeld = CHUNK;
+#endif
+const int kVectors = kHeld / 8;  // of what is held of a row
 const int kLoads = (TILE_OUT * kVectors + SUBGROUP - 1) / SUBGROUP;
 const int kStep = STAGE / 8 + 1;
 const int kStaged = (PIXELS + TILE_OUT) * kStep;  // vectors of a subgroup
@@ -69,7 +75,7 @@ uvec4 eight_elements(ivec2 window, int c, int k) {
 }
 
 uvec4 eight_weights(int first_out, int chunk, int e) {
-    const int o = min(first_out + e / kVectors, OUT - 1), k = chunk * CHUNK + e % kVectors * 8;
+    const int o = min(first_out + e / kVectors, OUT - 1), k = chunk * kHeld + e % kVectors * 8;
 #if WEIGHTS_BY_EIGHT
     return kIsWhole || k < kDepth ? in1_eight(o * kDepth + k) : uvec4(0u);
 #else
@@ -98,14 +104,23 @@ void compute(int first, int count) {
     // All subgroups go round equally often: not every driver lets matrices be used otherwise.
     for (int turn = 0; turn < SLICE_CHUNKS; ++turn) {
         const int chunk = slice * SLICE_CHUNKS + turn;
+#if LOADS_BY_STAGE
+        [[unroll]] for (int from = 0; from < CHUNK; from += STAGE) {
+#define FROM(k) (from + (k))
+#define HELD_OF(chunk) ((chunk) * (CHUNK / STAGE) + from / STAGE)
+#else
+        {
+#define FROM(k) k
+#define HELD_OF(chunk) chunk
+#endif
         uvec4 patches[kEach][kVectors], held[kLoads];
         [[unroll]] for (int i = 0; i < kEach; ++i)
             [[unroll]] for (int v = 0; v < kVectors; ++v)
-                patches[i][v] = eight_elements(window[i], chunk * (CHUNK / kTaps), 8 * v);
+                patches[i][v] = eight_elements(window[i], chunk * (CHUNK / kTaps), FROM(8 * v));
         [[unroll]] for (int u = 0; u < kLoads; ++u)
-            held[u] = eight_weights(first_out, chunk, lane + u * SUBGROUP);
+            held[u] = eight_weights(first_out, HELD_OF(chunk), lane + u * SUBGROUP);
 
-        [[unroll]] for (int stage = 0; stage < CHUNK; stage += STAGE) {
+        [[unroll]] for (int stage = 0; stage < kHeld; stage += STAGE) {
             subgroupBarrier();
             [[unroll]] for (int i = 0; i < kEach; ++i)
                 [[unroll]] for (int v = 0; v < STAGE / 8; ++v)
@@ -130,6 +145,7 @@ void compute(int first, int count) {
                         sum[i][j] = hearth_multiply_add(a[i], b, sum[i][j]);
                 }
             }
+        }
         }
     }
 

@@ -10,7 +10,8 @@
 // shared memory for TM * TN multiply-adds.  f32 accumulation in order of k: deterministic.
 //
 // Where there are few tiles, SPLIT threads share each one's sums: each takes its stretch of every
-// slice, and they add up through shared memory, in the order of the stretches.
+// slice, and they add up through shared memory, in the order of the stretches: beside the slices,
+// or in their place (SUMS_REPLACE_SLICES), which takes a barrier and less memory.
 //
 // Code generation completes this text with STAGES, SPLIT and what matmul_tiled.comp has, but load_a4(b, m, k) and
 // load_b4(b, k, n) give four elements: along k where X_K_IS_CONTIGUOUS, else along m or n.  The
@@ -34,10 +35,22 @@ const int kLoadsB = BN * BK / 4 / kThreads;
 // One column of padding: fewer bank conflicts when transposed.
 const int kStrideA = BM / 4 + 1, kStrideB = BN / 4 + 1;
 
+#if SUMS_REPLACE_SLICES
+const int kSlicesA = STAGES * BK * kStrideA, kSlicesB = STAGES * BK * kStrideB;
+const int kSums = BM * BN / 4;
+shared vec4 memory[max(kSlicesA + kSlicesB, SPLIT * kSums)];
+#define SLICES_A(i) memory[i]
+#define SLICES_B(i) memory[kSlicesA + (i)]
+#define SUMS(stretch, i) memory[(stretch) * kSums + (i)]
+#else
 shared vec4 tile_a[STAGES * BK * kStrideA];
 shared vec4 tile_b[STAGES * BK * kStrideB];
 #if SPLIT > 1
 shared vec4 of_stretch[SPLIT][BM * BN / 4];
+#endif
+#define SLICES_A(i) tile_a[i]
+#define SLICES_B(i) tile_b[i]
+#define SUMS(stretch, i) of_stretch[stretch][i]
 #endif
 
 vec4 sum[TM][TN / 4];
@@ -71,9 +84,9 @@ void put_slices(int stage) {
         if (A_K_IS_CONTIGUOUS) {
             const int k = e % (BK / 4) * 4, m = e / (BK / 4);
             [[unroll]] for (int j = 0; j < 4; ++j)
-                tile_a[to_a + (k + j) * kStrideA + m / 4][m % 4] = next_a[i][j];
+                SLICES_A(to_a + (k + j) * kStrideA + m / 4)[m % 4] = next_a[i][j];
         } else {
-            tile_a[to_a + e / (BM / 4) * kStrideA + e % (BM / 4)] = next_a[i];
+            SLICES_A(to_a + e / (BM / 4) * kStrideA + e % (BM / 4)) = next_a[i];
         }
     }
     [[unroll]] for (int i = 0; i < kLoadsB; ++i) {
@@ -81,9 +94,9 @@ void put_slices(int stage) {
         if (B_K_IS_CONTIGUOUS) {
             const int k = e % (BK / 4) * 4, n = e / (BK / 4);
             [[unroll]] for (int j = 0; j < 4; ++j)
-                tile_b[to_b + (k + j) * kStrideB + n / 4][n % 4] = next_b[i][j];
+                SLICES_B(to_b + (k + j) * kStrideB + n / 4)[n % 4] = next_b[i][j];
         } else {
-            tile_b[to_b + e / (BN / 4) * kStrideB + e % (BN / 4)] = next_b[i];
+            SLICES_B(to_b + e / (BN / 4) * kStrideB + e % (BN / 4)) = next_b[i];
         }
     }
 }
@@ -97,9 +110,9 @@ void multiply_slices(int first_k, int thread_m, int thread_n) {
         const int now = k & 1, next = 1 - now;
         if (k + 1 < kStretch) {
             [[unroll]] for (int i = 0; i < TM / 4; ++i)
-                a[next][i] = tile_a[from_a + (k + 1) * kStrideA + i * kThreadsM];
+                a[next][i] = SLICES_A(from_a + (k + 1) * kStrideA + i * kThreadsM);
             [[unroll]] for (int j = 0; j < TN / 4; ++j)
-                b[next][j] = tile_b[from_b + (k + 1) * kStrideB + j * kThreadsN];
+                b[next][j] = SLICES_B(from_b + (k + 1) * kStrideB + j * kThreadsN);
         }
         if (k < 0) continue;
         [[unroll]] for (int i = 0; i < TM; ++i)
@@ -142,14 +155,17 @@ void multiply(int first_m, int batch) {
     }
 
 #if SPLIT > 1
+#if SUMS_REPLACE_SLICES
+    barrier();
+#endif
     for (int i = 0; i < TM; ++i)
         for (int j = 0; j < TN / 4; ++j)
-            of_stretch[stretch][((thread_m + i / 4 * kThreadsM) * 4 + i % 4) * (BN / 4) + thread_n +
-                                j * kThreadsN] = sum[i][j];
+            SUMS(stretch, ((thread_m + i / 4 * kThreadsM) * 4 + i % 4) * (BN / 4) + thread_n +
+                              j * kThreadsN) = sum[i][j];
     barrier();
     for (int e = thread; e < BM * BN / 4; e += kThreads) {
-        vec4 all = of_stretch[0][e];
-        for (int s = 1; s < SPLIT; ++s) all += of_stretch[s][e];
+        vec4 all = SUMS(0, e);
+        for (int s = 1; s < SPLIT; ++s) all += SUMS(s, e);
         const int m = first_m + e / (BN / 4), n = first_n + e % (BN / 4) * 4;
         if ((M_IS_WHOLE || m < m_count) && (N_IS_WHOLE || n < n_count)) store4(batch, m, n, all);
     }

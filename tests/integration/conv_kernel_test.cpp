@@ -228,6 +228,13 @@ TEST_P(ConvKernel, EqualsTheReferenceWhereWorkgroupsAreSmall) {
     expect_reference(caps);
 }
 
+TEST_P(ConvKernel, EqualsTheReferenceOnCardsOfFewRegisters) {
+    DeviceCaps caps = gpu_caps();
+    caps.device_type = DeviceType::kDiscreteGpu;
+    caps.name = "Intel(R) Arc(tm) B580 Graphics";
+    expect_reference(caps);
+}
+
 class JoinedChannels : public VulkanTest {};
 
 TEST_F(JoinedChannels, OfOneImageAreReadWhereTheyAre) {

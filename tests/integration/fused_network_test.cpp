@@ -194,6 +194,9 @@ constexpr NetCase kCases[] = {
     {"TwoOutputsInRegisters", two_outputs, 20000, 0, 0, Precision::kF16, false, 70},
 };
 
+/// Cases whose learning step is longer than what players' drivers compile quickly.
+constexpr std::string_view kLongCases[] = {"Wide", "WindowsOfSixteen", "SmallPolicyInHalf"};
+
 class FusedNetwork : public VulkanTest, public testing::WithParamInterface<NetCase> {
   protected:
     CompiledProgram compile_net(bool fuse) { return compile_net(fuse, device().caps().value()); }
@@ -253,6 +256,9 @@ class FusedNetwork : public VulkanTest, public testing::WithParamInterface<NetCa
         }
     }
 
+    /// Compares steps of learning on the device with the interpreter's.
+    void expect_to_learn(const CompiledProgram& compiled);
+
     static bool uses_matrix_cores(const Program& program) {
         return std::any_of(program.kernels.begin(), program.kernels.end(), [](const Kernel& k) {
             return k.needs_matrix_cores != CooperativeMatrixExt::kNone;
@@ -296,6 +302,7 @@ TEST_P(FusedNetwork, RunsOnMatrixCoresWhereProductsReadHalf) {
     caps.storage_buffer_16bit_access = caps.shader_float16 = true;
     caps.cooperative_matrix = CooperativeMatrixExt::kNv;
     caps.cooperative_matrix_nv = true;
+    caps.name = "NVIDIA H200";  // where long kernels are not split
     const CompiledProgram compiled = compile_net(true, caps);
     EXPECT_TRUE(compiled.remarks.empty()) << compiled.remarks[0];
     EXPECT_EQ(dispatches(compiled.program, "act"), 1);
@@ -326,7 +333,10 @@ TEST_P(FusedNetwork, ComputesOnTheCpuWhatTheInterpreterDoes) {
 }
 
 TEST_P(FusedNetwork, LearnsOnTheDeviceAsTheInterpreterDoes) {
-    const CompiledProgram compiled = compile_net(true);
+    expect_to_learn(compile_net(true));
+}
+
+void FusedNetwork::expect_to_learn(const CompiledProgram& compiled) {
     auto runner = standalone::ProgramRunner::create(device(), save_program(compiled.program));
     ASSERT_TRUE(runner.ok()) << runner.status().message();
     NamedTensors weights;
@@ -354,6 +364,27 @@ TEST_P(FusedNetwork, LearnsOnTheDeviceAsTheInterpreterDoes) {
     expect_near(*found, *expected, GetParam().is_half() ? 5e-2 : 2e-2, "act");
 }
 
+/// Fused networks that are split where drivers would compile them for seconds.
+class SplitFusedNetwork : public FusedNetwork {};
+
+TEST_P(SplitFusedNetwork, LearnsInKernelsOfLimitedLengthAsTheInterpreterDoes) {
+    if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
+        GTEST_SKIP() << "fused networks need device addresses";
+    DeviceCaps caps = device().caps().value();
+    caps.device_type = DeviceType::kDiscreteGpu;
+    caps.name = "NVIDIA H200";
+    const auto fused_networks = [](const Program& program) {
+        return std::ranges::count_if(program.kernels, [](const Kernel& kernel) {
+            return kernel.name.starts_with("fused_network");
+        });
+    };
+    const auto whole = fused_networks(compile_net(true, caps).program);
+    caps.name = "NVIDIA GeForce RTX 4090";
+    const CompiledProgram compiled = compile_net(true, caps);
+    EXPECT_GT(fused_networks(compiled.program), whole) << dump(compiled.program);
+    expect_to_learn(compiled);
+}
+
 TEST_P(FusedNetwork, CutAtRandomItLearnsTheSameBits) {
     const CompiledProgram compiled = compile_net(true);
     const std::vector<std::byte> bytes = save_program(compiled.program);
@@ -374,6 +405,18 @@ TEST_P(FusedNetwork, CutAtRandomItLearnsTheSameBits) {
     EXPECT_EQ(*found, *expected);
 }
 
+bool is_long(const NetCase& c) {
+    return std::ranges::find(kLongCases, std::string_view(c.name)) != std::end(kLongCases);
+}
+
+std::vector<NetCase> long_cases() {
+    std::vector<NetCase> cases;
+    std::ranges::copy_if(kCases, std::back_inserter(cases), is_long);
+    return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Nets, SplitFusedNetwork, testing::ValuesIn(long_cases()),
+                         [](const auto& test) { return std::string(test.param.name); });
 INSTANTIATE_TEST_SUITE_P(Nets, FusedNetwork, testing::ValuesIn(kCases),
                          [](const auto& test) { return std::string(test.param.name); });
 

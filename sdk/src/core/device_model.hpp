@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "core/gpu_families.hpp"
+
 #include <hearth/types.hpp>
 
 #include <algorithm>
@@ -32,10 +34,21 @@ struct CpuBlock {
 /// has 132).
 inline constexpr int64_t kMeasuredUnits = 128;
 
+inline constexpr uint32_t kUnlimited = UINT32_MAX;
+
 struct DeviceModel {
     const char* name = "128 units";
     int64_t compute_units = kMeasuredUnits;  ///< multiprocessors that run workgroups in parallel
     bool is_software = false;                ///< a driver that runs on the CPU, or no driver
+    /// 32-bit values that an invocation may keep in registers, those for addresses included: with
+    /// more the driver spills, or too few subgroups hide the latency of memory.
+    uint32_t registers = kUnlimited;
+    uint32_t fragment_registers = kUnlimited;  ///< the same of kernels on matrix cores
+    /// Shared memory of a workgroup by invocation, with which enough workgroups share a unit.
+    uint32_t shared_bytes_per_invocation = kUnlimited;
+    /// Instructions of a fused kernel, above which it is split: drivers compile 1,000 to 3,000
+    /// instructions a second.
+    uint32_t max_instructions = kUnlimited;
     bool is_cpu = false;  ///< runs C: workgroups are loop iterations, barriers split the loop
     CpuTile tile = {};    ///< is_cpu
     CpuBlock block = {};  ///< is_cpu
@@ -44,6 +57,9 @@ struct DeviceModel {
 
     /// Number of workgroups that occupies all compute units.
     int64_t enough_groups() const { return compute_units; }
+
+    /// Shared memory that a workgroup should take at most, in bytes.
+    int64_t shared_budget(int64_t threads) const { return threads * shared_bytes_per_invocation; }
 
     /// Scales a count of workgroups, threads or tiles, tuned for kMeasuredUnits compute units, to
     /// this GPU.  Software devices keep the count: they have separate constants where they differ.
@@ -99,6 +115,37 @@ inline uint32_t max_workgroup_size(const DeviceCaps& caps) {
     return std::min(caps.max_compute_work_group_invocations, caps.max_compute_work_group_size_x);
 }
 
+/// Class of GPUs nearest to this number of units, by ratio.
+inline const DeviceModel& nearest_gpu_model(int64_t units) {
+    const DeviceModel* nearest = kGpuModels;
+    for (const DeviceModel& larger : kGpuModels)
+        if (nearest->compute_units * larger.compute_units <= units * units) nearest = &larger;
+    return *nearest;
+}
+
+/// Sets what depends on the family of the GPU, from the records of perf/results/cards.  Without a
+/// vendor, as in most device targets of packages: what suits them all.
+inline void set_family(DeviceModel& model, GpuFamily family) {
+    if (family == GpuFamily::kDataCentre) return;
+    model.max_instructions = 3000;
+    if (family == GpuFamily::kNvidia) return;
+    if (family == GpuFamily::kNvk) {
+        // It keeps fewer values than NVIDIA's driver, for which the tiles were measured.
+        model.registers = 160;
+        return;
+    }
+    if (family == GpuFamily::kIntel || family == GpuFamily::kIntelXe2) {
+        // 128 registers, of eight elements, or of 16 on Xe2, whose compiler loads further ahead.
+        model.registers = family == GpuFamily::kIntel ? 112 : 84;
+        model.fragment_registers = 112;
+        return;
+    }
+    // RDNA runs five waves of 96 registers.  64 KiB for four SIMDs of GCN hold three waves of 80
+    // bytes each.
+    model.registers = 96;
+    model.shared_bytes_per_invocation = 80;
+}
+
 /// Returns the model of a device.  A GPU that does not report its compute units gets the smallest
 /// model if it is integrated, otherwise the largest; packages are cooked for the largest.
 inline DeviceModel device_model(const DeviceCaps& caps) {
@@ -114,9 +161,8 @@ inline DeviceModel device_model(const DeviceCaps& caps) {
     if (caps.device_type == DeviceType::kCpu) return model;
     const int64_t unknown = caps.device_type == DeviceType::kIntegratedGpu ? 0 : kMeasuredUnits;
     const int64_t units = caps.compute_units != 0 ? int64_t{caps.compute_units} : unknown;
-    model = kGpuModels[0];
-    for (const DeviceModel& larger : kGpuModels)
-        if (larger.compute_units <= units) model = larger;
+    model = nearest_gpu_model(units);
+    set_family(model, gpu_family(caps));
     return model;
 }
 

@@ -100,6 +100,48 @@ TEST(MatmulTilesOfDevices, GrowWhereThereAreFewerUnits) {
         }
 }
 
+constexpr const char *kRadeon = "AMD Radeon RX 580 Series",
+                     *kArc = "Intel(R) Arc(tm) B580 Graphics",
+                     *kGeForce = "NVIDIA GeForce RTX 4090", *kH200 = "NVIDIA H200";
+
+/// A large card of this name.
+DeviceCaps caps_of_card(const char* name, bool has_matrices) {
+    DeviceCaps caps = caps_of(kGpuModels[3], has_matrices);
+    caps.max_compute_shared_memory_size = 48 << 10;
+    caps.name = name;
+    return caps;
+}
+
+TEST(MatmulTilesOfDevices, KeepToTheRegistersAndSharedMemoryOfTheFamily) {
+    for (const char* name : {"any", kRadeon, kArc})
+        for (const bool has_matrices : {false, true})
+            for (const int64_t m : kExtents)
+                for (const int64_t n : kExtents) {
+                    DeviceCaps caps = caps_of_card(name, has_matrices);
+                    if (name == kArc) {
+                        caps.subgroup_size = 16;
+                        caps.cooperative_matrix_shape = {8, 16, 16};
+                    }
+                    const DeviceModel model = device_model(caps);
+                    MatmulProblem problem = product(m, n, 256, caps);
+                    const MatmulTile tile = choose_matmul_tile(problem, caps);
+                    const uint32_t most =
+                        is_on_matrices(tile.family) ? model.fragment_registers : model.registers;
+                    EXPECT_LE(registers_of(tile, problem, caps), most)
+                        << problem.key() << ": " << to_string(tile);
+                    EXPECT_LE(shared_bytes_of(tile, problem, caps),
+                              model.shared_budget(threads_of(tile, caps)))
+                        << problem.key() << ": " << to_string(tile);
+                }
+}
+
+TEST(MatmulTilesOfDevices, AreTheMeasuredOnesInDataCentres) {
+    const DeviceCaps h200 = caps_of_card(kH200, false);
+    EXPECT_EQ(to_string(choose_matmul_tile(product(4096, 4096, 4096, h200), h200)),
+              "vector 256x128x8 of 16x8, 2 stages, 0 threads");
+    EXPECT_FALSE(sums_replace_slices({.family = MatmulFamily::kVector, .split = 4}, h200));
+}
+
 TEST(MatmulTilesOfDevices, OfAMiddlingProductDifferFromTheSmallestToTheLargest) {
     const DeviceCaps small = caps_of(kGpuModels[0], false);
     const DeviceCaps large = caps_of(kGpuModels[std::size(kGpuModels) - 1], false);
@@ -142,11 +184,17 @@ constexpr const char* kAttention =
     "causal 1, left -1, right -1, past 0, mask 0, lengths 0";
 
 TEST(AttentionTilesOfDevices, AreSmallerWhereThereIsMoreOfTheDevice) {
-    const DeviceCaps small = caps_of(kGpuModels[0], false);
-    const DeviceCaps large = caps_of(kGpuModels[std::size(kGpuModels) - 1], false);
+    DeviceCaps small = caps_of(kGpuModels[0], false), large = caps_of(kGpuModels[3], false);
+    small.name = large.name = kGeForce;
     const KernelProblem problem = parse_kernel_problem(kAttention).value();
     EXPECT_EQ(shipped(problem, small), "tiles of 16 queries and 64 keys");
     EXPECT_EQ(shipped(problem, large), "tiles of 8 queries and 64 keys");
+}
+
+TEST(AttentionTilesOfDevices, LeaveSharedMemoryToOtherWorkgroupsWhereUnitsHaveLittle) {
+    const DeviceCaps radeon = caps_of_card(kRadeon, false);
+    EXPECT_EQ(shipped(parse_kernel_problem(kAttention).value(), radeon),
+              "tiles of 8 queries and 32 keys");
 }
 
 TEST(AttentionTilesOfDevices, HaveAKeyThatIsReadBack) {

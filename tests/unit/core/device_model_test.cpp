@@ -17,12 +17,43 @@ DeviceModel model_of_gpu(uint32_t units, bool is_integrated = false) {
     return device_model(caps);
 }
 
-TEST(DeviceModel, OfAGpuIsTheLargestThatHasNoMoreUnits) {
+TEST(DeviceModel, OfAGpuIsTheOneWithTheNearestUnitsByRatio) {
     EXPECT_EQ(model_of_gpu(8).compute_units, 8);
-    EXPECT_EQ(model_of_gpu(35).compute_units, 8);
+    EXPECT_EQ(model_of_gpu(16).compute_units, 8);
+    EXPECT_EQ(model_of_gpu(20).compute_units, 36);
     EXPECT_EQ(model_of_gpu(36).compute_units, 36);
+    EXPECT_EQ(model_of_gpu(64).compute_units, 80);
     EXPECT_EQ(model_of_gpu(84).compute_units, 80);
     EXPECT_EQ(model_of_gpu(132).compute_units, 128);
+    EXPECT_EQ(model_of_gpu(1000).compute_units, 128);
+}
+
+DeviceModel model_of_card(const char* name) {
+    DeviceCaps caps;
+    caps.device_type = DeviceType::kDiscreteGpu;
+    caps.name = name;
+    return device_model(caps);
+}
+
+TEST(DeviceModel, LimitsRegistersAndKernelsByFamilyButNotInDataCentres) {
+    for (const char* name : {"NVIDIA H200", "NVIDIA A100-SXM4-80GB", "Tesla V100-SXM2-16GB"}) {
+        EXPECT_EQ(model_of_card(name).registers, kUnlimited) << name;
+        EXPECT_EQ(model_of_card(name).max_instructions, kUnlimited) << name;
+    }
+    EXPECT_EQ(model_of_card("NVIDIA GeForce RTX 4090").registers, kUnlimited);
+    EXPECT_EQ(model_of_card("NVIDIA GeForce RTX 4090").max_instructions, 3000u);
+    EXPECT_EQ(model_of_card("NVIDIA GeForce RTX 3090 (NVK GA102)").registers, 160u);
+    const DeviceModel radeon = model_of_card("AMD Radeon RX 580 Series (RADV POLARIS10)");
+    EXPECT_EQ(radeon.registers, 96u);
+    EXPECT_EQ(radeon.shared_budget(256), 20480);
+    EXPECT_EQ(radeon.fragment_registers, kUnlimited);
+    const DeviceModel arc = model_of_card("Intel(R) Arc(tm) A770 Graphics");
+    EXPECT_EQ(arc.registers, 112u);
+    EXPECT_EQ(arc.fragment_registers, 112u);
+    EXPECT_EQ(arc.shared_bytes_per_invocation, kUnlimited);
+    const DeviceModel any = model_of_card("Adreno (TM) 740");
+    EXPECT_EQ(any.registers, radeon.registers);
+    EXPECT_EQ(any.shared_budget(256), radeon.shared_budget(256));
 }
 
 TEST(DeviceModel, OfAGpuWithFewerUnitsThanAnyIsTheSmallest) {

@@ -393,12 +393,15 @@ class ReductionKernel {
 
     /// Whether a GPU had better begin all of a thread's loads at once.
     bool has_few_turns() const {
-        constexpr int64_t kFewTurns = 8, kMoreTurns = 32, kFewResults = 256;
+        constexpr int64_t kFewTurns = 8, kFewResults = 256;
+        // Loads of all turns are in registers at once.
+        const int64_t more_turns =
+            device_model(options_.caps).registers == kUnlimited ? 32 : kFewTurns;
         // Where threads are few, none of the others works while one waits.
         const int64_t results =
             outer_.element_count().resolve(static_cast<int64_t>(options_.rows_capacity));
         return !row_.element_count().is_batch && row_.element_count().count > 0 &&
-               turns() <= (results <= kFewResults ? kMoreTurns : kFewTurns) &&
+               turns() <= (results <= kFewResults ? more_turns : kFewTurns) &&
                !is_software(options_.caps);
     }
 

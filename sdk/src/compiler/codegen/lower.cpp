@@ -12,6 +12,7 @@
 #include "compiler/codegen/operands.hpp"
 #include "compiler/codegen/replicated_scalars.hpp"
 #include "compiler/fusion/levels.hpp"
+#include "compiler/kernel/code_size.hpp"
 #include "compiler/ops/cpu_windows.hpp"
 #include "compiler/print/glsl.hpp"
 #include "compiler/shaders/define.hpp"
@@ -24,6 +25,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <deque>
 #include <optional>
 #include <unordered_map>
 
@@ -436,12 +438,9 @@ class Lowerer {
     Status add_region(const Graph& graph, const RowRegion& region, const FusionPlan& plan,
                       std::span<const Group* const> members, LoweredEntry& entry) {
         for (const Group* group : members) HEARTH_TRY(check_lowerable(graph, *group));
-        HEARTH_ASSIGN(KernelDraft kernel,
-                      fused_network(graph, region, members, plan.inlined, options_));
-        Group whole = union_of(members);
-        whole.stores = kernel.stores;
-        std::vector<PlannedCall> calls;
-        calls.push_back({{&whole}, std::move(kernel), 0, "fused network"});
+        std::deque<Group> wholes;
+        HEARTH_ASSIGN(std::vector<PlannedCall> calls,
+                      region_calls(graph, region, plan, members, wholes));
         for (const Group& group : plan.groups)
             if (!group.in_region) calls.push_back({{&group}, std::nullopt, 0, ""});
         return add_calls(graph, plan, std::move(calls), true, entry);
@@ -454,6 +453,65 @@ class Lowerer {
         uint32_t depth = 0;  ///< longest chain of calls that it waits for
         std::string label;
     };
+
+    /// The region as one fused network; or as the fewest of which none exceeds the instructions of
+    /// the device model, each of as many groups as fit.  wholes: receives the groups of each.
+    Result<std::vector<PlannedCall>> region_calls(const Graph& graph, const RowRegion& region,
+                                                  const FusionPlan& plan,
+                                                  std::span<const Group* const> members,
+                                                  std::deque<Group>& wholes) const {
+        std::vector<PlannedCall> calls;
+        const auto add = [&](std::span<const Group* const> groups, KernelDraft kernel) {
+            Group& whole = wholes.emplace_back(union_of(groups));
+            whole.stores = kernel.stores;
+            calls.push_back({{&whole}, std::move(kernel), 0, "fused network"});
+        };
+        HEARTH_ASSIGN(KernelDraft undivided,
+                      fused_network(graph, region, members, plan.inlined, options_));
+        if (is_small(undivided)) {
+            add(members, std::move(undivided));
+            return calls;
+        }
+        for (std::span<const Group* const> rest = members; !rest.empty();) {
+            std::optional<KernelDraft> largest;
+            size_t fits = 1, exceeds = rest.size() + 1;
+            while (exceeds - fits > 1) {
+                const size_t count = (fits + exceeds) / 2;
+                const auto groups = rest.first(count);
+                Result<KernelDraft> kernel =
+                    fused_network(graph, part_of_region(graph, region, members, groups), groups,
+                                  plan.inlined, options_);
+                const bool does_fit = kernel.ok() && is_small(*kernel);
+                (does_fit ? fits : exceeds) = count;
+                if (does_fit) largest = std::move(*kernel);
+            }
+            if (largest) {
+                // A variant is measured for the region as a whole.
+                largest->tunable.clear();
+                largest->variants.clear();
+                add(rest.first(fits), std::move(*largest));
+            } else {
+                calls.push_back({{rest[0]}, std::nullopt, 0, ""});
+            }
+            rest = rest.subspan(fits);
+        }
+        return calls;
+    }
+
+    /// The region without the nodes of its other members.
+    static RowRegion part_of_region(const Graph& graph, const RowRegion& region,
+                                    std::span<const Group* const> members,
+                                    std::span<const Group* const> groups) {
+        RowRegion part = region;
+        for (const Group* member : members)
+            for (const NodeId n : member->nodes) part.contains[n] = false;
+        for (const Group* group : groups)
+            for (const NodeId n : group->nodes) part.contains[n] = true;
+        part.nodes.clear();
+        for (NodeId n = 0; n < graph.nodes.size(); ++n)
+            if (part.contains[n]) part.nodes.push_back(n);
+        return part;
+    }
 
     /// Adds calls in an order that respects data flow, those that wait for equally much as parts of
     /// one where they can be.  in_parts: parts are alive at the same time, which takes memory.
@@ -540,7 +598,14 @@ class Lowerer {
         return all;
     }
 
-    /// As many at once as one kernel may: of those that touch too many buffers, each half by itself.
+    /// True if drivers compile the kernel quickly enough.
+    bool is_small(const KernelDraft& kernel) const {
+        return kernel.described == nullptr || estimate_instructions(*kernel.described) <=
+                                                  device_model(options_.caps).max_instructions;
+    }
+
+    /// As many at once as one kernel may: of those that touch too many buffers, or are too long, each
+    /// half by itself.
     void merge(const Graph& graph, const FusionPlan& plan, std::span<const Group* const> groups,
                uint32_t depth, std::vector<PlannedCall>& all) const {
         constexpr size_t kMostParts = 64;  // of one kernel's text
@@ -548,7 +613,7 @@ class Lowerer {
         if (groups.size() == 1) return all.push_back(std::move(whole));
         if (groups.size() <= kMostParts)
             whole.kernel = batched_kernel(graph, groups, plan.inlined, options_);
-        if (whole.kernel && reaches_operands(graph, *whole.kernel)) {
+        if (whole.kernel && is_small(*whole.kernel) && reaches_operands(graph, *whole.kernel)) {
             whole.label = std::to_string(groups.size()) + " parts, the last " +
                           label_of(graph, *groups.back());
             return all.push_back(std::move(whole));

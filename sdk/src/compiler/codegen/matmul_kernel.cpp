@@ -197,6 +197,8 @@ class MatmulKernel {
                            define("THREADS", threads_of(t, options_.caps));
         if (is_matrix) text += define("SUBGROUP", static_cast<int>(options_.caps.subgroup_size));
         if (t.family != MatmulFamily::kTiled) text += define("STAGES", t.stages);
+        if (t.family == MatmulFamily::kVector)
+            text += define("SUMS_REPLACE_SLICES", sums_replace_slices(t, options_.caps) ? 1 : 0);
         if (is_on_matrices(t.family))
             text += define("TILE_VECTORS",
                            static_cast<int>(shared_bytes_of(t, problem, options_.caps) / 16));

@@ -41,9 +41,8 @@ constexpr MatmulTile kTiled[] = {
 };
 // Rows and columns of a thread are multiples of four.
 constexpr MatmulTile kVector[] = {
-    vector(256, 128, 8, 16, 8, 1, 2),
-    vector(128, 128, 8, 8, 8, 1, 2),
-    vector(64, 64, 16, 8, 4),
+    vector(256, 128, 8, 16, 8, 1, 2), vector(128, 128, 8, 8, 8, 1, 2), vector(64, 64, 16, 8, 4),
+    vector(64, 64, 16, 4, 4),  // as the last one, for few registers
     vector(32, 32, 16, 4, 4),
 };
 // For drivers that run on the CPU: a load is a loop over lanes there, so that what counts is
@@ -56,6 +55,13 @@ constexpr MatmulTile kCpu[] = {
 constexpr MatmulTile kMatrix[] = {
     matrix(128, 256, 32, 64, 64, 1, 2), matrix(128, 128, 32, 64, 64), matrix(64, 64, 64, 32, 32),
     matrix(32, 32, 128, 16, 16),        matrix(32, 32, 64, 16, 16),
+};
+// For devices with few registers.
+constexpr MatmulTile kSmallMatrix[] = {matrix(64, 64, 32, 16, 16), matrix(32, 32, 32, 16, 16)};
+constexpr MatmulTile kSmallSplitMatrix[] = {
+    matrix(32, 32, 64, 16, 16, 2),
+    matrix(16, 16, 128, 16, 16, 8),
+    matrix(16, 16, 64, 16, 16, 4),
 };
 // For tuning: neighbours of those above, which other devices may like better.
 constexpr MatmulTile kMoreMatrix[] = {
@@ -118,8 +124,13 @@ std::span<const MatmulTile> row_table(const MatmulProblem& problem) {
     return problem.b_k_is_contiguous ? std::span<const MatmulTile>(kRowsAlongK) : kRowsAlongN;
 }
 
+bool has_few_fragments(const DeviceCaps& caps) {
+    return device_model(caps).fragment_registers != kUnlimited;
+}
+
 std::span<const MatmulTile> table_for(const MatmulProblem& problem, const DeviceCaps& caps) {
     if (is_software(caps)) return kCpu;  // which may have matrices, but no cores for them
+    if (problem.can_use_matrices && has_few_fragments(caps)) return kSmallMatrix;
     if (problem.can_use_matrices) return kMatrix;
     return problem.can_load_vec4 ? std::span<const MatmulTile>(kVector) : kTiled;
 }
@@ -163,6 +174,14 @@ bool fits(const MatmulTile& t, const MatmulProblem& problem, const DeviceCaps& c
            threads <= static_cast<int>(max_workgroup_size(caps));
 }
 
+/// Whether it also keeps to the registers and the shared memory of the device model.
+bool suits(const MatmulTile& t, const MatmulProblem& problem, const DeviceCaps& caps) {
+    const DeviceModel model = device_model(caps);
+    const uint32_t most = is_on_matrices(t.family) ? model.fragment_registers : model.registers;
+    return fits(t, problem, caps) && registers_of(t, problem, caps) <= most &&
+           shared_bytes_of(t, problem, caps) <= model.shared_budget(threads_of(t, caps));
+}
+
 /// The least row kernel that holds all rows, or the largest.
 std::optional<MatmulTile> choose_row_tile(const MatmulProblem& problem, const DeviceCaps& caps) {
     if (is_software(caps) || problem.is_integer || !problem.fits_grid || problem.m > kMostRows ||
@@ -170,10 +189,13 @@ std::optional<MatmulTile> choose_row_tile(const MatmulProblem& problem, const De
         return std::nullopt;
     std::optional<MatmulTile> chosen;
     for (const MatmulTile& t : row_table(problem).first(kRowChoices)) {
-        if (!fits(t, problem, caps)) continue;
+        if (!suits(t, problem, caps)) continue;
         chosen = t;
         if (t.bm >= problem.m) break;
     }
+    // Other kernels read b less often than this one for a few rows at a time.
+    constexpr int64_t kMostTurns = 4;
+    if (chosen && chosen->bm * kMostTurns < problem.m) return std::nullopt;
     return chosen;
 }
 
@@ -187,6 +209,11 @@ int split_edge(const MatmulProblem& problem, const DeviceCaps& caps) {
     return groups_of(kSplitMatrix[0], problem) >= device_model(caps).in_proportion(64) ? 32 : 16;
 }
 
+std::span<const MatmulTile> split_table(const DeviceCaps& caps) {
+    if (has_few_fragments(caps)) return kSmallSplitMatrix;
+    return kSplitMatrix;
+}
+
 /// Of the least tiles that are still few, the one with the longest slices that are no longer than
 /// the sums.
 std::optional<MatmulTile> choose_split_tile(const MatmulProblem& problem, const DeviceCaps& caps) {
@@ -195,12 +222,12 @@ std::optional<MatmulTile> choose_split_tile(const MatmulProblem& problem, const 
     if (!problem.can_use_matrices) {
         if (!problem.can_load_vec4 || problem.k < kShortProduct) return std::nullopt;
         for (const MatmulTile& t : kSplitVector)
-            if (t.bm == split_edge(problem, caps) && fits(t, problem, caps)) return t;
+            if (t.bm == split_edge(problem, caps) && suits(t, problem, caps)) return t;
         return std::nullopt;
     }
-    for (const MatmulTile& t : kSplitMatrix)
+    for (const MatmulTile& t : split_table(caps))
         if (t.bm == split_edge(problem, caps) && (t.bk < 2 * problem.k || t.bk == kShortSlice) &&
-            fits(t, problem, caps))
+            suits(t, problem, caps))
             return t;
     return std::nullopt;
 }
@@ -247,6 +274,11 @@ int threads_of(const MatmulTile& t, const DeviceCaps& caps) {
            (t.family == MatmulFamily::kMatrix ? static_cast<int>(caps.subgroup_size) : 1);
 }
 
+bool sums_replace_slices(const MatmulTile& t, const DeviceCaps& caps) {
+    return t.family == MatmulFamily::kVector && t.split > 1 &&
+           device_model(caps).shared_bytes_per_invocation != kUnlimited;
+}
+
 uint32_t shared_bytes_of(const MatmulTile& t, const MatmulProblem& problem,
                          const DeviceCaps& caps) {
     if (t.family == MatmulFamily::kGemv) {
@@ -254,10 +286,13 @@ uint32_t shared_bytes_of(const MatmulTile& t, const MatmulProblem& problem,
         const int lanes_k = t.threads / (problem.b_k_is_contiguous ? 1 : t.bn / 8);
         return static_cast<uint32_t>(lanes_k * t.bm * t.bn * 4);
     }
-    if (!is_on_matrices(t.family))
-        return static_cast<uint32_t>(t.stages * t.bk * (t.bm + t.bn + 8) * 4 +
-                                     (t.stores_in_loop ? t.bm * t.bn * 4 : 0) +
-                                     (t.split > 1 ? t.split * t.bm * t.bn * 4 : 0));
+    if (!is_on_matrices(t.family)) {
+        const int slices = t.stages * t.bk * (t.bm + t.bn + 8) * 4;
+        const int sums = t.split > 1 ? t.split * t.bm * t.bn * 4 : 0;
+        return static_cast<uint32_t>(sums_replace_slices(t, caps) ? std::max(slices, sums)
+                                                                  : slices + sums) +
+               (t.stores_in_loop ? static_cast<uint32_t>(t.bm * t.bn * 4) : 0);
+    }
     const auto slice = [&](bool k_is_contiguous, int extent, int depth) {
         return k_is_contiguous ? extent * (depth / 8 + kMatrixPad)
                                : depth * (extent / 8 + kMatrixPad);
@@ -271,6 +306,28 @@ uint32_t shared_bytes_of(const MatmulTile& t, const MatmulProblem& problem,
     return static_cast<uint32_t>(std::max(slices, rows_out * (t.tn / 4 + 1)) * 16);
 }
 
+uint32_t registers_of(const MatmulTile& t, const MatmulProblem& problem, const DeviceCaps& caps) {
+    constexpr int kAddresses = 24;
+    const int threads = threads_of(t, caps);
+    const bool fetches_twice = t.family == MatmulFamily::kMatrix && t.stages == 2;
+    const int fetched = t.bk * ((fetches_twice ? 2 : 1) * t.bm + t.bn) / threads;
+    int registers = 0;
+    if (t.family == MatmulFamily::kGemv) {
+        // Sums, and eight elements along k of each row of a.
+        registers = t.bm * (problem.b_k_is_contiguous ? t.bn : 8) + 8 * t.bm;
+    } else if (is_on_matrices(t.family)) {
+        // Sums; both operands' fragments of a slice, which compilers load at once, and the next
+        // slices, as pairs of f16.
+        const int lanes =
+            t.family == MatmulFamily::kMatrix ? static_cast<int>(caps.subgroup_size) : t.threads;
+        registers = (t.tm * t.tn + (t.tm + t.tn) * t.bk / t.split / 2) / lanes + fetched / 2;
+    } else {
+        // Compilers load operands some steps ahead of those that are multiplied.
+        registers = t.tm * t.tn + 4 * (t.tm + t.tn) + fetched;
+    }
+    return static_cast<uint32_t>(registers + kAddresses);
+}
+
 MatmulTile choose_matmul_tile(const MatmulProblem& problem, const DeviceCaps& caps) {
     if (const std::optional<MatmulTile> row = choose_row_tile(problem, caps)) return *row;
     if (const std::optional<MatmulTile> split = choose_split_tile(problem, caps)) return *split;
@@ -279,14 +336,17 @@ MatmulTile choose_matmul_tile(const MatmulProblem& problem, const DeviceCaps& ca
     const int64_t enough_groups = device_model(caps).enough_groups();
     const int64_t small_rows = is_software(caps) ? 16 : 32;  // tiles of so many may be mostly empty
     for (const MatmulTile& t : tiles.first(tiles.size() - 1)) {
-        if (!fits(t, problem, caps)) continue;
+        if (!suits(t, problem, caps)) continue;
         if (2 * problem.n <= t.bn || (2 * problem.m <= t.bm && t.bm > small_rows)) continue;
         if (groups_of(t, problem) < enough_groups && t.bm > small_rows) continue;
         return t;
     }
-    const auto last = std::find_if(tiles.rbegin(), tiles.rend(),
-                                   [&](const MatmulTile& t) { return fits(t, problem, caps); });
-    if (last != tiles.rend()) return *last;
+    for (const auto is_good : {suits, fits}) {
+        const auto last = std::find_if(tiles.rbegin(), tiles.rend(), [&](const MatmulTile& t) {
+            return is_good(t, problem, caps);
+        });
+        if (last != tiles.rend()) return *last;
+    }
     if (is_software(caps) || !(problem.can_use_matrices || problem.can_load_vec4))
         return tiles.back();
     // Matrices larger than the tiles of subgroups, or too little shared memory: the next family.
@@ -310,7 +370,7 @@ std::optional<MatmulTile> choose_folding_tile(const MatmulProblem& problem,
         const uint32_t bytes =
             std::max(shared_bytes_of(t, problem, caps), shared_bytes_of(t, other, caps)) +
             4 * static_cast<uint32_t>(threads);
-        if (t.bm == split_edge(problem, caps) && t.bk >= problem.k && fits(t, problem, caps) &&
+        if (t.bm == split_edge(problem, caps) && t.bk >= problem.k && suits(t, problem, caps) &&
             bytes <= caps.max_compute_shared_memory_size && threads % t.bm == 0)
             shortest = t;
     }

@@ -73,12 +73,18 @@ inline constexpr uint64_t kMostGroupsDeep = 65535;
 /// Invocations of a workgroup.
 int threads_of(const MatmulTile& tile, const DeviceCaps& caps);
 
+/// True if the sums of threads that share a tile take the place of its slices in shared memory.
+bool sums_replace_slices(const MatmulTile& tile, const DeviceCaps& caps);
+
 /// Between rows of slices in shared memory, in vectors of 16 bytes (slices.glsl).
 inline constexpr int kMatrixPad = 1;
 
 /// Shared memory that a workgroup declares.
 uint32_t shared_bytes_of(const MatmulTile& tile, const MatmulProblem& problem,
                          const DeviceCaps& caps);
+
+/// Estimate of the 32-bit registers of an invocation, comparable with DeviceModel::registers.
+uint32_t registers_of(const MatmulTile& tile, const MatmulProblem& problem, const DeviceCaps& caps);
 
 /// Every variant that computes this product on this device, the shipped choice first.
 std::vector<MatmulTile> matmul_candidates(const MatmulProblem& problem, const DeviceCaps& caps);

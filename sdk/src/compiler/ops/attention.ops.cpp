@@ -290,8 +290,8 @@ constexpr TileSizes kWideSizes{{{32, 128},
                                 {4, 4}}};
 
 /// Returns the tiles whose shared memory, `count` floats, fits: first the largest that occupies the
-/// whole device, or the one with the most workgroups if none does; then the others. Empty if none
-/// fits. rows: the operand (queries or keys) whose sequence the workgroups tile.
+/// whole device and lets workgroups share a unit, or the one with the most workgroups if none does;
+/// then the others. Empty if none fits. rows: the operand (queries or keys) whose sequence the workgroups tile.
 template <class F>
 std::vector<Tiles> tiles_that_fit(const KernelRuleContext& call, int rows,
                                   std::span<const std::array<int64_t, 2>> sizes, int64_t threads,
@@ -302,22 +302,23 @@ std::vector<Tiles> tiles_that_fit(const KernelRuleContext& call, int rows,
     const auto live_rows = static_cast<int64_t>(call.max_batch_size);
     const int64_t pairs = s[0].resolve(live_rows) * s[1].resolve(live_rows),
                   length = s[2].resolve(live_rows);
+    const int64_t good_bytes = device_model(call.caps).shared_budget(threads);
     std::vector<Tiles> all;
     size_t chosen = 0;
     int64_t most_groups = 0;
     for (const auto& [tall, wide] : sizes) {
         const Tiles tiles =
             rows == kKey ? Tiles{wide, tall, threads / tall} : Tiles{tall, wide, threads / tall};
-        if (count(tiles) * static_cast<int64_t>(sizeof(float)) >
-            call.caps.max_compute_shared_memory_size)
-            continue;
+        const int64_t bytes = count(tiles) * static_cast<int64_t>(sizeof(float));
+        if (bytes > call.caps.max_compute_shared_memory_size) continue;
         const int64_t groups = pairs * ((length + tall - 1) / tall);
-        if (groups > most_groups && most_groups < enough_groups) {
+        if (bytes <= good_bytes && groups > most_groups && most_groups < enough_groups) {
             chosen = all.size();
             most_groups = groups;
         }
         all.push_back(tiles);
     }
+    if (most_groups == 0 && !all.empty()) chosen = all.size() - 1;
     if (!all.empty())
         std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(chosen),
                     all.begin() + static_cast<std::ptrdiff_t>(chosen) + 1);

@@ -8,6 +8,7 @@
 #include "compiler/ops/conv_tiles.hpp"
 #include "compiler/shaders/define.hpp"
 #include "compiler/shaders/shader_text.hpp"
+#include "core/device_model.hpp"
 
 #include <algorithm>
 #include <string>
@@ -81,7 +82,9 @@ CustomKernel tiled_kernel(const KernelRuleContext& call, const ConvProblem& p, c
     d.number("SLICES", t.slices);
     d.number("PX", t.px);
     d.number("OC", t.oc);
-    const bool all_fit = t.threads() * t.oc * t.px * 4 <= call.caps.max_compute_shared_memory_size;
+    const bool all_fit = t.threads() * t.oc * t.px * 4 <=
+                         std::min<int64_t>(call.caps.max_compute_shared_memory_size,
+                                           device_model(call.caps).shared_budget(t.threads()));
     d.number("PX_EACH", all_fit ? t.px : 1);
     d.number("CHUNK", chunk);
     d.number("SLICE_CHANNELS", parts_of(parts_of(p.channels, t.slices), chunk) * chunk);
@@ -156,6 +159,7 @@ CustomKernel slices_kernel(const KernelRuleContext& call, const ConvProblem& p, 
     d.number("SLICE_CHUNKS", parts_of(parts_of(p.depth(), t.chunk), t.slices));
     d.number("CHUNK", t.chunk);
     d.number("STAGE", t.stage);
+    d.flag("LOADS_BY_STAGE", t.loads_by_stage);
     d.flag("WEIGHTS_BY_EIGHT", p.depth() % 8 == 0);
     d.number("SUBGROUP", call.caps.subgroup_size);
     CustomKernel kernel;

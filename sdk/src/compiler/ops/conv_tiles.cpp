@@ -98,12 +98,23 @@ bool fits_slices(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& t
            !p.is_shallow();
 }
 
+// Estimates of the registers of an invocation, comparable with DeviceModel::registers.
+constexpr int64_t kAddressRegisters = 30;
+constexpr int64_t kAheadRegisters = 14;  // elements of x that compilers load ahead
+
+int64_t tiled_registers(const ConvProblem& p, int64_t px, int64_t oc) {
+    const int64_t weights = p.has_weights_by_four() ? 4 * oc : 2 * oc;
+    return oc * px + weights + 3 * px + kAddressRegisters + kAheadRegisters;
+}
+
 /// Chooses the accumulators per thread: the most that still occupy all compute units.
 void choose_sums(const ConvProblem& p, const DeviceCaps& caps, ConvTile& t) {
+    const int64_t most_registers = device_model(caps).registers;
     if (p.is_shallow()) {
         constexpr int64_t kWideWindow = 100;  // elements
         t.px = 2;
         t.oc = p.depth() > kWideWindow ? 16 : p.out > 4 ? 8 : 4;
+        if (tiled_registers(p, t.px, t.oc) > most_registers) t.oc = 8;
         return;
     }
     const Enough enough(caps);
@@ -112,6 +123,7 @@ void choose_sums(const ConvProblem& p, const DeviceCaps& caps, ConvTile& t) {
         t.px = px;
         t.oc = oc;
         if (oc > 4 && 4 * p.out < 3 * oc) continue;  // mostly empty
+        if (tiled_registers(p, px, oc) > most_registers) continue;
         const int64_t groups = parts_of(p.pixels, px) * parts_of(p.out, oc) / kBlock;
         if (groups >= (oc == 16 ? enough.many_groups : enough.groups)) return;
     }
@@ -138,8 +150,8 @@ void choose_block(const ConvProblem& p, const DeviceCaps& caps, ConvTile& t) {
     while (t.groups > 1 && t.groups / 2 * t.oc >= p.out) t.groups /= 2;
     t.lanes = block / t.groups;
     const int64_t staged = p.depth() * t.groups * t.oc * 4;
-    t.shares_weights =
-        t.slices == 1 && staged <= caps.max_compute_shared_memory_size && staged <= 24576;
+    t.shares_weights = t.slices == 1 && staged <= caps.max_compute_shared_memory_size &&
+                       staged <= 24576 && staged <= device_model(caps).shared_budget(t.threads());
     const int64_t groups = parts_of(p.pixels, t.lanes * t.px) * parts_of(p.out, t.groups * t.oc);
     constexpr int64_t kMostRepeats = 8;
     if (t.shares_weights)
@@ -186,6 +198,10 @@ bool suits_strips(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& 
     const int64_t patch = p.channels * p.patch_extent(0, t.strips * t.px) *
                           (parts_of(p.patch_extent(1, t.lanes * 4), 4) + 1) * 4;
     const int64_t shared = 4 * ((t.holds_x ? 0 : patch) + p.depth() * outs);
+    const int64_t registers =
+        t.px * 4 * t.oc + t.oc + kAddressRegisters +
+        (t.holds_x ? p.channels * of_channel : p.patch_extent(1, 4) + parts_of(patch, t.threads()));
+    if (registers > device_model(caps).registers) return false;
     if (p.taps() > kMostTaps || t.threads() > most_threads(caps) ||
         shared > std::min<int64_t>(caps.max_compute_shared_memory_size, 49152) ||
         strips_tiles(p, t) * parts_of(p.out, outs) < 4 * Enough(caps).groups ||
@@ -230,6 +246,16 @@ int64_t matrix_shared_bytes(const ConvProblem& p, const MatrixShape& m, const Co
            (kStep * (patch + p.taps() * t.oc) + t.strips * t.lanes * t.px * m.m * (m.n / 8 + 1));
 }
 
+/// Registers of an invocation that loads so many pieces of x ahead.
+int64_t matrix_registers(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& t,
+                         int64_t pieces) {
+    const int64_t lanes = caps.subgroup_size;
+    const MatrixShape& m = caps.cooperative_matrix_shape;
+    const int64_t sums = t.oc * m.n * t.px / lanes, pixels = int64_t{m.k} * m.n / 2 / lanes;
+    const int64_t weights = t.oc * m.k * p.window.kernel[0] / 2 / lanes;
+    return sums + weights + pixels + 8 * pieces + kAddressRegisters;
+}
+
 /// Adds the tiles that fit, if there are enough of them for the whole device.
 void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
     constexpr int64_t kMostOut = 32, kMostRepeats = 8, kMostSums = 8;
@@ -254,7 +280,9 @@ void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
             matrix_shared_bytes(p, m, t) >
                 std::min<int64_t>(caps.max_compute_shared_memory_size, 49152) ||
             pieces > most_loads * threads * (p.size[1] % 8 == 0 ? 1 : 4) ||
-            tiles < Enough(caps).groups)
+            tiles < Enough(caps).groups ||
+            matrix_registers(p, caps, t, parts_of(pieces, threads)) >
+                device_model(caps).fragment_registers)
             continue;
         t.repeat = std::clamp<int64_t>(tiles / (Enough(caps).many_groups / 4), 1, kMostRepeats);
         all.push_back(t);
@@ -276,16 +304,29 @@ int64_t slices_chunk(const ConvProblem& p) {
     return least;
 }
 
+/// Registers of an invocation if its loads cover so much of the depth.
+int64_t slices_registers(const DeviceCaps& caps, const ConvTile& t, int64_t held) {
+    const int64_t lanes = caps.subgroup_size;
+    const MatrixShape& m = caps.cooperative_matrix_shape;
+    const int64_t pixels = t.lanes / lanes, weights = 4 * parts_of(t.oc * held / 8, lanes);
+    const int64_t fragments = (t.oc + int64_t{m.n}) * m.k / 2 / lanes;
+    return t.oc * t.lanes / lanes + pixels * (held / 2 + 2) + weights + fragments +
+           kAddressRegisters;
+}
+
 /// Adds every tile with this number of slices and channels that fits; the least memory last.
 void add_slices_of(const ConvProblem& p, const DeviceCaps& caps, ConvTile t,
                    std::vector<ConvTile>& all) {
     const int64_t shared = std::min<int64_t>(caps.max_compute_shared_memory_size, 49152);
+    const int64_t most_registers = device_model(caps).fragment_registers;
     if (t.slices * caps.subgroup_size > most_threads(caps) ||
         (t.slices > 1 && t.slices * t.chunk > p.depth()) || (t.oc > 16 && p.out <= 16))
         return;
     for (t.stage = t.chunk; t.stage >= 16; t.stage -= 16) {
         const int64_t staged = (t.lanes + t.oc) * (t.stage / 8 + 1) * 16;
-        if (t.chunk % t.stage == 0 && t.slices * std::max(staged, t.oc * t.lanes * 4) <= shared)
+        t.loads_by_stage = slices_registers(caps, t, t.chunk) > most_registers;
+        if (t.chunk % t.stage == 0 && t.slices * std::max(staged, t.oc * t.lanes * 4) <= shared &&
+            slices_registers(caps, t, t.loads_by_stage ? t.stage : t.chunk) <= most_registers)
             all.push_back(t);
     }
 }

@@ -74,6 +74,7 @@ struct ConvTile {
     int64_t chunk = 1;   ///< kSlices: depth that is loaded at a time
     int64_t stage = 1;   ///< kSlices: part of `chunk` in shared memory
     int64_t repeat = 1;  ///< tiles of pixels that a workgroup processes in turn
+    bool loads_by_stage = false;  ///< kSlices: not a whole chunk at once
     bool shares_weights = false;
     bool holds_x = false;  ///< kStrips: in registers
 

@@ -267,6 +267,12 @@ void query_workgroup_matrices(const InstanceFunctions& vk, VkPhysicalDevice phys
         });
 }
 
+/// True of 8x8x16, which Intel's DG2 alone has: each kernel with matrices spills there, and one takes
+/// a minute to compile (ANV of Mesa 26.2).  Such a device counts as one without matrix cores.
+bool spills(const MatrixKind& kind) {
+    return kind.m == 8 && kind.n == 8 && kind.k == 16;
+}
+
 /// Fills in the matrix core support with these enabled features.
 void query_cooperative_matrix(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
                               hearth_features enabled, hearth_device_caps& caps) {
@@ -284,7 +290,7 @@ void query_cooperative_matrix(const InstanceFunctions& vk, VkPhysicalDevice phys
                          VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_NV);
     // KHR first: the same product takes 14 % less time with it on an H200 (driver 580).
     const MatrixKind& kind = khr.m != 0 ? khr : nv;
-    if (kind.m == 0) return;
+    if (kind.m == 0 || spills(kind)) return;
     caps.cooperative_matrix =
         khr.m != 0 ? HEARTH_COOPERATIVE_MATRIX_EXT_KHR : HEARTH_COOPERATIVE_MATRIX_EXT_NV;
     caps.cooperative_matrix_m = kind.m;
@@ -481,6 +487,11 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
         (found.subgroup_operations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
     if (properties.vendorID == kNativeVendor) caps.cpu_isa = properties.deviceID;
     query_cooperative_matrix(vk, physical_device, enabled, caps);
+    // Matrices of 8 rows are Intel's: in subgroups of 32 fragments take twice the registers.
+    constexpr uint32_t kIntelSubgroup = 16;
+    if (caps.cooperative_matrix_m == 8 && found.min_subgroup_size != 0 &&
+        found.min_subgroup_size <= kIntelSubgroup && kIntelSubgroup <= found.max_subgroup_size)
+        caps.subgroup_size = kIntelSubgroup;
     return caps;
 }
 

@@ -82,8 +82,8 @@ class RowKernel {
     RowKernel(const Graph& graph, const RowRegion& region, NetworkPlan plan,
               const std::vector<bool>& inlined, const LowerOptions& options)
         : frame_(graph, region, std::move(plan), inlined, options), weights_(frame_) {
-        frame_.keeps_gradients =
-            frame_.has_matrices() ? keeps_matrix_gradients(frame_) : keeps_gradients(frame_.plan);
+        frame_.keeps_gradients = frame_.has_matrices() ? keeps_matrix_gradients(frame_)
+                                                       : keeps_gradients(frame_.plan, options.caps);
     }
 
     Result<KernelDraft> run() {

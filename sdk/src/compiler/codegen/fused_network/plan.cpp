@@ -488,6 +488,8 @@ class RowPlanner {
     /// more threads to hold them.
     bool hold_weights() {
         constexpr int kMostRows = 8, kMostHeldFloats = 128, kWideWeights = 8192;
+        const auto most_floats = static_cast<int>(std::min<int64_t>(
+            kMostHeldFloats, int64_t{device_model(options_.caps).registers} - kOtherRowRegisters));
         if (plan_.edge != 0 || plan_.tile_rows > kMostRows) return false;
         int widest = 0;
         for (const RowWeight& w : plan_.weights) widest = std::max(widest, w.inner * w.outer);
@@ -501,7 +503,7 @@ class RowPlanner {
             w.held_quads = (w.inner_quads() + w.slices - 1) / w.slices;
         }
         for (uint32_t ahead : {2u, 1u, 0u})
-            if (most_held_floats(ahead) <= kMostHeldFloats) return true;
+            if (most_held_floats(ahead) <= most_floats) return true;
         return false;
     }
 

@@ -227,7 +227,8 @@ bool keeps_matrix_gradients(const NetworkFrame& frame) {
     for (const NetworkStage& stage : plan.stages)
         if (stage.kind == NetworkStageKind::kGradient)
             floats += ceil_div(deal_matrix_gradient(frame, stage).tasks, plan.subgroups) * of_one;
-    return plan.in_registers || (!plan.is_single && floats <= kMostKeptFloats);
+    const uint32_t registers = device_model(frame.options.caps).fragment_registers;
+    return plan.in_registers || (!plan.is_single && floats <= most_kept_floats(registers));
 }
 
 MatrixGradientStage::MatrixGradientStage(NetworkFrame& frame, const NetworkStage& stage)

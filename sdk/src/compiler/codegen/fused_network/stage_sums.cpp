@@ -22,14 +22,14 @@ Deal deal_gradient(const NetworkPlan& plan, const NetworkStage& stage) {
     return Deal(lines, width, each, plan.threads);
 }
 
-bool keeps_gradients(const NetworkPlan& plan) {
+bool keeps_gradients(const NetworkPlan& plan, const DeviceCaps& caps) {
     int floats = 0;
     for (const NetworkStage& stage : plan.stages) {
         if (stage.kind != NetworkStageKind::kGradient) continue;
         const Deal deal = deal_gradient(plan, stage);
         floats += deal.rounds * deal.lines * 4;
     }
-    return !plan.is_single && floats <= kMostKeptFloats;
+    return !plan.is_single && floats <= most_kept_floats(device_model(caps).registers);
 }
 
 // -------------------------------------------------------------------------- weight gradients

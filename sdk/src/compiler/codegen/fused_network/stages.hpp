@@ -63,10 +63,13 @@ void close_tasks(KernelWriter& to);
 
 /// Registers of a thread that gradients may take from tile to tile; beyond, they live in their buffers.
 inline constexpr int kMostKeptFloats = 96;
+inline int most_kept_floats(uint32_t registers) {
+    return static_cast<int>(std::min<uint32_t>(kMostKeptFloats, registers / 2));
+}
 
 Deal deal_gradient(const NetworkPlan& plan, const NetworkStage& stage);
 /// Whether the program's weight gradients stay in registers from tile to tile.
-bool keeps_gradients(const NetworkPlan& plan);
+bool keeps_gradients(const NetworkPlan& plan, const DeviceCaps& caps);
 
 /// Stores a sum of which each thread has a part, the first of `totals`: folded in a tree, at the end.
 void store_total(NetworkFrame& frame, ValueId v, Expr totals);
