@@ -129,7 +129,8 @@ Status Workload::transfer(const Buffer& buffer, std::span<std::byte> bytes, bool
 
 Status Workload::set_input(const char* name, const HostTensor& value) {
     HEARTH_ASSIGN(const size_t index, find_binding(name));
-    HostTensor raw = value.cast(static_cast<DType>(infos_[index].device_dtype));
+    HEARTH_ASSIGN(HostTensor raw,
+                  value.held_as(static_cast<DType>(infos_[index].device_dtype), name));
     if (raw.bytes().size() > buffers_[index].size_bytes())
         return invalid_argument("input '" + std::string(name) +
                                 "' has more rows than the capacity");

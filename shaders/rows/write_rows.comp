@@ -14,10 +14,10 @@ shared bool has_found[kThreads];
 void main() {
     const int lane = int(gl_LocalInvocationID.x);
     for (int row = int(gl_WorkGroupID.x); row < in1_count; row += int(gl_NumWorkGroups.x)) {
-        const int place = in1(row);
+        const int place = int(in1(row));
         bool found = false;
         for (int later = row + 1 + lane; later < in1_count; later += int(kThreads))
-            found = found || in1(later) == place;
+            found = found || int(in1(later)) == place;
         has_found[lane] = found;
         barrier();
         bool is_last = true;

@@ -22,8 +22,8 @@ void main() {
         int low = max(0, k - count_b), high = min(k, count_a);
         while (low < high) {
             const int middle = (low + high) / 2;
-            const int a = in1_load(base + (first + middle) * STRIDE);
-            const int b = in1_load(base + (first + count_a + k - 1 - middle) * STRIDE);
+            const int a = int(in1_load(base + (first + middle) * STRIDE));
+            const int b = int(in1_load(base + (first + count_a + k - 1 - middle) * STRIDE));
             if (value_precedes(in0_load(base + b * STRIDE), in0_load(base + a * STRIDE)))
                 high = middle;
             else
@@ -32,8 +32,8 @@ void main() {
         const int rest = k - low;
         bool takes_a = rest >= count_b;
         if (low < count_a && rest < count_b) {
-            const int a = in1_load(base + (first + low) * STRIDE);
-            const int b = in1_load(base + (first + count_a + rest) * STRIDE);
+            const int a = int(in1_load(base + (first + low) * STRIDE));
+            const int b = int(in1_load(base + (first + count_a + rest) * STRIDE));
             takes_a = !value_precedes(in0_load(base + b * STRIDE), in0_load(base + a * STRIDE));
         }
         const int from = takes_a ? first + low : first + count_a + rest;

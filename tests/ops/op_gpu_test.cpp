@@ -34,6 +34,13 @@ class OnGpu : public SharedDeviceTest {
         richer_caps_ = (*device)->caps().value();
     }
 
+    /// Inputs are small, whatever their type could hold.
+    static void set_caps(CompileOptions& options, const DeviceCaps& caps) {
+        options.caps = caps;
+        options.assume_int32 = !caps.shader_int64;
+        options.assume_float32 = true;
+    }
+
     /// Whether the same program, to the bit, runs on the host with optional features.  The suite
     /// runs on it as well, so that here only building is left to check: what the kernels ask of the
     /// device. A software driver translates a kernel when it is first run, which is most of the
@@ -41,7 +48,7 @@ class OnGpu : public SharedDeviceTest {
     static bool is_run_on_richer_host(const Program& program, std::vector<Graph> graphs,
                                       CompileOptions options) {
         if (!richer_caps_) return false;
-        options.caps = *richer_caps_;
+        set_caps(options, *richer_caps_);
         auto richer = compile_graphs(std::move(graphs), options);
         EXPECT_TRUE(richer.ok()) << richer.status().message();
         return richer.ok() && save_program(richer->program) == save_program(program);
@@ -75,7 +82,7 @@ class OnGpu : public SharedDeviceTest {
         CompileOptions options;
         Result<DeviceCaps> caps = device_->caps();
         EXPECT_TRUE(caps.ok());
-        options.caps = *caps;
+        set_caps(options, *caps);
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
         options.max_batch_size = static_cast<uint64_t>(most_rows) + 5;

@@ -151,6 +151,8 @@ CompileOptions options_for(const Target& target, uint64_t rows_capacity) {
     options.binding_model = target.binding_model;
     options.max_batch_size = rows_capacity;
     options.keep_source = false;
+    // Of integers of 64 bits and doubles the kernels of 32 bits are recorded.
+    options.assume_int32 = options.assume_float32 = true;
     return options;
 }
 

@@ -32,18 +32,20 @@ def _taken(cook: Any) -> bytes:
 
 
 def _common(max_batch_size: int | None, device_targets: Sequence[str] | None, precision: str | None,
-            quantize: str | None, device: Device | None) -> tuple[dict[str, Any], Any]:
+            quantize: str | None, device: Device | None, assume_int32: bool = False,
+            assume_float32: bool = False) -> tuple[dict[str, Any], Any]:
     if device_targets is None:
         device_targets = ["device"] if device is not None else ["baseline"]
     return ({"max_batch_size": max_batch_size, "device_targets": list(device_targets), "precision": precision,
-             "quantize": quantize}, device._handle if device is not None else None)
+             "quantize": quantize, "assume_int32": assume_int32 or None, "assume_float32": assume_float32 or None},
+            device._handle if device is not None else None)
 
 
 def cook_onnx(model: Package, *, max_batch_size: int = 1, name: str = "main",
               shapes: Mapping[str, Sequence[int | str]] | None = None, bounds: Mapping[str, int] | None = None,
               learn: Mapping[str, Any] | None = None,
               device_targets: Sequence[str] | None = None, precision: str = "f32", quantize: str | None = None,
-              device: Device | None = None) -> bytes:
+              device: Device | None = None, assume_int32: bool = False, assume_float32: bool = False) -> bytes:
     """Compiles an ONNX model into a package: the bytes of a .hearth file.
 
     model: its bytes or its path (external tensor files lie beside it).  max_batch_size: maximum batch size of a run.
@@ -52,12 +54,14 @@ def cook_onnx(model: Package, *, max_batch_size: int = 1, name: str = "main",
     NAME has this extent, and the output NAME_count holds the number of elements in use; the rest is padding.
     device_targets: as `hearth cook --device-targets`; None: "baseline", or with a device "device", for this one alone.
     precision: "f32" or "f16".  quantize: None, "f16", "int8" or "int4".
+    assume_int32: on a GPU without 64-bit integers, hold int64 in 32 bits even where its range is not proven to fit.
+    assume_float32: on a GPU, compute float64 in float32.  Both are errors of the compiler otherwise.
     learn: adds the entry "learn", one training step: {"loss": "mse", "l1", "huber" or "cross_entropy", "output":
     name, "optimizer": "adam" or "sgd", "weight_decay": 0, "momentum": 0, "max_grad_norm": 0}.  Besides the model's
     inputs it takes target and learning_rate; it returns loss.
     Errors: HearthError with the message of the importer or compiler.  Any thread.
     """
-    common, host = _common(max_batch_size, device_targets, precision, quantize, device)
+    common, host = _common(max_batch_size, device_targets, precision, quantize, device, assume_int32, assume_float32)
     folder = str(Path(model).parent) if isinstance(model, (str, os.PathLike)) else None
     options = _options(common, name=name, shapes=shapes, bounds=bounds, learn=learn, folder=folder)
     data = read_bytes(model)
@@ -66,14 +70,15 @@ def cook_onnx(model: Package, *, max_batch_size: int = 1, name: str = "main",
 
 def cook_package(package: Package, *, max_batch_size: int | None = None, device_targets: Sequence[str] | None = None,
                  precision: str | None = None, quantize: str | None = None, device: Device | None = None,
-                 weights: Package | None = None) -> bytes:
+                 weights: Package | None = None, assume_int32: bool = False,
+                 assume_float32: bool = False) -> bytes:
     """Compiles a package again from the graphs and weights in it, for other device targets or another batch size.
 
     max_batch_size, precision: None: as the package was compiled.  weights: trained weights in place of the package's,
     as for `export_onnx`: what is loaded from the result acts as trained, without a brain.
-    Errors: HearthError, also for weights of another model.
+    assume_int32, assume_float32: as `cook_onnx`.  Errors: HearthError, also for weights of another model.
     """
-    common, host = _common(max_batch_size, device_targets, precision, quantize, device)
+    common, host = _common(max_batch_size, device_targets, precision, quantize, device, assume_int32, assume_float32)
     options, data = _options(common), read_bytes(package)
     if weights is not None:
         held = read_bytes(weights)

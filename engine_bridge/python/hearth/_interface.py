@@ -369,6 +369,7 @@ class DeviceCaps(_Tagged):
         ("min_subgroup_size", c_uint32),
         ("max_subgroup_size", c_uint32),
         ("compute_units", c_uint32),
+        ("shader_int64", c_uint32),
     ]
 
 

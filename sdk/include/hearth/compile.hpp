@@ -97,6 +97,11 @@ struct CompileOptions {
     bool keep_source = true;
     QuantizeOptions quantize = {};
     Precision precision = Precision::kF32;
+    /// GPUs: holds i64 and u64 in 32 bits even where their range is not proven to fit, which is an
+    /// error otherwise on a device without DeviceCaps::shader_int64.  Beyond 32 bits they wrap.
+    bool assume_int32 = false;
+    /// GPUs: computes f64 in f32, which is an error otherwise: kernels of GPUs have no doubles.
+    bool assume_float32 = false;
     /// Kernel variants that were measured on a device (hearth/tuning.hpp).  Ignored, with a remark,
     /// if they were measured on a device other than caps.name, or with another driver or version of
     /// Hearth.
@@ -128,7 +133,8 @@ struct Compiled {
 ///
 /// Errors: the first error of a trace; kInvalidArgument for a trace without outputs and updates,
 /// and naming each field of the caps that is out of its range or contradicts another;
-/// kUnsupported naming an operator without a kernel;
+/// kUnsupported naming an operator without a kernel, or a node whose integers may exceed the
+/// device's 32 bits, or doubles on a GPU (assume_int32, assume_float32);
 /// kOutOfRange for memory beyond the device's limits or the arena's budget.
 /// Threads: any; calls are independent.  Deterministic.
 Result<Compiled> compile(std::span<Trace* const> entries, const CompileOptions& options);

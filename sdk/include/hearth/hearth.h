@@ -382,6 +382,8 @@ typedef struct hearth_device_caps {
     uint32_t min_subgroup_size, max_subgroup_size;
     /* Number of multiprocessors, compute units or Xe cores; 0 if the driver does not report it. */
     uint32_t compute_units;
+    /* HEARTH_FEATURE_SHADER_INT64 is enabled: programs whose integers may exceed 32 bits run. */
+    uint32_t shader_int64;
 } hearth_device_caps;
 
 /* Caps of a physical device on which the features `enabled` will be (or were) enabled. */
@@ -873,9 +875,9 @@ HEARTH_API hearth_result hearth_package_get_info(const void* bytes, uint64_t byt
 /* Existing sessions of the program keep what they need.  NULL is allowed. */
 HEARTH_API void hearth_program_destroy(hearth_program* program);
 
-/* Element types.  On the device, f64, i64 and u64 are stored as a narrower type.  16-bit and
- * 8-bit types are stored as a wider type only in programs compiled for a device without 16-bit
- * or 8-bit storage; see `device_dtype`. */
+/* Element types.  GPUs store f64 as f32, and i64 and u64 as i32 and u32 unless the program needs
+ * 64 bits; CPUs store each as it is.  16-bit and 8-bit types are stored as a wider type only in
+ * programs compiled for a device without 16-bit or 8-bit storage; see `device_dtype`. */
 typedef enum hearth_dtype {
     HEARTH_F32 = 0,
     HEARTH_F16 = 1,

@@ -117,6 +117,7 @@ inline DeviceCaps to_caps(const hearth_device_caps& c) {
     caps.cooperative_matrix_nv = c.cooperative_matrix_nv != 0;
     caps.device_type = static_cast<DeviceType>(c.device_type);
     caps.compute_units = c.compute_units;
+    caps.shader_int64 = c.shader_int64 != 0;
     caps.spirv_version = c.spirv_version;
     return caps;
 }

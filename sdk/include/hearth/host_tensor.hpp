@@ -6,6 +6,7 @@
 #pragma once
 
 #include <hearth/core/cpp20.hpp>
+#include <hearth/status.hpp>
 #include <hearth/types.hpp>
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hearth {
@@ -57,6 +59,9 @@ class HostTensor {
 
     /// A copy with another element type.
     HostTensor cast(DType dtype) const;
+    /// The same for a buffer that holds the elements as `dtype`; name: of the tensor, for errors.
+    /// Errors: kUnsupported for an integer that `dtype` cannot hold.
+    Result<HostTensor> held_as(DType dtype, std::string_view name) const;
     /// A copy with another shape of the same element count.
     HostTensor reshaped(const Shape& shape) const;
 

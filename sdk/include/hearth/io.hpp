@@ -131,8 +131,8 @@ struct OutputCount {
 /// threads may use it concurrently.
 class ImportedModel {
   public:
-    ImportedModel(std::shared_ptr<const Graph> graph, Status device_support,
-                  std::vector<std::string> strings = {}, std::span<const OutputCount> counts = {});
+    ImportedModel(std::shared_ptr<const Graph> graph, std::vector<std::string> strings = {},
+                  std::span<const OutputCount> counts = {});
 
     const Graph& graph() const { return *graph_; }
     std::span<const TensorSpec> inputs() const { return inputs_; }
@@ -146,9 +146,6 @@ class ImportedModel {
         return call(trace, std::span(inputs.begin(), inputs.size()));
     }
 
-    /// Ok, or why the model runs on the CPU only (64-bit constants that do not fit 32 bits).
-    const Status& device_support() const { return device_support_; }
-
     /// The distinct strings of the model, such as names of classes.  Inputs and outputs that hold
     /// strings in the model hold positions in this list, as i64; -1 is any other string.
     std::span<const std::string> strings() const { return strings_; }
@@ -157,7 +154,6 @@ class ImportedModel {
     std::shared_ptr<const Graph> graph_;
     std::vector<TensorSpec> inputs_;
     std::vector<TensorSpec> outputs_;
-    Status device_support_;
     std::vector<std::string> strings_;
 };
 

@@ -43,20 +43,23 @@ bool is_floating(DType dtype);
 bool is_integer(DType dtype);  ///< signed or unsigned; not bool
 bool is_unsigned(DType dtype);
 
-/// Narrow element types that device buffers hold natively (Vulkan's 16-bit and 8-bit storage).
-/// Otherwise each element takes a 32-bit word: packing several into one would be a data race
-/// between threads.
+/// Element types other than those of 32 bits that device buffers hold natively.
+/// Each element of another type takes a 32-bit word: packing several narrow ones into one would be
+/// a data race between threads, and wide ones are rounded or wrap.
 struct NarrowStorage {
-    bool bits16 = false;  ///< f16, bf16, i16 and u16 take 2 bytes
-    bool bits8 = false;   ///< i8, u8 and bool take 1 byte
+    bool bits16 = false;   ///< f16, bf16, i16 and u16 take 2 bytes
+    bool bits8 = false;    ///< i8, u8 and bool take 1 byte
+    bool int64 = false;    ///< i64 and u64 take 8 bytes
+    bool float64 = false;  ///< f64 takes 8 bytes
 
     friend constexpr bool operator==(NarrowStorage, NarrowStorage) = default;
 };
 
-/// The type of an element in device memory.  f32, i32 and u32 are unchanged, and so are narrow
-/// types that `storage` covers; other floats are held as f32 (f16 and bf16 rounded to their own
-/// precision), other signed integers and bool as i32, unsigned ones as u32.  An i64 tensor
-/// therefore holds only values that fit 32 bits on a GPU; importers check that.
+/// The type of an element in device memory.  f32, i32 and u32 are unchanged, and so are types that
+/// `storage` covers; other floats are held as f32 (f16 and bf16 rounded to their own precision),
+/// other signed integers and bool as i32, unsigned ones as u32.  CPUs hold all types as they are;
+/// for a GPU compile() proves that 32 bits hold the integers of a program, has it store 64 bits, or
+/// fails (CompileOptions::assume_int32).
 DType device_dtype(DType dtype, NarrowStorage storage);
 
 /// One extent: `count`, or `count` times the batch size.
@@ -198,6 +201,9 @@ struct DeviceCaps {
     bool shader_float16 = false;
     bool storage_buffer_16bit_access = false;  ///< 16-bit elements in buffers
     bool storage_buffer_8bit_access = false;   ///< 8-bit elements in buffers
+    /// 64-bit integers in kernels and buffers, for programs whose integers may exceed 32 bits.
+    bool shader_int64 = false;
+    bool shader_float64 = false;  ///< doubles in kernels and buffers: only of CPUs
     bool subgroup_arithmetic = false;
     /// With f16 operands and f32 accumulators.
     CooperativeMatrixExt cooperative_matrix = CooperativeMatrixExt::kNone;
@@ -215,7 +221,8 @@ struct DeviceCaps {
     uint32_t spirv_version = 0x00010500;
 
     NarrowStorage narrow_storage() const {
-        return {storage_buffer_16bit_access, storage_buffer_8bit_access};
+        return {storage_buffer_16bit_access, storage_buffer_8bit_access, shader_int64,
+                shader_float64};
     }
 
     friend bool operator==(const DeviceCaps&, const DeviceCaps&) = default;

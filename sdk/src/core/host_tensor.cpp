@@ -11,6 +11,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <string>
 
 namespace hearth {
 
@@ -229,6 +230,21 @@ HostTensor HostTensor::cast(DType dtype) const {
             out.set_int(i, get_int(i));
     }
     return out;
+}
+
+Result<HostTensor> HostTensor::held_as(DType dtype, std::string_view name) const {
+    HostTensor held = cast(dtype);
+    if (!is_integer(dtype_) || size_bytes(dtype) >= size_bytes(dtype_)) return held;
+    for (int64_t i = 0; i < count_; ++i) {
+        const int64_t number = get_int(i);
+        if (held.get_int(i) == number) continue;
+        return unsupported(std::string(name) + ": element " + std::to_string(i) + " is " +
+                           (is_unsigned(dtype_) ? std::to_string(static_cast<uint64_t>(number))
+                                                : std::to_string(number)) +
+                           ", which device memory cannot hold as " + std::string(name_of(dtype)) +
+                           "; use a device with 64-bit integers, or the CPU");
+    }
+    return held;
 }
 
 HostTensor HostTensor::reshaped(const Shape& shape) const {

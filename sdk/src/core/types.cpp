@@ -56,7 +56,8 @@ bool is_unsigned(DType dtype) {
 }
 DType device_dtype(DType dtype, NarrowStorage storage) {
     const uint32_t size = size_bytes(dtype);
-    const bool is_held = (size == 2 && storage.bits16) || (size == 1 && storage.bits8);
+    const bool is_held = (size == 2 && storage.bits16) || (size == 1 && storage.bits8) ||
+                         (size == 8 && (is_floating(dtype) ? storage.float64 : storage.int64));
     return is_held ? dtype : facts(dtype).word;
 }
 
@@ -173,6 +174,7 @@ DeviceCaps cpu_caps(CpuIsa isa) {
     caps.min_storage_buffer_offset_alignment = 64;  // a cache line
     caps.max_storage_buffer_range = uint64_t{1} << 46;
     caps.storage_buffer_16bit_access = caps.storage_buffer_8bit_access = true;
+    caps.shader_int64 = caps.shader_float64 = true;
     return caps;
 }
 

@@ -185,8 +185,10 @@ enum HeaderFlags : uint32_t {
     kDataIsOutside = 1,
     kStores16Bits = 2,  ///< NarrowStorage
     kStores8Bits = 4,
+    kStoresInt64 = 8,
+    kStoresFloat64 = 16,
     kCpuMask = 15 << 8,  ///< Program::cpu
-    kAllHeaderFlags = 7 | 15 << 8,
+    kAllHeaderFlags = 31 | 15 << 8,
 };
 
 inline constexpr uint32_t kCpuShift = 8;

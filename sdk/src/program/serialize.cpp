@@ -272,6 +272,8 @@ std::vector<std::byte> save(const Program& program, std::span<const std::byte> d
     header.binding_model = static_cast<uint32_t>(program.binding_model);
     header.flags |= (program.storage.bits16 ? kStores16Bits : 0u) |
                     (program.storage.bits8 ? kStores8Bits : 0u) |
+                    (program.storage.int64 ? kStoresInt64 : 0u) |
+                    (program.storage.float64 ? kStoresFloat64 : 0u) |
                     static_cast<uint32_t>(program.cpu) << kCpuShift;
     header.max_batch_size = program.max_batch_size;
     header.arena_bytes = program.arena_bytes;

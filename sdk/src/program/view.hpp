@@ -53,7 +53,9 @@ class ProgramView {
     }
     NarrowStorage storage() const {
         return {(header_->flags & file::kStores16Bits) != 0,
-                (header_->flags & file::kStores8Bits) != 0};
+                (header_->flags & file::kStores8Bits) != 0,
+                (header_->flags & file::kStoresInt64) != 0,
+                (header_->flags & file::kStoresFloat64) != 0};
     }
     /// Element type of the variable in memory.
     DType held_dtype(const file::VariableRecord& variable) const {

@@ -17,10 +17,8 @@ namespace {
 
 class DeviceExecutor final : public Executor {
   public:
-    DeviceExecutor(standalone::Device& device, std::string name, DeviceCaps caps)
-        : device_(device), name_(std::move(name)) {
-        options_.caps = std::move(caps);
-    }
+    DeviceExecutor(standalone::Device& device, std::string name, CompileOptions options)
+        : device_(device), name_(std::move(name)), options_(std::move(options)) {}
 
     std::string_view name() const override { return name_; }
 
@@ -57,7 +55,8 @@ class DeviceExecutor final : public Executor {
             return {};
         }
         HEARTH_ASSIGN(const hearth_variable_info info, runner_->program().variable(*index));
-        const HostTensor held = contents.cast(static_cast<DType>(info.device_dtype));
+        HEARTH_ASSIGN(const HostTensor held,
+                      contents.held_as(static_cast<DType>(info.device_dtype), variable));
         return runner_->write_variable(known->first.c_str(), held.bytes());
     }
 
@@ -72,11 +71,11 @@ class DeviceExecutor final : public Executor {
 
 }  // namespace
 
-Result<std::unique_ptr<Executor>> make_device_executor(standalone::Device& device,
-                                                       std::string name) {
-    HEARTH_ASSIGN(DeviceCaps caps, device.caps());
+Result<std::unique_ptr<Executor>> make_device_executor(standalone::Device& device, std::string name,
+                                                       CompileOptions options) {
+    HEARTH_ASSIGN(options.caps, device.caps());
     return std::unique_ptr<Executor>(
-        std::make_unique<DeviceExecutor>(device, std::move(name), std::move(caps)));
+        std::make_unique<DeviceExecutor>(device, std::move(name), std::move(options)));
 }
 
 }  // namespace hearth::native

@@ -14,8 +14,9 @@
 
 namespace hearth::native {
 
-/// Compiles loaded graphs for `device`, which must outlive it. name: "gpu" or "cpu".
-Result<std::unique_ptr<Executor>> make_device_executor(standalone::Device& device,
-                                                       std::string name);
+/// Compiles loaded graphs for `device`, which must outlive it. name: "gpu" or "cpu".  options: all
+/// but the device and the batch size.
+Result<std::unique_ptr<Executor>> make_device_executor(standalone::Device& device, std::string name,
+                                                       CompileOptions options = {});
 
 }  // namespace hearth::native

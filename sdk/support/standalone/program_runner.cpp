@@ -201,7 +201,8 @@ Result<ProgramRunner::Bound> ProgramRunner::bind(uint32_t binding, int64_t rows,
                                 std::string(name_of(dtype_of(b.info.dtype))) + to_string(b.shape) +
                                 ", found " + std::string(name_of(value.dtype())) +
                                 to_string(value.shape()));
-    const HostTensor raw = value.cast(dtype_of(b.info.device_dtype));
+    HEARTH_ASSIGN(const HostTensor raw, value.held_as(dtype_of(b.info.device_dtype),
+                                                      "input '" + std::string(b.info.name) + "'"));
     if (!raw.bytes().empty()) std::memcpy(b.buffer->data(), raw.bytes().data(), raw.bytes().size());
     return b;
 }

@@ -42,6 +42,8 @@ Result<CookOptions> cook_options(Options& o, hearth_headless* host, std::string_
     if (quantize == "int8") cook.quantize.format = WeightFormat::kInt8;
     if (quantize == "int4") cook.quantize.format = WeightFormat::kInt4;
     const bool strip = o.flag("strip", true);
+    const bool assume_int32 = o.flag("assume_int32", false);
+    const bool assume_float32 = o.flag("assume_float32", false);
     for (const std::string& name : o.texts("device_targets", {"baseline"})) {
         HEARTH_ASSIGN(
             DeviceTarget target,
@@ -49,6 +51,8 @@ Result<CookOptions> cook_options(Options& o, hearth_headless* host, std::string_
         // The C source is compiled when a package is loaded.
         target.options.keep_source = !strip || target.options.caps.cpu_isa != CpuIsa::kNone;
         if (precision == "f16") target.options.precision = Precision::kF16;
+        target.options.assume_int32 = assume_int32;
+        target.options.assume_float32 = assume_float32;
         cook.device_targets.push_back(std::move(target));
     }
     return cook;
@@ -145,7 +149,6 @@ Result<std::vector<std::byte>> cook_onnx(std::span<const std::byte> bytes, const
     HEARTH_ASSIGN(const ImportOptions import, import_options(o));
     const std::string name = o.text("name", "main");
     HEARTH_ASSIGN(const ImportedModel model, import_onnx(bytes, import));
-    HEARTH_TRY(model.device_support());
     Trace act(name), learn("learn");
     std::vector<Trace*> entries{&act};
     const std::vector<Tensor> outputs = run_model(act, model);

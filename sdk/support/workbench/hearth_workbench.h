@@ -138,6 +138,8 @@ HEARTH_API void hearth_headless_buffer_destroy(hearth_headless* host,
  *     device_targets   names as for `hearth cook --device-targets`, best first (["baseline"]);
  *                      "device" needs `host`
  *     precision        "f32" (default) or "f16"; cooked again: the package's
+ *     assume_int32     hold i64 in 32 bits on GPUs even where their range is not proven to fit
+ *     assume_float32   compute f64 in f32 on GPUs
  *     quantize         "f16", "int8" or "int4"
  *     strip            remove the kernels' GLSL source (true); C for CPUs is kept
  *

@@ -24,6 +24,7 @@ namespace {
 
 struct BenchOptions {
     ModelOptions model;
+    CompileOptions assume = {};  ///< --assume-int32, --assume-float32
     int64_t batch_size = 1;
     uint32_t samples = 50;
     std::string device;
@@ -107,7 +108,6 @@ Status bench(const BenchOptions& options) {
     ModelOptions model_options = options.model;
     model_options.fixed_batch_size = options.batch_size;
     HEARTH_ASSIGN(const Model model, load_model(model_options));
-    HEARTH_TRY(model.fits_device);
     HEARTH_ASSIGN(const size_t index, find_entry(model.graphs, options.model.entry));
     const std::string& entry = model.graphs[index].name;
     HEARTH_ASSIGN(const native::OpenDevice opened,
@@ -120,7 +120,7 @@ Status bench(const BenchOptions& options) {
             return invalid_argument(
                 "--device-target chooses among a package's programs, whose C text a CPU compiles "
                 "and runs only with --trust");
-        CompileOptions compile_options;
+        CompileOptions compile_options = options.assume;
         if (model.is_package()) {
             HEARTH_ASSIGN(const PackageView view, open_package(model.package));
             compile_options.precision = precision_of(view);
@@ -156,6 +156,7 @@ void add_bench(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand(
         "bench", "Time a model and each of its commands on a GPU, and compare with its roofline.");
     add_model_options(*command, options->model);
+    add_assume_options(*command, options->assume);
     add_trust_option(*command, options->model);
     command->add_option("--batch-size", options->batch_size, "Batch size of the timed runs.")
         ->check(programs::whole_number(1, uint64_t{1} << 24))

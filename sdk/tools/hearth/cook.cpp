@@ -37,6 +37,7 @@ namespace {
 
 struct CookCommand {
     ModelOptions model;
+    CompileOptions assume = {};  ///< --assume-int32, --assume-float32
     std::string output;
     std::vector<std::string> device_targets{"baseline"};
     std::string target = "package";
@@ -170,6 +171,11 @@ void print_report(const Json& report, const CookCommand& command) {
     }
 }
 
+void set_assumptions(const CookCommand& command, CompileOptions& options) {
+    options.assume_int32 = command.assume.assume_int32;
+    options.assume_float32 = command.assume.assume_float32;
+}
+
 Result<std::vector<DeviceTarget>> make_device_targets(const CookCommand& command,
                                                       Machine& machine) {
     std::vector<DeviceTarget> device_targets;
@@ -180,6 +186,7 @@ Result<std::vector<DeviceTarget>> make_device_targets(const CookCommand& command
             HEARTH_TRY(add_tuning(target.options, command.tuning, *machine.device));
         target.options.keep_source = !command.strip;
         if (command.precision == "f16") target.options.precision = Precision::kF16;
+        set_assumptions(command, target.options);
         device_targets.push_back(std::move(target));
     }
     return device_targets;
@@ -306,6 +313,7 @@ Status cook_glsl(CookCommand command) {
         HEARTH_ASSIGN(DeviceTarget target, programs::make_device_target(command.device_targets[0],
                                                                         machine.device.get()));
         options = std::move(target.options);
+        set_assumptions(command, options);
         options.max_batch_size = command.max_batch_size;
         set_quantization(command.quantize, options.quantize);
         HEARTH_TRY(quantize_weights(model.graphs, options.quantize).status());
@@ -419,7 +427,6 @@ Status cook_model(CookCommand command) {
     if (!command.header.empty())
         HEARTH_TRY(check_writable(command.header).with_context("the header"));
     HEARTH_ASSIGN(Model model, load_model(command));
-    HEARTH_TRY(model.fits_device);
     if (!model.is_package()) name_entries(model.graphs, command.name);
     Machine machine;
     const bool names_device =
@@ -500,6 +507,7 @@ void add_cook(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand(
         "cook", "Compile a model for classes of devices and pack the programs into one file.");
     add_model_options(*command, options->model);
+    add_assume_options(*command, options->assume);
     command
         ->add_option(
             "-o,--output", options->output,

@@ -43,8 +43,6 @@ class CookedRunner final : public Runner {
         return inner_->run_package(package, entry, inputs, batch_size, options);
     }
     CompileOptions compile_options() const override { return inner_->compile_options(); }
-    Status check(const Status& fits_device) const override { return inner_->check(fits_device); }
-    Status check(const NamedTensors& inputs) const override { return inner_->check(inputs); }
 
   private:
     std::unique_ptr<Runner> inner_;

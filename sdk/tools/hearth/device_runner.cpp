@@ -19,31 +19,19 @@ namespace hearth::tool {
 
 namespace {
 
-/// Devices store integers in 32 bits.
-Status check_fits(const std::string& name, const HostTensor& tensor) {
-    const DType dtype = tensor.dtype();
-    if (dtype != DType::kI64 && dtype != DType::kU64) return {};
-    for (int64_t i = 0; i < tensor.element_count(); ++i) {
-        const int64_t n = tensor.get_int(i);
-        const bool fits = dtype == DType::kI64 ? n == static_cast<int32_t>(n)
-                                               : n >= 0 && n <= int64_t{UINT32_MAX};
-        if (!fits)
-            return unsupported(fmt::format(
-                "{} holds {}, which exceeds the 32 bits of integers on a device", name, n));
-    }
-    return {};
-}
-
 /// Runs on a GPU, or on this machine's CPU as a device.
 class DeviceRunner final : public Runner {
   public:
-    static Result<std::unique_ptr<Runner>> create(const std::string& wish) {
+    static Result<std::unique_ptr<Runner>> create(const std::string& wish,
+                                                  const CompileOptions& options) {
         auto runner = std::make_unique<DeviceRunner>();
+        runner->options_ = options;
         // -O1: most of these kernels run only once, so compile time matters.
         HEARTH_ASSIGN(runner->opened_, native::open_device(wish, {.build = {.flags = "-O1"}}));
-        HEARTH_ASSIGN(runner->caps_, runner->device().caps());
-        HEARTH_ASSIGN(runner->executor_, native::make_device_executor(
-                                             runner->device(), runner->is_cpu() ? "cpu" : "gpu"));
+        HEARTH_ASSIGN(runner->options_.caps, runner->device().caps());
+        HEARTH_ASSIGN(runner->executor_,
+                      native::make_device_executor(
+                          runner->device(), runner->is_cpu() ? "cpu" : "gpu", runner->options_));
         return std::unique_ptr<Runner>(std::move(runner));
     }
 
@@ -80,16 +68,7 @@ class DeviceRunner final : public Runner {
         dump_ = bytes;
         return {};
     }
-    CompileOptions compile_options() const override {
-        CompileOptions options;
-        options.caps = caps_;
-        return options;
-    }
-    Status check(const Status& fits_device) const override { return fits_device; }
-    Status check(const NamedTensors& inputs) const override {
-        for (const auto& [name, tensor] : inputs) HEARTH_TRY(check_fits(name, tensor));
-        return {};
-    }
+    CompileOptions compile_options() const override { return options_; }
 
   private:
     standalone::Device& device() const { return *opened_.device; }
@@ -123,7 +102,7 @@ class DeviceRunner final : public Runner {
     }
 
     native::OpenDevice opened_;
-    DeviceCaps caps_;
+    CompileOptions options_;
     std::unique_ptr<Executor> executor_;
     uint32_t dump_command_ = HEARTH_NO_COMMAND;
     std::vector<std::byte>* dump_ = nullptr;
@@ -131,12 +110,12 @@ class DeviceRunner final : public Runner {
 
 }  // namespace
 
-Result<std::unique_ptr<Runner>> make_gpu_runner(int device_index) {
-    return DeviceRunner::create(std::to_string(device_index));
+Result<std::unique_ptr<Runner>> make_gpu_runner(int device_index, const CompileOptions& options) {
+    return DeviceRunner::create(std::to_string(device_index), options);
 }
 
-Result<std::unique_ptr<Runner>> make_cpu_runner() {
-    return DeviceRunner::create("cpu");
+Result<std::unique_ptr<Runner>> make_cpu_runner(const CompileOptions& options) {
+    return DeviceRunner::create("cpu", options);
 }
 
 }  // namespace hearth::tool

@@ -21,6 +21,7 @@ namespace hearth::tool {
 namespace {
 
 struct DiffOptions {
+    CompileOptions assume = {};  ///< --assume-int32, --assume-float32
     ModelOptions first;
     std::string second;
     InputOptions inputs;
@@ -58,8 +59,8 @@ struct Ran {
 };
 
 Result<Ran> run_one(const Model& model, size_t entry, const NamedTensors& inputs,
-                    int64_t batch_size, const std::string& device) {
-    const Runners runners = make_runners(device, -1);
+                    int64_t batch_size, const std::string& device, const CompileOptions& assume) {
+    const Runners runners = make_runners(device, -1, assume);
     if (runners.list.empty()) return runners.missing.with_context("no device");
     HEARTH_ASSIGN(NamedTensors found,
                   run_model(*runners.list[0], model, entry, inputs, batch_size));
@@ -99,11 +100,12 @@ Result<bool> diff(const DiffOptions& options) {
     HEARTH_ASSIGN(const Inputs inputs, make_inputs(a.graphs[entry_a], options.inputs));
     HEARTH_ASSIGN(const NamedTensors inputs_b,
                   renamed(a.graphs[entry_a], b.graphs[entry_b], inputs.tensors));
-    HEARTH_ASSIGN(const Ran ran_a,
-                  run_one(a, entry_a, inputs.tensors, inputs.batch_size, options.device));
+    HEARTH_ASSIGN(const Ran ran_a, run_one(a, entry_a, inputs.tensors, inputs.batch_size,
+                                           options.device, options.assume));
     const std::string& device_b =
         options.second_device.empty() ? options.device : options.second_device;
-    HEARTH_ASSIGN(const Ran ran_b, run_one(b, entry_b, inputs_b, inputs.batch_size, device_b));
+    HEARTH_ASSIGN(const Ran ran_b,
+                  run_one(b, entry_b, inputs_b, inputs.batch_size, device_b, options.assume));
     if (ran_a.outputs.size() != ran_b.outputs.size())
         return invalid_argument(fmt::format("the first model has {} outputs, the second {}",
                                             ran_a.outputs.size(), ran_b.outputs.size()));
@@ -222,6 +224,7 @@ void add_diff(CLI::App& app, int& exit_code) {
                                            "outputs, by position; or compare the dumps of "
                                            "two runs, files or folders, one after the other.");
     add_model_options(*command, options->first);
+    add_assume_options(*command, options->assume);
     add_trust_option(*command, options->first);
     command->add_option("SECOND", options->second, "The other model, or the other run's dumps.")
         ->required();

@@ -29,8 +29,6 @@ class GraphRunner final : public Runner {
         HEARTH_ASSIGN(const size_t index, find_entry(graphs, entry));
         return run_graph(std::move(graphs[index]), inputs, batch_size);
     }
-    Status check(const Status&) const override { return {}; }
-    Status check(const NamedTensors&) const override { return {}; }
 
   private:
     std::unique_ptr<Executor> executor_;
@@ -38,6 +36,8 @@ class GraphRunner final : public Runner {
 
 class ProgramRunner final : public Runner {
   public:
+    explicit ProgramRunner(const CompileOptions& options)
+        : executor_(make_program_executor(options)) {}
     Executor& executor() override { return *executor_; }
     Result<NamedTensors> run_package(std::span<const std::byte> package, const std::string& entry,
                                      const NamedTensors& inputs, int64_t batch_size,
@@ -56,15 +56,15 @@ class ProgramRunner final : public Runner {
         CompileOptions compiled_with;
         compiled_with.max_batch_size = program.max_batch_size;
         compiled_with.precision = precision_of(view);
+        compiled_with.assume_int32 = compiled_with.assume_float32 =
+            true;  // the program's own storage counts
         HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(graphs, compiled_with));
         ProgramMemory memory(program);
         return run_program(program, entry, compiled.graphs[index], inputs, memory, batch_size);
     }
-    Status check(const Status& fits_device) const override { return fits_device; }
-    Status check(const NamedTensors&) const override { return {}; }
 
   private:
-    std::unique_ptr<Executor> executor_ = make_program_executor();
+    std::unique_ptr<Executor> executor_;
 };
 
 }  // namespace
@@ -73,8 +73,8 @@ std::unique_ptr<Runner> make_graph_runner(std::unique_ptr<Executor> executor) {
     return std::make_unique<GraphRunner>(std::move(executor));
 }
 
-std::unique_ptr<Runner> make_program_runner() {
-    return std::make_unique<ProgramRunner>();
+std::unique_ptr<Runner> make_program_runner(const CompileOptions& options) {
+    return std::make_unique<ProgramRunner>(options);
 }
 
 }  // namespace hearth::tool

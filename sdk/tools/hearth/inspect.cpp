@@ -26,6 +26,7 @@ namespace {
 
 struct InspectOptions {
     ModelOptions model;
+    CompileOptions assume = {};  ///< --assume-int32, --assume-float32
     uint64_t max_batch_size = 1;
     bool use_device = false;
     bool unfused = false;
@@ -129,9 +130,8 @@ Status inspect(const InspectOptions& options) {
             print("string {}: '{}'\n", i, model.strings[i]);
     }
     if (model.is_package()) return inspect_package(model.package, options);
-    HEARTH_TRY(model.fits_device);
 
-    CompileOptions compile_options;
+    CompileOptions compile_options = options.assume;
     HEARTH_ASSIGN(compile_options.caps, caps_for(options));
     compile_options.max_batch_size = options.max_batch_size;
     compile_options.fuse = !options.unfused;
@@ -156,6 +156,7 @@ void add_inspect(CLI::App& app, int& exit_code) {
                                            "Print a model's graph, its program (each of a "
                                            "package's), the arena map and the barriers.");
     add_model_options(*command, options->model);
+    add_assume_options(*command, options->assume);
     command
         ->add_option("--max-batch-size", options->max_batch_size,
                      "Largest batch size of the compiled program.")

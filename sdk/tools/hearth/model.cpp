@@ -128,6 +128,13 @@ void add_bound_option(CLI::App& command, std::vector<std::string>& bounds) {
         ->allow_extra_args(false);
 }
 
+void add_assume_options(CLI::App& command, CompileOptions& options) {
+    command.add_flag("--assume-int32", options.assume_int32,
+                     "On a GPU without 64-bit integers, hold i64 in 32 bits even where their range "
+                     "is not proven to fit.");
+    command.add_flag("--assume-float32", options.assume_float32, "On a GPU, compute f64 in f32.");
+}
+
 void add_trust_option(CLI::App& command, ModelOptions& options) {
     command.add_flag("--trust", options.trusts_kernels,
                      "On a CPU device, compile and run the C text in the package: code of whoever "
@@ -319,7 +326,6 @@ Result<Model> read_model(std::span<const std::byte> bytes, const ModelOptions& o
     HEARTH_ASSIGN(std::vector<std::vector<NamedShape>> sizes, parse_sizes(options.shapes));
     for (const std::vector<NamedShape>& size : sizes) {
         HEARTH_ASSIGN(const ImportedModel imported, read_size(bytes, options, size, model.remarks));
-        if (model.fits_device.ok()) model.fits_device = imported.device_support();
         if (options.keeps_weights) {
             model.graphs.push_back(imported.graph());
         } else {
@@ -369,8 +375,6 @@ Result<NamedTensors> run_model(Runner& runner, const Model& model, size_t entry,
 Result<NamedTensors> run_model(Runner& runner, Model&& model, size_t entry,
                                const NamedTensors& inputs, int64_t batch_size,
                                const char* device_target) {
-    HEARTH_TRY(runner.check(model.fits_device));
-    HEARTH_TRY(runner.check(inputs));
     Graph graph = std::move(model.graphs[entry]);
     model.graphs.clear();
     if (model.is_package())

@@ -32,13 +32,14 @@ struct ModelOptions {
     bool keeps_weights = false;   ///< of an ONNX file, as they are: without fold_weights()
 };
 void add_model_options(CLI::App& command, ModelOptions& options);
+/// Adds --assume-int32 and --assume-float32, of commands that compile.
+void add_assume_options(CLI::App& command, CompileOptions& options);
 /// Adds --trust, of commands that run models on a CPU device.
 void add_trust_option(CLI::App& command, ModelOptions& options);
 
 struct Model {
-    std::vector<Graph> graphs;       ///< one per entry
-    std::vector<std::byte> package;  ///< empty for an ONNX file
-    Status fits_device;
+    std::vector<Graph> graphs;         ///< one per entry
+    std::vector<std::byte> package;    ///< empty for an ONNX file
     bool trusts_kernels = false;       ///< see PackageOptions
     std::vector<std::string> strings;  ///< see ImportedModel::strings
     /// Remarks about unexpected decisions of the import.

@@ -28,6 +28,7 @@ namespace {
 
 struct RunOptions {
     ModelOptions model;
+    CompileOptions assume = {};  ///< --assume-int32, --assume-float32
     InputOptions inputs;
     std::string device = "gpu";
     int device_index = -1;
@@ -108,7 +109,7 @@ Status run(const RunOptions& options) {
     std::vector<std::string> output_names;
     for (const GraphOutput& output : model.graphs[entry].outputs)
         output_names.push_back(output.name);
-    const Runners runners = make_runners(options.device, options.device_index);
+    const Runners runners = make_runners(options.device, options.device_index, options.assume);
     if (runners.list.empty()) return runners.missing.with_context("no device");
     std::vector<std::byte> dump;
     if (!options.dump.empty()) {
@@ -152,6 +153,7 @@ void add_run(CLI::App& app, int& exit_code) {
     CLI::App* command =
         app.add_subcommand("run", "Run a model once, on tensors from files or random ones.");
     add_model_options(*command, options->model);
+    add_assume_options(*command, options->assume);
     add_trust_option(*command, options->model);
     add_input_options(*command, options->inputs);
     command->add_option("-o,--output", options->output,

@@ -30,10 +30,8 @@ std::unique_ptr<Trace> trace_of(const ImportedModel& model) {
 Result<std::vector<HostTensor>> Runner::run(const ImportedModel& model,
                                             std::span<const HostTensor> inputs,
                                             int64_t batch_size) {
-    HEARTH_TRY(check(model.device_support()));
     NamedTensors named;
     for (size_t i = 0; i < inputs.size(); ++i) named.emplace(fmt::format("input_{}", i), inputs[i]);
-    HEARTH_TRY(check(named));
     HEARTH_ASSIGN(NamedTensors found, run_trace(*trace_of(model), named, batch_size));
     std::vector<HostTensor> outputs;
     for (size_t i = 0; i < model.outputs().size(); ++i) {
@@ -65,7 +63,8 @@ Status Runner::keep_dump(uint32_t, std::vector<std::byte>*) {
                        "; use --device gpu or --device cpu");
 }
 
-Runners make_runners(std::string_view device, int device_index, bool cooked) {
+Runners make_runners(std::string_view device, int device_index, const CompileOptions& options,
+                     bool cooked) {
     Runners runners;
     const auto add = [&](Result<std::unique_ptr<Runner>> runner) {
         if (!runner.ok())
@@ -76,9 +75,9 @@ Runners make_runners(std::string_view device, int device_index, bool cooked) {
     };
     if (device == "reference" || device == "both")
         add(make_graph_runner(make_reference_executor()));
-    if (device == "gpu" || device == "both") add(make_gpu_runner(device_index));
-    if (device == "program") add(make_program_runner());
-    if (device == "cpu") add(make_cpu_runner());
+    if (device == "gpu" || device == "both") add(make_gpu_runner(device_index, options));
+    if (device == "program") add(make_program_runner(options));
+    if (device == "cpu") add(make_cpu_runner(options));
     if (std::unique_ptr<Executor> executor = make_registered_executor(device))
         add(make_graph_runner(std::move(executor)));
     return runners;

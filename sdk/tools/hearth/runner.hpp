@@ -56,37 +56,35 @@ class Runner {
     virtual Status keep_dump(uint32_t command, std::vector<std::byte>* bytes);
     /// Options that run_graph compiles with.
     virtual CompileOptions compile_options() const { return {}; }
-    /// Checks whether a model can run on this device, and whether it can with these inputs.
-    virtual Status check(const Status& fits_device) const = 0;
-    virtual Status check(const NamedTensors& inputs) const = 0;
 };
 
 /// An executor of graphs: the reference interpreter, or another library.
 std::unique_ptr<Runner> make_graph_runner(std::unique_ptr<Executor> executor);
 
 /// Compiles each model and runs the planned Program on the CPU, at its real arena offsets.
-std::unique_ptr<Runner> make_program_runner();
+std::unique_ptr<Runner> make_program_runner(const CompileOptions& options);
 
 /// Compiles each model and runs it on one GPU of the machine (hearth info lists them; negative: the
 /// default).  Never falls back to the CPU.  Errors: kNotFound and others if there is no device that
 /// Hearth can use.
-Result<std::unique_ptr<Runner>> make_gpu_runner(int device_index);
+Result<std::unique_ptr<Runner>> make_gpu_runner(int device_index, const CompileOptions& options);
 
 /// Compiles each model to C, builds it with the system's compiler and runs it on this machine's
 /// CPU.
-Result<std::unique_ptr<Runner>> make_cpu_runner();
+Result<std::unique_ptr<Runner>> make_cpu_runner(const CompileOptions& options);
 
 /// Runs each graph with `inner`, then cooks it to a package for the same device and runs that: the
 /// results must be bitwise equal.  Errors: kInternal naming the first output that differs.
 std::unique_ptr<Runner> make_cooked_runner(std::unique_ptr<Runner> inner);
 
 /// The runners selected by --device: reference, gpu, both (reference and gpu), cpu, program, or a
-/// registered executor.
+/// registered executor.  options: all but the device and the batch size.
 struct Runners {
     std::vector<std::unique_ptr<Runner>> list;
     Status missing;  ///< reason why a requested device is not available
 };
-Runners make_runners(std::string_view device, int device_index, bool cooked = false);
+Runners make_runners(std::string_view device, int device_index, const CompileOptions& options,
+                     bool cooked = false);
 
 /// Validates --device; its message lists the available devices.
 CLI::Validator known_device(bool may_be_both = false);

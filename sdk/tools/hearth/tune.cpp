@@ -26,6 +26,7 @@ namespace {
 
 struct TuneOptions {
     ModelOptions model;
+    CompileOptions assume = {};  ///< --assume-int32, --assume-float32
     std::string output;
     std::string precision = "f32";
     uint64_t max_batch_size = 1;
@@ -76,11 +77,10 @@ void print_report(const Json& json) {
 Status tune_model(const TuneOptions& options) {
     HEARTH_TRY(check_writable(options.output).with_context("the tuning"));
     HEARTH_ASSIGN(const Model model, load_model(options.model));
-    HEARTH_TRY(model.fits_device);
     HEARTH_ASSIGN(const native::OpenDevice opened,
                   native::open_device(options.device, {.threads = options.threads}));
     const std::unique_ptr<standalone::Device>& device = opened.device;
-    CompileOptions compile_options;
+    CompileOptions compile_options = options.assume;
     HEARTH_ASSIGN(compile_options.caps, device->caps());
     compile_options.driver_id = driver_text(*device);
     compile_options.max_batch_size = options.max_batch_size;
@@ -113,6 +113,7 @@ void add_tune(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand(
         "tune", "Measure the variants of a model's kernels on a device and save the fastest.");
     add_model_options(*command, options->model);
+    add_assume_options(*command, options->assume);
     command
         ->add_option("-o,--output", options->output,
                      "The tuning file, for cook --tuning, bench --tuning and games.")

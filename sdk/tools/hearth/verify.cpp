@@ -164,7 +164,8 @@ class Verifier {
   public:
     explicit Verifier(const VerifyOptions& options)
         : options_(options),
-          runners_(make_runners(options.device, options.device_index, options.cooked)) {}
+          runners_(
+              make_runners(options.device, options.device_index, options.assume, options.cooked)) {}
 
     std::vector<DeviceOutcome> run_case(const fs::path& folder) {
         const Result<std::vector<std::byte>> bytes = read_file(folder / "model.onnx");
@@ -333,6 +334,7 @@ void add_verify(CLI::App& app, int& exit_code) {
         "--gradients", options->gradients,
         "The folders hold PyTorch's gradients as .json files: run each name's graph in "
         "f32.  Default tolerances: 2e-4 and 2e-5.");
+    add_assume_options(*command, options->assume);
     command->add_flag(
         "--cooked", options->cooked,
         "Also cook each model to a package and run that: its results must be bitwise equal.");

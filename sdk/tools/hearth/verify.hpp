@@ -7,6 +7,8 @@
 
 #include "report.hpp"
 
+#include <hearth/compile.hpp>
+
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -20,6 +22,7 @@ struct VerifyOptions {
     std::optional<double> relative;
     std::optional<double> absolute;
     int device_index = -1;
+    CompileOptions assume = {};  ///< --assume-int32, --assume-float32
     bool symbolic_batch = false;
     std::vector<std::string> bounds;           ///< see ModelOptions
     std::vector<std::string> constant_inputs;  ///< names of inputs; "all"

@@ -71,8 +71,8 @@ VerifyMode gradients_mode(const VerifyOptions& options) {
     return {.find = json_files, .none_found = "no .json file", .start = [&options] {
                 const Tolerance tolerance{options.relative.value_or(kDefaultTolerance.relative),
                                           options.absolute.value_or(kDefaultTolerance.absolute)};
-                auto runners =
-                    std::make_shared<Runners>(make_runners(options.device, options.device_index));
+                auto runners = std::make_shared<Runners>(
+                    make_runners(options.device, options.device_index, options.assume));
                 return [runners, tolerance](const fs::path& file) {
                     return run_file(file, *runners, tolerance);
                 };

@@ -80,7 +80,7 @@ std::vector<OpKernel> kernels_of(const Variant& variant, const DeviceCaps& caps,
             .launch = {variant.text + ", kernel " + call.label, workgroups, variant.rows}};
         for (const BodyBuffer& b : call.body->buffers) {
             if (b.kind != BufferKind::kOperand) continue;
-            const HostTensor& contents = lowered->values[b.value];
+            const HostTensor contents = lowered->values[b.value].cast(b.dtype);
             const bool is_written = writes(call, b.value);
             if (is_written) kernel.expected.emplace_back(kernel.operands.size(), contents);
             kernel.operands.push_back(is_written ? OperandMemory::empty(b.dtype, contents.shape())

@@ -523,7 +523,7 @@ TEST(Plan, RejectsIntegersThatTheDeviceCannotHold) {
     b.output("y", b.call({{b.constant("steps", big)}}, {kTile})[0]);
     EXPECT_EQ(failure(b),
               "plan: entry 'act': constant 'steps': element 1 is 2147483648, which device memory "
-              "cannot hold as i32");
+              "cannot hold as i32; use a device with 64-bit integers, or the CPU");
 }
 
 TEST(Plan, UnitesInputsAndOutputsByNameAndDirection) {

@@ -310,9 +310,9 @@ pub const HEARTH_TRUST_TRUSTED: hearth_trust_level = 0;
 /// from a player, a workshop or the network
 pub const HEARTH_TRUST_UNTRUSTED: hearth_trust_level = 1;
 
-/// Element types.  On the device, f64, i64 and u64 are stored as a narrower type.  16-bit and
-/// 8-bit types are stored as a wider type only in programs compiled for a device without 16-bit
-/// or 8-bit storage; see `device_dtype`.
+/// Element types.  GPUs store f64 as f32, and i64 and u64 as i32 and u32 unless the program needs
+/// 64 bits; CPUs store each as it is.  16-bit and 8-bit types are stored as a wider type only in
+/// programs compiled for a device without 16-bit or 8-bit storage; see `device_dtype`.
 pub type hearth_dtype = i32;
 pub const HEARTH_F32: hearth_dtype = 0;
 pub const HEARTH_F16: hearth_dtype = 1;
@@ -705,6 +705,8 @@ pub struct hearth_device_caps {
     pub max_subgroup_size: u32,
     /// Number of multiprocessors, compute units or Xe cores; 0 if the driver does not report it.
     pub compute_units: u32,
+    /// HEARTH_FEATURE_SHADER_INT64 is enabled: programs whose integers may exceed 32 bits run.
+    pub shader_int64: u32,
 }
 
 impl Default for hearth_device_caps {
@@ -747,6 +749,7 @@ const _: () = {
     assert!(core::mem::offset_of!(hearth_device_caps, min_subgroup_size) == 424);
     assert!(core::mem::offset_of!(hearth_device_caps, max_subgroup_size) == 428);
     assert!(core::mem::offset_of!(hearth_device_caps, compute_units) == 432);
+    assert!(core::mem::offset_of!(hearth_device_caps, shader_int64) == 436);
 };
 
 /// A device memory allocation that Hearth requests from hearth_device_memory_callbacks.

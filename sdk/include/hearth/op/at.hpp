@@ -344,9 +344,10 @@ class GpuAt {
     }
 
     Scalar uniform(uint64_t key, Scalar step) {
-        return arena_.unary(ScalarOp::kBitsToUniform,
-                            arena_.philox(key, arena_.convert(step, ScalarType::kU32),
-                                          arena_.convert(linear(), ScalarType::kU32)));
+        const Scalar u = arena_.unary(ScalarOp::kBitsToUniform,
+                                      arena_.philox(key, arena_.convert(step, ScalarType::kU32),
+                                                    arena_.convert(linear(), ScalarType::kU32)));
+        return dtype_ == DType::kF64 ? to_output(u) : u;
     }
 
   private:

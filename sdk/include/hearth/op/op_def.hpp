@@ -131,11 +131,11 @@ struct KernelRuleContext {
 ///                               multiples of four
 ///     void outk_eight_at(..., vec4 v, vec4 after)       likewise for eight elements
 ///
-/// T is float, int or uint (bool is uint).  If OpDef::is_opaque is set, `ink` is a buffer
-/// instead: ink_load(i) is element i as T, and ink.at[i] the element as stored, which may have 16
-/// or 8 bits (device_dtype).  From shaders/common, narrow.glsl is in scope, coopmat.glsl if
-/// `has_matrices`, and math.glsl (hearth_tanh ...) if `helpers` names it.  The text declares the
-/// extensions it requires.
+/// T is float, int or uint (bool is int); of 64 bits, where the program stores them, int64_t or
+/// uint64_t.  If OpDef::is_opaque is set, `ink` is a buffer instead: ink_load(i) is element i as T,
+/// and ink.at[i] the element as stored, which may have 16 or 8 bits (device_dtype).  From
+/// shaders/common, narrow.glsl is in scope, coopmat.glsl if `has_matrices`, and math.glsl
+/// (hearth_tanh ...) if `helpers` names it.  The text declares the extensions it requires.
 ///
 /// The grid has `work_items` / `tile_size` workgroups along each axis, rounded up.  Along x there
 /// may be fewer if the device's limit is lower, so a kernel loops in strides of gl_NumWorkGroups.x;

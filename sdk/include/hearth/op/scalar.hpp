@@ -19,14 +19,25 @@
 
 namespace hearth {
 
-enum class ScalarType : uint8_t { kF32, kI32, kU32, kBool };
+enum class ScalarType : uint8_t { kF32, kI32, kU32, kBool, kI64, kU64, kF64 };
+
+constexpr bool is_floating(ScalarType type) {
+    return type == ScalarType::kF32 || type == ScalarType::kF64;
+}
+constexpr bool is_unsigned(ScalarType type) {
+    return type == ScalarType::kU32 || type == ScalarType::kU64;
+}
+/// Of 64 bits.
+constexpr bool is_wide(ScalarType type) {
+    return type >= ScalarType::kI64;
+}
 
 /// The type in which a kernel computes with elements of `dtype`.
 ScalarType scalar_type(DType dtype);
 
 enum class ScalarOp : uint8_t {
     // leaves
-    kConst,     ///< bits: the value's 32 bits
+    kConst,     ///< bits: the value's low 32 bits; a: the high ones
     kVariable,  ///< bits: its number; named by the emitter (coordinates, counters, accumulators)
     kRowCount,  ///< the batch size, i32
     kLoad,      ///< bits: value of the graph; a: element index
@@ -101,13 +112,26 @@ enum class ScalarOp : uint8_t {
     kLoopMin,
     kLoopArgMax,
     kLoopArgMin,
+    // unary (a), behind the others: hashes, by which operands are ordered, depend on the numbers
+    kToI64,
+    kToU64,
+    kToF64,
+    kBitsToI64,
+    kBitsToU64,
+    kBitsToF64,
 };
+
+constexpr bool is_unary(ScalarOp op) {
+    return (op >= ScalarOp::kNeg && op <= ScalarOp::kBitsToUniform) || op >= ScalarOp::kToI64;
+}
 
 struct ScalarNode {
     ScalarOp op = ScalarOp::kConst;
     ScalarType type = ScalarType::kF32;
     uint32_t bits = 0;
     uint32_t a = 0, b = 0, c = 0;
+    /// Of a kConst.
+    uint64_t value_bits() const { return uint64_t{a} << 32 | bits; }
     friend bool operator==(const ScalarNode&, const ScalarNode&) = default;
 };
 
@@ -121,13 +145,15 @@ struct Scalar {
     ScalarType type() const;
     const ScalarNode& node() const;
     bool is_const() const;
-    /// The constant as a double (bool: 0 or 1).
+    /// The constant as a double (bool: 0 or 1).  Integers of 64 bits are rounded.
     double const_value() const;
 };
 
 class ScalarArena {
   public:
     Scalar constant(double value, ScalarType type);
+    /// A constant with these bits.
+    Scalar constant_of_bits(uint64_t bits, ScalarType type);
     Scalar index(int64_t value) { return constant(static_cast<double>(value), ScalarType::kI32); }
     Scalar boolean(bool value) { return constant(value ? 1 : 0, ScalarType::kBool); }
     /// A new variable (kVariable), different from all others.
@@ -140,7 +166,7 @@ class ScalarArena {
     Scalar philox(uint64_t key, Scalar step, Scalar element);
     Scalar loop(ScalarOp op, Scalar counter, Scalar extent, Scalar body);
     Scalar convert(Scalar a, ScalarType type);
-    /// Reinterprets the 32 bits as another type.
+    /// Reinterprets the bits as another type of this size.
     Scalar reinterpret(Scalar a, ScalarType type);
 
     const ScalarNode& node(uint32_t id) const { return nodes_[id]; }

@@ -54,7 +54,11 @@ class CpuCustomKernel : CpuKernel {
         return scalar_type(graph_.values[node_.inputs[input]].dtype);
     }
 
-    Expr number(double value) const { return body_->constant(value, ScalarType::kF32); }
+    /// Of the type of input 0, a float.
+    Expr number(double value) const { return body_->constant(value, type(0)); }
+    Expr index_in(size_t input, Expr from) {
+        return body_->as(ScalarType::kI32, in_at(input, from));
+    }
 
     /// A name that no other local has.
     std::string fresh(const char* name) { return name + std::to_string(names_++); }
@@ -88,9 +92,10 @@ class CpuCustomKernel : CpuKernel {
     /// Stores what follows from the output's element.
     void out_at(Expr to, Expr value) {
         const Scalar element = arena_.symbol(ScalarType::kI32);
-        const Scalar content = arena_.symbol(scalar_type(graph_.values[node_.outputs[0]].dtype));
+        const ScalarType type = scalar_type(graph_.values[node_.outputs[0]].dtype);
+        const Scalar content = arena_.symbol(type);
         writer_.bind(element, writer_.let(fresh("to"), to));
-        writer_.bind(content, writer_.let(fresh("content"), value));
+        writer_.bind(content, writer_.let(fresh("content"), body_->as(type, value)));
         expressions_.define(node_.outputs[0], content);
         store_all(writer_, operand_, expressions_, group_.stores, {element, {}}, element);
     }
@@ -121,10 +126,9 @@ class CpuCustomKernel : CpuKernel {
     void scan_linearly() {
         place_line();
         const bool is_previous = node_.attrs.flag("previous");
-        const Expr zero = body_->constant(0, ScalarType::kF32);
-        const Expr y = writer_.declare("y", ScalarType::kF32, zero);
+        const Expr y = writer_.declare("y", type(0), number(0));
         Expr last;
-        if (is_previous) last = writer_.declare("last", ScalarType::kF32, zero);
+        if (is_previous) last = writer_.declare("last", type(0), number(0));
         const Expr turn = writer_.for_("turn", index(0), [&](Expr at) { return at < extent_; });
         const Expr place = writer_.let("place", in_turn(turn));
         const Expr x = in(0, place);
@@ -140,7 +144,7 @@ class CpuCustomKernel : CpuKernel {
     /// NaN counts as the largest value.
     Expr precedes(Expr a, Expr b) {
         if (node_.attrs.flag("descending")) std::swap(a, b);
-        if (type(0) != ScalarType::kF32) return a < b;
+        if (!is_floating(type(0))) return a < b;
         const auto is_nan = [&](Expr x) { return body_->operation(ScalarOp::kIsNan, x); };
         const Expr is_last = logical_and(is_nan(b), body_->operation(ScalarOp::kNot, is_nan(a)));
         return logical_or(is_last, a < b);
@@ -212,7 +216,7 @@ class CpuCustomKernel : CpuKernel {
         const Expr middle = writer_.let("middle", smaller(index(run), extent_ - first) + first);
         const Expr end = writer_.let("end", smaller(index(step), extent_ - first) + first);
         merge(
-            first, middle, end, [&](Expr at) { return in(1, at); },
+            first, middle, end, [&](Expr at) { return index_in(1, base_ + at * stride_); },
             [&](Expr at, Expr place) { out(at, place); });
         writer_.end();
     }
@@ -236,7 +240,7 @@ class CpuCustomKernel : CpuKernel {
             are_distinct ? writer_.let("first", body_->workgroup() * each) : index(0);
         const Expr end = are_distinct ? writer_.let("end", smaller(first + each, rows)) : rows;
         const Expr row = writer_.for_("row", first, [&](Expr at) { return at < end; });
-        const Expr place = writer_.let("place", in_at(1, row));
+        const Expr place = writer_.let("place", index_in(1, row));
         writer_.if_(logical_and(place >= index(0), place < places));
         const Expr e = writer_.for_("e", index(0), [&](Expr at) { return at < width; });
         out_at(place * width + e, in_at(2, row * width + e));
@@ -304,7 +308,7 @@ class CpuCustomKernel : CpuKernel {
         writer_.end();
         const Expr kept = writer_.for_("kept", index(0), [&](Expr at) { return at < count; });
         const Expr best = writer_.declare("best", ScalarType::kI32, index(-1));
-        const Expr score = writer_.declare("score", ScalarType::kF32, number(0));
+        const Expr score = writer_.declare("score", type(0), number(0));
         const Expr box = each("box");
         const Expr own = in_at(1, scores + box);
         const Expr is_better = writer_.let(

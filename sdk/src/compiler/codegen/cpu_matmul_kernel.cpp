@@ -121,7 +121,7 @@ class CpuMatmul : CpuKernel {
     KernelDraft run() {
         place_workgroup();
         if (sum_type_ != ScalarType::kF32)
-            multiply_integers();
+            multiply_plainly();
         else if (has_inner_lanes_)
             multiply_rows();
         else
@@ -635,7 +635,8 @@ class CpuMatmul : CpuKernel {
         });
     }
 
-    void multiply_integers() {
+    /// Of integers and doubles.
+    void multiply_plainly() {
         const Scalar m = arena_.symbol(ScalarType::kI32), n = arena_.symbol(ScalarType::kI32);
         const Scalar k = arena_.symbol(ScalarType::kI32);
         store_each(index(0), row_count_, [&](Expr row, Expr column) {

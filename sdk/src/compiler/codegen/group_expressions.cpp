@@ -81,7 +81,10 @@ Scalar GroupExpressions::read(ValueId value, const ScalarPlace& place) {
     const ScalarType type = scalar_type(v.dtype);
     const Dim count = v.shape.element_count();
     const bool is_single = !count.is_batch && count.count == 1;
-    if (v.kind == ValueKind::kConstant && is_single) return arena_.constant(v.data->get(0), type);
+    if (v.kind == ValueKind::kConstant && is_single)
+        return is_wide(type) && !is_floating(type)
+                   ? arena_.constant_of_bits(static_cast<uint64_t>(v.data->get_int(0)), type)
+                   : arena_.constant(v.data->get(0), type);
     if (!is_computed_here(value) && resident_)
         if (const std::optional<Scalar> found = resident_(value, place)) return *found;
     if (!is_computed_here(value))

@@ -165,7 +165,7 @@ void note_replicated_scalar_loads(const Graph& graph, const Group& group,
 
 double fold_start(ReduceOp fold, DType dtype) {
     // The ends of the type's range: those of an i8 are no bytes of an i32's.
-    const uint32_t bits = 8 * std::min<uint32_t>(size_bytes(dtype), 4);
+    const uint32_t bits = 8 * size_bytes(dtype);
     const bool is_float = is_floating(dtype), has_sign = !is_unsigned(dtype);
     switch (fold) {
         case ReduceOp::kSum:

@@ -12,6 +12,7 @@
 #include "compiler/codegen/operands.hpp"
 #include "compiler/codegen/replicated_scalars.hpp"
 #include "compiler/fusion/levels.hpp"
+#include "compiler/ir/held_types.hpp"
 #include "compiler/kernel/code_size.hpp"
 #include "compiler/ops/cpu_windows.hpp"
 #include "compiler/print/glsl.hpp"
@@ -239,6 +240,8 @@ std::string kernel_source(const Graph& graph, const KernelDraft& kernel,
         text += "#extension GL_EXT_shader_16bit_storage : require\n";
     if (holds(graph, kernel.buffers, storage, 1))
         text += "#extension GL_EXT_shader_8bit_storage : require\n";
+    const bool is_wide = needs.wide || holds(graph, kernel.buffers, storage, 8);
+    if (is_wide) text += "#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require\n";
     text += "layout(local_size_x = " + std::to_string(kernel.local_size[0]) +
             ", local_size_y = " + std::to_string(kernel.local_size[1]) +
             ", local_size_z = " + std::to_string(kernel.local_size[2]) + ") in;\n";
@@ -253,6 +256,7 @@ std::string kernel_source(const Graph& graph, const KernelDraft& kernel,
     if (kernel.has_matrices) text += shader_text("common/coopmat.glsl");
     if (needs.matrices) text += shader_text("common/halves.glsl");
     if (needs.functions) text += shader_text("common/math.glsl");
+    if (is_wide) text += shader_text("common/int64.glsl");
     const GlslOptions print{
         .divides_exactly = !kernel.may_divide_inexactly && kExactDivision.is_needed(caps),
         .asks_for_nan = kGuardedNan.is_needed(caps)};
@@ -851,9 +855,13 @@ class Lowerer {
 
 Result<LoweredProgram> lower(std::span<const Graph> graphs, const LowerOptions& options) {
     Lowerer lowerer(options);
-    for (const Graph& graph : graphs)
-        if (Status s = lowerer.add(graph); !s.ok())
-            return s.with_context("entry '" + graph.name + "'");
+    const NarrowStorage storage = options.caps.narrow_storage();
+    for (const Graph& graph : graphs) {
+        const Status s = are_types_held(graph, storage)
+                             ? lowerer.add(graph)
+                             : lowerer.add(with_held_types(graph, storage));
+        if (!s.ok()) return s.with_context("entry '" + graph.name + "'");
+    }
     if (std::any_of(graphs.begin(), graphs.end(),
                     [](const Graph& g) { return !g.updates.empty(); }))
         HEARTH_TRY(lowerer.add_copy_kernel());

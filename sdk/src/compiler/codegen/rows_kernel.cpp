@@ -52,7 +52,8 @@ KernelPart rows_part(const Graph& graph, const Group& group, const std::vector<b
         i = writer.for_(
             "i", start, [&](Expr at) { return at < total; }, body.workgroups() * kPartThreads);
     }
-    const Expr place = writer.let("place", in_at(1, writer.let("row", i / width)));
+    const Expr place =
+        writer.let("place", body.as(ScalarType::kI32, in_at(1, writer.let("row", i / width))));
     writer.if_(logical_and(place >= body.index(0), place < places));
     const Scalar to = arena.symbol(ScalarType::kI32);
     const Scalar content = arena.symbol(scalar_type(graph.value(node.outputs[0]).dtype));

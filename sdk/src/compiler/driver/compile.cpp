@@ -14,6 +14,7 @@
 #include "compiler/passes/pack_leaves.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/passes/quantize_weights.hpp"
+#include "compiler/passes/wide_types.hpp"
 #include "compiler/plan/plan.hpp"
 #include "core/out_of_memory.hpp"
 
@@ -157,9 +158,13 @@ Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOpti
         if (!passed.ok()) return passed.status().with_context("entry '" + graph.name + "'");
         graph = std::move(passed).value();
     }
+    CompileOptions device = options;
+    HEARTH_ASSIGN(device.caps, with_wide_types(graphs, options));
+    // Fused networks keep their values in words of 32 bits.
+    if (device.caps.shader_int64) device.fuse_mlp = FuseMlp::kNever;
     HEARTH_ASSIGN(Planned planned, options.arena_budget_bytes == 0
-                                       ? lower_and_plan(graphs, options)
-                                       : plan_within_budget(graphs, options));
+                                       ? lower_and_plan(graphs, device)
+                                       : plan_within_budget(graphs, device));
     planned.program.graph_hash = graph_hash;
     return CompiledProgram{std::move(planned.program), std::move(graphs),
                            std::move(planned.remarks), std::move(quantized),

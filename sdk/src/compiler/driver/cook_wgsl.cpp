@@ -121,8 +121,9 @@ Result<std::string> cook_wgsl_of(std::vector<Graph> graphs, uint64_t max_batch_s
     return or_out_of_memory([&]() -> Result<std::string> {
         CompileOptions options;
         options.caps = cpu_caps(CpuIsa::kWasm128);
-        options.caps.storage_buffer_16bit_access = options.caps.storage_buffer_8bit_access =
-            false;  // storage is 32-bit words
+        // Storage is 32-bit words.
+        options.caps.storage_buffer_16bit_access = options.caps.storage_buffer_8bit_access = false;
+        options.caps.shader_int64 = options.caps.shader_float64 = false;
         options.share_arena = true;
         options.max_batch_size = max_batch_size;
         options.fuse_mlp = FuseMlp::kNever;

@@ -74,6 +74,8 @@ void check_limits(const DeviceCaps& caps, Problems& problems) {
                      "0x00010300 (66304) for Vulkan 1.1 or a later version of SPIR-V 1");
     problems.enumerator("device_type", caps.device_type, DeviceType::kCpu);
     problems.enumerator("cpu_isa", caps.cpu_isa, CpuIsa::kWasm128);
+    if (caps.shader_float64 && caps.cpu_isa == CpuIsa::kNone)
+        problems.add("shader_float64", "true", "false, as cpu_isa is kNone");
 }
 
 void check_matrices(const DeviceCaps& caps, Problems& problems) {

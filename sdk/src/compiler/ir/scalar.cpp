@@ -6,13 +6,10 @@
 #include "compiler/ir/scalar_operation.hpp"
 
 #include <hearth/core/assert.hpp>
-#include <hearth/core/convert.hpp>
 #include <hearth/core/hash.hpp>
 #include <hearth/op/scalar.hpp>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 
 namespace hearth {
 
@@ -46,7 +43,7 @@ bool is_logic(ScalarOp op) {
 }
 
 bool is_integer(ScalarType type) {
-    return type == ScalarType::kI32 || type == ScalarType::kU32;
+    return !is_floating(type) && type != ScalarType::kBool;
 }
 
 ScalarType unary_type(ScalarOp op, ScalarType a) {
@@ -66,23 +63,25 @@ ScalarType unary_type(ScalarOp op, ScalarType a) {
         case ScalarOp::kToU32:
         case ScalarOp::kBitsToU32:
             return ScalarType::kU32;
+        case ScalarOp::kToI64:
+        case ScalarOp::kBitsToI64:
+            return ScalarType::kI64;
+        case ScalarOp::kToU64:
+        case ScalarOp::kBitsToU64:
+            return ScalarType::kU64;
+        case ScalarOp::kToF64:
+        case ScalarOp::kBitsToF64:
+            return ScalarType::kF64;
         default:
             return a;
     }
 }
 
-ScalarOp conversion_to(ScalarType type) {
-    switch (type) {
-        case ScalarType::kF32:
-            return ScalarOp::kToF32;
-        case ScalarType::kI32:
-            return ScalarOp::kToI32;
-        case ScalarType::kU32:
-            return ScalarOp::kToU32;
-        case ScalarType::kBool:
-            break;
-    }
-    return ScalarOp::kToBool;
+/// A number for the operation and its type; types of 32 bits have those of earlier versions, on
+/// which the order of operands depends.
+uint32_t code_of(const ScalarNode& node) {
+    const uint32_t type = static_cast<uint32_t>(node.type);
+    return static_cast<uint32_t>(node.op) * 4 + type % 4 + type / 4 * 1024;
 }
 
 bool folds_integers(ScalarOp op) {
@@ -92,9 +91,31 @@ bool folds_integers(ScalarOp op) {
 
 }  // namespace
 
+ScalarOp conversion_to(ScalarType type) {
+    switch (type) {
+        case ScalarType::kF32:
+            return ScalarOp::kToF32;
+        case ScalarType::kI32:
+            return ScalarOp::kToI32;
+        case ScalarType::kU32:
+            return ScalarOp::kToU32;
+        case ScalarType::kI64:
+            return ScalarOp::kToI64;
+        case ScalarType::kU64:
+            return ScalarOp::kToU64;
+        case ScalarType::kF64:
+            return ScalarOp::kToF64;
+        case ScalarType::kBool:
+            break;
+    }
+    return ScalarOp::kToBool;
+}
+
 ScalarType scalar_type(DType dtype) {
-    if (is_floating(dtype)) return ScalarType::kF32;
-    return is_unsigned(dtype) ? ScalarType::kU32 : ScalarType::kI32;
+    const bool is_wide = size_bytes(dtype) == 8;
+    if (is_floating(dtype)) return is_wide ? ScalarType::kF64 : ScalarType::kF32;
+    if (is_unsigned(dtype)) return is_wide ? ScalarType::kU64 : ScalarType::kU32;
+    return is_wide ? ScalarType::kI64 : ScalarType::kI32;
 }
 
 ScalarType Scalar::type() const {
@@ -108,20 +129,12 @@ bool Scalar::is_const() const {
 }
 
 double Scalar::const_value() const {
-    const uint32_t bits = node().bits;
-    switch (type()) {
-        case ScalarType::kF32:
-            return static_cast<double>(std::bit_cast<float>(bits));
-        case ScalarType::kI32:
-            return std::bit_cast<int32_t>(bits);
-        default:
-            return bits;
-    }
+    return value_of(node().value_bits(), type());
 }
 
 size_t ScalarArena::NodeHash::operator()(const ScalarNode& n) const {
     return Hash()
-        .number(static_cast<uint32_t>(n.op) * 4 + static_cast<uint32_t>(n.type))
+        .number(code_of(n))
         .number(n.bits)
         .number((uint64_t{n.a} << 32) | n.b)
         .number(n.c)
@@ -134,8 +147,8 @@ Scalar ScalarArena::intern(const ScalarNode& node) {
         nodes_.push_back(node);
         const bool is_leaf = node.op <= ScalarOp::kRowCount;
         Hash hash;
-        hash.number(static_cast<uint32_t>(node.op) * 4 + static_cast<uint32_t>(node.type))
-            .number(node.bits);
+        hash.number(code_of(node))
+            .number(node.op == ScalarOp::kConst ? node.value_bits() : node.bits);
         if (!is_leaf) hash.number(hashes_[node.a]).number(hashes_[node.b]).number(hashes_[node.c]);
         // Kernels that differ only in buffers should have equal source, so operands are ordered by
         // the lowest buffer that they load.
@@ -153,20 +166,12 @@ Scalar ScalarArena::intern(const ScalarNode& node) {
 }
 
 Scalar ScalarArena::constant(double value, ScalarType type) {
-    uint32_t bits = 0;
-    switch (type) {
-        case ScalarType::kF32:
-            bits = std::bit_cast<uint32_t>(static_cast<float>(value));
-            break;
-        case ScalarType::kI32:
-        case ScalarType::kU32:
-            bits = static_cast<uint32_t>(saturate_cast<int64_t>(value));
-            break;
-        case ScalarType::kBool:
-            bits = value != 0;
-            break;
-    }
-    return intern({ScalarOp::kConst, type, bits});
+    return constant_of_bits(bits_of(value, type), type);
+}
+
+Scalar ScalarArena::constant_of_bits(uint64_t bits, ScalarType type) {
+    return intern(
+        {ScalarOp::kConst, type, static_cast<uint32_t>(bits), static_cast<uint32_t>(bits >> 32)});
 }
 
 Scalar ScalarArena::symbol(ScalarType type) {
@@ -186,7 +191,7 @@ Scalar ScalarArena::unary(ScalarOp op, Scalar a) {
     const ScalarType type = unary_type(op, n.type);
     if (op == ScalarOp::kNot || op == ScalarOp::kNeg) {
         if (a.is_const())
-            return intern({ScalarOp::kConst, type, scalar_operation(op, n.type, {n.bits, 0, 0})});
+            return constant_of_bits(scalar_operation(op, n.type, {n.value_bits(), 0, 0}), type);
         if (n.op == op) return {this, n.a};
     }
     return intern({op, type, 0, a.id});
@@ -196,11 +201,12 @@ Scalar ScalarArena::binary(ScalarOp op, Scalar a, Scalar b) {
     HEARTH_ASSERT(a.type() == b.type() || op == ScalarOp::kShiftLeft ||
                   op == ScalarOp::kShiftRight);
     const ScalarType type = is_comparison(op) || is_logic(op) ? ScalarType::kBool : a.type();
-    if (a.is_const() && b.is_const() && a.type() != ScalarType::kF32 && folds_integers(op) &&
+    if (a.is_const() && b.is_const() && !is_floating(a.type()) && folds_integers(op) &&
         ((op != ScalarOp::kDiv && op != ScalarOp::kMod) ||
          (a.const_value() >= 0 && b.const_value() > 0)))
-        return intern({ScalarOp::kConst, type,
-                       scalar_operation(op, a.type(), {a.node().bits, b.node().bits, 0})});
+        return constant_of_bits(
+            scalar_operation(op, a.type(), {a.node().value_bits(), b.node().value_bits(), 0}),
+            type);
     // C++ leaves the evaluation order of `f(a) * g(b)` unspecified, so the order of creation must
     // not matter: constants come second, other operands are ordered by structure.
     if (is_commutative(op) && (a.is_const() || (!b.is_const() && hashes_[b.id] < hashes_[a.id])))
@@ -212,8 +218,7 @@ Scalar ScalarArena::binary(ScalarOp op, Scalar a, Scalar b) {
             if (v == 0 && (op == ScalarOp::kAdd || op == ScalarOp::kSub)) return a;
             if (v == 0 && op == ScalarOp::kMul) return b;
             if (v == 1 && op == ScalarOp::kMod) return constant(0, type);
-            if (v == 0 && op == ScalarOp::kLess && a.type() == ScalarType::kU32)
-                return constant(0, type);
+            if (v == 0 && op == ScalarOp::kLess && is_unsigned(a.type())) return constant(0, type);
         }
         if (v == 1 && (op == ScalarOp::kMul || op == ScalarOp::kDiv)) return a;
         if (a.type() == ScalarType::kBool) {
@@ -221,7 +226,8 @@ Scalar ScalarArena::binary(ScalarOp op, Scalar a, Scalar b) {
             if (op == ScalarOp::kOr) return v != 0 ? b : a;
         }
         // A bool that was stored as i32 needs no second conversion.
-        if (op == ScalarOp::kNotEqual && v == 0 && a.node().op == ScalarOp::kToI32) {
+        if (op == ScalarOp::kNotEqual && v == 0 &&
+            (a.node().op == ScalarOp::kToI32 || a.node().op == ScalarOp::kToI64)) {
             const Scalar inner{this, a.node().a};
             if (inner.type() == ScalarType::kBool) return inner;
         }
@@ -256,8 +262,8 @@ Scalar ScalarArena::convert(Scalar a, ScalarType type) {
     if (a.type() == type) return a;
     const ScalarOp op = conversion_to(type);
     if (a.is_const())
-        return intern(
-            {ScalarOp::kConst, type, scalar_operation(op, a.type(), {a.node().bits, 0, 0})});
+        return constant_of_bits(scalar_operation(op, a.type(), {a.node().value_bits(), 0, 0}),
+                                type);
     if (type == ScalarType::kBool) return binary(ScalarOp::kNotEqual, a, constant(0, a.type()));
     return unary(op, a);
 }
@@ -265,12 +271,19 @@ Scalar ScalarArena::convert(Scalar a, ScalarType type) {
 Scalar ScalarArena::reinterpret(Scalar a, ScalarType type) {
     HEARTH_ASSERT(type != ScalarType::kBool && a.type() != ScalarType::kBool);
     if (a.type() == type) return a;
-    const bool is_float = a.type() == ScalarType::kF32;
+    HEARTH_ASSERT(is_wide(a.type()) == is_wide(type));
+    const bool is_float = is_floating(a.type());
     switch (type) {
         case ScalarType::kI32:
             return unary(is_float ? ScalarOp::kBitsToI32 : ScalarOp::kToI32, a);
         case ScalarType::kU32:
             return unary(is_float ? ScalarOp::kBitsToU32 : ScalarOp::kToU32, a);
+        case ScalarType::kI64:
+            return unary(is_float ? ScalarOp::kBitsToI64 : ScalarOp::kToI64, a);
+        case ScalarType::kU64:
+            return unary(is_float ? ScalarOp::kBitsToU64 : ScalarOp::kToU64, a);
+        case ScalarType::kF64:
+            return unary(ScalarOp::kBitsToF64, a);
         default:
             return unary(ScalarOp::kBitsToF32, a);
     }

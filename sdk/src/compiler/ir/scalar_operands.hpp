@@ -10,7 +10,7 @@
 namespace hearth {
 
 constexpr bool is_loop(ScalarOp op) {
-    return op >= ScalarOp::kLoopSum;
+    return op >= ScalarOp::kLoopSum && op <= ScalarOp::kLoopArgMin;
 }
 
 /// Number of operands among a, b and c.  The operands of a loop are its extent and body; its
@@ -18,7 +18,7 @@ constexpr bool is_loop(ScalarOp op) {
 constexpr int operand_count(ScalarOp op) {
     if (op == ScalarOp::kLoad) return 1;
     if (op <= ScalarOp::kRowCount) return 0;
-    if (op <= ScalarOp::kBitsToUniform) return 1;
+    if (is_unary(op)) return 1;
     return op == ScalarOp::kSelect ? 3 : 2;
 }
 static_assert(operand_count(ScalarOp::kLoad) == 1 && operand_count(ScalarOp::kVariable) == 0 &&

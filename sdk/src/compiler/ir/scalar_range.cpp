@@ -5,8 +5,9 @@
 
 #include "compiler/ir/scalar_range.hpp"
 
+#include "compiler/ir/scalar_operation.hpp"
+
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace hearth {
@@ -26,7 +27,7 @@ Range range_of(const ScalarArena& arena, uint32_t id, int depth = 0) {
     if (n.type != ScalarType::kF32 || depth == 8) return range;
     switch (n.op) {
         case ScalarOp::kConst: {
-            const double value = static_cast<double>(std::bit_cast<float>(n.bits));
+            const double value = value_of(n.value_bits(), n.type);
             return std::isnan(value) ? range : Range{value, value, kNoNaN};
         }
         case ScalarOp::kFloor:

@@ -3,14 +3,13 @@
 
 #include "compiler/kernel/body.hpp"
 
+#include "compiler/ir/scalar_operation.hpp"
 #include "compiler/kernel/types.hpp"
 
 #include <hearth/core/assert.hpp>
-#include <hearth/core/convert.hpp>
 #include <hearth/core/hash.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <optional>
 
@@ -21,10 +20,7 @@ const ExprNode& Expr::node() const {
 }
 
 double constant_value(const ExprNode& node) {
-    const auto bits = static_cast<uint32_t>(node.bits);
-    if (node.type == ScalarType::kF32) return static_cast<double>(std::bit_cast<float>(bits));
-    return node.type == ScalarType::kI32 ? static_cast<double>(static_cast<int32_t>(bits))
-                                         : static_cast<double>(bits);
+    return value_of(node.bits, node.type);
 }
 
 Expr Body::add(ExprNode node) {
@@ -33,14 +29,7 @@ Expr Body::add(ExprNode node) {
 }
 
 Expr Body::constant(double value, ScalarType type) {
-    uint32_t bits = 0;
-    if (type == ScalarType::kF32)
-        bits = std::bit_cast<uint32_t>(static_cast<float>(value));
-    else if (type == ScalarType::kBool)
-        bits = value != 0;
-    else
-        bits = static_cast<uint32_t>(saturate_cast<int64_t>(value));
-    return add({.kind = ExprKind::kConstant, .type = type, .bits = bits});
+    return add({.kind = ExprKind::kConstant, .type = type, .bits = bits_of(value, type)});
 }
 
 uint32_t length_of(Chunk chunk) {
@@ -85,6 +74,10 @@ Expr Body::operation(ScalarOp op, Expr a, Expr b, Expr c) {
                 .op = op,
                 .in = {a.id, b.id, c.id},
                 .chunk = op == ScalarOp::kSelect ? b.chunk() : a.chunk()});
+}
+
+Expr Body::as(ScalarType type, Expr number) {
+    return number.type() == type ? number : operation(conversion_to(type), number);
 }
 
 Expr Body::call(uint32_t function, std::span<const Expr> with) {
@@ -426,6 +419,7 @@ class RequirementWalk {
         needs_.subgroups |=
             n.kind == ExprKind::kSubgroup || n.kind == ExprKind::kSubgroupInvocation;
         needs_.matrices |= is_fragment(n.chunk);
+        needs_.wide |= is_wide(n.type);
         if (n.kind == ExprKind::kUnpack && (n.chunk == Chunk::kInt8 || n.chunk == Chunk::kInt4))
             note(needs_.words, static_cast<uint32_t>(n.bits));
         if (n.kind != ExprKind::kOperation) return;

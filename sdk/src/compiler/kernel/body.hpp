@@ -52,7 +52,7 @@ uint32_t length_of(Chunk chunk);
 
 enum class ExprKind : uint8_t {
     kNothing,             ///< there is no expression
-    kConstant,            ///< bits: the value's 32 bits
+    kConstant,            ///< bits: the value's bits
     kRowCount,            ///< the live row count
     kInvocation,          ///< the invocation's index in its workgroup (one-dimensional)
     kWorkgroup,           ///< the workgroup's index along the first axis
@@ -109,7 +109,7 @@ struct ExprNode {
 /// Whether `in` says where in Body::arguments an expression's operands are.
 bool has_arguments(ExprKind kind);
 
-/// The value of a kConstant (bool: 0 or 1).
+/// The value of a kConstant (bool: 0 or 1).  Integers of 64 bits are rounded.
 double constant_value(const ExprNode& node);
 
 struct Body;
@@ -245,6 +245,8 @@ struct Body {
     Expr element(Expr array, Expr index);
     /// The same where nothing may have written it: any number, which nobody uses.
     Expr element_or_anything(Expr array, Expr index);
+    /// The number as another type; itself if it has that type.
+    Expr as(ScalarType type, Expr number);
     Expr new_local(std::string name, LocalKind kind, ScalarType type, uint32_t length = 1);
     Expr new_chunk(std::string name, LocalKind kind, Chunk chunk);
     Expr load_chunk(Chunk chunk, uint32_t buffer, Expr element);
@@ -339,6 +341,7 @@ struct BodyRequirements {
     bool lanes = false;      ///< vector registers: for CPUs alone
     bool subgroups = false;  ///< subgroups of Body::subgroup_size, with barriers of their own
     bool matrices = false;   ///< fragments, of Body::matrix
+    bool wide = false;       ///< integers of 64 bits
     uint32_t shared_bytes = 0;
     /// Buffers that are also reached in vectors of 8 and of 16 bytes, and as four floats.
     std::vector<uint32_t> pairs, words, fours;

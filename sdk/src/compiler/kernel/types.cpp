@@ -8,7 +8,8 @@ namespace hearth {
 namespace {
 
 std::optional<ScalarType> unary_type(ScalarOp op, ScalarType a) {
-    const bool is_float = a == ScalarType::kF32, is_bool = a == ScalarType::kBool;
+    const bool is_float = is_floating(a), is_bool = a == ScalarType::kBool;
+    const bool is_whole = !is_float && !is_bool;
     const auto given = [](bool is_taken, ScalarType type) {
         return is_taken ? std::optional(type) : std::nullopt;
     };
@@ -20,7 +21,7 @@ std::optional<ScalarType> unary_type(ScalarOp op, ScalarType a) {
         case ScalarOp::kSign:
             return given(!is_bool, a);
         case ScalarOp::kBitNot:
-            return given(!is_bool && !is_float, a);
+            return given(is_whole, a);
         case ScalarOp::kIsNan:
         case ScalarOp::kIsInf:
             return given(is_float, ScalarType::kBool);
@@ -33,15 +34,30 @@ std::optional<ScalarType> unary_type(ScalarOp op, ScalarType a) {
         case ScalarOp::kToBool:
             return ScalarType::kBool;
         case ScalarOp::kBitsToF32:
-            return given(!is_bool && !is_float, ScalarType::kF32);
+            return given(is_whole && !is_wide(a), ScalarType::kF32);
         case ScalarOp::kBitsToI32:
-            return given(is_float, ScalarType::kI32);
+            return given(a == ScalarType::kF32, ScalarType::kI32);
         case ScalarOp::kBitsToU32:
-            return given(is_float, ScalarType::kU32);
+            return given(a == ScalarType::kF32, ScalarType::kU32);
+        case ScalarOp::kToI64:
+            return ScalarType::kI64;
+        case ScalarOp::kToU64:
+            return ScalarType::kU64;
+        case ScalarOp::kToF64:
+            return ScalarType::kF64;
+        case ScalarOp::kBitsToF64:
+            return given(is_whole && is_wide(a), ScalarType::kF64);
+        case ScalarOp::kBitsToI64:
+            return given(a == ScalarType::kF64, ScalarType::kI64);
+        case ScalarOp::kBitsToU64:
+            return given(a == ScalarType::kF64, ScalarType::kU64);
+        case ScalarOp::kRoundF16:
+        case ScalarOp::kRoundBF16:
+            return given(a == ScalarType::kF32, a);
         case ScalarOp::kBitsToUniform:
             return given(a == ScalarType::kU32, ScalarType::kF32);
         default:
-            return given(is_float, ScalarType::kF32);  // functions of mathematics, and rounding
+            return given(is_float, a);  // functions of mathematics, and rounding
     }
 }
 
@@ -49,9 +65,9 @@ std::optional<ScalarType> unary_type(ScalarOp op, ScalarType a) {
 
 std::optional<ScalarType> type_of_operation(ScalarOp op, std::span<const ScalarType> operands) {
     const ScalarType a = operands[0];
-    if (op >= ScalarOp::kNeg && op <= ScalarOp::kBitsToUniform) return unary_type(op, a);
+    if (is_unary(op)) return unary_type(op, a);
     const ScalarType b = operands[1];
-    const bool is_bool = a == ScalarType::kBool, is_float = a == ScalarType::kF32;
+    const bool is_bool = a == ScalarType::kBool, is_float = is_floating(a);
     switch (op) {
         case ScalarOp::kAdd:
         case ScalarOp::kSub:
@@ -80,7 +96,7 @@ std::optional<ScalarType> type_of_operation(ScalarOp op, std::span<const ScalarT
             return a == b && !is_bool && !is_float ? std::optional(a) : std::nullopt;
         case ScalarOp::kShiftLeft:
         case ScalarOp::kShiftRight:
-            return !is_bool && !is_float && b != ScalarType::kBool && b != ScalarType::kF32
+            return !is_bool && !is_float && b != ScalarType::kBool && !is_floating(b)
                        ? std::optional(a)
                        : std::nullopt;
         case ScalarOp::kSelect:
@@ -91,7 +107,7 @@ std::optional<ScalarType> type_of_operation(ScalarOp op, std::span<const ScalarT
 }
 
 bool is_library_function(ScalarOp op, ScalarType operand) {
-    const bool is_float = operand == ScalarType::kF32;
+    const bool is_float = is_floating(operand);
     switch (op) {
         case ScalarOp::kSign:
         case ScalarOp::kMod:

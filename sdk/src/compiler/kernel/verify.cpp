@@ -27,6 +27,12 @@ const char* name_of(ScalarType type) {
             return "u32";
         case ScalarType::kBool:
             return "bool";
+        case ScalarType::kI64:
+            return "i64";
+        case ScalarType::kU64:
+            return "u64";
+        case ScalarType::kF64:
+            return "f64";
     }
     return "";
 }

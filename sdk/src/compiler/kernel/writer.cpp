@@ -296,7 +296,8 @@ Expr KernelWriter::emit(uint32_t id) {
     if (const Expr* as = known(id)) return *as;
     const ScalarNode node = arena_.node(id);
     if (node.op == ScalarOp::kConst)
-        return body_.add({.kind = ExprKind::kConstant, .type = node.type, .bits = node.bits});
+        return body_.add(
+            {.kind = ExprKind::kConstant, .type = node.type, .bits = node.value_bits()});
     if (node.op == ScalarOp::kRowCount) return body_.rows();
     HEARTH_ASSERT(node.op != ScalarOp::kVariable);  // every variable is bound before its use
     if (is_loop(node.op)) return emit_loop(id);

@@ -33,18 +33,11 @@ int64_t bits_of(DType dtype) {
     return 8 * int64_t{size_bytes(dtype)};
 }
 
-/// Bits in which a kernel (32) or the CPU (64) holds an element.
-template <class C>
-constexpr int64_t bits_held() {
-    return std::is_same_v<typename C::Index, int64_t> ? 64 : 32;
-}
-
 /// Returns whether the amount is within the type's width, and the amount, or zero if not.
 template <class C>
 auto shift_amount(C& c) {
     auto amount = c.x(1);
-    auto width = c.value(
-        static_cast<double>(std::min(bits_of(c.dtype()), bits_held<std::remove_reference_t<C>>())));
+    auto width = c.value(static_cast<double>(bits_of(c.dtype())));
     auto fits = logical_and(amount >= 0, amount < width);
     return std::pair(fits, select(fits, amount, c.value(0)));
 }

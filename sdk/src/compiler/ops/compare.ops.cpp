@@ -229,8 +229,7 @@ constinit const OpDef kOps[] = {
                         if (c.dtype() == DType::kBool) return c.to_output(x != 0);
                         if (c.dtype() == DType::kF16) return round_f16(c.to_output(x));
                         if (c.dtype() == DType::kBF16) return round_bf16(c.to_output(x));
-                        if (x.type() == ScalarType::kF32)
-                            return c.to_output(saturate_to_dtype(c, x));
+                        if (is_floating(x.type())) return c.to_output(saturate_to_dtype(c, x));
                         return wrap_to_dtype(c, c.to_output(x));
                     }},
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {

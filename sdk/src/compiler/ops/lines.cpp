@@ -28,6 +28,10 @@ std::string_view kernel_type(DType dtype) {
             return "float";
         case ScalarType::kU32:
             return "uint";
+        case ScalarType::kI64:
+            return "int64_t";
+        case ScalarType::kU64:
+            return "uint64_t";
         default:
             return "int";
     }

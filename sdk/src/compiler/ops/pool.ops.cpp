@@ -85,8 +85,9 @@ int64_t least_like(int64_t) {
 }
 Scalar least_like(Scalar x) {
     const ScalarType type = x.type();
-    const double least = type == ScalarType::kF32   ? -HUGE_VAL
-                         : type == ScalarType::kU32 ? 0.0
+    const double least = is_floating(type)          ? -HUGE_VAL
+                         : is_unsigned(type)        ? 0.0
+                         : type == ScalarType::kI64 ? -0x1p63
                                                     : double{INT32_MIN};
     return x.arena->constant(least, type);
 }

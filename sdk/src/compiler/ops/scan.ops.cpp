@@ -260,6 +260,7 @@ constinit const OpDef kOps[] = {
         .attrs = kScanAttrs,
         .op_class = OpClass::kKernel,
         .reads_each_element_once = true,
+        .reduce = ReduceOp::kProduct,
         .infer = infer_scan,
         .reference = reference_scan<Product>,
         .kernel = [](const KernelRuleContext& call) { return scan_kernel(call, "*", "1"); },

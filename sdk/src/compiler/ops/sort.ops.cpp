@@ -96,8 +96,12 @@ void reference_merge_runs(ReferenceContext& call) {
 // --- In kernels ---
 
 std::string sort_macros(const KernelRuleContext& call) {
+    const std::string type(kernel_type(call.inputs[0].dtype));
+    const std::string wide = "bool value_precedes(" + type + " a, " + type +
+                             " b) { return DESCENDING ? a > b : a < b; }\n";
     return define("DESCENDING", call.attrs.flag("descending") ? "true" : "false") +
-           define("T", kernel_type(call.inputs[0].dtype)) +
+           define("T", type) +
+           (size_bytes(call.inputs[0].dtype) == 8 && type.ends_with("64_t") ? wide : "") +
            define("RUN", call.attrs.integer("run")) +
            line_macros(call.shape(0), axis_of(call.attrs)) +
            std::string(shader_text("sort/order.glsl"));

@@ -97,17 +97,7 @@ Result<SharedTensor> device_contents(const Value& value, const std::string& what
                                 ", but its contents are " + describe(data.dtype(), data.shape()));
     const DType device = device_dtype(value.dtype, options.caps.narrow_storage());
     if (device == value.dtype) return value.data;
-    HostTensor held = data.cast(device);
-    const bool is_wide_integer = is_integer(value.dtype) && size_bytes(value.dtype) > 4;
-    for (int64_t i = 0; is_wide_integer && i < data.element_count(); ++i) {
-        const int64_t number = data.get_int(i);
-        if (held.get_int(i) == number) continue;
-        return invalid_argument(
-            what + ": element " + std::to_string(i) + " is " +
-            (is_unsigned(value.dtype) ? std::to_string(static_cast<uint64_t>(number))
-                                      : std::to_string(number)) +
-            ", which device memory cannot hold as " + std::string(hearth::name_of(device)));
-    }
+    HEARTH_ASSIGN(HostTensor held, data.held_as(device, what));
     return std::make_shared<const HostTensor>(std::move(held));
 }
 

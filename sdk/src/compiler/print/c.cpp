@@ -4,6 +4,7 @@
 #include "compiler/print/c.hpp"
 
 #include "compiler/ir/scalar_operands.hpp"
+#include "compiler/ir/scalar_operation.hpp"
 #include "compiler/print/c_like.hpp"
 #include "compiler/print/literals.hpp"
 
@@ -29,6 +30,12 @@ std::string_view type_text(ScalarType type) {
             return "uint32_t";
         case ScalarType::kBool:
             return "bool";
+        case ScalarType::kI64:
+            return "int64_t";
+        case ScalarType::kU64:
+            return "uint64_t";
+        case ScalarType::kF64:
+            return "double";
     }
     return "";
 }
@@ -51,16 +58,23 @@ std::string_view held_text(DType held) {
         case DType::kU8:
         case DType::kBool:
             return "uint8_t";
+        case DType::kI64:
+            return "int64_t";
+        case DType::kU64:
+            return "uint64_t";
+        case DType::kF64:
+            return "double";
         default:
             return "int32_t";
     }
 }
 
-std::string literal_text(double value, ScalarType type) {
-    if (type != ScalarType::kF32) return whole_literal(value, type, "INT32_MIN");
+std::string literal_text(uint64_t bits, ScalarType type) {
+    if (!is_floating(type)) return whole_literal(bits, type, "INT32_MIN", "ll");
+    const double value = value_of(bits, type);
     if (std::isnan(value)) return "hearth_f32_of_bits(0x7fc00000u)";
     if (std::isinf(value)) return value > 0 ? "INFINITY" : "(-INFINITY)";
-    const std::string text = decimal_text(value) + "f";
+    const std::string text = decimal_text(value, type) + (type == ScalarType::kF32 ? "f" : "");
     return text[0] == '-' ? "(" + text + ")" : text;
 }
 
@@ -68,24 +82,49 @@ std::string cast(ScalarType type, const std::string& a) {
     return call("(" + std::string(type_text(type)) + ")", a);
 }
 
+/// The ending of functions of the prelude; those of f32 have none.
+std::string_view ending(ScalarType type) {
+    switch (type) {
+        case ScalarType::kI32:
+            return "_i32";
+        case ScalarType::kU32:
+            return "_u32";
+        case ScalarType::kI64:
+            return "_i64";
+        case ScalarType::kU64:
+            return "_u64";
+        case ScalarType::kF64:
+            return "_f64";
+        default:
+            return "";
+    }
+}
+std::string of_type(std::string_view function, ScalarType type) {
+    return std::string(function).append(ending(type));
+}
+std::string function_of(ScalarOp op, ScalarType type) {
+    return std::string(
+        function_name(op, type == ScalarType::kF64 ? Language::kCDouble : Language::kC));
+}
+
 /// a: in parentheses where it has to be.
 std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
-    const bool is_float = type == ScalarType::kF32, has_sign = type == ScalarType::kI32;
-    if (const std::string_view name = function_name(op, Language::kC); !name.empty())
-        return call(name, a);
+    const bool is_float = is_floating(type), is_double = type == ScalarType::kF64;
+    const bool has_sign = !is_unsigned(type);
+    if (const std::string name = function_of(op, type); !name.empty()) return call(name, a);
     switch (op) {
         case ScalarOp::kNeg:
             return is_float ? "-" + a : "0 - " + a;
         case ScalarOp::kNot:
             return "!" + a;
         case ScalarOp::kAbs:
-            return is_float ? call("fabsf", a) : has_sign ? call("hearth_abs_i32", a) : a;
+            if (is_float) return call(is_double ? "fabs" : "fabsf", a);
+            return has_sign ? call(of_type("hearth_abs", type), a) : a;
         case ScalarOp::kSign:
-            return is_float   ? call("hearth_sign", a)
-                   : has_sign ? call("hearth_sign_i32", a)
-                              : call("hearth_min_u32", a, "1u");
+            return has_sign ? call(of_type("hearth_sign", type), a)
+                            : call(of_type("hearth_min", type), a, "1u");
         case ScalarOp::kRsqrt:
-            return "1.0f / " + call("sqrtf", a);
+            return is_double ? "1.0 / " + call("sqrt", a) : "1.0f / " + call("sqrtf", a);
         case ScalarOp::kIsNan:
             return call("isnan", a) + " != 0";
         case ScalarOp::kIsInf:
@@ -93,9 +132,17 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
         case ScalarOp::kToF32:
             return cast(ScalarType::kF32, a);
         case ScalarOp::kToI32:
-            return is_float ? call("hearth_to_i32", a) : cast(ScalarType::kI32, a);
+            return is_float ? call(is_double ? "hearth_i32_of_f64" : "hearth_to_i32", a)
+                            : cast(ScalarType::kI32, a);
         case ScalarOp::kToU32:
-            return is_float ? call("hearth_to_u32", a) : cast(ScalarType::kU32, a);
+            return is_float ? call(is_double ? "hearth_u32_of_f64" : "hearth_to_u32", a)
+                            : cast(ScalarType::kU32, a);
+        case ScalarOp::kToI64:
+            return is_float ? call("hearth_i64_of_f64", a) : cast(ScalarType::kI64, a);
+        case ScalarOp::kToU64:
+            return is_float ? call("hearth_u64_of_f64", a) : cast(ScalarType::kU64, a);
+        case ScalarOp::kToF64:
+            return cast(ScalarType::kF64, a);
         case ScalarOp::kToBool:
             return a + " != 0";
         case ScalarOp::kRoundF16:
@@ -109,6 +156,12 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
                             : cast(ScalarType::kI32, a);
         case ScalarOp::kBitsToU32:
             return is_float ? call("hearth_bits_of_f32", a) : cast(ScalarType::kU32, a);
+        case ScalarOp::kBitsToF64:
+            return call("hearth_f64_of_bits", cast(ScalarType::kU64, a));
+        case ScalarOp::kBitsToI64:
+            return cast(ScalarType::kI64, call("hearth_bits_of_f64", a));
+        case ScalarOp::kBitsToU64:
+            return call("hearth_bits_of_f64", a);
         case ScalarOp::kBitsToUniform:
             return "(float)(" + a + " >> 8) * 5.9604644775390625e-8f";
         default:
@@ -118,28 +171,25 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
 }
 
 std::string binary_text(ScalarOp op, ScalarType type, const std::string& a, const std::string& b) {
-    const bool is_float = type == ScalarType::kF32;
-    const auto of_type = [&](const std::string& function) {
-        return call(function + (type == ScalarType::kU32 ? "_u32" : "_i32"), a, b);
-    };
+    const bool is_float = is_floating(type), is_double = type == ScalarType::kF64;
+    const auto typed = [&](const char* function) { return call(of_type(function, type), a, b); };
     if (std::string text = infix(op, a, b); !text.empty()) return text;
-    if (const std::string_view name = function_name(op, Language::kC); !name.empty())
-        return call(name, a, b);
+    if (const std::string name = function_of(op, type); !name.empty()) return call(name, a, b);
     switch (op) {
         case ScalarOp::kDiv:
-            return is_float ? a + " / " + b : of_type("hearth_div");
+            return is_float ? a + " / " + b : typed("hearth_div");
         case ScalarOp::kMod:
-            return is_float ? call("fmodf", a, b) : of_type("hearth_mod");
+            return is_float ? call(is_double ? "fmod" : "fmodf", a, b) : typed("hearth_mod");
         case ScalarOp::kPow:
-            return is_float ? call("powf", a, b) : of_type("hearth_pow");
+            return is_float ? call(is_double ? "pow" : "powf", a, b) : typed("hearth_pow");
         case ScalarOp::kMin:
-            return is_float ? call("hearth_min", a, b) : of_type("hearth_min");
+            return typed("hearth_min");
         case ScalarOp::kMax:
-            return is_float ? call("hearth_max", a, b) : of_type("hearth_max");
+            return typed("hearth_max");
         case ScalarOp::kShiftLeft:
-            return of_type("hearth_shl");
+            return typed("hearth_shl");
         case ScalarOp::kShiftRight:
-            return of_type("hearth_shr");
+            return typed("hearth_shr");
         default:
             HEARTH_ASSERT(false && "no binary operator");
             return {};
@@ -585,8 +635,8 @@ class CPrinter final : CLikePrinter {
     std::string declaration_of_value(const Local& l) override {
         return (is_spread_[index_of(l)] ? "" : "const ") + declaration(l);
     }
-    std::string literal(double value, ScalarType type) const override {
-        return literal_text(value, type);
+    std::string literal(uint64_t bits, ScalarType type) const override {
+        return literal_text(bits, type);
     }
     std::string place_of(uint64_t index) const override {
         const Local& l = body_.locals[index];
@@ -626,7 +676,7 @@ class CPrinter final : CLikePrinter {
         if (from.held == DType::kF16) return call("hearth_of_f16", stored);
         if (from.held == DType::kBF16) return call("hearth_of_bf16", stored);
         const ScalarType type = scalar_type(from.dtype);
-        return size_bytes(from.held) == 4 && type != ScalarType::kBool ? stored
+        return size_bytes(from.held) >= 4 && type != ScalarType::kBool ? stored
                                                                        : cast(type, stored);
     }
 

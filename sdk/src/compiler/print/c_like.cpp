@@ -78,7 +78,7 @@ std::string CLikePrinter::expression(uint32_t id) {
     const ExprNode& n = node(id);
     switch (n.kind) {
         case ExprKind::kConstant:
-            return literal(constant_value(n), n.type);
+            return literal(n.bits, n.type);
         case ExprKind::kLocal:
             return place_of(n.bits);
         case ExprKind::kElement:
@@ -162,9 +162,8 @@ void CLikePrinter::store_elements(const Statement& s) {
 }
 
 bool CLikePrinter::is_by_constant(const ExprNode& n) const {
-    return (n.op == ScalarOp::kDiv || n.op == ScalarOp::kMod) &&
-           node(n.in[0]).type != ScalarType::kF32 && node(n.in[1]).kind == ExprKind::kConstant &&
-           constant_value(node(n.in[1])) > 0;
+    return (n.op == ScalarOp::kDiv || n.op == ScalarOp::kMod) && !is_floating(node(n.in[0]).type) &&
+           node(n.in[1]).kind == ExprKind::kConstant && constant_value(node(n.in[1])) > 0;
 }
 
 std::string CLikePrinter::place_of_buffer(uint64_t buffer) const {

@@ -42,7 +42,7 @@ class CLikePrinter {
     /// Whether a quotient or remainder of whole numbers is by a constant that is not zero.
     bool is_by_constant(const ExprNode& operation) const;
 
-    virtual std::string literal(double value, ScalarType type) const = 0;
+    virtual std::string literal(uint64_t bits, ScalarType type) const = 0;
     virtual std::string place_of(uint64_t local) const = 0;
     virtual std::string place_of_buffer(uint64_t buffer) const;
     /// A variable, an array or a value that is set once, with its type.

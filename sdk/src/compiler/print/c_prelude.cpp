@@ -31,6 +31,16 @@ HEARTH_FUNCTION uint32_t hearth_bits_of_f32(float value) {
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
+HEARTH_FUNCTION double hearth_f64_of_bits(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+HEARTH_FUNCTION uint64_t hearth_bits_of_f64(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
 /* Both are known: without a branch, which of data is often guessed wrong, and keeps compilers from making vectors. */
 HEARTH_FUNCTION float hearth_select(bool is_first, float first, float second) {
     const uint32_t mask = 0u - (uint32_t)is_first;
@@ -50,6 +60,15 @@ HEARTH_FUNCTION uint32_t hearth_min_u32(uint32_t a, uint32_t b) { return a < b ?
 HEARTH_FUNCTION uint32_t hearth_max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 HEARTH_FUNCTION int32_t hearth_sign_i32(int32_t x) { return (x > 0) - (x < 0); }
 HEARTH_FUNCTION int32_t hearth_abs_i32(int32_t x) { return x < 0 ? 0 - x : x; }
+HEARTH_FUNCTION double hearth_min_f64(double a, double b) { return b != b || b < a ? b : a; }
+HEARTH_FUNCTION double hearth_max_f64(double a, double b) { return b != b || b > a ? b : a; }
+HEARTH_FUNCTION double hearth_sign_f64(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }
+HEARTH_FUNCTION int64_t hearth_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
+HEARTH_FUNCTION int64_t hearth_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
+HEARTH_FUNCTION uint64_t hearth_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+HEARTH_FUNCTION uint64_t hearth_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
+HEARTH_FUNCTION int64_t hearth_sign_i64(int64_t x) { return (x > 0) - (x < 0); }
+HEARTH_FUNCTION int64_t hearth_abs_i64(int64_t x) { return x < 0 ? 0 - x : x; }
 
 /* Without calls and branches, so that compilers make vectors of loops.  Coefficients: Moshier, Cephes (expf, tanhf). */
 HEARTH_FUNCTION float hearth_exp(float x) {
@@ -115,6 +134,26 @@ HEARTH_FUNCTION int32_t hearth_pow_i32(int32_t base, int32_t exponent) {
     if (exponent >= 0) return (int32_t)hearth_pow_u32((uint32_t)base, (uint32_t)exponent);
     return base == 1 ? 1 : base != -1 ? 0 : (exponent & 1) == 0 ? 1 : -1;
 }
+HEARTH_FUNCTION int64_t hearth_div_i64(int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? 0 - a : a / b; }
+HEARTH_FUNCTION int64_t hearth_mod_i64(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
+HEARTH_FUNCTION uint64_t hearth_div_u64(uint64_t a, uint64_t b) { return b == 0 ? 0 : a / b; }
+HEARTH_FUNCTION uint64_t hearth_mod_u64(uint64_t a, uint64_t b) { return b == 0 ? 0 : a % b; }
+HEARTH_FUNCTION int64_t hearth_shl_i64(int64_t a, int64_t b) {
+    return b >= 0 && b < 64 ? (int64_t)((uint64_t)a << b) : 0;
+}
+HEARTH_FUNCTION int64_t hearth_shr_i64(int64_t a, int64_t b) { return b >= 0 && b < 64 ? a >> b : 0; }
+HEARTH_FUNCTION uint64_t hearth_shl_u64(uint64_t a, uint64_t b) { return b < 64 ? a << b : 0; }
+HEARTH_FUNCTION uint64_t hearth_shr_u64(uint64_t a, uint64_t b) { return b < 64 ? a >> b : 0; }
+HEARTH_FUNCTION uint64_t hearth_pow_u64(uint64_t base, uint64_t exponent) {
+    uint64_t result = 1;
+    for (; exponent > 0; exponent >>= 1, base *= base)
+        if ((exponent & 1) != 0) result *= base;
+    return result;
+}
+HEARTH_FUNCTION int64_t hearth_pow_i64(int64_t base, int64_t exponent) {
+    if (exponent >= 0) return (int64_t)hearth_pow_u64((uint64_t)base, (uint64_t)exponent);
+    return base == 1 ? 1 : base != -1 ? 0 : (exponent & 1) == 0 ? 1 : -1;
+}
 
 /* What an integer cannot hold becomes its nearest one, NaN zero. */
 HEARTH_FUNCTION int32_t hearth_to_i32(float x) {
@@ -125,6 +164,24 @@ HEARTH_FUNCTION int32_t hearth_to_i32(float x) {
 HEARTH_FUNCTION uint32_t hearth_to_u32(float x) {
     if (x >= 4294967296.0f) return UINT32_MAX;
     return x > 0 ? (uint32_t)x : 0;
+}
+HEARTH_FUNCTION int32_t hearth_i32_of_f64(double x) {
+    if (x >= 2147483648.0) return INT32_MAX;
+    if (x > -2147483649.0) return (int32_t)x;
+    return x == x ? INT32_MIN : 0;
+}
+HEARTH_FUNCTION uint32_t hearth_u32_of_f64(double x) {
+    if (x >= 4294967296.0) return UINT32_MAX;
+    return x > 0 ? (uint32_t)x : 0;
+}
+HEARTH_FUNCTION int64_t hearth_i64_of_f64(double x) {
+    if (x >= 9223372036854775808.0) return INT64_MAX;
+    if (x > -9223372036854775808.0) return (int64_t)x;
+    return x == x ? INT64_MIN : 0;
+}
+HEARTH_FUNCTION uint64_t hearth_u64_of_f64(double x) {
+    if (x >= 18446744073709551616.0) return UINT64_MAX;
+    return x > 0 ? (uint64_t)x : 0;
 }
 
 /* To the nearest, of two the even one. */

@@ -112,8 +112,8 @@ class GlslPrinter final : CLikePrinter {
         }
     }
 
-    std::string literal(double value, ScalarType type) const override {
-        return glsl_literal(value, type);
+    std::string literal(uint64_t bits, ScalarType type) const override {
+        return glsl_literal(bits, type);
     }
     std::string place_of(uint64_t index) const override { return body_.locals[index].name; }
     std::string declaration(const Local& l) override {

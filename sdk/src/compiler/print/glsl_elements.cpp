@@ -16,12 +16,13 @@ constexpr HeldType kHeldTypes[] = {
     {DType::kBF16, "U16", "uint16_t"}, {DType::kI16, "I16", "int16_t"},
     {DType::kU16, "U16", "uint16_t"},  {DType::kI8, "I8", "int8_t"},
     {DType::kU8, "U8", "uint8_t"},     {DType::kBool, "U8", "uint8_t"},
+    {DType::kI64, "I64", "int64_t"},   {DType::kU64, "U64", "uint64_t"},
 };
 
 }  // namespace
 
 std::string load_text(const HeldType& held, const std::string& stored) {
-    if (size_bytes(held.dtype) == 4) return stored;
+    if (size_bytes(held.dtype) >= 4) return stored;
     if (held.dtype == DType::kF16) return "float(" + stored + ")";
     if (held.dtype == DType::kBF16) return "uintBitsToFloat(uint(" + stored + ") << 16)";
     return (is_unsigned(held.dtype) ? "uint(" : "int(") + stored + ")";

@@ -3,6 +3,7 @@
 
 #include "compiler/print/glsl_expressions.hpp"
 
+#include "compiler/ir/scalar_operation.hpp"
 #include "compiler/print/literals.hpp"
 #include "compiler/print/operators.hpp"
 
@@ -14,10 +15,6 @@ namespace hearth {
 
 namespace {
 
-bool is_unary(ScalarOp op) {
-    return op >= ScalarOp::kNeg && op <= ScalarOp::kBitsToUniform;
-}
-
 std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
     const bool is_float = type == ScalarType::kF32;
     if (const std::string_view name = function_name(op, Language::kGlsl); !name.empty())
@@ -28,10 +25,11 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
         case ScalarOp::kNot:
             return "!" + a;
         case ScalarOp::kAbs:
-            return type == ScalarType::kU32 ? a : call("abs", a);
+            return is_unsigned(type) ? a : call("abs", a);
         case ScalarOp::kSign:
-            return is_float ? call("hearth_sign", a)
-                            : (type == ScalarType::kU32 ? call("min", a, "1u") : call("sign", a));
+            return is_float            ? call("hearth_sign", a)
+                   : is_unsigned(type) ? call("min", a, type == ScalarType::kU32 ? "1u" : "1ul")
+                                       : call("sign", a);
         case ScalarOp::kRsqrt:
             return call("inversesqrt", a);
         case ScalarOp::kIsNan:
@@ -44,6 +42,10 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
             return call(is_float ? "hearth_to_int" : "int", a);
         case ScalarOp::kToU32:
             return call(is_float ? "hearth_to_uint" : "uint", a);
+        case ScalarOp::kToI64:
+            return call(is_float ? "hearth_to_int64" : "int64_t", a);
+        case ScalarOp::kToU64:
+            return call(is_float ? "hearth_to_uint64" : "uint64_t", a);
         case ScalarOp::kToBool:
             return call("bool", a);
         case ScalarOp::kBitNot:
@@ -111,12 +113,23 @@ std::string_view glsl_type(ScalarType type) {
             return "uint";
         case ScalarType::kBool:
             return "bool";
+        case ScalarType::kI64:
+            return "int64_t";
+        case ScalarType::kU64:
+            return "uint64_t";
+        case ScalarType::kF64:
+            return "double";
     }
     return "";
 }
 
 std::string glsl_literal(double value, ScalarType type) {
-    if (type != ScalarType::kF32) return whole_literal(value, type, "int(0x80000000u)");
+    return glsl_literal(bits_of(value, type), type);
+}
+
+std::string glsl_literal(uint64_t bits, ScalarType type) {
+    if (!is_floating(type)) return whole_literal(bits, type, "int(0x80000000u)", "l");
+    const double value = value_of(bits, type);
     if (std::isnan(value)) return "uintBitsToFloat(0x7fc00000u)";
     if (std::isinf(value))
         return value > 0 ? "uintBitsToFloat(0x7f800000u)" : "uintBitsToFloat(0xff800000u)";

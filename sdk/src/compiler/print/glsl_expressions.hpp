@@ -18,6 +18,7 @@ std::string_view glsl_type(ScalarType type);
 
 /// A literal of exactly this value (infinities and NaN included).
 std::string glsl_literal(double value, ScalarType type);
+std::string glsl_literal(uint64_t bits, ScalarType type);
 
 /// The function of shaders/common that rounds to f16.
 inline constexpr std::string_view kRoundF16 = "hearth_round_f16";

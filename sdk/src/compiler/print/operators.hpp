@@ -13,12 +13,12 @@
 
 namespace hearth {
 
-enum class Language { kGlsl, kWgsl, kC };
+enum class Language { kGlsl, kWgsl, kC, kCDouble };
 
 /// "a + b"; empty for operators that a language may write in its own way.
 std::string infix(ScalarOp op, std::string_view a, std::string_view b);
 
-/// The function that computes an operation of floats; empty where a language has none, or where it depends on
+/// The function that computes an operation of floats (kCDouble: of doubles); empty where a language has none, or where it depends on
 /// something else too.
 std::string_view function_name(ScalarOp op, Language language);
 

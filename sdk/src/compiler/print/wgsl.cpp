@@ -4,6 +4,7 @@
 #include "compiler/print/wgsl.hpp"
 
 #include "compiler/ir/scalar_operands.hpp"
+#include "compiler/ir/scalar_operation.hpp"
 #include "compiler/print/c_like.hpp"
 #include "compiler/print/literals.hpp"
 
@@ -123,12 +124,14 @@ std::string_view type_text(ScalarType type) {
             return "u32";
         case ScalarType::kBool:
             return "bool";
+        default:  // a program for WGSL has none of 64 bits
+            return "";
     }
-    return "";
 }
 
-std::string literal_text(double value, ScalarType type) {
-    if (type != ScalarType::kF32) return whole_literal(value, type, "i32(-2147483648)");
+std::string literal_text(uint64_t bits, ScalarType type) {
+    if (type != ScalarType::kF32) return whole_literal(bits, type, "i32(-2147483648)", "");
+    const double value = value_of(bits, type);
     // WGSL has no literals of these, and refuses the largest number as other languages write it.
     if (!(std::abs(value) < 3.4e38))
         return "hearth_of_bits(" +
@@ -252,8 +255,8 @@ class WgslPrinter final : CLikePrinter {
                    ? word
                    : call("bitcast<" + std::string(type_text(type)) + ">", word);
     }
-    std::string literal(double value, ScalarType type) const override {
-        return literal_text(value, type);
+    std::string literal(uint64_t bits, ScalarType type) const override {
+        return literal_text(bits, type);
     }
     std::string store(uint64_t buffer, const std::string& element,
                       const std::string& value) override {

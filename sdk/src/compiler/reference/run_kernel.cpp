@@ -22,8 +22,12 @@ namespace hearth {
 namespace {
 
 using Mask = std::vector<uint8_t>;     ///< per invocation of a workgroup: true if active
-using Values = std::vector<uint32_t>;  ///< per invocation: a 32-bit value
+using Values = std::vector<uint64_t>;  ///< per invocation: a value of 32 or 64 bits
 using Elements = std::vector<Values>;  ///< per element of a chunk; a scalar has one
+
+float f32(uint64_t bits) {
+    return std::bit_cast<float>(static_cast<uint32_t>(bits));
+}
 
 bool is_any(const Mask& mask) {
     return std::find(mask.begin(), mask.end(), 1) != mask.end();
@@ -81,7 +85,7 @@ struct Touch {
 };
 
 struct Cell {
-    uint32_t bits = 0;
+    uint64_t bits = 0;
     bool is_set = false;
 };
 
@@ -181,7 +185,7 @@ class KernelRun {
     }
 
     /// may_be_unset: unwritten elements read as NaN, so that using them shows in the results.
-    uint32_t read_local(uint64_t local, size_t t, int32_t index, bool may_be_unset = false) {
+    uint64_t read_local(uint64_t local, size_t t, int32_t index, bool may_be_unset = false) {
         const Cell* c = cell(local, t, index);
         if (c == nullptr) return 0;
         const Local& l = body_.locals[local];
@@ -194,7 +198,7 @@ class KernelRun {
         return c->bits;
     }
 
-    void write_local(uint64_t local, size_t t, int32_t index, uint32_t bits) {
+    void write_local(uint64_t local, size_t t, int32_t index, uint64_t bits) {
         Cell* c = cell(local, t, index);
         if (c == nullptr) return;
         *c = {bits, true};
@@ -212,14 +216,14 @@ class KernelRun {
             at = index_of(body_.expressions[n.in[0]], 0, mask);
             const uint32_t count = elements_of(body_.expressions[n.in[0]].chunk);
             for (size_t t = 0; t < at.size(); ++t) {
-                const uint32_t element = 4 * static_cast<uint32_t>(n.bits) + lane[t];
+                const auto element = static_cast<uint32_t>(4 * n.bits + lane[t]);
                 if (mask[t] && element >= count)
                     fail(t, "element " + std::to_string(element) + " of " + std::to_string(count));
                 at[t] += element;
             }
         } else if (n.kind == ExprKind::kElement) {
             at = values(n.in[0], mask);
-            for (uint32_t& element : at) element = element * elements_of(n.chunk) + i;
+            for (uint64_t& element : at) element = element * elements_of(n.chunk) + i;
         }
         return at;
     }
@@ -245,7 +249,7 @@ class KernelRun {
                 fail(t, "reads " + body_.buffers[at].name + ", which is no operand yet");
                 return 0;
             }
-            at = bound_[at][t];
+            at = static_cast<uint32_t>(bound_[at][t]);
         }
         return at;
     }
@@ -258,7 +262,7 @@ class KernelRun {
         return false;
     }
 
-    uint32_t load(uint64_t buffer, size_t t, int64_t element) {
+    uint64_t load(uint64_t buffer, size_t t, int64_t element) {
         const uint32_t operand = operand_of(buffer, t);
         if (!is_inside(operand, t, element, "loads")) return 0;
         const auto at = static_cast<size_t>(element);
@@ -266,12 +270,13 @@ class KernelRun {
         if (!operands_[operand].is_written[at]) fail_unset(t, name, element);
         if (touches_[operand][at].read(anywhere(t), 0)) fail_reading_race(t, name, element);
         const HostTensor& tensor = operands_[operand].tensor;
-        if (is_floating(tensor.dtype()))
-            return std::bit_cast<uint32_t>(static_cast<float>(tensor.get(element)));
-        return static_cast<uint32_t>(tensor.get_int(element));
+        const ScalarType type = scalar_type(tensor.dtype());
+        if (is_floating(type)) return bits_of(tensor.get(element), type);
+        const int64_t number = tensor.get_int(element);
+        return is_wide(type) ? static_cast<uint64_t>(number) : static_cast<uint32_t>(number);
     }
 
-    void store(uint64_t buffer, size_t t, int64_t element, uint32_t bits) {
+    void store(uint64_t buffer, size_t t, int64_t element, uint64_t bits) {
         const uint32_t operand = operand_of(buffer, t);
         if (!is_inside(operand, t, element, "stores")) return;
         const auto at = static_cast<size_t>(element);
@@ -279,10 +284,11 @@ class KernelRun {
             fail_writing_race(t, body_.buffers[operand].name, element);
         operands_[operand].is_written[at] = true;
         HostTensor& tensor = operands_[operand].tensor;
-        if (is_floating(tensor.dtype()))
-            tensor.set(element, static_cast<double>(std::bit_cast<float>(bits)));
+        const ScalarType type = scalar_type(tensor.dtype());
+        if (is_floating(type))
+            tensor.set(element, value_of(bits, type));
         else
-            tensor.set_int(element, static_cast<int32_t>(bits));
+            tensor.set_int(element, static_cast<int64_t>(bits));
     }
 
     // ------------------------------------------------------------------------ expressions
@@ -394,7 +400,7 @@ class KernelRun {
                 for (Values& element : result) {
                     const Elements argument[] = {{at}};
                     element = call(n.bits, argument, {}, mask)[0];
-                    for (uint32_t& next : at) ++next;
+                    for (uint64_t& next : at) ++next;
                 }
                 if (n.chunk == Chunk::kHalves) round_all(result);
                 break;
@@ -437,24 +443,24 @@ class KernelRun {
         return result;
     }
 
-    static uint32_t multiply_add(uint32_t a, uint32_t b, uint32_t sum) {
-        const auto number = [](uint32_t bits) { return std::bit_cast<float>(bits); };
+    static uint32_t multiply_add(uint64_t a, uint64_t b, uint64_t sum) {
+        const auto number = [](uint64_t bits) { return f32(bits); };
         return std::bit_cast<uint32_t>(std::fma(number(a), number(b), number(sum)));
     }
 
     static void round_all(Elements& elements) {
         for (Values& values : elements)
-            for (uint32_t& bits : values)
+            for (uint64_t& bits : values)
                 bits = scalar_operation(ScalarOp::kRoundF16, ScalarType::kF32, {bits, 0, 0});
     }
 
     /// Unpacks one of the two f16 of a word.
-    static uint32_t half_of(uint32_t word, uint32_t which) {
+    static uint32_t half_of(uint64_t word, uint32_t which) {
         const auto bits = static_cast<uint16_t>(word >> (16 * which));
         return std::bit_cast<uint32_t>(static_cast<float>(half_to_float(bits)));
     }
-    static uint32_t bits_of_half(uint32_t number) {
-        return float_to_half(static_cast<double>(std::bit_cast<float>(number)));
+    static uint32_t bits_of_half(uint64_t number) {
+        return float_to_half(static_cast<double>(f32(number)));
     }
 
     // ------------------------------------------------------------------------ fragments
@@ -490,7 +496,7 @@ class KernelRun {
             for (size_t i = 0; i < m; ++i)
                 for (size_t j = 0; j < n; ++j)
                     for (size_t x = 0; x < k; ++x) {
-                        uint32_t& to = at(result, first, i * n + j);
+                        uint64_t& to = at(result, first, i * n + j);
                         to = multiply_add(at(a, first, i * k + x), at(b, first, x * n + j), to);
                     }
         });
@@ -519,7 +525,7 @@ class KernelRun {
                 const int64_t element = unit * (static_cast<int32_t>(place[t]) +
                                                 line * static_cast<int32_t>(stride[t])) +
                                         inner;
-                uint32_t& number = at(all, first, index);
+                uint64_t& number = at(all, first, index);
                 if (memory.kind == ExprKind::kBuffer && loads)
                     number = load(memory.bits, t, element);
                 else if (memory.kind == ExprKind::kBuffer)
@@ -527,14 +533,16 @@ class KernelRun {
                 else if (loads)
                     number = read_word(memory.bits, t, element, is_half, s.may_be_unset);
                 else
-                    write_word(memory.bits, t, element, is_half, number);
+                    write_word(memory.bits, t, element, is_half, static_cast<uint32_t>(number));
             }
         });
         if (loads && error_.ok()) write_place(fragment, all, mask);
     }
 
     uint32_t read_word(uint64_t local, size_t t, int64_t element, bool is_half, bool may_be_unset) {
-        if (!is_half) return read_local(local, t, static_cast<int32_t>(element), may_be_unset);
+        if (!is_half)
+            return static_cast<uint32_t>(
+                read_local(local, t, static_cast<int32_t>(element), may_be_unset));
         return half_of(read_local(local, t, static_cast<int32_t>(element / 2)),
                        static_cast<uint32_t>(element % 2));
     }
@@ -546,7 +554,7 @@ class KernelRun {
         Cell* c = cell(local, t, word);
         if (c == nullptr) return;
         const uint32_t shift = 16 * static_cast<uint32_t>(element % 2);
-        const uint32_t other = c->bits & ~(0xffffu << shift);
+        const auto other = static_cast<uint32_t>(c->bits) & ~(0xffffu << shift);
         write_local(local, t - (shift != 0 ? 1 : 0), word, other | bits_of_half(number) << shift);
     }
 
@@ -558,14 +566,13 @@ class KernelRun {
         for (uint32_t i = 0; i < result.size(); ++i)
             for (size_t t = 0; t < mask.size() && error_.ok(); ++t) {
                 if (!mask[t]) continue;
-                const uint32_t element = 4 * four[t] + i;
-                const uint32_t bits =
-                    load(n.bits, t, int64_t{static_cast<int32_t>(word[t])} + element / each_word);
+                const auto element = static_cast<uint32_t>(4 * four[t] + i);
+                const auto bits = static_cast<uint32_t>(
+                    load(n.bits, t, int64_t{static_cast<int32_t>(word[t])} + element / each_word));
                 const uint32_t to_top = 32 - n.width * (element % each_word + 1);
                 const auto integer =
                     static_cast<int32_t>(bits << to_top) >> static_cast<int32_t>(32 - n.width);
-                result[i][t] = std::bit_cast<uint32_t>(static_cast<float>(integer) *
-                                                       std::bit_cast<float>(scale[t]));
+                result[i][t] = std::bit_cast<uint32_t>(static_cast<float>(integer) * f32(scale[t]));
             }
     }
 
@@ -589,7 +596,7 @@ class KernelRun {
                 HEARTH_ASSERT(false && "no value");
                 break;
             case ExprKind::kConstant:
-                result.assign(body_.threads, static_cast<uint32_t>(n.bits));
+                result.assign(body_.threads, n.bits);
                 break;
             case ExprKind::kRowCount:
                 result.assign(body_.threads, static_cast<uint32_t>(launch_.rows));
@@ -683,7 +690,10 @@ class KernelRun {
                 break;
             case ExprKind::kPhilox: {
                 const Values step = values(n.in[0], mask), element = values(n.in[1], mask);
-                each([&](size_t t) { return philox_bits(n.bits, step[t], element[t]); });
+                each([&](size_t t) {
+                    return philox_bits(n.bits, static_cast<uint32_t>(step[t]),
+                                       static_cast<uint32_t>(element[t]));
+                });
                 break;
             }
             case ExprKind::kGreater:
@@ -710,7 +720,7 @@ class KernelRun {
         Values result(body_.threads);
         for (size_t t = 0; t < mask.size(); ++t) {
             if (!mask[t]) continue;
-            std::array<uint32_t, 3> bits{};
+            std::array<uint64_t, 3> bits{};
             for (size_t i = 0; i < count; ++i) bits[i] = operands[i][t];
             result[t] = scalar_operation(op, type, bits);
         }
@@ -733,7 +743,7 @@ class KernelRun {
         const Values from = values(n.in[0], mask);
         for (size_t t = 0; t < mask.size(); ++t) {
             if (!mask[t]) continue;
-            const auto value = static_cast<double>(std::bit_cast<float>(from[t]));
+            const auto value = static_cast<double>(f32(from[t]));
             const bool fits = n.op == ScalarOp::kToI32
                                   ? value > -2147483649.0 && value < 2147483648.0
                                   : value > -1.0 && value < 4294967296.0;
@@ -1002,7 +1012,7 @@ class KernelRun {
         const ExprNode& a = body_.expressions[s.a];
         const bool has_lanes = a.kind == ExprKind::kLocal && is_lanes(a.bits);
         const Values one = has_lanes ? Values(body_.threads) : values(s.a, mask);
-        const auto number = [](uint32_t bits) { return std::bit_cast<float>(bits); };
+        const auto number = [](uint64_t bits) { return f32(bits); };
         for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
             for (uint32_t i = 0; mask[t] && i < body_.locals[s.local].length; ++i) {
                 const auto lane = static_cast<int32_t>(i);

@@ -483,6 +483,7 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
     caps.shader_float16 = (enabled & HEARTH_FEATURE_SHADER_FLOAT16) != 0;
     caps.storage_buffer_16bit_access = (enabled & HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS) != 0;
     caps.storage_buffer_8bit_access = (enabled & HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS) != 0;
+    caps.shader_int64 = (enabled & HEARTH_FEATURE_SHADER_INT64) != 0;
     caps.subgroup_arithmetic =
         (found.subgroup_operations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
     if (properties.vendorID == kNativeVendor) caps.cpu_isa = properties.deviceID;

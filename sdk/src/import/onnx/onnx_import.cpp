@@ -88,21 +88,6 @@ Result<Attrs> attrs_for(const OpDef& op, const Attrs& from) {
     return to;
 }
 
-/// Checks that 64-bit constants fit the 32 bits that devices store.
-Status fits_device(const Graph& graph) {
-    for (const Value& v : graph.values) {
-        if (!v.data || (v.dtype != DType::kI64 && v.dtype != DType::kU64)) continue;
-        for (int64_t i = 0; i < v.data->element_count(); ++i) {
-            const int64_t n = v.data->get_int(i);
-            if (v.dtype == DType::kI64 ? n != static_cast<int32_t>(n)
-                                       : n != static_cast<int64_t>(static_cast<uint32_t>(n)))
-                return unsupported("a constant holds " + std::to_string(n) +
-                                   ", which exceeds the 32 bits of integers on a device");
-        }
-    }
-    return {};
-}
-
 /// The declared shape as text: "[batch, 3, ?]".
 std::string declared_text(const OnnxPort& port) {
     if (!port.has_shape) return "of no shape";
@@ -305,9 +290,8 @@ Result<ImportedModel> OnnxImporter::run() {
     HEARTH_TRY(check_bounds());
     HEARTH_TRY(name_outputs(scope));
     HEARTH_ASSIGN(Graph graph, trace_.build());
-    Status fits = fits_device(graph);
-    return ImportedModel(std::make_shared<const Graph>(std::move(graph)), std::move(fits),
-                         model_.strings.strings(), counts_);
+    return ImportedModel(std::make_shared<const Graph>(std::move(graph)), model_.strings.strings(),
+                         counts_);
 }
 
 /// The bound from options.bounds of this node.
@@ -828,11 +812,9 @@ Status OnnxImporter::name_outputs(Scope& scope) {
     return add_counts(outputs);
 }
 
-ImportedModel::ImportedModel(std::shared_ptr<const Graph> graph, Status device_support,
-                             std::vector<std::string> strings, std::span<const OutputCount> counts)
-    : graph_(std::move(graph)),
-      device_support_(std::move(device_support)),
-      strings_(std::move(strings)) {
+ImportedModel::ImportedModel(std::shared_ptr<const Graph> graph, std::vector<std::string> strings,
+                             std::span<const OutputCount> counts)
+    : graph_(std::move(graph)), strings_(std::move(strings)) {
     const auto port = [&](std::string_view name, ValueId id) {
         const Value& v = graph_->values[id];
         return TensorSpec{std::string(name), v.dtype, v.shape, {}};

@@ -1,0 +1,310 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "compiler/passes/scalar_intervals.hpp"
+
+#include "compiler/ir/scalar_operands.hpp"
+#include "compiler/ir/scalar_operation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace hearth {
+
+namespace {
+
+double size_of(Interval a) {
+    return std::max(std::fabs(a.low), std::fabs(a.high));
+}
+
+/// Of an interval without 0.
+double least_size(Interval a) {
+    return std::min(std::fabs(a.low), std::fabs(a.high));
+}
+
+/// 0 * infinity is 0: factors are numbers, whose bounds are unknown.
+double product(double a, double b) {
+    return a == 0 || b == 0 ? 0 : a * b;
+}
+
+Interval product(Interval a, Interval b) {
+    const auto [least, most] = std::minmax({product(a.low, b.low), product(a.low, b.high),
+                                            product(a.high, b.low), product(a.high, b.high)});
+    return {least, most};
+}
+
+/// The least 2^n - 1 that is no less.
+double all_bits(double value) {
+    double bits = 1;
+    while (bits - 1 < value && bits < 0x1p64) bits *= 2;
+    return bits - 1;
+}
+
+/// Bounds of a float's function that rises.
+Interval rising(Interval a, double (*f)(double)) {
+    return {f(a.low), f(a.high)};
+}
+
+/// Of C's remainder, which has the sign of a.
+Interval rest(Interval a, Interval divisor) {
+    const double most = std::min(size_of(a), std::max(size_of(divisor) - 1, 0.0));
+    return {a.low < 0 ? -most : 0, a.high > 0 ? most : 0};
+}
+
+Interval float_function(ScalarOp op, Interval a) {
+    switch (op) {
+        case ScalarOp::kFloor:
+            return rising(a, std::floor);
+        case ScalarOp::kCeil:
+            return rising(a, std::ceil);
+        case ScalarOp::kRound:
+            return rising(a, std::nearbyint);
+        case ScalarOp::kTrunc:
+            return rising(a, std::trunc);
+        case ScalarOp::kSin:
+        case ScalarOp::kCos:
+        case ScalarOp::kTanh:
+        case ScalarOp::kErf:
+            return {-1, 1};
+        case ScalarOp::kBitsToUniform:
+            return {0, 1};
+        default:
+            return {};
+    }
+}
+
+}  // namespace
+
+Interval hull(Interval a, Interval b) {
+    return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
+
+Interval times(Interval term, double count) {
+    return {std::min(0.0, product(term.low, count)), std::max(0.0, product(term.high, count))};
+}
+
+Interval power(Interval factor, double count) {
+    const double most = std::pow(std::max(size_of(factor), 1.0), count);
+    return {factor.low < 0 ? -most : 0, most};
+}
+
+Interval range_of(ScalarType type) {
+    switch (type) {
+        case ScalarType::kI32:
+            return {-0x1p31, 0x1p31 - 1};
+        case ScalarType::kU32:
+            return {0, 0x1p32 - 1};
+        case ScalarType::kI64:
+            return {-0x1p63, 0x1p63};
+        case ScalarType::kU64:
+            return {0, 0x1p64};
+        case ScalarType::kBool:
+            return {0, 1};
+        default:
+            return {};
+    }
+}
+
+Interval half_range_of(ScalarType type) {
+    return range_of(type == ScalarType::kU64 ? ScalarType::kU32 : ScalarType::kI32);
+}
+
+Interval wrapped(Interval exact, ScalarType type) {
+    if (is_floating(type)) return std::isnan(exact.low + exact.high) ? Interval() : exact;
+    const Interval range = range_of(type);
+    return exact.is_within(range) ? exact : range;
+}
+
+Interval ScalarIntervals::of(uint32_t id) {
+    if (const auto known = intervals_.find(id); known != intervals_.end()) return known->second;
+    const ScalarNode& node = arena_.node(id);
+    const Interval found = wrapped(find(node), node.type);
+    intervals_[id] = found;
+    return found;
+}
+
+Interval ScalarIntervals::find(const ScalarNode& n) {
+    if (n.op == ScalarOp::kConst) {
+        const double value = value_of(n.value_bits(), n.type);
+        return std::isnan(value) ? Interval() : Interval{value, value};
+    }
+    if (n.op <= ScalarOp::kLoad || n.op == ScalarOp::kPhilox) return range_of(n.type);
+    if (n.type == ScalarType::kBool) return {0, 1};
+    if (is_loop(n.op)) return loop(n);
+    const Interval a = of(n.a);
+    if (n.op == ScalarOp::kSelect) return hull(of(n.b), of(n.c));
+    if (n.op == ScalarOp::kNeg) return {-a.high, -a.low};
+    if (n.op == ScalarOp::kAbs) return {a.low <= 0 && a.high >= 0 ? 0 : least_size(a), size_of(a)};
+    if (n.op == ScalarOp::kSign) return {-1, 1};
+    if (is_unary(n.op)) return is_floating(n.type) ? of_float(n, a) : of_integer(n, a);
+    const Interval b = of(n.b);
+    switch (n.op) {
+        case ScalarOp::kAdd:
+            return {a.low + b.low, a.high + b.high};
+        case ScalarOp::kSub:
+            if (const std::optional<uint32_t> divisor = divisor_of_rest(n))
+                return rest(a, of(*divisor));
+            return {a.low - b.high, a.high - b.low};
+        case ScalarOp::kMul:
+            return product(a, b);
+        case ScalarOp::kMin:
+            return {std::min(a.low, b.low), std::min(a.high, b.high)};
+        case ScalarOp::kMax:
+            return {std::max(a.low, b.low), std::max(a.high, b.high)};
+        default:
+            return is_floating(n.type) ? Interval() : of_integers(n, a, b);
+    }
+}
+
+std::optional<uint32_t> ScalarIntervals::divisor_of_rest(const ScalarNode& n) const {
+    const ScalarNode& product = arena_.node(n.b);
+    if (product.op != ScalarOp::kMul || is_floating(n.type)) return std::nullopt;
+    for (const auto& [quotient, divisor] :
+         {std::pair(product.a, product.b), std::pair(product.b, product.a)}) {
+        const ScalarNode& q = arena_.node(quotient);
+        if (q.op == ScalarOp::kDiv && q.a == n.a && q.b == divisor) return divisor;
+    }
+    return std::nullopt;
+}
+
+Interval ScalarIntervals::loop(const ScalarNode& n) {
+    const double turns = of(n.a).high;
+    switch (n.op) {
+        case ScalarOp::kLoopArgMax:
+        case ScalarOp::kLoopArgMin:
+            return {0, std::max(turns - 1, 0.0)};
+        case ScalarOp::kLoopSum:
+            return times(of(n.b), turns);
+        case ScalarOp::kLoopProd:
+            return power(of(n.b), turns);
+        default:
+            return of(n.b);
+    }
+}
+
+Interval ScalarIntervals::of_float(const ScalarNode& n, Interval a) const {
+    if (n.op != ScalarOp::kToF32 && n.op != ScalarOp::kToF64) return float_function(n.op, a);
+    // An f32 beyond 2^24 is rounded.
+    const auto margin = [](double bound) {
+        return std::fabs(bound) < 0x1p24 ? 0 : std::fabs(bound) * 0x1p-23;
+    };
+    return {a.low - margin(a.low), a.high + margin(a.high)};
+}
+
+Interval ScalarIntervals::of_integer(const ScalarNode& n, Interval a) const {
+    const ScalarType from = arena_.node(n.a).type;
+    switch (n.op) {
+        case ScalarOp::kToI32:
+        case ScalarOp::kToU32:
+        case ScalarOp::kToI64:
+        case ScalarOp::kToU64: {
+            if (!is_floating(from)) return a;
+            // Towards zero, saturated; NaN becomes zero.
+            const Interval range = range_of(n.type);
+            const auto bounded = [&](double x) {
+                return std::clamp(std::trunc(x), range.low, range.high);
+            };
+            return hull({bounded(a.low), bounded(a.high)}, {0, 0});
+        }
+        case ScalarOp::kBitNot:
+            return is_unsigned(n.type) ? range_of(n.type) : Interval{-1 - a.high, -1 - a.low};
+        default:
+            return range_of(n.type);
+    }
+}
+
+Interval ScalarIntervals::of_integers(const ScalarNode& n, Interval a, Interval b) const {
+    const double most = size_of(a);
+    switch (n.op) {
+        case ScalarOp::kDiv:
+            if (a.low >= 0 && b.low > 0)
+                return {std::trunc(a.low / b.high), std::trunc(a.high / b.low)};
+            return {-most, most};
+        case ScalarOp::kMod:
+            return rest(a, b);
+        case ScalarOp::kPow:
+            return power(a, std::max(b.high, 0.0));
+        case ScalarOp::kBitAnd:
+            if (a.low >= 0 || b.low >= 0)
+                return {0, a.low < 0 ? b.high : b.low < 0 ? a.high : std::min(a.high, b.high)};
+            return {-1 - all_bits(std::max(most, size_of(b))), std::max(a.high, b.high)};
+        case ScalarOp::kBitOr:
+        case ScalarOp::kBitXor: {
+            const double bits = all_bits(std::max(most, size_of(b)));
+            return {a.low >= 0 && b.low >= 0 ? 0 : -1 - bits, bits};
+        }
+        case ScalarOp::kShiftLeft:
+            return product(a, {1, std::exp2(std::clamp(b.high, 0.0, 64.0))});
+        case ScalarOp::kShiftRight:
+            return {std::min(a.low, 0.0), std::max(a.high, 0.0)};
+        default:
+            return range_of(n.type);
+    }
+}
+
+namespace {
+
+/// The demand on an operand of which the result's reader wants so much.  Low bits of sums and products
+/// depend on low bits alone; an index within its extent is the sum or product of such numbers.
+Demand demand_of_operand(ScalarOp op, int operand, Demand wanted) {
+    const Demand low = std::min(wanted, Demand::kLowBits);
+    switch (op) {
+        case ScalarOp::kNeg:
+        case ScalarOp::kAdd:
+        case ScalarOp::kSub:
+        case ScalarOp::kMul:
+        case ScalarOp::kToI32:
+        case ScalarOp::kToU32:
+        case ScalarOp::kToI64:
+        case ScalarOp::kToU64:
+            return low;
+        case ScalarOp::kSelect:
+            return operand != 0 ? low : Demand::kAll;
+        case ScalarOp::kBitNot:
+        case ScalarOp::kBitAnd:
+        case ScalarOp::kBitOr:
+        case ScalarOp::kBitXor:
+            return Demand::kLowBits;
+        case ScalarOp::kShiftLeft:
+            return operand == 0 ? Demand::kLowBits : Demand::kAll;
+        case ScalarOp::kLoopSum:
+        case ScalarOp::kLoopProd:
+            return operand != 0 ? Demand::kLowBits : Demand::kAll;
+        default:
+            return Demand::kAll;
+    }
+}
+
+}  // namespace
+
+WideInteger ScalarIntervals::demand(uint32_t root, Demand demand) {
+    WideInteger found;
+    demands_[root] = std::max(demands_[root], demand);
+    // Operands have smaller ids.
+    for (auto at = demands_.end(); at != demands_.begin();) {
+        --at;
+        const auto [id, wanted] = *at;
+        const ScalarNode n = arena_.node(id);
+        if (wanted == Demand::kNone || n.op <= ScalarOp::kRowCount) continue;
+        const bool is_wide_integer = is_wide(n.type) && !is_floating(n.type);
+        const bool is_of_float = is_unary(n.op) && is_floating(arena_.node(n.a).type);
+        if (is_wide_integer && !of(id).is_within(half_range_of(n.type)) &&
+            (wanted == Demand::kAll || (is_of_float && wanted == Demand::kLowBits)))
+            found = of(id);
+        const std::array<uint32_t, 3> operands{n.a, n.b, n.c};
+        for (int k = 0; k < operand_count(n.op); ++k) {
+            const Demand needed = demand_of_operand(n.op, k, wanted);
+            Demand& of_operand = demands_[operands[static_cast<size_t>(k)]];
+            of_operand = std::max(of_operand, needed);
+        }
+    }
+    return found;
+}
+
+Demand ScalarIntervals::demanded(Scalar variable) const {
+    const auto known = demands_.find(variable.id);
+    return known == demands_.end() ? Demand::kNone : known->second;
+}
+
+}  // namespace hearth

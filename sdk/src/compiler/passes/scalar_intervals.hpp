@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Interval arithmetic on scalar expressions, and which integers of 64 bits must be exact.
+
+#pragma once
+
+#include <hearth/op/scalar.hpp>
+
+#include <cmath>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+namespace hearth {
+
+/// Closed; as doubles, which are exact up to 2^53: the ranges that matter end at 2^32.
+struct Interval {
+    double low = -HUGE_VAL, high = HUGE_VAL;
+    bool is_within(Interval outer) const { return low >= outer.low && high <= outer.high; }
+};
+
+Interval hull(Interval a, Interval b);
+/// The sum of `count` terms.
+Interval times(Interval term, double count);
+/// The product of up to `count` factors.
+Interval power(Interval factor, double count);
+/// All numbers of the type.
+Interval range_of(ScalarType type);
+/// What 32 bits hold of a type of 64: of the type that device_dtype() replaces it by.
+Interval half_range_of(ScalarType type);
+/// `exact` as numbers of the type, in which integers wrap around.
+Interval wrapped(Interval exact, ScalarType type);
+
+/// How much of an integer a reader depends on.
+enum class Demand : uint8_t {
+    kNone,
+    kIndex,  ///< it selects an element: other numbers than 32 bits hold are an error of the caller
+    kLowBits,  ///< the low 32 bits: it is added, multiplied, narrowed
+    kAll,      ///< it is compared, divided, converted to a float, or leaves the graph
+};
+
+/// An integer of 64 bits that has to be exact, and its range beyond 32 bits.
+using WideInteger = std::optional<Interval>;
+
+class ScalarIntervals {
+  public:
+    explicit ScalarIntervals(const ScalarArena& arena) : arena_(arena) {}
+
+    void set(Scalar variable, Interval interval) { intervals_[variable.id] = interval; }
+    Interval of(uint32_t id);
+
+    /// Propagates a reader's demand to everything that `root` is computed from.  In arithmetic modulo
+    /// 2^32 low bits depend on low bits alone, and a result that 32 bits hold is its low bits.
+    WideInteger demand(uint32_t root, Demand demand);
+    /// Of a variable, after demand().
+    Demand demanded(Scalar variable) const;
+
+  private:
+    Interval find(const ScalarNode& node);
+    /// d, if the node is a - a / d * d.
+    std::optional<uint32_t> divisor_of_rest(const ScalarNode& node) const;
+    Interval loop(const ScalarNode& node);
+    Interval of_float(const ScalarNode& node, Interval a) const;
+    Interval of_integer(const ScalarNode& node, Interval a) const;
+    Interval of_integers(const ScalarNode& node, Interval a, Interval b) const;
+
+    const ScalarArena& arena_;
+    std::unordered_map<uint32_t, Interval> intervals_;
+    std::map<uint32_t, Demand> demands_;
+};
+
+}  // namespace hearth
