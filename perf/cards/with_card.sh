@@ -5,11 +5,23 @@
 # with_card.sh CARD PROGRAM [ARGUMENT...]: runs a program on the Vulkan driver of a card that is not there. Mesa's
 # drivers run over shims of the kernel interface that do nothing: pipelines are compiled, commands have no effect.
 #
-# HEARTH_CARDS_ROOT is a folder with Debian's packages of a newer Mesa (`./dev cards root` makes one). Exit code 77:
-# this card's driver or shim is not there.
+# HEARTH_CARDS_ROOT is a folder with Debian's packages of a newer Mesa (`./dev cards root` makes one). The card
+# swiftshader is Chromium's software driver, which does run: HEARTH_SWIFTSHADER names its manifest, by default that of
+# Debian's package `chromium`. Exit code 77: this card's driver or shim is not there.
 set -euo pipefail
 
 [ $# -ge 2 ] || { echo "usage: with_card.sh CARD PROGRAM [ARGUMENT...]" >&2; exit 2; }
+if [ "$1" = swiftshader ]; then
+    manifest=${HEARTH_SWIFTSHADER:-/usr/lib/chromium/vk_swiftshader_icd.json}
+    if [ ! -f "$manifest" ]; then
+        echo "with_card.sh: not run on SwiftShader: there is no $manifest; Debian's package chromium has one, and" \
+            "HEARTH_SWIFTSHADER names another" >&2
+        exit 77
+    fi
+    export VK_DRIVER_FILES=$manifest VK_ICD_FILENAMES=$manifest
+    shift
+    exec "$@"
+fi
 root=${HEARTH_CARDS_ROOT:?the folder of a newer Mesa; ./dev cards root makes one}
 lib=$root/usr/lib/x86_64-linux-gnu
 card=$1 program=$(command -v "$2")
@@ -23,7 +35,7 @@ case $family in
     turnip) driver=freedreno shim=freedreno; export FD_GPU_ID=$model ;;
     honeykrisp) driver=asahi shim=asahi ;;
     anv) driver=intel shim=intel; export INTEL_STUB_GPU_PLATFORM=$model ;;
-    *) echo "with_card.sh: no card '$card'; expected lavapipe, radv:navi31, nvk:172, turnip:740, honeykrisp, anv:dg2" >&2
+    *) echo "with_card.sh: no card '$card'; expected swiftshader, lavapipe, radv:navi31, nvk:172, turnip:740, honeykrisp, anv:dg2" >&2
        exit 2 ;;
 esac
 manifest=$(find "$root/usr/share/vulkan/icd.d" -name "${driver}_icd*.json" | head -1)

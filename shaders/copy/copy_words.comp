@@ -7,13 +7,14 @@
 
 #if ADDRESSES
 #extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint at[]; };
 layout(push_constant, std430) uniform Push {
-    Words from, to;
+    uvec2 from, to;
     uint count;
 } push;
-#define from_words push.from
-#define to_words push.to
+#define from_words Words(push.from)
+#define to_words Words(push.to)
 #else
 layout(set = 0, binding = 0, std430) readonly buffer From { uint at[]; } from_words;
 layout(set = 0, binding = 1, std430) writeonly buffer To { uint at[]; } to_words;

@@ -20,6 +20,7 @@ steps=(
     "rust engines"
     "mpi learn"
     "weave"
+    "swiftshader"
     "graphs 100000"
     ${HEARTH_MODELS:+"models $HEARTH_MODELS"}
     "frames 100000"

@@ -561,7 +561,7 @@ class RowFunctionWriter {
                          }};
     /// The weights, word by word.
     const uint32_t words_ = static_cast<uint32_t>(
-        body_.new_buffer(kWords, BufferKind::kVariable, DType::kU32, DType::kU32).node().bits);
+        body_.new_buffer(kWords, BufferKind::kOperand, DType::kU32, DType::kU32).node().bits);
     Scalar row_;
     const Variable* first_slot_ = nullptr;
     std::vector<bool> kept_;

@@ -116,7 +116,8 @@ std::string buffer_types(const Graph& graph, const KernelDraft& kernel, const Op
     return text;
 }
 
-/// Declares the operands so that `b0.at[i]` is an element, in addresses.
+/// Declares the operands so that `b0.at[i]` is an element and `b0a` the address.  Addresses are
+/// words, which each use converts to a reference (see GlslPrinter::type_of).
 std::string address_declarations(const Graph& graph, const KernelDraft& kernel,
                                  const OperandLayout& layout, NarrowStorage storage) {
     std::string text = buffer_types(graph, kernel, layout, storage);
@@ -130,23 +131,23 @@ std::string address_declarations(const Graph& graph, const KernelDraft& kernel,
         const std::string type(
             held_type(graph.values[kernel.buffers.values[i]].dtype, storage).block);
         const std::string number = std::to_string(i);
-        std::string place = "push.p" + number;
         if (o < layout.located_count) {
             text += "layout(constant_id = " + std::to_string(o) + ") const uint place" + number +
                     " = 0u;\n";
-            place = type + "(hearth_locate(place" + number + "))";
+            names += "#define b" + number + "a hearth_locate(place" + number + ")\n";
         } else {
-            push += "    " + type + " p" + number + ";\n";
+            push += "    uvec2 p" + number + ";\n";
+            names += "#define b" + number + "a push.p" + number + "\n";
         }
-        names += "#define b" + number + " " + place + "\n";
+        const auto add_view = [&](std::string_view suffix, std::string_view block) {
+            names += "#define b" + number + std::string(suffix) + " " + std::string(block) + "(b" +
+                     number + "a)\n";
+        };
+        add_view("", type);
         for (const VectorView& view : kVectorViews)
-            if (view.has(kernel, kernel.buffers.values[i]))
-                names += "#define b" + number + std::string(view.suffix) + " " +
-                         std::string(view.block) + "(" +
-                         (o < layout.located_count ? "hearth_locate(place" + number + ")" : place) +
-                         ")\n";
+            if (view.has(kernel, kernel.buffers.values[i])) add_view(view.suffix, view.block);
     }
-    if (layout.uses_rows) push += "    U32 run;\n";
+    if (layout.uses_rows) push += "    uvec2 run;\n";
     if (!push.empty())
         text += "layout(push_constant, std430) uniform Push {\n" + push + "} push;\n";
     if (layout.located_count > 0)
@@ -158,7 +159,7 @@ std::string address_declarations(const Graph& graph, const KernelDraft& kernel,
             "    const uint low = uaddCarry(region.x, (place >> 1) << 4, carry);\n"
             "    return uvec2(low, region.y + (place >> 29) + carry);\n}\n";
     text += names;
-    if (layout.uses_rows) text += "#define rows int(push.run.at[0])\n";
+    if (layout.uses_rows) text += "#define rows int(U32(push.run).at[0])\n";
     return text;
 }
 

@@ -58,10 +58,11 @@ class GlslPrinter final : CLikePrinter {
         return std::move(text_);
     }
 
+    /// Buffers are passed and assigned as addresses: a uvec2.  SwiftShader's compiler crashes on a
+    /// buffer reference that is chosen by a branch, and on one that is cast to another type.
     std::string type_of(uint32_t parameter) const {
         const ExprNode& n = node(parameter);
-        if (n.kind == ExprKind::kBuffer)
-            return std::string(held_type(body_.buffers[n.bits].held).block);
+        if (n.kind == ExprKind::kBuffer) return "uvec2";
         const bool is_result = body_.locals[n.bits].kind == LocalKind::kResult;
         return (is_result ? "out " : "") + value_type(n.type, n.chunk);
     }
@@ -121,14 +122,26 @@ class GlslPrinter final : CLikePrinter {
                (l.kind == LocalKind::kArray ? "[" + std::to_string(l.length) + "]" : "");
     }
 
+    /// A buffer's address.
+    std::string place_of_buffer(uint64_t buffer) const override {
+        const BodyBuffer& b = body_.buffers[buffer];
+        return b.kind == BufferKind::kOperand ? b.name + "a" : b.name;
+    }
+    /// A buffer whose elements are used.
+    std::string elements_of(uint64_t buffer) const {
+        const BodyBuffer& b = body_.buffers[buffer];
+        if (b.kind == BufferKind::kOperand) return b.name;
+        return std::string(held_type(b.held).block) + "(" + b.name + ")";
+    }
+
     std::string load(uint64_t buffer, const std::string& element) override {
-        const BodyBuffer& from = body_.buffers[buffer];
-        return load_text(held_type(from.held), from.name + ".at[" + element + "]");
+        return load_text(held_type(body_.buffers[buffer].held),
+                         elements_of(buffer) + ".at[" + element + "]");
     }
     std::string store(uint64_t buffer, const std::string& element,
                       const std::string& value) override {
         const BodyBuffer& to = body_.buffers[buffer];
-        return to.name + ".at[" + element +
+        return elements_of(buffer) + ".at[" + element +
                "] = " + store_text(held_type(to.held), to.dtype, value) + ";";
     }
 
@@ -225,9 +238,10 @@ class GlslPrinter final : CLikePrinter {
     /// A fragment and its place in memory, as arguments.
     std::string matrix_transfer(const Statement& s) {
         const uint32_t memory = s.arguments[0];
-        return expression(s.a) + ", " + expression(memory) +
-               (node(memory).kind == ExprKind::kBuffer ? ".at, " : ", ") + expression(s.b) + ", " +
-               expression(s.c) + (s.by_columns ? ", true" : ", false");
+        const bool is_buffer = node(memory).kind == ExprKind::kBuffer;
+        return expression(s.a) + ", " +
+               (is_buffer ? elements_of(node(memory).bits) + ".at" : expression(memory)) + ", " +
+               expression(s.b) + ", " + expression(s.c) + (s.by_columns ? ", true" : ", false");
     }
 
     /// Elements from a on.
@@ -289,7 +303,8 @@ class GlslPrinter final : CLikePrinter {
     std::string chunk_load(const ExprNode& n) {
         const BodyBuffer& from = body_.buffers[n.bits];
         const std::string at = operand(n.in[0]);
-        if (n.chunk == Chunk::kHalf) return from.name + ".at[" + expression(n.in[0]) + "]";
+        if (n.chunk == Chunk::kHalf)
+            return elements_of(n.bits) + ".at[" + expression(n.in[0]) + "]";
         if (n.chunk == Chunk::kHalves) return from.name + "w.at[" + at + " / 8]";
         if (from.held == DType::kF16) return "four_of(" + from.name + "p.at[" + at + " / 4])";
         const std::string four = from.name + "v.at[" + at + " / 4";
