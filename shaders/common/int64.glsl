@@ -3,6 +3,14 @@
 
 // Integers of 64 bits: conversions of floats saturate, NaN becomes zero; powers are C's.
 
+// Mesa 22.3's lavapipe finds no sign-extended int to be less than a constant; it does not recognize
+// these words as one.
+int64_t hearth_widen(int x) { return int64_t(packInt2x32(ivec2(x, x >> 31))); }
+int64_t hearth_widen(uint x) { return int64_t(x); }
+int64_t hearth_widen(bool x) { return int64_t(x); }
+int64_t hearth_widen(int64_t x) { return x; }
+int64_t hearth_widen(uint64_t x) { return int64_t(x); }
+
 int64_t hearth_to_int64(float x) {
     return x >= 9223372036854775808.0 ? 9223372036854775807l
            : x > -9223372036854775808.0 ? int64_t(x)

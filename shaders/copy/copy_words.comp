@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // `count` words from one buffer to another: what vkCmdCopyBuffer does, between kernels without a
-// change of pipeline stages.  Code generation completes this text with its version and ADDRESSES,
+// change of pipeline stages.  Code generation completes this text with its version, THREADS and ADDRESSES,
 // which is 1 if operands come as addresses.
 
 #if ADDRESSES
@@ -20,7 +20,7 @@ layout(set = 0, binding = 0, std430) readonly buffer From { uint at[]; } from_wo
 layout(set = 0, binding = 1, std430) writeonly buffer To { uint at[]; } to_words;
 layout(push_constant, std430) uniform Push { uint count; } push;
 #endif
-layout(local_size_x = 256) in;
+layout(local_size_x = THREADS) in;
 
 void main() {
     const uint i = gl_GlobalInvocationID.x;

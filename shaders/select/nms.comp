@@ -6,11 +6,11 @@
 // Bytes moved: about 20 * boxes for each box that is kept.
 //
 // in0: boxes [B, N, 4]; in1: scores [B, C, N].  Code generation puts in front: COUNT (most boxes to
-// keep), WORDS (32 * 256 boxes each), OVERLAP, HAS_SCORE, SCORE and CENTERED.
+// keep), THREADS, WORDS (32 * THREADS boxes each), OVERLAP, HAS_SCORE, SCORE and CENTERED.
 
-shared float best_score[256];
-shared int best_box[256];
-shared uint dropped[WORDS * 256];  // each thread has words of its own
+shared float best_score[THREADS];
+shared int best_box[THREADS];
+shared uint dropped[WORDS * THREADS];  // each thread has words of its own
 
 /// low and high corners
 vec4 corners(int batch, int box) {
@@ -34,13 +34,13 @@ void main() {
     const int lines = in1_dim0 * classes;
     for (int line = int(gl_WorkGroupID.x); line < lines; line += int(gl_NumWorkGroups.x)) {
         const int batch = line / classes;
-        for (int word = 0; word < WORDS; ++word) dropped[word * 256 + lane] = 0u;
+        for (int word = 0; word < WORDS; ++word) dropped[word * THREADS + lane] = 0u;
         bool is_open = true;
         for (int kept = 0; kept < COUNT; ++kept) {
             float score = 0.0;
             int best = -1;
-            for (int box = lane, turn = 0; is_open && box < boxes; box += 256, ++turn) {
-                if ((dropped[turn / 32 * 256 + lane] >> uint(turn % 32) & 1u) != 0u) continue;
+            for (int box = lane, turn = 0; is_open && box < boxes; box += THREADS, ++turn) {
+                if ((dropped[turn / 32 * THREADS + lane] >> uint(turn % 32) & 1u) != 0u) continue;
                 const float mine = in1_load(line * boxes + box);
                 if (HAS_SCORE && !(mine > SCORE)) continue;
                 if (best < 0 || mine > score) {
@@ -67,9 +67,9 @@ void main() {
             if (lane == 0) out0(line * COUNT + kept, winner);
             if (is_open) {
                 const vec4 chosen = corners(batch, winner);
-                for (int box = lane, turn = 0; box < boxes; box += 256, ++turn)
+                for (int box = lane, turn = 0; box < boxes; box += THREADS, ++turn)
                     if (box == winner || overlaps(corners(batch, box), chosen))
-                        dropped[turn / 32 * 256 + lane] |= 1u << uint(turn % 32);
+                        dropped[turn / 32 * THREADS + lane] |= 1u << uint(turn % 32);
             }
             barrier();  // what was best is found anew
         }

@@ -8,10 +8,10 @@
 // Bytes moved: about 16 * log2(RUN) for each element, most of them from caches.
 //
 // in0: values; in1: places within the line, in runs.  Code generation puts in front: RUN,
-// DESCENDING, order.glsl and the macros of lines.
+// THREADS, DESCENDING, order.glsl and the macros of lines.
 
 void main() {
-    const int step = int(gl_NumWorkGroups.x) * 256;
+    const int step = int(gl_NumWorkGroups.x) * THREADS;
     for (int i = int(gl_GlobalInvocationID.x); i < in0_count; i += step) {
         const int line = i / (EXTENT * STRIDE) * STRIDE + i % STRIDE;
         const int base = line_base(line), j = i / STRIDE % EXTENT;

@@ -154,9 +154,8 @@ bool can_have_subgroups_of(uint32_t size, const DeviceDescription& d) {
            (size >= d.min_subgroup_size && size <= d.max_subgroup_size);
 }
 
-void expect_to_fit(const Compiled& made, const DeviceDescription& device, Needs& needs) {
+void expect_to_fit(const Result<Program>& program, const DeviceDescription& device, Needs& needs) {
     const DeviceCaps caps = device.caps();
-    const auto program = load_program(made.bytes);
     ASSERT_TRUE(program.ok()) << program.status().message();
     for (const Kernel& kernel : program->kernels) {
         const std::string where = caps.name + " " + kernel.name;
@@ -205,7 +204,7 @@ void expect_to_fit_each_device(const Network& network) {
         const auto made = compile(network.entries, options);
         ASSERT_TRUE(made.ok()) << device.name << ": " << made.status().message();
         Needs needs;
-        expect_to_fit(*made, device, needs);
+        expect_to_fit(load_program(made->bytes), device, needs);
     }
 }
 
@@ -229,7 +228,12 @@ std::string text_of(const MatrixShape& m) {
 std::vector<std::string> cells_of(const Result<Cooked>& package) {
     std::vector<std::string> cells;
     EXPECT_TRUE(package.ok()) << package.status().message();
-    if (!package.ok()) return std::vector<std::string>(std::size(kDevices));
+    PackageView view;
+    ViewError error;
+    if (!package.ok() || !view.open(package->bytes, &error)) {
+        ADD_FAILURE() << error.text.c_str();
+        return std::vector<std::string>(std::size(kDevices));
+    }
     for (const DeviceDescription& device : kDevices) {
         const DescribedHost host(device);
         const auto context = host.make_context();
@@ -241,8 +245,9 @@ std::vector<std::string> cells_of(const Result<Cooked>& package) {
         if (!program.ok()) continue;
         cell = program->info().device_target;
         const auto chosen = std::ranges::find(package->device_targets, cell, &CookedTarget::name);
+        const auto index = static_cast<uint32_t>(chosen - package->device_targets.begin());
         Needs needs;
-        expect_to_fit(chosen->compiled, device, needs);
+        expect_to_fit(load_program(view.program(index), view.weights()), device, needs);
         cell += ", " + std::to_string((needs.shared_bytes + 1023) / 1024) + " KiB";
         if (needs.matrix.m != 0)
             cell += ", " + text_of(needs.matrix) + " by subgroups of " +

@@ -233,9 +233,9 @@ namespace Hearth.Native
     }
 
     /// <summary>
-    /// Element types.  On the device, f64, i64 and u64 are stored as a narrower type.  16-bit and
-    /// 8-bit types are stored as a wider type only in programs compiled for a device without 16-bit
-    /// or 8-bit storage; see `device_dtype`.
+    /// Element types.  GPUs store f64 as f32, and i64 and u64 as i32 and u32 unless the program needs
+    /// 64 bits; CPUs store each as it is.  16-bit and 8-bit types are stored as a wider type only in
+    /// programs compiled for a device without 16-bit or 8-bit storage; see `device_dtype`.
     /// </summary>
     public enum hearth_dtype : int
     {
@@ -664,6 +664,15 @@ namespace Hearth.Native
         /// Number of multiprocessors, compute units or Xe cores; 0 if the driver does not report it.
         /// </summary>
         public uint compute_units;
+        /// <summary>
+        /// HEARTH_FEATURE_SHADER_INT64 is enabled: programs whose integers may exceed 32 bits run.
+        /// </summary>
+        public uint shader_int64;
+        /// <summary>
+        /// Programs may reach buffers by address (HEARTH_BINDING_DEVICE_ADDRESS); otherwise they are
+        /// compiled for push descriptors.
+        /// </summary>
+        public uint buffer_device_address;
 
         public static hearth_device_caps Default()
         {
@@ -4129,7 +4138,7 @@ namespace Hearth.Native
             if (sizeof(hearth_device_requirements_info) != 48) return "hearth_device_requirements_info";
             if (sizeof(hearth_requirements) != 296) return "hearth_requirements";
             if (sizeof(hearth_workgroup_scope_granularity) != 16) return "hearth_workgroup_scope_granularity";
-            if (sizeof(hearth_device_caps) != 440) return "hearth_device_caps";
+            if (sizeof(hearth_device_caps) != 448) return "hearth_device_caps";
             if (sizeof(hearth_device_memory_allocate_info) != 48) return "hearth_device_memory_allocate_info";
             if (sizeof(hearth_memory_block) != 32) return "hearth_memory_block";
             if (sizeof(hearth_device_memory_callbacks) != 24) return "hearth_device_memory_callbacks";

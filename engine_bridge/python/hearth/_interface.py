@@ -370,6 +370,7 @@ class DeviceCaps(_Tagged):
         ("max_subgroup_size", c_uint32),
         ("compute_units", c_uint32),
         ("shader_int64", c_uint32),
+        ("buffer_device_address", c_uint32),
     ]
 
 

@@ -79,7 +79,7 @@ struct QuantizedWeight {
 struct CompileOptions {
     /// The device to compile for: get_device_caps() of a device, or baseline_caps() for any.
     DeviceCaps caps = baseline_caps();
-    BindingModel binding_model = BindingModel::kDeviceAddress;
+    BindingModel binding_model = BindingModel::kDeviceAddress;  ///< see caps.buffer_device_address
     /// Maximum batch size (agents, samples) of a recording of any entry.
     uint64_t max_batch_size = 1;
     /// Maximum scratch memory of the Program; 0: no limit.  To stay within it, long-lived values

@@ -260,7 +260,7 @@ class MappedFile {
         if (info.bytes == 0) return mapped;
         const void* const memory = file.map(info.bytes);
         if (memory == nullptr) return detail::file_error("map", path);
-        mapped.bytes_ = {static_cast<const std::byte*>(memory), static_cast<size_t>(info.bytes)};
+        mapped.bytes_ = span<const std::byte>(static_cast<const std::byte*>(memory), info.bytes);
         return mapped;
     }
 

@@ -384,6 +384,9 @@ typedef struct hearth_device_caps {
     uint32_t compute_units;
     /* HEARTH_FEATURE_SHADER_INT64 is enabled: programs whose integers may exceed 32 bits run. */
     uint32_t shader_int64;
+    /* Programs may reach buffers by address (HEARTH_BINDING_DEVICE_ADDRESS); otherwise they are
+     * compiled for push descriptors. */
+    uint32_t buffer_device_address;
 } hearth_device_caps;
 
 /* Caps of a physical device on which the features `enabled` will be (or were) enabled. */

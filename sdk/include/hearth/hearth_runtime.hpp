@@ -118,6 +118,7 @@ inline DeviceCaps to_caps(const hearth_device_caps& c) {
     caps.device_type = static_cast<DeviceType>(c.device_type);
     caps.compute_units = c.compute_units;
     caps.shader_int64 = c.shader_int64 != 0;
+    caps.buffer_device_address = c.buffer_device_address != 0;
     caps.spirv_version = c.spirv_version;
     return caps;
 }

@@ -216,6 +216,9 @@ struct DeviceCaps {
     DeviceType device_type = DeviceType::kOther;
     /// Multiprocessors, compute units or Xe cores, each of which runs workgroups.  0: unknown.
     uint32_t compute_units = 0;
+    /// Programs may reach buffers by address; otherwise all are compiled for push descriptors
+    /// (BindingModel::kDescriptor).
+    bool buffer_device_address = true;
     /// Newest SPIR-V version supported, as encoded in modules: 0x00010300 for Vulkan 1.1,
     /// 0x00010500 for 1.2.
     uint32_t spirv_version = 0x00010500;

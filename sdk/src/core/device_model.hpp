@@ -10,6 +10,7 @@
 #include <hearth/types.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 namespace hearth {
@@ -113,6 +114,12 @@ inline CpuBlock cpu_block(CpuIsa cpu) {
 /// Maximum invocations of a workgroup; those of kernels extend along x alone.
 inline uint32_t max_workgroup_size(const DeviceCaps& caps) {
     return std::min(caps.max_compute_work_group_invocations, caps.max_compute_work_group_size_x);
+}
+
+/// Invocations of a workgroup for kernels to which their number does not matter: 256, or fewer where
+/// the device allows no more.
+inline uint32_t usual_workgroup_size(const DeviceCaps& caps) {
+    return std::min(uint32_t{256}, std::bit_floor(max_workgroup_size(caps)));
 }
 
 /// Class of GPUs nearest to this number of units, by ratio.

@@ -41,6 +41,18 @@ hearth_device_requirements_info device_query(const Instance& instance,
     return query;
 }
 
+/// The binding model of a device's programs; addresses, whose lack is reported, if it has neither.
+hearth_binding_model choose_binding_model(const Instance& instance, VkPhysicalDevice device,
+                                          const DeviceOptions& options) {
+    if (options.binding_model) return *options.binding_model;
+    const auto has = [&](hearth_binding_model model) {
+        return get_device_requirements(device_query(instance, device, model)).ok();
+    };
+    const bool needs_descriptors =
+        !has(HEARTH_BINDING_DEVICE_ADDRESS) && has(HEARTH_BINDING_PUSH_DESCRIPTOR);
+    return needs_descriptors ? HEARTH_BINDING_PUSH_DESCRIPTOR : HEARTH_BINDING_DEVICE_ADDRESS;
+}
+
 Result<VkPhysicalDevice> choose_physical_device(const Instance& instance,
                                                 const DeviceOptions& options) {
     const std::span<const VkPhysicalDevice> devices = instance.physical_devices();
@@ -61,7 +73,9 @@ Result<VkPhysicalDevice> choose_physical_device(const Instance& instance,
         VkPhysicalDeviceProperties properties;
         instance.vk().GetPhysicalDeviceProperties(device, &properties);
         const bool is_fit =
-            get_device_requirements(device_query(instance, device, options.binding_model)).ok();
+            get_device_requirements(
+                device_query(instance, device, choose_binding_model(instance, device, options)))
+                .ok();
         return rank_of(properties.deviceType) + (is_fit ? 0 : 100);
     };
     return *std::ranges::min_element(devices, {}, rank);
@@ -111,8 +125,9 @@ void leave_out(hearth_requirements& requirements, hearth_features features,
 Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceOptions& options) {
     HEARTH_ASSIGN(const VkPhysicalDevice physical_device,
                   choose_physical_device(instance, options));
-    hearth_device_requirements_info query =
-        device_query(instance, physical_device, options.binding_model);
+    const hearth_binding_model binding_model =
+        choose_binding_model(instance, physical_device, options);
+    hearth_device_requirements_info query = device_query(instance, physical_device, binding_model);
     query.allow_untrusted_programs = options.foreign_programs ? 1 : 0;
     HEARTH_ASSIGN(hearth_requirements requirements, get_device_requirements(query));
     constexpr uint32_t kKhrMatricesVersion = VK_MAKE_API_VERSION(0, 1, 3, 255);
@@ -132,7 +147,7 @@ Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceO
     vk.GetPhysicalDeviceProperties(physical_device, &self->properties_);
     vk.GetPhysicalDeviceMemoryProperties(physical_device, &self->memory_);
     self->api_version_ = query.api_version;
-    self->binding_model_ = options.binding_model;
+    self->binding_model_ = binding_model;
 
     const std::vector<VkQueueFamilyProperties> families = queue_families(vk, physical_device);
     constexpr VkQueueFlags kBoth = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;

@@ -12,6 +12,7 @@
 
 #include <concepts>
 #include <functional>
+#include <optional>
 #include <type_traits>
 
 namespace hearth::standalone {
@@ -27,8 +28,9 @@ struct DeviceOptions {
     /// integrated one, else any.
     int index = -1;
     FeatureLevel features = FeatureLevel::kRequiredAndOptional;
-    /// Binding model of the programs to run.
-    hearth_binding_model binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
+    /// Binding model of the programs to run; nullopt: addresses if the device has them, else push
+    /// descriptors.
+    std::optional<hearth_binding_model> binding_model = std::nullopt;
     /// Also enable what untrusted programs require.
     bool foreign_programs = false;
     /// Additional device extensions, all required (VK_KHR_swapchain, for example).

@@ -118,6 +118,7 @@ Json describe(standalone::Instance& instance, int index) {
                  {"extensions", extensions.empty() ? "none" : extensions},
                  {"queue_family", (*device)->queue_family()},
                  {"graphics", (*device)->has_graphics()},
+                 {"binding_model", caps->buffer_device_address ? "addresses" : "push descriptors"},
                  {"timestamps", (*device)->timestamp_valid_bits() > 0},
                  {"compute_units", caps->compute_units},
                  {"tiles_of", device_model(*caps).name},
@@ -143,8 +144,9 @@ void print_device(const Json& d) {
     }
     print("  adopted features: {}\n", text("features"));
     print("  adopted extensions: {}\n", text("extensions"));
-    print("  queue family {} ({}), timestamps: {}\n", number("queue_family"),
-          d["graphics"] ? "graphics and compute" : "compute", d["timestamps"] ? "yes" : "no");
+    print("  queue family {} ({}), timestamps: {}, buffers by {}\n", number("queue_family"),
+          d["graphics"] ? "graphics and compute" : "compute", d["timestamps"] ? "yes" : "no",
+          text("binding_model"));
     print(
         "  subgroups of {}, workgroups up to {}, {} KiB shared, {} bytes of push constants, "
         "buffers up to {} MiB\n",

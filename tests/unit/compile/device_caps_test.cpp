@@ -122,11 +122,11 @@ constexpr WrongField kWrongFields[] = {
      [](DeviceCaps& c) { c.subgroup_size = 0; }},
     {"subgroup_size is 48, expected", [](DeviceCaps& c) { c.subgroup_size = 48; }},
     {"subgroup_size is 256, expected", [](DeviceCaps& c) { c.subgroup_size = 256; }},
-    {"max_compute_work_group_invocations is 255, expected from 256 to 65536",
-     [](DeviceCaps& c) { c.max_compute_work_group_invocations = 255; }},
+    {"max_compute_work_group_invocations is 127, expected from 128 to 65536",
+     [](DeviceCaps& c) { c.max_compute_work_group_invocations = 127; }},
     {"max_compute_work_group_invocations is 4294967295, expected",
      [](DeviceCaps& c) { c.max_compute_work_group_invocations = 0xffffffff; }},
-    {"max_compute_work_group_size_x is 0, expected from 256",
+    {"max_compute_work_group_size_x is 0, expected from 128",
      [](DeviceCaps& c) { c.max_compute_work_group_size_x = 0; }},
     {"max_compute_work_group_count_x is 65534, expected from 65535 to 4294967295",
      [](DeviceCaps& c) { c.max_compute_work_group_count_x = 65534; }},
@@ -220,7 +220,8 @@ DeviceCaps unusual_caps(Draws& draws) {
     DeviceCaps c = draws.below(2) == 0 ? rich_caps() : baseline_caps();
     draws.pick(c.subgroup_size, {1, 2, 4, 8, 16, 64, 128});
     for (uint32_t* size : {&c.max_compute_work_group_invocations, &c.max_compute_work_group_size_x})
-        draws.pick(*size, {256, 257, 500, 1000, 1024, 1025, 1536, 2048, 65535, 65536});
+        draws.pick(*size,
+                   {128, 129, 255, 256, 257, 500, 1000, 1024, 1025, 1536, 2048, 65535, 65536});
     draws.pick(c.max_compute_work_group_count_x,
                {65535, 65536, 0x7fffffff, 0x80000000, 0xffffffff});
     draws.pick(c.max_compute_shared_memory_size,
@@ -240,6 +241,8 @@ DeviceCaps unusual_caps(Draws& draws) {
         draws.pick(*size, {4, 8, 16, 32, 64, 128});
     for (WorkgroupMatrixGranularity& w : c.workgroup_scope_granularities) {
         draws.pick(w.invocations, {1, 32, 64, 100, 256});
+        w.invocations = std::min(
+            {w.invocations, c.max_compute_work_group_invocations, c.max_compute_work_group_size_x});
         MatrixShape& least = w.granularity;
         for (uint32_t* size : {&least.m, &least.n, &least.k})
             draws.pick(*size, {1, 3, 8, 32, 96, 1024});

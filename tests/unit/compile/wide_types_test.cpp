@@ -86,6 +86,18 @@ TEST(WideTypes, IndicesArgmaxAndConstantsStayIn32BitsOnEveryDevice) {
             const Tensor x = cast(t.input("x", {kBatch}, DType::kU8), DType::kI64);
             t.output("y", mod(x * 5000000.0, t.constant(7, DType::kI64)));
         },
+        // Indices from the end, and those out of range, as scatters take them.
+        [](Trace& t) {
+            const Tensor ids = cast(t.input("ids", {kBatch}, DType::kI32), DType::kI64);
+            const Tensor wrapped = where(less(ids, 0.0), ids + 1100.0, ids);
+            const Tensor is_in = logical_and(greater_equal(wrapped, 0.0), less(wrapped, 1100.0));
+            const Tensor place = where(is_in, wrapped, ids * 0.0 - 1.0);
+            t.output("y", where(less(place, 0.0), ids * 0.0 + 3300.0, place * 3.0));
+        },
+        [](Trace& t) {
+            Tensor data = t.input("data", {1100, 3}), ids = t.input("ids", {500, 2}, DType::kI32);
+            t.output("y", scatter_elements(data, ids, t.input("updates", {500, 2}), 0, "add"));
+        },
     };
     for (const Make& make : all) {
         EXPECT_EQ(refusal(make), "");

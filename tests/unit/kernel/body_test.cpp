@@ -112,7 +112,7 @@ TEST(Body, TakesOtherContentsInItsHoles) {
     EXPECT_EQ(print_glsl(body),
               "void main() {\n"
               "    const int i = int(gl_LocalInvocationID.x);\n"
-              "    p.at[i + n] = b0.at[i];\n"
+              "    F32(p).at[i + n] = b0.at[i];\n"
               "}\n");
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/interpreter/interpreter.hpp"
 #include "native/device_executor.hpp"
 #include "native/native_net.hpp"
+#include "native/open_device.hpp"
 #include "support/wide_graphs.hpp"
 
 #include <gtest/gtest.h>

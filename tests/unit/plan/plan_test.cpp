@@ -521,7 +521,7 @@ TEST(Plan, RejectsIntegersThatTheDeviceCannotHold) {
     HostTensor big(DType::kI64, Shape{Dim(2)});
     big.set_int(1, int64_t{1} << 31);
     b.output("y", b.call({{b.constant("steps", big)}}, {kTile})[0]);
-    EXPECT_EQ(failure(b),
+    EXPECT_EQ(failure(Model({b}), StatusCode::kUnsupported),
               "plan: entry 'act': constant 'steps': element 1 is 2147483648, which device memory "
               "cannot hold as i32; use a device with 64-bit integers, or the CPU");
 }

@@ -138,7 +138,7 @@ TEST(ProgramView, BoundsWhatTheHeaderSays) {
     expect_each({
         {header([](FileHeader& h) { h.binding_model = 2; }),
          "header 0: binding_model is not 0 or 1"},
-        {header([](FileHeader& h) { h.flags |= 8; }), "header 0: unknown flags"},
+        {header([](FileHeader& h) { h.flags |= 32; }), "header 0: unknown flags"},
         {header([](FileHeader& h) { h.outside_bytes = 4; }),
          "header 0: its data must be either inside or outside, and is both"},
         {header([](FileHeader& h) { h.flags |= kDataIsOutside; }),

@@ -153,6 +153,7 @@ TEST_P(RolloutRecording, HasAtMostSoManyDispatchesAndBarriers) {
     agents::Ppo ppo;
     ppo.n_agents = ppo.n_steps = 8;
     CompileOptions options;
+    options.caps.name = "H200";  // kernels of any size
     options.max_batch_size = 8;
     options.fuse_mlp = FuseMlp::kAlways;
     options.caps.subgroup_arithmetic = true;

@@ -707,6 +707,9 @@ pub struct hearth_device_caps {
     pub compute_units: u32,
     /// HEARTH_FEATURE_SHADER_INT64 is enabled: programs whose integers may exceed 32 bits run.
     pub shader_int64: u32,
+    /// Programs may reach buffers by address (HEARTH_BINDING_DEVICE_ADDRESS); otherwise they are
+    /// compiled for push descriptors.
+    pub buffer_device_address: u32,
 }
 
 impl Default for hearth_device_caps {
@@ -719,7 +722,7 @@ impl Default for hearth_device_caps {
 }
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    assert!(core::mem::size_of::<hearth_device_caps>() == 440);
+    assert!(core::mem::size_of::<hearth_device_caps>() == 448);
     assert!(core::mem::offset_of!(hearth_device_caps, type_) == 0);
     assert!(core::mem::offset_of!(hearth_device_caps, size) == 4);
     assert!(core::mem::offset_of!(hearth_device_caps, name) == 8);
@@ -750,6 +753,7 @@ const _: () = {
     assert!(core::mem::offset_of!(hearth_device_caps, max_subgroup_size) == 428);
     assert!(core::mem::offset_of!(hearth_device_caps, compute_units) == 432);
     assert!(core::mem::offset_of!(hearth_device_caps, shader_int64) == 436);
+    assert!(core::mem::offset_of!(hearth_device_caps, buffer_device_address) == 440);
 };
 
 /// A device memory allocation that Hearth requests from hearth_device_memory_callbacks.

@@ -9,6 +9,7 @@
 // share one function, whose parameters each chooses.
 
 #include "compiler/codegen/group_kernels.hpp"
+#include "core/device_model.hpp"
 
 #include <hearth/core/assert.hpp>
 
@@ -38,7 +39,8 @@ void note_part(KernelDraft& whole, const Body& body, const KernelPart& part, uin
 
 class PartsWriter {
   public:
-    explicit PartsWriter(Body& body) : body_(body), writer_(body, no_expressions_, {}) {}
+    PartsWriter(Body& body, uint32_t threads)
+        : body_(body), threads_(threads), writer_(body, no_expressions_, {}) {}
 
     /// group: the parameter by which the statements know their workgroup.
     void add(Expr group, const KernelPart& part) {
@@ -63,7 +65,7 @@ class PartsWriter {
         }
         for (size_t c = 1; c < classes.size(); ++c) writer_.end();
         body_.statements = writer_.take();
-        body_.threads = kPartThreads;
+        body_.threads = threads_;
     }
 
   private:
@@ -196,6 +198,7 @@ class PartsWriter {
     }
 
     Body& body_;
+    const uint32_t threads_;
     ScalarArena no_expressions_;
     KernelWriter writer_;
     std::vector<Part> parts_;
@@ -207,8 +210,9 @@ class PartsWriter {
 
 bool can_be_batched(const Graph& graph, const Group& group, const LowerOptions& options) {
     const uint64_t most_groups = options.caps.max_compute_work_group_count_x;
+    const uint32_t threads = usual_workgroup_size(options.caps);
     const auto has_a_thread_for_each = [&](Dim count) {
-        return !count.is_batch && items_each(count, 1, kPartThreads * most_groups) == 1;
+        return !count.is_batch && items_each(count, 1, threads * most_groups) == 1;
     };
     if (group.kind == GroupKind::kElementwise)
         return has_a_thread_for_each(group.space.element_count());
@@ -217,7 +221,7 @@ bool can_be_batched(const Graph& graph, const Group& group, const LowerOptions& 
     if (group.kind != GroupKind::kReduction) return false;
     const ReductionLayout layout = reduction_layout(group, options);
     return !layout.outer.element_count().is_batch && !layout.is_looped &&
-           layout.lanes * layout.columns == kPartThreads;
+           layout.lanes * layout.columns == threads;
 }
 
 std::optional<KernelDraft> batched_kernel(const Graph& graph, std::span<const Group* const> groups,
@@ -226,7 +230,8 @@ std::optional<KernelDraft> batched_kernel(const Graph& graph, std::span<const Gr
     KernelDraft whole;
     whole.name = "parts";
     const auto body = std::make_shared<Body>();
-    PartsWriter writer(*body);
+    const uint32_t threads = usual_workgroup_size(options.caps);
+    PartsWriter writer(*body, threads);
     uint64_t count = 0;
     for (size_t g = 0; g < groups.size(); ++g) {
         const Group& group = *groups[g];
@@ -235,7 +240,7 @@ std::optional<KernelDraft> batched_kernel(const Graph& graph, std::span<const Gr
                                                                       : rows_part;
         const Expr workgroup = body->new_local("group", LocalKind::kParameter, ScalarType::kI32);
         const KernelPart part = write_part(graph, group, inlined, options, *body, workgroup);
-        HEARTH_ASSERT(part.grid.work.is_batch == 0 && part.threads == kPartThreads);
+        HEARTH_ASSERT(part.grid.work.is_batch == 0 && part.threads == threads);
         writer.add(workgroup, part);
         count += part.grid.groups(1);
         std::vector<ValueId> touched = loads_of(graph, group, inlined);

@@ -42,14 +42,15 @@ class ElementwiseKernel {
         if (is_cpu(options_.caps)) return loop_over_stretch(workgroup);
         choose_width();
         const Dim count = group_.space.element_count();
+        const uint32_t threads = usual_workgroup_size(options_.caps);
         const uint64_t most =
-            uint64_t{kPartThreads} * width_ * options_.caps.max_compute_work_group_count_x;
+            uint64_t{threads} * width_ * options_.caps.max_compute_work_group_count_x;
         const uint32_t each = items_each(count, options_.rows_capacity, most);
         const Expr total = count_of(count, body_);
-        const Expr thread = workgroup * kPartThreads + body_.invocation();
+        const Expr thread = workgroup * threads + body_.invocation();
         const Expr start = width_ == 1 ? thread : thread * width_;
-        part.replicated_scalars = replicated_scalar_functions(
-            graph_, group_.replicated_scalars, inlined_, options_, kPartThreads, body_);
+        part.replicated_scalars = replicated_scalar_functions(graph_, group_.replicated_scalars,
+                                                              inlined_, options_, threads, body_);
         const bool loads_first = width_ == 1 && each == 1 && !group_.replicated_scalars.empty();
         Expr i;
         if (loads_first) {
@@ -63,7 +64,7 @@ class ElementwiseKernel {
         } else {
             i = writer_.for_(
                 "i", start, [&](Expr at) { return at < total; },
-                body_.workgroups() * (kPartThreads * width_));
+                body_.workgroups() * (threads * width_));
         }
         if (width_ == 1)
             store_one(i);
@@ -75,8 +76,8 @@ class ElementwiseKernel {
         // One thread reads all before it stores anything.
         if (count == Dim(1)) part.is_elementwise.assign(body_.buffers.size(), true);
         note_replicated_scalar_loads(graph_, group_, inlined_, body_, part.is_elementwise);
-        part.threads = kPartThreads;
-        part.grid = {work_of(count), kPartThreads * width_ * each};
+        part.threads = threads;
+        part.grid = {work_of(count), threads * width_ * each};
         part.flops = flops_of(graph_, group_, group_.space, options_.rows_capacity);
         return part;
     }

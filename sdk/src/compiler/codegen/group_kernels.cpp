@@ -607,8 +607,8 @@ class ReductionKernel {
         }
         const int64_t block = node.attrs.integer("block");
         HEARTH_ASSERT(all_stay_ && columns_ % block == 0);
-        const Expr scratch =
-            body_.global("block_scratch", LocalKind::kShared, ScalarType::kF32, kPartThreads);
+        const Expr scratch = body_.global("block_scratch", LocalKind::kShared, ScalarType::kF32,
+                                          usual_workgroup_size(options_.caps));
         const Expr mine = body_.element(scratch, thread);
         const Expr identity = body_.constant(fold_start(fold, DType::kF32), ScalarType::kF32);
         writer_.assign(mine, select(is_mine_, term, identity));
@@ -651,6 +651,8 @@ class ReductionKernel {
 ReductionLayout reduction_layout(const Group& group, const LowerOptions& options) {
     constexpr int64_t kShortRow = 32, kShortAcross = 512, kManyRows = 1024, kFewRows = 64;
     constexpr int64_t kLeastAcross = 8, kMostAcross = 65536, kMostAlone = 16384;
+    constexpr uint32_t kColumnsAcross = 32;  // a block of block_sum
+    const uint32_t threads = usual_workgroup_size(options.caps);
     ReductionLayout layout;
     for (int i = 0; i < group.space.rank(); ++i) {
         const bool is_reduced =
@@ -666,19 +668,19 @@ ReductionLayout reduction_layout(const Group& group, const LowerOptions& options
     const bool is_alone = is_software(options.caps) && row.resolve(most_rows) <= kMostAlone;
     if (is_alone) {
         layout.lanes = 1;
-        layout.columns = kPartThreads;
+        layout.columns = threads;
     } else if (is_across && !row.is_batch && !outer.is_batch && row.count >= kLeastAcross &&
                outer.count > 1 && outer.count <= kMostAcross) {
-        layout.lanes = 8;
-        layout.columns = kPartThreads / 8;
+        layout.columns = kColumnsAcross;
+        layout.lanes = threads / kColumnsAcross;
     } else if (!row.is_batch && row.count <= (is_wide ? kShortAcross : kShortRow)) {
         layout.lanes = 1;
-        layout.columns = kPartThreads;
+        layout.columns = threads;
     } else {
         layout.lanes = 64;
         const int64_t length = row.resolve(most_rows);
-        while (layout.lanes < 256 && layout.lanes < length / 2) layout.lanes *= 2;
-        if (outer.resolve(most_rows) <= kFewRows) layout.lanes = kPartThreads;
+        while (layout.lanes < threads && layout.lanes < length / 2) layout.lanes *= 2;
+        if (outer.resolve(most_rows) <= kFewRows) layout.lanes = threads;
     }
     layout.is_looped =
         items_each(outer, options.rows_capacity,

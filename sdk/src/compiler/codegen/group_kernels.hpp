@@ -134,11 +134,8 @@ void note_replicated_scalar_loads(const Graph& graph, const Group& group,
                                   const std::vector<bool>& inlined, const Body& body,
                                   std::vector<bool>& is_elementwise);
 
-/// Threads of a workgroup of every kernel that can be a part of a larger one.
-inline constexpr uint32_t kPartThreads = 256;
-
-/// Whether the group's kernel can be a part of a batched one: it has a fixed number of workgroups, of kPartThreads
-/// threads.
+/// Whether the group's kernel can be a part of a batched one: it has a fixed number of workgroups, of
+/// usual_workgroup_size().
 bool can_be_batched(const Graph& graph, const Group& group, const LowerOptions& options);
 
 /// Batched kernel (horizontal fusion): independent groups as one kernel, of which each has some of the workgroups.

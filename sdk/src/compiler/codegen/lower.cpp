@@ -397,9 +397,10 @@ class Lowerer {
     /// stage; one by a kernel takes as long as any small one.  For a CPU it is the other way round.
     Status add_copy_kernel() {
         if (is_software(options_.caps) || !options_.compile_kernels) return {};
-        constexpr uint32_t kThreads = 256;  // of copy_words.comp
+        const uint32_t threads = usual_workgroup_size(options_.caps);
         const bool by_address = options_.binding_model == BindingModel::kDeviceAddress;
         const std::string source = "#version 450\n" + define("ADDRESSES", by_address ? 1 : 0) +
+                                   define("THREADS", threads) +
                                    std::string(shader_text("copy/copy_words.comp"));
         Kernel kernel;
         kernel.name = kCopyKernel;
@@ -408,7 +409,7 @@ class Lowerer {
         kernel.word_count = 1;
         kernel.operands = {{Access::kRead, {}, sizeof(uint32_t)},
                            {Access::kWrite, {}, sizeof(uint32_t)}};
-        kernel.local_size = {kThreads, 1, 1};
+        kernel.local_size = {threads, 1, 1};
         if (options_.keep_source) kernel.source = source;
         out_.kernels.push_back(std::move(kernel));
         return {};

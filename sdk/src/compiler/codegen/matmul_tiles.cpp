@@ -39,6 +39,12 @@ constexpr MatmulTile kTiled[] = {
     tiled(128, 128, 8, 8, 8), tiled(64, 64, 16, 4, 4), tiled(32, 32, 16, 2, 2),
     tiled(64, 16, 16, 2, 2),  tiled(16, 16, 16, 1, 1),
 };
+// The same for devices that allow no workgroups of 256.
+constexpr MatmulTile kSmallTiled[] = {
+    tiled(64, 64, 16, 8, 4),
+    tiled(32, 32, 16, 4, 2),
+    tiled(16, 16, 16, 2, 1),
+};
 // Rows and columns of a thread are multiples of four.
 constexpr MatmulTile kVector[] = {
     vector(256, 128, 8, 16, 8, 1, 2), vector(128, 128, 8, 8, 8, 1, 2), vector(64, 64, 16, 8, 4),
@@ -132,7 +138,8 @@ std::span<const MatmulTile> table_for(const MatmulProblem& problem, const Device
     if (is_software(caps)) return kCpu;  // which may have matrices, but no cores for them
     if (problem.can_use_matrices && has_few_fragments(caps)) return kSmallMatrix;
     if (problem.can_use_matrices) return kMatrix;
-    return problem.can_load_vec4 ? std::span<const MatmulTile>(kVector) : kTiled;
+    if (problem.can_load_vec4) return kVector;
+    return max_workgroup_size(caps) < 256 ? std::span<const MatmulTile>(kSmallTiled) : kTiled;
 }
 
 int64_t groups_of(const MatmulTile& t, const MatmulProblem& p) {

@@ -4,6 +4,7 @@
 #include "compiler/codegen/replicated_scalars.hpp"
 
 #include "compiler/codegen/group_kernels.hpp"
+#include "core/device_model.hpp"
 
 #include <algorithm>
 
@@ -204,7 +205,7 @@ class NumberFolder {
                   const std::vector<std::shared_ptr<const Group>>& maker) const {
         const bool can_fold = group.in_region || group.kind == GroupKind::kElementwise ||
                               group.kind == GroupKind::kReduction;
-        const int64_t groups = count_of(group.space) / kPartThreads + 1;
+        const int64_t groups = count_of(group.space) / usual_workgroup_size(options_.caps) + 1;
         return can_fold && maker[v] != nullptr &&
                (group.in_region || groups * count_of(maker[v]->space) <= kMostReads);
     }

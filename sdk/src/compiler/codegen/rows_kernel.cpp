@@ -7,6 +7,7 @@
 
 #include "compiler/codegen/group_expressions.hpp"
 #include "compiler/codegen/group_kernels.hpp"
+#include "core/device_model.hpp"
 
 #include <algorithm>
 
@@ -40,17 +41,18 @@ KernelPart rows_part(const Graph& graph, const Group& group, const std::vector<b
         return writer.emit(expressions.read(node.inputs[input], {element, {}}));
     };
 
-    const uint64_t most = uint64_t{kPartThreads} * options.caps.max_compute_work_group_count_x;
+    const uint32_t threads = usual_workgroup_size(options.caps);
+    const uint64_t most = uint64_t{threads} * options.caps.max_compute_work_group_count_x;
     const uint32_t each = items_each(count, options.rows_capacity, most);
     const Expr total = count_of(count, body);
-    const Expr start = workgroup * kPartThreads + body.invocation();
+    const Expr start = workgroup * threads + body.invocation();
     Expr i;
     if (each == 1) {
         i = writer.let("i", start);
         writer.if_(i < total);
     } else {
         i = writer.for_(
-            "i", start, [&](Expr at) { return at < total; }, body.workgroups() * kPartThreads);
+            "i", start, [&](Expr at) { return at < total; }, body.workgroups() * threads);
     }
     const Expr place =
         writer.let("place", body.as(ScalarType::kI32, in_at(1, writer.let("row", i / width))));
@@ -67,8 +69,8 @@ KernelPart rows_part(const Graph& graph, const Group& group, const std::vector<b
     KernelPart part;
     part.statements = writer.take();
     part.is_elementwise.assign(body.buffers.size(), false);
-    part.threads = kPartThreads;
-    part.grid = {work_of(count), kPartThreads * each};
+    part.threads = threads;
+    part.grid = {work_of(count), threads * each};
     return part;
 }
 

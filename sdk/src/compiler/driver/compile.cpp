@@ -137,8 +137,10 @@ Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileO
     return compiled;
 }
 
-Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOptions& options) {
-    HEARTH_TRY(check_device_caps(options.caps));
+Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOptions& wanted) {
+    HEARTH_TRY(check_device_caps(wanted.caps));
+    CompileOptions options = wanted;
+    if (!options.caps.buffer_device_address) options.binding_model = BindingModel::kDescriptor;
     HEARTH_ASSIGN(std::vector<QuantizedWeight> quantized,
                   quantize_weights(graphs, options.quantize));
     const uint64_t graph_hash = hash_of_graphs(graphs);

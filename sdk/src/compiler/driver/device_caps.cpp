@@ -51,13 +51,13 @@ class Problems {
     std::string text_;
 };
 
-// Lower bounds: what kernels rely on, which every desktop device with Vulkan 1.2 has
-// (baseline_caps()).  Shared memory may be less: kernels that need more have replacements.
+// Lower bounds: what kernels rely on, which every device with Vulkan 1.1 has.  Shared memory may be
+// less: kernels that need more have replacements.
 void check_limits(const DeviceCaps& caps, Problems& problems) {
     problems.power_of_two("subgroup_size", caps.subgroup_size, 1, 128);
     problems.range("max_compute_work_group_invocations", caps.max_compute_work_group_invocations,
-                   256, 65536);
-    problems.range("max_compute_work_group_size_x", caps.max_compute_work_group_size_x, 256, 65536);
+                   128, 65536);
+    problems.range("max_compute_work_group_size_x", caps.max_compute_work_group_size_x, 128, 65536);
     problems.range("max_compute_work_group_count_x", caps.max_compute_work_group_count_x, 65535,
                    0xffffffff);
     problems.range("max_compute_shared_memory_size", caps.max_compute_shared_memory_size, 4096,

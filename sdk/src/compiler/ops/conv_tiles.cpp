@@ -91,7 +91,7 @@ int64_t most_threads(const DeviceCaps& caps) {
 }
 
 bool fits_slices(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& t, int64_t slices) {
-    const int64_t of_group = std::max<int64_t>(256, kBlock * slices);
+    const int64_t of_group = std::max<int64_t>(usual_workgroup_size(caps), kBlock * slices);
     return of_group <= most_threads(caps) &&
            of_group * t.oc * 4 <= caps.max_compute_shared_memory_size &&
            p.depth() / slices >= kLeastDepth && 2 * p.channels / slices >= p.chunk() &&
@@ -138,7 +138,7 @@ void choose_slices(const ConvProblem& p, const DeviceCaps& caps, ConvTile& t) {
 
 /// Chooses the threads and what they share, for given accumulators and slices.
 void choose_block(const ConvProblem& p, const DeviceCaps& caps, ConvTile& t) {
-    const int64_t block = std::max<int64_t>(kBlock, 256 / t.slices);
+    const int64_t block = std::max<int64_t>(kBlock, usual_workgroup_size(caps) / t.slices);
     int64_t least = INT64_MAX;
     for (const int64_t lanes : {32, 16, 8}) {
         const int64_t padded = parts_of(p.pixels, lanes * t.px) * lanes * t.px;

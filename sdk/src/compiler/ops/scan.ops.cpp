@@ -9,6 +9,7 @@
 #include "compiler/ops/rules.hpp"
 #include "compiler/shaders/define.hpp"
 #include "compiler/shaders/shader_text.hpp"
+#include "core/device_model.hpp"
 
 namespace hearth {
 
@@ -74,16 +75,17 @@ std::optional<CustomKernel> scan_kernel(const KernelRuleContext& call, const cha
     const auto rows = static_cast<int64_t>(call.max_batch_size);
     const Dim lines = line_count(x, axis);
     const bool is_short = x[axis].resolve(rows) <= kShort || lines.resolve(rows) >= kMany;
+    const uint32_t threads = is_short ? 64 : usual_workgroup_size(call.caps);
     CustomKernel text;
     text.name = "scan";
-    text.glsl = define("T", kernel_type(call.inputs[0].dtype)) +
+    text.glsl = define("THREADS", threads) + define("T", kernel_type(call.inputs[0].dtype)) +
                 define("COMBINE(a, b)", "((a) " + std::string(combine) + " (b))") +
                 define("NEUTRAL", "T(" + std::string(neutral) + ")") +
                 define("REVERSE", call.attrs.flag("reverse") ? "true" : "false") +
                 define("EXCLUSIVE", call.attrs.flag("exclusive") ? "true" : "false") +
                 wrap_macro(call.inputs[0].dtype) + line_macros(x, axis);
     text.glsl += shader_text(is_short ? "scan/scan_short.comp" : "scan/scan_long.comp");
-    text.local_size = {is_short ? 64u : 256u, 1, 1};
+    text.local_size = {threads, 1, 1};
     text.grid[0] = {lines, is_short ? 64u : 1u};
     text.flops = static_cast<uint64_t>(x.element_count(rows));
     return text;
@@ -152,12 +154,14 @@ std::optional<CustomKernel> recurrence_kernel(const KernelRuleContext& call) {
     const auto rows = static_cast<int64_t>(call.max_batch_size);
     const Dim lines = line_count(x, axis);
     const bool is_short = x[axis].resolve(rows) <= kShort || lines.resolve(rows) >= kMany;
+    const uint32_t threads = is_short ? 64 : usual_workgroup_size(call.caps);
     CustomKernel text;
     text.name = "linear_scan";
-    text.glsl = define("REVERSE", call.attrs.flag("reverse") ? "true" : "false") +
+    text.glsl = define("THREADS", threads) +
+                define("REVERSE", call.attrs.flag("reverse") ? "true" : "false") +
                 define("PREVIOUS", int64_t{call.attrs.flag("previous")}) + line_macros(x, axis);
     text.glsl += shader_text(is_short ? "scan/recurrence_short.comp" : "scan/recurrence_long.comp");
-    text.local_size = {is_short ? 64u : 256u, 1, 1};
+    text.local_size = {threads, 1, 1};
     text.grid[0] = {lines, is_short ? 64u : 1u};
     text.flops = static_cast<uint64_t>(2 * x.element_count(rows));
     return text;

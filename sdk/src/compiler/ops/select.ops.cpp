@@ -9,6 +9,7 @@
 #include "compiler/ops/rules.hpp"
 #include "compiler/shaders/define.hpp"
 #include "compiler/shaders/shader_text.hpp"
+#include "core/device_model.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -139,15 +140,16 @@ std::optional<CustomKernel> nms_kernel(const KernelRuleContext& call) {
     };
     const auto flag = [&](const char* name) { return call.attrs.flag(name) ? "true" : "false"; };
     const Shape& scores = call.shape(1);
+    const int64_t threads = usual_workgroup_size(call.caps);
     CustomKernel text;
     text.name = "nms";
-    text.glsl = define("COUNT", call.attrs.integer("count")) +
-                define("WORDS", (call.shape(0)[1].count + 8191) / 8192) +
+    text.glsl = define("COUNT", call.attrs.integer("count")) + define("THREADS", threads) +
+                define("WORDS", (call.shape(0)[1].count + 32 * threads - 1) / (32 * threads)) +
                 define("OVERLAP", literal(call.attrs.real("overlap"))) +
                 define("SCORE", literal(call.attrs.real("score"))) +
                 define("HAS_SCORE", flag("has_score")) + define("CENTERED", flag("centered"));
     text.glsl += shader_text("select/nms.comp");
-    text.local_size = {256, 1, 1};
+    text.local_size = {static_cast<uint32_t>(threads), 1, 1};
     Dim lines = scores[0];
     lines.count *= scores[1].count;
     text.grid[0] = {lines, 1};

@@ -10,6 +10,7 @@
 #include "compiler/ops/rules.hpp"
 #include "compiler/shaders/define.hpp"
 #include "compiler/shaders/shader_text.hpp"
+#include "core/device_model.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -111,7 +112,7 @@ std::optional<CustomKernel> sort_runs_kernel(const KernelRuleContext& call) {
     const int64_t run = call.attrs.integer("run");
     const Shape& x = call.shape(0);
     const int axis = axis_of(call.attrs);
-    const int64_t threads = std::clamp<int64_t>(run / 2, 32, 256);
+    const int64_t threads = std::clamp<int64_t>(run / 2, 32, usual_workgroup_size(call.caps));
     // Runs of a symbolic axis are counted at full capacity; the kernel loops over them, so this is
     // only a bound.
     const auto rows = static_cast<int64_t>(call.max_batch_size);
@@ -133,9 +134,11 @@ std::optional<CustomKernel> merge_runs_kernel(const KernelRuleContext& call) {
     const Shape& x = call.shape(0);
     CustomKernel text;
     text.name = "merge_runs";
-    text.glsl = sort_macros(call) + std::string(shader_text("sort/merge_runs.comp"));
-    text.local_size = {256, 1, 1};
-    text.grid[0] = {x.element_count(), 256};
+    const uint32_t threads = usual_workgroup_size(call.caps);
+    text.glsl = sort_macros(call) + define("THREADS", threads) +
+                std::string(shader_text("sort/merge_runs.comp"));
+    text.local_size = {threads, 1, 1};
+    text.grid[0] = {x.element_count(), threads};
     const auto run = static_cast<uint64_t>(call.attrs.integer("run"));
     const uint64_t steps = std::bit_width(run);
     text.flops =

@@ -18,7 +18,7 @@ double size_of(Interval a) {
     return std::max(std::fabs(a.low), std::fabs(a.high));
 }
 
-/// Of an interval without 0.
+/// Requires an interval without 0.
 double least_size(Interval a) {
     return std::min(std::fabs(a.low), std::fabs(a.high));
 }
@@ -46,7 +46,7 @@ Interval rising(Interval a, double (*f)(double)) {
     return {f(a.low), f(a.high)};
 }
 
-/// Of C's remainder, which has the sign of a.
+/// Remainder as in C, which has the sign of a.
 Interval rest(Interval a, Interval divisor) {
     const double most = std::min(size_of(a), std::max(size_of(divisor) - 1, 0.0));
     return {a.low < 0 ? -most : 0, a.high > 0 ? most : 0};
@@ -117,9 +117,12 @@ Interval wrapped(Interval exact, ScalarType type) {
 }
 
 Interval ScalarIntervals::of(uint32_t id) {
+    if (const auto given = given_.find(id); given != given_.end()) return given->second;
     if (const auto known = intervals_.find(id); known != intervals_.end()) return known->second;
     const ScalarNode& node = arena_.node(id);
-    const Interval found = wrapped(find(node), node.type);
+    Interval found = wrapped(find(node), node.type);
+    if (const auto bound = bounds_.find(id); bound != bounds_.end())
+        found = {std::max(found.low, bound->second.low), std::min(found.high, bound->second.high)};
     intervals_[id] = found;
     return found;
 }
@@ -132,8 +135,8 @@ Interval ScalarIntervals::find(const ScalarNode& n) {
     if (n.op <= ScalarOp::kLoad || n.op == ScalarOp::kPhilox) return range_of(n.type);
     if (n.type == ScalarType::kBool) return {0, 1};
     if (is_loop(n.op)) return loop(n);
+    if (n.op == ScalarOp::kSelect) return hull(where(n.a, true, n.b), where(n.a, false, n.c));
     const Interval a = of(n.a);
-    if (n.op == ScalarOp::kSelect) return hull(of(n.b), of(n.c));
     if (n.op == ScalarOp::kNeg) return {-a.high, -a.low};
     if (n.op == ScalarOp::kAbs) return {a.low <= 0 && a.high >= 0 ? 0 : least_size(a), size_of(a)};
     if (n.op == ScalarOp::kSign) return {-1, 1};
@@ -155,6 +158,52 @@ Interval ScalarIntervals::find(const ScalarNode& n) {
         default:
             return is_floating(n.type) ? Interval() : of_integers(n, a, b);
     }
+}
+
+Interval ScalarIntervals::where(uint32_t condition, bool holds, uint32_t value) {
+    if (conditions_ == kMaxConditions) return of(value);
+    ScalarIntervals narrowed(arena_);
+    narrowed.conditions_ = conditions_ + 1;
+    narrowed.given_ = given_;
+    narrowed.bounds_ = bounds_;
+    return narrowed.assume(condition, holds) ? narrowed.of(value) : of(value);
+}
+
+bool ScalarIntervals::assume(uint32_t condition, bool holds) {
+    const ScalarNode& n = arena_.node(condition);
+    switch (n.op) {
+        case ScalarOp::kToBool:
+            return arena_.node(n.a).type == ScalarType::kBool && assume(n.a, holds);
+        case ScalarOp::kNot:
+            return assume(n.a, !holds);
+        case ScalarOp::kAnd:
+        case ScalarOp::kOr: {
+            if (holds != (n.op == ScalarOp::kAnd)) return false;
+            const bool narrows_a = assume(n.a, holds);
+            return assume(n.b, holds) || narrows_a;
+        }
+        case ScalarOp::kLess:
+            return holds ? assume_less(n.a, n.b, 1) : assume_less(n.b, n.a, 0);
+        case ScalarOp::kLessEqual:
+            return holds ? assume_less(n.a, n.b, 0) : assume_less(n.b, n.a, 1);
+        default:
+            return false;
+    }
+}
+
+/// a + difference <= b, of integers.
+bool ScalarIntervals::assume_less(uint32_t a, uint32_t b, double difference) {
+    const ScalarType type = arena_.node(a).type;
+    if (is_floating(type) || type == ScalarType::kBool) return false;
+    const Interval of_a = of(a), of_b = of(b);
+    const Interval less{of_a.low, std::min(of_a.high, of_b.high - difference)};
+    const Interval more{std::max(of_b.low, of_a.low + difference), of_b.high};
+    // A condition that cannot hold tells nothing of the branch.
+    if (less.low > less.high || more.low > more.high) return false;
+    given_[a] = less;
+    given_[b] = more;
+    intervals_.clear();
+    return true;
 }
 
 std::optional<uint32_t> ScalarIntervals::divisor_of_rest(const ScalarNode& n) const {

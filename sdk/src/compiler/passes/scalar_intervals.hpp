@@ -27,12 +27,12 @@ Interval times(Interval term, double count);
 Interval power(Interval factor, double count);
 /// All numbers of the type.
 Interval range_of(ScalarType type);
-/// What 32 bits hold of a type of 64: of the type that device_dtype() replaces it by.
+/// Range of the 32-bit type by which device_dtype() replaces a type of 64.
 Interval half_range_of(ScalarType type);
 /// `exact` as numbers of the type, in which integers wrap around.
 Interval wrapped(Interval exact, ScalarType type);
 
-/// How much of an integer a reader depends on.
+/// Part of an integer on which a reader depends.
 enum class Demand : uint8_t {
     kNone,
     kIndex,  ///< it selects an element: other numbers than 32 bits hold are an error of the caller
@@ -47,17 +47,24 @@ class ScalarIntervals {
   public:
     explicit ScalarIntervals(const ScalarArena& arena) : arena_(arena) {}
 
-    void set(Scalar variable, Interval interval) { intervals_[variable.id] = interval; }
+    void set(Scalar variable, Interval interval) { given_[variable.id] = interval; }
+    /// What is known of a result besides what its operands tell.
+    void bound(Scalar result, Interval interval) { bounds_[result.id] = interval; }
     Interval of(uint32_t id);
 
     /// Propagates a reader's demand to everything that `root` is computed from.  In arithmetic modulo
     /// 2^32 low bits depend on low bits alone, and a result that 32 bits hold is its low bits.
     WideInteger demand(uint32_t root, Demand demand);
-    /// Of a variable, after demand().
+    /// Demand on a variable, after demand().
     Demand demanded(Scalar variable) const;
 
   private:
     Interval find(const ScalarNode& node);
+    /// Range of `value` where `condition` is `holds`: `x < 0 ? x + n : x` has that of an index.
+    Interval where(uint32_t condition, bool holds, uint32_t value);
+    /// Narrows what `condition` compares.  Returns false if that is nothing.
+    bool assume(uint32_t condition, bool holds);
+    bool assume_less(uint32_t a, uint32_t b, double difference);
     /// d, if the node is a - a / d * d.
     std::optional<uint32_t> divisor_of_rest(const ScalarNode& node) const;
     Interval loop(const ScalarNode& node);
@@ -65,7 +72,11 @@ class ScalarIntervals {
     Interval of_integer(const ScalarNode& node, Interval a) const;
     Interval of_integers(const ScalarNode& node, Interval a, Interval b) const;
 
+    static constexpr int kMaxConditions = 4;  ///< each select in a branch doubles the work
+
     const ScalarArena& arena_;
+    int conditions_ = 0;  ///< assumed
+    std::unordered_map<uint32_t, Interval> given_, bounds_;
     std::unordered_map<uint32_t, Interval> intervals_;
     std::map<uint32_t, Demand> demands_;
 };

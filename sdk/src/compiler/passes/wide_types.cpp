@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -34,50 +35,98 @@ bool has_type(std::span<const Graph> graphs, Predicate is_one) {
     });
 }
 
-/// The reads of one node's inputs, as variables.
-class NodeExpression final : public ScalarReader {
+/// The result of one node, in which reads of its inputs are variables.
+class NodeExpression {
   public:
-    NodeExpression(const Graph& graph, const Node& node, uint64_t max_batch_size)
-        : graph_(graph), node_(node), rows_(static_cast<double>(max_batch_size)) {
-        const Value& out = graph.value(node.outputs[0]);
+    /// How much of the graph an expression spans.
+    enum class Span : uint8_t {
+        kNode,
+        kProducers,  ///< also elementwise producers of values of the result's shape, and scalars
+    };
+
+    NodeExpression(const Graph& graph, const Node& node, uint64_t max_batch_size,
+                   Span span = Span::kNode)
+        : graph_(graph),
+          span_(span),
+          shape_(graph.value(node.outputs[0]).shape),
+          rows_(static_cast<double>(max_batch_size)) {
         ScalarPlace place;
         place.coords.emplace();
-        for (const Dim d : out.shape.dims()) {
+        for (const Dim d : shape_.dims()) {
             const Scalar coordinate = arena_.symbol(ScalarType::kI32);
             intervals.set(coordinate, {0, std::max(count_of(d) - 1, 0.0)});
             place.coords->axis.push_back(coordinate);
         }
         intervals.set(arena_.rows(), {1, rows_});
-        std::vector<Shape> shapes;
-        for (const ValueId in : node.inputs) shapes.push_back(graph.value(in).shape);
-        GpuAt context(node.attrs, shapes, out.shape, out.dtype, place, *this);
-        root_ = arena_.convert(node.op->compute.on_scalars(context), scalar_type(out.dtype));
+        root_ = result(node, place, 0);
     }
 
-    Scalar read(int input, const ScalarPlace&) override {
-        const DType dtype = graph_.value(node_.inputs[static_cast<size_t>(input)]).dtype;
-        reads.emplace_back(input, arena_.symbol(scalar_type(dtype)));
-        return reads.back().second;
-    }
-    ScalarArena& arena() override { return arena_; }
-    uint32_t root() const { return root_.id; }
+    Scalar root() const { return root_; }
+    bool selects() const { return arena_.node(root_.id).op == ScalarOp::kSelect; }
     double count_of(Dim d) const {
         return static_cast<double>(d.count) * (d.is_batch ? rows_ : 1.0);
     }
 
   private:
+    static constexpr int kMaxDepth = 4;  ///< of producers
+
+    struct Reader final : ScalarReader {
+        Reader(NodeExpression& whole_, const Node& node_, int depth_)
+            : whole(whole_), node(node_), depth(depth_) {}
+        Scalar read(int input, const ScalarPlace& place) override {
+            return whole.value(node.inputs[static_cast<size_t>(input)], place, depth);
+        }
+        ScalarArena& arena() override { return whole.arena_; }
+
+        NodeExpression& whole;
+        const Node& node;
+        int depth;
+    };
+
+    Scalar result(const Node& node, const ScalarPlace& place, int depth) {
+        const Value& out = graph_.value(node.outputs[0]);
+        std::vector<Shape> shapes;
+        for (const ValueId in : node.inputs) shapes.push_back(graph_.value(in).shape);
+        Reader reader(*this, node, depth);
+        GpuAt context(node.attrs, shapes, out.shape, out.dtype, place, reader);
+        return arena_.convert(node.op->compute.on_scalars(context), scalar_type(out.dtype));
+    }
+
+    Scalar value(ValueId id, const ScalarPlace& place, int depth) {
+        const Value& value = graph_.value(id);
+        const bool is_at_place = value.shape == shape_ || value.shape.element_count(1) == 1;
+        if (span_ == Span::kNode || !is_at_place) return variable(id);
+        if (const auto known = values_.find(id); known != values_.end()) return known->second;
+        const Node* const producer =
+            value.kind == ValueKind::kNode ? &graph_.nodes[value.node] : nullptr;
+        const bool is_spanned = producer != nullptr && depth < kMaxDepth &&
+                                producer->op->op_class == OpClass::kElementwise &&
+                                producer->op->compute && value.shape == shape_;
+        const Scalar found = is_spanned ? result(*producer, place, depth + 1) : variable(id);
+        values_.emplace(id, found);
+        if (is_spanned) spanned.emplace_back(id, found);
+        return found;
+    }
+
+    Scalar variable(ValueId id) {
+        reads.emplace_back(id, arena_.symbol(scalar_type(graph_.value(id).dtype)));
+        return reads.back().second;
+    }
+
     const Graph& graph_;
-    const Node& node_;
+    Span span_;
+    Shape shape_;
     double rows_;
     ScalarArena arena_;
+    std::unordered_map<ValueId, Scalar> values_;
     Scalar root_;
 
   public:
-    std::vector<std::pair<int, Scalar>> reads;
+    std::vector<std::pair<ValueId, Scalar>> reads, spanned;
     ScalarIntervals intervals{arena_};
 };
 
-/// Of one graph.
+/// Analysis of one graph.
 class WideTypes {
   public:
     WideTypes(const Graph& graph, uint64_t max_batch_size, Interval (*stored)(ScalarType))
@@ -114,7 +163,7 @@ class WideTypes {
         return static_cast<double>(shape.element_count(static_cast<int64_t>(rows_)));
     }
 
-    /// Of a value that no node computes.  What is bound or stored is in the range of its buffer.
+    /// Range of a value that no node computes: bound and stored values are in the range of their buffer.
     Interval leaf(ValueId id) const {
         const Value& value = graph_.value(id);
         if (value.kind == ValueKind::kNode || is_floating(value.dtype)) return {};
@@ -137,7 +186,7 @@ class WideTypes {
                                   : Interval{-numbers / 2, numbers / 2 - 1};
     }
 
-    /// Of integers and bools; with the range of their type where nothing is known of the operator.
+    /// Ranges of integers and bools; those of their types where nothing is known of the operator.
     Interval range_of_output(const Node& node, uint32_t output) {
         const Value& value = graph_.value(node.outputs[output]);
         const Interval unknown = range_of(scalar_type(value.dtype));
@@ -155,9 +204,16 @@ class WideTypes {
         }
         if (!node.op->compute) return narrow;
         NodeExpression expression(graph_, node, rows_);
-        set_reads(node, expression);
-        const Interval found = expression.intervals.of(expression.root());
+        Interval found = interval_of(expression);
+        if (is_wide_integer(value.dtype) && expression.selects()) {
+            NodeExpression spanning(graph_, node, rows_, NodeExpression::Span::kProducers);
+            found = interval_of(spanning);
+        }
         return found.is_within(narrow) ? found : narrow;
+    }
+    Interval interval_of(NodeExpression& expression) const {
+        set_reads(expression);
+        return expression.intervals.of(expression.root().id);
     }
 
     struct NodeProduct {
@@ -207,9 +263,12 @@ class WideTypes {
         }
     }
 
-    void set_reads(const Node& node, NodeExpression& expression) const {
-        for (const auto& [input, variable] : expression.reads)
-            expression.intervals.set(variable, range_at(node, static_cast<size_t>(input)));
+    void set_reads(NodeExpression& expression) const {
+        for (const auto& [id, variable] : expression.reads)
+            expression.intervals.set(variable, ranges_[id]);
+        for (const auto& [id, result] : expression.spanned)
+            if (!is_floating(graph_.value(id).dtype))
+                expression.intervals.bound(result, ranges_[id]);
     }
 
     /// Notes in `found` what a buffer of 32 bits would not hold.
@@ -246,13 +305,13 @@ class WideTypes {
 
     void demand_reads(const Node& node, Demand wanted, WideInteger& found) {
         NodeExpression expression(graph_, node, rows_);
-        set_reads(node, expression);
-        if (const WideInteger inside = expression.intervals.demand(expression.root(), wanted))
+        expression.intervals.bound(expression.root(), ranges_[node.outputs[0]]);
+        set_reads(expression);
+        if (const WideInteger inside = expression.intervals.demand(expression.root().id, wanted))
             found = inside;
         // A read that the result does not contain locates what it contains.
-        for (const auto& [input, variable] : expression.reads)
-            demand(node.inputs[static_cast<size_t>(input)],
-                   std::max(Demand::kIndex, expression.intervals.demanded(variable)), found);
+        for (const auto& [id, variable] : expression.reads)
+            demand(id, std::max(Demand::kIndex, expression.intervals.demanded(variable)), found);
     }
 
     const Graph& graph_;

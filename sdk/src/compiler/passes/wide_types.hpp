@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Whether a program holds integers of 64 bits in 32.
+// Decides if a program holds integers of 64 bits in 32.
 
 #pragma once
 

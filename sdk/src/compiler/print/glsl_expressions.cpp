@@ -43,7 +43,7 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
         case ScalarOp::kToU32:
             return call(is_float ? "hearth_to_uint" : "uint", a);
         case ScalarOp::kToI64:
-            return call(is_float ? "hearth_to_int64" : "int64_t", a);
+            return call(is_float ? "hearth_to_int64" : "hearth_widen", a);
         case ScalarOp::kToU64:
             return call(is_float ? "hearth_to_uint64" : "uint64_t", a);
         case ScalarOp::kToBool:

@@ -655,8 +655,7 @@ hearth_result report(StatusCode code, const SpecText& error, hearth_messages* me
 
 StatusCode open_demo(const void* bytes, uint64_t byte_count, DemoFileView& file, SpecText& error) {
     if (bytes != nullptr)
-        return file.open({static_cast<const std::byte*>(bytes), static_cast<size_t>(byte_count)},
-                         error);
+        return file.open(std::span(static_cast<const std::byte*>(bytes), byte_count), error);
     error.set("demonstration file: bytes is null");
     return StatusCode::kInvalidArgument;
 }

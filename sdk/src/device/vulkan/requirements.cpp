@@ -408,8 +408,10 @@ DeviceProperties query_properties(const InstanceFunctions& vk, VkPhysicalDevice 
     DeviceProperties found;
     found.device = properties.properties;
     found.max_allocation_bytes = allocation.maxMemoryAllocationSize;
-    found.subgroup_size = subgroups.subgroupSize;
-    if ((subgroups.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0)
+    // Some drivers report a size of 0: each invocation counts as a subgroup, without operations.
+    found.subgroup_size = std::max(1u, subgroups.subgroupSize);
+    if (subgroups.subgroupSize != 0 &&
+        (subgroups.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0)
         found.subgroup_operations = subgroups.supportedOperations;
     if ((sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0) {
         found.min_subgroup_size = sizes.minSubgroupSize;
@@ -466,6 +468,7 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
     caps.min_subgroup_size = found.min_subgroup_size;
     caps.max_subgroup_size = found.max_subgroup_size;
     caps.spirv_version = newest_spirv(api_version);
+    caps.buffer_device_address = model == HEARTH_BINDING_DEVICE_ADDRESS;
     caps.device_type = static_cast<uint32_t>(properties.deviceType);
     caps.compute_units = query_compute_units(vk, physical_device, result);
     caps.max_compute_work_group_invocations = limits.maxComputeWorkGroupInvocations;
