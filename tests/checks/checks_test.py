@@ -251,9 +251,10 @@ template <>
 const LearnerDef& learner_def<Dqn>();
 """)
         self.write(lists.LEARNER_LIST, "all[] = {&learner_def<Ppo>(), &learner_def<Dqn>()};")
-        for header, wrapper in lists.WRAPPERS:
+        for header, *wrappers in lists.WRAPPERS:
             self.write(header, "HEARTH_API hearth_result hearth_run(int x,\n    int y);\n/* HEARTH_API int old(); */\n")
-            self.write(wrapper, "void run() { hearth_run(1, 2); }")
+            for wrapper in wrappers:
+                self.write(wrapper, "void run() { hearth_run(1, 2); }")
         self.write("sdk/src/import/a.cpp", 'return op->name == other;\n')
 
     def assert_lacks(self, what):

@@ -19,7 +19,7 @@ import tree
 LEARNERS = "sdk/include/hearth/agents/learners.hpp"
 LEARNER_LIST = "sdk/src/model/agents/learner_def.cpp"
 WRAPPERS = (("sdk/include/hearth/hearth.h", "sdk/include/hearth/hearth_runtime.hpp"),
-            ("sdk/include/hearth/hearth_agents.h", "sdk/include/hearth/agents.hpp"))
+            ("sdk/include/hearth/hearth_agents.h", "sdk/include/hearth/agents.hpp", "sdk/include/hearth/agents/demo.hpp"))
 NO_OPERATOR_NAMES = tuple(f"sdk/src/{folder}/" for folder in (
     "compiler/fusion", "compiler/passes", "compiler/codegen", "compiler/autodiff", "import"))
 OPERATOR = re.compile(r'(op->name|op\.name|\bop)\s*(==|!=)\s*("|k[A-Z])|op->name\.substr')
@@ -38,10 +38,10 @@ def unlisted_learners(root):
 
 def functions_without_wrapper(root):
     found = []
-    for header, wrapper in WRAPPERS:
+    for header, *wrappers in WRAPPERS:
         functions = re.findall(r"^HEARTH_API\b[^;()]*?\b(\w+)\(", without_comments(tree.read(root, header)), re.M)
-        text = without_comments(tree.read(root, wrapper))
-        found += [f"{wrapper} does not call {f}" for f in sorted(set(functions)) if not re.search(rf"\b{f}\b", text)]
+        text = "".join(without_comments(tree.read(root, wrapper)) for wrapper in wrappers)
+        found += [f"{wrappers[0]} does not call {f}" for f in sorted(set(functions)) if not re.search(rf"\b{f}\b", text)]
     return found
 
 
