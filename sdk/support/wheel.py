@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Makes the wheel of the Python package from a build: wheel.py BUILD OUT (`./dev wheel`).
 
-One wheel for all versions of Python, as the package is ctypes over libhearth.so.  The libraries that this needs beyond
+One wheel for all versions of Python, as the package is ctypes over libhearth.so.  It carries compiled kernels of default
+networks (wheel_kernels.py).  The libraries that this needs beyond
 those that every manylinux system has (PEP 600) lie beside it, under names of their own, so that no other package's
 library of the same name is taken for them."""
 
@@ -74,6 +75,7 @@ def main():
     for library in sorted((build / "lib").glob("libhearth_environment_*.so")):
         carry(shutil.copy(library, package / "environments"), package, "$ORIGIN:$ORIGIN/..")
     carry(shutil.copy(build / "lib/libhearth.so", package), package, "$ORIGIN")
+    print(run(sys.executable, "-B", ROOT / "sdk/support/wheel_kernels.py", build, package / "kernels"), end="")
     (info / "METADATA").write_text(metadata(project), encoding="utf-8")
     (info / "WHEEL").write_text(f"Wheel-Version: 1.0\nGenerator: hearth\nRoot-Is-Purelib: false\nTag: {TAG}\n")
     for name in ("LICENSE", "LICENSE-MIT", "LICENSE-APACHE"):

@@ -1,9 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Trains with the installed wheel, on the CPU device: the pole stands twice as long as at first."""
+"""Trains with the installed wheel, on the CPU device, without a C compiler: the pole stands twice as long as at first."""
+
+import shutil
+import time
 
 import hearth
 
+begin = time.monotonic()
+if shutil.which("cc") or shutil.which("gcc"):
+    raise SystemExit("expected no C compiler in this root")
+for kind, task, steps in [("ppo", "CartPole-v1", 4096), ("dqn", "Acrobot-v1", 1000), ("sac", "Pendulum-v1", 300)]:
+    updates = hearth.learn(task, kind, steps=steps, seed=0).agents.status["gradient_steps"]
+    print(f"{kind} learns {task} with its defaults: {updates} updates, {time.monotonic() - begin:.1f} s after the start")
+    if updates < 100:
+        raise SystemExit(f"expected at least 100 updates, found {updates}")
 model = hearth.PPO("CartPole-v1", n_envs=8, n_steps=32, batch_size=256, n_epochs=20, gamma=0.98, gae_lambda=0.8,
                    learning_rate=1e-3, seed=0)
 first, _ = hearth.evaluate_policy(model, "CartPole-v1", n_eval_episodes=10)
@@ -12,3 +23,10 @@ last, _ = hearth.evaluate_policy(model, "CartPole-v1", n_eval_episodes=10)
 print(f"returns of CartPole: {first:.0f} before, {last:.0f} after 20,000 steps")
 if last < max(2 * first, 100):
     raise SystemExit(f"expected a return of at least {max(2 * first, 100):.0f}")
+try:
+    hearth.PPO("CartPole-v1", network={"kind": "mlp", "hidden_sizes": [24]}).learn(1)
+    raise SystemExit("expected an error for a network whose kernels are not compiled")
+except hearth.HearthError as error:
+    print(error)
+    if "there is no C compiler" not in str(error):
+        raise

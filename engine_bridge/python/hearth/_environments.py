@@ -215,7 +215,11 @@ class Singles(_Replayed):
 
 
 class Vectors(Batch):
-    """gymnasium.vector.VectorEnv, with any of its autoreset modes."""
+    """gymnasium.vector.VectorEnv, with any of its autoreset modes.
+
+    It resets its environments itself, with random numbers that go on from the first seed, so its state is restored by
+    playing the whole run again.
+    """
 
     def __init__(self, env: VectorEnv[Any, Any, Any], seed: int) -> None:
         self._env, self.seed = env, seed
@@ -236,6 +240,7 @@ class Vectors(Batch):
         self.outcome = self._empty()
         self._see(observations, info)
         self._waits = np.zeros(self.n_agents, bool)
+        self._played: list[Array] = []
 
     def restart(self) -> None:
         self._start(*self._env.reset(seed=self.seed))
@@ -284,6 +289,7 @@ class Vectors(Batch):
             self.outcome.masks = self._masks(observations, info)
 
     def step(self, actions: Array) -> Outcome:
+        self._played.append(np.array(actions, np.float32))
         values = batch(self._env.single_action_space, [self.action.decode(a) for a in actions])
         observations, rewards, terminated, truncated, info = self._env.step(values)
         o = self.outcome = self._empty()
@@ -310,6 +316,22 @@ class Vectors(Batch):
             if masks is not None and o.masks is not None:
                 o.masks[~ended] = masks[~ended]  # infos have those of environments that were reset
         return o
+
+    def state(self) -> dict[str, Array]:
+        return {"seed": np.array([self.seed], np.uint64),
+                "actions": np.array(self._played, np.float32).reshape(-1, self.n_agents, self.action.size),
+                "observations": self.outcome.observations.copy(), "present": self.outcome.present.copy()}
+
+    def restore(self, state: dict[str, Array], model: Algorithm) -> bool:
+        actions = state["actions"]
+        if actions.shape[1:] != (self.n_agents, self.action.size):
+            return False
+        self.seed = int(state["seed"][0])
+        self.restart()
+        for each in actions:
+            self.step(each)
+        return (np.array_equal(self.outcome.observations, state["observations"])
+                and np.array_equal(self.outcome.present, state["present"]))
 
     def _take_finals(self, info: dict[str, Any], ended: Array) -> None:
         """Final observations and masks of a SAME_STEP autoreset, which infos hold."""

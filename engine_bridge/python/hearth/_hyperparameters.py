@@ -52,7 +52,7 @@ CONVOLUTIONAL: dict[str, dict[str, Any]] = {
 
 #: Names that this file keeps to itself: not hyperparameters of the learner.
 _DRIVER = ("exploration_fraction", "exploration_initial_eps", "exploration_final_eps")
-#: Those that may be functions, which become tunable.
+#: Those that may be functions of the progress.
 SCHEDULES = ("learning_rate", "clip_range", "ent_coef")
 
 
@@ -89,9 +89,12 @@ def learner(kind: str, values: dict[str, Any], n_agents: int) -> dict[str, Any]:
     """Returns the object `learner` of `cook_agents`."""
     out = {name: value for name, value in values.items() if name not in _DRIVER}
     out["kind"] = kind
+    # Tunable values are no constants of kernels: other values need no other kernels.
     for name in SCHEDULES:
-        if callable(out.get(name)):
-            out[name] = {"tunable": float(out[name](1.0))}
+        value = out.get(name)
+        is_number = isinstance(value, (int, float)) and not (kind == "sac" and name == "ent_coef")  # refused there
+        if callable(value) or is_number:
+            out[name] = {"tunable": float(value(1.0) if callable(value) else value)}
     is_normalized = out["normalize_observations"]
     out.setdefault("clip_obs", _NORMALIZED_LIMIT if is_normalized else _OBSERVATION_LIMIT)
     out.setdefault("clip_reward", _NORMALIZED_LIMIT if out.get("normalize_rewards") else _UNLIMITED)

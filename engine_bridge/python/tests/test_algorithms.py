@@ -45,11 +45,13 @@ def test_cart_pole_is_learned_in_three_lines():
 
 
 RUN = """
-import sys, hearth
-kind, task, checkpoint, settings = sys.argv[1], sys.argv[2], sys.argv[3], eval(sys.argv[4])
+import sys, gymnasium, hearth
+kind, task, checkpoint, settings, mode = sys.argv[1], sys.argv[2], sys.argv[3], eval(sys.argv[4]), sys.argv[5]
 def report(model):
     print(model.num_timesteps, flush=True)
-model = hearth.learn(task, kind, steps=1000, seed=5, checkpoint=checkpoint, checkpoint_freq=150, resume=True,
+env = task if not mode else gymnasium.make_vec(
+    task, 2, vectorization_mode="sync", vector_kwargs={"autoreset_mode": gymnasium.vector.AutoresetMode[mode]})
+model = hearth.learn(env, kind, steps=1000, seed=5, checkpoint=checkpoint, checkpoint_freq=150, resume=True,
                      callback=report, log=checkpoint + ".log", eval_env=task, eval_freq=200, n_eval_episodes=2,
                      **settings)
 open(checkpoint + ".brain", "wb").write(model.brain())
@@ -57,11 +59,13 @@ open(checkpoint + ".game", "wb").write(model.agents.save_game())
 """
 
 
-@pytest.mark.parametrize("kind", ["dqn", "sac", "ppo"])
-def test_a_run_that_is_killed_ends_with_the_same_bytes(kind, tmp_path):
+@pytest.mark.parametrize(("kind", "vector"), [
+    ("dqn", ""), ("sac", ""), ("ppo", ""), ("dqn", "NEXT_STEP"), ("sac", "SAME_STEP"), ("ppo", "NEXT_STEP")])
+def test_a_run_that_is_killed_ends_with_the_same_bytes(kind, vector, tmp_path):
+    """vector: autoreset mode of a VectorEnv; "": one environment."""
     def start(name):
         return subprocess.Popen([sys.executable, "-c", RUN, kind, TASKS[kind], str(tmp_path / name),
-                                 repr(SMALL[kind])], stdout=subprocess.PIPE, text=True)
+                                 repr(SMALL[kind]), vector], stdout=subprocess.PIPE, text=True)
 
     whole = start("whole")
     whole.communicate(timeout=600)
@@ -114,13 +118,21 @@ def test_a_resumed_run_has_the_settings_of_its_checkpoint(device, tmp_path):
         hearth.learn("CartPole-v1", "ppo", 128, gamma=0.95, **settings)
 
 
+class Unseeded(gymnasium.Wrapper):
+    """An environment whose episodes do not depend on its seed."""
+
+    def reset(self, **arguments):
+        return super().reset(seed=int.from_bytes(os.urandom(4), "big"))
+
+
 def test_environments_that_cannot_be_played_again_begin_new_episodes(device, tmp_path):
-    envs = gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="sync")
+    def make():
+        return gymnasium.vector.SyncVectorEnv([lambda: Unseeded(gymnasium.make("CartPole-v1"))] * 2)
+    envs = make()
     model = hearth.DQN(envs, device=device, seed=2, **SMALL["dqn"])
     model.learn(200, checkpoint=tmp_path / "run.zip")
     with pytest.warns(UserWarning, match="begin new episodes"):
-        again = hearth.DQN.load(tmp_path / "run.zip", gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="sync"),
-                                device=device)
+        again = hearth.DQN.load(tmp_path / "run.zip", make(), device=device)
     again.learn(200, reset_num_timesteps=False)
     assert 400 <= again.num_timesteps <= 402
     assert int(again.agents.read("replay.size")) >= 398

@@ -4,17 +4,18 @@
 #
 # wheel [test SUITE...]: Make the Python wheel in out/wheel; `test` installs it in bare roots of those suites of Debian.
 #
-# It needs the C library of Debian 12 or a newer one, and nothing else of the machine; the C compiler that the CPU device
-# calls is not inside. Roots are made by debootstrap, which needs root, and kept in out/wheel/roots.
+# It needs the C library of Debian 12 or a newer one, and nothing else of the machine. Default networks come compiled
+# (wheel_kernels.py); for others the CPU device calls a C compiler, which the roots lack. Roots are made by debootstrap,
+# which needs root, and kept in out/wheel/roots.
 # shellcheck source-path=SCRIPTDIR source=common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 mode=''
 if [ "${1-}" = test ] && [ $# -gt 1 ]; then mode='test' && shift; fi
 [ -n "$mode" ] || [ $# = 0 ] || fail_usage
-need "${build_packages[@]}" patchelf python3-wheel ${mode:+debootstrap python3-pip}
-build release hearth_workbench_shared hearth_environment_classic hearth_environment_hatchlings
-# python3-wheel is a module of the system's Python.
+need "${build_packages[@]}" patchelf python3-numpy python3-wheel ${mode:+debootstrap python3-pip}
+build release hearth hearth_workbench_shared hearth_environment_classic hearth_environment_hatchlings
+# python3-numpy and python3-wheel are modules of the system's Python.
 /usr/bin/python3 -B "$root/sdk/support/wheel.py" "$root/build/release" "$root/out/wheel"
 [ -n "$mode" ] || exit 0
 
@@ -25,8 +26,7 @@ for suite in "$@"; do
     folder=$root/out/wheel/roots/$suite
     in_root=("${as_root[@]}" chroot "$folder" env -i PATH=/usr/bin:/bin HOME=/root)
     if [ ! -x "$folder/usr/bin/python3" ]; then
-        "${as_root[@]}" debootstrap --variant=minbase --include=python3,python3-pip,python3-venv,gcc,libc6-dev \
-            "$suite" "$folder" >&2 || fail "debootstrap made no root of $suite in $folder"
+        "${as_root[@]}" debootstrap --variant=minbase --include=python3,python3-pip,python3-venv "$suite" "$folder" >&2 || fail "debootstrap made no root of $suite in $folder"
     fi
     # Roots have no network: what the wheel needs is fetched here, for their Python.
     version=$("${in_root[@]}" python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')

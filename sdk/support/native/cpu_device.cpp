@@ -40,15 +40,8 @@ std::unique_ptr<native::Host> make_host(DeviceOptions& options) {
                             .build = {.compiler = std::move(options.compiler),
                                       .flags = std::move(options.flags),
                                       .cache_folder = std::move(options.cache_folder)},
+                            .tables = std::move(options.tables),
                             .progress = std::move(options.progress)});
-}
-
-/// The device of `host`, with cooked kernels.
-hearth_cpu_context_create_info info_of(native::Host& host, const DeviceOptions& options) {
-    hearth_cpu_context_create_info info = host.info();
-    info.tables = options.tables.data();
-    info.table_count = static_cast<uint32_t>(options.tables.size());
-    return info;
 }
 
 /// An executor with the device that it runs on.
@@ -57,9 +50,7 @@ class CpuExecutor final : public Executor {
     static Result<std::unique_ptr<Executor>> make(DeviceOptions options) {
         auto made = std::make_unique<CpuExecutor>();
         made->host_ = make_host(options);
-        made->options_ = std::move(options);
-        HEARTH_ASSIGN(made->instance_,
-                      standalone::Instance::create_native(info_of(*made->host_, made->options_)));
+        HEARTH_ASSIGN(made->instance_, standalone::Instance::create_native(made->host_->info()));
         HEARTH_ASSIGN(made->device_, standalone::Device::create(*made->instance_, {}));
         HEARTH_ASSIGN(made->executor_, native::make_device_executor(*made->device_, "cpu"));
         return std::unique_ptr<Executor>(std::move(made));
@@ -80,7 +71,6 @@ class CpuExecutor final : public Executor {
     }
 
   private:
-    DeviceOptions options_;  ///< its tables are read when programs are loaded
     std::unique_ptr<native::Host> host_;
     std::unique_ptr<standalone::Instance> instance_;
     std::unique_ptr<standalone::Device> device_;
@@ -96,7 +86,7 @@ Result<std::unique_ptr<Executor>> make_executor(DeviceOptions options) {
 Result<Device> open_device(DeviceOptions options) {
     Device device;
     device.host_ = make_host(options);
-    const hearth_cpu_context_create_info info = info_of(*device.host_, options);
+    const hearth_cpu_context_create_info info = device.host_->info();
     HEARTH_ASSIGN(device.context_, Context::create_cpu(info));
     HEARTH_ASSIGN(device.commands_, CpuCommandBuffer::create(device.context_));
     return device;

@@ -13,6 +13,10 @@
 
 #include <standalone/cache_folder.hpp>
 
+#if !defined(_WIN32)
+#include <sys/wait.h>
+#endif
+
 #include <cstdlib>
 #include <system_error>
 
@@ -62,10 +66,12 @@ std::string in_quotes(const std::string& path) {
 }
 
 // cmd.exe strips the outermost quotes.
-bool run(const std::string& command) {
-    return _wsystem(path_of(in_quotes(command)).c_str()) == 0;
+/// Returns the exit code.
+int run(const std::string& command) {
+    return _wsystem(path_of(in_quotes(command)).c_str());
 }
 
+constexpr int kNoSuchCommand = 9009;
 constexpr char kCompiler[] = "gcc", kSuffix[] = ".dll", kForLibraries[] = " -shared";
 
 #else
@@ -76,10 +82,13 @@ std::string in_quotes(const std::string& path) {
     return text + "'";
 }
 
-bool run(const std::string& command) {
-    return std::system(command.c_str()) == 0;
+/// Returns the exit code.
+int run(const std::string& command) {
+    const int status = std::system(command.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : status;
 }
 
+constexpr int kNoSuchCommand = 127;
 constexpr char kCompiler[] = "cc", kSuffix[] = ".so", kForLibraries[] = " -shared -fPIC";
 
 #endif
@@ -120,8 +129,12 @@ Result<std::filesystem::path> build_library(const std::vector<SourceFile>& files
     const std::string command = compiler + " " + flags + " -o " + in_quotes(made.string()) + " " +
                                 in_quotes((work / files.front().name).string()) + " -lm";
     if (options.on_compile) options.on_compile();
-    if (!run(command)) {
+    if (const int code = run(command); code != 0) {
         clean();
+        if (code == kNoSuchCommand)
+            return not_found("there is no C compiler '" + compiler +
+                             "'; install one (Debian: gcc), name it in the environment's CC, or "
+                             "link kernels that `hearth cook --kernels` wrote");
         return internal_error("failed: " + command +
                               "; expected a C compiler: install one, name it in the environment's "
                               "CC, or link kernels that `hearth cook --kernels` wrote");

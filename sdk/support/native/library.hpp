@@ -29,7 +29,7 @@ struct SourceFile {
 
 /// Returns the library's path, after building it if the cache lacks it. files: the first is
 /// compiled, and may include the others.
-/// Errors: kInternal with the command if the compiler fails; kNotFound for a folder that cannot be
+/// Errors: kInternal with the command if the compiler fails; kNotFound without a compiler, and for a folder that cannot be
 /// created.
 Result<std::filesystem::path> build_library(const std::vector<SourceFile>& files, CpuIsa cpu,
                                             const BuildOptions& options);

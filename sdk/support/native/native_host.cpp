@@ -27,6 +27,8 @@ hearth_cpu_context_create_info Host::info() {
     hearth_cpu_context_create_info info = hearth_cpu_context_create_info_default();
     info.cpu_isa = static_cast<hearth_cpu_isa>(options_.cpu);
     info.callback_user_data = this;
+    info.tables = options_.tables.data();
+    info.table_count = static_cast<uint32_t>(options_.tables.size());
     info.compile = [](void* self, hearth_cpu_isa cpu, const hearth_cpu_kernel_source* sources,
                       uint32_t count) -> const hearth_cpu_kernel_table* {
         Host& host = host_of(self);
@@ -61,9 +63,10 @@ Result<const hearth_cpu_kernel_table*> Host::build(
         begun = Clock::now();
         if (options_.progress) options_.progress("compiling " + kernels);
     };
-    HEARTH_ASSIGN(
-        const std::filesystem::path path,
-        build_library({{"kernels.c", print_native_table(functions, cpu, kTable)}}, cpu, build));
+    Result<std::filesystem::path> built =
+        build_library({{"kernels.c", print_native_table(functions, cpu, kTable)}}, cpu, build);
+    if (!built.ok()) return built.status().with_context(kernels + " are to be compiled");
+    const std::filesystem::path& path = *built;
     if (begun && options_.progress) {
         char seconds[32];
         std::snprintf(seconds, sizeof seconds, " in %.1f s",

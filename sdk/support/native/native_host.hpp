@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace hearth::native {
 
@@ -22,6 +23,8 @@ struct HostOptions {
     CpuIsa cpu = CpuIsa::kNone;  ///< kNone: the widest that this machine supports
     uint32_t threads = 1;
     BuildOptions build;
+    /// Compiled kernels, which need no compiler; each outlives the host's contexts.
+    std::vector<const hearth_cpu_kernel_table*> tables = {};
     /// Called before and after the compiler runs; optional.
     std::function<void(std::string_view message)> progress = {};
 };

@@ -8,8 +8,13 @@
 #include "core/out_of_memory.hpp"
 #include "result.hpp"
 
+#if !defined(_WIN32)
+#include <dlfcn.h>
+#endif
+
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <map>
 
@@ -78,6 +83,26 @@ Result<int> find_device(standalone::Instance& instance, const std::string& devic
                              (count == 0 ? "" : "; ") + "cpu");
 }
 
+/// Opens kernels/ISA.so beside this library, which the Python wheel has, and returns its table;
+/// null if there is none for this machine.
+const hearth_cpu_kernel_table* open_compiled_kernels(hearth::native::SharedLibrary& library) {
+#if defined(_WIN32)
+    return nullptr;
+#else
+    Dl_info self{};
+    if (dladdr(reinterpret_cast<const void*>(&hearth_headless_create), &self) == 0) return nullptr;
+    const auto isa = static_cast<hearth::CpuIsa>(hearth_detect_cpu_isa());
+    const std::filesystem::path path = std::filesystem::path(self.dli_fname).parent_path() /
+                                       "kernels" / (std::string(hearth::name_of(isa)) + ".so");
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) return nullptr;
+    Result<hearth::native::SharedLibrary> opened = hearth::native::SharedLibrary::open(path);
+    if (!opened.ok()) return nullptr;
+    library = std::move(*opened);
+    return static_cast<const hearth_cpu_kernel_table*>(library.find("hearth_kernels"));
+#endif
+}
+
 Status make_commands(hearth_headless& host) {
     const standalone::VulkanApi& vk = host.device->vk();
     VkCommandPoolCreateInfo info{};
@@ -109,7 +134,10 @@ Result<std::unique_ptr<hearth_headless>> make_host(const std::string& device_nam
         if (has_validation)
             return hearth::unsupported(
                 "HEARTH_HEADLESS_VALIDATION is for Vulkan devices, and this is the CPU device");
-        host->native = std::make_unique<hearth::native::Host>();
+        hearth::native::HostOptions options;
+        if (const hearth_cpu_kernel_table* table = open_compiled_kernels(host->kernels))
+            options.tables.push_back(table);
+        host->native = std::make_unique<hearth::native::Host>(std::move(options));
         HEARTH_ASSIGN(host->instance, standalone::Instance::create_native(host->native->info()));
     } else {
         standalone::InstanceOptions options;
@@ -292,7 +320,11 @@ hearth_result hearth_headless_load_package(hearth_headless* host, const void* by
         info.byte_count = own.size();
     }
     const hearth_result result = hearth_package_load(host->context, &info, out);
-    return with_error(*host, result, hearth_context_error(host->context));
+    std::string why = hearth_context_error(host->context);
+    // The context knows only that a kernel is missing.
+    if (result == HEARTH_ERROR_NOT_FOUND && host->native && !host->native->error().empty())
+        why = host->native->error();
+    return with_error(*host, result, std::move(why));
 }
 
 const char* hearth_headless_device(const hearth_headless* host) {

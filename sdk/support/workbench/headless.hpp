@@ -56,6 +56,7 @@ struct hearth_headless {
     void trust(std::span<const std::byte> bytes);
     bool trusts(std::span<const std::byte> bytes) const;
 
+    hearth::native::SharedLibrary kernels;  ///< compiled ones that came with this library, if any
     std::unique_ptr<hearth::native::Host> native;  ///< if the device is this machine's CPU
     std::unique_ptr<hearth::standalone::Instance> instance;
     std::unique_ptr<hearth::standalone::Device> device;
