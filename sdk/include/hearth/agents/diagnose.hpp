@@ -73,6 +73,13 @@ inline constexpr double kValueLossGrowth = 30;
 inline constexpr double kImprovement = 0.1;
 /// At this rate a rollout of the defaults takes two minutes, and learning hours.
 inline constexpr double kMinSamplesPerMinute = 500;
+/// Eight rollouts of the defaults; the steps of an episode are seldom more for each of 16 agents.
+inline constexpr double kMinSamplesWithoutEpisodes = 8192;
+/// Returns that differ by less are equal: rounding of sums of some hundred rewards.
+inline constexpr double kEqualReturns = 1e-4;
+/// Relative change of weights by an optimizer step: a hundredth of the smallest that learns within
+/// minutes, 1e-4.
+inline constexpr double kMinUpdateRatio = 1e-6;
 /// Rewards dropped after the end of an episode: more than in every other episode is no accident.
 inline constexpr double kAfterEndPerEpisode = 0.5, kMinAfterEnd = 8;
 
@@ -209,6 +216,26 @@ inline void check_rewards(const Run& run, Findings& found) {
         found.push_back({"sparse_reward", "no reward in " + number(episodes) + " episodes",
                          "reward progress on the way (distance, time), start episodes nearer to "
                          "the goal, or show the task by demonstrations"});
+    if (const double rejected = run.last("rewards_rejected");
+        rejected >= kRejectedShare * run.last("samples"))
+        found.push_back({"reward_rejected",
+                         number(rejected) + " rewards were NaN or infinite and were dropped",
+                         "check the game's code for a division by zero; add_reward returns an "
+                         "error for each"});
+    if (episodes == 0 && run.last("samples") >= kMinSamplesWithoutEpisodes)
+        found.push_back({"no_episodes",
+                         "no episode has ended in " + number(run.last("samples")) + " samples",
+                         "call end_episode where the agent has succeeded or failed, and with "
+                         "kTruncated where its place or the game is reset"});
+    if (const std::vector<double> late = run.values("episode_return", 3);
+        !late.empty() && episodes >= kMinEpisodes && !is_zero &&
+        run.spread("episode_return", 0) + run.spread("episode_return", 3) <=
+            kEqualReturns * std::abs(late.back()))
+        found.push_back(
+            {"constant_return",
+             "each episode returns " + number(late.back()) + ": no action makes a difference",
+             "reward progress on the way, start episodes nearer to the goal, or show "
+             "the task by demonstrations"});
     if (const double share = run.last("rewards_clamped") / run.last("samples");
         share >= kSkippedShare)
         found.push_back({"reward_clamped",
@@ -277,6 +304,12 @@ inline void check_optimizer(const Run& run, Findings& found) {
                              number(run.last("skipped_non_finite")) + " steps",
                          "lower learning_rate; check observations and rewards for very large "
                          "values"});
+    const double ratio = run.median("update_to_weight_ratio", 3);
+    if (ratio < kMinUpdateRatio && run.last("gradient_steps") >= kMinGradientSteps)
+        found.push_back(
+            {"steps_too_small",
+             "an optimizer step changes the weights by " + number(ratio) + " of their size",
+             "raise learning_rate; the learners' defaults are between 2.5e-4 and 3e-3"});
     const double first = run.median("value_loss", 0), now = run.median("value_loss", 3);
     const bool explodes = now > kValueLossGrowth * std::max(first, 1e-6) && !run.is_improving();
     if (explodes)
