@@ -31,10 +31,12 @@ double to_srgb(double c) {
 class TestImage {
   public:
     TestImage(standalone::Device& device, VkFormat format, uint32_t width, uint32_t height,
-              VkImageUsageFlags usage, VkImageAspectFlags aspect = VK_IMAGE_ASPECT_COLOR_BIT)
+              VkImageUsageFlags usage, VkImageAspectFlags aspect = VK_IMAGE_ASPECT_COLOR_BIT,
+              VkFormat view_format = VK_FORMAT_UNDEFINED)
         : device_(device),
           image_(device, format, width, height,
-                 usage | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT, aspect),
+                 usage | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT, aspect,
+                 view_format),
           width_(width),
           height_(height),
           aspect_(aspect) {}
@@ -369,6 +371,9 @@ TEST_F(Images, EachFormatIsWrittenAsTheCpuEncodesIt) {
             const auto refused = ImageConverter::create(context_, HEARTH_TENSOR_TO_IMAGE,
                                                         static_cast<uint32_t>(f.format));
             EXPECT_EQ(refused.status().code(), StatusCode::kUnsupported) << f.name;
+            EXPECT_NE(refused.status().message().find("through an R8G8B8A8_UNORM view"),
+                      std::string::npos)
+                << refused.status().message();
             continue;
         }
         const standalone::Buffer tensor = floats(values.size());
@@ -402,6 +407,69 @@ TEST_F(Images, EachFormatIsWrittenAsTheCpuEncodesIt) {
                     << f.name << " texel " << i << " component " << c;
             }
         }
+    }
+}
+
+// Render targets and swapchains have formats that few devices can write: an RGBA8 view of theirs can
+// be written everywhere.  The image is resized between frames, as a window is.
+TEST_F(Images, ResizedImagesOfBgraAndSrgbFormatsAreWrittenThroughAnRgbaView) {
+    ImageConverter writer = converter(HEARTH_TENSOR_TO_IMAGE, VK_FORMAT_R8G8B8A8_UNORM);
+    const auto write = [&](VkFormat format, Texel (*decode)(const std::byte*), uint32_t width,
+                           uint32_t height) {
+        std::vector<float> values(size_t{width} * height * 3);
+        for (size_t i = 0; i < values.size(); ++i)
+            values[i] = static_cast<float>(i % 97) / 64.0f - 0.25f;  // beyond 0..1 on both sides
+        const standalone::Buffer tensor = floats(values.size());
+        std::copy(values.begin(), values.end(), tensor.as<float>().begin());
+        const TestImage image(device(), format, width, height,
+                              VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
+                              VK_IMAGE_ASPECT_COLOR_BIT, VK_FORMAT_R8G8B8A8_UNORM);
+        const auto bytes = standalone::Buffer::create(device(), size_t{width} * height * 4,
+                                                      standalone::MemoryKind::kReadback);
+        const bool is_bgra =
+            format == VK_FORMAT_B8G8R8A8_UNORM || format == VK_FORMAT_B8G8R8A8_SRGB;
+        const bool is_srgb = format == VK_FORMAT_R8G8B8A8_SRGB || format == VK_FORMAT_B8G8R8A8_SRGB;
+        hearth_image_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_UNDEFINED);
+        info.image_layout_after = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
+        info.image_release_scope =
+            hearth_make_sync_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+        info.tensor = whole(tensor);
+        info.tensor_width = width;
+        info.tensor_height = height;
+        info.channels = 3;
+        info.flags = HEARTH_CONVERSION_CHANNELS_LAST | (is_srgb ? HEARTH_CONVERSION_SRGB : 0u);
+        if (is_bgra) std::swap(info.swizzle[0], info.swizzle[2]);
+        info.swizzle[3] = HEARTH_SWIZZLE_ONE;
+        record_and_read(writer, info, image, *bytes);
+        for (size_t i = 0; i < size_t{width} * height; ++i) {
+            const Texel found = decode(static_cast<const std::byte*>(bytes->data()) + i * 4);
+            for (size_t c = 0; c < 3; ++c) {
+                const double value = std::clamp(double{values[i * 3 + c]}, 0.0, 1.0);
+                // Half a step of the code, by the slope of sRGB, which is at most 2.4.
+                ASSERT_NEAR(found[c], value, (is_srgb ? 2.4 : 1.0) * 0.51 / 255)
+                    << format << " " << width << " x " << height << " texel " << i;
+            }
+            ASSERT_EQ(found[3], 1);
+        }
+        advance();
+    };
+    const auto bgra = [](const std::byte* p) {
+        return Texel{load<uint8_t>(p, 2) / 255.0, load<uint8_t>(p, 1) / 255.0,
+                     load<uint8_t>(p, 0) / 255.0, load<uint8_t>(p, 3) / 255.0};
+    };
+    const auto srgb = [](const std::byte* p) {
+        return Texel{from_srgb(load<uint8_t>(p, 0) / 255.0), from_srgb(load<uint8_t>(p, 1) / 255.0),
+                     from_srgb(load<uint8_t>(p, 2) / 255.0), load<uint8_t>(p, 3) / 255.0};
+    };
+    const auto bgra_srgb = [](const std::byte* p) {
+        return Texel{from_srgb(load<uint8_t>(p, 2) / 255.0), from_srgb(load<uint8_t>(p, 1) / 255.0),
+                     from_srgb(load<uint8_t>(p, 0) / 255.0), load<uint8_t>(p, 3) / 255.0};
+    };
+    for (const auto& [width, height] :
+         {std::pair{19u, 31u}, std::pair{64u, 48u}, std::pair{1u, 7u}}) {
+        write(VK_FORMAT_B8G8R8A8_UNORM, bgra, width, height);
+        write(VK_FORMAT_R8G8B8A8_SRGB, srgb, width, height);
+        write(VK_FORMAT_B8G8R8A8_SRGB, bgra_srgb, width, height);
     }
 }
 

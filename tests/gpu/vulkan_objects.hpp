@@ -15,9 +15,12 @@ namespace hearth::test {
 /// A 2D image with memory and a view of its own; failures are reported.
 class OwnedImage {
   public:
+    /// view_format  of the view; by default the image's
     OwnedImage(standalone::Device& device, VkFormat format, uint32_t width, uint32_t height,
-               VkImageUsageFlags usage, VkImageAspectFlags aspect = VK_IMAGE_ASPECT_COLOR_BIT)
+               VkImageUsageFlags usage, VkImageAspectFlags aspect = VK_IMAGE_ASPECT_COLOR_BIT,
+               VkFormat view_format = VK_FORMAT_UNDEFINED)
         : device_(device) {
+        if (view_format == VK_FORMAT_UNDEFINED) view_format = format;
         const standalone::VulkanApi& vk = device.vk();
         VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
         info.imageType = VK_IMAGE_TYPE_2D;
@@ -26,6 +29,9 @@ class OwnedImage {
         info.mipLevels = info.arrayLayers = 1;
         info.samples = VK_SAMPLE_COUNT_1_BIT;
         info.usage = usage;
+        // The view's format may have usages that the image's has not.
+        if (view_format != format)
+            info.flags = VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT;
         EXPECT_EQ(vk.CreateImage(device.handle(), &info, nullptr, &image_), VK_SUCCESS);
         const Result<VkDeviceMemory> memory = device.allocate(image_);
         EXPECT_TRUE(memory.ok()) << memory.status().message();
@@ -33,7 +39,7 @@ class OwnedImage {
         VkImageViewCreateInfo view{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
         view.image = image_;
         view.viewType = VK_IMAGE_VIEW_TYPE_2D;
-        view.format = format;
+        view.format = view_format;
         view.subresourceRange = {aspect, 0, 1, 0, 1};
         EXPECT_EQ(vk.CreateImageView(device.handle(), &view, nullptr, &view_), VK_SUCCESS);
     }

@@ -149,7 +149,9 @@ hearth_result Converter::init(const hearth_image_converter_create_info& info) {
         return fail(HEARTH_ERROR_UNSUPPORTED,
                     "converter: images of VkFormat %u cannot be written; expected "
                     "R8G8B8A8_UNORM (37), R8G8B8A8_SNORM (38), R16G16B16A16_SFLOAT (97), "
-                    "R32_SFLOAT (100) or R32G32B32A32_SFLOAT (109)",
+                    "R32_SFLOAT (100) or R32G32B32A32_SFLOAT (109); write others of four 8-bit "
+                    "components through an R8G8B8A8_UNORM view, with swizzle for BGRA and "
+                    "HEARTH_CONVERSION_SRGB for SRGB",
                     info.format);
     }
     if (const hearth_result r = create_layouts(); r != HEARTH_OK)
