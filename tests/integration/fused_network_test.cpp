@@ -197,6 +197,17 @@ constexpr NetCase kCases[] = {
 /// Cases whose learning step is longer than what players' drivers compile quickly.
 constexpr std::string_view kLongCases[] = {"Wide", "WindowsOfSixteen", "SmallPolicyInHalf"};
 
+DeviceCaps matrix_caps() {
+    DeviceCaps caps = baseline_caps();
+    caps.max_compute_shared_memory_size = 49152;
+    caps.max_compute_work_group_invocations = 1024;
+    caps.subgroup_size = 32;
+    caps.storage_buffer_16bit_access = caps.shader_float16 = true;
+    caps.cooperative_matrix = CooperativeMatrixExt::kNv;
+    caps.cooperative_matrix_nv = true;
+    return caps;
+}
+
 class FusedNetwork : public VulkanTest, public testing::WithParamInterface<NetCase> {
   protected:
     CompiledProgram compile_net(bool fuse) { return compile_net(fuse, device().caps().value()); }
@@ -295,13 +306,7 @@ TEST_P(FusedNetwork, ActsInOneDispatchAndLearnsWithFewBarriers) {
 TEST_P(FusedNetwork, RunsOnMatrixCoresWhereProductsReadHalf) {
     if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
         GTEST_SKIP() << "fused networks need device addresses";
-    DeviceCaps caps = baseline_caps();
-    caps.max_compute_shared_memory_size = 49152;
-    caps.max_compute_work_group_invocations = 1024;
-    caps.subgroup_size = 32;
-    caps.storage_buffer_16bit_access = caps.shader_float16 = true;
-    caps.cooperative_matrix = CooperativeMatrixExt::kNv;
-    caps.cooperative_matrix_nv = true;
+    DeviceCaps caps = matrix_caps();
     caps.name = "NVIDIA H200";  // where long kernels are not split
     const CompiledProgram compiled = compile_net(true, caps);
     EXPECT_TRUE(compiled.remarks.empty()) << compiled.remarks[0];
@@ -383,6 +388,24 @@ TEST_P(SplitFusedNetwork, LearnsInKernelsOfLimitedLengthAsTheInterpreterDoes) {
     const CompiledProgram compiled = compile_net(true, caps);
     EXPECT_GT(fused_networks(compiled.program), whole) << dump(compiled.program);
     expect_to_learn(compiled);
+}
+
+TEST_P(SplitFusedNetwork, IsAProgramOnMatrixCores) {
+    if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
+        GTEST_SKIP() << "fused networks need device addresses";
+    DeviceCaps caps = matrix_caps();
+    caps.name = "NVIDIA GeForce RTX 4090";
+    const CompiledProgram compiled = compile_net(true, caps);
+    const auto loaded = load_program(save_program(compiled.program));
+    EXPECT_TRUE(loaded.ok()) << loaded.status().message();
+    for (const std::string& remark : compiled.remarks)
+        EXPECT_EQ(remark.find("is no fused network"), std::string::npos) << remark;
+    std::vector<bool> is_used(compiled.program.kernels.size());
+    for (const Command& command : compiled.program.commands)
+        if (command.kind == CommandKind::kDispatch) is_used[command.kernel] = true;
+    for (size_t k = 0; k < is_used.size(); ++k)
+        EXPECT_TRUE(is_used[k] || compiled.program.kernels[k].name == "copy")
+            << compiled.program.kernels[k].name << " is used by no command";
 }
 
 TEST_P(FusedNetwork, CutAtRandomItLearnsTheSameBits) {

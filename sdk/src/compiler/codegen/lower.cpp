@@ -234,7 +234,10 @@ std::string kernel_source(const Graph& graph, const KernelDraft& kernel,
     const BodyRequirements needs = needs_of(kernel);
     std::string text = "#version 450\n";
     if (needs.unrolled) text += "#extension GL_EXT_control_flow_attributes : require\n";
-    if (kernel.has_matrices) text += matrix_head(kernel, caps);
+    if (kernel.has_matrices)
+        text += matrix_head(kernel, caps);
+    else if (needs.subgroups)
+        text += "#extension GL_KHR_shader_subgroup_basic : require\n";
     if (by_address) text += "#extension GL_EXT_buffer_reference : require\n";
     if (by_address) text += "#extension GL_EXT_buffer_reference_uvec2 : require\n";
     if (holds(graph, kernel.buffers, storage, 2))
@@ -431,14 +434,26 @@ class Lowerer {
             if (group.in_region) members.push_back(&group);
         if (members.size() < 2) return false;  // one kernel as it is
         LoweredEntry lowered = entry;
+        const size_t kernels = out_.kernels.size();
         const Status status = add_region(graph, region, plan, members, lowered);
-        if (status.ok())
+        if (status.ok()) {
             entry = std::move(lowered);
-        else
+        } else {
+            forget_kernels(kernels);
             out_.notes.push_back("entry '" + graph.name + "': the rows' region of " +
                                  std::to_string(region.nodes.size()) +
                                  " nodes is no fused network: " + status.message());
+        }
         return status.ok();
+    }
+
+    /// Removes the kernels from `first` on.
+    void forget_kernels(size_t first) {
+        out_.kernels.resize(first);
+        if (out_.bodies.size() > first) out_.bodies.resize(first);
+        const auto is_gone = [&](const auto& entry) { return entry.second >= first; };
+        std::erase_if(by_source_, is_gone);
+        std::erase_if(by_code_, is_gone);
     }
 
     Status add_region(const Graph& graph, const RowRegion& region, const FusionPlan& plan,
@@ -809,6 +824,10 @@ class Lowerer {
                 HEARTH_ASSIGN(kernel.spirv, to_khr_matrices(kernel.spirv));
             }
         }
+        // Part of a network on matrices: it shares the work among subgroups, and has no product.
+        if (!is_finished && !text.has_matrices && text.described != nullptr &&
+            body_requirements(*text.described).subgroups)
+            kernel.subgroup_size = text.described->subgroup_size;
         HEARTH_ASSIGN(kernel.access_bytes, access_bytes_of(kernel));
         kernel.operand_count = layout.count();
         kernel.located_count = layout.located_count;
