@@ -137,9 +137,10 @@ std::string operators_page() {
         "number, "
         "and zero from NaN (`float` 300 as i8\nis 127); from integers it keeps the low bits (i32 "
         "300 "
-        "as i8 is 44). NaN as bool is true. On a device 64-bit\nintegers are held in 32 bits, and "
-        "their nearest numbers are those of 32 bits. Operators that take positions or\nlengths as "
-        "floats convert them in the same way.\n\n"
+        "as i8 is 44). NaN as bool is true. A program that holds\n64-bit integers in 32 bits, "
+        "which the compiler proves to suffice or `--assume-int32` accepts, takes the nearest\n"
+        "numbers of 32 bits. Operators that take positions or lengths as floats convert them in "
+        "the same way.\n\n"
         "| operator | inputs | attributes | result | example | GPU | gradient | ONNX |\n"
         "|---|---|---|---|---|---|---|---|\n";
     for (std::span<const OpDef> family : op_families())
