@@ -31,6 +31,7 @@ for suite in "$@"; do
     # Roots have no network: what the wheel needs is fetched here, for their Python.
     version=$("${in_root[@]}" python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
     wheels=$root/out/wheel/needed/$version
+    rm -f "$wheels"/hearth-*.whl  # pip keeps a file of that name
     python3 -m pip download -q --disable-pip-version-check --dest "$wheels" --only-binary=:all: --python-version "$version" \
         "${wheel}[env]" || fail "could not fetch what the wheel needs for Python $version"
     "${as_root[@]}" rm -rf "$folder/tmp/wheels"
