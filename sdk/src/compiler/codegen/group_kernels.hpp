@@ -46,6 +46,7 @@ struct KernelDraft {
     std::string ahead_of_last;  ///< what is ahead of the last of these functions, if anything is
     bool may_divide_inexactly = false;  ///< exact quotients would cost too much
     bool has_matrices = false;      ///< the text multiplies matrices (shaders/common/coopmat.glsl)
+    bool uses_subgroups = false;    ///< of Body::subgroup_size
     std::vector<uint32_t> part_of;  ///< per buffer, in a batched kernel; see CallOperand
     std::vector<uint32_t> spirv;    ///< finished code instead of the body
     BufferTable buffers;

@@ -236,7 +236,7 @@ std::string kernel_source(const Graph& graph, const KernelDraft& kernel,
     if (needs.unrolled) text += "#extension GL_EXT_control_flow_attributes : require\n";
     if (kernel.has_matrices)
         text += matrix_head(kernel, caps);
-    else if (needs.subgroups)
+    else if (kernel.uses_subgroups)
         text += "#extension GL_KHR_shader_subgroup_basic : require\n";
     if (by_address) text += "#extension GL_EXT_buffer_reference : require\n";
     if (by_address) text += "#extension GL_EXT_buffer_reference_uvec2 : require\n";
@@ -824,9 +824,8 @@ class Lowerer {
                 HEARTH_ASSIGN(kernel.spirv, to_khr_matrices(kernel.spirv));
             }
         }
-        // Part of a network on matrices: it shares the work among subgroups, and has no product.
-        if (!is_finished && !text.has_matrices && text.described != nullptr &&
-            body_requirements(*text.described).subgroups)
+        // A part of a network on matrices may deal its work to subgroups and multiply nothing.
+        if (!is_finished && text.uses_subgroups && !text.has_matrices)
             kernel.subgroup_size = text.described->subgroup_size;
         HEARTH_ASSIGN(kernel.access_bytes, access_bytes_of(kernel));
         kernel.operand_count = layout.count();

@@ -203,13 +203,14 @@ class WideTypes {
             return times(p.factors(), terms(node));
         }
         if (!node.op->compute) return narrow;
+        const auto bounded = [&](Interval found) {
+            return found.is_within(narrow) ? found : narrow;
+        };
         NodeExpression expression(graph_, node, rows_);
-        Interval found = interval_of(expression);
-        if (is_wide_integer(value.dtype) && expression.selects()) {
-            NodeExpression spanning(graph_, node, rows_, NodeExpression::Span::kProducers);
-            found = interval_of(spanning);
-        }
-        return found.is_within(narrow) ? found : narrow;
+        if (!is_wide_integer(value.dtype) || !expression.selects())
+            return bounded(interval_of(expression));
+        NodeExpression spanning(graph_, node, rows_, NodeExpression::Span::kProducers);
+        return bounded(interval_of(spanning));
     }
     Interval interval_of(NodeExpression& expression) const {
         set_reads(expression);
