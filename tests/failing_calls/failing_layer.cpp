@@ -14,8 +14,7 @@
 // It tells on stderr what it failed.  The layer's interface is that of the loader, version 2
 // (vk_layer.h).
 
-#include <vulkan/vk_layer.h>
-#include <vulkan/vulkan.h>
+#include "support/vulkan_layer.hpp"
 
 #include <atomic>
 #include <cstdio>
@@ -69,8 +68,7 @@ namespace {
     X(WaitForFences)                 \
     X(WaitSemaphores)
 
-PFN_vkGetInstanceProcAddr g_next_instance_proc = nullptr;
-PFN_vkGetDeviceProcAddr g_next_device_proc = nullptr;
+hearth::test::NextLayer g_layer;
 std::atomic<long> g_calls{0};
 
 long setting(const char* name, long otherwise) {
@@ -119,7 +117,7 @@ struct Thunk<VkResult(VKAPI_PTR*)(Args...), Id> {
 PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char* name) {
     if (std::strcmp(name, "vkGetDeviceProcAddr") == 0)
         return reinterpret_cast<PFN_vkVoidFunction>(device_proc);
-    const PFN_vkVoidFunction next = g_next_device_proc(device, name);
+    const PFN_vkVoidFunction next = g_layer.device_proc(device, name);
     if (next == nullptr) return nullptr;
 #define HEARTH_INTERCEPT(function)                               \
     if (std::strcmp(name, "vk" #function) == 0) {                \
@@ -132,40 +130,16 @@ PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char* name) {
     return next;
 }
 
-/// The loader's link for the next layer in the chain of a create info.
-template <class Link, class Info>
-Link* link_of(const Info* info, VkStructureType type) {
-    for (auto* s = static_cast<const VkBaseInStructure*>(info->pNext); s != nullptr; s = s->pNext) {
-        auto* const link = const_cast<Link*>(reinterpret_cast<const Link*>(s));
-        if (s->sType == type && link->function == VK_LAYER_LINK_INFO) return link;
-    }
-    return nullptr;
-}
-
 VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
                                     const VkAllocationCallbacks* callbacks, VkInstance* out) {
-    auto* const link =
-        link_of<VkLayerInstanceCreateInfo>(info, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
-    if (link == nullptr) return VK_ERROR_INITIALIZATION_FAILED;
-    g_next_instance_proc = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-    const auto create = reinterpret_cast<PFN_vkCreateInstance>(
-        g_next_instance_proc(VK_NULL_HANDLE, "vkCreateInstance"));
-    return create(info, callbacks, out);
+    return hearth::test::create_next_instance(info, callbacks, out, g_layer);
 }
 
 VkResult VKAPI_CALL create_device(VkPhysicalDevice physical_device, const VkDeviceCreateInfo* info,
                                   const VkAllocationCallbacks* callbacks, VkDevice* out) {
-    auto* const link =
-        link_of<VkLayerDeviceCreateInfo>(info, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
-    if (link == nullptr) return VK_ERROR_INITIALIZATION_FAILED;
-    const auto create = reinterpret_cast<PFN_vkCreateDevice>(
-        link->u.pLayerInfo->pfnNextGetInstanceProcAddr(VK_NULL_HANDLE, "vkCreateDevice"));
-    g_next_device_proc = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
     if (const VkResult failure = failure_of("vkCreateDevice"); failure != VK_SUCCESS)
         return failure;
-    return create(physical_device, info, callbacks, out);
+    return hearth::test::create_next_device(physical_device, info, callbacks, out, g_layer);
 }
 
 PFN_vkVoidFunction VKAPI_CALL instance_proc(VkInstance instance, const char* name) {
@@ -177,17 +151,12 @@ PFN_vkVoidFunction VKAPI_CALL instance_proc(VkInstance instance, const char* nam
         return reinterpret_cast<PFN_vkVoidFunction>(create_device);
     if (std::strcmp(name, "vkGetDeviceProcAddr") == 0)
         return reinterpret_cast<PFN_vkVoidFunction>(device_proc);
-    return g_next_instance_proc != nullptr ? g_next_instance_proc(instance, name) : nullptr;
+    return g_layer.instance_proc != nullptr ? g_layer.instance_proc(instance, name) : nullptr;
 }
 
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) VkResult VKAPI_CALL
 vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface* negotiated) {
-    if (negotiated->loaderLayerInterfaceVersion < 2) return VK_ERROR_INITIALIZATION_FAILED;
-    negotiated->loaderLayerInterfaceVersion = 2;
-    negotiated->pfnGetInstanceProcAddr = instance_proc;
-    negotiated->pfnGetDeviceProcAddr = device_proc;
-    negotiated->pfnGetPhysicalDeviceProcAddr = nullptr;
-    return VK_SUCCESS;
+    return hearth::test::negotiate(negotiated, instance_proc, device_proc);
 }

@@ -13,8 +13,7 @@
 //
 // The layer's interface is that of the loader, version 2 (vk_layer.h).
 
-#include <vulkan/vk_layer.h>
-#include <vulkan/vulkan.h>
+#include "support/vulkan_layer.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -23,9 +22,7 @@
 
 namespace {
 
-PFN_vkGetInstanceProcAddr g_next_proc = nullptr;
-PFN_vkGetDeviceProcAddr g_next_device_proc = nullptr;
-VkInstance g_instance = VK_NULL_HANDLE;
+hearth::test::NextLayer g_layer;
 
 bool limits(std::string_view what) {
     const char* const text = std::getenv("HEARTH_LIMITS");
@@ -45,7 +42,7 @@ bool limits(std::string_view what) {
     X(GetPhysicalDeviceMemoryProperties) \
     X(GetPhysicalDeviceMemoryProperties2)
 
-/// The functions of the next layer.
+/// Functions of g_layer.
 struct {
 #define HEARTH_MEMBER(function) PFN_vk##function function = nullptr;
     HEARTH_LIMITED_FUNCTIONS(HEARTH_MEMBER)
@@ -114,44 +111,20 @@ void VKAPI_CALL get_memory2(VkPhysicalDevice device, VkPhysicalDeviceMemoryPrope
     limit_memory(out->memoryProperties);
 }
 
-/// The loader's link for the next layer in the chain of a create info.
-template <class Link, class Info>
-Link* link_of(const Info* info, VkStructureType type) {
-    for (auto* s = static_cast<const VkBaseInStructure*>(info->pNext); s != nullptr; s = s->pNext) {
-        auto* const link = const_cast<Link*>(reinterpret_cast<const Link*>(s));
-        if (s->sType == type && link->function == VK_LAYER_LINK_INFO) return link;
-    }
-    return nullptr;
-}
-
 VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
                                     const VkAllocationCallbacks* callbacks, VkInstance* out) {
-    auto* const link =
-        link_of<VkLayerInstanceCreateInfo>(info, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
-    if (link == nullptr) return VK_ERROR_INITIALIZATION_FAILED;
-    g_next_proc = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-    const auto create =
-        reinterpret_cast<PFN_vkCreateInstance>(g_next_proc(VK_NULL_HANDLE, "vkCreateInstance"));
-    const VkResult result = create(info, callbacks, out);
+    const VkResult result = hearth::test::create_next_instance(info, callbacks, out, g_layer);
     if (result != VK_SUCCESS) return result;
-    g_instance = *out;
-#define HEARTH_LOAD(function) \
-    g_next.function = reinterpret_cast<PFN_vk##function>(g_next_proc(g_instance, "vk" #function));
+#define HEARTH_LOAD(function)                             \
+    g_next.function = reinterpret_cast<PFN_vk##function>( \
+        g_layer.instance_proc(g_layer.instance, "vk" #function));
     HEARTH_LIMITED_FUNCTIONS(HEARTH_LOAD)
     return result;
 }
 
 VkResult VKAPI_CALL create_device(VkPhysicalDevice physical_device, const VkDeviceCreateInfo* info,
                                   const VkAllocationCallbacks* callbacks, VkDevice* out) {
-    auto* const link =
-        link_of<VkLayerDeviceCreateInfo>(info, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
-    if (link == nullptr) return VK_ERROR_INITIALIZATION_FAILED;
-    const auto create = reinterpret_cast<PFN_vkCreateDevice>(
-        link->u.pLayerInfo->pfnNextGetInstanceProcAddr(g_instance, "vkCreateDevice"));
-    g_next_device_proc = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-    return create(physical_device, info, callbacks, out);
+    return hearth::test::create_next_device(physical_device, info, callbacks, out, g_layer);
 }
 
 struct Function {
@@ -165,7 +138,7 @@ PFN_vkVoidFunction erased(F* function) {
 
 PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char* name) {
     if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) return erased(device_proc);
-    return g_next_device_proc(device, name);
+    return g_layer.device_proc(device, name);
 }
 
 PFN_vkVoidFunction VKAPI_CALL instance_proc(VkInstance instance, const char* name) {
@@ -185,17 +158,12 @@ PFN_vkVoidFunction VKAPI_CALL instance_proc(VkInstance instance, const char* nam
     };
     for (const Function& f : functions)
         if (std::strcmp(name, f.name) == 0) return f.function;
-    return g_next_proc != nullptr ? g_next_proc(instance, name) : nullptr;
+    return g_layer.instance_proc != nullptr ? g_layer.instance_proc(instance, name) : nullptr;
 }
 
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) VkResult VKAPI_CALL
 vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface* negotiated) {
-    if (negotiated->loaderLayerInterfaceVersion < 2) return VK_ERROR_INITIALIZATION_FAILED;
-    negotiated->loaderLayerInterfaceVersion = 2;
-    negotiated->pfnGetInstanceProcAddr = instance_proc;
-    negotiated->pfnGetDeviceProcAddr = device_proc;
-    negotiated->pfnGetPhysicalDeviceProcAddr = nullptr;
-    return VK_SUCCESS;
+    return hearth::test::negotiate(negotiated, instance_proc, device_proc);
 }
