@@ -40,6 +40,7 @@ struct Foreign {
     Input status{"agents.status", {static_cast<int64_t>(kSavedStatusWords)}, DType::kU32};
     Input recent;                 ///< without a name: none
     Input saved;                  ///< a state that brains hold; without a name: none
+    Init initial;                 ///< of that state
     std::string written, output;  ///< an input that the entry writes to, and an output
     uint64_t max_batch_size = 4;
     AgentManifest manifest;
@@ -95,7 +96,8 @@ class DriverHostileTest : public DriverTest {
         count(frame, foreign.status);
         count(frame, foreign.recent);
         if (!foreign.saved.name.empty()) {
-            const Tensor old = frame.state(foreign.saved.name, foreign.saved.shape);
+            const Tensor old =
+                frame.state(foreign.saved.name, foreign.saved.shape, foreign.initial);
             frame.assign(old, old + 1.0);
         }
         if (!foreign.output.empty()) frame.output(foreign.output, total);
@@ -293,6 +295,36 @@ TEST_F(DriverHostileTest, StatesOfAnotherSizeAreRefusedByName) {
     without = {};
     without.manifest.names.learn = "study";
     expect_refused(without, HEARTH_ERROR_INCOMPATIBLE, "the program has no entry 'study'");
+}
+
+// Brains with such weights are refused, and so are packages whose own are such.
+TEST_F(DriverHostileTest, InitialWeightsThatNoTrainingReachesAreRefusedByName) {
+    const std::string kNotFinite = "element 1 of the initial value is NaN or infinite";
+    const std::string kFar = "element 1 of the initial value has a magnitude of 2^60 or more";
+    const auto initial = [](float value) {
+        return Init::from(HostTensor::of({2}, std::vector<float>{1, value}));
+    };
+    const auto refused = [&](const char* name, float value, const std::string& says) {
+        Foreign foreign;
+        foreign.saved = {name, {2}};
+        foreign.initial = initial(value);
+        expect_refused(foreign, HEARTH_ERROR_NON_FINITE, "'" + std::string(name) + "': " + says);
+    };
+    const float infinity = std::numeric_limits<float>::infinity();
+    for (const char* name : {"published.param.actor.0.weight", "target.actor.0.weight", "scale"})
+        for (const float value : {NAN, infinity, -infinity}) refused(name, value, kNotFinite);
+    for (const float value : {0x1p60f, -3e38f}) {
+        refused("published.param.actor.0.weight", value, kFar);
+        refused("target.actor.0.weight", value, kFar);
+    }
+    Foreign foreign;
+    foreign.saved = {"published.param.actor.0.weight", {2}};
+    foreign.initial = initial(0x1p59f);
+    EXPECT_EQ(create(foreign).result, HEARTH_OK);
+    // A sum of returns is no param.
+    foreign.saved.name = "scale";
+    foreign.initial = initial(1e30f);
+    EXPECT_EQ(create(foreign).result, HEARTH_OK);
 }
 
 // --- Manifests ---

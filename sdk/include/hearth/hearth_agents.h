@@ -75,7 +75,8 @@ typedef struct hearth_agents_create_info {
  * Errors: HEARTH_ERROR_NOT_FOUND if neither `info` nor the package has a manifest;
  * HEARTH_ERROR_CORRUPT_DATA for an invalid manifest; HEARTH_ERROR_INCOMPATIBLE for a manifest of
  * another program or schema, naming the difference; HEARTH_ERROR_BUDGET_EXCEEDED for more memory
- * than max_host_bytes; HEARTH_ERROR_OUT_OF_HOST_MEMORY; those of hearth_session_create. */
+ * than max_host_bytes; HEARTH_ERROR_NON_FINITE for initial values that are NaN or infinite, and
+ * params of 2^60 or more; HEARTH_ERROR_OUT_OF_HOST_MEMORY; those of hearth_session_create. */
 HEARTH_API hearth_result hearth_agents_create(hearth_context* context,
                                               const hearth_agents_create_info* info,
                                               hearth_agents** out, hearth_messages* messages);

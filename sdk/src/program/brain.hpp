@@ -169,7 +169,7 @@ class BrainView {
 };
 
 /// True for params and their copies ("published.param.NAME", "target.NAME").
-bool is_param(const BrainView& brain, const file::BrainTensorRecord& tensor);
+bool is_param(VariableKind kind, std::string_view name);
 
 /// Writes those of a checkpoint's tensors that acting needs into `out`, which has at least as many
 /// bytes as the checkpoint; returns the size.

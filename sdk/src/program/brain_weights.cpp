@@ -4,6 +4,7 @@
 // Brains of weights: the part of a checkpoint that acting needs.
 
 #include "program/brain_writer.hpp"
+#include "program/initial_values.hpp"
 #include "program/legacy_names.hpp"
 
 #include <algorithm>
@@ -32,10 +33,22 @@ bool is_weight(const BrainView& brain, const file::BrainTensorRecord& tensor) {
            name.starts_with("observations.") || name.starts_with("rewards.");
 }
 
-bool is_param(const BrainView& brain, const file::BrainTensorRecord& tensor) {
-    const std::string_view name = brain.name(tensor);
-    return tensor.kind == static_cast<uint32_t>(VariableKind::kParam) ||
-           name.starts_with(kPublishedParam) || name.starts_with(kTarget);
+bool is_param(VariableKind kind, std::string_view name) {
+    return kind == VariableKind::kParam || name.starts_with(kPublishedParam) ||
+           name.starts_with(kTarget);
+}
+
+UnsoundValue find_unsound_value(const ProgramView& program) {
+    for (const file::VariableRecord& variable : program.variables()) {
+        const std::string_view name = program.text_view(variable.name);
+        const std::span<const std::byte> bytes = initial_values(program, variable);
+        const DType dtype = program.held_dtype(variable);
+        if (const int64_t at = first_nonfinite(dtype, bytes); at >= 0) return {name, at};
+        if (!is_param(static_cast<VariableKind>(variable.kind), name)) continue;
+        if (const int64_t at = first_nonfinite(dtype, bytes, Magnitude::kTrainable); at >= 0)
+            return {name, at, true};
+    }
+    return {};
 }
 
 const file::BrainTensorRecord* find_substitute(const BrainView& weights, std::string_view name) {

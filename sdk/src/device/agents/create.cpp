@@ -7,6 +7,7 @@
 
 #include "core/checked.hpp"
 #include "device/agents/driver.hpp"
+#include "program/initial_values.hpp"
 #include "program/legacy_names.hpp"
 
 #include <algorithm>
@@ -92,6 +93,7 @@ hearth_result hearth_agents::read_manifest(const hearth_agents_create_info& info
                          static_cast<size_t>(spec.action_size())};
     if (const auto r = check_schema(info); r != HEARTH_OK) return r;
     if (const auto r = check_program(); r != HEARTH_OK) return r;
+    if (const auto r = check_initial_values(); r != HEARTH_OK) return r;
     return check_memory(info);
 }
 
@@ -192,6 +194,18 @@ hearth_result hearth_agents::check_program() {
         "make the manifest with the learner of these entries",
         wide(waiting.bytes), wide(waiting_bytes), manifest.waiting_decisions(), sizes.agents);
     return HEARTH_ERROR_INCOMPATIBLE;
+}
+
+/// A program may bring weights of its own, which must satisfy what hearth_agents_load asks of brains.
+hearth_result hearth_agents::check_initial_values() const {
+    const UnsoundValue found = runtime::find_unsound_value(program);
+    if (found.element < 0) return HEARTH_OK;
+    error.set("'%.*s': element %lld of the initial value %s; cook the package with other weights",
+              static_cast<int>(std::min<size_t>(found.name.size(), 200)), found.name.data(),
+              static_cast<long long>(found.element),
+              found.is_finite ? "has a magnitude of 2^60 or more, which no training reaches"
+                              : "is NaN or infinite");
+    return HEARTH_ERROR_NON_FINITE;
 }
 
 /// Compares the memory that the agents need with the limit, by default one that grows with the

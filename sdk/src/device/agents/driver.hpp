@@ -193,6 +193,7 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth_result read_manifest(const hearth_agents_create_info& info);
     hearth_result check_schema(const hearth_agents_create_info& info) const;
     hearth_result check_program();
+    hearth_result check_initial_values() const;
     hearth_result check_memory(const hearth_agents_create_info& info) const;
     hearth_result allocate(const hearth_agents_create_info& info);
     hearth_result find_entries();

@@ -327,7 +327,9 @@ hearth_result check_brain(const LoadedProgram& program, const BrainView& brain,
                     view.text(variable.name), static_cast<long long>(at));
                 return;
             }
-            if ((flags & HEARTH_BRAIN_LIMIT_PARAMS) == 0 || !is_param(brain, *tensor)) return;
+            if ((flags & HEARTH_BRAIN_LIMIT_PARAMS) == 0 ||
+                !is_param(static_cast<VariableKind>(tensor->kind), brain.name(*tensor)))
+                return;
             const int64_t at = brain.first_nonfinite(*tensor, initial, Magnitude::kTrainable);
             if (at >= 0)
                 problems.add(

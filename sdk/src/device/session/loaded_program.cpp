@@ -7,6 +7,7 @@
 
 #include "device/session/check_program.hpp"
 #include "program/brain.hpp"
+#include "program/initial_values.hpp"
 #include "program/package.hpp"
 
 #include <algorithm>
@@ -17,6 +18,10 @@ hearth_result result_of(StatusCode code) {
     return code == StatusCode::kUnsupported       ? HEARTH_ERROR_VERSION_MISMATCH
            : code == StatusCode::kInvalidArgument ? HEARTH_ERROR_INVALID_ARGUMENT
                                                   : HEARTH_ERROR_CORRUPT_DATA;
+}
+
+UnsoundValue find_unsound_value(const hearth_program* program) {
+    return hearth::find_unsound_value(reinterpret_cast<const LoadedProgram*>(program)->view());
 }
 
 namespace {
