@@ -15,7 +15,7 @@
 set -euo pipefail
 
 # What goes in, as names or patterns below PROGRAMS; a pattern that matches nothing is an error.
-programs=(hearth hearth_gates hearth_train hearth_perf hearth_experiments ghost_lap hatchlings hello_agents hello_inference hello_training loom vulkan_minimal '*_test' 'hearth_test_*')
+programs=(hearth hearth_gates hearth_train hearth_perf ghost_lap hatchlings hello_agents hello_inference hello_training loom vulkan_minimal '*_test' 'hearth_test_*')
 # Libraries that no ldd shows because they are opened while running.
 opened_libraries=(libvulkan.so.1 libVkLayer_khronos_validation.so)
 # Debian packages of what is compiled into the programs; their licences go along.
