@@ -370,7 +370,11 @@ TEST_F(SmallGame, MetricsOfItsOwnAreInTheRunLog) {
     EXPECT_FALSE(agents_.log("", 1).ok());
     EXPECT_FALSE(agents_.log(std::string(64, 'x').c_str(), 1).ok());
     EXPECT_FALSE(agents_.log("catches", std::numeric_limits<double>::quiet_NaN()).ok());
-    for (int i = 2; i < HEARTH_AGENTS_MAX_CUSTOM_METRICS; ++i)
+    // A mean that is not finite would be no number of a run log.
+    EXPECT_TRUE(agents_.log("far", 1e308).ok());
+    EXPECT_NE(agents_.log("far", 1e308).message().find("makes the sum of 'far' infinite"),
+              std::string::npos);
+    for (int i = 3; i < HEARTH_AGENTS_MAX_CUSTOM_METRICS; ++i)
         EXPECT_TRUE(agents_.log(std::to_string(i).c_str(), 1).ok());
     EXPECT_EQ(agents_.log("one more", 1).code(), StatusCode::kOutOfRange);
 }

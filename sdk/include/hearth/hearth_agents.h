@@ -537,7 +537,7 @@ typedef struct hearth_agents_custom_metric {
 
 /* Adds a value to a metric of the game's own, such as "catches", for run logs and panels.
  * name: 1 to 63 bytes of UTF-8, copied.
- * HEARTH_ERROR_INVALID_ARGUMENT for other names and values that are not finite;
+ * HEARTH_ERROR_INVALID_ARGUMENT for other names, and values that are or whose sum is not finite;
  * HEARTH_ERROR_OUT_OF_RANGE for more than HEARTH_AGENTS_MAX_CUSTOM_METRICS names. */
 HEARTH_API hearth_result hearth_agents_log(hearth_agents* agents, const char* name, double value);
 HEARTH_API uint32_t hearth_agents_custom_metric_count(const hearth_agents* agents);

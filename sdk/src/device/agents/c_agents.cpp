@@ -479,7 +479,13 @@ hearth_result hearth_agents_log(hearth_agents* agents, const char* name, double 
             name, bytes, value, CustomMetrics::kMaxNameBytes);
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
-    if (agents->custom_metrics.add(name, value)) return HEARTH_OK;
+    const CustomMetrics::Added added = agents->custom_metrics.add(name, value);
+    if (added == CustomMetrics::Added::kYes) return HEARTH_OK;
+    if (added == CustomMetrics::Added::kInfiniteSum) {
+        agents->error.set("log: %g makes the sum of '%s' infinite; log smaller values", value,
+                          name);
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
     agents->error.set("log: no room for '%s' beside %u other metrics; use fewer names", name,
                       CustomMetrics::kMost);
     return HEARTH_ERROR_OUT_OF_RANGE;

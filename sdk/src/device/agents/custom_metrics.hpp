@@ -10,6 +10,7 @@
 #include <hearth/hearth_agents.h>
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 
@@ -20,14 +21,16 @@ class CustomMetrics {
     static constexpr uint32_t kMost = HEARTH_AGENTS_MAX_CUSTOM_METRICS;
     static constexpr size_t kMaxNameBytes = 63;
 
-    /// Adds a value.  Returns false if there are kMost other names.
-    [[nodiscard]] bool add(const char* name, double value) {
+    enum class Added : uint8_t { kYes, kNoRoom, kInfiniteSum };
+    /// Adds a finite value.
+    [[nodiscard]] Added add(const char* name, double value) {
         Entry* const found = find(name);
-        if (found == nullptr) return false;
+        if (found == nullptr) return Added::kNoRoom;
+        if (!std::isfinite(found->sum + value)) return Added::kInfiniteSum;
         found->sum += value;
         found->last = value;
         ++found->count;
-        return true;
+        return Added::kYes;
     }
     uint32_t size() const { return size_; }
     /// index: below size()
