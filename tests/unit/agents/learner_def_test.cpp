@@ -173,6 +173,25 @@ TEST(HyperparameterRanges, AreInTheMessage) {
               "regression: huber_delta is -1, expected 0 to 1e+09");
 }
 
+// A width of 0 made a policy that sees nothing, a negative one ended the process.
+TEST(Networks, OfLayersWithoutWidthAreErrors) {
+    const AgentSpec spec(ObservationSpec().box("x"), ActionSpec().discrete("move", 2));
+    for (const int64_t width : {int64_t{0}, int64_t{-1}}) {
+        const auto message_of = [&](const PolicyNetwork& network) {
+            for (const auto& graph : build_agent_graphs(spec, network, Ppo{.n_agents = 2}))
+                if (!graph->status().ok()) return graph->status().message();
+            return std::string("none");
+        };
+        const std::string of_width = "has a width of " + std::to_string(width);
+        EXPECT_NE(message_of(mlp_network({8, width})).find("'actor.1' " + of_width),
+                  std::string::npos)
+            << message_of(mlp_network({8, width}));
+        EXPECT_NE(message_of(gru_network(width)).find(of_width),
+                  std::string::npos)
+            << message_of(gru_network(width));
+    }
+}
+
 // They can be changed while the game runs.
 TEST(HyperparameterRanges, OfTunableOnesAreInTheManifest) {
     const AgentSpec schema(ObservationSpec().box("x"), ActionSpec().discrete("move", 2));

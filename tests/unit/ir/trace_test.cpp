@@ -133,6 +133,25 @@ TEST(TraceError, OfDeclarationsNamesTheTensor) {
               "trace 't': output 'y' is named twice");
 }
 
+// A negative extent ended in std::length_error, 2^60 elements in std::bad_alloc.
+TEST(TraceError, ShapesThatNoTensorHasAreErrors) {
+    const std::string expected = "; expected extents of 0 or more, and at most 2^40 elements";
+    EXPECT_EQ(error_of([](Trace& t) {
+                  t.input("x", {kBatch, -1});
+              }),
+              "trace 't': 'x' has the shape [batch, -1]" + expected);
+    EXPECT_EQ(error_of([](Trace& t) {
+                  t.param("w", {-2, 3}, Init::normal(0, 1));
+              }),
+              "trace 't': 'w' has the shape [-2, 3]" + expected);
+    constexpr int64_t kLarge = int64_t{1} << 30;
+    EXPECT_EQ(error_of([](Trace& t) {
+                  t.state("s", {kLarge, kLarge}, Init::constant(1));
+              }),
+              "trace 't': 's' has the shape [1073741824, 1073741824]" + expected);
+    EXPECT_EQ(error_of([](Trace& t) { t.input("x", {0, kLarge, kLarge}); }), "");
+}
+
 TEST(TraceError, OfMirrorsNamesThePrefixes) {
     EXPECT_EQ(error_of([](Trace& t) { t.target_copy("", "net"); }),
               "trace 't': target_copy: '' of 'net': expected two prefixes");

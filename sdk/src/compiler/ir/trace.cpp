@@ -139,8 +139,26 @@ bool take_values(Trace& trace, uint64_t count) {
     return trace.budget() == nullptr || trace.budget()->spend(Budget::Of::kValues, count).ok();
 }
 
+/// Far beyond the memory of any device, and small enough to be computed with.
+constexpr int64_t kMaxElements = int64_t{1} << 40;
+
+bool is_possible(const Shape& shape) {
+    int64_t count = 1;
+    for (const Dim d : shape.dims()) {
+        if (d.count < 0 || (d.count > 0 && count > kMaxElements / d.count)) return false;
+        count *= d.count;
+    }
+    return true;
+}
+
 Tensor add_leaf(Trace& trace, ValueKind kind, std::string_view name, DType dtype,
                 const Shape& shape) {
+    if (!is_possible(shape)) {
+        trace.fail(invalid_argument("'" + std::string(name) + "' has the shape " +
+                                    to_string(shape) +
+                                    "; expected extents of 0 or more, and at most 2^40 elements"));
+        return {&trace, kInvalidId};
+    }
     if (!take_values(trace, 1)) return {&trace, kInvalidId};
     Graph& graph = mutable_graph(trace);
     const auto id = static_cast<ValueId>(graph.values.size());

@@ -64,6 +64,11 @@ Tensor weighted_mean(const Tensor& x, const Tensor& weight) {
 Tensor dense(Trace& trace, const std::string& name, const Tensor& x, int64_t width, double gain,
              uint64_t seed, nn::WeightInit init) {
     if (!x.ok()) return x;
+    if (width < 1) {
+        trace.fail(invalid_argument("layer '" + name + "' has a width of " + std::to_string(width) +
+                                    ", expected at least 1"));
+        return {&trace, kInvalidId};
+    }
     const Shape shape{width, x.dim(-1)};
     const double own = init == nn::WeightInit::kOrthogonal ? gain : 1;
     const Tensor weight =
