@@ -50,10 +50,20 @@ struct DeviceModel {
     /// Instructions of a fused kernel, above which it is split: drivers compile 1,000 to 3,000
     /// instructions a second.
     uint32_t max_instructions = kUnlimited;
-    bool is_cpu = false;  ///< runs C: workgroups are loop iterations, barriers split the loop
-    CpuTile tile = {};    ///< is_cpu
-    CpuBlock block = {};  ///< is_cpu
-    /// is_cpu: floats of a kernel's local scratch array, small enough to stay in cache.
+    /// Kernels are handed on as bodies, which the driver prints as C or WGSL: functions with any
+    /// number of operands, to which the live rows are a parameter.
+    bool keeps_bodies = false;
+    /// A workgroup is one invocation, of whose loops a C compiler makes vectors; barriers split the
+    /// loop over workgroups.
+    bool vectorizes_loops = false;
+    /// Independent results occupy all cores, so that a long sum need not be split into partial sums.
+    bool has_few_cores = false;
+    /// A launch is a call of a function, so that one kernel for several groups gains nothing.
+    bool has_cheap_launches = false;
+    CpuTile tile = {};    ///< where vectorizes_loops
+    CpuBlock block = {};  ///< where vectorizes_loops
+    /// Floats of a kernel's local scratch array, small enough to stay in cache; 0 where kernels
+    /// share memory instead.
     int64_t scratch_floats = 0;
 
     /// Number of workgroups that occupies all compute units.
@@ -159,7 +169,8 @@ inline DeviceModel device_model(const DeviceCaps& caps) {
     DeviceModel model = kSoftwareModel;
     if (caps.cpu_isa != CpuIsa::kNone) {
         model.name = "CPU";
-        model.is_cpu = true;
+        model.keeps_bodies = model.vectorizes_loops = true;
+        model.has_few_cores = model.has_cheap_launches = true;
         model.tile = cpu_tile(caps.cpu_isa);
         model.block = cpu_block(caps.cpu_isa);
         model.scratch_floats = has_little_memory(caps.cpu_isa) ? 1024 : 8192;
@@ -175,9 +186,6 @@ inline DeviceModel device_model(const DeviceCaps& caps) {
 
 inline bool is_software(const DeviceCaps& caps) {
     return device_model(caps).is_software;
-}
-inline bool is_cpu(const DeviceCaps& caps) {
-    return device_model(caps).is_cpu;
 }
 
 }  // namespace hearth

@@ -81,7 +81,8 @@ TEST(DeviceModel, OfSoftwareAsksNeitherSubgroupsNorUnits) {
 
 TEST(DeviceModel, OfACpuRunsC) {
     const DeviceModel model = device_model(cpu_caps(CpuIsa::kX86_64V3));
-    EXPECT_TRUE(model.is_cpu);
+    EXPECT_TRUE(model.keeps_bodies);
+    EXPECT_TRUE(model.vectorizes_loops);
     EXPECT_TRUE(model.is_software);
     EXPECT_EQ(model.tile.lanes, 8u);
 }

@@ -196,9 +196,9 @@ TEST(CpuConvolutions, GiveTheSameBitsWithAnyStripAndTile) {
         const auto group = std::ranges::find(plan.groups, GroupKind::kCustom, &Group::kind);
         ASSERT_NE(group, plan.groups.end()) << c.name;
         const Node& node = node_of(graph, *group, OpClass::kKernel);
-        const KernelFamily* family = cpu_family(graph, node, caps);
+        const KernelTask task{graph, *group, plan.inlined, options};
+        const KernelFamily* family = kernel_family(task);
         ASSERT_NE(family, nullptr);
-        const KernelTask task{graph, *group, node, plan.inlined, options};
         const ConvExtents conv(graph, node);
         std::optional<HostTensor> first;
         for (const ConvStrip& strip : some_strips(conv, device_model(caps))) {
@@ -223,7 +223,7 @@ TEST(CpuConvolutions, HaveACandidateWhereverTheFamilyMatches) {
             ASSERT_TRUE(lowered);
             int count = 0;
             for (const Node& node : lowered->graph.nodes) {
-                if (!is_cpu_conv(lowered->graph, node, cpu_caps(isa))) continue;
+                if (!has_strip_kernel(lowered->graph, node, cpu_caps(isa))) continue;
                 ++count;
                 const ConvExtents conv(lowered->graph, node);
                 for (const ConvStrip& strip : conv_strips(conv, device_model(cpu_caps(isa)))) {
@@ -284,10 +284,9 @@ TEST(CpuProducts, GiveTheSameBitsWithPanelsOfEitherOperand) {
                 fuse(lowered->graph, {.store_windows = true, .store_gathered = true});
             const auto group = std::ranges::find(plan.groups, GroupKind::kMatmul, &Group::kind);
             ASSERT_NE(group, plan.groups.end());
-            const Node& node = node_of(lowered->graph, *group, OpClass::kMatmul);
-            const KernelFamily* family = cpu_family(lowered->graph, node, caps);
+            const KernelTask task{lowered->graph, *group, plan.inlined, options};
+            const KernelFamily* family = kernel_family(task);
             ASSERT_NE(family, nullptr);
-            const KernelTask task{lowered->graph, *group, node, plan.inlined, options};
             const std::vector<KernelChoice> choices = family->candidates(task);
             EXPECT_EQ(choices.size(), c.can_be_turned ? 2u : 1u);
             std::optional<HostTensor> first;
@@ -311,10 +310,8 @@ TEST(CpuProducts, OfLittleMemoryPackNoLargerPanels) {
         LowerOptions options;
         options.caps = cpu_caps(isa);
         const FusionPlan plan = fuse(*graph, {});
-        const Node& node = node_of(*graph, plan.groups[0], OpClass::kMatmul);
-        const KernelFamily* family = cpu_family(*graph, node, options.caps);
-        EXPECT_EQ(family->candidates({*graph, plan.groups[0], node, plan.inlined, options}).size(),
-                  1u);
+        const KernelTask task{*graph, plan.groups[0], plan.inlined, options};
+        EXPECT_EQ(kernel_family(task)->candidates(task).size(), 1u);
     }
 }
 

@@ -8,6 +8,8 @@
 // groups whose bodies differ in buffers and whole numbers alone, as the updates of all params do,
 // share one function, whose parameters each chooses.
 
+#include "compiler/codegen/batched_kernel.hpp"
+
 #include "compiler/codegen/group_kernels.hpp"
 #include "core/device_model.hpp"
 
@@ -206,8 +208,8 @@ class PartsWriter {
     uint64_t next_ = 0;  ///< workgroup
 };
 
-}  // namespace
-
+/// True if the group's kernel can be a part of a batched one: it has a fixed number of workgroups, of
+/// usual_workgroup_size().
 bool can_be_batched(const Graph& graph, const Group& group, const LowerOptions& options) {
     const uint64_t most_groups = options.caps.max_compute_work_group_count_x;
     const uint32_t threads = usual_workgroup_size(options.caps);
@@ -224,6 +226,8 @@ bool can_be_batched(const Graph& graph, const Group& group, const LowerOptions& 
            layout.lanes * layout.columns == threads;
 }
 
+/// groups: those that can_be_batched().
+/// Null if all together have more workgroups than the device may be given at once.
 std::optional<KernelDraft> batched_kernel(const Graph& graph, std::span<const Group* const> groups,
                                           const std::vector<bool>& inlined,
                                           const LowerOptions& options) {
@@ -253,6 +257,46 @@ std::optional<KernelDraft> batched_kernel(const Graph& graph, std::span<const Gr
     set_body(whole, body);
     whole.grid[0] = {{count, 0}, 1};
     return whole;
+}
+
+/// Appends to `all` as many groups at once as one kernel may compute: halves of those that touch too
+/// many buffers, or that drivers would compile for too long.
+void add_batches(const Graph& graph, const std::vector<bool>& inlined,
+                 std::span<const Group* const> groups, uint32_t depth, const LowerOptions& options,
+                 std::vector<PlannedCall>& all) {
+    constexpr size_t kMostParts = 64;  // of one kernel's text
+    PlannedCall whole{{groups.begin(), groups.end()}, std::nullopt, depth, ""};
+    if (groups.size() == 1) return all.push_back(std::move(whole));
+    if (groups.size() <= kMostParts) whole.kernel = batched_kernel(graph, groups, inlined, options);
+    if (whole.kernel && compiles_quickly(*whole.kernel, options.caps) &&
+        reaches_operands(operand_layout(graph, whole.kernel->buffers, options.caps),
+                         options.binding_model, options.caps)) {
+        whole.label =
+            std::to_string(groups.size()) + " parts, the last " + label_of(graph, *groups.back());
+        return all.push_back(std::move(whole));
+    }
+    const size_t half = groups.size() > kMostParts ? kMostParts : (groups.size() + 1) / 2;
+    add_batches(graph, inlined, groups.first(half), depth, options, all);
+    add_batches(graph, inlined, groups.subspan(half), depth, options, all);
+}
+
+}  // namespace
+
+std::vector<PlannedCall> batch_calls(const Graph& graph, const std::vector<bool>& inlined,
+                                     const GroupLevels& levels, std::vector<PlannedCall> calls,
+                                     const LowerOptions& options) {
+    std::vector<PlannedCall> all;
+    std::vector<bool> may_be_batched;
+    for (PlannedCall& call : calls) {
+        may_be_batched.push_back(!call.kernel && can_be_batched(graph, *call.groups[0], options));
+        if (!may_be_batched.back()) all.push_back(std::move(call));
+    }
+    for (const LevelBatch& batch : find_batches(levels, may_be_batched)) {
+        std::vector<const Group*> groups;
+        for (const size_t c : batch.calls) groups.push_back(calls[c].groups[0]);
+        add_batches(graph, inlined, groups, batch.depth, options, all);
+    }
+    return all;
 }
 
 }  // namespace hearth

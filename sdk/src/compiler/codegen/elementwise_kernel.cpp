@@ -39,7 +39,7 @@ class ElementwiseKernel {
         first_ = arena_.symbol(ScalarType::kI32);
         define_replicated_scalars(graph_, group_, expressions_, writer_, body_);
         for (ValueId v : group_.stores) contents_.push_back(expressions_.read(v, {element_, {}}));
-        if (is_cpu(options_.caps)) return loop_over_stretch(workgroup);
+        if (device_model(options_.caps).vectorizes_loops) return loop_over_stretch(workgroup);
         choose_width();
         const Dim count = group_.space.element_count();
         const uint32_t threads = usual_workgroup_size(options_.caps);

@@ -45,13 +45,6 @@ KernelWriter::Operand operands_of(const Graph& graph, const LowerOptions& option
     };
 }
 
-std::vector<uint32_t> operand_values(const Body& body) {
-    std::vector<uint32_t> values;
-    for (const BodyBuffer& buffer : body.buffers)
-        if (buffer.kind == BufferKind::kOperand) values.push_back(buffer.value);
-    return values;
-}
-
 std::vector<bool> elementwise_buffers(const ScalarArena& arena, std::span<const uint32_t> operands,
                                       Scalar element) {
     std::vector<bool> is_elementwise(operands.size(), true);
@@ -91,23 +84,6 @@ uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, ui
                                                : 0));
     }
     return flops;
-}
-
-void set_body(KernelDraft& kernel, std::shared_ptr<Body> body) {
-    kernel.local_size = {body->threads, 1, 1};
-    set_functions(kernel, std::move(body));
-}
-
-void set_functions(KernelDraft& kernel, std::shared_ptr<Body> body) {
-    const BodyRequirements needs = body_requirements(*body);
-    kernel.buffers.values = operand_values(*body);
-    kernel.buffers.uses_rows = needs.rows;
-    kernel.has_matrices |= needs.matrices;
-    kernel.uses_subgroups = needs.subgroups;
-    for (const uint32_t b : needs.words) kernel.word_loads.push_back(body->buffers[b].value);
-    for (const uint32_t b : needs.pairs) kernel.pair_loads.push_back(body->buffers[b].value);
-    for (const uint32_t b : needs.fours) kernel.vector_loads.push_back(body->buffers[b].value);
-    kernel.described = std::move(body);
 }
 
 namespace {
@@ -207,6 +183,7 @@ class ReductionKernel {
         : graph_(graph),
           group_(group),
           options_(options),
+          vectorizes_loops_(device_model(options.caps).vectorizes_loops),
           body_(body),
           operand_(operands_of(graph, options, body)),
           expressions_(graph, group, inlined),
@@ -228,7 +205,7 @@ class ReductionKernel {
     KernelPart run(Expr workgroup) {
         KernelPart part;
         outer_index_ = arena_.symbol(ScalarType::kI32);
-        if (is_cpu(options_.caps) && goes_across()) return run_across(workgroup);
+        if (vectorizes_loops_ && goes_across()) return run_across(workgroup);
         part.grid = open_outer(workgroup);
         fold_rows();
         store_results();
@@ -458,7 +435,7 @@ class ReductionKernel {
         const DType dtype = graph_.values[out].dtype;
         const ScalarType type = scalar_type(dtype);
         const Dim length = row_.element_count();
-        if (is_cpu(options_.caps) && lanes_ == 1 && type == ScalarType::kF32 &&
+        if (vectorizes_loops_ && lanes_ == 1 && type == ScalarType::kF32 &&
             (length.is_batch || length.count >= 2 * kSumParts))
             return reduce_in_parts(node);
         const Expr sum = writer_.declare("r" + std::to_string(reductions_++), type,
@@ -630,6 +607,7 @@ class ReductionKernel {
     const Graph& graph_;
     const Group& group_;
     const LowerOptions& options_;
+    const bool vectorizes_loops_;
     Body& body_;
     KernelWriter::Operand operand_;
     GroupExpressions expressions_;

@@ -18,9 +18,8 @@
 #pragma once
 
 #include "compiler/codegen/group_expressions.hpp"
-#include "compiler/codegen/lower.hpp"
-#include "compiler/codegen/lowered_program.hpp"
-#include "compiler/codegen/operands.hpp"
+#include "compiler/codegen/kernel_draft.hpp"
+#include "compiler/codegen/lower_options.hpp"
 #include "compiler/fusion/fuse.hpp"
 #include "compiler/kernel/body.hpp"
 #include "compiler/kernel/writer.hpp"
@@ -35,37 +34,6 @@
 #include <vector>
 
 namespace hearth {
-
-/// A kernel before compilation, with its one call.
-struct KernelDraft {
-    std::string name;
-    std::shared_ptr<const Body> described;  ///< what it does; null: `spirv` says it
-    /// A hand-written text: what is ahead of the functions that `described` is then, and behind.
-    std::string head, text;
-    bool calls_math = false;    ///< the text itself: functions of shaders/common/math.glsl
-    std::string ahead_of_last;  ///< what is ahead of the last of these functions, if anything is
-    bool may_divide_inexactly = false;  ///< exact quotients would cost too much
-    bool has_matrices = false;      ///< the text multiplies matrices (shaders/common/coopmat.glsl)
-    bool uses_subgroups = false;    ///< of Body::subgroup_size
-    std::vector<uint32_t> part_of;  ///< per buffer, in a batched kernel; see CallOperand
-    std::vector<uint32_t> spirv;    ///< finished code instead of the body
-    BufferTable buffers;
-    std::vector<uint32_t>
-        vector_loads;                  ///< values also touched as vec4, from "bKv" for buffer "bK"
-    std::vector<uint32_t> word_loads;  ///< likewise as uvec4, 16 bytes, from "bKw"
-    std::vector<uint32_t> pair_loads;  ///< likewise as uvec2, 8 bytes, from "bKp"
-    std::vector<bool> is_elementwise;  ///< per buffer; see CallOperand
-    std::vector<ValueId> stores;       ///< of a fused network: the buffers that it writes
-    /// Of a text whose matrices belong to the workgroup: what it multiplies at once.
-    std::optional<MatrixShape> workgroup_matrix;
-    std::array<uint32_t, 3> local_size{1, 1, 1};
-    std::array<GridAxis, 3> grid;
-    uint64_t flops = 0;
-    /// Its matrices are sums and factors at once, which only VK_NV_cooperative_matrix has.
-    bool prefers_nv_matrices = false;
-    std::string tunable;                ///< Compiled::tunable_kernels; empty: there is one variant
-    std::vector<std::string> variants;  ///< LoweredProgram::listed_variants
-};
 
 /// A kernel's statements behind `group`, the workgroup's number, which may be all of a kernel or a
 /// part of a larger one.
@@ -99,14 +67,6 @@ KernelDraft reduction_kernel(const Graph& graph, const Group& group,
                              const std::vector<bool>& inlined, const LowerOptions& options);
 KernelDraft rows_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                         const LowerOptions& options);
-/// The body's operands: values of the graph.
-std::vector<uint32_t> operand_values(const Body& body);
-
-/// Sets what follows from the body.
-void set_body(KernelDraft& kernel, std::shared_ptr<Body> body);
-/// Likewise, of a body that is functions alone, which a text calls.
-void set_functions(KernelDraft& kernel, std::shared_ptr<Body> body);
-
 /// How a reduction deals out its work: short rows get a thread each, so that a workgroup
 /// has many; long ones a workgroup.  Rows that lie across the memory get some threads each, side by
 /// side, so that neighbouring threads read neighbouring elements.
@@ -135,16 +95,6 @@ void note_replicated_scalar_loads(const Graph& graph, const Group& group,
                                   const std::vector<bool>& inlined, const Body& body,
                                   std::vector<bool>& is_elementwise);
 
-/// Whether the group's kernel can be a part of a batched one: it has a fixed number of workgroups, of
-/// usual_workgroup_size().
-bool can_be_batched(const Graph& graph, const Group& group, const LowerOptions& options);
-
-/// Batched kernel (horizontal fusion): independent groups as one kernel, of which each has some of the workgroups.
-/// groups  those that can_be_batched().
-/// Null if all together have more workgroups than the device may be given at once.
-std::optional<KernelDraft> batched_kernel(const Graph& graph, std::span<const Group* const> groups,
-                                          const std::vector<bool>& inlined,
-                                          const LowerOptions& options);
 KernelDraft matmul_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                           const LowerOptions& options);
 
@@ -169,17 +119,17 @@ KernelDraft cpu_custom_kernel(const Graph& graph, const Group& group,
                               const std::vector<bool>& inlined, const LowerOptions& options);
 bool has_cpu_kernel(const OpDef& op);
 
-/// Of a convolution for which is_cpu_depthwise(): cpu_depthwise_kernel.cpp.
+/// Of a convolution for which has_depthwise_kernel(): cpu_depthwise_kernel.cpp.
 KernelDraft cpu_depthwise_kernel(const Graph& graph, const Group& group,
                                  const std::vector<bool>& inlined, const LowerOptions& options);
 
-/// Of a convolution for which is_cpu_conv(): cpu_conv_kernel.cpp.
+/// Of a convolution for which has_strip_kernel(): cpu_conv_kernel.cpp.
 struct ConvStrip;
 KernelDraft cpu_conv_kernel(const Graph& graph, const Group& group,
                             const std::vector<bool>& inlined, const LowerOptions& options,
                             const ConvStrip& strip);
 
-/// Of windows for which is_cpu_unfold(): cpu_unfold_kernel.cpp.
+/// Of windows for which has_unfold_kernel(): cpu_unfold_kernel.cpp.
 KernelDraft cpu_unfold_kernel(const Graph& graph, const Group& group,
                               const std::vector<bool>& inlined, const LowerOptions& options);
 

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Kernel families: each writes kernels of one algorithm, with parameters (tiles, blocks) that are enumerated and
-// estimated before one of them is written.  Families of kernels for CPUs are in cpu_families().
+// estimated before one of them is written.  CPUs and GPUs are tiles and writers of the same family; which of them
+// match follows from the device model.
 
 #pragma once
 
 #include "compiler/codegen/group_kernels.hpp"
 #include "compiler/ops/cpu_conv_strips.hpp"
+
+#include <hearth/status.hpp>
 
 #include <span>
 #include <string>
@@ -16,13 +19,16 @@
 
 namespace hearth {
 
-/// A group of nodes to write a kernel of; `node` is the one that decides about its loops.
+/// A group of nodes to write a kernel of.
 struct KernelTask {
     const Graph& graph;
     const Group& group;
-    const Node& node;
     const std::vector<bool>& inlined;
     const LowerOptions& options;
+
+    /// The node that decides about the kernel's loops: the product, the operator with a custom
+    /// kernel, else the last one.
+    const Node& node() const;
 };
 
 /// Parameters of a family's kernel. std::monostate: the family has one kernel for a task.
@@ -30,8 +36,8 @@ using KernelChoice = std::variant<std::monostate, ConvStrip, ProductLayout>;
 
 struct KernelFamily {
     const char* name;
-    /// True if the family has a kernel for groups around this node; then it has a candidate as well.
-    bool (*matches)(const Graph& graph, const Node& node, const DeviceCaps& caps);
+    /// True if the family has a kernel for the task; then it has a candidate as well.
+    bool (*matches)(const KernelTask& task);
     /// Parameters of all kernels that the family can write for the task.
     std::vector<KernelChoice> (*candidates)(const KernelTask& task);
     /// Estimated time of one of them, comparable within the task's candidates.
@@ -39,10 +45,13 @@ struct KernelFamily {
     KernelDraft (*write)(const KernelTask& task, const KernelChoice& choice);
 };
 
-/// The families of CPUs; of several that match, the first one writes the kernel.
-std::span<const KernelFamily> cpu_families();
-/// The first of cpu_families() that matches, or null.
-const KernelFamily* cpu_family(const Graph& graph, const Node& node, const DeviceCaps& caps);
+/// All families; of several that match, the first one writes the kernel.
+std::span<const KernelFamily> kernel_families();
+/// The first family that matches, or null.
+const KernelFamily* kernel_family(const KernelTask& task);
+
+/// Errors: kUnsupported naming the operator without a kernel on the device.
+Status check_lowerable(const KernelTask& task);
 
 /// "turned", "12x2x16 tiles, 4x56 windows, ...": equal for equal choices.
 std::string to_string(const KernelChoice& choice);

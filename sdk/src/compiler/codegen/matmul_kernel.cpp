@@ -11,6 +11,8 @@
 #include "compiler/print/glsl_expressions.hpp"
 #include "compiler/shaders/define.hpp"
 #include "compiler/shaders/shader_text.hpp"
+#include "core/device_model.hpp"
+#include "core/driver_workarounds.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>
@@ -35,6 +37,15 @@ struct MemoryView {
 
 const char* bool_text(bool value) {
     return value ? "true" : "false";
+}
+
+/// Defines ROLLED, which heads loops that drivers on the CPU had better not unroll.  They do unroll
+/// loops of up to 32 turns, and a load is a loop over lanes there: what compiles in 70 ms as loops
+/// takes 240 ms unrolled and runs no faster.
+std::string rolled_loops(const DeviceCaps& caps) {
+    return kRolledLoops.is_needed(caps) ? "#extension GL_EXT_control_flow_attributes : require\n"
+                                          "#define ROLLED [[dont_unroll]]\n"
+                                        : "#define ROLLED\n";
 }
 
 class MatmulKernel {
@@ -766,7 +777,7 @@ class MatmulKernel {
 }  // namespace
 
 bool folds_rows(const Graph& graph, const Node& product, const LowerOptions& options) {
-    if (product.attrs.has("parts")) return false;
+    if (device_model(options.caps).keeps_bodies || product.attrs.has("parts")) return false;
     Group alone;
     alone.nodes = {static_cast<NodeId>(&product - graph.nodes.data())};
     const std::vector<bool> inlined(graph.nodes.size());

@@ -3,7 +3,7 @@
 
 #include "compiler/codegen/matmul_tiles.hpp"
 
-#include "compiler/codegen/lower.hpp"
+#include "compiler/codegen/lower_options.hpp"
 #include "core/device_model.hpp"
 
 #include <algorithm>

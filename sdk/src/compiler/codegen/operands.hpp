@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// How a kernel's text reaches elements of its operands, whatever their buffers hold.
+// Operands of kernels: which buffers a kernel touches, what their elements are in memory, and how it
+// is given each of them.
 
 #pragma once
 
@@ -30,5 +31,26 @@ inline const HeldType& held_type(DType dtype, NarrowStorage storage) {
 
 /// Whether any of the buffers has elements of so many bytes.
 bool holds(const Graph& graph, const BufferTable& buffers, NarrowStorage storage, uint32_t bytes);
+
+/// Order in which a kernel's buffers become operands: first those that it locates itself, by their
+/// places in the arena or the weights, then those whose addresses are pushed.
+struct OperandLayout {
+    std::vector<size_t> order;  ///< positions in BufferTable::values
+    uint32_t located_count = 0;
+    bool uses_rows = false;  ///< the last operand holds the live rows
+
+    uint32_t count() const { return static_cast<uint32_t>(order.size()) + (uses_rows ? 1 : 0); }
+};
+
+inline constexpr uint32_t kMaxPushedOperands = 14;  // 112 of 128 bytes
+
+/// Operands that a kernel of several operators had better not exceed.
+int most_fused_operands(BindingModel model, const DeviceCaps& caps);
+
+OperandLayout operand_layout(const Graph& graph, const BufferTable& buffers,
+                             const DeviceCaps& caps);
+
+/// True if one kernel can reach all its operands.  Descriptors cannot be located in the arena.
+bool reaches_operands(const OperandLayout& layout, BindingModel model, const DeviceCaps& caps);
 
 }  // namespace hearth

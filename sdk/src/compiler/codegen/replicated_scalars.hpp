@@ -12,7 +12,7 @@
 
 #pragma once
 
-#include "compiler/codegen/lower.hpp"
+#include "compiler/codegen/lower_options.hpp"
 #include "compiler/fusion/fuse.hpp"
 
 namespace hearth {

@@ -16,6 +16,7 @@
 #include "compiler/passes/quantize_weights.hpp"
 #include "compiler/passes/wide_types.hpp"
 #include "compiler/plan/plan.hpp"
+#include "core/device_model.hpp"
 #include "core/out_of_memory.hpp"
 
 #include <hearth/core/convert.hpp>

@@ -238,7 +238,8 @@ Tuner::Tuner(std::vector<std::string> tunable_kernels, const CompileOptions& opt
     : state_(std::make_unique<State>()) {
     State& s = *state_;
     s.network_options = options;
-    s.network_options.keep_source = is_cpu(options.caps);  // compiled when it is loaded
+    // Bodies are printed as C, which is compiled when it is loaded.
+    s.network_options.keep_source = device_model(options.caps).keeps_bodies;
     s.network_options.on_pass = nullptr;
     s.options = s.network_options;
     s.options.max_batch_size = 1;
@@ -253,7 +254,7 @@ Tuner::Tuner(std::vector<std::string> tunable_kernels, const CompileOptions& opt
     const std::set<std::string> unique(tunable_kernels.begin(), tunable_kernels.end());
     for (const std::string& kernel : unique) {
         Candidates candidates;
-        if (is_cpu(options.caps))
+        if (device_model(options.caps).keeps_bodies)
             candidates = cpu_candidates(kernel, s.options);
         else if (const auto product = parse_matmul_problem(kernel))
             candidates = candidates_of(kernel, *product, options.caps);

@@ -156,11 +156,11 @@ double conv_cycles(const ConvExtents& conv, const ConvStrip& strip) {
 }
 
 bool has_conv_kernel(DType dtype, const DeviceCaps& caps) {
-    return is_cpu(caps) && !has_little_memory(caps.cpu_isa) && is_floating(dtype) &&
-           dtype != DType::kF64;
+    return device_model(caps).vectorizes_loops && !has_little_memory(caps.cpu_isa) &&
+           is_floating(dtype) && dtype != DType::kF64;
 }
 
-bool is_cpu_conv(const Graph& graph, const Node& node, const DeviceCaps& caps) {
+bool has_strip_kernel(const Graph& graph, const Node& node, const DeviceCaps& caps) {
     if (node.op->name != "conv" || !has_conv_kernel(graph.values[node.inputs[0]].dtype, caps))
         return false;
     const ConvExtents conv(graph, node);

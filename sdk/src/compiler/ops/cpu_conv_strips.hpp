@@ -72,7 +72,7 @@ struct ConvMemory {
     int64_t sums = 20 * 1024;
 };
 /// All strips that fit, of each size in as few blocks of channels as possible. At least one if
-/// is_cpu_conv().
+/// has_strip_kernel().
 std::vector<ConvStrip> conv_strips(const ConvExtents& conv, const DeviceModel& model,
                                    const ConvMemory& memory = {});
 /// Estimated cycles of all windows of one image.
@@ -82,6 +82,6 @@ double conv_cycles(const ConvExtents& conv, const ConvStrip& strip);
 bool has_conv_kernel(DType dtype, const DeviceCaps& caps);
 /// True if CPUs have a kernel for this convolution, which is then not decomposed. Products of
 /// single elements, sums of integers and of doubles, and targets with little memory have none.
-bool is_cpu_conv(const Graph& graph, const Node& node, const DeviceCaps& caps);
+bool has_strip_kernel(const Graph& graph, const Node& node, const DeviceCaps& caps);
 
 }  // namespace hearth

@@ -35,7 +35,7 @@ CpuWindows::CpuWindows(Window over, List sizes, List counts, const DeviceCaps& c
     lanes = model.tile.lanes;
     while (lanes > kLeastLanes && count[1] <= lanes / 2) lanes /= 2;
     part = rounded_count() + (window.kernel[1] - 1) * window.dilations[1] / window.strides[1];
-    const int64_t most_rows = model.scratch_floats / row_length();
+    const int64_t most_rows = row_length() > 0 ? model.scratch_floats / row_length() : 0;
     if (most_rows > reach())
         rows = std::min((most_rows - reach() - 1) / window.strides[0] + 1, count[0]);
 }
@@ -59,7 +59,7 @@ CpuWindows windows_of_unfold(const Graph& graph, const Node& node, const DeviceC
             spatial_extents(input_shape(graph, node, 0)), node.attrs.integers("extents"), caps};
 }
 
-bool is_cpu_depthwise(const Graph& graph, const Node& node, const DeviceCaps& caps) {
+bool has_depthwise_kernel(const Graph& graph, const Node& node, const DeviceCaps& caps) {
     if (node.op->name != "conv" || graph.values[node.inputs[0]].dtype != DType::kF32) return false;
     const Shape& w = input_shape(graph, node, 1);
     if (input_shape(graph, node, 0).rank() > 4 || !w[1].is_one() ||
@@ -68,7 +68,7 @@ bool is_cpu_depthwise(const Graph& graph, const Node& node, const DeviceCaps& ca
     return windows_of_conv(graph, node, caps).rows > 0;
 }
 
-bool is_cpu_unfold(const Graph& graph, const Node& node, const DeviceCaps& caps) {
+bool has_unfold_kernel(const Graph& graph, const Node& node, const DeviceCaps& caps) {
     if (node.op->name != "unfold" || graph.values[node.inputs[0]].dtype != DType::kF32 ||
         input_shape(graph, node, 0).rank() > 4 ||
         count_of(node.attrs.integers("kernel")) > kMostTaps)

@@ -40,11 +40,11 @@ struct CpuWindows {
 
 /// True if CPUs have a kernel for the node: a depthwise convolution of f32 over one or two axes
 /// whose rows fit DeviceModel::scratch_floats. Others are decomposed into products or loops.
-bool is_cpu_depthwise(const Graph& graph, const Node& node, const DeviceCaps& caps);
+bool has_depthwise_kernel(const Graph& graph, const Node& node, const DeviceCaps& caps);
 CpuWindows windows_of_conv(const Graph& graph, const Node& node, const DeviceCaps& caps);
 
 /// As above for `unfold`, which otherwise computes each element's address.
-bool is_cpu_unfold(const Graph& graph, const Node& node, const DeviceCaps& caps);
+bool has_unfold_kernel(const Graph& graph, const Node& node, const DeviceCaps& caps);
 CpuWindows windows_of_unfold(const Graph& graph, const Node& node, const DeviceCaps& caps);
 
 }  // namespace hearth

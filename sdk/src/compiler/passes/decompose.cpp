@@ -23,14 +23,16 @@ namespace {
 bool must_decompose(const Graph& graph, const Node& node, const PassOptions& options) {
     if (node.op->op_class == OpClass::kComposite) return true;
     if (node.op->decompose == nullptr) return false;
-    // Partial products (split-K) are decomposed only on CPUs, where no sum is split.
-    if (node.op->op_class == OpClass::kMatmul) return is_cpu(options.caps);
+    const DeviceModel model = device_model(options.caps);
+    // Partial products (split-K) become sums where none is split.
+    if (node.op->op_class == OpClass::kMatmul) return model.has_few_cores;
     if (node.op->op_class != OpClass::kKernel) return false;
     if (node.op->writes_in_place && !writes_in_place(graph, node)) return true;
-    // CPUs have only these custom kernels: in-place writes and convolutions.
-    if (is_cpu(options.caps))
-        return !node.op->writes_in_place && !is_cpu_depthwise(graph, node, options.caps) &&
-               !is_cpu_conv(graph, node, options.caps);
+    if (has_depthwise_kernel(graph, node, options.caps) ||
+        has_strip_kernel(graph, node, options.caps))
+        return false;
+    // Custom kernels are texts, but for those that write in place.
+    if (model.keeps_bodies) return !node.op->writes_in_place;
     return !custom_kernel_of(graph, node, options.caps, options.max_batch_size);
 }
 

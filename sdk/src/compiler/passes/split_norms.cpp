@@ -155,7 +155,7 @@ Tensor in_blocks(const Tensor& x, ReduceOp fold) {
 }  // namespace
 
 Result<Graph> split_norms(const Graph& graph, const PassOptions& options) {
-    if (!options.any_operands || is_cpu(options.caps)) return graph;
+    if (!options.any_operands || device_model(options.caps).has_few_cores) return graph;
     const NormFinder norms(graph, options.fused_networks);
     std::map<ValueId, Tensor> now;
     return rewrite(

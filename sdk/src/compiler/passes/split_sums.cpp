@@ -163,7 +163,7 @@ class RoundedRows {
 }  // namespace
 
 Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
-    if (is_cpu(options.caps)) return graph;  // few cores: long sums are no bottleneck
+    if (device_model(options.caps).has_few_cores) return graph;
     if (!options.fused_networks) return graph;
     const RowRegion region = find_row_region(graph);
     if (region.empty() ||
@@ -203,7 +203,7 @@ Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
 }
 
 Result<Graph> split_sums(const Graph& graph, const PassOptions& options) {
-    if (is_cpu(options.caps)) return graph;  // few cores: long sums are no bottleneck
+    if (device_model(options.caps).has_few_cores) return graph;
     // Nodes of a fused network are not split.
     RowRegion region;
     if (options.fused_networks) region = find_row_region(graph);

@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/fused_network/plan.hpp"
 
+#include "core/device_model.hpp"
 #include "core/placement.hpp"
 
 #include <hearth/core/assert.hpp>

@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "compiler/codegen/lower.hpp"
+#include "compiler/codegen/lower_options.hpp"
 #include "compiler/fusion/fuse.hpp"
 #include "compiler/ops/gru_walk.hpp"
 

@@ -5,6 +5,7 @@
 // (row_stage_fragments.cpp).
 
 #include "compiler/codegen/fused_network/plan.hpp"
+#include "core/device_model.hpp"
 
 #include <algorithm>
 #include <map>

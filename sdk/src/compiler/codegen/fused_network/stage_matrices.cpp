@@ -5,6 +5,7 @@
 
 #include "compiler/codegen/fused_network/matrix_stages.hpp"
 #include "compiler/codegen/fused_network/vec8.hpp"
+#include "core/device_model.hpp"
 
 #include <algorithm>
 

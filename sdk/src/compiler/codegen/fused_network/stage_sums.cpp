@@ -4,6 +4,7 @@
 // Stages of a fused network that sum over rows: weight gradients, bias gradients, losses.
 
 #include "compiler/codegen/fused_network/stages.hpp"
+#include "core/device_model.hpp"
 
 #include <hearth/core/assert.hpp>
 
