@@ -111,7 +111,12 @@ struct KernelRuleContext {
     const Shape& shape(int k) const { return inputs[static_cast<size_t>(k)].shape; }
 };
 
-/// One dispatch of a custom kernel.  In scope of `glsl`, for input k and output k:
+class KernelBuilder;
+
+/// One dispatch of a custom kernel: as a `body` for every target (hearth/kernel.hpp), or for Vulkan
+/// alone as `glsl` or `spirv`.
+///
+/// In scope of `glsl`, for input k and output k:
 ///
 ///     T ink(int i)              element i, in row-major order; may inline the input's producer
 ///     void outk(int i, T v)     stores element i; may inline an element-wise epilogue, so each
@@ -138,14 +143,16 @@ struct KernelRuleContext {
 /// (hearth_tanh ...) if `helpers` names it.  The text declares the extensions it requires.
 ///
 /// The grid has `work_items` / `tile_size` workgroups along each axis, rounded up.  Along x there
-/// may be fewer if the device's limit is lower, so a kernel loops in strides of gl_NumWorkGroups.x;
-/// and there may be more than the batch needs, when a recording is replayed.
+/// may be fewer if the device's limit is lower, so a kernel loops in strides of gl_NumWorkGroups.x
+/// (KernelBuilder::for_each, workgroup_count); and there may be more than the batch needs, when a
+/// recording is replayed.  Workgroups and grids of bodies have one axis, x.
 struct CustomKernel {
     struct Axis {
         Dim work_items = Dim(1);
         uint32_t tile_size = 1;
     };
     std::string name = {};
+    std::function<void(KernelBuilder&)> body = {};  ///< writes the kernel's statements
     std::string glsl = {};                  ///< constants and functions, up to and including main()
     std::vector<std::string> helpers = {};  ///< {"in0_four", "math.glsl"}: see above
     bool has_matrices = false;              ///< the text multiplies matrices

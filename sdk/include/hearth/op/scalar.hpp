@@ -169,12 +169,19 @@ class ScalarArena {
     /// Reinterprets the bits as another type of this size.
     Scalar reinterpret(Scalar a, ScalarType type);
 
+    /// From now on operands of different types are noted as misuse() instead of being a broken
+    /// invariant; the second one is converted.
+    void note_misuse() { notes_misuse_ = true; }
+    /// The first one; empty if there was none.
+    const std::string& misuse() const { return misuse_; }
+
     const ScalarNode& node(uint32_t id) const { return nodes_[id]; }
     size_t size() const { return nodes_.size(); }
     uint64_t key(uint32_t index) const { return keys_[index]; }
 
   private:
     Scalar intern(const ScalarNode& node);
+    Scalar of_type(Scalar a, ScalarType type);
     struct NodeHash {
         size_t operator()(const ScalarNode& n) const;
     };
@@ -183,6 +190,8 @@ class ScalarArena {
     std::vector<uint64_t> keys_;
     std::unordered_map<ScalarNode, uint32_t, NodeHash> interned_;
     uint32_t variables_ = 0;
+    bool notes_misuse_ = false;
+    std::string misuse_;
 };
 
 // Operators.  Literals take the other operand's type.

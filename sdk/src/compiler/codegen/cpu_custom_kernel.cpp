@@ -26,8 +26,6 @@ class CpuCustomKernel : CpuKernel {
     using Write = void (CpuCustomKernel::*)();
     /// What writes the operator's statements, or null.
     static Write writer_of(std::string_view op) {
-        if (op == "cumsum") return &CpuCustomKernel::add_up;
-        if (op == "cumprod") return &CpuCustomKernel::multiply_up;
         if (op == "linear_scan") return &CpuCustomKernel::scan_linearly;
         if (op == "sort_runs") return &CpuCustomKernel::sort_runs;
         if (op == "merge_runs") return &CpuCustomKernel::merge_runs;
@@ -102,26 +100,7 @@ class CpuCustomKernel : CpuKernel {
 
     // ------------------------------------------------------------------------ scans
 
-    void add_up() {
-        scan(0, [](Expr a, Expr b) { return a + b; });
-    }
-    void multiply_up() {
-        scan(1, [](Expr a, Expr b) { return a * b; });
-    }
-
     Expr in_turn(Expr turn) { return node_.attrs.flag("reverse") ? extent_ - 1 - turn : turn; }
-
-    void scan(double neutral, Expr (*combine)(Expr, Expr)) {
-        place_line();
-        const Expr total = writer_.declare("total", type(0), body_->constant(neutral, type(0)));
-        const Expr turn = writer_.for_("turn", index(0), [&](Expr at) { return at < extent_; });
-        const Expr place = writer_.let("place", in_turn(turn));
-        const Expr element = in(0, place);
-        const Expr before = writer_.let("before", total);
-        writer_.assign(total, combine(before, element));
-        out(place, node_.attrs.flag("exclusive") ? before : total);
-        writer_.end();
-    }
 
     void scan_linearly() {
         place_line();

@@ -9,8 +9,10 @@
 #include "compiler/codegen/kernel_problem.hpp"
 #include "compiler/codegen/operands.hpp"
 #include "compiler/kernel/function_writer.hpp"
+#include "compiler/kernel/kernel_builder.hpp"
 #include "compiler/print/glsl_elements.hpp"
 #include "compiler/shaders/define.hpp"
+#include "core/device_model.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>
@@ -23,9 +25,11 @@ namespace {
 
 class CustomKernelWriter {
   public:
+    /// is_serial: a body has one invocation per workgroup; see needs_workgroup().
     CustomKernelWriter(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                       const LowerOptions& options)
-        : graph_(graph),
+                       const LowerOptions& options, bool is_serial)
+        : is_serial_(is_serial),
+          graph_(graph),
           group_(group),
           options_(options),
           node_(node_of(graph, group, OpClass::kKernel)),
@@ -42,15 +46,70 @@ class CustomKernelWriter {
         kernel_.calls_math = uses("math.glsl");
         if (text_.variants.size() > 1) kernel_.tunable = key_;
         for (size_t axis = 0; axis < 3; ++axis) kernel_.grid[axis] = grid_axis(axis);
-        if (text_.spirv.empty())
-            write_body();
+        kernel_.status = check_kind();
+        if (!kernel_.status.ok()) return std::move(kernel_);
+        if (text_.body)
+            describe();
+        else if (text_.spirv.empty())
+            write_functions();
         else
             bind_finished_code();
         kernel_.is_elementwise.assign(kernel_.buffers.values.size(), false);
         return std::move(kernel_);
     }
+    /// True if run() described a body whose invocations work together.
+    bool needs_workgroup() const { return needs_workgroup_; }
 
   private:
+    Status check_kind() const {
+        const int kinds =
+            (text_.body ? 1 : 0) + (text_.glsl.empty() ? 0 : 1) + (text_.spirv.empty() ? 0 : 1);
+        if (kinds != 1)
+            return invalid_argument(std::string(node_.op->name) + ": its kernel rule returns " +
+                                    std::to_string(kinds) +
+                                    " of body, glsl and spirv; expected one of them");
+        const bool has_one_axis = text_.local_size[1] == 1 && text_.local_size[2] == 1 &&
+                                  text_.grid[1].work_items.is_one() &&
+                                  text_.grid[2].work_items.is_one();
+        if (text_.body && (!has_one_axis || text_.local_size[0] == 0))
+            return invalid_argument(std::string(node_.op->name) +
+                                    ": its kernel's local_size and grid have more axes than x; "
+                                    "expected local_size {n, 1, 1} and grid {{{items, tile}}}");
+        return {};
+    }
+
+    /// The kernel as the rule's body, which loads and stores through this group's expressions.
+    void describe() {
+        KernelWriter writer(*body_, arena_, operand_);
+        KernelBuilder::State state{.body = *body_, .arena = arena_, .writer = writer};
+        const auto operand = [&](ValueId v) -> KernelBuilder::State::Operand {
+            return {graph_.values[v].shape, scalar_type(graph_.values[v].dtype)};
+        };
+        for (ValueId v : node_.inputs) state.inputs.push_back(operand(v));
+        for (ValueId v : node_.outputs) state.outputs.push_back(operand(v));
+        state.load = [&](size_t k, Scalar i) {
+            if (k == 0 && node_.op->writes_in_place && state.error.ok())
+                state.error = invalid_argument("it reads input 0, which it writes in place");
+            return expressions_.read(node_.inputs[k], {i, {}});
+        };
+        state.store = [&](size_t k, Scalar i, Scalar value) {
+            expressions_.define(node_.outputs[k], value);
+            store_all(writer, operand_, expressions_, stores_of(node_.outputs[k]), {i, {}}, i);
+        };
+        state.threads = is_serial_ ? 1 : text_.local_size[0];
+        state.is_serial = is_serial_;
+        writer.report_misuse(state.error);
+        arena_.note_misuse();
+        KernelBuilder builder(state);
+        text_.body(builder);
+        body_->statements = writer.take();
+        body_->threads = state.threads;
+        needs_workgroup_ = state.uses_workgroup;
+        if (!arena_.misuse().empty()) state.error = invalid_argument(arena_.misuse());
+        kernel_.status = state.error.with_context(std::string(node_.op->name));
+        set_body(kernel_, body_);
+    }
+
     /// The measured choice of a variant if there is one.
     std::string_view measured() const {
         const auto known = options_.variants.find(key_);
@@ -74,7 +133,7 @@ class CustomKernelWriter {
     }
 
     /// The functions by which the text reaches its operands, as a body ahead of it.
-    void write_body() {
+    void write_functions() {
         for (size_t k = node_.op->writes_in_place ? 1 : 0; k < node_.inputs.size(); ++k) {
             const std::string name = "in" + std::to_string(k);
             const ValueId value = node_.inputs[k];
@@ -292,6 +351,7 @@ class CustomKernelWriter {
         }
     }
 
+    const bool is_serial_;
     const Graph& graph_;
     const Group& group_;
     const LowerOptions& options_;
@@ -305,14 +365,21 @@ class CustomKernelWriter {
     ScalarArena& arena_;
     std::string macros_;     ///< names of extents, and of buffers
     bool has_rows_ = false;  ///< an extent depends on the live rows
-    uint32_t load_ = 0;      ///< the function that loads an element of the present input
+    bool needs_workgroup_ = false;
+    uint32_t load_ = 0;  ///< the function that loads an element of the present input
 };
 
 }  // namespace
 
 KernelDraft custom_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                           const LowerOptions& options) {
-    return CustomKernelWriter(graph, group, inlined, options).run();
+    if (device_model(options.caps).vectorizes_loops) {
+        // Where each invocation works alone, a workgroup is one that takes its elements in turn.
+        CustomKernelWriter serial(graph, group, inlined, options, true);
+        KernelDraft kernel = serial.run();
+        if (!serial.needs_workgroup()) return kernel;
+    }
+    return CustomKernelWriter(graph, group, inlined, options, false).run();
 }
 
 }  // namespace hearth

@@ -20,6 +20,7 @@ namespace hearth {
 /// A kernel before compilation, with its one call.
 struct KernelDraft {
     std::string name;
+    Status status;  ///< why there is no kernel: a fault of the operator's rule
     std::shared_ptr<const Body> described;  ///< what it does; null: `spirv` says it
     /// A hand-written text: what is ahead of the functions that `described` is then, and behind.
     std::string head, text;

@@ -4,6 +4,7 @@
 #include "compiler/codegen/kernel_family.hpp"
 
 #include "compiler/codegen/kernel_problem.hpp"
+#include "compiler/ir/custom_kernel.hpp"
 #include "compiler/ops/cpu_windows.hpp"
 #include "core/device_model.hpp"
 
@@ -96,11 +97,13 @@ bool is_rows_in_place(const KernelTask& task) {
 
 bool is_custom(const KernelTask& task) {
     return is_of_kind<GroupKind::kCustom>(task) &&
-           (!keeps_bodies(task) || has_cpu_kernel(*task.node().op));
+           (!keeps_bodies(task) || has_cpu_kernel(*task.node().op) ||
+            has_body(task.graph, task.node(), task.options.caps, task.options.rows_capacity));
 }
 
 KernelDraft write_custom(const KernelTask& task, const KernelChoice&) {
-    return written(keeps_bodies(task) ? cpu_custom_kernel : custom_kernel, task);
+    const bool has_writer = keeps_bodies(task) && has_cpu_kernel(*task.node().op);
+    return written(has_writer ? cpu_custom_kernel : custom_kernel, task);
 }
 
 constexpr KernelFamily kFamilies[] = {

@@ -181,6 +181,7 @@ class GraphLowering {
     Status add_call(PlannedCall planned, const std::vector<bool>& inlined) {
         const Group group = union_of(planned.groups);
         KernelDraft& kernel = *planned.kernel;
+        HEARTH_TRY(kernel.status);
         // What folded away in the kernel is an operand still: the step's debug table speaks of it.
         for (ValueId v : loads_of(graph_, group, inlined)) (void)kernel.buffers.name_of(v);
         kernel.is_elementwise.resize(kernel.buffers.values.size(), false);

@@ -16,4 +16,10 @@ std::optional<CustomKernel> custom_kernel_of(const Graph& graph, const Node& nod
     return node.op->kernel({node.attrs, inputs, outputs, caps, rows_capacity, variant});
 }
 
+bool has_body(const Graph& graph, const Node& node, const DeviceCaps& caps,
+              uint64_t rows_capacity) {
+    const std::optional<CustomKernel> kernel = custom_kernel_of(graph, node, caps, rows_capacity);
+    return kernel && kernel->body;
+}
+
 }  // namespace hearth

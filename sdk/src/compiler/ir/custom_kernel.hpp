@@ -18,4 +18,7 @@ std::optional<CustomKernel> custom_kernel_of(const Graph& graph, const Node& nod
                                              const DeviceCaps& caps, uint64_t rows_capacity,
                                              std::string_view variant = {});
 
+/// True if that kernel is a body, which every target can compile.
+bool has_body(const Graph& graph, const Node& node, const DeviceCaps& caps, uint64_t rows_capacity);
+
 }  // namespace hearth

@@ -197,9 +197,17 @@ Scalar ScalarArena::unary(ScalarOp op, Scalar a) {
     return intern({op, type, 0, a.id});
 }
 
+Scalar ScalarArena::of_type(Scalar a, ScalarType type) {
+    if (a.type() == type) return a;
+    HEARTH_ASSERT(notes_misuse_ && "operands of different types");
+    if (misuse_.empty())
+        misuse_ = std::string("it combines ") + name_of(type) + " and " + name_of(a.type()) +
+                  "; convert() gives both one type";
+    return convert(a, type);
+}
+
 Scalar ScalarArena::binary(ScalarOp op, Scalar a, Scalar b) {
-    HEARTH_ASSERT(a.type() == b.type() || op == ScalarOp::kShiftLeft ||
-                  op == ScalarOp::kShiftRight);
+    if (op != ScalarOp::kShiftLeft && op != ScalarOp::kShiftRight) b = of_type(b, a.type());
     const ScalarType type = is_comparison(op) || is_logic(op) ? ScalarType::kBool : a.type();
     if (a.is_const() && b.is_const() && !is_floating(a.type()) && folds_integers(op) &&
         ((op != ScalarOp::kDiv && op != ScalarOp::kMod) ||
@@ -239,7 +247,8 @@ Scalar ScalarArena::binary(ScalarOp op, Scalar a, Scalar b) {
 }
 
 Scalar ScalarArena::select(Scalar condition, Scalar yes, Scalar no) {
-    HEARTH_ASSERT(condition.type() == ScalarType::kBool && yes.type() == no.type());
+    condition = of_type(condition, ScalarType::kBool);
+    no = of_type(no, yes.type());
     if (condition.is_const()) return condition.const_value() != 0 ? yes : no;
     if (yes.id == no.id) return yes;
     return intern({ScalarOp::kSelect, yes.type(), 0, condition.id, yes.id, no.id});

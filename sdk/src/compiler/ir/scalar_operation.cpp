@@ -307,4 +307,24 @@ uint64_t scalar_operation(ScalarOp op, ScalarType operand, std::array<uint64_t, 
                             : operation_of_integers<int32_t, uint32_t>(op, has_sign, in);
 }
 
+const char* name_of(ScalarType type) {
+    switch (type) {
+        case ScalarType::kF32:
+            return "f32";
+        case ScalarType::kI32:
+            return "i32";
+        case ScalarType::kU32:
+            return "u32";
+        case ScalarType::kBool:
+            return "bool";
+        case ScalarType::kI64:
+            return "i64";
+        case ScalarType::kU64:
+            return "u64";
+        case ScalarType::kF64:
+            return "f64";
+    }
+    return "";
+}
+
 }  // namespace hearth

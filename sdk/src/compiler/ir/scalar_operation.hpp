@@ -12,6 +12,9 @@
 
 namespace hearth {
 
+/// "f32", "i32", ...
+const char* name_of(ScalarType type);
+
 /// The operation that converts to the type.
 ScalarOp conversion_to(ScalarType type);
 

@@ -175,7 +175,8 @@ enum class StatementKind : uint8_t {
     kSpread,         ///< local, an array of eight floats = arguments: two fours, or kHalves
     kLoadFragment,   ///< a = matrix of which element [i, j] is number b + i c + j of arguments[0]
     kStoreFragment,  ///< the same of a: memory = matrix
-    kFor,      ///< for (local = a; b; local = local op c) body; without c: ++local, or --local
+    kFor,      ///< for (local = a; b; local = local op c) body; op: a sum, product or quotient;
+               ///< without c: ++local, or --local
     kIf,       ///< if (a) body, else otherwise
     kBarrier,  ///< of execution and of shared memory, of the workgroup
     kSubgroupBarrier,  ///< the same of the subgroup; some drivers make it the workgroup's

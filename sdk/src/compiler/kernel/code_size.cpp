@@ -77,7 +77,7 @@ class CodeSize {
         };
         const auto first = number(s.a), end = is_less ? number(condition.in[1]) : std::nullopt;
         const auto step = s.c == 0 ? std::optional<int64_t>(1) : number(s.c);
-        if (!first || !end || !step || *step < 1) return std::nullopt;
+        if (s.op != ScalarOp::kAdd || !first || !end || !step || *step < 1) return std::nullopt;
         return std::max<int64_t>(0, (*end - *first + *step - 1) / *step);
     }
 

@@ -5,6 +5,7 @@
 // fixed point, as a local is uniform only if all that sets it is.
 
 #include "compiler/ir/scalar_operands.hpp"
+#include "compiler/ir/scalar_operation.hpp"
 #include "compiler/kernel/body.hpp"
 #include "compiler/kernel/types.hpp"
 
@@ -16,26 +17,6 @@
 namespace hearth {
 
 namespace {
-
-const char* name_of(ScalarType type) {
-    switch (type) {
-        case ScalarType::kF32:
-            return "f32";
-        case ScalarType::kI32:
-            return "i32";
-        case ScalarType::kU32:
-            return "u32";
-        case ScalarType::kBool:
-            return "bool";
-        case ScalarType::kI64:
-            return "i64";
-        case ScalarType::kU64:
-            return "u64";
-        case ScalarType::kF64:
-            return "f64";
-    }
-    return "";
-}
 
 const char* name_of(Chunk chunk) {
     constexpr const char* kNames[] = {"a number",     "four",        "eight",        "a half",
@@ -385,9 +366,9 @@ class BodyVerifier {
         expect_type(first, body_.locals[s.local].type, "the counter's first value");
         expect_type(condition, ScalarType::kBool, "the condition");
         expect_type(amount, body_.locals[s.local].type, "the amount");
-        expect(s.op == ScalarOp::kAdd || s.op == ScalarOp::kDiv ||
-                   (s.op == ScalarOp::kSub && s.c == 0),
-               "no sum and no quotient");
+        expect(s.op == ScalarOp::kAdd || (s.op == ScalarOp::kSub && s.c == 0) ||
+                   ((s.op == ScalarOp::kMul || s.op == ScalarOp::kDiv) && s.c != 0),
+               "no sum, product or quotient");
         note_varying(s.local, first.varies | amount.varies | flow.divergence);
         is_counter_[s.local] = true;
         Flow inner = flow;

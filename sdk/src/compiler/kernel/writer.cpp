@@ -4,7 +4,9 @@
 #include "compiler/kernel/writer.hpp"
 
 #include "compiler/ir/scalar_operands.hpp"
+#include "compiler/ir/scalar_operation.hpp"
 #include "compiler/ir/scalar_range.hpp"
+#include "compiler/kernel/types.hpp"
 
 #include <hearth/core/assert.hpp>
 
@@ -26,6 +28,15 @@ std::vector<uint32_t> ids_of(std::span<const Expr> expressions) {
 void KernelWriter::bind(Scalar variable, Expr as) {
     variable_depths_.bind(variable.node(), scopes_.size() - 1);
     scopes_.back().known[variable.id] = as;
+}
+
+void KernelWriter::bind_everywhere(Scalar variable, Expr as) {
+    variable_depths_.bind(variable.node(), 0);
+    scopes_.front().known[variable.id] = as;
+}
+
+bool KernelWriter::is_of_current_scope(Scalar value) const {
+    return variable_depths_.of(arena_, value.id) + 1 == scopes_.size();
 }
 
 void KernelWriter::define(Scalar value, Expr as) {
@@ -299,7 +310,8 @@ Expr KernelWriter::emit(uint32_t id) {
         return body_.add(
             {.kind = ExprKind::kConstant, .type = node.type, .bits = node.value_bits()});
     if (node.op == ScalarOp::kRowCount) return body_.rows();
-    HEARTH_ASSERT(node.op != ScalarOp::kVariable);  // every variable is bound before its use
+    if (node.op == ScalarOp::kVariable)
+        return misused("it uses a value outside of the loop or branch that made it", node.type);
     if (is_loop(node.op)) return emit_loop(id);
     const Expr value = expression(id);
     HEARTH_ASSERT(value.type() == node.type);
@@ -331,9 +343,21 @@ Expr KernelWriter::expression(uint32_t id) {
     } else if (is_fitting_conversion(arena_, node)) {
         made.kind = ExprKind::kFittingConversion;
     } else {
+        const ScalarType types[] = {in[0].type(), in[1] ? in[1].type() : in[0].type(),
+                                    in[2] ? in[2].type() : in[0].type()};
+        if (type_of_operation(node.op, types) != node.type)
+            return misused("it applies a function to " + std::string(name_of(types[0])) +
+                               " that has none of this type",
+                           node.type);
         return body_.operation(node.op, in[0], in[1], in[2]);
     }
     return body_.add(made);
+}
+
+Expr KernelWriter::misused(const std::string& what, ScalarType type) {
+    HEARTH_ASSERT(misuse_ != nullptr);
+    if (misuse_->ok()) *misuse_ = invalid_argument(what);
+    return body_.constant(0, type);
 }
 
 Expr KernelWriter::emit_loop(uint32_t id) {

@@ -39,6 +39,11 @@ class KernelWriter {
 
     /// Declares that the variable is `as` from the current scope inward.
     void bind(Scalar variable, Expr as);
+    /// The same in all scopes.
+    void bind_everywhere(Scalar variable, Expr as);
+    /// True if the expression depends on a variable of the current scope, so that emit() leaves it
+    /// there.
+    bool is_of_current_scope(Scalar value) const;
     /// Declares that the expression's value is `as` from the current scope inward.
     void define(Scalar value, Expr as);
     /// The expression's value: a local or a constant, after placing what works it out.
@@ -111,6 +116,9 @@ class KernelWriter {
 
     /// Writes ahead of the scope that was opened last.
     void ahead(const std::function<void()>& write);
+    /// From now on, variables used outside of their scope and operations that their operands' types
+    /// lack are reported in `first`, as the expressions are not Hearth's own.
+    void report_misuse(Status& first) { misuse_ = &first; }
     /// Statements that another writer has finished.
     void append(std::vector<Statement> statements);
 
@@ -129,6 +137,7 @@ class KernelWriter {
     Expr emit(uint32_t id);
     Expr emit_loop(uint32_t id);
     Expr expression(uint32_t id);
+    Expr misused(const std::string& what, ScalarType type);
     const Expr* known(uint32_t id) const;
     Statement set(StatementKind kind, Expr local, Expr value) const;
     void transfer(StatementKind kind, Expr fragment, const MatrixPlace& place);
@@ -138,6 +147,7 @@ class KernelWriter {
     Operand operand_;
     OtherLoad other_load_;
     bool is_rolled_ = false;
+    Status* misuse_ = nullptr;
     std::vector<Scope> scopes_;
     VariableDepths variable_depths_;
     uint32_t locals_ = 0;

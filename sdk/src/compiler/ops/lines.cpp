@@ -9,6 +9,15 @@
 
 namespace hearth {
 
+KernelLines::KernelLines(KernelBuilder& k, int axis)
+    : type(k.in_type(0)), count(k.index(1)), extent(k.in_dim(0, axis)), stride(k.index(1)) {
+    for (int i = 0; i < k.in_rank(0); ++i) {
+        if (i == axis) continue;
+        count = count * k.in_dim(0, i);
+        if (i > axis) stride = stride * k.in_dim(0, i);
+    }
+}
+
 std::string line_macros(const Shape& shape, int axis) {
     std::string lines = "1", stride = "1";
     for (int i = 0; i < shape.rank(); ++i) {

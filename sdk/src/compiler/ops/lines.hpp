@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <hearth/kernel.hpp>
 #include <hearth/op/op_def.hpp>
 
 #include <cstdint>
@@ -33,6 +34,21 @@ inline Dim line_count(const Shape& shape, int axis) {
     others.erase(axis);
     return others.element_count();
 }
+
+/// Lines of one workgroup on a CPU: enough elements to make up for calling it.
+constexpr uint32_t lines_of_cpu_workgroup(int64_t extent) {
+    constexpr int64_t kElements = 1024;
+    return extent >= kElements ? 1 : static_cast<uint32_t>(kElements / (extent < 1 ? 1 : extent));
+}
+
+/// The lines of input 0 in a kernel, along `axis`.
+struct KernelLines {
+    ScalarType type;  ///< of an element
+    Scalar count, extent, stride;
+
+    KernelLines(KernelBuilder& k, int axis);
+    Scalar base(Scalar line) const { return line / stride * extent * stride + line % stride; }
+};
 
 /// GLSL macros LINES, EXTENT and STRIDE, and the function line_base(line), for in0 along `axis`.
 std::string line_macros(const Shape& shape, int axis);

@@ -11,6 +11,8 @@
 #include "compiler/shaders/shader_text.hpp"
 #include "core/device_model.hpp"
 
+#include <hearth/kernel.hpp>
+
 namespace hearth {
 
 namespace {
@@ -66,29 +68,99 @@ void reference_scan(ReferenceContext& call) {
         scan_lines<int64_t>(call, static_cast<int64_t>(F::kNeutral), F::of);
 }
 
-/// One workgroup per line, or one thread if lines are short or many.
-std::optional<CustomKernel> scan_kernel(const KernelRuleContext& call, const char* combine,
-                                        const char* neutral) {
-    constexpr int64_t kShort = 32, kMany = 4096;
-    const Shape& x = call.shape(0);
-    const int axis = axis_of(call.attrs);
-    const auto rows = static_cast<int64_t>(call.max_batch_size);
-    const Dim lines = line_count(x, axis);
-    const bool is_short = x[axis].resolve(rows) <= kShort || lines.resolve(rows) >= kMany;
-    const uint32_t threads = is_short ? 64 : usual_workgroup_size(call.caps);
-    CustomKernel text;
-    text.name = "scan";
-    text.glsl = define("THREADS", threads) + define("T", kernel_type(call.inputs[0].dtype)) +
-                define("COMBINE(a, b)", "((a) " + std::string(combine) + " (b))") +
-                define("NEUTRAL", "T(" + std::string(neutral) + ")") +
-                define("REVERSE", call.attrs.flag("reverse") ? "true" : "false") +
-                define("EXCLUSIVE", call.attrs.flag("exclusive") ? "true" : "false") +
-                wrap_macro(call.inputs[0].dtype) + line_macros(x, axis);
-    text.glsl += shader_text(is_short ? "scan/scan_short.comp" : "scan/scan_long.comp");
-    text.local_size = {threads, 1, 1};
-    text.grid[0] = {lines, is_short ? 64u : 1u};
-    text.flops = static_cast<uint64_t>(x.element_count(rows));
-    return text;
+/// Number and size of workgroups of a scan along lines: one invocation per line if lines are short
+/// or many, and on CPUs, which have few threads; else a workgroup.
+struct ScanPlan {
+    bool is_serial = true;
+    uint32_t threads = 64;
+    CustomKernel::Axis axis;
+
+    explicit ScanPlan(const KernelRuleContext& call) {
+        constexpr int64_t kShort = 32, kMany = 4096;
+        const Shape& x = call.shape(0);
+        const auto rows = static_cast<int64_t>(call.max_batch_size);
+        const int along = axis_of(call.attrs);
+        const Dim lines = line_count(x, along);
+        const int64_t extent = x[along].resolve(rows);
+        const bool has_few_cores = device_model(call.caps).has_few_cores;
+        is_serial = has_few_cores || extent <= kShort || lines.resolve(rows) >= kMany;
+        if (!is_serial) threads = usual_workgroup_size(call.caps);
+        axis = {lines, has_few_cores ? lines_of_cpu_workgroup(extent) : is_serial ? threads : 1};
+    }
+};
+
+/// Element number `j` of a line in the direction of the scan.
+Scalar place_in(const KernelLines& lines, Scalar base, Scalar j, bool is_reverse) {
+    return base + (is_reverse ? lines.extent - 1 - j : j) * lines.stride;
+}
+
+using CombineScalars = Scalar (*)(Scalar, Scalar);
+
+/// Running sums or products, an invocation for each line.
+void scan_serially(KernelBuilder& k, const Attrs& attrs, CombineScalars combine, double neutral) {
+    const KernelLines lines(k, axis_of(attrs));
+    const bool is_reverse = attrs.flag("reverse"), excludes = attrs.flag("exclusive");
+    k.for_each(lines.count, [&](Scalar line) {
+        const Scalar base = lines.base(line);
+        KernelVariable total = k.variable(lines.type, neutral);
+        k.loop(0, lines.extent, [&](Scalar j) {
+            const Scalar at = place_in(lines, base, j, is_reverse), before = total.get();
+            total = combine(before, k.in(0, at));
+            k.out(0, at, excludes ? before : total.get());
+        });
+    });
+}
+
+/// The same, a workgroup for each line: the line passes in blocks, each scanned in shared memory
+/// (Hillis and Steele, "Data Parallel Algorithms", 1986), and carries what came before.  The order
+/// of the additions depends on the line's extent alone: deterministic.
+/// Bytes moved: each element is read once and written once.
+void scan_in_blocks(KernelBuilder& k, const Attrs& attrs, CombineScalars combine, double neutral) {
+    const KernelLines lines(k, axis_of(attrs));
+    const bool is_reverse = attrs.flag("reverse"), excludes = attrs.flag("exclusive");
+    const int64_t threads = k.workgroup_size();
+    const Scalar lane = k.lane();
+    const KernelArray block = k.shared(lines.type, threads);
+    k.loop(k.workgroup(), lines.count, k.workgroup_count(), [&](Scalar line) {
+        const Scalar base = lines.base(line);
+        KernelVariable carry = k.variable(lines.type, neutral);
+        k.loop(0, lines.extent, threads, [&](Scalar first) {
+            const Scalar j = first + lane, at = place_in(lines, base, j, is_reverse);
+            KernelVariable mine = k.variable(lines.type, neutral);
+            k.if_(j < lines.extent, [&] { mine = k.in(0, at); });
+            block.set(lane, mine);
+            k.barrier();
+            k.loop_growing(1, threads, 2, [&](Scalar reach) {
+                k.if_(lane >= reach, [&] { mine = combine(block[lane - reach], mine); });
+                k.barrier();
+                block.set(lane, mine);
+                k.barrier();
+            });
+            k.if_(j < lines.extent, [&] {
+                if (!excludes) return k.out(0, at, combine(carry, mine));
+                KernelVariable before = k.variable(lines.type, neutral);
+                k.if_(lane > 0, [&] { before = block[lane - 1]; });
+                k.out(0, at, combine(carry, before));
+            });
+            carry = combine(carry, block[threads - 1]);
+            k.barrier();  // the block is written again
+        });
+    });
+}
+
+std::optional<CustomKernel> scan_kernel(const KernelRuleContext& call, CombineScalars combine,
+                                        double neutral) {
+    const ScanPlan plan(call);
+    return CustomKernel{
+        .name = "scan",
+        .body =
+            [=, attrs = call.attrs](KernelBuilder& k) {
+                (plan.is_serial ? scan_serially : scan_in_blocks)(k, attrs, combine, neutral);
+            },
+        .local_size = {plan.threads, 1, 1},
+        .grid = {{plan.axis}},
+        .flops = static_cast<uint64_t>(
+            call.shape(0).element_count(static_cast<int64_t>(call.max_batch_size)))};
 }
 
 /// The attributes of the scan in the other direction.
@@ -249,7 +321,11 @@ constinit const OpDef kOps[] = {
         .reads_each_element_once = true,
         .infer = infer_scan,
         .reference = reference_scan<Sum>,
-        .kernel = [](const KernelRuleContext& call) { return scan_kernel(call, "+", "0"); },
+        .kernel =
+            [](const KernelRuleContext& call) {
+                return scan_kernel(
+                    call, [](Scalar a, Scalar b) { return a + b; }, 0);
+            },
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {apply_one(op("cumsum"), {v.cotangent()}, reversed(v.attrs))};
         },
@@ -267,7 +343,11 @@ constinit const OpDef kOps[] = {
         .reduce = ReduceOp::kProduct,
         .infer = infer_scan,
         .reference = reference_scan<Product>,
-        .kernel = [](const KernelRuleContext& call) { return scan_kernel(call, "*", "1"); },
+        .kernel =
+            [](const KernelRuleContext& call) {
+                return scan_kernel(
+                    call, [](Scalar a, Scalar b) { return a * b; }, 1);
+            },
         .vjp = cumprod_vjp,
         .onnx = {{"CumProd", 26, import_cumprod}},
         // Near 1, to keep long products in range.

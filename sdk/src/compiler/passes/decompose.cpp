@@ -31,8 +31,9 @@ bool must_decompose(const Graph& graph, const Node& node, const PassOptions& opt
     if (has_depthwise_kernel(graph, node, options.caps) ||
         has_strip_kernel(graph, node, options.caps))
         return false;
-    // Custom kernels are texts, but for those that write in place.
-    if (model.keeps_bodies) return !node.op->writes_in_place;
+    if (model.keeps_bodies)
+        return !node.op->writes_in_place &&
+               !has_body(graph, node, options.caps, options.max_batch_size);
     return !custom_kernel_of(graph, node, options.caps, options.max_batch_size);
 }
 

@@ -145,8 +145,10 @@ std::string CLikePrinter::loop_head(const Statement& s) {
 std::string CLikePrinter::update(const Statement& s) {
     const std::string counter = place_of(s.local);
     if (s.c == 0) return (s.op == ScalarOp::kSub ? "--" : "++") + counter;
-    HEARTH_ASSERT(s.op == ScalarOp::kAdd || s.op == ScalarOp::kDiv);
-    return counter + (s.op == ScalarOp::kAdd ? " += " : " /= ") + expression(s.c);
+    const char* const assignment = s.op == ScalarOp::kMul   ? " *= "
+                                   : s.op == ScalarOp::kDiv ? " /= "
+                                                            : " += ";
+    return counter + assignment + expression(s.c);
 }
 
 void CLikePrinter::load_elements(const Statement& s) {

@@ -202,6 +202,7 @@ class WgslPrinter final : CLikePrinter {
     std::string update(const Statement& s) override {
         return place_of(s.local) +
                (s.op == ScalarOp::kDiv   ? " /= "
+                : s.op == ScalarOp::kMul ? " *= "
                 : s.op == ScalarOp::kSub ? " -= "
                                          : " += ") +
                (s.c == 0 ? "1" : expression(s.c));
