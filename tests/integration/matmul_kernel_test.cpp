@@ -5,7 +5,7 @@
 // (as they lie in memory, transposed, rounded, packed, gathered) and with what may follow the
 // product before it is stored.
 
-#include "compiler/codegen/matmul_tiles.hpp"
+#include "compiler/codegen/matmul/matmul_tiles.hpp"
 #include "compiler/driver/compile.hpp"
 #include "compiler/driver/tuning_data.hpp"
 #include "compiler/interpreter/interpreter.hpp"

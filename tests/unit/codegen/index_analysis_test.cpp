@@ -3,7 +3,7 @@
 
 // What is known of an index while the element moves: the condition for loads of four at once.
 
-#include "compiler/codegen/index_analysis.hpp"
+#include "compiler/codegen/shared/index_analysis.hpp"
 
 #include "compiler/ir/scalar_operation.hpp"
 

@@ -5,7 +5,7 @@
 // of a device, the more a workgroup does.
 
 #include "compiler/codegen/kernel_problem.hpp"
-#include "compiler/codegen/matmul_tiles.hpp"
+#include "compiler/codegen/matmul/matmul_tiles.hpp"
 #include "core/device_model.hpp"
 
 #include <hearth/ops.hpp>

@@ -3,7 +3,7 @@
 
 // Tuning without a device: what is believed of measurements and of files.
 
-#include "compiler/codegen/matmul_tiles.hpp"
+#include "compiler/codegen/matmul/matmul_tiles.hpp"
 #include "compiler/driver/compile.hpp"
 #include "compiler/driver/tuning_data.hpp"
 

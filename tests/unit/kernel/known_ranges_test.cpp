@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "compiler/codegen/known_ranges.hpp"
+#include "compiler/codegen/shared/known_ranges.hpp"
 
 #include "compiler/ir/scalar_operation.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The functions around matrix products (compiler/codegen/matmul_functions.hpp), of every sample of
+// The functions around matrix products (compiler/codegen/matmul/matmul_functions.hpp), of every sample of
 // the product and for each device class: called for all elements on the CPU, they give the
 // operands' elements and store what the interpreter has.  Chunks of packed integers are left out:
 // only a text can look into them.
 
-#include "compiler/codegen/matmul_functions.hpp"
+#include "compiler/codegen/matmul/matmul_functions.hpp"
 #include "compiler/kernel/writer.hpp"
 #include "unit/kernel/op_kernels.hpp"
 

@@ -10,7 +10,13 @@
 
 #include "compiler/codegen/batched_kernel.hpp"
 
-#include "compiler/codegen/group_kernels.hpp"
+#include "compiler/codegen/elementwise/elementwise_kernel.hpp"
+#include "compiler/codegen/kernel_draft.hpp"
+#include "compiler/codegen/reduction/reduction_kernel.hpp"
+#include "compiler/codegen/scatter/rows_kernel.hpp"
+#include "compiler/codegen/shared/extents.hpp"
+#include "compiler/codegen/shared/kernel_part.hpp"
+#include "compiler/kernel/writer.hpp"
 #include "core/device_model.hpp"
 
 #include <hearth/core/assert.hpp>
@@ -243,7 +249,7 @@ std::optional<KernelDraft> batched_kernel(const Graph& graph, std::span<const Gr
                                 : group.kind == GroupKind::kReduction ? reduction_part
                                                                       : rows_part;
         const Expr workgroup = body->new_local("group", LocalKind::kParameter, ScalarType::kI32);
-        const KernelPart part = write_part(graph, group, inlined, options, *body, workgroup);
+        const KernelPart part = write_part({graph, group, inlined, options}, *body, workgroup);
         HEARTH_ASSERT(part.grid.work.is_batch == 0 && part.threads == threads);
         writer.add(workgroup, part);
         count += part.grid.groups(1);

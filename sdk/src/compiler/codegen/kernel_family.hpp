@@ -7,47 +7,41 @@
 
 #pragma once
 
-#include "compiler/codegen/group_kernels.hpp"
+#include "compiler/codegen/kernel_draft.hpp"
+#include "compiler/codegen/kernel_task.hpp"
+#include "compiler/codegen/matmul/matmul_tiles.hpp"
 #include "compiler/ops/cpu_conv_strips.hpp"
 
 #include <hearth/status.hpp>
 
-#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace hearth {
 
-/// A group of nodes to write a kernel of.
-struct KernelTask {
-    const Graph& graph;
-    const Group& group;
-    const std::vector<bool>& inlined;
-    const LowerOptions& options;
-
-    /// The node that decides about the kernel's loops: the product, the operator with a custom
-    /// kernel, else the last one.
-    const Node& node() const;
-};
-
 /// Parameters of a family's kernel. std::monostate: the family has one kernel for a task.
-using KernelChoice = std::variant<std::monostate, ConvStrip, ProductLayout>;
+using KernelChoice = std::variant<std::monostate, ConvStrip, ProductLayout, MatmulTile>;
 
 struct KernelFamily {
     const char* name;
-    /// True if the family has a kernel for the task; then it has a candidate as well.
+    /// True if the family has a kernel for the task.
     bool (*matches)(const KernelTask& task);
-    /// Parameters of all kernels that the family can write for the task.
-    std::vector<KernelChoice> (*candidates)(const KernelTask& task);
-    /// Estimated time of one of them, comparable within the task's candidates.
-    double (*cost)(const KernelTask& task, const KernelChoice& choice);
     KernelDraft (*write)(const KernelTask& task, const KernelChoice& choice);
+    /// Parameters of all kernels that the family can write for the task, at least one of them.
+    std::vector<KernelChoice> (*candidates)(const KernelTask& task) = only_choice;
+    /// Estimated time of one of them, comparable within the task's candidates.
+    double (*cost)(const KernelTask& task, const KernelChoice& choice) = equal_cost;
+    /// The key of a task whose candidates the tuner finds by it, in the order of preference.  Empty:
+    /// the program lists the variants under the key of kernel_problem(), ordered by cost.
+    std::string (*tuning_key)(const KernelTask& task) = no_key;
+
+    static std::vector<KernelChoice> only_choice(const KernelTask&) { return {KernelChoice()}; }
+    static double equal_cost(const KernelTask&, const KernelChoice&) { return 0; }
+    static std::string no_key(const KernelTask&) { return ""; }
 };
 
-/// All families; of several that match, the first one writes the kernel.
-std::span<const KernelFamily> kernel_families();
-/// The first family that matches, or null.
+/// The first family of the table in kernel_families.cpp that matches, or null.
 const KernelFamily* kernel_family(const KernelTask& task);
 
 /// Errors: kUnsupported naming the operator without a kernel on the device.

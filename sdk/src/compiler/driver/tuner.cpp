@@ -5,7 +5,7 @@
 
 #include "compiler/codegen/fused_network/fused_network.hpp"
 #include "compiler/codegen/kernel_problem.hpp"
-#include "compiler/codegen/matmul_tiles.hpp"
+#include "compiler/codegen/matmul/matmul_tiles.hpp"
 #include "compiler/driver/compile.hpp"
 #include "compiler/driver/device_caps.hpp"
 #include "compiler/driver/tuning_data.hpp"

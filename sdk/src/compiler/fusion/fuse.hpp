@@ -36,7 +36,7 @@ struct Group {
     bool in_region = false;       ///< part of FusionOptions::region
     /// Replicated scalars: groups that store only scalars, which every workgroup of this group's
     /// kernel computes itself instead of waiting for another kernel; in data-flow order
-    /// (compiler/codegen/replicated_scalars.hpp).
+    /// (compiler/codegen/reduction/replicated_scalars.hpp).
     std::vector<std::shared_ptr<const Group>> replicated_scalars;
 
     /// The group among `replicated_scalars` that stores `v`, or null.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Convolutions for CPUs as products of windows that are never stored: sizes of the strips of windows whose input a
-// kernel copies into a cache (compiler/codegen/cpu_conv_kernel.cpp), and an estimate of their time.
+// kernel copies into a cache (compiler/codegen/conv/cpu_conv_kernel.cpp), and an estimate of their time.
 
 #pragma once
 

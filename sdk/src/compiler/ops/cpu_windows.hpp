@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Plane-by-plane processing of image windows on CPUs: see compiler/codegen/cpu_window_kernel.hpp.
+// Plane-by-plane processing of image windows on CPUs: see compiler/codegen/conv/cpu_window_kernel.hpp.
 
 #pragma once
 

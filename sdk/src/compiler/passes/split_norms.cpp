@@ -7,7 +7,7 @@
 // Scaling all gradients by one scalar (clipping by the global norm, a loss scale) depends on a
 // reduction over all of them: a sum per gradient, then a sum of those, so two dispatches between
 // computing gradients and using them.  Here each gradient is reduced in blocks, as an epilogue of
-// the kernel that computes it (compiler/codegen/replicated_scalars.cpp), and one reduction covers
+// the kernel that computes it (compiler/codegen/reduction/replicated_scalars.cpp), and one reduction covers
 // all blocks of all gradients.  It is short enough for every workgroup that needs the scalar to
 // compute it itself.
 

@@ -48,7 +48,7 @@ std::optional<std::vector<Tensor>> split_sum(const Node& node, const Tensor& x, 
     return std::vector<Tensor>{sum_of_parts(partial, result, x.dtype())};
 }
 
-/// True if one workgroup splits the terms among its threads (compiler/codegen/matmul_tiles.hpp,
+/// True if one workgroup splits the terms among its threads (compiler/codegen/matmul/matmul_tiles.hpp,
 /// split). Up to these limits that costs less than a second dispatch that adds up partial sums.
 bool is_split_inside(std::span<const Tensor> inputs, const Shape& result, int64_t terms,
                      const PassOptions& options) {
@@ -79,7 +79,7 @@ std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<con
         return std::nullopt;
     constexpr int64_t kTile = 64, kFewRows = 16;
     const int64_t m = result[0].resolve(rows), n = result[1].resolve(rows);
-    // With few rows, a workgroup computes four columns (compiler/codegen/matmul_tiles.cpp).
+    // With few rows, a workgroup computes four columns (compiler/codegen/matmul/matmul_tiles.cpp).
     const int64_t columns = m <= kFewRows ? 4 : kTile;
     const int64_t tiles = ((m + kTile - 1) / kTile) * ((n + columns - 1) / columns);
     const int64_t terms = inputs[0].shape()[node.attrs.flag("transpose_a") ? 0 : 1].resolve(rows);

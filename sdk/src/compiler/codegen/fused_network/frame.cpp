@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/fused_network/frame.hpp"
 
+#include "compiler/codegen/shared/group_access.hpp"
 #include "core/driver_workarounds.hpp"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "compiler/codegen/fused_network/plan.hpp"
-#include "compiler/codegen/group_kernels.hpp"
+#include "compiler/kernel/body.hpp"
 #include "compiler/kernel/writer.hpp"
 
 #include <functional>

@@ -4,6 +4,7 @@
 #include "compiler/codegen/fused_network/fused_network.hpp"
 
 #include "compiler/codegen/fused_network/kernel.hpp"
+#include "compiler/codegen/kernel_draft.hpp"
 
 #include <algorithm>
 #include <cstdio>

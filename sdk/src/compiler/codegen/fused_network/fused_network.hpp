@@ -12,7 +12,9 @@
 
 #pragma once
 
-#include "compiler/codegen/group_kernels.hpp"
+#include "compiler/codegen/kernel_draft.hpp"
+#include "compiler/codegen/lower_options.hpp"
+#include "compiler/fusion/fuse.hpp"
 
 namespace hearth {
 

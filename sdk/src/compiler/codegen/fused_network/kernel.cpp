@@ -7,6 +7,9 @@
 #include "compiler/codegen/fused_network/kernel.hpp"
 
 #include "compiler/codegen/fused_network/matrix_stages.hpp"
+#include "compiler/codegen/kernel_draft.hpp"
+#include "compiler/codegen/reduction/replicated_scalar_functions.hpp"
+#include "compiler/codegen/shared/extents.hpp"
 #include "core/device_model.hpp"
 
 #include <algorithm>

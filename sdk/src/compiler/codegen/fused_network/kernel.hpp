@@ -4,7 +4,7 @@
 #pragma once
 
 #include "compiler/codegen/fused_network/plan.hpp"
-#include "compiler/codegen/group_kernels.hpp"
+#include "compiler/codegen/kernel_draft.hpp"
 
 namespace hearth {
 

@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/fused_network/scope.hpp"
 
+#include "compiler/codegen/reduction/replicated_scalar_functions.hpp"
 #include "core/driver_workarounds.hpp"
 
 #include <hearth/core/assert.hpp>

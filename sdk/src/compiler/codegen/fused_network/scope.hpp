@@ -7,6 +7,7 @@
 #pragma once
 
 #include "compiler/codegen/fused_network/frame.hpp"
+#include "compiler/codegen/shared/group_expressions.hpp"
 
 #include <optional>
 #include <span>

@@ -5,6 +5,7 @@
 
 #include "compiler/codegen/fused_network/stages.hpp"
 #include "compiler/codegen/fused_network/vec8.hpp"
+#include "compiler/codegen/shared/fold.hpp"
 
 #include <algorithm>
 
