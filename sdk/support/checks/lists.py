@@ -6,7 +6,7 @@
 - Each learner that learners.hpp declares is in the list of all learners.  (Their hyperparameters have one list, the
   records, which the compiler holds against the structs.)
 - The C++ wrappers call each function that the C headers declare.
-- Operators are matched by name only in compiler/ops, not in passes, code generation or import.
+- Operators are matched by name in compiler/ops, hardly in passes, code generation or import.
 
 What one list has and another lacks is printed. --most says how many may lack; the defaults are the counts of the day on
 which this check was written: lower them with every list that is completed."""
@@ -24,7 +24,12 @@ NO_OPERATOR_NAMES = tuple(f"sdk/src/{folder}/" for folder in (
     "compiler/fusion", "compiler/passes", "compiler/codegen", "compiler/autodiff", "import"))
 OPERATOR = re.compile(r'(op->name|op\.name|\bop)\s*(==|!=)\s*("|k[A-Z])|op->name\.substr')
 LEARNER = re.compile(r"\blearner_def<(\w+)>")
-MOST = (0, 0, 51)
+# Operators by name: OpTraits (hearth/op/op_def.hpp) say what passes ask for.  What is left, and why:
+# - cpu_custom_kernel.cpp, 5: kernels for CPUs of operators that have no body yet (OpDef::kernel).
+# - fragments.cpp and onnx_export_groups.cpp, `add`: a pattern of two operators, of which this is one.
+# - onnx_export_groups.cpp, `extent`: the pattern that divides by a count of rows.
+# - onnx_export.cpp, `normalize` and `attention`: the choice between an ONNX operator and a decomposition.
+MOST = (0, 0, 10)
 
 
 def without_comments(text):

@@ -84,6 +84,9 @@ struct DecomposeContext {
     Trace& trace;
     const Attrs& attrs;
     std::span<const Tensor> inputs = {};
+    const DeviceCaps* caps = nullptr;  ///< the device, where the decomposition is for one
+    /// Output 0 is nothing but the update of input 0, a param or state, which may be modified in place.
+    bool updates_input = false;
     const Tensor& in(size_t k) const { return inputs[k]; }
 };
 
@@ -178,6 +181,24 @@ enum class OpClass : uint8_t {
     kComposite,    ///< has no kernel of its own: decomposed before code generation
 };
 
+/// Direction in which an operator walks along a window of rows, each step of which needs the one before.
+enum class WindowWalk : uint8_t { kNone, kForward, kBackward };
+
+/// Traits by which passes and code generation recognize operators, instead of by name.
+struct OpTraits {
+    bool is_gather = false;         ///< kInjective: input 0 at the indices of input 1 along `axis`
+    bool is_concat = false;         ///< kInjective: the inputs one after another along `axis`
+    bool repeats_windows = false;   ///< a view in which elements recur in overlapping windows
+    bool has_filter = false;        ///< input 1 is the filter of a convolution
+    bool is_random = false;         ///< the result is drawn from `key`, so it is not a constant
+    bool unpacks_elements = false;  ///< the result is the elements that are packed into words
+    bool is_partial_sum = false;    ///< adds up `parts` stretches of a sum, each on its own
+    bool reduces_blocks = false;    ///< reduces blocks of `block` neighbours with OpDef::reduce
+    bool is_checkpoint = false;     ///< gradients recompute the `nodes` nodes before it
+    bool is_delayed = false;        ///< input 0, which is not read before input 1 is computed
+    WindowWalk walk = WindowWalk::kNone;
+};
+
 enum class ReduceOp : uint8_t { kSum, kProduct, kMax, kMin };
 
 /// One call for tests, benchmarks and documentation.
@@ -243,6 +264,7 @@ struct OpDef {
     /// but the update of input 0, a param or state, which it modifies in place; otherwise its
     /// decomposition is used.
     bool writes_in_place = false;
+    OpTraits traits = {};
     ReduceOp reduce = ReduceOp::kSum;
 
     Status (*infer)(InferContext&) = nullptr;

@@ -37,7 +37,7 @@ Recomputation::Recomputation(Trace& trace)
     const std::vector<Node>& nodes = trace.graph().nodes;
     // The last marker of nested or overlapping regions covers the others: it spans the most nodes.
     for (size_t n = nodes.size(); n-- > 0;) {
-        if (nodes[n].op->name != "checkpoint") continue;
+        if (!nodes[n].op->traits.is_checkpoint) continue;
         const auto last = static_cast<NodeId>(n);
         const auto count =
             static_cast<size_t>(std::clamp<int64_t>(nodes[n].attrs.integer("nodes"), 0, last));
@@ -81,7 +81,7 @@ void Recomputation::compute(Part& part, const Tensor& after) {
         std::vector<Tensor> inputs;
         for (ValueId v : node.inputs) inputs.push_back(again(v));
         const std::vector<Tensor> outputs =
-            node.op->name == "checkpoint" ? inputs : apply(*node.op, inputs, node.attrs, &trace_);
+            node.op->traits.is_checkpoint ? inputs : apply(*node.op, inputs, node.attrs, &trace_);
         for (size_t i = 0; i < node.outputs.size(); ++i) part.values[node.outputs[i]] = outputs[i];
     }
 }

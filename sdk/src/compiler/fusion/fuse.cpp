@@ -284,7 +284,7 @@ class Fuser {
         constexpr int kMostDepth = 16;
         const Node& node = graph_.nodes[n];
         const bool is_cheap = node.op->op_class == OpClass::kElementwise || is_view(node) ||
-                              node.op->name == "gather";
+                              node.op->traits.is_gather;
         if (!is_cheap || node.outputs.size() != 1 || node.inputs.empty() || leaves(n) ||
             (options_.region.has(n) && !is_view(node)) || depth == kMostDepth)
             return false;
@@ -292,7 +292,7 @@ class Fuser {
         return std::ranges::all_of(readers_[v], [&](NodeId r) {
             const Node& reader = graph_.nodes[r];
             if (!walks_windows(reader)) return feeds_walks(r, depth + 1);
-            const bool is_backward = reader.op->name == kGruWindowBackward;
+            const bool is_backward = reader.op->traits.walk == WindowWalk::kBackward;
             const size_t first = is_backward ? size_t{kGruBackResets} : size_t{kGruStart};
             return std::find(reader.inputs.begin(), reader.inputs.end(), v) >=
                    reader.inputs.begin() + static_cast<std::ptrdiff_t>(first);
@@ -310,7 +310,7 @@ class Fuser {
     /// reduction.
     bool joins_numbers(NodeId n) const {
         const Node& node = graph_.nodes[n];
-        if (!options_.any_operands || node.op->name != "concat" || leaves(n)) return false;
+        if (!options_.any_operands || !node.op->traits.is_concat || leaves(n)) return false;
         const std::vector<NodeId>& readers = readers_[node.outputs[0]];
         return readers.size() == 1 && graph_.nodes[readers[0]].op->op_class == OpClass::kReduce &&
                is_single_number(output_shape(graph_, graph_.nodes[readers[0]])) &&
@@ -337,7 +337,7 @@ class Fuser {
     bool is_read_as_parts(NodeId n) const {
         constexpr size_t kMostParts = 4;
         const Node& node = graph_.nodes[n];
-        if (node.op->name != "concat" || node.inputs.size() > kMostParts) return false;
+        if (!node.op->traits.is_concat || node.inputs.size() > kMostParts) return false;
         const Shape& shape = output_shape(graph_, node);
         for (int i = 0; i < node.attrs.integer("axis"); ++i)
             if (!shape[i].is_one()) return false;
@@ -360,7 +360,7 @@ class Fuser {
     bool has_stored_windows(NodeId n) const {
         constexpr int64_t kMostElements = int64_t{1} << 20;  // per batch item
         const Node& node = graph_.nodes[n];
-        return options_.store_windows && node.op->name == "unfold" &&
+        return options_.store_windows && node.op->traits.repeats_windows &&
                output_shape(graph_, node).element_count(1) <= kMostElements;
     }
 
@@ -757,7 +757,7 @@ class Fuser {
 }  // namespace
 
 bool is_block_fold(const Node& node) {
-    return node.op->name == "block_sum" || node.op->name == "block_max";
+    return node.op->traits.reduces_blocks;
 }
 
 const Group* Group::number(ValueId v) const {
@@ -768,7 +768,7 @@ const Group* Group::number(ValueId v) const {
 
 bool spares_memory(const Graph& graph) {
     return std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                       [](const Node& node) { return node.op->name == "compute_after"; });
+                       [](const Node& node) { return node.op->traits.is_delayed; });
 }
 
 namespace {

@@ -25,7 +25,7 @@ enum class Dependence : uint8_t {
 
 bool is_sum(const Node& node) {
     return (node.op->op_class == OpClass::kReduce && node.op->reduce == ReduceOp::kSum) ||
-           node.op->name == "partial_row_sum";
+           (node.op->op_class == OpClass::kInjective && node.op->traits.is_partial_sum);
 }
 
 /// Detects whether an `at` rule reads inputs with rows anywhere but in the row that it computes.
@@ -152,7 +152,7 @@ class RegionFinder {
 
     /// True if the node gathers rows of the tensor by such indices: state kept per row.
     bool is_gathered_in_order(const Node& node, ValueId v) const {
-        return node.op->name == "gather" && v == node.inputs[0] && is_generated(node.inputs[1]) &&
+        return node.op->traits.is_gather && v == node.inputs[0] && is_generated(node.inputs[1]) &&
                node.attrs.integer("axis") == 0;
     }
 
@@ -185,7 +185,7 @@ class RegionFinder {
                     return !is_alone(v) || graph_.value(v).shape.rank() == out.rank();
                 });
             case OpClass::kMatmul:
-                return node.op->name == "matmul" && is_alone(node.inputs[0]) &&
+                return !node.op->traits.is_partial_sum && is_alone(node.inputs[0]) &&
                        !is_alone(node.inputs[1]) && out.rank() == 2 &&
                        graph_.value(node.inputs[1]).shape.rank() == 2 &&
                        graph_.value(node.outputs[0]).dtype == DType::kF32 &&
@@ -257,7 +257,7 @@ class RegionFinder {
 }  // namespace
 
 bool walks_windows(const Node& node) {
-    return node.op->name == kGruWindow || node.op->name == kGruWindowBackward;
+    return node.op->traits.walk != WindowWalk::kNone;
 }
 
 bool sums_rows(const Graph& graph, const Node& node, Dim rows) {
@@ -275,7 +275,7 @@ bool sums_rows(const Graph& graph, const Node& node, Dim rows) {
     // Partial sums of f16 accumulate in f32.
     const DType dtype = graph.value(node.inputs[0]).dtype;
     const bool is_exact =
-        dtype == DType::kF32 || (dtype == DType::kF16 && node.op->name == "partial_row_sum");
+        dtype == DType::kF32 || (dtype == DType::kF16 && node.op->traits.is_partial_sum);
     if (!is_sum(node) || !is_exact) return false;
     const std::vector<int64_t>& axes = node.attrs.integers("axes");
     return has_rows(node.inputs[0]) && std::find(axes.begin(), axes.end(), 0) != axes.end();

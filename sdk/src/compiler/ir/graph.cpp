@@ -39,6 +39,7 @@ bool writes_in_place(const Graph& graph, const Node& node) {
 }
 
 bool updates_first_input(const Graph& graph, const Node& node) {
+    if (node.inputs.empty()) return false;
     const ValueId target = node.inputs[0], result = node.outputs[0];
     if (!may_be_updated(graph.values[target].kind)) return false;
     int updates = 0;

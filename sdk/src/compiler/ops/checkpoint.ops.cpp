@@ -17,6 +17,7 @@ constinit const OpDef kOps[] = {
         .inputs = {{"x", TypeClass::kAny}},
         .attrs = {{"nodes", AttrType::kInteger}},
         .op_class = OpClass::kComposite,
+        .traits = {.is_checkpoint = true},
         .infer = same_as_input,
         .decompose = [](DecomposeContext& c) -> std::vector<Tensor> { return {c.in(0)}; },
         .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent()}; },
@@ -33,6 +34,7 @@ constinit const OpDef kOps[] = {
         .inputs = {{"x", TypeClass::kAny}, {"after", TypeClass::kAny}},
         .op_class = OpClass::kInjective,
         .is_view = true,
+        .traits = {.is_delayed = true},
         .infer = same_as_input,
         .compute = compute_any([](auto& c) { return c.in(0, c.coords()); }),
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {

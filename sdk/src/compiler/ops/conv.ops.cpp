@@ -19,6 +19,7 @@
 
 #include "compiler/ops/conv_kernel.hpp"
 #include "compiler/ops/conv_onnx.hpp"
+#include "compiler/ops/cpu_conv_strips.hpp"
 #include "compiler/ops/elements.hpp"
 #include "compiler/ops/windows.hpp"
 
@@ -295,8 +296,24 @@ Tensor turned_weights(const Conv& c, const Tensor& w) {
     return reshape(turned, shape);
 }
 
+/// conv_transpose of stride 1 in one group as a conv of turned weights.
+std::optional<Tensor> conv_of_transposed(const Tensor& y, const Tensor& w, const Attrs& attrs) {
+    const Conv c = conv_from_yw(attrs, y.shape(), w.shape());
+    if (!has_unit_strides(c.window) || c.groups > 1) return {};
+    std::vector<int64_t> order, spatial;
+    for (int i = 0; i < w.shape().rank(); ++i) order.push_back(i);
+    for (int i = 2; i < w.shape().rank(); ++i) spatial.push_back(i);
+    std::swap(order[0], order[1]);
+    Attrs turned = turned_window(c).attrs();
+    turned.set("groups", c.groups);
+    turned.set("extents", spatial_extents(c.x));
+    return apply_one(op("conv"), {y, flip(transpose(w, order), spatial)}, turned);
+}
+
 Tensor decompose_conv_transpose(const DecomposeContext& call) {
     const Tensor &y = call.in(0), &w = call.in(1);
+    if (call.caps != nullptr && has_conv_kernel(y.dtype(), *call.caps))
+        if (const std::optional<Tensor> conv = conv_of_transposed(y, w, call.attrs)) return *conv;
     const Conv c = conv_from_yw(call.attrs, y.shape(), w.shape());
     const bool steps_by_one = has_unit_strides(c.window);
     if (steps_by_one && fills_a_tile(y.dtype(), c.in_each(), c.out_each() * c.taps())) {
@@ -483,6 +500,7 @@ constinit const OpDef kOps[] = {
         .inputs = {{"x", TypeClass::kNumber}, {"w", TypeClass::kNumber}},
         .attrs = kConvAttrs,
         .op_class = OpClass::kKernel,
+        .traits = {.has_filter = true},
         .infer = [](InferContext& call) -> Status {
             return infer_conv<conv_from_xw, &Conv::y>(call, "x", "w");
         },
@@ -506,6 +524,7 @@ constinit const OpDef kOps[] = {
         .inputs = {{"y", TypeClass::kNumber}, {"w", TypeClass::kNumber}},
         .attrs = kConvAttrs,
         .op_class = OpClass::kComposite,
+        .traits = {.has_filter = true},
         .infer = [](InferContext& call) -> Status {
             return infer_conv<conv_from_yw, &Conv::x>(call, "y", "w");
         },
@@ -552,6 +571,7 @@ constinit const OpDef kOps[] = {
         .inputs = {{"x", TypeClass::kNumber}, {"w", TypeClass::kNumber}},
         .attrs = kConvAttrs,
         .op_class = OpClass::kInjective,
+        .traits = {.has_filter = true},
         .infer = [](InferContext& call) -> Status {
             return infer_conv<conv_from_xw, &Conv::y>(call, "x", "w");
         },
@@ -581,6 +601,7 @@ constinit const OpDef kOps[] = {
         .inputs = {{"y", TypeClass::kNumber}, {"w", TypeClass::kNumber}},
         .attrs = kConvAttrs,
         .op_class = OpClass::kInjective,
+        .traits = {.has_filter = true},
         .infer = [](InferContext& call) -> Status {
             return infer_conv<conv_from_yw, &Conv::x>(call, "y", "w");
         },
@@ -615,6 +636,7 @@ constinit const OpDef kOps[] = {
         .attrs = kUnfoldAttrs,
         .op_class = OpClass::kInjective,
         .is_view = true,
+        .traits = {.repeats_windows = true},
         .infer = infer_unfold,
         .compute = compute_any([](auto& c) {
             const Window w = unfold_window(c.attrs());
@@ -729,19 +751,6 @@ Tensor conv_transpose(const Tensor& x, const Tensor& weight, const Tensor& bias,
         size[i] = (size[i] - 1) * window.strides[i] + (window.kernel[i] - 1) * window.dilations[i] +
                   1 + added[i] - window.low[i] - high[i];
     return biased("conv_transpose", x, weight, bias, window, options.groups, size);
-}
-
-std::optional<Tensor> conv_of_transposed(const Tensor& y, const Tensor& w, const Attrs& attrs) {
-    const Conv c = conv_from_yw(attrs, y.shape(), w.shape());
-    if (!has_unit_strides(c.window) || c.groups > 1) return {};
-    std::vector<int64_t> order, spatial;
-    for (int i = 0; i < w.shape().rank(); ++i) order.push_back(i);
-    for (int i = 2; i < w.shape().rank(); ++i) spatial.push_back(i);
-    std::swap(order[0], order[1]);
-    Attrs turned = turned_window(c).attrs();
-    turned.set("groups", c.groups);
-    turned.set("extents", spatial_extents(c.x));
-    return apply_one(op("conv"), {y, flip(transpose(w, order), spatial)}, turned);
 }
 
 Tensor unfold(const Tensor& x, const std::vector<int64_t>& kernel, const ConvOptions& options) {

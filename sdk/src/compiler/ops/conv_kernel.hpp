@@ -16,8 +16,4 @@ namespace hearth {
 /// operands, or if no tile fits.
 std::optional<CustomKernel> conv_kernel(const KernelRuleContext& call);
 
-/// The `conv_transpose` of these operands as a `conv` with turned weights; nothing if a stride is
-/// not 1 or there are several groups.
-std::optional<Tensor> conv_of_transposed(const Tensor& y, const Tensor& w, const Attrs& attrs);
-
 }  // namespace hearth

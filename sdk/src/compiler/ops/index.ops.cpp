@@ -186,6 +186,7 @@ constinit const OpDef kOps[] = {
         .inputs = {{"x", TypeClass::kAny}, {"indices", TypeClass::kInteger}},
         .attrs = {{"axis", AttrType::kInteger, 0}},
         .op_class = OpClass::kInjective,
+        .traits = {.is_gather = true},
         .infer = infer_gather,
         .compute = compute_any([](auto& c) {
             const int axis = static_cast<int>(c.attrs().integer("axis")), added = c.in_rank(1);

@@ -139,6 +139,7 @@ constinit const OpDef kOps[] = {
         .attrs = {{"shape", AttrType::kShape}, {"to", AttrType::kDType}, {"bits"}},
         .op_class = OpClass::kInjective,
         .is_view = true,
+        .traits = {.unpacks_elements = true},
         .infer = infer_unpack_elements,
         .compute = {unpack_element_on_doubles, unpack_element_on_integers,
                     unpack_element_on_scalars},

@@ -132,6 +132,7 @@ constinit const OpDef kOps[] = {
         .attrs = {{"block"}},
         .op_class = OpClass::kInjective,
         .reads_each_element_once = true,
+        .traits = {.reduces_blocks = true},
         .reduce = ReduceOp::kSum,
         .infer = infer_blocks,
         .compute = compute_float([](auto& c) {
@@ -152,6 +153,7 @@ constinit const OpDef kOps[] = {
         .attrs = {{"block"}},
         .op_class = OpClass::kInjective,
         .reads_each_element_once = true,
+        .traits = {.reduces_blocks = true},
         .reduce = ReduceOp::kMax,
         .infer = infer_blocks,
         .compute = compute_float([](auto& c) {
@@ -217,6 +219,7 @@ constinit const OpDef kOps[] = {
                   {"parts"},
                   {"granule", AttrType::kInteger, 4}},
         .op_class = OpClass::kMatmul,
+        .traits = {.is_partial_sum = true},
         .infer = infer_matmul_partial,
         .reference = reference_matmul_partial,
         .decompose = decompose_matmul_partial,
@@ -249,6 +252,7 @@ constinit const OpDef kOps[] = {
         .attrs = {{"axes", AttrType::kIntegers}, {"parts"}, {"granule", AttrType::kInteger, 1}},
         .op_class = OpClass::kInjective,
         .reads_each_element_once = true,
+        .traits = {.is_partial_sum = true},
         .infer = [](InferContext& call) -> Status {
             HEARTH_TRY(check_parts(call.attrs));
             const std::vector<int64_t>& axes = call.attrs.integers("axes");

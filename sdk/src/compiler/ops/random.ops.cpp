@@ -58,6 +58,7 @@ constinit const OpDef kOps[] = {
                   {"low", AttrType::kFloat, 0},
                   {"high", AttrType::kFloat, 1},
                   {"dtype", AttrType::kDType}},
+        .traits = {.is_random = true},
         .infer = infer_random,
         .compute = compute_float([](auto& c) {
             const double low = c.attrs().real("low"), high = c.attrs().real("high");
@@ -75,6 +76,7 @@ constinit const OpDef kOps[] = {
                   {"mean", AttrType::kFloat, 0},
                   {"deviation", AttrType::kFloat, 1},
                   {"dtype", AttrType::kDType}},
+        .traits = {.is_random = true},
         .infer = infer_random,
         .compute = compute_float([](auto& c) {
             const uint64_t key = key_of(c.attrs());

@@ -373,7 +373,21 @@ std::vector<Tensor> scatter_elements_by_cost(DecomposeContext& call) {
     return {reshape(result, shape)};
 }
 
+/// assign(state, scatter_nd(state, indices, rows)) as rows written in place, where that applies.
+std::optional<Tensor> as_written_rows(const DecomposeContext& call) {
+    const Shape &x = call.in(0).shape(), &indices = call.in(1).shape(),
+                &updates = call.in(2).shape();
+    if (!call.updates_input || call.attrs.text("reduction") != "none" ||
+        call.attrs.integer("batch_dims") != 0 || indices.rank() != 2 || x.has_batch() ||
+        x.element_count().count == 0 || updates.element_count().count == 0)
+        return {};
+    const int64_t depth = indices[1].count;
+    const Tensor places = flat_row_places(call.in(1), x, static_cast<int>(depth));
+    return apply_one(op("write_rows"), {call.in(0), places, call.in(2)}, {{"depth", depth}});
+}
+
 std::vector<Tensor> scatter_nd_by_cost(DecomposeContext& call) {
+    if (const std::optional<Tensor> rows = as_written_rows(call)) return {*rows};
     const Tensor data = call.in(0), indices = call.in(1), updates = call.in(2);
     const Shape shape = data.shape(), from = indices.shape();
     const Tuples t(call.attrs, from);

@@ -423,6 +423,7 @@ constinit const OpDef kOps[] = {
         .inputs = {{"parts", TypeClass::kAny, true}},
         .attrs = {{"axis", AttrType::kInteger}},
         .op_class = OpClass::kInjective,
+        .traits = {.is_concat = true},
         .infer = infer_concat,
         .compute = compute_any([](auto& c) {
             const int axis = static_cast<int>(c.attrs().integer("axis"));

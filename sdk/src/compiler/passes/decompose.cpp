@@ -6,7 +6,6 @@
 
 #include "compiler/ir/custom_kernel.hpp"
 #include "compiler/ir/rewrite.hpp"
-#include "compiler/ops/conv_kernel.hpp"
 #include "compiler/ops/cpu_conv_strips.hpp"
 #include "compiler/ops/cpu_windows.hpp"
 #include "compiler/ops/rules.hpp"
@@ -37,21 +36,6 @@ bool must_decompose(const Graph& graph, const Node& node, const PassOptions& opt
     return !custom_kernel_of(graph, node, options.caps, options.max_batch_size);
 }
 
-/// Rewrites assign(state, scatter_nd(state, indices, rows)) as rows written in place, where it
-/// applies.
-std::optional<Tensor> as_written_rows(const Node& scatter, std::span<const Tensor> inputs) {
-    const Shape &x = inputs[0].shape(), &indices = inputs[1].shape(), &updates = inputs[2].shape();
-    if (scatter.attrs.text("reduction") != "none" || scatter.attrs.integer("batch_dims") != 0 ||
-        indices.rank() != 2 || x.has_batch() || x.element_count().count == 0 ||
-        updates.element_count().count == 0)
-        return {};
-    const int64_t depth = indices[1].count;
-    Attrs attrs;
-    attrs.set("depth", depth);
-    const Tensor places = flat_row_places(inputs[1], x, static_cast<int>(depth));
-    return apply_one(op("write_rows"), {inputs[0], places, inputs[2]}, std::move(attrs));
-}
-
 bool any_left(const Graph& graph, const PassOptions& options) {
     return std::any_of(graph.nodes.begin(), graph.nodes.end(),
                        [&](const Node& n) { return must_decompose(graph, n, options); });
@@ -67,15 +51,8 @@ Result<Graph> decompose(const Graph& graph, const PassOptions& options) {
             [&](Trace& trace, const Node& node,
                 std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
             if (!must_decompose(now, node, options)) return std::nullopt;
-            if (node.op->name == "scatter_nd" && updates_first_input(now, node))
-                if (std::optional<Tensor> rows = as_written_rows(node, inputs))
-                    return std::vector<Tensor>{*rows};
-            if (node.op->name == "conv_transpose" &&
-                has_conv_kernel(inputs[0].dtype(), options.caps))
-                if (std::optional<Tensor> conv =
-                        conv_of_transposed(inputs[0], inputs[1], node.attrs))
-                    return std::vector<Tensor>{*conv};
-            DecomposeContext call{trace, node.attrs, inputs};
+            DecomposeContext call{trace, node.attrs, inputs, &options.caps,
+                                  updates_first_input(now, node)};
             return node.op->decompose(call);
         };
         HEARTH_ASSIGN(now, rewrite(now, decompose_node));

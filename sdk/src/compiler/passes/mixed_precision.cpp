@@ -61,7 +61,9 @@ Result<Graph> mix_precision(const Graph& graph, const PassOptions& options) {
         graph,
         [&](Trace& trace, const Node& node,
             std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
-            if (node.op->name != "matmul" || inputs[0].dtype() != DType::kF32) return std::nullopt;
+            if (node.op->op_class != OpClass::kMatmul || node.op->traits.is_partial_sum ||
+                inputs[0].dtype() != DType::kF32)
+                return std::nullopt;
             if (!narrower) narrower.emplace(trace);
             Attrs attrs = node.attrs;
             attrs.set("wide", int64_t{1});

@@ -143,7 +143,7 @@ class Quantizer {
 
     static bool reads_weight(const Node& node, size_t input) {
         if (node.op->op_class == OpClass::kMatmul) return true;
-        return node.op->name.substr(0, 4) == "conv" && input == 1;
+        return node.op->traits.has_filter && input == 1;
     }
 
     void add_weight(const Graph& graph, ValueId v) {

@@ -129,8 +129,7 @@ class NormFinder {
         if (node == nullptr || depth == kMaxDepth) return false;
         if (node->op->op_class == OpClass::kReduce) {
             const Node* maker = graph_.producer(node->inputs[0]);
-            return maker != nullptr &&
-                   (maker->op->name == "matmul_partial" || maker->op->name == "partial_row_sum");
+            return maker != nullptr && maker->op->traits.is_partial_sum;
         }
         if (node->op->op_class != OpClass::kElementwise && !is_plain_view(*node)) return false;
         return std::any_of(node->inputs.begin(), node->inputs.end(), [&](ValueId in) {

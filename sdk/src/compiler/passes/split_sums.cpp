@@ -74,7 +74,7 @@ std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<con
                                                  const Value& product, const PassOptions& options) {
     const auto rows = static_cast<int64_t>(options.max_batch_size);
     const Shape& result = product.shape;
-    if (node.op->name != "matmul" || !is_floating(product.dtype) || inputs[0].rank() != 2 ||
+    if (node.op->traits.is_partial_sum || !is_floating(product.dtype) || inputs[0].rank() != 2 ||
         inputs[1].rank() != 2)
         return std::nullopt;
     constexpr int64_t kTile = 64, kFewRows = 16;

@@ -41,7 +41,7 @@ class Decomposition {
     using Parts = std::optional<std::vector<Tensor>>;
 
     static Parts decompose(Trace& trace, const Node& node, std::span<const Tensor> inputs) {
-        if (node.op->name == "unpack_elements") return unpacked(trace, node, inputs[0]);
+        if (node.op->traits.unpacks_elements) return unpacked(trace, node, inputs[0]);
         if (node.op->decompose == nullptr || find_export_rule(*node.op) != nullptr) return {};
         if (node.op->name == "normalize" &&
             is_layer_normalization(node.attrs, inputs[0].dtype(), inputs[0].shape()))

@@ -169,7 +169,7 @@ class Finder {
     ValueId bias_of(const Node& core, ValueId bias) {
         const Shape& y = shape(core.outputs[0]);
         if (!is_floating(dtype(core.outputs[0]))) return kInvalidId;
-        if (core.op->name != "matmul") return channels_of(bias, y);
+        if (core.op->op_class != OpClass::kMatmul) return channels_of(bias, y);
         const bool is_gemm = y.rank() == 2 && shape(core.inputs[0]).rank() == 2 &&
                              shape(core.inputs[1]).rank() == 2 && !core.attrs.flag("wide") &&
                              !y[1].is_batch;

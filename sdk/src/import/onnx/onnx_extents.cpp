@@ -90,27 +90,40 @@ std::optional<Dim> times(Dim a, Dim b) {
     return Dim(product, a.is_batch || b.is_batch);
 }
 
-std::optional<Dim> arithmetic(std::string_view op, Dim a, Dim b) {
-    int64_t result = 0;
-    if (op == "Mul") return times(a, b);
-    if (op == "Div") {
-        if (b.is_batch && a.is_batch && b.count > 0 && a.count % b.count == 0)
-            return Dim(a.count / b.count);
-        if (b.is_batch || b.count <= 0 || a.count % b.count != 0) return {};
-        return Dim(a.count / b.count, a.is_batch);
-    }
-    if (a.is_batch != b.is_batch) return {};
-    if (op == "Min" || op == "Max")
-        return Dim(op == "Min" ? std::min(a.count, b.count) : std::max(a.count, b.count),
-                   a.is_batch);
-    const bool overflows = op == "Add" ? add_overflows(a.count, b.count, &result)
-                                       : subtract_overflows(a.count, b.count, &result);
-    if (overflows) return {};
-    return Dim(result, a.is_batch);
+std::optional<Dim> over(Dim a, Dim b) {
+    if (b.is_batch && a.is_batch && b.count > 0 && a.count % b.count == 0)
+        return Dim(a.count / b.count);
+    if (b.is_batch || b.count <= 0 || a.count % b.count != 0) return {};
+    return Dim(a.count / b.count, a.is_batch);
 }
 
-std::optional<Extents> elementwise(const OnnxNode& node, Operands in) {
-    const std::string_view op = node.op_type;
+std::optional<Dim> plus(Dim a, Dim b) {
+    int64_t sum = 0;
+    if (a.is_batch != b.is_batch || add_overflows(a.count, b.count, &sum)) return {};
+    return Dim(sum, a.is_batch);
+}
+
+std::optional<Dim> minus(Dim a, Dim b) {
+    int64_t difference = 0;
+    if (a.is_batch != b.is_batch || subtract_overflows(a.count, b.count, &difference)) return {};
+    return Dim(difference, a.is_batch);
+}
+
+std::optional<Dim> smaller(Dim a, Dim b) {
+    if (a.is_batch != b.is_batch) return {};
+    return Dim(std::min(a.count, b.count), a.is_batch);
+}
+
+std::optional<Dim> larger(Dim a, Dim b) {
+    if (a.is_batch != b.is_batch) return {};
+    return Dim(std::max(a.count, b.count), a.is_batch);
+}
+
+/// Operands with which a result grows: of a bound, only such results are bounds.
+enum class GrowsWith : uint8_t { kBoth, kFirst, kBothIfPositive };
+
+template <std::optional<Dim> (*combine)(Dim, Dim), GrowsWith grows_with = GrowsWith::kBoth>
+std::optional<Extents> elementwise(const OnnxNode&, Operands in) {
     if (in.size() != 2 || !in[0] || !in[1]) return {};
     const Extents &a = *in[0], &b = *in[1];
     const size_t size = std::max(a.dims.size(), b.dims.size());
@@ -122,10 +135,11 @@ std::optional<Extents> elementwise(const OnnxNode& node, Operands in) {
     for (size_t i = 0; i < size; ++i) {
         const size_t ia = a.dims.size() == 1 ? 0 : i, ib = b.dims.size() == 1 ? 0 : i;
         const Dim x = a.dims[ia], y = b.dims[ib];
-        const std::optional<Dim> d = arithmetic(op, x, y);
+        const std::optional<Dim> d = combine(x, y);
         // The result must not fall as a bound rises: less a bound, or over one, is no bound.
-        const bool falls = b.is_bound(ib) && (op == "Sub" || op == "Div");
-        const bool may_fall = op == "Mul" && (x.count < 0 || y.count < 0);
+        const bool falls = b.is_bound(ib) && grows_with == GrowsWith::kFirst;
+        const bool may_fall =
+            grows_with == GrowsWith::kBothIfPositive && (x.count < 0 || y.count < 0);
         const bool is_bound = a.is_bound(ia) || b.is_bound(ib);
         if (!d || falls || (is_bound && may_fall)) return {};
         out.append(*d, is_bound);
@@ -213,11 +227,21 @@ std::optional<Extents> Extents::from(const HostTensor& tensor) {
 
 std::optional<Extents> evaluate_extents(const OnnxNode& node, Operands in) {
     static constexpr std::pair<std::string_view, Rule> kRules[] = {
-        {"Add", elementwise},    {"Cast", cast_to_integer}, {"Concat", concat},
-        {"Div", elementwise},    {"Gather", gather},        {"Identity", unchanged},
-        {"Max", elementwise},    {"Min", elementwise},      {"Mul", elementwise},
-        {"ReduceMin", smallest}, {"ReduceProd", product},   {"Reshape", reshape_list},
-        {"Slice", slice},        {"Squeeze", as_scalar},    {"Sub", elementwise},
+        {"Add", elementwise<plus>},
+        {"Cast", cast_to_integer},
+        {"Concat", concat},
+        {"Div", elementwise<over, GrowsWith::kFirst>},
+        {"Gather", gather},
+        {"Identity", unchanged},
+        {"Max", elementwise<larger>},
+        {"Min", elementwise<smaller>},
+        {"Mul", elementwise<times, GrowsWith::kBothIfPositive>},
+        {"ReduceMin", smallest},
+        {"ReduceProd", product},
+        {"Reshape", reshape_list},
+        {"Slice", slice},
+        {"Squeeze", as_scalar},
+        {"Sub", elementwise<minus, GrowsWith::kFirst>},
         {"Unsqueeze", as_list},
     };
     for (const auto& [op_type, rule] : kRules)

@@ -738,8 +738,7 @@ Status OnnxImporter::fold(NodeId id) {
     const Node& node = graph.nodes[id];
     // Random numbers are not folded, so that they stay visible in the graph; packed elements, so
     // that they stay packed.
-    if (node.op->name.starts_with("random_") || node.op->name == "unpack_elements" ||
-        asks_for_rows(node.attrs))
+    if (node.op->traits.is_random || node.op->traits.unpacks_elements || asks_for_rows(node.attrs))
         return {};
     int64_t read = 1;
     bool is_constant = true;

@@ -30,7 +30,7 @@ static uint64_t flops_of_region(const Graph& graph, const RowRegion& region, uin
             flops += 2 * count(node.inputs[0]) *
                      static_cast<uint64_t>(columns.resolve(static_cast<int64_t>(rows)));
         } else if (walks_windows(node)) {
-            const bool is_backward = node.op->name == kGruWindowBackward;
+            const bool is_backward = node.op->traits.walk == WindowWalk::kBackward;
             const ValueId weight =
                 node.inputs[is_backward ? size_t{kGruBackWeight} : size_t{kGruWeight}];
             flops += 2 * count(weight) *

@@ -187,7 +187,7 @@ class RowPlanner {
             plan_.granule = granule;
         }
         if (stage.kind == NetworkStageKind::kWalk) {
-            const bool is_backward = stage.node->op->name == kGruWindowBackward;
+            const bool is_backward = stage.node->op->traits.walk == WindowWalk::kBackward;
             const ValueId weight =
                 stage.node->inputs[is_backward ? size_t{kGruBackWeight} : size_t{kGruWeight}];
             stage.walk = static_cast<int>(plan_.walks.size());
@@ -229,12 +229,12 @@ class RowPlanner {
             const Node& node = graph_.nodes[n];
             if (node.op->op_class == OpClass::kMatmul) {
                 stage.node = &node;
-                const bool is_gradient = node.op->name == "matmul_partial";
+                const bool is_gradient = node.op->traits.is_partial_sum;
                 stage.kind = is_gradient ? NetworkStageKind::kGradient : NetworkStageKind::kProduct;
                 if (is_gradient ? !sums_rows(graph_, node, region_.rows)
                                 : node.attrs.flag("transpose_a"))
                     return unsupported("a sum over its rows is not in parts");
-            } else if (node.op->name == "partial_row_sum") {
+            } else if (node.op->traits.is_partial_sum) {
                 stage.node = &node;
                 stage.kind = NetworkStageKind::kRowSum;
             } else if (sums_rows(graph_, node, region_.rows)) {
@@ -611,7 +611,8 @@ class RowPlanner {
 
 bool passes_through_memory(const Graph& graph, ValueId v) {
     const Node* maker = graph.producer(v);
-    return maker != nullptr && maker->op->name == kGruWindow && maker->outputs[kGruGates] == v;
+    return maker != nullptr && maker->op->traits.walk == WindowWalk::kForward &&
+           maker->outputs[kGruGates] == v;
 }
 
 const RowTile* NetworkPlan::tile_of(ValueId value, uint32_t level) const {

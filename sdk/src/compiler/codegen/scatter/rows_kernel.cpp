@@ -21,7 +21,7 @@ namespace hearth {
 bool writes_distinct_rows(const Graph& graph, const Group& group) {
     if (group.kind != GroupKind::kCustom) return false;
     const Node& node = node_of(graph, group, OpClass::kKernel);
-    return node.op->name == "write_rows" && node.attrs.flag("distinct");
+    return node.op->writes_in_place && node.attrs.flag("distinct");
 }
 
 Shape written_rows(const Graph& graph, const Group& group) {
