@@ -213,6 +213,13 @@ class FusedNetwork : public VulkanTest, public testing::WithParamInterface<NetCa
     CompiledProgram compile_net(bool fuse) { return compile_net(fuse, device().caps().value()); }
 
     CompiledProgram compile_net(bool fuse, const DeviceCaps& caps) {
+        return compile_net(fuse, caps,
+                           test_setting("HEARTH_TEST_BINDING") == "descriptor"
+                               ? BindingModel::kDescriptor
+                               : BindingModel::kDeviceAddress);
+    }
+
+    CompiledProgram compile_net(bool fuse, const DeviceCaps& caps, BindingModel binding_model) {
         Trace act("act"), learn("learn");
         (void)GetParam().build(act);
         const Tensor loss = GetParam().build(learn);
@@ -235,6 +242,7 @@ class FusedNetwork : public VulkanTest, public testing::WithParamInterface<NetCa
         options.max_batch_size = GetParam().capacity;
         options.fuse = fuse;
         options.fuse_mlp = FuseMlp::kAlways;
+        options.binding_model = binding_model;
         return compile_traces({&act, &learn}, options);
     }
 
@@ -292,8 +300,6 @@ class FusedNetwork : public VulkanTest, public testing::WithParamInterface<NetCa
 };
 
 TEST_P(FusedNetwork, ActsInOneDispatchAndLearnsWithFewBarriers) {
-    if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
-        GTEST_SKIP() << "fused networks need device addresses";
     if (GetParam().most_rows != 0)
         GTEST_SKIP() << "many rows are a fused network where matrix cores hold them in registers";
     const CompiledProgram compiled = compile_net(true);
@@ -304,8 +310,6 @@ TEST_P(FusedNetwork, ActsInOneDispatchAndLearnsWithFewBarriers) {
 }
 
 TEST_P(FusedNetwork, RunsOnMatrixCoresWhereProductsReadHalf) {
-    if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
-        GTEST_SKIP() << "fused networks need device addresses";
     DeviceCaps caps = matrix_caps();
     caps.name = "NVIDIA H200";  // where long kernels are not split
     const CompiledProgram compiled = compile_net(true, caps);
@@ -373,8 +377,6 @@ void FusedNetwork::expect_to_learn(const CompiledProgram& compiled) {
 class SplitFusedNetwork : public FusedNetwork {};
 
 TEST_P(SplitFusedNetwork, LearnsInKernelsOfLimitedLengthAsTheInterpreterDoes) {
-    if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
-        GTEST_SKIP() << "fused networks need device addresses";
     DeviceCaps caps = device().caps().value();
     caps.device_type = DeviceType::kDiscreteGpu;
     caps.name = "NVIDIA H200";
@@ -391,8 +393,6 @@ TEST_P(SplitFusedNetwork, LearnsInKernelsOfLimitedLengthAsTheInterpreterDoes) {
 }
 
 TEST_P(SplitFusedNetwork, IsAProgramOnMatrixCores) {
-    if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
-        GTEST_SKIP() << "fused networks need device addresses";
     DeviceCaps caps = matrix_caps();
     caps.name = "NVIDIA GeForce RTX 4090";
     const CompiledProgram compiled = compile_net(true, caps);
@@ -426,6 +426,33 @@ TEST_P(FusedNetwork, CutAtRandomItLearnsTheSameBits) {
     const auto expected = (*whole)->read_variables(), found = (*cut)->read_variables();
     ASSERT_TRUE(expected.ok() && found.ok());
     EXPECT_EQ(*found, *expected);
+}
+
+TEST_P(FusedNetwork, BoundByDescriptorsItHasAsManyDispatchesAndLearnsTheSameBits) {
+    const DeviceCaps caps = device().caps().value();
+    if (!caps.buffer_device_address) GTEST_SKIP() << "the device has no addresses";
+    const CompiledProgram addresses = compile_net(true, caps, BindingModel::kDeviceAddress);
+    const CompiledProgram descriptors = compile_net(true, caps, BindingModel::kDescriptor);
+    for (const char* entry : {"act", "learn"})
+        EXPECT_EQ(dispatches(descriptors.program, entry), dispatches(addresses.program, entry));
+    standalone::DeviceOptions with_descriptors = test_device_options();
+    with_descriptors.binding_model = HEARTH_BINDING_PUSH_DESCRIPTOR;
+    const auto other_device = make_device(with_descriptors);
+    ASSERT_NE(other_device, nullptr);
+    auto expected = standalone::ProgramRunner::create(device(), save_program(addresses.program));
+    auto found =
+        standalone::ProgramRunner::create(*other_device, save_program(descriptors.program));
+    ASSERT_TRUE(expected.ok()) << expected.status().message();
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    for (int step = 0; step < 2; ++step) {
+        const int64_t rows = GetParam().rows() - step;
+        const NamedTensors in = inputs(addresses.graphs[1], step, rows);
+        const auto expected_out = (*expected)->run("learn", rows, in);
+        const auto found_out = (*found)->run("learn", rows, in);
+        ASSERT_TRUE(expected_out.ok() && found_out.ok());
+        EXPECT_EQ(*found_out, *expected_out) << step;
+    }
+    EXPECT_EQ((*found)->read_variables().value(), (*expected)->read_variables().value());
 }
 
 bool is_long(const NetCase& c) {

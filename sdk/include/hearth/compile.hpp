@@ -89,7 +89,7 @@ struct CompileOptions {
     uint64_t arena_budget_bytes = 0;
     /// Off: one kernel for each operator, to measure the effect of fusion.
     bool fuse = true;
-    /// Fusing MLPs also needs `fuse` and BindingModel::kDeviceAddress.
+    /// Fusing MLPs also needs `fuse`.
     FuseMlp fuse_mlp = FuseMlp::kAuto;
     /// Lets entries share scratch memory.  No entry may then run between two slices of another.
     bool share_arena = false;

@@ -785,8 +785,8 @@ HEARTH_API hearth_result hearth_context_save_pipeline_cache(hearth_context* cont
  * operands are descriptors (HEARTH_BINDING_PUSH_DESCRIPTOR, so that kernels have no addresses;
  * applications that use addresses for their own programs additionally enable
  * VK_KHR_push_descriptor) and if robustBufferAccess2 is enabled: each kernel can then reach only
- * the operands of its command; out-of-bounds reads return zero and out-of-bounds writes are
- * discarded.  Its pipelines are never shared with other programs.  The remaining risks are the
+ * the application's buffers among the operands of its command, and its own session's memory;
+ * out-of-bounds reads return zero and out-of-bounds writes are discarded.  Its pipelines are never shared with other programs.  The remaining risks are the
  * application's: kernels that never end (the device is lost, as with any shader), out-of-range
  * indices into a kernel's own shared and local arrays (their handling is the driver's), driver
  * bugs, and wrong outputs.  A player's brain for the application's own program needs none of this:

@@ -139,7 +139,7 @@ Result<int> normalize_axis(int64_t axis, int rank);
 /// Mechanism by which kernels access their operands.
 enum class BindingModel : uint8_t {
     kDeviceAddress,  ///< 64-bit addresses in push constants (needs bufferDeviceAddress)
-    kDescriptor,     ///< push descriptors; lets validation layers see each buffer range
+    kDescriptor,     ///< push descriptors, for devices and applications without addresses
 };
 
 /// Vulkan extension through which kernels use cooperative matrices.

@@ -80,10 +80,11 @@ struct KernelOperand {
 /// operand order), then the command's words (4 bytes each).  With kDescriptor the operands are
 /// storage buffers 0..n-1 of set 0 and the push constants are the words alone.  Entry point "main".
 ///
-/// A kernel with more operands than the push constants hold locates its first `located_count`
-/// operands itself (kDeviceAddress only): they lie in the arena or the weights, the push constants
-/// begin with the addresses of those two regions, and specialization constant i gives the location
-/// of operand i (locate()).  Such a kernel belongs to one command.
+/// A kernel with more operands than push constants or descriptors hold locates its first
+/// `located_count` operands itself: they lie in the arena or the weights, these two regions come
+/// ahead of the other operands (as addresses, or whole in storage buffers 0 and 1), and
+/// specialization constant i gives the location of operand i (locate()).  Such a kernel belongs to
+/// one command.
 ///
 /// In a program for a CPU a kernel is a C function (HearthNativeFunction): its last operand is the
 /// run block, `spirv` holds the words of a NativeCode, and `source` is the function's text.

@@ -76,13 +76,17 @@ struct KernelOperandRecord {
 /// function's operands.
 inline constexpr uint64_t kMaxPushBytes = 128, kMaxNativePushBytes = 1024;
 
-/// Push constants of a kernel: the two regions' addresses if it locates operands, the addresses of
-/// the other operands, the words.
+/// Addresses or descriptors that a kernel receives: the two regions' if it locates operands, then
+/// those of the other operands.
+inline uint64_t bound_count_of(const KernelRecord& k) {
+    const uint64_t regions = k.located_count > 0 ? 2 : 0;
+    return regions + k.operand_count - k.located_count;
+}
+
+/// Push constants of a kernel: the addresses that it receives, then the words.
 inline uint64_t push_bytes_of(const KernelRecord& k, BindingModel model) {
     const bool addresses = model == BindingModel::kDeviceAddress;
-    const uint64_t regions = k.located_count > 0 ? 2 : 0;
-    return (addresses ? 8 * (regions + k.operand_count - k.located_count) : 0) +
-           uint64_t{4} * k.word_count;
+    return (addresses ? 8 * bound_count_of(k) : 0) + uint64_t{4} * k.word_count;
 }
 
 struct SpecConstantRecord {

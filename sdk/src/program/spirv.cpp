@@ -578,10 +578,10 @@ bool check_code(const ProgramView& view, const file::KernelRecord& kernel, std::
         return bad();
     }
     const bool addresses = view.binding_model() == BindingModel::kDeviceAddress;
-    const uint32_t descriptors = addresses ? 0 : kernel.operand_count;
+    const uint64_t descriptors = addresses ? 0 : file::bound_count_of(kernel);
     if (facts->descriptor_count > descriptors) {
-        error->text.set("its code has binding %u, its operands are %u descriptors",
-                        facts->descriptor_count - 1, descriptors);
+        error->text.set("its code has binding %u, its operands are %llu descriptors",
+                        facts->descriptor_count - 1, wide(descriptors));
         return bad();
     }
     if (facts->has_addresses && !addresses) {

@@ -144,15 +144,15 @@ class Checker {
             return false;
         if ((k.flags & ~uint32_t{kAllKernelFlags}) != 0) return bad("kernel", "unknown flags");
         const bool addresses = view_.binding_model() == BindingModel::kDeviceAddress;
-        if (k.located_count > k.operand_count || (k.located_count > 0 && !addresses))
-            return bad("kernel", "located_count exceeds its operands, or it binds descriptors");
+        if (k.located_count > k.operand_count)
+            return bad("kernel", "located_count exceeds its operands");
         const bool is_native = view_.cpu() != CpuIsa::kNone;
         if (push_bytes_of(k, view_.binding_model()) >
             (is_native ? kMaxNativePushBytes : kMaxPushBytes))
             return bad("kernel", is_native
                                      ? "operands and words exceed 1024 bytes"
                                      : "operands and words exceed 128 bytes of push constants");
-        if (!addresses && k.operand_count > kMaxPushDescriptors)
+        if (!addresses && bound_count_of(k) > kMaxPushDescriptors)
             return bad("kernel", "has more than 32 descriptors");
         if (k.access_bytes > 16 || !std::has_single_bit(k.access_bytes))
             return bad("kernel", "access_bytes must be 1, 2, 4, 8 or 16");

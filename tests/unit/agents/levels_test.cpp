@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace hearth::agents {
 namespace {
 
@@ -22,37 +24,64 @@ struct Item {
 
 class LearningItem : public ::testing::TestWithParam<Item> {};
 
-void expect_at_most(const AgentGraphs& traces, std::string device, int most_dispatches,
-                    int most_barriers) {
+struct Counts {
+    int dispatches = 0, barriers = 0;
+    std::string chain;  ///< remark on what waits for what
+};
+
+Counts counts_of(Trace& trace, std::string device,
+                 BindingModel binding_model = BindingModel::kDeviceAddress) {
     CompileOptions options;
     options.caps.name = std::move(device);
+    options.binding_model = binding_model;
     options.max_batch_size = 16;
     options.fuse_mlp = FuseMlp::kAlways;
     options.caps.subgroup_arithmetic = true;
     options.caps.max_compute_shared_memory_size = 49152;
     options.caps.max_compute_work_group_invocations = options.caps.max_compute_work_group_size_x =
         1024;
-    for (const auto& trace : traces) {
-        if (trace->graph().name != "learn") continue;
-        std::vector<Graph> graphs;
-        auto graph = trace->build();
-        ASSERT_TRUE(graph.ok()) << graph.status().message();
-        graphs.push_back(std::move(graph).value());
-        const auto compiled = compile_graphs(std::move(graphs), options);
-        ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-        int dispatches = 0, barriers = 0;
-        for (const Command& step : compiled->program.commands)
-            ++(step.kind == CommandKind::kBarrier ? barriers : dispatches);
-        const std::string chain = compiled->remarks.empty() ? "" : compiled->remarks.back();
-        EXPECT_LE(dispatches, most_dispatches) << chain;
-        EXPECT_LE(barriers, most_barriers) << chain;
-    }
+    Counts counts;
+    std::vector<Graph> graphs;
+    auto graph = trace.build();
+    EXPECT_TRUE(graph.ok()) << graph.status().message();
+    graphs.push_back(std::move(graph).value());
+    const auto compiled = compile_graphs(std::move(graphs), options);
+    EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+    for (const Command& step : compiled->program.commands)
+        ++(step.kind == CommandKind::kBarrier ? counts.barriers : counts.dispatches);
+    if (!compiled->remarks.empty()) counts.chain = compiled->remarks.back();
+    return counts;
+}
+
+Trace& learn_of(const AgentGraphs& traces) {
+    return **std::ranges::find_if(traces,
+                                  [](const auto& trace) { return trace->graph().name == "learn"; });
+}
+
+void expect_at_most(const Counts& counts, int most_dispatches, int most_barriers) {
+    EXPECT_LE(counts.dispatches, most_dispatches) << counts.chain;
+    EXPECT_LE(counts.barriers, most_barriers) << counts.chain;
 }
 
 TEST_P(LearningItem, HasAtMostSoManyDispatchesAndBarriers) {
     const Item& item = GetParam();
-    expect_at_most(item.trace(), "H200", item.dispatches, item.barriers);
-    expect_at_most(item.trace(), "", item.card_dispatches, item.card_barriers);
+    const AgentGraphs traces = item.trace();
+    expect_at_most(counts_of(learn_of(traces), "H200"), item.dispatches, item.barriers);
+    expect_at_most(counts_of(learn_of(traces), ""), item.card_dispatches, item.card_barriers);
+}
+
+// A device without addresses binds descriptors, of which a kernel has few.
+TEST_P(LearningItem, HasAtMostHalfAsManyDispatchesMoreWithDescriptors) {
+    const AgentGraphs traces = GetParam().trace();
+    for (const auto& trace : traces)
+        for (const char* device : {"H200", ""}) {
+            const Counts addresses = counts_of(*trace, device);
+            const Counts descriptors = counts_of(*trace, device, BindingModel::kDescriptor);
+            EXPECT_LE(2 * descriptors.dispatches, 3 * addresses.dispatches)
+                << trace->graph().name << ": " << addresses.dispatches << " with addresses, "
+                << descriptors.dispatches << " with descriptors. " << descriptors.chain;
+            EXPECT_LE(2 * descriptors.barriers, 3 * addresses.barriers) << descriptors.chain;
+        }
 }
 
 AgentSpec drives() {

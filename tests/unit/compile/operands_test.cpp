@@ -35,5 +35,22 @@ TEST(Operands, AnInputThatIsSetIsNoOperandOfTheArena) {
     EXPECT_TRUE(compiled.ok()) << compiled.status().message();
 }
 
+// Buffers of the application are bound one by one, and the count of rows and both regions with
+// them.
+TEST(Operands, InputsBeyondThoseOfAKernelAreReadByAnother) {
+    for (const BindingModel model : {BindingModel::kDeviceAddress, BindingModel::kDescriptor}) {
+        for (int count = 8; count < 34; ++count) {
+            Trace trace("act");
+            Tensor total = trace.param("p", {3}, Init::zeros());
+            for (int i = 0; i < count; ++i)
+                total = total + exp(trace.input("x" + std::to_string(i), {kBatch, 3}));
+            trace.output("y", total);
+            trace.output("half", total * 0.5);
+            const auto compiled = compile({&trace}, {.binding_model = model, .max_batch_size = 4});
+            EXPECT_TRUE(compiled.ok()) << count << ": " << compiled.status().message();
+        }
+    }
+}
+
 }  // namespace
 }  // namespace hearth

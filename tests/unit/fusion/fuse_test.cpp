@@ -163,7 +163,7 @@ TEST(Fuse, AKernelTouchesNoMoreBuffersThanItMay) {
     for (int i = 1; i < 30; ++i) sum = sum + t.input("x" + std::to_string(i), {64});
     t.output("y", sum);
     const Graph graph = graph_of(t);
-    const FusionPlan plan = fused(graph, {.max_operands = 8, .must_fit = true});
+    const FusionPlan plan = fused(graph, {.max_operands = 30, .max_bound = 9});
     EXPECT_GT(plan.groups.size(), 3u);
     for (const Group& group : plan.groups)
         EXPECT_LE(loads_of(graph, group, plan.inlined).size() + group.stores.size(), 8u);

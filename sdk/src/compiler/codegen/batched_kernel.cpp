@@ -22,6 +22,7 @@
 #include <hearth/core/assert.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -47,8 +48,12 @@ void note_part(KernelDraft& whole, const Body& body, const KernelPart& part, uin
 
 class PartsWriter {
   public:
-    PartsWriter(Body& body, uint32_t threads)
-        : body_(body), threads_(threads), writer_(body, no_expressions_, {}) {}
+    /// can_be_passed: true of buffers that functions can take.
+    PartsWriter(Body& body, uint32_t threads, std::function<bool(const BodyBuffer&)> can_be_passed)
+        : body_(body),
+          threads_(threads),
+          can_be_passed_(std::move(can_be_passed)),
+          writer_(body, no_expressions_, {}) {}
 
     /// group: the parameter by which the statements know their workgroup.
     void add(Expr group, const KernelPart& part) {
@@ -63,7 +68,7 @@ class PartsWriter {
         std::map<std::vector<uint64_t>, size_t> known;
         for (size_t p = 0; p < parts_.size(); ++p) {
             outlines_.push_back(outline_of(body_, parts_[p].statements, parts_[p].group));
-            const auto [at, is_new] = known.try_emplace(outlines_[p].structure, classes.size());
+            const auto [at, is_new] = known.try_emplace(class_key(outlines_[p]), classes.size());
             if (is_new) classes.emplace_back();
             classes[at->second].push_back(p);
         }
@@ -106,6 +111,19 @@ class PartsWriter {
             part.statements.insert(part.statements.begin(), std::make_move_iterator(calls.begin()),
                                    std::make_move_iterator(calls.end()));
         }
+    }
+
+    /// Equal for parts that can be one function: alike, with the same buffers where none can be
+    /// passed.
+    std::vector<uint64_t> class_key(const BodyOutline& outline) const {
+        std::vector<uint64_t> key = outline.structure;
+        for (const BodyOutline::Hole& hole : outline.holes)
+            if (hole.is_buffer) key.push_back(is_fixed(hole) ? hole.content + uint64_t{1} : 0);
+        key.push_back(outline.structure.size());
+        return key;
+    }
+    bool is_fixed(const BodyOutline::Hole& hole) const {
+        return hole.is_buffer && !can_be_passed_(body_.buffers[hole.content]);
     }
 
     uint32_t add_function(size_t first, std::vector<uint32_t> parameters,
@@ -158,7 +176,7 @@ class PartsWriter {
             for (size_t p : members) of_members.push_back(outlines_[p].holes[h]);
             const bool is_same = std::all_of(of_members.begin(), of_members.end(),
                                              [&](const auto& c) { return c == of_members[0]; });
-            if (is_same && !holes[h].is_buffer) {
+            if (is_same && (!holes[h].is_buffer || is_fixed(holes[h]))) {
                 contents.push_back({});
                 continue;
             }
@@ -207,6 +225,7 @@ class PartsWriter {
 
     Body& body_;
     const uint32_t threads_;
+    const std::function<bool(const BodyBuffer&)> can_be_passed_;
     ScalarArena no_expressions_;
     KernelWriter writer_;
     std::vector<Part> parts_;
@@ -241,7 +260,11 @@ std::optional<KernelDraft> batched_kernel(const Graph& graph, std::span<const Gr
     whole.name = "parts";
     const auto body = std::make_shared<Body>();
     const uint32_t threads = usual_workgroup_size(options.caps);
-    PartsWriter writer(*body, threads);
+    const bool by_address = options.binding_model == BindingModel::kDeviceAddress;
+    const std::vector<bool> is_external = external_values(graph);
+    PartsWriter writer(*body, threads, [&](const BodyBuffer& buffer) {
+        return by_address || !is_external[buffer.value];
+    });
     uint64_t count = 0;
     for (size_t g = 0; g < groups.size(); ++g) {
         const Group& group = *groups[g];
@@ -275,8 +298,7 @@ void add_batches(const Graph& graph, const std::vector<bool>& inlined,
     if (groups.size() == 1) return all.push_back(std::move(whole));
     if (groups.size() <= kMostParts) whole.kernel = batched_kernel(graph, groups, inlined, options);
     if (whole.kernel && compiles_quickly(*whole.kernel, options.caps) &&
-        reaches_operands(operand_layout(graph, whole.kernel->buffers, options.caps),
-                         options.binding_model, options.caps)) {
+        reaches_operands(operand_layout(graph, *whole.kernel, options), options.caps)) {
         whole.label =
             std::to_string(groups.size()) + " parts, the last " + label_of(graph, *groups.back());
         return all.push_back(std::move(whole));

@@ -4,6 +4,7 @@
 #include "compiler/codegen/kernel_interface.hpp"
 
 #include "compiler/ir/held_types.hpp"
+#include "compiler/print/glsl_regions.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -101,25 +102,48 @@ std::string address_declarations(const Graph& graph, const KernelDraft& kernel,
     return text;
 }
 
+/// Both regions, in all views of the located operands, and the operands' places: "b0a".
+std::string region_declarations(const Graph& graph, const KernelDraft& kernel,
+                                const OperandLayout& layout, NarrowStorage storage) {
+    std::vector<RegionView> views;
+    const auto add = [&](const RegionView& view) {
+        if (std::find(views.begin(), views.end(), view) == views.end()) views.push_back(view);
+    };
+    std::string places;
+    for (size_t o = 0; o < layout.located_count; ++o) {
+        const uint32_t value = kernel.buffers.values[layout.order[o]];
+        add(region_view(held_type(graph.values[value].dtype, storage)));
+        for (const VectorView& view : kVectorViews)
+            if (view.has(kernel, value))
+                add({view.block, view.element, view.element, static_cast<uint32_t>(view.bytes)});
+        places += "layout(constant_id = " + std::to_string(o) + ") const uint b" +
+                  std::to_string(layout.order[o]) + "a = 0u;\n";
+    }
+    std::string text;
+    for (const RegionView& view : views) text += region_functions(view);
+    return text + places;
+}
+
 /// The same, in descriptors.
 std::string descriptor_declarations(const Graph& graph, const KernelDraft& kernel,
-                                    NarrowStorage storage) {
-    std::string text;
-    const std::vector<uint32_t>& values = kernel.buffers.values;
-    for (size_t i = 0; i < values.size(); ++i) {
-        const std::string element(held_type(graph.values[values[i]].dtype, storage).element);
-        text += "layout(set = 0, binding = " + std::to_string(i) + ", std430) buffer Block" +
-                std::to_string(i) + " { " + element + " at[]; } b" + std::to_string(i) + ";\n";
+                                    const OperandLayout& layout, NarrowStorage storage) {
+    std::string text = region_declarations(graph, kernel, layout, storage);
+    size_t binding = layout.located_count > 0 ? 2 : 0;
+    const auto block = [&](std::string_view name, std::string_view element) {
+        return "layout(set = 0, binding = " + std::to_string(binding) + ", std430) buffer " +
+               std::string(name) + " { " + std::string(element) + " at[]; } ";
+    };
+    for (size_t o = layout.located_count; o < layout.order.size(); ++o, ++binding) {
+        const uint32_t value = kernel.buffers.values[layout.order[o]];
+        const std::string number = std::to_string(layout.order[o]);
+        text += block("Block" + number, held_type(graph.values[value].dtype, storage).element) +
+                "b" + number + ";\n";
         for (const VectorView& view : kVectorViews)
-            if (view.has(kernel, values[i]))
-                text += "layout(set = 0, binding = " + std::to_string(i) + ", std430) buffer " +
-                        std::string(view.block) + "Block" + std::to_string(i) + " { " +
-                        std::string(view.element) + " at[]; } b" + std::to_string(i) +
-                        std::string(view.suffix) + ";\n";
+            if (view.has(kernel, value))
+                text += block(std::string(view.block) + "Block" + number, view.element) + "b" +
+                        number + std::string(view.suffix) + ";\n";
     }
-    if (kernel.buffers.uses_rows)
-        text += "layout(set = 0, binding = " + std::to_string(values.size()) +
-                ", std430) buffer RunBlock { uint at[]; } run;\n#define rows int(run.at[0])\n";
+    if (layout.uses_rows) text += block("RunBlock", "uint") + "run;\n#define rows int(run.at[0])\n";
     return text;
 }
 
@@ -130,7 +154,7 @@ std::string operand_declarations(const Graph& graph, const KernelDraft& kernel,
                                  NarrowStorage storage) {
     return model == BindingModel::kDeviceAddress
                ? address_declarations(graph, kernel, layout, storage)
-               : descriptor_declarations(graph, kernel, storage);
+               : descriptor_declarations(graph, kernel, layout, storage);
 }
 
 }  // namespace hearth

@@ -15,6 +15,7 @@ namespace hearth {
 
 /// Declares the operands so that `b0.at[i]` is an element of the first one, `b0v`, `b0w` and `b0p`
 /// its views as vec4, uvec4 and uvec2 where the kernel has such loads, and `rows` the live rows.
+/// Descriptors: a located operand has the place `b0a` (GlslOptions::in_region).
 std::string operand_declarations(const Graph& graph, const KernelDraft& kernel,
                                  const OperandLayout& layout, BindingModel model,
                                  NarrowStorage storage);

@@ -83,9 +83,13 @@ std::string kernel_source(const Graph& graph, const KernelDraft& kernel,
     if (needs.matrices) text += shader_text("common/halves.glsl");
     if (needs.functions) text += shader_text("common/math.glsl");
     if (is_wide) text += shader_text("common/int64.glsl");
-    const GlslOptions print{
+    GlslOptions print{
         .divides_exactly = !kernel.may_divide_inexactly && kExactDivision.is_needed(caps),
         .asks_for_nan = kGuardedNan.is_needed(caps)};
+    if (!by_address && layout.located_count > 0) {
+        print.in_region.resize(layout.order.size());
+        for (size_t o = 0; o < layout.located_count; ++o) print.in_region[layout.order[o]] = true;
+    }
     if (needs.quotients && print.divides_exactly) text += shader_text("common/division.glsl");
     if (kernel.is_text()) {
         const size_t last = kernel.ahead_of_last.empty() ? 0 : 1;

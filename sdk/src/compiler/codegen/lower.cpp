@@ -123,16 +123,14 @@ class GraphLowering {
     }
 
     Status add_groups(bool spares) {
-        const bool by_address = options_.binding_model == BindingModel::kDeviceAddress;
         const DeviceModel model = device_model(options_.caps);
-        FusionOptions fusion{
-            .enabled = options_.fuse,
-            .max_operands = most_fused_operands(options_.binding_model, options_.caps),
-            .must_fit = !by_address,
-            .any_operands = by_address,
-            .spare_memory = options_.spare_memory,
-            .store_windows = model.is_software,
-            .store_gathered = model.vectorizes_loops};
+        FusionOptions fusion{.enabled = options_.fuse,
+                             .max_operands = most_fused_operands(options_.caps),
+                             .max_bound = most_bound_operands(options_.caps),
+                             .any_operands = true,
+                             .spare_memory = options_.spare_memory,
+                             .store_windows = model.is_software,
+                             .store_gathered = model.vectorizes_loops};
         for (const Node& node : graph_.nodes)
             fusion.folds_rows.push_back(node.op->op_class == OpClass::kMatmul &&
                                         folds_rows(graph_, node, options_));
@@ -163,8 +161,7 @@ class GraphLowering {
         for (size_t c = 0; c < calls.size(); ++c) calls[c].depth = levels.depth[c];
         if (std::string note = note_on_levels(graph_, plan.inlined, calls); !note.empty())
             program_.notes.push_back(std::move(note));
-        if (in_parts && options_.fuse && !device_model(options_.caps).has_cheap_launches &&
-            options_.binding_model == BindingModel::kDeviceAddress)
+        if (in_parts && options_.fuse && !device_model(options_.caps).has_cheap_launches)
             calls = batch_calls(graph_, plan.inlined, levels, std::move(calls), options_);
         if (in_parts) std::ranges::stable_sort(calls, {}, &PlannedCall::depth);
         for (PlannedCall& call : calls) {
@@ -190,10 +187,10 @@ class GraphLowering {
         note_variants(kernel);
         KernelCall call;
         call.label = std::move(planned.label);
-        const OperandLayout layout = operand_layout(graph_, kernel.buffers, options_.caps);
-        if (!reaches_operands(layout, options_.binding_model, options_.caps))
+        const OperandLayout layout = operand_layout(graph_, kernel, options_);
+        if (!reaches_operands(layout, options_.caps))
             return unsupported("kernel '" + call.label + "' has " + std::to_string(layout.count()) +
-                               " operands, expected at most " + std::to_string(kMaxPushedOperands));
+                               " operands, expected at most " + std::to_string(kMaxBoundOperands));
         if (kernel.described != nullptr) {
             const Status status = verify_body(*kernel.described);
             if (!status.ok())

@@ -3,6 +3,8 @@
 
 #include "compiler/codegen/operands.hpp"
 
+#include "compiler/codegen/kernel_draft.hpp"
+#include "compiler/codegen/lower_options.hpp"
 #include "core/device_model.hpp"
 
 #include <algorithm>
@@ -11,19 +13,12 @@ namespace hearth {
 
 namespace {
 
-/// True if the value may lie in a buffer of the host's: an input, what an input is set to, or an
-/// output.
-bool may_be_external(const Graph& graph, ValueId v) {
-    const auto is_input = [&](ValueId value) {
-        return graph.value(value).kind == ValueKind::kInput;
-    };
-    return is_input(v) ||
-           std::ranges::any_of(graph.updates,
-                               [&](const Assignment& update) {
-                                   return update.value == v && is_input(update.target);
-                               }) ||
-           std::ranges::any_of(graph.outputs,
-                               [&](const GraphOutput& output) { return output.value == v; });
+/// True if functions of the kernel take buffers, or variables are buffers.
+bool passes_buffers(const KernelDraft& kernel) {
+    return kernel.described != nullptr &&
+           std::ranges::any_of(kernel.described->buffers, [](const BodyBuffer& buffer) {
+               return buffer.kind != BufferKind::kOperand;
+           });
 }
 
 }  // namespace
@@ -41,35 +36,39 @@ bool holds(const Graph& graph, const BufferTable& buffers, NarrowStorage storage
     });
 }
 
-int most_fused_operands(BindingModel model, const DeviceCaps& caps) {
+int most_fused_operands(const DeviceCaps& caps) {
     constexpr int kMostStreams = 64;  // through memory, of one loop
-    if (device_model(caps).keeps_bodies) return kMostStreams;
-    // Without addresses the live rows are an operand, too.
-    return static_cast<int>(kMaxPushedOperands) - (model == BindingModel::kDeviceAddress ? 0 : 1);
+    return device_model(caps).keeps_bodies ? kMostStreams : static_cast<int>(kMaxBoundOperands);
 }
 
-OperandLayout operand_layout(const Graph& graph, const BufferTable& buffers,
-                             const DeviceCaps& caps) {
+int most_bound_operands(const DeviceCaps& caps) {
+    return device_model(caps).keeps_bodies ? 0 : static_cast<int>(kMaxBoundOperands);
+}
+
+OperandLayout operand_layout(const Graph& graph, const KernelDraft& kernel,
+                             const LowerOptions& options) {
     OperandLayout layout;
-    const std::vector<uint32_t>& values = buffers.values;
+    const std::vector<uint32_t>& values = kernel.buffers.values;
     for (size_t i = 0; i < values.size(); ++i) layout.order.push_back(i);
     // A function has any number of parameters, of which one is the rows.
-    if (device_model(caps).keeps_bodies) return layout;
-    layout.uses_rows = buffers.uses_rows;
-    if (layout.count() <= kMaxPushedOperands) return layout;
-    const auto first_pushed =
+    if (device_model(options.caps).keeps_bodies) return layout;
+    layout.uses_rows = kernel.buffers.uses_rows;
+    // A descriptor cannot be passed, a place in a region can.
+    const bool needs_places =
+        options.binding_model == BindingModel::kDescriptor && passes_buffers(kernel);
+    if (layout.count() <= kMaxBoundOperands && !needs_places) return layout;
+    const std::vector<bool> is_external = external_values(graph);
+    const auto first_bound =
         std::stable_partition(layout.order.begin(), layout.order.end(),
-                              [&](size_t i) { return !may_be_external(graph, values[i]); });
-    layout.located_count = static_cast<uint32_t>(first_pushed - layout.order.begin());
+                              [&](size_t i) { return !is_external[values[i]]; });
+    layout.located_count = static_cast<uint32_t>(first_bound - layout.order.begin());
     return layout;
 }
 
-bool reaches_operands(const OperandLayout& layout, BindingModel model, const DeviceCaps& caps) {
+bool reaches_operands(const OperandLayout& layout, const DeviceCaps& caps) {
     if (device_model(caps).keeps_bodies) return true;
-    const bool is_located = layout.located_count > 0;
-    // The addresses of arena and weights are pushed, too.
-    const uint32_t pushed = layout.count() - layout.located_count + (is_located ? 2 : 0);
-    return pushed <= kMaxPushedOperands && !(is_located && model == BindingModel::kDescriptor);
+    const uint32_t regions = layout.located_count > 0 ? 2 : 0;  // arena and weights
+    return regions + layout.count() - layout.located_count <= kMaxBoundOperands;
 }
 
 }  // namespace hearth

@@ -33,13 +33,9 @@ uint64_t hash_of_graphs(std::span<const Graph> graphs) {
 
 namespace {
 
-bool may_have_any_operands(const CompileOptions& options) {
-    return options.fuse && options.binding_model == BindingModel::kDeviceAddress;
-}
-
 bool wants_fused_networks(const CompileOptions& options) {
     // On CPUs calls are cheap, and a fused network has no body.
-    if (!may_have_any_operands(options) || options.caps.cpu_isa != CpuIsa::kNone) return false;
+    if (!options.fuse || options.caps.cpu_isa != CpuIsa::kNone) return false;
     if (options.fuse_mlp != FuseMlp::kAuto) return options.fuse_mlp == FuseMlp::kAlways;
     return !is_software(options.caps);
 }
@@ -155,7 +151,7 @@ Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOpti
                                           {.max_batch_size = options.max_batch_size,
                                            .caps = options.caps,
                                            .fused_networks = wants_fused_networks(options),
-                                           .any_operands = may_have_any_operands(options),
+                                           .any_operands = options.fuse,
                                            .precision = options.precision},
                                           observe);
         if (!passed.ok()) return passed.status().with_context("entry '" + graph.name + "'");

@@ -142,6 +142,18 @@ std::vector<bool> find_epilogues(const Graph& graph) {
     return is_epilogue;
 }
 
+/// True if a kernel of the group has no more addresses or descriptors than it may.
+bool can_bind(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+              const std::vector<bool>& is_external, int most) {
+    if (most == 0) return true;
+    std::vector<ValueId> touched = loads_of(graph, group, inlined);
+    touched.insert(touched.end(), group.stores.begin(), group.stores.end());
+    const auto external =
+        static_cast<int>(std::ranges::count_if(touched, [&](ValueId v) { return is_external[v]; }));
+    constexpr int kRegions = 2, kRunBlock = 1;
+    return std::min(static_cast<int>(touched.size()), external + kRegions) + kRunBlock <= most;
+}
+
 class Fuser {
   public:
     /// is_stored: per node, true if readers may not recompute it.
@@ -151,6 +163,7 @@ class Fuser {
           is_stored_(is_stored),
           readers_(readers_of(graph)),
           leaves_(leaves_graph(graph)),
+          is_external_(external_values(graph)),
           group_of_(graph.nodes.size(), kInvalidId) {
         plan_.inlined.resize(graph.nodes.size());
         is_prologue_.resize(graph.nodes.size());
@@ -485,6 +498,9 @@ class Fuser {
         if (!merged.in_region && !folds_numbers(merged) &&
             operand_count(merged) > options_.max_operands)
             return false;
+        if (!merged.in_region &&
+            !can_bind(graph_, merged, plan_.inlined, is_external_, options_.max_bound))
+            return false;
         if (options_.spare_memory && folds_into_update(node, merged)) return false;
         if (options_.store_gathered && is_gathered_for_arithmetic(node, merged)) return false;
         if (stores_along_few_rows(node, merged)) return false;
@@ -746,7 +762,7 @@ class Fuser {
     FusionOptions options_;
     const std::vector<bool>& is_stored_;
     std::vector<std::vector<NodeId>> readers_;
-    std::vector<bool> leaves_;
+    std::vector<bool> leaves_, is_external_;    ///< per value
     std::vector<bool> is_update_;               ///< per value
     std::vector<bool> is_prologue_;             ///< per node: part of a product's prologue
     std::vector<bool> is_read_while_replaced_;  ///< per node: see find_reads_of_replaced()
@@ -802,14 +818,16 @@ NodeId widest_inlined(const Graph& graph, const Group& group, const FusionPlan& 
 
 FusionPlan fuse(const Graph& graph, const FusionOptions& options) {
     std::vector<bool> is_stored(graph.nodes.size());
+    const std::vector<bool> is_external = external_values(graph);
     for (;;) {
         FusionPlan plan = Fuser(graph, options, is_stored).run();
-        if (!options.must_fit) return plan;
-        const auto most = static_cast<size_t>(options.max_operands);
         bool fits = true;
         for (const Group& group : plan.groups) {
-            if (loads_of(graph, group, plan.inlined).size() + group.stores.size() <= most) continue;
-            const NodeId stored = widest_inlined(graph, group, plan, most);
+            if (group.in_region ||
+                can_bind(graph, group, plan.inlined, is_external, options.max_bound))
+                continue;
+            const NodeId stored =
+                widest_inlined(graph, group, plan, static_cast<size_t>(options.max_bound));
             if (stored == kInvalidId) continue;
             is_stored[stored] = true;
             fits = false;

@@ -46,9 +46,10 @@ struct Group {
 struct FusionOptions {
     bool enabled = true;    ///< false: every node that can be a kernel of its own becomes one
     int max_operands = 14;  ///< buffers that one kernel may touch
-    /// Makes max_operands a hard limit: arithmetic is stored if a reader that recomputed it would
-    /// exceed the limit.
-    bool must_fit = false;
+    /// Addresses or descriptors of one kernel, which are those of the application's buffers, of
+    /// both regions, and of the run block (program/program.hpp, Kernel).  Arithmetic is stored if a
+    /// reader that recomputed it would exceed the limit.  0: no limit.
+    int max_bound = 0;
     /// Limit of nodes in one group, and in a chain that readers recompute. Fusion and code
     /// generation take time quadratic in it, and a driver may; longer chains become several
     /// kernels.

@@ -34,6 +34,16 @@ std::vector<bool> leaves_graph(const Graph& graph) {
     return leaves;
 }
 
+std::vector<bool> external_values(const Graph& graph) {
+    std::vector<bool> external(graph.values.size());
+    for (ValueId v = 0; v < graph.values.size(); ++v)
+        external[v] = graph.values[v].kind == ValueKind::kInput;
+    for (const Assignment& u : graph.updates)
+        if (graph.values[u.target].kind == ValueKind::kInput) external[u.value] = true;
+    for (const GraphOutput& o : graph.outputs) external[o.value] = true;
+    return external;
+}
+
 bool writes_in_place(const Graph& graph, const Node& node) {
     return node.op->writes_in_place && updates_first_input(graph, node);
 }

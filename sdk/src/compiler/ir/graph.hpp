@@ -23,6 +23,10 @@ std::vector<std::vector<NodeId>> readers_of(const Graph& graph);
 /// For each value, true if it leaves the graph as an output or an update.
 std::vector<bool> leaves_graph(const Graph& graph);
 
+/// For each value, true if it may lie in a buffer of the application: an input, what an input is
+/// set to, or an output.
+std::vector<bool> external_values(const Graph& graph);
+
 /// True if a node whose operator has OpDef::writes_in_place can write in place: its result is
 /// nothing but the one update of its first input.
 bool writes_in_place(const Graph& graph, const Node& node);

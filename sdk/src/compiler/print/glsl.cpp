@@ -7,6 +7,7 @@
 #include "compiler/print/c_like.hpp"
 #include "compiler/print/glsl_elements.hpp"
 #include "compiler/print/glsl_expressions.hpp"
+#include "compiler/print/glsl_regions.hpp"
 
 #include <hearth/core/assert.hpp>
 
@@ -58,11 +59,12 @@ class GlslPrinter final : CLikePrinter {
         return std::move(text_);
     }
 
-    /// Buffers are passed and assigned as addresses: a uvec2.  SwiftShader's compiler crashes on a
-    /// buffer reference that is chosen by a branch, and on one that is cast to another type.
+    /// Buffers are passed and assigned as addresses, a uvec2, or as places in regions, a uint.
+    /// SwiftShader's compiler crashes on a buffer reference that is chosen by a branch, and on one
+    /// that is cast to another type.
     std::string type_of(uint32_t parameter) const {
         const ExprNode& n = node(parameter);
-        if (n.kind == ExprKind::kBuffer) return "uvec2";
+        if (n.kind == ExprKind::kBuffer) return options_.in_region.empty() ? "uvec2" : "uint";
         const bool is_result = body_.locals[n.bits].kind == LocalKind::kResult;
         return (is_result ? "out " : "") + value_type(n.type, n.chunk);
     }
@@ -78,18 +80,19 @@ class GlslPrinter final : CLikePrinter {
                 return line(type_of(s.a) + " " + expression(s.a) + ";");
             case StatementKind::kLoadVector:
                 return line("const " + vector_type(s) + " " + local(s).name + " = " +
-                            vector_place(s) + ";");
+                            load_vector(s.buffer, words_of(s), vector_index(s)) + ";");
             case StatementKind::kStoreVector:
-                return line(vector_place(s) + " = " + vector_type(s) + "(" + words(s) + ");");
+                return line(store_vector(s.buffer, words_of(s), vector_index(s),
+                                         vector_type(s) + "(" + words(s) + ")"));
             case StatementKind::kStoreChunk:
-                return line(chunk_place(s.buffer, chunk_of(s.b), s.a) + " = " + expression(s.b) +
-                            ";");
+                return line(store_vector(s.buffer, chunk_view(chunk_of(s.b)), expression(s.a),
+                                         expression(s.b)));
             case StatementKind::kSpread:
                 return line("hearth_spread(" + list(s.arguments) + ", " + local(s).name + ");");
             case StatementKind::kLoadFragment:
-                return line("hearth_matrix_load(" + matrix_transfer(s) + ");");
+                return transfer_matrix("hearth_matrix_load(", s);
             case StatementKind::kStoreFragment:
-                return line("hearth_matrix_store(" + matrix_transfer(s) + ");");
+                return transfer_matrix("hearth_matrix_store(", s);
             case StatementKind::kStoreElements:
                 return line(chunk_of_elements(s));
             case StatementKind::kLetCall:
@@ -122,10 +125,14 @@ class GlslPrinter final : CLikePrinter {
                (l.kind == LocalKind::kArray ? "[" + std::to_string(l.length) + "]" : "");
     }
 
-    /// A buffer's address.
+    /// A buffer's address, or its place in a region.
     std::string place_of_buffer(uint64_t buffer) const override {
         const BodyBuffer& b = body_.buffers[buffer];
         return b.kind == BufferKind::kOperand ? b.name + "a" : b.name;
+    }
+    bool is_in_region(uint64_t buffer) const {
+        if (body_.buffers[buffer].kind != BufferKind::kOperand) return !options_.in_region.empty();
+        return buffer < options_.in_region.size() && options_.in_region[buffer];
     }
     /// A buffer whose elements are used.
     std::string elements_of(uint64_t buffer) const {
@@ -133,16 +140,43 @@ class GlslPrinter final : CLikePrinter {
         if (b.kind == BufferKind::kOperand) return b.name;
         return std::string(held_type(b.held).block) + "(" + b.name + ")";
     }
+    /// An element as it lies in memory; in a region, converted to what kernels compute with.
+    std::string stored(uint64_t buffer, const std::string& element) const {
+        if (is_in_region(buffer))
+            return region_load(held_type(body_.buffers[buffer].held).block, place_of_buffer(buffer),
+                               element);
+        return elements_of(buffer) + ".at[" + element + "]";
+    }
 
     std::string load(uint64_t buffer, const std::string& element) override {
-        return load_text(held_type(body_.buffers[buffer].held),
-                         elements_of(buffer) + ".at[" + element + "]");
+        return load_text(held_type(body_.buffers[buffer].held), stored(buffer, element));
     }
     std::string store(uint64_t buffer, const std::string& element,
                       const std::string& value) override {
         const BodyBuffer& to = body_.buffers[buffer];
-        return elements_of(buffer) + ".at[" + element +
-               "] = " + store_text(held_type(to.held), to.dtype, value) + ";";
+        const HeldType& held = held_type(to.held);
+        if (is_in_region(buffer))
+            return region_store(held.block, place_of_buffer(buffer), element,
+                                value_text(held, to.dtype, value));
+        return elements_of(buffer) + ".at[" + element + "] = " + store_text(held, to.dtype, value) +
+               ";";
+    }
+
+    /// Vectors as which an operand's bytes are seen: "b3v" and "F32x4".
+    struct VectorView {
+        const char* suffix;
+        const char* block;
+    };
+    static constexpr VectorView kFours{"v", "F32x4"}, kWords{"w", "U32x4"}, kPairs{"p", "U32x2"};
+    std::string load_vector(uint64_t buffer, VectorView view, const std::string& index) const {
+        if (is_in_region(buffer)) return region_load(view.block, place_of_buffer(buffer), index);
+        return body_.buffers[buffer].name + view.suffix + ".at[" + index + "]";
+    }
+    std::string store_vector(uint64_t buffer, VectorView view, const std::string& index,
+                             const std::string& value) const {
+        if (is_in_region(buffer))
+            return region_store(view.block, place_of_buffer(buffer), index, value);
+        return load_vector(buffer, view, index) + " = " + value + ";";
     }
 
     uint32_t word_count(const Statement& s) const {
@@ -152,9 +186,9 @@ class GlslPrinter final : CLikePrinter {
     std::string vector_type(const Statement& s) const {
         return "uvec" + std::to_string(word_count(s));
     }
-    std::string vector_place(const Statement& s) {
-        return body_.buffers[s.buffer].name + (word_count(s) == 2 ? "p" : "w") + ".at[" +
-               operand(s.a) + " / " + std::to_string(local(s).length) + "]";
+    VectorView words_of(const Statement& s) const { return word_count(s) == 2 ? kPairs : kWords; }
+    std::string vector_index(const Statement& s) {
+        return operand(s.a) + " / " + std::to_string(local(s).length);
     }
     std::string words(const Statement& s) const {
         const BodyBuffer& to = body_.buffers[s.buffer];
@@ -206,7 +240,7 @@ class GlslPrinter final : CLikePrinter {
             case ExprKind::kUnpack:
                 return chunk(n);
             case ExprKind::kLoadChunk:
-                return chunk_place(n.bits, n.chunk, n.in[0]);
+                return load_vector(n.bits, chunk_view(n.chunk), expression(n.in[0]));
             case ExprKind::kCompose:
                 return std::string(glsl_chunk_type(n.chunk)) + "(" + list(body_.arguments_of(n)) +
                        ")";
@@ -229,42 +263,51 @@ class GlslPrinter final : CLikePrinter {
 
     Chunk chunk_of(uint32_t id) const { return node(id).chunk; }
 
-    /// Chunk number `index` of a buffer.
-    std::string chunk_place(uint64_t buffer, Chunk chunk, uint32_t index) {
-        return body_.buffers[buffer].name + (chunk == Chunk::kHalves ? "w" : "v") + ".at[" +
-               expression(index) + "]";
-    }
+    static VectorView chunk_view(Chunk chunk) { return chunk == Chunk::kHalves ? kWords : kFours; }
 
-    /// A fragment and its place in memory, as arguments.
-    std::string matrix_transfer(const Statement& s) {
-        const uint32_t memory = s.arguments[0];
-        const bool is_buffer = node(memory).kind == ExprKind::kBuffer;
-        return expression(s.a) + ", " +
-               (is_buffer ? elements_of(node(memory).bits) + ".at" : expression(memory)) + ", " +
-               expression(s.b) + ", " + expression(s.c) + (s.by_columns ? ", true" : ", false");
+    /// function: the beginning of a call that takes a fragment and its place in memory.
+    void transfer_matrix(const std::string& function, const Statement& s) {
+        const ExprNode& memory = node(s.arguments[0]);
+        const auto call = [&](const std::string& array, const std::string& first) {
+            line(function + expression(s.a) + ", " + array + ", " + first + ", " + expression(s.c) +
+                 (s.by_columns ? ", true);" : ", false);"));
+        };
+        if (memory.kind != ExprKind::kBuffer)
+            return call(expression(s.arguments[0]), expression(s.b));
+        if (!is_in_region(memory.bits))
+            return call(elements_of(memory.bits) + ".at", expression(s.b));
+        const RegionView view = region_view(held_type(body_.buffers[memory.bits].held));
+        const std::string place = place_of_buffer(memory.bits);
+        const std::string first = region_index(view, place, expression(s.b));
+        line("if ((" + place + " & 1u) != 0u)");
+        call(region_array(view.block, true), first);
+        line("else");
+        call(region_array(view.block, false), first);
     }
 
     /// Elements from a on.
     std::string chunk_of_elements(const Statement& s) {
         const BodyBuffer& to = body_.buffers[s.buffer];
         const bool is_half = to.held == DType::kF16, are_eight = s.arguments.size() == 8;
-        const std::string place = to.name +
-                                  (!is_half    ? "v"
-                                   : are_eight ? "w"
-                                               : "p") +
-                                  ".at[" + operand(s.a) + " / " + (are_eight ? "8" : "4") + "] = ";
+        const auto stored_as = [&](const std::string& value) {
+            return store_vector(s.buffer,
+                                !is_half    ? kFours
+                                : are_eight ? kWords
+                                            : kPairs,
+                                operand(s.a) + (are_eight ? " / 8" : " / 4"), value);
+        };
         if (s.arguments.size() == 1) {
             const std::string four = expression(s.arguments[0]);
-            return place + (is_half ? "hearth_halves(" + four + ")" : four) + ";";
+            return stored_as(is_half ? "hearth_halves(" + four + ")" : four);
         }
-        if (!is_half) return place + "vec4(" + list(s.arguments) + ");";
+        if (!is_half) return stored_as("vec4(" + list(s.arguments) + ")");
         std::string pairs;
         for (size_t i = 0; i < s.arguments.size(); i += 2)
             pairs += (i == 0 ? "packHalf2x16(vec2(hearth_round_f16("
                              : ", packHalf2x16(vec2(hearth_round_f16(") +
                      expression(s.arguments[i]) + "), hearth_round_f16(" +
                      expression(s.arguments[i + 1]) + ")))";
-        return place + (are_eight ? "uvec4(" : "uvec2(") + pairs + ");";
+        return stored_as((are_eight ? "uvec4(" : "uvec2(") + pairs + ")");
     }
 
     /// A chunk that is made of something else.
@@ -301,14 +344,17 @@ class GlslPrinter final : CLikePrinter {
     }
 
     std::string chunk_load(const ExprNode& n) {
-        const BodyBuffer& from = body_.buffers[n.bits];
         const std::string at = operand(n.in[0]);
-        if (n.chunk == Chunk::kHalf)
-            return elements_of(n.bits) + ".at[" + expression(n.in[0]) + "]";
-        if (n.chunk == Chunk::kHalves) return from.name + "w.at[" + at + " / 8]";
-        if (from.held == DType::kF16) return "four_of(" + from.name + "p.at[" + at + " / 4])";
-        const std::string four = from.name + "v.at[" + at + " / 4";
-        return n.chunk == Chunk::kFour ? four + "]" : "Eight(" + four + "], " + four + " + 1])";
+        if (n.chunk == Chunk::kHalf) {
+            const std::string half = stored(n.bits, expression(n.in[0]));
+            return is_in_region(n.bits) ? "float16_t(" + half + ")" : half;
+        }
+        if (n.chunk == Chunk::kHalves) return load_vector(n.bits, kWords, at + " / 8");
+        if (body_.buffers[n.bits].held == DType::kF16)
+            return "four_of(" + load_vector(n.bits, kPairs, at + " / 4") + ")";
+        const std::string four = load_vector(n.bits, kFours, at + " / 4");
+        if (n.chunk == Chunk::kFour) return four;
+        return "Eight(" + four + ", " + load_vector(n.bits, kFours, at + " / 4 + 1") + ")";
     }
 
     std::string gather(const ExprNode& n) {
@@ -328,10 +374,9 @@ class GlslPrinter final : CLikePrinter {
     }
 
     std::string unpack(const ExprNode& n) {
-        const std::string& words = body_.buffers[n.bits].name;
         const std::string word = operand(n.in[0]), scale = operand(n.in[1]);
         const auto four = [&](const std::string& at, const std::string& which) {
-            return "hearth_four_int" + std::to_string(n.width) + "(" + words + ".at[" + at + "]" +
+            return "hearth_four_int" + std::to_string(n.width) + "(" + stored(n.bits, at) +
                    (n.width == 4 ? ", " + which : "") + ") * " + scale;
         };
         switch (n.chunk) {
@@ -341,8 +386,8 @@ class GlslPrinter final : CLikePrinter {
                 return "Eight(" + four(word, "0") + ", " +
                        (n.width == 4 ? four(word, "1") : four(word + " + 1", "")) + ")";
             default:
-                return std::string(glsl_chunk_type(n.chunk)) + "(" + words + "w.at[" + word +
-                       " / 4], " + scale + ")";
+                return std::string(glsl_chunk_type(n.chunk)) + "(" +
+                       load_vector(n.bits, kWords, word + " / 4") + ", " + scale + ")";
         }
     }
 

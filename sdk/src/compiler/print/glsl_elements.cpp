@@ -38,18 +38,19 @@ std::string rounded_text(DType dtype, const std::string& value) {
 
 }  // namespace
 
-std::string store_text(const HeldType& held, DType dtype, const std::string& value) {
-    const std::string element(held.element);
+std::string value_text(const HeldType& held, DType dtype, const std::string& value) {
     if (dtype == DType::kF16 || dtype == DType::kBF16) {
         const std::string rounded = rounded_text(dtype, value);
-        if (held.dtype != dtype) return rounded;
-        return element + (dtype == DType::kF16 ? "(" + rounded + ")"
-                                               : "(floatBitsToUint(" + rounded + ") >> 16)");
+        return held.dtype == DType::kBF16 ? "floatBitsToUint(" + rounded + ") >> 16" : rounded;
     }
-    if (size_bytes(held.dtype) < 4) return element + "(" + value + ")";
-    if (is_integer(dtype) && size_bytes(dtype) < 4)
+    if (size_bytes(held.dtype) >= 4 && is_integer(dtype) && size_bytes(dtype) < 4)
         return "bitfieldExtract(" + value + ", 0, " + std::to_string(8 * size_bytes(dtype)) + ")";
     return value;
+}
+
+std::string store_text(const HeldType& held, DType dtype, const std::string& value) {
+    const std::string text = value_text(held, dtype, value);
+    return size_bytes(held.dtype) < 4 ? std::string(held.element) + "(" + text + ")" : text;
 }
 
 std::string_view glsl_chunk_type(Chunk chunk) {

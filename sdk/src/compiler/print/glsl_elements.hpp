@@ -34,6 +34,9 @@ std::string load_text(const HeldType& held, const std::string& stored);
 /// (floats) or wrapped around (integers).
 std::string store_text(const HeldType& held, DType dtype, const std::string& value);
 
+/// The same ahead of the conversion to an element of 1 or 2 bytes: a float, int or uint.
+std::string value_text(const HeldType& held, DType dtype, const std::string& value);
+
 /// The element of such a type in part `lane` ("0" or a name) of `words`, a vector of words of
 /// memory; for types of 2 and 4 bytes.
 std::string element_of_words(const HeldType& held, const std::string& words,

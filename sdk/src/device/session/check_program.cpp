@@ -179,6 +179,14 @@ class ProgramChecker {
                         "for a device target with smaller workgroups",
                         name, wide(invocations), limits.maxComputeWorkGroupInvocations);
 
+        if (view_.binding_model() == BindingModel::kDescriptor &&
+            file::bound_count_of(kernel) > limits.maxPerStageDescriptorStorageBuffers)
+            return fail(HEARTH_ERROR_UNSUPPORTED,
+                        "kernel %s: binds %llu storage buffers, the device allows %u; cook for a "
+                        "device target with buffer addresses",
+                        name, wide(file::bound_count_of(kernel)),
+                        limits.maxPerStageDescriptorStorageBuffers);
+
         if (kernel.subgroup_size != 0 &&
             !device_.can_have_subgroups_of(kernel.subgroup_size,
                                            static_cast<uint32_t>(invocations))) {

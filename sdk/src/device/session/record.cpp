@@ -228,7 +228,8 @@ class Recorder {
         const bool is_limited = runtime::is_limited(info_);
         const gpu::Scope scope = session_.entries_[info_.entry].scope;
         Cost spent;
-        bool needs_barrier = false;  // something was recorded since the last one
+        bool needs_barrier = false;      // something was recorded since the last one
+        bool has_bound_regions = false;  // by a command since then
         // If the first interval exceeds a limit alone, it is cut before the next barrier.
         bool is_cut = is_limited && exceeds(interval_cost(commands, first));
         for (Position at = first; at.command < commands.size(); at = {at.command + 1}) {
@@ -240,7 +241,7 @@ class Recorder {
                     exceeds(plus(spent, ahead)))
                     return next;
                 if (needs_barrier) gpu::record_barrier(device_, commands_, scope, scope);
-                needs_barrier = false;
+                needs_barrier = has_bound_regions = false;
                 is_cut = is_limited && spent.dispatches == 0 && exceeds(ahead);
                 continue;
             }
@@ -251,6 +252,10 @@ class Recorder {
                 if (end == at.part && needs_barrier) return at;
                 end = std::max(end, at.part + 1);
             }
+            const bool binds_regions = this->binds_regions(command);
+            if (needs_barrier && (binds_regions || has_bound_regions))
+                gpu::record_barrier(device_, commands_, scope, scope);
+            has_bound_regions = binds_regions;
             record_command(command, at.part, end);
             if (dump_ != nullptr && dump_->command == at.command) copy_dump({DumpPart::kCommand});
             spent = plus(spent, cost_of(command, end - at.part, part_count));
@@ -258,6 +263,14 @@ class Recorder {
             if (end < part_count) return {at.command, end};
         }
         return {};
+    }
+
+    /// True if the command binds arena and weights as a whole.  It touches no bytes that another
+    /// command of its interval writes, but synchronization validation sees descriptors, not bytes.
+    bool binds_regions(const file::CommandRecord& command) const {
+        return view_.binding_model() == BindingModel::kDescriptor &&
+               command.kind == static_cast<uint32_t>(CommandKind::kDispatch) &&
+               view_.kernels()[command.kernel].located_count > 0;
     }
 
     /// Returns the number of sub-dispatches that the command may be split into; 1: indivisible.
@@ -384,9 +397,8 @@ class Recorder {
         VkDescriptorBufferInfo buffers[32];  // the view refuses more
         VkWriteDescriptorSet writes[32];
         uint32_t count = 0;
-        for (const file::OperandRecord& operand : view_.operands_of(command)) {
-            const Place place = place_of(operand);
-            buffers[count] = {place.buffer, place.offset, bytes_at(operand)};
+        const auto push = [&](const Place& place, uint64_t bytes) {
+            buffers[count] = {place.buffer, place.offset, bytes};
             writes[count] = {};
             writes[count].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
             writes[count].dstBinding = count;
@@ -394,10 +406,23 @@ class Recorder {
             writes[count].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
             writes[count].pBufferInfo = &buffers[count];
             ++count;
+        };
+        const uint32_t located_count = view_.kernels()[command.kernel].located_count;
+        if (located_count > 0) {
+            push_region(kArenaBuffer, view_.header().arena_bytes, push);
+            push_region(kWeightsBuffer, view_.header().weights_bytes, push);
         }
+        for (const file::OperandRecord& operand : view_.operands_of(command).subspan(located_count))
+            push(place_of(operand), bytes_at(operand));
         if (count > 0)
             device_.vk().CmdPushDescriptorSetKHR(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, layout,
                                                  0, count, writes);
+    }
+
+    template <class Push>
+    void push_region(size_t buffer, uint64_t bytes, Push push) const {
+        if (bytes == 0) return push(place_of(session_.run_block_), sizeof(RunBlock));
+        push(place_in(session_.buffers_[buffer], 0), bytes);
     }
 
     void copy(const file::CommandRecord& command) {

@@ -373,7 +373,7 @@ gpu::PipelineSource Session::pipeline_source(uint32_t k) const {
                               .subspan(constants.first, constants.count);
     source.constant_values =
         std::span<const uint32_t>(constant_values_).subspan(constants.first, constants.count);
-    source.operand_count = kernel.operand_count;
+    source.bound_count = static_cast<uint32_t>(file::bound_count_of(kernel));
     source.subgroup_size = kernel.subgroup_size;
     source.threads_x = kernel.local_size[0];
     source.is_divisible = may_be_cut(k);

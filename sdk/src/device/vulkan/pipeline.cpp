@@ -22,7 +22,7 @@ uint64_t hash_of(const PipelineSource& source) {
     for (const VkSpecializationMapEntry& entry : source.constant_map)
         hash.number(entry.constantID).number(entry.offset);
     hash.bytes(std::as_bytes(source.constant_values));
-    hash.number(source.operand_count).number(source.push_bytes);
+    hash.number(source.bound_count).number(source.push_bytes);
     hash.number(static_cast<uint32_t>(source.binding_model)).number(source.owner);
     hash.number(source.subgroup_size).number(source.is_divisible ? 1u : 0u);
     return hash.value();
@@ -119,13 +119,13 @@ hearth_result Pipeline::create_layout(const PipelineSource& source) {
     const bool addresses = source.binding_model == BindingModel::kDeviceAddress;
     if (!addresses) {
         VkDescriptorSetLayoutBinding bindings[kMaxDescriptors]{};
-        for (uint32_t i = 0; i < source.operand_count; ++i)
+        for (uint32_t i = 0; i < source.bound_count; ++i)
             bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT,
                            nullptr};
         VkDescriptorSetLayoutCreateInfo info{};
         info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
         info.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
-        info.bindingCount = source.operand_count;
+        info.bindingCount = source.bound_count;
         info.pBindings = bindings;
         if (const hearth_result r = check(vk.CreateDescriptorSetLayout(
                 device_->handle(), &info, device_->callbacks(), &set_layout_));

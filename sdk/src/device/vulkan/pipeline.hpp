@@ -20,10 +20,10 @@ struct PipelineSource {
     std::span<const uint32_t> spirv;
     std::span<const VkSpecializationMapEntry> constant_map;  ///< into constant_values
     std::span<const uint32_t> constant_values;
-    uint32_t operand_count = 0, push_bytes = 0;
-    uint32_t subgroup_size = 0;  ///< required by its code; 0: any
-    uint32_t threads_x = 0;      ///< workgroup size along the first axis
-    bool is_divisible = false;   ///< for vkCmdDispatchBase, too
+    uint32_t bound_count = 0, push_bytes = 0;  ///< descriptors, if it binds any
+    uint32_t subgroup_size = 0;                ///< required by its code; 0: any
+    uint32_t threads_x = 0;                    ///< workgroup size along the first axis
+    bool is_divisible = false;                 ///< for vkCmdDispatchBase, too
     BindingModel binding_model = BindingModel::kDeviceAddress;
     /// Pipelines are shared by hash without comparing sources. Untrusted programs have an owner
     /// each, so that their pipelines are never shared.

@@ -415,7 +415,7 @@ fn hearth_outlives_the_handles_of_the_game() {
     drop(model);
 }
 
-/// Bounds: what was measured when the test was written.
+/// Bounds: what was measured when the test was written; with descriptors half as many more.
 #[test]
 fn programs_have_no_more_dispatches_than_they_had() {
     let counts = |setup| {
@@ -437,21 +437,21 @@ fn programs_have_no_more_dispatches_than_they_had() {
     let addresses = counts(Setup::new());
     let descriptors = counts(Setup::with_descriptors());
     let bounds = [
-        ("net/act", 1, 1),
-        ("net/learn", 2, 3),
-        ("policy/act", 2, 11),
-        ("policy/frame", 33, 88),
-        ("policy/learn", 5, 143),
-        ("policy/publish", 1, 21),
-        ("policy/policy", 1, 8),
+        ("net/act", 1),
+        ("net/learn", 2),
+        ("policy/act", 2),
+        ("policy/frame", 33),
+        ("policy/learn", 5),
+        ("policy/publish", 1),
+        ("policy/policy", 1),
     ];
-    for (entry, with_addresses, with_descriptors) in bounds {
+    for (entry, with_addresses) in bounds {
         let of = |counts: &[(String, u32)]| counts.iter().find(|c| c.0 == entry).unwrap().1;
         let found = (of(&addresses), of(&descriptors));
         println!(
             "{entry}: {} dispatches, {} with descriptors",
             found.0, found.1
         );
-        assert!(found.0 <= with_addresses && found.1 <= with_descriptors);
+        assert!(found.0 <= with_addresses && 2 * found.1 <= 3 * found.0);
     }
 }
