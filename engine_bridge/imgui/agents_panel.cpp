@@ -194,6 +194,13 @@ void AgentsPanel::draw_game() const {
         (void)hearth_agents_get_custom_metric(agents_, i, &metric);
         row(metric.name, kGood, "%.4g", metric.last);
     }
+    for (uint32_t i = 0; i < hearth_agents_parameter_count(agents_); ++i) {
+        hearth_agents_lesson lesson{};
+        (void)hearth_agents_get_lesson(agents_, i, &lesson);
+        if (lesson.count > 1)
+            row(lesson.parameter, kGood, "lesson %u of %u: %s", lesson.index + 1, lesson.count,
+                lesson.lesson);
+    }
 }
 
 void AgentsPanel::draw_cost() const {

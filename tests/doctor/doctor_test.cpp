@@ -367,6 +367,10 @@ TEST_F(SmallGame, MetricsOfItsOwnAreInTheRunLog) {
     EXPECT_TRUE(agents_.log("catches", 5).ok());
     EXPECT_NE(run_log_sample(agents_, 3).find(R"("catches":5)"), std::string::npos);
 
+    hearth_agents_custom_metric beyond{};
+    EXPECT_EQ(hearth_agents_get_custom_metric(agents_.handle(), 2, &beyond),
+              HEARTH_ERROR_OUT_OF_RANGE);
+
     EXPECT_FALSE(agents_.log("", 1).ok());
     EXPECT_FALSE(agents_.log(std::string(64, 'x').c_str(), 1).ok());
     EXPECT_FALSE(agents_.log("catches", std::numeric_limits<double>::quiet_NaN()).ok());

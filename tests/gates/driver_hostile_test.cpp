@@ -924,7 +924,9 @@ TEST_F(DriverRulesTest, WhatIsNoHandleIsRefusedByEveryCall) {
         uint32_t offset = 0, size = 0;
         uint64_t bytes = 0;
         float share = 0;
+        double value = 0;
         hearth_agents_custom_metric metric{};
+        hearth_agents_lesson lesson{};
         const float action[2] = {};
         const hearth_agents_record_info record = hearth_agents_record_info_default();
         hearth_agents_status status = hearth_agents_status_default();
@@ -942,6 +944,8 @@ TEST_F(DriverRulesTest, WhatIsNoHandleIsRefusedByEveryCall) {
             hearth_demo_add(agents, id, &share, 0, 0, 0, nullptr, &bytes),
             hearth_demo_replay(agents, id, &bytes, sizeof bytes, 0),
             hearth_agents_get_custom_metric(agents, 0, &metric),
+            hearth_agents_get_parameter(agents, "wall", &value),
+            hearth_agents_get_lesson(agents, 0, &lesson),
             hearth_agents_observation_range(agents, 0, &share, &share, &bytes),
             hearth_agents_add_demonstration(agents, id, action),
             hearth_agents_record(agents, &record),

@@ -2088,6 +2088,12 @@ namespace Hearth.Native
         /// </summary>
         public uint enable_saved_games;
         public uint reserved;
+        /// <summary>
+        /// Optional: parameters of episodes and their lessons as JSON (docs/reference/curriculum.md), not
+        /// terminated; copied.  An invalid one is HEARTH_ERROR_INVALID_ARGUMENT and names its line.
+        /// </summary>
+        public IntPtr curriculum;
+        public ulong curriculum_bytes;
 
         public static hearth_agents_create_info Default()
         {
@@ -2373,6 +2379,43 @@ namespace Hearth.Native
         /// number of values
         /// </summary>
         public ulong count;
+    }
+
+    /// <summary>
+    /// The state of a parameter.
+    /// </summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct hearth_agents_lesson
+    {
+        /// <summary>
+        /// lives as long as the agents, as `lesson` does
+        /// </summary>
+        public IntPtr parameter;
+        /// <summary>
+        /// "" for a parameter without lessons
+        /// </summary>
+        public IntPtr lesson;
+        /// <summary>
+        /// of the lesson, from 0
+        /// </summary>
+        public uint index;
+        /// <summary>
+        /// of the parameter's lessons
+        /// </summary>
+        public uint count;
+        /// <summary>
+        /// measured in this lesson
+        /// </summary>
+        public uint episodes;
+        /// <summary>
+        /// episodes before it can end
+        /// </summary>
+        public uint min_lesson_length;
+        /// <summary>
+        /// what is compared with the threshold; 0 before the first time
+        /// </summary>
+        public double signal;
+        public double threshold;
     }
 
     /// <summary>
@@ -3437,7 +3480,8 @@ namespace Hearth.Native
         /// Errors: HEARTH_ERROR_NOT_FOUND if neither `info` nor the package has a manifest;
         /// HEARTH_ERROR_CORRUPT_DATA for an invalid manifest; HEARTH_ERROR_INCOMPATIBLE for a manifest of
         /// another program or schema, naming the difference; HEARTH_ERROR_BUDGET_EXCEEDED for more memory
-        /// than max_host_bytes; HEARTH_ERROR_OUT_OF_HOST_MEMORY; those of hearth_session_create.
+        /// than max_host_bytes; HEARTH_ERROR_NON_FINITE for initial values that are NaN or infinite, and
+        /// params of 2^60 or more; HEARTH_ERROR_OUT_OF_HOST_MEMORY; those of hearth_session_create.
         /// </summary>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         public static extern hearth_result hearth_agents_create(IntPtr context, hearth_agents_create_info* info, out IntPtr @out, hearth_messages* messages);
@@ -3813,7 +3857,7 @@ namespace Hearth.Native
         /// <summary>
         /// Adds a value to a metric of the game's own, such as "catches", for run logs and panels.
         /// name: 1 to 63 bytes of UTF-8, copied.
-        /// HEARTH_ERROR_INVALID_ARGUMENT for other names and values that are not finite;
+        /// HEARTH_ERROR_INVALID_ARGUMENT for other names, and values that are or whose sum is not finite;
         /// HEARTH_ERROR_OUT_OF_RANGE for more than HEARTH_AGENTS_MAX_CUSTOM_METRICS names.
         /// </summary>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
@@ -3833,6 +3877,24 @@ namespace Hearth.Native
         /// </summary>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         public static extern void hearth_agents_restart_custom_metrics(IntPtr agents);
+
+        /// <summary>
+        /// The value of a parameter for an episode that begins: that of its lesson, or a new draw if the
+        /// lesson has a sampler.  The n-th draw depends on the curriculum's seed, the parameter's name and n
+        /// alone.
+        /// HEARTH_ERROR_NOT_FOUND: no such parameter; hearth_agents_error lists the existing ones.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_agents_get_parameter(IntPtr agents, byte[] name, double* value);
+
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern uint hearth_agents_parameter_count(IntPtr agents);
+
+        /// <summary>
+        /// index: of a parameter, in the order of the curriculum.  HEARTH_ERROR_OUT_OF_RANGE: none.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_agents_get_lesson(IntPtr agents, uint index, hearth_agents_lesson* @out);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         public static extern hearth_agents_create_info hearth_agents_create_info_default();
@@ -4176,12 +4238,13 @@ namespace Hearth.Native
             if (sizeof(hearth_brain_save_info) != 56) return "hearth_brain_save_info";
             if (sizeof(hearth_timings) != 72) return "hearth_timings";
             if (sizeof(hearth_agent) != 8) return "hearth_agent";
-            if (sizeof(hearth_agents_create_info) != 96) return "hearth_agents_create_info";
+            if (sizeof(hearth_agents_create_info) != 112) return "hearth_agents_create_info";
             if (sizeof(hearth_agents_record_info) != 72) return "hearth_agents_record_info";
             if (sizeof(hearth_agents_status) != 392) return "hearth_agents_status";
             if (sizeof(hearth_demo_info) != 48) return "hearth_demo_info";
             if (sizeof(hearth_demo_step) != 40) return "hearth_demo_step";
             if (sizeof(hearth_agents_custom_metric) != 32) return "hearth_agents_custom_metric";
+            if (sizeof(hearth_agents_lesson) != 48) return "hearth_agents_lesson";
             if (sizeof(hearth_headless_buffer) != 32) return "hearth_headless_buffer";
             return null;
         }

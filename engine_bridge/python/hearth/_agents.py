@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import math
 import os
 from collections.abc import Sequence
@@ -48,23 +49,29 @@ class Agents(LoadedPackage):
 
     def __init__(self, package: Package, count: int, device: Device | None = None, *,
                  device_target: str | None = None, trust: bool = False, saved_games: bool = False,
-                 max_snapshots: int = 1, max_host_bytes: int = 0) -> None:
+                 max_snapshots: int = 1, max_host_bytes: int = 0,
+                 curriculum: str | os.PathLike[str] | dict[str, Any] | None = None) -> None:
         """saved_games: `save_game` works, for which memory for a copy of all variables is allocated.
         max_snapshots: number of newest snapshots to keep, each of the size of a brain.  max_host_bytes: limit of the
-        CPU memory for all of that; 0: 64 MiB and 16 times the weights, so that a small file cannot take a lot."""
+        CPU memory for all of that; 0: 64 MiB and 16 times the weights, so that a small file cannot take a lot.
+        curriculum: parameters of episodes and their lessons, a JSON file or what it would hold; see `parameter`."""
         self._agents = ctypes.c_void_p()
         super().__init__(package, device, device_target, trust)
         try:
-            self._create(count, saved_games, max_snapshots, max_host_bytes)
+            self._create(count, saved_games, max_snapshots, max_host_bytes, curriculum)
         except BaseException:
             self.close()
             raise
 
-    def _create(self, count: int, saved_games: bool, max_snapshots: int, max_host_bytes: int) -> None:
+    def _create(self, count: int, saved_games: bool, max_snapshots: int, max_host_bytes: int,
+                curriculum: str | os.PathLike[str] | dict[str, Any] | None) -> None:
         messages = c.Messages()
+        lessons = (b"" if curriculum is None else json.dumps(curriculum).encode() if isinstance(curriculum, dict)
+                   else Path(curriculum).read_bytes())
         info = c.AgentsCreateInfo(program=self._program, frames_in_flight=1, max_snapshots=max_snapshots,
                                   snapshot_interval=0, max_host_bytes=max_host_bytes,
-                                  enable_saved_games=int(saved_games))
+                                  enable_saved_games=int(saved_games), curriculum=lessons,
+                                  curriculum_bytes=len(lessons))
         check(lib().hearth_agents_create(self._device._context, ctypes.byref(info), ctypes.byref(self._agents),
                                          ctypes.byref(messages)), lambda: messages.text)
         self._session = ctypes.c_void_p(lib().hearth_agents_get_session(self._agents))  # the agents own it
@@ -254,6 +261,30 @@ class Agents(LoadedPackage):
         status = c.AgentsStatus()
         self._check(lib().hearth_agents_get_status(self._agents, ctypes.byref(status)))
         return status
+
+    def parameter(self, name: str) -> float:
+        """The value of a parameter of the curriculum for an episode that begins: that of its lesson, or a new draw.
+        Error: HearthError for another name, listing those that there are."""
+        value = ctypes.c_double()
+        self._check(lib().hearth_agents_get_parameter(self._agents, name.encode(), ctypes.byref(value)))
+        return value.value
+
+    @property
+    def lessons(self) -> dict[str, dict[str, Any]]:
+        """Where each parameter of the curriculum is: "lesson" (its name), "index" of "count", the "episodes" measured
+        of "min_lesson_length", and the "signal" that is compared with the "threshold"."""
+        found: dict[str, dict[str, Any]] = {}
+        for i in range(lib().hearth_agents_parameter_count(self._agents)):
+            at = c.AgentsLesson()
+            self._check(lib().hearth_agents_get_lesson(self._agents, i, ctypes.byref(at)))
+            found[at.parameter.decode()] = {
+                "lesson": at.lesson.decode(), "index": at.index, "count": at.count, "episodes": at.episodes,
+                "min_lesson_length": at.min_lesson_length, "signal": at.signal, "threshold": at.threshold}
+        return found
+
+    def log(self, metric: str, value: float) -> None:
+        """Adds a value to a metric of the game's own, which a curriculum may measure."""
+        self._check(lib().hearth_agents_log(self._agents, metric.encode(), value))
 
     @property
     def status(self) -> dict[str, float]:

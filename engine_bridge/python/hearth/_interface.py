@@ -962,6 +962,8 @@ class AgentsCreateInfo(_Tagged):
         ("max_host_bytes", c_uint64),
         ("enable_saved_games", c_uint32),
         ("reserved", c_uint32),
+        ("curriculum", c_char_p),
+        ("curriculum_bytes", c_uint64),
     ]
 
 
@@ -1054,6 +1056,19 @@ class AgentsCustomMetric(Structure):
         ("mean", c_double),
         ("last", c_double),
         ("count", c_uint64),
+    ]
+
+
+class AgentsLesson(Structure):
+    _fields_ = [
+        ("parameter", c_char_p),
+        ("lesson", c_char_p),
+        ("index", c_uint32),
+        ("count", c_uint32),
+        ("episodes", c_uint32),
+        ("min_lesson_length", c_uint32),
+        ("signal", c_double),
+        ("threshold", c_double),
     ]
 
 
@@ -1242,6 +1257,9 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "hearth_agents_custom_metric_count": (c_uint32, [c_void_p]),
     "hearth_agents_get_custom_metric": (c_int, [c_void_p, c_uint32, POINTER(AgentsCustomMetric)]),
     "hearth_agents_restart_custom_metrics": (None, [c_void_p]),
+    "hearth_agents_get_parameter": (c_int, [c_void_p, c_char_p, POINTER(c_double)]),
+    "hearth_agents_parameter_count": (c_uint32, [c_void_p]),
+    "hearth_agents_get_lesson": (c_int, [c_void_p, c_uint32, POINTER(AgentsLesson)]),
     "hearth_agents_create_info_default": (AgentsCreateInfo, []),
     "hearth_agents_record_info_default": (AgentsRecordInfo, []),
     "hearth_agents_status_default": (AgentsStatus, []),

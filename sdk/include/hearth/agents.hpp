@@ -76,6 +76,8 @@ struct AgentsOptions {
     uint32_t learning_queue_family = HEARTH_QUEUE_FAMILY_SAME;
     uint64_t max_host_bytes = 0;  ///< CPU memory; 0: a limit that grows with the program's weights
     bool enable_saved_games = false;  ///< save_game() works
+    /// Parameters of episodes and their lessons as JSON (docs/reference/curriculum.md).
+    std::string_view curriculum = {};
 };
 
 /// Names of metrics and counters, such as "kl" and "samples_rejected"; "" if out of range.
@@ -107,6 +109,8 @@ class Agents {
         info.max_snapshots = options.max_snapshots;
         info.snapshot_interval = options.snapshot_interval;
         info.progress_window = options.progress_window;
+        info.curriculum = options.curriculum.data();
+        info.curriculum_bytes = options.curriculum.size();
         info.use_separate_learning_queue = options.use_separate_learning_queue ? 1u : 0u;
         info.learning_queue_family = options.learning_queue_family;
         info.max_host_bytes = options.max_host_bytes;
@@ -350,6 +354,20 @@ class Agents {
     }
     /// Begins the next period; run_log_sample() does.
     void restart_custom_metrics() { hearth_agents_restart_custom_metrics(handle_); }
+    /// The value of a parameter of the curriculum for an episode that begins.  See
+    /// hearth_agents_get_parameter.
+    Result<double> parameter(const char* name) {
+        double value = 0;
+        HEARTH_TRY(check(hearth_agents_get_parameter(handle_, name, &value)));
+        return value;
+    }
+    /// Where each parameter of the curriculum is.
+    std::vector<hearth_agents_lesson> lessons() const {
+        std::vector<hearth_agents_lesson> all(hearth_agents_parameter_count(handle_));
+        for (uint32_t i = 0; i < all.size(); ++i)
+            (void)hearth_agents_get_lesson(handle_, i, &all[i]);
+        return all;
+    }
     /// What keeps these agents from learning, as of the last poll; `hearth doctor` also knows the
     /// curves of a run.  Include <hearth/agents/diagnose.hpp>.
     std::vector<Finding> diagnose() const;

@@ -68,6 +68,10 @@ typedef struct hearth_agents_create_info {
      * use_separate_learning_queue. */
     uint32_t enable_saved_games;
     uint32_t reserved;
+    /* Optional: parameters of episodes and their lessons as JSON (docs/reference/curriculum.md), not
+     * terminated; copied.  An invalid one is HEARTH_ERROR_INVALID_ARGUMENT and names its line. */
+    const char* curriculum;
+    uint64_t curriculum_bytes;
 } hearth_agents_create_info;
 
 /* Creates agents and allocates everything that they will ever use, including a session.
@@ -547,6 +551,38 @@ HEARTH_API hearth_result hearth_agents_get_custom_metric(const hearth_agents* ag
                                                          hearth_agents_custom_metric* out);
 /* Begins the next period of all metrics, after they were written to a run log. */
 HEARTH_API void hearth_agents_restart_custom_metrics(hearth_agents* agents);
+
+/* --- Parameters of episodes ---
+ *
+ * A curriculum (hearth_agents_create_info::curriculum) names parameters that the game reads when an
+ * episode begins, such as the height of a wall, and their lessons.  A lesson ends when its measure
+ * exceeds a threshold: the mean return of the last episodes ("reward"), the share of max_steps
+ * decisions ("progress"), or the mean of a metric of hearth_agents_log, logged once per episode.
+ * Lessons stand still while the agents are frozen, go on where they were in a saved game, and begin
+ * anew with hearth_agents_reset_brain. */
+
+/* The state of a parameter. */
+typedef struct hearth_agents_lesson {
+    const char* parameter; /* lives as long as the agents, as `lesson` does */
+    const char* lesson;    /* "" for a parameter without lessons */
+    uint32_t index;        /* of the lesson, from 0 */
+    uint32_t count;        /* of the parameter's lessons */
+    uint32_t episodes;     /* measured in this lesson */
+    uint32_t min_lesson_length; /* episodes before it can end */
+    double signal;         /* what is compared with the threshold; 0 before the first time */
+    double threshold;
+} hearth_agents_lesson;
+
+/* The value of a parameter for an episode that begins: that of its lesson, or a new draw if the
+ * lesson has a sampler.  The n-th draw depends on the curriculum's seed, the parameter's name and n
+ * alone.
+ * HEARTH_ERROR_NOT_FOUND: no such parameter; hearth_agents_error lists the existing ones. */
+HEARTH_API hearth_result hearth_agents_get_parameter(hearth_agents* agents, const char* name,
+                                                     double* value);
+HEARTH_API uint32_t hearth_agents_parameter_count(const hearth_agents* agents);
+/* index: of a parameter, in the order of the curriculum.  HEARTH_ERROR_OUT_OF_RANGE: none. */
+HEARTH_API hearth_result hearth_agents_get_lesson(const hearth_agents* agents, uint32_t index,
+                                                  hearth_agents_lesson* out);
 
 /* --- Defaults --- */
 

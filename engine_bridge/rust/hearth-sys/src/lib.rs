@@ -2386,6 +2386,10 @@ pub struct hearth_agents_create_info {
     /// use_separate_learning_queue.
     pub enable_saved_games: u32,
     pub reserved: u32,
+    /// Optional: parameters of episodes and their lessons as JSON (docs/reference/curriculum.md), not
+    /// terminated; copied.  An invalid one is HEARTH_ERROR_INVALID_ARGUMENT and names its line.
+    pub curriculum: *const c_char,
+    pub curriculum_bytes: u64,
 }
 
 impl Default for hearth_agents_create_info {
@@ -2403,7 +2407,7 @@ impl Default for hearth_agents_create_info {
 }
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    assert!(core::mem::size_of::<hearth_agents_create_info>() == 96);
+    assert!(core::mem::size_of::<hearth_agents_create_info>() == 112);
     assert!(core::mem::offset_of!(hearth_agents_create_info, type_) == 0);
     assert!(core::mem::offset_of!(hearth_agents_create_info, size) == 4);
     assert!(core::mem::offset_of!(hearth_agents_create_info, program) == 8);
@@ -2421,6 +2425,8 @@ const _: () = {
     assert!(core::mem::offset_of!(hearth_agents_create_info, max_host_bytes) == 80);
     assert!(core::mem::offset_of!(hearth_agents_create_info, enable_saved_games) == 88);
     assert!(core::mem::offset_of!(hearth_agents_create_info, reserved) == 92);
+    assert!(core::mem::offset_of!(hearth_agents_create_info, curriculum) == 96);
+    assert!(core::mem::offset_of!(hearth_agents_create_info, curriculum_bytes) == 104);
 };
 
 /// Parameters of hearth_agents_record.
@@ -2701,6 +2707,45 @@ const _: () = {
     assert!(core::mem::offset_of!(hearth_agents_custom_metric, mean) == 8);
     assert!(core::mem::offset_of!(hearth_agents_custom_metric, last) == 16);
     assert!(core::mem::offset_of!(hearth_agents_custom_metric, count) == 24);
+};
+
+/// The state of a parameter.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hearth_agents_lesson {
+    /// lives as long as the agents, as `lesson` does
+    pub parameter: *const c_char,
+    /// "" for a parameter without lessons
+    pub lesson: *const c_char,
+    /// of the lesson, from 0
+    pub index: u32,
+    /// of the parameter's lessons
+    pub count: u32,
+    /// measured in this lesson
+    pub episodes: u32,
+    /// episodes before it can end
+    pub min_lesson_length: u32,
+    /// what is compared with the threshold; 0 before the first time
+    pub signal: f64,
+    pub threshold: f64,
+}
+
+impl Default for hearth_agents_lesson {
+    fn default() -> Self {
+        unsafe { core::mem::zeroed() }
+    }
+}
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(core::mem::size_of::<hearth_agents_lesson>() == 48);
+    assert!(core::mem::offset_of!(hearth_agents_lesson, parameter) == 0);
+    assert!(core::mem::offset_of!(hearth_agents_lesson, lesson) == 8);
+    assert!(core::mem::offset_of!(hearth_agents_lesson, index) == 16);
+    assert!(core::mem::offset_of!(hearth_agents_lesson, count) == 20);
+    assert!(core::mem::offset_of!(hearth_agents_lesson, episodes) == 24);
+    assert!(core::mem::offset_of!(hearth_agents_lesson, min_lesson_length) == 28);
+    assert!(core::mem::offset_of!(hearth_agents_lesson, signal) == 32);
+    assert!(core::mem::offset_of!(hearth_agents_lesson, threshold) == 40);
 };
 
 /// A buffer for bindings, mapped and coherent during its lifetime.
@@ -3169,7 +3214,8 @@ extern "C" {
     /// Errors: HEARTH_ERROR_NOT_FOUND if neither `info` nor the package has a manifest;
     /// HEARTH_ERROR_CORRUPT_DATA for an invalid manifest; HEARTH_ERROR_INCOMPATIBLE for a manifest of
     /// another program or schema, naming the difference; HEARTH_ERROR_BUDGET_EXCEEDED for more memory
-    /// than max_host_bytes; HEARTH_ERROR_OUT_OF_HOST_MEMORY; those of hearth_session_create.
+    /// than max_host_bytes; HEARTH_ERROR_NON_FINITE for initial values that are NaN or infinite, and
+    /// params of 2^60 or more; HEARTH_ERROR_OUT_OF_HOST_MEMORY; those of hearth_session_create.
     pub fn hearth_agents_create(context: *mut hearth_context, info: *const hearth_agents_create_info, out: *mut *mut hearth_agents, messages: *mut hearth_messages) -> hearth_result;
     /// May be called at any time, as hearth_session_destroy.  NULL is allowed.
     pub fn hearth_agents_destroy(agents: *mut hearth_agents);
@@ -3353,7 +3399,7 @@ extern "C" {
     pub fn hearth_demo_replay(agents: *mut hearth_agents, agent: hearth_agent, bytes: *const c_void, byte_count: u64, step: u64) -> hearth_result;
     /// Adds a value to a metric of the game's own, such as "catches", for run logs and panels.
     /// name: 1 to 63 bytes of UTF-8, copied.
-    /// HEARTH_ERROR_INVALID_ARGUMENT for other names and values that are not finite;
+    /// HEARTH_ERROR_INVALID_ARGUMENT for other names, and values that are or whose sum is not finite;
     /// HEARTH_ERROR_OUT_OF_RANGE for more than HEARTH_AGENTS_MAX_CUSTOM_METRICS names.
     pub fn hearth_agents_log(agents: *mut hearth_agents, name: *const c_char, value: f64) -> hearth_result;
     pub fn hearth_agents_custom_metric_count(agents: *const hearth_agents) -> u32;
@@ -3361,6 +3407,14 @@ extern "C" {
     pub fn hearth_agents_get_custom_metric(agents: *const hearth_agents, index: u32, out: *mut hearth_agents_custom_metric) -> hearth_result;
     /// Begins the next period of all metrics, after they were written to a run log.
     pub fn hearth_agents_restart_custom_metrics(agents: *mut hearth_agents);
+    /// The value of a parameter for an episode that begins: that of its lesson, or a new draw if the
+    /// lesson has a sampler.  The n-th draw depends on the curriculum's seed, the parameter's name and n
+    /// alone.
+    /// HEARTH_ERROR_NOT_FOUND: no such parameter; hearth_agents_error lists the existing ones.
+    pub fn hearth_agents_get_parameter(agents: *mut hearth_agents, name: *const c_char, value: *mut f64) -> hearth_result;
+    pub fn hearth_agents_parameter_count(agents: *const hearth_agents) -> u32;
+    /// index: of a parameter, in the order of the curriculum.  HEARTH_ERROR_OUT_OF_RANGE: none.
+    pub fn hearth_agents_get_lesson(agents: *const hearth_agents, index: u32, out: *mut hearth_agents_lesson) -> hearth_result;
     pub fn hearth_agents_create_info_default() -> hearth_agents_create_info;
     pub fn hearth_agents_record_info_default() -> hearth_agents_record_info;
     pub fn hearth_agents_status_default() -> hearth_agents_status;

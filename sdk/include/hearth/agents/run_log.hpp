@@ -156,6 +156,15 @@ inline std::string custom_metrics(const Agents& agents) {
     return object.empty() ? "" : ",\"game\":{" + object + "}";
 }
 
+/// Numbers of the lessons, by parameter, from 0; "" without a curriculum.
+inline std::string lesson_numbers(const Agents& agents) {
+    std::string object;
+    for (const hearth_agents_lesson& lesson : agents.lessons())
+        object += (object.empty() ? "" : ",") + json_text(lesson.parameter) + ":" +
+                  std::to_string(lesson.index);
+    return object.empty() ? "" : ",\"lesson\":{" + object + "}";
+}
+
 inline std::string driver_line(const AgentsStatus& status, double x,
                                std::span<const ObservationAtLimit> observations,
                                const std::string& more) {
@@ -175,11 +184,13 @@ inline std::string run_log_sample(const AgentsStatus& status, double x,
     return detail::driver_line(status, x, observations, "");
 }
 /// Returns a line with all metrics and counters, observations at their limits, that never change or
-/// are not finite, and the means of the game's own metrics, which begin their next period.
+/// are not finite, the means of the game's own metrics, which begin their next period, and the
+/// lessons of a curriculum.
 inline std::string run_log_sample(Agents& agents, double x) {
     std::string line =
         detail::driver_line(agents.status(), x, observations_at_limit(agents),
-                            detail::odd_observations(agents) + detail::custom_metrics(agents));
+                            detail::odd_observations(agents) + detail::custom_metrics(agents) +
+                                detail::lesson_numbers(agents));
     agents.restart_custom_metrics();
     return line;
 }

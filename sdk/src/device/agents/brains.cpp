@@ -111,6 +111,7 @@ void hearth_agents::archive(Archive& archive) {
     roster.archive(archive);
     rollout.archive(archive);
     updates.archive(archive);
+    curriculum.archive(archive);
     // What was read may be anything.
     if (!std::isfinite(scores.sum)) scores.sum = 0;
     if (!(settings.strength >= 0 && settings.strength <= 1)) settings.strength = 0;
@@ -207,7 +208,7 @@ void hearth_agents::restart(uint32_t collected) {
         entry->cursor = {};
     settings.wants_shrink_and_perturb = settings.wants_publication = settings.is_closing = false;
     scores.sum = 0;
-    progress.reset();
+    scores.progress.reset();
     snapshots.restart_interval();
     safety.first_sound_decision = decision.count + 1;
     safety.knows_rejections = false;
@@ -389,7 +390,7 @@ hearth_result hearth_agents::load(std::span<const std::byte> brain) {
         if (second_queue.is_used || data.state.size() != size.position()) {
             error.set(
                 "the saved game has %zu bytes of agents' state, expected %llu of a game with the "
-                "same number of agents and one queue",
+                "same number of agents, the same curriculum and one queue",
                 data.state.size(), static_cast<unsigned long long>(size.position()));
             return HEARTH_ERROR_INCOMPATIBLE;
         }
@@ -406,6 +407,7 @@ void hearth_agents::reset_brain() {
         hearth_readback_release(session, saved_game.readback());
     snapshots.erase();
     saved_game.erase();
+    curriculum.restart();
     exchange.erase();
     exchange.request_initial();
 }

@@ -126,6 +126,7 @@ hearth_result hearth_agents_add(hearth_agents* agents, hearth_agent* out) {
     else
         agents->rollout.replace(out->index);
     agents->demonstrations.clear(out->index);
+    agents->curriculum.begin_episode(out->index);
     return HEARTH_OK;
 }
 
@@ -269,10 +270,12 @@ hearth_result hearth_agents_add_reward(hearth_agents* agents, hearth_agent agent
             agent.index);
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
-    if (agents->rollout.has_ended(agent.index))
+    if (agents->rollout.has_ended(agent.index)) {
         ++agents->scores.rewards_after_end;
-    else
+    } else {
         agents->rollout.add_reward(agent.index, amount);
+        agents->curriculum.add_reward(agent.index, amount);
+    }
     return HEARTH_OK;
 }
 
@@ -292,10 +295,15 @@ hearth_result hearth_agents_end_episode(hearth_agents* agents, hearth_agent agen
         agents->error.set("final_action_mask is given, but no action is maskable; pass null");
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
-    if (agents->rollout.has_ended(agent.index))
+    if (agents->rollout.has_ended(agent.index)) {
         ++agents->scores.repeated_ends;
-    else
+    } else {
         agents->rollout.end(agent.index, episode_end, final_observation, final_action_mask);
+        if (agents->settings.is_frozen)
+            agents->curriculum.begin_episode(agent.index);
+        else
+            agents->curriculum.end_episode(agent.index);
+    }
     return HEARTH_OK;
 }
 
@@ -444,7 +452,7 @@ hearth_result hearth_agents_shrink_and_perturb(hearth_agents* agents, double str
     }
     agents->settings.strength = static_cast<float>(strength);
     agents->settings.wants_shrink_and_perturb = true;
-    agents->progress.reset();
+    agents->scores.progress.reset();
     return HEARTH_OK;
 }
 
@@ -480,7 +488,10 @@ hearth_result hearth_agents_log(hearth_agents* agents, const char* name, double 
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     const CustomMetrics::Added added = agents->custom_metrics.add(name, value);
-    if (added == CustomMetrics::Added::kYes) return HEARTH_OK;
+    if (added == CustomMetrics::Added::kYes) {
+        if (!agents->settings.is_frozen) agents->curriculum.add_metric(name, value);
+        return HEARTH_OK;
+    }
     if (added == CustomMetrics::Added::kInfiniteSum) {
         agents->error.set("log: %g makes the sum of '%s' infinite; log smaller values", value,
                           name);
@@ -512,6 +523,42 @@ hearth_result hearth_agents_get_custom_metric(const hearth_agents* agents, uint3
 void hearth_agents_restart_custom_metrics(hearth_agents* agents) {
     HEARTH_CHECK_AGENTS_OR(, agents);
     agents->custom_metrics.restart();
+}
+
+// --- Parameters of episodes ---
+
+hearth_result hearth_agents_get_parameter(hearth_agents* agents, const char* name, double* value) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(name);
+    HEARTH_CHECK_POINTER(value);
+    Curriculum& curriculum = agents->curriculum;
+    const uint32_t parameter = curriculum.find(name);
+    if (parameter != UINT32_MAX) {
+        *value = curriculum.draw(parameter);
+        return HEARTH_OK;
+    }
+    agents->error.set("no parameter '%s'; there %s", name,
+                      curriculum.size() == 0 ? "is none" : "are");
+    for (uint32_t i = 0; i < curriculum.size(); ++i)
+        agents->error.append("%s '%s'", i == 0 ? "" : ",", curriculum.name(i));
+    return HEARTH_ERROR_NOT_FOUND;
+}
+
+uint32_t hearth_agents_parameter_count(const hearth_agents* agents) {
+    HEARTH_CHECK_AGENTS_OR(0, agents);
+    return agents->curriculum.size();
+}
+
+hearth_result hearth_agents_get_lesson(const hearth_agents* agents, uint32_t index,
+                                       hearth_agents_lesson* out) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(out);
+    if (index >= agents->curriculum.size()) {
+        agents->error.set("index is %u, expected less than %u", index, agents->curriculum.size());
+        return HEARTH_ERROR_OUT_OF_RANGE;
+    }
+    *out = agents->curriculum.lesson(index);
+    return HEARTH_OK;
 }
 
 // --- Snapshots and brains ---
@@ -812,10 +859,10 @@ hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agent
     out->update_frames_over_budget = agents->budget.frames_over();
     out->frozen = agents->settings.is_frozen ? 1 : 0;
     out->snapshots = agents->snapshots.count();
-    out->is_plateaued = agents->progress.is_stuck() ? 1 : 0;
-    out->reward_shift_detected = agents->progress.has_changed() ? 1 : 0;
-    out->score = agents->progress.score();
-    out->initial_score = agents->progress.first_score();
+    out->is_plateaued = agents->scores.progress.is_stuck() ? 1 : 0;
+    out->reward_shift_detected = agents->scores.progress.has_changed() ? 1 : 0;
+    out->score = agents->scores.progress.score();
+    out->initial_score = agents->scores.progress.first_score();
     out->rollbacks = agents->safety.rollbacks;
     out->brains_rejected = agents->safety.brains_rejected;
     out->snapshots_rejected = agents->snapshots.rejected();

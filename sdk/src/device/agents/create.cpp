@@ -55,6 +55,7 @@ hearth_result hearth_agents::create(hearth_context* used_context,
     }
     if (const auto r = read_manifest(info); r != HEARTH_OK) return r;
     if (const auto r = allocate(info); r != HEARTH_OK) return r;
+    if (const auto r = read_curriculum(info); r != HEARTH_OK) return r;
     if (const auto r = find_entries(); r != HEARTH_OK) return r;
     if (const auto r = create_sessions(info); r != HEARTH_OK) return r;
     if (const auto r = allocate_snapshots(info); r != HEARTH_OK) return r;
@@ -273,8 +274,14 @@ hearth_result hearth_agents::allocate(const hearth_agents_create_info& info) {
     for (uint32_t i = 0; i < manifest.hyperparameter_count(); ++i)
         settings.hyperparameters[i] = static_cast<float>(manifest.hyperparameter(i).value);
     std::ranges::copy(settings.hyperparameters, settings.recorded.begin());
-    progress = ProgressMonitor(info.progress_window);
+    scores.progress = ProgressMonitor(info.progress_window);
     return HEARTH_OK;
+}
+
+hearth_result hearth_agents::read_curriculum(const hearth_agents_create_info& info) {
+    const std::string_view text(info.curriculum == nullptr ? "" : info.curriculum,
+                                info.curriculum == nullptr ? 0 : to_size(info.curriculum_bytes));
+    return curriculum.read(*allocator, text, description.sizes.agents, error);
 }
 
 hearth_result hearth_agents::find_entries() {

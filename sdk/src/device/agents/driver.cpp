@@ -173,6 +173,15 @@ hearth_result hearth_agents::check_inputs(const hearth_agents_record_info& info)
                            : "which is not an input of the entry frame");
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
+    for (const char* const name : {"reward", "praise"})
+        if (const Source* const source = entries.frame.find(name);
+            curriculum.measures_rewards() && source != nullptr &&
+            has_binding(inputs, source->binding)) {
+            error.set(
+                "the curriculum measures rewards, which are in a buffer of the game's; measure a "
+                "metric that the game logs (hearth_agents_log)");
+            return HEARTH_ERROR_INVALID_ARGUMENT;
+        }
     if (info.indirect_agent_count_buffer == nullptr) return HEARTH_OK;
     for (const Source& s : sources)
         if (s.row_bytes > 0 && !has_binding(inputs, s.binding)) {
@@ -202,7 +211,7 @@ void hearth_agents::request_decision(const hearth_agents_record_info& info) {
     decision.frames_left = info.max_decision_frames;
 }
 
-/// Records the decision that is wanted, or the next slice of the one in progress.
+/// Records the decision that is wanted, or the next slice of the one in scores.progress.
 hearth_result hearth_agents::record_decision(VkCommandBuffer commands, bool has_budget) {
     const bool starts = rollout.state() == DecisionState::kNone;
     if (starts && !decision.is_wanted) return HEARTH_OK;
@@ -258,14 +267,16 @@ void hearth_agents::start_decision() {
     scores.sum = 0;
     if (updates.is_collection_paused()) updates.count_paused(packed.transitions);
     const bool is_known = scores.are_reported || (!is_given("reward") && !is_given("praise"));
-    if (is_known && packed.transitions > 0) progress.add(score / packed.transitions);
+    if (is_known && packed.transitions > 0) scores.progress.add(score / packed.transitions);
 }
 
 /// Completes a decision.  Agents may have joined or left since it began.
 void hearth_agents::finish_decision() {
     ++decision.count;
     last_frame.has_decided = true;
-    updates.count_decision(rollout.has_outcomes() ? rollout.packed().transitions : 0);
+    const uint32_t transitions = rollout.has_outcomes() ? rollout.packed().transitions : 0;
+    updates.count_decision(transitions);
+    if (!settings.is_frozen) curriculum.count_steps(transitions);
     const Rows& rows = rollout.rows();
     for (uint32_t r = 0; r < rollout.packed().rows; ++r)
         roster.decided({rows.id[r], rows.generation[r]}, decision.count);

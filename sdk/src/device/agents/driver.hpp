@@ -11,6 +11,7 @@
 //   snapshots.hpp  the newest snapshots of the brain
 //   exchange.hpp   weights to be loaded
 //   readbacks.hpp  actions and status on their way
+//   curriculum.hpp parameters of episodes
 //
 // and recorded by the driver:
 //
@@ -27,6 +28,7 @@
 #include "core/fixed_text.hpp"
 #include "core/handle_tag.hpp"
 #include "device/agents/call_guard.hpp"
+#include "device/agents/curriculum.hpp"
 #include "device/agents/custom_metrics.hpp"
 #include "device/agents/demonstrations.hpp"
 #include "device/agents/entries.hpp"
@@ -111,8 +113,9 @@ struct Settings {
     float strength = 0;
 };
 
-/// The game's score, and counts of rewards and ends that are not used.
+/// The game's score and its progress, and counts of rewards and ends that are not used.
 struct Scores {
+    ProgressMonitor progress;
     double sum = 0;
     bool are_reported = false;
     uint64_t rewards_rejected = 0, rewards_after_end = 0, repeated_ends = 0;
@@ -157,10 +160,10 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth::agents::Exchange exchange;
     hearth::agents::Readbacks readbacks;
     hearth::agents::SecondQueue second_queue;
-    hearth::agents::ProgressMonitor progress;
     hearth::agents::Settings settings;
     hearth::agents::Scores scores;
     hearth::agents::CustomMetrics custom_metrics;
+    hearth::agents::Curriculum curriculum;
     hearth::agents::Safety safety;
     hearth::agents::LastFrame last_frame;
     mutable hearth::agents::SpecText error;
@@ -196,6 +199,7 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth_result check_initial_values() const;
     hearth_result check_memory(const hearth_agents_create_info& info) const;
     hearth_result allocate(const hearth_agents_create_info& info);
+    hearth_result read_curriculum(const hearth_agents_create_info& info);
     hearth_result find_entries();
     hearth_result create_sessions(const hearth_agents_create_info& info);
     hearth_result allocate_snapshots(const hearth_agents_create_info& info);

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include <hearth/hearth.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+using namespace hearth;
+using namespace hearth::agents;
+
+namespace {
+
+constexpr int kAgents = 16, kMaxAge = 26;
+constexpr double kFar = 10;
+
+/// The goal is a step away along both axes, then three, then more than chance walks.
+constexpr std::string_view kLessons = R"({"environment_parameters": {"distance": {"curriculum": [
+    {"name": "near", "value": 1,
+     "completion_criteria": {"measure": "reward", "min_lesson_length": 50, "threshold": 0.8}},
+    {"name": "middle", "value": 3,
+     "completion_criteria": {"measure": "reward", "min_lesson_length": 50, "threshold": 0.8}},
+    {"name": "any", "value": {"sampler_type": "uniform",
+                              "sampler_parameters": {"min_value": 3, "max_value": 10}},
+     "completion_criteria": {"measure": "reached", "min_lesson_length": 50, "threshold": 0.8}},
+    {"name": "far", "value": 10}]}}})";
+
+/// A walker on a grid, whose only reward is at the goal.
+struct Walker {
+    AgentId id{};
+    int offset[2] = {};  ///< of the goal
+    int age = 0;
+};
+
+class CurriculumTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        auto device = cpu::open_device({.progress = [](std::string_view) {}});
+        ASSERT_TRUE(device.ok()) << device.status().message();
+        device_.emplace(std::move(*device));
+    }
+    Result<Agents> try_make(std::string_view curriculum, bool saves_games = false) {
+        const AgentSpec spec(ObservationSpec().box("goal", 2, {-1, 1}),
+                             ActionSpec().discrete("step", 4));
+        return make_agents(
+            device_->context(), spec, mlp_network({16}), Ppo{.n_agents = kAgents, .n_steps = 32},
+            {.agents = {.enable_saved_games = saves_games, .curriculum = curriculum}, .seed = 1});
+    }
+    Agents make(std::string_view curriculum, bool saves_games = false) {
+        auto agents = try_make(curriculum, saves_games);
+        EXPECT_TRUE(agents.ok()) << agents.status().message();
+        return agents.ok() ? std::move(*agents) : Agents();
+    }
+    /// Plays, at the distance or, if it is 0, at that of the curriculum, and returns the share of
+    /// the last quarter's episodes that reached the goal.
+    Result<double> play(Agents& agents, int frames, double distance = 0) {
+        std::mt19937 random(1);
+        const auto start = [&](Walker& walker) -> Status {
+            double steps = distance;
+            if (steps == 0) {
+                HEARTH_ASSIGN(steps, agents.parameter("distance"));
+            }
+            for (int& offset : walker.offset)
+                offset = static_cast<int>(std::lround(steps)) * (random() % 2 == 0 ? 1 : -1);
+            walker.age = 0;
+            return {};
+        };
+        std::vector<Walker> walkers(kAgents);
+        for (Walker& walker : walkers) {
+            HEARTH_ASSIGN(walker.id, agents.add());
+            HEARTH_TRY(start(walker));
+        }
+        double episodes = 0, reached = 0;
+        for (int frame = 0; frame < frames; ++frame) {
+            HEARTH_TRY(device_->context().begin_frame());
+            agents.poll();
+            for (Walker& walker : walkers) {
+                if (const auto step = agents.action(walker.id); !step.empty())
+                    walker.offset[step[0] > 1.5f] += std::fmod(step[0], 2) > 0.5f ? 1 : -1;
+                const bool is_there = walker.offset[0] == 0 && walker.offset[1] == 0;
+                if (is_there || ++walker.age == kMaxAge) {
+                    if (is_there) HEARTH_TRY(agents.add_reward(walker.id, 1));
+                    HEARTH_TRY(agents.end_episode(walker.id, EpisodeEnd::kTerminated));
+                    HEARTH_TRY(agents.log("reached", is_there));
+                    if (frame >= frames - frames / 4) ++episodes, reached += is_there;
+                    HEARTH_TRY(start(walker));
+                }
+                for (size_t axis = 0; axis < 2; ++axis)
+                    agents.observation(walker.id)[axis] =
+                        static_cast<float>(walker.offset[axis] / kFar);
+            }
+            HEARTH_TRY(device_->run([&](VkCommandBuffer commands) {
+                return agents.record(commands, {.learning_budget_us = 1e5});
+            }));
+        }
+        for (Walker& walker : walkers) HEARTH_TRY(agents.remove(walker.id));
+        return reached / episodes;
+    }
+
+    std::optional<cpu::Device> device_;
+};
+
+TEST_F(CurriculumTest, LessonsTeachWhatChanceDoesNotFind) {
+    constexpr int kFrames = 4'000;
+    Agents with = make(kLessons), without = make({});
+    const auto taught = play(with, kFrames), untaught = play(without, kFrames, kFar);
+    ASSERT_TRUE(taught.ok()) << taught.status().message();
+    ASSERT_TRUE(untaught.ok()) << untaught.status().message();
+    RecordProperty("with lessons", std::to_string(*taught));
+    RecordProperty("without", std::to_string(*untaught));
+    EXPECT_GT(*taught, 0.9);
+    EXPECT_LT(*untaught, 0.1);
+    const auto lessons = with.lessons();
+    ASSERT_EQ(lessons.size(), 1u);
+    EXPECT_STREQ(lessons[0].parameter, "distance");
+    EXPECT_STREQ(lessons[0].lesson, "far");
+    EXPECT_EQ(lessons[0].index, 3u);
+    EXPECT_EQ(lessons[0].count, 4u);
+    EXPECT_NE(run_log_sample(with, 1).find(R"("lesson":{"distance":3})"), std::string::npos);
+    EXPECT_EQ(run_log_sample(without, 1).find("lesson"), std::string::npos);
+}
+
+TEST_F(CurriculumTest, ASavedGameGoesOnInItsLesson) {
+    Agents saved = make(kLessons, true), resumed = make(kLessons, true);
+    ASSERT_TRUE(play(saved, 600).ok());
+    ASSERT_TRUE(saved.save_game().ok());
+    ASSERT_TRUE(play(saved, 4, kFar).ok());
+    const auto game = saved.saved_game();
+    ASSERT_TRUE(game.ok() && !game->empty());
+    ASSERT_TRUE(resumed.load(*game).ok());
+    ASSERT_TRUE(device_->context().begin_frame().ok());
+    ASSERT_TRUE(device_
+                    ->run([&](VkCommandBuffer commands) {
+                        return resumed.record(commands, {.learning_budget_us = 0});
+                    })
+                    .ok());
+    const hearth_agents_lesson before = saved.lessons()[0], after = resumed.lessons()[0];
+    EXPECT_GT(after.index, 0u);
+    EXPECT_EQ(after.index, before.index);
+    // A game with another curriculum has another state.
+    Agents other = make({}, true);
+    const Status loaded = other.load(*game);
+    EXPECT_NE(loaded.message().find("the same curriculum"), std::string::npos) << loaded.message();
+}
+
+TEST_F(CurriculumTest, AWrongOneIsRefusedAtCreation) {
+    const auto made = try_make(R"({"environment_parameters": 1})");
+    ASSERT_FALSE(made.ok());
+    EXPECT_NE(made.status().message().find("curriculum, line 1: expected an object"),
+              std::string::npos)
+        << made.status().message();
+    Agents none = make({});
+    EXPECT_NE(none.parameter("wall").status().message().find("no parameter 'wall'; there is none"),
+              std::string::npos);
+    Agents some = make(kLessons);
+    EXPECT_NE(some.parameter("wall").status().message().find("there are 'distance'"),
+              std::string::npos);
+}
+
+}  // namespace
