@@ -147,7 +147,7 @@ TEST(RunKernel, FindsAVectorThatIsNotAligned) {
 TEST(RunKernel, FindsAConversionThatDoesNotFit) {
     Rig rig;
     const Expr large = rig.body.load(0, rig.thread) * rig.body.constant(1e9, ScalarType::kF32);
-    const Expr whole = rig.body.add({.kind = ExprKind::kFittingConversion,
+    const Expr whole = rig.body.add({.kind = ExprKind::kFitting,
                                      .type = ScalarType::kI32,
                                      .op = ScalarOp::kToI32,
                                      .in = {large.id, 0, 0}});

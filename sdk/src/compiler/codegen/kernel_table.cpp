@@ -6,10 +6,11 @@
 #include "compiler/codegen/glsl_compiler.hpp"
 #include "compiler/codegen/kernel_source.hpp"
 #include "compiler/codegen/khr_matrices.hpp"
-#include "compiler/codegen/no_contraction.hpp"
+#include "compiler/print/spirv.hpp"
 #include "compiler/shaders/define.hpp"
 #include "compiler/shaders/shader_text.hpp"
 #include "core/device_model.hpp"
+#include "core/driver_workarounds.hpp"
 #include "program/spirv.hpp"
 
 #include <hearth/core/hash.hpp>
@@ -36,6 +37,33 @@ uint64_t code_hash(const Kernel& kernel) {
     Hash hash;
     for (const uint32_t word : kernel.spirv) hash.number(word);
     return hash.value();
+}
+
+constexpr uint32_t kSpirv13 = 0x00010300, kSpirv15 = 0x00010500;
+
+Result<std::vector<uint32_t>> print_body(const KernelDraft& draft, const OperandLayout& layout,
+                                         BindingModel model, const DeviceCaps& caps) {
+    SpirvOptions print;
+    print.version = caps.spirv_version >= kSpirv15 ? kSpirv15 : kSpirv13;
+    print.binding_model = model;
+    print.local_size = draft.local_size;
+    print.order.assign(layout.order.begin(), layout.order.end());
+    print.located_count = layout.located_count;
+    print.uses_rows = layout.uses_rows;
+    if (body_requirements(*draft.described).matrices) print.matrices = matrix_cores_of(draft, caps);
+    print.divides_exactly = !draft.may_divide_inexactly && kExactDivision.is_needed(caps);
+    print.guards_rounding = kGuardedRounding.is_needed(caps);
+    print.guards_nan = kGuardedNan.is_needed(caps);
+    return print_spirv(*draft.described, print);
+}
+
+/// source: the text, in GLSL.
+Result<std::vector<uint32_t>> compile_text(const KernelDraft& draft, const std::string& source,
+                                           const std::string& name, const DeviceCaps& caps) {
+    HEARTH_ASSIGN(std::vector<uint32_t> spirv, compile_glsl(source, name, caps.spirv_version));
+    const bool is_khr =
+        draft.has_matrices && matrix_cores_of(draft, caps) == CooperativeMatrixExt::kKhr;
+    return is_khr ? to_khr_matrices(spirv) : std::move(spirv);
 }
 
 }  // namespace
@@ -65,14 +93,14 @@ uint32_t KernelTable::add_body(const KernelDraft& kernel, const OperandLayout& l
 
 Result<uint32_t> KernelTable::add_compiled(const Graph& graph, const KernelDraft& draft,
                                            const OperandLayout& layout, const std::string& label) {
+    const bool is_text = draft.spirv.empty() && draft.is_text();
+    const bool has_source = is_text || (draft.spirv.empty() && options_.keep_source);
     const std::string source =
-        draft.spirv.empty()
-            ? kernel_source(graph, draft, layout, options_.binding_model, options_.caps)
-            : std::string(reinterpret_cast<const char*>(draft.spirv.data()),
-                          draft.spirv.size() * sizeof(uint32_t));
+        has_source ? kernel_source(graph, draft, layout, options_.binding_model, options_.caps)
+                   : "";
     // A kernel that locates its operands belongs to one call.
     const bool is_shared = layout.located_count == 0;
-    if (auto known = by_source_.find(source); is_shared && known != by_source_.end())
+    if (auto known = by_source_.find(source); is_shared && is_text && known != by_source_.end())
         return known->second;
     HEARTH_ASSIGN(Kernel kernel, compile(graph, draft, layout, source, label));
     const uint32_t equal = is_shared ? equal_kernel(kernel) : kInvalidId;
@@ -81,11 +109,11 @@ Result<uint32_t> KernelTable::add_compiled(const Graph& graph, const KernelDraft
         if (is_shared) by_code_hash_.emplace(code_hash(kernel), index);
         program_.kernels.push_back(std::move(kernel));
     }
-    by_source_.emplace(source, index);
+    if (is_text) by_source_.emplace(source, index);
     return index;
 }
 
-/// source: the kernel's text; of finished code, its words.
+/// source: the kernel's text in GLSL, of a body for people to read.
 Result<Kernel> KernelTable::compile(const Graph& graph, const KernelDraft& draft,
                                     const OperandLayout& layout, const std::string& source,
                                     const std::string& label) const {
@@ -96,10 +124,11 @@ Result<Kernel> KernelTable::compile(const Graph& graph, const KernelDraft& draft
     kernel.name = draft.name + "_" + std::to_string(size());
     if (is_finished) {
         kernel.spirv = draft.spirv;
-    } else {
+    } else if (draft.is_text()) {
         HEARTH_ASSIGN(kernel.spirv,
-                      compile_glsl(source, kernel.name + " (" + label + ")", caps.spirv_version));
-        if (!draft.is_text()) kernel.spirv = without_contraction(kernel.spirv);
+                      compile_text(draft, source, kernel.name + " (" + label + ")", caps));
+    } else {
+        HEARTH_ASSIGN(kernel.spirv, print_body(draft, layout, options_.binding_model, caps));
     }
     if (!is_finished && draft.has_matrices) {
         kernel.needs_matrix_cores = matrix_cores_of(draft, caps);
@@ -107,9 +136,6 @@ Result<Kernel> KernelTable::compile(const Graph& graph, const KernelDraft& draft
         kernel.matrix = draft.workgroup_matrix.value_or(caps.cooperative_matrix_shape);
         kernel.needs_fp16_arithmetic = true;
         kernel.subgroup_size = caps.subgroup_size;
-        if (kernel.needs_matrix_cores == CooperativeMatrixExt::kKhr) {
-            HEARTH_ASSIGN(kernel.spirv, to_khr_matrices(kernel.spirv));
-        }
     }
     // A part of a network on matrices may deal its work to subgroups and multiply nothing.
     if (!is_finished && draft.uses_subgroups && !draft.has_matrices)

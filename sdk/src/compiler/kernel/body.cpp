@@ -268,6 +268,10 @@ Expr Body::convert(Chunk to, Expr fragment) {
                 .chunk = to});
 }
 
+Expr Body::high_product(Expr a, Expr b) {
+    return add({.kind = ExprKind::kHighProduct, .type = ScalarType::kU32, .in = {a.id, b.id, 0}});
+}
+
 uint32_t Body::operand(uint32_t value, DType dtype, DType held) {
     uint32_t index = 0;
     for (; index < buffers.size() && buffers[index].kind == BufferKind::kOperand; ++index)

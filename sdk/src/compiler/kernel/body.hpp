@@ -66,10 +66,12 @@ enum class ExprKind : uint8_t {
     kCall,    ///< bits: index into Body::functions; in[1] of Body::arguments from in[0] on
     kPhilox,  ///< bits: key; in: step, element
     kOperation,          ///< op, of in; as written: neither simplified nor put in another order
-    kFittingConversion,  ///< kToI32 or kToU32 of a float that is known to fit
+    kFitting,  ///< op, of operands for which the target's own instruction is right: kToI32 ... kToU64 of a float that
+               ///< fits, kPow of a positive base
     kGreater,            ///< in[0] > in[1]; ScalarOp has the other direction, code tells them apart
     kGreaterEqual,
     kClamp,  ///< in[0], at least in[1] and at most in[2]; integers
+    kHighProduct,  ///< the upper word of the product of the words in[0] and in[1]
 
     // Of and with chunks:
     kChunkElement,  ///< element 4 * bits + in[1] of the chunk in[0], a local
@@ -258,6 +260,7 @@ struct Body {
     Expr multiply_add(Expr a, Expr b, Expr sum);
     Expr dot(Expr a, Expr b);
     Expr clamp(Expr value, Expr least, Expr most);
+    Expr high_product(Expr a, Expr b);
     /// Element `four` * 4 + index of a local that is a chunk.
     Expr chunk_element(Expr chunk, Expr index, uint32_t four = 0);
     Expr fill(Chunk chunk, Expr value);

@@ -726,6 +726,14 @@ class BodyVerifier {
                     expect_type(use(n.in[i], flow), ScalarType::kF32, "a factor", Chunk::kFour);
                 result.varies = kByInvocation;
                 break;
+            case ExprKind::kHighProduct:
+                for (size_t i = 0; i < 2; ++i) {
+                    const Use operand = use(n.in[i], flow);
+                    expect_type(operand, ScalarType::kU32, "a factor");
+                    result.varies |= operand.varies;
+                }
+                expect_type(result, ScalarType::kU32, "the upper word");
+                break;
             case ExprKind::kClamp:
                 for (const uint32_t in : n.in) {
                     const Use operand = use(in, flow);
@@ -806,10 +814,9 @@ class BodyVerifier {
     }
 
     void operation(const ExprNode& n, const Flow& flow, Use& result) {
-        const size_t count =
-            n.kind == ExprKind::kOperation || n.kind == ExprKind::kFittingConversion
-                ? static_cast<size_t>(operand_count(n.op))
-                : 2;
+        const size_t count = n.kind == ExprKind::kOperation || n.kind == ExprKind::kFitting
+                                 ? static_cast<size_t>(operand_count(n.op))
+                                 : 2;
         std::array<ScalarType, 3> types{};
         for (size_t i = 0; i < count; ++i) {
             const Use operand = use(n.in[i], flow);

@@ -341,7 +341,7 @@ Expr KernelWriter::expression(uint32_t id) {
         made.kind = ExprKind::kPhilox;
         made.bits = arena_.key(node.bits);
     } else if (is_fitting_conversion(arena_, node)) {
-        made.kind = ExprKind::kFittingConversion;
+        made.kind = ExprKind::kFitting;
     } else {
         const ScalarType types[] = {in[0].type(), in[1] ? in[1].type() : in[0].type(),
                                     in[2] ? in[2].type() : in[0].type()};

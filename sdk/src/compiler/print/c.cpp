@@ -733,7 +733,7 @@ class CPrinter final : CLikePrinter {
     std::string random_counter(uint32_t id) override { return "(uint32_t)" + operand(id); }
 
     std::string operation(const ExprNode& n) override {
-        if (n.kind == ExprKind::kFittingConversion) return cast(n.type, narrow(n.in[0]));
+        if (n.kind == ExprKind::kFitting) return cast(n.type, narrow(n.in[0]));
         // A branch on places is rarely guessed wrong, and leaves out a load.
         if (n.op == ScalarOp::kSelect && n.type == ScalarType::kF32 && is_of_data(n.in[0]))
             return "hearth_select(" + expression(n.in[0]) + ", " + expression(n.in[1]) + ", " +

@@ -96,7 +96,7 @@ std::string CLikePrinter::expression(uint32_t id) {
         case ExprKind::kGreaterEqual:
             return operand(n.in[0]) + " >= " + operand(n.in[1]);
         case ExprKind::kOperation:
-        case ExprKind::kFittingConversion:
+        case ExprKind::kFitting:
             return operation(n);
         case ExprKind::kNothing:
             HEARTH_ASSERT(false && "no expression");

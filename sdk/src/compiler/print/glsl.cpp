@@ -404,7 +404,7 @@ class GlslPrinter final : CLikePrinter {
     std::string operation(const ExprNode& n) override {
         if (n.chunk == Chunk::kFour && n.op == ScalarOp::kRoundF16)
             return "hearth_rounded(" + expression(n.in[0]) + ")";
-        GlslOperation operation{n.op, node(n.in[0]).type, n.kind == ExprKind::kFittingConversion};
+        GlslOperation operation{n.op, node(n.in[0]).type, n.kind == ExprKind::kFitting};
         if (converts_) operation.round_f16 = "hearth_convert_f16";
         operation.divides_exactly = options_.divides_exactly;
         operation.asks_for_nan = options_.asks_for_nan;

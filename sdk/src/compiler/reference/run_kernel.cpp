@@ -663,6 +663,11 @@ class KernelRun {
                 });
                 break;
             }
+            case ExprKind::kHighProduct: {
+                const Values a = values(n.in[0], mask), b = values(n.in[1], mask);
+                each([&](size_t t) { return static_cast<uint32_t>(a[t] * b[t] >> 32); });
+                break;
+            }
             case ExprKind::kClamp: {
                 const Values value = values(n.in[0], mask), least = values(n.in[1], mask);
                 const Values most = values(n.in[2], mask);
@@ -702,7 +707,7 @@ class KernelRun {
                 return operation(ScalarOp::kLessEqual, n, {n.in[1], n.in[0], 0}, mask);
             case ExprKind::kOperation:
                 return operation(n.op, n, n.in, mask);
-            case ExprKind::kFittingConversion:
+            case ExprKind::kFitting:
                 check_fit(n, mask);
                 return operation(n.op, n, n.in, mask);
         }
@@ -739,14 +744,31 @@ class KernelRun {
         return result;
     }
 
+    /// What a conversion gives of values within these two, or a power of a base from the first one on.
+    static std::array<double, 2> fitting_range(ScalarOp op) {
+        switch (op) {
+            case ScalarOp::kToI32:
+                return {-2147483649.0, 0x1p31};
+            case ScalarOp::kToU32:
+                return {-1, 0x1p32};
+            case ScalarOp::kToI64:
+                return {-0x1.8p63, 0x1p63};
+            case ScalarOp::kToU64:
+                return {-1, 0x1p64};
+            default:
+                return {-0x1p-149, std::numeric_limits<double>::infinity()};
+        }
+    }
+
     void check_fit(const ExprNode& n, const Mask& mask) {
         const Values from = values(n.in[0], mask);
+        const auto [below, beyond] = fitting_range(n.op);
+        const bool may_be_infinite = n.op == ScalarOp::kPow;
         for (size_t t = 0; t < mask.size(); ++t) {
             if (!mask[t]) continue;
             const auto value = static_cast<double>(f32(from[t]));
-            const bool fits = n.op == ScalarOp::kToI32
-                                  ? value > -2147483649.0 && value < 2147483648.0
-                                  : value > -1.0 && value < 4294967296.0;
+            const bool fits = (value > below && value < beyond) ||
+                              (may_be_infinite && (std::isnan(value) || value == beyond));
             if (!fits) fail(t, "converts " + std::to_string(value) + ", which was said to fit");
         }
     }

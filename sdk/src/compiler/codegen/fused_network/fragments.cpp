@@ -38,7 +38,7 @@ bool is_filled_in(const NetworkPlan& plan, ValueId v) {
 }
 
 Expr to_integer(Expr number, ScalarType type) {
-    return number.body->add({.kind = ExprKind::kFittingConversion,
+    return number.body->add({.kind = ExprKind::kFitting,
                              .type = type,
                              .op = type == ScalarType::kI32 ? ScalarOp::kToI32 : ScalarOp::kToU32,
                              .in = {number.id, 0, 0}});
